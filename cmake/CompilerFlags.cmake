@@ -1,0 +1,39 @@
+# One set of flags for every file: the precompiled header is only used by files compiled exactly as it was.
+# No -m or -march flag anywhere: vector code chooses its instruction set at run time.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g")
+
+# -fPIC by hand: CMake would give executables -fPIE, and with it they could not use the precompiled header.
+# Contraction is off so that an instruction set with fused multiply-add computes the same numbers as one without.
+add_compile_options(-fPIC -Wall -Wextra -Werror -ffp-contract=off -fno-math-errno)
+add_link_options(-Wl,--as-needed)
+
+if(TORCHTRT_SANITIZE)
+  add_compile_options(-fsanitize=${TORCHTRT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${TORCHTRT_SANITIZE})
+endif()
+
+# ccache is told here, not by the caller's environment, so that every way to build shares one cache. The base folder makes a
+# fresh clone at another path find the same entries; ccache asks for the sloppiness where precompiled headers are used.
+find_program(CCACHE ccache)
+set(TORCHTRT_CCACHE_DIR "$ENV{CCACHE_DIR}" CACHE PATH "Folder of the compiler cache, empty for ccache's own choice")
+if(CCACHE)
+  set(ccache_settings
+      CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=true CCACHE_SLOPPINESS=pch_defines,time_macros
+      CCACHE_MAXSIZE=10G)
+  if(TORCHTRT_CCACHE_DIR)
+    list(APPEND ccache_settings CCACHE_DIR=${TORCHTRT_CCACHE_DIR})
+  endif()
+  set(CMAKE_CXX_COMPILER_LAUNCHER env ${ccache_settings} ${CCACHE})
+endif()

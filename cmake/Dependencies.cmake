@@ -1,0 +1,68 @@
+# What comes from outside. libtorch and oneDNN are taken by path from the virtual environment: find_package(Torch) of the PyPI
+# build demands a CUDA toolkit. Two interface targets keep the sides apart, since libtorch's include folder carries headers of
+# a newer oneDNN and its own pybind11:
+#   torchtrt_engine_side   oneDNN 3.2, Highway, FlatBuffers, OpenMP; never libtorch's include folder
+#   torchtrt_torch_side    libtorch; never oneDNN's include folder
+
+find_package(Threads REQUIRED)
+find_library(HWY_LIBRARY hwy REQUIRED)
+find_program(FLATC flatc REQUIRED)
+
+file(GLOB torch_folder LIST_DIRECTORIES true "${TORCHTRT_VENV}/lib/python3*/site-packages/torch")
+set(TORCHTRT_TORCH_LIB "${torch_folder}/lib")
+
+add_library(torchtrt_common INTERFACE)
+target_include_directories(torchtrt_common INTERFACE
+                           "${CMAKE_SOURCE_DIR}/src" "${CMAKE_SOURCE_DIR}/include" "${CMAKE_BINARY_DIR}/generated")
+target_link_libraries(torchtrt_common INTERFACE Threads::Threads)
+
+add_library(torchtrt_engine_side INTERFACE)
+target_link_libraries(torchtrt_engine_side INTERFACE torchtrt_common ${HWY_LIBRARY})
+if(TORCHTRT_OPENMP)
+  find_package(OpenMP REQUIRED)
+  target_link_libraries(torchtrt_engine_side INTERFACE OpenMP::OpenMP_CXX)
+else()
+  target_compile_definitions(torchtrt_engine_side INTERFACE TORCHTRT_NO_OPENMP)
+endif()
+if(TORCHTRT_ONEDNN)
+  set(TORCHTRT_ONEDNN_LIB "${TORCHTRT_VENV}/lib")
+  file(STRINGS "${TORCHTRT_VENV}/include/oneapi/dnnl/dnnl_version.h" onednn_version REGEX "VERSION_(MAJOR 3|MINOR 2)$")
+  list(LENGTH onednn_version onednn_version_matches)
+  if(NOT onednn_version_matches EQUAL 2)
+    message(FATAL_ERROR "oneDNN in ${TORCHTRT_VENV} is not version 3.2; rebuild the environment from requirements.txt")
+  endif()
+  target_include_directories(torchtrt_engine_side SYSTEM INTERFACE "${TORCHTRT_VENV}/include")
+  target_link_libraries(torchtrt_engine_side INTERFACE "${TORCHTRT_ONEDNN_LIB}/libdnnl.so")
+else()
+  target_compile_definitions(torchtrt_engine_side INTERFACE TORCHTRT_NO_ONEDNN)
+endif()
+
+if(TORCHTRT_TORCH)
+  if(NOT EXISTS "${TORCHTRT_TORCH_LIB}/libtorch_cpu.so")
+    message(FATAL_ERROR "no libtorch in ${TORCHTRT_VENV}; run ./dev build, which installs requirements.txt there")
+  endif()
+  add_library(torchtrt_torch_side INTERFACE)
+  target_include_directories(torchtrt_torch_side SYSTEM INTERFACE
+                             "${torch_folder}/include" "${torch_folder}/include/torch/csrc/api/include")
+  target_link_libraries(torchtrt_torch_side INTERFACE
+                        torchtrt_common "${TORCHTRT_TORCH_LIB}/libtorch_cpu.so" "${TORCHTRT_TORCH_LIB}/libc10.so")
+  # libtorch_cpu needs CUDA libraries that lie in folders of their own and are found through its own run path.
+  target_link_options(torchtrt_torch_side INTERFACE -Wl,--allow-shlib-undefined)
+  target_compile_options(torchtrt_torch_side INTERFACE -fpch-preprocess)
+
+  # The one precompiled header (600 MB), which every target of this side reuses. -fpch-preprocess above is for ccache.
+  file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/generated/torch_pch.cpp" CONTENT "namespace torchtrt {}\n")
+  add_library(torch_pch OBJECT "${CMAKE_BINARY_DIR}/generated/torch_pch.cpp")
+  target_link_libraries(torch_pch PRIVATE torchtrt_torch_side)
+  target_precompile_headers(torch_pch PRIVATE <torch/script.h> <algorithm> <functional> <map> <memory> <optional> <set>
+                            <sstream> <string> <unordered_map> <unordered_set> <utility> <vector>)
+endif()
+
+# Where built programs and libraries find the others without being installed.
+set(CMAKE_BUILD_RPATH "${CMAKE_BINARY_DIR}/lib")
+if(TORCHTRT_ONEDNN)
+  list(APPEND CMAKE_BUILD_RPATH "${TORCHTRT_ONEDNN_LIB}")
+endif()
+if(TORCHTRT_TORCH)
+  list(APPEND CMAKE_BUILD_RPATH "${TORCHTRT_TORCH_LIB}")
+endif()

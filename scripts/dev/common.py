@@ -1,0 +1,56 @@
+"""Paths, the progress lines and the locks that every part of ./dev uses. Knows nothing of what is built."""
+
+import contextlib
+import fcntl
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "torchtrt"
+VENV_LINK = ROOT / ".venv"
+START = time.monotonic()
+
+
+class Failure(Exception):
+    """Ends ./dev with a message and exit code 1, without a traceback."""
+
+
+def say(text: str) -> None:
+    """Prints one progress line with the seconds since ./dev began."""
+    print(f"[{time.monotonic() - START:6.1f} s] {text}", flush=True)
+
+
+def run(command, what: str, **kwargs) -> None:
+    """Runs a command with its output shown; a failure names what it was for."""
+    result = subprocess.run([str(part) for part in command], check=False, **kwargs)
+    if result.returncode != 0:
+        raise Failure(f"{what} failed with exit code {result.returncode}")
+
+
+@contextlib.contextmanager
+def locked(path: Path):
+    """Holds an exclusive lock on a file; says so when it has to wait for another ./dev."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w", encoding="utf-8") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"waiting for another ./dev that holds {path}")
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def python() -> Path:
+    return VENV_LINK / "bin" / "python"
+
+
+def fail_if(condition, message: str) -> None:
+    if condition:
+        raise Failure(message)
+
+
+def warn(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,88 @@
+"""Makes the machine ready: Debian packages and the virtual environment. Does nothing, quickly, where all is there."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+
+from .common import CACHE, ROOT, VENV_LINK, Failure, locked, run, say
+
+PACKAGES = [
+    "ca-certificates",
+    "ccache",
+    "clang-format",
+    "cmake",
+    "flatbuffers-compiler",
+    "g++",
+    "git",
+    "libflatbuffers-dev",
+    "libgmock-dev",
+    "libgtest-dev",
+    "libhwy-dev",
+    "ninja-build",
+    "patchelf",
+]
+# Needed where Python is Debian's own; one built by hand brings both.
+PYTHON_PACKAGES = ["python3-dev", "python3-venv"]
+
+
+def missing_packages() -> list[str]:
+    wanted = PACKAGES + (PYTHON_PACKAGES if sys.base_prefix == "/usr" else [])
+    query = ["dpkg-query", "--show", "--showformat=${Package} ${db:Status-Status}\n", *wanted]
+    answer = subprocess.run(query, capture_output=True, text=True, check=False).stdout
+    installed = {line.split()[0] for line in answer.splitlines() if line.endswith(" installed")}
+    return [package for package in wanted if package not in installed]
+
+
+def install_packages() -> None:
+    if not shutil.which("dpkg-query"):
+        say("no dpkg-query here: taking it that these are installed: " + " ".join(PACKAGES))
+        return
+    missing = missing_packages()
+    if not missing:
+        return
+    say("installing Debian packages: " + " ".join(missing))
+    prefix = []
+    if os.geteuid() != 0:
+        if not shutil.which("sudo"):
+            raise Failure("these packages are missing and sudo is not here; as root run: apt-get install " + " ".join(missing))
+        prefix = ["sudo"]
+    apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-o", "DPkg::Lock::Timeout=300", "-qq"]
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL} if os.geteuid() == 0 else {}
+    run([*apt, "update"], "apt-get update", **quiet)
+    run([*apt, "install", "--yes", "--no-install-recommends", *missing], "apt-get install", **quiet)
+
+
+def venv_folder():
+    """The environment's place, keyed by the pinned requirements and the interpreter, so that it survives fresh clones."""
+    key = hashlib.sha256((ROOT / "requirements.txt").read_bytes())
+    key.update(f"{sys.version_info[:2]} {sys.base_prefix}".encode())
+    return CACHE / f"venv-{key.hexdigest()[:16]}"
+
+
+def make_venv() -> None:
+    folder = venv_folder()
+    complete = folder / ".complete"
+    if not complete.exists():
+        with locked(folder.with_suffix(".lock")):
+            if not complete.exists():
+                install_venv(folder)
+                complete.touch()
+    if not VENV_LINK.is_symlink() or os.readlink(VENV_LINK) != str(folder):
+        VENV_LINK.unlink(missing_ok=True)
+        VENV_LINK.symlink_to(folder)
+
+
+def install_venv(folder) -> None:
+    say(f"installing requirements.txt into {folder} (about 2 GB to download, 5 GB on disk)")
+    shutil.rmtree(folder, ignore_errors=True)
+    base = getattr(sys, "_base_executable", sys.executable)
+    run([base, "-m", "venv", folder], "making the virtual environment")
+    pip = [folder / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "install"]
+    run([*pip, "--quiet", "--progress-bar", "off", "--requirement", ROOT / "requirements.txt"], "pip install")
+
+
+def make_ready() -> None:
+    install_packages()
+    make_venv()
