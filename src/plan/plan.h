@@ -1,0 +1,91 @@
+// A plan: the serializable result of a build, shared by builder and engine. Graph, raw weights, shape program, hints; no packed
+// data, no pointers, nothing of the machine it was built on is needed to run it. Reading validates every byte before use.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "torchtrt/error.h"
+#include "torchtrt/export.h"
+#include "torchtrt/types.h"
+
+namespace torchtrt::plan {
+
+inline constexpr uint16_t kMajorVersion = 1;
+inline constexpr uint16_t kMinorVersion = 0;
+
+// Shape arithmetic: instruction i writes register i. Registers hold int64.
+enum class Op : uint8_t { kConstant = 0, kSymbol = 1, kAdd = 2, kMul = 3, kFloorDiv = 4, kMod = 5, kMax = 6, kMin = 7 };
+struct Instruction {
+  Op op = Op::kConstant;
+  uint32_t a = 0, b = 0;    // registers below this one; kSymbol: a = index into Plan::symbols
+  int64_t immediate = 0;    // kConstant
+  bool operator==(const Instruction&) const = default;
+};
+using Register = uint32_t;
+
+struct Weight {
+  DType dtype = DType::kFloat32;
+  std::vector<int64_t> dims;                // row-major
+  uint64_t bytes = 0;
+  std::string hash;                         // content hash (128 bits, hex)
+  std::shared_ptr<const void> data;         // null when stored outside and not given
+};
+
+struct Tensor {
+  std::string name;
+  DType dtype = DType::kFloat32;
+  std::vector<Register> dims;
+  std::vector<uint8_t> order;               // memory order, empty = row-major
+  int32_t weight = -1;                      // index into Plan::weights for constants
+  int32_t view_of = -1;                     // shares another tensor's storage, same element order (reshape); no step writes it
+};
+
+struct Step {
+  std::string family;                       // kernel family = text name of the layer type
+  std::string hint;                         // implementation that won when timed; "" = by rule
+  std::string name;                         // layer name
+  Location location;
+  Attributes attributes;                    // without those of type Dims
+  std::vector<std::pair<std::string, std::vector<Register>>> dims;  // the symbolic ones
+  std::vector<int32_t> inputs;              // tensors; -1 = absent operand
+  std::vector<int32_t> outputs;
+};
+
+struct Binding {
+  std::string name;
+  int32_t tensor = -1;
+};
+
+struct Plan {
+  std::string name;
+  std::vector<Symbol> symbols;
+  std::vector<Instruction> program;
+  std::vector<Weight> weights;              // deduplicated by content
+  std::vector<Tensor> tensors;
+  std::vector<Step> steps;                  // in execution order
+  std::vector<Binding> inputs, outputs;     // an output's tensor may be an input's, a constant's, or another output's
+  std::vector<std::pair<std::string, std::string>> options;   // what it was built with, for people
+  std::string producer;                     // "torchtrt 0.1.0"
+};
+
+// Self-contained bytes: magic, version, FlatBuffer, and a 64-byte aligned weight section after it.
+TORCHTRT_API std::string serialize(const Plan& plan);
+// The same without the weight section: weights travel beside it, in order (Plan::weights[i] <-> external weight i).
+TORCHTRT_API std::string serializeWithoutWeights(const Plan& plan);
+
+// Parses and validates: magic, version, FlatBuffers verifier, then validate(). Weights are views into `bytes` (kept alive by
+// `owner`) or the external ones. Throws EngineError (kPlanCorrupt, kPlanVersion) and never reads outside of `bytes`.
+TORCHTRT_API Plan parse(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                        std::span<const Weight> external_weights = {});
+// Every index, register, size, order and family of a plan is in range and consistent.
+TORCHTRT_API void validate(const Plan& plan);
+
+TORCHTRT_API std::string print(const Plan& plan);   // exact text form for `torchtrtc inspect`
+TORCHTRT_API std::string contentHash(const void* data, size_t bytes);
+
+}  // namespace torchtrt::plan
