@@ -16,11 +16,16 @@ target_include_directories(torchtrt_common INTERFACE
                            "${CMAKE_SOURCE_DIR}/src" "${CMAKE_SOURCE_DIR}/include" "${CMAKE_BINARY_DIR}/generated")
 target_link_libraries(torchtrt_common INTERFACE Threads::Threads)
 
+# Linking is apart from compiling, since the tests of the TorchScript side link the engine's object files but must be compiled
+# exactly as the precompiled header was.
+add_library(torchtrt_engine_libraries INTERFACE)
+target_link_libraries(torchtrt_engine_libraries INTERFACE ${HWY_LIBRARY})
 add_library(torchtrt_engine_side INTERFACE)
-target_link_libraries(torchtrt_engine_side INTERFACE torchtrt_common ${HWY_LIBRARY})
+target_link_libraries(torchtrt_engine_side INTERFACE torchtrt_common torchtrt_engine_libraries)
 if(TORCHTRT_OPENMP)
-  find_package(OpenMP REQUIRED)
-  target_link_libraries(torchtrt_engine_side INTERFACE OpenMP::OpenMP_CXX)
+  # By flag instead of find_package(OpenMP): docs/decisions/0001-openmp.md says which libgomp the loader then takes.
+  target_compile_options(torchtrt_engine_side INTERFACE -fopenmp)
+  target_link_options(torchtrt_engine_libraries INTERFACE -fopenmp)
 else()
   target_compile_definitions(torchtrt_engine_side INTERFACE TORCHTRT_NO_OPENMP)
 endif()
@@ -32,7 +37,7 @@ if(TORCHTRT_ONEDNN)
     message(FATAL_ERROR "oneDNN in ${TORCHTRT_VENV} is not version 3.2; rebuild the environment from requirements.txt")
   endif()
   target_include_directories(torchtrt_engine_side SYSTEM INTERFACE "${TORCHTRT_VENV}/include")
-  target_link_libraries(torchtrt_engine_side INTERFACE "${TORCHTRT_ONEDNN_LIB}/libdnnl.so")
+  target_link_libraries(torchtrt_engine_libraries INTERFACE "${TORCHTRT_ONEDNN_LIB}/libdnnl.so")
 else()
   target_compile_definitions(torchtrt_engine_side INTERFACE TORCHTRT_NO_ONEDNN)
 endif()
