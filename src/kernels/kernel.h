@@ -88,6 +88,13 @@ class TORCHTRT_API Kernel {
   virtual size_t packedBytes() const {
     return 0;
   }
+  // True when prepare() takes this operand with these strides. The engine asks only for network inputs that do not lie in the
+  // order the plan gives them, and hands over a dense copy when the answer is no.
+  virtual bool acceptsStrides(int input, const TensorDesc& desc) const {
+    (void)input;
+    (void)desc;
+    return false;
+  }
 };
 
 using CreateResult = std::variant<std::unique_ptr<Kernel>, Refusal>;
