@@ -33,6 +33,7 @@ enum class ErrorCode {
   kIndexOutOfRange,      // E008 gather, embedding and the like met an index outside their table
   kPlugin,               // E009 a plugin is missing, of another version, or failed
   kShapeArithmetic,      // E010 a shape computed at run time is impossible
+  kDivisionByZero,       // E011 an integer was divided by zero
   kInternal,             // I001 a bug of ours
 };
 
