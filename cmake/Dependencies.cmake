@@ -63,11 +63,12 @@ if(TORCHTRT_TORCH)
                             <sstream> <string> <unordered_map> <unordered_set> <utility> <vector>)
 endif()
 
-# Where built programs and libraries find the others without being installed.
-set(CMAKE_BUILD_RPATH "${CMAKE_BINARY_DIR}/lib")
+# Where built programs and libraries find the others without being installed. The engine's own libraries know no libtorch.
+set(TORCHTRT_ENGINE_RPATH "${CMAKE_BINARY_DIR}/lib")
 if(TORCHTRT_ONEDNN)
-  list(APPEND CMAKE_BUILD_RPATH "${TORCHTRT_ONEDNN_LIB}")
+  list(APPEND TORCHTRT_ENGINE_RPATH "${TORCHTRT_ONEDNN_LIB}")
 endif()
+set(CMAKE_BUILD_RPATH ${TORCHTRT_ENGINE_RPATH})
 if(TORCHTRT_TORCH)
   list(APPEND CMAKE_BUILD_RPATH "${TORCHTRT_TORCH_LIB}")
 endif()

@@ -1,1 +1,35 @@
+# cmake --install and find_package(torchtrt): headers, the libraries with oneDNN and Highway beside them (libtorch stays the
+# user's), the tools, and a CMake package with torchtrt::engine, ::network, ::runtime and ::torchtrt.
 
+include(CMakePackageConfigHelpers)
+set(package_dir lib/cmake/torchtrt)
+
+torchtrt_present(libraries torchtrt_engine torchtrt_network torchtrt_runtime torchtrt)
+torchtrt_present(programs torchtrtc torchtrt-opt)
+if(libraries)
+  install(TARGETS ${libraries} EXPORT torchtrtTargets LIBRARY DESTINATION lib)
+  install(EXPORT torchtrtTargets NAMESPACE torchtrt:: DESTINATION ${package_dir})
+endif()
+if(programs)
+  install(TARGETS ${programs} RUNTIME DESTINATION bin)
+endif()
+install(DIRECTORY include/ DESTINATION include)
+install(FILES LICENSE NOTICE THIRD_PARTY.md DESTINATION share/doc/torchtrt)
+
+# Copied under the name that the loader asks for.
+function(torchtrt_bundle library)
+  file(REAL_PATH "${library}" file)
+  cmake_path(GET file FILENAME name)
+  string(REGEX MATCH "^[^.]+\\.so\\.[0-9]+" soname "${name}")
+  install(FILES "${file}" DESTINATION lib RENAME ${soname})
+endfunction()
+torchtrt_bundle("${HWY_LIBRARY}")
+if(TORCHTRT_ONEDNN)
+  torchtrt_bundle("${TORCHTRT_ONEDNN_LIB}/libdnnl.so")
+endif()
+
+configure_package_config_file(cmake/torchtrtConfig.cmake.in "${CMAKE_BINARY_DIR}/torchtrtConfig.cmake"
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file("${CMAKE_BINARY_DIR}/torchtrtConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${CMAKE_BINARY_DIR}/torchtrtConfig.cmake" "${CMAKE_BINARY_DIR}/torchtrtConfigVersion.cmake"
+        DESTINATION ${package_dir})

@@ -12,6 +12,9 @@ if(support_sources)
   target_link_libraries(test_support PRIVATE GTest::gmock)
 endif()
 
+# Folders whose results depend on the instruction set: their tests run a second time with it capped.
+set(vector_folders kernels engine optimization builder)
+
 function(torchtrt_test folder)
   get_property(is_torch GLOBAL PROPERTY torchtrt_is_torch_${folder})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/unit/${folder}/*.cpp")
@@ -38,12 +41,12 @@ function(torchtrt_test folder)
     add_dependencies(${test} plan_schema)
   endif()
   add_test(NAME ${test} COMMAND ${test} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+  if(folder IN_LIST vector_folders)
+    set_property(TEST ${test} PROPERTY LABELS vector)
+  endif()
 endfunction()
 
 get_property(folders GLOBAL PROPERTY torchtrt_folders)
 foreach(folder IN LISTS folders)
   torchtrt_test(${folder})
 endforeach()
-
-# Loads a saved module and runs it with nothing of ours but the runtime library.
-torchtrt_program(runtime_runner TORCH SOURCES tests/cpp_runtime LINKS torchtrt_runtime)

@@ -1,30 +1,71 @@
 """The commands of ./dev and their arguments."""
 
 import argparse
+import shutil
+import subprocess
 
-from . import building, machine
-from .common import Failure, warn
+from . import building, checks, machine, packaging, testing
+from .common import ROOT, Failure, say, warn
 
 
 def parse():
-    parser = argparse.ArgumentParser(prog="./dev", description="Sets up, builds and runs torchtrt.")
-    commands = parser.add_subparsers(dest="command", required=True)
+    parser = argparse.ArgumentParser(
+        prog="./dev", description="Sets the machine up as far as needed, builds torchtrt, and runs what you ask for."
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    build = commands.add_parser("build", help="build everything, or the named targets")
-    build.add_argument("--preset", choices=building.PRESETS, default="release")
-    build.add_argument("targets", nargs="*", metavar="TARGET")
-    build.set_defaults(call=lambda args: building.build(args.preset, args.targets))
+    def command(name, text, call, preset=True):
+        sub = commands.add_parser(name, help=text, description=text)
+        if preset:
+            sub.add_argument("--preset", choices=building.PRESETS, default="release", help="default: release")
+        sub.set_defaults(call=call)
+        return sub
 
+    sub = command("demo", "build and run examples/demo.py", lambda a: testing.run_script(a.preset, "examples/demo.py", a.rest))
+    sub.add_argument("rest", nargs=argparse.REMAINDER, metavar="ARGUMENT")
+
+    sub = command("test", "build and run the tests, of all or of the named folders", lambda a: testing.test(a.preset, a.folders, a.k))
+    sub.add_argument("folders", nargs="*", metavar="FOLDER", help='a folder of src/ with tests in tests/unit/, or "python"')
+    sub.add_argument("-k", metavar="FILTER", help="only tests whose name contains this")
+
+    sub = command("build", "build everything, or the named targets (a folder, test_<folder>, product, ...)",
+                  lambda a: building.build(a.preset, a.targets))
+    sub.add_argument("targets", nargs="*", metavar="TARGET")
+
+    sub = command("bench", "build and run bench/bench.py", lambda a: testing.run_script(a.preset, "bench/bench.py", a.rest))
+    sub.add_argument("rest", nargs=argparse.REMAINDER, metavar="ARGUMENT")
+
+    sub = command("format", "lay the C++ files out with clang-format", lambda a: checks.format_sources(a.files), preset=False)
+    sub.add_argument("files", nargs="*", metavar="FILE", help="default: all")
+
+    command("check", "the cheap checks: format, layering, public headers, lines", lambda a: checks.check(a.preset))
+
+    command("wheel", "make a wheel in dist/", lambda a: packaging.make_wheel(a.preset))
+
+    sub = command("install", "install headers, libraries, CMake package and tools", lambda a: packaging.install(a.preset, a.prefix))
+    sub.add_argument("--prefix", required=True)
+
+    command("clean", "remove build/ and dist/; the environment and the compiler cache stay", lambda _: clean(), preset=False)
     return parser.parse_args()
+
+
+def clean() -> None:
+    for folder in ("build", "dist"):
+        shutil.rmtree(ROOT / folder, ignore_errors=True)
+    say("build/ and dist/ are gone")
 
 
 def main() -> int:
     args = parse()
     try:
-        machine.make_ready()
+        if args.command != "clean":
+            machine.make_ready()
         return args.call(args) or 0
     except Failure as failure:
         warn(f"dev: {failure}")
+        return 1
+    except subprocess.CalledProcessError as error:
+        warn(f"dev: {error}\n{error.stderr or ''}")
         return 1
     except KeyboardInterrupt:
         return 130

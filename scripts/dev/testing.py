@@ -1,0 +1,141 @@
+"""Runs what was built: the unit test programs, the same with capped vector instructions, and the Python tests. Counts and sums up."""
+
+import json
+import os
+import re
+import subprocess
+import time
+import xml.etree.ElementTree
+from dataclasses import dataclass
+
+from . import building
+from .common import ROOT, Failure, python, run, say
+
+PYTHON_TESTS = "python"
+SANITIZED = ("asan", "tsan")
+TIMEOUT_S = 1800
+
+
+@dataclass
+class Result:
+    name: str
+    passed: int
+    failed: int
+    skipped: int
+    seconds: float
+
+    def __str__(self):
+        skipped = f", {self.skipped} skipped" if self.skipped else ""
+        return f"{self.name:<28} {self.passed:>6} passed, {self.failed} failed{skipped}   {self.seconds:.1f} s"
+
+
+def environment(preset: str) -> dict[str, str]:
+    """What every program of ours runs with: strict, the built package and tools in reach."""
+    folder = building.build_folder(preset)
+    return {
+        **os.environ,
+        "TORCHTRT_STRICT": "1",
+        "TORCHTRT_BUILD": str(folder),
+        "PYTHONPATH": str(folder / "python"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PATH": f"{folder / 'bin'}:{python().parent}:{os.environ['PATH']}",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+        # libtorch keeps what it allocates for good; the leak checker cannot tell that from our leaks.
+        "ASAN_OPTIONS": "detect_leaks=0",
+    }
+
+
+def unit_tests(preset: str):
+    """The programs that CMake registered, with their labels."""
+    command = ["ctest", "--test-dir", building.build_folder(preset), "--show-only=json-v1"]
+    listing = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    for test in listing["tests"]:
+        labels = [value for entry in test["properties"] if entry["name"] == "LABELS" for value in entry["value"]]
+        yield test["name"], test.get("command", []), labels
+
+
+def run_unit(name: str, command, variables: dict, pattern: str | None) -> Result:
+    begin = time.monotonic()
+    arguments = [*command, "--gtest_brief=1"] + ([f"--gtest_filter=*{pattern}*"] if pattern else [])
+    try:
+        process = subprocess.run(
+            arguments, cwd=ROOT, env=variables, capture_output=True, text=True, errors="replace", check=False, timeout=TIMEOUT_S
+        )
+        output, code = process.stdout + process.stderr, process.returncode
+    except subprocess.TimeoutExpired as expired:
+        output, code = f"{expired.stdout or ''}\nno end after {TIMEOUT_S} s", 1
+    count = {
+        word: int(found.group(1)) if (found := re.search(rf"^\[  {word} +\] (\d+) tests?", output, re.MULTILINE)) else 0
+        for word in ("PASSED", "SKIPPED", "FAILED")
+    }
+    failed = count["FAILED"] or (1 if code != 0 else 0)
+    if failed:
+        print(output)
+        print(f"{name}: exit code {code}; again with: {' '.join(arguments)}", flush=True)
+    return Result(name, count["PASSED"], failed, count["SKIPPED"], time.monotonic() - begin)
+
+
+def run_python(preset: str, pattern: str | None) -> Result:
+    begin = time.monotonic()
+    report = building.build_folder(preset) / "pytest.xml"
+    report.unlink(missing_ok=True)
+    command = [python(), "-m", "pytest", "-q", "-ra", "--tb=short", "-p", "no:cacheprovider", f"--junitxml={report}", "tests"]
+    if pattern:
+        command += ["-k", pattern]
+    code = subprocess.run(command, cwd=ROOT, env=environment(preset), check=False).returncode
+    if not report.exists():
+        return Result("python", 0, 1, 0, time.monotonic() - begin)
+    suites = list(xml.etree.ElementTree.parse(report).getroot().iter("testsuite"))
+    total, skipped, failed = (
+        sum(int(suite.get(key, 0)) for suite in suites for key in keys)
+        for keys in (("tests",), ("skipped",), ("failures", "errors"))
+    )
+    no_tests_chosen = 5
+    if code not in (0, no_tests_chosen):
+        failed = max(failed, 1)
+    return Result("python", max(total - skipped - failed, 0), failed, skipped, time.monotonic() - begin)
+
+
+def test(preset: str, folders, pattern: str | None) -> int:
+    with_python = not folders or PYTHON_TESTS in folders
+    targets = [f"test_{folder}" for folder in folders if folder != PYTHON_TESTS]
+    if folders and with_python:
+        targets.append("product")
+    building.build(preset, targets)
+
+    variables = environment(preset)
+    results = []
+
+    def note(result: Result) -> None:
+        results.append(result)
+        say(str(result))
+
+    chosen = [entry for entry in unit_tests(preset) if not folders or entry[0] in targets]
+    for name, command, _ in chosen:
+        note(run_unit(name, command, variables, pattern))
+    for name, command, labels in chosen:
+        if "vector" in labels:
+            note(run_unit(f"{name} (avx2)", command, {**variables, "TORCHTRT_MAX_ISA": "avx2"}, pattern))
+    if with_python and preset in SANITIZED:
+        say("the Python tests run with the presets release and dev only: the interpreter is not sanitized")
+    elif with_python and any((ROOT / "tests").rglob("test_*.py")):
+        note(run_python(preset, pattern))
+    return summary(results)
+
+
+def summary(results) -> int:
+    passed, failed, skipped = (sum(getattr(result, key) for result in results) for key in ("passed", "failed", "skipped"))
+    say("summary")
+    for result in results:
+        print(f"  {result}")
+    if passed + failed == 0:
+        raise Failure("no test was run")
+    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""), flush=True)
+    return 1 if failed else 0
+
+
+def run_script(preset: str, script: str, arguments) -> None:
+    """Builds the product and runs one of the repository's Python programs with it."""
+    building.build(preset, ["product"])
+    say(f"running {script}")
+    run([python(), ROOT / script, *arguments], script, cwd=ROOT, env=environment(preset))
