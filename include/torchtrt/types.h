@@ -112,6 +112,7 @@ class TORCHTRT_API Dim {
     std::vector<Atom> atoms;                   // sorted; empty for the constant term
   };
   const std::vector<Term>& terms() const;      // sorted; empty means 0
+  static Dim fromTerms(std::vector<Term> terms);  // in any order, repeats are added up
 
  private:
   struct Data;

@@ -1,7 +1,8 @@
-// Content hash of raw bytes: 128 bits, the same on every machine. It names weights and detects damage to plans; it is no
-// protection against an attacker, so equal hashes are compared byte by byte before anything is merged.
+// A 128-bit hash of bytes: names constants in text and plans, so that equal data is stored once. Stable across machines
+// and releases (it stands in plans). Not for secrets, and no defence against data made to collide.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -13,11 +14,12 @@ namespace torchtrt {
 struct Hash128 {
   uint64_t low = 0;
   uint64_t high = 0;
+
   bool operator==(const Hash128&) const = default;
+  TORCHTRT_API std::string toString() const;  // 32 hexadecimal digits
 };
 
-TORCHTRT_API Hash128 hashBytes(const void* data, size_t bytes);
-TORCHTRT_API std::string toHex(const Hash128& hash);                       // 32 lower-case digits
-TORCHTRT_API std::string contentHash(const void* data, size_t bytes);      // toHex(hashBytes(...))
+// Different seeds give unrelated hashes of the same bytes.
+TORCHTRT_API Hash128 hashBytes(const void* data, size_t bytes, uint64_t seed = 0);
 
 }  // namespace torchtrt

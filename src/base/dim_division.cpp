@@ -1,0 +1,230 @@
+// Floor division, remainder, maximum and minimum of dimensions. What divides exactly is divided, so that the dims of a
+// reshape or of a chain of strided layers stay short and compare equal.
+#include <algorithm>
+#include <numeric>
+
+#include "base/dim_algebra.h"
+#include "base/saturating.h"
+#include "torchtrt/error.h"
+
+namespace torchtrt {
+namespace {
+
+using dim_algebra::asAtom;
+using dim_algebra::checkedAdd;
+using dim_algebra::compare;
+using dim_algebra::ofAtom;
+
+void requireDivisor(const Dim& b) {
+  if (b == Dim(0)) {
+    throw CompileError(ErrorCode::kInvalidNetwork, "a dimension is divided by zero");
+  }
+}
+
+// The term divided by the divisor, where coefficient and atoms divide.
+std::optional<Dim::Term> divideTerm(const Dim::Term& term, const Dim::Term& divisor) {
+  if (floorModInt(term.coefficient, divisor.coefficient) != 0) {
+    return std::nullopt;
+  }
+  Dim::Term quotient{saturatingFloorDiv(term.coefficient, divisor.coefficient), {}};
+  size_t matched = 0;
+  for (const Dim::Atom& atom : term.atoms) {
+    if (matched < divisor.atoms.size() && compare(atom, divisor.atoms[matched]) == 0) {
+      ++matched;
+    } else {
+      quotient.atoms.push_back(atom);
+    }
+  }
+  return matched == divisor.atoms.size() ? std::optional(quotient) : std::nullopt;
+}
+
+// a / b where b divides a as a polynomial.
+std::optional<Dim> divideExactly(const Dim& a, const Dim& b) {
+  Dim quotient = 0;
+  Dim rest = a;
+  // Each round removes the leading term and adds only lower ones, so this ends; the bound keeps odd inputs cheap.
+  for (int round = 0; round < 32 && !(rest == Dim(0)); ++round) {
+    const std::optional<Dim::Term> term = divideTerm(rest.terms().front(), b.terms().front());
+    if (!term) {
+      return std::nullopt;
+    }
+    const Dim part = Dim::fromTerms({*term});
+    quotient = quotient + part;
+    rest = rest - part * b;
+  }
+  return rest == Dim(0) ? std::optional(quotient) : std::nullopt;
+}
+
+struct Split {
+  Dim quotient;  // a = quotient * b + rest
+  std::vector<Dim::Term> rest;
+};
+
+// Moves out what one term divides.
+Split splitByTerm(const Dim& a, const Dim::Term& divisor) {
+  Split split;
+  std::vector<Dim::Term> quotient;
+  for (const Dim::Term& term : a.terms()) {
+    if (const auto divided = divideTerm(term, divisor)) {
+      quotient.push_back(*divided);
+    } else {
+      split.rest.push_back(term);
+    }
+  }
+  split.quotient = Dim::fromTerms(std::move(quotient));
+  return split;
+}
+
+// Division by a positive number with a = d * quotient + g * inner + low, d = g * divisor, 0 <= low < g: then
+// a // d = quotient + inner // divisor and a % d = g * (inner % divisor) + low.
+struct Reduced {
+  Dim quotient;
+  Dim inner;
+  int64_t divisor;
+  int64_t g;
+  int64_t low;
+};
+
+Reduced reduceByNumber(const Dim& a, int64_t d) {
+  std::vector<Dim::Term> quotient;
+  std::vector<Dim::Term> rest;
+  int64_t constant = 0;
+  int64_t g = d;
+  for (const Dim::Term& term : a.terms()) {
+    if (term.atoms.empty()) {
+      quotient.push_back({floorDivInt(term.coefficient, d), {}});
+      constant = floorModInt(term.coefficient, d);
+      continue;
+    }
+    quotient.push_back({term.coefficient / d, term.atoms});
+    if (const int64_t remainder = term.coefficient % d; remainder != 0) {
+      rest.push_back({remainder, term.atoms});
+      g = std::gcd(g, remainder);
+    }
+  }
+  Reduced reduced{Dim::fromTerms(std::move(quotient)), 0, d / g, g, constant % g};
+  for (Dim::Term& term : rest) {
+    term.coefficient /= g;
+  }
+  rest.push_back({constant / g, {}});
+  reduced.inner = Dim::fromTerms(std::move(rest));
+  return reduced;
+}
+
+// inner // divisor for a reduced inner: (x // e + c) // d = (x + c * e) // (d * e).
+Dim divideReduced(const Dim& inner, int64_t divisor) {
+  if (inner.isConstant()) {
+    return floorDivInt(inner.constant(), divisor);
+  }
+  const std::vector<Dim::Term>& terms = inner.terms();
+  const int64_t constant = terms.back().atoms.empty() ? terms.back().coefficient : 0;
+  const Dim symbolic = inner - constant;
+  const Dim::Atom* atom = asAtom(symbolic);
+  if (atom != nullptr && atom->kind == Dim::AtomKind::kFloorDiv && atom->b->isConstant()) {
+    const int64_t e = atom->b->constant();
+    int64_t product = 0;
+    if (e > 0 && !__builtin_mul_overflow(divisor, e, &product)) {  // constant < divisor, so constant * e fits as well
+      return Dim::floorDiv(*atom->a + Dim(constant * e), product);
+    }
+  }
+  return ofAtom(Dim::AtomKind::kFloorDiv, inner, divisor);
+}
+
+void collectOperands(Dim::AtomKind kind, const Dim& dim, std::vector<Dim>& operands) {
+  const Dim::Atom* atom = asAtom(dim);
+  if (atom != nullptr && atom->kind == kind) {
+    collectOperands(kind, *atom->a, operands);
+    collectOperands(kind, *atom->b, operands);
+  } else {
+    operands.push_back(dim);
+  }
+}
+
+Dim extremum(Dim::AtomKind kind, const Dim& a, const Dim& b) {
+  std::vector<Dim> operands;
+  collectOperands(kind, a, operands);
+  collectOperands(kind, b, operands);
+  std::vector<Dim> kept;
+  for (const Dim& operand : operands) {
+    // Operands that differ by a number: one of them never counts.
+    const auto rival = std::find_if(kept.begin(), kept.end(), [&](const Dim& k) { return (operand - k).isConstant(); });
+    if (rival == kept.end()) {
+      kept.push_back(operand);
+    } else if (((operand - *rival).constant() > 0) == (kind == Dim::AtomKind::kMax)) {
+      *rival = operand;
+    }
+  }
+  std::sort(kept.begin(), kept.end());
+  Dim result = kept.back();
+  for (auto operand = kept.rbegin() + 1; operand != kept.rend(); ++operand) {
+    result = ofAtom(kind, *operand, result);
+  }
+  return result;
+}
+
+}  // namespace
+
+Dim Dim::floorDiv(const Dim& a, const Dim& b) {
+  requireDivisor(b);
+  if (b.isConstant()) {
+    const int64_t d = b.constant();
+    if (d < 0) {
+      return floorDiv(-a, -b);
+    }
+    if (a.isConstant()) {
+      return floorDivInt(a.constant(), d);
+    }
+    const Reduced reduced = reduceByNumber(a, d);
+    return reduced.quotient + divideReduced(reduced.inner, reduced.divisor);
+  }
+  if (const auto quotient = divideExactly(a, b)) {
+    return *quotient;
+  }
+  if (b.terms().size() == 1) {
+    Split split = splitByTerm(a, b.terms().front());
+    return split.quotient + ofAtom(AtomKind::kFloorDiv, fromTerms(std::move(split.rest)), b);
+  }
+  return ofAtom(AtomKind::kFloorDiv, a, b);
+}
+
+Dim Dim::ceilDiv(const Dim& a, const Dim& b) {
+  requireDivisor(b);
+  if (!b.isConstant()) {
+    return -floorDiv(-a, b);
+  }
+  return b.constant() < 0 ? ceilDiv(-a, -b) : floorDiv(a + Dim(checkedAdd(b.constant(), -1)), b);
+}
+
+Dim Dim::mod(const Dim& a, const Dim& b) {
+  requireDivisor(b);
+  if (b.isConstant()) {
+    const int64_t d = b.constant();
+    if (d < 0) {
+      return -mod(-a, -b);
+    }
+    if (a.isConstant()) {
+      return floorModInt(a.constant(), d);
+    }
+    const Reduced reduced = reduceByNumber(a, d);
+    const Dim remainder = reduced.inner.isConstant() ? Dim(floorModInt(reduced.inner.constant(), reduced.divisor))
+                                                     : ofAtom(AtomKind::kMod, reduced.inner, reduced.divisor);
+    return remainder * Dim(reduced.g) + Dim(reduced.low);
+  }
+  if (divideExactly(a, b)) {
+    return 0;
+  }
+  if (b.terms().size() == 1) {
+    return ofAtom(AtomKind::kMod, fromTerms(splitByTerm(a, b.terms().front()).rest), b);
+  }
+  return ofAtom(AtomKind::kMod, a, b);
+}
+
+Dim Dim::max(const Dim& a, const Dim& b) {
+  return a.isConstant() && b.isConstant() ? Dim(std::max(a.value_, b.value_)) : extremum(AtomKind::kMax, a, b);
+}
+
+Dim Dim::min(const Dim& a, const Dim& b) {
+  return a.isConstant() && b.isConstant() ? Dim(std::min(a.value_, b.value_)) : extremum(AtomKind::kMin, a, b);
+}
+
+}  // namespace torchtrt

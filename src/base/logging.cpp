@@ -1,0 +1,78 @@
+// The process's one logger. A line is written with one call, so that lines of several threads do not mix.
+#include "base/logging.h"
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+
+namespace torchtrt::logging {
+namespace {
+
+struct LevelStyle {
+  const char* label;
+  const char* color;  // ANSI escape
+};
+
+// Indexed by Level.
+constexpr std::array<LevelStyle, 6> kStyles = {{
+    {"INTERNAL_ERROR: ", "\033[1;31m"},
+    {"ERROR: ", "\033[1;31m"},
+    {"WARNING: ", "\033[1;33m"},
+    {"INFO: ", "\033[1;32m"},
+    {"DEBUG: ", "\033[1;34m"},
+    {"GRAPH: ", "\033[1;35m"},
+}};
+
+struct Logger {
+  std::mutex mutex;
+  std::string prefix = "[Torch-TensorRT] - ";
+  std::atomic<Level> level = Level::kWARNING;
+  std::atomic<bool> colored = false;
+};
+
+// Never destroyed: objects with static storage may still log while the process ends.
+Logger& logger() {
+  static auto* instance = new Logger;
+  return *instance;
+}
+
+}  // namespace
+
+std::string getPrefix() {
+  const std::lock_guard lock(logger().mutex);
+  return logger().prefix;
+}
+
+void setPrefix(std::string prefix) {
+  const std::lock_guard lock(logger().mutex);
+  logger().prefix = std::move(prefix);
+}
+
+Level getReportableLevel() {
+  return logger().level.load(std::memory_order_relaxed);
+}
+
+void setReportableLevel(Level level) {
+  logger().level.store(level, std::memory_order_relaxed);
+}
+
+bool isColored() {
+  return logger().colored.load(std::memory_order_relaxed);
+}
+
+void setColored(bool colored) {
+  logger().colored.store(colored, std::memory_order_relaxed);
+}
+
+void log(Level level, const std::string& message) {
+  if (level > getReportableLevel()) {
+    return;
+  }
+  const LevelStyle& style = kStyles[static_cast<size_t>(level)];
+  std::string line = isColored() ? style.color : "";
+  line += style.label + getPrefix() + message + (isColored() ? "\033[0m\n" : "\n");
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+}  // namespace torchtrt::logging
