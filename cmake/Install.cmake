@@ -16,12 +16,12 @@ endif()
 install(DIRECTORY include/ DESTINATION include)
 install(FILES LICENSE NOTICE THIRD_PARTY.md DESTINATION share/doc/torchtrt)
 
-# Copied under the name that the loader asks for.
+# Copied under the name that the loader asks for: the wheel's three files of oneDNN are copies, not links.
 function(torchtrt_bundle library)
+  execute_process(COMMAND ${CMAKE_READELF} -d "${library}" OUTPUT_VARIABLE dynamic_section COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCH "SONAME[^[]*\\[([^]]*)\\]" found "${dynamic_section}")
   file(REAL_PATH "${library}" file)
-  cmake_path(GET file FILENAME name)
-  string(REGEX MATCH "^[^.]+\\.so\\.[0-9]+" soname "${name}")
-  install(FILES "${file}" DESTINATION lib RENAME ${soname})
+  install(FILES "${file}" DESTINATION lib RENAME ${CMAKE_MATCH_1})
 endfunction()
 torchtrt_bundle("${HWY_LIBRARY}")
 if(TORCHTRT_ONEDNN)
