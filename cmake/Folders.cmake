@@ -10,9 +10,9 @@ function(torchtrt_side target is_torch)
   endif()
 endfunction()
 
-# torchtrt_folder(<name> [TORCH] [DEPENDS <folder>...]): an object library of src/<name>/**.cpp.
+# torchtrt_folder(<name> [TORCH] [DEPENDS <folder>...] [PUBLIC <header>...]): an object library of src/<name>/**.cpp.
 function(torchtrt_folder name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "" "DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "" "DEPENDS;PUBLIC")
   set(closure ${name})
   foreach(folder IN LISTS arg_DEPENDS)
     get_property(below GLOBAL PROPERTY torchtrt_closure_${folder})
@@ -22,6 +22,9 @@ function(torchtrt_folder name)
   set_property(GLOBAL PROPERTY torchtrt_closure_${name} ${closure})
   set_property(GLOBAL PROPERTY torchtrt_is_torch_${name} ${arg_TORCH})
   set_property(GLOBAL APPEND PROPERTY torchtrt_folders ${name})
+  if(NOT arg_TORCH)
+    set_property(GLOBAL APPEND PROPERTY torchtrt_engine_headers ${arg_PUBLIC})
+  endif()
 
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/${name}/*.cpp")
   if(NOT sources OR (arg_TORCH AND NOT TORCHTRT_TORCH))
@@ -98,7 +101,7 @@ endfunction()
 # One source per public header that includes nothing else, so that compiling shows whether the header stands alone. Headers
 # that need libtorch are those whose folder is on that side; the others are compiled where libtorch cannot be seen.
 function(torchtrt_public_headers)
-  set(engine_headers types error export version logging network layer_table rewriting plugin engine)
+  get_property(engine_headers GLOBAL PROPERTY torchtrt_engine_headers)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}/include" "${CMAKE_SOURCE_DIR}/include/*.h")
   foreach(header IN LISTS headers)
     cmake_path(GET header STEM stem)

@@ -8,21 +8,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# The folder that each public header belongs to; a header under include/ that is not here belongs to the folder "compiler".
-PUBLIC = {
-    "export": "base",
-    "version": "base",
-    "types": "base",
-    "error": "base",
-    "logging": "base",
-    "network": "network",
-    "layer_table": "network",
-    "rewriting": "rewriting",
-    "plugin": "engine",
-    "engine": "engine",
-    "conversion": "conversion",
-    "runtime": "runtime",
-}
 # What a user sets is read by the stages that it steers.
 OPTIONS_READERS = {"lowering", "partitioning", "conversion", "stitching", "compiler"}
 
@@ -32,37 +17,48 @@ FOLDER = re.compile(r"^torchtrt_folder\((\w+)([^)]*)\)", re.MULTILINE)
 MACHINE_FLAG = re.compile(r"(?<![\w-])-m(arch|tune|cpu|avx|sse|fma|amx|f16c|bmi|native)\w*")
 
 
-def read_table():
-    """Folder -> (may include, is on the TorchScript side)."""
-    table = {}
-    for name, rest in FOLDER.findall((ROOT / "CMakeLists.txt").read_text(encoding="utf-8")):
-        words = rest.split()
-        depends = words[words.index("DEPENDS") + 1 :] if "DEPENDS" in words else []
-        table[name] = ({name, *depends}, "TORCH" in words)
-    return table
+class Table:
+    """What CMakeLists.txt says of the folders."""
+
+    def __init__(self, text: str):
+        self.may_include = {}
+        self.is_torch = {}
+        self.public_owner = {}
+        for name, rest in FOLDER.findall(text):
+            lists = {"": [], "DEPENDS": [], "PUBLIC": []}
+            key = ""
+            for word in rest.split():
+                if word in lists:
+                    key = word
+                else:
+                    lists[key].append(word)
+            self.may_include[name] = {name, *lists["DEPENDS"]}
+            self.is_torch[name] = "TORCH" in lists[""]
+            self.public_owner.update((header, name) for header in lists["PUBLIC"])
+
+    def owner_of(self, include: str) -> str | None:
+        """The folder that an include path belongs to, None when it is not ours."""
+        top, _, rest = include.partition("/")
+        if top == "torchtrt":
+            return self.public_owner.get(rest.split("/")[0].split(".")[0], "compiler")
+        if top in ("trtorch", "torch_tensorrt"):
+            return "compiler"
+        return top if top in self.may_include and rest else None
 
 
-def owner_of(include: str, table) -> str | None:
-    """The folder that an include path belongs to, None when it is not ours."""
-    parts = include.split("/")
-    if parts[0] in ("torchtrt", "trtorch", "torch_tensorrt") and len(parts) > 1:
-        return PUBLIC.get(parts[1].split(".")[0], "compiler") if parts[0] == "torchtrt" else "compiler"
-    return parts[0] if parts[0] in table and len(parts) > 1 else None
-
-
-def allowed(folder: str, include: str, table) -> bool:
-    owner = owner_of(include, table)
-    if owner is None or owner in table[folder][0]:
+def allowed(folder: str, include: str, table: Table) -> bool:
+    owner = table.owner_of(include)
+    if owner is None or owner in table.may_include[folder]:
         return True
     return include.startswith("torchtrt/options.") and folder in OPTIONS_READERS
 
 
-def offences_in(path: Path, folder: str, table):
+def offences_in(path: Path, folder: str, table: Table):
     name = path.relative_to(ROOT)
     for bracket, include in INCLUDE.findall(path.read_text(encoding="utf-8")):
         if bracket == '"' and not allowed(folder, include, table):
-            yield f"{name}: {folder} must not include {include} (of {owner_of(include, table)})"
-        if TORCH.match(include) and not table[folder][1]:
+            yield f"{name}: {folder} must not include {include} (of {table.owner_of(include)})"
+        if TORCH.match(include) and not table.is_torch[folder]:
             yield f"{name}: {folder} is on the engine side and must not include {include}"
         if include.startswith("ATen/cpu/vec"):
             yield f"{name}: {include} needs instruction-set flags, which no file has"
@@ -73,10 +69,10 @@ def offences_in(path: Path, folder: str, table):
 
 
 def main() -> int:
-    table = read_table()
+    table = Table((ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))
     offences = []
     files = 0
-    for folder in table:
+    for folder in table.may_include:
         for path in sorted((ROOT / "src" / folder).rglob("*")):
             if path.suffix in (".h", ".cpp"):
                 files += 1
@@ -85,13 +81,13 @@ def main() -> int:
         if path.suffix in (".h", ".def"):
             files += 1
             include = str(path.relative_to(ROOT / "include"))
-            folder = owner_of(include, table)
+            folder = table.owner_of(include)
             offences += offences_in(path, folder, table)
     for path in [ROOT / "CMakeLists.txt", ROOT / "CMakePresets.json", *sorted((ROOT / "cmake").iterdir())]:
         for line in path.read_text(encoding="utf-8").splitlines():
             if not line.lstrip().startswith("#") and MACHINE_FLAG.search(line):
                 offences.append(f"{path.relative_to(ROOT)}: no instruction-set flags: {line.strip()}")
-    known = set(table) | {"README.md"}
+    known = set(table.may_include) | {"README.md"}
     offences += [f"src/{entry.name}: not in the table" for entry in (ROOT / "src").iterdir() if entry.name not in known]
     for offence in offences:
         print(f"layering: {offence}", file=sys.stderr)
