@@ -30,6 +30,24 @@ def run(command, what: str, **kwargs) -> None:
         raise Failure(f"{what} failed with exit code {result.returncode}")
 
 
+def run_logged(command, what: str, log: Path) -> None:
+    """Runs a long, talkative command with its output in a file; says now and then that it goes on, and shows the end if it fails."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with open(log, "w", encoding="utf-8") as output:
+        process = subprocess.Popen(
+            [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+        )
+        while True:
+            try:
+                code = process.wait(timeout=15)
+                break
+            except subprocess.TimeoutExpired:
+                say(f"... {what} goes on")
+    if code != 0:
+        end = log.read_text(encoding="utf-8", errors="replace").splitlines()[-20:]
+        raise Failure(f"{what} failed with exit code {code}; the end of {log}:\n" + "\n".join(end))
+
+
 @contextlib.contextmanager
 def locked(path: Path):
     """Holds an exclusive lock on a file; says so when it has to wait for another ./dev."""

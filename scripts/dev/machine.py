@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 
-from .common import CACHE, ROOT, VENV_LINK, Failure, locked, run, say
+from .common import CACHE, ROOT, VENV_LINK, Failure, locked, run, run_logged, say
 
 PACKAGES = [
     "ca-certificates",
@@ -49,9 +49,8 @@ def install_packages() -> None:
             raise Failure("these packages are missing and sudo is not here; as root run: apt-get install " + " ".join(missing))
         prefix = ["sudo"]
     apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-o", "DPkg::Lock::Timeout=300", "-qq"]
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL} if os.geteuid() == 0 else {}
-    run([*apt, "update"], "apt-get update", **quiet)
-    run([*apt, "install", "--yes", "--no-install-recommends", *missing], "apt-get install", **quiet)
+    run_logged([*apt, "update"], "apt-get update", CACHE / "apt-update.log")
+    run_logged([*apt, "install", "--yes", "--no-install-recommends", *missing], "apt-get install", CACHE / "apt-install.log")
 
 
 def venv_folder():
@@ -79,8 +78,8 @@ def install_venv(folder) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     base = getattr(sys, "_base_executable", sys.executable)
     run([base, "-m", "venv", folder], "making the virtual environment")
-    pip = [folder / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "install"]
-    run([*pip, "--quiet", "--progress-bar", "off", "--requirement", ROOT / "requirements.txt"], "pip install")
+    pip = [folder / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "install", "--progress-bar", "off"]
+    run_logged([*pip, "--requirement", ROOT / "requirements.txt"], "pip install", CACHE / "pip-install.log")
 
 
 def make_ready() -> None:
