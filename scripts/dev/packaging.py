@@ -1,5 +1,6 @@
 """What leaves the build tree: cmake --install, and the wheel, which is python/ with the built libraries inside."""
 
+import re
 import shutil
 import subprocess
 
@@ -16,6 +17,11 @@ def install(preset: str, prefix: str) -> None:
     say(f"installed in {prefix}")
 
 
+def version() -> str:
+    header = (ROOT / "include/torchtrt/version.h").read_text(encoding="utf-8")
+    return re.search(r'TORCHTRT_VERSION_STRING "([^"]+)"', header).group(1)
+
+
 def soname(library) -> str:
     command = ["patchelf", "--print-soname", library]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
@@ -30,21 +36,25 @@ def vendored(library):
             yield place.split(" (")[0]
 
 
+def plain_names(built):
+    """Arguments that make a binary ask for our libraries without version: a wheel has no links, and one file of each is enough."""
+    for name in LIBRARIES:
+        yield from ("--replace-needed", soname(built / "lib" / name), name)
+
+
 def stage(preset: str, folder) -> None:
     """Fills a folder with the sources of the package, its extension, its libraries and torchtrtc, with relative run paths."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "python", folder, ignore=shutil.ignore_patterns("__pycache__", "bindings", "lib", "*.so"))
     for name in ("LICENSE", "NOTICE", "THIRD_PARTY.md"):
         shutil.copy(ROOT / name, folder)
+    (folder / "VERSION").write_text(version() + "\n", encoding="utf-8")
     built = building.build_folder(preset)
     package = folder / PACKAGE
     libraries = package / "lib"
     libraries.mkdir()
     (package / "bin").mkdir()
-    # Once as the loader asks for it; the short name, by which the package opens its libraries, is a second small file.
-    placed = []
-    for name in LIBRARIES:
-        placed.append(shutil.copy(built / "lib" / name, libraries / soname(built / "lib" / name)))
+    placed = [shutil.copy(built / "lib" / name, libraries / name) for name in LIBRARIES]
     for library in sorted(set(vendored(built / "lib" / LIBRARIES[0]))):
         placed.append(shutil.copy(library, libraries / soname(library)))
     for library in placed:
@@ -55,7 +65,10 @@ def stage(preset: str, folder) -> None:
     placed.append(shutil.copy(built / "bin" / "torchtrtc", package / "bin"))
     run(["patchelf", "--set-rpath", "$ORIGIN/../lib:$ORIGIN/../../torch/lib", placed[-1]], "patchelf")
     for binary in placed:
+        run(["patchelf", *plain_names(built), binary], "patchelf")
         run(["strip", "--strip-unneeded", binary], "strip")
+    for name in LIBRARIES:
+        run(["patchelf", "--set-soname", name, libraries / name], "patchelf")
 
 
 def make_wheel(preset: str) -> None:
