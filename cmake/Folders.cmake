@@ -80,10 +80,13 @@ function(torchtrt_library name)
   endif()
 endfunction()
 
-# torchtrt_program(<name> [TORCH] SOURCES <folder> LINKS <library>...): a program of <folder>/*.cpp.
+# torchtrt_program(<name> [TORCH] SOURCES <folder or file> LINKS <library>...): a program of <folder>/**.cpp or of one file.
 function(torchtrt_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "SOURCES" "LINKS")
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${arg_SOURCES}/*.cpp")
+  cmake_path(ABSOLUTE_PATH arg_SOURCES BASE_DIRECTORY "${CMAKE_SOURCE_DIR}" OUTPUT_VARIABLE sources)
+  if(NOT sources MATCHES "\\.cpp$")
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${sources}/*.cpp")
+  endif()
   torchtrt_present(links ${arg_LINKS})
   if(NOT sources OR NOT links OR (arg_TORCH AND NOT TORCHTRT_TORCH))
     return()

@@ -65,10 +65,5 @@ def python() -> Path:
     return VENV_LINK / "bin" / "python"
 
 
-def fail_if(condition, message: str) -> None:
-    if condition:
-        raise Failure(message)
-
-
 def warn(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
