@@ -16,6 +16,7 @@ PACKAGES = [
     "flatbuffers-compiler",
     "g++",
     "git",
+    "libcli11-dev",
     "libflatbuffers-dev",
     "libgmock-dev",
     "libgtest-dev",

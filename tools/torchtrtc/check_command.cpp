@@ -1,0 +1,23 @@
+// torchtrtc check: can this file be loaded here, and if not, what is missing?
+
+#include <iostream>
+#include <memory>
+
+#include "commands.h"
+#include "engines.h"
+#include "files.h"
+
+namespace torchtrtc {
+
+void addCheckCommand(CLI::App& app) {
+  auto* command = app.add_subcommand("check", "Load a saved module and say whether it runs here; name a missing library");
+  auto file = std::make_shared<std::string>();
+  command->add_option("file", *file, "Module that torch.jit.save wrote")->required();
+  command->callback([file] {
+    const torch::jit::Module module = loadModule(*file);
+    const size_t engines = findEngines(module).size();
+    std::cout << *file << ": loads, " << engines << (engines == 1 ? " engine" : " engines") << "\n";
+  });
+}
+
+}  // namespace torchtrtc

@@ -1,0 +1,244 @@
+// torchtrtc INPUT OUTPUT SPECS...: the reference system's compile command, with its arguments and their meaning.
+
+#include <dlfcn.h>
+
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include "commands.h"
+#include "files.h"
+#include "input_spec.h"
+#include "random_inputs.h"
+#include "torch_tensorrt/torch_tensorrt.h"
+#include "torchtrt/torchtrt.h"
+
+namespace torchtrtc {
+namespace {
+
+namespace ts = torch_tensorrt::ts;
+using torchtrt::CompileError;
+using torchtrt::ErrorCode;
+
+struct CompileOptions {
+  std::string input, output;
+  std::vector<std::string> specs, precisions, torch_executed_ops, torch_executed_modules, custom_ops, custom_converters;
+  std::string device_type, engine_capability = "standard", check_method, calibration_cache;
+  int64_t gpu_id = 0, dla_core = 0;
+  uint64_t min_block_size = 3, timing_iterations = 1, workspace_size = 0;
+  uint64_t dla_sram = 1048576, dla_local_dram = 1073741824, dla_global_dram = 536870912;
+  double atol = 1e-8, rtol = 1e-5;
+  bool verbose = false, no_warnings = false, info = false, debuggable = false, allow_gpu_fallback = false;
+  bool full_compilation = false, disable_tf32 = false, sparse_weights = false, embed_engine = false, save_engine = false;
+  bool no_threshold_check = false, truncate = false, allow_shape_tensors = false;
+};
+
+void loadLibraries(const std::vector<std::string>& files, const char* option) {
+  for (const std::string& file : files) {
+    if (dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
+      throw CompileError(ErrorCode::kInvalidOption, std::string(option) + ": cannot load \"" + file + "\": " + dlerror());
+    }
+  }
+}
+
+torch_tensorrt::Device device(const CompileOptions& options) {
+  torch_tensorrt::Device result;
+  if (options.device_type == "gpu") {
+    result.device_type = torch_tensorrt::Device::DeviceType::kGPU;
+  } else if (options.device_type == "dla") {
+    result.device_type = torch_tensorrt::Device::DeviceType::kDLA;
+  } else if (options.device_type == "cpu") {
+    result.device_type = torch_tensorrt::Device::DeviceType::kCPU;
+  }
+  result.gpu_id = options.gpu_id;
+  result.dla_core = options.dla_core;
+  result.allow_gpu_fallback = options.allow_gpu_fallback;
+  return result;
+}
+
+ts::CompileSpec compileSpec(const CompileOptions& options) {
+  std::vector<torch_tensorrt::Input> inputs;
+  for (const std::string& text : options.specs) {
+    inputs.push_back(parseInputSpec(text));
+  }
+  ts::CompileSpec spec(std::move(inputs));
+  if (!options.precisions.empty()) {
+    spec.enabled_precisions.clear();
+    for (const std::string& text : options.precisions) {
+      spec.enabled_precisions.insert(parseDataType(text, "--enable-precision"));
+    }
+  }
+  using Capability = torch_tensorrt::EngineCapability;
+  spec.capability = options.engine_capability == "safety"           ? Capability::kSAFETY
+                    : options.engine_capability == "dla_standalone" ? Capability::kDLA_STANDALONE
+                                                                    : Capability::kSTANDARD;
+  spec.device = device(options);
+  spec.debug = options.debuggable;
+  spec.require_full_compilation = options.full_compilation;
+  spec.disable_tf32 = options.disable_tf32;
+  spec.sparse_weights = options.sparse_weights;
+  spec.truncate_long_and_double = options.truncate;
+  spec.allow_shape_tensors = options.allow_shape_tensors;
+  spec.min_block_size = options.min_block_size;
+  spec.num_avg_timing_iters = options.timing_iterations;
+  spec.workspace_size = options.workspace_size;
+  spec.dla_sram_size = options.dla_sram;
+  spec.dla_local_dram_size = options.dla_local_dram;
+  spec.dla_global_dram_size = options.dla_global_dram;
+  spec.torch_executed_ops = options.torch_executed_ops;
+  spec.torch_executed_modules = options.torch_executed_modules;
+  return spec;
+}
+
+void flatten(const torch::jit::IValue& value, std::vector<at::Tensor>& tensors) {
+  if (value.isTensor()) {
+    tensors.push_back(value.toTensor());
+  } else if (value.isTensorList()) {
+    const auto list = value.toTensorVector();
+    tensors.insert(tensors.end(), list.begin(), list.end());
+  } else if (value.isTuple()) {
+    for (const auto& element : value.toTupleRef().elements()) {
+      flatten(element, tensors);
+    }
+  }
+}
+
+// Compares both modules on one random input; a miss is a warning, as in the reference system, and names the figures.
+void checkThreshold(torch::jit::Module original, torch::jit::Module compiled, const CompileOptions& options,
+                    const std::vector<torch_tensorrt::Input>& specs) {
+  const c10::InferenceMode inference;
+  original.eval();
+  const auto inputs = randomInputs(specs);
+  std::vector<at::Tensor> expected, actual;
+  flatten(original.forward(inputs), expected);
+  flatten(compiled.forward(inputs), actual);
+  for (size_t i = 0; i < expected.size() && i < actual.size(); ++i) {
+    if (expected[i].numel() == 0 || !at::isFloatingType(expected[i].scalar_type())) {
+      continue;
+    }
+    const double difference = (expected[i] - actual[i]).abs().max().item<double>();
+    const double allowed = options.atol + options.rtol * expected[i].abs().max().item<double>();
+    std::cerr << "output " << i << ": largest difference from PyTorch " << difference << ", allowed " << allowed << "\n";
+    if (!(difference <= allowed)) {
+      torchtrt::logging::log(torchtrt::logging::Level::kWARNING,
+                             "output " + std::to_string(i) + " differs by more than --atol and --rtol allow");
+    }
+  }
+}
+
+void setVerbosity(const CompileOptions& options) {
+  using torchtrt::logging::Level;
+  torchtrt::logging::set_is_colored_output_on(true);
+  torchtrt::logging::set_reportable_log_level(options.verbose       ? Level::kDEBUG
+                                              : options.info        ? Level::kINFO
+                                              : options.no_warnings ? Level::kERROR
+                                                                    : Level::kWARNING);
+}
+
+void writeText(const std::string& path, const std::string& bytes) {
+  replaceFile(path, [&](const std::string& temporary) {
+    std::ofstream out(temporary, std::ios::binary);
+    out.exceptions(std::ios::failbit | std::ios::badbit);
+    out << bytes;
+    out.close();
+  });
+}
+
+void compile(const CompileOptions& options) {
+  setVerbosity(options);
+  loadLibraries(options.custom_ops, "--custom-torch-ops");
+  loadLibraries(options.custom_converters, "--custom-converters");
+  if (!options.check_method.empty()) {
+    const bool supported = ts::check_method_operator_support(loadModule(options.input), options.check_method);
+    std::cerr << "the method " << options.check_method << (supported ? " is supported\n" : " is not supported\n");
+    if (!supported) {
+      throw CompileError(ErrorCode::kUnsupportedOperator, "the operators named above have no converter");
+    }
+    return;
+  }
+  if (options.output.empty()) {
+    throw CompileError(ErrorCode::kInvalidOption, "no output file was given", {}, "call torchtrtc INPUT OUTPUT SPECS...");
+  }
+  if (options.embed_engine) {
+    const auto module = ts::embed_engine_in_new_module(readFile(options.input), device(options));
+    replaceFile(options.output, [&](const std::string& temporary) { module.save(temporary); });
+    return;
+  }
+  const torch::jit::Module module = loadModule(options.input);
+  const ts::CompileSpec spec = compileSpec(options);
+  if (options.save_engine) {
+    writeText(options.output, ts::convert_method_to_trt_engine(module, "forward", spec));
+    return;
+  }
+  torchtrt::Report report;
+  const torch::jit::Module compiled = ts::compile(module, spec, &report);
+  std::cerr << report.toText();
+  const bool only_float = spec.enabled_precisions.size() == 1 && *spec.enabled_precisions.begin() == torchtrt::DataType::kFloat;
+  if (only_float && !options.no_threshold_check) {
+    checkThreshold(module, compiled, options, spec.graph_inputs.inputs);
+  }
+  replaceFile(options.output, [&](const std::string& temporary) { compiled.save(temporary); });
+}
+
+void addFlags(CLI::App& app, CompileOptions& o) {
+  auto* verbosity = app.add_option_group("verbosity", "At most one");
+  verbosity->require_option(0, 1);
+  verbosity->add_flag("-v,--verbose", o.verbose, "Say everything (debug)");
+  verbosity->add_flag("-w,--warnings", o.no_warnings, "Do not show warnings");
+  verbosity->add_flag("--i,--info", o.info, "Say what is being done");
+  app.add_flag("--build-debuggable-engine", o.debuggable, "Keep what debugging needs");
+  app.add_flag("--allow-gpu-fallback", o.allow_gpu_fallback, "Accepted for DLA engines");
+  app.add_flag("--require-full-compilation", o.full_compilation, "Fail unless everything becomes an engine");
+  app.add_flag("--disable-tf32", o.disable_tf32, "Accepted: CPU engines compute float32 in float32");
+  app.add_flag("--sparse-weights", o.sparse_weights, "Accepted: CPU engines use dense weights");
+  app.add_flag("--embed-engine", o.embed_engine, "INPUT is a serialized engine; OUTPUT becomes a module that runs it");
+  app.add_flag("--save-engine", o.save_engine, "Write the serialized engine instead of a module");
+  app.add_flag("--no-threshold-check", o.no_threshold_check, "Do not compare with PyTorch afterwards");
+  app.add_flag("--truncate,--truncate-long-double,--truncate-64bit", o.truncate, "Accepted: 64-bit dtypes are computed exactly");
+  app.add_flag("--allow-shape-tensors", o.allow_shape_tensors, "Accepted: shapes are symbolic always");
+}
+
+void addOptions(CLI::App& app, CompileOptions& o) {
+  app.add_option("--check-method-support", o.check_method, "Say whether this method's operators are supported, then stop");
+  app.add_option("-p,--enable-precision", o.precisions, "Precisions engines may use (repeatable): f32, f16, i8")->take_all();
+  app.add_option("-d,--device-type", o.device_type, "Where engines run")->check(CLI::IsMember({"cpu", "gpu", "dla"}));
+  app.add_option("--gpu-id", o.gpu_id, "With -d gpu");
+  app.add_option("--dla-core", o.dla_core, "With -d dla");
+  app.add_option("--engine-capability", o.engine_capability)->check(CLI::IsMember({"standard", "safety", "dla_standalone"}));
+  app.add_option("--calibration-cache-file", o.calibration_cache, "Cache of an int8 calibration");
+  app.add_option("--teo,--torch-executed-op", o.torch_executed_ops, "Operator to keep in PyTorch (repeatable)")->take_all();
+  app.add_option("--tem,--torch-executed-mod", o.torch_executed_modules, "Module to keep in PyTorch (repeatable)")->take_all();
+  app.add_option("--mbs,--min-block-size", o.min_block_size, "Operators an engine must hold")->capture_default_str();
+  app.add_option("--num-avg-timing-iters", o.timing_iterations)->capture_default_str();
+  app.add_option("--workspace-size", o.workspace_size, "Bytes; 0 for no limit")->capture_default_str();
+  app.add_option("--dla-sram-size", o.dla_sram)->capture_default_str();
+  app.add_option("--dla-local-dram-size", o.dla_local_dram)->capture_default_str();
+  app.add_option("--dla-global-dram-size", o.dla_global_dram)->capture_default_str();
+  app.add_option("--atol", o.atol, "For the comparison with PyTorch")->capture_default_str();
+  app.add_option("--rtol", o.rtol, "For the comparison with PyTorch")->capture_default_str();
+  app.add_option("--custom-torch-ops", o.custom_ops, "Library with operators the module uses (repeatable)")->take_all();
+  app.add_option("--custom-converters", o.custom_converters, "Library with converters (repeatable)")->take_all();
+}
+
+}  // namespace
+
+void addCompileCommand(CLI::App& app) {
+  auto options = std::make_shared<CompileOptions>();
+  app.add_option("input", options->input, "TorchScript module (or, with --embed-engine, a serialized engine)");
+  app.add_option("output", options->output, "File to write; replaced only when complete");
+  app.add_option("specs", options->specs, "One per input: (d,...) or [(min);(opt);(max)], then @dtype and %format");
+  addFlags(app, *options);
+  addOptions(app, *options);
+  CLI::App* self = &app;
+  app.final_callback([self, options] {
+    if (!self->get_subcommands().empty()) {
+      return;
+    }
+    if (options->input.empty()) {
+      throw CLI::CallForHelp();
+    }
+    compile(*options);
+  });
+}
+
+}  // namespace torchtrtc

@@ -1,0 +1,38 @@
+// torchtrtc inspect: what is in a compiled module, or in a serialized engine.
+
+#include <iostream>
+#include <memory>
+
+#include "commands.h"
+#include "engines.h"
+#include "files.h"
+#include "plan/plan.h"
+#include "torchtrt/engine.h"
+
+namespace torchtrtc {
+namespace {
+
+void inspect(const std::string& path) {
+  const std::string content = readFile(path);
+  if (content.starts_with("PK")) {  // a zip archive, as torch.jit.save writes
+    const torch::jit::Module module = loadModule(path);
+    std::cout << module.get_method("forward").graph()->toString(/*print_source_locations=*/false);
+    for (const auto& [name, engine] : findEngines(module)) {
+      std::cout << "\n" << name << ":\n" << engine->engine().inspect();
+    }
+    return;
+  }
+  const auto bytes = std::as_bytes(std::span(content.data(), content.size()));
+  std::cout << torchtrt::engine::Engine::load(bytes)->inspect();
+}
+
+}  // namespace
+
+void addInspectCommand(CLI::App& app) {
+  auto* command = app.add_subcommand("inspect", "Print the graph of a compiled module and the plan of every engine in it");
+  auto file = std::make_shared<std::string>();
+  command->add_option("file", *file, "Compiled module, or an engine written with --save-engine")->required();
+  command->callback([file] { inspect(*file); });
+}
+
+}  // namespace torchtrtc
