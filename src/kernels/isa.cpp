@@ -37,7 +37,8 @@ Isa readCap() {
   for (const auto& [isa, name] : kNames) {
     known += (known.empty() ? "" : ", ") + std::string(name);
   }
-  throw EngineError(ErrorCode::kInvalidOption, "the environment variable TORCHTRT_MAX_ISA is '" + std::string(text) + "'", {},
+  throw EngineError(ErrorCode::kInvalidOption,
+                    "the environment variable TORCHTRT_MAX_ISA is '" + std::string(text) + "'", {},
                     "set it to one of " + known + ", or unset it");
 }
 
@@ -71,9 +72,10 @@ Isa readAndApplyCap() {
     hwy::DisableTargets(highwayTargetsAbove(cap));
 #ifndef TORCHTRT_NO_ONEDNN
     if (dnnl_set_max_cpu_isa(oneDnnIsa(cap)) != dnnl_success) {
-      throw EngineError(ErrorCode::kInvalidOption,
-                        std::string("oneDNN refused the cap TORCHTRT_MAX_ISA=") + toString(cap) + ": it has run already", {},
-                        "load torchtrt before other users of the same oneDNN library");
+      throw EngineError(
+          ErrorCode::kInvalidOption,
+          std::string("oneDNN refused the cap TORCHTRT_MAX_ISA=") + toString(cap) + ": it has run already", {},
+          "load torchtrt before other users of the same oneDNN library");
     }
 #endif
   }

@@ -23,6 +23,9 @@ void parallelFor(int threads, int64_t begin, int64_t end, int64_t grain, Body&& 
       [](void* state, int64_t b, int64_t e) { (*static_cast<std::remove_reference_t<Body>*>(state))(b, e); }, &body);
 }
 
+// The team size of the calling thread's next parallel region: what a caller that names no number of threads gets.
+TORCHTRT_API int currentThreads();
+
 // Makes the calling thread's OpenMP team size `threads` for the libraries we call, and restores it.
 class TORCHTRT_API ThreadScope {
  public:

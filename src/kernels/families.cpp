@@ -1,0 +1,40 @@
+// The one list of kernels: a family per layer kind, implementations fastest first, the reference last. A line added
+// here is all that it takes to have an implementation tried, tested and timed.
+#include "kernels/convolution/convolution.h"
+#include "kernels/kernel.h"
+#include "kernels/matmul/matmul.h"
+#include "kernels/movement/movement.h"
+#include "kernels/pointwise/pointwise.h"
+#include "kernels/pooling/pooling.h"
+#include "kernels/softmax/softmax.h"
+
+namespace torchtrt::kernels {
+
+const std::vector<Family>& families() {
+  static const std::vector<Family> list = {
+      {"activation", {{"reference", createActivationReference}}},
+      {"adaptive_pooling", {{"reference", createAdaptivePoolingReference}}},
+      {"cast", {{"reference", createCastReference}}},
+      {"concatenation", {{"reference", createConcatenationReference}}},
+      {"convolution", {{"reference", createConvolutionReference}}},
+      {"deconvolution", {{"reference", createDeconvolutionReference}}},
+      {"elementwise", {{"reference", createElementwiseReference}}},
+      {"expand", {{"reference", createExpandReference}}},
+      {"fill", {{"reference", createFillReference}}},
+      {"gather", {{"reference", createGatherReference}}},
+      {"identity", {{"reference", createIdentityReference}}},
+      {"matrix_multiply", {{"reference", createMatrixMultiplyReference}}},
+      {"padding", {{"reference", createPaddingReference}}},
+      {"parametric_relu", {{"reference", createParametricReluReference}}},
+      {"pooling", {{"reference", createPoolingReference}}},
+      {"reformat", {{"reference", createReformatReference}}},
+      {"select", {{"reference", createSelectReference}}},
+      {"shuffle", {{"reference", createShuffleReference}}},
+      {"slice", {{"reference", createSliceReference}}},
+      {"softmax", {{"reference", createSoftmaxReference}}},
+      {"unary", {{"reference", createUnaryReference}}},
+  };
+  return list;
+}
+
+}  // namespace torchtrt::kernels

@@ -1,0 +1,93 @@
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "kernels/common/convert.h"
+#include "kernels/common/simple_kernel.h"
+#include "kernels/common/strided_loop.h"
+#include "kernels/movement/movement.h"
+#include "kernels/parallel.h"
+
+namespace torchtrt::kernels {
+namespace {
+
+struct GatherConfig {
+  bool by_element = false;
+  size_t axis = 0;
+};
+
+// Strides of data and indices along the output's axes: an axis that does not move through a tensor has stride 0 there.
+StridedLoop gatherLoop(const GatherConfig& config, const ShapeSet& shapes) {
+  const TensorDesc& data = shapes.inputs.at(0);
+  const TensorDesc& indices = shapes.inputs.at(1);
+  const TensorDesc& out = shapes.outputs.at(0);
+  std::vector<int64_t> data_strides, index_strides;
+  if (config.by_element) {
+    data_strides = data.strides;
+    data_strides.at(config.axis) = 0;
+    index_strides = indices.strides;
+  } else {
+    const auto axis = static_cast<std::ptrdiff_t>(config.axis);
+    data_strides = data.strides;
+    data_strides.erase(data_strides.begin() + axis);
+    data_strides.insert(data_strides.begin() + axis, indices.dims.size(), 0);
+    index_strides.assign(out.dims.size(), 0);
+    std::copy(indices.strides.begin(), indices.strides.end(), index_strides.begin() + axis);
+  }
+  return {out.dims, {out.strides, data_strides, index_strides}};
+}
+
+class GatherPrepared final : public Prepared {
+ public:
+  GatherPrepared(const GatherConfig& config, const ShapeSet& shapes)
+      : loop_(gatherLoop(config, shapes)),
+        index_dtype_(shapes.inputs[1].dtype),
+        size_(static_cast<int64_t>(sizeOf(shapes.outputs[0].dtype))),
+        axis_size_(shapes.inputs[0].dims.at(config.axis)),
+        axis_stride_(shapes.inputs[0].strides.at(config.axis)) {}
+
+  void run(const RunArgs& args) const override {
+    const Reader<int64_t> indices(index_dtype_);
+    const auto* data = static_cast<const std::byte*>(args.inputs[0]);
+    auto* out = static_cast<std::byte*>(args.outputs[0]);
+    parallelFor(args.threads, 0, loop_.count(), grainFor(2), [&](int64_t begin, int64_t end) {
+      std::array<int64_t, kRun> run;
+      loop_.run(begin, end, kRun, [&](const int64_t* offsets, const int64_t* steps, int64_t n) {
+        // A run inside one slice of the data has one index.
+        const int64_t distinct = steps[2] == 0 ? 1 : n;
+        indices.read(args.inputs[1], offsets[2], steps[2], distinct, run.data());
+        const int64_t length = steps[2] == 0 ? n : 1;
+        for (int64_t i = 0; i < distinct; ++i) {
+          const int64_t source = offsets[1] + i * steps[1] + checked(run[static_cast<size_t>(i)]) * axis_stride_;
+          copyRun(static_cast<size_t>(size_), data + source * size_, steps[1],
+                  out + (offsets[0] + i * steps[0]) * size_, steps[0], length);
+        }
+      });
+    });
+  }
+
+ private:
+  // Counts negative indices from the end.
+  int64_t checked(int64_t index) const {
+    if (index < -axis_size_ || index >= axis_size_) [[unlikely]] {
+      throw EngineError(
+          ErrorCode::kIndexOutOfRange,
+          "gather met index " + std::to_string(index) + " for an axis of size " + std::to_string(axis_size_), {},
+          "indices must lie in [-size, size)");
+    }
+    return index < 0 ? index + axis_size_ : index;
+  }
+
+  StridedLoop loop_;
+  DType index_dtype_;
+  int64_t size_, axis_size_, axis_stride_;
+};
+
+}  // namespace
+
+CreateResult createGatherReference(const Problem& problem) {
+  return makeKernel<GatherPrepared>(GatherConfig{problem.attributes->getString("mode") == "element",
+                                                 static_cast<size_t>(problem.attributes->getInt("axis"))});
+}
+
+}  // namespace torchtrt::kernels
