@@ -24,8 +24,9 @@ if(TORCHTRT_SANITIZE)
   add_link_options(-fsanitize=${TORCHTRT_SANITIZE})
 endif()
 
-# ccache is told here, not by the caller's environment, so that every way to build shares one cache. The base folder makes a
-# fresh clone at another path find the same entries; ccache asks for the sloppiness where precompiled headers are used.
+# ccache is told here, not by the caller's environment, so that every way to build shares one cache. The base folder
+# makes a fresh clone at another path find the same entries; ccache asks for the sloppiness where precompiled headers
+# are used.
 find_program(CCACHE ccache)
 set(TORCHTRT_CCACHE_DIR "$ENV{CCACHE_DIR}" CACHE PATH "Folder of the compiler cache, empty for ccache's own choice")
 if(CCACHE)

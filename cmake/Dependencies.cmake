@@ -1,6 +1,6 @@
-# What comes from outside. libtorch and oneDNN are taken by path from the virtual environment: find_package(Torch) of the PyPI
-# build demands a CUDA toolkit. Two interface targets keep the sides apart, since libtorch's include folder carries headers of
-# a newer oneDNN and its own pybind11:
+# What comes from outside. libtorch and oneDNN are taken by path from the virtual environment: find_package(Torch) of
+# the PyPI build demands a CUDA toolkit. Two interface targets keep the sides apart, since libtorch's include folder
+# carries headers of a newer oneDNN and its own pybind11:
 #   torchtrt_engine_side   oneDNN 3.2, Highway, FlatBuffers, OpenMP; never libtorch's include folder
 #   torchtrt_torch_side    libtorch; never oneDNN's include folder
 
@@ -16,8 +16,8 @@ target_include_directories(torchtrt_common INTERFACE
                            "${CMAKE_SOURCE_DIR}/src" "${CMAKE_SOURCE_DIR}/include" "${CMAKE_BINARY_DIR}/generated")
 target_link_libraries(torchtrt_common INTERFACE Threads::Threads)
 
-# Linking is apart from compiling, since the tests of the TorchScript side link the engine's object files but must be compiled
-# exactly as the precompiled header was.
+# Linking is apart from compiling, since the tests of the TorchScript side link the engine's object files but must be
+# compiled exactly as the precompiled header was.
 add_library(torchtrt_engine_libraries INTERFACE)
 target_link_libraries(torchtrt_engine_libraries INTERFACE ${HWY_LIBRARY})
 add_library(torchtrt_engine_side INTERFACE)
@@ -63,7 +63,8 @@ if(TORCHTRT_TORCH)
                             <sstream> <string> <unordered_map> <unordered_set> <utility> <vector>)
 endif()
 
-# Where built programs and libraries find the others without being installed. The engine's own libraries know no libtorch.
+# Where built programs and libraries find the others without being installed. The engine's own libraries know no
+# libtorch.
 set(TORCHTRT_ENGINE_RPATH "${CMAKE_BINARY_DIR}/lib")
 if(TORCHTRT_ONEDNN)
   list(APPEND TORCHTRT_ENGINE_RPATH "${TORCHTRT_ONEDNN_LIB}")

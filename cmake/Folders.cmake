@@ -1,4 +1,5 @@
-# The targets of src/ and tools/. A folder or program without sources yet is left out, so any subset of the tree configures.
+# The targets of src/ and tools/. A folder or program without sources yet is left out, so any subset of the tree
+# configures.
 
 # Marks a target as belonging to the engine side or, with TORCH, to the side that sees libtorch.
 function(torchtrt_side target is_torch)
@@ -48,7 +49,8 @@ function(torchtrt_present result)
   set(${result} ${present} PARENT_SCOPE)
 endfunction()
 
-# torchtrt_library(<name> [TORCH] FOLDERS <folder>... [LINKS <library>...]): lib<name>.so of these folders' object files.
+# torchtrt_library(<name> [TORCH] FOLDERS <folder>... [LINKS <library>...]): lib<name>.so of these folders' object
+# files.
 function(torchtrt_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "" "FOLDERS;LINKS")
   torchtrt_present(folders ${arg_FOLDERS})
@@ -65,7 +67,8 @@ function(torchtrt_library name)
   torchtrt_present(links ${arg_LINKS})
   target_link_libraries(${name} PRIVATE ${links} torchtrt_engine_libraries)
   target_link_options(${name} PRIVATE LINKER:--no-undefined)
-  target_include_directories(${name} INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+  target_include_directories(${name} INTERFACE
+                             $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
   target_compile_features(${name} INTERFACE cxx_std_20)
   set_target_properties(${name} PROPERTIES
                         LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
@@ -80,7 +83,8 @@ function(torchtrt_library name)
   endif()
 endfunction()
 
-# torchtrt_program(<name> [TORCH] SOURCES <folder or file> LINKS <library>...): a program of <folder>/**.cpp or of one file.
+# torchtrt_program(<name> [TORCH] SOURCES <folder or file> LINKS <library>...): a program of <folder>/**.cpp or of one
+# file.
 function(torchtrt_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "SOURCES" "LINKS")
   cmake_path(ABSOLUTE_PATH arg_SOURCES BASE_DIRECTORY "${CMAKE_SOURCE_DIR}" OUTPUT_VARIABLE sources)
@@ -101,8 +105,9 @@ function(torchtrt_program name)
   endif()
 endfunction()
 
-# One source per public header that includes nothing else, so that compiling shows whether the header stands alone. Headers
-# that need libtorch are those whose folder is on that side; the others are compiled where libtorch cannot be seen.
+# One source per public header that includes nothing else, so that compiling shows whether the header stands alone.
+# Headers that need libtorch are those whose folder is on that side; the others are compiled where libtorch cannot be
+# seen.
 function(torchtrt_public_headers)
   get_property(engine_headers GLOBAL PROPERTY torchtrt_engine_headers)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}/include" "${CMAKE_SOURCE_DIR}/include/*.h")
@@ -133,7 +138,8 @@ set(plan_schema "${CMAKE_SOURCE_DIR}/src/plan/plan.fbs")
 if(EXISTS "${plan_schema}")
   set(plan_generated "${CMAKE_BINARY_DIR}/generated/plan/plan_generated.h")
   add_custom_command(OUTPUT "${plan_generated}"
-                     COMMAND ${FLATC} --cpp --cpp-std c++17 --scoped-enums -o "${CMAKE_BINARY_DIR}/generated/plan" "${plan_schema}"
+                     COMMAND ${FLATC} --cpp --cpp-std c++17 --scoped-enums
+                             -o "${CMAKE_BINARY_DIR}/generated/plan" "${plan_schema}"
                      DEPENDS "${plan_schema}" VERBATIM)
   add_custom_target(plan_schema DEPENDS "${plan_generated}")
 else()

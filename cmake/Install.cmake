@@ -1,5 +1,5 @@
-# cmake --install and find_package(torchtrt): headers, the libraries with oneDNN and Highway beside them (libtorch stays the
-# user's), the tools, and a CMake package with torchtrt::engine, ::network, ::runtime and ::torchtrt.
+# cmake --install and find_package(torchtrt): headers, the libraries with oneDNN and Highway beside them (libtorch
+# stays the user's), the tools, and a CMake package with torchtrt::engine, ::network, ::runtime and ::torchtrt.
 
 include(CMakePackageConfigHelpers)
 set(package_dir lib/cmake/torchtrt)

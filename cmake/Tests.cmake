@@ -1,12 +1,13 @@
-# tests/unit/<folder>/**_test.cpp becomes one program test_<folder>, linked to the object files of the folder and of all below
-# it, so that hidden symbols are in reach. Tests of the TorchScript side link every folder.
+# tests/unit/<folder>/**_test.cpp becomes one program test_<folder>, linked to the object files of the folder and of
+# all below it, so that hidden symbols are in reach. Tests of the TorchScript side link every folder.
 
 enable_testing()
 find_package(GTest REQUIRED)
 
 file(GLOB support_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/unit/support/*.cpp")
 if(support_sources)
-  add_library(test_support OBJECT ${support_sources})
+  # An archive: each test takes what it uses, and so needs none of the folders that the rest builds on.
+  add_library(test_support STATIC ${support_sources})
   target_include_directories(test_support PRIVATE "${CMAKE_SOURCE_DIR}/tests/unit")
   torchtrt_side(test_support FALSE)
   target_link_libraries(test_support PRIVATE GTest::gmock)
@@ -29,11 +30,12 @@ function(torchtrt_test folder)
   torchtrt_present(linked ${linked})
   set(test test_${folder})
   add_executable(${test} ${sources})
-  foreach(object_library IN LISTS linked ITEMS test_support)
-    if(TARGET ${object_library})
-      target_sources(${test} PRIVATE $<TARGET_OBJECTS:${object_library}>)
-    endif()
+  foreach(object_library IN LISTS linked)
+    target_sources(${test} PRIVATE $<TARGET_OBJECTS:${object_library}>)
   endforeach()
+  if(TARGET test_support)
+    target_link_libraries(${test} PRIVATE test_support)
+  endif()
   torchtrt_side(${test} ${is_torch})
   target_include_directories(${test} PRIVATE "${CMAKE_SOURCE_DIR}/tests/unit")
   target_link_libraries(${test} PRIVATE torchtrt_engine_libraries GTest::gmock_main)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks who includes whom against the table in CMakeLists.txt (torchtrt_folder ... DEPENDS), and that vendor headers and
-instruction-set flags stay where they are allowed. Exits with 1 and one line per offence."""
+"""Checks who includes whom against the table in CMakeLists.txt (torchtrt_folder ... DEPENDS), and that vendor headers
+and instruction-set flags stay where they are allowed. Exits with 1 and one line per offence."""
 
 import re
 import sys

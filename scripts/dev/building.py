@@ -13,7 +13,7 @@ def build_folder(preset: str):
 
 
 def configuration(preset: str) -> list[str]:
-    """The configure command. The environment's real path goes in: it is the same for every clone, as the compiler cache wants."""
+    """The configure command. It gets the environment's real path, which the compiler cache finds in every clone."""
     ccache = os.environ.get("CCACHE_DIR") or CACHE / "ccache"
     return ["cmake", "--preset", preset, f"-DTORCHTRT_VENV={VENV_LINK.resolve()}", f"-DTORCHTRT_CCACHE_DIR={ccache}"]
 

@@ -21,31 +21,57 @@ def parse():
         sub.set_defaults(call=call)
         return sub
 
-    sub = command("demo", "build and run examples/demo.py", lambda a: testing.run_script(a.preset, "examples/demo.py", a.rest))
+    sub = command(
+        "demo", "build and run examples/demo.py", lambda a: testing.run_script(a.preset, "examples/demo.py", a.rest)
+    )
     sub.add_argument("rest", nargs=argparse.REMAINDER, metavar="ARGUMENT")
 
-    sub = command("test", "build and run the tests, of all or of the named folders", lambda a: testing.test(a.preset, a.folders, a.k))
-    sub.add_argument("folders", nargs="*", metavar="FOLDER", help='a folder of src/ with tests in tests/unit/, or "python"')
+    sub = command(
+        "test",
+        "build and run the tests, of all or of the named folders",
+        lambda a: testing.test(a.preset, a.folders, a.k),
+    )
+    sub.add_argument(
+        "folders", nargs="*", metavar="FOLDER", help='a folder of src/ with tests in tests/unit/, or "python"'
+    )
     sub.add_argument("-k", metavar="FILTER", help="only tests whose name contains this")
 
-    sub = command("build", "build everything, or the named targets (a folder, test_<folder>, product, ...)",
-                  lambda a: building.build(a.preset, a.targets))
+    sub = command(
+        "build",
+        "build everything, or the named targets (a folder, test_<folder>, product, ...)",
+        lambda a: building.build(a.preset, a.targets),
+    )
     sub.add_argument("targets", nargs="*", metavar="TARGET")
 
-    sub = command("bench", "build and run bench/bench.py", lambda a: testing.run_script(a.preset, "bench/bench.py", a.rest))
+    sub = command(
+        "bench", "build and run bench/bench.py", lambda a: testing.run_script(a.preset, "bench/bench.py", a.rest)
+    )
     sub.add_argument("rest", nargs=argparse.REMAINDER, metavar="ARGUMENT")
 
-    sub = command("format", "lay the C++ files out with clang-format", lambda a: checks.format_sources(a.files), preset=False)
+    sub = command(
+        "format", "lay the C++ files out with clang-format", lambda a: checks.format_sources(a.files), preset=False
+    )
     sub.add_argument("files", nargs="*", metavar="FILE", help="default: all")
 
     command("check", "the cheap checks: format, layering, public headers, lines", lambda a: checks.check(a.preset))
 
+    sub = command(
+        "tidy", "clang-tidy over the engine side, or the named files", lambda a: checks.tidy(a.preset, a.files)
+    )
+    sub.add_argument("files", nargs="*", metavar="FILE")
+
     command("wheel", "make a wheel in dist/", lambda a: packaging.make_wheel(a.preset))
 
-    sub = command("install", "install headers, libraries, CMake package and tools", lambda a: packaging.install(a.preset, a.prefix))
+    sub = command(
+        "install",
+        "install headers, libraries, CMake package and tools",
+        lambda a: packaging.install(a.preset, a.prefix),
+    )
     sub.add_argument("--prefix", required=True)
 
-    command("clean", "remove build/ and dist/; the environment and the compiler cache stay", lambda _: clean(), preset=False)
+    command(
+        "clean", "remove build/ and dist/; the environment and the compiler cache stay", lambda _: clean(), preset=False
+    )
     return parser.parse_args()
 
 

@@ -31,7 +31,7 @@ def run(command, what: str, **kwargs) -> None:
 
 
 def run_logged(command, what: str, log: Path) -> None:
-    """Runs a long, talkative command with its output in a file; says now and then that it goes on, and shows the end if it fails."""
+    """Runs a long, talkative command with its output in a file; says that it goes on, shows the end if it fails."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with open(log, "w", encoding="utf-8") as output:
         process = subprocess.Popen(

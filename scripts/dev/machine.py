@@ -28,34 +28,37 @@ PACKAGES = [
 PYTHON_PACKAGES = ["python3-dev", "python3-venv"]
 
 
-def missing_packages() -> list[str]:
-    wanted = PACKAGES + (PYTHON_PACKAGES if sys.base_prefix == "/usr" else [])
+def missing_packages(wanted) -> list[str]:
     query = ["dpkg-query", "--show", "--showformat=${Package} ${db:Status-Status}\n", *wanted]
     answer = subprocess.run(query, capture_output=True, text=True, check=False).stdout
     installed = {line.split()[0] for line in answer.splitlines() if line.endswith(" installed")}
     return [package for package in wanted if package not in installed]
 
 
-def install_packages() -> None:
+def install_packages(wanted) -> None:
     if not shutil.which("dpkg-query"):
-        say("no dpkg-query here: taking it that these are installed: " + " ".join(PACKAGES))
+        say("no dpkg-query here: taking it that these are installed: " + " ".join(wanted))
         return
-    missing = missing_packages()
+    missing = missing_packages(wanted)
     if not missing:
         return
     say("installing Debian packages: " + " ".join(missing))
     prefix = []
     if os.geteuid() != 0:
         if not shutil.which("sudo"):
-            raise Failure("these packages are missing and sudo is not here; as root run: apt-get install " + " ".join(missing))
+            raise Failure(
+                "these packages are missing and sudo is not here; as root run: apt-get install " + " ".join(missing)
+            )
         prefix = ["sudo"]
     apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-o", "DPkg::Lock::Timeout=300", "-qq"]
     run_logged([*apt, "update"], "apt-get update", CACHE / "apt-update.log")
-    run_logged([*apt, "install", "--yes", "--no-install-recommends", *missing], "apt-get install", CACHE / "apt-install.log")
+    run_logged(
+        [*apt, "install", "--yes", "--no-install-recommends", *missing], "apt-get install", CACHE / "apt-install.log"
+    )
 
 
 def venv_folder():
-    """The environment's place, keyed by the pinned requirements and the interpreter, so that it survives fresh clones."""
+    """The environment's place, keyed by requirements and interpreter, outside the checkout: clones share it."""
     key = hashlib.sha256((ROOT / "requirements.txt").read_bytes())
     key.update(f"{sys.version_info[:2]} {sys.base_prefix}".encode())
     return CACHE / f"venv-{key.hexdigest()[:16]}"
@@ -84,5 +87,5 @@ def install_venv(folder) -> None:
 
 
 def make_ready() -> None:
-    install_packages()
+    install_packages(PACKAGES + (PYTHON_PACKAGES if sys.base_prefix == "/usr" else []))
     make_venv()

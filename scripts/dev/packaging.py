@@ -13,7 +13,11 @@ LIBRARIES = ["libtorchtrt_engine.so", "libtorchtrt_network.so", "libtorchtrt_run
 
 def install(preset: str, prefix: str) -> None:
     building.build(preset)
-    run(["cmake", "--install", building.build_folder(preset), "--prefix", prefix], "cmake --install", stdout=subprocess.DEVNULL)
+    run(
+        ["cmake", "--install", building.build_folder(preset), "--prefix", prefix],
+        "cmake --install",
+        stdout=subprocess.DEVNULL,
+    )
     say(f"installed in {prefix}")
 
 
@@ -37,13 +41,13 @@ def vendored(library):
 
 
 def plain_names(built):
-    """Arguments that make a binary ask for our libraries without version: a wheel has no links, and one file of each is enough."""
+    """Arguments that make a binary ask for our libraries without version: wheels have no links, only one file of each."""
     for name in LIBRARIES:
         yield from ("--replace-needed", soname(built / "lib" / name), name)
 
 
 def stage(preset: str, folder) -> None:
-    """Fills a folder with the sources of the package, its extension, its libraries and torchtrtc, with relative run paths."""
+    """Fills a folder with the package, its extension, its libraries and torchtrtc, with relative run paths."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "python", folder, ignore=shutil.ignore_patterns("__pycache__", "bindings", "lib", "*.so"))
     for name in ("LICENSE", "NOTICE", "THIRD_PARTY.md"):
@@ -76,7 +80,16 @@ def make_wheel(preset: str) -> None:
     folder = building.build_folder(preset) / "wheel"
     say("collecting the wheel's files")
     stage(preset, folder)
-    pip = [python(), "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    pip = [
+        python(),
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+    ]
     run([*pip, "--wheel-dir", ROOT / "dist", folder], "pip wheel")
     wheels = sorted((ROOT / "dist").glob(f"{PACKAGE}-*.whl"), key=lambda path: path.stat().st_mtime)
     if not wheels:

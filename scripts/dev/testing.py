@@ -1,4 +1,4 @@
-"""Runs what was built: the unit test programs, the same with capped vector instructions, and the Python tests. Counts and sums up."""
+"""Runs what was built and sums up: the unit tests, the same with capped vector instructions, the Python tests."""
 
 import json
 import os
@@ -59,7 +59,14 @@ def run_unit(name: str, command, variables: dict, pattern: str | None) -> Result
     arguments = [*command, "--gtest_brief=1"] + ([f"--gtest_filter=*{pattern}*"] if pattern else [])
     try:
         process = subprocess.run(
-            arguments, cwd=ROOT, env=variables, capture_output=True, text=True, errors="replace", check=False, timeout=TIMEOUT_S
+            arguments,
+            cwd=ROOT,
+            env=variables,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=TIMEOUT_S,
         )
         output, code = process.stdout + process.stderr, process.returncode
     except subprocess.TimeoutExpired as expired:
@@ -79,7 +86,18 @@ def run_python(preset: str, pattern: str | None) -> Result:
     begin = time.monotonic()
     report = building.build_folder(preset) / "pytest.xml"
     report.unlink(missing_ok=True)
-    command = [python(), "-m", "pytest", "-q", "-ra", "--tb=short", "-p", "no:cacheprovider", f"--junitxml={report}", "tests"]
+    command = [
+        python(),
+        "-m",
+        "pytest",
+        "-q",
+        "-ra",
+        "--tb=short",
+        "-p",
+        "no:cacheprovider",
+        f"--junitxml={report}",
+        "tests",
+    ]
     if pattern:
         command += ["-k", pattern]
     code = subprocess.run(command, cwd=ROOT, env=environment(preset), check=False).returncode
@@ -124,7 +142,9 @@ def test(preset: str, folders, pattern: str | None) -> int:
 
 
 def summary(results) -> int:
-    passed, failed, skipped = (sum(getattr(result, key) for result in results) for key in ("passed", "failed", "skipped"))
+    passed, failed, skipped = (
+        sum(getattr(result, key) for result in results) for key in ("passed", "failed", "skipped")
+    )
     say("summary")
     for result in results:
         print(f"  {result}")

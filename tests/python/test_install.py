@@ -1,0 +1,80 @@
+"""What an outside CMake project finds after `cmake --install`: the four libraries, each with no more than it needs."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+import torch
+
+BUILD = Path(os.environ["TORCHTRT_BUILD"])
+PROJECT = Path(__file__).parents[1] / "install"
+
+
+def run(*command, **kwargs) -> str:
+    process = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, **kwargs)
+    assert process.returncode == 0, process.stdout + process.stderr
+    return process.stdout
+
+
+@pytest.fixture(scope="module")
+def installed():
+    """The prefix. At a fixed place, so that the compiler cache knows the outside project's files the second time."""
+    prefix = BUILD / "install_test" / "prefix"
+    run("cmake", "--install", BUILD, "--prefix", prefix)
+    return prefix
+
+
+@pytest.fixture(scope="module")
+def project(installed):
+    folder = BUILD / "install_test" / "build"
+    run(
+        "cmake",
+        "-S",
+        PROJECT,
+        "-B",
+        folder,
+        "-G",
+        "Ninja",
+        f"-DCMAKE_PREFIX_PATH={installed}",
+        "-DCMAKE_BUILD_TYPE=Debug",
+        f"-DTORCHTRT_LIBTORCH={Path(torch.__file__).parent}",
+        "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache",
+    )
+    run("ninja", "-C", folder)
+    return folder
+
+
+def needed(binary: Path) -> str:
+    """All libraries that the loader would map for a binary."""
+    return run("ldd", binary, env={**os.environ, "LD_LIBRARY_PATH": str(Path(torch.__file__).parent / "lib")})
+
+
+def test_engine_alone_reports_bytes_that_are_no_plan(project):
+    assert "plan" in run(project / "uses_engine")
+
+
+def test_network_prints_without_libtorch(project):
+    assert "relu" in run(project / "uses_network")
+
+
+def test_runtime_stays_linked_where_unused_libraries_are_dropped(project):
+    assert run(project / "uses_runtime") == "registered\n"
+
+
+def test_runtime_brings_the_engine_but_not_the_compiler(project):
+    libraries = needed(project / "uses_runtime")
+    assert "libtorchtrt_runtime.so" in libraries and "libtorchtrt_engine.so" in libraries
+    assert "libtorchtrt_network.so" not in libraries and "libtorchtrt.so" not in libraries
+
+
+@pytest.mark.parametrize("name", ["libtorchtrt_engine.so", "libtorchtrt_network.so"])
+def test_engine_side_needs_no_libtorch_and_finds_all_else(installed, name):
+    libraries = needed(installed / "lib" / name)
+    assert "libtorch_cpu" not in libraries and "libc10" not in libraries and "libpython" not in libraries
+    assert "not found" not in libraries
+    assert str(installed / "lib" / "libdnnl.so.3") in libraries
+
+
+def test_installed_tool_starts(installed):
+    assert "compile" in run(installed / "bin" / "torchtrtc", "--help").lower()
