@@ -36,6 +36,7 @@ struct LayerInfo {
 TORCHTRT_API const LayerInfo& layerInfo(LayerType type);
 TORCHTRT_API const std::vector<LayerInfo>& layerTable();
 TORCHTRT_API std::optional<LayerType> parseLayerType(std::string_view name);
+TORCHTRT_API std::string layerTableMarkdown();  // docs/layers.md
 
 // Data known at build time: row-major, shared, never changed after construction. 64-byte aligned when made by allocate().
 struct TORCHTRT_API Weights {
@@ -177,7 +178,7 @@ class TORCHTRT_API Layer {
   std::optional<Weights> weights_;
   Location location_;
   Network* network_ = nullptr;
-  bool stale_ = true;  // outputs not inferred since the last change
+  bool stale_ = true;  // outputs not inferred since the last change; then all layers behind this one are stale too
 };
 
 // Owns layers and tensors. Layers keep a topological order: a layer is created after the producers of its inputs, and moves only
@@ -227,7 +228,7 @@ class TORCHTRT_API Network {
   const Location& currentLocation() const;
 
   // TensorRT's spelling.
-  Layer* addConstant(const Weights& weights);
+  Layer* addConstant(const Weights& weights, Layer* before = nullptr);
   Layer* addConvolutionNd(Tensor& input, const Weights& kernel, const Weights* bias);
   Layer* addDeconvolutionNd(Tensor& input, const Weights& kernel, const Weights* bias);
   Layer* addPoolingNd(Tensor& input, const std::string& op, const std::vector<int64_t>& window);
@@ -249,6 +250,9 @@ class TORCHTRT_API Network {
  private:
   friend class Layer;
   friend class Tensor;
+  static void invalidate(Layer& layer);
+  static void infer(Layer& layer);
+  void setOutputCount(Layer& layer, int count);
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -158,6 +158,13 @@ class TORCHTRT_API Dims {
   std::vector<Dim> dims_;
 };
 
+// What is known of a tensor before it has data.
+struct TensorType {
+  DType dtype = DType::kFloat32;
+  Dims dims;
+  bool operator==(const TensorType&) const = default;
+};
+
 // The value of a layer's attribute. Dims may be symbolic; everything else is known when the network is built.
 using AttributeValue =
     std::variant<bool, int64_t, double, std::string, DType, std::vector<int64_t>, std::vector<double>, Dims>;

@@ -130,6 +130,20 @@ Dim divideReduced(const Dim& inner, int64_t divisor) {
   return ofAtom(Dim::AtomKind::kFloorDiv, inner, divisor);
 }
 
+// What divides every term of both: the greatest common coefficient and the common atoms.
+Dim::Term commonFactor(const std::vector<Dim::Term>& terms, const Dim::Term& divisor) {
+  Dim::Term common{divisor.coefficient, divisor.atoms};
+  for (const Dim::Term& term : terms) {
+    common.coefficient = std::gcd(common.coefficient, term.coefficient);
+    std::vector<Dim::Atom> shared;
+    std::set_intersection(common.atoms.begin(), common.atoms.end(), term.atoms.begin(), term.atoms.end(),
+                          std::back_inserter(shared),
+                          [](const Dim::Atom& x, const Dim::Atom& y) { return compare(x, y) < 0; });
+    common.atoms = std::move(shared);
+  }
+  return common;
+}
+
 void collectOperands(Dim::AtomKind kind, const Dim& dim, std::vector<Dim>& operands) {
   const Dim::Atom* atom = asAtom(dim);
   if (atom != nullptr && atom->kind == kind) {
@@ -181,8 +195,16 @@ Dim Dim::floorDiv(const Dim& a, const Dim& b) {
     return *quotient;
   }
   if (b.terms().size() == 1) {
-    Split split = splitByTerm(a, b.terms().front());
-    return split.quotient + ofAtom(AtomKind::kFloorDiv, fromTerms(std::move(split.rest)), b);
+    const Term& divisor = b.terms().front();
+    Split split = splitByTerm(a, divisor);
+    const Term common = commonFactor(split.rest, divisor);
+    if (common.coefficient == 1 && common.atoms.empty()) {
+      return split.quotient + ofAtom(AtomKind::kFloorDiv, fromTerms(std::move(split.rest)), b);
+    }
+    for (Term& term : split.rest) {
+      term = *divideTerm(term, common);
+    }
+    return split.quotient + floorDiv(fromTerms(std::move(split.rest)), fromTerms({*divideTerm(divisor, common)}));
   }
   return ofAtom(AtomKind::kFloorDiv, a, b);
 }

@@ -75,4 +75,30 @@ void log(Level level, const std::string& message) {
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
+// The public names.
+
+std::string get_logging_prefix() {
+  return getPrefix();
+}
+
+void set_logging_prefix(std::string prefix) {
+  setPrefix(std::move(prefix));
+}
+
+Level get_reportable_log_level() {
+  return getReportableLevel();
+}
+
+void set_reportable_log_level(Level level) {
+  setReportableLevel(level);
+}
+
+bool get_is_colored_output_on() {
+  return isColored();
+}
+
+void set_is_colored_output_on(bool colored_output_on) {
+  setColored(colored_output_on);
+}
+
 }  // namespace torchtrt::logging

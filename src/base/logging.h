@@ -6,10 +6,9 @@
 #include <string>
 
 #include "torchtrt/export.h"
+#include "torchtrt/logging.h"
 
 namespace torchtrt::logging {
-
-enum class Level : uint8_t { kINTERNAL_ERROR, kERROR, kWARNING, kINFO, kDEBUG, kGRAPH };
 
 TORCHTRT_API std::string getPrefix();
 TORCHTRT_API void setPrefix(std::string prefix);
@@ -17,7 +16,6 @@ TORCHTRT_API Level getReportableLevel();
 TORCHTRT_API void setReportableLevel(Level level);
 TORCHTRT_API bool isColored();
 TORCHTRT_API void setColored(bool colored);
-TORCHTRT_API void log(Level level, const std::string& message);
 
 }  // namespace torchtrt::logging
 

@@ -1,0 +1,105 @@
+// The registry of plugin creators.
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "torchtrt/plugin.h"
+
+namespace torchtrt::plugin {
+namespace {
+
+using Key = std::tuple<std::string, std::string, std::string>;  // namespace, type, version
+
+std::string textOf(const Key& key) {
+  const auto& [plugin_namespace, type, version] = key;
+  return (plugin_namespace.empty() ? "" : plugin_namespace + "::") + type + " version " + version;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+Plugin::~Plugin() = default;
+PluginCreator::~PluginCreator() = default;
+
+size_t Plugin::scratchBytes(std::span<const InputView> /*inputs*/) const {
+  return 0;
+}
+
+struct PluginRegistry::Impl {
+  mutable std::mutex mutex;
+  std::map<Key, std::shared_ptr<const PluginCreator>> creators;
+};
+
+PluginRegistry::PluginRegistry() : impl_(std::make_unique<Impl>()) {}
+PluginRegistry::~PluginRegistry() = default;
+
+// Never destroyed: plugins' libraries may be unloaded after our own statics are gone.
+PluginRegistry& PluginRegistry::global() {
+  static auto* registry = new PluginRegistry;
+  return *registry;
+}
+
+void PluginRegistry::add(std::shared_ptr<const PluginCreator> creator) {
+  Key key{creator->pluginNamespace(), creator->type(), creator->version()};
+  if (creator->interfaceVersion() != kInterfaceVersion) {
+    throw EngineError(ErrorCode::kPlugin,
+                      "plugin " + textOf(key) + " was built for plugin interface " +
+                          std::to_string(creator->interfaceVersion()) + ", expected " +
+                          std::to_string(kInterfaceVersion),
+                      {}, "rebuild the plugin's library with the headers of this torchtrt");
+  }
+  const std::lock_guard lock(impl_->mutex);
+  const auto [entry, is_new] = impl_->creators.try_emplace(key, std::move(creator));
+  if (!is_new) {
+    throw EngineError(ErrorCode::kPlugin, "plugin " + textOf(key) + " is registered already", {},
+                      "give the new plugin another version or namespace, or remove the old one first");
+  }
+}
+
+void PluginRegistry::remove(std::string_view plugin_namespace, std::string_view type, std::string_view version) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->creators.erase(Key{plugin_namespace, type, version});
+}
+
+std::shared_ptr<const PluginCreator> PluginRegistry::find(std::string_view plugin_namespace, std::string_view type,
+                                                          std::string_view version) const {
+  const std::lock_guard lock(impl_->mutex);
+  const auto found = impl_->creators.find(Key{plugin_namespace, type, version});
+  return found == impl_->creators.end() ? nullptr : found->second;
+}
+
+std::unique_ptr<Plugin> PluginRegistry::create(const Attributes& attributes) const {
+  const Key key{attributes.getString("namespace", ""), attributes.getString("type", ""),
+                attributes.getString("version", "1")};
+  const auto& [plugin_namespace, type, version] = key;
+  const std::shared_ptr<const PluginCreator> creator = find(plugin_namespace, type, version);
+  if (creator == nullptr) {
+    throw EngineError(ErrorCode::kPlugin,
+                      "plugin " + textOf(key) + " is not registered (registered: " + joined(names()) + ")", {},
+                      "load the library that registers it before compiling or loading");
+  }
+  std::unique_ptr<Plugin> plugin = creator->create(attributes);
+  if (plugin == nullptr) {
+    throw EngineError(ErrorCode::kPlugin, "the creator of plugin " + textOf(key) + " made nothing", {},
+                      "check the fields that the layer gives it");
+  }
+  return plugin;
+}
+
+std::vector<std::string> PluginRegistry::names() const {
+  const std::lock_guard lock(impl_->mutex);
+  std::vector<std::string> names;
+  for (const auto& [key, creator] : impl_->creators) {
+    names.push_back(textOf(key));
+  }
+  return names;
+}
+
+}  // namespace torchtrt::plugin

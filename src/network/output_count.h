@@ -1,0 +1,11 @@
+// How many outputs a layer has: the table's number, or what its attributes say.
+#pragma once
+
+#include "torchtrt/network.h"
+
+namespace torchtrt::network {
+
+// Throws CompileError (kPlugin) for a plugin that is not registered.
+int outputCount(LayerType type, const Attributes& attributes, const Location& location);
+
+}  // namespace torchtrt::network
