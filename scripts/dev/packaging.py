@@ -41,7 +41,7 @@ def vendored(library):
 
 
 def plain_names(built):
-    """Arguments that make a binary ask for our libraries without version: wheels have no links, only one file of each."""
+    """Arguments that make a binary ask for our libraries without version, since wheels have no links."""
     for name in LIBRARIES:
         yield from ("--replace-needed", soname(built / "lib" / name), name)
 
