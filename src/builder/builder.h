@@ -1,5 +1,5 @@
-// Network -> Plan: optimization is done; here memory orders are chosen, shape arithmetic is compiled, weights are collected and
-// kernels are asked whether they accept. By rule, or by timing when a timing cache is given.
+// Network -> Plan: optimization is done; here memory orders are chosen, shape arithmetic is compiled, weights are
+// collected and kernels are asked whether they accept. By rule, or by timing when a timing cache is given.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@
 namespace torchtrt::builder {
 
 struct BuildOptions {
-  bool optimize = true;                 // run optimization's default pipeline first (on a copy)
-  bool channels_last = true;            // let spatial layers run channels-last
+  bool optimize = true;                                       // run optimization's default pipeline first (on a copy)
+  bool channels_last = true;                                  // let spatial layers run channels-last
   std::vector<std::pair<std::string, std::string>> recorded;  // options to note in the plan
 };
 

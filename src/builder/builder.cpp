@@ -1,0 +1,29 @@
+#include "builder/builder.h"
+
+#include "builder/emit.h"
+#include "builder/layout.h"
+#include "optimization/optimization.h"
+
+namespace torchtrt::builder {
+
+plan::Plan build(const network::Network& network, const BuildOptions& options) {
+  network::verify(network);
+  const std::unique_ptr<network::Network> working_copy = network.clone();
+  if (options.optimize) {
+    optimization::optimize(*working_copy);
+  }
+  if (options.channels_last) {
+    chooseMemoryOrders(*working_copy);
+  }
+  plan::Plan plan = emitPlan(*working_copy);
+  plan.options = options.recorded;
+  try {
+    plan::validate(plan);
+  } catch (const EngineError& error) {
+    throw CompileError(ErrorCode::kBuildFailed, "the network makes no valid plan: " + error.message(), error.location(),
+                       error.advice());
+  }
+  return plan;
+}
+
+}  // namespace torchtrt::builder

@@ -1,0 +1,222 @@
+#include "builder/layout.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "builder/memory_order.h"
+
+namespace torchtrt::builder {
+
+namespace {
+
+using network::Layer;
+using network::LayerType;
+using network::Network;
+using network::Tensor;
+
+// What a kind of layer does with memory orders.
+enum class Behaviour {
+  kSpatial,   // runs channels-last
+  kFollows,   // one output of the operands' shape or rank: takes their order
+  kReadsAny,  // reads any order, writes row-major
+  kRowMajor,
+};
+
+bool isSpatialWindow(const Layer& layer, const char* attribute) {
+  const int rank = layer.getInput(0)->rank();
+  const AttributeValue* value = layer.attributes().find(attribute);
+  const auto* ints = std::get_if<std::vector<int64_t>>(value);
+  const auto* dims = std::get_if<Dims>(value);
+  const int window = ints != nullptr ? static_cast<int>(ints->size()) : dims->rank();
+  return rank == window + 2;
+}
+
+Behaviour behaviourOf(const Layer& layer) {
+  switch (layer.getType()) {
+    case LayerType::kCONVOLUTION:
+    case LayerType::kDECONVOLUTION:
+      return Behaviour::kSpatial;
+    case LayerType::kPOOLING:
+      return isSpatialWindow(layer, "window") ? Behaviour::kSpatial : Behaviour::kRowMajor;
+    case LayerType::kADAPTIVE_POOLING:
+      return isSpatialWindow(layer, "output_size") ? Behaviour::kSpatial : Behaviour::kRowMajor;
+    case LayerType::kRESIZE:
+      return isSpatialWindow(layer, "size") ? Behaviour::kFollows : Behaviour::kRowMajor;
+    case LayerType::kNORMALIZATION:
+      return layer.attributes().getString("mode") == "batch" ? Behaviour::kFollows : Behaviour::kRowMajor;
+    case LayerType::kREDUCE:
+      return layer.attributes().getBool("keep_dims") ? Behaviour::kFollows : Behaviour::kReadsAny;
+    case LayerType::kACTIVATION:
+    case LayerType::kPARAMETRIC_RELU:
+    case LayerType::kUNARY:
+    case LayerType::kELEMENTWISE:
+    case LayerType::kSELECT:
+    case LayerType::kCAST:
+    case LayerType::kCONCATENATION:
+    case LayerType::kSLICE:
+    case LayerType::kPADDING:
+    case LayerType::kIDENTITY:
+      return Behaviour::kFollows;
+    default:
+      return Behaviour::kRowMajor;
+  }
+}
+
+// A transposition without a reshape; empty when the layer is something else.
+std::vector<int64_t> transposition(const Layer& layer) {
+  if (layer.getType() != LayerType::kSHUFFLE || layer.attributes().has("reshape_dims")) {
+    return {};
+  }
+  const std::vector<int64_t> first = layer.attributes().getInts("first_permutation", {});
+  const std::vector<int64_t> second = layer.attributes().getInts("second_permutation", {});
+  if (first.empty() || second.empty()) {
+    return first.empty() ? second : first;
+  }
+  std::vector<int64_t> both;
+  for (const int64_t axis : second) {
+    both.push_back(first[static_cast<size_t>(axis)]);
+  }
+  return both;
+}
+
+class LayoutPass {
+ public:
+  explicit LayoutPass(Network& network) : network_(network) {}
+
+  void run() {
+    for (Layer* layer : network_.layers()) {
+      if (layer->getType() != LayerType::kCONSTANT) {
+        visit(*layer);
+      }
+    }
+    for (int i = 0; i < network_.getNbOutputs(); ++i) {
+      Tensor* output = network_.getOutput(i);
+      if (Tensor* row_major = inOrder(*output, {}, nullptr); row_major != output) {
+        network_.replaceOutput(i, *row_major);
+      }
+    }
+  }
+
+ private:
+  void visit(Layer& layer) {
+    const std::vector<int64_t> permutation = transposition(layer);
+    if (!permutation.empty() && transposeInPlace(layer, permutation)) {
+      return;
+    }
+    const Behaviour behaviour = behaviourOf(layer);
+    const bool channels_last =
+        behaviour == Behaviour::kSpatial || (behaviour == Behaviour::kFollows && mostlyChannelsLast(layer));
+    if (behaviour == Behaviour::kReadsAny) {
+      return;
+    }
+    for (int i = 0; i < layer.getNbInputs(); ++i) {
+      if (Tensor* input = layer.getInput(i)) {
+        const bool follows = channels_last && isData(layer, i);
+        Tensor* wanted = inOrder(*input, follows ? channelsLast(input->rank()) : Order(), &layer);
+        if (wanted != input) {
+          layer.setInput(i, wanted);
+        }
+      }
+    }
+    for (int i = 0; i < layer.getNbOutputs() && channels_last; ++i) {
+      layer.getOutput(i)->setMemoryOrder(channelsLast(layer.getOutput(i)->rank()));
+    }
+  }
+
+  // A transposition that leaves the elements where they are costs nothing, if the order it gives is one of the two in
+  // use.
+  static bool transposeInPlace(Layer& layer, const std::vector<int64_t>& permutation) {
+    const Order order = transposedOrder(layer.getInput(0)->memoryOrder(), permutation);
+    const int rank = layer.getOutput(0)->rank();
+    if (!order.empty() && (rank < 3 || order != channelsLast(rank))) {
+      return false;
+    }
+    layer.getOutput(0)->setMemoryOrder(order);
+    return true;
+  }
+
+  // Operands that have the output's rank and are no broadcast parameters lie as the output does.
+  static bool isData(const Layer& layer, int index) {
+    const Tensor& input = *layer.getInput(index);
+    switch (layer.getType()) {
+      case LayerType::kCONVOLUTION:
+        return index == 0 || index == 3;
+      case LayerType::kDECONVOLUTION:
+      case LayerType::kNORMALIZATION:
+        return index == 0;
+      case LayerType::kELEMENTWISE:
+      case LayerType::kSELECT:
+      case LayerType::kPARAMETRIC_RELU:
+        return input.getDimensions() == layer.getOutput(0)->getDimensions();
+      default:
+        return true;
+    }
+  }
+
+  // Whether more elements arrive channels-last than would have to be moved there.
+  bool mostlyChannelsLast(const Layer& layer) const {
+    if (layer.getOutput(0)->rank() < 3) {
+      return false;
+    }
+    double channels_last = 0;
+    double row_major = 0;
+    for (int i = 0; i < layer.getNbInputs(); ++i) {
+      const Tensor* input = layer.getInput(i);
+      if (input != nullptr && isData(layer, i)) {
+        const bool moved = sameMemory(input->getDimensions(), input->memoryOrder(), {});
+        (moved ? row_major : channels_last) += elements(*input);
+      }
+    }
+    return channels_last > 0 && channels_last * 2 >= row_major;
+  }
+
+  double elements(const Tensor& tensor) const {
+    double count = 1;
+    for (const Dim& dim : tensor.getDimensions()) {
+      count *=
+          static_cast<double>(dim.evaluate([&](const std::string& name) { return network_.findSymbol(name)->opt; }));
+    }
+    return count;
+  }
+
+  // The tensor in the order wanted: itself, or a copy that all readers share.
+  Tensor* inOrder(Tensor& tensor, const Order& order, Layer* before) {
+    if (tensor.memoryOrder() == order) {
+      return &tensor;
+    }
+    Tensor*& copy = copies_[{copy_keys_.try_emplace(&tensor, copy_keys_.size()).first->second, order}];
+    if (copy == nullptr) {
+      Layer* reformat = network_.addLayer(LayerType::kREFORMAT, {&tensor}, {}, before);
+      if (tensor.producer() != nullptr) {
+        reformat->setLocation(tensor.producer()->location());
+      }
+      copy = reformat->getOutput(0);
+      copy->setMemoryOrder(order);
+    }
+    return copy;
+  }
+
+  Network& network_;
+  std::unordered_map<const Tensor*, size_t> copy_keys_;  // looked up only: never walked through
+  std::map<std::pair<size_t, Order>, Tensor*> copies_;
+};
+
+bool isWorthIt(const Network& network) {
+  for (int i = 0; i < network.getNbLayers(); ++i) {
+    if (network.getLayer(i)->getType() == LayerType::kCONVOLUTION) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void chooseMemoryOrders(Network& network) {
+  if (isWorthIt(network)) {
+    LayoutPass(network).run();
+  }
+}
+
+}  // namespace torchtrt::builder

@@ -1,0 +1,17 @@
+// What the process may use of this machine's CPU and memory. Private to the CPU device, apart from its tests.
+#pragma once
+
+#include <string>
+
+#include "device/device.h"
+
+namespace torchtrt::device {
+
+Properties readCpuProperties();
+
+// The parts of it that read text files, with the folder they lie in as an argument (tests bring their own). -1: no
+// limit.
+int readCgroupCores(const std::string& cgroup_root, const std::string& own_cgroup);  // ceil(quota / period), version 2
+int64_t readCgroupMemory(const std::string& cgroup_root, const std::string& own_cgroup);  // bytes, version 2
+
+}  // namespace torchtrt::device

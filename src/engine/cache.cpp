@@ -1,0 +1,79 @@
+#include "engine/cache.h"
+
+#include "base/hash.h"
+
+namespace torchtrt::engine {
+
+namespace {
+
+uint64_t hashOf(const std::vector<int64_t>& key, int threads) {
+  return hashBytes(key.data(), key.size() * sizeof(int64_t), static_cast<uint64_t>(threads)).low;
+}
+
+}  // namespace
+
+std::shared_ptr<const Specialization> SpecializationCache::get(const Model& model, std::span<const TensorView> inputs,
+                                                               int threads) {
+  std::vector<int64_t> key;
+  makeKey(inputs, key);
+  const uint64_t hash = hashOf(key, threads);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (auto found = find(hash, inputs, threads)) {
+      return found;
+    }
+  }
+  auto made = specialize(model, inputs, threads);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (auto found = find(hash, inputs, threads)) {
+    return found;
+  }
+  insert(hash, made);
+  return made;
+}
+
+size_t SpecializationCache::size() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return list_.size();
+}
+
+size_t SpecializationCache::bytes() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return bytes_;
+}
+
+std::shared_ptr<const Specialization> SpecializationCache::find(uint64_t hash, std::span<const TensorView> inputs,
+                                                                int threads) {
+  const auto [begin, end] = by_hash_.equal_range(hash);
+  for (auto it = begin; it != end; ++it) {
+    if ((*it->second)->matches(inputs, threads)) {
+      list_.splice(list_.begin(), list_, it->second);
+      return *it->second;
+    }
+  }
+  return nullptr;
+}
+
+void SpecializationCache::insert(uint64_t hash, std::shared_ptr<const Specialization> specialization) {
+  bytes_ += specialization->held_bytes;
+  list_.push_front(std::move(specialization));
+  by_hash_.emplace(hash, list_.begin());
+  while (bytes_ > limit_ && list_.size() > 1) {
+    evict();
+  }
+}
+
+void SpecializationCache::evict() {
+  const auto last = std::prev(list_.end());
+  const auto [begin, end] = by_hash_.equal_range(hashOf((*last)->key, (*last)->threads));
+  for (auto it = begin; it != end; ++it) {
+    if (it->second == last) {
+      by_hash_.erase(it);
+      break;
+    }
+  }
+  bytes_ -= (*last)->held_bytes;
+  list_.pop_back();
+}
+
+}  // namespace torchtrt::engine

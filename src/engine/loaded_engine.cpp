@@ -1,0 +1,178 @@
+#include "engine/loaded_engine.h"
+
+#include <chrono>
+#include <cstdint>
+
+#include "engine/shapes.h"
+#include "kernels/parallel.h"
+
+namespace torchtrt::engine {
+
+namespace {
+
+int resolveThreads(int threads) {
+  return threads > 0 ? threads : std::max(kernels::currentThreads(), 1);
+}
+
+// Outputs of a profiled call: kept until the profile ends, then dropped.
+class DiscardingAllocator : public OutputAllocator {
+ public:
+  explicit DiscardingAllocator(const device::Device& device) : device_(device) {}
+  void* allocate(int index, DType dtype, std::span<const int64_t> dims) override {
+    const auto at = static_cast<size_t>(index);
+    if (at >= memory_.size()) {
+      memory_.resize(at + 1);
+    }
+    const size_t bytes = plan::checkedBytes(dims, dtype);
+    if (memory_[at].bytes() < bytes) {
+      memory_[at] = device_.allocate(bytes, "a profiled output");
+    }
+    return memory_[at].data();
+  }
+
+ private:
+  const device::Device& device_;
+  std::vector<device::Memory> memory_;
+};
+
+std::string describeRefusedMemory(const Model& model, size_t index, const OutputShape& shape, bool misaligned) {
+  const std::string output = "output '" + model.plan.outputs[index].name + "'";
+  if (misaligned) {
+    return output + ": the memory given for it does not start at a multiple of " +
+           std::to_string(device::Device::kAlignment) + " bytes";
+  }
+  return output + ": no memory for " + std::to_string(shape.bytes) + " bytes " + dimsText(shape.dims);
+}
+
+}  // namespace
+
+std::shared_ptr<const Specialization> LoadedEngine::specialization(std::span<const TensorView> inputs,
+                                                                   int threads) const {
+  return cache_.get(*model_, inputs, resolveThreads(threads));
+}
+
+void LoadedEngine::begin(Context& context, std::span<const TensorView> inputs, OutputAllocator& outputs,
+                         int threads) const {
+  if (context.bound() == nullptr || !context.bound()->matches(inputs, threads)) {
+    context.bind(cache_.get(*model_, inputs, threads), *model_->device);
+  }
+  const Specialization& shapes = *context.bound();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].data == nullptr && shapes.input_bytes[i] != 0) {
+      throw EngineError(ErrorCode::kInputDevice, "input '" + model_->plan.inputs[i].name + "' has no memory", {},
+                        "pass a tensor with storage on the CPU");
+    }
+  }
+  std::vector<void*>& pointers = context.outputPointers();
+  for (size_t i = 0; i < shapes.outputs.size(); ++i) {
+    const OutputShape& shape = shapes.outputs[i];
+    pointers[i] = outputs.allocate(static_cast<int>(i), shape.dtype, shape.dims);
+    const bool misaligned = reinterpret_cast<uintptr_t>(pointers[i]) % device::Device::kAlignment != 0;
+    if (shape.bytes != 0 && (pointers[i] == nullptr || misaligned)) {
+      throw EngineError(ErrorCode::kOutOfMemory, describeRefusedMemory(*model_, i, shape, misaligned));
+    }
+  }
+  context.setCallPointers(inputs, pointers);
+}
+
+void LoadedEngine::runLocated(const Context& context, int threads) const {
+  const Specialization& shapes = *context.bound();
+  for (const Action& action : shapes.actions) {
+    if (action.step < 0) {
+      context.runAction(action, threads);
+    } else {
+      locateErrors(model_->plan.steps[static_cast<size_t>(action.step)], [&] { context.runAction(action, threads); });
+    }
+  }
+}
+
+void LoadedEngine::enqueue(std::span<const TensorView> inputs, OutputAllocator& outputs, int threads) const {
+  threads = resolveThreads(threads);
+  const ContextLease lease(pool_);
+  begin(*lease, inputs, outputs, threads);
+  const kernels::ThreadScope scope(threads);
+  runLocated(*lease, threads);
+}
+
+std::vector<std::vector<int64_t>> LoadedEngine::outputShapes(std::span<const TensorView> inputs) const {
+  const std::vector<int64_t> registers = evaluateShapes(model_->plan, inputs);
+  std::vector<std::vector<int64_t>> shapes;
+  for (const plan::Binding& output : model_->plan.outputs) {
+    shapes.push_back(dimsOf(model_->plan.tensors[static_cast<size_t>(output.tensor)].dims, registers));
+  }
+  return shapes;
+}
+
+std::vector<StepProfile> LoadedEngine::profile(std::span<const TensorView> inputs, int calls, int threads) const {
+  using Clock = std::chrono::steady_clock;
+  threads = resolveThreads(threads);
+  DiscardingAllocator outputs(*model_->device);
+  const ContextLease lease(pool_);
+  begin(*lease, inputs, outputs, threads);
+  const Specialization& shapes = *(*lease).bound();
+  std::vector<StepProfile> profiles;
+  for (const Action& action : shapes.actions) {
+    StepProfile profile;
+    if (action.step < 0) {
+      profile.name = profile.family = "copy";
+    } else {
+      const auto step = static_cast<size_t>(action.step);
+      profile.name = model_->plan.steps[step].name;
+      profile.family = model_->plan.steps[step].family;
+      profile.location = model_->plan.steps[step].location;
+      profile.implementation = model_->steps[step].implementation;
+    }
+    profiles.push_back(std::move(profile));
+  }
+  const kernels::ThreadScope scope(threads);
+  runLocated(*lease, threads);  // what is slow only once shall not count
+  for (int call = 0; call < calls; ++call) {
+    for (size_t i = 0; i < shapes.actions.size(); ++i) {
+      const auto start = Clock::now();
+      (*lease).runAction(shapes.actions[i], threads);
+      profiles[i].microseconds += std::chrono::duration<double, std::micro>(Clock::now() - start).count() / calls;
+    }
+  }
+  return profiles;
+}
+
+std::string LoadedEngine::inspect() const {
+  std::vector<std::string> notes;
+  for (const LoadedStep& step : model_->steps) {
+    notes.push_back(std::string("[") + step.implementation + "]");
+  }
+  return plan::print(model_->plan, notes);
+}
+
+size_t LoadedEngine::workspaceBytes(std::span<const TensorView> inputs) const {
+  return specialization(inputs, 0)->workspace_bytes;
+}
+
+std::shared_ptr<const LoadedEngine> loadOn(const device::Device& device, std::span<const std::byte> plan,
+                                           std::shared_ptr<const void> owner, std::vector<ExternalWeight> external,
+                                           const LoadOptions& options) {
+  std::vector<plan::Weight> weights(external.size());
+  bool owned = !external.empty() || owner != nullptr;
+  for (size_t i = 0; i < external.size(); ++i) {
+    weights[i].bytes = external[i].bytes;
+    weights[i].data = std::shared_ptr<const void>(external[i].owner, external[i].data);
+    owned = owned && (external[i].owner != nullptr || external[i].bytes == 0);
+  }
+  plan::Plan parsed = plan::parse(plan, std::move(owner), weights);
+  for (size_t i = 0; i < parsed.weights.size(); ++i) {
+    if (parsed.weights[i].data == nullptr && parsed.weights[i].bytes != 0) {
+      throw EngineError(ErrorCode::kPlanCorrupt, "the plan's " + std::to_string(parsed.weights.size()) +
+                                                     " weights lie outside of it and were not given");
+    }
+  }
+  external.clear();
+  weights.clear();
+  return std::make_shared<LoadedEngine>(loadModel(std::move(parsed), owned, options, device), options);
+}
+
+std::shared_ptr<const Engine> Engine::load(std::span<const std::byte> plan, std::shared_ptr<const void> owner,
+                                           std::vector<ExternalWeight> external, const LoadOptions& options) {
+  return loadOn(device::cpu(), plan, std::move(owner), std::move(external), options);
+}
+
+}  // namespace torchtrt::engine

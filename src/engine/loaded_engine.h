@@ -1,0 +1,63 @@
+// The engine behind torchtrt/engine.h: a model, a cache of its specializations, a pool of contexts. Private to this
+// folder and its tests.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/cache.h"
+#include "engine/context.h"
+#include "engine/model.h"
+#include "torchtrt/engine.h"
+
+namespace torchtrt::engine {
+
+class LoadedEngine : public Engine {
+ public:
+  LoadedEngine(std::shared_ptr<const Model> model, const LoadOptions& options)
+      : model_(std::move(model)), cache_(options.shape_cache_bytes) {}
+
+  const std::string& name() const override {
+    return model_->plan.name;
+  }
+  const std::vector<BindingInfo>& inputs() const override {
+    return model_->inputs;
+  }
+  const std::vector<BindingInfo>& outputs() const override {
+    return model_->outputs;
+  }
+  void enqueue(std::span<const TensorView> inputs, OutputAllocator& outputs, int threads) const override;
+  std::vector<std::vector<int64_t>> outputShapes(std::span<const TensorView> inputs) const override;
+  std::vector<StepProfile> profile(std::span<const TensorView> inputs, int calls, int threads) const override;
+  std::string inspect() const override;
+  size_t memoryBytes() const override {
+    return model_->weight_bytes + model_->packed_bytes;
+  }
+  size_t workspaceBytes(std::span<const TensorView> inputs) const override;
+
+  // What a call with these inputs runs, for tests.
+  std::shared_ptr<const Specialization> specialization(std::span<const TensorView> inputs, int threads) const;
+  const SpecializationCache& cache() const {
+    return cache_;
+  }
+  const ContextPool& contexts() const {
+    return pool_;
+  }
+
+ private:
+  // Everything up to the first kernel: shapes, memory, pointers.
+  void begin(Context& context, std::span<const TensorView> inputs, OutputAllocator& outputs, int threads) const;
+  void runLocated(const Context& context, int threads) const;
+
+  std::shared_ptr<const Model> model_;
+  mutable SpecializationCache cache_;
+  mutable ContextPool pool_;
+};
+
+// The engine on a device of the caller's choice; Engine::load takes the CPU.
+std::shared_ptr<const LoadedEngine> loadOn(const device::Device& device, std::span<const std::byte> plan,
+                                           std::shared_ptr<const void> owner, std::vector<ExternalWeight> external,
+                                           const LoadOptions& options);
+
+}  // namespace torchtrt::engine

@@ -1,0 +1,183 @@
+#include "engine/model.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/parallel.h"
+
+namespace torchtrt::engine {
+
+namespace {
+
+class ModelLoader {
+ public:
+  ModelLoader(plan::Plan plan, const LoadOptions& options, const device::Device& device)
+      : model_(std::make_shared<Model>()), threads_(options.threads) {
+    model_->plan = std::move(plan);
+    model_->device = &device;
+    model_->force_reference = options.force_reference;
+    if (threads_ <= 0) {
+      threads_ = std::min(kernels::currentThreads(), device.properties().cores);
+    }
+  }
+
+  std::shared_ptr<const Model> load(bool owns_weights) {
+    evaluateOptimum();
+    createKernels();
+    keepNeededWeights(owns_weights);
+    describeBindings();
+    return model_;
+  }
+
+ private:
+  const plan::Plan& plan() const {
+    return model_->plan;
+  }
+
+  void evaluateOptimum() {
+    for (const auto which : {&Symbol::min, &Symbol::opt, &Symbol::max}) {
+      std::vector<int64_t> values;
+      for (const Symbol& symbol : plan().symbols) {
+        values.push_back(symbol.*which);
+      }
+      plan::runProgram(plan(), values, registers_[which == &Symbol::min ? 0 : which == &Symbol::opt ? 1 : 2]);
+    }
+  }
+
+  kernels::Operand describe(int32_t index) const {
+    kernels::Operand operand;
+    if (index < 0) {
+      return operand;
+    }
+    const plan::Tensor& tensor = plan().tensors[static_cast<size_t>(index)];
+    operand.present = true;
+    operand.dtype = tensor.dtype;
+    operand.order = tensor.order;
+    for (const plan::Register r : tensor.dims) {
+      const bool fixed = plan().program[r].op == plan::Op::kConstant;
+      operand.dims.push_back(fixed ? plan().program[r].immediate : -1);
+      operand.opt_dims.push_back(registers_[1][r]);
+    }
+    const int32_t weight = plan().tensors[static_cast<size_t>(rootOf(plan(), index))].weight;
+    if (weight >= 0) {
+      operand.constant = plan().weights[static_cast<size_t>(weight)].data.get();
+    }
+    return operand;
+  }
+
+  void createKernels() {
+    kernels::ThreadScope scope(threads_);
+    for (const plan::Step& step : plan().steps) {
+      kernels::Problem problem;
+      problem.family = step.family;
+      problem.attributes = &step.attributes;
+      problem.threads = threads_;
+      for (const int32_t input : step.inputs) {
+        problem.inputs.push_back(describe(input));
+      }
+      for (const int32_t output : step.outputs) {
+        problem.outputs.push_back(describe(output));
+      }
+      locateErrors(step, [&] {
+        kernels::Chosen chosen =
+            kernels::createKernel(problem, model_->force_reference ? std::string_view("reference") : step.hint);
+        model_->packed_bytes += chosen.kernel->packedBytes();
+        model_->steps.push_back({std::move(chosen.kernel), chosen.implementation});
+      });
+    }
+  }
+
+  std::vector<bool> findNeededWeights() const {
+    std::vector<bool> needed(plan().weights.size(), false);
+    const auto need = [&](int32_t tensor) {
+      const int32_t weight = plan().tensors[static_cast<size_t>(rootOf(plan(), tensor))].weight;
+      if (weight >= 0) {
+        needed[static_cast<size_t>(weight)] = true;
+      }
+    };
+    for (size_t i = 0; i < plan().steps.size(); ++i) {
+      const plan::Step& step = plan().steps[i];
+      for (size_t k = 0; k < step.inputs.size(); ++k) {
+        if (step.inputs[k] >= 0 && model_->steps[i].kernel->needsConstant(static_cast<int>(k))) {
+          need(step.inputs[k]);
+        }
+      }
+    }
+    for (const plan::Binding& output : plan().outputs) {
+      need(output.tensor);
+    }
+    return needed;
+  }
+
+  // Weights lie in one piece of memory with a common owner, which would stay as a whole for the sake of a single one:
+  // where less than half of it is still read, and where the caller gave no owner, what is needed is copied.
+  void keepNeededWeights(bool owns_weights) {
+    const std::vector<bool> needed = findNeededWeights();
+    size_t all = 0;
+    for (size_t i = 0; i < needed.size(); ++i) {
+      all += plan().weights[i].bytes;
+      model_->weight_bytes += needed[i] ? plan().weights[i].bytes : 0;
+    }
+    const bool copy = !owns_weights || model_->weight_bytes * 2 < all;
+    model_->weights.resize(needed.size());
+    for (size_t i = 0; i < needed.size(); ++i) {
+      plan::Weight& weight = model_->plan.weights[i];
+      if (needed[i] && weight.bytes != 0) {
+        model_->weights[i] = copy ? copyOf(weight) : weight.data;
+      }
+      weight.data = nullptr;
+    }
+  }
+
+  std::shared_ptr<const void> copyOf(const plan::Weight& weight) const {
+    auto memory =
+        std::make_shared<device::Memory>(model_->device->allocate(weight.bytes, "loading the engine's weights"));
+    if (memory->data() != nullptr) {
+      std::memcpy(memory->data(), weight.data.get(), weight.bytes);
+    }
+    return {memory, memory->data()};
+  }
+
+  BindingInfo describeBinding(const plan::Binding& binding) const {
+    const plan::Tensor& tensor = plan().tensors[static_cast<size_t>(binding.tensor)];
+    BindingInfo info;
+    info.name = binding.name;
+    info.dtype = tensor.dtype;
+    for (const plan::Register r : tensor.dims) {
+      info.dims.push_back(plan::printRegister(plan(), r));
+      info.min.push_back(registers_[0][r]);
+      info.opt.push_back(registers_[1][r]);
+      info.max.push_back(registers_[2][r]);
+    }
+    return info;
+  }
+
+  void describeBindings() {
+    for (const plan::Binding& input : plan().inputs) {
+      model_->inputs.push_back(describeBinding(input));
+    }
+    for (const plan::Binding& output : plan().outputs) {
+      model_->outputs.push_back(describeBinding(output));
+    }
+  }
+
+  std::shared_ptr<Model> model_;
+  int threads_;
+  std::vector<int64_t> registers_[3];  // for every symbol at its minimum, optimum, maximum
+};
+
+}  // namespace
+
+int32_t rootOf(const plan::Plan& plan, int32_t tensor) {
+  while (plan.tensors[static_cast<size_t>(tensor)].view_of >= 0) {
+    tensor = plan.tensors[static_cast<size_t>(tensor)].view_of;
+  }
+  return tensor;
+}
+
+std::shared_ptr<const Model> loadModel(plan::Plan plan, bool owns_weights, const LoadOptions& options,
+                                       const device::Device& device) {
+  return ModelLoader(std::move(plan), options, device).load(owns_weights);
+}
+
+}  // namespace torchtrt::engine

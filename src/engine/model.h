@@ -1,0 +1,52 @@
+// What an engine holds once it is loaded: the plan, a kernel for every step, the weights that some kernel still reads.
+// Immutable from then on; what depends on shapes is in specialization.h. Private to this folder.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/device.h"
+#include "kernels/kernel.h"
+#include "plan/plan.h"
+#include "torchtrt/engine.h"
+
+namespace torchtrt::engine {
+
+struct LoadedStep {
+  std::unique_ptr<kernels::Kernel> kernel;
+  const char* implementation = "";
+};
+
+struct Model {
+  plan::Plan plan;  // weights without their data
+  const device::Device* device = nullptr;
+  std::vector<LoadedStep> steps;  // one per step of the plan
+  std::vector<std::shared_ptr<const void>>
+      weights;              // one per weight of the plan; null where no kernel reads it any more
+  size_t weight_bytes = 0;  // of those that are held
+  size_t packed_bytes = 0;  // of what kernels made of the others
+  bool force_reference = false;
+  std::vector<BindingInfo> inputs, outputs;
+};
+
+// The tensor whose memory a tensor shares: itself, or the one at the end of its chain of views.
+int32_t rootOf(const plan::Plan& plan, int32_t tensor);
+// Creates the kernels and lets go of the weights that they packed. The plan must carry its weights.
+std::shared_ptr<const Model> loadModel(plan::Plan plan, bool owns_weights, const LoadOptions& options,
+                                       const device::Device& device);
+// Runs `body` and gives EngineErrors that have no location the step's.
+template <typename Body>
+void locateErrors(const plan::Step& step, Body body) {
+  try {
+    body();
+  } catch (const EngineError& error) {
+    if (!error.location().empty() || step.location.empty()) {
+      throw;
+    }
+    throw EngineError(error.code(), error.message(), step.location, error.advice());
+  }
+}
+
+}  // namespace torchtrt::engine

@@ -1,0 +1,392 @@
+#include <algorithm>
+
+#include "base/check.h"
+#include "engine/shapes.h"
+#include "engine/specialization.h"
+#include "engine/workspace.h"
+#include "plan/rules.h"
+
+namespace torchtrt::engine {
+
+namespace {
+
+using kernels::TensorDesc;
+
+constexpr size_t kNever = static_cast<size_t>(-1);
+
+// How a tensor of the plan is kept in this specialization. A tensor that shares another's memory has `base` set.
+struct Place {
+  TensorDesc desc;
+  size_t bytes = 0;
+  int32_t base = -1;
+  Slot slot;
+  size_t written_by = kNever;  // action
+  size_t last_use = 0;         // action
+};
+
+// Whether two tensors of the same dims lie alike. No element is reached by the stride of a dim of size 0 or 1.
+bool liesAs(const TensorDesc& desc, const std::vector<int64_t>& strides) {
+  bool same = true;
+  for (size_t axis = 0; axis < desc.dims.size(); ++axis) {
+    same = same && (desc.dims[axis] <= 1 || desc.strides[axis] == strides[axis]);
+  }
+  return same || std::find(desc.dims.begin(), desc.dims.end(), 0) != desc.dims.end();
+}
+
+class Specializer {
+ public:
+  Specializer(const Model& model, std::span<const TensorView> inputs, int threads)
+      : model_(model), plan_(model.plan), inputs_(inputs), result_(std::make_shared<Specialization>()) {
+    result_->threads = threads;
+    makeKey(inputs, result_->key);
+  }
+
+  std::shared_ptr<const Specialization> run() {
+    registers_ = evaluateShapes(plan_, inputs_);
+    plan::checkShapes(plan_, registers_, ErrorCode::kShapeArithmetic);
+    describeTensors();
+    for (size_t i = 0; i < plan_.inputs.size(); ++i) {
+      placeInput(i);
+    }
+    claimOutputs();
+    for (size_t i = 0; i < plan_.steps.size(); ++i) {
+      addStep(i);
+    }
+    for (size_t i = 0; i < plan_.outputs.size(); ++i) {
+      finishOutput(i);
+    }
+    placeWorkspace();
+    fillSlots();
+    measure();
+    return result_;
+  }
+
+ private:
+  // An action with its operands as tensors (-1: absent), resolved to slots once every place is known.
+  struct Draft {
+    std::unique_ptr<kernels::Prepared> prepared;
+    int32_t step = -1;
+    std::vector<int32_t> inputs, outputs;
+    int32_t input_binding = -1;   // a copy that reads this input as the caller gave it
+    int32_t output_binding = -1;  // a copy that writes this output
+  };
+
+  Place& placeOf(int32_t tensor) {
+    return places_[static_cast<size_t>(tensor)];
+  }
+  const plan::Tensor& tensorOf(int32_t tensor) const {
+    return plan_.tensors[static_cast<size_t>(tensor)];
+  }
+  int32_t rootOf(int32_t tensor) {
+    while (placeOf(tensor).base >= 0) {
+      tensor = placeOf(tensor).base;
+    }
+    return tensor;
+  }
+
+  void describeTensors() {
+    places_.resize(plan_.tensors.size());
+    for (size_t i = 0; i < places_.size(); ++i) {
+      const plan::Tensor& tensor = plan_.tensors[i];
+      Place& place = places_[i];
+      place.desc.dtype = tensor.dtype;
+      place.desc.dims = dimsOf(tensor.dims, registers_);
+      place.bytes = plan::checkedBytes(place.desc.dims, tensor.dtype);
+      place.desc.strides = kernels::denseStrides(place.desc.dims, tensor.order);
+      place.base = tensor.view_of;
+      if (tensor.weight >= 0) {
+        place.slot.kind = Slot::Kind::kConstant;
+        place.slot.constant = model_.weights[static_cast<size_t>(tensor.weight)].get();
+      }
+    }
+  }
+
+  // The strides a caller gave, with those that no element is reached by (dims of size 0 and 1) as in dense memory, so
+  // that equal layouts compare equal.
+  TensorDesc givenDesc(size_t input) {
+    const TensorView& view = inputs_[input];
+    TensorDesc desc = placeOf(plan_.inputs[input].tensor).desc;
+    const bool empty = std::find(desc.dims.begin(), desc.dims.end(), 0) != desc.dims.end();
+    for (size_t axis = 0; axis < desc.dims.size() && !empty; ++axis) {
+      if (desc.dims[axis] != 1) {
+        desc.strides[axis] = view.strides[axis];
+      }
+    }
+    return desc;
+  }
+
+  // Whether every reader of the input takes it as it lies. Views share memory only with dense tensors.
+  bool readersAccept(int32_t tensor, const TensorDesc& desc) {
+    for (const plan::Tensor& other : plan_.tensors) {
+      if (other.view_of == tensor) {
+        return false;
+      }
+    }
+    for (size_t i = 0; i < plan_.steps.size(); ++i) {
+      const plan::Step& step = plan_.steps[i];
+      for (size_t k = 0; k < step.inputs.size(); ++k) {
+        if (step.inputs[k] == tensor && !isReorderOf(step, desc) &&
+            !model_.steps[i].kernel->acceptsStrides(static_cast<int>(k), desc)) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  // A reorder whose result would lie exactly as its input does.
+  bool isReorderOf(const plan::Step& step, const TensorDesc& desc) {
+    return step.family == "reformat" && liesAs(desc, placeOf(step.outputs[0]).desc.strides);
+  }
+
+  void placeInput(size_t i) {
+    const int32_t tensor = plan_.inputs[i].tensor;
+    Place& place = placeOf(tensor);
+    result_->input_bytes.push_back(place.bytes);
+    const TensorDesc given = givenDesc(i);
+    if (given.strides == place.desc.strides || readersAccept(tensor, given)) {
+      place.desc = given;
+      place.slot.kind = Slot::Kind::kInput;
+      place.slot.index = static_cast<uint32_t>(i);
+      return;
+    }
+    Draft draft;
+    draft.prepared = prepareCopy(given, place.desc);
+    draft.input_binding = static_cast<int32_t>(i);
+    draft.outputs = {tensor};
+    place.written_by = drafts_.size();
+    place.slot.kind = Slot::Kind::kWorkspace;
+    addDraft(std::move(draft));
+    ++result_->input_copies;
+  }
+
+  std::unique_ptr<kernels::Prepared> prepareCopy(const TensorDesc& from, const TensorDesc& to) {
+    kernels::Problem problem;
+    static const Attributes kNoAttributes;
+    problem.family = "reformat";
+    problem.attributes = &kNoAttributes;
+    problem.inputs.push_back({true, from.dtype, from.dims, from.dims, {}, nullptr});
+    problem.outputs.push_back({true, to.dtype, to.dims, to.dims, {}, nullptr});
+    kernels::Chosen chosen = kernels::createKernel(problem);
+    kernels::ShapeSet shapes;
+    shapes.inputs = {from};
+    shapes.outputs = {to};
+    shapes.threads = result_->threads;
+    auto prepared = chosen.kernel->prepare(shapes);
+    result_->copies.push_back(std::move(chosen.kernel));
+    return prepared;
+  }
+
+  // An output is written where the caller wants it by the step that computes it: the first output of each memory, if it
+  // is dense and row-major there. Inputs and constants never get here, since no step writes them.
+  void claimOutputs() {
+    claims_.assign(places_.size(), -1);
+    for (size_t i = 0; i < plan_.outputs.size(); ++i) {
+      const int32_t tensor = plan_.outputs[i].tensor;
+      Place& place = placeOf(tensor);
+      result_->outputs.push_back({place.desc.dtype, place.desc.dims, place.bytes});
+      const int32_t root = rootOf(tensor);
+      const bool free = placeOf(root).slot.kind == Slot::Kind::kNull && claims_[static_cast<size_t>(root)] < 0;
+      if (free && liesAs(place.desc, kernels::denseStrides(place.desc.dims))) {
+        claims_[static_cast<size_t>(root)] = static_cast<int32_t>(i);
+      }
+    }
+  }
+
+  void addStep(size_t index) {
+    const plan::Step& step = plan_.steps[index];
+    if (step.family == "reformat" && skipReorder(step)) {
+      return;
+    }
+    bool empty = true;
+    for (const int32_t output : step.outputs) {
+      place(output);
+      empty = empty && placeOf(output).bytes == 0;
+    }
+    if (empty) {
+      ++result_->skipped_steps;
+      return;
+    }
+    kernels::ShapeSet shapes;
+    shapes.threads = result_->threads;
+    Draft draft;
+    draft.step = static_cast<int32_t>(index);
+    draft.inputs = step.inputs;
+    draft.outputs = step.outputs;
+    for (size_t k = 0; k < step.inputs.size(); ++k) {
+      shapes.inputs.push_back(step.inputs[k] < 0 ? TensorDesc() : placeOf(step.inputs[k]).desc);
+    }
+    for (const int32_t output : step.outputs) {
+      shapes.outputs.push_back(placeOf(output).desc);
+      placeOf(output).written_by = drafts_.size();
+    }
+    for (const auto& [name, registers] : step.dims) {
+      shapes.dims.emplace_back(name, dimsOf(registers, registers_));
+    }
+    locateErrors(step, [&] { draft.prepared = model_.steps[index].kernel->prepare(shapes); });
+    addDraft(std::move(draft));
+  }
+
+  // The memory that a step writes: a claimed output's, or a piece of the workspace.
+  void place(int32_t tensor) {
+    Place& place = placeOf(tensor);
+    const int32_t claim = claims_[static_cast<size_t>(tensor)];
+    place.slot.kind = claim >= 0 ? Slot::Kind::kOutput : Slot::Kind::kWorkspace;
+    place.slot.index = claim >= 0 ? static_cast<uint32_t>(claim) : 0;
+  }
+
+  bool skipReorder(const plan::Step& step) {
+    const int32_t output = step.outputs[0];
+    if (claims_[static_cast<size_t>(output)] >= 0 || !isReorderOf(step, placeOf(step.inputs[0]).desc)) {
+      return false;
+    }
+    placeOf(output).base = step.inputs[0];
+    ++result_->skipped_steps;
+    return true;
+  }
+
+  void finishOutput(size_t i) {
+    const int32_t tensor = plan_.outputs[i].tensor;
+    const Slot& slot = placeOf(rootOf(tensor)).slot;
+    if (placeOf(tensor).bytes == 0 || (slot.kind == Slot::Kind::kOutput && slot.index == i)) {
+      return;
+    }
+    TensorDesc row_major = placeOf(tensor).desc;
+    row_major.strides = kernels::denseStrides(row_major.dims);
+    Draft draft;
+    draft.prepared = prepareCopy(placeOf(tensor).desc, row_major);
+    draft.inputs = {tensor};
+    draft.output_binding = static_cast<int32_t>(i);
+    addDraft(std::move(draft));
+    ++result_->output_copies;
+  }
+
+  void addDraft(Draft draft) {
+    for (const int32_t input : draft.inputs) {
+      if (input >= 0) {
+        placeOf(rootOf(input)).last_use = drafts_.size();
+      }
+    }
+    drafts_.push_back(std::move(draft));
+  }
+
+  void placeWorkspace() {
+    std::vector<Buffer> buffers;
+    std::vector<size_t*> offsets;
+    for (Place& place : places_) {
+      if (place.slot.kind == Slot::Kind::kWorkspace && place.written_by != kNever && place.bytes != 0) {
+        buffers.push_back({place.bytes, place.written_by, std::max(place.written_by, place.last_use), 0});
+        offsets.push_back(&place.slot.offset);
+      }
+    }
+    scratch_.resize(drafts_.size(), 0);
+    for (size_t i = 0; i < drafts_.size(); ++i) {
+      if (const size_t bytes = drafts_[i].prepared->scratchBytes(); bytes != 0) {
+        buffers.push_back({bytes, i, i, 0});
+        offsets.push_back(&scratch_[i]);
+      }
+    }
+    result_->workspace_bytes = layOut(buffers);
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      *offsets[i] = buffers[i].offset;
+    }
+  }
+
+  uint32_t addSlot(const Slot& slot) {
+    const auto index = static_cast<uint32_t>(result_->slots.size());
+    if (slot.kind == Slot::Kind::kInput || slot.kind == Slot::Kind::kOutput) {
+      result_->call_slots.push_back(index);
+    }
+    result_->slots.push_back(slot);
+    return index;
+  }
+
+  Slot slotOf(int32_t tensor) {
+    return tensor < 0 ? Slot() : placeOf(rootOf(tensor)).slot;
+  }
+
+  void fillSlots() {
+    for (size_t i = 0; i < drafts_.size(); ++i) {
+      Draft& draft = drafts_[i];
+      Action action;
+      action.prepared = draft.prepared.get();
+      action.step = draft.step;
+      action.first_input = static_cast<uint32_t>(result_->slots.size());
+      for (const int32_t input : draft.inputs) {
+        addSlot(slotOf(input));
+      }
+      if (draft.input_binding >= 0) {
+        addSlot({Slot::Kind::kInput, static_cast<uint32_t>(draft.input_binding), 0, nullptr});
+      }
+      action.first_output = static_cast<uint32_t>(result_->slots.size());
+      for (const int32_t output : draft.outputs) {
+        addSlot(slotOf(output));
+      }
+      if (draft.output_binding >= 0) {
+        addSlot({Slot::Kind::kOutput, static_cast<uint32_t>(draft.output_binding), 0, nullptr});
+      }
+      const bool scratch = draft.prepared->scratchBytes() != 0;
+      action.scratch = addSlot({scratch ? Slot::Kind::kWorkspace : Slot::Kind::kNull, 0, scratch_[i], nullptr});
+      result_->actions.push_back(action);
+      result_->prepared.push_back(std::move(draft.prepared));
+    }
+  }
+
+  void measure() {
+    size_t bytes = sizeof(Specialization) + result_->key.size() * sizeof(int64_t);
+    bytes += result_->slots.size() * sizeof(Slot) + result_->call_slots.size() * sizeof(uint32_t);
+    for (const auto& prepared : result_->prepared) {
+      bytes += sizeof(Action) + kBytesPerKernel + prepared->heldBytes();
+    }
+    result_->held_bytes = bytes;
+  }
+
+  // What a prepared kernel takes for itself, roughly: a few descriptions of dims and strides.
+  static constexpr size_t kBytesPerKernel = 512;
+
+  const Model& model_;
+  const plan::Plan& plan_;
+  std::span<const TensorView> inputs_;
+  std::shared_ptr<Specialization> result_;
+  std::vector<int64_t> registers_;
+  std::vector<Place> places_;
+  std::vector<int32_t> claims_;  // per tensor that a step writes: the output it is, or -1
+  std::vector<Draft> drafts_;
+  std::vector<size_t> scratch_;  // per draft, offset in the workspace
+};
+
+}  // namespace
+
+bool Specialization::matches(std::span<const TensorView> inputs, int thread_count) const {
+  if (thread_count != threads) {
+    return false;
+  }
+  const int64_t* at = key.data();
+  const int64_t* const end = at + key.size();
+  for (const TensorView& input : inputs) {
+    const auto rank = static_cast<size_t>(input.rank);
+    if (at == end || *at != input.rank || at[1] != static_cast<int64_t>(input.dtype) ||
+        !std::equal(input.dims, input.dims + rank, at + 2) ||
+        !std::equal(input.strides, input.strides + rank, at + 2 + rank)) {
+      return false;
+    }
+    at += 2 + 2 * rank;
+  }
+  return at == end;
+}
+
+void makeKey(std::span<const TensorView> inputs, std::vector<int64_t>& key) {
+  key.clear();
+  for (const TensorView& input : inputs) {
+    key.push_back(input.rank);
+    key.push_back(static_cast<int64_t>(input.dtype));
+    key.insert(key.end(), input.dims, input.dims + std::max(input.rank, 0));
+    key.insert(key.end(), input.strides, input.strides + std::max(input.rank, 0));
+  }
+}
+
+std::shared_ptr<const Specialization> specialize(const Model& model, std::span<const TensorView> inputs, int threads) {
+  return Specializer(model, inputs, threads).run();
+}
+
+}  // namespace torchtrt::engine

@@ -1,0 +1,35 @@
+// The layer table (include/torchtrt/layer_table.def) as a plan's reader needs it: which families there are, how many
+// operands they take, which attributes of which type. What the values of attributes and the shapes must satisfy is in
+// rules.h.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace torchtrt::plan {
+
+struct AttributeSpec {
+  std::string name;
+  AttributeValue type;  // an empty value of the type that is wanted
+  bool required = true;
+  bool has_default = false;
+  AttributeValue value_if_missing;
+};
+
+struct FamilySpec {
+  std::string name;
+  int min_operands = 0, max_operands = 0, outputs = 0;  // -1: any
+  std::vector<AttributeSpec> attributes;
+  bool open = false;  // may have attributes beyond these (fields of a plugin)
+};
+
+const FamilySpec* findFamilySpec(std::string_view name);  // null when there is no such family
+// Attributes added in a later minor version are missing in older plans: they get their defaults.
+void fillDefaults(Plan& plan);
+// Operand counts and attributes of a step are as the table says; throws EngineError (kPlanCorrupt, kPlanVersion).
+void checkAgainstTable(const Step& step);
+
+}  // namespace torchtrt::plan

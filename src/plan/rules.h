@@ -1,0 +1,17 @@
+// What shapes, element types and attribute values of a step must satisfy so that every kernel stays within its
+// operands, whatever the plan says: the layer table's meanings as checks on numbers. The network library has the same
+// rules on symbols.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "plan/plan.h"
+
+namespace torchtrt::plan {
+
+// Checks every step and every view of the plan for the given register values. What does not hold is an EngineError with
+// `code`: kPlanCorrupt while loading, kShapeArithmetic for the shapes of a call.
+TORCHTRT_API void checkShapes(const Plan& plan, std::span<const int64_t> registers, ErrorCode code);
+
+}  // namespace torchtrt::plan
