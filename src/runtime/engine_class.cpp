@@ -1,0 +1,181 @@
+#include "runtime/engine_class.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <span>
+
+#include "base/check.h"
+#include "runtime/base64.h"
+#include "runtime/device_info.h"
+#include "runtime/dtypes.h"
+#include "torchtrt/runtime.h"
+
+namespace torchtrt::runtime {
+
+namespace {
+
+constexpr size_t kStrings = 4;
+enum StringIndex : size_t { kAbi = 0, kName = 1, kDevice = 2, kPlan = 3 };
+constexpr size_t kAlignment = 64;
+
+std::span<const std::byte> bytesOf(const std::string& text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+bool isAligned(const void* data) {
+  return reinterpret_cast<uintptr_t>(data) % kAlignment == 0;
+}
+
+void checkStrings(const std::vector<std::string>& strings) {
+  if (strings.empty() || strings[kAbi] != kAbiVersion) {
+    throw EngineError(ErrorCode::kPlanVersion,
+                      "the engine has the ABI version \"" + (strings.empty() ? "" : strings[kAbi].substr(0, 32)) +
+                          "\", expected \"" + kAbiVersion + "\"",
+                      {},
+                      "load it with the version of torchtrt that saved it, or compile the module anew with this one");
+  }
+  if (strings.size() != kStrings) {
+    throw EngineError(ErrorCode::kPlanCorrupt, "a serialized engine has " + std::to_string(kStrings) +
+                                                   " strings (ABI version, name, device, plan), got " +
+                                                   std::to_string(strings.size()));
+  }
+  checkDeviceInfo(strings[kDevice]);
+}
+
+// Weights may come back from a file on another device (map_location) or as an unaligned view of a mapped file.
+at::Tensor usableWeight(const at::Tensor& tensor, size_t index) {
+  if (!tensor.defined() || tensor.is_meta() || tensor.layout() != at::kStrided) {
+    throw EngineError(ErrorCode::kInputDevice, "weight " + std::to_string(index) + " of the engine holds no data", {},
+                      "load the module with map_location=\"cpu\"");
+  }
+  at::Tensor usable = tensor.detach().to(at::kCPU).contiguous();
+  return isAligned(usable.const_data_ptr()) ? usable : usable.clone();
+}
+
+engine::ExternalWeight externalWeight(const at::Tensor& tensor) {
+  return {tensor.const_data_ptr(), tensor.nbytes(), std::make_shared<at::Tensor>(tensor)};
+}
+
+// The plan's data as a tensor, without a copy where it is aligned.
+at::Tensor weightTensor(const plan::Weight& weight) {
+  const auto options = at::TensorOptions().dtype(scalarTypeOf(weight.dtype));
+  if (weight.bytes == 0) {
+    return at::empty(weight.dims, options);
+  }
+  TORCHTRT_CHECK(weight.data != nullptr, "a plan that is made into an engine has its weights");
+  void* data = const_cast<void*>(weight.data.get());
+  at::Tensor view = at::from_blob(
+      data, weight.dims, [owner = weight.data](void*) {}, options);
+  return isAligned(data) ? view : view.clone();
+}
+
+std::shared_ptr<const LoadedEngine> load(const std::string& plan_bytes, std::string plan_text,
+                                         std::vector<at::Tensor> weights) {
+  auto bytes = std::make_shared<const std::string>(plan_bytes);
+  std::vector<engine::ExternalWeight> external;
+  external.reserve(weights.size());
+  std::transform(weights.begin(), weights.end(), std::back_inserter(external), externalWeight);
+  engine::LoadOptions options;
+  options.threads = callThreads();
+  auto engine = engine::Engine::load(bytesOf(*bytes), bytes, std::move(external), options);
+  return std::make_shared<const LoadedEngine>(
+      LoadedEngine{std::move(plan_text), std::move(weights), std::move(engine)});
+}
+
+plan::Plan parseCopy(std::string_view bytes) {
+  // In memory of its own that is aligned as the weights in it have to be.
+  const at::Tensor aligned = at::empty({static_cast<int64_t>(bytes.size())}, at::kByte);
+  if (!bytes.empty()) {
+    std::memcpy(aligned.mutable_data_ptr(), bytes.data(), bytes.size());
+  }
+  const auto* data = static_cast<const std::byte*>(aligned.const_data_ptr());
+  return plan::parse({data, bytes.size()}, std::make_shared<at::Tensor>(aligned));
+}
+
+// Engines alive in this process, so that a deep copy shares the one that is packed already.
+class LoadedEngines {
+ public:
+  std::shared_ptr<const LoadedEngine> find(const std::string& plan, const std::vector<at::Tensor>& weights) {
+    const std::lock_guard lock(mutex_);
+    for (const std::weak_ptr<const LoadedEngine>& candidate : engines_) {
+      auto engine = candidate.lock();
+      if (engine && engine->plan == plan && sameStorage(engine->weights, weights)) {
+        return engine;
+      }
+    }
+    return nullptr;
+  }
+
+  void add(const std::shared_ptr<const LoadedEngine>& engine) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(engines_, [](const auto& candidate) { return candidate.expired(); });
+    engines_.push_back(engine);
+  }
+
+ private:
+  static bool sameStorage(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const at::Tensor& x, const at::Tensor& y) {
+      return x.const_data_ptr() == y.const_data_ptr() && x.nbytes() == y.nbytes();
+    });
+  }
+
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<const LoadedEngine>> engines_;
+};
+
+LoadedEngines& loadedEngines() {
+  static LoadedEngines engines;
+  return engines;
+}
+
+}  // namespace
+
+c10::intrusive_ptr<Engine> Engine::fromPlan(const plan::Plan& plan) {
+  std::vector<at::Tensor> weights;
+  weights.reserve(plan.weights.size());
+  std::transform(plan.weights.begin(), plan.weights.end(), std::back_inserter(weights), weightTensor);
+  const std::string bytes = plan::serializeWithoutWeights(plan);
+  auto loaded = load(bytes, encodeBase64(bytes), std::move(weights));
+  loadedEngines().add(loaded);
+  return c10::make_intrusive<Engine>(plan.name, cpuDeviceInfo(), std::move(loaded));
+}
+
+c10::intrusive_ptr<Engine> Engine::fromState(EngineState state) {
+  auto& [strings, tensors] = state;
+  checkStrings(strings);
+  std::vector<at::Tensor> weights;
+  weights.reserve(tensors.size());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    weights.push_back(usableWeight(tensors[i], i));
+  }
+  auto loaded = loadedEngines().find(strings[kPlan], weights);
+  if (!loaded) {
+    const std::optional<std::string> bytes = decodeBase64(strings[kPlan]);
+    if (!bytes) {
+      throw EngineError(ErrorCode::kPlanCorrupt, "the plan of engine \"" + strings[kName] + "\" is not base64", {},
+                        "the file is damaged: save the module again");
+    }
+    loaded = load(*bytes, std::move(strings[kPlan]), std::move(weights));
+    loadedEngines().add(loaded);
+  }
+  return c10::make_intrusive<Engine>(std::move(strings[kName]), std::move(strings[kDevice]), std::move(loaded));
+}
+
+c10::intrusive_ptr<Engine> Engine::fromBytes(std::string_view bytes) {
+  return fromPlan(parseCopy(bytes));
+}
+
+c10::intrusive_ptr<Engine> Engine::fromStrings(const std::vector<std::string>& strings) {
+  checkStrings(strings);
+  const std::optional<std::string> decoded = decodeBase64(strings[kPlan]);
+  plan::Plan plan = parseCopy(decoded ? *decoded : strings[kPlan]);
+  plan.name = strings[kName];
+  return fromPlan(plan);
+}
+
+EngineState Engine::state() const {
+  return {{kAbiVersion, name_, device_info_, loaded_->plan}, loaded_->weights};
+}
+
+}  // namespace torchtrt::runtime

@@ -1,0 +1,67 @@
+// The value that a compiled module holds: torch.classes.tensorrt.Engine, a loaded engine and the four strings it is
+// saved as. Copies share the engine, which never changes; running it is execute.h's.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include <torch/custom_class.h>
+#include <torch/script.h>
+
+#include "plan/plan.h"
+#include "torchtrt/engine.h"
+#include "torchtrt/export.h"
+
+namespace torchtrt::runtime {
+
+// What is pickled: ABI version, engine name, device information, plan (base64) as document 004 lists them, and the
+// weights.
+using EngineState = std::tuple<std::vector<std::string>, std::vector<at::Tensor>>;
+// A binding for TorchScript: name, dtype, dims (expressions), min, opt, max.
+using BindingTuple = std::tuple<std::string, std::string, std::vector<std::string>, std::vector<int64_t>,
+                                std::vector<int64_t>, std::vector<int64_t>>;
+// A profiled step for TorchScript: name, family, implementation, location, microseconds.
+using StepTuple = std::tuple<std::string, std::string, std::string, std::string, double>;
+
+// What holders of equal state share in one process.
+struct LoadedEngine {
+  std::string plan;  // base64, without weights
+  std::vector<at::Tensor> weights;
+  std::shared_ptr<const engine::Engine> engine;
+};
+
+class TORCHTRT_API Engine : public torch::CustomClassHolder {
+ public:
+  // All throw torchtrt::EngineError.
+  static c10::intrusive_ptr<Engine> fromPlan(const plan::Plan& plan);  // shares the plan's weights
+  static c10::intrusive_ptr<Engine> fromState(EngineState state);
+  // Self-contained plan bytes (plan::serialize), which are copied.
+  static c10::intrusive_ptr<Engine> fromBytes(std::string_view bytes);
+  // The four strings alone: the plan is self-contained, as bytes or in base64.
+  static c10::intrusive_ptr<Engine> fromStrings(const std::vector<std::string>& strings);
+
+  Engine(std::string name, std::string device_info, std::shared_ptr<const LoadedEngine> loaded)
+      : name_(std::move(name)), device_info_(std::move(device_info)), loaded_(std::move(loaded)) {}
+
+  EngineState state() const;
+
+  const std::string& name() const {
+    return name_;
+  }
+  const engine::Engine& engine() const {
+    return *loaded_->engine;
+  }
+  const std::vector<at::Tensor>& weights() const {
+    return loaded_->weights;
+  }
+
+ private:
+  std::string name_;
+  std::string device_info_;
+  std::shared_ptr<const LoadedEngine> loaded_;
+};
+
+}  // namespace torchtrt::runtime

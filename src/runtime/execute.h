@@ -1,0 +1,33 @@
+// The kernels behind `tensorrt::execute_engine`: tensors are bound as they lie, outputs are fresh and never require
+// grad. Both throw TorchEngineError.
+#pragma once
+
+#include <vector>
+
+#include <torch/script.h>
+
+#include "runtime/engine_class.h"
+#include "torchtrt/export.h"
+
+namespace torchtrt::runtime {
+
+TORCHTRT_API std::vector<at::Tensor> executeEngine(std::vector<at::Tensor> inputs,
+                                                   const c10::intrusive_ptr<Engine>& engine);
+// Outputs on the meta device, from shapes and dtypes alone.
+TORCHTRT_API std::vector<at::Tensor> executeEngineMeta(std::vector<at::Tensor> inputs,
+                                                       const c10::intrusive_ptr<Engine>& engine);
+TORCHTRT_API std::vector<StepTuple> profileEngine(std::vector<at::Tensor> inputs, const Engine& engine, int64_t calls);
+TORCHTRT_API int64_t workspaceBytes(std::vector<at::Tensor> inputs, const Engine& engine);
+
+// Runs `body` and turns what it throws into TorchEngineError.
+[[noreturn]] TORCHTRT_API void rethrowAtBorder();
+template <typename Body>
+auto atBorder(Body&& body) {
+  try {
+    return body();
+  } catch (const Error&) {
+    rethrowAtBorder();
+  }
+}
+
+}  // namespace torchtrt::runtime

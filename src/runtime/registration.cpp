@@ -1,0 +1,111 @@
+// Puts the engine class and its operator into libtorch when the library is loaded. libtorch ends the process when a
+// name is registered twice, so both are looked up first and a clash becomes an error that is told on first use.
+#include <torch/library.h>
+
+#include "base/logging.h"
+#include "runtime/engine_class.h"
+#include "runtime/execute.h"
+#include "runtime/threads.h"
+#include "torchtrt/runtime.h"
+#include "torchtrt/version.h"
+
+namespace torchtrt::runtime {
+
+namespace {
+
+constexpr const char* kClass = "__torch__.torch.classes.tensorrt.Engine";
+constexpr const char* kOperator = "tensorrt::execute_engine";
+constexpr const char* kSchema =
+    "execute_engine(Tensor[] inputs, __torch__.torch.classes.tensorrt.Engine engine) -> Tensor[]";
+
+using Holder = c10::intrusive_ptr<Engine>;
+
+std::vector<BindingTuple> bindings(const std::vector<engine::BindingInfo>& infos) {
+  std::vector<BindingTuple> tuples;
+  tuples.reserve(infos.size());
+  for (const engine::BindingInfo& info : infos) {
+    tuples.emplace_back(info.name, torchtrt::toString(info.dtype), info.dims, info.min, info.opt, info.max);
+  }
+  return tuples;
+}
+
+torch::class_<Engine> registerClass() {
+  torch::class_<Engine> engine("tensorrt", "Engine");
+  engine
+      .def(torch::init([](const std::vector<std::string>& strings) {
+        return atBorder([&] { return Engine::fromStrings(strings); });
+      }))
+      .def_pickle([](const Holder& self) { return self->state(); },
+                  [](EngineState state) { return atBorder([&] { return Engine::fromState(std::move(state)); }); })
+      .def("name", [](const Holder& self) { return self->name(); })
+      .def("inputs", [](const Holder& self) { return bindings(self->engine().inputs()); })
+      .def("outputs", [](const Holder& self) { return bindings(self->engine().outputs()); })
+      .def("inspect", [](const Holder& self) { return self->engine().inspect(); })
+      .def("profile", [](const Holder& self, std::vector<at::Tensor> inputs,
+                         int64_t calls) { return profileEngine(std::move(inputs), *self, calls); })
+      .def("memory_bytes", [](const Holder& self) { return static_cast<int64_t>(self->engine().memoryBytes()); })
+      .def("workspace_bytes",
+           [](const Holder& self, std::vector<at::Tensor> inputs) { return workspaceBytes(std::move(inputs), *self); });
+  return engine;
+}
+
+std::string clash() {
+  std::string taken;
+  if (torch::getCustomClass(kClass)) {
+    taken = kClass;
+  }
+  if (c10::Dispatcher::singleton().findSchema({kOperator, ""})) {
+    taken += (taken.empty() ? "" : " and ") + std::string(kOperator);
+  }
+  if (taken.empty()) {
+    return {};
+  }
+  return "[" + std::string(torchtrt::toString(ErrorCode::kPlanVersion)) + "] " + taken +
+         " is already registered by another library, so torchtrt " + kVersion +
+         " cannot run its engines in this process\n  load either torchtrt or Torch-TensorRT, and only one copy of it";
+}
+
+class Registration {
+ public:
+  Registration() : problem_(clash()) {
+    if (!problem_.empty()) {
+      TORCHTRT_LOG(kERROR, problem_);
+      return;
+    }
+    class_.emplace(registerClass());
+    definitions_.emplace(torch::Library::FRAGMENT, "tensorrt", std::nullopt, __FILE__, __LINE__);
+    definitions_->def(kSchema);
+    definitions_->impl("execute_engine", torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, executeEngine));
+    definitions_->impl("execute_engine", torch::dispatch(c10::DispatchKey::Meta, executeEngineMeta));
+    // Results never require grad, so autograd has nothing to record and no warning to give.
+    definitions_->impl("execute_engine",
+                       torch::dispatch(c10::DispatchKey::Autograd, torch::CppFunction::makeFallthrough()));
+    watchForks();
+  }
+
+  const std::string& problem() const {
+    return problem_;
+  }
+
+ private:
+  std::string problem_;
+  std::optional<torch::class_<Engine>> class_;
+  std::optional<torch::Library> definitions_;
+};
+
+const Registration registration;
+
+}  // namespace
+
+void checkRegistered() {
+  if (!registration.problem().empty()) {
+    throw TorchEngineError(ErrorCode::kPlanVersion, registration.problem());
+  }
+}
+
+}  // namespace torchtrt::runtime
+
+extern "C" const char* torchtrt_runtime_problem() {
+  const std::string& problem = torchtrt::runtime::registration.problem();
+  return problem.empty() ? nullptr : problem.c_str();
+}

@@ -1,0 +1,122 @@
+#include "runtime/threads.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include <ATen/Parallel.h>
+
+#include "torchtrt/runtime.h"
+
+namespace torchtrt::runtime {
+
+namespace {
+
+// libgomp keeps a team per thread. The one thread that survives a fork still has its team's bookkeeping but none of its
+// threads and would wait for them forever; threads started later in the child get teams of their own.
+thread_local bool team_is_lost = false;
+
+std::optional<int> roundedUp(int64_t quota, int64_t period) {
+  if (quota <= 0 || period <= 0) {
+    return std::nullopt;
+  }
+  return static_cast<int>(std::min<int64_t>((quota + period - 1) / period, 1 << 16));
+}
+
+// "200000 100000" or "max 100000".
+std::optional<int> readVersion2(const std::string& folder) {
+  std::ifstream file(folder + "/cpu.max");
+  int64_t quota = 0;
+  int64_t period = 0;
+  if (!(file >> quota >> period)) {
+    return std::nullopt;
+  }
+  return roundedUp(quota, period);
+}
+
+std::optional<int> readVersion1(const std::string& folder) {
+  std::ifstream quota_file(folder + "/cpu.cfs_quota_us");
+  std::ifstream period_file(folder + "/cpu.cfs_period_us");
+  int64_t quota = 0;
+  int64_t period = 0;
+  if (!(quota_file >> quota) || !(period_file >> period)) {
+    return std::nullopt;
+  }
+  return roundedUp(quota, period);
+}
+
+using Reader = std::optional<int> (*)(const std::string& folder);
+
+int smallestOnTheWayUp(const std::string& mount, std::string path, Reader read) {
+  int smallest = 0;
+  while (true) {
+    const std::optional<int> here = read(mount + path);
+    if (here && (smallest == 0 || *here < smallest)) {
+      smallest = *here;
+    }
+    if (path.empty()) {
+      return smallest;
+    }
+    path.erase(path.find_last_of('/'));
+  }
+}
+
+}  // namespace
+
+int affinityThreads() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  // More CPUs than the set holds (1024) is an error: then the mask does not bind us.
+  if (sched_getaffinity(0, sizeof(mask), &mask) != 0) {
+    return CPU_SETSIZE;
+  }
+  return std::max(1, CPU_COUNT(&mask));
+}
+
+int quotaThreads(const std::string& root) {
+  std::ifstream groups(root + "/proc/self/cgroup");
+  int smallest = 0;
+  for (std::string line; std::getline(groups, line);) {
+    // "0::/path" in version 2, "4:cpu,cpuacct:/path" in version 1.
+    const size_t first = line.find(':');
+    const size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) {
+      continue;
+    }
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    std::string path = line.substr(second + 1);
+    if (path.empty() || path.front() != '/' || path == "/") {
+      path.clear();
+    }
+    int here = 0;
+    if (controllers.empty()) {
+      here = smallestOnTheWayUp(root + "/sys/fs/cgroup", path, readVersion2);
+    } else if (("," + controllers + ",").find(",cpu,") != std::string::npos) {
+      here = smallestOnTheWayUp(root + "/sys/fs/cgroup/cpu", path, readVersion1);
+    }
+    if (here > 0 && (smallest == 0 || here < smallest)) {
+      smallest = here;
+    }
+  }
+  return smallest;
+}
+
+void watchForks() {
+  pthread_atfork(nullptr, nullptr, [] { team_is_lost = true; });
+}
+
+int callThreads() {
+  if (team_is_lost || at::in_parallel_region()) {
+    return 1;
+  }
+  static const int quota = quotaThreads("");
+  const int allowed = std::min(at::get_num_threads(), affinityThreads());
+  return std::max(1, quota > 0 ? std::min(allowed, quota) : allowed);
+}
+
+}  // namespace torchtrt::runtime

@@ -1,0 +1,17 @@
+// How many threads this process may run at all. callThreads() of torchtrt/runtime.h adds what ATen says about the call
+// at hand.
+#pragma once
+
+#include <string>
+
+namespace torchtrt::runtime {
+
+// CPUs in the calling thread's affinity mask, at least 1.
+int affinityThreads();
+// The smallest CPU quota on the way from the process's cgroup up to the root, rounded up; 0 for none. Versions 1 and 2.
+// `root` stands in for / in tests.
+int quotaThreads(const std::string& root);
+// From now on callThreads() is 1 on a thread that came out of a fork.
+void watchForks();
+
+}  // namespace torchtrt::runtime
