@@ -1,0 +1,41 @@
+// Partition + engines -> Module: the graph of document 004. Torch segments are copied as they are, an engine segment
+// becomes GetAttr, ListConstruct, execute_engine, ListUnpack. The signature is the original method's; names come from
+// the module alone.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <torch/script.h>
+
+#include "partitioning/partition.h"
+#include "runtime/engine_class.h"
+#include "torchtrt/export.h"
+
+namespace torchtrt::stitching {
+
+struct StitchOptions {
+  std::string module_name;     // of the original, qualified: "__torch__.LeNet"; the new one has "_trt" at its end
+  std::string method;          // "forward"
+  c10::FunctionSchema schema;  // of the method, without self
+};
+
+// "__torch___LeNet_trt_engine", with "_0", "_1", ... at its end where there are several.
+TORCHTRT_API std::string engineName(const std::string& module_name, size_t index, size_t count);
+
+// One engine per engine segment, in order.
+TORCHTRT_API torch::jit::Module stitch(const partitioning::Partition& partition,
+                                       const std::vector<c10::intrusive_ptr<runtime::Engine>>& engines,
+                                       const StitchOptions& options);
+
+// A module around one engine alone: `forward` takes and gives its bindings. The orders are indices of bindings; empty:
+// as they are.
+struct EmbedOptions {
+  std::string module_name = "__torch__.Engine";
+  std::vector<size_t> input_order;
+  std::vector<size_t> output_order;
+};
+TORCHTRT_API torch::jit::Module embed(const c10::intrusive_ptr<runtime::Engine>& engine,
+                                      const EmbedOptions& options = {});
+
+}  // namespace torchtrt::stitching
