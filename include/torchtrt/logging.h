@@ -1,0 +1,25 @@
+// What torchtrt tells while it works: level, prefix and colour, in the reference system's names. Everything goes to
+// stderr. Not for errors: those are thrown.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "torchtrt/export.h"
+
+namespace torchtrt::logging {
+
+// From the most to the least important. The default lets warnings through.
+enum class Level : uint8_t { kINTERNAL_ERROR, kERROR, kWARNING, kINFO, kDEBUG, kGRAPH };
+using enum Level;
+
+TORCHTRT_API void log(Level level, const std::string& message);
+
+TORCHTRT_API std::string get_logging_prefix();
+TORCHTRT_API void set_logging_prefix(std::string prefix);
+TORCHTRT_API Level get_reportable_log_level();
+TORCHTRT_API void set_reportable_log_level(Level level);
+TORCHTRT_API bool get_is_colored_output_on();
+TORCHTRT_API void set_is_colored_output_on(bool colored_output_on);
+
+}  // namespace torchtrt::logging

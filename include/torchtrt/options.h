@@ -1,0 +1,189 @@
+// What a user says to the compiler: inputs, device, precisions and the switches of the reference system, with its names
+// and defaults. Values only; checking them against a module is compile's.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <torch/custom_class.h>
+#include <torch/script.h>
+
+#include "torchtrt/export.h"
+
+namespace torchtrt {
+
+// Element type of an input or of a precision. Converts from torch's, so that torch::kHalf can be given where one is
+// asked for.
+class TORCHTRT_API DataType {
+ public:
+  enum Value : int8_t {
+    kLong = 0,
+    kDouble,
+    kFloat,
+    kHalf,
+    kChar,
+    kInt,
+    kBool,
+    kUnknown,  // to be inferred from the first use
+    kBFloat16,
+    kByte,
+    kShort,
+  };
+  constexpr DataType() = default;
+  constexpr DataType(Value value) : value_(value) {}  // NOLINT(google-explicit-constructor)
+  DataType(c10::ScalarType type);                     // NOLINT(google-explicit-constructor): throws CompileError
+  constexpr operator Value() const {                  // NOLINT(google-explicit-constructor): for switch and comparison
+    return value_;
+  }
+  explicit operator bool() const = delete;
+
+ private:
+  Value value_ = kUnknown;
+};
+TORCHTRT_API std::ostream& operator<<(std::ostream& out, const DataType& dtype);
+
+// How an input lies in memory. Engines read inputs as they lie, so this is checked and recorded but changes no result.
+class TORCHTRT_API TensorFormat {
+ public:
+  enum Value : int8_t { kContiguous, kChannelsLast, kUnknown };
+  constexpr TensorFormat() = default;
+  constexpr TensorFormat(Value value) : value_(value) {}  // NOLINT(google-explicit-constructor)
+  TensorFormat(at::MemoryFormat format);                  // NOLINT(google-explicit-constructor): throws CompileError
+  constexpr operator Value() const {                      // NOLINT(google-explicit-constructor)
+    return value_;
+  }
+  explicit operator bool() const = delete;
+
+ private:
+  Value value_ = kContiguous;
+};
+TORCHTRT_API std::ostream& operator<<(std::ostream& out, const TensorFormat& format);
+
+// Where the engine is to run. kAUTO: where the module's parameters are, else the CPU.
+struct TORCHTRT_API Device {
+  class TORCHTRT_API DeviceType {
+   public:
+    enum Value : int8_t { kGPU, kDLA, kCPU, kAUTO };
+    constexpr DeviceType() = default;
+    constexpr DeviceType(Value value) : value_(value) {}  // NOLINT(google-explicit-constructor)
+    DeviceType(c10::DeviceType type);                     // NOLINT(google-explicit-constructor): throws CompileError
+    constexpr operator Value() const {                    // NOLINT(google-explicit-constructor)
+      return value_;
+    }
+    explicit operator bool() const = delete;
+
+   private:
+    Value value_ = kAUTO;
+  };
+
+  DeviceType device_type;
+  int64_t gpu_id = 0;
+  int64_t dla_core = 0;
+  bool allow_gpu_fallback = false;
+};
+TORCHTRT_API std::ostream& operator<<(std::ostream& out, const Device& device);
+
+enum class EngineCapability : int8_t { kSTANDARD, kSAFETY, kDLA_STANDALONE };
+
+// One tensor that a method takes: a shape, or a range of shapes as minimum, optimum and maximum (-1 in a single shape:
+// any size), dtype (kUnknown: inferred), format, and the range [lo, hi) that random data for it is drawn from. Every
+// constructor throws CompileError where these contradict each other.
+struct TORCHTRT_API Input : torch::CustomClassHolder {
+  using Shape = std::vector<int64_t>;
+  using ShapeRef = c10::ArrayRef<int64_t>;
+  using Domain = std::vector<double>;
+
+  std::vector<int64_t> min_shape, opt_shape, max_shape;
+  std::vector<int64_t> shape;  // -1 where dynamic
+  DataType dtype;
+  TensorFormat format;
+  Domain tensor_domain = {0, 2};
+  // Names of dimensions, by position, empty where without; dynamic dimensions of one name are one size at run time.
+  std::vector<std::string> dim_names;
+  at::Tensor sample;  // the tensor this was made from, if it was
+
+  Input(Shape shape, TensorFormat format = TensorFormat::kContiguous);  // NOLINT(google-explicit-constructor)
+  Input(Shape shape, Domain tensor_domain, TensorFormat format = TensorFormat::kContiguous);
+  Input(Shape shape, DataType dtype, TensorFormat format = TensorFormat::kContiguous);
+  Input(Shape shape, DataType dtype, Domain tensor_domain, TensorFormat format = TensorFormat::kContiguous);
+  Input(ShapeRef shape, TensorFormat format = TensorFormat::kContiguous);  // NOLINT(google-explicit-constructor)
+  Input(ShapeRef shape, Domain tensor_domain, TensorFormat format = TensorFormat::kContiguous);
+  Input(ShapeRef shape, DataType dtype, TensorFormat format = TensorFormat::kContiguous);
+  Input(ShapeRef shape, DataType dtype, Domain tensor_domain, TensorFormat format = TensorFormat::kContiguous);
+  Input(Shape min_shape, Shape opt_shape, Shape max_shape, TensorFormat format = TensorFormat::kContiguous);
+  Input(Shape min_shape, Shape opt_shape, Shape max_shape, Domain tensor_domain,
+        TensorFormat format = TensorFormat::kContiguous);
+  Input(Shape min_shape, Shape opt_shape, Shape max_shape, DataType dtype,
+        TensorFormat format = TensorFormat::kContiguous);
+  Input(Shape min_shape, Shape opt_shape, Shape max_shape, DataType dtype, Domain tensor_domain,
+        TensorFormat format = TensorFormat::kContiguous);
+  Input(ShapeRef min_shape, ShapeRef opt_shape, ShapeRef max_shape, TensorFormat format = TensorFormat::kContiguous);
+  Input(ShapeRef min_shape, ShapeRef opt_shape, ShapeRef max_shape, Domain tensor_domain,
+        TensorFormat format = TensorFormat::kContiguous);
+  Input(ShapeRef min_shape, ShapeRef opt_shape, ShapeRef max_shape, DataType dtype,
+        TensorFormat format = TensorFormat::kContiguous);
+  Input(ShapeRef min_shape, ShapeRef opt_shape, ShapeRef max_shape, DataType dtype, Domain tensor_domain,
+        TensorFormat format = TensorFormat::kContiguous);
+  Input(at::Tensor tensor);  // NOLINT(google-explicit-constructor): its shape, dtype and layout; kept as a sample
+
+  bool isDynamic() const {
+    return min_shape != max_shape;
+  }
+};
+TORCHTRT_API std::ostream& operator<<(std::ostream& out, const Input& input);
+
+// The inputs of a method: flat, or nested as the method takes them (tuples and lists of Input, as IValues).
+struct TORCHTRT_API GraphInputs {
+  GraphInputs() = default;
+  explicit GraphInputs(std::vector<Input> inputs) : inputs(std::move(inputs)) {}
+  explicit GraphInputs(
+      torch::jit::IValue input_signature);  // throws CompileError for anything but Input, tuple and list
+
+  torch::jit::IValue input_signature;  // None where `inputs` is flat
+  std::vector<Input> inputs;           // all of them, in order
+};
+
+namespace ts {
+
+// Fields below the inputs have the reference's names and defaults. Those that a CPU engine has no use for are accepted
+// and explained in a line of the log.
+struct TORCHTRT_API CompileSpec {
+  CompileSpec(std::vector<std::vector<int64_t>> fixed_sizes);    // NOLINT(google-explicit-constructor)
+  CompileSpec(std::vector<c10::ArrayRef<int64_t>> fixed_sizes);  // NOLINT(google-explicit-constructor)
+  CompileSpec(std::vector<Input> inputs);                        // NOLINT(google-explicit-constructor)
+  CompileSpec(torch::jit::IValue input_signature);               // NOLINT(google-explicit-constructor)
+
+  GraphInputs graph_inputs;
+  std::set<DataType> enabled_precisions = {DataType::kFloat};
+  bool disable_tf32 = false;
+  bool sparse_weights = false;
+  bool refit = false;
+  bool debug = false;
+  bool truncate_long_and_double = false;
+  bool allow_shape_tensors = false;
+  Device device;
+  EngineCapability capability = EngineCapability::kSTANDARD;
+  uint64_t num_avg_timing_iters = 1;
+  uint64_t workspace_size = 0;
+  uint64_t dla_sram_size = 1048576;
+  uint64_t dla_local_dram_size = 1073741824;
+  uint64_t dla_global_dram_size = 536870912;
+  bool require_full_compilation = false;
+  uint64_t min_block_size = 3;
+  std::vector<std::string> torch_executed_ops;
+  std::vector<std::string> torch_executed_modules;
+
+  // Beyond the reference.
+  // What floating weights, and inputs whose dtype is not given, are cast to first (kUnknown: they stay as they are).
+  DataType op_precision;
+  // Arguments of one call: the result is then checked against PyTorch. Empty: the tensors that inputs were made from,
+  // if all were.
+  std::vector<torch::jit::IValue> sample_inputs;
+};
+
+}  // namespace ts
+namespace torchscript = ts;
+
+}  // namespace torchtrt

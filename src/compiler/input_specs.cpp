@@ -1,0 +1,239 @@
+#include "compiler/input_specs.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/dtype_inference.h"
+
+namespace torchtrt::compiler {
+
+namespace {
+
+[[noreturn]] void reject(const std::string& message, const std::string& advice) {
+  throw CompileError(ErrorCode::kInvalidInputSpec, message, {}, advice);
+}
+
+c10::TypePtr withoutOptional(const c10::TypePtr& type) {
+  const auto optional = type->cast<c10::OptionalType>();
+  return optional ? optional->getElementType() : type;
+}
+
+bool isTensor(const c10::TypePtr& type) {
+  return withoutOptional(type)->kind() == c10::TypeKind::TensorType;
+}
+
+std::string leafName(const std::string& argument, const LeafPath& path) {
+  std::string name = argument;
+  for (size_t i = 1; i < path.size(); ++i) {
+    name += "_" + std::to_string(path[i]);
+  }
+  return name;
+}
+
+// Walks the arguments' types and, where there is one, the signature beside them; takes the flat inputs one by one.
+class Matcher {
+ public:
+  Matcher(const GraphInputs& inputs, const lowering::LoweredGraph& lowered) : inputs_(inputs), lowered_(lowered) {}
+
+  InputLeaves run() {
+    const auto& arguments = lowered_.schema.arguments();
+    const std::vector<torch::jit::IValue> given = argumentSignatures();
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      argument_ = &arguments[i];
+      const bool has_signature = !inputs_.input_signature.isNone();
+      if (has_signature && i >= given.size() && !arguments[i].default_value()) {
+        rejectCount();
+      }
+      if (!has_signature || i < given.size()) {
+        match({static_cast<int64_t>(i)}, arguments[i].type(), has_signature ? &given[i] : nullptr);
+      }
+    }
+    if (next_ < inputs_.inputs.size()) {
+      rejectCount();
+    }
+    return std::move(result_);
+  }
+
+ private:
+  std::vector<torch::jit::IValue> argumentSignatures() const {
+    const torch::jit::IValue& signature = inputs_.input_signature;
+    if (signature.isTuple()) {
+      return signature.toTupleRef().elements().vec();
+    }
+    return {signature};
+  }
+
+  void match(const LeafPath& path, const c10::TypePtr& declared, const torch::jit::IValue* given) {
+    const c10::TypePtr type = withoutOptional(declared);
+    if (isTensor(type)) {
+      addLeaf(path);
+    } else if (const auto tuple = type->cast<c10::TupleType>()) {
+      matchElements(path, tuple->elements().vec(), given);
+    } else if (const auto list = type->cast<c10::ListType>(); list && isTensor(list->getElementType())) {
+      const size_t length = given ? lengthOf(*given) : inputs_.inputs.size() - std::min(next_, inputs_.inputs.size());
+      matchElements(path, std::vector<c10::TypePtr>(length, list->getElementType()), given);
+    } else if (given && !given->isNone()) {
+      reject("argument \"" + argument_->name() + "\" of " + what() + " is a " + type->str() + ", which takes no Input",
+             "give inputs for tensors, tuples and lists of tensors only");
+    }
+  }
+
+  static size_t lengthOf(const torch::jit::IValue& given) {
+    if (given.isTuple()) {
+      return given.toTupleRef().elements().size();
+    }
+    return given.isList() ? given.toListRef().size() : 0;
+  }
+
+  void matchElements(const LeafPath& path, const std::vector<c10::TypePtr>& types, const torch::jit::IValue* given) {
+    if (given && lengthOf(*given) != types.size()) {
+      reject("argument \"" + argument_->name() + "\" of " + what() + " is a collection of " +
+                 std::to_string(types.size()) + " values, and the input signature gives " +
+                 std::to_string(lengthOf(*given)),
+             "nest the signature as the method takes its arguments: " + declaration());
+    }
+    for (size_t i = 0; i < types.size(); ++i) {
+      LeafPath inner = path;
+      inner.push_back(static_cast<int64_t>(i));
+      const torch::jit::IValue* element = nullptr;
+      if (given) {
+        element = given->isTuple() ? &given->toTupleRef().elements()[i] : &given->toListRef()[i];
+      }
+      match(inner, types[i], element);
+    }
+  }
+
+  void addLeaf(const LeafPath& path) {
+    if (next_ >= inputs_.inputs.size()) {
+      if (argument_->default_value()) {
+        return;
+      }
+      rejectCount();
+    }
+    const Input& input = inputs_.inputs[next_++];
+    InputLeaf leaf{leafName(argument_->name(), path), &input, dimsOf(input)};
+    result_.leaves.emplace(path, std::move(leaf));
+  }
+
+  Dims dimsOf(const Input& input) {
+    std::vector<Dim> dims;
+    for (size_t i = 0; i < input.min_shape.size(); ++i) {
+      if (input.min_shape[i] == input.max_shape[i]) {
+        dims.emplace_back(input.min_shape[i]);
+      } else {
+        dims.push_back(symbolOf(input, i));
+      }
+    }
+    return Dims(std::move(dims));
+  }
+
+  Dim symbolOf(const Input& input, size_t i) {
+    const bool named = i < input.dim_names.size() && !input.dim_names[i].empty();
+    Symbol symbol{named ? input.dim_names[i] : "s" + std::to_string(result_.symbols.size()), input.min_shape[i],
+                  input.opt_shape[i], input.max_shape[i]};
+    const auto known = std::find_if(result_.symbols.begin(), result_.symbols.end(),
+                                    [&](const Symbol& other) { return other.name == symbol.name; });
+    if (known == result_.symbols.end()) {
+      result_.symbols.push_back(symbol);
+    } else if (known->min != symbol.min || known->opt != symbol.opt || known->max != symbol.max) {
+      reject("the dimension name \"" + symbol.name + "\" is used for different ranges",
+             "give dimensions that share a name the same minimum, optimum and maximum");
+    }
+    return Dim::symbol(symbol.name);
+  }
+
+  std::string what() const {
+    return lowered_.module_name + "." + lowered_.schema.name();
+  }
+
+  std::string declaration() const {
+    std::string text = lowered_.schema.name() + "(";
+    for (size_t i = 0; i < lowered_.schema.arguments().size(); ++i) {
+      const c10::Argument& argument = lowered_.schema.arguments()[i];
+      text += (i == 0 ? "" : ", ") + argument.name() + ": " + argument.type()->annotation_str();
+    }
+    return text + ")";
+  }
+
+  [[noreturn]] void rejectCount() const {
+    reject("the number of input specifications does not fit: " + what() + " takes " + declaration() + ", got " +
+               std::to_string(inputs_.inputs.size()) + (inputs_.inputs.size() == 1 ? " input" : " inputs"),
+           "give one Input for every tensor, in this order");
+  }
+
+  const GraphInputs& inputs_;
+  const lowering::LoweredGraph& lowered_;
+  const c10::Argument* argument_ = nullptr;
+  size_t next_ = 0;
+  InputLeaves result_;
+};
+
+int64_t constantIndex(const torch::jit::Node& node, int64_t length) {
+  const int64_t index = torch::jit::toIValue(node.input(1))->toInt();
+  return index < 0 ? index + length : index;
+}
+
+// The number of leaves below a collection, for negative indices.
+int64_t lengthAt(const InputLeaves& leaves, const LeafPath& path) {
+  int64_t length = 0;
+  for (const auto& [leaf, unused] : leaves.leaves) {
+    if (leaf.size() > path.size() && std::equal(path.begin(), path.end(), leaf.begin())) {
+      length = std::max(length, leaf[path.size()] + 1);
+    }
+  }
+  return length;
+}
+
+LeafPath pathOf(const InputLeaves& leaves, const torch::jit::Value& value) {
+  const torch::jit::Node& node = *value.node();
+  if (node.kind() == torch::jit::prim::Param) {
+    return {static_cast<int64_t>(value.offset())};
+  }
+  LeafPath path = pathOf(leaves, *node.input(0));
+  const bool unpacks = node.kind() == torch::jit::prim::TupleUnpack || node.kind() == torch::jit::prim::ListUnpack;
+  path.push_back(unpacks ? static_cast<int64_t>(value.offset()) : constantIndex(node, lengthAt(leaves, path)));
+  return path;
+}
+
+std::string uniqueName(std::set<std::string>& used, const std::string& wanted) {
+  std::string name = wanted;
+  for (int i = 1; !used.insert(name).second; ++i) {
+    name = wanted + "_again" + std::to_string(i);
+  }
+  return name;
+}
+
+DType dtypeFor(const InputLeaf& leaf, const torch::jit::Value& in_segment, DataType open_dtype) {
+  if (leaf.input->dtype != DataType::kUnknown) {
+    return dtypeOf(leaf.input->dtype);
+  }
+  const DType inferred = inferDType(in_segment);
+  return open_dtype != DataType::kUnknown && isFloating(inferred) ? dtypeOf(open_dtype) : inferred;
+}
+
+}  // namespace
+
+InputLeaves matchInputs(const GraphInputs& inputs, const lowering::LoweredGraph& lowered) {
+  return Matcher(inputs, lowered).run();
+}
+
+const InputLeaf& leafOf(const InputLeaves& leaves, const torch::jit::Value& value) {
+  const auto found = leaves.leaves.find(pathOf(leaves, value));
+  if (found == leaves.leaves.end()) {
+    reject("no input specification says what %" + value.debugName() + " is", "give one Input for every tensor");
+  }
+  return found->second;
+}
+
+void describeInputs(const InputLeaves& leaves, const partitioning::Segment& segment, DataType open_dtype,
+                    conversion::ConversionRequest& request) {
+  std::set<std::string> used;
+  for (size_t i = 0; i < segment.inputs.size(); ++i) {
+    const InputLeaf& leaf = leafOf(leaves, *segment.inputs[i]);
+    const DType dtype = dtypeFor(leaf, *segment.graph->inputs()[i], open_dtype);
+    request.inputs.push_back({uniqueName(used, leaf.name), dtype, leaf.dims});
+  }
+  request.symbols = leaves.symbols;
+}
+
+}  // namespace torchtrt::compiler

@@ -1,0 +1,33 @@
+// The phases of a compile, in order, with a sentence each. compile() is that order as code.
+#pragma once
+
+#include <array>
+
+namespace torchtrt::compiler {
+
+enum class Phase { kChecking, kLowering, kPartitioning, kConversion, kBuilding, kLoading, kStitching, kValidation };
+
+struct PhaseInfo {
+  Phase phase;
+  const char* name;
+  const char* meaning;
+};
+
+inline constexpr std::array kPhases = {
+    PhaseInfo{Phase::kChecking, "checking", "options and input specifications are checked for contradictions"},
+    PhaseInfo{Phase::kLowering, "lowering", "the method becomes one functional graph with a reduced operator set"},
+    PhaseInfo{Phase::kPartitioning, "partitioning", "the graph is cut into segments for engines and for PyTorch"},
+    PhaseInfo{Phase::kConversion, "conversion", "every engine segment becomes a network without a trace of torch"},
+    PhaseInfo{Phase::kBuilding, "building", "networks are optimized and become plans: steps, memory orders, weights"},
+    PhaseInfo{Phase::kLoading, "loading", "plans become engines: kernels are created and weights packed"},
+    PhaseInfo{Phase::kStitching, "stitching",
+              "engines and PyTorch's segments become one module with the old signature"},
+    PhaseInfo{Phase::kValidation, "validation",
+              "the module's results are compared with PyTorch's on the sample inputs"},
+};
+
+constexpr const PhaseInfo& phaseInfo(Phase phase) {
+  return kPhases[static_cast<size_t>(phase)];
+}
+
+}  // namespace torchtrt::compiler

@@ -1,0 +1,117 @@
+#include "compiler/source.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <torch/csrc/jit/api/function_impl.h>
+
+#include "base/logging.h"
+#include "compiler/dtype_inference.h"
+#include "runtime/dtypes.h"
+
+namespace torchtrt::compiler {
+
+namespace {
+
+std::vector<at::Tensor> tensorsOf(const torch::jit::Module& module) {
+  std::vector<at::Tensor> tensors;
+  for (const at::Tensor& parameter : module.parameters()) {
+    tensors.push_back(parameter);
+  }
+  for (const at::Tensor& buffer : module.buffers()) {
+    tensors.push_back(buffer);
+  }
+  return tensors;
+}
+
+using AddressRange = std::pair<const char*, const char*>;
+
+std::vector<AddressRange> storagesOf(const torch::jit::Module& module) {
+  std::vector<AddressRange> ranges;
+  for (const torch::jit::IValue& attribute : module.attributes()) {
+    if (attribute.isTensor() && attribute.toTensor().defined() && attribute.toTensor().has_storage()) {
+      const c10::Storage& storage = attribute.toTensor().storage();
+      const auto* begin = static_cast<const char*>(storage.data());
+      ranges.emplace_back(begin, begin + storage.nbytes());
+    }
+  }
+  return ranges;
+}
+
+std::shared_ptr<const void> copyOf(const plan::Weight& weight) {
+  auto copy = std::make_shared<at::Tensor>(at::empty({static_cast<int64_t>(weight.bytes)}, at::kByte));
+  void* data = copy->mutable_data_ptr();
+  std::memcpy(data, weight.data.get(), weight.bytes);
+  return {std::move(copy), data};
+}
+
+}  // namespace
+
+DataType weightPrecision(const ts::CompileSpec& spec) {
+  if (spec.op_precision != DataType::kUnknown) {
+    return spec.op_precision;
+  }
+  for (const DataType reduced : {DataType::kHalf, DataType::kBFloat16}) {
+    const auto& inputs = spec.graph_inputs.inputs;
+    const bool wanted =
+        std::any_of(inputs.begin(), inputs.end(), [&](const Input& input) { return input.dtype == reduced; });
+    if (wanted && spec.enabled_precisions.count(reduced) != 0) {
+      return reduced;
+    }
+  }
+  return DataType::kUnknown;
+}
+
+Source withPrecision(const Source& source, DataType precision) {
+  if (precision == DataType::kUnknown || !source.module) {
+    return source;
+  }
+  const at::ScalarType type = runtime::scalarTypeOf(dtypeOf(precision));
+  const auto differs = [&](const at::Tensor& tensor) {
+    return tensor.is_floating_point() && tensor.scalar_type() != type;
+  };
+  const std::vector<at::Tensor> original = tensorsOf(*source.module);
+  if (std::none_of(original.begin(), original.end(), differs)) {
+    return source;
+  }
+  TORCHTRT_LOG(kINFO, "weights are cast to " << precision << ", as module.to(dtype) does");
+  auto copy = std::make_shared<torch::jit::Module>(source.module->deepcopy());
+  for (const at::Tensor& tensor : tensorsOf(*copy)) {
+    if (differs(tensor)) {
+      tensor.set_data(tensor.to(type));
+    }
+  }
+  return {copy, source.method, nullptr};
+}
+
+lowering::LoweredGraph lower(const Source& source) {
+  return source.module ? lowering::lower(*source.module, source.method) : lowering::lower(source.graph);
+}
+
+torch::jit::IValue run(const Source& source, std::vector<torch::jit::IValue> arguments) {
+  const at::NoGradGuard no_grad;
+  if (source.module) {
+    return source.module->get_method(source.method)(std::move(arguments));
+  }
+  torch::jit::GraphFunction function("forward", source.graph->copy(), nullptr);
+  return function(std::move(arguments));
+}
+
+void ownWeights(plan::Plan& plan, const Source& source) {
+  if (!source.module) {
+    return;
+  }
+  const std::vector<AddressRange> foreign = storagesOf(*source.module);
+  for (plan::Weight& weight : plan.weights) {
+    const auto* data = static_cast<const char*>(weight.data.get());
+    const bool shared = std::any_of(foreign.begin(), foreign.end(), [data](const AddressRange& range) {
+      return data >= range.first && data < range.second;
+    });
+    if (shared) {
+      weight.data = copyOf(weight);
+    }
+  }
+}
+
+}  // namespace torchtrt::compiler

@@ -1,0 +1,27 @@
+// What is compiled, before lowering: weights cast to the precision asked for, and the method as something that can be
+// run.
+#pragma once
+
+#include <vector>
+
+#include "compiler/compile.h"
+#include "lowering/lowering.h"
+#include "plan/plan.h"
+
+namespace torchtrt::compiler {
+
+// The dtype that floating weights are cast to: op_precision, or a reduced precision that is enabled and that an input
+// has.
+DataType weightPrecision(const ts::CompileSpec& spec);
+// A source with floating parameters and buffers cast, as module.half() does; the same one where nothing is asked for.
+Source withPrecision(const Source& source, DataType precision);
+
+lowering::LoweredGraph lower(const Source& source);
+
+// What PyTorch gives for these arguments.
+torch::jit::IValue run(const Source& source, std::vector<torch::jit::IValue> arguments);
+
+// Engines never change: weights that still lie in the module's own tensors are copied out of them.
+void ownWeights(plan::Plan& plan, const Source& source);
+
+}  // namespace torchtrt::compiler
