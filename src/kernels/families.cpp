@@ -4,9 +4,14 @@
 #include "kernels/kernel.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/movement/movement.h"
+#include "kernels/normalization/normalization.h"
+#include "kernels/plugin/plugin.h"
 #include "kernels/pointwise/pointwise.h"
 #include "kernels/pooling/pooling.h"
+#include "kernels/reduce/reduce.h"
+#include "kernels/resize/resize.h"
 #include "kernels/softmax/softmax.h"
+#include "kernels/topk/topk.h"
 
 namespace torchtrt::kernels {
 
@@ -24,14 +29,19 @@ const std::vector<Family>& families() {
       {"gather", {{"reference", createGatherReference}}},
       {"identity", {{"reference", createIdentityReference}}},
       {"matrix_multiply", {{"reference", createMatrixMultiplyReference}}},
+      {"normalization", {{"reference", createNormalizationReference}}},
       {"padding", {{"reference", createPaddingReference}}},
       {"parametric_relu", {{"reference", createParametricReluReference}}},
+      {"plugin_v2", {{"reference", createPluginReference}}},
       {"pooling", {{"reference", createPoolingReference}}},
+      {"reduce", {{"reference", createReduceReference}}},
       {"reformat", {{"reference", createReformatReference}}},
+      {"resize", {{"reference", createResizeReference}}},
       {"select", {{"reference", createSelectReference}}},
       {"shuffle", {{"reference", createShuffleReference}}},
       {"slice", {{"reference", createSliceReference}}},
       {"softmax", {{"reference", createSoftmaxReference}}},
+      {"topk", {{"reference", createTopKReference}}},
       {"unary", {{"reference", createUnaryReference}}},
   };
   return list;

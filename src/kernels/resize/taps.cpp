@@ -1,0 +1,76 @@
+#include "kernels/resize/taps.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace torchtrt::kernels {
+namespace {
+
+// Input cells per output cell.
+template <typename T>
+T ratio(const ResizeAxis& axis) {
+  if (axis.align_corners) {
+    return axis.out > 1 ? static_cast<T>(axis.in - 1) / static_cast<T>(axis.out - 1) : T(0);
+  }
+  return axis.scale > 0 ? static_cast<T>(1.0 / axis.scale) : static_cast<T>(axis.in) / static_cast<T>(axis.out);
+}
+
+int64_t nearestIndex(const ResizeAxis& axis, int64_t i) {
+  const auto step = ratio<float>(axis);
+  const float position = axis.mode == ResizeMode::kNearest ? std::floor(static_cast<float>(i) * step)
+                                                           : std::floor((static_cast<float>(i) + 0.5f) * step);
+  return std::min(static_cast<int64_t>(position), axis.in - 1);
+}
+
+template <typename T>
+std::array<double, 4> cubicWeights(T x) {
+  constexpr T kA = T(-0.75);
+  const auto near = [](T d) { return ((kA + 2) * d - (kA + 3)) * d * d + 1; };
+  const auto far = [](T d) { return ((kA * d - 5 * kA) * d + 8 * kA) * d - 4 * kA; };
+  return {static_cast<double>(far(x + 1)), static_cast<double>(near(x)), static_cast<double>(near(1 - x)),
+          static_cast<double>(far(2 - x))};
+}
+
+template <typename T>
+Taps interpolatingTaps(const ResizeAxis& axis, T step, int64_t i) {
+  T position = axis.align_corners ? step * static_cast<T>(i) : step * (static_cast<T>(i) + T(0.5)) - T(0.5);
+  if (axis.mode == ResizeMode::kLinear) {
+    position = std::max(position, T(0));
+  }
+  const int64_t index = std::min(static_cast<int64_t>(std::floor(position)), axis.in - 1);
+  const T fraction = std::clamp(position - static_cast<T>(index), T(0), T(1));
+  Taps taps;
+  if (axis.mode == ResizeMode::kLinear) {
+    taps.index = {index, std::min(index + 1, axis.in - 1), 0, 0};
+    taps.weight = {static_cast<double>(T(1) - fraction), static_cast<double>(fraction), 0, 0};
+  } else {
+    for (int64_t t = 0; t < 4; ++t) {
+      taps.index[static_cast<size_t>(t)] = std::clamp<int64_t>(index - 1 + t, 0, axis.in - 1);
+    }
+    taps.weight = cubicWeights(fraction);
+  }
+  return taps;
+}
+
+}  // namespace
+
+template <typename T>
+std::vector<Taps> resizeTaps(const ResizeAxis& axis) {
+  std::vector<Taps> result(static_cast<size_t>(axis.out));
+  const T step = ratio<T>(axis);
+  const bool interpolates = axis.mode == ResizeMode::kLinear || axis.mode == ResizeMode::kCubic;
+  for (int64_t i = 0; i < axis.out; ++i) {
+    Taps& taps = result[static_cast<size_t>(i)];
+    if (interpolates) {
+      taps = interpolatingTaps<T>(axis, step, i);
+    } else {
+      taps.index[0] = nearestIndex(axis, i);
+    }
+  }
+  return result;
+}
+
+template std::vector<Taps> resizeTaps<float>(const ResizeAxis& axis);
+template std::vector<Taps> resizeTaps<double>(const ResizeAxis& axis);
+
+}  // namespace torchtrt::kernels

@@ -1,0 +1,37 @@
+// Which input positions make up an output position along one axis, with which weights: PyTorch's index rules, computed
+// in the precision PyTorch uses for them (float, or double for float64), so that roundings at the edges of cells agree.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace torchtrt::kernels {
+
+enum class ResizeMode : uint8_t { kNearest, kNearestExact, kLinear, kCubic };
+
+// Up to four neighbours; unused ones are absent, see tapCount().
+struct Taps {
+  std::array<int64_t, 4> index{};
+  std::array<double, 4> weight{1, 0, 0, 0};
+};
+
+constexpr int tapCount(ResizeMode mode) {
+  return mode == ResizeMode::kCubic ? 4 : mode == ResizeMode::kLinear ? 2 : 1;
+}
+
+struct ResizeAxis {
+  ResizeMode mode = ResizeMode::kNearest;
+  bool align_corners = false;
+  double scale = 0;  // the scale factor asked for, 0 when only sizes are known
+  int64_t in = 0, out = 0;
+};
+
+// One entry per output position. T is float or double.
+template <typename T>
+std::vector<Taps> resizeTaps(const ResizeAxis& axis);
+
+extern template std::vector<Taps> resizeTaps<float>(const ResizeAxis& axis);
+extern template std::vector<Taps> resizeTaps<double>(const ResizeAxis& axis);
+
+}  // namespace torchtrt::kernels

@@ -1,0 +1,10 @@
+// The k greatest or smallest elements along an axis, with their positions.
+#pragma once
+
+#include "kernels/kernel.h"
+
+namespace torchtrt::kernels {
+
+CreateResult createTopKReference(const Problem& problem);
+
+}  // namespace torchtrt::kernels
