@@ -258,7 +258,8 @@ class TORCHTRT_API Network {
 };
 
 // Text form. print(parse(text)) == text for text made by print. Locations are printed on request. Large constants are printed by
-// content hash and, with `weights`, looked up there when parsed; small ones (at most 32 elements) inline.
+// content hash and, with `weights`, looked up there when parsed; small ones (at most 32 elements) inline. The parser also takes
+// text without symbols, attributes or the types of layers where those are not needed.
 //
 //   network "lenet" (s0 in [1, 4, 8]) {
 //     input %x : float32[s0, 1, 32, 32]

@@ -31,8 +31,6 @@ std::optional<Format> formatOf(DType dtype) {
   }
 }
 
-constexpr Format kDouble{11, 52};
-
 uint64_t signMask(Format format) {
   return uint64_t{1} << (format.exponent_bits + format.fraction_bits);
 }
@@ -62,7 +60,7 @@ double toDouble(Format format, uint64_t bits) {
   return (bits & signMask(format)) != 0 ? -magnitude : magnitude;
 }
 
-// The bits whose value is exactly `value`, if the format has them.
+// The nearest bits, ties to even; nothing for a finite value that the format cannot hold.
 std::optional<uint64_t> fromDouble(Format format, double value) {
   const uint64_t sign = std::signbit(value) ? signMask(format) : 0;
   if (std::isnan(value)) {
@@ -76,13 +74,14 @@ std::optional<uint64_t> fromDouble(Format format, double value) {
   }
   const int bias = (1 << (format.exponent_bits - 1)) - 1;
   const int exponent = std::max(std::ilogb(value), 1 - bias);
-  const double significand = std::ldexp(std::fabs(value), format.fraction_bits - exponent);
-  if (exponent > bias || significand != std::floor(significand)) {
+  if (exponent > bias) {
     return std::nullopt;
   }
-  // A normal significand's leading one carries into the exponent field.
-  return sign |
-         ((static_cast<uint64_t>(exponent + bias - 1) << format.fraction_bits) + static_cast<uint64_t>(significand));
+  const double significand = std::nearbyint(std::ldexp(std::fabs(value), format.fraction_bits - exponent));
+  // The leading one of a normal significand carries into the exponent field, and so does rounding up.
+  const uint64_t magnitude =
+      (static_cast<uint64_t>(exponent + bias - 1) << format.fraction_bits) + static_cast<uint64_t>(significand);
+  return magnitude < infinityBits(format) ? std::optional(sign | magnitude) : std::nullopt;
 }
 
 uint64_t readBits(const void* element, size_t size) {
@@ -125,14 +124,14 @@ std::optional<uint64_t> parseFloating(DType dtype, Format format, std::string_vi
     const bool fits = error == std::errc() && end == text.data() + text.size() && bits < 2 * signMask(format);
     return fits ? std::optional(bits) : std::nullopt;
   }
-  if (dtype == DType::kFloat64) {
-    const std::optional<double> value = parseDouble(text);
-    return value ? fromDouble(kDouble, *value) : std::nullopt;
+  if (dtype == DType::kFloat32) {
+    float value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_number = error == std::errc() && end == text.data() + text.size();
+    return is_number ? fromDouble(format, value) : std::nullopt;
   }
-  float value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool is_number = error == std::errc() && end == text.data() + text.size();
-  return is_number ? fromDouble(format, value) : std::nullopt;
+  const std::optional<double> value = parseDouble(text);
+  return value ? fromDouble(format, *value) : std::nullopt;
 }
 
 template <typename Integer>

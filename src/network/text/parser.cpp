@@ -1,4 +1,4 @@
-// Text -> network.
+// Text -> network. More is understood than is printed: symbols, attributes and the types of layers may be left out.
 #include <charconv>
 #include <limits>
 
@@ -75,7 +75,9 @@ class Parser {
   };
 
   void symbols() {
-    cursor_.expect("(");
+    if (!cursor_.take("(")) {
+      return;
+    }
     for (bool first = true; !cursor_.take(")"); first = false) {
       if (!first) {
         cursor_.expect(",");
@@ -229,7 +231,9 @@ class Parser {
 
   Attributes attributes(LayerType layer_type) {
     Attributes attributes;
-    cursor_.expect("{");
+    if (!cursor_.take("{")) {
+      return attributes;
+    }
     for (bool first = true; !cursor_.take("}"); first = false) {
       if (!first) {
         cursor_.expect(",");
