@@ -1,0 +1,112 @@
+#include "device/device.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "device/cpu/properties.h"
+#include "torchtrt/error.h"
+
+namespace torchtrt::device {
+namespace {
+
+// What every device promises.
+class Conformance : public ::testing::TestWithParam<const Device* (*)()> {
+ protected:
+  const Device& device() const { return *GetParam()(); }
+};
+
+TEST_P(Conformance, NamesItself) {
+  EXPECT_FALSE(device().properties().name.empty());
+  EXPECT_FALSE(device().properties().isa.empty());
+  EXPECT_GE(device().properties().cores, 1);
+}
+
+TEST_P(Conformance, MemoryIsAlignedAndSized) {
+  for (const size_t bytes : {size_t{1}, size_t{63}, size_t{64}, size_t{4097}, size_t{5} << 20}) {
+    const Memory memory = device().allocate(bytes, "test");
+    EXPECT_EQ(memory.bytes(), bytes);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(memory.data()) % Device::kAlignment, 0U);
+    if (memory.data() != nullptr) {
+      std::memset(memory.data(), 1, bytes);
+    }
+  }
+}
+
+TEST_P(Conformance, NothingIsAnEmptyMemory) {
+  const Memory memory = device().allocate(0, "test");
+  EXPECT_EQ(memory.bytes(), 0U);
+  EXPECT_EQ(memory.data(), nullptr);
+}
+
+TEST_P(Conformance, MovingLeavesTheSourceEmpty) {
+  Memory first = device().allocate(128, "test");
+  void* const data = first.data();
+  Memory second = std::move(first);
+  EXPECT_EQ(second.data(), data);
+  EXPECT_EQ(second.bytes(), 128U);
+  Memory third;
+  third = std::move(second);
+  EXPECT_EQ(third.data(), data);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryDevice, Conformance,
+                         ::testing::Values([]() -> const Device* { return &cpu(); },
+                                           []() -> const Device* { return &nullDevice(); }),
+                         [](const auto& info) { return info.param()->properties().name; });
+
+TEST(CpuDevice, SaysHowMuchItWantedWhenThereIsNotEnough) {
+  try {
+    cpu().allocate(size_t{1} << 60, "a workspace");
+    FAIL() << "an exabyte was promised";
+  } catch (const EngineError& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kOutOfMemory);
+    EXPECT_NE(std::string(error.what()).find("a workspace: wanted 1152921504606846976 bytes"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(CpuDevice, KnowsItsMemory) { EXPECT_GT(cpu().properties().memory_bytes, size_t{1} << 20); }
+
+TEST(NullDevice, TakesAnySizeAndAllocatesNothing) {
+  const Memory memory = nullDevice().allocate(size_t{1} << 60, "test");
+  EXPECT_EQ(memory.bytes(), size_t{1} << 60);
+  EXPECT_EQ(memory.data(), nullptr);
+}
+
+// A cgroup tree in files.
+class Cgroup : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    root_ = std::filesystem::temp_directory_path() / ("cgroup_test_" + std::to_string(::getpid()));
+    std::filesystem::create_directories(root_ / "outer" / "inner");
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+  void write(const std::string& path, const std::string& text) const { std::ofstream(root_ / path) << text; }
+
+  std::filesystem::path root_;
+};
+
+TEST_F(Cgroup, TheSmallestQuotaOnTheWayToTheRootCounts) {
+  EXPECT_EQ(readCgroupCores(root_.string(), "/outer/inner"), -1);
+  write("cpu.max", "max 100000\n");
+  EXPECT_EQ(readCgroupCores(root_.string(), "/outer/inner"), -1);
+  write("outer/cpu.max", "150000 100000\n");
+  write("outer/inner/cpu.max", "800000 100000\n");
+  EXPECT_EQ(readCgroupCores(root_.string(), "/outer/inner"), 2) << "one and a half cores are two threads";
+  EXPECT_EQ(readCgroupCores(root_.string(), "/"), -1);
+}
+
+TEST_F(Cgroup, TheSmallestMemoryLimitCounts) {
+  write("memory.max", "max\n");
+  EXPECT_EQ(readCgroupMemory(root_.string(), "/outer/inner"), -1);
+  write("outer/memory.max", "1000\n");
+  write("outer/inner/memory.max", "2000\n");
+  EXPECT_EQ(readCgroupMemory(root_.string(), "/outer/inner"), 1000);
+}
+
+}  // namespace
+}  // namespace torchtrt::device

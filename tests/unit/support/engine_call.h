@@ -1,0 +1,106 @@
+// Calls an engine from a test: tensors with values, outputs that are kept, bytes that outlive the load.
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "torchtrt/engine.h"
+
+namespace torchtrt::testing {
+
+// A float tensor over memory of its own; strides may be changed afterwards.
+struct HostTensor {
+  std::vector<int64_t> dims, strides;
+  std::vector<float> values;
+
+  HostTensor(std::vector<int64_t> shape, std::vector<float> content)
+      : dims(std::move(shape)), strides(dims.size()), values(std::move(content)) {
+    int64_t stride = 1;
+    for (size_t i = dims.size(); i-- > 0;) {
+      strides[i] = stride;
+      stride *= dims[i];
+    }
+  }
+  // 0, 1, 2, ...
+  static HostTensor counting(std::vector<int64_t> shape) {
+    int64_t count = 1;
+    for (const int64_t dim : shape) {
+      count *= dim;
+    }
+    std::vector<float> content(static_cast<size_t>(count));
+    std::iota(content.begin(), content.end(), 0.0F);
+    return {std::move(shape), std::move(content)};
+  }
+  engine::TensorView view() const {
+    return {DType::kFloat32, static_cast<int32_t>(dims.size()), dims.data(), strides.data(), values.data()};
+  }
+};
+
+// Keeps what an engine writes.
+class KeptOutputs : public engine::OutputAllocator {
+ public:
+  struct Output {
+    DType dtype = DType::kFloat32;
+    std::vector<int64_t> dims;
+    std::unique_ptr<void, decltype(&std::free)> memory{nullptr, &std::free};
+    size_t count = 0;
+
+    template <typename T = float>
+    std::vector<T> values() const {
+      const auto* data = static_cast<const T*>(memory.get());
+      return {data, data + count};
+    }
+  };
+
+  void* allocate(int index, DType dtype, std::span<const int64_t> dims) override {
+    if (outputs.size() <= static_cast<size_t>(index)) {
+      outputs.resize(static_cast<size_t>(index) + 1);
+    }
+    Output& output = outputs[static_cast<size_t>(index)];
+    output.dtype = dtype;
+    output.dims.assign(dims.begin(), dims.end());
+    output.count = 1;
+    for (const int64_t dim : dims) {
+      output.count *= static_cast<size_t>(dim);
+    }
+    output.memory.reset(std::aligned_alloc(64, (output.count * sizeOf(dtype) + 64) / 64 * 64));
+    return output.memory.get();
+  }
+
+  std::vector<Output> outputs;
+};
+
+inline std::vector<engine::TensorView> viewsOf(const std::vector<HostTensor>& inputs) {
+  std::vector<engine::TensorView> views;
+  for (const HostTensor& input : inputs) {
+    views.push_back(input.view());
+  }
+  return views;
+}
+
+inline std::vector<KeptOutputs::Output> callEngine(const engine::Engine& engine, const std::vector<HostTensor>& inputs,
+                                                   int threads = 1) {
+  KeptOutputs outputs;
+  engine.enqueue(viewsOf(inputs), outputs, threads);
+  return std::move(outputs.outputs);
+}
+
+inline std::span<const std::byte> bytesOf(const std::string& text) {
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+
+// The text of the EngineError that `body` throws, with its code; "" when it throws none.
+template <typename Body>
+std::string errorOf(Body body) {
+  try {
+    body();
+  } catch (const EngineError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace torchtrt::testing
