@@ -1,0 +1,263 @@
+#include <optional>
+
+#include "conversion/converters/call.h"
+#include "conversion/converters/list.h"
+
+namespace torchtrt::conversion::converters {
+namespace {
+
+constexpr char kSum[] = "sum", kSub[] = "sub", kProd[] = "prod", kMax[] = "max", kMin[] = "min", kMod[] = "mod",
+               kFmod[] = "fmod", kFloorDiv[] = "floor_div", kAtan2[] = "atan2", kAnd[] = "and", kOr[] = "or",
+               kXor[] = "xor", kBitwiseAnd[] = "bitwise_and", kBitwiseOr[] = "bitwise_or",
+               kBitwiseXor[] = "bitwise_xor", kEqual[] = "equal", kNotEqual[] = "not_equal", kLess[] = "less",
+               kLessEqual[] = "less_equal", kGreater[] = "greater", kGreaterEqual[] = "greater_equal";
+
+Tensor& apply(const Call& call, const std::string& op, const Operand& a, const Operand& b, DType dtype) {
+  return call.elementwise(op, call.materialize(a, dtype), call.materialize(b, dtype));
+}
+
+// Operands 0 and 1, promoted.
+template <const char* op>
+Tensor& binary(Call& call) {
+  const Operand a = call.operand(0), b = call.operand(1);
+  return apply(call, op, a, b, resultType({a, b}));
+}
+
+template <const char* op>
+Tensor& floatingBinary(Call& call) {
+  const Operand a = call.operand(0), b = call.operand(1);
+  return apply(call, op, a, b, floatingType(resultType({a, b})));
+}
+
+// Logical operators see each operand in its own dtype, which the result does not depend on.
+template <const char* op>
+Tensor& logical(Call& call) {
+  return call.elementwise(op, call.cast(call.tensor(0), DType::kBool), call.cast(call.tensor(1), DType::kBool));
+}
+
+// The factor is of the result's dtype and 1 for most.
+Tensor& scaledBy(const Call& call, Tensor& tensor, const at::Scalar& factor) {
+  return factor.equal(1) ? tensor : call.elementwise("prod", tensor, call.constant(factor, tensor.getType()));
+}
+
+template <const char* op, bool reversed>
+Tensor& scaled(Call& call) {
+  const Operand a = call.operand(reversed ? 1 : 0), b = call.operand(reversed ? 0 : 1);
+  const DType dtype = resultType({a, b});
+  const at::Scalar alpha = call.count() > 2 ? call.number(2) : at::Scalar(1);
+  return call.elementwise(op, call.materialize(a, dtype), scaledBy(call, call.materialize(b, dtype), alpha));
+}
+
+Tensor& divide(Call& call) {
+  const Operand a = call.operand(0), b = call.operand(1);
+  const DType dtype = resultType({a, b});
+  const std::string mode = call.count() > 2 && !call.isNone(2) ? call.text(2) : "";
+  if (mode.empty()) {
+    return apply(call, "div", a, b, floatingType(dtype));
+  }
+  if (mode != "floor" && mode != "trunc") {
+    call.refuse("argument", "argument 'rounding_mode' has to be None, 'trunc' or 'floor', got '" + mode + "'");
+  }
+  return apply(call, mode == "floor" ? "floor_div" : "trunc_div", a, b, dtype);
+}
+
+// The exponents that PyTorch computes by other means than pow, with the same results.
+Tensor* specialPower(const Call& call, Tensor& base, double exponent) {
+  if (exponent == 2) {
+    return &call.elementwise("prod", base, base);
+  }
+  if (exponent == 3) {
+    return &call.elementwise("prod", call.elementwise("prod", base, base), base);
+  }
+  const char* op = exponent == 0.5 ? "sqrt" : exponent == -0.5 ? "rsqrt" : exponent == -1 ? "reciprocal" : nullptr;
+  return op && isFloating(base.getType()) ? &call.unary(op, base) : nullptr;
+}
+
+Tensor& power(Call& call) {
+  const Operand base = call.operand(0), exponent = call.operand(1);
+  const DType dtype = resultType({base, exponent});
+  if (!exponent.tensor && base.tensor && dtype != DType::kBool) {
+    if (Tensor* special = specialPower(call, call.materialize(base, dtype), exponent.number.toDouble())) {
+      return *special;
+    }
+  }
+  return apply(call, "pow", base, exponent, dtype);
+}
+
+// Bounds are numbers or tensors; either may be None. The upper one wins where they cross.
+Tensor& clampBetween(const Call& call, const std::optional<Operand>& low, const std::optional<Operand>& high) {
+  std::vector<Operand> operands = {call.operand(0)};
+  for (const auto& bound : {low, high}) {
+    if (bound) {
+      operands.push_back(*bound);
+    }
+  }
+  const DType dtype = resultType(operands);
+  Tensor& x = call.materialize(operands[0], dtype);
+  if (low && high && !low->tensor && !high->tensor && dtype != DType::kBool) {
+    return call.activation("clip", x, low->number.toDouble(), high->number.toDouble());
+  }
+  Tensor& raised = low ? call.elementwise("max", x, call.materialize(*low, dtype)) : x;
+  return high ? call.elementwise("min", raised, call.materialize(*high, dtype)) : raised;
+}
+
+std::optional<Operand> given(const Call& call, size_t i) {
+  return call.isNone(i) ? std::nullopt : std::optional(call.operand(i));
+}
+
+Tensor& clamp(Call& call) {
+  return clampBetween(call, given(call, 1), given(call, 2));
+}
+
+Tensor& clampMin(Call& call) {
+  return clampBetween(call, given(call, 1), std::nullopt);
+}
+
+Tensor& clampMax(Call& call) {
+  return clampBetween(call, std::nullopt, given(call, 1));
+}
+
+Tensor& select(const Call& call, Tensor& condition, const Operand& a, const Operand& b, DType dtype) {
+  return call.add(LayerType::kSELECT,
+                  {&call.cast(condition, DType::kBool), &call.materialize(a, dtype), &call.materialize(b, dtype)});
+}
+
+Tensor& where(Call& call) {
+  const Operand a = call.operand(1), b = call.operand(2);
+  return select(call, call.tensor(0), a, b, resultType({a, b}));
+}
+
+// Keeps the dtype of what is filled.
+Tensor& maskedFill(Call& call) {
+  const Operand self{&call.tensor(0), false, {}};
+  return select(call, call.tensor(1), call.operand(2), self, self.tensor->getType());
+}
+
+// self + value * a * b, or * a / b
+template <const char* op>
+Tensor& addScaled(Call& call) {
+  const Operand self = call.operand(0), a = call.operand(1), b = call.operand(2);
+  const DType dtype = resultType({self, a, b});
+  Tensor& combined = apply(call, op, a, b, std::string(op) == "div" ? floatingType(dtype) : dtype);
+  return call.elementwise("sum", call.materialize(self, combined.getType()), scaledBy(call, combined, call.number(3)));
+}
+
+// PyTorch's two formulas, so that weight 0 and 1 give the ends exactly: start + weight * (end - start) where |weight| <
+// 0.5, else end - (end - start) * (1 - weight).
+Tensor& lerp(Call& call) {
+  Tensor& start = call.tensor(0);
+  Tensor& end = call.tensor(1);
+  const DType dtype = start.getType();
+  Tensor& weight = call.materialize(call.operand(2), dtype);
+  Tensor& difference = call.elementwise("sub", end, start);
+  Tensor& from_start = call.elementwise("sum", start, call.elementwise("prod", weight, difference));
+  Tensor& rest = call.elementwise("sub", call.constant(1, dtype), weight);
+  Tensor& from_end = call.elementwise("sub", end, call.elementwise("prod", difference, rest));
+  Tensor& is_small = call.elementwise("less", call.unary("abs", weight), call.constant(0.5, dtype));
+  return call.add(LayerType::kSELECT, {&is_small, &from_start, &from_end});
+}
+
+constexpr char kDiv[] = "div";
+
+void addArithmetic(NodeConverterRegistry& registry) {
+  registry.add("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", one(scaled<kSum, false>));
+  registry.add("aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", one(scaled<kSum, false>));
+  registry.add("aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", one(scaled<kSub, false>));
+  registry.add("aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", one(scaled<kSub, false>));
+  registry.add("aten::subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+               one(scaled<kSub, false>));
+  registry.add("aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", one(scaled<kSub, true>));
+  registry.add("aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", one(scaled<kSub, true>));
+  registry.add("aten::mul.Tensor(Tensor self, Tensor other) -> Tensor", one(binary<kProd>));
+  registry.add("aten::mul.Scalar(Tensor self, Scalar other) -> Tensor", one(binary<kProd>));
+  registry.add("aten::multiply.Tensor(Tensor self, Tensor other) -> Tensor", one(binary<kProd>));
+  registry.add("aten::multiply.Scalar(Tensor self, Scalar other) -> Tensor", one(binary<kProd>));
+  registry.add("aten::div.Tensor(Tensor self, Tensor other) -> Tensor", one(divide));
+  registry.add("aten::div.Scalar(Tensor self, Scalar other) -> Tensor", one(divide));
+  registry.add("aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", one(divide));
+  registry.add("aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor", one(divide));
+  registry.add("aten::divide.Tensor(Tensor self, Tensor other) -> Tensor", one(divide));
+  registry.add("aten::divide.Scalar(Tensor self, Scalar other) -> Tensor", one(divide));
+  registry.add("aten::true_divide.Tensor(Tensor self, Tensor other) -> Tensor", one(divide));
+  registry.add("aten::true_divide.Scalar(Tensor self, Scalar other) -> Tensor", one(divide));
+  registry.add("aten::floor_divide(Tensor self, Tensor other) -> Tensor", one(binary<kFloorDiv>));
+  registry.add("aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor", one(binary<kFloorDiv>));
+  registry.add("aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor", one(binary<kMod>));
+  registry.add("aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor", one(binary<kMod>));
+  registry.add("aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor", one(binary<kFmod>));
+  registry.add("aten::fmod.Scalar(Tensor self, Scalar other) -> Tensor", one(binary<kFmod>));
+  registry.add("aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", one(power));
+  registry.add("aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", one(power));
+  registry.add("aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor", one(power));
+  registry.add("aten::atan2(Tensor self, Tensor other) -> Tensor", one(floatingBinary<kAtan2>));
+  registry.add("aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+               one(addScaled<kProd>));
+  registry.add("aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+               one(addScaled<kDiv>));
+  registry.add("aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", one(lerp));
+  registry.add("aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", one(lerp));
+}
+
+void addExtremes(NodeConverterRegistry& registry) {
+  registry.add("aten::maximum(Tensor self, Tensor other) -> Tensor", one(binary<kMax>));
+  registry.add("aten::minimum(Tensor self, Tensor other) -> Tensor", one(binary<kMin>));
+  registry.add("aten::max.other(Tensor self, Tensor other) -> Tensor", one(binary<kMax>));
+  registry.add("aten::min.other(Tensor self, Tensor other) -> Tensor", one(binary<kMin>));
+  registry.add("aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", one(clamp));
+  registry.add("aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", one(clamp));
+  registry.add("aten::clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", one(clamp));
+  registry.add("aten::clamp_min(Tensor self, Scalar min) -> Tensor", one(clampMin));
+  registry.add("aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", one(clampMin));
+  registry.add("aten::clamp_max(Tensor self, Scalar max) -> Tensor", one(clampMax));
+  registry.add("aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", one(clampMax));
+}
+
+void addComparisons(NodeConverterRegistry& registry) {
+  registry.add("aten::eq.Tensor(Tensor self, Tensor other) -> Tensor", one(binary<kEqual>));
+  registry.add("aten::eq.Scalar(Tensor self, Scalar other) -> Tensor", one(binary<kEqual>));
+  registry.add("aten::ne.Tensor(Tensor self, Tensor other) -> Tensor", one(binary<kNotEqual>));
+  registry.add("aten::ne.Scalar(Tensor self, Scalar other) -> Tensor", one(binary<kNotEqual>));
+  registry.add("aten::lt.Tensor(Tensor self, Tensor other) -> Tensor", one(binary<kLess>));
+  registry.add("aten::lt.Scalar(Tensor self, Scalar other) -> Tensor", one(binary<kLess>));
+  registry.add("aten::le.Tensor(Tensor self, Tensor other) -> Tensor", one(binary<kLessEqual>));
+  registry.add("aten::le.Scalar(Tensor self, Scalar other) -> Tensor", one(binary<kLessEqual>));
+  registry.add("aten::gt.Tensor(Tensor self, Tensor other) -> Tensor", one(binary<kGreater>));
+  registry.add("aten::gt.Scalar(Tensor self, Scalar other) -> Tensor", one(binary<kGreater>));
+  registry.add("aten::ge.Tensor(Tensor self, Tensor other) -> Tensor", one(binary<kGreaterEqual>));
+  registry.add("aten::ge.Scalar(Tensor self, Scalar other) -> Tensor", one(binary<kGreaterEqual>));
+}
+
+void addLogic(NodeConverterRegistry& registry) {
+  registry.add("aten::logical_and(Tensor self, Tensor other) -> Tensor", one(logical<kAnd>));
+  registry.add("aten::logical_or(Tensor self, Tensor other) -> Tensor", one(logical<kOr>));
+  registry.add("aten::logical_xor(Tensor self, Tensor other) -> Tensor", one(logical<kXor>));
+  registry.add("aten::bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor", one(binary<kBitwiseAnd>));
+  registry.add("aten::bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor", one(binary<kBitwiseAnd>));
+  registry.add("aten::bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor", one(binary<kBitwiseOr>));
+  registry.add("aten::bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor", one(binary<kBitwiseOr>));
+  registry.add("aten::bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor", one(binary<kBitwiseXor>));
+  registry.add("aten::bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor", one(binary<kBitwiseXor>));
+  registry.add("aten::__and__.Tensor(Tensor self, Tensor other) -> Tensor", one(binary<kBitwiseAnd>));
+  registry.add("aten::__and__.Scalar(Tensor self, Scalar other) -> Tensor", one(binary<kBitwiseAnd>));
+  registry.add("aten::__or__.Tensor(Tensor self, Tensor other) -> Tensor", one(binary<kBitwiseOr>));
+  registry.add("aten::__or__.Scalar(Tensor self, Scalar other) -> Tensor", one(binary<kBitwiseOr>));
+  registry.add("aten::__xor__.Tensor(Tensor self, Tensor other) -> Tensor", one(binary<kBitwiseXor>));
+  registry.add("aten::__xor__.Scalar(Tensor self, Scalar other) -> Tensor", one(binary<kBitwiseXor>));
+  registry.add("aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", one(where));
+  registry.add("aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor", one(where));
+  registry.add("aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor", one(where));
+  registry.add("aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor", one(where));
+  registry.add("aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", one(maskedFill));
+  registry.add("aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", one(maskedFill));
+}
+
+}  // namespace
+
+void addElementwise(NodeConverterRegistry& registry) {
+  addArithmetic(registry);
+  addExtremes(registry);
+  addComparisons(registry);
+  addLogic(registry);
+}
+
+}  // namespace torchtrt::conversion::converters

@@ -1,0 +1,27 @@
+// The one list of built-in converters: each family has an add... function, in a file of its own.
+#pragma once
+
+#include "torchtrt/conversion.h"
+
+namespace torchtrt::conversion::converters {
+
+void addActivations(NodeConverterRegistry& registry);
+void addUnaries(NodeConverterRegistry& registry);
+void addElementwise(NodeConverterRegistry& registry);
+void addConvolutions(NodeConverterRegistry& registry);
+void addMatrixMultiplies(NodeConverterRegistry& registry);
+void addNormalizations(NodeConverterRegistry& registry);
+void addPoolings(NodeConverterRegistry& registry);
+void addReductions(NodeConverterRegistry& registry);
+void addShuffles(NodeConverterRegistry& registry);
+void addSelections(NodeConverterRegistry& registry);
+void addCombinations(NodeConverterRegistry& registry);
+void addPaddings(NodeConverterRegistry& registry);
+void addResizes(NodeConverterRegistry& registry);
+void addCasts(NodeConverterRegistry& registry);
+void addFills(NodeConverterRegistry& registry);
+void addAttention(NodeConverterRegistry& registry);
+
+void addAll(NodeConverterRegistry& registry);  // all of the above
+
+}  // namespace torchtrt::conversion::converters

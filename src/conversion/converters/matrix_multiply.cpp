@@ -1,0 +1,83 @@
+#include "conversion/converters/call.h"
+#include "conversion/converters/list.h"
+
+namespace torchtrt::conversion::converters {
+namespace {
+
+Tensor& multiply(const Call& call, Tensor& a, Tensor& b, bool transpose_b = false, Tensor* bias = nullptr) {
+  return call.add(LayerType::kMATRIX_MULTIPLY, {&a, &b, bias}, attributes({{"transpose_b", transpose_b}}));
+}
+
+// x [...,K] times weight [N,K] transposed, plus bias [N]. A vector is a matrix of one row.
+Tensor& linear(Call& call) {
+  Tensor& x = call.tensor(0);
+  Tensor& weight = call.tensor(1);
+  Tensor& rows = x.rank() == 1 ? call.unsqueeze(x, 0) : x;
+  Tensor& columns = weight.rank() == 1 ? call.unsqueeze(weight, 0) : weight;
+  Tensor* result = &multiply(call, rows, columns, true, call.tensorOrNull(2));
+  if (weight.rank() == 1) {
+    result = &call.squeeze(*result, result->rank() - 1);
+  }
+  return x.rank() == 1 ? call.squeeze(*result, 0) : *result;
+}
+
+// A vector on the left is a row, on the right a column; the added dimension is dropped again.
+Tensor& matmul(Call& call) {
+  Tensor& a = call.tensor(0);
+  Tensor& b = call.tensor(1);
+  Tensor& rows = a.rank() == 1 ? call.unsqueeze(a, 0) : a;
+  Tensor& columns = b.rank() == 1 ? call.unsqueeze(b, 1) : b;
+  Tensor* result = &multiply(call, rows, columns);
+  if (b.rank() == 1) {
+    result = &call.squeeze(*result, result->rank() - 1);
+  }
+  return a.rank() == 1 ? call.squeeze(*result, result->rank() - (b.rank() == 1 ? 1 : 2)) : *result;
+}
+
+Tensor& timesNumber(const Call& call, Tensor& tensor, const at::Scalar& factor) {
+  return factor.equal(1) ? tensor : call.elementwise("prod", tensor, call.constant(factor, tensor.getType()));
+}
+
+// beta * self + alpha * (a x b); with beta 0 self is not looked at, so its NaN do not spread.
+Tensor& addProduct(const Call& call, Tensor& a, Tensor& b) {
+  const at::Scalar beta = call.number(3), alpha = call.number(4);
+  if (beta.equal(0)) {
+    return timesNumber(call, multiply(call, a, b), alpha);
+  }
+  Tensor& self = timesNumber(call, call.tensor(0), beta);
+  if (alpha.equal(1)) {
+    return multiply(call, a, b, false, &self);
+  }
+  return call.elementwise("sum", self, timesNumber(call, multiply(call, a, b), alpha));
+}
+
+Tensor& addmm(Call& call) {
+  return addProduct(call, call.tensor(1), call.tensor(2));
+}
+
+// The matrix times a vector, as a column.
+Tensor& addmv(Call& call) {
+  Tensor& column = call.unsqueeze(call.tensor(2), 1);
+  const at::Scalar beta = call.number(3), alpha = call.number(4);
+  Tensor& product = timesNumber(call, call.squeeze(multiply(call, call.tensor(1), column), 1), alpha);
+  return beta.equal(0) ? product : call.elementwise("sum", timesNumber(call, call.tensor(0), beta), product);
+}
+
+}  // namespace
+
+void addMatrixMultiplies(NodeConverterRegistry& registry) {
+  registry.add("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", one(linear));
+  registry.add("aten::matmul(Tensor self, Tensor other) -> Tensor", one(matmul));
+  registry.add("aten::mm(Tensor self, Tensor mat2) -> Tensor", one(matmul));
+  registry.add("aten::bmm(Tensor self, Tensor mat2) -> Tensor", one(matmul));
+  registry.add("aten::mv(Tensor self, Tensor vec) -> Tensor", one(matmul));
+  registry.add("aten::dot(Tensor self, Tensor tensor) -> Tensor", one(matmul));
+  registry.add("aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+               one(addmm));
+  registry.add("aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+               one(addmm));
+  registry.add("aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+               one(addmv));
+}
+
+}  // namespace torchtrt::conversion::converters

@@ -1,0 +1,404 @@
+#include <algorithm>
+
+#include "conversion/converters/call.h"
+#include "conversion/converters/list.h"
+#include "conversion/ivalues.h"
+
+namespace torchtrt::conversion::converters {
+namespace {
+
+const Dim& dimOf(const Tensor& tensor, int64_t axis) {
+  return tensor.getDimensions()[static_cast<int>(axis)];
+}
+
+std::pair<int64_t, int64_t> rangeOf(const Call& call, const Dim& dim) {
+  return dim.range([&](const std::string& name) {
+    const Symbol* symbol = call.net.findSymbol(name);
+    return symbol ? *symbol : Symbol{name, 0, 0, INT64_MAX};
+  });
+}
+
+// min and max that stay plain where one side always wins.
+Dim smaller(const Call& call, const Dim& a, const Dim& b) {
+  const auto [low, high] = rangeOf(call, a - b);
+  return high <= 0 ? a : low >= 0 ? b : Dim::min(a, b);
+}
+
+Dim larger(const Call& call, const Dim& a, const Dim& b) {
+  const auto [low, high] = rangeOf(call, a - b);
+  return low >= 0 ? a : high <= 0 ? b : Dim::max(a, b);
+}
+
+// An index from the end, as Python counts, turned into one from the start.
+Dim fromStart(const Call& call, const Dim& index, const Dim& size) {
+  const auto [low, high] = rangeOf(call, index);
+  if (low < 0 && high >= 0) {
+    call.refuse("dynamic-dimension", "whether index " + index.toString() + " counts from the end depends on sizes");
+  }
+  return high < 0 ? index + size : index;
+}
+
+// A slice's bound, cut to [0, size] as Python does.
+Dim clampedBound(const Call& call, const Dim& bound, const Dim& size) {
+  return larger(call, smaller(call, fromStart(call, bound, size), size), 0);
+}
+
+// self, dim, start, end, step
+Tensor& slice(Call& call) {
+  Tensor& x = call.tensor(0);
+  const int64_t axis = call.axis(1, x.rank()), step = call.integer(4);
+  const Dim& size = dimOf(x, axis);
+  const Dim start = call.isNone(2) ? Dim(0) : clampedBound(call, call.dim(2), size);
+  const bool to_end = call.isNone(3) || call.dim(3) == Dim(INT64_MAX);
+  const Dim end = to_end ? size : clampedBound(call, call.dim(3), size);
+  const Dim length = larger(call, end - start, 0);
+  if (start == Dim(0) && length == size && step == 1) {
+    return x;
+  }
+  return call.slice(x, axis, start, step == 1 ? length : Dim::ceilDiv(length, step), step);
+}
+
+// One element along the axis, which goes away.
+Tensor& elementOf(const Call& call, Tensor& x, int64_t axis, const Dim& index) {
+  return call.squeeze(call.slice(x, axis, index, 1), axis);
+}
+
+// self, dim, index
+Tensor& select(Call& call) {
+  Tensor& x = call.tensor(0);
+  const int64_t axis = call.axis(1, x.rank());
+  const Dim index = fromStart(call, call.dim(2), dimOf(x, axis));
+  if (rangeOf(call, dimOf(x, axis) - index).second < 1 || rangeOf(call, index).second < 0) {
+    call.refuse("argument", "index " + call.dim(2).toString() + " is outside dimension " + std::to_string(axis) +
+                                " of size " + dimOf(x, axis).toString());
+  }
+  return elementOf(call, x, axis, index);
+}
+
+// self, dim, start, length
+Tensor& narrow(Call& call) {
+  Tensor& x = call.tensor(0);
+  const int64_t axis = call.axis(1, x.rank());
+  return call.slice(x, axis, fromStart(call, call.dim(2), dimOf(x, axis)), call.dim(3));
+}
+
+std::vector<Tensor*> pieces(const Call& call, Tensor& x, int64_t axis, const std::vector<Dim>& sizes) {
+  std::vector<Tensor*> result;
+  Dim start = 0;
+  for (const Dim& size : sizes) {
+    result.push_back(&call.slice(x, axis, start, size));
+    start = start + size;
+  }
+  return result;
+}
+
+// Pieces of `size`, the last one smaller.
+std::vector<Dim> equalPieces(int64_t total, int64_t size) {
+  std::vector<Dim> sizes;
+  for (int64_t start = 0; start < total; start += size) {
+    sizes.emplace_back(std::min(size, total - start));
+  }
+  return sizes.empty() ? std::vector<Dim>{Dim(0)} : sizes;
+}
+
+// The number of pieces is what the list's length is, so the size has to be a number.
+std::vector<Tensor*> splitEvenly(Call& call) {
+  Tensor& x = call.tensor(0);
+  const int64_t axis = call.axis(2, x.rank());
+  const int64_t total = call.number(dimOf(x, axis), "the size of the dimension to split");
+  return pieces(call, x, axis, equalPieces(total, std::max<int64_t>(call.integer(1), 1)));
+}
+
+std::vector<Tensor*> splitBySizes(Call& call) {
+  Tensor& x = call.tensor(0);
+  return pieces(call, x, call.axis(2, x.rank()), call.dims(1));
+}
+
+// self, chunks, dim: a symbolic size is only cut where every chunk gets the same part of it
+std::vector<Tensor*> chunk(Call& call) {
+  Tensor& x = call.tensor(0);
+  const int64_t axis = call.axis(2, x.rank()), chunks = call.integer(1);
+  const Dim& size = dimOf(x, axis);
+  if (!size.isConstant() && Dim::mod(size, chunks) == Dim(0)) {
+    return pieces(call, x, axis, std::vector<Dim>(static_cast<size_t>(chunks), Dim::floorDiv(size, chunks)));
+  }
+  const int64_t total = call.number(size, "the size of the dimension to split");
+  if (total == 0) {
+    return pieces(call, x, axis, std::vector<Dim>(static_cast<size_t>(chunks), Dim(0)));
+  }
+  return pieces(call, x, axis, equalPieces(total, (total + chunks - 1) / chunks));
+}
+
+// self, sections, dim: the first ones get one more
+std::vector<Tensor*> tensorSplit(Call& call) {
+  Tensor& x = call.tensor(0);
+  const int64_t axis = call.axis(2, x.rank()), sections = call.integer(1);
+  const int64_t total = call.number(dimOf(x, axis), "the size of the dimension to split");
+  std::vector<Dim> sizes;
+  for (int64_t i = 0; i < sections; ++i) {
+    sizes.emplace_back(total / sections + (i < total % sections ? 1 : 0));
+  }
+  return pieces(call, x, axis, sizes);
+}
+
+// self, dim
+std::vector<Tensor*> unbind(Call& call) {
+  Tensor& x = call.tensor(0);
+  const int64_t axis = call.axis(1, x.rank());
+  const int64_t total = call.number(dimOf(x, axis), "the size of the dimension to unbind");
+  std::vector<Tensor*> result;
+  for (int64_t i = 0; i < total; ++i) {
+    result.push_back(&elementOf(call, x, axis, i));
+  }
+  return result;
+}
+
+// self, dims: those axes run backwards
+Tensor& flip(Call& call) {
+  Tensor& x = call.tensor(0);
+  Dims starts(std::vector<Dim>(static_cast<size_t>(x.rank())));
+  std::vector<int64_t> strides(static_cast<size_t>(x.rank()), 1);
+  for (const int64_t given : call.integers(1)) {
+    const int64_t axis = call.normalizeAxis(given, x.rank());
+    starts[static_cast<int>(axis)] = dimOf(x, axis) - 1;
+    strides[static_cast<size_t>(axis)] = -1;
+  }
+  return *call.net.addSlice(x, starts, x.getDimensions(), strides)->getOutput(0);
+}
+
+// The last `shift` elements come to the front.
+Tensor& rollAxis(const Call& call, Tensor& x, int64_t axis, const Dim& shift) {
+  const Dim& size = dimOf(x, axis);
+  const Dim front = size == Dim(0) ? Dim(0) : Dim::mod(shift, size);
+  if (front == Dim(0)) {
+    return x;
+  }
+  return *call.net
+              .addConcatenation({&call.slice(x, axis, size - front, front), &call.slice(x, axis, 0, size - front)},
+                                axis)
+              ->getOutput(0);
+}
+
+// self, shifts, dims (none: of all elements in order)
+Tensor& roll(Call& call) {
+  Tensor& x = call.tensor(0);
+  const std::vector<Dim> shifts = call.dims(1);
+  const std::vector<int64_t> axes = call.integers(2);
+  if (axes.empty()) {
+    Tensor& flat = call.reshape(x, Dims{x.getDimensions().numel()});
+    return call.reshape(rollAxis(call, flat, 0, shifts[0]), x.getDimensions());
+  }
+  Tensor* result = &x;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    result = &rollAxis(call, *result, call.normalizeAxis(axes[i], x.rank()), shifts[i]);
+  }
+  return *result;
+}
+
+Tensor& asIndices(const Call& call, Tensor& indices) {
+  const DType dtype = indices.getType();
+  return dtype == DType::kInt32 || dtype == DType::kInt64 ? indices : call.cast(indices, DType::kInt64);
+}
+
+// self, dim, index
+Tensor& indexSelect(Call& call) {
+  Tensor& x = call.tensor(0);
+  Tensor& indices = asIndices(call, call.tensor(2));
+  return *call.net.addGather(x, indices.rank() == 0 ? call.reshape(indices, {1}) : indices, call.axis(1, x.rank()))
+              ->getOutput(0);
+}
+
+// weight, indices
+Tensor& embedding(Call& call) {
+  return *call.net.addGather(call.tensor(0), asIndices(call, call.tensor(1)), 0)->getOutput(0);
+}
+
+// Elements of x by an index of the same rank, which may be smaller along the other axes.
+Tensor& gatherElements(const Call& call, Tensor& given, int64_t axis, Tensor& indices) {
+  Tensor* x = &given;
+  for (int i = 0; i < given.rank(); ++i) {
+    if (i != axis && !(given.getDimensions()[i] == indices.getDimensions()[i])) {
+      x = &call.slice(*x, i, 0, indices.getDimensions()[i]);
+    }
+  }
+  return *call.net.addGather(*x, asIndices(call, indices), axis, "element")->getOutput(0);
+}
+
+// self, dim, index
+Tensor& gather(Call& call) {
+  Tensor& x = call.tensor(0);
+  if (x.rank() == 0) {
+    return call.expand(x, call.tensor(2).getDimensions());
+  }
+  return gatherElements(call, x, call.axis(1, x.rank()), call.tensor(2));
+}
+
+Tensor& broadcastOthers(const Call& call, Tensor& tensor, const Tensor& like, int64_t axis) {
+  std::vector<Dim> dims;
+  for (int i = 0; i < tensor.rank(); ++i) {
+    const bool takes_other = i != axis && isOne(tensor.getDimensions()[i]);
+    dims.push_back(takes_other ? like.getDimensions()[i] : tensor.getDimensions()[i]);
+  }
+  return call.expand(tensor, Dims(dims));
+}
+
+// self, indices, dim (None: of all elements in order)
+Tensor& takeAlongDim(Call& call) {
+  Tensor& x = call.tensor(0);
+  Tensor& indices = call.tensor(1);
+  if (call.isNone(2)) {
+    Tensor& flat = call.reshape(x, Dims{x.getDimensions().numel()});
+    return gatherElements(call, flat, 0, call.reshape(indices, Dims{indices.getDimensions().numel()}));
+  }
+  const int64_t axis = call.axis(2, x.rank());
+  return gatherElements(call, broadcastOthers(call, x, indices, axis), axis, broadcastOthers(call, indices, x, axis));
+}
+
+// self, index: of all elements in order
+Tensor& take(Call& call) {
+  Tensor& x = call.tensor(0);
+  Tensor& flat = call.reshape(x, Dims{x.getDimensions().numel()});
+  return *call.net.addGather(flat, asIndices(call, call.tensor(1)), 0)->getOutput(0);
+}
+
+struct IndexedAxes {
+  std::vector<Tensor*> indices;  // broadcast against each other by arithmetic
+  std::vector<int64_t> axes;
+};
+
+IndexedAxes indexedAxes(const Call& call) {
+  IndexedAxes indexed;
+  const auto& list = *call.arg(1).IValue();
+  for (size_t i = 0; i < list.toListRef().size(); ++i) {
+    const torch::jit::IValue& element = list.toListRef()[i];
+    if (element.isNone() || (element.isTensor() && !element.toTensor().defined())) {
+      continue;
+    }
+    Tensor* tensor = element.isTensor() ? call.ctx.constant(element.toTensor()) : tensorIn(element);
+    if (!tensor || tensor->getType() == DType::kBool || tensor->getType() == DType::kUInt8) {
+      call.refuse("data-dependent", "the size of the result depends on the values of a mask");
+    }
+    indexed.indices.push_back(&call.cast(*tensor, DType::kInt64));
+    indexed.axes.push_back(static_cast<int64_t>(i));
+  }
+  return indexed;
+}
+
+// Row-major position of the indexed elements among the indexed axes, negative indices counted from the end.
+Tensor& flatIndex(const Call& call, const Tensor& x, const IndexedAxes& indexed) {
+  Tensor* flat = nullptr;
+  for (size_t i = 0; i < indexed.axes.size(); ++i) {
+    const int64_t size = call.number(dimOf(x, indexed.axes[i]), "the size of an indexed dimension");
+    Tensor& index = *indexed.indices[i];
+    Tensor& is_negative = call.elementwise("less", index, call.constant(0, DType::kInt64));
+    Tensor& wrapped = call.elementwise("sum", index, call.constant(size, DType::kInt64));
+    Tensor& positive = call.add(LayerType::kSELECT, {&is_negative, &wrapped, &index});
+    flat = flat
+               ? &call.elementwise("sum", call.elementwise("prod", *flat, call.constant(size, DType::kInt64)), positive)
+               : &positive;
+  }
+  return *flat;
+}
+
+// x[:, i, j]: the indexed axes, which have to be neighbours, become one, from which elements are taken.
+Tensor& index(Call& call) {
+  Tensor& x = call.tensor(0);
+  const IndexedAxes indexed = indexedAxes(call);
+  if (indexed.axes.empty()) {
+    return x;
+  }
+  const int64_t first = indexed.axes.front();
+  if (indexed.axes.size() == 1) {
+    return *call.net.addGather(x, *indexed.indices[0], first)->getOutput(0);
+  }
+  if (indexed.axes.back() - first + 1 != static_cast<int64_t>(indexed.axes.size())) {
+    call.refuse("argument", "the indexed dimensions have to be neighbours");
+  }
+  Tensor& positions = flatIndex(call, x, indexed);
+  std::vector<Dim> dims = x.getDimensions().vec();
+  Dim merged = 1;
+  for (const int64_t axis : indexed.axes) {
+    merged = merged * dimOf(x, axis);
+  }
+  dims.erase(dims.begin() + first, dims.begin() + indexed.axes.back() + 1);
+  dims.insert(dims.begin() + first, merged);
+  return *call.net.addGather(call.reshape(x, Dims(dims)), positions, first)->getOutput(0);
+}
+
+// x with a part of it replaced: what is before, the new part, what is after.
+Tensor& replacePart(const Call& call, Tensor& x, Tensor& part, int64_t axis, const Dim& start, const Dim& length) {
+  const Dim rest = dimOf(x, axis) - start - length;
+  std::vector<Tensor*> parts;
+  if (!(start == Dim(0))) {
+    parts.push_back(&call.slice(x, axis, 0, start));
+  }
+  parts.push_back(&call.cast(part, x.getType()));
+  if (!(rest == Dim(0))) {
+    parts.push_back(&call.slice(x, axis, start + length, rest));
+  }
+  return parts.size() == 1 ? *parts[0] : *call.net.addConcatenation(parts, axis)->getOutput(0);
+}
+
+// self, src, dim, index
+Tensor& selectScatter(Call& call) {
+  Tensor& x = call.tensor(0);
+  const int64_t axis = call.axis(2, x.rank());
+  Tensor& part = call.unsqueeze(call.tensor(1), axis);
+  return replacePart(call, x, part, axis, fromStart(call, call.dim(3), dimOf(x, axis)), 1);
+}
+
+// self, src, dim, start, end, step
+Tensor& sliceScatter(Call& call) {
+  Tensor& x = call.tensor(0);
+  const int64_t axis = call.axis(2, x.rank());
+  if (call.integer(5) != 1) {
+    call.refuse("argument", "argument 'step' has to be 1");
+  }
+  const Dim& size = dimOf(x, axis);
+  const Dim start = call.isNone(3) ? Dim(0) : clampedBound(call, call.dim(3), size);
+  const Dim end = call.isNone(4) || call.dim(4) == Dim(INT64_MAX) ? size : clampedBound(call, call.dim(4), size);
+  return replacePart(call, x, call.tensor(1), axis, start, larger(call, end - start, 0));
+}
+
+}  // namespace
+
+void addSelections(NodeConverterRegistry& registry) {
+  registry.add(
+      "aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)",
+      one(slice));
+  registry.add("aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)", one(select));
+  registry.add("aten::narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)", one(narrow));
+  registry.add("aten::narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)", one(narrow));
+  registry.add("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
+               listOf(splitEvenly));
+  registry.add("aten::unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]", listOf(splitEvenly));
+  registry.add("aten::split(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]", listOf(splitBySizes));
+  registry.add("aten::split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]",
+               listOf(splitBySizes));
+  registry.add("aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
+               listOf(splitBySizes));
+  registry.add("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", listOf(chunk));
+  registry.add("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", listOf(chunk));
+  registry.add("aten::tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]",
+               listOf(tensorSplit));
+  registry.add("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", listOf(unbind));
+  registry.add("aten::flip(Tensor self, int[] dims) -> Tensor", one(flip));
+  registry.add("aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", one(roll));
+  registry.add("aten::index_select(Tensor self, int dim, Tensor index) -> Tensor", one(indexSelect));
+  registry.add(
+      "aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool "
+      "sparse=False) -> Tensor",
+      one(embedding));
+  registry.add("aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", one(gather));
+  registry.add("aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", one(takeAlongDim));
+  registry.add("aten::take(Tensor self, Tensor index) -> Tensor", one(take));
+  registry.add("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", one(index));
+  registry.add("aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", one(index));
+  registry.add("aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor", one(selectScatter));
+  registry.add(
+      "aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> "
+      "Tensor",
+      one(sliceScatter));
+}
+
+}  // namespace torchtrt::conversion::converters

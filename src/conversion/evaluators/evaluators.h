@@ -1,0 +1,38 @@
+// Evaluators compute what is known while compiling: numbers, lists, sizes, constant tensors. They run before converters. What none
+// of them knows by name is given to PyTorch itself, if all its operands are known.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "conversion/ivalues.h"
+
+namespace torchtrt::conversion::evaluators {
+
+using torch::jit::Node;
+using torch::jit::Value;
+
+// Associates the node's outputs and says true, or leaves the node to others.
+using Evaluator = bool (*)(ConversionCtx& ctx, const Node& node);
+
+// By qualified name, overloads alike ("aten::size").
+class EvaluatorRegistry {
+ public:
+  static const EvaluatorRegistry& instance();  // filled by list.cpp
+  void add(const std::string& name, Evaluator evaluator);
+  Evaluator find(const Node& node) const;
+
+ private:
+  std::map<std::string, Evaluator> evaluators_;
+};
+
+void addStructureEvaluators(EvaluatorRegistry& registry);  // structure.cpp: constants, lists, tuples, None, types of tensors
+void addSizeEvaluators(EvaluatorRegistry& registry);       // sizes.cpp: size, dim, numel and arithmetic with symbols
+
+// constants.cpp: runs the node in PyTorch if all operands are known and it has no effects.
+bool evaluateInPyTorch(ConversionCtx& ctx, const Node& node);
+
+// All of the above in order.
+bool evaluate(ConversionCtx& ctx, const Node& node);
+
+}  // namespace torchtrt::conversion::evaluators

@@ -1,0 +1,28 @@
+// What an IValue of the evaluated map can be beside PyTorch's own kinds: a network tensor or a symbolic size, in a container.
+#pragma once
+
+#include <optional>
+
+#include "torchtrt/conversion.h"
+
+namespace torchtrt::conversion {
+
+using torch::jit::IValue;
+
+IValue wrap(network::Tensor* tensor);
+IValue wrap(const Dim& dim);  // an int where the dim is a number
+network::Tensor* tensorIn(const IValue& value);  // null where it is something else
+std::optional<Dim> symbolIn(const IValue& value);
+// A whole number: an int, a 0-d integral tensor, or a symbolic size.
+std::optional<Dim> dimIn(const IValue& value);
+// Whether the value or an element of it is a container, which PyTorch's operators cannot take.
+bool holdsContainers(const IValue& value);
+
+// The value of a block's value in either map; nothing where it is in neither.
+std::optional<IValue> lookUp(const ConversionCtx& ctx, const torch::jit::Value* value);
+// Associates an output with what an evaluator found, unwrapping network tensors.
+void associate(ConversionCtx& ctx, const torch::jit::Value* value, IValue ivalue);
+// The 0-d int64 tensor of a symbolic size.
+network::Tensor* sizeTensor(network::Network& net, const Dim& dim);
+
+}  // namespace torchtrt::conversion

@@ -1,0 +1,141 @@
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <algorithm>
+#include <set>
+
+#include "conversion/conversion.h"
+#include "conversion/evaluators/evaluators.h"
+
+namespace torchtrt::conversion {
+namespace {
+
+using torch::jit::Block;
+using torch::jit::Node;
+using torch::jit::Value;
+namespace prim = torch::jit::prim;
+
+constexpr int kMaxDepth = 40;  // of operands walked back to find what a number depends on
+
+bool isTensor(const Value& value) {
+  return value.type()->isSubtypeOf(*c10::TensorType::get());
+}
+
+bool holdsTensors(const c10::TypePtr& type) {
+  if (type->isSubtypeOf(*c10::TensorType::get())) {
+    return true;
+  }
+  const auto contained = type->containedTypes();
+  return std::any_of(contained.begin(), contained.end(), holdsTensors);
+}
+
+// Questions that shapes and dtypes answer, whatever the values are.
+bool asksForType(const Node& node) {
+  static const std::set<std::string> kinds = {"aten::size",    "aten::dim",    "aten::numel",     "aten::len",
+                                              "prim::dtype",   "prim::device", "aten::is_floating_point",
+                                              "aten::__is__",  "aten::__isnot__", "prim::is_complex", "aten::is_complex",
+                                              "aten::sym_size", "aten::sym_numel", "prim::shape"};
+  return kinds.count(node.kind().toQualString()) != 0;
+}
+
+// Whether the value follows from constants, shapes and dtypes.
+bool isKnown(const Value& value, int depth) {
+  const Node& node = *value.node();
+  if (node.kind() == prim::Constant || node.kind() == prim::Uninitialized) {
+    return true;
+  }
+  if (depth > kMaxDepth || node.kind() == prim::Param || node.kind() == prim::If || node.kind() == prim::Loop) {
+    return false;
+  }
+  if (asksForType(node)) {
+    return std::all_of(node.inputs().begin(), node.inputs().end(),
+                       [&](const Value* input) { return isTensor(*input) || isKnown(*input, depth + 1); });
+  }
+  const auto* schema = node.maybeSchema();
+  const bool constructs = node.kind() == prim::ListConstruct || node.kind() == prim::TupleConstruct;
+  if ((!schema && !constructs) || (schema && schema->is_mutable()) || node.isNondeterministic() || node.hasSideEffects()) {
+    return false;
+  }
+  return std::all_of(node.inputs().begin(), node.inputs().end(),
+                     [&](const Value* input) { return isKnown(*input, depth + 1); });
+}
+
+std::optional<Refusal> refusalOfBlock(const Block& block) {
+  for (const Node* node : block.nodes()) {
+    if (node->kind() == prim::RaiseException) {
+      continue;
+    }
+    if (auto refusal = refusalOf(*node)) {
+      return refusal;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> refusalOfIf(const Node& node) {
+  if (!isKnown(*node.input(), 0)) {
+    return Refusal{"control-flow", "the branch depends on data"};
+  }
+  const auto refusal = refusalOfBlock(*node.blocks()[0]);
+  return refusal ? refusal : refusalOfBlock(*node.blocks()[1]);
+}
+
+// Numbers made from a tensor's elements, which only exist at run time.
+bool readsData(const Node& node) {
+  const bool makes_tensors = std::any_of(node.outputs().begin(), node.outputs().end(),
+                                         [](const Value* output) { return holdsTensors(output->type()); });
+  const bool takes_tensors = std::any_of(node.inputs().begin(), node.inputs().end(),
+                                         [](const Value* input) { return holdsTensors(input->type()); });
+  return takes_tensors && !makes_tensors && !node.outputs().empty();
+}
+
+bool isEvaluated(const Node& node) {
+  if (asksForType(node)) {
+    return true;
+  }
+  const bool by_name = evaluators::EvaluatorRegistry::instance().find(node) != nullptr;
+  if (by_name && node.kind().is_prim() && node.kind() != prim::RaiseException) {
+    return true;
+  }
+  return std::all_of(node.outputs().begin(), node.outputs().end(),
+                     [&](const Value* output) { return isKnown(*output, 0); });
+}
+
+}  // namespace
+
+std::optional<Refusal> refusalOf(const Node& node) {
+  const std::string kind = node.kind().toQualString();
+  const auto* schema = node.maybeSchema();
+  if (node.kind() == prim::If) {
+    return refusalOfIf(node);
+  }
+  if (node.kind() == prim::Loop) {
+    return Refusal{"control-flow", "the number of trips is not known while compiling"};
+  }
+  if (NodeConverterRegistry::instance().has(node)) {
+    return std::nullopt;
+  }
+  if (schema && schema->is_mutable()) {
+    return Refusal{"mutation", kind + " writes to its operand, which others may see"};
+  }
+  if (node.hasSideEffects()) {
+    return Refusal{"side-effects", kind + " has effects beside its results"};
+  }
+  if (node.isNondeterministic()) {
+    return Refusal{"random", kind + " gives different results at every call"};
+  }
+  if (isEvaluated(node)) {
+    return std::nullopt;
+  }
+  const bool evaluator = evaluators::EvaluatorRegistry::instance().find(node) != nullptr;
+  if (readsData(node)) {
+    return Refusal{"data-dependent", kind + " needs elements of a tensor while compiling"};
+  }
+  const bool numbers_only = schema && std::none_of(node.outputs().begin(), node.outputs().end(),
+                                                   [](const Value* output) { return holdsTensors(output->type()); });
+  if (numbers_only || (evaluator && (kind == "aten::detach" || kind == "aten::contiguous" || kind == "aten::alias"))) {
+    return std::nullopt;
+  }
+  return Refusal{"no-converter", "no converter is registered for " + kind};
+}
+
+}  // namespace torchtrt::conversion

@@ -1,0 +1,144 @@
+#include <torch/csrc/jit/ir/scope.h>
+
+#include <sstream>
+
+#include "torchtrt/conversion.h"
+
+namespace torchtrt::conversion::util {
+namespace {
+
+using torch::jit::Node;
+
+// "__module.layer1/__module.layer1.0/__module.layer1.0.conv1": a trace's scope says the whole path last.
+std::string pathOfScope(const std::string& scope) {
+  const std::string marker = "__module.";
+  const size_t start = scope.rfind(marker);
+  return start == std::string::npos ? "" : scope.substr(start + marker.size());
+}
+
+// The attribute names through which the call went, from the outermost.
+std::string pathOfCalls(const torch::jit::InlinedCallStackPtr& calls) {
+  std::string path;
+  for (const auto& call : calls->vec()) {
+    const auto& instance = std::get<2>(call);
+    const std::string name = instance ? instance->instance_name() : "";
+    if (!name.empty() && name != "self" && name != "SELF" && name != "INSTANCE_NAME_UNKNOWN") {
+      path += (path.empty() ? "" : ".") + name;
+    }
+  }
+  return path;
+}
+
+std::string functionOf(const Node& node) {
+  const auto calls = node.callstack();
+  if (!calls) {
+    return "";
+  }
+  const auto entries = (*calls)->vec();
+  return entries.empty() || !std::get<0>(entries.back()) ? "" : std::get<0>(entries.back())->name();
+}
+
+}  // namespace
+
+std::vector<int64_t> toVec(const Dims& dims) {
+  if (!dims.isStatic()) {
+    throw ConversionRefused({"dynamic-dimension", "numbers are needed, but the shape is " + dims.toString()}, {},
+                            "compile for fixed sizes, or write the converter with Dims instead of numbers");
+  }
+  return dims.constants();
+}
+
+Dims toDims(c10::IntArrayRef values) {
+  return Dims::of(values.vec());
+}
+
+Dims toDims(const c10::List<int64_t>& values) {
+  return Dims::of(values.vec());
+}
+
+std::string node_info(const Node* node) {
+  std::ostringstream text;
+  node->print(text, 0, nullptr, /*print_source_locations=*/true, /*print_attributes=*/true, /*print_scopes=*/false,
+              /*print_body=*/false);
+  std::string line = text.str();
+  line.erase(line.find_last_not_of('\n') + 1);
+  return line;
+}
+
+std::optional<DType> tryToDType(at::ScalarType type) {
+  switch (type) {
+    case at::kFloat:
+      return DType::kFloat32;
+    case at::kDouble:
+      return DType::kFloat64;
+    case at::kHalf:
+      return DType::kFloat16;
+    case at::kBFloat16:
+      return DType::kBFloat16;
+    case at::kChar:
+      return DType::kInt8;
+    case at::kShort:
+      return DType::kInt16;
+    case at::kInt:
+      return DType::kInt32;
+    case at::kLong:
+      return DType::kInt64;
+    case at::kByte:
+      return DType::kUInt8;
+    case at::kBool:
+      return DType::kBool;
+    default:
+      return std::nullopt;
+  }
+}
+
+DType toDType(at::ScalarType type) {
+  const auto dtype = tryToDType(type);
+  if (!dtype) {
+    throw ConversionRefused({"dtype", std::string("engines have no element type for torch.") + at::toString(type)});
+  }
+  return *dtype;
+}
+
+at::ScalarType toScalarType(DType type) {
+  switch (type) {
+    case DType::kFloat32:
+      return at::kFloat;
+    case DType::kFloat64:
+      return at::kDouble;
+    case DType::kFloat16:
+      return at::kHalf;
+    case DType::kBFloat16:
+      return at::kBFloat16;
+    case DType::kInt8:
+      return at::kChar;
+    case DType::kInt16:
+      return at::kShort;
+    case DType::kInt32:
+      return at::kInt;
+    case DType::kInt64:
+      return at::kLong;
+    case DType::kUInt8:
+      return at::kByte;
+    case DType::kBool:
+      return at::kBool;
+  }
+  throw InternalError("no such DType: " + std::to_string(static_cast<int>(type)));
+}
+
+Location locationOf(const Node& node) {
+  Location location;
+  if (const auto line = node.sourceRange().file_line_col()) {
+    location.file = std::get<0>(*line);
+    location.line = static_cast<int>(std::get<1>(*line));
+    location.column = static_cast<int>(std::get<2>(*line));
+  }
+  location.function = functionOf(node);
+  location.scope = node.callstack() ? pathOfCalls(*node.callstack()) : "";
+  if (location.scope.empty()) {
+    location.scope = pathOfScope(node.scopeName());
+  }
+  return location;
+}
+
+}  // namespace torchtrt::conversion::util

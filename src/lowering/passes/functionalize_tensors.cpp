@@ -1,0 +1,180 @@
+#include <torch/csrc/jit/ir/alias_analysis.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "lowering/pass.h"
+#include "lowering/passes/passes.h"
+
+namespace torchtrt::lowering {
+namespace {
+
+using torch::jit::AliasDb;
+using torch::jit::Graph;
+using torch::jit::Node;
+using torch::jit::Use;
+using torch::jit::Value;
+namespace prim = torch::jit::prim;
+
+// In-place operators whose functional form has another name.
+const std::map<std::string, std::string>& renamed() {
+  static const std::map<std::string, std::string> names = {{"aten::zero_", "aten::zeros_like"},
+                                                           {"aten::fill_", "aten::full_like"}};
+  return names;
+}
+
+bool isInPlace(const Node& node) {
+  const auto* schema = node.maybeSchema();
+  return schema && node.kind().is_aten() && node.outputs().size() == 1 && !schema->arguments().empty() &&
+         schema->name().back() == '_' && !schema->name().ends_with("__") &&
+         schema->is_mutable({c10::SchemaArgType::input, 0}) &&
+         node.input(0)->type()->isSubtypeOf(*c10::TensorType::get());
+}
+
+// Not in the graph yet; null where there is no functional form with the same operands.
+Node* functionalForm(Graph& graph, Node& node) {
+  const std::string kind = node.kind().toQualString();
+  const auto found = renamed().find(kind);
+  const std::string name = found != renamed().end() ? found->second : kind.substr(0, kind.size() - 1);
+  std::vector<Value*> inputs = node.inputs().vec();
+  torch::jit::WithInsertPoint guard(&node);
+  if (found != renamed().end()) {  // dtype, layout, device, pin_memory, memory_format
+    Value* none = graph.insertConstant(torch::jit::IValue());
+    inputs.insert(inputs.end(), 5, none);
+  }
+  Node* functional = graph.create(c10::Symbol::fromQualString(name), inputs);
+  const auto* schema = functional->maybeSchema();
+  if (!schema || schema->is_mutable() || schema->returns().size() != 1) {
+    functional->destroy();
+    return nullptr;
+  }
+  return functional;
+}
+
+// Whether the node is in a loop that the outer block is not in: then "before" may also be "after".
+bool loopBetween(const Node* node, const torch::jit::Block* outer) {
+  bool loop = false;
+  for (const torch::jit::Block* block = node->owningBlock(); block != outer; block = block->owningNode()->owningBlock()) {
+    if (!block->owningNode()) {
+      return false;  // the block does not enclose the node
+    }
+    loop |= block->owningNode()->kind() != prim::If;
+  }
+  return loop;
+}
+
+// Results of these are of another dtype than the operand, which an in-place form keeps.
+bool changesType(const Node& functional) {
+  static const std::set<std::string> kinds = {"aten::eq", "aten::ne", "aten::lt",         "aten::le",         "aten::gt",
+                                              "aten::ge", "aten::logical_not", "aten::logical_and", "aten::logical_or",
+                                              "aten::logical_xor"};
+  const auto is_tensor = [](const Value* value) { return value->type()->isSubtypeOf(*c10::TensorType::get()); };
+  return kinds.count(functional.kind().toQualString()) != 0 ||
+         std::count_if(functional.inputs().begin(), functional.inputs().end(), is_tensor) > 1;
+}
+
+bool isOwnedElsewhere(const Value* value) {
+  const auto kind = value->node()->kind();
+  return kind == prim::Param || kind == prim::Constant || kind == prim::GetAttr;
+}
+
+void collectValues(torch::jit::Block* block, std::vector<Value*>* values) {
+  for (Value* input : block->inputs()) {
+    values->push_back(input);
+  }
+  for (Node* node : block->nodes()) {
+    for (Value* output : node->outputs()) {
+      values->push_back(output);
+    }
+    for (torch::jit::Block* inner : node->blocks()) {
+      collectValues(inner, values);
+    }
+  }
+}
+
+class TensorFunctionalizer {
+ public:
+  explicit TensorFunctionalizer(GraphPtr graph) : graph_(std::move(graph)), aliases_(graph_) {
+    collectValues(graph_->block(), &values_);
+    std::erase_if(values_, [](const Value* value) { return !AliasDb::isMutableType(value); });
+  }
+
+  bool run() {
+    bool changed = false;
+    forEachNode(graph_->block(), [&](Node* node) { changed |= isInPlace(*node) && functionalize(node); });
+    return changed;
+  }
+
+ private:
+  // Nobody may see the write but through the mutated value itself: no other value that may share its memory is read afterwards,
+  // and none belongs to the caller, a constant, or another block.
+  bool writeIsPrivate(Node* node) {
+    Value* mutated = node->input(0);
+    if (isOwnedElsewhere(mutated) || mutated->node()->owningBlock() != node->owningBlock()) {
+      return false;
+    }
+    return std::all_of(values_.begin(), values_.end(), [&](Value* value) {
+      if (value == mutated || value == node->output() || !aliases_.mayContainAlias(mutated, value)) {
+        return true;
+      }
+      if (isOwnedElsewhere(value) || loopBetween(node, value->node()->owningBlock())) {
+        return false;
+      }
+      return std::none_of(value->uses().begin(), value->uses().end(), [&](const Use& use) {
+        return use.user == node || use.user->isAfter(node);
+      });
+    });
+  }
+
+  // The alias information stays that of the graph before all changes: a functional result is still said to share memory with
+  // what its in-place form wrote to, which errs on the safe side.
+  bool functionalize(Node* node) {
+    Node* functional = writeIsPrivate(node) ? functionalForm(*graph_, *node) : nullptr;
+    if (!functional) {
+      return false;
+    }
+    Value* mutated = node->input(0);
+    functional->insertBefore(node);
+    functional->copyMetadata(node);
+    functional->output()->setType(node->output()->type());
+    Value* result = keepType(node, functional, mutated);
+    for (const Use& use : std::vector<Use>(mutated->uses())) {
+      if (use.user != node && use.user->isAfter(node)) {
+        use.user->replaceInput(use.offset, result);
+      }
+    }
+    if (node->output()->hasDebugName()) {
+      result->copyMetadata(node->output());
+    }
+    Value* written = node->output();
+    written->replaceAllUsesWith(result);
+    aliases_.replaceWithNewValue(written, result);
+    std::replace(values_.begin(), values_.end(), written, result);
+    node->destroy();
+    return true;
+  }
+
+  // In place, the result keeps the operand's dtype whatever the other operand is.
+  Value* keepType(Node* node, Node* functional, Value* mutated) {
+    if (!changesType(*functional)) {
+      return functional->output();
+    }
+    Node* cast = graph_->create(c10::Symbol::fromQualString("aten::type_as"), {functional->output(), mutated});
+    cast->insertAfter(functional);
+    cast->copyMetadata(node);
+    return cast->output();
+  }
+
+  GraphPtr graph_;
+  AliasDb aliases_;
+  std::vector<Value*> values_;
+};
+
+}  // namespace
+
+bool functionalizeTensors(const GraphPtr& graph) {
+  return TensorFunctionalizer(graph).run();
+}
+
+}  // namespace torchtrt::lowering

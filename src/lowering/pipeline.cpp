@@ -1,0 +1,138 @@
+#include <algorithm>
+#include <regex>
+
+#include "base/logging.h"
+#include "lowering/lowering.h"
+#include "lowering/pass.h"
+#include "lowering/passes/passes.h"
+#include "lowering/verify.h"
+#include "torchtrt/error.h"
+
+namespace torchtrt::lowering {
+namespace {
+
+using torch::jit::Graph;
+using torch::jit::Module;
+
+void runPass(const Pass& pass, const GraphPtr& graph, const LoweringOptions& options) {
+  const auto& disabled = options.disabled_passes;
+  if (std::find(disabled.begin(), disabled.end(), pass.name) != disabled.end()) {
+    return;
+  }
+  const bool changed = pass.run(graph);
+  TORCHTRT_LOG(kDEBUG, "lowering: " << pass.name << (changed ? " changed the graph" : " changed nothing"));
+  if (options.verify && changed) {
+    verify(*graph, pass.name);
+  }
+  if (!options.dump_after.empty() && std::regex_search(pass.name, std::regex(options.dump_after))) {
+    TORCHTRT_LOG(kGRAPH, "after " << pass.name << ":\n" << graph->toString());
+  }
+}
+
+void checkPassNames(const LoweringOptions& options) {
+  for (const std::string& name : options.disabled_passes) {
+    if (!findPass(name)) {
+      throw CompileError(ErrorCode::kInvalidOption, "no lowering pass is named '" + name + "'", {},
+                         "src/lowering/pipeline.cpp lists the passes");
+    }
+  }
+}
+
+void checkEvalMode(const Module& module) {
+  for (const auto& child : module.named_modules()) {
+    if (child.value.hasattr("training") && child.value.attr("training").toBool()) {
+      const std::string which = child.name.empty() ? "the module" : "submodule '" + child.name + "'";
+      throw CompileError(ErrorCode::kInvalidModule, which + " is in training mode, expected evaluation mode", {},
+                         "call eval() on the module before compiling it");
+    }
+  }
+}
+
+c10::FunctionSchema withoutSelf(const c10::FunctionSchema& schema) {
+  std::vector<c10::Argument> arguments(schema.arguments().begin() + 1, schema.arguments().end());
+  return schema.cloneWithArguments(std::move(arguments));
+}
+
+c10::FunctionSchema schemaOf(const Graph& graph) {
+  std::vector<c10::Argument> arguments, returns;
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    arguments.emplace_back("input_" + std::to_string(i), graph.inputs()[i]->type());
+  }
+  for (const torch::jit::Value* output : graph.outputs()) {
+    returns.emplace_back("", output->type());
+  }
+  return c10::FunctionSchema("forward", "", std::move(arguments), std::move(returns));
+}
+
+void runPipeline(const GraphPtr& graph, const LoweringOptions& options) {
+  for (const Pass& pass : pipeline()) {
+    runPass(pass, graph, options);
+  }
+}
+
+}  // namespace
+
+// A few rewrites open the way for others, so the list has some of them twice.
+const std::vector<Pass>& pipeline() {
+  static const std::vector<Pass> passes = {
+      {"inline-calls", "functions, methods, fork and wait become part of the graph", inlineCalls},
+      {"erase-traced-shapes", "forgets what a trace recorded about its example inputs", eraseTracedShapes},
+      {"remove-exceptions", "drops branches that raise", removeExceptions},
+      {"remove-warnings", "drops aten::warn and logs its text", removeWarnings},
+      {"fold-constants", "computes what depends on constants alone", foldConstants},
+      {"unroll-loops", "repeats bodies with a constant number of trips", unrollLoops},
+      {"fold-unrolled-constants", "computes what unrolling made constant", foldConstants},
+      {"remove-dropout", "drops dropout with train=False", removeDropout},
+      {"functionalize-lists", "append and extend become list construction", functionalizeLists},
+      {"functionalize-tensors", "in-place operators become functional ones where provably the same", functionalizeTensors},
+      {"lower-tuples", "drops tuples that are built and taken apart", lowerTuples},
+      {"simplify", "libtorch's peepholes that need no shapes", simplify},
+      {"remove-no-ops", "drops detach, contiguous, clone and the like", removeNoOps},
+      {"normalize-convolution", "every convolution becomes conv1d, 2d, 3d or conv_transpose1d, 2d, 3d", normalizeConvolution},
+      {"normalize-linear", "addmm and matmul + add become linear", normalizeLinear},
+      {"normalize-batch-norm", "every batch normalisation becomes batch_norm", normalizeBatchNorm},
+      {"normalize-views", "view and its relatives become reshape", normalizeViews},
+      {"fold-remaining-constants", "computes what the rewrites made constant", foldConstants},
+      {"pool-constants", "one node per number, string, list or None", poolConstants},
+      {"eliminate-common-subexpressions", "one node per computation", eliminateCommonSubexpressions},
+      {"eliminate-dead-code", "drops what nobody reads", eliminateDeadCode},
+  };
+  return passes;
+}
+
+const Pass* findPass(const std::string& name) {
+  for (const Pass& pass : pipeline()) {
+    if (pass.name == name) {
+      return &pass;
+    }
+  }
+  return nullptr;
+}
+
+LoweredGraph lower(const Module& module, const std::string& method, const LoweringOptions& options) {
+  checkPassNames(options);
+  const auto found = module.find_method(method);
+  if (!found) {
+    throw CompileError(ErrorCode::kInvalidModule,
+                       "module " + module.type()->str() + " has no method '" + method + "'", {},
+                       "name a method that the module was scripted or traced with");
+  }
+  checkEvalMode(module);
+  LoweredGraph lowered{found->graph()->copy(), withoutSelf(found->function().getSchema()),
+                       module.type()->name() ? module.type()->name()->qualifiedName() : module.type()->str()};
+  freezeAttributes(lowered.graph, module);
+  if (options.verify) {
+    verify(*lowered.graph, "freeze-attributes");
+  }
+  runPipeline(lowered.graph, options);
+  return lowered;
+}
+
+LoweredGraph lower(const std::shared_ptr<Graph>& graph, const LoweringOptions& options) {
+  checkPassNames(options);
+  LoweredGraph lowered{graph->copy(), schemaOf(*graph), ""};
+  runPipeline(lowered.graph, options);
+  return lowered;
+}
+
+}  // namespace torchtrt::lowering
