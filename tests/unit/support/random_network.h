@@ -1,0 +1,25 @@
+// Small valid networks made from a seed: every kind of layer that runs without a plugin, static and symbolic shapes.
+// For fuzz tests of what takes a network; the values stay tame (no division by data, no exponential growth), so results
+// can be compared.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "torchtrt/network.h"
+
+namespace torchtrt::test {
+
+struct RandomNetworkOptions {
+  int layers = 12;       // about; constants come on top
+  bool symbolic = true;  // the batch is the symbol "n" in [1, 2, 4] in half of the networks
+};
+
+// The same network for the same seed and options. It is named after its seed.
+std::unique_ptr<network::Network> randomNetwork(uint64_t seed, const RandomNetworkOptions& options = {});
+
+// The seeds to try: `count` from 1 on, or the one in the environment variable TORCHTRT_SEED, to replay it.
+std::vector<uint64_t> seedsToTry(int count);
+
+}  // namespace torchtrt::test
