@@ -1,6 +1,7 @@
 // The one list of kernels: a family per layer kind, implementations fastest first, the reference last. A line added
 // here is all that it takes to have an implementation tried, tested and timed.
 #include "kernels/convolution/convolution.h"
+#include "kernels/convolution/fast.h"
 #include "kernels/kernel.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/movement/movement.h"
@@ -21,8 +22,13 @@ const std::vector<Family>& families() {
       {"adaptive_pooling", {{"reference", createAdaptivePoolingReference}}},
       {"cast", {{"reference", createCastReference}}},
       {"concatenation", {{"reference", createConcatenationReference}}},
-      {"convolution", {{"reference", createConvolutionReference}}},
-      {"deconvolution", {{"reference", createDeconvolutionReference}}},
+      {"convolution",
+       {{"depthwise", convolution::createDepthwise},
+        {"highway", convolution::createHighway},
+        {"onednn", convolution::createOneDnn},
+        {"reference", createConvolutionReference}}},
+      {"deconvolution",
+       {{"onednn", convolution::createDeconvolutionOneDnn}, {"reference", createDeconvolutionReference}}},
       {"elementwise", {{"reference", createElementwiseReference}}},
       {"expand", {{"reference", createExpandReference}}},
       {"fill", {{"reference", createFillReference}}},

@@ -1,0 +1,147 @@
+// Elementary functions over Highway vectors of float32, within about two units in the last place. NaN comes back as
+// NaN, and infinities, zeros and results too large or too small for float32 are those of the C library. Included once
+// per instruction set, like every *-inl.h of Highway.
+
+#if defined(TORCHTRT_KERNELS_COMMON_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TORCHTRT_KERNELS_COMMON_MATH_INL_H_
+#undef TORCHTRT_KERNELS_COMMON_MATH_INL_H_
+#else
+#define TORCHTRT_KERNELS_COMMON_MATH_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstdint>
+#include <limits>
+
+HWY_BEFORE_NAMESPACE();
+namespace torchtrt::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using FloatTag = hn::ScalableTag<float>;
+using FloatVec = hn::Vec<FloatTag>;
+using IntTag = hn::RebindToSigned<FloatTag>;
+
+HWY_INLINE FloatVec constant(float value) {
+  return hn::Set(FloatTag(), value);
+}
+
+// max(x, low) and min(x, high) that keep NaN. Vector instructions return their second operand when one is NaN.
+HWY_INLINE FloatVec atLeast(FloatVec x, FloatVec low) {
+  return HWY_TARGET == HWY_SCALAR ? hn::IfThenElse(hn::Lt(x, low), low, x) : hn::Max(low, x);
+}
+HWY_INLINE FloatVec atMost(FloatVec x, FloatVec high) {
+  return HWY_TARGET == HWY_SCALAR ? hn::IfThenElse(hn::Gt(x, high), high, x) : hn::Min(high, x);
+}
+
+// c[0] + c[1] x + c[2] x^2 + ...
+template <size_t kCount>
+HWY_INLINE FloatVec polynomial(FloatVec x, const float (&c)[kCount]) {
+  FloatVec sum = constant(c[kCount - 1]);
+  for (size_t i = kCount - 1; i-- > 0;) {
+    sum = hn::MulAdd(sum, x, constant(c[i]));
+  }
+  return sum;
+}
+
+// 2^n for integral n in [-126, 127].
+HWY_INLINE FloatVec powerOfTwo(hn::Vec<IntTag> n) {
+  return hn::BitCast(FloatTag(), hn::ShiftLeft<23>(hn::Add(n, hn::Set(IntTag(), 127))));
+}
+
+// x = n ln 2 + r with |r| <= ln 2 / 2; returns e^r - 1.
+HWY_INLINE FloatVec reducedExpm1(FloatVec x, FloatVec& n) {
+  constexpr float kTerms[] = {5.0000001201e-1F, 1.6666665459e-1F, 4.1665795894e-2F,
+                              8.3334519073e-3F, 1.3981999507e-3F, 1.9875691500e-4F};
+  n = hn::Round(hn::Mul(x, constant(1.44269504088896341F)));
+  FloatVec r = hn::NegMulAdd(n, constant(0.693359375F), x);  // exact product: the constant has few bits
+  r = hn::NegMulAdd(n, constant(-2.12194440e-4F), r);
+  return hn::MulAdd(polynomial(r, kTerms), hn::Mul(r, r), r);
+}
+
+HWY_INLINE FloatVec exponential(FloatVec x) {
+  const IntTag di;
+  x = atMost(atLeast(x, constant(-104.0F)), constant(89.0F));
+  FloatVec n;
+  const FloatVec p = hn::Add(reducedExpm1(x, n), constant(1.0F));
+  // Two factors, since 2^n alone may not be a normal number.
+  const auto power = hn::ConvertTo(di, n);
+  const auto half = hn::ShiftRight<1>(power);
+  return hn::Mul(hn::Mul(p, powerOfTwo(half)), powerOfTwo(hn::Sub(power, half)));
+}
+
+HWY_INLINE FloatVec exponentialMinus1(FloatVec x) {
+  const FloatVec clamped = atMost(atLeast(x, constant(-80.0F)), constant(60.0F));
+  FloatVec n;
+  const FloatVec q = reducedExpm1(clamped, n);
+  const FloatVec power = powerOfTwo(hn::ConvertTo(IntTag(), n));
+  const FloatVec near = hn::MulAdd(power, q, hn::Sub(power, constant(1.0F)));
+  return hn::IfThenElse(hn::Gt(x, constant(50.0F)), exponential(x), near);
+}
+
+HWY_INLINE FloatVec logarithm(FloatVec x) {
+  const FloatTag d;
+  const IntTag di;
+  constexpr float kTerms[] = {3.3333331174e-1F,  -2.4999993993e-1F, 2.0000714765e-1F,
+                              -1.6668057665e-1F, 1.4249322787e-1F,  -1.2420140846e-1F,
+                              1.1676998740e-1F,  -1.1514610310e-1F, 7.0376836292e-2F};
+  const auto tiny = hn::Lt(x, constant(std::numeric_limits<float>::min()));
+  const FloatVec scaled = hn::IfThenElse(tiny, hn::Mul(x, constant(0x1p23F)), x);
+  // Mantissa in [sqrt(1/2), sqrt(2)): the exponent is taken relative to sqrt(1/2).
+  const auto bits = hn::BitCast(di, scaled);
+  const auto shifted = hn::Sub(bits, hn::Set(di, 0x3F3504F3));
+  const FloatVec e = hn::Sub(hn::ConvertTo(d, hn::ShiftRight<23>(shifted)), hn::IfThenElseZero(tiny, constant(23.0F)));
+  const auto mantissa = hn::Add(hn::And(shifted, hn::Set(di, 0x007FFFFF)), hn::Set(di, 0x3F3504F3));
+  const FloatVec m = hn::Sub(hn::BitCast(d, mantissa), constant(1.0F));
+  const FloatVec square = hn::Mul(m, m);
+  FloatVec y = hn::Mul(hn::Mul(polynomial(m, kTerms), m), square);
+  y = hn::MulAdd(e, constant(-2.12194440e-4F), y);
+  y = hn::NegMulAdd(square, constant(0.5F), y);
+  FloatVec result = hn::MulAdd(e, constant(0.693359375F), hn::Add(m, y));
+  const FloatVec infinity = constant(std::numeric_limits<float>::infinity());
+  result = hn::IfThenElse(hn::Eq(x, infinity), infinity, result);
+  result = hn::IfThenElse(hn::Eq(x, constant(0.0F)), hn::Neg(infinity), result);
+  const auto invalid = hn::Not(hn::Ge(x, constant(0.0F)));  // negative or NaN
+  return hn::IfThenElse(invalid, constant(std::numeric_limits<float>::quiet_NaN()), result);
+}
+
+HWY_INLINE FloatVec logarithm1p(FloatVec x) {
+  const FloatVec one = constant(1.0F);
+  const FloatVec u = hn::Add(one, x);
+  // log(u) plus what rounding 1 + x lost, relative to u.
+  const FloatVec lost = hn::Div(hn::Sub(x, hn::Sub(u, one)), u);
+  const FloatVec sum = hn::Add(logarithm(u), lost);
+  const auto plain = hn::Or(hn::Eq(u, constant(std::numeric_limits<float>::infinity())), hn::Eq(u, constant(0.0F)));
+  return hn::IfThenElse(hn::Eq(u, one), x, hn::IfThenElse(plain, logarithm(u), sum));
+}
+
+HWY_INLINE FloatVec hyperbolicTangent(FloatVec x) {
+  const FloatVec a = atMost(hn::Abs(x), constant(10.0F));
+  const FloatVec t = exponentialMinus1(hn::Add(a, a));
+  return hn::CopySign(hn::Div(t, hn::Add(t, constant(2.0F))), x);
+}
+
+HWY_INLINE FloatVec logistic(FloatVec x) {
+  const FloatVec one = constant(1.0F);
+  return hn::Div(one, hn::Add(one, exponential(hn::Neg(x))));
+}
+
+HWY_INLINE FloatVec errorFunction(FloatVec x) {
+  // Chebyshev interpolation of erf(x)/x in x^2 on [0, 1] and of -log(erfc(x)) on [1, 4].
+  constexpr float kSmall[] = {1.1283791065216064F,   -0.3761262595653534F,  0.11283594369888306F,
+                              -0.02685421146452427F, 0.005189087241888046F, -0.000801686430349946F,
+                              7.875874871388078e-05F};
+  constexpr float kLarge[] = {-0.0003201380604878068F, 1.1302334070205688F,    0.6318260431289673F,
+                              0.11008008569478989F,    -0.026421135291457176F, 0.004759596195071936F,
+                              -0.0005968056502752006F, 4.605804497259669e-05F, -1.6371513993362896e-06F};
+  const FloatVec a = hn::Abs(x);
+  const FloatVec small = hn::Mul(a, polynomial(hn::Mul(a, a), kSmall));
+  const FloatVec clamped = atMost(a, constant(4.0F));
+  const FloatVec large = hn::Sub(constant(1.0F), exponential(hn::Neg(polynomial(clamped, kLarge))));
+  return hn::CopySign(hn::IfThenElse(hn::Gt(a, constant(1.0F)), large, small), x);
+}
+
+}  // namespace torchtrt::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per target

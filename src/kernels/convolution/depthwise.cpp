@@ -1,0 +1,335 @@
+// Depthwise convolution (one input and one output channel per group), channels-last, float32: vectors run over
+// channels, and the output columns of a tile share every weight that is loaded.
+#include "kernels/common/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/convolution/depthwise.cpp"  // NOLINT
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+
+#include "kernels/common/math-inl.h"
+#include "kernels/convolution/depthwise_row.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace torchtrt::kernels::convolution::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+using Mask = hn::Mask<D>;
+using kernels::HWY_NAMESPACE::atLeast;
+using kernels::HWY_NAMESPACE::atMost;
+
+// Vector j of kVectors, of which the last is cut by the mask where kPartial.
+template <int kVectors, bool kPartial>
+HWY_INLINE V load(const float* from, int j, int64_t lanes, Mask last) {
+  return kPartial && j == kVectors - 1 ? hn::MaskedLoad(last, D(), from + j * lanes) : hn::LoadU(D(), from + j * lanes);
+}
+
+// kColumns output pixels times kVectors vectors of channels; kPartial: the last vector may be cut; kInside: no tap of
+// the tile touches padding at the left or right.
+template <int kColumns, int kVectors, bool kPartial, bool kInside>
+HWY_INLINE void tile(const DepthwiseRow& row, const DepthwiseBlock& block, int64_t column) {
+  const D d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const Mask last = hn::FirstN(d, static_cast<size_t>(block.valid - (kVectors - 1) * lanes));
+  V sum[kColumns][kVectors];
+#pragma GCC unroll 16
+  for (int o = 0; o < kColumns; ++o) {
+#pragma GCC unroll 16
+    for (int j = 0; j < kVectors; ++j) {
+      sum[o][j] = hn::Zero(d);
+    }
+  }
+  const float* weights = block.weights;
+  const int64_t first = column * row.stride - row.padding;
+  const int64_t column_step = row.stride * row.pixel_stride;
+  for (int64_t t = 0; t < row.line_taps; ++t) {
+    if (row.lines[t] == nullptr) {
+      weights += row.width_taps * kVectors * lanes;
+      continue;
+    }
+    const float* line = row.lines[t] + block.channel + first * row.pixel_stride;
+    for (int64_t k = 0; k < row.width_taps; ++k) {
+      V weight[kVectors];
+#pragma GCC unroll 16
+      for (int j = 0; j < kVectors; ++j) {
+        weight[j] = hn::Load(d, weights + j * lanes);
+      }
+#pragma GCC unroll 16
+      for (int o = 0; o < kColumns; ++o) {
+        const float* from = line + o * column_step;
+        if constexpr (!kInside) {
+          const int64_t x = first + o * row.stride + k * row.dilation;
+          from = x >= 0 && x < row.width ? from : row.zeros;
+        }
+#pragma GCC unroll 16
+        for (int j = 0; j < kVectors; ++j) {
+          sum[o][j] = hn::MulAdd(load<kVectors, kPartial>(from, j, lanes, last), weight[j], sum[o][j]);
+        }
+      }
+      weights += kVectors * lanes;
+      line += row.dilation * row.pixel_stride;
+    }
+  }
+  if (row.bias != nullptr) {
+#pragma GCC unroll 16
+    for (int j = 0; j < kVectors; ++j) {
+      const V bias = load<kVectors, kPartial>(row.bias + block.channel, j, lanes, last);
+#pragma GCC unroll 16
+      for (int o = 0; o < kColumns; ++o) {
+        sum[o][j] = hn::Add(sum[o][j], bias);
+      }
+    }
+  }
+  if (row.epilogue->rows) {
+    HWY_ALIGN float buffer[kColumns * kVectors * HWY_MAX_BYTES / sizeof(float)];
+#pragma GCC unroll 16
+    for (int i = 0; i < kColumns * kVectors; ++i) {
+      hn::Store(sum[i / kVectors][i % kVectors], d, buffer + i * lanes);
+    }
+    row.epilogue->rows(buffer, buffer, kColumns * kVectors * lanes);
+#pragma GCC unroll 16
+    for (int i = 0; i < kColumns * kVectors; ++i) {
+      sum[i / kVectors][i % kVectors] = hn::Load(d, buffer + i * lanes);
+    }
+  }
+  const bool clamp = row.epilogue->clamp;
+  const V low = hn::Set(d, row.epilogue->low);
+  const V high = hn::Set(d, row.epilogue->high);
+#pragma GCC unroll 16
+  for (int o = 0; o < kColumns; ++o) {
+    float* out = row.out + (column + o) * row.out_stride + block.channel;
+#pragma GCC unroll 16
+    for (int j = 0; j < kVectors; ++j) {
+      const V value = clamp ? atMost(atLeast(sum[o][j], low), high) : sum[o][j];
+      if (kPartial && j == kVectors - 1) {
+        hn::BlendedStore(value, last, d, out + j * lanes);
+      } else {
+        hn::StoreU(value, d, out + j * lanes);
+      }
+    }
+  }
+}
+
+template <int kColumns, int kVectors, bool kPartial>
+HWY_INLINE int64_t tiles(const DepthwiseRow& row, const DepthwiseBlock& block, int64_t column) {
+  const int64_t reach = (kColumns - 1) * row.stride + (row.width_taps - 1) * row.dilation;
+  for (; column + kColumns <= row.columns; column += kColumns) {
+    const int64_t first = column * row.stride - row.padding;
+    if (first >= 0 && first + reach < row.width) {
+      tile<kColumns, kVectors, kPartial, true>(row, block, column);
+    } else {
+      tile<kColumns, kVectors, kPartial, false>(row, block, column);
+    }
+  }
+  return column;
+}
+
+template <int kColumns, int kVectors, bool kPartial>
+HWY_NOINLINE void columns(const DepthwiseRow& row, const DepthwiseBlock& block) {
+  int64_t column = tiles<kColumns, kVectors, kPartial>(row, block, 0);
+  column = tiles<2, kVectors, kPartial>(row, block, column);
+  tiles<1, kVectors, kPartial>(row, block, column);
+}
+
+void runRow(const DepthwiseRow& row, const DepthwiseBlock& block) {
+  constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(D()));
+  constexpr int kNarrow = kManyRegisters ? 4 : 2;  // columns of a tile of 3 or 4 vectors
+  if (block.vectors == 1) {
+    columns<8, 1, true>(row, block);
+  } else if (block.vectors == 2) {
+    columns<4, 2, true>(row, block);
+  } else if (block.vectors == 3) {
+    columns<kNarrow, 3, true>(row, block);
+  } else if (block.valid < 4 * lanes) {
+    columns<kNarrow, 4, true>(row, block);
+  } else {
+    columns<kNarrow, 4, false>(row, block);
+  }
+}
+
+using RowFunction = void (*)(const DepthwiseRow&, const DepthwiseBlock&);
+RowFunction rowForTarget(int& lanes) {
+  lanes = static_cast<int>(hn::Lanes(D()));
+  return runRow;
+}
+
+}  // namespace
+}  // namespace torchtrt::kernels::convolution::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "kernels/convolution/fast.h"
+#include "kernels/convolution/geometry.h"
+#include "kernels/parallel.h"
+
+namespace torchtrt::kernels::convolution {
+namespace {
+
+HWY_EXPORT(rowForTarget);
+
+constexpr int64_t kMaxBlockVectors = 4;
+constexpr int64_t kMaxLines = 256;  // depth times height taps; their pointers are on the stack
+
+struct PackedDepthwise {
+  Geometry geometry;
+  hwy::AlignedFreeUniquePtr<float[]> weights;
+  size_t bytes = 0;
+  std::vector<DepthwiseBlock> blocks;
+  std::vector<float> zeros;
+  gemm::Epilogue epilogue;
+  void (*row)(const DepthwiseRow&, const DepthwiseBlock&) = nullptr;
+};
+
+std::shared_ptr<PackedDepthwise> pack(const Geometry& g) {
+  auto packed = std::make_shared<PackedDepthwise>();
+  packed->geometry = g;
+  int lane_count = 0;
+  packed->row = HWY_DYNAMIC_DISPATCH(rowForTarget)(lane_count);
+  const int64_t lanes = lane_count;
+  const int64_t taps = g.taps();
+  const int64_t vectors = (g.channels + lanes - 1) / lanes;
+  const auto count = static_cast<size_t>(vectors * lanes * taps);
+  packed->weights = hwy::AllocateAligned<float>(count);
+  packed->bytes = count * sizeof(float);
+  packed->zeros.assign(static_cast<size_t>(kMaxBlockVectors * lanes), 0.0F);
+  float* to = packed->weights.get();
+  for (int64_t channel = 0; channel < g.channels;) {
+    // Even shares: 5 vectors become 3 + 2, not 4 + 1.
+    const int64_t left = (g.channels - channel + lanes - 1) / lanes;
+    const int64_t shares = (left + kMaxBlockVectors - 1) / kMaxBlockVectors;
+    const int64_t width = (left + shares - 1) / shares;
+    const int64_t valid = std::min(width * lanes, g.channels - channel);
+    packed->blocks.push_back(
+        {static_cast<int32_t>(channel), static_cast<int32_t>(width), static_cast<int32_t>(valid), to});
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      for (int64_t i = 0; i < width * lanes; ++i) {
+        *to++ = i < valid ? g.weights[(channel + i) * taps + tap] : 0.0F;
+      }
+    }
+    channel += valid;
+  }
+  packed->epilogue = gemm::makeEpilogue(g.activation, g.alpha, g.beta);
+  return packed;
+}
+
+class Depthwise final : public Prepared {
+ public:
+  Depthwise(std::shared_ptr<const PackedDepthwise> packed, const ShapeSet& shapes)
+      : packed_(std::move(packed)), input_(imageOf(shapes.inputs[0])), output_(imageOf(shapes.outputs[0])) {}
+
+  void run(const RunArgs& args) const override {
+    const Geometry& g = packed_->geometry;
+    const int64_t lines = output_.size[0] * output_.size[1];
+    const auto blocks = static_cast<int64_t>(packed_->blocks.size());
+    const int64_t flops = 2 * output_.size[2] * std::min<int64_t>(g.channels, 64) * g.taps();
+    const int64_t grain = std::max<int64_t>(1, kMinChunkFlops / std::max<int64_t>(1, flops));
+    // Weights that fit the first-level cache are used for line after line; of others one block at a time is.
+    const bool lines_first = packed_->bytes <= kFirstLevelBytes;
+    parallelFor(args.threads, 0, output_.batch * blocks * lines, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t unit = begin; unit < end; ++unit) {
+        const int64_t line = lines_first ? unit / blocks % lines : unit % lines;
+        const int64_t block = lines_first ? unit % blocks : unit / lines % blocks;
+        runLine(args, unit / (blocks * lines), line / output_.size[1], line % output_.size[1],
+                packed_->blocks[static_cast<size_t>(block)]);
+      }
+    });
+  }
+
+ private:
+  static constexpr size_t kFirstLevelBytes = 24 * 1024;
+  static constexpr int64_t kMinChunkFlops = 40'000;  // bound by loads: slower per operation than a matrix product
+
+  void runLine(const RunArgs& args, int64_t n, int64_t oz, int64_t oy, const DepthwiseBlock& block) const {
+    const Geometry& g = packed_->geometry;
+    const float* lines[kMaxLines];
+    const float* image = static_cast<const float*>(args.inputs[0]) + n * input_.batch_stride;
+    int64_t count = 0;
+    for (int64_t kz = 0; kz < g.kernel[0]; ++kz) {
+      const int64_t z = oz * g.stride[0] - g.pre_padding[0] + kz * g.dilation[0];
+      for (int64_t ky = 0; ky < g.kernel[1]; ++ky) {
+        const int64_t y = oy * g.stride[1] - g.pre_padding[1] + ky * g.dilation[1];
+        const bool exists = z >= 0 && z < input_.size[0] && y >= 0 && y < input_.size[1];
+        lines[count++] = exists ? image + z * input_.stride[0] + y * input_.stride[1] : nullptr;
+      }
+    }
+    DepthwiseRow row;
+    row.lines = lines;
+    row.zeros = packed_->zeros.data();
+    row.bias = g.has_bias ? static_cast<const float*>(args.inputs[2]) : nullptr;
+    row.out = static_cast<float*>(args.outputs[0]) + n * output_.batch_stride + oz * output_.stride[0] +
+              oy * output_.stride[1];
+    row.line_taps = count;
+    row.width_taps = g.kernel[2];
+    row.stride = g.stride[2];
+    row.dilation = g.dilation[2];
+    row.padding = g.pre_padding[2];
+    row.width = input_.size[2];
+    row.columns = output_.size[2];
+    row.pixel_stride = input_.stride[2];
+    row.out_stride = output_.stride[2];
+    row.epilogue = &packed_->epilogue;
+    packed_->row(row, block);
+  }
+
+  std::shared_ptr<const PackedDepthwise> packed_;
+  Image input_;
+  Image output_;
+};
+
+class DepthwiseKernel final : public Kernel {
+ public:
+  explicit DepthwiseKernel(std::shared_ptr<const PackedDepthwise> packed) : packed_(std::move(packed)) {}
+
+  std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
+    return std::make_unique<Depthwise>(packed_, shapes);
+  }
+  bool needsConstant(int input) const override {
+    return input != 1;
+  }
+  size_t packedBytes() const override {
+    return packed_->bytes;
+  }
+  bool acceptsStrides(int input, const TensorDesc& desc) const override {
+    return input == 0 && desc.strides[1] == 1;
+  }
+
+ private:
+  std::shared_ptr<const PackedDepthwise> packed_;
+};
+
+}  // namespace
+
+CreateResult createDepthwise(const Problem& problem) {
+  const std::variant<Geometry, Refusal> described = describe(problem);
+  if (const Refusal* refusal = std::get_if<Refusal>(&described)) {
+    return *refusal;
+  }
+  const Geometry& g = std::get<Geometry>(described);
+  if (g.groups != g.channels || g.outputs != g.channels) {
+    return Refusal{"not-depthwise", "needs one input and one output channel per group"};
+  }
+  if (!isChannelsLast(problem.inputs[0]) || !isChannelsLast(problem.outputs[0])) {
+    return Refusal{"memory-order", "reads and writes channels-last only"};
+  }
+  if (g.has_residual) {
+    return Refusal{"residual", "has no residual operand"};
+  }
+  if (g.kernel[0] * g.kernel[1] > kMaxLines) {
+    return Refusal{"large-kernel", "keeps a pointer per line of the kernel on the stack, and there would be too many"};
+  }
+  return std::make_unique<DepthwiseKernel>(pack(g));
+}
+
+}  // namespace torchtrt::kernels::convolution
+#endif  // HWY_ONCE

@@ -1,0 +1,13 @@
+// The fast implementations of convolution and deconvolution, for the list in families.cpp.
+#pragma once
+
+#include "kernels/kernel.h"
+
+namespace torchtrt::kernels::convolution {
+
+CreateResult createDepthwise(const Problem& problem);  // one channel per group, channels-last
+CreateResult createHighway(const Problem& problem);    // indirect matrix product
+CreateResult createOneDnn(const Problem& problem);
+CreateResult createDeconvolutionOneDnn(const Problem& problem);
+
+}  // namespace torchtrt::kernels::convolution

@@ -1,0 +1,106 @@
+#include "kernels/convolution/geometry.h"
+
+#include <algorithm>
+
+namespace torchtrt::kernels::convolution {
+namespace {
+
+// Right-aligns the values: the last one is the width.
+Spatial spatial(const std::vector<int64_t>& values, int64_t missing) {
+  Spatial result = {missing, missing, missing};
+  std::copy_backward(values.begin(), values.end(), result.end());
+  return result;
+}
+
+std::variant<Geometry, Refusal> describeCommon(const Problem& problem) {
+  for (const std::vector<Operand>* operands : {&problem.inputs, &problem.outputs}) {
+    for (const Operand& operand : *operands) {
+      if (operand.present && operand.dtype != DType::kFloat32) {
+        return Refusal{"dtype", std::string("computes float32 only, not ") + toString(operand.dtype)};
+      }
+    }
+  }
+  const Operand& kernel = problem.inputs[1];
+  if (kernel.constant == nullptr) {
+    return Refusal{"dynamic-weights", "packs its kernel when it is loaded and needs it constant"};
+  }
+  const Attributes& attributes = *problem.attributes;
+  Geometry g;
+  g.spatial_rank = static_cast<int>(kernel.dims.size()) - 2;
+  g.groups = attributes.getInt("groups", 1);
+  g.outputs = kernel.dims[0];
+  g.channels = kernel.dims[1] * g.groups;
+  g.kernel = spatial({kernel.dims.begin() + 2, kernel.dims.end()}, 1);
+  g.stride = spatial(attributes.getInts("stride"), 1);
+  g.dilation = spatial(attributes.getInts("dilation"), 1);
+  g.pre_padding = spatial(attributes.getInts("pre_padding"), 0);
+  g.post_padding = spatial(attributes.getInts("post_padding"), 0);
+  g.has_bias = problem.inputs.size() > 2 && problem.inputs[2].present;
+  g.has_residual = problem.inputs.size() > 3 && problem.inputs[3].present;
+  g.activation = attributes.getString("activation", "");
+  g.alpha = attributes.getDouble("activation_alpha", 0);
+  g.beta = attributes.getDouble("activation_beta", 0);
+  g.weights = static_cast<const float*>(kernel.constant);
+  if (g.outputs == 0 || g.channels == 0 || g.taps() == 0) {
+    return Refusal{"empty", "has nothing to pack"};
+  }
+  return g;
+}
+
+}  // namespace
+
+std::variant<Geometry, Refusal> describe(const Problem& problem) {
+  return describeCommon(problem);
+}
+
+std::variant<Geometry, Refusal> describeTransposed(const Problem& problem) {
+  std::variant<Geometry, Refusal> described = describeCommon(problem);
+  if (Geometry* g = std::get_if<Geometry>(&described)) {
+    const std::vector<int64_t>& kernel = problem.inputs[1].dims;
+    g->channels = kernel[0];
+    g->outputs = kernel[1] * g->groups;
+    const Spatial extra = spatial(problem.attributes->getInts("output_padding", {}), 0);
+    for (size_t i = 0; i < extra.size(); ++i) {
+      g->post_padding[i] -= extra[i];
+    }
+  }
+  return described;
+}
+
+Image imageOf(const TensorDesc& desc) {
+  Image image;
+  image.batch = desc.dims[0];
+  image.channels = desc.dims[1];
+  image.batch_stride = desc.strides[0];
+  image.channel_stride = desc.strides[1];
+  image.size = spatial({desc.dims.begin() + 2, desc.dims.end()}, 1);
+  image.stride = spatial({desc.strides.begin() + 2, desc.strides.end()}, 0);
+  return image;
+}
+
+bool isRowMajor(const Operand& operand) {
+  for (size_t i = 0; i < operand.order.size(); ++i) {
+    if (operand.order[i] != i) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool isChannelsLast(const Operand& operand) {
+  if (isRowMajor(operand)) {
+    return std::all_of(operand.dims.begin() + 2, operand.dims.end(), [](int64_t size) { return size == 1; });
+  }
+  const size_t rank = operand.order.size();
+  if (operand.order[0] != 0 || operand.order[rank - 1] != 1) {
+    return false;
+  }
+  for (size_t i = 1; i + 1 < rank; ++i) {
+    if (operand.order[i] != i + 1) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace torchtrt::kernels::convolution

@@ -1,0 +1,68 @@
+// What the fast convolution kernels share: the attributes of a convolution brought to three spatial dimensions, and the
+// sizes and strides of one call. Missing outer dimensions have size 1. The reference kernel does not use it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "kernels/kernel.h"
+
+namespace torchtrt::kernels::convolution {
+
+using Spatial = std::array<int64_t, 3>;  // depth, height, width
+
+struct Geometry {
+  int spatial_rank = 2;
+  int64_t groups = 1;
+  int64_t channels = 0;  // of the input, all groups
+  int64_t outputs = 0;   // of the output, all groups
+  Spatial kernel = {1, 1, 1};
+  Spatial stride = {1, 1, 1};
+  Spatial dilation = {1, 1, 1};
+  Spatial pre_padding = {0, 0, 0};
+  Spatial post_padding = {0, 0, 0};
+  bool has_bias = false;
+  bool has_residual = false;
+  std::string activation;  // fused, "" for none
+  double alpha = 0;
+  double beta = 0;
+  const float* weights = nullptr;  // [outputs, channels / groups, kernel...], row-major
+
+  int64_t taps() const {
+    return kernel[0] * kernel[1] * kernel[2];
+  }
+  bool isPointwise() const {  // 1x1, stride 1, no padding: a plain matrix product
+    return taps() == 1 && stride == Spatial{1, 1, 1} && pre_padding == Spatial{0, 0, 0} &&
+           post_padding == Spatial{0, 0, 0};
+  }
+};
+
+// Refuses dtypes other than float32 and kernels that are not constant.
+std::variant<Geometry, Refusal> describe(const Problem& problem);
+// The same of a deconvolution: channels and outputs are those of its input and output, weights are [channels, outputs /
+// groups, kernel...], and output padding is taken off the padding after.
+std::variant<Geometry, Refusal> describeTransposed(const Problem& problem);
+
+// Sizes and strides (in elements) of an image tensor [N, C, d...].
+struct Image {
+  int64_t batch = 0;
+  int64_t channels = 0;
+  Spatial size = {1, 1, 1};
+  int64_t batch_stride = 0;
+  int64_t channel_stride = 0;
+  Spatial stride = {0, 0, 0};
+
+  int64_t pixels() const {
+    return size[0] * size[1] * size[2];
+  }
+};
+Image imageOf(const TensorDesc& desc);
+
+// How an operand lies in memory, whatever its shape will be.
+bool isChannelsLast(
+    const Operand& operand);  // channels have stride 1; true for row-major too where all spatial dims are 1
+bool isRowMajor(const Operand& operand);
+
+}  // namespace torchtrt::kernels::convolution

@@ -1,0 +1,269 @@
+// Convolution and deconvolution by oneDNN, for float32 in any dense memory order that it reads well. Kernels are packed
+// once, for the shape to tune for; other shapes run on the same packed kernel.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "kernels/convolution/convolution.h"
+#include "kernels/convolution/fast.h"
+#include "kernels/convolution/geometry.h"
+#include "kernels/onednn/onednn.h"
+#include "kernels/parallel.h"
+
+namespace torchtrt::kernels::convolution {
+
+#ifdef TORCHTRT_NO_ONEDNN
+
+CreateResult createOneDnn(const Problem&) {
+  return Refusal{"not-built", "is not part of this build"};
+}
+CreateResult createDeconvolutionOneDnn(const Problem&) {
+  return Refusal{"not-built", "is not part of this build"};
+}
+
+#else
+
+namespace {
+
+using dnnl::memory;
+
+// The last `rank` of three values, as oneDNN wants them.
+memory::dims spatial(const Spatial& values, int rank, int64_t less = 0) {
+  memory::dims result(values.end() - rank, values.end());
+  for (int64_t& value : result) {
+    value -= less;
+  }
+  return result;
+}
+
+// What tells a convolution from a deconvolution here.
+struct Forward {
+  using Primitive = dnnl::convolution_forward;
+  static constexpr const char* kName = "convolution";
+  static constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
+};
+struct Transposed {
+  using Primitive = dnnl::deconvolution_forward;
+  static constexpr const char* kName = "deconvolution";
+  static constexpr auto kAlgorithm = dnnl::algorithm::deconvolution_direct;
+};
+
+template <typename Kind>
+typename Kind::Primitive::primitive_desc makeDesc(const Geometry& g, const memory::desc& source,
+                                                  const memory::desc& weights, const memory::desc& target,
+                                                  const dnnl::primitive_attr& attributes) {
+  const int rank = g.spatial_rank;
+  const memory::desc bias = onednn::describe({g.outputs}, {1});
+  const auto strides = spatial(g.stride, rank);
+  const auto dilations = spatial(g.dilation, rank, 1);
+  const auto before = spatial(g.pre_padding, rank);
+  const auto after = spatial(g.post_padding, rank);
+  if (g.has_bias) {
+    return {onednn::engine(),
+            dnnl::prop_kind::forward_inference,
+            Kind::kAlgorithm,
+            source,
+            weights,
+            bias,
+            target,
+            strides,
+            dilations,
+            before,
+            after,
+            attributes};
+  }
+  return {onednn::engine(), dnnl::prop_kind::forward_inference,
+          Kind::kAlgorithm, source,
+          weights,          target,
+          strides,          dilations,
+          before,           after,
+          attributes};
+}
+
+// [K, C/g, k...] for a convolution, [C, K/g, k...] as oneDNN's [K/g, C/g, k...] for a deconvolution; with groups in
+// front.
+struct WeightShape {
+  memory::dims dims;
+  memory::dims strides;
+};
+
+template <typename Kind>
+WeightShape weightShape(const Geometry& g) {
+  const int64_t in = g.channels / g.groups;
+  const int64_t out = g.outputs / g.groups;
+  const int64_t taps = g.taps();
+  constexpr bool kTransposed = std::is_same_v<Kind, Transposed>;
+  WeightShape shape;
+  if (g.groups > 1) {
+    shape.dims.push_back(g.groups);
+    shape.strides.push_back(in * out * taps);
+  }
+  shape.dims.insert(shape.dims.end(), {out, in});
+  shape.strides.insert(shape.strides.end(), {kTransposed ? taps : in * taps, kTransposed ? out * taps : taps});
+  const auto kernel = spatial(g.kernel, g.spatial_rank);
+  shape.dims.insert(shape.dims.end(), kernel.begin(), kernel.end());
+  const auto strides = denseStrides(kernel);
+  shape.strides.insert(shape.strides.end(), strides.begin(), strides.end());
+  return shape;
+}
+
+template <typename Kind>
+struct PackedOneDnn {
+  Geometry geometry;
+  onednn::PackedConstant weights;
+};
+
+template <typename Kind>
+class OneDnn final : public Prepared {
+ public:
+  OneDnn(std::shared_ptr<const PackedOneDnn<Kind>> packed, const ShapeSet& shapes) : packed_(std::move(packed)) {
+    const Geometry& g = packed_->geometry;
+    const TensorDesc& input = shapes.inputs[0];
+    const TensorDesc& output = shapes.outputs[0];
+    outputs_ = 1;
+    for (const int64_t size : output.dims) {
+      outputs_ *= size;
+    }
+    if (outputs_ == 0) {
+      return;
+    }
+    const ThreadScope scope(shapes.threads);
+    const memory::desc target = onednn::describe(output.dims, output.strides);
+    memory::desc residual;
+    if (g.has_residual) {
+      residual = onednn::describe(output.dims, shapes.inputs[3].strides);
+    }
+    const onednn::Fusion fusion = onednn::fuse(g.activation, g.alpha, g.beta, g.has_residual ? &residual : nullptr);
+    rest_ = fusion.rest;
+    const auto desc = makeDesc<Kind>(g, onednn::describe(input.dims, input.strides), packed_->weights.desc, target,
+                                     fusion.attributes);
+    onednn::Call::Arguments arguments = {
+        {DNNL_ARG_SRC, desc.src_desc()}, {DNNL_ARG_WEIGHTS, desc.weights_desc()}, {DNNL_ARG_DST, desc.dst_desc()}};
+    scratch_bytes_ = desc.scratchpad_desc().get_size();
+    arguments.emplace_back(DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc());
+    if (g.has_bias) {
+      arguments.emplace_back(DNNL_ARG_BIAS, desc.bias_desc());
+    }
+    if (g.has_residual) {
+      arguments.emplace_back(onednn::kResidualArgument, residual);
+    }
+    call_ = std::make_unique<onednn::Call>(typename Kind::Primitive(desc), arguments, shapes.threads);
+  }
+
+  size_t scratchBytes() const override {
+    return scratch_bytes_;
+  }
+
+  void run(const RunArgs& args) const override {
+    if (call_ == nullptr) {
+      return;
+    }
+    const Geometry& g = packed_->geometry;
+    std::array<const void*, 6> addresses = {args.inputs[0], packed_->weights.data.get(), args.outputs[0], args.scratch};
+    size_t count = 4;
+    if (g.has_bias) {
+      addresses[count++] = args.inputs[2];
+    }
+    if (g.has_residual) {
+      addresses[count++] = args.inputs[3];
+    }
+    try {
+      call_->run({addresses.data(), count});
+    } catch (const dnnl::error& error) {
+      onednn::rethrow(error, Kind::kName);
+    }
+    if (rest_) {
+      onednn::applyRows(rest_, static_cast<float*>(args.outputs[0]), outputs_, args.threads);
+    }
+  }
+
+ private:
+  std::shared_ptr<const PackedOneDnn<Kind>> packed_;
+  std::unique_ptr<onednn::Call> call_;  // null when there is nothing to compute
+  ActivationRows rest_;
+  size_t scratch_bytes_ = 0;
+  int64_t outputs_ = 0;
+};
+
+template <typename Kind>
+class OneDnnKernel final : public Kernel {
+ public:
+  explicit OneDnnKernel(std::shared_ptr<const PackedOneDnn<Kind>> packed) : packed_(std::move(packed)) {}
+
+  std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
+    try {
+      return std::make_unique<OneDnn<Kind>>(packed_, shapes);
+    } catch (const dnnl::error& error) {
+      onednn::rethrow(error, Kind::kName);
+    }
+  }
+  bool needsConstant(int input) const override {
+    return input != 1;
+  }
+  size_t packedBytes() const override {
+    return packed_->weights.desc.get_size();
+  }
+
+ private:
+  std::shared_ptr<const PackedOneDnn<Kind>> packed_;
+};
+
+template <typename Kind>
+CreateResult create(const Problem& problem, Geometry geometry) {
+  if (!isRowMajor(problem.inputs[0]) && !isChannelsLast(problem.inputs[0])) {
+    return Refusal{"memory-order", "reads row-major and channels-last only"};
+  }
+  if (problem.outputs[0].order != problem.inputs[0].order) {
+    return Refusal{"memory-order", "reads and writes in one memory order only"};
+  }
+  if (geometry.has_residual && problem.inputs[3].order != problem.outputs[0].order) {
+    return Refusal{"memory-order", "reads the residual in the order of the output only"};
+  }
+  const auto negative = [](int64_t value) { return value < 0; };
+  if (std::any_of(geometry.pre_padding.begin(), geometry.pre_padding.end(), negative) ||
+      std::any_of(geometry.post_padding.begin(), geometry.post_padding.end(), negative)) {
+    return Refusal{"padding", "takes no negative padding"};
+  }
+  auto packed = std::make_shared<PackedOneDnn<Kind>>();
+  packed->geometry = std::move(geometry);
+  const Geometry& g = packed->geometry;
+  try {
+    const ThreadScope scope(problem.threads);
+    const Operand& input = problem.inputs[0];
+    const Operand& output = problem.outputs[0];
+    const memory::desc source = onednn::describe(input.opt_dims, denseStrides(input.opt_dims, input.order));
+    const memory::desc target = onednn::describe(output.opt_dims, denseStrides(output.opt_dims, output.order));
+    const onednn::Fusion fusion = onednn::fuse(g.activation, g.alpha, g.beta, g.has_residual ? &target : nullptr);
+    const WeightShape shape = weightShape<Kind>(g);
+    const auto desc = makeDesc<Kind>(g, source, onednn::describeAny(shape.dims), target, fusion.attributes);
+    packed->weights = onednn::packConstant(g.weights, onednn::describe(shape.dims, shape.strides), desc.weights_desc(),
+                                           problem.threads);
+  } catch (const dnnl::error& error) {
+    return Refusal{"unsupported", std::string("oneDNN refuses: ") + error.what()};
+  }
+  packed->geometry.weights = nullptr;
+  return std::make_unique<OneDnnKernel<Kind>>(std::move(packed));
+}
+
+}  // namespace
+
+CreateResult createOneDnn(const Problem& problem) {
+  std::variant<Geometry, Refusal> described = describe(problem);
+  if (const Refusal* refusal = std::get_if<Refusal>(&described)) {
+    return *refusal;
+  }
+  return create<Forward>(problem, std::get<Geometry>(std::move(described)));
+}
+
+CreateResult createDeconvolutionOneDnn(const Problem& problem) {
+  std::variant<Geometry, Refusal> described = describeTransposed(problem);
+  if (const Refusal* refusal = std::get_if<Refusal>(&described)) {
+    return *refusal;
+  }
+  return create<Transposed>(problem, std::get<Geometry>(std::move(described)));
+}
+
+#endif  // TORCHTRT_NO_ONEDNN
+
+}  // namespace torchtrt::kernels::convolution

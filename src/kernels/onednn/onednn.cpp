@@ -1,0 +1,150 @@
+#include "kernels/onednn/onednn.h"
+
+#ifndef TORCHTRT_NO_ONEDNN
+
+#include <hwy/aligned_allocator.h>
+
+#include <cfloat>
+
+#include "base/check.h"
+#include "kernels/isa.h"
+#include "kernels/parallel.h"
+
+namespace torchtrt::kernels::onednn {
+namespace {
+
+using dnnl::algorithm;
+
+dnnl::engine makeEngine() {
+  isaCap();
+  dnnl::set_primitive_cache_capacity(0);
+  return dnnl::engine(dnnl::engine::kind::cpu, 0);
+}
+
+// Appends the activation if oneDNN computes it as PyTorch does, NaN included: its relu, clip and sigmoid turn NaN into
+// numbers.
+bool appendActivation(dnnl::post_ops& ops, const std::string& activation, double alpha) {
+  if (activation == "relu") {
+    // x * clip(FLT_MAX * x, 0, 1): x where it is positive, else 0, and NaN stays.
+    ops.append_eltwise(algorithm::eltwise_hardswish, FLT_MAX, 0);
+  } else if (activation == "leaky_relu" && alpha != 0) {
+    ops.append_eltwise(algorithm::eltwise_relu, static_cast<float>(alpha), 0);
+  } else if (activation == "hard_swish") {
+    ops.append_eltwise(algorithm::eltwise_hardswish, 1.0F / 6, 0.5F);
+  } else if (activation == "silu") {
+    ops.append_eltwise(algorithm::eltwise_swish, 1, 0);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+const dnnl::engine& engine() {
+  static const dnnl::engine instance = makeEngine();
+  return instance;
+}
+
+dnnl::memory::desc describe(const std::vector<int64_t>& dims, const std::vector<int64_t>& strides) {
+  return {dims, dnnl::memory::data_type::f32, strides};
+}
+
+dnnl::memory::desc describeAny(const std::vector<int64_t>& dims) {
+  return {dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
+}
+
+Fusion fuse(const std::string& activation, double alpha, double beta, const dnnl::memory::desc* residual) {
+  Fusion fusion;
+  dnnl::post_ops ops;
+  if (residual != nullptr) {
+    ops.append_binary(algorithm::binary_add, *residual);
+  }
+  if (!activation.empty() && !appendActivation(ops, activation, alpha)) {
+    fusion.rest = activationRows(activation, alpha, beta);
+  }
+  fusion.attributes.set_post_ops(ops);
+  fusion.attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return fusion;
+}
+
+// Everything of one call that oneDNN would otherwise allocate: stream, memory objects, argument list.
+struct Call::Slot {
+  dnnl::stream stream;
+  std::vector<dnnl::memory> memory;
+  std::vector<dnnl_exec_arg_t> arguments;
+};
+
+Call::Call(dnnl::primitive primitive, const Arguments& arguments, int threads)
+    : primitive_(std::move(primitive)), arguments_(arguments), threads_(threads) {
+  spare_ = makeSlot().release();
+}
+
+Call::~Call() {
+  delete spare_.load();
+}
+
+std::unique_ptr<Call::Slot> Call::makeSlot() const {
+  auto slot = std::make_unique<Slot>();
+  slot->stream = dnnl::stream(engine());
+  for (const auto& [number, desc] : arguments_) {
+    slot->memory.emplace_back(desc, engine(), nullptr);
+    slot->arguments.push_back({number, slot->memory.back().get()});
+  }
+  return slot;
+}
+
+void Call::run(std::span<const void* const> addresses) const {
+  TORCHTRT_CHECK(addresses.size() == arguments_.size(), addresses.size() << " addresses for " << arguments_.size());
+  std::unique_ptr<Slot> slot(spare_.exchange(nullptr));
+  if (slot == nullptr) {
+    slot = makeSlot();
+  }
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    slot->memory[i].set_data_handle(const_cast<void*>(addresses[i]));
+  }
+  const ThreadScope scope(threads_);
+  const dnnl_status_t status = dnnl_primitive_execute(primitive_.get(), slot->stream.get(),
+                                                      static_cast<int>(slot->arguments.size()), slot->arguments.data());
+  dnnl::error::wrap_c_api(status, "could not execute a primitive");
+  Slot* none = nullptr;
+  if (spare_.compare_exchange_strong(none, slot.get())) {
+    slot.release();
+  }
+}
+
+PackedConstant packConstant(const void* data, const dnnl::memory::desc& from, const dnnl::memory::desc& to,
+                            int threads) {
+  PackedConstant packed;
+  packed.desc = to;
+  hwy::AlignedFreeUniquePtr<uint8_t[]> memory = hwy::AllocateAligned<uint8_t>(to.get_size());
+  if (memory == nullptr) {
+    throw EngineError(ErrorCode::kOutOfMemory,
+                      "no memory to pack " + std::to_string(to.get_size()) + " bytes of weights");
+  }
+  const dnnl::memory source(from, engine(), const_cast<void*>(data));
+  const dnnl::memory target(to, engine(), memory.get());
+  dnnl::stream stream(engine());
+  const ThreadScope scope(threads);
+  dnnl::reorder(source, target).execute(stream, const_cast<dnnl::memory&>(source), const_cast<dnnl::memory&>(target));
+  auto deleter = memory.get_deleter();
+  packed.data = std::shared_ptr<void>(memory.release(), [deleter](void* p) { deleter(static_cast<uint8_t*>(p)); });
+  return packed;
+}
+
+void applyRows(const ActivationRows& rows, float* values, int64_t count, int threads) {
+  constexpr int64_t kGrain = 16384;
+  parallelFor(threads, 0, count, kGrain,
+              [&](int64_t begin, int64_t end) { rows(values + begin, values + begin, end - begin); });
+}
+
+void rethrow(const dnnl::error& error, const char* what) {
+  if (error.status == dnnl_out_of_memory) {
+    throw EngineError(ErrorCode::kOutOfMemory, std::string(what) + ": oneDNN found no memory");
+  }
+  throw InternalError(std::string(what) + ": oneDNN says '" + error.what() + "'");
+}
+
+}  // namespace torchtrt::kernels::onednn
+
+#endif  // TORCHTRT_NO_ONEDNN

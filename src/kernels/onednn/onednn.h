@@ -1,0 +1,82 @@
+// What the kernels on oneDNN share: the engine, descriptors, fused operations and a way to run one primitive from many
+// threads. Empty where the build has no oneDNN. No kernel list and no layer knowledge here.
+#pragma once
+
+#ifndef TORCHTRT_NO_ONEDNN
+
+#include <atomic>
+#include <memory>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/common/activation_rows.h"
+#include "kernels/kernel.h"
+
+namespace torchtrt::kernels::onednn {
+
+static_assert(DNNL_VERSION_MAJOR == 3 && DNNL_VERSION_MINOR == 2, "headers of another oneDNN come first");
+
+// The process's CPU engine. oneDNN's own cache of primitives is switched off: a plan owns its kernels, and their memory
+// is ours to bound.
+const dnnl::engine& engine();
+
+// float32, with these strides.
+dnnl::memory::desc describe(const std::vector<int64_t>& dims, const std::vector<int64_t>& strides);
+// float32, in whatever layout the primitive likes best.
+dnnl::memory::desc describeAny(const std::vector<int64_t>& dims);
+
+// The residual and the activation of a layer: what a primitive can fuse so that NaN stays NaN, and what is left to a
+// second pass.
+struct Fusion {
+  dnnl::primitive_attr attributes;  // with user-mode scratch memory
+  ActivationRows rest;              // empty: all is fused
+};
+// residual: null or the descriptor of the tensor to add first; it becomes the primitive's post-op 0.
+Fusion fuse(const std::string& activation, double alpha, double beta, const dnnl::memory::desc* residual);
+
+// Argument number of post-op 0's second operand.
+inline constexpr int kResidualArgument = DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1;
+
+// A primitive with the descriptors of its arguments. Memory objects carry the addresses of a call, so each call takes a
+// set of its own; sets are kept for the next call.
+class Call {
+ public:
+  using Arguments = std::vector<std::pair<int, dnnl::memory::desc>>;
+  Call(dnnl::primitive primitive, const Arguments& arguments, int threads);
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  // One address per argument, in their order.
+  void run(std::span<const void* const> addresses) const;
+
+ private:
+  struct Slot;
+  std::unique_ptr<Slot> makeSlot() const;
+
+  dnnl::primitive primitive_;
+  Arguments arguments_;
+  int threads_;
+  mutable std::atomic<Slot*> spare_ = nullptr;
+};
+
+// A constant in the layout that a primitive chose.
+struct PackedConstant {
+  dnnl::memory::desc desc;
+  std::shared_ptr<void> data;
+};
+PackedConstant packConstant(const void* data, const dnnl::memory::desc& from, const dnnl::memory::desc& to,
+                            int threads);
+
+// In place over a dense tensor.
+void applyRows(const ActivationRows& rows, float* values, int64_t count, int threads);
+
+// EngineError for out of memory, InternalError for the rest; `what` names the layer.
+[[noreturn]] void rethrow(const dnnl::error& error, const char* what);
+
+}  // namespace torchtrt::kernels::onednn
+
+#endif  // TORCHTRT_NO_ONEDNN

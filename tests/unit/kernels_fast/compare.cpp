@@ -1,0 +1,223 @@
+#include "kernels_fast/compare.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <random>
+
+#include "kernels/kernel.h"
+#include "kernels/problem_text.h"
+
+namespace torchtrt::kernels {
+namespace {
+
+constexpr size_t kGuard = 64;  // bytes behind every output that must stay as they were
+
+struct alignas(64) Line {
+  std::byte bytes[64];
+};
+using Buffer = std::vector<Line>;
+
+Buffer makeBuffer(size_t bytes) {
+  return Buffer((bytes + sizeof(Line) - 1) / sizeof(Line) + 1);
+}
+
+size_t bytesOf(const TensorDesc& desc) {
+  return sizeOf(desc.dtype) *
+         static_cast<size_t>(std::accumulate(desc.dims.begin(), desc.dims.end(), int64_t{1}, std::multiplies<>()));
+}
+
+float draw(std::mt19937& random, Values values) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  static constexpr float kSpecials[] = {std::numeric_limits<float>::quiet_NaN(),
+                                        kInfinity,
+                                        -kInfinity,
+                                        0.0F,
+                                        -0.0F,
+                                        1e-30F,
+                                        -1e-30F,
+                                        1e-40F,
+                                        30.0F,
+                                        -30.0F,
+                                        88.0F,
+                                        -88.0F,
+                                        100.0F,
+                                        -100.0F,
+                                        1e10F,
+                                        -1e10F,
+                                        3e38F,
+                                        -3e38F};
+  if (values == Values::kSomeNan && random() % 500 == 0) {
+    return kSpecials[0];
+  }
+  if (values == Values::kExact || values == Values::kSomeNan) {
+    return static_cast<float>(static_cast<int>(random() % 17) - 8) / 8.0F;
+  }
+  if (values == Values::kSpecial && random() % 4 == 0) {
+    return kSpecials[random() % std::size(kSpecials)];
+  }
+  return std::uniform_real_distribution<float>(-4, 4)(random);
+}
+
+Buffer randomBuffer(const TensorDesc& desc, Values values, unsigned seed) {
+  std::mt19937 random(seed);
+  Buffer buffer = makeBuffer(bytesOf(desc));
+  const size_t size = sizeOf(desc.dtype);
+  for (size_t i = 0; i < bytesOf(desc) / size; ++i) {
+    std::byte* at = buffer.data()->bytes + i * size;
+    if (desc.dtype == DType::kFloat32) {
+      const float value = draw(random, values);
+      std::memcpy(at, &value, size);
+    } else {
+      const auto value = static_cast<int64_t>(random() % 2);
+      if (desc.dtype == DType::kFloat64) {
+        const double wide = draw(random, values);
+        std::memcpy(at, &wide, size);
+      } else if (!isFloating(desc.dtype)) {
+        std::memcpy(at, &value, size);  // little-endian: the low bytes
+      }
+    }
+  }
+  return buffer;
+}
+
+// A problem with data for the operands of its tuned shapes.
+class Data {
+ public:
+  Data(const std::string& text, Values values) : parsed_(parseProblem(text)), shapes_(tunedShapes(parsed_.problem)) {
+    for (size_t i = 0; i < shapes_.inputs.size(); ++i) {
+      inputs_.push_back(randomBuffer(shapes_.inputs[i], values, static_cast<unsigned>(i) + 1));
+      if (parsed_.constant[i]) {
+        parsed_.problem.inputs[i].constant = inputs_.back().data();
+      }
+    }
+  }
+
+  const Problem& problem() const {
+    return parsed_.problem;
+  }
+  const ShapeSet& shapes() const {
+    return shapes_;
+  }
+
+  std::vector<Buffer> run(const Kernel& kernel, int threads) const {
+    ShapeSet shapes = shapes_;
+    shapes.threads = threads;
+    const std::unique_ptr<Prepared> prepared = kernel.prepare(shapes);
+    std::vector<const void*> inputs;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const bool absent = !parsed_.problem.inputs[i].present;
+      const bool released = parsed_.constant[i] && !kernel.needsConstant(static_cast<int>(i));
+      inputs.push_back(absent || released ? nullptr : inputs_[i].data());
+    }
+    std::vector<Buffer> outputs;
+    std::vector<void*> addresses;
+    for (const TensorDesc& desc : shapes.outputs) {
+      outputs.push_back(makeBuffer(bytesOf(desc) + kGuard));
+      std::memset(outputs.back().data(), 0x5A, outputs.back().size() * sizeof(Line));
+      addresses.push_back(outputs.back().data());
+    }
+    Buffer scratch = makeBuffer(prepared->scratchBytes());
+    prepared->run({inputs.data(), addresses.data(), prepared->scratchBytes() == 0 ? nullptr : scratch.data(), threads});
+    return outputs;
+  }
+
+ private:
+  ParsedProblem parsed_;
+  ShapeSet shapes_;
+  std::vector<Buffer> inputs_;
+};
+
+bool isClose(double got, double expected, double rtol, double atol) {
+  if (std::isnan(expected) || std::isinf(expected)) {
+    return std::isnan(expected) ? std::isnan(got) : got == expected;
+  }
+  return std::abs(got - expected) <= atol + rtol * std::abs(expected);
+}
+
+void compareFloats(const TensorDesc& desc, const Buffer& got, const Buffer& expected, const CompareOptions& options) {
+  const size_t count = bytesOf(desc) / sizeof(float);
+  const auto* a = reinterpret_cast<const float*>(got.data());
+  const auto* b = reinterpret_cast<const float*>(expected.data());
+  double largest = 0;
+  for (size_t i = 0; i < count; ++i) {
+    // Beyond 1e6 the special values of a test, not its scale, are what is largest.
+    if (std::abs(b[i]) < 1e6F) {
+      largest = std::max<double>(largest, std::abs(b[i]));
+    }
+  }
+  size_t wrong = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (!isClose(a[i], b[i], options.rtol, options.atol * largest) && ++wrong <= 3) {
+      ADD_FAILURE() << "element " << i << " of " << count << " is " << a[i] << ", expected " << b[i];
+    }
+  }
+  EXPECT_EQ(wrong, 0U);
+}
+
+void expectGuard(const TensorDesc& desc, const Buffer& got) {
+  const std::byte* behind = got.data()->bytes + bytesOf(desc);
+  EXPECT_TRUE(std::all_of(behind, behind + kGuard, [](std::byte b) { return b == std::byte{0x5A}; }))
+      << "wrote behind the output";
+}
+
+void compareRuns(const Data& data, const Kernel& fast, const CompareOptions& options) {
+  const Chosen reference = createKernel(data.problem(), "reference");
+  const std::vector<Buffer> expected = data.run(*reference.kernel, 1);
+  std::vector<Buffer> first;
+  for (const int threads : {1, 2, 3}) {
+    SCOPED_TRACE("threads " + std::to_string(threads));
+    const std::vector<Buffer> got = data.run(fast, threads);
+    for (size_t i = 0; i < got.size(); ++i) {
+      const TensorDesc& desc = data.shapes().outputs[i];
+      expectGuard(desc, got[i]);
+      if (!first.empty()) {
+        EXPECT_EQ(std::memcmp(got[i].data(), first[i].data(), bytesOf(desc)), 0)
+            << "the result depends on the number of threads";
+      } else if (desc.dtype == DType::kFloat32) {
+        compareFloats(desc, got[i], expected[i], options);
+      } else {
+        EXPECT_EQ(std::memcmp(got[i].data(), expected[i].data(), bytesOf(desc)), 0);
+      }
+    }
+    if (first.empty()) {
+      first = got;
+    }
+  }
+}
+
+}  // namespace
+
+void expectMatchesReference(const std::string& problem, const std::string& implementation,
+                            const CompareOptions& options) {
+  SCOPED_TRACE(problem);
+  const Data data(problem, options.values);
+  const Chosen fast = createKernel(data.problem(), implementation);
+  std::string refusals;
+  for (const auto& [name, refusal] : fast.refusals) {
+    refusals += "\n  " + name + ": " + refusal.reason;
+  }
+  ASSERT_EQ(fast.implementation, implementation) << refusals;
+  compareRuns(data, *fast.kernel, options);
+  for (const std::string& other : options.shapes) {
+    SCOPED_TRACE(other);
+    compareRuns(Data(other, options.values), *fast.kernel, options);
+  }
+}
+
+void expectRefused(const std::string& problem, const std::string& implementation, const std::string& code) {
+  SCOPED_TRACE(problem);
+  const Data data(problem, Values::kExact);
+  const Chosen chosen = createKernel(data.problem(), implementation);
+  EXPECT_NE(chosen.implementation, implementation);
+  const auto found = std::find_if(chosen.refusals.begin(), chosen.refusals.end(),
+                                  [&](const auto& refusal) { return refusal.first == implementation; });
+  ASSERT_NE(found, chosen.refusals.end());
+  EXPECT_EQ(found->second.code, code) << found->second.reason;
+}
+
+}  // namespace torchtrt::kernels

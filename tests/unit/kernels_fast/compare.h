@@ -1,0 +1,35 @@
+// Runs one problem, given as the line that logs print, with an implementation and with the reference, and compares the
+// results.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace torchtrt::kernels {
+
+// What random operands hold.
+enum class Values {
+  kExact,    // multiples of 1/8 in [-1, 1]: sums of products are exact in float32, whatever their order
+  kSomeNan,  // kExact with a few NaN among them
+  kSmooth,   // in [-4, 4]
+  kSpecial,  // kSmooth with NaN, infinities, zeros and large and tiny numbers among them
+};
+
+struct CompareOptions {
+  Values values = Values::kExact;
+  double rtol = 1e-5;
+  double atol = 1e-6;               // times the largest finite magnitude of the reference
+  std::vector<std::string> shapes;  // more problems of the same kind, whose shapes the one kernel runs after its own
+};
+
+// Fails unless createKernel() chooses `implementation` for the problem; then compares for 1, 2 and 3 threads, whose
+// results must be the same bits.
+void expectMatchesReference(const std::string& problem, const std::string& implementation,
+                            const CompareOptions& options = {});
+
+// Fails unless the implementation refuses the problem with this code.
+void expectRefused(const std::string& problem, const std::string& implementation, const std::string& code);
+
+}  // namespace torchtrt::kernels
