@@ -10,9 +10,12 @@ namespace torchtrt {
 namespace {
 
 std::string atomText(const Dim::Atom& atom) {
-  // An operand of // or % is bare where it is a number or a name.
+  // An operand of // or % is bare where it is a number, a name or a call.
   const auto operand = [](const Dim& dim) {
-    const bool bare = dim.isSymbol() || (dim.isConstant() && dim.constant() >= 0);
+    const Dim::Atom* alone = dim_algebra::asAtom(dim);
+    const bool divides =
+        alone != nullptr && (alone->kind == Dim::AtomKind::kFloorDiv || alone->kind == Dim::AtomKind::kMod);
+    const bool bare = alone != nullptr ? !divides : dim.isConstant() && dim.constant() >= 0;
     return bare ? dim.toString() : "(" + dim.toString() + ")";
   };
   switch (atom.kind) {
