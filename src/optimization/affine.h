@@ -1,0 +1,59 @@
+// Per-channel arithmetic for folding: what scales and shifts channels (a constant factor or summand, a batch
+// normalization), and what can absorb it (a layer with constant weights). Computed in double, rounded once; float32 and
+// float64 only. It recognises and computes; when to fold is for the passes to decide.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "torchtrt/matchers.h"
+#include "torchtrt/rewriting.h"
+
+namespace torchtrt::optimization {
+
+// y[.., c, ..] = scale[c] * x[.., c, ..] + shift[c]
+struct Affine {
+  std::vector<double> scale;
+  std::vector<double> shift;
+  bool hasScale() const;  // any scale other than 1
+  bool hasShift() const;  // any shift other than 0
+};
+
+// The values of a constant that, broadcast against a tensor of `dims`, varies along `axis` at most: one per channel.
+// Nothing if the broadcast would enlarge the tensor or the axis is dynamic.
+std::optional<std::vector<double>> channelValues(const network::Tensor* constant, const Dims& dims, int axis);
+
+// What an elementwise sum, sub, prod or div by a constant, or a batch normalization with constant operands, does to the
+// channels along `axis` of its operand `input`. A fused activation is not looked at.
+struct AffineLayer {
+  network::Tensor* input;
+  Affine affine;
+};
+std::optional<AffineLayer> asAffine(const network::Layer& layer, int axis);
+
+// Convolution, deconvolution or matrix multiplication whose kernel is constant and whose bias is constant or absent.
+struct WeightedLayer {
+  const network::Layer* layer;
+  const network::Weights* kernel;
+  std::vector<double> bias;  // zeros when absent; empty when the bias is none per output channel
+  bool has_bias;
+  int64_t inputs, outputs;      // channels
+  int input_axis, output_axis;  // where they lie in operand 0 and in the output
+};
+std::optional<WeightedLayer> asWeighted(const network::Layer& layer);
+// As above, for the producer of a tensor that nothing else reads and that has neither activation nor residual: it can
+// absorb what follows.
+std::optional<WeightedLayer> asAbsorbing(const network::Tensor* tensor);
+
+// A copy of the layer whose output is affine(output), or whose operand 0 is affine(operand 0) of `input`. Null, and no
+// edit, if a weight or bias would overflow.
+network::Layer* createWithOutputAffine(rewriting::Rewriter& rewriter, const WeightedLayer& weighted,
+                                       const Affine& affine);
+network::Layer* createWithInputAffine(rewriting::Rewriter& rewriter, const WeightedLayer& weighted,
+                                      const Affine& affine, network::Tensor& input);
+
+// Gives the layer the activation that was fused into `from`.
+void copyActivation(rewriting::Rewriter& rewriter, const network::Layer& from, network::Layer& to);
+
+}  // namespace torchtrt::optimization

@@ -1,0 +1,40 @@
+#include "optimization/affine.h"
+#include "optimization/passes.h"
+
+namespace torchtrt::optimization {
+
+namespace {
+
+using namespace rewriting;
+
+// normalization(batch)(convolution(x, w, b)) -> convolution(x, w * s, b * s + t); the same for deconvolution and for
+// the product of matrices. The normalization's activation stays.
+class FoldBatchNorm : public PatternRewriter {
+ public:
+  FoldBatchNorm() : PatternRewriter("fold_batch_norm", {LayerType::kNORMALIZATION}) {}
+
+  bool matchAndRewrite(Layer& layer, Rewriter& rewriter) override {
+    const auto weighted = asAbsorbing(layer.getInput(0));
+    if (!weighted || weighted->output_axis != 1) {
+      return false;
+    }
+    const auto norm = asAffine(layer, weighted->output_axis);
+    Layer* folded = norm ? createWithOutputAffine(rewriter, *weighted, norm->affine) : nullptr;
+    if (!folded) {
+      return false;
+    }
+    copyActivation(rewriter, layer, *folded);
+    rewriter.replaceLayer(layer, {folded->getOutput(0)});
+    return true;
+  }
+};
+
+}  // namespace
+
+PassPtr createFoldBatchNorm(const Options&) {
+  auto pass = std::make_unique<PatternPass>("fold_batch_norm");
+  pass->add<FoldBatchNorm>();
+  return pass;
+}
+
+}  // namespace torchtrt::optimization

@@ -1,0 +1,216 @@
+#include <cmath>
+
+#include "optimization/affine.h"
+
+namespace torchtrt::optimization {
+
+using namespace rewriting;
+
+namespace {
+
+// The kernel seen as [d0, d1, inner]: how each element's output and input channel follow from the first two indices.
+class KernelShape {
+ public:
+  explicit KernelShape(const WeightedLayer& weighted) : type_(weighted.layer->getType()) {
+    const Weights& kernel = *weighted.kernel;
+    d0_ = kernel.dims[0];
+    d1_ = kernel.dims[1];
+    inner_ = d0_ * d1_ == 0 ? 0 : static_cast<int64_t>(kernel.count()) / (d0_ * d1_);
+    transposed_ = type_ == LayerType::kMATRIX_MULTIPLY && weighted.layer->attributes().getBool("transpose_b", false);
+    const int64_t groups = type_ == LayerType::kMATRIX_MULTIPLY ? 1 : weighted.layer->attributes().getInt("groups", 1);
+    d0_per_group_ = d0_ / groups;
+  }
+
+  // visit(output channel, input channel, first element, number of elements)
+  template <typename Visit>
+  void forEach(Visit&& visit) const {
+    for (int64_t i = 0; i < d0_; ++i) {
+      const int64_t group = d0_per_group_ == 0 ? 0 : i / d0_per_group_;
+      for (int64_t j = 0; j < d1_; ++j) {
+        const int64_t grouped_j = group * d1_ + j;
+        const bool output_first = type_ == LayerType::kCONVOLUTION || transposed_;
+        visit(output_first ? i : grouped_j, output_first ? grouped_j : i, (i * d1_ + j) * inner_, inner_);
+      }
+    }
+  }
+
+ private:
+  LayerType type_;
+  int64_t d0_, d1_, inner_, d0_per_group_;
+  bool transposed_;
+};
+
+// kernel[e] * factor(output channel, input channel); nothing if a finite weight becomes an infinite one.
+template <typename T, typename Factor>
+std::optional<Weights> scaledKernel(const WeightedLayer& weighted, Factor&& factor) {
+  void* memory = nullptr;
+  Weights scaled = Weights::allocate(weighted.kernel->dtype, weighted.kernel->dims, &memory);
+  const T* from = weighted.kernel->as<T>();
+  T* to = static_cast<T*>(memory);
+  bool finite = true;
+  KernelShape(weighted).forEach([&](int64_t output, int64_t input, int64_t first, int64_t count) {
+    const double by = factor(output, input);
+    for (int64_t e = first; e < first + count; ++e) {
+      to[e] = static_cast<T>(static_cast<double>(from[e]) * by);
+      finite = finite && (std::isfinite(to[e]) || !std::isfinite(from[e]));
+    }
+  });
+  return finite ? std::optional(scaled) : std::nullopt;
+}
+
+template <typename Factor>
+std::optional<Weights> scaledKernelOf(const WeightedLayer& weighted, Factor&& factor) {
+  return weighted.kernel->dtype == DType::kFloat32 ? scaledKernel<float>(weighted, factor)
+                                                   : scaledKernel<double>(weighted, factor);
+}
+
+std::optional<Weights> vectorWeights(DType dtype, const std::vector<double>& values) {
+  void* memory = nullptr;
+  Weights weights = Weights::allocate(dtype, {static_cast<int64_t>(values.size())}, &memory);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double stored = dtype == DType::kFloat32
+                              ? static_cast<double>(static_cast<float*>(memory)[i] = static_cast<float>(values[i]))
+                              : (static_cast<double*>(memory)[i] = values[i]);
+    if (!std::isfinite(stored)) {
+      return std::nullopt;
+    }
+  }
+  return weights;
+}
+
+Layer& createWith(Rewriter& rewriter, const WeightedLayer& weighted, Tensor* input, Tensor* kernel, Tensor* bias) {
+  std::vector<Tensor*> inputs = {input, kernel};
+  if (bias) {
+    inputs.push_back(bias);
+  }
+  const Layer& layer = *weighted.layer;
+  for (int i = 3; i < layer.getNbInputs(); ++i) {
+    inputs.resize(static_cast<size_t>(i), nullptr);
+    inputs.push_back(layer.getInput(i));
+  }
+  return rewriter.create(layer.getType(), inputs, layer.attributes());
+}
+
+// Output channel k's sum over the kernel of weight * shift[input channel].
+template <typename T>
+std::vector<double> shiftThroughKernel(const WeightedLayer& weighted, const std::vector<double>& shift) {
+  std::vector<double> sums(static_cast<size_t>(weighted.outputs), 0.0);
+  const T* kernel = weighted.kernel->as<T>();
+  KernelShape(weighted).forEach([&](int64_t output, int64_t input, int64_t first, int64_t count) {
+    double weight = 0;
+    for (int64_t e = first; e < first + count; ++e) {
+      weight += static_cast<double>(kernel[e]);
+    }
+    sums[static_cast<size_t>(output)] += weight * shift[static_cast<size_t>(input)];
+  });
+  return sums;
+}
+
+bool readBias(WeightedLayer& weighted) {
+  const Tensor* bias = weighted.layer->getInput(2);
+  weighted.has_bias = bias != nullptr;
+  if (!bias) {
+    weighted.bias.assign(static_cast<size_t>(weighted.outputs), 0.0);
+    return true;
+  }
+  if (!bias->constant()) {
+    return false;
+  }
+  std::optional<std::vector<double>> values;
+  if (weighted.layer->getType() == LayerType::kMATRIX_MULTIPLY) {
+    values = channelValues(bias, weighted.layer->getOutput(0)->getDimensions(), weighted.output_axis);
+  } else {
+    values = channelValues(bias, Dims({Dim(weighted.outputs)}), 0);
+  }
+  if (values) {
+    weighted.bias = std::move(*values);
+  }
+  return values.has_value();
+}
+
+}  // namespace
+
+std::optional<WeightedLayer> asWeighted(const Layer& layer) {
+  const LayerType type = layer.getType();
+  const bool is_matmul = type == LayerType::kMATRIX_MULTIPLY;
+  if (!is_matmul && type != LayerType::kCONVOLUTION && type != LayerType::kDECONVOLUTION) {
+    return std::nullopt;
+  }
+  const Weights* kernel = layer.getInput(1)->constant();
+  if (!kernel || (kernel->dtype != DType::kFloat32 && kernel->dtype != DType::kFloat64)) {
+    return std::nullopt;
+  }
+  if (is_matmul && (kernel->dims.size() != 2 || layer.attributes().getBool("transpose_a", false))) {
+    return std::nullopt;
+  }
+  WeightedLayer weighted{&layer, kernel, {}, false, 0, 0, 1, 1};
+  if (is_matmul) {
+    const bool transposed = layer.attributes().getBool("transpose_b", false);
+    weighted.inputs = kernel->dims[transposed ? 1 : 0];
+    weighted.outputs = kernel->dims[transposed ? 0 : 1];
+    weighted.input_axis = weighted.output_axis = layer.getOutput(0)->rank() - 1;
+  } else {
+    const int64_t groups = layer.attributes().getInt("groups", 1);
+    const bool forward = type == LayerType::kCONVOLUTION;
+    weighted.inputs = forward ? kernel->dims[1] * groups : kernel->dims[0];
+    weighted.outputs = forward ? kernel->dims[0] : kernel->dims[1] * groups;
+  }
+  if (!readBias(weighted)) {
+    return std::nullopt;
+  }
+  return weighted;
+}
+
+std::optional<WeightedLayer> asAbsorbing(const Tensor* tensor) {
+  const Layer* layer = tensor->producer();
+  if (!layer || m::countUses(*tensor) != 1 || layer->getInput(3) ||
+      !layer->attributes().getString("activation", "").empty()) {
+    return std::nullopt;
+  }
+  return asWeighted(*layer);
+}
+
+Layer* createWithOutputAffine(Rewriter& rewriter, const WeightedLayer& weighted, const Affine& affine) {
+  std::vector<double> bias = weighted.bias;
+  for (size_t i = 0; i < bias.size(); ++i) {
+    bias[i] = bias[i] * affine.scale[i] + affine.shift[i];
+  }
+  const DType dtype = weighted.kernel->dtype;
+  const bool needs_bias = weighted.has_bias || affine.hasShift();
+  const auto folded_bias = vectorWeights(dtype, bias);
+  const bool needs_kernel = affine.hasScale();
+  const auto folded_kernel =
+      needs_kernel
+          ? scaledKernelOf(weighted, [&](int64_t output, int64_t) { return affine.scale[static_cast<size_t>(output)]; })
+          : std::nullopt;
+  if (!folded_bias || (needs_kernel && !folded_kernel)) {
+    return nullptr;
+  }
+  Tensor* kernel = needs_kernel ? &rewriter.createConstant(*folded_kernel) : weighted.layer->getInput(1);
+  Tensor* bias_tensor = needs_bias ? &rewriter.createConstant(*folded_bias) : nullptr;
+  return &createWith(rewriter, weighted, weighted.layer->getInput(0), kernel, bias_tensor);
+}
+
+Layer* createWithInputAffine(Rewriter& rewriter, const WeightedLayer& weighted, const Affine& affine, Tensor& input) {
+  std::vector<double> bias = weighted.bias;
+  const DType dtype = weighted.kernel->dtype;
+  if (affine.hasShift()) {
+    const std::vector<double> sums = dtype == DType::kFloat32 ? shiftThroughKernel<float>(weighted, affine.shift)
+                                                              : shiftThroughKernel<double>(weighted, affine.shift);
+    for (size_t i = 0; i < bias.size(); ++i) {
+      bias[i] += sums[i];
+    }
+  }
+  const bool needs_bias = weighted.has_bias || affine.hasShift();
+  const auto folded_bias = vectorWeights(dtype, bias);
+  const auto folded_kernel =
+      scaledKernelOf(weighted, [&](int64_t, int64_t in) { return affine.scale[static_cast<size_t>(in)]; });
+  if (!folded_bias || !folded_kernel) {
+    return nullptr;
+  }
+  Tensor* kernel = affine.hasScale() ? &rewriter.createConstant(*folded_kernel) : weighted.layer->getInput(1);
+  Tensor* bias_tensor = needs_bias ? &rewriter.createConstant(*folded_bias) : nullptr;
+  return &createWith(rewriter, weighted, &input, kernel, bias_tensor);
+}
+
+}  // namespace torchtrt::optimization

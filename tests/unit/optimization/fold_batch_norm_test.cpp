@@ -1,0 +1,155 @@
+#include <gtest/gtest.h>
+
+#include "optimization/pass_check.h"
+
+namespace torchtrt::optimization::testing {
+namespace {
+
+TEST(FoldBatchNorm, IntoAConvolutionWithBias) {
+  expectChanged("fold_batch_norm", R"(network "n" () {
+  input %x : float32[1, 1, 2, 2]
+  %w = constant() {} : float32[2, 1, 1, 1] data=[1, 2]
+  %b = constant() {} : float32[2] data=[1, -1]
+  %scale = constant() {} : float32[2] data=[1, 3]
+  %shift = constant() {} : float32[2] data=[0.5, 0]
+  %mean = constant() {} : float32[2] data=[1, 2]
+  %variance = constant() {} : float32[2] data=[3, 8]
+  %conv = convolution(%x, %w, %b) {}
+  %norm = normalization(%conv, %scale, %shift, %mean, %variance) {mode="batch", eps=1}
+  output "y" %norm
+})",
+                R"(network "n" () {
+  input %x : float32[1, 1, 2, 2]
+  %constant_8 = constant() {} : float32[2, 1, 1, 1] data=[0.5, 2]
+  %constant_9 = constant() {} : float32[2] data=[0.5, -3]
+  %norm = convolution(%x, %constant_8, %constant_9) {}
+  output "y" %norm
+})");
+}
+
+TEST(FoldBatchNorm, WithoutScaleAndShiftAndIntoGroups) {
+  expectChanged("fold_batch_norm", R"(network "n" () {
+  input %x : float32[1, 2, 2, 2]
+  %w = constant() {} : float32[2, 1, 1, 1] data=[1, 2]
+  %mean = constant() {} : float32[2] data=[1, 2]
+  %variance = constant() {} : float32[2] data=[3, 8]
+  %conv = convolution(%x, %w) {groups=2, stride=[2, 2]}
+  %norm = normalization(%conv, null, null, %mean, %variance) {mode="batch", eps=1, activation="relu"}
+  output "y" %norm
+})",
+                R"(network "n" () {
+  input %x : float32[1, 2, 2, 2]
+  %constant_5 = constant() {} : float32[2, 1, 1, 1] data=[0.5, 0.6666667]
+  %constant_6 = constant() {} : float32[2] data=[-0.5, -0.6666667]
+  %norm = convolution(%x, %constant_5, %constant_6) {groups=2, stride=[2, 2], activation="relu"}
+  output "y" %norm
+})");
+}
+
+// The kernel of a deconvolution is [C, K / groups, ...]: output channel 1 is the second column of the first group.
+TEST(FoldBatchNorm, IntoADeconvolution) {
+  expectChanged("fold_batch_norm", R"(network "n" () {
+  input %x : float32[1, 2, 2, 2]
+  %w = constant() {} : float32[2, 2, 1, 1] data=[1, 2, 3, 4]
+  %mean = constant() {} : float32[4] data=[0, 0, 0, 1]
+  %variance = constant() {} : float32[4] data=[0, 3, 0, 3]
+  %deconv = deconvolution(%x, %w) {groups=2}
+  %norm = normalization(%deconv, null, null, %mean, %variance) {mode="batch", eps=1}
+  output "y" %norm
+})",
+                R"(network "n" () {
+  input %x : float32[1, 2, 2, 2]
+  %constant_5 = constant() {} : float32[2, 2, 1, 1] data=[1, 1, 3, 2]
+  %constant_6 = constant() {} : float32[4] data=[0, 0, 0, -0.5]
+  %norm = deconvolution(%x, %constant_5, %constant_6) {groups=2}
+  output "y" %norm
+})");
+}
+
+TEST(FoldBatchNorm, IntoAMatrixMultiplication) {
+  expectChanged("fold_batch_norm", R"(network "n" () {
+  input %x : float32[3, 2]
+  %w = constant() {} : float32[2, 2] data=[1, 2, 3, 4]
+  %b = constant() {} : float32[2] data=[1, 1]
+  %mean = constant() {} : float32[2] data=[0, 1]
+  %variance = constant() {} : float32[2] data=[0, 3]
+  %product = matrix_multiply(%x, %w, %b) {transpose_b=true}
+  %norm = normalization(%product, null, null, %mean, %variance) {mode="batch", eps=1}
+  output "y" %norm
+})",
+                R"(network "n" () {
+  input %x : float32[3, 2]
+  %constant_6 = constant() {} : float32[2, 2] data=[1, 2, 1.5, 2]
+  %constant_7 = constant() {} : float32[2] data=[1, 0]
+  %norm = matrix_multiply(%x, %constant_6, %constant_7) {transpose_b=true}
+  output "y" %norm
+})");
+}
+
+// A convolution and its normalization, with what the caller says of each.
+std::string normalized(const std::string& conv_attributes, const std::string& norm_attributes,
+                       const std::string& outputs) {
+  return R"(network "n" () {
+  input %x : float32[1, 1, 2, 2]
+  input %m : float32[1]
+  %w = constant() {} : float32[1, 1, 1, 1] data=[1]
+  %mean = constant() {} : float32[1] data=[1]
+  %variance = constant() {} : float32[1] data=[3]
+  %minus_one = constant() {} : float32[1] data=[-1]
+  %minus_two = constant() {} : float32[1] data=[-2]
+  %conv = convolution(%x, %w) {)" +
+         conv_attributes + R"(}
+  %norm = normalization(%conv, null, null, )" +
+         norm_attributes + R"(}
+  output "y" %norm
+)" + outputs +
+         "}";
+}
+
+TEST(FoldBatchNorm, NotWhereOthersReadTheConvolution) {
+  expectKept("fold_batch_norm",
+             normalized("", "%mean, %variance) {mode=\"batch\", eps=1", "  output \"conv\" %conv\n"));
+}
+
+TEST(FoldBatchNorm, NotPastAnActivation) {
+  expectKept("fold_batch_norm", normalized("activation=\"relu\"", "%mean, %variance) {mode=\"batch\", eps=1", ""));
+}
+
+TEST(FoldBatchNorm, NotWithStatisticsOfTheInput) {
+  expectKept("fold_batch_norm", normalized("", "null, null) {mode=\"instance\", eps=1", ""));
+  expectKept("fold_batch_norm", normalized("", "%m, %variance) {mode=\"batch\", eps=1", ""));
+}
+
+// 1 / sqrt(-1 + 1) is infinite, 1 / sqrt(-2 + 1) is no number.
+TEST(FoldBatchNorm, NotWhereTheScaleIsNotFinite) {
+  expectKept("fold_batch_norm", normalized("", "%mean, %minus_one) {mode=\"batch\", eps=1", ""));
+  expectKept("fold_batch_norm", normalized("", "%mean, %minus_two) {mode=\"batch\", eps=1", ""));
+}
+
+TEST(FoldBatchNorm, NotWhereAWeightWouldOverflow) {
+  expectKept("fold_batch_norm", R"(network "n" () {
+  input %x : float32[1, 1, 2, 2]
+  %w = constant() {} : float32[1, 1, 1, 1] data=[1e+38]
+  %scale = constant() {} : float32[1] data=[100]
+  %mean = constant() {} : float32[1] data=[0]
+  %variance = constant() {} : float32[1] data=[0]
+  %conv = convolution(%x, %w) {}
+  %norm = normalization(%conv, %scale, null, %mean, %variance) {mode="batch", eps=1}
+  output "y" %norm
+})");
+}
+
+TEST(FoldBatchNorm, NotAlongAnotherAxisThanTheColumns) {
+  expectKept("fold_batch_norm", R"(network "n" () {
+  input %x : float32[3, 2, 2]
+  %w = constant() {} : float32[2, 2] data=[1, 2, 3, 4]
+  %mean = constant() {} : float32[2] data=[0, 1]
+  %variance = constant() {} : float32[2] data=[0, 3]
+  %product = matrix_multiply(%x, %w) {}
+  %norm = normalization(%product, null, null, %mean, %variance) {mode="batch", eps=1}
+  output "y" %norm
+})");
+}
+
+}  // namespace
+}  // namespace torchtrt::optimization::testing

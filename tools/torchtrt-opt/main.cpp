@@ -1,0 +1,162 @@
+// torchtrt-opt: network text in, named optimizer passes, network text out. For tests and for looking at what a pass
+// does.
+
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "optimization/optimization.h"
+#include "torchtrt/network.h"
+
+namespace {
+
+using namespace torchtrt;
+
+constexpr const char* kUsage =
+    R"(usage: torchtrt-opt [options] [FILE]
+
+Reads a network's text from FILE (or standard input, also as -), runs passes, prints the network.
+
+  --pass=NAME          run this pass; repeat for several, in this order
+  --pipeline           run the whole pipeline until nothing changes
+  --disable-pass=NAME  leave this pass out of the pipeline
+  --verify-each        verify after every pass that changed something, and check that passes say truly whether they did
+  --dump-after=REGEX   print the network to standard error after each pass whose name matches
+  --locations          print source locations
+  --list-passes        print the passes in pipeline order
+  --list-layers        print the kinds of layers
+  --help               print this
+
+Without --pass and --pipeline the text is parsed, verified and printed again. Constants that are printed by hash only cannot be
+read back: use networks whose constants are inline.
+)";
+
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct Arguments {
+  std::string file = "-";
+  std::vector<std::string> passes;
+  bool pipeline = false;
+  bool list_passes = false, list_layers = false, help = false;
+  network::PrintOptions printing;
+  optimization::Options options;
+};
+
+Arguments parseArguments(const std::vector<std::string>& words) {
+  Arguments arguments;
+  bool has_file = false;
+  for (const std::string& word : words) {
+    const size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
+    const bool is_option = word.size() > 1 && word[0] == '-';
+    const bool takes_value = name == "--pass" || name == "--disable-pass" || name == "--dump-after";
+    if (is_option && takes_value != !value.empty()) {
+      throw UsageError(takes_value ? "option " + name + " needs a value: " + name + "=VALUE"
+                                   : "unknown option " + word);
+    }
+    if (!is_option) {
+      if (has_file) {
+        throw UsageError("one file at a time, got '" + arguments.file + "' and '" + word + "'");
+      }
+      arguments.file = word;
+      has_file = true;
+    } else if (name == "--pass") {
+      arguments.passes.push_back(value);
+    } else if (name == "--disable-pass") {
+      arguments.options.disabled.push_back(value);
+    } else if (name == "--dump-after") {
+      arguments.options.dump_after = value;
+    } else if (name == "--pipeline") {
+      arguments.pipeline = true;
+    } else if (name == "--verify-each") {
+      arguments.options.verify = arguments.options.check_changed = true;
+    } else if (name == "--locations") {
+      arguments.printing.locations = true;
+    } else if (name == "--list-passes") {
+      arguments.list_passes = true;
+    } else if (name == "--list-layers") {
+      arguments.list_layers = true;
+    } else if (name == "--help") {
+      arguments.help = true;
+    } else {
+      throw UsageError("unknown option " + word);
+    }
+  }
+  if (arguments.pipeline && !arguments.passes.empty()) {
+    throw UsageError("--pass and --pipeline exclude each other");
+  }
+  if (!arguments.pipeline && !arguments.options.disabled.empty()) {
+    throw UsageError("--disable-pass needs --pipeline");
+  }
+  return arguments;
+}
+
+std::string readText(const std::string& file) {
+  std::ostringstream text;
+  if (file == "-") {
+    text << std::cin.rdbuf();
+    return text.str();
+  }
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) {
+    throw UsageError("cannot read '" + file + "'");
+  }
+  text << stream.rdbuf();
+  return text.str();
+}
+
+void listPasses() {
+  for (const optimization::PassEntry& entry : optimization::pipeline()) {
+    std::cout << entry.name << "  " << entry.summary << "\n";
+  }
+}
+
+void listLayers() {
+  for (const network::LayerInfo& info : network::layerTable()) {
+    std::cout << info.name << "  " << info.attributes << "\n";
+  }
+}
+
+void transform(const Arguments& arguments) {
+  const auto network = network::parse(readText(arguments.file));
+  network::verify(*network);
+  if (arguments.pipeline) {
+    optimization::optimize(*network, arguments.options);
+  } else if (!arguments.passes.empty()) {
+    optimization::createManager(arguments.passes, arguments.options).runOnce(*network);
+  }
+  std::cout << network::print(*network, arguments.printing);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const Arguments arguments = parseArguments({argv + 1, argv + argc});
+    if (arguments.help) {
+      std::cout << kUsage;
+    } else if (arguments.list_passes || arguments.list_layers) {
+      if (arguments.list_passes) {
+        listPasses();
+      }
+      if (arguments.list_layers) {
+        listLayers();
+      }
+    } else {
+      transform(arguments);
+    }
+    return 0;
+  } catch (const UsageError& error) {
+    std::cerr << "torchtrt-opt: " << error.what() << "; see torchtrt-opt --help\n";
+    return 2;
+  } catch (const Error& error) {
+    std::cerr << "torchtrt-opt: " << error.what() << "\n";
+    return 1;
+  }
+}
