@@ -3,6 +3,7 @@
 #include "kernels/convolution/convolution.h"
 #include "kernels/convolution/fast.h"
 #include "kernels/kernel.h"
+#include "kernels/matmul/fast.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/movement/movement.h"
 #include "kernels/normalization/normalization.h"
@@ -34,7 +35,10 @@ const std::vector<Family>& families() {
       {"fill", {{"reference", createFillReference}}},
       {"gather", {{"reference", createGatherReference}}},
       {"identity", {{"reference", createIdentityReference}}},
-      {"matrix_multiply", {{"reference", createMatrixMultiplyReference}}},
+      {"matrix_multiply",
+       {{"highway", matmul::createHighway},
+        {"onednn", matmul::createOneDnn},
+        {"reference", createMatrixMultiplyReference}}},
       {"normalization", {{"reference", createNormalizationReference}}},
       {"padding", {{"reference", createPaddingReference}}},
       {"parametric_relu", {{"reference", createParametricReluReference}}},

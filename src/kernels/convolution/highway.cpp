@@ -18,10 +18,9 @@ namespace {
 using gemm::kTileRows;
 using gemm::PackedB;
 
-constexpr int64_t kMaxTaps = 512;            // pointers of a tile are on the stack
-constexpr int64_t kMaxPatch = 8192;          // floats of a tile's border patches, on the stack too
-constexpr int64_t kNarrowChannels = 16;      // up to here a row of taps is read as one run
-constexpr int64_t kBlockBytes = 256 * 1024;  // packed weights that stay in the second-level cache
+constexpr int64_t kMaxTaps = 512;        // pointers of a tile are on the stack
+constexpr int64_t kMaxPatch = 8192;      // floats of a tile's border patches, on the stack too
+constexpr int64_t kNarrowChannels = 16;  // up to here a row of taps is read as one run
 
 // How the input is read. A run is what lies next to each other in memory and is multiplied with consecutive rows of B.
 enum class Reading {
@@ -101,11 +100,13 @@ class HighwayConvolution final : public Prepared {
         }
       }
     }
-    chooseBlocks(shapes.threads);
+    blocking_ = gemm::chooseBlocking(packed_->groups[0], rows_, shapes.threads);
   }
 
   void run(const RunArgs& args) const override {
-    parallelFor(args.threads, 0, units_, grain_, [&](int64_t begin, int64_t end) { runUnits(args, begin, end); });
+    const int64_t units = blocking_.units() * static_cast<int64_t>(packed_->groups.size());
+    parallelFor(args.threads, 0, units, blocking_.grain,
+                [&](int64_t begin, int64_t end) { runUnits(args, begin, end); });
   }
 
  private:
@@ -113,23 +114,6 @@ class HighwayConvolution final : public Prepared {
     Spatial at;      // offset from the window's start
     int64_t offset;  // the same in elements
   };
-
-  void chooseBlocks(int threads) {
-    const PackedB& b = packed_->groups[0];
-    const int64_t panels = static_cast<int64_t>(b.panels().size());
-    const int64_t panel_bytes = std::max<int64_t>(1, static_cast<int64_t>(b.bytes()) / panels);
-    tiles_ = (rows_ + kTileRows - 1) / kTileRows;
-    const int64_t most = std::clamp<int64_t>(kBlockBytes / panel_bytes, 1, panels);
-    blocks_ = (panels + most - 1) / most;
-    if (tiles_ < threads) {  // few rows and many columns: the columns are what can be shared out
-      blocks_ = std::max(blocks_, std::min<int64_t>(threads, panels));
-    }
-    block_panels_ = (panels + blocks_ - 1) / blocks_;  // even shares
-    blocks_ = (panels + block_panels_ - 1) / block_panels_;
-    units_ = static_cast<int64_t>(packed_->groups.size()) * blocks_ * tiles_;
-    const int64_t unit_flops = 2 * kTileRows * b.depth() * b.columns() / blocks_;
-    grain_ = std::max<int64_t>(1, gemm::kMinChunkFlops / std::max<int64_t>(1, unit_flops));
-  }
 
   // The output pixel of a row of A: batch, depth, height, width.
   using Pixel = std::array<int64_t, 4>;
@@ -250,14 +234,14 @@ class HighwayConvolution final : public Prepared {
     const float* residual[kTileRows];
     int64_t known = -1;  // (group, tile) whose pointers are there
     for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t tile_index = unit % tiles_;
-      const int64_t block = unit / tiles_ % blocks_;
-      const int64_t group = unit / (tiles_ * blocks_);
+      const int64_t tile_index = unit % blocking_.tiles;
+      const int64_t block = unit / blocking_.tiles % blocking_.blocks;
+      const int64_t group = unit / blocking_.units();
       const int64_t first = tile_index * kTileRows;
       const int count = static_cast<int>(std::min<int64_t>(kTileRows, rows_ - first));
       const int64_t column = group * (g.outputs / g.groups);
-      if (known != group * tiles_ + tile_index) {
-        known = group * tiles_ + tile_index;
+      if (known != group * blocking_.tiles + tile_index) {
+        known = group * blocking_.tiles + tile_index;
         const int64_t channel = group * (g.channels / g.groups);
         const float* input = static_cast<const float*>(args.inputs[0]) + channel * input_.channel_stride;
         int64_t offsets[kTileRows];
@@ -277,10 +261,8 @@ class HighwayConvolution final : public Prepared {
         }
       }
       const PackedB& b = packed_->groups[static_cast<size_t>(group)];
-      const int64_t panel = block * block_panels_;
       gemm::Tile tile;
-      tile.panels = b.panels().data() + panel;
-      tile.panel_count = static_cast<int32_t>(std::min(block_panels_, static_cast<int64_t>(b.panels().size()) - panel));
+      gemm::setPanels(tile, b, blocking_, block);
       tile.row_count = count;
       tile.rows = pointers;
       tile.taps = packed_->taps;
@@ -297,13 +279,9 @@ class HighwayConvolution final : public Prepared {
   Image input_;
   Image output_;
   std::vector<Tap> taps_;
-  int64_t rows_ = 0;  // output pixels of the whole batch
-  int64_t tiles_ = 0;
-  int64_t block_panels_ = 1;
-  int64_t blocks_ = 1;
-  int64_t units_ = 0;
-  int64_t grain_ = 1;
-  bool flat_ = false;  // a plain matrix product
+  int64_t rows_ = 0;         // output pixels of the whole batch
+  gemm::Blocking blocking_;  // of one group
+  bool flat_ = false;        // a plain matrix product
 };
 
 class HighwayConvolutionKernel final : public Kernel {

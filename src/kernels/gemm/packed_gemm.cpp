@@ -7,6 +7,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
+
 #include "kernels/common/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -20,8 +22,8 @@ using kernels::HWY_NAMESPACE::atLeast;
 using kernels::HWY_NAMESPACE::atMost;
 
 // Accumulators, one row of B and one broadcast value have to fit the vector registers: 32 with AVX-512, 16 before.
-constexpr int kMaxVectors = HWY_TARGET == HWY_AVX3 ? 3 : 2;
-constexpr int kMaxRows = HWY_TARGET == HWY_AVX3 ? 8 : 6;
+constexpr int kMaxVectors = 3;
+constexpr int kMaxRows = HWY_TARGET == HWY_AVX3 ? 8 : 4;
 
 HWY_INLINE V finish(D d, V sum, const Epilogue& epilogue) {
   return epilogue.clamp ? atMost(atLeast(sum, hn::Set(d, epilogue.low)), hn::Set(d, epilogue.high)) : sum;
@@ -33,6 +35,12 @@ HWY_INLINE void micro(const Tile& tile, int row, const PackedB::Panel* panels) {
   const D d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   constexpr int kWide = kVectors * kPanels;
+  // Rows beyond the last repeat it: they compute and store the same once more.
+  int at[kRows];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+    at[r] = std::min(row + r, tile.row_count - 1);
+  }
   V sum[kRows][kWide];
   const float* b[kPanels];
 #pragma GCC unroll 16
@@ -50,7 +58,7 @@ HWY_INLINE void micro(const Tile& tile, int row, const PackedB::Panel* panels) {
     const float* a[kRows];
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
-      a[r] = tile.rows[t * kTileRows + row + r];
+      a[r] = tile.rows[t * kTileRows + at[r]];
     }
     for (int64_t k = 0; k < tile.run; ++k) {
       V line[kWide];
@@ -85,9 +93,9 @@ HWY_INLINE void micro(const Tile& tile, int row, const PackedB::Panel* panels) {
         for (int r = 0; r < kRows; ++r) {
           V value = hn::Add(sum[r][p * kVectors + j], bias);
           if (tile.residual != nullptr) {
-            value = hn::Add(value, hn::LoadU(d, tile.residual[row + r] + column));
+            value = hn::Add(value, hn::LoadU(d, tile.residual[at[r]] + column));
           }
-          hn::StoreU(finish(d, value, *tile.epilogue), d, tile.out[row + r] + column);
+          hn::StoreU(finish(d, value, *tile.epilogue), d, tile.out[at[r]] + column);
         }
       } else {
         const auto mask = hn::FirstN(d, static_cast<size_t>(valid));
@@ -96,9 +104,9 @@ HWY_INLINE void micro(const Tile& tile, int row, const PackedB::Panel* panels) {
         for (int r = 0; r < kRows; ++r) {
           V value = hn::Add(sum[r][p * kVectors + j], bias);
           if (tile.residual != nullptr) {
-            value = hn::Add(value, hn::MaskedLoad(mask, d, tile.residual[row + r] + column));
+            value = hn::Add(value, hn::MaskedLoad(mask, d, tile.residual[at[r]] + column));
           }
-          hn::BlendedStore(finish(d, value, *tile.epilogue), mask, d, tile.out[row + r] + column);
+          hn::BlendedStore(finish(d, value, *tile.epilogue), mask, d, tile.out[at[r]] + column);
         }
       }
     }
@@ -107,28 +115,15 @@ HWY_INLINE void micro(const Tile& tile, int row, const PackedB::Panel* panels) {
 
 template <int kVectors>
 HWY_INLINE void panelRows(const Tile& tile, const PackedB::Panel* panel) {
-  int row = 0;
-  if constexpr (kMaxRows == 8) {
-    if (tile.row_count == 8) {
-      micro<8, kVectors, 1>(tile, 0, panel);
-      return;
-    }
+  if (tile.row_count <= 2) {
+    micro<2, kVectors, 1>(tile, 0, panel);
+  } else if (tile.row_count <= 4) {
+    micro<4, kVectors, 1>(tile, 0, panel);
+  } else if constexpr (kMaxRows == kTileRows) {
+    micro<kTileRows, kVectors, 1>(tile, 0, panel);
   } else {
-    if (tile.row_count >= 6) {
-      micro<6, kVectors, 1>(tile, 0, panel);
-      row = 6;
-    }
-  }
-  if (tile.row_count - row >= 4) {
-    micro<4, kVectors, 1>(tile, row, panel);
-    row += 4;
-  }
-  if (tile.row_count - row >= 2) {
-    micro<2, kVectors, 1>(tile, row, panel);
-    row += 2;
-  }
-  if (tile.row_count - row >= 1) {
-    micro<1, kVectors, 1>(tile, row, panel);
+    micro<4, kVectors, 1>(tile, 0, panel);
+    micro<4, kVectors, 1>(tile, 4, panel);
   }
 }
 
@@ -230,6 +225,24 @@ PackedB::PackedB(int64_t depth, int64_t columns, const std::function<float(int64
     }
     vector += width;
   }
+}
+
+Blocking chooseBlocking(const PackedB& b, int64_t rows, int threads) {
+  constexpr int64_t kBlockBytes = 256 * 1024;
+  const auto panels = static_cast<int64_t>(b.panels().size());
+  const int64_t panel_bytes = std::max<int64_t>(1, static_cast<int64_t>(b.bytes()) / panels);
+  Blocking blocking;
+  blocking.tiles = (rows + kTileRows - 1) / kTileRows;
+  const int64_t most = std::clamp<int64_t>(kBlockBytes / panel_bytes, 1, panels);
+  blocking.blocks = (panels + most - 1) / most;
+  if (blocking.tiles < threads) {  // few rows and many columns: the columns are what can be shared out
+    blocking.blocks = std::max(blocking.blocks, std::min<int64_t>(threads, panels));
+  }
+  blocking.block_panels = (panels + blocking.blocks - 1) / blocking.blocks;  // even shares
+  blocking.blocks = (panels + blocking.block_panels - 1) / blocking.block_panels;
+  const int64_t unit_flops = 2 * std::min<int64_t>(rows, kTileRows) * b.depth() * b.columns() / blocking.blocks;
+  blocking.grain = std::max<int64_t>(1, kMinChunkFlops / std::max<int64_t>(1, unit_flops));
+  return blocking;
 }
 
 Epilogue makeEpilogue(const std::string& activation, double alpha, double beta) {

@@ -5,6 +5,7 @@
 
 #include <hwy/aligned_allocator.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -84,5 +85,27 @@ using TileFunction = void (*)(const Tile& tile);
 
 // The variant for this machine; ask once and keep it.
 TileFunction tileFunction();
+
+// How `rows` rows of C are cut into units of work: tiles of kTileRows rows times blocks of panels that stay in the
+// second-level cache. Unit u is tile u % tiles of block u / tiles. Results do not depend on the cut.
+struct Blocking {
+  int64_t tiles = 0;
+  int64_t blocks = 1;
+  int64_t block_panels = 1;
+  int64_t grain = 1;  // units worth a thread of their own
+
+  int64_t units() const {
+    return tiles * blocks;
+  }
+};
+Blocking chooseBlocking(const PackedB& b, int64_t rows, int threads);
+
+// Fills the panels of a tile.
+inline void setPanels(Tile& tile, const PackedB& b, const Blocking& blocking, int64_t block) {
+  const int64_t first = block * blocking.block_panels;
+  tile.panels = b.panels().data() + first;
+  tile.panel_count =
+      static_cast<int32_t>(std::min(blocking.block_panels, static_cast<int64_t>(b.panels().size()) - first));
+}
 
 }  // namespace torchtrt::kernels::gemm

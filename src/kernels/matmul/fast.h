@@ -1,0 +1,11 @@
+// The fast implementations of matrix multiplication, for the list in families.cpp.
+#pragma once
+
+#include "kernels/kernel.h"
+
+namespace torchtrt::kernels::matmul {
+
+CreateResult createHighway(const Problem& problem);  // constant b without batches, packed
+CreateResult createOneDnn(const Problem& problem);
+
+}  // namespace torchtrt::kernels::matmul

@@ -1,0 +1,137 @@
+// Matrix multiplication with a constant b that is packed once: fully connected layers, above all with few rows, where
+// they are bound by reading b and by the cost of a call.
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "kernels/gemm/packed_gemm.h"
+#include "kernels/matmul/config.h"
+#include "kernels/matmul/fast.h"
+#include "kernels/parallel.h"
+
+namespace torchtrt::kernels::matmul {
+namespace {
+
+using gemm::kTileRows;
+
+struct Packed {
+  Config config;
+  gemm::PackedB b;
+  gemm::Epilogue epilogue;
+  gemm::TileFunction tile = nullptr;
+};
+
+class HighwayMatmul final : public Prepared {
+ public:
+  HighwayMatmul(std::shared_ptr<const Packed> packed, const ShapeSet& shapes) : packed_(std::move(packed)) {
+    const std::vector<int64_t>& dims = shapes.outputs[0].dims;
+    rows_ = std::accumulate(dims.begin(), dims.end() - 1, int64_t{1}, std::multiplies<>());
+    blocking_ = gemm::chooseBlocking(packed_->b, rows_, shapes.threads);
+  }
+
+  void run(const RunArgs& args) const override {
+    parallelFor(args.threads, 0, blocking_.units(), blocking_.grain,
+                [&](int64_t begin, int64_t end) { runUnits(args, begin, end); });
+  }
+
+ private:
+  void runUnits(const RunArgs& args, int64_t begin, int64_t end) const {
+    const Config& config = packed_->config;
+    const gemm::PackedB& b = packed_->b;
+    const float* rows[kTileRows];
+    float* out[kTileRows];
+    const float* residual[kTileRows];
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t first = unit % blocking_.tiles * kTileRows;
+      gemm::Tile tile;
+      gemm::setPanels(tile, b, blocking_, unit / blocking_.tiles);
+      tile.row_count = static_cast<int32_t>(std::min<int64_t>(kTileRows, rows_ - first));
+      for (int r = 0; r < tile.row_count; ++r) {
+        const int64_t offset = (first + r) * b.columns();
+        rows[r] = static_cast<const float*>(args.inputs[0]) + (first + r) * b.depth();
+        out[r] = static_cast<float*>(args.outputs[0]) + offset;
+        residual[r] = config.has_residual ? static_cast<const float*>(args.inputs[3]) + offset : nullptr;
+      }
+      tile.rows = rows;
+      tile.taps = 1;
+      tile.run = b.depth();
+      tile.out = out;
+      tile.residual = config.has_residual ? residual : nullptr;
+      tile.bias = config.has_bias ? static_cast<const float*>(args.inputs[2]) : nullptr;
+      tile.epilogue = &packed_->epilogue;
+      packed_->tile(tile);
+    }
+  }
+
+  std::shared_ptr<const Packed> packed_;
+  int64_t rows_ = 0;
+  gemm::Blocking blocking_;
+};
+
+class HighwayMatmulKernel final : public Kernel {
+ public:
+  explicit HighwayMatmulKernel(std::shared_ptr<const Packed> packed) : packed_(std::move(packed)) {}
+
+  std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
+    return std::make_unique<HighwayMatmul>(packed_, shapes);
+  }
+  bool needsConstant(int input) const override {
+    return input != 1;
+  }
+  size_t packedBytes() const override {
+    return packed_->b.bytes();
+  }
+
+ private:
+  std::shared_ptr<const Packed> packed_;
+};
+
+int64_t tunedRows(const Operand& output) {
+  return std::accumulate(output.opt_dims.begin(), output.opt_dims.end() - 1, int64_t{1}, std::multiplies<>());
+}
+
+}  // namespace
+
+CreateResult createHighway(const Problem& problem) {
+  if (std::optional<Refusal> refusal = commonRefusal(problem)) {
+    return *refusal;
+  }
+  const Config config = configOf(problem);
+  const Operand& b = problem.inputs[1];
+  if (b.constant == nullptr) {
+    return Refusal{"dynamic-weights", "packs b when it is loaded and needs it constant"};
+  }
+  const size_t rank = b.dims.size();
+  if (std::any_of(b.dims.begin(), b.dims.end() - 2, [](int64_t size) { return size != 1; }) ||
+      (rank > problem.inputs[0].dims.size())) {
+    return Refusal{"batch", "multiplies with one matrix b only"};
+  }
+  if (config.transpose_a) {
+    return Refusal{"transpose", "reads a in rows only"};
+  }
+  const int64_t depth = b.dims[config.transpose_b ? rank - 1 : rank - 2];
+  const int64_t columns = b.dims[config.transpose_b ? rank - 2 : rank - 1];
+  if (depth == 0 || columns == 0) {
+    return Refusal{"empty", "has nothing to pack"};
+  }
+  if (config.has_bias && (!isRow(problem.inputs[2].dims) || problem.inputs[2].dims.back() != columns)) {
+    return Refusal{"bias-shape", "adds a bias of one value per column only"};
+  }
+#ifndef TORCHTRT_NO_ONEDNN
+  // oneDNN's blocking over the depth wins by 10 to 20 % (two cores, AVX-512).
+  if (depth >= 512 && tunedRows(problem.outputs[0]) >= 48) {
+    return Refusal{"slower", "is slower than onednn for a product of this size"};
+  }
+#endif
+  auto packed = std::make_shared<Packed>();
+  packed->config = config;
+  const auto* values = static_cast<const float*>(b.constant);
+  packed->b = gemm::PackedB(depth, columns, [&](int64_t k, int64_t n) {
+    return config.transpose_b ? values[n * depth + k] : values[k * columns + n];
+  });
+  packed->epilogue = gemm::makeEpilogue(config.activation, config.alpha, config.beta);
+  packed->tile = gemm::tileFunction();
+  return std::make_unique<HighwayMatmulKernel>(std::move(packed));
+}
+
+}  // namespace torchtrt::kernels::matmul

@@ -1,0 +1,97 @@
+// The fast matrix multiplications against the reference.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "kernels_fast/compare.h"
+
+namespace torchtrt::kernels {
+namespace {
+
+CompareOptions exact() {
+  CompareOptions options;
+  options.rtol = 0;
+  options.atol = 0;
+  return options;
+}
+
+std::string dims(int64_t rows, int64_t columns) {
+  return "[" + std::to_string(rows) + "," + std::to_string(columns) + "]";
+}
+
+TEST(HighwayMatmul, EveryTailOfRowsAndColumns) {
+  for (const int64_t rows : {1, 2, 3, 5, 7, 8, 13, 24}) {
+    for (const int64_t columns : {1, 10, 16, 33, 100, 250}) {
+      expectMatchesReference(
+          "matrix_multiply float32 " + dims(rows, 37) + "x" + dims(37, columns) + "! -> " + dims(rows, columns) + " {}",
+          "highway", exact());
+    }
+  }
+  expectMatchesReference("matrix_multiply float32 [1,2048]x[1000,2048]!x[1000] -> [1,1000] {transpose_b=true}",
+                         "highway", exact());
+}
+
+TEST(HighwayMatmul, BatchBiasResidualActivation) {
+  expectMatchesReference(
+      "matrix_multiply float32 [3,5,20]x[1,40,20]!x[1,40]x[3,5,40] -> [3,5,40] {activation=\"relu\", transpose_b=true}",
+      "highway", exact());
+  CompareOptions close;
+  expectMatchesReference("matrix_multiply float32 [9,20]x[20,50]!x[50] -> [9,50] {activation=\"gelu_erf\"}", "highway",
+                         close);
+}
+
+TEST(HighwayMatmul, OneKernelRunsManyShapes) {
+  CompareOptions options = exact();
+  for (const char* rows : {"1", "17", "0", "64"}) {
+    options.shapes.push_back("matrix_multiply float32 [" + std::string(rows) + ",30]x[30,70]! -> [" + rows + ",70] {}");
+  }
+  expectMatchesReference("matrix_multiply float32 [?4,30]x[30,70]! -> [?4,70] {}", "highway", options);
+}
+
+TEST(HighwayMatmul, SaysWhatItCannotDo) {
+  expectRefused("matrix_multiply float32 [4,30]x[30,70] -> [4,70] {}", "highway", "dynamic-weights");
+  expectRefused("matrix_multiply float32 [2,4,30]x[2,30,70]! -> [2,4,70] {}", "highway", "batch");
+  expectRefused("matrix_multiply float32 [30,4]x[30,70]! -> [4,70] {transpose_a=true}", "highway", "transpose");
+  expectRefused("matrix_multiply float32 [4,30]x[30,70]!x[4,70] -> [4,70] {}", "highway", "bias-shape");
+}
+
+#ifndef TORCHTRT_NO_ONEDNN
+TEST(OneDnnMatmul, ConstantAndDynamicOperands) {
+  for (const char* constant : {"", "!"}) {
+    const std::string b = constant;
+    expectMatchesReference("matrix_multiply float32 [64,96]x[96,48]" + b + "x[48] -> [64,48] {}", "onednn", exact());
+    expectMatchesReference("matrix_multiply float32 [5,33]x[17,33]" + b + " -> [5,17] {transpose_b=true}", "onednn",
+                           exact());
+    expectMatchesReference(
+        "matrix_multiply float32 [33,5]x[17,33]" + b + " -> [5,17] {transpose_a=true, transpose_b=true}", "onednn",
+        exact());
+    expectMatchesReference("matrix_multiply float32 [2,3,8,16]x[2,3,16,20]" + b + " -> [2,3,8,20] {}", "onednn",
+                           exact());
+    expectMatchesReference("matrix_multiply float32 [2,3,8,16]x[16,20]" + b + " -> [2,3,8,20] {}", "onednn", exact());
+    expectMatchesReference("matrix_multiply float32 [8,16]x[4,16,20]" + b + " -> [4,8,20] {}", "onednn", exact());
+  }
+}
+
+TEST(OneDnnMatmul, ResidualAndActivations) {
+  for (const char* activation :
+       {"", "activation=\"relu\"", "activation=\"clip\", activation_alpha=0.0, activation_beta=1.0"}) {
+    expectMatchesReference(
+        "matrix_multiply float32 [20,30]x[30,40]!x[40]x[20,40] -> [20,40] {" + std::string(activation) + "}", "onednn",
+        exact());
+  }
+  expectMatchesReference("matrix_multiply float32 [20,30]x[30,40]!x[40] -> [20,40] {activation=\"gelu_tanh\"}",
+                         "onednn", {});
+}
+
+TEST(OneDnnMatmul, OneKernelRunsManyShapes) {
+  CompareOptions options = exact();
+  options.shapes = {"matrix_multiply float32 [1,3,24]x[1,24,3] -> [1,3,3] {}",
+                    "matrix_multiply float32 [4,9,24]x[4,24,9] -> [4,9,9] {}",
+                    "matrix_multiply float32 [0,9,24]x[0,24,9] -> [0,9,9] {}",
+                    "matrix_multiply float32 [2,9,0]x[2,0,9] -> [2,9,9] {}"};
+  expectMatchesReference("matrix_multiply float32 [?2,?7,?24]x[?2,?24,?7] -> [?2,?7,?7] {}", "onednn", options);
+}
+#endif
+
+}  // namespace
+}  // namespace torchtrt::kernels
