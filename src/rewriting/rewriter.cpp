@@ -130,9 +130,12 @@ void Rewriter::replaceAllUses(Tensor& from, Tensor& to) {
     const std::string name = from.getName();
     from.setName(name + ".replaced");
     to.setName(name);
-    if (to.outputIndex() == 0 && from.outputIndex() == 0) {
-      const std::string layer_name = from.producer()->getName();
-      from.producer()->setName(layer_name + ".replaced");
+    if (to.producer()->getNbOutputs() == 1) {
+      std::string layer_name = name;
+      if (from.producer()->getNbOutputs() == 1) {
+        layer_name = from.producer()->getName();
+        from.producer()->setName(layer_name + ".replaced");
+      }
       to.producer()->setName(layer_name);
     }
   }

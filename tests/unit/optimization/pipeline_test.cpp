@@ -1,0 +1,102 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "optimization/optimization.h"
+#include "optimization/pass_check.h"
+
+namespace torchtrt::optimization::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// What a residual block of an exported image model looks like.
+constexpr const char* kBlock = R"(network "block" (s0 in [1, 2, 4]) {
+  input %x : float32[s0, 1, 4, 4]
+  %w1 = constant() {} : float32[2, 1, 1, 1] data=[1, 2]
+  %mean = constant() {} : float32[2] data=[0.5, 1]
+  %variance = constant() {} : float32[2] data=[3, 8]
+  %zero = constant() {} : float32[] data=[0]
+  %w2 = constant() {} : float32[2, 1, 1, 1] data=[0.5, -1]
+  %conv1 = convolution(%x, %w1) {}
+  %norm1 = normalization(%conv1, null, null, %mean, %variance) {mode="batch", eps=1}
+  %conv2 = convolution(%x, %w2) {}
+  %norm2 = normalization(%conv2, null, null, %mean, %variance) {mode="batch", eps=1}
+  %sum = elementwise(%norm1, %norm2) {op="sum"}
+  %relu = elementwise(%zero, %sum) {op="max"}
+  %mean_of_plane = reduce(%relu) {op="avg", axes=[2, 3], keep_dims=true}
+  %flat = shuffle(%mean_of_plane) {reshape_dims=[0, -1]}
+  %again = shuffle(%flat) {reshape_dims=[0, 2]}
+  output "y" %again
+})";
+
+TEST(Optimize, ResidualBlock) {
+  expectOptimized(kBlock, R"(network "block" (s0 in [1, 2, 4]) {
+  input %x : float32[s0, 1, 4, 4]
+  %constant_17 = constant() {} : float32[2, 1, 1, 1] data=[0.5, 0.6666667]
+  %constant_18 = constant() {} : float32[2] data=[-0.25, -0.33333334]
+  %constant_20 = constant() {} : float32[2, 1, 1, 1] data=[0.25, -0.33333334]
+  %norm2 = convolution(%x, %constant_20, %constant_18) {}
+  %relu = convolution(%x, %constant_17, %constant_18, %norm2) {activation="relu"}
+  %mean_of_plane = adaptive_pooling(%relu) {op="average", output_size=[1, 1]}
+  %flat = shuffle(%mean_of_plane) {reshape_dims=[0, -1]}
+  output "y" %flat
+})");
+}
+
+TEST(Optimize, LeavesOutWhatIsDisabled) {
+  const auto network = network::parse(kBlock);
+  Options options;
+  options.disabled = {"fold_batch_norm", "recognize_global_pooling"};
+  optimize(*network, options);
+  EXPECT_THAT(network::print(*network), HasSubstr("normalization("));
+  EXPECT_THAT(network::print(*network), HasSubstr("reduce("));
+}
+
+TEST(Optimize, DumpsAfterThePassesThatAreNamed) {
+  const auto network = network::parse(kBlock);
+  std::vector<std::string> dumped;
+  Options options;
+  options.dump_after = "^fold_b";
+  options.dump = [&](const std::string& pass, const std::string& text) {
+    if (dumped.empty()) {
+      EXPECT_THAT(text, HasSubstr("network \"block\""));
+    }
+    dumped.push_back(pass);
+  };
+  optimize(*network, options);
+  EXPECT_THAT(std::set<std::string>(dumped.begin(), dumped.end()), ElementsAre("fold_batch_norm"));
+}
+
+TEST(CreateManager, RefusesAnUnknownPass) {
+  try {
+    createManager({"fold_everything"});
+    FAIL() << "an unknown pass was created";
+  } catch (const CompileError& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidOption);
+    EXPECT_THAT(error.what(), HasSubstr("there is no pass named 'fold_everything'"));
+  }
+}
+
+TEST(Pipeline, NamesPassesAsTheyNameThemselves) {
+  std::set<std::string> names;
+  for (const PassEntry& entry : pipeline()) {
+    EXPECT_EQ(entry.create({})->name(), entry.name);
+    EXPECT_TRUE(names.insert(entry.name).second) << entry.name << " is listed twice";
+  }
+}
+
+// Fusing must carry every source location along.
+TEST(Optimize, MergesLocationsOfWhatItFuses) {
+  const auto network = network::parse(kBlock);
+  for (const char* name : {"conv1", "norm1", "sum", "relu"}) {
+    network->findLayer(name)->setLocation({"model.py", 10, 4, "forward", name});
+  }
+  optimize(*network);
+  EXPECT_EQ(network->findLayer("relu")->location().scope, "conv1 + norm1 + sum + relu");
+}
+
+}  // namespace
+}  // namespace torchtrt::optimization::testing
