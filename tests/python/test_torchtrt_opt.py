@@ -1,0 +1,81 @@
+"""torchtrt-opt as its users call it: text in, passes, text out."""
+
+import os
+import subprocess
+from pathlib import Path
+
+PROGRAM = Path(os.environ["TORCHTRT_BUILD"]) / "bin" / "torchtrt-opt"
+TEXT = """network "n" () {
+  input %x : float32[2]
+  %zero = constant() {} : float32[] data=[0.0]
+  %a = elementwise(%zero, %x) {op="max"} : float32[2]
+  %b = cast(%a) {to=float32} : float32[2]
+  output "y" %b
+}
+"""
+
+
+def opt(*arguments, text=TEXT):
+    return subprocess.run([PROGRAM, *arguments], input=text, capture_output=True, text=True, check=False)
+
+
+def layers(text):
+    return [line.split(" = ")[1].split("(")[0] for line in text.splitlines() if " = " in line]
+
+
+def test_without_passes_prints_what_it_read():
+    result = opt("-")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == TEXT
+    assert opt(text=result.stdout).stdout == TEXT
+
+
+def test_runs_the_named_passes_in_their_order():
+    result = opt("--pass=recognize_activations", "--pass=remove_no_ops", "--verify-each")
+    assert result.returncode == 0, result.stderr
+    assert layers(result.stdout) == ["activation"]
+    assert layers(opt("--pass=remove_no_ops").stdout) == ["constant", "elementwise"]
+
+
+def test_runs_the_pipeline_without_what_is_disabled():
+    assert layers(opt("--pipeline").stdout) == ["activation"]
+    result = opt("--pipeline", "--disable-pass=recognize_activations", "--dump-after=^move_")
+    assert layers(result.stdout) == ["constant", "elementwise"]
+    assert "# after move_constants_right" in result.stderr
+    assert "elementwise(%x, %zero)" in result.stderr
+
+
+def test_reads_a_file(tmp_path):
+    path = tmp_path / "network.txt"
+    path.write_text(TEXT)
+    assert opt(str(path), text="").stdout == TEXT
+
+
+def test_lists_passes_and_layers():
+    passes = [line.split()[0] for line in opt("--list-passes").stdout.splitlines()]
+    assert "fold_batch_norm" in passes and len(passes) == len(set(passes))
+    kinds = [line.split()[0] for line in opt("--list-layers").stdout.splitlines()]
+    assert kinds[:2] == ["constant", "convolution"]
+
+
+def test_says_what_is_wrong_with_a_call():
+    for arguments, message in [
+        (["--frobnicate"], "unknown option --frobnicate"),
+        (["--pass"], "option --pass needs a value"),
+        (["--pass=remove_no_ops", "--pipeline"], "--pass and --pipeline exclude each other"),
+        (["--disable-pass=remove_no_ops"], "--disable-pass needs --pipeline"),
+        (["one.txt", "two.txt"], "one file at a time"),
+        (["no/such/file"], "cannot read 'no/such/file'"),
+    ]:
+        result = opt(*arguments)
+        assert result.returncode == 2, arguments
+        assert message in result.stderr, result.stderr
+
+
+def test_says_what_is_wrong_with_passes_and_networks():
+    result = opt("--pass=fold_everything")
+    assert result.returncode == 1
+    assert "[C003] there is no pass named 'fold_everything'" in result.stderr
+    result = opt(text='network "n" () {\n  %a = unary(%x) {op="neg"}\n}')
+    assert result.returncode == 1
+    assert "[C008]" in result.stderr and "%x" in result.stderr
