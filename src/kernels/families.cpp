@@ -8,6 +8,7 @@
 #include "kernels/movement/movement.h"
 #include "kernels/normalization/normalization.h"
 #include "kernels/plugin/plugin.h"
+#include "kernels/pointwise/fast.h"
 #include "kernels/pointwise/pointwise.h"
 #include "kernels/pooling/pooling.h"
 #include "kernels/reduce/reduce.h"
@@ -19,7 +20,7 @@ namespace torchtrt::kernels {
 
 const std::vector<Family>& families() {
   static const std::vector<Family> list = {
-      {"activation", {{"reference", createActivationReference}}},
+      {"activation", {{"highway", pointwise::createActivationHighway}, {"reference", createActivationReference}}},
       {"adaptive_pooling", {{"reference", createAdaptivePoolingReference}}},
       {"cast", {{"reference", createCastReference}}},
       {"concatenation", {{"reference", createConcatenationReference}}},
@@ -30,7 +31,7 @@ const std::vector<Family>& families() {
         {"reference", createConvolutionReference}}},
       {"deconvolution",
        {{"onednn", convolution::createDeconvolutionOneDnn}, {"reference", createDeconvolutionReference}}},
-      {"elementwise", {{"reference", createElementwiseReference}}},
+      {"elementwise", {{"highway", pointwise::createElementwiseHighway}, {"reference", createElementwiseReference}}},
       {"expand", {{"reference", createExpandReference}}},
       {"fill", {{"reference", createFillReference}}},
       {"gather", {{"reference", createGatherReference}}},
@@ -52,7 +53,7 @@ const std::vector<Family>& families() {
       {"slice", {{"reference", createSliceReference}}},
       {"softmax", {{"reference", createSoftmaxReference}}},
       {"topk", {{"reference", createTopKReference}}},
-      {"unary", {{"reference", createUnaryReference}}},
+      {"unary", {{"highway", pointwise::createUnaryHighway}, {"reference", createUnaryReference}}},
   };
   return list;
 }

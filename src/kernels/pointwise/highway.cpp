@@ -1,0 +1,199 @@
+// Activation, unary and elementwise layers in float32 with vector functions over rows.
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "kernels/common/convert.h"
+#include "kernels/common/loop_nest.h"
+#include "kernels/common/strided_loop.h"
+#include "kernels/pointwise/fast.h"
+#include "kernels/pointwise/rows.h"
+
+namespace torchtrt::kernels::pointwise {
+namespace {
+
+constexpr int64_t kBlock = 2048;   // elements of a block: its operands and result stay in the first-level cache
+constexpr int64_t kGrain = 16384;  // elements worth a thread
+
+bool isFloat32(const Problem& problem) {
+  for (const std::vector<Operand>* operands : {&problem.inputs, &problem.outputs}) {
+    for (const Operand& operand : *operands) {
+      if (operand.dtype != DType::kFloat32) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+Refusal notFloat32() {
+  return {"dtype", "computes float32 to float32 only"};
+}
+
+LoopNest nestOf(const ShapeSet& shapes, size_t operands) {
+  const TensorDesc& out = shapes.outputs[0];
+  std::vector<std::vector<int64_t>> strides = {out.strides};
+  for (size_t i = 0; i < operands; ++i) {
+    strides.push_back(broadcastStrides(shapes.inputs[i], out.dims));
+  }
+  return {out.dims, strides};
+}
+
+// `count` values from anywhere, next to each other in `buffer`.
+const float* gather(const float* from, int64_t step, int64_t count, float* buffer) {
+  copyRun(sizeof(float), reinterpret_cast<const std::byte*>(from), step, reinterpret_cast<std::byte*>(buffer), 1,
+          count);
+  return buffer;
+}
+
+void scatter(const float* values, int64_t count, float* to, int64_t step) {
+  copyRun(sizeof(float), reinterpret_cast<const std::byte*>(values), 1, reinterpret_cast<std::byte*>(to), step, count);
+}
+
+// An operator that keeps reading and writing any strides.
+template <typename PreparedType, typename Config>
+class AnyStridesKernel final : public Kernel {
+ public:
+  explicit AnyStridesKernel(Config config) : config_(std::move(config)) {}
+  std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
+    return std::make_unique<PreparedType>(config_, shapes);
+  }
+  bool acceptsStrides(int, const TensorDesc&) const override {
+    return true;
+  }
+
+ private:
+  Config config_;
+};
+
+class UnaryPrepared final : public Prepared {
+ public:
+  UnaryPrepared(const ActivationRows& rows, const ShapeSet& shapes) : rows_(rows), nest_(nestOf(shapes, 1)) {}
+
+  void run(const RunArgs& args) const override {
+    const auto* in = static_cast<const float*>(args.inputs[0]);
+    auto* out = static_cast<float*>(args.outputs[0]);
+    nest_.run(args.threads, kBlock, kGrain, [&](const LoopNest::Block& block) {
+      for (int64_t row = 0; row < block.rows; ++row) {
+        const float* from = in + block.offsets[1] + row * block.row_strides[1];
+        float* to = out + block.offsets[0] + row * block.row_strides[0];
+        if (block.steps[0] == 1 && block.steps[1] == 1) {
+          rows_(from, to, block.length);
+          continue;
+        }
+        alignas(64) std::array<float, kBlock> buffer;
+        rows_(gather(from, block.steps[1], block.length, buffer.data()), buffer.data(), block.length);
+        scatter(buffer.data(), block.length, to, block.steps[0]);
+      }
+    });
+  }
+
+ private:
+  ActivationRows rows_;
+  LoopNest nest_;
+};
+
+struct BinaryConfig {
+  BinaryRowFunction function;
+  ActivationRows activation;
+};
+
+class BinaryPrepared final : public Prepared {
+ public:
+  BinaryPrepared(const BinaryConfig& config, const ShapeSet& shapes) : config_(config), nest_(nestOf(shapes, 2)) {}
+
+  void run(const RunArgs& args) const override {
+    const bool plain = nest_.steps()[0] == 1 && isPlain(nest_.steps()[1]) && isPlain(nest_.steps()[2]);
+    nest_.run(args.threads, kBlock, kGrain, [&](const LoopNest::Block& block) {
+      const float* a = static_cast<const float*>(args.inputs[0]) + block.offsets[1];
+      const float* b = static_cast<const float*>(args.inputs[1]) + block.offsets[2];
+      float* out = static_cast<float*>(args.outputs[0]) + block.offsets[0];
+      for (int64_t row = 0; row < block.rows; ++row) {
+        if (plain) {
+          config_.function(a, block.steps[1], b, block.steps[2], out, block.length);
+        } else {
+          runGathered(block, a, b, out);
+        }
+        a += block.row_strides[1];
+        b += block.row_strides[2];
+        out += block.row_strides[0];
+      }
+      if (config_.activation && plain) {
+        activate(block, static_cast<float*>(args.outputs[0]) + block.offsets[0]);
+      }
+    });
+  }
+
+ private:
+  static bool isPlain(int64_t step) {
+    return step == 0 || step == 1;
+  }
+
+  void runGathered(const LoopNest::Block& block, const float* a, const float* b, float* out) const {
+    alignas(64) std::array<float, kBlock> a_buffer, b_buffer;
+    gather(a, block.steps[1], block.length, a_buffer.data());
+    gather(b, block.steps[2], block.length, b_buffer.data());
+    config_.function(a_buffer.data(), 1, b_buffer.data(), 1, a_buffer.data(), block.length);
+    if (config_.activation) {
+      config_.activation(a_buffer.data(), a_buffer.data(), block.length);
+    }
+    scatter(a_buffer.data(), block.length, out, block.steps[0]);
+  }
+
+  void activate(const LoopNest::Block& block, float* out) const {
+    if (block.row_strides[0] == block.length) {
+      config_.activation(out, out, block.rows * block.length);
+      return;
+    }
+    for (int64_t row = 0; row < block.rows; ++row) {
+      config_.activation(out + row * block.row_strides[0], out + row * block.row_strides[0], block.length);
+    }
+  }
+
+  BinaryConfig config_;
+  LoopNest nest_;
+};
+
+}  // namespace
+
+CreateResult createActivationHighway(const Problem& problem) {
+  if (!isFloat32(problem)) {
+    return notFloat32();
+  }
+  const Attributes& attributes = *problem.attributes;
+  const ActivationRows rows =
+      activationRows(attributes.getString("op"), attributes.getDouble("alpha", 0), attributes.getDouble("beta", 0));
+  return std::make_unique<AnyStridesKernel<UnaryPrepared, ActivationRows>>(rows);
+}
+
+CreateResult createUnaryHighway(const Problem& problem) {
+  if (!isFloat32(problem)) {
+    return notFloat32();
+  }
+  const std::string& op = problem.attributes->getString("op");
+  ActivationRows rows;
+  rows.function = findUnaryRow(op);
+  if (!rows) {
+    return Refusal{"op", "has no vector form of " + op};
+  }
+  return std::make_unique<AnyStridesKernel<UnaryPrepared, ActivationRows>>(rows);
+}
+
+CreateResult createElementwiseHighway(const Problem& problem) {
+  if (!isFloat32(problem)) {
+    return notFloat32();
+  }
+  const Attributes& attributes = *problem.attributes;
+  const std::string& op = attributes.getString("op");
+  BinaryConfig config;
+  config.function = findBinaryRow(op);
+  if (config.function == nullptr) {
+    return Refusal{"op", "has no vector form of " + op};
+  }
+  config.activation =
+      activationRows(attributes.getString("activation", ""), attributes.getDouble("activation_alpha", 0),
+                     attributes.getDouble("activation_beta", 0));
+  return std::make_unique<AnyStridesKernel<BinaryPrepared, BinaryConfig>>(config);
+}
+
+}  // namespace torchtrt::kernels::pointwise
