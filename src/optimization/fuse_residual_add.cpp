@@ -34,10 +34,17 @@ class FuseResidualAdd : public PatternRewriter {
   }
 
  private:
+  // A depthwise convolution does so little work per element that kernels made for it take no residual.
+  static bool isDepthwise(const Layer& layer) {
+    return layer.getType() == LayerType::kCONVOLUTION && layer.attributes().getInt("groups", 1) > 1 &&
+           layer.getInput(1)->getDimensions()[1] == Dim(1);
+  }
+
   static bool canTake(const Layer& producer) {
-    return m::match(
-        producer,
-        m::layerOf(LayerType::kCONVOLUTION, LayerType::kMATRIX_MULTIPLY).oneUse().noActivation().input(3, m::absent()));
+    return !isDepthwise(producer) && m::match(producer, m::layerOf(LayerType::kCONVOLUTION, LayerType::kMATRIX_MULTIPLY)
+                                                            .oneUse()
+                                                            .noActivation()
+                                                            .input(3, m::absent()));
   }
 };
 

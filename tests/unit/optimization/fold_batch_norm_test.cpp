@@ -52,14 +52,14 @@ TEST(FoldBatchNorm, IntoADeconvolution) {
   input %x : float32[1, 2, 2, 2]
   %w = constant() {} : float32[2, 2, 1, 1] data=[1, 2, 3, 4]
   %mean = constant() {} : float32[4] data=[0, 0, 0, 1]
-  %variance = constant() {} : float32[4] data=[0, 3, 0, 3]
+  %variance = constant() {} : float32[4] data=[0, 3, 8, 3]
   %deconv = deconvolution(%x, %w) {groups=2}
   %norm = normalization(%deconv, null, null, %mean, %variance) {mode="batch", eps=1}
   output "y" %norm
 })",
                 R"(network "n" () {
   input %x : float32[1, 2, 2, 2]
-  %constant_5 = constant() {} : float32[2, 2, 1, 1] data=[1, 1, 3, 2]
+  %constant_5 = constant() {} : float32[2, 2, 1, 1] data=[1, 1, 1, 2]
   %constant_6 = constant() {} : float32[4] data=[0, 0, 0, -0.5]
   %norm = deconvolution(%x, %constant_5, %constant_6) {groups=2}
   output "y" %norm

@@ -106,6 +106,16 @@ TEST(FuseResidualAdd, NotWhereTheResidualIsBroadcast) {
   expectKept("fuse_residual_add", sumOf("", "%row", "sum", ""));
 }
 
+TEST(FuseResidualAdd, NotIntoADepthwiseConvolution) {
+  expectKept("fuse_residual_add", R"(network "n" () {
+  input %x : float32[1, 2, 2, 2]
+  %w = constant() {} : float32[2, 1, 1, 1] data=[2, 3]
+  %conv = convolution(%x, %w) {groups=2}
+  %sum = elementwise(%conv, %x) {op="sum"}
+  output "y" %sum
+})");
+}
+
 TEST(FuseResidualAdd, NotADifference) {
   expectKept("fuse_residual_add", sumOf("", "%x", "sub", ""));
 }
