@@ -128,6 +128,26 @@ template ActivationOp<float> findActivation<float>(std::string_view op);
 template ActivationOp<double> findActivation<double>(std::string_view op);
 template ActivationOp<int64_t> findActivation<int64_t>(std::string_view op);
 
+void wrapInto(DType dtype, int64_t* values, int64_t count) {
+  const auto wrap = [&](auto narrow) {
+    for (int64_t i = 0; i < count; ++i) {
+      values[i] = static_cast<decltype(narrow)>(values[i]);
+    }
+  };
+  switch (dtype) {
+    case DType::kInt8:
+      return wrap(int8_t());
+    case DType::kInt16:
+      return wrap(int16_t());
+    case DType::kInt32:
+      return wrap(int32_t());
+    case DType::kUInt8:
+      return wrap(uint8_t());
+    default:
+      return;
+  }
+}
+
 ActivationSpec fusedActivation(const Attributes& attributes) {
   return {attributes.getString("activation", ""), attributes.getDouble("activation_alpha", 0),
           attributes.getDouble("activation_beta", 0)};

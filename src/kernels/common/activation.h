@@ -34,15 +34,25 @@ extern template ActivationOp<int64_t> findActivation<int64_t>(std::string_view o
 // Whether the op is defined for the compute type of a dtype; an empty op always is.
 bool isActivationDefined(const ActivationSpec& spec, DType dtype);
 
+// Wraps the results of integer arithmetic to what the dtype can hold, as storing them would.
+void wrapInto(DType dtype, int64_t* values, int64_t count);
+
 // An activation ready to be applied; does nothing when the spec is empty.
 template <typename T>
 class Activation {
  public:
-  explicit Activation(const ActivationSpec& spec)
-      : function_(spec.op.empty() ? nullptr : findActivation<T>(spec.op)), alpha_(spec.alpha), beta_(spec.beta) {}
+  // `dtype` is that of the tensor that the values belong to.
+  Activation(const ActivationSpec& spec, DType dtype)
+      : function_(spec.op.empty() ? nullptr : findActivation<T>(spec.op)),
+        alpha_(spec.alpha),
+        beta_(spec.beta),
+        dtype_(dtype) {}
 
   void apply(T* values, int64_t count) const {
     if (function_ != nullptr) {
+      if constexpr (std::is_same_v<T, int64_t>) {
+        wrapInto(dtype_, values, count);
+      }
       function_(values, count, alpha_, beta_);
     }
   }
@@ -50,6 +60,7 @@ class Activation {
  private:
   ActivationOp<T> function_;
   double alpha_, beta_;
+  DType dtype_;
 };
 
 }  // namespace torchtrt::kernels

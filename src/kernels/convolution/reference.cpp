@@ -91,7 +91,7 @@ class ConvolutionPrepared final : public Prepared {
     auto* scratch = static_cast<std::byte*>(args.scratch);
     const Operands<T> operands{in_.dense<T>(args.threads, args.inputs[0], scratch),
                                kernel_.dense<T>(args.threads, args.inputs[1], scratch + in_.scratchBytes()),
-                               Activation<T>(config_.activation)};
+                               Activation<T>(config_.activation, out_.dtype)};
     const int64_t blocks_per_group = (group_out_ + kChannels - 1) / kChannels;
     const int64_t column_blocks = (out_size_[2] + kColumns - 1) / kColumns;
     const int64_t rows = out_size_[0] * out_size_[1];

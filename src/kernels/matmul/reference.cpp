@@ -97,7 +97,7 @@ class MatmulPrepared final : public Prepared {
     auto* scratch = static_cast<std::byte*>(args.scratch);
     const Operands<T> operands{a_.dense<T>(args.threads, args.inputs[0], scratch),
                                b_.dense<T>(args.threads, args.inputs[1], scratch + a_.scratchBytes()),
-                               Activation<T>(config_.activation)};
+                               Activation<T>(config_.activation, out_.dtype)};
     const int64_t row_blocks = (m_ + kRows - 1) / kRows;
     const int64_t column_blocks = (n_ + kColumns - 1) / kColumns;
     const auto batches = static_cast<int64_t>(a_matrices_.size());

@@ -75,7 +75,7 @@ class BatchPrepared final : public Prepared {
   void runAs(const RunArgs& args, const double* factors, const double* terms) const {
     const Reader<T> reader(inputs_[kIn].dtype);
     const Writer<T> writer(dtype_);
-    const Activation<T> activation(config_.activation);
+    const Activation<T> activation(config_.activation, dtype_);
     parallelFor(args.threads, 0, loop_.count(), grainFor(kCost), [&](int64_t begin, int64_t end) {
       alignas(64) std::array<T, kRun> values;
       loop_.run(begin, end, kRun, [&](const int64_t* offsets, const int64_t* steps, int64_t n) {
@@ -217,7 +217,7 @@ class RowsPrepared final : public Prepared {
     const Statistics row_statistics = statistics<T>(args, in);
     const Reader<T> reader(inputs_[kIn].dtype);
     const Writer<T> writer(dtype_);
-    const Activation<T> activation(config_.activation);
+    const Activation<T> activation(config_.activation, dtype_);
     alignas(64) std::array<T, kRun> values, scales, biases;
     scales.fill(1);
     biases.fill(0);

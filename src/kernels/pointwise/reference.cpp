@@ -82,7 +82,7 @@ class ActivationPrepared final : public PointwisePrepared {
   void run(const RunArgs& args) const override {
     visitComputeType(in_dtype_, [&](auto type) {
       using T = typename decltype(type)::type;
-      const Activation<T> activation(spec_);
+      const Activation<T> activation(spec_, in_dtype_);
       mapOne<T>(args, [&](T* values, int64_t n) { activation.apply(values, n); });
     });
   }
@@ -132,7 +132,7 @@ class ElementwisePrepared final : public PointwisePrepared {
     visitComputeType(in_dtype_, [&](auto type) {
       using T = typename decltype(type)::type;
       const BinaryOp<T> op = findBinary<T>(config_.op);
-      const Activation<T> activation(config_.activation);
+      const Activation<T> activation(config_.activation, in_dtype_);
       mapTwo<T>(args, [&](T* a, const T* b, int64_t n) {
         op(a, b, n);
         activation.apply(a, n);

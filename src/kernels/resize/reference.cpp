@@ -18,6 +18,9 @@ struct ResizeConfig {
   std::vector<double> scales;
 };
 
+// For axes that the problem does not have.
+const ByteTaps kOnlyEntry = {{{{}, {1, 0, 0, 0}}}, 0};
+
 class ResizePrepared final : public Prepared {
  public:
   ResizePrepared(const ResizeConfig& config, const ShapeSet& shapes)
@@ -28,10 +31,20 @@ class ResizePrepared final : public Prepared {
     planes_ = countOf({out_.dims.begin(), out_.dims.begin() + static_cast<std::ptrdiff_t>(lead_)});
     for (size_t axis = 0; axis < spatial; ++axis) {
       const size_t slot = 3 - spatial + axis;
-      const ResizeAxis rule = {config.mode, config.align_corners, axis < config.scales.size() ? config.scales[axis] : 0,
-                               shapes.inputs[0].dims.at(lead_ + axis), out_.dims[lead_ + axis]};
+      const bool copies_equal = config.mode == ResizeMode::kLinear ||
+                                (config.mode == ResizeMode::kNearest && spatial == 2) ||
+                                (config.mode == ResizeMode::kCubic && !isFloating(out_.dtype));
+      const ResizeAxis rule = {config.mode,
+                               config.align_corners,
+                               axis < config.scales.size() ? config.scales[axis] : 0,
+                               copies_equal,
+                               shapes.inputs[0].dims.at(lead_ + axis),
+                               out_.dims[lead_ + axis]};
       in_size_[slot] = rule.in;
       strides_[slot] = out_.strides[lead_ + axis];
+      if (count_ > 1 && !isFloating(out_.dtype)) {
+        bytes_[slot] = byteTaps(rule);
+      }
       taps_[slot] = out_.dtype == DType::kFloat64 ? resizeTaps<double>(rule) : resizeTaps<float>(rule);
     }
     if (in_size_[0] * in_size_[1] * in_size_[2] == 0 && countOf(out_.dims) != 0) {
@@ -90,6 +103,15 @@ class ResizePrepared final : public Prepared {
       }
       return;
     }
+    if constexpr (std::is_integral_v<T>) {
+      interpolateBytes(plane, depth, row, column, count, values);
+    } else {
+      interpolate(line, d, h, w, count, values);
+    }
+  }
+
+  template <typename T, typename Line>
+  void interpolate(Line&& line, const Taps& d, const Taps& h, const Taps* w, int64_t count, T* values) const {
     std::array<double, kRun> sums{};
     for (int z = 0; z < taps(0); ++z) {
       for (int y = 0; y < taps(1); ++y) {
@@ -104,24 +126,39 @@ class ResizePrepared final : public Prepared {
         }
       }
     }
+    std::transform(sums.begin(), sums.begin() + count, values, [](double sum) { return static_cast<T>(sum); });
+  }
+
+  void interpolateBytes(const int64_t* plane, int64_t depth, int64_t row, int64_t column, int64_t count,
+                        int64_t* values) const {
+    const ByteTaps::Entry& d = bytes_[0].entries[static_cast<size_t>(depth)];
+    const ByteTaps::Entry& h = bytes_[1].entries[static_cast<size_t>(row)];
     for (int64_t i = 0; i < count; ++i) {
-      values[i] = fromSum<T>(sums[static_cast<size_t>(i)]);
+      const ByteTaps::Entry& w = bytes_[2].entries[static_cast<size_t>(column + i)];
+      values[i] = combine(0, d, [&](int64_t z) {
+        return combine(1, h, [&](int64_t y) {
+          const int64_t* source = plane + (z * in_size_[1] + y) * in_size_[2];
+          return combine(2, w, [&](int64_t x) { return source[x]; });
+        });
+      });
     }
+  }
+
+  // The weighted sum along one axis, rounded to the dtype.
+  template <typename Source>
+  int64_t combine(size_t slot, const ByteTaps::Entry& entry, Source&& source) const {
+    const int shift = bytes_[slot].shift;
+    int64_t sum = shift == 0 ? 0 : int64_t{1} << (shift - 1);
+    for (size_t t = 0; t < static_cast<size_t>(taps(slot)); ++t) {
+      sum += entry.weight[t] == 0 ? 0 : entry.weight[t] * source(entry.index[t]);
+    }
+    const int64_t rounded = sum >> shift;
+    return out_.dtype == DType::kUInt8 ? std::clamp<int64_t>(rounded, 0, 255) : rounded;
   }
 
   // Axes that the problem does not have hold one position of weight 1.
   int taps(size_t slot) const {
     return slot < 3 - (out_.dims.size() - lead_) ? 1 : count_;
-  }
-
-  template <typename T>
-  T fromSum(double sum) const {
-    if constexpr (std::is_floating_point_v<T>) {
-      return static_cast<T>(sum);
-    } else {
-      const bool is_byte = out_.dtype == DType::kUInt8;  // images: rounded and kept in range, as PyTorch does
-      return static_cast<T>(is_byte ? std::clamp(std::floor(sum + 0.5), 0.0, 255.0) : std::trunc(sum));
-    }
   }
 
   int count_;  // taps per axis
@@ -131,6 +168,7 @@ class ResizePrepared final : public Prepared {
   int64_t planes_ = 0;
   // Depth, height, width.
   std::array<int64_t, 3> in_size_ = {1, 1, 1}, strides_{};
+  std::array<ByteTaps, 3> bytes_ = {kOnlyEntry, kOnlyEntry, kOnlyEntry};
   std::array<std::vector<Taps>, 3> taps_ = {std::vector<Taps>(1), std::vector<Taps>(1), std::vector<Taps>(1)};
 };
 

@@ -15,11 +15,13 @@ T ratio(const ResizeAxis& axis) {
   return axis.scale > 0 ? static_cast<T>(1.0 / axis.scale) : static_cast<T>(axis.in) / static_cast<T>(axis.out);
 }
 
+// PyTorch takes nearest in float even for float64, but not nearest-exact.
+template <typename T>
 int64_t nearestIndex(const ResizeAxis& axis, int64_t i) {
-  const auto step = ratio<float>(axis);
-  const float position = axis.mode == ResizeMode::kNearest ? std::floor(static_cast<float>(i) * step)
-                                                           : std::floor((static_cast<float>(i) + 0.5f) * step);
-  return std::min(static_cast<int64_t>(position), axis.in - 1);
+  const auto position = axis.mode == ResizeMode::kNearest
+                            ? static_cast<int64_t>(std::floor(static_cast<float>(i) * ratio<float>(axis)))
+                            : static_cast<int64_t>(std::floor((static_cast<T>(i) + T(0.5)) * ratio<T>(axis)));
+  return std::min(position, axis.in - 1);
 }
 
 template <typename T>
@@ -61,10 +63,40 @@ std::vector<Taps> resizeTaps(const ResizeAxis& axis) {
   const bool interpolates = axis.mode == ResizeMode::kLinear || axis.mode == ResizeMode::kCubic;
   for (int64_t i = 0; i < axis.out; ++i) {
     Taps& taps = result[static_cast<size_t>(i)];
-    if (interpolates) {
+    if (axis.copies_equal && axis.in == axis.out) {
+      taps.index[0] = i;
+    } else if (interpolates) {
       taps = interpolatingTaps<T>(axis, step, i);
     } else {
-      taps.index[0] = nearestIndex(axis, i);
+      taps.index[0] = nearestIndex<T>(axis, i);
+    }
+  }
+  return result;
+}
+
+ByteTaps byteTaps(const ResizeAxis& axis) {
+  std::vector<Taps> taps = resizeTaps<double>(axis);
+  double greatest = 0;
+  for (Taps& entry : taps) {
+    for (size_t t = 1; t < 4; ++t) {  // positions clamped to one edge share one weight
+      for (size_t earlier = 0; earlier < t; ++earlier) {
+        if (entry.index[earlier] == entry.index[t] && entry.weight[t] != 0) {
+          entry.weight[earlier] += entry.weight[t];
+          entry.weight[t] = 0;
+        }
+      }
+    }
+    greatest = std::max(greatest, *std::max_element(entry.weight.begin(), entry.weight.end()));
+  }
+  ByteTaps result;
+  while (result.shift < 22 && static_cast<int>(0.5 + greatest * (1 << (result.shift + 1))) < (1 << 15)) {
+    ++result.shift;  // as precise as 16 bits allow
+  }
+  for (const Taps& entry : taps) {
+    ByteTaps::Entry& bytes = result.entries.emplace_back();
+    bytes.index = entry.index;
+    for (size_t t = 0; t < 4; ++t) {
+      bytes.weight[t] = static_cast<int32_t>(std::round(entry.weight[t] * (1 << result.shift)));
     }
   }
   return result;

@@ -23,13 +23,26 @@ constexpr int tapCount(ResizeMode mode) {
 struct ResizeAxis {
   ResizeMode mode = ResizeMode::kNearest;
   bool align_corners = false;
-  double scale = 0;  // the scale factor asked for, 0 when only sizes are known
+  double scale = 0;           // the scale factor asked for, 0 when only sizes are known
+  bool copies_equal = false;  // equal sizes are a copy whatever the scale factor, as in some of PyTorch's kernels
   int64_t in = 0, out = 0;
 };
 
 // One entry per output position. T is float or double.
 template <typename T>
 std::vector<Taps> resizeTaps(const ResizeAxis& axis);
+
+// Interpolation of 8-bit images: weights are integers in units of 2^-shift, and every axis is rounded to bytes, width
+// first.
+struct ByteTaps {
+  struct Entry {
+    std::array<int64_t, 4> index{};
+    std::array<int32_t, 4> weight{};
+  };
+  std::vector<Entry> entries;
+  int shift = 0;
+};
+ByteTaps byteTaps(const ResizeAxis& axis);
 
 extern template std::vector<Taps> resizeTaps<float>(const ResizeAxis& axis);
 extern template std::vector<Taps> resizeTaps<double>(const ResizeAxis& axis);
