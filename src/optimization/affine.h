@@ -53,6 +53,10 @@ network::Layer* createWithOutputAffine(rewriting::Rewriter& rewriter, const Weig
 network::Layer* createWithInputAffine(rewriting::Rewriter& rewriter, const WeightedLayer& weighted,
                                       const Affine& affine, network::Tensor& input);
 
+// Folds a layer that asAffine() knows into the weights of the layer before it, or of the one before a transpose before
+// it, keeping its activation. False, and no edit, where that cannot be.
+bool absorbIntoWeightsBefore(rewriting::Rewriter& rewriter, network::Layer& layer);
+
 // Gives the layer the activation that was fused into `from`.
 void copyActivation(rewriting::Rewriter& rewriter, const network::Layer& from, network::Layer& to);
 

@@ -14,18 +14,7 @@ class FoldBatchNorm : public PatternRewriter {
   FoldBatchNorm() : PatternRewriter("fold_batch_norm", {LayerType::kNORMALIZATION}) {}
 
   bool matchAndRewrite(Layer& layer, Rewriter& rewriter) override {
-    const auto weighted = asAbsorbing(layer.getInput(0));
-    if (!weighted || weighted->output_axis != 1) {
-      return false;
-    }
-    const auto norm = asAffine(layer, weighted->output_axis);
-    Layer* folded = norm ? createWithOutputAffine(rewriter, *weighted, norm->affine) : nullptr;
-    if (!folded) {
-      return false;
-    }
-    copyActivation(rewriter, layer, *folded);
-    rewriter.replaceLayer(layer, {folded->getOutput(0)});
-    return true;
+    return absorbIntoWeightsBefore(rewriter, layer);
   }
 };
 

@@ -16,22 +16,7 @@ class FoldIntoLayerBefore : public PatternRewriter {
   FoldIntoLayerBefore() : PatternRewriter("fold_into_layer_before", {LayerType::kELEMENTWISE}) {}
 
   bool matchAndRewrite(Layer& layer, Rewriter& rewriter) override {
-    if (layer.attributes().getString("op") == "sum") {
-      return false;
-    }
-    for (int operand = 0; operand < 2; ++operand) {
-      const auto weighted = asAbsorbing(layer.getInput(operand));
-      const auto affine = weighted ? asAffine(layer, weighted->output_axis) : std::nullopt;
-      if (!affine || affine->input != layer.getInput(operand)) {
-        continue;
-      }
-      if (Layer* folded = createWithOutputAffine(rewriter, *weighted, affine->affine)) {
-        copyActivation(rewriter, layer, *folded);
-        rewriter.replaceLayer(layer, {folded->getOutput(0)});
-        return true;
-      }
-    }
-    return false;
+    return layer.attributes().getString("op") != "sum" && absorbIntoWeightsBefore(rewriter, layer);
   }
 };
 

@@ -14,22 +14,7 @@ class FuseBias : public PatternRewriter {
   FuseBias() : PatternRewriter("fuse_bias", {LayerType::kELEMENTWISE}) {}
 
   bool matchAndRewrite(Layer& layer, Rewriter& rewriter) override {
-    if (layer.attributes().getString("op") != "sum") {
-      return false;
-    }
-    for (int operand = 0; operand < 2; ++operand) {
-      const auto weighted = asAbsorbing(layer.getInput(operand));
-      const auto affine = weighted ? asAffine(layer, weighted->output_axis) : std::nullopt;
-      if (!affine || affine->input != layer.getInput(operand)) {
-        continue;
-      }
-      if (Layer* fused = createWithOutputAffine(rewriter, *weighted, affine->affine)) {
-        copyActivation(rewriter, layer, *fused);
-        rewriter.replaceLayer(layer, {fused->getOutput(0)});
-        return true;
-      }
-    }
-    return false;
+    return layer.attributes().getString("op") == "sum" && absorbIntoWeightsBefore(rewriter, layer);
   }
 };
 

@@ -17,6 +17,7 @@ const std::vector<PassEntry>& pipeline() {
        createMoveConstantsRight},
       {"merge_common_subexpressions", "equal layers of equal operands are computed once",
        createMergeCommonSubexpressions},
+      {"simplify_arithmetic", "powers, reciprocals and differences in their simplest form", createSimplifyArithmetic},
       {"recognize_activations", "silu, hard_swish, gelu and others from their pieces", createRecognizeActivations},
       {"recognize_global_pooling", "averages over all of a plane become adaptive pooling",
        createRecognizeGlobalPooling},

@@ -43,6 +43,40 @@ TEST(FoldScaleAndShift, QuotientAfterAMatrixMultiplication) {
 })");
 }
 
+// The end of a ConvNeXt block: channels are last for the product and second for the scale.
+TEST(FoldScaleAndShift, AfterATranspose) {
+  expectChanged("fold_scale_and_shift", R"(network "n" () {
+  input %x : float32[1, 3, 3, 2]
+  %w = constant() {} : float32[2, 2] data=[1, 2, 3, 4]
+  %b = constant() {} : float32[2] data=[1, 2]
+  %factor = constant() {} : float32[2, 1, 1] data=[2, 4]
+  %product = matrix_multiply(%x, %w, %b) {}
+  %moved = shuffle(%product) {first_permutation=[0, 3, 1, 2]}
+  %y = elementwise(%factor, %moved) {op="prod", activation="relu"}
+  output "y" %y
+})",
+                R"(network "n" () {
+  input %x : float32[1, 3, 3, 2]
+  %constant_6 = constant() {} : float32[2, 2] data=[2, 8, 6, 16]
+  %constant_7 = constant() {} : float32[2] data=[2, 8]
+  %matrix_multiply_8 = matrix_multiply(%x, %constant_6, %constant_7) {activation="relu"}
+  %y = shuffle(%matrix_multiply_8) {first_permutation=[0, 3, 1, 2]}
+  output "y" %y
+})");
+}
+
+TEST(FoldScaleAndShift, NotAfterATransposeAlongAnotherAxis) {
+  expectKept("fold_scale_and_shift", R"(network "n" () {
+  input %x : float32[1, 2, 2, 2]
+  %w = constant() {} : float32[2, 2] data=[1, 2, 3, 4]
+  %factor = constant() {} : float32[2] data=[2, 4]
+  %product = matrix_multiply(%x, %w) {}
+  %moved = shuffle(%product) {first_permutation=[0, 3, 1, 2]}
+  %y = elementwise(%factor, %moved) {op="prod"}
+  output "y" %y
+})");
+}
+
 TEST(FoldScaleAndShift, ScaleBeforeAPaddedConvolutionWithGroups) {
   expectChanged("fold_scale_and_shift", R"(network "n" () {
   input %x : float32[1, 2, 2, 2]

@@ -92,14 +92,20 @@ class Generator {
 
   void grow() {
     using Grower = Tensor* (Generator::*)(Tensor*);
-    static constexpr Grower kGrowers[] = {
-        &Generator::convolution, &Generator::convolution,      &Generator::deconvolution, &Generator::batchNorm,
-        &Generator::batchNorm,   &Generator::scaleOrShift,     &Generator::scaleOrShift,  &Generator::activation,
-        &Generator::activation,  &Generator::pieces,           &Generator::residual,      &Generator::residual,
-        &Generator::pooling,     &Generator::padding,          &Generator::shuffle,       &Generator::shuffle,
-        &Generator::doesNothing, &Generator::reduce,           &Generator::linear,        &Generator::linear,
-        &Generator::slice,       &Generator::concatenate,      &Generator::constantSum,   &Generator::twice,
-        &Generator::softmax,     &Generator::transposedProduct};
+    static constexpr Grower kGrowers[] = {&Generator::convolution,   &Generator::convolution,
+                                          &Generator::deconvolution, &Generator::batchNorm,
+                                          &Generator::batchNorm,     &Generator::scaleOrShift,
+                                          &Generator::scaleOrShift,  &Generator::activation,
+                                          &Generator::activation,    &Generator::pieces,
+                                          &Generator::residual,      &Generator::residual,
+                                          &Generator::pooling,       &Generator::padding,
+                                          &Generator::shuffle,       &Generator::shuffle,
+                                          &Generator::doesNothing,   &Generator::reduce,
+                                          &Generator::linear,        &Generator::linear,
+                                          &Generator::slice,         &Generator::concatenate,
+                                          &Generator::constantSum,   &Generator::twice,
+                                          &Generator::softmax,       &Generator::transposedProduct,
+                                          &Generator::arithmetic};
     Tensor* grown = (this->*kGrowers[pick(std::size(kGrowers))])(any());
     // Bounded, so that chains of products neither overflow nor drown everything else.
     if (grown && chance(5)) {
@@ -366,6 +372,18 @@ class Generator {
     Tensor* one = add(network_->addActivation(*x, "tanh"));
     Tensor* other = add(network_->addActivation(*x, "tanh"));
     return add(network_->addElementWise(*one, *other, "sum"));
+  }
+
+  Tensor* arithmetic(Tensor* x) {
+    switch (pick(3)) {
+      case 0:
+        return add(network_->addElementWise(*x, *scalar(2), "pow"));
+      case 1:  // of 1 and more
+        return add(network_->addElementWise(
+            *scalar(1), *elementwise(add(network_->addUnary(*x, "square")), scalar(1), "sum"), "div"));
+      default:
+        return elementwise(x, add(network_->addUnary(*x, "neg")), "sum");
+    }
   }
 
   Tensor* softmax(Tensor* x) {
