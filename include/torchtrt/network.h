@@ -98,6 +98,7 @@ class TORCHTRT_API Tensor {
  private:
   friend class Network;
   friend class Layer;
+  friend struct NetworkCorruption;             // tests break networks through it, to show that the verifier sees it
   Tensor() = default;
   std::string name_;
   DType dtype_ = DType::kFloat32;
@@ -168,6 +169,7 @@ class TORCHTRT_API Layer {
 
  private:
   friend class Network;
+  friend struct NetworkCorruption;
   Layer() = default;
   LayerType type_ = LayerType::kIDENTITY;
   int64_t id_ = 0;

@@ -19,7 +19,8 @@ std::optional<Dim> LayerContext::unify(const Dim& a, const Dim& b) const {
   }
   const auto [low_a, high_a] = range(a);
   const auto [low_b, high_b] = range(b);
-  if (high_a < low_b || high_b < low_a || (a - b).isConstant()) {
+  const auto [low, high] = range(a - b);
+  if (high_a < low_b || high_b < low_a || low > 0 || high < 0) {
     return std::nullopt;
   }
   return b.isConstant() ? b : a;

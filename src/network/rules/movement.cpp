@@ -236,12 +236,6 @@ Rules constantRules() {
 
 Rules fillRules() {
   return {
-      {"op", "the operation is constant or arange",
-       [](const LayerContext& context) {
-         return isOneOf(context.op(), {"constant", "arange"})
-                    ? ""
-                    : expectedGot("constant or arange", "\"" + context.op() + "\"");
-       }},
       {"dims", "no dim is negative", checkFillDims},
       {"arange", "arange has one dim and a numeric dtype", checkRange},
   };

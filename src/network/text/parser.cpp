@@ -120,7 +120,7 @@ class Parser {
     if (!type_of_layer) {
       cursor_.fail("expected a kind of the layer table, got \"" + kind + "\"");
     }
-    const Location start = cursor_.here();
+    layer_start_ = cursor_.here();
     const std::vector<Tensor*> inputs = operands();
     Attributes given = attributes(*type_of_layer);
     std::vector<WrittenType> types;
@@ -133,16 +133,21 @@ class Parser {
                        ? network_->addConstant(data(types))
                        : network_->addLayer(*type_of_layer, inputs, std::move(given));
     nameLayer(*added, names);
-    check(*added, types, start);
+    check(*added, types);
     if (const std::string comment = cursor_.commentOfLine(); !comment.empty()) {
       added->setLocation(parseLocation(comment));
     }
   }
 
+  // An error of the layer as a whole: its place is where its kind stands.
+  [[noreturn]] void failLayer(const std::string& message) const {
+    throw CompileError(ErrorCode::kInvalidNetwork, message, layer_start_);
+  }
+
   void nameLayer(Layer& layer, const std::vector<std::string>& names) {
     if (static_cast<int>(names.size()) != layer.getNbOutputs()) {
-      cursor_.fail("expected " + std::to_string(layer.getNbOutputs()) + " results of " + layer.info().name + ", got " +
-                   std::to_string(names.size()));
+      failLayer("expected " + std::to_string(layer.getNbOutputs()) + " results of " + layer.info().name + ", got " +
+                std::to_string(names.size()));
     }
     const std::string suffix = names.size() == 1 ? "" : ".0";
     const bool has_suffix = names[0].size() > suffix.size() && names[0].ends_with(suffix);
@@ -155,9 +160,9 @@ class Parser {
 
   // The types that are written are those that follow from the operands. A broken rule is reported with its place in the
   // text.
-  void check(Layer& layer, const std::vector<WrittenType>& types, const Location& start) {
+  void check(Layer& layer, const std::vector<WrittenType>& types) {
     if (!types.empty() && static_cast<int>(types.size()) != layer.getNbOutputs()) {
-      cursor_.fail("expected " + std::to_string(layer.getNbOutputs()) + " types, got " + std::to_string(types.size()));
+      failLayer("expected " + std::to_string(layer.getNbOutputs()) + " types, got " + std::to_string(types.size()));
     }
     for (int i = 0; i < layer.getNbOutputs(); ++i) {
       Tensor& output = *layer.getOutput(i);
@@ -165,17 +170,15 @@ class Parser {
       try {
         inferred = {output.getType(), output.getDimensions()};
       } catch (const CompileError& error) {
-        throw CompileError(error.code(), error.message(), start, error.advice());
+        throw CompileError(error.code(), error.message(), layer_start_, error.advice());
       }
       if (types.empty()) {
         continue;
       }
       const auto& [written, order] = types[static_cast<size_t>(i)];
       if (written != inferred) {
-        throw CompileError(ErrorCode::kInvalidNetwork,
-                           "expected type " + (toString(inferred.dtype) + inferred.dims.toString()) + " of %" +
-                               output.getName() + ", got " + toString(written.dtype) + written.dims.toString(),
-                           start);
+        failLayer("expected type " + (toString(inferred.dtype) + inferred.dims.toString()) + " of %" +
+                  output.getName() + ", got " + toString(written.dtype) + written.dims.toString());
       }
       output.setMemoryOrder(order);
     }
@@ -319,12 +322,12 @@ class Parser {
 
   Weights data(const std::vector<WrittenType>& types) {
     if (types.size() != 1 || !types[0].type.dims.isStatic()) {
-      cursor_.fail("expected the static type of a constant");
+      failLayer("expected the static type of a constant");
     }
     const TensorType& type = types[0].type;
     const std::optional<int64_t> count = elementCount(type);
     if (!count) {
-      cursor_.fail("expected dims of a constant, got " + type.dims.toString());
+      failLayer("expected dims of a constant, got " + type.dims.toString());
     }
     cursor_.expect("data=");
     if (cursor_.take("@")) {
@@ -373,6 +376,7 @@ class Parser {
 
   Cursor cursor_;
   const WeightStore& weights_;
+  Location layer_start_;
   std::unique_ptr<Network> network_ = std::make_unique<Network>();
 };
 

@@ -1,0 +1,478 @@
+// The verifier: for every rule a network that breaks just this one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+#include <string>
+
+#include "network/rules/rules.h"
+#include "torchtrt/network.h"
+#include "torchtrt/plugin.h"
+
+namespace torchtrt::network {
+
+// Reaches what the public interface keeps whole.
+struct NetworkCorruption {
+  static void setId(Layer& layer, int64_t id) {
+    layer.id_ = id;
+  }
+  static void setName(Layer& layer, const std::string& name) {
+    layer.name_ = name;
+  }
+  static void setName(Tensor& tensor, const std::string& name) {
+    tensor.name_ = name;
+  }
+  static void setOperand(Layer& layer, int i, Tensor* tensor) {
+    layer.inputs_[static_cast<size_t>(i)] = tensor;
+  }
+  static void addUse(Tensor& tensor, Layer& layer, int i) {
+    tensor.uses_.push_back({&layer, i});
+  }
+  static void dropUses(Tensor& tensor) {
+    tensor.uses_.clear();
+  }
+  static void setDims(Tensor& tensor, const Dims& dims) {
+    tensor.dims_ = dims;
+  }
+};
+
+namespace {
+
+void expectBroken(const std::string& rule, const std::function<void()>& action) {
+  try {
+    action();
+    FAIL() << "no error, expected rule " << rule << " to be broken";
+  } catch (const CompileError& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidNetwork);
+    EXPECT_THAT(error.what(), testing::HasSubstr("breaks rule \"" + rule + "\": expected "));
+    EXPECT_THAT(error.what(), testing::HasSubstr(", got "));
+  }
+}
+
+// Rules of the kinds: a line of network text for each.
+
+constexpr const char* kOperands = R"(
+  input %image : float32[n, 3, h, 32]
+  input %half_image : float16[n, 3, h, 32]
+  input %bytes : uint8[n, 3, h, 32]
+  input %matrix : float32[n, 12]
+  input %double : float64[n, 12]
+  input %row : float32[12]
+  input %eight : float32[8]
+  input %scalar : float32[]
+  input %empty : float32[0, 4]
+  input %integers : int64[n, 12]
+  input %mask : bool[n, 12]
+  input %dynamic : float32[a, 12]
+  input %dynamic_too : float32[b, 12]
+  input %kernel : float32[6, 3, 3, 5]
+  input %batched : float32[7, 32, 12]
+  input %kernel5 : float32[3, 2, 4, 4]
+)";
+
+struct BrokenRule {
+  const char* rule;
+  const char* layer;
+};
+
+std::string textOf(const std::string& layer) {
+  return "network \"case\" (n in [2, 4, 8], h in [16, 32, 64], a in [1, 2, 9], b in [1, 2, 9]) {" +
+         std::string(kOperands) + layer + "\n}";
+}
+
+class KindRules : public testing::TestWithParam<BrokenRule> {};
+
+TEST_P(KindRules, RefuseWhatBreaksThem) {
+  expectBroken(GetParam().rule, [] { parse(textOf(GetParam().layer)); });
+}
+
+const std::vector<BrokenRule>& brokenRules() {
+  static const std::vector<BrokenRule> cases = {
+      // of every kind
+      {"operands", "%y = cast(%image, %image) {to=bool}"},
+      {"operands", "%y = softmax(null) {axis=0}"},
+      {"operands", "%y = concatenation(%image, null) {axis=0}"},
+      {"operands", "%y = elementwise(%image) {op=\"sum\"}"},
+      {"attributes-known", "%y = softmax(%image) {axis=0, axes=1}"},
+      {"attributes-present", "%y = softmax(%image)"},
+      {"attribute-types", "%y = softmax(%image) {axis=\"0\"}"},
+      {"attribute-words", "%y = gather(%image, %integers) {axis=0, mode=\"elements\"}"},
+      // convolution
+      {"rank", "%y = convolution(%matrix, %matrix)"},
+      {"rank",
+       "%y = convolution(%image, %row) {stride=[1, 1], pre_padding=[0, 0], post_padding=[0, 0], dilation=[1, 1]}"},
+      {"dtype", "%y = convolution(%bytes, %kernel)"},
+      {"one-dtype", "%y = convolution(%half_image, %kernel)"},
+      {"window", "%y = convolution(%image, %kernel) {stride=[1]}"},
+      {"window", "%y = convolution(%image, %kernel) {stride=[0, 1]}"},
+      {"window", "%y = convolution(%image, %kernel) {post_padding=[0, -1]}"},
+      {"groups", "%y = convolution(%image, %kernel) {groups=0}"},
+      {"groups", "%y = convolution(%image, %kernel) {groups=4}"},
+      {"channels", "%y = convolution(%image, %kernel) {groups=3}"},
+      {"bias", "%y = convolution(%image, %kernel, %row)"},
+      {"output", "%y = convolution(%image, %kernel) {dilation=[1, 9]}"},
+      {"output", "%y = convolution(%image, %kernel) {dilation=[40, 1]}"},
+      {"residual", "%y = convolution(%image, %kernel, null, %image)"},
+      {"activation", "%y = convolution(%image, %kernel) {activation=\"gelu\"}"},
+      // deconvolution
+      {"rank", "%y = deconvolution(%matrix, %matrix)"},
+      {"dtype", "%y = deconvolution(%bytes, %kernel5)"},
+      {"one-dtype", "%y = deconvolution(%half_image, %kernel5)"},
+      {"window", "%y = deconvolution(%image, %kernel5) {output_padding=[0]}"},
+      {"groups", "%y = deconvolution(%image, %kernel5) {groups=2}"},
+      {"channels", "%y = deconvolution(%image, %kernel)"},
+      {"bias", "%y = deconvolution(%image, %kernel5, %row)"},
+      {"output-padding", "%y = deconvolution(%image, %kernel5) {stride=[2, 2], output_padding=[2, 0]}"},
+      {"output", "%y = deconvolution(%image, %kernel5) {pre_padding=[40, 0], post_padding=[40, 0]}"},
+      {"activation", "%y = deconvolution(%image, %kernel5) {activation=\"Relu\"}"},
+      // pooling
+      {"window", "%y = pooling(%image) {op=\"max\", window=[]}"},
+      {"window", "%y = pooling(%row) {op=\"max\", window=[2, 2]}"},
+      {"window", "%y = pooling(%image) {op=\"max\", window=[2, 2], stride=[0, 2]}"},
+      {"window", "%y = pooling(%image) {op=\"max\", window=[2, 0]}"},
+      {"dtype", "%y = pooling(%bytes) {op=\"average\", window=[2, 2]}"},
+      {"dtype", "%y = pooling(%mask) {op=\"max\", window=[2]}"},
+      {"padding", "%y = pooling(%image) {op=\"max\", window=[2, 2], pre_padding=[0, 2]}"},
+      {"dilation", "%y = pooling(%image) {op=\"average\", window=[2, 2], dilation=[2, 1]}"},
+      {"indices", "%y, %i = pooling(%image) {op=\"average\", window=[2, 2], return_indices=true}"},
+      {"output", "%y = pooling(%image) {op=\"max\", window=[2, 33]}"},
+      // adaptive pooling
+      {"sizes", "%y = adaptive_pooling(%image) {op=\"max\", output_size=[]}"},
+      {"sizes", "%y = adaptive_pooling(%row) {op=\"max\", output_size=[1, 1]}"},
+      {"sizes", "%y = adaptive_pooling(%image) {op=\"max\", output_size=[1, -1]}"},
+      {"dtype", "%y = adaptive_pooling(%bytes) {op=\"average\", output_size=[1, 1]}"},
+      {"indices", "%y, %i = adaptive_pooling(%image) {op=\"average\", output_size=[1, 1], return_indices=true}"},
+      // resize and padding
+      {"sizes", "%y = resize(%image) {mode=\"nearest\", size=[]}"},
+      {"mode", "%y = resize(%bytes) {mode=\"linear\", size=[4, 4]}"},
+      {"mode", "%y = resize(%image) {mode=\"cubic\", size=[4]}"},
+      {"mode", "%y = resize(%image) {mode=\"nearest\", size=[4, 4], align_corners=true}"},
+      {"scales", "%y = resize(%image) {mode=\"linear\", size=[4, 4], scales=[2]}"},
+      {"scales", "%y = resize(%image) {mode=\"linear\", size=[4, 4], scales=[2, -1]}"},
+      {"lists", "%y = padding(%image) {pre=[0, 0, 0], post=[0, 0, 0, 0]}"},
+      {"mode", "%y = padding(%image) {pre=[0, 0, 0, 32], post=[0, 0, 0, 0], mode=\"reflect\"}"},
+      {"mode", "%y = padding(%image) {pre=[0, 0, 0, 33], post=[0, 0, 0, 0], mode=\"circular\"}"},
+      {"mode", "%y = padding(%image) {pre=[0, 0, 0, -1], post=[0, 0, 0, 0], mode=\"replicate\"}"},
+      {"mode", "%y = padding(%empty) {pre=[1, 0], post=[0, 0], mode=\"replicate\"}"},
+      {"output", "%y = padding(%image) {pre=[0, -2, 0, 0], post=[0, -2, 0, 0]}"},
+      // activation, parametric relu, unary
+      {"op", "%y = activation(%image) {op=\"swish\"}"},
+      {"dtype", "%y = activation(%integers) {op=\"sigmoid\"}"},
+      {"dtype", "%y = activation(%mask) {op=\"relu\"}"},
+      {"dtype", "%y = parametric_relu(%integers, %integers)"},
+      {"one-dtype", "%y = parametric_relu(%matrix, %double)"},
+      {"broadcast", "%y = parametric_relu(%matrix, %eight)"},
+      {"broadcast", "%y = parametric_relu(%row, %matrix)"},
+      {"op", "%y = unary(%image) {op=\"exponential\"}"},
+      {"dtype", "%y = unary(%integers) {op=\"exp\"}"},
+      {"dtype", "%y = unary(%mask) {op=\"neg\"}"},
+      {"dtype", "%y = unary(%matrix) {op=\"bitwise_not\"}"},
+      // elementwise, select, matrix multiply
+      {"op", "%y = elementwise(%image, %image) {op=\"plus\"}"},
+      {"one-dtype", "%y = elementwise(%matrix, %double) {op=\"sum\"}"},
+      {"dtype", "%y = elementwise(%integers, %integers) {op=\"div\"}"},
+      {"dtype", "%y = elementwise(%mask, %mask) {op=\"sub\"}"},
+      {"dtype", "%y = elementwise(%matrix, %matrix) {op=\"bitwise_or\"}"},
+      {"broadcast", "%y = elementwise(%row, %eight) {op=\"sum\"}"},
+      {"broadcast", "%y = elementwise(%dynamic, %dynamic_too) {op=\"sum\"}"},
+      {"activation", "%y = elementwise(%row, %row) {op=\"sum\", activation=\"none\"}"},
+      {"condition", "%y = select(%matrix, %matrix, %matrix)"},
+      {"one-dtype", "%y = select(%mask, %matrix, %double)"},
+      {"broadcast", "%y = select(%mask, %row, %eight)"},
+      {"broadcast", "%y = select(%mask, %eight, %eight)"},
+      {"rank", "%y = matrix_multiply(%matrix, %row)"},
+      {"dtype", "%y = matrix_multiply(%mask, %mask) {transpose_b=true}"},
+      {"one-dtype", "%y = matrix_multiply(%matrix, %double) {transpose_b=true}"},
+      {"inner", "%y = matrix_multiply(%matrix, %image)"},
+      {"batch", "%y = matrix_multiply(%image, %batched)"},
+      {"bias", "%y = matrix_multiply(%matrix, %matrix, %image) {transpose_a=true}"},
+      {"residual", "%y = matrix_multiply(%matrix, %matrix, null, %row) {transpose_a=true}"},
+      {"activation", "%y = matrix_multiply(%matrix, %matrix) {transpose_a=true, activation=\"x\"}"},
+      // reductions
+      {"dtype", "%y = softmax(%integers) {axis=0}"},
+      {"axis", "%y = softmax(%image) {axis=4}"},
+      {"axis", "%y = softmax(%image) {axis=-1}"},
+      {"op", "%y = reduce(%image) {op=\"mean\", axes=[0], keep_dims=true}"},
+      {"dtype", "%y = reduce(%integers) {op=\"avg\", axes=[0], keep_dims=true}"},
+      {"dtype", "%y = reduce(%mask) {op=\"sum\", axes=[0], keep_dims=true}"},
+      {"axes", "%y = reduce(%image) {op=\"sum\", axes=[], keep_dims=true}"},
+      {"axes", "%y = reduce(%image) {op=\"sum\", axes=[1, 0], keep_dims=true}"},
+      {"axes", "%y = reduce(%image) {op=\"sum\", axes=[1, 1], keep_dims=true}"},
+      {"axes", "%y = reduce(%image) {op=\"sum\", axes=[4], keep_dims=true}"},
+      {"not-empty", "%y = reduce(%empty) {op=\"max\", axes=[0], keep_dims=true}"},
+      {"dtype", "%v, %i = topk(%mask) {k=[1], axis=0}"},
+      {"axis", "%v, %i = topk(%image) {k=[1], axis=4}"},
+      {"k", "%v, %i = topk(%image) {k=[1, 2], axis=3}"},
+      {"k", "%v, %i = topk(%image) {k=[33], axis=3}"},
+      // normalization
+      {"dtype", "%y = normalization(%integers) {mode=\"layer\", eps=1}"},
+      {"one-dtype", "%y = normalization(%double, %row) {mode=\"layer\", eps=1}"},
+      {"rank", "%y = normalization(%row) {mode=\"instance\", eps=1}"},
+      {"rank", "%y = normalization(%row) {mode=\"layer\", normalized_rank=2, eps=1}"},
+      {"rank", "%y = normalization(%row) {mode=\"rms\", normalized_rank=0, eps=1}"},
+      {"groups", "%y = normalization(%image) {mode=\"group\", groups=2, eps=1}"},
+      {"groups", "%y = normalization(%image) {mode=\"group\", groups=0, eps=1}"},
+      {"statistics", "%y = normalization(%matrix, %row, %row) {mode=\"batch\", eps=1}"},
+      {"statistics", "%y = normalization(%matrix, %row, %row, %row) {mode=\"batch\", eps=1}"},
+      {"statistics", "%y = normalization(%matrix, %row, %row, %row, %row) {mode=\"layer\", eps=1}"},
+      {"parameters", "%y = normalization(%matrix, %eight) {mode=\"layer\", eps=1}"},
+      {"eps", "%y = normalization(%matrix, %row) {mode=\"layer\", eps=-1}"},
+      // movement
+      {"first-permutation", "%y = shuffle(%image) {first_permutation=[0, 1, 2]}"},
+      {"first-permutation", "%y = shuffle(%image) {first_permutation=[0, 1, 2, 2]}"},
+      {"reshape", "%y = shuffle(%row) {reshape_dims=[-1, -1]}"},
+      {"reshape", "%y = shuffle(%row) {reshape_dims=[3, 0]}"},
+      {"reshape", "%y = shuffle(%row) {reshape_dims=[5, -1]}"},
+      {"reshape", "%y = shuffle(%row) {reshape_dims=[13]}"},
+      {"reshape", "%y = shuffle(%row) {reshape_dims=[-2, -6]}"},
+      {"reshape", "%y = shuffle(%matrix) {reshape_dims=[n, 13]}"},
+      {"reshape", "%y = shuffle(%empty) {reshape_dims=[0, -1]}"},
+      {"second-permutation", "%y = shuffle(%row) {reshape_dims=[3, 4], second_permutation=[0]}"},
+      {"lists", "%y = slice(%matrix) {start=[0], size=[1, 1]}"},
+      {"stride", "%y = slice(%row) {start=[0], size=[1], stride=[0]}"},
+      {"bounds", "%y = slice(%row) {start=[0], size=[13]}"},
+      {"bounds", "%y = slice(%row) {start=[-1], size=[1]}"},
+      {"bounds", "%y = slice(%row) {start=[3], size=[5], stride=[-1]}"},
+      {"bounds", "%y = slice(%matrix) {start=[1, 0], size=[n, 12]}"},
+      {"bounds", "%y = slice(%row) {start=[0], size=[-1]}"},
+      {"dims", "%y = expand(%row) {dims=[2, 11]}"},
+      {"dims", "%y = expand(%matrix) {dims=[12]}"},
+      {"one-dtype", "%y = concatenation(%matrix, %double) {axis=0}"},
+      {"axis", "%y = concatenation(%scalar, %scalar) {axis=0}"},
+      {"dims", "%y = concatenation(%matrix, %empty) {axis=0}"},
+      {"dims", "%y = concatenation(%matrix, %row) {axis=0}"},
+      {"indices", "%y = gather(%matrix, %matrix) {axis=0}"},
+      {"axis", "%y = gather(%matrix, %integers) {axis=2}"},
+      {"element", "%y = gather(%row, %integers) {axis=0, mode=\"element\"}"},
+      {"element", "%y = gather(%empty, %integers) {axis=0, mode=\"element\"}"},
+      // sources
+      {"dims", "%y = fill() {op=\"constant\", dims=[-2], dtype=float32}"},
+      {"arange", "%y = fill() {op=\"arange\", dims=[2, 2], dtype=float32}"},
+      {"arange", "%y = fill() {op=\"arange\", dims=[2], dtype=bool}"},
+  };
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Verifier, KindRules, testing::ValuesIn(brokenRules()));
+
+TEST(Verifier, HasACaseForEveryRule) {
+  std::set<std::string> covered = {"constant weights", "plugin_v2 dtypes",
+                                   "plugin_v2 shapes"};  // in tests of their own below
+  for (const BrokenRule& broken : brokenRules()) {
+    const std::string layer = broken.layer;
+    const size_t kind = layer.find("= ") + 2;
+    covered.insert(layer.substr(kind, layer.find('(') - kind) + " " + broken.rule);
+    covered.insert(broken.rule);
+  }
+  for (const LayerInfo& info : layerTable()) {
+    for (const Rule& rule : rulesOf(info.type)) {
+      EXPECT_EQ(covered.count(std::string(info.name) + " " + rule.name), 1u) << info.name << " " << rule.name;
+    }
+  }
+  for (const Rule& rule : commonRules()) {
+    EXPECT_EQ(covered.count(rule.name), 1u) << rule.name;
+  }
+}
+
+TEST(Verifier, NamesLayerRuleLocationAndRemedy) {
+  Network network;
+  Tensor* input = network.addInput("x", DType::kFloat32, {2, 3});
+  network.setCurrentLocation({"model.py", 7, 3, "forward", "head"});
+  Layer* softmax = network.addSoftMax(*input, 2);
+  softmax->setName("probabilities");
+  network.markOutput(*softmax->getOutput(0));
+  try {
+    verify(network);
+    FAIL() << "no error";
+  } catch (const CompileError& error) {
+    EXPECT_STREQ(error.what(),
+                 "[C008] layer \"probabilities\" (softmax) breaks rule \"axis\": expected an axis of operand 0 "
+                 "float32[2, 3], got "
+                 "axis 2 (at model.py:7:3 (head))\n  the rule: the axis is one of the input's");
+  }
+}
+
+TEST(Verifier, WantsDataInConstants) {
+  Network network;
+  Layer* constant = network.addConstant(Weights{DType::kFloat32, {2}, nullptr});
+  network.markOutput(*constant->getOutput(0));
+  expectBroken("weights", [&] { verify(network); });
+  Network without;
+  without.markOutput(*without.addLayer(LayerType::kCONSTANT, {})->getOutput(0));
+  expectBroken("weights", [&] { verify(without); });
+}
+
+// Rules of the whole network.
+
+class WholeNetwork : public testing::Test {
+ protected:
+  WholeNetwork() {
+    network_.addSymbol({"n", 1, 2, 4});
+    input_ = network_.addInput("x", DType::kFloat32, {Dim::symbol("n"), 4});
+    first_ = network_.addActivation(*input_, "relu");
+    second_ = network_.addActivation(*first_->getOutput(0), "tanh");
+    network_.markOutput(*second_->getOutput(0));
+    verify(network_);
+  }
+  void expectBrokenRule(const std::string& rule) {
+    expectBroken(rule, [this] { verify(network_); });
+  }
+
+  Network network_;
+  Tensor* input_;
+  Layer* first_;
+  Layer* second_;
+};
+
+TEST_F(WholeNetwork, LayersStandBehindTheirOperands) {
+  Layer* last = network_.addActivation(*input_, "sigmoid");
+  second_->setInput(0, last->getOutput(0));
+  expectBrokenRule("order");
+  network_.sortTopologically();
+  EXPECT_NO_THROW(verify(network_));
+}
+
+TEST_F(WholeNetwork, UsesAreListedOnce) {
+  NetworkCorruption::dropUses(*input_);
+  expectBrokenRule("uses");
+}
+
+TEST_F(WholeNetwork, UsesAreTrue) {
+  NetworkCorruption::addUse(*input_, *second_, 0);
+  expectBrokenRule("uses");
+}
+
+TEST_F(WholeNetwork, OperandsAreItsOwn) {
+  Network other;
+  NetworkCorruption::setOperand(*first_, 0, other.addInput("x", DType::kFloat32, {1}));
+  expectBrokenRule("membership");
+}
+
+TEST_F(WholeNetwork, IdsAreUnique) {
+  NetworkCorruption::setId(*second_, first_->id());
+  expectBrokenRule("ids");
+}
+
+TEST_F(WholeNetwork, LayerNamesAreUnique) {
+  NetworkCorruption::setName(*second_, first_->getName());
+  expectBrokenRule("names");
+}
+
+TEST_F(WholeNetwork, TensorNamesAreUnique) {
+  NetworkCorruption::setName(*second_->getOutput(0), "x");
+  expectBrokenRule("names");
+}
+
+TEST_F(WholeNetwork, TypesFollowFromOperands) {
+  NetworkCorruption::setDims(*first_->getOutput(0), {1, 4});
+  expectBrokenRule("types");
+}
+
+TEST_F(WholeNetwork, SymbolsAreDeclared) {
+  network_.addInput("y", DType::kFloat32, {Dim::symbol("m")});
+  expectBrokenRule("symbols");
+}
+
+TEST_F(WholeNetwork, SymbolsOfAttributesAreDeclared) {
+  network_.addSlice(*input_, {0, 0}, {1, Dim::symbol("m")}, {1, 1});
+  expectBrokenRule("symbols");
+}
+
+TEST_F(WholeNetwork, InputsAreNotNegative) {
+  network_.addInput("y", DType::kFloat32, {Dim::symbol("n") - Dim(2)});
+  expectBrokenRule("inputs");
+}
+
+TEST_F(WholeNetwork, MemoryOrdersArePermutations) {
+  first_->getOutput(0)->setMemoryOrder({1, 0});
+  EXPECT_NO_THROW(verify(network_));
+  first_->getOutput(0)->setMemoryOrder({1, 1});
+  expectBrokenRule("memory-order");
+  first_->getOutput(0)->setMemoryOrder({0});
+  expectBrokenRule("memory-order");
+}
+
+TEST_F(WholeNetwork, HasOutputs) {
+  network_.unmarkOutput(0);
+  expectBrokenRule("outputs");
+}
+
+// Plugins.
+
+class Pair : public plugin::Plugin {
+ public:
+  int outputCount() const override {
+    return 2;
+  }
+  bool supports(std::span<const DType> inputs) const override {
+    return inputs.size() == 1 && inputs[0] == DType::kFloat32;
+  }
+  std::vector<TensorType> inferOutputs(std::span<const TensorType> inputs) const override {
+    if (inputs[0].dims.rank() == 3) {
+      return {inputs[0]};
+    }
+    if (inputs[0].dims.rank() != 1) {
+      throw std::runtime_error("expected a vector, got " + inputs[0].dims.toString());
+    }
+    return {inputs[0], {DType::kInt64, {inputs[0].dims[0] * Dim(2)}}};
+  }
+  void enqueue(std::span<const plugin::InputView>, std::span<const plugin::OutputView>, void*, int) const override {}
+};
+
+class PairCreator : public plugin::PluginCreator {
+ public:
+  std::string type() const override {
+    return "Pair";
+  }
+  std::unique_ptr<plugin::Plugin> create(const Attributes&) const override {
+    return std::make_unique<Pair>();
+  }
+};
+
+class Plugins : public testing::Test {
+ protected:
+  Plugins() {
+    plugin::PluginRegistry::global().add(std::make_shared<PairCreator>());
+  }
+  ~Plugins() override {
+    plugin::PluginRegistry::global().remove("", "Pair", "1");
+  }
+  static std::string textOf(const std::string& input) {
+    return "network \"p\" (n in [1, 2, 4]) {\n  input %x : " + input +
+           "\n  %a, %b = plugin_v2(%x) {factors=doubles[0.5, 2.0], namespace=\"\", sizes=[1, 2], to=dims[n, 3], "
+           "type=\"Pair\", "
+           "version=\"1\"} : float32[n], int64[2*n] name=\"pair\"\n  output \"a\" %a\n}\n";
+  }
+};
+
+TEST_F(Plugins, InferThroughTheRegistryAndReadBack) {
+  const std::string text = textOf("float32[n]");
+  const auto network = parse(text);
+  verify(*network);
+  EXPECT_EQ(print(*network), text);
+  const Attributes& fields = network->getLayer(0)->attributes();
+  EXPECT_EQ(fields.getDoubles("factors"), (std::vector<double>{0.5, 2}));
+  EXPECT_EQ(fields.getInts("sizes"), (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(fields.getDims("to").toString(), "[n, 3]");
+}
+
+TEST_F(Plugins, SayWhichDTypesAndShapesTheyTake) {
+  expectBroken("dtypes", [] { parse(textOf("int64[n]")); });
+  expectBroken("shapes", [] { parse(textOf("float32[n, 2]")); });
+  expectBroken("shapes", [] { parse(textOf("float32[n, 2, 2]")); });
+}
+
+TEST_F(Plugins, AreCompileErrorsWhenNotRegistered) {
+  plugin::PluginRegistry::global().remove("", "Pair", "1");
+  try {
+    parse(textOf("float32[n]"));
+    FAIL() << "no error";
+  } catch (const CompileError& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kPlugin);
+    EXPECT_THAT(error.what(), testing::HasSubstr("plugin Pair version 1 is not registered"));
+  }
+}
+
+}  // namespace
+}  // namespace torchtrt::network
