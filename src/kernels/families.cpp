@@ -6,13 +6,17 @@
 #include "kernels/matmul/fast.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/movement/movement.h"
+#include "kernels/normalization/fast.h"
 #include "kernels/normalization/normalization.h"
 #include "kernels/plugin/plugin.h"
 #include "kernels/pointwise/fast.h"
 #include "kernels/pointwise/pointwise.h"
+#include "kernels/pooling/fast.h"
 #include "kernels/pooling/pooling.h"
+#include "kernels/reduce/fast.h"
 #include "kernels/reduce/reduce.h"
 #include "kernels/resize/resize.h"
+#include "kernels/softmax/fast.h"
 #include "kernels/softmax/softmax.h"
 #include "kernels/topk/topk.h"
 
@@ -21,7 +25,8 @@ namespace torchtrt::kernels {
 const std::vector<Family>& families() {
   static const std::vector<Family> list = {
       {"activation", {{"highway", pointwise::createActivationHighway}, {"reference", createActivationReference}}},
-      {"adaptive_pooling", {{"reference", createAdaptivePoolingReference}}},
+      {"adaptive_pooling",
+       {{"highway", pooling::createAdaptiveHighway}, {"reference", createAdaptivePoolingReference}}},
       {"cast", {{"reference", createCastReference}}},
       {"concatenation", {{"reference", createConcatenationReference}}},
       {"convolution",
@@ -40,18 +45,18 @@ const std::vector<Family>& families() {
        {{"highway", matmul::createHighway},
         {"onednn", matmul::createOneDnn},
         {"reference", createMatrixMultiplyReference}}},
-      {"normalization", {{"reference", createNormalizationReference}}},
+      {"normalization", {{"highway", normalization::createHighway}, {"reference", createNormalizationReference}}},
       {"padding", {{"reference", createPaddingReference}}},
       {"parametric_relu", {{"reference", createParametricReluReference}}},
       {"plugin_v2", {{"reference", createPluginReference}}},
-      {"pooling", {{"reference", createPoolingReference}}},
-      {"reduce", {{"reference", createReduceReference}}},
+      {"pooling", {{"highway", pooling::createHighway}, {"reference", createPoolingReference}}},
+      {"reduce", {{"highway", reduce::createHighway}, {"reference", createReduceReference}}},
       {"reformat", {{"reference", createReformatReference}}},
       {"resize", {{"reference", createResizeReference}}},
       {"select", {{"reference", createSelectReference}}},
       {"shuffle", {{"reference", createShuffleReference}}},
       {"slice", {{"reference", createSliceReference}}},
-      {"softmax", {{"reference", createSoftmaxReference}}},
+      {"softmax", {{"highway", softmax::createHighway}, {"reference", createSoftmaxReference}}},
       {"topk", {{"reference", createTopKReference}}},
       {"unary", {{"highway", pointwise::createUnaryHighway}, {"reference", createUnaryReference}}},
   };

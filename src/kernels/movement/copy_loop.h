@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "kernels/common/convert.h"
 #include "kernels/common/simple_kernel.h"
 #include "kernels/common/strided_loop.h"
+#include "kernels/movement/transpose.h"
 #include "kernels/parallel.h"
 
 namespace torchtrt::kernels {
@@ -20,11 +22,20 @@ class CopyLoop {
       : loop_(dims, {target_strides, source_strides}),
         size_(sizeOf(dtype)),
         target_offset_(target_offset),
-        source_offset_(source_offset) {}
+        source_offset_(source_offset) {
+    if (size_ == 4) {
+      transpose_ = Transpose::find(dims, target_strides, source_strides);
+    }
+  }
 
   void run(int threads, const void* source, void* target) const {
     const auto* from = static_cast<const std::byte*>(source);
     auto* to = static_cast<std::byte*>(target);
+    if (transpose_) {
+      transpose_->run(threads, from + source_offset_ * static_cast<int64_t>(size_),
+                      to + target_offset_ * static_cast<int64_t>(size_));
+      return;
+    }
     parallelFor(threads, 0, loop_.count(), grainFor(1), [&](int64_t begin, int64_t end) {
       loop_.run(begin, end, std::numeric_limits<int64_t>::max(),
                 [&](const int64_t* offsets, const int64_t* steps, int64_t n) {
@@ -38,6 +49,7 @@ class CopyLoop {
   StridedLoop loop_;
   size_t size_;
   int64_t target_offset_, source_offset_;
+  std::optional<Transpose> transpose_;
 };
 
 }  // namespace torchtrt::kernels

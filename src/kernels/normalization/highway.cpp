@@ -1,0 +1,206 @@
+// Layer, rms and batch normalization in float32 where what is normalized together lies next to each other.
+#include <cmath>
+#include <string>
+
+#include "kernels/common/activation_rows.h"
+#include "kernels/common/fallback.h"
+#include "kernels/common/loop_nest.h"
+#include "kernels/common/row_reductions.h"
+#include "kernels/common/simple_kernel.h"
+#include "kernels/common/strided_loop.h"
+#include "kernels/normalization/fast.h"
+#include "kernels/normalization/normalization.h"
+
+namespace torchtrt::kernels::normalization {
+namespace {
+
+enum Input : size_t { kIn, kScale, kBias, kMean, kVariance };
+
+struct Config {
+  bool is_rms = false;
+  double eps = 0;
+  size_t normalized_rank = 1;
+  bool present[5] = {};
+  ActivationRows activation;
+};
+
+// True when the last `rank` dims of a tensor are dense and row-major.
+bool isDenseTail(const TensorDesc& desc, size_t rank) {
+  int64_t stride = 1;
+  for (size_t i = desc.dims.size(); i-- > desc.dims.size() - rank;) {
+    if (desc.dims[i] != 1 && desc.strides[i] != stride) {
+      return false;
+    }
+    stride *= desc.dims[i];
+  }
+  return true;
+}
+
+// Layer and rms: every row has statistics of its own.
+class NormalizedRows final : public Prepared {
+ public:
+  static bool accepts(const Config& config, const ShapeSet& shapes) {
+    const size_t rank = config.normalized_rank;
+    for (const TensorDesc* desc : {&shapes.inputs[kIn], &shapes.outputs[0]}) {
+      if (!isDenseTail(*desc, rank)) {
+        return false;
+      }
+    }
+    const std::vector<int64_t>& dims = shapes.inputs[kIn].dims;
+    for (const Input input : {kScale, kBias}) {
+      if (config.present[input]) {
+        const TensorDesc& parameter = shapes.inputs[input];
+        if (!isDenseTail(parameter, parameter.dims.size()) ||
+            !std::equal(parameter.dims.rbegin(), parameter.dims.rend(), dims.rbegin()) ||
+            parameter.dims.size() != rank) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  NormalizedRows(const Config& config, const ShapeSet& shapes)
+      : config_(config),
+        rows_(head(shapes.inputs[kIn].dims), {head(shapes.outputs[0].strides), head(shapes.inputs[kIn].strides)}) {
+    const std::vector<int64_t>& dims = shapes.inputs[kIn].dims;
+    size_ = countOf({dims.end() - static_cast<ptrdiff_t>(config.normalized_rank), dims.end()});
+  }
+
+  void run(const RunArgs& args) const override {
+    if (size_ == 0) {
+      return;
+    }
+    const auto* in = static_cast<const float*>(args.inputs[kIn]);
+    auto* out = static_cast<float*>(args.outputs[0]);
+    parallelFor(args.threads, 0, rows_.count(), grainFor(size_), [&](int64_t begin, int64_t end) {
+      rows_.run(begin, end, rows_.count(), [&](const int64_t* offsets, const int64_t* steps, int64_t n) {
+        for (int64_t i = 0; i < n; ++i) {
+          runRow(args, in + offsets[1] + i * steps[1], out + offsets[0] + i * steps[0]);
+        }
+      });
+    });
+  }
+
+ private:
+  std::vector<int64_t> head(const std::vector<int64_t>& values) const {
+    return {values.begin(), values.end() - static_cast<ptrdiff_t>(config_.normalized_rank)};
+  }
+
+  void runRow(const RunArgs& args, const float* in, float* out) const {
+    const RowReductions& functions = rowReductions();
+    const float mean = config_.is_rms ? 0.0F : functions.sum(in, size_) / static_cast<float>(size_);
+    const double variance = static_cast<double>(functions.sumSquares(in, mean, size_)) / static_cast<double>(size_);
+    const auto factor = static_cast<float>(1.0 / std::sqrt(variance + config_.eps));
+    functions.normalize(in, mean, factor, parameter(args, kScale), parameter(args, kBias), out, size_);
+    if (config_.activation) {
+      config_.activation(out, out, size_);
+    }
+  }
+
+  const float* parameter(const RunArgs& args, Input input) const {
+    return config_.present[input] ? static_cast<const float*>(args.inputs[input]) : nullptr;
+  }
+
+  Config config_;
+  StridedLoop rows_;
+  int64_t size_ = 0;
+};
+
+// Batch: every channel has one factor and one term.
+class NormalizedChannels final : public Prepared {
+ public:
+  static bool accepts(const Config& config, const ShapeSet& shapes) {
+    for (const Input input : {kScale, kBias, kMean, kVariance}) {
+      if (config.present[input] && !isDenseTail(shapes.inputs[input], shapes.inputs[input].dims.size())) {
+        return false;
+      }
+    }
+    const LoopNest::Strides& steps = nestOf(shapes).steps();
+    return steps[0] == 1 && steps[1] == 1 && (steps[2] == 0 || steps[2] == 1);
+  }
+
+  NormalizedChannels(const Config& config, const ShapeSet& shapes)
+      : config_(config), nest_(nestOf(shapes)), channels_(shapes.inputs[kIn].dims[1]) {}
+
+  size_t scratchBytes() const override {
+    return 2 * static_cast<size_t>(channels_) * sizeof(float);
+  }
+
+  void run(const RunArgs& args) const override {
+    const RowReductions& functions = rowReductions();
+    auto* factors = static_cast<float*>(args.scratch);
+    float* terms = factors + channels_;
+    for (int64_t c = 0; c < channels_; ++c) {
+      const double factor = value(args, kScale, c, 1) / std::sqrt(value(args, kVariance, c, 0) + config_.eps);
+      factors[c] = static_cast<float>(factor);
+      terms[c] = static_cast<float>(value(args, kBias, c, 0) - value(args, kMean, c, 0) * factor);
+    }
+    nest_.run(args.threads, kBlock, kGrain, [&](const LoopNest::Block& block) {
+      const float* in = static_cast<const float*>(args.inputs[kIn]) + block.offsets[1];
+      float* out = static_cast<float*>(args.outputs[0]) + block.offsets[0];
+      int64_t channel = block.offsets[2];
+      for (int64_t row = 0; row < block.rows; ++row) {
+        if (block.steps[2] == 1) {
+          functions.scaleEach(in, factors + channel, terms + channel, out, block.length);
+        } else {
+          functions.scale(in, factors[channel], terms[channel], out, block.length);
+        }
+        if (config_.activation) {
+          config_.activation(out, out, block.length);
+        }
+        in += block.row_strides[1];
+        out += block.row_strides[0];
+        channel += block.row_strides[2];
+      }
+    });
+  }
+
+ private:
+  static constexpr int64_t kBlock = 4096;
+  static constexpr int64_t kGrain = 16384;
+
+  // Output, input, and the number of the channel as if it were a tensor's offset.
+  static LoopNest nestOf(const ShapeSet& shapes) {
+    std::vector<int64_t> channel(shapes.outputs[0].dims.size(), 0);
+    channel[1] = 1;
+    return {shapes.outputs[0].dims, {shapes.outputs[0].strides, shapes.inputs[kIn].strides, channel}};
+  }
+
+  double value(const RunArgs& args, Input input, int64_t channel, double missing) const {
+    return config_.present[input] ? static_cast<const float*>(args.inputs[input])[channel] : missing;
+  }
+
+  Config config_;
+  LoopNest nest_;
+  int64_t channels_;
+};
+
+}  // namespace
+
+CreateResult createHighway(const Problem& problem) {
+  if (const char* dtype = otherThanFloat32(problem)) {
+    return float32Only(dtype);
+  }
+  const Attributes& attributes = *problem.attributes;
+  const std::string& mode = attributes.getString("mode");
+  Config config;
+  config.is_rms = mode == "rms";
+  config.eps = attributes.getDouble("eps");
+  config.normalized_rank = static_cast<size_t>(attributes.getInt("normalized_rank", 1));
+  for (size_t i = 0; i < problem.inputs.size(); ++i) {
+    config.present[i] = problem.inputs[i].present;
+  }
+  config.activation =
+      activationRows(attributes.getString("activation", ""), attributes.getDouble("activation_alpha", 0),
+                     attributes.getDouble("activation_beta", 0));
+  if (mode == "batch") {
+    return makeKernelWithFallback<NormalizedChannels>(config, createNormalizationReference(problem));
+  }
+  if (mode == "layer" || mode == "rms") {
+    return makeKernelWithFallback<NormalizedRows>(config, createNormalizationReference(problem));
+  }
+  return Refusal{"mode", "has no vector form of " + mode + " normalization"};
+}
+
+}  // namespace torchtrt::kernels::normalization

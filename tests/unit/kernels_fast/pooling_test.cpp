@@ -1,0 +1,76 @@
+// The fast pooling kernels against the reference.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "kernels_fast/compare.h"
+
+namespace torchtrt::kernels {
+namespace {
+
+std::string pooling(const std::string& op, const std::string& shapes, const std::string& window,
+                    const std::string& stride, const std::string& pre, const std::string& post,
+                    const std::string& rest = "") {
+  const std::string ones = window.find(',') == std::string::npos ? "[1]" : "[1, 1]";
+  return "pooling float32 " + shapes + " {" +
+         (rest.find("dilation") == std::string::npos ? "dilation=" + ones + ", " : "") + rest + "op=\"" + op +
+         "\", post_padding=" + post + ", pre_padding=" + pre + ", stride=" + stride + ", window=" + window + "}";
+}
+
+TEST(HighwayPooling, WindowsPaddingAndTails) {
+  for (const char* op : {"max", "average"}) {
+    for (const char* channels : {"1", "3", "16", "17", "70", "130"}) {
+      const std::string c = channels;
+      expectMatchesReference(
+          pooling(op, "[2," + c + ",9,11]@0231 -> [2," + c + ",5,6]@0231", "[3, 3]", "[2, 2]", "[1, 1]", "[1, 1]"),
+          "highway");
+    }
+    expectMatchesReference(pooling(op, "[1,6,28,28]@0231 -> [1,6,14,14]@0231", "[2, 2]", "[2, 2]", "[0, 0]", "[0, 0]"),
+                           "highway");
+    // Ceil mode: the last windows hang over.
+    expectMatchesReference(pooling(op, "[1,6,10,10]@0231 -> [1,6,5,5]@0231", "[3, 3]", "[2, 2]", "[0, 0]", "[0, 0]"),
+                           "highway");
+    expectMatchesReference(pooling(op, "[1,6,21]@021 -> [1,6,10]@021", "[4]", "[2]", "[1]", "[1]"), "highway");
+  }
+  expectMatchesReference(pooling("average", "[1,6,9,9]@0231 -> [1,6,5,5]@0231", "[3, 3]", "[2, 2]", "[1, 1]", "[1, 1]",
+                                 "count_include_pad=false, "),
+                         "highway");
+  expectMatchesReference(
+      pooling("average", "[1,6,9,9]@0231 -> [1,6,5,5]@0231", "[3, 3]", "[2, 2]", "[1, 1]", "[1, 1]", "divisor=7, "),
+      "highway");
+  expectMatchesReference(
+      pooling("max", "[1,6,9,9]@0231 -> [1,6,5,5]@0231", "[3, 3]", "[1, 1]", "[0, 0]", "[0, 0]", "dilation=[2, 2], "),
+      "highway");
+}
+
+TEST(HighwayPooling, MaximumOfSpecialValues) {
+  CompareOptions options;
+  options.values = Values::kSpecial;
+  options.rtol = 0;
+  options.atol = 0;
+  expectMatchesReference(pooling("max", "[1,40,9,11]@0231 -> [1,40,5,6]@0231", "[3, 3]", "[2, 2]", "[1, 1]", "[1, 1]"),
+                         "highway", options);
+}
+
+TEST(HighwayPooling, Adaptive) {
+  for (const char* op : {"max", "average"}) {
+    for (const char* channels : {"1", "30", "960"}) {
+      const std::string c = channels;
+      expectMatchesReference("adaptive_pooling float32 [2," + c + ",7,7]@0231 -> [2," + c + ",1,1]@0231 {op=\"" + op +
+                                 "\", output_size=(1, 1)}",
+                             "highway");
+    }
+    expectMatchesReference("adaptive_pooling float32 [1,20,7,10]@0231 -> [1,20,3,4]@0231 {op=\"" + std::string(op) +
+                               "\", output_size=(3, 4)}",
+                           "highway");
+  }
+}
+
+TEST(HighwayPooling, SaysWhatItCannotDo) {
+  expectRefused(pooling("max", "[1,6,28,28] -> [1,6,14,14]", "[2, 2]", "[2, 2]", "[0, 0]", "[0, 0]"), "highway",
+                "memory-order");
+  expectRefused(pooling("max", "[6,28,28] -> [6,14,14]", "[2, 2]", "[2, 2]", "[0, 0]", "[0, 0]"), "highway", "rank");
+}
+
+}  // namespace
+}  // namespace torchtrt::kernels

@@ -1,0 +1,84 @@
+// Softmax, normalization and reduce against the reference.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "kernels_fast/compare.h"
+
+namespace torchtrt::kernels {
+namespace {
+
+CompareOptions with(Values values) {
+  CompareOptions options;
+  options.values = values;
+  return options;
+}
+
+TEST(HighwaySoftmax, RowsOfEveryLength) {
+  for (const char* log : {"false", "true"}) {
+    for (const char* size : {"1", "3", "7", "17", "33", "100", "1000"}) {
+      const std::string shape = "[3,5," + std::string(size) + "]";
+      const std::string text = "softmax float32 " + shape + " -> " + shape + " {axis=2, log=" + log + "}";
+      expectMatchesReference(text, "highway", with(Values::kSmooth));
+      expectMatchesReference(text, "highway", with(Values::kSpecial));
+    }
+    const std::string rest = std::string(", log=") + log + "}";
+    expectMatchesReference("softmax float32 [2,20,3,3]@0231 -> [2,20,3,3]@0231 {axis=1" + rest, "highway",
+                           with(Values::kSmooth));
+    expectMatchesReference("softmax float32 [2,20,3] -> [2,20,3] {axis=1" + rest, "highway", with(Values::kSmooth));
+    expectMatchesReference("softmax float32 [2,0] -> [2,0] {axis=1" + rest, "highway");
+    expectMatchesReference("softmax float32 [0,7] -> [0,7] {axis=1" + rest, "highway");
+  }
+}
+
+TEST(HighwayNormalization, LayerAndRms) {
+  for (const char* mode : {"layer", "rms"}) {
+    const std::string rest = "eps=1e-05, mode=\"" + std::string(mode) + "\"";
+    for (const char* size : {"1", "5", "16", "33", "768"}) {
+      const std::string n = size;
+      expectMatchesReference(
+          "normalization float32 [4,9," + n + "]x[" + n + "]x[" + n + "] -> [4,9," + n + "] {" + rest + "}", "highway",
+          with(Values::kSmooth));
+    }
+    expectMatchesReference("normalization float32 [4,6,7]x[6,7]xnull -> [4,6,7] {" + rest + ", normalized_rank=2}",
+                           "highway", with(Values::kSmooth));
+    expectMatchesReference("normalization float32 [4,6,7] -> [4,6,7] {activation=\"relu\", " + rest + "}", "highway",
+                           with(Values::kSmooth));
+    expectMatchesReference("normalization float32 [2,6,5,5]@0231x[5] -> [2,6,5,5]@0231 {" + rest + "}", "highway",
+                           with(Values::kSmooth));
+  }
+}
+
+TEST(HighwayNormalization, Batch) {
+  for (const char* order : {"", "@0231"}) {
+    const std::string image = "[2,17,9,9]" + std::string(order);
+    expectMatchesReference("normalization float32 " + image + "x[17]x[17]x[17]x[17] -> " + image +
+                               " {activation=\"relu\", eps=5.0, mode=\"batch\"}",
+                           "highway", with(Values::kExact));
+  }
+  expectMatchesReference("normalization float32 [30,17]xnullxnullx[17]x[17] -> [30,17] {eps=5.0, mode=\"batch\"}",
+                         "highway");
+  expectRefused("normalization float32 [2,8,5] -> [2,8,5] {eps=0.1, mode=\"instance\"}", "highway", "mode");
+}
+
+TEST(HighwayReduce, RowsColumnsAndBoth) {
+  for (const char* op : {"sum", "avg", "max", "min"}) {
+    for (const char* text :
+         {"[3,5,37] -> [3,5] {axes=[2], keep_dims=false", "[3,5,37] -> [3,1,37] {axes=[1], keep_dims=true",
+          "[3,5,37] -> [37] {axes=[0, 1], keep_dims=false", "[3,5,37] -> [5] {axes=[0, 2], keep_dims=false",
+          "[3,5,37] -> [] {axes=[0, 1, 2], keep_dims=false",
+          "[2,70,9,9]@0231 -> [2,70,1,1] {axes=[2, 3], keep_dims=true",
+          "[2,70,9,9]@0231 -> [2,1,9,9] {axes=[1], keep_dims=true",
+          "[2,300,9,9] -> [2,300] {axes=[2, 3], keep_dims=false", "[100000] -> [1] {axes=[0], keep_dims=true",
+          "[1,960,7,7]@0231 -> [1,960,1,1]@0231 {axes=[2, 3], keep_dims=true"}) {
+      const std::string problem = "reduce float32 " + std::string(text) + ", op=\"" + op + "\"}";
+      expectMatchesReference(problem, "highway", with(Values::kExact));
+      expectMatchesReference(problem, "highway", with(Values::kSomeNan));
+    }
+  }
+  expectMatchesReference("reduce float32 [3,0,4] -> [3,4] {axes=[1], keep_dims=false, op=\"sum\"}", "highway");
+  expectRefused("reduce float32 [3,4] -> [3] {axes=[1], keep_dims=false, op=\"prod\"}", "highway", "op");
+}
+
+}  // namespace
+}  // namespace torchtrt::kernels

@@ -1,0 +1,68 @@
+// Copies that exchange dimensions, against a loop over the elements.
+#include "kernels/movement/transpose.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "kernels/kernel.h"
+
+namespace torchtrt::kernels {
+namespace {
+
+// Copies a tensor of these dims from one memory order to another and compares with the definition.
+void check(const std::vector<int64_t>& dims, const std::vector<uint8_t>& from_order,
+           const std::vector<uint8_t>& to_order) {
+  const std::vector<int64_t> from = denseStrides(dims, from_order);
+  const std::vector<int64_t> to = denseStrides(dims, to_order);
+  const auto count = static_cast<size_t>(std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>()));
+  std::vector<float> source(count);
+  std::iota(source.begin(), source.end(), 1.0F);
+  const std::optional<Transpose> transpose = Transpose::find(dims, to, from);
+  ASSERT_TRUE(transpose.has_value());
+  for (const int threads : {1, 3}) {
+    std::vector<float> target(count + 8, -1.0F);
+    transpose->run(threads, reinterpret_cast<const std::byte*>(source.data()),
+                   reinterpret_cast<std::byte*>(target.data()));
+    for (size_t i = 0; i < count; ++i) {
+      int64_t rest = static_cast<int64_t>(i);
+      int64_t source_at = 0;
+      int64_t target_at = 0;
+      for (size_t axis = dims.size(); axis-- > 0;) {
+        source_at += rest % dims[axis] * from[axis];
+        target_at += rest % dims[axis] * to[axis];
+        rest /= dims[axis];
+      }
+      ASSERT_EQ(target[static_cast<size_t>(target_at)], source[static_cast<size_t>(source_at)]) << "element " << i;
+    }
+    for (size_t i = count; i < target.size(); ++i) {
+      ASSERT_EQ(target[i], -1.0F) << "wrote behind the target";
+    }
+  }
+}
+
+TEST(Transpose, ImagesBetweenRowMajorAndChannelsLast) {
+  for (const int64_t channels : {2, 3, 4, 5, 16, 31, 64}) {
+    for (const int64_t width : {9, 16, 33}) {
+      check({2, channels, 17, width}, {}, {0, 2, 3, 1});
+      check({2, channels, 17, width}, {0, 2, 3, 1}, {});
+    }
+  }
+}
+
+TEST(Transpose, MatricesAndInnerDimensions) {
+  check({33, 70}, {}, {1, 0});
+  check({3, 400}, {}, {1, 0});
+  check({400, 3}, {}, {1, 0});
+  check({5, 9, 7, 6}, {}, {3, 1, 2, 0});
+  check({5, 9, 7, 6}, {2, 0, 3, 1}, {});
+}
+
+TEST(Transpose, LeavesOtherCopiesAlone) {
+  EXPECT_FALSE(Transpose::find({64, 64}, {64, 1}, {64, 1}).has_value());
+  EXPECT_FALSE(Transpose::find({64, 64}, {64, 1}, {128, 2}).has_value());
+  EXPECT_FALSE(Transpose::find({4, 4}, {4, 1}, {1, 4}).has_value());
+}
+
+}  // namespace
+}  // namespace torchtrt::kernels
