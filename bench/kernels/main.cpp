@@ -1,0 +1,225 @@
+// torchtrt-bench: times single kernels, given as the problem lines that logs print.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/kernel.h"
+#include "kernels/parallel.h"
+#include "kernels/problem_text.h"
+
+namespace {
+
+using namespace torchtrt;  // NOLINT(google-build-using-namespace): a program of one file
+using namespace torchtrt::kernels;
+
+constexpr const char* kHelp = R"(usage: torchtrt-bench [options]
+  --problem LINE   a problem as the log prints it; may be given many times
+  --file FILE      one problem a line; empty lines and lines that begin with # are skipped
+  --op FAMILY      only problems of this family
+  --implementation NAME   only this implementation (default: all of the family)
+  --threads N      threads of a run (default: 1)
+  --seconds S      time for each problem and implementation (default: 0.2)
+Prints microseconds (fastest and median run), GFLOP/s and GB/s of the fastest, for every implementation that takes the problem.
+)";
+
+struct Options {
+  std::vector<std::string> problems;
+  std::string family;
+  std::string implementation;
+  int threads = 1;
+  double seconds = 0.2;
+};
+
+struct alignas(64) Line {
+  float values[16];
+};
+using Buffer = std::vector<Line>;
+
+int64_t countOf(const std::vector<int64_t>& dims) {
+  return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
+}
+
+size_t bytesOf(const TensorDesc& desc) {
+  return static_cast<size_t>(countOf(desc.dims)) * sizeOf(desc.dtype);
+}
+
+Buffer makeBuffer(const TensorDesc& desc) {
+  Buffer buffer(bytesOf(desc) / sizeof(Line) + 1);
+  if (desc.dtype == DType::kFloat32) {
+    std::mt19937 random(1);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    for (Line& line : buffer) {
+      std::generate(std::begin(line.values), std::end(line.values), [&] { return uniform(random); });
+    }
+  }
+  return buffer;
+}
+
+// Multiplications and additions; for layers other than products one per element of the output.
+double flopsOf(const Problem& problem, const ShapeSet& shapes) {
+  const auto output = static_cast<double>(countOf(shapes.outputs[0].dims));
+  if (problem.family == "convolution" || problem.family == "deconvolution") {
+    const std::vector<int64_t>& kernel = shapes.inputs[1].dims;
+    const bool transposed = problem.family == "deconvolution";
+    const double outer = transposed ? static_cast<double>(countOf(shapes.inputs[0].dims)) : output;
+    return 2 * outer * static_cast<double>(countOf(kernel)) / static_cast<double>(kernel[0]);
+  }
+  if (problem.family == "matrix_multiply") {
+    const std::vector<int64_t>& a = shapes.inputs[0].dims;
+    const bool transposed = problem.attributes->getBool("transpose_a", false);
+    return 2 * output * static_cast<double>(a[a.size() - (transposed ? 2 : 1)]);
+  }
+  return output;
+}
+
+class Bench {
+ public:
+  Bench(const std::string& line, const Options& options)
+      : options_(options), parsed_(parseProblem(line)), shapes_(tunedShapes(parsed_.problem)) {
+    shapes_.threads = options.threads;
+    parsed_.problem.threads = options.threads;
+    for (size_t i = 0; i < shapes_.inputs.size(); ++i) {
+      inputs_.push_back(makeBuffer(shapes_.inputs[i]));
+      if (parsed_.constant[i]) {
+        parsed_.problem.inputs[i].constant = inputs_.back().data();
+      }
+    }
+    for (const TensorDesc& desc : shapes_.outputs) {
+      outputs_.push_back(makeBuffer(desc));
+    }
+  }
+
+  void run() {
+    std::cout << parsed_.problem.toString() << "\n";
+    for (const Implementation& implementation : findFamily(parsed_.problem.family)->implementations) {
+      if (options_.implementation.empty() || options_.implementation == implementation.name) {
+        runOne(implementation.name);
+      }
+    }
+  }
+
+ private:
+  void runOne(const std::string& name) {
+    const Chosen chosen = createKernel(parsed_.problem, name);
+    if (chosen.implementation != name) {
+      const auto refusal = std::find_if(chosen.refusals.begin(), chosen.refusals.end(),
+                                        [&](const auto& candidate) { return candidate.first == name; });
+      std::printf("  %-10s refuses: %s\n", name.c_str(),
+                  refusal == chosen.refusals.end() ? "?" : refusal->second.reason.c_str());
+      return;
+    }
+    const std::unique_ptr<Prepared> prepared = chosen.kernel->prepare(shapes_);
+    std::vector<const void*> inputs;
+    double bytes = 0;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      inputs.push_back(parsed_.problem.inputs[i].present ? inputs_[i].data() : nullptr);
+      bytes += parsed_.problem.inputs[i].present ? static_cast<double>(bytesOf(shapes_.inputs[i])) : 0;
+    }
+    std::vector<void*> outputs;
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      outputs.push_back(outputs_[i].data());
+      bytes += static_cast<double>(bytesOf(shapes_.outputs[i]));
+    }
+    Buffer scratch(prepared->scratchBytes() / sizeof(Line) + 1);
+    const RunArgs args = {inputs.data(), outputs.data(), scratch.data(), options_.threads};
+    const std::vector<double> times = measure([&] { prepared->run(args); });
+    const double best = times.front();
+    std::printf("  %-10s %10.2f us  median %10.2f us  %8.1f GFLOP/s  %7.1f GB/s\n", name.c_str(), best * 1e6,
+                times[times.size() / 2] * 1e6, flopsOf(parsed_.problem, shapes_) / best / 1e9, bytes / best / 1e9);
+  }
+
+  // Seconds of each run, sorted.
+  std::vector<double> measure(const std::function<void()>& run) const {
+    using Clock = std::chrono::steady_clock;
+    const auto seconds = [](Clock::duration duration) { return std::chrono::duration<double>(duration).count(); };
+    run();
+    std::vector<double> times;
+    const auto begin = Clock::now();
+    do {
+      const auto before = Clock::now();
+      run();
+      times.push_back(seconds(Clock::now() - before));
+    } while (seconds(Clock::now() - begin) < options_.seconds || times.size() < 5);
+    std::sort(times.begin(), times.end());
+    return times;
+  }
+
+  const Options& options_;
+  ParsedProblem parsed_;
+  ShapeSet shapes_;
+  std::vector<Buffer> inputs_;
+  std::vector<Buffer> outputs_;
+};
+
+void readFile(const std::string& path, std::vector<std::string>& problems) {
+  std::ifstream file(path);
+  if (!file) {
+    throw EngineError(ErrorCode::kInvalidOption, "cannot read '" + path + "'");
+  }
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty() && line[0] != '#') {
+      problems.push_back(line);
+    }
+  }
+}
+
+Options parseOptions(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string option = argv[i];
+    if (option == "--help") {
+      std::cout << kHelp;
+      std::exit(0);
+    }
+    if (i + 1 >= argc) {
+      throw EngineError(ErrorCode::kInvalidOption, "option '" + option + "' is unknown or lacks its value", {},
+                        "see --help");
+    }
+    const std::string value = argv[++i];
+    if (option == "--problem") {
+      options.problems.push_back(value);
+    } else if (option == "--file") {
+      readFile(value, options.problems);
+    } else if (option == "--op") {
+      options.family = value;
+    } else if (option == "--implementation") {
+      options.implementation = value;
+    } else if (option == "--threads") {
+      options.threads = std::max(1, std::atoi(value.c_str()));
+    } else if (option == "--seconds") {
+      options.seconds = std::atof(value.c_str());
+    } else {
+      throw EngineError(ErrorCode::kInvalidOption, "option '" + option + "' is unknown", {}, "see --help");
+    }
+  }
+  if (options.problems.empty()) {
+    throw EngineError(ErrorCode::kInvalidOption, "there is no problem to time", {},
+                      "give --problem or --file; see --help");
+  }
+  return options;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const Options options = parseOptions(argc, argv);
+    for (const std::string& line : options.problems) {
+      if (options.family.empty() || line.rfind(options.family + " ", 0) == 0) {
+        Bench(line, options).run();
+      }
+    }
+  } catch (const std::exception& error) {
+    std::cerr << "torchtrt-bench: " << error.what() << "\n";
+    return 1;
+  }
+  return 0;
+}
