@@ -39,7 +39,7 @@ namespace {
 
 std::string operandsText(const LayerInfo& info) {
   if (info.max_operands < 0) {
-    return "at least " + std::to_string(info.min_operands);
+    return info.min_operands == 0 ? "any number" : "at least " + std::to_string(info.min_operands);
   }
   return info.min_operands == info.max_operands
              ? std::to_string(info.min_operands)

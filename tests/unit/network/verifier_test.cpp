@@ -218,6 +218,7 @@ const std::vector<BrokenRule>& brokenRules() {
       {"statistics", "%y = normalization(%matrix, %row, %row, %row, %row) {mode=\"layer\", eps=1}"},
       {"parameters", "%y = normalization(%matrix, %eight) {mode=\"layer\", eps=1}"},
       {"eps", "%y = normalization(%matrix, %row) {mode=\"layer\", eps=-1}"},
+      {"activation", "%y = normalization(%matrix, %row) {mode=\"layer\", eps=1, activation=\"x\"}"},
       // movement
       {"first-permutation", "%y = shuffle(%image) {first_permutation=[0, 1, 2]}"},
       {"first-permutation", "%y = shuffle(%image) {first_permutation=[0, 1, 2, 2]}"},
