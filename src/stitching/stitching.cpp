@@ -40,7 +40,9 @@ std::vector<Value*> emitEngine(Graph& graph, torch::jit::Module& module, const s
                                const c10::intrusive_ptr<runtime::Engine>& engine, const std::vector<Value*>& inputs) {
   const c10::IValue held(engine);
   module.register_attribute(attribute, held.type(), held);
-  Value* holder = graph.insertGetAttr(graph.inputs().front(), attribute);
+  torch::jit::Node* get = graph.insertNode(graph.create(torch::jit::prim::GetAttr, {graph.inputs().front()}));
+  get->s_(torch::jit::attr::name, attribute);
+  Value* holder = get->output()->setType(held.type());
   Value* list = graph.insertNode(graph.createList(c10::TensorType::get(), inputs))->output();
   torch::jit::Node* execute =
       graph.insertNode(graph.create(c10::Symbol::fromQualString(kExecuteEngine), {list, holder}));

@@ -1,0 +1,17 @@
+// What python/torchtrt needs of the C++ library, one file per class. Plain data in, plain data out: defaults,
+// conversions and documentation are the Python package's. libtorch's own pybind11 is used, so that its classes are
+// ours.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace torchtrt::bindings {
+
+void addErrors(pybind11::module_& module);
+void addLogging(pybind11::module_& module);
+void addInput(pybind11::module_& module);
+void addCompileSpec(pybind11::module_& module);
+void addReport(pybind11::module_& module);
+void addFunctions(pybind11::module_& module);
+
+}  // namespace torchtrt::bindings

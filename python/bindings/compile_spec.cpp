@@ -1,0 +1,93 @@
+#include <pybind11/stl.h>
+#include <torch/csrc/autograd/python_variable.h>
+#include <torch/csrc/utils/pybind.h>
+
+#include "bindings.h"
+#include "torchtrt/error.h"
+#include "torchtrt/options.h"
+
+namespace py = pybind11;
+
+namespace torchtrt::bindings {
+
+namespace {
+
+using ts::CompileSpec;
+
+// Tuples and lists of Inputs or tensors, as TorchScript values of the same nesting.
+c10::IValue nested(const py::handle& object) {
+  if (py::isinstance<Input>(object)) {
+    return c10::IValue(c10::make_intrusive<Input>(object.cast<Input>()));
+  }
+  if (THPVariable_Check(object.ptr())) {
+    return object.cast<at::Tensor>();
+  }
+  std::vector<c10::IValue> elements;
+  if (py::isinstance<py::tuple>(object) || py::isinstance<py::list>(object)) {
+    for (const py::handle& element : object) {
+      elements.push_back(nested(element));
+    }
+  } else {
+    throw CompileError(ErrorCode::kInvalidInputSpec, "expected an Input, a tensor, or a tuple or list of them, got " +
+                                                         py::str(py::type::handle_of(object)).cast<std::string>());
+  }
+  if (py::isinstance<py::tuple>(object)) {
+    return c10::ivalue::Tuple::create(std::move(elements));
+  }
+  c10::impl::GenericList list(c10::AnyType::get());
+  for (c10::IValue& element : elements) {
+    list.push_back(std::move(element));
+  }
+  return list;
+}
+
+std::vector<int> precisions(const CompileSpec& spec) {
+  return {spec.enabled_precisions.begin(), spec.enabled_precisions.end()};
+}
+
+void setPrecisions(CompileSpec& spec, const std::vector<int>& values) {
+  spec.enabled_precisions.clear();
+  for (const int value : values) {
+    spec.enabled_precisions.insert(DataType(static_cast<DataType::Value>(value)));
+  }
+}
+
+}  // namespace
+
+void addCompileSpec(py::module_& module) {
+  py::class_<CompileSpec>(module, "CompileSpec")
+      .def(py::init<std::vector<Input>>(), py::arg("inputs"))
+      .def_static("from_signature", [](const py::object& signature) { return CompileSpec(nested(signature)); })
+      .def_property("enabled_precisions", &precisions, &setPrecisions)
+      .def_property(
+          "op_precision", [](const CompileSpec& spec) { return static_cast<int>(spec.op_precision); },
+          [](CompileSpec& spec, int value) { spec.op_precision = DataType(static_cast<DataType::Value>(value)); })
+      .def_property(
+          "capability", [](const CompileSpec& spec) { return static_cast<int>(spec.capability); },
+          [](CompileSpec& spec, int value) { spec.capability = static_cast<EngineCapability>(value); })
+      .def("set_device",
+           [](CompileSpec& spec, int type, int64_t gpu_id, int64_t dla_core, bool allow_gpu_fallback) {
+             spec.device = {static_cast<Device::DeviceType::Value>(type), gpu_id, dla_core, allow_gpu_fallback};
+           })
+      .def("set_sample_inputs",
+           [](CompileSpec& spec, const py::tuple& samples) {
+             spec.sample_inputs = nested(samples).toTupleRef().elements().vec();
+           })
+      .def_readwrite("disable_tf32", &CompileSpec::disable_tf32)
+      .def_readwrite("sparse_weights", &CompileSpec::sparse_weights)
+      .def_readwrite("refit", &CompileSpec::refit)
+      .def_readwrite("debug", &CompileSpec::debug)
+      .def_readwrite("truncate_long_and_double", &CompileSpec::truncate_long_and_double)
+      .def_readwrite("allow_shape_tensors", &CompileSpec::allow_shape_tensors)
+      .def_readwrite("num_avg_timing_iters", &CompileSpec::num_avg_timing_iters)
+      .def_readwrite("workspace_size", &CompileSpec::workspace_size)
+      .def_readwrite("dla_sram_size", &CompileSpec::dla_sram_size)
+      .def_readwrite("dla_local_dram_size", &CompileSpec::dla_local_dram_size)
+      .def_readwrite("dla_global_dram_size", &CompileSpec::dla_global_dram_size)
+      .def_readwrite("require_full_compilation", &CompileSpec::require_full_compilation)
+      .def_readwrite("min_block_size", &CompileSpec::min_block_size)
+      .def_readwrite("torch_executed_ops", &CompileSpec::torch_executed_ops)
+      .def_readwrite("torch_executed_modules", &CompileSpec::torch_executed_modules);
+}
+
+}  // namespace torchtrt::bindings

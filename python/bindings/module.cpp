@@ -1,0 +1,11 @@
+#include "bindings.h"
+
+PYBIND11_MODULE(_torchtrt, module) {
+  using namespace torchtrt::bindings;  // NOLINT(google-build-using-namespace)
+  addErrors(module);
+  addLogging(module);
+  addInput(module);
+  addCompileSpec(module);
+  addReport(module);
+  addFunctions(module);
+}

@@ -1,0 +1,14 @@
+"""The reference system's name for torchtrt; nothing of its own."""
+
+import sys
+
+import torchtrt
+from torchtrt import *  # noqa: F403: all of it, lazily loaded names included
+from torchtrt import logging, ts
+
+sys.modules[__name__ + ".logging"] = logging
+sys.modules[__name__ + ".ts"] = ts
+
+
+def __getattr__(name):
+    return getattr(torchtrt, name)

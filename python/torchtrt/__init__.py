@@ -1,0 +1,52 @@
+"""torchtrt compiles TorchScript modules into TorchScript modules that run engines where they can.
+
+    compiled = torchtrt.compile(script_module, inputs=[torchtrt.Input([1, 3, 224, 224])])
+    compiled.save("compiled.ts")
+
+A process that only runs compiled modules imports torchtrt.runtime instead: it loads no compiler. Importing torchtrt loads
+nothing of the C++ libraries before something here needs them.
+"""
+
+import importlib
+
+# Name -> the module it is in; loaded on first use.
+_HOME = {
+    "CompileError": "_errors",
+    "Device": "_devices",
+    "EngineCapability": "_enums",
+    "EngineError": "_errors",
+    "Error": "_errors",
+    "Input": "_inputs",
+    "InternalError": "_errors",
+    "TensorFormat": "_enums",
+    "compile": "_compile",
+    "convert_method_to_trt_engine": "_compile",
+    "dtype": "_enums",
+    "dump_build_info": "_compile",
+    "get_build_info": "_compile",
+    "report": "_compile",
+    "set_device": "_compile",
+    "translated_errors": "_errors",
+}
+_MODULES = ["logging", "runtime", "ts"]
+
+__all__ = [*_HOME, *_MODULES]
+
+
+def __getattr__(name):
+    if name in _HOME:
+        value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f"{__name__}.{name}")
+    elif name == "__version__":
+        from torchtrt import _libraries
+
+        value = _libraries.extension().version()
+    else:
+        raise AttributeError(f"module 'torchtrt' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted([*globals(), *__all__, "__version__"])

@@ -1,0 +1,191 @@
+import enum
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import torch
+
+from torchtrt import logging as logging
+from torchtrt import runtime as runtime
+from torchtrt import ts as ts
+
+__version__: str
+
+class Error(RuntimeError):
+    code: str
+    def __init__(self, text: str) -> None: ...
+
+class CompileError(Error): ...
+class EngineError(Error): ...
+class InternalError(Error): ...
+
+def translated_errors() -> AbstractContextManager[None]: ...
+
+class dtype(enum.IntEnum):
+    int64 = 0
+    float64 = 1
+    float32 = 2
+    float16 = 3
+    int8 = 4
+    int32 = 5
+    bool = 6
+    unknown = 7
+    bfloat16 = 8
+    uint8 = 9
+    int16 = 10
+    long = 0
+    double = 1
+    float = 2
+    half = 3
+    i64 = 0
+    f64 = 1
+    f32 = 2
+    f16 = 3
+    i8 = 4
+    i32 = 5
+    b = 6
+    bf16 = 8
+    u8 = 9
+    @classmethod
+    def of(cls, value: dtype | torch.dtype | None) -> dtype: ...
+    def to_torch(self) -> torch.dtype: ...
+
+class TensorFormat(enum.IntEnum):
+    contiguous = 0
+    channels_last = 1
+    @classmethod
+    def of(cls, value: TensorFormat | torch.memory_format) -> TensorFormat: ...
+
+class EngineCapability(enum.IntEnum):
+    STANDARD = 0
+    SAFETY = 1
+    DLA_STANDALONE = 2
+    default = 0
+    safe_gpu = 1
+    safe_dla = 2
+
+class Device:
+    device_type: str
+    gpu_id: int
+    dla_core: int
+    allow_gpu_fallback: bool
+    def __init__(
+        self,
+        spec: str | torch.device | None = None,
+        *,
+        gpu_id: int = -1,
+        dla_core: int = -1,
+        allow_gpu_fallback: bool = False,
+        device_type: str | None = None,
+    ) -> None: ...
+    @classmethod
+    def of(cls, value: Device | str | torch.device | Mapping[str, Any] | None) -> Device: ...
+
+_Shape = Sequence[int]
+_InputLike = Input | torch.Tensor | _Shape | Mapping[str, _Shape]
+_Source = torch.nn.Module | torch.jit.ScriptModule | torch.jit.ScriptFunction | torch._C.Graph | str
+
+class Input:
+    shape: list[int] | None
+    min_shape: list[int] | None
+    opt_shape: list[int] | None
+    max_shape: list[int] | None
+    dtype: dtype
+    format: TensorFormat
+    tensor_domain: tuple[float, float]
+    tensor: torch.Tensor | None
+    name: str
+    shared_dims: dict[int, str]
+    def __init__(
+        self,
+        shape: _Shape | Mapping[str, _Shape] | torch.Tensor | None = None,
+        *,
+        min_shape: _Shape | None = None,
+        opt_shape: _Shape | None = None,
+        max_shape: _Shape | None = None,
+        dtype: dtype | torch.dtype | None = None,
+        format: TensorFormat | torch.memory_format | None = None,
+        tensor_domain: tuple[float, float] | None = ...,
+        torch_tensor: torch.Tensor | None = None,
+        name: str = "",
+        shared_dims: Mapping[int, str] | None = None,
+    ) -> None: ...
+    @classmethod
+    def of(cls, value: _InputLike) -> Input: ...
+    @classmethod
+    def from_tensor(cls, tensor: torch.Tensor) -> Input: ...
+    @classmethod
+    def from_tensors(cls, tensors: Iterable[torch.Tensor]) -> list[Input]: ...
+    def example_tensor(self, optimization_profile_field: str | None = None) -> torch.Tensor: ...
+
+class Report:
+    class Phase:
+        name: str
+        milliseconds: float
+
+    class Step:
+        name: str
+        family: str
+        location: str
+
+    class Segment:
+        name: str
+        target: str
+        reason: str
+        nodes: int
+        milliseconds: float
+        memory_bytes: int
+        steps: list[Report.Step]
+
+    class Node:
+        node: str
+        target: str
+        reason: str
+    module: str
+    phases: list[Report.Phase]
+    segments: list[Report.Segment]
+    nodes: list[Report.Node]
+    milliseconds: float
+    engine_segments: int
+    torch_segments: int
+    def to_json(self) -> str: ...
+
+def compile(
+    module: _Source,
+    ir: str = "default",
+    inputs: Sequence[_InputLike] | Input | torch.Tensor | None = None,
+    input_signature: Any = None,
+    *,
+    device: Device | str | torch.device | Mapping[str, Any] | None = None,
+    enabled_precisions: Iterable[dtype | torch.dtype] | None = None,
+    op_precision: dtype | torch.dtype | None = None,
+    capability: EngineCapability = ...,
+    sample_inputs: Sequence[Any] | None = None,
+    disable_tf32: bool = False,
+    sparse_weights: bool = False,
+    refit: bool = False,
+    debug: bool = False,
+    truncate_long_and_double: bool = False,
+    allow_shape_tensors: bool = False,
+    num_avg_timing_iters: int = 1,
+    workspace_size: int = 0,
+    dla_sram_size: int = 1048576,
+    dla_local_dram_size: int = 1073741824,
+    dla_global_dram_size: int = 536870912,
+    require_full_compilation: bool = False,
+    min_block_size: int = 3,
+    torch_executed_ops: Sequence[str] | None = None,
+    torch_executed_modules: Sequence[str] | None = None,
+) -> torch.jit.ScriptModule: ...
+def report(compiled: torch.jit.ScriptModule) -> Report: ...
+def convert_method_to_trt_engine(
+    module: torch.nn.Module | torch.jit.ScriptModule,
+    method_name: str = "forward",
+    inputs: Sequence[_InputLike] | Input | torch.Tensor | None = None,
+    ir: str = "default",
+    input_signature: Any = None,
+    **options: Any,
+) -> bytes: ...
+def get_build_info() -> str: ...
+def dump_build_info() -> None: ...
+def set_device(gpu_id: int) -> None: ...

@@ -1,0 +1,179 @@
+"""compile() and its kin: options checked, values brought into their C++ form, results wrapped as ScriptModules."""
+
+import difflib
+import weakref
+
+import torch
+
+from torchtrt import _devices, _enums, _errors, _inputs, _libraries
+
+# What compile() of a module said it did.
+_reports: "weakref.WeakKeyDictionary" = weakref.WeakKeyDictionary()
+
+# Option -> default, as the reference has them.
+_PLAIN_OPTIONS = {
+    "disable_tf32": False,
+    "sparse_weights": False,
+    "refit": False,
+    "debug": False,
+    "truncate_long_and_double": False,
+    "allow_shape_tensors": False,
+    "num_avg_timing_iters": 1,
+    "workspace_size": 0,
+    "dla_sram_size": 1048576,
+    "dla_local_dram_size": 1073741824,
+    "dla_global_dram_size": 536870912,
+    "require_full_compilation": False,
+    "min_block_size": 3,
+}
+_LIST_OPTIONS = ["torch_executed_ops", "torch_executed_modules"]
+_OTHER_OPTIONS = ["device", "enabled_precisions", "op_precision", "capability", "sample_inputs"]
+_OPTIONS = [*_PLAIN_OPTIONS, *_LIST_OPTIONS, *_OTHER_OPTIONS]
+# What the reference's kinds of front end are called; here there is one.
+_FRONT_ENDS = {"default", "ts", "torchscript"}
+
+
+def _reject(message: str, advice: str, code: str = "C003"):
+    raise _errors.CompileError(f"[{code}] {message}\n  {advice}")
+
+
+def _check_names(options: dict) -> None:
+    for name in options:
+        if name not in _OPTIONS:
+            near = difflib.get_close_matches(name, _OPTIONS, n=1)
+            _reject(f'there is no option "{name}"', f'did you mean "{near[0]}"?' if near else "options: " + ", ".join(_OPTIONS))
+
+
+def _nested(value, extension):
+    """A signature with its Inputs in their C++ form, nested alike."""
+    if isinstance(value, (tuple, list)):
+        return type(value)(_nested(each, extension) for each in value)
+    return _inputs.Input.of(value).native(extension)
+
+
+def _spec(extension, inputs, input_signature, options):
+    if inputs is not None:
+        if isinstance(inputs, torch.Tensor) or isinstance(inputs, _inputs.Input):
+            inputs = [inputs]
+        spec = extension.CompileSpec([_inputs.Input.of(each).native(extension) for each in inputs])
+    elif input_signature is not None:
+        spec = extension.CompileSpec.from_signature(_nested(input_signature, extension))
+    else:
+        _reject("neither inputs nor input_signature says what the module takes", "give inputs=[torchtrt.Input(shape), ...]", "C002")
+    for name in _PLAIN_OPTIONS.keys() & options.keys():
+        _set(spec, name, options[name])
+    for name in _LIST_OPTIONS:
+        _set(spec, name, list(options.get(name) or []))
+    device = _devices.Device.of(options.get("device"))
+    spec.set_device(device.type_number, device.gpu_id, device.dla_core, device.allow_gpu_fallback)
+    if options.get("enabled_precisions"):
+        spec.enabled_precisions = [int(_enums.dtype.of(each)) for each in options["enabled_precisions"]]
+    spec.op_precision = int(_enums.dtype.of(options.get("op_precision")))
+    spec.capability = int(options.get("capability") or _enums.EngineCapability.STANDARD)
+    if options.get("sample_inputs") is not None:
+        spec.set_sample_inputs(tuple(options["sample_inputs"]))
+    return spec
+
+
+def _set(spec, name, value) -> None:
+    try:
+        setattr(spec, name, value)
+    except TypeError:
+        _reject(f"option {name} does not take {value!r}", f"expected a value like {getattr(spec, name)!r}")
+
+
+def _script(module):
+    """A ScriptModule of what was given; a graph for script functions, graphs and IR text."""
+    if isinstance(module, (torch.jit.ScriptModule, torch._C.Graph)):
+        return module
+    if isinstance(module, torch.jit.ScriptFunction):
+        return module.graph
+    if isinstance(module, str):
+        return torch._C.parse_ir(module)
+    if not isinstance(module, torch.nn.Module):
+        _reject(f"cannot compile a {type(module).__name__}",
+                "give a torch.nn.Module, a ScriptModule, a ScriptFunction, a TorchScript graph or its IR text", "C004")
+    if module.training:
+        _reject("the module is in training mode", "call module.eval() first: engines are for inference", "C004")
+    try:
+        return torch.jit.script(module)
+    except Exception as error:
+        raise _errors.CompileError(
+            f"[C004] {type(module).__name__} cannot be scripted: {error}\n"
+            "  trace it with torch.jit.trace(module, example), or change what the message names") from error
+
+
+def compile(module, ir="default", inputs=None, input_signature=None, **options):  # noqa: A001: the name users write
+    """Compiles a module's `forward` and gives a ScriptModule with the same arguments and results.
+
+    module: an nn.Module (scripted first), ScriptModule, ScriptFunction, torch.jit graph, or the text of a graph.
+    inputs: one Input, tensor, list of sizes or {"min", "opt", "max"} per tensor, in order. Tensors are also run, and the
+        results compared with PyTorch's. input_signature: the same, nested as the method takes it.
+    options: device, enabled_precisions, op_precision, sample_inputs (the arguments of one call, to check the result with),
+        torch_executed_ops, and the rest of the reference system's, with its defaults.
+    Raises CompileError for what the caller can mend.
+    """
+    if ir not in _FRONT_ENDS:
+        _reject(f'there is no front end "{ir}"', 'use ir="ts", or leave it out')
+    _check_names(options)
+    script = _script(module)
+    extension = _libraries.extension()
+    spec = _spec(extension, inputs, input_signature, options)
+    if isinstance(script, torch._C.Graph):
+        compiled, done = extension.compile_graph(script, spec)
+    else:
+        compiled, done = extension.compile_module(script._c, spec)
+    wrapped = torch.jit._recursive.wrap_cpp_module(compiled)
+    _reports[wrapped] = done
+    return wrapped
+
+
+def report(compiled):
+    """What compile() did to make this module: phases, segments and nodes; print it, or use its to_json()."""
+    if compiled not in _reports:
+        _reject("there is no report of this module", "reports belong to what torchtrt.compile() returned in this process")
+    return _reports[compiled]
+
+
+def convert_method_to_trt_engine(module, method_name="forward", inputs=None, ir="default", input_signature=None, **options) -> bytes:
+    """The method as one self-contained serialized engine, for torch.classes.tensorrt.Engine or embed_engine_in_new_module."""
+    if ir not in _FRONT_ENDS:
+        _reject(f'there is no front end "{ir}"', 'use ir="ts", or leave it out')
+    _check_names(options)
+    script = _script(module)
+    if isinstance(script, torch._C.Graph):
+        _reject("a graph has no methods", "give a module", "C004")
+    extension = _libraries.extension()
+    spec = _spec(extension, inputs, input_signature, options)
+    return extension.convert_method_to_trt_engine(script._c, method_name, spec)
+
+
+def embed_engine_in_new_module(serialized_engine: bytes, input_binding_names=None, output_binding_names=None, device=None):
+    """A ScriptModule whose `forward` runs the engine; names reorder its arguments and results."""
+    if _devices.Device.of(device).device_type in ("gpu", "dla"):
+        _reject(f"{device} was asked for, and engines run on the cpu in this version", 'use Device("cpu"), or leave the device out')
+    embedded = _libraries.extension().embed_engine_in_new_module(
+        bytes(serialized_engine), list(input_binding_names or []), list(output_binding_names or []))
+    return torch.jit._recursive.wrap_cpp_module(embedded)
+
+
+def check_method_op_support(module, method_name="forward") -> bool:
+    """Whether every operator of the method can be converted; what cannot is logged."""
+    script = _script(module)
+    if isinstance(script, torch._C.Graph):
+        _reject("a graph has no methods", "give a module", "C004")
+    return _libraries.extension().check_method_operator_support(script._c, method_name)
+
+
+def get_build_info() -> str:
+    """The versions of torchtrt and of what it was built with."""
+    return _libraries.extension().get_build_info()
+
+
+def dump_build_info() -> None:
+    print(get_build_info(), end="")
+
+
+def set_device(gpu_id: int) -> None:
+    """Raises CompileError: engines run on the CPU here."""
+    _reject(f"GPU {gpu_id} was asked for, and engines run on the cpu in this version", "leave set_device out")

@@ -1,0 +1,100 @@
+"""Element types, formats and capabilities, under the reference system's names. The numbers are the C++ enumerations'."""
+
+import enum
+
+import torch
+
+from torchtrt import _errors
+
+
+def _invalid(message: str, advice: str) -> _errors.CompileError:
+    return _errors.CompileError(f"[C002] {message}\n  {advice}")
+
+
+class dtype(enum.IntEnum):  # noqa: N801: the name users write
+    """Element type of an input or of a precision. torch's dtypes are taken wherever one of these is."""
+
+    int64 = 0
+    float64 = 1
+    float32 = 2
+    float16 = 3
+    int8 = 4
+    int32 = 5
+    bool = 6
+    unknown = 7
+    bfloat16 = 8
+    uint8 = 9
+    int16 = 10
+
+    long = 0
+    double = 1
+    float = 2
+    half = 3
+    i64 = 0
+    f64 = 1
+    f32 = 2
+    f16 = 3
+    i8 = 4
+    i32 = 5
+    b = 6
+    bf16 = 8
+    u8 = 9
+
+    @classmethod
+    def of(cls, value) -> "dtype":
+        """From a dtype of this enumeration or of torch; None is unknown."""
+        if value is None:
+            return cls.unknown
+        if isinstance(value, cls):
+            return value
+        if isinstance(value, torch.dtype) and value in _FROM_TORCH:
+            return _FROM_TORCH[value]
+        raise _invalid(f"no engine computes with dtype {value!r}", "use float, double, half, bfloat16, an integer type or bool")
+
+    def to_torch(self) -> torch.dtype:
+        for torch_dtype, ours in _FROM_TORCH.items():
+            if ours == self:
+                return torch_dtype
+        raise _invalid("the dtype is unknown", "give it")
+
+
+_FROM_TORCH = {
+    torch.int64: dtype.int64,
+    torch.float64: dtype.float64,
+    torch.float32: dtype.float32,
+    torch.float16: dtype.float16,
+    torch.int8: dtype.int8,
+    torch.int32: dtype.int32,
+    torch.bool: dtype.bool,
+    torch.bfloat16: dtype.bfloat16,
+    torch.uint8: dtype.uint8,
+    torch.int16: dtype.int16,
+}
+
+
+class TensorFormat(enum.IntEnum):
+    """How an input lies in memory. Engines read any layout, so this changes no result."""
+
+    contiguous = 0
+    channels_last = 1
+
+    @classmethod
+    def of(cls, value) -> "TensorFormat":
+        if isinstance(value, cls):
+            return value
+        known = {torch.contiguous_format: cls.contiguous, torch.channels_last: cls.channels_last}
+        if isinstance(value, torch.memory_format) and value in known:
+            return known[value]
+        raise _invalid(f"no tensor format {value!r}", "use torch.contiguous_format or torch.channels_last")
+
+
+class EngineCapability(enum.IntEnum):
+    """Kinds of engine in the reference system; there is one here."""
+
+    STANDARD = 0
+    SAFETY = 1
+    DLA_STANDALONE = 2
+
+    default = 0
+    safe_gpu = 1
+    safe_dla = 2

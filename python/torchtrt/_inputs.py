@@ -1,0 +1,97 @@
+"""What a method takes: shape or range of shapes, dtype, layout."""
+
+import torch
+
+from torchtrt import _enums, _errors
+
+_DOMAIN = (0.0, 2.0)
+
+
+class Input:
+    """One tensor that a method takes.
+
+    Input([1, 3, 224, 224]); Input(shape=(1, -1)) for any size; Input(min_shape=..., opt_shape=..., max_shape=...) for a range;
+    a dictionary {"min": ..., "opt": ..., "max": ...}; or a tensor, which is also kept as a sample to check the result with.
+
+    dtype: of torchtrt.dtype or torch; left out, it follows from the first use. format: torch.contiguous_format or
+    torch.channels_last. tensor_domain: the range [low, high) for random data. shared_dims: {dimension: name}; dynamic dimensions
+    of one name, also of other inputs, are one size.
+    """
+
+    def __init__(self, shape=None, *, min_shape=None, opt_shape=None, max_shape=None, dtype=None, format=None,
+                 tensor_domain=_DOMAIN, torch_tensor=None, name="", shared_dims=None):
+        if isinstance(shape, torch.Tensor):
+            shape, torch_tensor = None, shape
+        if isinstance(shape, dict):
+            shape, min_shape, opt_shape, max_shape = None, *_range_of(shape)
+        ranges = [min_shape, opt_shape, max_shape]
+        given = (shape is not None) + any(each is not None for each in ranges) + (torch_tensor is not None)
+        if given != 1 or (any(each is not None for each in ranges) and not all(each is not None for each in ranges)):
+            raise _errors.CompileError(
+                "[C002] an Input needs one of: shape; min_shape, opt_shape and max_shape; torch_tensor\n"
+                "  for example Input([1, 3, 224, 224])")
+        self.tensor = torch_tensor
+        if torch_tensor is not None:
+            shape = list(torch_tensor.shape)
+            dtype = torch_tensor.dtype if dtype is None else dtype
+        self.shape = None if shape is None else _sizes(shape)
+        self.min_shape, self.opt_shape, self.max_shape = (None if each is None else _sizes(each) for each in ranges)
+        self.dtype = _enums.dtype.of(dtype)
+        self.format = _enums.TensorFormat.of(_layout_of(torch_tensor) if format is None else format)
+        self.tensor_domain = tuple(_DOMAIN if tensor_domain is None else tensor_domain)
+        self.name = name
+        self.shared_dims = dict(shared_dims or {})
+
+    @classmethod
+    def of(cls, value) -> "Input":
+        """From an Input, a tensor, a list of sizes, or a dictionary of min, opt and max."""
+        return value if isinstance(value, cls) else cls(value)
+
+    @classmethod
+    def from_tensor(cls, tensor) -> "Input":
+        return cls(torch_tensor=tensor)
+
+    @classmethod
+    def from_tensors(cls, tensors) -> list["Input"]:
+        return [cls.from_tensor(tensor) for tensor in tensors]
+
+    def example_tensor(self, optimization_profile_field: str | None = None) -> torch.Tensor:
+        """Random data of this input's dtype and domain; the field is "min_shape", "opt_shape" or "max_shape" of a range."""
+        if self.shape is not None and optimization_profile_field is not None:
+            raise ValueError("an input with one shape has no range to choose from")
+        shape = self.shape if self.shape is not None else getattr(self, optimization_profile_field or "opt_shape")
+        dtype = torch.float32 if self.dtype == _enums.dtype.unknown else self.dtype.to_torch()
+        low, high = self.tensor_domain
+        return torch.empty([max(size, 1) if size < 0 else size for size in shape]).uniform_(low, high).to(dtype)
+
+    def native(self, extension):
+        """The C++ value."""
+        if self.tensor is not None and self.dtype == _enums.dtype.of(self.tensor.dtype):
+            return extension.Input(self.tensor)
+        names = [self.shared_dims.get(i, "") for i in range(max(self.shared_dims, default=-1) + 1)]
+        rest = (int(self.dtype), int(self.format), list(self.tensor_domain), names)
+        if self.shape is not None:
+            return extension.Input(self.shape, *rest)
+        return extension.Input(self.min_shape, self.opt_shape, self.max_shape, *rest)
+
+    def __repr__(self):
+        shape = self.shape if self.shape is not None else f"{self.min_shape}..{self.opt_shape}..{self.max_shape}"
+        return f"Input({shape}, dtype={self.dtype.name})"
+
+
+def _sizes(shape) -> list[int]:
+    try:
+        return [int(size) for size in shape]
+    except (TypeError, ValueError) as error:
+        raise _errors.CompileError(f"[C002] a shape is a list of sizes, got {shape!r}\n  for example [1, 3, 224, 224]") from error
+
+
+def _range_of(shape: dict):
+    if set(shape) != {"min", "opt", "max"}:
+        raise _errors.CompileError(f'[C002] a range of shapes has "min", "opt" and "max", got {sorted(shape)}\n  give all three')
+    return shape["min"], shape["opt"], shape["max"]
+
+
+def _layout_of(tensor):
+    last = tensor is not None and tensor.dim() == 4 and tensor.is_contiguous(memory_format=torch.channels_last)
+    return torch.channels_last if last and not tensor.is_contiguous() else torch.contiguous_format

@@ -1,0 +1,36 @@
+"""Finds and loads the C++ libraries, which lie in lib/ beside this file: the runtime alone, or the compiler with all."""
+
+import ctypes
+import pathlib
+
+import torch
+
+from torchtrt import _errors
+
+FOLDER = pathlib.Path(__file__).parent / "lib"
+
+
+def _runtime_path() -> pathlib.Path:
+    path = FOLDER / "libtorchtrt_runtime.so"
+    if not path.exists():
+        raise ImportError(f"{path} is missing: build it with ./dev build, or install the wheel")
+    return path
+
+
+def load_runtime() -> None:
+    """Registers torch.classes.tensorrt.Engine and torch.ops.tensorrt.execute_engine. Doing it again does nothing."""
+    path = _runtime_path()
+    torch.ops.load_library(str(path))
+    problem = ctypes.CDLL(str(path)).torchtrt_runtime_problem
+    problem.restype = ctypes.c_char_p
+    text = problem()
+    if text is not None:
+        raise _errors.EngineError(text.decode())
+
+
+def extension():
+    """The compiled extension, which brings the compiler."""
+    load_runtime()
+    from torchtrt import _torchtrt
+
+    return _torchtrt

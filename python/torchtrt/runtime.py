@@ -1,0 +1,28 @@
+"""All that a process needs to load and run compiled modules: importing this maps the runtime and engine libraries, no compiler.
+
+    import torchtrt.runtime
+    compiled = torch.jit.load("compiled.ts")
+"""
+
+from torchtrt import _libraries
+from torchtrt._errors import EngineError, translated_errors
+
+__all__ = ["EngineError", "engines", "translated_errors"]
+
+_ENGINE_TYPE = "__torch__.torch.classes.tensorrt.Engine"
+
+_libraries.load_runtime()
+
+
+def engines(module) -> dict:
+    """The engines that a compiled ScriptModule holds, by attribute name. Each is a torch.classes.tensorrt.Engine with the methods
+    name(), inputs(), outputs(), inspect(), profile(inputs, calls), memory_bytes() and workspace_bytes(inputs)."""
+    found = {}
+    for prefix, inner in module.named_modules():
+        if not inner._c._has_method("forward"):
+            continue
+        for node in inner.graph.findAllNodes("prim::GetAttr"):
+            if str(node.output().type()) == _ENGINE_TYPE:
+                name = node.s("name")
+                found[f"{prefix}.{name}" if prefix else name] = inner._c.getattr(name)
+    return found

@@ -1,0 +1,30 @@
+"""The spelling before torch_tensorrt and torchtrt: compile() with a dictionary of settings."""
+
+import torchtrt
+from torchtrt import Device, EngineCapability, Input, dtype, get_build_info, logging  # noqa: F401: passed on
+from torchtrt._compile import check_method_op_support, embed_engine_in_new_module  # noqa: F401
+
+# Settings under names that compile() has another for.
+_RENAMED = {"input_shapes": "inputs"}
+# Settings of engines that batch implicitly or choose by timing; they say nothing here.
+_WITHOUT_EFFECT = {"strict_types", "max_batch_size", "num_min_timing_iters", "allow_gpu_fallback"}
+
+
+def _options(settings: dict) -> dict:
+    options = {_RENAMED.get(name, name): value for name, value in settings.items() if name not in _WITHOUT_EFFECT}
+    precision = options.get("op_precision")
+    if precision is not None and dtype.of(precision) == dtype.float32:
+        # The default says nothing about inputs that are not floating.
+        del options["op_precision"]
+    return options
+
+
+def compile(module, compile_spec: dict):  # noqa: A001: the name users write
+    """Compiles a module. Settings: "input_shapes" (lists of sizes, or dictionaries of "min", "opt" and "max"), "op_precision"
+    (what inputs and weights are cast to) and torchtrt.compile's options."""
+    return torchtrt.compile(module, **_options(compile_spec))
+
+
+def convert_method_to_trt_engine(module, method_name: str, compile_spec: dict) -> bytes:
+    """The method as one serialized engine."""
+    return torchtrt.convert_method_to_trt_engine(module, method_name, **_options(compile_spec))

@@ -1,0 +1,195 @@
+"""What a deployment does with a compiled module: load it elsewhere, copy, move, fork, call it from many threads."""
+
+import copy
+import io
+import os
+import pathlib
+import pickle
+import subprocess
+import sys
+import threading
+
+import pytest
+import torch
+
+import nets
+import torchtrt
+import torchtrt.runtime
+
+BUILD = pathlib.Path(os.environ["TORCHTRT_BUILD"])
+TOLERANCE = 1e-4
+FORK_TIMEOUT_S = 60
+
+
+def relative_difference(actual, expected):
+    return ((actual - expected).abs().max() / expected.abs().max()).item()
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    return torchtrt.compile(torch.jit.script(nets.lenet()), inputs=[
+        torchtrt.Input(min_shape=[1, 1, 32, 32], opt_shape=[1, 1, 32, 32], max_shape=[16, 1, 32, 32])])
+
+
+@pytest.fixture(scope="module")
+def saved(compiled, tmp_path_factory):
+    path = tmp_path_factory.mktemp("saved") / "lenet.ts"
+    compiled.save(str(path))
+    return path
+
+
+FRESH_PROCESS = """
+import sys, torch, torchtrt.runtime
+module = torch.jit.load(sys.argv[1])
+torch.save(module(torch.load(sys.argv[2])), sys.argv[3])
+print(open("/proc/self/maps").read())
+"""
+
+
+def mapped(text: str) -> set[str]:
+    return {line.rpartition("/")[2].partition(".so")[0] for line in text.splitlines() if "libtorchtrt" in line or "_torchtrt." in line}
+
+
+def test_a_fresh_process_with_the_runtime_alone_runs_it(compiled, saved, tmp_path):
+    x = nets.images(3)
+    torch.save(x, tmp_path / "x.pt")
+    done = subprocess.run([sys.executable, "-c", FRESH_PROCESS, saved, tmp_path / "x.pt", tmp_path / "y.pt"],
+                          capture_output=True, text=True, check=True)
+    assert torch.equal(torch.load(tmp_path / "y.pt"), compiled(x))
+    assert mapped(done.stdout) == {"libtorchtrt_runtime", "libtorchtrt_engine"}
+
+
+def test_a_cpp_process_with_the_runtime_alone_runs_it(compiled, saved, tmp_path):
+    x = nets.images(2)
+    torch.save([x], tmp_path / "x.pt")
+    runner = next(path for path in (BUILD / "bin" / "runtime_runner", BUILD / "runtime_runner") if path.exists())
+    done = subprocess.run([runner, saved, tmp_path / "x.pt", tmp_path / "y.pt", "--maps", "--calls", "3"],
+                          capture_output=True, text=True, check=True)
+    assert torch.equal(torch.load(tmp_path / "y.pt")[0], compiled(x))
+    assert mapped(done.stdout) == {"libtorchtrt_runtime", "libtorchtrt_engine"}
+    assert "median_ms" in done.stdout
+
+
+def test_a_process_without_the_runtime_says_which_class_is_missing(saved):
+    done = subprocess.run([sys.executable, "-c", f"import torch; torch.jit.load({str(saved)!r})"], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode != 0 and "__torch__.torch.classes.tensorrt.Engine" in done.stderr
+
+
+def test_deepcopy_shares_the_engine_and_answers_alike(compiled):
+    x = nets.images()
+    twin = copy.deepcopy(compiled)
+    assert torch.equal(twin(x), compiled(x))
+    (engine,) = torchtrt.runtime.engines(compiled).values()
+    assert torch.equal(torch.ops.tensorrt.execute_engine([x], copy.deepcopy(engine))[0], compiled(x))
+    assert torch.equal(torch.ops.tensorrt.execute_engine([x], pickle.loads(pickle.dumps(engine)))[0], compiled(x))
+
+
+def test_moving_to_its_own_device_and_reading_the_state_work(compiled):
+    x = nets.images()
+    expected = compiled(x)
+    twin = copy.deepcopy(compiled)
+    assert torch.equal(twin.to("cpu").eval()(x), expected)
+    twin.load_state_dict(twin.state_dict())
+    assert torch.equal(twin(x), expected)
+
+
+def test_loading_with_a_map_location_works(compiled, saved):
+    x = nets.images()
+    for where in ("cpu", torch.device("cpu"), None):
+        assert torch.equal(torch.jit.load(str(saved), map_location=where)(x), compiled(x))
+    with pytest.raises(RuntimeError, match=r"\[E006\].*holds no data"):
+        torch.jit.load(str(saved), map_location="meta")
+
+
+def test_it_runs_after_a_fork(compiled):
+    x = nets.images(4)
+    expected = compiled(x)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if torch.equal(compiled(x), expected) else 1)
+    ended = threading.Event()
+    status = []
+
+    def wait():
+        status.append(os.waitpid(child, 0)[1])
+        ended.set()
+
+    threading.Thread(target=wait, daemon=True).start()
+    if not ended.wait(FORK_TIMEOUT_S):
+        os.kill(child, 9)
+        pytest.fail("the forked child hangs")
+    assert status == [0]
+
+
+def test_inference_mode_autocast_and_grad_change_nothing(compiled):
+    x = nets.images()
+    expected = compiled(x)
+    with torch.inference_mode():
+        assert torch.equal(compiled(x), expected)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        result = compiled(x)
+    assert result.dtype == torch.float32 and torch.equal(result, expected)
+    result = compiled(x.clone().requires_grad_())
+    assert not result.requires_grad and torch.equal(result, expected)
+
+
+def test_it_is_part_of_another_script_module(compiled):
+    class Around(torch.nn.Module):
+        def __init__(self, inner):
+            super().__init__()
+            self.inner = inner
+
+        def forward(self, x):
+            return self.inner(x) * 2
+
+    x = nets.images()
+    around = torch.jit.script(Around(compiled))
+    assert torch.equal(around(x), compiled(x) * 2)
+    buffer = io.BytesIO()
+    torch.jit.save(around, buffer)
+    buffer.seek(0)
+    assert torch.equal(torch.jit.load(buffer)(x), compiled(x) * 2)
+
+
+def test_sixteen_threads_of_a_thousand_calls_each_get_equal_answers(compiled):
+    inputs = [nets.images(1 + i % 3, seed=i) for i in range(16)]
+    expected = [compiled(x) for x in inputs]
+    wrong = []
+
+    def work(i):
+        for _ in range(1000):
+            if not torch.equal(compiled(inputs[i]), expected[i]):
+                wrong.append(i)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_meta_tensors_give_shapes(compiled):
+    result = compiled(torch.empty(5, 1, 32, 32, device="meta"))
+    assert result.device.type == "meta" and result.shape == (5, 10)
+
+
+def test_an_engine_tells_about_itself(compiled):
+    (engine,) = torchtrt.runtime.engines(compiled).values()
+    assert engine.name().endswith("LeNet_trt_engine")
+    assert engine.inputs() == [("x", "float32", ["s0", "1", "32", "32"], [1, 1, 32, 32], [1, 1, 32, 32], [16, 1, 32, 32])]
+    ((name, dtype, dims, *_),) = engine.outputs()
+    assert (name, dtype, dims) == ("output_0", "float32", ["s0", "10"])
+    assert "convolution" in engine.inspect()
+    weights = sum(parameter.numel() * 4 for parameter in nets.lenet().parameters())
+    assert engine.memory_bytes() >= weights * 0.9
+    assert engine.workspace_bytes([nets.images()]) > 0
+    steps = engine.profile([nets.images()], 2)
+    assert any(family == "convolution" for _, family, *_ in steps)
+    assert all(microseconds >= 0 for *_, microseconds in steps)
+
+
+def test_equal_weights_of_the_archive_are_stored_once(compiled, saved):
+    weights = sum(parameter.numel() * 4 for parameter in nets.lenet().parameters())
+    assert saved.stat().st_size < weights * 1.2
