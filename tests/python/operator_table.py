@@ -1,0 +1,218 @@
+"""The operator table: one line an operator, with the shapes and dtypes it is tried with. test_operators.py compares each with eager.
+
+An entry's function is traced with the inputs of a case and compiled, so what is tested is the whole way: lowering, conversion,
+optimization, kernels. Dtypes that eager PyTorch refuses are left out when the tests are collected.
+"""
+
+import dataclasses
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+
+FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+INTEGERS = (torch.int64, torch.int32, torch.int8, torch.uint8)
+BOOL = (torch.bool,)
+NUMBERS = FLOATS + INTEGERS
+ALL = NUMBERS + BOOL
+
+
+@dataclasses.dataclass(frozen=True)
+class Tensor:
+    """How to make an input: shape, layout, and the range its values come from."""
+
+    shape: tuple[int, ...]
+    layout: str = "contiguous"  # or "transposed", "channels_last", "expanded", "sliced"
+    low: float = -3.0
+    high: float = 3.0
+    dtype: torch.dtype | None = None  # the table's otherwise
+
+    def make(self, dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
+        dtype = self.dtype or dtype
+        shape = list(self.shape)
+        if self.layout == "sliced":
+            shape[-1] *= 2
+        elif self.layout == "transposed":
+            shape = shape[::-1]
+        if dtype == torch.bool:
+            value = torch.rand(shape, generator=generator) < 0.5
+        elif dtype.is_floating_point:
+            value = (torch.rand(shape, generator=generator, dtype=torch.float64) * (self.high - self.low) + self.low).to(dtype)
+        else:
+            low = max(self.low, 0) if dtype == torch.uint8 else self.low
+            value = torch.randint(int(low), max(int(self.high), int(low) + 1), shape, generator=generator).to(dtype)
+        if self.layout == "sliced":
+            return value[..., ::2]
+        if self.layout == "transposed":
+            return value.permute(*reversed(range(value.dim())))
+        if self.layout == "channels_last":
+            return value.contiguous(memory_format=torch.channels_last)
+        if self.layout == "expanded":
+            return value.narrow(0, 0, 1).expand(shape)
+        return value
+
+
+@dataclasses.dataclass(frozen=True)
+class Operator:
+    name: str
+    function: Callable
+    cases: tuple[tuple[Tensor, ...], ...]
+    dtypes: tuple[torch.dtype, ...] = FLOATS
+
+
+def t(*shape: int, **options) -> Tensor:
+    return Tensor(shape, **options)
+
+
+def unary_cases(low: float = -3.0, high: float = 3.0) -> tuple:
+    r = {"low": low, "high": high}
+    return tuple((tensor,) for tensor in [
+        t(2, 3, 4, 5, **r), t(33, **r), t(**r), t(0, 3, **r), t(3, 1, 7, **r), t(5, 4, layout="transposed", **r),
+        t(2, 6, 5, 3, layout="channels_last", **r), t(4, 9, layout="sliced", **r), t(4, 3, layout="expanded", **r)])
+
+
+BINARY = ((t(2, 3, 4), t(2, 3, 4)), (t(2, 3, 4), t(4)), (t(2, 1, 4), t(3, 1)), (t(), t(3)), (t(0, 2), t(1, 2)),
+          (t(4, 5, layout="transposed"), t(4, 5)), (t(2, 3, 4, 5, layout="channels_last"), t(3, 1, 1)),
+          (t(2, 8, 3, 3, layout="channels_last"), t(2, 8, 3, 3)), (t(3, 17), t(3, 17, layout="expanded")))
+POSITIVE = tuple(tuple(dataclasses.replace(x, low=1.0, high=5.0) for x in case) for case in BINARY)
+IMAGE = ((t(2, 3, 9, 11),), (t(1, 5, 8, 8, layout="channels_last"),), (t(0, 3, 9, 9),), (t(2, 33, 7, 7),))
+MATRIX = ((t(3, 5),), (t(2, 3, 4),), (t(2, 3, 4, 5),), (t(5, 4, layout="transposed"),), (t(0, 4),))
+
+ACTIVATIONS = [
+    ("relu", torch.relu, NUMBERS), ("relu6", F.relu6, NUMBERS), ("sigmoid", torch.sigmoid, ALL), ("tanh", torch.tanh, ALL),
+    ("leaky_relu", lambda x: F.leaky_relu(x, 0.1), FLOATS), ("elu", lambda x: F.elu(x, 1.3), FLOATS), ("selu", F.selu, FLOATS),
+    ("celu", lambda x: F.celu(x, 0.7), FLOATS), ("gelu", F.gelu, FLOATS), ("gelu_tanh", lambda x: F.gelu(x, approximate="tanh"), FLOATS),
+    ("silu", F.silu, FLOATS), ("hardswish", F.hardswish, FLOATS), ("hardsigmoid", F.hardsigmoid, FLOATS),
+    ("hardtanh", lambda x: F.hardtanh(x, -0.5, 0.7), FLOATS), ("softplus", lambda x: F.softplus(x, 2.0, 3.0), FLOATS),
+    ("softsign", F.softsign, FLOATS), ("mish", F.mish, FLOATS), ("logsigmoid", F.logsigmoid, FLOATS),
+    ("threshold", lambda x: F.threshold(x, 0.3, -2.0), FLOATS), ("hardshrink", lambda x: F.hardshrink(x, 0.4), FLOATS),
+    ("softshrink", lambda x: F.softshrink(x, 0.4), FLOATS), ("tanhshrink", F.tanhshrink, FLOATS),
+]
+UNARY = [
+    ("abs", torch.abs, NUMBERS), ("neg", torch.neg, NUMBERS), ("exp", torch.exp, ALL), ("expm1", torch.expm1, ALL),
+    ("sin", torch.sin, ALL), ("cos", torch.cos, ALL), ("tan", torch.tan, ALL), ("sinh", torch.sinh, ALL), ("cosh", torch.cosh, ALL),
+    ("atan", torch.atan, ALL), ("asinh", torch.asinh, ALL), ("erf", torch.erf, ALL), ("erfc", torch.erfc, ALL), ("sign", torch.sign, ALL),
+    ("floor", torch.floor, NUMBERS), ("ceil", torch.ceil, NUMBERS), ("round", torch.round, NUMBERS), ("trunc", torch.trunc, NUMBERS),
+    ("square", torch.square, NUMBERS), ("isnan", torch.isnan, ALL), ("isinf", torch.isinf, ALL), ("isfinite", torch.isfinite, ALL),
+    ("logical_not", torch.logical_not, ALL), ("bitwise_not", torch.bitwise_not, INTEGERS + BOOL), ("reciprocal", torch.reciprocal, FLOATS),
+    ("exp2", torch.exp2, FLOATS), ("frac", torch.frac, FLOATS),
+]
+POSITIVE_UNARY = [("log", torch.log, ALL), ("log2", torch.log2, ALL), ("log10", torch.log10, ALL), ("log1p", torch.log1p, ALL),
+                  ("sqrt", torch.sqrt, NUMBERS), ("rsqrt", torch.rsqrt, NUMBERS), ("acosh", torch.acosh, FLOATS), ("lgamma", torch.lgamma, FLOATS)]
+SMALL_UNARY = [("asin", torch.asin, FLOATS), ("acos", torch.acos, FLOATS), ("atanh", torch.atanh, FLOATS)]
+
+ELEMENTWISE = [
+    ("add", torch.add, ALL), ("add_alpha", lambda a, b: torch.add(a, b, alpha=2), NUMBERS), ("sub", torch.sub, NUMBERS),
+    ("rsub", lambda a, b: torch.rsub(a, b, alpha=2), NUMBERS), ("mul", torch.mul, ALL), ("maximum", torch.maximum, ALL),
+    ("minimum", torch.minimum, ALL), ("eq", torch.eq, ALL), ("ne", torch.ne, ALL), ("lt", torch.lt, ALL), ("le", torch.le, ALL),
+    ("gt", torch.gt, ALL), ("ge", torch.ge, ALL), ("logical_and", torch.logical_and, ALL), ("logical_or", torch.logical_or, ALL),
+    ("logical_xor", torch.logical_xor, ALL), ("bitwise_and", torch.bitwise_and, INTEGERS + BOOL),
+    ("bitwise_or", torch.bitwise_or, INTEGERS + BOOL), ("bitwise_xor", torch.bitwise_xor, INTEGERS + BOOL),
+    ("atan2", torch.atan2, FLOATS), ("where", lambda a, b: torch.where(a > 0, a, b), NUMBERS),
+    ("mixed_dtypes", lambda a, b: a + b.to(torch.float32) * 2, ALL), ("scalars", lambda a, b: (a + 2) * 3 - b, NUMBERS),
+    ("float_scalar", lambda a, b: a * 2.5 + b, ALL),
+]
+DIVISIONS = [
+    ("div", torch.div, ALL), ("div_floor", lambda a, b: torch.div(a, b, rounding_mode="floor"), NUMBERS),
+    ("div_trunc", lambda a, b: torch.div(a, b, rounding_mode="trunc"), NUMBERS), ("floor_divide", torch.floor_divide, NUMBERS),
+    ("remainder", torch.remainder, NUMBERS), ("fmod", torch.fmod, NUMBERS), ("pow", torch.pow, NUMBERS),
+]
+
+
+def _conv(transposed: bool, dims: int, groups: int = 1, **options):
+    def run(x, w, b):
+        f = getattr(F, f"conv{'_transpose' if transposed else ''}{dims}d")
+        return f(x, w, b, groups=groups, **options)
+
+    return run
+
+
+CONVOLUTIONS = [
+    Operator("conv2d", _conv(False, 2), ((t(2, 3, 9, 11), t(5, 3, 3, 3), t(5)), (t(1, 3, 8, 8, layout="channels_last"), t(17, 3, 3, 3), t(17)),
+                                         (t(0, 3, 9, 9), t(4, 3, 3, 3), t(4)))),
+    Operator("conv2d_stride_padding_dilation", _conv(False, 2, stride=(2, 1), padding=(1, 2), dilation=(1, 2)), ((t(2, 4, 10, 13), t(6, 4, 3, 3), t(6)),)),
+    Operator("conv2d_groups", _conv(False, 2, groups=2, padding=1), ((t(2, 4, 7, 7), t(6, 2, 3, 3), t(6)),)),
+    Operator("conv2d_depthwise", _conv(False, 2, groups=19, padding=2, stride=2), ((t(1, 19, 11, 11), t(19, 1, 5, 5), t(19)),)),
+    Operator("conv2d_depthwise_multiplier", _conv(False, 2, groups=5), ((t(1, 5, 6, 6), t(10, 1, 3, 3), t(10)),)),
+    Operator("conv2d_same", _conv(False, 2, padding="same"), ((t(1, 3, 7, 8), t(4, 3, 4, 3), t(4)),)),
+    Operator("conv1d", _conv(False, 1, padding=1), ((t(2, 3, 16), t(5, 3, 3), t(5)), (t(3, 16), t(5, 3, 3), t(5)))),
+    Operator("conv3d", _conv(False, 3, padding=1, stride=2), ((t(1, 2, 5, 6, 7), t(3, 2, 3, 3, 3), t(3)),)),
+    Operator("conv_transpose1d", _conv(True, 1, stride=2, padding=1, output_padding=1), ((t(2, 3, 8), t(3, 5, 3), t(5)),)),
+    Operator("conv_transpose2d", _conv(True, 2, stride=2, padding=1, output_padding=1), ((t(2, 4, 5, 6), t(4, 6, 3, 3), t(6)),)),
+    Operator("conv_transpose2d_groups", _conv(True, 2, groups=2, dilation=2), ((t(1, 4, 5, 6), t(4, 3, 3, 3), t(6)),)),
+    Operator("conv_transpose3d", _conv(True, 3, stride=2), ((t(1, 2, 3, 4, 3), t(2, 3, 2, 2, 2), t(3)),)),
+]
+
+POOLINGS = [
+    ("max_pool2d", lambda x: F.max_pool2d(x, 3, 2, 1)), ("max_pool2d_ceil", lambda x: F.max_pool2d(x, 2, 2, ceil_mode=True)),
+    ("max_pool2d_dilation", lambda x: F.max_pool2d(x, 2, 1, dilation=2)), ("avg_pool2d", lambda x: F.avg_pool2d(x, 3, 2, 1)),
+    ("avg_pool2d_exclude", lambda x: F.avg_pool2d(x, 3, 2, 1, count_include_pad=False)),
+    ("avg_pool2d_ceil", lambda x: F.avg_pool2d(x, 3, 2, 1, ceil_mode=True)),
+    ("avg_pool2d_divisor", lambda x: F.avg_pool2d(x, 2, divisor_override=3)),
+    ("adaptive_avg_pool2d", lambda x: F.adaptive_avg_pool2d(x, (3, 5))), ("adaptive_avg_pool2d_1", lambda x: F.adaptive_avg_pool2d(x, 1)),
+    ("adaptive_max_pool2d", lambda x: F.adaptive_max_pool2d(x, (2, 3))),
+    ("max_pool1d", lambda x: F.max_pool1d(x.flatten(2), 3, 2)), ("avg_pool1d", lambda x: F.avg_pool1d(x.flatten(2), 3, 2)),
+    ("max_pool3d", lambda x: F.max_pool3d(x.unsqueeze(1), 2)), ("avg_pool3d", lambda x: F.avg_pool3d(x.unsqueeze(1), 2)),
+    ("upsample_nearest", lambda x: F.interpolate(x, scale_factor=2, mode="nearest")),
+    ("upsample_nearest_size", lambda x: F.interpolate(x, size=(5, 13), mode="nearest")),
+    ("upsample_nearest_exact", lambda x: F.interpolate(x, size=(5, 13), mode="nearest-exact")),
+    ("upsample_bilinear", lambda x: F.interpolate(x, scale_factor=1.7, mode="bilinear")),
+    ("upsample_bilinear_corners", lambda x: F.interpolate(x, size=(13, 4), mode="bilinear", align_corners=True)),
+    ("upsample_bicubic", lambda x: F.interpolate(x, size=(13, 4), mode="bicubic")),
+    ("reflection_pad2d", lambda x: F.pad(x, (1, 2, 3, 0), mode="reflect")), ("replication_pad2d", lambda x: F.pad(x, (1, 2, 3, 0), mode="replicate")),
+    ("circular_pad2d", lambda x: F.pad(x, (1, 2, 3, 0), mode="circular")), ("pixel_shuffle", lambda x: F.pixel_shuffle(torch.cat([x] * 4, 1), 2)),
+    ("group_norm", lambda x: F.group_norm(torch.cat([x, x], 1), 2)), ("instance_norm", lambda x: F.instance_norm(x)),
+    ("channel_mean", lambda x: x.mean((2, 3))),
+]
+REDUCTIONS = [
+    ("sum", lambda x: x.sum(), ALL), ("sum_dim", lambda x: x.sum(-1), ALL), ("sum_dtype", lambda x: x.sum(0, dtype=torch.float64), ALL),
+    ("mean", lambda x: x.mean(), FLOATS), ("mean_dim", lambda x: x.mean(-1, keepdim=True), FLOATS),
+    ("prod", lambda x: x.prod(), ALL), ("prod_dim", lambda x: x.prod(-1), ALL), ("any", lambda x: x.any(-1), ALL), ("all", lambda x: x.all(-1), ALL),
+    ("var", lambda x: x.var(-1), FLOATS), ("std_biased", lambda x: x.std(-1, unbiased=False), FLOATS), ("norm", lambda x: x.norm(dim=-1), FLOATS),
+    ("logsumexp", lambda x: x.logsumexp(-1), FLOATS), ("softmax", lambda x: x.softmax(-1), FLOATS), ("softmax_0", lambda x: x.softmax(0), FLOATS),
+    ("log_softmax", lambda x: x.log_softmax(-1), FLOATS),
+]
+NON_EMPTY = [
+    ("amax", lambda x: x.amax(-1), ALL), ("amin", lambda x: x.amin(-1), ALL), ("max", lambda x: x.max(), ALL), ("min", lambda x: x.min(), ALL),
+    ("max_dim", lambda x: x.max(-1).values, ALL), ("argmax", lambda x: x.argmax(-1), NUMBERS), ("argmin", lambda x: x.argmin(-1), NUMBERS),
+    ("topk", lambda x: x.topk(2).values, NUMBERS), ("layer_norm", lambda x: F.layer_norm(x, x.shape[-1:]), FLOATS),
+]
+MOVEMENTS = [
+    ("flatten", lambda x: x.flatten(1)), ("reshape", lambda x: x.reshape(-1)), ("permute", lambda x: x.permute(*reversed(range(x.dim())))),
+    ("transpose", lambda x: x.transpose(0, -1)), ("unsqueeze", lambda x: x.unsqueeze(-1)), ("squeeze", lambda x: x.unsqueeze(1).squeeze(1)),
+    ("select", lambda x: x.select(-1, -1)), ("slice", lambda x: x[..., 1:3]), ("slice_step", lambda x: x[..., ::2]), ("narrow", lambda x: x.narrow(-1, 1, 2)),
+    ("chunk", lambda x: torch.cat(x.chunk(2, -1), -1)), ("split", lambda x: torch.cat(x.split([1, x.shape[-1] - 1], -1)[::-1], -1)),
+    ("unbind", lambda x: x.unbind(-1)[0]), ("stack", lambda x: torch.stack([x, x], 1)), ("cat", lambda x: torch.cat([x, x], -1)),
+    ("expand", lambda x: x.unsqueeze(0).expand(3, *x.shape)), ("repeat", lambda x: x.repeat(*([2] * x.dim()))), ("flip", lambda x: x.flip(-1)),
+    ("roll", lambda x: x.roll(1, -1)), ("index_select", lambda x: x.index_select(-1, torch.tensor([1, 0]))),
+    ("constant_pad", lambda x: F.pad(x, (1, 2), value=1.0)), ("to_float64", lambda x: x.to(torch.float64)), ("to_int64", lambda x: x.to(torch.int64)),
+    ("to_bool", lambda x: x.to(torch.bool)), ("clone", lambda x: x.clone() + x), ("tile", lambda x: x.tile(2)), ("masked_fill", lambda x: x.masked_fill(x > 0, 0)),
+    ("clamp", lambda x: x.clamp(-1, 1)), ("zeros_like", lambda x: torch.zeros_like(x)), ("identity", lambda x: x),
+]
+
+TABLE: list[Operator] = [
+    *(Operator(name, f, unary_cases(), dtypes) for name, f, dtypes in ACTIVATIONS + UNARY),
+    *(Operator(name, f, unary_cases(1.0, 6.0), dtypes) for name, f, dtypes in POSITIVE_UNARY),
+    *(Operator(name, f, unary_cases(-0.9, 0.9), dtypes) for name, f, dtypes in SMALL_UNARY),
+    *(Operator(name, f, BINARY, dtypes) for name, f, dtypes in ELEMENTWISE),
+    *(Operator(name, f, POSITIVE, dtypes) for name, f, dtypes in DIVISIONS),
+    *CONVOLUTIONS,
+    *(Operator(name, f, IMAGE) for name, f in POOLINGS),
+    *(Operator(name, f, MATRIX, dtypes) for name, f, dtypes in REDUCTIONS),
+    *(Operator(name, f, MATRIX[:4], dtypes) for name, f, dtypes in NON_EMPTY),
+    *(Operator(name, f, MATRIX, ALL) for name, f in MOVEMENTS),
+    Operator("prelu", lambda x, w: F.prelu(x, w), ((t(2, 3, 4, 5), t(3)), (t(2, 3), t(1)))),
+    Operator("batch_norm", lambda x, m, v, w, b: F.batch_norm(x, m, v, w, b),
+             ((t(2, 3, 4, 5), t(3), t(3, low=0.5), t(3), t(3)), (t(4, 3), t(3), t(3, low=0.5), t(3), t(3)))),
+    Operator("linear", lambda x, w, b: F.linear(x, w, b), ((t(3, 5), t(7, 5), t(7)), (t(5), t(7, 5), t(7)), (t(2, 3, 5), t(7, 5), t(7)), (t(0, 5), t(7, 5), t(7)))),
+    Operator("matmul", torch.matmul, ((t(3, 5), t(5, 4)), (t(5), t(5)), (t(2, 3, 5), t(5)), (t(5), t(2, 5, 3)), (t(2, 1, 3, 5), t(4, 5, 2)), (t(3, 0), t(0, 4)),
+                                      (t(5, 3, layout="transposed"), t(3, 33))), FLOATS + (torch.int64, torch.int32)),
+    Operator("addmm", lambda c, a, b: torch.addmm(c, a, b, beta=0.5, alpha=2), ((t(3, 4), t(3, 5), t(5, 4)), (t(4), t(3, 5), t(5, 4)))),
+    Operator("bmm", torch.bmm, ((t(2, 3, 5), t(2, 5, 4)),)),
+    Operator("baddbmm", lambda c, a, b: torch.baddbmm(c, a, b, beta=0.5), ((t(2, 3, 4), t(2, 3, 5), t(2, 5, 4)),)),
+    Operator("embedding", lambda i, w: F.embedding(i, w), ((t(2, 3, low=0, high=7, dtype=torch.int64), t(7, 5)),)),
+    Operator("gather", lambda x, i: x.gather(1, i), ((t(3, 5), t(3, 2, low=0, high=5, dtype=torch.int64)),), ALL),
+    Operator("where_scalar", lambda c, x: torch.where(c, x, 0.0), ((t(2, 3, dtype=torch.bool), t(2, 3)),)),
+    Operator("attention", lambda q, k, v: F.scaled_dot_product_attention(q, k, v), ((t(2, 2, 5, 8), t(2, 2, 7, 8), t(2, 2, 7, 8)),)),
+    Operator("attention_causal", lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=0.3), ((t(2, 2, 5, 8), t(2, 2, 5, 8), t(2, 2, 5, 8)),)),
+]

@@ -1,0 +1,75 @@
+"""Whole models against eager PyTorch: traced, one engine segment, batch 1 to 4 in one plan.
+
+One model of each family runs by default; `--all-models` runs every model of bench/models.py (about a quarter of an hour).
+"""
+
+import gc
+
+import pytest
+import torch
+
+import models
+import torchtrt
+
+TOLERANCE = 1e-4  # of the largest reference value, float32
+
+REPRESENTATIVES = [
+    "lenet", "alexnet", "vgg11_bn", "resnet18", "resnet50", "resnext50_32x4d", "mobilenet_v2", "mobilenet_v3_small",
+    "mobilenet_v3_large", "squeezenet1_1", "densenet121", "googlenet", "inception_v3", "efficientnet_b0", "efficientnet_v2_s",
+    "efficientnet_lite0", "regnet_x_400mf", "regnet_y_400mf", "shufflenet_v2_x1_0", "convnext_tiny",
+]
+
+
+def pytest_generate_tests(metafunc):
+    if "model_name" in metafunc.fixturenames:
+        everything = metafunc.config.getoption("--all-models")
+        metafunc.parametrize("model_name", list(models.MODELS) if everything else REPRESENTATIVES)
+
+
+def relative_difference(actual: torch.Tensor, expected: torch.Tensor) -> float:
+    assert actual.shape == expected.shape and actual.dtype == expected.dtype
+    return ((actual - expected).abs().max() / expected.abs().max()).item()
+
+
+@torch.inference_mode()
+def test_traced_model_is_one_engine_and_equals_eager_for_batch_1_to_4(model_name):
+    module = models.build(model_name)
+    shape = list(models.MODELS[model_name].input_shape)
+    traced = torch.jit.trace(module, models.sample(model_name, 2), check_trace=False)
+    compiled = torchtrt.compile(
+        traced, inputs=[torchtrt.Input(min_shape=[1, *shape], opt_shape=[1, *shape], max_shape=[4, *shape])])
+    report = torchtrt.report(compiled)
+    assert (report.engine_segments, report.torch_segments) == (1, 0)
+
+    answers = []
+    for batch in (1, 2, 3, 4):
+        x = models.sample(model_name, batch, seed=batch)
+        expected = module(x)
+        answers.append(expected[:1])
+        assert relative_difference(compiled(x), expected) <= TOLERANCE
+    # A model whose answers hardly depend on its input would pass with any engine.
+    assert (answers[0] - answers[1]).abs().max() >= 100 * TOLERANCE * answers[0].abs().max()
+    del module, traced, compiled
+    gc.collect()
+
+
+@pytest.mark.parametrize("name", ["lenet", "resnet18", "mobilenet_v3_small"])
+@torch.inference_mode()
+def test_scripted_model_equals_eager(name):
+    module = models.build(name)
+    x = models.sample(name)
+    compiled = torchtrt.compile(torch.jit.script(module), inputs=[torchtrt.Input(list(x.shape))])
+    assert torchtrt.report(compiled).engine_segments == 1
+    assert relative_difference(compiled(x), module(x)) <= TOLERANCE
+
+
+@torch.inference_mode()
+def test_efficientnet_lite0_recognises_the_photographs():
+    import torchvision
+
+    categories = torchvision.models.ResNet50_Weights.DEFAULT.meta["categories"]
+    module = models.build("efficientnet_lite0")
+    traced = torch.jit.trace(module, torch.zeros(1, 3, 224, 224), check_trace=False)
+    compiled = torchtrt.compile(traced, inputs=[torchtrt.Input([1, 3, 224, 224])])
+    seen = {name: categories[compiled(x).argmax().item()] for name, x in models.photographs().items()}
+    assert seen == {"china.jpg": "palace", "flower.jpg": "daisy"}
