@@ -14,7 +14,7 @@ void Context::bind(std::shared_ptr<const Specialization> specialization, const d
     if (slot.kind == Slot::Kind::kWorkspace && workspace_.data() != nullptr) {
       pointers_[i] = static_cast<std::byte*>(workspace_.data()) + slot.offset;
     } else if (slot.kind == Slot::Kind::kConstant) {
-      pointers_[i] = const_cast<void*>(slot.constant);  // only ever read: see run()
+      pointers_[i] = const_cast<void*>(slot.constant);  // only ever read: kernels take inputs as const
     }
   }
   outputs_.assign(specialization->outputs.size(), nullptr);
@@ -36,12 +36,6 @@ void Context::runAction(const Action& action, int threads) const {
   args.scratch = pointers_[action.scratch];
   args.threads = threads;
   action.prepared->run(args);
-}
-
-void Context::run(int threads) const {
-  for (const Action& action : bound_->actions) {
-    runAction(action, threads);
-  }
 }
 
 std::unique_ptr<Context> ContextPool::take() {

@@ -26,7 +26,6 @@ class Context {
   }
   // Fills in the pointers that change with every call.
   void setCallPointers(std::span<const TensorView> inputs, std::span<void* const> outputs);
-  void run(int threads) const;
   void runAction(const Action& action, int threads) const;
   std::vector<void*>& outputPointers() {
     return outputs_;
@@ -42,8 +41,8 @@ class Context {
 class ContextPool {
  public:
   ContextPool() {
-    idle_.reserve(kMaxIdle);
-  }  // give() runs in destructors and must not allocate
+    idle_.reserve(kMaxIdle);  // give() runs in destructors and must not allocate
+  }
   std::unique_ptr<Context> take();
   void give(std::unique_ptr<Context> context);
   size_t idle() const;

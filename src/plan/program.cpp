@@ -12,24 +12,24 @@ namespace {
                     "give inputs of a shape that the module can compute");
 }
 
-std::pair<int64_t, int64_t> floorDivide(int64_t a, int64_t b) {
+[[noreturn]] void throwTooLarge() {
+  throwArithmetic("a dimension does not fit into 64 bits");
+}
+
+int64_t modulo(int64_t a, int64_t b) {
   if (b == 0) {
     throwArithmetic("division of " + std::to_string(a) + " by zero");
   }
-  if (b == -1) {  // the quotient of the smallest number overflows
-    int64_t negated = 0;
-    if (__builtin_sub_overflow(int64_t{0}, a, &negated)) {
-      throwArithmetic("a dimension does not fit into 64 bits");
-    }
-    return {negated, 0};
+  const int64_t remainder = b == -1 ? 0 : a % b;  // the machine's division overflows for -1
+  return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
+}
+
+int64_t floorDivide(int64_t a, int64_t b) {
+  const int64_t remainder = modulo(a, b);
+  if (a == std::numeric_limits<int64_t>::min() && b == -1) {
+    throwTooLarge();
   }
-  int64_t quotient = a / b;
-  int64_t remainder = a % b;
-  if (remainder != 0 && (remainder < 0) != (b < 0)) {
-    --quotient;
-    remainder += b;
-  }
-  return {quotient, remainder};
+  return a / b - (remainder != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
 
 int64_t apply(const Instruction& instruction, int64_t a, int64_t b) {
@@ -43,10 +43,10 @@ int64_t apply(const Instruction& instruction, int64_t a, int64_t b) {
       overflow = __builtin_mul_overflow(a, b, &result);
       break;
     case Op::kFloorDiv:
-      result = floorDivide(a, b).first;
+      result = floorDivide(a, b);
       break;
     case Op::kMod:
-      result = floorDivide(a, b).second;
+      result = modulo(a, b);
       break;
     case Op::kMax:
       result = std::max(a, b);
@@ -56,7 +56,7 @@ int64_t apply(const Instruction& instruction, int64_t a, int64_t b) {
       break;
   }
   if (overflow) {
-    throwArithmetic("a dimension does not fit into 64 bits");
+    throwTooLarge();
   }
   return result;
 }
@@ -66,7 +66,7 @@ constexpr size_t kLongestText = 160;
 
 std::string join(const Instruction& instruction, const std::string& a, const std::string& b) {
   const auto factor = [](const std::string& text) {
-    return text.find_first_of("+%/") == std::string::npos ? text : "(" + text + ")";
+    return text.find_first_of("+-%/", 1) == std::string::npos ? text : "(" + text + ")";
   };
   switch (instruction.op) {
     case Op::kAdd:

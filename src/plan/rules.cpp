@@ -144,6 +144,18 @@ Shape StepChecker::broadcast(const Shape& a, const Shape& b) const {
   return result;
 }
 
+namespace {
+
+std::string dimsOf(const Tensor& tensor, std::span<const int64_t> registers) {
+  std::string text = "[";
+  for (const int64_t dim : resolve(tensor.dims, registers)) {
+    text += (text.size() == 1 ? "" : ", ") + std::to_string(dim);
+  }
+  return text + "]";
+}
+
+}  // namespace
+
 void checkShapes(const Plan& plan, std::span<const int64_t> registers, ErrorCode code) {
   for (size_t i = 0; i < plan.tensors.size(); ++i) {
     const Tensor& tensor = plan.tensors[i];
@@ -151,8 +163,10 @@ void checkShapes(const Plan& plan, std::span<const int64_t> registers, ErrorCode
     if (tensor.view_of >= 0) {
       const Tensor& base = plan.tensors[static_cast<size_t>(tensor.view_of)];
       if (bytes != checkedBytes(resolve(base.dims, registers), base.dtype)) {
-        throw EngineError(code, "tensor '" + tensor.name + "' views a tensor of another number of elements", {},
-                          "pass inputs of shapes that fit together");
+        throw EngineError(code,
+                          "tensor '" + tensor.name + "' views a tensor of another number of elements: " +
+                              dimsOf(tensor, registers) + " of '" + base.name + "' " + dimsOf(base, registers),
+                          {}, "pass inputs of shapes that fit together");
       }
     }
   }

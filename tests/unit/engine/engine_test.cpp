@@ -1,0 +1,147 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "load.h"
+
+namespace {
+// Allocations of the whole program, for the test that a call makes none.
+std::atomic<int64_t> allocations = 0;
+}  // namespace
+
+void* operator new(size_t bytes) {
+  ++allocations;
+  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) {
+    return memory;
+  }
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, size_t) noexcept {
+  std::free(memory);
+}
+
+namespace torchtrt::engine {
+namespace {
+
+using testing::callEngine;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::HostTensor;
+using testing::PlanMaker;
+
+TEST(Engine, DescribesItsBindings) {
+  const auto engine = smallEngine();
+  EXPECT_EQ(engine->name(), "small");
+  ASSERT_EQ(engine->inputs().size(), 1U);
+  const BindingInfo& input = engine->inputs()[0];
+  EXPECT_EQ(input.name, "x");
+  EXPECT_THAT(input.dims, ElementsAre("n", "3"));
+  EXPECT_THAT(input.min, ElementsAre(0, 3));
+  EXPECT_THAT(input.opt, ElementsAre(4, 3));
+  EXPECT_THAT(input.max, ElementsAre(8, 3));
+  EXPECT_THAT(engine->outputs()[0].dims, ElementsAre("n", "3"));
+}
+
+TEST(Engine, KnowsOutputShapesWithoutData) {
+  TensorView view = HostTensor::counting({1, 3}).view();
+  const int64_t dims[] = {5, 3};
+  view.dims = dims;
+  view.data = nullptr;
+  const auto shapes = smallEngine()->outputShapes(std::vector{view});
+  ASSERT_EQ(shapes.size(), 1U);
+  EXPECT_THAT(shapes[0], ElementsAre(5, 3));
+}
+
+TEST(Engine, ShowsWhatItRuns) {
+  const auto engine = smallEngine({.force_reference = true});
+  EXPECT_THAT(engine->inspect(),
+              HasSubstr("1 activation \"activation1\" (%2) -> (%3) {alpha=0, beta=0, op=\"relu\"}  [reference]"));
+  const HostTensor x = HostTensor::counting({2, 3});
+  const auto profile = engine->profile(std::vector{x.view()}, 3, 1);
+  ASSERT_EQ(profile.size(), 2U);
+  EXPECT_EQ(profile[1].family, "activation");
+  EXPECT_EQ(profile[1].implementation, "reference");
+  EXPECT_GT(profile[1].microseconds, 0);
+}
+
+TEST(Engine, ACallAllocatesNothingOfItsOwn) {
+  class Fixed : public OutputAllocator {
+   public:
+    void* allocate(int, DType, std::span<const int64_t>) override {
+      return memory;
+    }
+    alignas(64) float memory[16];
+  } fixed;
+  const auto engine = smallEngine();
+  // What kernels allocate is theirs: an empty batch runs everything but them.
+  const HostTensor input({0, 3}, {});
+  const std::vector<TensorView> views = {input.view()};
+  engine->enqueue(views, fixed, 1);
+  const int64_t before = allocations;
+  for (int call = 0; call < 100; ++call) {
+    engine->enqueue(views, fixed, 1);
+  }
+  EXPECT_EQ(allocations, before);
+}
+
+TEST(Engine, ManyShapesKeepMemoryFlat) {
+  PlanMaker make;
+  const plan::Register n = make.symbol("n", 1, 4, 100000);
+  const int32_t x = make.input("x", {n});
+  make.output("y", make.activation("relu", make.activation("relu", x)));
+  const auto engine = loadMade(make, {.shape_cache_bytes = 64 << 10});
+  for (int64_t size = 1; size <= 2000; ++size) {
+    const auto outputs = callEngine(*engine, {HostTensor::counting({size})});
+    ASSERT_EQ(outputs[0].dims[0], size);
+  }
+  EXPECT_LE(engine->cache().bytes(), size_t{64} << 10);
+  EXPECT_GT(engine->cache().size(), 4U);
+  EXPECT_EQ(engine->contexts().idle(), 1U);
+}
+
+TEST(Engine, TheShapesUsedLastStayCached) {
+  const auto engine = smallEngine({.shape_cache_bytes = 1});
+  const HostTensor two = HostTensor::counting({2, 3});
+  const auto first = engine->specialization(std::vector{two.view()}, 1);
+  EXPECT_EQ(engine->specialization(std::vector{two.view()}, 1), first);
+  EXPECT_NE(engine->specialization(std::vector{two.view()}, 2), first) << "another number of threads is another one";
+  EXPECT_EQ(engine->cache().size(), 1U);
+}
+
+TEST(Engine, HoldsOnlyTheWeightsItReads) {
+  PlanMaker make;
+  const int32_t x = make.input("x", make.dims({2}));
+  make.floats("unused", {1000}, std::vector<float>(1000, 1.0F));
+  make.output("y", make.elementwise("sum", x, make.floats("w", {2}, {1, 2})));
+  EXPECT_EQ(loadMade(make, {.force_reference = true})->memoryBytes(), 8U);
+}
+
+TEST(Engine, RunsFromWeightsBesideThePlan) {
+  PlanMaker make;
+  const int32_t x = make.input("x", make.dims({2}));
+  make.output("y", make.elementwise("sum", x, make.floats("w", {2}, {10, 20})));
+  const std::string bytes = plan::serializeWithoutWeights(make.plan());
+  auto weights = std::make_shared<std::vector<float>>(std::vector<float>{10, 20});
+  const auto engine = Engine::load(testing::bytesOf(bytes), nullptr, {{weights->data(), 8, weights}});
+  weights.reset();
+  EXPECT_THAT(callEngine(*engine, {HostTensor({2}, {1, 2})})[0].values(), ElementsAre(11, 22));
+}
+
+TEST(Engine, BytesWithoutAnOwnerMayGoAfterLoading) {
+  PlanMaker make;
+  const int32_t x = make.input("x", make.dims({2}));
+  make.output("y", make.elementwise("sum", x, make.floats("w", {2}, {10, 20})));
+  auto bytes = std::make_unique<std::string>(plan::serialize(make.plan()));
+  const auto engine = Engine::load(testing::bytesOf(*bytes));
+  std::fill(bytes->begin(), bytes->end(), '\0');
+  bytes.reset();
+  EXPECT_THAT(callEngine(*engine, {HostTensor({2}, {1, 2})})[0].values(), ElementsAre(11, 22));
+}
+
+}  // namespace
+}  // namespace torchtrt::engine
