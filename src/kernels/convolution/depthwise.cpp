@@ -9,8 +9,8 @@
 
 #include <algorithm>
 
-#include "kernels/common/math-inl.h"
 #include "kernels/convolution/depthwise_row.h"
+#include "kernels/gemm/epilogue-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace torchtrt::kernels::convolution::HWY_NAMESPACE {
@@ -21,8 +21,6 @@ using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
 using Mask = hn::Mask<D>;
-using kernels::HWY_NAMESPACE::atLeast;
-using kernels::HWY_NAMESPACE::atMost;
 
 // Vector j of kVectors, of which the last is cut by the mask where kPartial.
 template <int kVectors, bool kPartial>
@@ -39,21 +37,28 @@ HWY_INLINE void tile(const DepthwiseRow& row, const DepthwiseBlock& block, int64
   const Mask last = hn::FirstN(d, static_cast<size_t>(block.valid - (kVectors - 1) * lanes));
   V sum[kColumns][kVectors];
 #pragma GCC unroll 16
-  for (int o = 0; o < kColumns; ++o) {
+  for (int j = 0; j < kVectors; ++j) {
+    const V bias =
+        row.bias != nullptr ? load<kVectors, kPartial>(row.bias + block.channel, j, lanes, last) : hn::Zero(d);
 #pragma GCC unroll 16
-    for (int j = 0; j < kVectors; ++j) {
-      sum[o][j] = hn::Zero(d);
+    for (int o = 0; o < kColumns; ++o) {
+      sum[o][j] = bias;
     }
   }
   const float* weights = block.weights;
   const int64_t first = column * row.stride - row.padding;
-  const int64_t column_step = row.stride * row.pixel_stride;
   for (int64_t t = 0; t < row.line_taps; ++t) {
     if (row.lines[t] == nullptr) {
       weights += row.width_taps * kVectors * lanes;
       continue;
     }
-    const float* line = row.lines[t] + block.channel + first * row.pixel_stride;
+    // One pointer per column: they move together, and vectors are at fixed distances from them.
+    const float* from[kColumns];
+    from[0] = row.lines[t] + block.channel + first * row.pixel_stride;
+#pragma GCC unroll 16
+    for (int o = 1; o < kColumns; ++o) {
+      from[o] = from[o - 1] + row.stride * row.pixel_stride;
+    }
     for (int64_t k = 0; k < row.width_taps; ++k) {
       V weight[kVectors];
 #pragma GCC unroll 16
@@ -62,55 +67,27 @@ HWY_INLINE void tile(const DepthwiseRow& row, const DepthwiseBlock& block, int64
       }
 #pragma GCC unroll 16
       for (int o = 0; o < kColumns; ++o) {
-        const float* from = line + o * column_step;
-        if constexpr (!kInside) {
-          const int64_t x = first + o * row.stride + k * row.dilation;
-          from = x >= 0 && x < row.width ? from : row.zeros;
-        }
+        const int64_t x = first + o * row.stride + k * row.dilation;
+        const float* at = kInside || (x >= 0 && x < row.width) ? from[o] : row.zeros;
 #pragma GCC unroll 16
         for (int j = 0; j < kVectors; ++j) {
-          sum[o][j] = hn::MulAdd(load<kVectors, kPartial>(from, j, lanes, last), weight[j], sum[o][j]);
+          sum[o][j] = hn::MulAdd(load<kVectors, kPartial>(at, j, lanes, last), weight[j], sum[o][j]);
         }
+        from[o] += row.dilation * row.pixel_stride;
       }
       weights += kVectors * lanes;
-      line += row.dilation * row.pixel_stride;
     }
   }
-  if (row.bias != nullptr) {
-#pragma GCC unroll 16
-    for (int j = 0; j < kVectors; ++j) {
-      const V bias = load<kVectors, kPartial>(row.bias + block.channel, j, lanes, last);
-#pragma GCC unroll 16
-      for (int o = 0; o < kColumns; ++o) {
-        sum[o][j] = hn::Add(sum[o][j], bias);
-      }
-    }
-  }
-  if (row.epilogue->rows) {
-    HWY_ALIGN float buffer[kColumns * kVectors * HWY_MAX_BYTES / sizeof(float)];
-#pragma GCC unroll 16
-    for (int i = 0; i < kColumns * kVectors; ++i) {
-      hn::Store(sum[i / kVectors][i % kVectors], d, buffer + i * lanes);
-    }
-    row.epilogue->rows(buffer, buffer, kColumns * kVectors * lanes);
-#pragma GCC unroll 16
-    for (int i = 0; i < kColumns * kVectors; ++i) {
-      sum[i / kVectors][i % kVectors] = hn::Load(d, buffer + i * lanes);
-    }
-  }
-  const bool clamp = row.epilogue->clamp;
-  const V low = hn::Set(d, row.epilogue->low);
-  const V high = hn::Set(d, row.epilogue->high);
+  gemm::HWY_NAMESPACE::applyEpilogue<kColumns * kVectors>(*row.epilogue, &sum[0][0]);
 #pragma GCC unroll 16
   for (int o = 0; o < kColumns; ++o) {
     float* out = row.out + (column + o) * row.out_stride + block.channel;
 #pragma GCC unroll 16
     for (int j = 0; j < kVectors; ++j) {
-      const V value = clamp ? atMost(atLeast(sum[o][j], low), high) : sum[o][j];
       if (kPartial && j == kVectors - 1) {
-        hn::BlendedStore(value, last, d, out + j * lanes);
+        hn::BlendedStore(sum[o][j], last, d, out + j * lanes);
       } else {
-        hn::StoreU(value, d, out + j * lanes);
+        hn::StoreU(sum[o][j], d, out + j * lanes);
       }
     }
   }
@@ -133,6 +110,12 @@ HWY_INLINE int64_t tiles(const DepthwiseRow& row, const DepthwiseBlock& block, i
 template <int kColumns, int kVectors, bool kPartial>
 HWY_NOINLINE void columns(const DepthwiseRow& row, const DepthwiseBlock& block) {
   int64_t column = tiles<kColumns, kVectors, kPartial>(row, block, 0);
+  if constexpr (kColumns > 4) {
+    column = tiles<4, kVectors, kPartial>(row, block, column);
+  }
+  if constexpr (kColumns > 2) {
+    column = tiles<3, kVectors, kPartial>(row, block, column);
+  }
   column = tiles<2, kVectors, kPartial>(row, block, column);
   tiles<1, kVectors, kPartial>(row, block, column);
 }

@@ -37,7 +37,7 @@ struct Packed {
   std::vector<PackedB> groups;
   std::vector<float> zeros;  // what padding reads, `run` of them
   gemm::Epilogue epilogue;
-  gemm::TileFunction tile = nullptr;
+  gemm::Functions functions;
 };
 
 Reading chooseReading(const Geometry& g, const Operand& input) {
@@ -104,6 +104,10 @@ class HighwayConvolution final : public Prepared {
   }
 
   void run(const RunArgs& args) const override {
+    if (flat_ && packed_->groups.size() == 1) {
+      runFlat(args);
+      return;
+    }
     const int64_t units = blocking_.units() * static_cast<int64_t>(packed_->groups.size());
     parallelFor(args.threads, 0, units, blocking_.grain,
                 [&](int64_t begin, int64_t end) { runUnits(args, begin, end); });
@@ -226,6 +230,23 @@ class HighwayConvolution final : public Prepared {
     }
   }
 
+  void runFlat(const RunArgs& args) const {
+    const Geometry& g = packed_->geometry;
+    gemm::Slab slab{};
+    slab.rows = rows_;
+    slab.depth = packed_->run;
+    slab.a = static_cast<const float*>(args.inputs[0]);
+    slab.a_stride = input_.stride[2];
+    slab.out = static_cast<float*>(args.outputs[0]);
+    slab.out_stride = output_.stride[2];
+    slab.residual = g.has_residual ? static_cast<const float*>(args.inputs[3]) : nullptr;
+    slab.bias = g.has_bias ? static_cast<const float*>(args.inputs[2]) : nullptr;
+    slab.epilogue = &packed_->epilogue;
+    parallelFor(args.threads, 0, blocking_.units(), blocking_.grain, [&](int64_t begin, int64_t end) {
+      gemm::runUnits(packed_->groups[0], blocking_, packed_->functions, slab, begin, end);
+    });
+  }
+
   void runUnits(const RunArgs& args, int64_t begin, int64_t end) const {
     const Geometry& g = packed_->geometry;
     const float* pointers[kMaxTaps * kTileRows];
@@ -245,16 +266,9 @@ class HighwayConvolution final : public Prepared {
         const int64_t channel = group * (g.channels / g.groups);
         const float* input = static_cast<const float*>(args.inputs[0]) + channel * input_.channel_stride;
         int64_t offsets[kTileRows];
-        if (flat_) {
-          for (int r = 0; r < count; ++r) {
-            pointers[r] = input + (first + r) * input_.stride[2];
-            offsets[r] = (first + r) * output_.stride[2];
-          }
-        } else {
-          const Pixel pixel = pixelOf(first);
-          findRows(pixel, count, input, pointers, patch);
-          findOutputs(pixel, count, offsets);
-        }
+        const Pixel pixel = pixelOf(first);
+        findRows(pixel, count, input, pointers, patch);
+        findOutputs(pixel, count, offsets);
         for (int r = 0; r < count; ++r) {
           out[r] = static_cast<float*>(args.outputs[0]) + column + offsets[r];
           residual[r] = g.has_residual ? static_cast<const float*>(args.inputs[3]) + column + offsets[r] : nullptr;
@@ -262,7 +276,7 @@ class HighwayConvolution final : public Prepared {
       }
       const PackedB& b = packed_->groups[static_cast<size_t>(group)];
       gemm::Tile tile;
-      gemm::setPanels(tile, b, blocking_, block);
+      tile.panels = gemm::panelsOf(b, blocking_, block);
       tile.row_count = count;
       tile.rows = pointers;
       tile.taps = packed_->taps;
@@ -271,7 +285,7 @@ class HighwayConvolution final : public Prepared {
       tile.residual = g.has_residual ? residual : nullptr;
       tile.bias = g.has_bias ? static_cast<const float*>(args.inputs[2]) + column : nullptr;
       tile.epilogue = &packed_->epilogue;
-      packed_->tile(tile);
+      packed_->functions.tile(tile);
     }
   }
 
@@ -382,7 +396,7 @@ CreateResult createHighway(const Problem& problem) {
   }
   packed->zeros.assign(static_cast<size_t>(packed->run), 0.0F);
   packed->epilogue = gemm::makeEpilogue(g.activation, g.alpha, g.beta);
-  packed->tile = gemm::tileFunction();
+  packed->functions = gemm::functions();
   return std::make_unique<HighwayConvolutionKernel>(std::move(packed));
 }
 

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "kernels/common/math-inl.h"
+#include "kernels/gemm/epilogue-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace torchtrt::kernels::gemm::HWY_NAMESPACE {
@@ -18,50 +18,137 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
-using kernels::HWY_NAMESPACE::atLeast;
-using kernels::HWY_NAMESPACE::atMost;
 
 // Accumulators, one row of B and one broadcast value have to fit the vector registers: 32 with AVX-512, 16 before.
 constexpr int kMaxVectors = 3;
 constexpr int kMaxRows = HWY_TARGET == HWY_AVX3 ? 8 : 4;
 
-HWY_INLINE V finish(D d, V sum, const Epilogue& epilogue) {
-  return epilogue.clamp ? atMost(atLeast(sum, hn::Set(d, epilogue.low)), hn::Set(d, epilogue.high)) : sum;
+// Where the rows of a tile lie. `count` rows exist; those beyond repeat the last one: they compute and store the same
+// once more.
+struct PointedRows {
+  const Tile& tile;
+  int count;
+
+  HWY_INLINE const float* a(int64_t tap, int row) const {
+    return tile.rows[tap * kTileRows + std::min(row, count - 1)];
+  }
+  HWY_INLINE float* out(int row) const {
+    return tile.out[std::min(row, count - 1)];
+  }
+  HWY_INLINE const float* residual(int row) const {
+    return tile.residual[std::min(row, count - 1)];
+  }
+};
+struct EvenRows {
+  const Slab& slab;
+  int64_t first;
+  int count;
+
+  HWY_INLINE const float* a(int64_t, int row) const {
+    return slab.a + (first + std::min(row, count - 1)) * slab.a_stride;
+  }
+  HWY_INLINE float* out(int row) const {
+    return slab.out + (first + std::min(row, count - 1)) * slab.out_stride;
+  }
+  HWY_INLINE const float* residual(int row) const {
+    return slab.residual + (first + std::min(row, count - 1)) * slab.out_stride;
+  }
+};
+
+// What all rows of a tile share.
+struct Terms {
+  int64_t taps;
+  int64_t run;
+  const float* bias;
+  bool has_residual;
+  const Epilogue& epilogue;
+};
+
+template <bool kWhole>
+HWY_INLINE V loadPart(const float* from, int64_t valid) {
+  return kWhole ? hn::LoadU(D(), from)
+                : hn::MaskedLoad(hn::FirstN(D(), static_cast<size_t>(std::max<int64_t>(valid, 0))), D(), from);
 }
 
-// kRows rows times kPanels panels of kVectors vectors each, over the whole depth.
-template <int kRows, int kVectors, int kPanels>
-HWY_INLINE void micro(const Tile& tile, int row, const PackedB::Panel* panels) {
-  const D d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  constexpr int kWide = kVectors * kPanels;
-  // Rows beyond the last repeat it: they compute and store the same once more.
-  int at[kRows];
+template <int kVectors, int kPanels, bool kWhole>
+HWY_INLINE void loadBias(const float* bias, const PackedB::Panel* panels, V* line) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
+#pragma GCC unroll 16
+  for (int i = 0; i < kVectors * kPanels; ++i) {
+    const PackedB::Panel& panel = panels[i / kVectors];
+    const int64_t within = i % kVectors * lanes;
+    line[i] = bias == nullptr ? hn::Zero(D()) : loadPart<kWhole>(bias + panel.column + within, panel.valid - within);
+  }
+}
+
+template <int kRows, int kVectors, int kPanels, bool kWhole, typename Rows>
+HWY_INLINE void finish(const Rows& rows, const Terms& terms, int row, const PackedB::Panel* panels,
+                       V (&sum)[kRows][kVectors * kPanels]) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
+  if (terms.has_residual) {
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      const float* residual = rows.residual(row + r);
+#pragma GCC unroll 16
+      for (int i = 0; i < kVectors * kPanels; ++i) {
+        const PackedB::Panel& panel = panels[i / kVectors];
+        const int64_t within = i % kVectors * lanes;
+        sum[r][i] = hn::Add(sum[r][i], loadPart<kWhole>(residual + panel.column + within, panel.valid - within));
+      }
+    }
+  }
+  applyEpilogue<kRows * kVectors * kPanels>(terms.epilogue, &sum[0][0]);
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
-    at[r] = std::min(row + r, tile.row_count - 1);
+    float* out = rows.out(row + r);
+#pragma GCC unroll 16
+    for (int i = 0; i < kVectors * kPanels; ++i) {
+      const PackedB::Panel& panel = panels[i / kVectors];
+      const int64_t within = i % kVectors * lanes;
+      if constexpr (kWhole) {
+        hn::StoreU(sum[r][i], D(), out + panel.column + within);
+      } else {
+        const auto valid = static_cast<size_t>(std::max<int64_t>(panel.valid - within, 0));
+        hn::BlendedStore(sum[r][i], hn::FirstN(D(), valid), D(), out + panel.column + within);
+      }
+    }
+  }
+}
+
+// kRows rows from `row` times kPanels panels of kVectors vectors each, over the whole depth.
+template <int kRows, int kVectors, int kPanels, typename Rows>
+HWY_INLINE void micro(const Rows& rows, const Terms& terms, int row, const PackedB::Panel* panels) {
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  constexpr int kWide = kVectors * kPanels;
+  // Only the last panel can be cut.
+  const bool whole = panels[kPanels - 1].valid == kVectors * lanes;
+  V line[kWide];
+  if (HWY_LIKELY(whole)) {
+    loadBias<kVectors, kPanels, true>(terms.bias, panels, line);
+  } else {
+    loadBias<kVectors, kPanels, false>(terms.bias, panels, line);
   }
   V sum[kRows][kWide];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kWide; ++i) {
+      sum[r][i] = line[i];
+    }
+  }
   const float* b[kPanels];
 #pragma GCC unroll 16
   for (int p = 0; p < kPanels; ++p) {
     b[p] = panels[p].data;
-#pragma GCC unroll 16
-    for (int j = 0; j < kVectors; ++j) {
-#pragma GCC unroll 16
-      for (int r = 0; r < kRows; ++r) {
-        sum[r][p * kVectors + j] = hn::Zero(d);
-      }
-    }
   }
-  for (int64_t t = 0; t < tile.taps; ++t) {
+  for (int64_t t = 0; t < terms.taps; ++t) {
     const float* a[kRows];
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
-      a[r] = tile.rows[t * kTileRows + at[r]];
+      a[r] = rows.a(t, row + r);
     }
-    for (int64_t k = 0; k < tile.run; ++k) {
-      V line[kWide];
+    for (int64_t k = 0; k < terms.run; ++k) {
 #pragma GCC unroll 16
       for (int p = 0; p < kPanels; ++p) {
 #pragma GCC unroll 16
@@ -80,102 +167,84 @@ HWY_INLINE void micro(const Tile& tile, int row, const PackedB::Panel* panels) {
       }
     }
   }
-#pragma GCC unroll 16
-  for (int p = 0; p < kPanels; ++p) {
-#pragma GCC unroll 16
-    for (int j = 0; j < kVectors; ++j) {
-      const int64_t column = panels[p].column + j * lanes;
-      const int64_t valid = panels[p].valid - j * lanes;
-      const V zero = hn::Zero(d);
-      if (HWY_LIKELY(valid >= lanes)) {
-        const V bias = tile.bias != nullptr ? hn::LoadU(d, tile.bias + column) : zero;
-#pragma GCC unroll 16
-        for (int r = 0; r < kRows; ++r) {
-          V value = hn::Add(sum[r][p * kVectors + j], bias);
-          if (tile.residual != nullptr) {
-            value = hn::Add(value, hn::LoadU(d, tile.residual[at[r]] + column));
-          }
-          hn::StoreU(finish(d, value, *tile.epilogue), d, tile.out[at[r]] + column);
-        }
-      } else {
-        const auto mask = hn::FirstN(d, static_cast<size_t>(valid));
-        const V bias = tile.bias != nullptr ? hn::MaskedLoad(mask, d, tile.bias + column) : zero;
-#pragma GCC unroll 16
-        for (int r = 0; r < kRows; ++r) {
-          V value = hn::Add(sum[r][p * kVectors + j], bias);
-          if (tile.residual != nullptr) {
-            value = hn::Add(value, hn::MaskedLoad(mask, d, tile.residual[at[r]] + column));
-          }
-          hn::BlendedStore(finish(d, value, *tile.epilogue), mask, d, tile.out[at[r]] + column);
-        }
-      }
-    }
+  if (HWY_LIKELY(whole)) {
+    finish<kRows, kVectors, kPanels, true>(rows, terms, row, panels, sum);
+  } else {
+    finish<kRows, kVectors, kPanels, false>(rows, terms, row, panels, sum);
   }
 }
 
-template <int kVectors>
-HWY_INLINE void panelRows(const Tile& tile, const PackedB::Panel* panel) {
-  if (tile.row_count <= 2) {
-    micro<2, kVectors, 1>(tile, 0, panel);
-  } else if (tile.row_count <= 4) {
-    micro<4, kVectors, 1>(tile, 0, panel);
+template <int kVectors, typename Rows>
+HWY_NOINLINE void panelRows(const Rows& rows, const Terms& terms, const PackedB::Panel* panel) {
+  if (rows.count <= 2) {
+    micro<2, kVectors, 1>(rows, terms, 0, panel);
+  } else if (rows.count <= 4) {
+    micro<4, kVectors, 1>(rows, terms, 0, panel);
   } else if constexpr (kMaxRows == kTileRows) {
-    micro<kTileRows, kVectors, 1>(tile, 0, panel);
+    micro<kTileRows, kVectors, 1>(rows, terms, 0, panel);
   } else {
-    micro<4, kVectors, 1>(tile, 0, panel);
-    micro<4, kVectors, 1>(tile, 4, panel);
+    micro<4, kVectors, 1>(rows, terms, 0, panel);
+    micro<4, kVectors, 1>(rows, terms, 4, panel);
   }
 }
 
 // A single row has too few sums to hide the latency of multiply-add, so it takes several panels at once.
-HWY_NOINLINE void singleRow(const Tile& tile) {
+template <typename Rows>
+HWY_NOINLINE void singleRow(const Rows& rows, const Terms& terms, const PackedB::Panel* panels, int panel_count) {
   constexpr int kTogether = 4;
   int p = 0;
-  while (p < tile.panel_count) {
-    const PackedB::Panel* panel = tile.panels + p;
+  while (p < panel_count) {
+    const PackedB::Panel* panel = panels + p;
     const int vectors = panel->vectors;
-    const bool together = p + kTogether <= tile.panel_count && panel[kTogether - 1].vectors == vectors;
+    const bool together = vectors > 1 && p + kTogether <= panel_count && panel[kTogether - 1].vectors == vectors;
     if (together && vectors == 2) {
-      micro<1, 2, kTogether>(tile, 0, panel);
-    } else if (together && vectors == kMaxVectors) {
-      micro<1, kMaxVectors, kTogether>(tile, 0, panel);
+      micro<1, 2, kTogether>(rows, terms, 0, panel);
+    } else if (together) {
+      micro<1, kMaxVectors, kTogether>(rows, terms, 0, panel);
     } else if (vectors == 1) {
-      micro<1, 1, 1>(tile, 0, panel);
+      micro<1, 1, 1>(rows, terms, 0, panel);
     } else if (vectors == 2) {
-      micro<1, 2, 1>(tile, 0, panel);
+      micro<1, 2, 1>(rows, terms, 0, panel);
     } else {
-      micro<1, kMaxVectors, 1>(tile, 0, panel);
+      micro<1, kMaxVectors, 1>(rows, terms, 0, panel);
     }
-    p += together && vectors > 1 ? kTogether : 1;
+    p += together ? kTogether : 1;
+  }
+}
+
+template <typename Rows>
+HWY_INLINE void runRows(const Rows& rows, const Terms& terms, const PackedB::Panel* panels, int panel_count) {
+  if (rows.count == 1) {
+    singleRow(rows, terms, panels, panel_count);
+    return;
+  }
+  for (int p = 0; p < panel_count; ++p) {
+    const PackedB::Panel* panel = panels + p;
+    if (panel->vectors == 1) {
+      panelRows<1>(rows, terms, panel);
+    } else if (panel->vectors == 2) {
+      panelRows<2>(rows, terms, panel);
+    } else {
+      panelRows<kMaxVectors>(rows, terms, panel);
+    }
   }
 }
 
 void runTile(const Tile& tile) {
-  if (tile.row_count == 1) {
-    singleRow(tile);
-  } else {
-    for (int p = 0; p < tile.panel_count; ++p) {
-      const PackedB::Panel* panel = tile.panels + p;
-      if (panel->vectors == 1) {
-        panelRows<1>(tile, panel);
-      } else if (panel->vectors == 2) {
-        panelRows<2>(tile, panel);
-      } else {
-        panelRows<kMaxVectors>(tile, panel);
-      }
-    }
-  }
-  if (tile.epilogue->rows) {
-    const PackedB::Panel& last = tile.panels[tile.panel_count - 1];
-    const int64_t first = tile.panels[0].column;
-    for (int r = 0; r < tile.row_count; ++r) {
-      tile.epilogue->rows(tile.out[r] + first, tile.out[r] + first, last.column + last.valid - first);
-    }
+  const Terms terms = {tile.taps, tile.run, tile.bias, tile.residual != nullptr, *tile.epilogue};
+  runRows(PointedRows{tile, tile.row_count}, terms, tile.panels.data(), static_cast<int>(tile.panels.size()));
+}
+
+void runSlab(const Slab& slab) {
+  const Terms terms = {1, slab.depth, slab.bias, slab.residual != nullptr, *slab.epilogue};
+  for (int64_t first = 0; first < slab.rows; first += kTileRows) {
+    const int count = static_cast<int>(std::min<int64_t>(kTileRows, slab.rows - first));
+    runRows(EvenRows{slab, first, count}, terms, slab.panels.data(), static_cast<int>(slab.panels.size()));
   }
 }
 
-TileFunction tileFunctionForTarget() {
-  return runTile;
+Functions functionsForTarget() {
+  return {runTile, runSlab};
 }
 
 // Lanes of a vector and most vectors of a panel.
@@ -194,11 +263,11 @@ HWY_AFTER_NAMESPACE();
 
 namespace torchtrt::kernels::gemm {
 
-HWY_EXPORT(tileFunctionForTarget);
+HWY_EXPORT(functionsForTarget);
 HWY_EXPORT(shapeForTarget);
 
-TileFunction tileFunction() {
-  return HWY_DYNAMIC_DISPATCH(tileFunctionForTarget)();
+Functions functions() {
+  return HWY_DYNAMIC_DISPATCH(functionsForTarget)();
 }
 
 PackedB::PackedB(int64_t depth, int64_t columns, const std::function<float(int64_t, int64_t)>& value)
@@ -245,16 +314,37 @@ Blocking chooseBlocking(const PackedB& b, int64_t rows, int threads) {
   return blocking;
 }
 
+void runUnits(const PackedB& b, const Blocking& blocking, const Functions& functions, Slab slab, int64_t begin,
+              int64_t end) {
+  const Slab whole = slab;
+  while (begin < end) {
+    const int64_t block = begin / blocking.tiles;
+    const int64_t tile = begin % blocking.tiles;
+    const int64_t tiles = std::min(end - begin, blocking.tiles - tile);
+    const int64_t first = tile * kTileRows;
+    slab.panels = panelsOf(b, blocking, block);
+    slab.rows = std::min(tiles * kTileRows, whole.rows - first);
+    slab.a = whole.a + first * whole.a_stride;
+    slab.out = whole.out + first * whole.out_stride;
+    slab.residual = whole.residual == nullptr ? nullptr : whole.residual + first * whole.out_stride;
+    functions.slab(slab);
+    begin += tiles;
+  }
+}
+
 Epilogue makeEpilogue(const std::string& activation, double alpha, double beta) {
   Epilogue epilogue;
   if (activation == "relu") {
-    epilogue.clamp = true;
+    epilogue.kind = Epilogue::Kind::kClamp;
     epilogue.high = std::numeric_limits<float>::infinity();
   } else if (activation == "clip") {
-    epilogue.clamp = true;
+    epilogue.kind = Epilogue::Kind::kClamp;
     epilogue.low = static_cast<float>(alpha);
     epilogue.high = static_cast<float>(beta);
-  } else {
+  } else if (activation == "hard_swish") {
+    epilogue.kind = Epilogue::Kind::kHardSwish;
+  } else if (!activation.empty()) {
+    epilogue.kind = Epilogue::Kind::kRows;
     epilogue.rows = activationRows(activation, alpha, beta);
   }
   return epilogue;

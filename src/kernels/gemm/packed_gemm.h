@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "kernels/common/activation_rows.h"
@@ -21,12 +23,13 @@ inline constexpr int64_t kMinChunkFlops = 200'000;
 // Most rows that one tile computes.
 inline constexpr int kTileRows = 8;
 
-// What happens to a sum before it is stored: + residual, then clamp (which keeps NaN), then a function over whole rows.
+// What happens to a sum, after the residual was added, before it is stored.
 struct Epilogue {
-  bool clamp = false;
-  float low = 0;
+  enum class Kind : uint8_t { kNone, kClamp, kHardSwish, kRows };  // what is frequent and short is done in registers
+  Kind kind = Kind::kNone;
+  float low = 0;  // kClamp, which keeps NaN
   float high = 0;
-  ActivationRows rows;  // empty: none
+  ActivationRows rows;  // kRows
 };
 
 // Turns the fused attributes of a layer into an epilogue.
@@ -67,11 +70,10 @@ class PackedB {
   std::vector<Panel> panels_;
 };
 
-// One tile: up to kTileRows rows of C for the panels [first, first + count).
-// A's row r is `taps` runs of `run` floats: run t starts at rows[t * kTileRows + r]; taps * run is B's depth.
+// One tile: up to kTileRows rows of C, for some panels. A's row r is `taps` runs of `run` floats: run t starts at
+// rows[t * kTileRows + r]; taps * run is B's depth.
 struct Tile {
-  const PackedB::Panel* panels;
-  int32_t panel_count;
+  std::span<const PackedB::Panel> panels;
   int32_t row_count;
   const float* const* rows;
   int64_t taps;
@@ -81,10 +83,27 @@ struct Tile {
   const float* bias;             // null or one per column
   const Epilogue* epilogue;
 };
-using TileFunction = void (*)(const Tile& tile);
 
-// The variant for this machine; ask once and keep it.
-TileFunction tileFunction();
+// Any number of rows that lie at even distances.
+struct Slab {
+  std::span<const PackedB::Panel> panels;
+  int64_t rows;
+  int64_t depth;
+  const float* a;
+  int64_t a_stride;
+  float* out;             // at column 0, as is residual
+  int64_t out_stride;     // of residual too
+  const float* residual;  // or null
+  const float* bias;      // null or one per column
+  const Epilogue* epilogue;
+};
+
+// The variants for this machine; ask once and keep them.
+struct Functions {
+  void (*tile)(const Tile& tile) = nullptr;
+  void (*slab)(const Slab& slab) = nullptr;
+};
+Functions functions();
 
 // How `rows` rows of C are cut into units of work: tiles of kTileRows rows times blocks of panels that stay in the
 // second-level cache. Unit u is tile u % tiles of block u / tiles. Results do not depend on the cut.
@@ -100,12 +119,14 @@ struct Blocking {
 };
 Blocking chooseBlocking(const PackedB& b, int64_t rows, int threads);
 
-// Fills the panels of a tile.
-inline void setPanels(Tile& tile, const PackedB& b, const Blocking& blocking, int64_t block) {
-  const int64_t first = block * blocking.block_panels;
-  tile.panels = b.panels().data() + first;
-  tile.panel_count =
-      static_cast<int32_t>(std::min(blocking.block_panels, static_cast<int64_t>(b.panels().size()) - first));
+inline std::span<const PackedB::Panel> panelsOf(const PackedB& b, const Blocking& blocking, int64_t block) {
+  const std::span<const PackedB::Panel> all = b.panels();
+  const auto first = static_cast<size_t>(block * blocking.block_panels);
+  return all.subspan(first, std::min(static_cast<size_t>(blocking.block_panels), all.size() - first));
 }
+
+// Runs units [begin, end) of a product whose rows all lie at even distances. slab: panels and rows are set here.
+void runUnits(const PackedB& b, const Blocking& blocking, const Functions& functions, Slab slab, int64_t begin,
+              int64_t end);
 
 }  // namespace torchtrt::kernels::gemm

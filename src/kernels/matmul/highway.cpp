@@ -12,13 +12,11 @@
 namespace torchtrt::kernels::matmul {
 namespace {
 
-using gemm::kTileRows;
-
 struct Packed {
   Config config;
   gemm::PackedB b;
   gemm::Epilogue epilogue;
-  gemm::TileFunction tile = nullptr;
+  gemm::Functions functions;
 };
 
 class HighwayMatmul final : public Prepared {
@@ -30,39 +28,23 @@ class HighwayMatmul final : public Prepared {
   }
 
   void run(const RunArgs& args) const override {
-    parallelFor(args.threads, 0, blocking_.units(), blocking_.grain,
-                [&](int64_t begin, int64_t end) { runUnits(args, begin, end); });
+    const Config& config = packed_->config;
+    gemm::Slab slab{};
+    slab.rows = rows_;
+    slab.depth = packed_->b.depth();
+    slab.a = static_cast<const float*>(args.inputs[0]);
+    slab.a_stride = packed_->b.depth();
+    slab.out = static_cast<float*>(args.outputs[0]);
+    slab.out_stride = packed_->b.columns();
+    slab.residual = config.has_residual ? static_cast<const float*>(args.inputs[3]) : nullptr;
+    slab.bias = config.has_bias ? static_cast<const float*>(args.inputs[2]) : nullptr;
+    slab.epilogue = &packed_->epilogue;
+    parallelFor(args.threads, 0, blocking_.units(), blocking_.grain, [&](int64_t begin, int64_t end) {
+      gemm::runUnits(packed_->b, blocking_, packed_->functions, slab, begin, end);
+    });
   }
 
  private:
-  void runUnits(const RunArgs& args, int64_t begin, int64_t end) const {
-    const Config& config = packed_->config;
-    const gemm::PackedB& b = packed_->b;
-    const float* rows[kTileRows];
-    float* out[kTileRows];
-    const float* residual[kTileRows];
-    for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t first = unit % blocking_.tiles * kTileRows;
-      gemm::Tile tile;
-      gemm::setPanels(tile, b, blocking_, unit / blocking_.tiles);
-      tile.row_count = static_cast<int32_t>(std::min<int64_t>(kTileRows, rows_ - first));
-      for (int r = 0; r < tile.row_count; ++r) {
-        const int64_t offset = (first + r) * b.columns();
-        rows[r] = static_cast<const float*>(args.inputs[0]) + (first + r) * b.depth();
-        out[r] = static_cast<float*>(args.outputs[0]) + offset;
-        residual[r] = config.has_residual ? static_cast<const float*>(args.inputs[3]) + offset : nullptr;
-      }
-      tile.rows = rows;
-      tile.taps = 1;
-      tile.run = b.depth();
-      tile.out = out;
-      tile.residual = config.has_residual ? residual : nullptr;
-      tile.bias = config.has_bias ? static_cast<const float*>(args.inputs[2]) : nullptr;
-      tile.epilogue = &packed_->epilogue;
-      packed_->tile(tile);
-    }
-  }
-
   std::shared_ptr<const Packed> packed_;
   int64_t rows_ = 0;
   gemm::Blocking blocking_;
@@ -130,7 +112,7 @@ CreateResult createHighway(const Problem& problem) {
     return config.transpose_b ? values[n * depth + k] : values[k * columns + n];
   });
   packed->epilogue = gemm::makeEpilogue(config.activation, config.alpha, config.beta);
-  packed->tile = gemm::tileFunction();
+  packed->functions = gemm::functions();
   return std::make_unique<HighwayMatmulKernel>(std::move(packed));
 }
 

@@ -1,0 +1,63 @@
+// An Epilogue applied to vectors that are still in registers. Included once per instruction set.
+
+#if defined(TORCHTRT_KERNELS_GEMM_EPILOGUE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TORCHTRT_KERNELS_GEMM_EPILOGUE_INL_H_
+#undef TORCHTRT_KERNELS_GEMM_EPILOGUE_INL_H_
+#else
+#define TORCHTRT_KERNELS_GEMM_EPILOGUE_INL_H_
+#endif
+
+#include "kernels/common/math-inl.h"
+#include "kernels/gemm/packed_gemm.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace torchtrt::kernels::gemm::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+namespace math = kernels::HWY_NAMESPACE;
+
+template <int kCount>
+HWY_INLINE void applyEpilogue(const Epilogue& epilogue, math::FloatVec* sums) {
+  const math::FloatTag d;
+  switch (epilogue.kind) {
+    case Epilogue::Kind::kNone:
+      break;
+    case Epilogue::Kind::kClamp: {
+      const auto low = hn::Set(d, epilogue.low);
+      const auto high = hn::Set(d, epilogue.high);
+#pragma GCC unroll 32
+      for (int i = 0; i < kCount; ++i) {
+        sums[i] = math::atMost(math::atLeast(sums[i], low), high);
+      }
+      break;
+    }
+    case Epilogue::Kind::kHardSwish: {
+#pragma GCC unroll 32
+      for (int i = 0; i < kCount; ++i) {
+        const auto raised = math::atLeast(hn::Add(sums[i], math::constant(3.0F)), hn::Zero(d));
+        const auto gate = math::atMost(raised, math::constant(6.0F));
+        sums[i] = hn::Mul(hn::Mul(sums[i], gate), math::constant(1.0F / 6.0F));
+      }
+      break;
+    }
+    case Epilogue::Kind::kRows: {
+      const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+      HWY_ALIGN float buffer[kCount * HWY_MAX_BYTES / sizeof(float)];
+#pragma GCC unroll 32
+      for (int i = 0; i < kCount; ++i) {
+        hn::Store(sums[i], d, buffer + i * lanes);
+      }
+      epilogue.rows(buffer, buffer, kCount * lanes);
+#pragma GCC unroll 32
+      for (int i = 0; i < kCount; ++i) {
+        sums[i] = hn::Load(d, buffer + i * lanes);
+      }
+      break;
+    }
+  }
+}
+
+}  // namespace torchtrt::kernels::gemm::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per target
