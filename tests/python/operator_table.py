@@ -187,7 +187,7 @@ MOVEMENTS = [
     ("roll", lambda x: x.roll(1, -1)), ("index_select", lambda x: x.index_select(-1, torch.tensor([1, 0]))),
     ("constant_pad", lambda x: F.pad(x, (1, 2), value=1.0)), ("to_float64", lambda x: x.to(torch.float64)), ("to_int64", lambda x: x.to(torch.int64)),
     ("to_bool", lambda x: x.to(torch.bool)), ("clone", lambda x: x.clone() + x), ("tile", lambda x: x.tile(2)), ("masked_fill", lambda x: x.masked_fill(x > 0, 0)),
-    ("clamp", lambda x: x.clamp(-1, 1)), ("zeros_like", lambda x: torch.zeros_like(x)), ("identity", lambda x: x),
+    ("clamp", lambda x: x.clamp(-1, 1)), ("zeros_like", lambda x: torch.zeros_like(x) + x),
 ]
 
 TABLE: list[Operator] = [

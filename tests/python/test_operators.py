@@ -72,11 +72,11 @@ def test_operator_equals_eager(operator, dtype):
 @pytest.mark.parametrize("operator", [pytest.param(o, id=o.name) for o in operator_table.TABLE])
 @torch.inference_mode()
 def test_operator_equals_eager_with_a_dynamic_batch(operator):
-    """One plan for leading dimensions 1 to 6 of the first case, where every leading dimension of the inputs is the same batch."""
+    """One plan for batches 1 to 6 of the first case: inputs of the first one's rank and leading dimension share the batch."""
     generator = torch.Generator().manual_seed(9)
     case = operator.cases[0]
     batch = case[0].shape[0] if case[0].shape else 0
-    shared = [len(x.shape) == len(case[0].shape) and x.shape[:1] == (batch,) and x.shape == case[0].shape for x in case]
+    shared = [len(x.shape) == len(case[0].shape) and x.shape[:1] == (batch,) for x in case]
     specs, inputs = [], [x.make(torch.float32, generator) for x in case]
     if eager(operator, inputs) is None:
         inputs = [x.make(operator.dtypes[0], generator) for x in case]

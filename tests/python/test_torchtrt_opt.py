@@ -52,10 +52,9 @@ def test_reads_a_file(tmp_path):
 
 
 def test_lists_passes_and_layers():
-    passes = [line.split()[0] for line in opt("--list-passes").stdout.splitlines()]
-    assert "fold_batch_norm" in passes and len(passes) == len(set(passes))
-    kinds = [line.split()[0] for line in opt("--list-layers").stdout.splitlines()]
-    assert kinds[:2] == ["constant", "convolution"]
+    passes = opt("--list-passes").stdout
+    assert "- `fold_batch_norm`: " in passes
+    assert opt("--list-layers").stdout.startswith("# Layers\n")
 
 
 def test_says_what_is_wrong_with_a_call():

@@ -1,0 +1,293 @@
+"""The command line: compile, inspect, run and check, their options, the input specifications and the exit codes."""
+
+import os
+import re
+import resource
+import signal
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+import models
+import torchtrt.runtime
+
+BUILD = Path(os.environ["TORCHTRT_BUILD"])
+LENET_INPUT = "(1,1,32,32)"
+
+
+def torchtrtc(*arguments, **options) -> subprocess.CompletedProcess:
+    command = [BUILD / "bin" / "torchtrtc", *arguments]
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, **options)
+
+
+def succeeds(*arguments, **options) -> subprocess.CompletedProcess:
+    process = torchtrtc(*arguments, **options)
+    assert process.returncode == 0, process.stdout + process.stderr
+    return process
+
+
+class Inverse(nn.Module):
+    def forward(self, x):
+        return torch.linalg.inv(x)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("torchtrtc")
+    torch.jit.script(models.build("lenet")).save(str(path / "lenet.ts"))
+    torch.jit.script(nn.ReLU().eval()).save(str(path / "relu.ts"))
+    torch.jit.script(Inverse().eval()).save(str(path / "inverse.ts"))
+    return path
+
+
+@pytest.fixture(scope="module")
+def compiled(folder):
+    """The compiled LeNet's file, and what torchtrtc said while compiling."""
+    process = succeeds(folder / "lenet.ts", folder / "compiled.ts", LENET_INPUT)
+    return folder / "compiled.ts", process.stderr
+
+
+def assert_is_lenet(path):
+    x = models.sample("lenet")
+    expected = models.build("lenet")(x)
+    actual = torch.jit.load(str(path))(x)
+    assert actual.shape == expected.shape
+    assert (actual - expected).abs().max() <= 1e-4 * expected.abs().max()
+
+
+def test_compiled_module_gives_the_same_results(compiled):
+    assert_is_lenet(compiled[0])
+
+
+def test_compiling_reports_phases_and_the_difference_from_pytorch(compiled):
+    assert "partitioning" in compiled[1]
+    difference, allowed = re.search(r"largest difference from PyTorch (\S+), allowed (\S+)", compiled[1]).groups()
+    assert 0 <= float(difference) and 0 < float(allowed)
+
+
+def test_difference_beyond_the_threshold_is_a_warning(folder):
+    process = succeeds(folder / "lenet.ts", folder / "strict.ts", LENET_INPUT, "--atol=0", "--rtol=-1")
+    assert "differs by more than --atol and --rtol allow" in process.stderr
+    assert_is_lenet(folder / "strict.ts")
+
+
+def test_threshold_check_can_be_left_out(folder):
+    process = succeeds(folder / "relu.ts", folder / "unchecked.ts", "(2)", "--no-threshold-check")
+    assert "difference" not in process.stderr
+
+
+@pytest.mark.parametrize("option", ["-v", "--verbose", "--i", "--info"])
+def test_verbosity_says_more(folder, option):
+    quiet = succeeds(folder / "lenet.ts", folder / "quiet.ts", LENET_INPUT).stderr
+    told = succeeds(folder / "lenet.ts", folder / "told.ts", LENET_INPUT, option).stderr
+    assert len(told) > len(quiet)
+
+
+@pytest.mark.parametrize("option", ["-w", "--warnings"])
+def test_warnings_can_be_turned_off(folder, option):
+    arguments = [folder / "lenet.ts", folder / "silent.ts", LENET_INPUT, "--atol=0", "--rtol=-1", option]
+    assert "differs by more" not in succeeds(*arguments).stderr
+
+
+EVERY_OTHER_OPTION = [
+    "--build-debuggable-engine", "--allow-gpu-fallback", "--require-full-compilation", "--disable-tf32", "--sparse-weights",
+    "-p", "float", "--enable-precision=f16", "-p", "int8", "-d", "cpu", "--gpu-id=0", "--dla-core=0",
+    "--engine-capability=standard", "--calibration-cache-file=cache.txt", "--mbs=1", "--num-avg-timing-iters=2",
+    "--workspace-size=1048576", "--dla-sram-size=4096", "--dla-local-dram-size=4096", "--dla-global-dram-size=4096",
+    "--atol=1e-6", "--rtol=1e-4", "--no-threshold-check", "--truncate", "--allow-shape-tensors",
+]
+
+
+def test_every_option_of_the_reference_system_is_taken(folder):
+    succeeds(*EVERY_OTHER_OPTION, folder / "relu.ts", folder / "options.ts", "(2)")
+    x = torch.randn(2)
+    assert torch.equal(torch.jit.load(str(folder / "options.ts"))(x), torch.relu(x))
+
+
+def test_other_spellings_are_taken(folder):
+    spellings = ["--min-block-size=1", "--truncate-long-double", "--truncate-64bit", "--device-type=cpu",
+                 "--teo=aten::linalg_inv", "--torch-executed-op", "aten::digamma", "--tem=Other", "--torch-executed-mod=Another"]
+    succeeds(*spellings, folder / "relu.ts", folder / "spellings.ts", "(2)")
+
+
+def test_help_names_every_option():
+    text = succeeds("--help").stdout
+    names = {part.split("=")[0] for part in EVERY_OTHER_OPTION if part.startswith("--")}
+    for name in names | {"--check-method-support", "--save-engine", "--embed-engine", "--custom-converters", "--torch-executed-op"}:
+        assert name in text
+    for command in ["inspect", "run", "check"]:
+        assert command in text
+
+
+def test_version():
+    assert re.fullmatch(r"torchtrtc \d+\.\d+\.\d+\n", succeeds("--version").stdout)
+
+
+# Without a format and dtype, with all spellings of both; what `run` prints of ReLU's result.
+GOOD_SPECIFICATIONS = {
+    "(2,3)": "Float[2, 3]",
+    "( 2 , 3 )": "Float[2, 3]",
+    "(8,)": "Float[8]",
+    "()": "Float[]",
+    "(0,3)": "Float[0, 3]",
+    "(-1,3)": "Float[1, 3]",
+    "[(1,3);(2,3);(4,3)]": "Float[2, 3]",
+    "[ (1,3) ; (2,3) ; (4,3) ]": "Float[2, 3]",
+    "[(1,3);(2,3);(4,3)]@half": "Half[2, 3]",
+    "[(1,3,8,8);(2,3,8,8);(4,3,8,8)]@f32%nhwc": "Float[2, 3, 8, 8]",
+    **{f"(2)@{name}": "Float[2]" for name in ["float", "float32", "f32", "fp32", "FLOAT"]},
+    **{f"(2)@{name}": "Half[2]" for name in ["half", "float16", "f16", "fp16"]},
+    **{f"(2)@{name}": "Char[2]" for name in ["int8", "i8", "char"]},
+    **{f"(2)@{name}": "Int[2]" for name in ["int", "int32", "i32"]},
+    **{f"(2)@{name}": "Long[2]" for name in ["long", "int64", "i64"]},
+    **{f"(2)@{name}": "Double[2]" for name in ["double", "float64", "f64"]},
+    **{f"(1,3,8,8)%{name}": "Float[1, 3, 8, 8]"
+       for name in ["linear", "nchw", "chw", "contiguous", "nhwc", "hwc", "channels_last"]},
+}
+
+
+def test_good_specifications(folder):
+    # One process for all of them: the method takes as many tensors as there are specifications.
+    names = [f"x{i}" for i in range(len(GOOD_SPECIFICATIONS))]
+    source = f"def forward(self, {', '.join(names)}):\n    return [{', '.join(f'torch.relu({name})' for name in names)}]\n"
+    module = torch.jit.ScriptModule()
+    module.define(source)
+    module.save(str(folder / "many.ts"))
+    output = succeeds("run", folder / "many.ts", *GOOD_SPECIFICATIONS, "--calls=0").stdout
+    seen = re.findall(r"^output\[\d+\]: (.*)$", output, re.MULTILINE)
+    assert dict(zip(GOOD_SPECIFICATIONS, seen, strict=True)) == GOOD_SPECIFICATIONS
+
+
+@pytest.mark.parametrize("text", [
+    "", "1,3", "(1,3", "1,3)", "(a)", "(1.5)", "(1,,3)", "(-2)", "(99999999999999999999)", "(2)@", "(2)%", "(2)%diagonal", "(2)@f12",
+    "(2)%nchw@f32", "[(1);(2)]", "[(1);(2);(3)", "[(1);(2);(3);(4)]", "[(1);(2,3);(3)]", "[(3);(2);(1)]", "[(-1);(2);(3)]", "[]",
+])
+def test_bad_specifications(folder, text):
+    process = torchtrtc(folder / "relu.ts", folder / "never.ts", text)
+    assert process.returncode == 2
+    assert re.search(r"\[C00[23]\] .+\n  \S", process.stderr), process.stderr
+    assert not (folder / "never.ts").exists()
+
+
+def test_range_of_shapes(folder):
+    succeeds(folder / "lenet.ts", folder / "range.ts", "[(1,1,32,32);(2,1,32,32);(4,1,32,32)]@f32%contiguous")
+    module, lenet = torch.jit.load(str(folder / "range.ts")), models.build("lenet")
+    for batch in (1, 2, 3, 4):
+        x = models.sample("lenet", batch, seed=batch)
+        assert (module(x) - lenet(x)).abs().max() <= 1e-4 * lenet(x).abs().max()
+    with pytest.raises(torchtrt.runtime.EngineError, match="E005"), torchtrt.runtime.translated_errors():
+        module(models.sample("lenet", 5))
+
+
+def test_half_precision(folder):
+    succeeds(folder / "lenet.ts", folder / "half.ts", LENET_INPUT + "@half", "-p", "half")
+    x = models.sample("lenet").half()
+    expected = models.build("lenet").half()(x)
+    actual = torch.jit.load(str(folder / "half.ts"))(x)
+    assert actual.dtype == torch.half
+    assert (actual - expected).abs().max() <= 2e-2 * expected.abs().max()
+
+
+def test_nothing_given_shows_the_help():
+    process = torchtrtc()
+    assert process.returncode == 0 and "torchtrtc model.ts compiled.ts" in process.stdout
+
+
+@pytest.mark.parametrize("arguments", [["--no-such-option"], ["inspect"], ["check"], ["run"], ["run", "x.ts", "--calls=-1"],
+                                       ["in.ts", "out.ts", "(2)", "--engine-capability=huge"], ["in.ts", "out.ts", "--mbs=many"]])
+def test_wrong_command_lines_exit_with_2(arguments):
+    process = torchtrtc(*arguments)
+    assert process.returncode == 2 and process.stderr
+
+
+def test_supported_method(folder):
+    process = succeeds(folder / "lenet.ts", "--check-method-support=forward")
+    assert "forward is supported" in process.stderr
+
+
+def test_unsupported_method_names_the_operator(folder):
+    process = torchtrtc(folder / "inverse.ts", "--check-method-support=forward")
+    assert process.returncode == 1
+    assert "aten::linalg_inv" in process.stderr and "forward is not supported" in process.stderr
+
+
+def test_saved_engine_is_embedded_again(folder):
+    succeeds(folder / "lenet.ts", folder / "lenet.plan", LENET_INPUT, "--save-engine")
+    succeeds(folder / "lenet.plan", folder / "embedded.ts", "--embed-engine")
+    assert_is_lenet(folder / "embedded.ts")
+    assert "convolution" in succeeds("inspect", folder / "lenet.plan").stdout
+
+
+def test_inspect_shows_graph_and_plan(compiled):
+    output = succeeds("inspect", compiled[0]).stdout
+    graph, plan = output.split("\n\n", 1) if "\n\n" in output else (output, output)
+    assert "tensorrt::execute_engine" in graph and "LeNet_trt_engine" in graph
+    assert "convolution" in plan and "float32" in plan
+
+
+def test_inspect_of_other_bytes(folder):
+    (folder / "picture.png").write_bytes(b"\x89PNG" + bytes(100))
+    process = torchtrtc("inspect", folder / "picture.png")
+    assert process.returncode == 1 and "[E001]" in process.stderr
+
+
+def test_run_says_what_comes_out_and_how_long_it_took(compiled):
+    output = succeeds("run", compiled[0], LENET_INPUT, "--calls", "3").stdout
+    assert "output: Float[1, 10]" in output
+    assert re.search(r"3 calls, \d+ threads: median \S+ ms, fastest \S+ ms, slowest \S+ ms", output)
+
+
+def test_run_with_a_wrong_shape_tells_the_engine_error_alone(compiled):
+    process = torchtrtc("run", compiled[0], "(1,1,28,28)")
+    assert process.returncode == 1
+    assert re.match(r"torchtrtc: \[E005\] .*\n  .*\n$", process.stderr), process.stderr
+
+
+def test_check_counts_engines(folder, compiled):
+    assert succeeds("check", compiled[0]).stdout.endswith("loads, 1 engine\n")
+    assert succeeds("check", folder / "lenet.ts").stdout.endswith("loads, 0 engines\n")
+
+
+def test_check_names_the_library_of_a_missing_class(folder, compiled):
+    """A module whose engine class has another name stands for one that a library not loaded here would register."""
+    path = folder / "foreign.ts"
+    with zipfile.ZipFile(compiled[0]) as source, zipfile.ZipFile(path, "w") as target:
+        for item in source.infolist():
+            target.writestr(item, source.read(item).replace(b"torch.classes.tensorrt.", b"torch.classes.elsewhr1."))
+    process = torchtrtc("check", path)
+    assert process.returncode == 1
+    assert "needs the library that registers torch.classes.elsewhr1" in process.stderr
+
+
+def test_failed_compile_leaves_the_old_file(folder):
+    target = folder / "kept.ts"
+    target.write_text("old")
+    process = torchtrtc(folder / "inverse.ts", target, "(2,2)")
+    assert process.returncode == 1 and "[C001]" in process.stderr
+    assert target.read_text() == "old"
+
+
+def test_full_disk_leaves_the_old_file_and_no_other(folder, tmp_path):
+    target = tmp_path / "kept.ts"
+    target.write_text("old")
+
+    def limit_file_size():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+    process = torchtrtc(folder / "lenet.ts", target, LENET_INPUT, preexec_fn=limit_file_size, restore_signals=False)
+    assert process.returncode == 1
+    assert "[C007] cannot write" in process.stderr and "untouched" in process.stderr
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_finished_compile_replaces_the_old_file(folder):
+    target = folder / "replaced.ts"
+    target.write_text("old")
+    succeeds(folder / "relu.ts", target, "(2)")
+    assert torch.equal(torch.jit.load(str(target))(torch.ones(2)), torch.ones(2))
