@@ -48,17 +48,18 @@ Reading chooseReading(const Geometry& g, const Operand& input) {
                                                                                                  : Reading::kChannels;
 }
 
-PackedB packGroup(const Packed& packed, int64_t group) {
+PackedB packGroup(const Packed& packed, int64_t group, int threads) {
   const Geometry& g = packed.geometry;
   const int64_t channels = g.channels / g.groups;
   const int64_t outputs = g.outputs / g.groups;
   const float* weights = g.weights + group * outputs * channels * g.taps();
   const bool planes = packed.reading == Reading::kPlanes;
-  return PackedB(channels * g.taps(), outputs, [&](int64_t k, int64_t n) {
+  const auto row = [&](int64_t k) {
     const int64_t channel = planes ? k / g.taps() : k % channels;
     const int64_t tap = planes ? k % g.taps() : k / channels;
-    return weights[(n * channels + channel) * g.taps() + tap];
-  });
+    return weights + channel * g.taps() + tap;
+  };
+  return PackedB(channels * g.taps(), outputs, channels * g.taps(), row, threads);
 }
 
 // Pixel p of the whole batch lies at p times the pixel stride.
@@ -392,7 +393,7 @@ CreateResult createHighway(const Problem& problem) {
     return Refusal{"slower", "is slower than onednn for a kernel of this size"};
   }
   for (int64_t group = 0; group < g.groups; ++group) {
-    packed->groups.push_back(packGroup(*packed, group));
+    packed->groups.push_back(packGroup(*packed, group, problem.threads));
   }
   packed->zeros.assign(static_cast<size_t>(packed->run), 0.0F);
   packed->epilogue = gemm::makeEpilogue(g.activation, g.alpha, g.beta);

@@ -261,6 +261,9 @@ HWY_AFTER_NAMESPACE();
 #include <limits>
 #include <string>
 
+#include "kernels/parallel.h"
+#include "torchtrt/error.h"
+
 namespace torchtrt::kernels::gemm {
 
 HWY_EXPORT(functionsForTarget);
@@ -270,30 +273,46 @@ Functions functions() {
   return HWY_DYNAMIC_DISPATCH(functionsForTarget)();
 }
 
-PackedB::PackedB(int64_t depth, int64_t columns, const std::function<float(int64_t, int64_t)>& value)
+PackedB::PackedB(int64_t depth, int64_t columns, int64_t column_stride, const std::function<const float*(int64_t)>& row,
+                 int threads)
     : depth_(depth), columns_(columns) {
   int lanes = 0;
   int max_vectors = 0;
   HWY_DYNAMIC_DISPATCH(shapeForTarget)(lanes, max_vectors);
   const int64_t vectors = (columns + lanes - 1) / lanes;
-  const size_t count = static_cast<size_t>(vectors * lanes * depth);
+  const auto count = static_cast<size_t>(vectors * lanes * depth);
   data_ = hwy::AllocateAligned<float>(count);
+  if (data_ == nullptr) {
+    throw EngineError(ErrorCode::kOutOfMemory,
+                      "no memory to pack " + std::to_string(count * sizeof(float)) + " bytes of weights");
+  }
   bytes_ = count * sizeof(float);
-  float* to = data_.get();
   for (int64_t vector = 0; vector < vectors;) {
     // Even shares: 4 vectors become 2 + 2, not 3 + 1.
     const int64_t panels_left = (vectors - vector + max_vectors - 1) / max_vectors;
     const int64_t width = (vectors - vector + panels_left - 1) / panels_left;
     const int64_t column = vector * lanes;
     const int64_t valid = std::min(width * lanes, columns - column);
-    panels_.push_back({to, static_cast<int32_t>(width), static_cast<int32_t>(column), static_cast<int32_t>(valid)});
-    for (int64_t k = 0; k < depth; ++k) {
-      for (int64_t n = 0; n < width * lanes; ++n) {
-        *to++ = n < valid ? value(k, column + n) : 0.0F;
-      }
-    }
+    panels_.push_back({data_.get() + column * depth, static_cast<int32_t>(width), static_cast<int32_t>(column),
+                       static_cast<int32_t>(valid)});
     vector += width;
   }
+  constexpr int64_t kGrain = 65536;  // floats worth a thread
+  const int64_t grain = std::max<int64_t>(1, kGrain / (depth * max_vectors * lanes + 1));
+  parallelFor(threads, 0, static_cast<int64_t>(panels_.size()), grain, [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p) {
+      const Panel& panel = panels_[static_cast<size_t>(p)];
+      float* to = data_.get() + panel.column * depth;
+      for (int64_t k = 0; k < depth; ++k) {
+        const float* from = row(k) + panel.column * column_stride;
+        for (int64_t n = 0; n < panel.valid; ++n) {
+          to[n] = from[n * column_stride];
+        }
+        std::fill(to + panel.valid, to + panel.vectors * lanes, 0.0F);
+        to += panel.vectors * lanes;
+      }
+    }
+  });
 }
 
 Blocking chooseBlocking(const PackedB& b, int64_t rows, int threads) {

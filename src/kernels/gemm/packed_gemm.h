@@ -39,8 +39,9 @@ Epilogue makeEpilogue(const std::string& activation, double alpha, double beta);
 class PackedB {
  public:
   PackedB() = default;
-  // value(k, n) is read once for each element.
-  PackedB(int64_t depth, int64_t columns, const std::function<float(int64_t, int64_t)>& value);
+  // Row k of B is row(k)[n * column_stride] for n < columns.
+  PackedB(int64_t depth, int64_t columns, int64_t column_stride, const std::function<const float*(int64_t)>& row,
+          int threads);
 
   int64_t depth() const {
     return depth_;

@@ -108,9 +108,9 @@ CreateResult createHighway(const Problem& problem) {
   auto packed = std::make_shared<Packed>();
   packed->config = config;
   const auto* values = static_cast<const float*>(b.constant);
-  packed->b = gemm::PackedB(depth, columns, [&](int64_t k, int64_t n) {
-    return config.transpose_b ? values[n * depth + k] : values[k * columns + n];
-  });
+  packed->b = gemm::PackedB(
+      depth, columns, config.transpose_b ? depth : 1,
+      [&](int64_t k) { return values + (config.transpose_b ? k : k * columns); }, problem.threads);
   packed->epilogue = gemm::makeEpilogue(config.activation, config.alpha, config.beta);
   packed->functions = gemm::functions();
   return std::make_unique<HighwayMatmulKernel>(std::move(packed));
