@@ -60,6 +60,10 @@ void callConverter(ConversionCtx& ctx, const Node& node, const OpConverter& conv
     if (!known(ctx, output)) {
       ctx.refuse("converter", "its converter left output %" + output->debugName() + " without a tensor");
     }
+    const auto tensor = ctx.value_tensor_map.find(output);
+    if (tensor != ctx.value_tensor_map.end()) {
+      tensor->second->getDimensions();  // inferred now, so that operands that do not fit are told of this node
+    }
   }
 }
 
@@ -89,6 +93,10 @@ void convertNodes(ConversionCtx& ctx, const Block& block) {
       throw ConversionRefused({error.refusal().code, std::string(node->kind().toQualString()) + ": " + error.refusal().reason},
                               util::locationOf(*node), error.advice());
     } catch (const CompileError& error) {
+      if (error.code() == ErrorCode::kInvalidNetwork) {
+        throw CompileError(ErrorCode::kConversionFailed, std::string(node->kind().toQualString()) + ": " + error.message(),
+                           util::locationOf(*node), error.advice());
+      }
       if (!error.location().empty()) {
         throw;
       }

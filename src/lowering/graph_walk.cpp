@@ -1,5 +1,7 @@
 #include "lowering/pass.h"
 
+#include <algorithm>
+
 namespace torchtrt::lowering {
 
 using torch::jit::Block;
@@ -22,6 +24,26 @@ void inlineBlock(Node* node, Block* block) {
   }
   for (size_t i = 0; i < node->outputs().size(); ++i) {
     node->outputs()[i]->replaceAllUsesWith(block->outputs()[i]);
+  }
+}
+
+bool isMutable(const c10::Type& type) {
+  switch (type.kind()) {
+    case c10::TypeKind::TensorType:
+    case c10::TypeKind::ListType:
+    case c10::TypeKind::DictType:
+    case c10::TypeKind::ClassType:
+    case c10::TypeKind::AnyType:
+      return true;
+    case c10::TypeKind::OptionalType:
+    case c10::TypeKind::TupleType:
+    case c10::TypeKind::FutureType:
+    case c10::TypeKind::UnionType: {
+      const auto contained = type.containedTypes();
+      return std::any_of(contained.begin(), contained.end(), [](const c10::TypePtr& inner) { return isMutable(*inner); });
+    }
+    default:
+      return false;
   }
 }
 

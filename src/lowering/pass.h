@@ -26,5 +26,7 @@ TORCHTRT_API const Pass* findPass(const std::string& name);
 void forEachNode(torch::jit::Block* block, const std::function<void(torch::jit::Node*)>& visit);
 // Moves the nodes of an inner block in front of its node and replaces the node's outputs by the block's.
 void inlineBlock(torch::jit::Node* node, torch::jit::Block* block);
+// Whether values of this type hold something that can be written to (libtorch keeps its own answer to itself).
+bool isMutable(const c10::Type& type);
 
 }  // namespace torchtrt::lowering

@@ -45,7 +45,9 @@ bool evaluateInPyTorch(ConversionCtx& ctx, const Node& node) {
     const at::NoGradGuard no_grad;
     node.getOperation()(*stack);
   } catch (const std::exception& error) {
-    ctx.refuse("evaluation", std::string("PyTorch fails to compute it from constants: ") + error.what());
+    // The lines behind the first are libtorch's back trace.
+    const std::string text = error.what();
+    ctx.refuse("evaluation", "PyTorch fails to compute it from constants: " + text.substr(0, text.find('\n')));
   }
   for (size_t i = 0; i < node.outputs().size(); ++i) {
     associate(ctx, node.outputs()[i], (*stack)[i]);

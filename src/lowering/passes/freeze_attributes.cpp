@@ -102,7 +102,7 @@ class AttributeFreezer {
     torch::jit::AliasDb aliases(graph_, /*isFrozen=*/true);
     forEachNode(graph_->block(), [&](Node* node) {
       const bool sets = node->kind() == prim::SetAttr;
-      const bool mutated = node->kind() == prim::GetAttr && torch::jit::AliasDb::isMutableType(node->output()) &&
+      const bool mutated = node->kind() == prim::GetAttr && isMutable(*node->output()->type()) &&
                            !objects_.count(node->output()) && aliases.hasWriters(node->output());
       const auto owner = sets || mutated ? objects_.find(node->input(0)) : objects_.end();
       if (owner != objects_.end()) {

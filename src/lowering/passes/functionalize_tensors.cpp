@@ -97,7 +97,7 @@ class TensorFunctionalizer {
  public:
   explicit TensorFunctionalizer(GraphPtr graph) : graph_(std::move(graph)), aliases_(graph_) {
     collectValues(graph_->block(), &values_);
-    std::erase_if(values_, [](const Value* value) { return !AliasDb::isMutableType(value); });
+    std::erase_if(values_, [](const Value* value) { return !isMutable(*value->type()); });
   }
 
   bool run() {
@@ -115,7 +115,9 @@ class TensorFunctionalizer {
       return false;
     }
     return std::all_of(values_.begin(), values_.end(), [&](Value* value) {
-      if (value == mutated || value == node->output() || !aliases_.mayContainAlias(mutated, value)) {
+      // What is made later is made from the written value, or from a value that is read later itself.
+      if (value == mutated || value->node() == node || value->node()->isAfter(node) ||
+          !aliases_.mayContainAlias(mutated, value)) {
         return true;
       }
       if (isOwnedElsewhere(value) || loopBetween(node, value->node()->owningBlock())) {
