@@ -58,9 +58,9 @@ Problem problemOf(const Case& layer);
 std::vector<Tensor> run(const Case& layer, Layout layout = Layout::kRowMajor, int threads = 1);
 Values runOne(const Case& layer);
 
-// Runs the case with its inputs and outputs in every layout, on one thread and on three. All runs must give the same
-// bits, and output `i` must be near expected[i]: exactly for integers, else within `tolerance` (by default the dtype's)
-// of the largest.
+// Runs the case with its inputs and outputs in every layout, on one thread and on three, which must give the same bits.
+// Output `i` must be near expected[i]: exactly for integers, else within `tolerance` (by default the dtype's) of the
+// largest.
 void expectOutputs(const Case& layer, const std::vector<Values>& expected, double tolerance = -1);
 
 }  // namespace torchtrt::kernels::testing
