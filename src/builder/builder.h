@@ -13,9 +13,9 @@
 namespace torchtrt::builder {
 
 struct BuildOptions {
-  bool optimize = true;                                       // run optimization's default pipeline first (on a copy)
-  bool channels_last = true;                                  // let spatial layers run channels-last
-  std::vector<std::pair<std::string, std::string>> recorded;  // options to note in the plan
+  bool optimize = true;       // run optimization's default pipeline first (on a copy)
+  bool channels_last = true;  // let spatial layers run channels-last
+  std::vector<std::pair<std::string, std::string>> recorded = {};  // options to note in the plan
 };
 
 // Throws CompileError(kBuildFailed, kInvalidNetwork). The network is not changed.

@@ -78,12 +78,20 @@ class ModelLoader {
       for (const int32_t output : step.outputs) {
         problem.outputs.push_back(describe(output));
       }
-      locateErrors(step, [&] {
-        kernels::Chosen chosen =
-            kernels::createKernel(problem, model_->force_reference ? std::string_view("reference") : step.hint);
-        model_->packed_bytes += chosen.kernel->packedBytes();
-        model_->steps.push_back({std::move(chosen.kernel), chosen.implementation});
-      });
+      locateErrors(step, [&] { addKernel(step, problem); });
+    }
+  }
+
+  // A kernel is refused for nothing that the verifier of networks lets through: then the plan is not one of ours.
+  void addKernel(const plan::Step& step, const kernels::Problem& problem) {
+    try {
+      kernels::Chosen chosen =
+          kernels::createKernel(problem, model_->force_reference ? std::string_view("reference") : step.hint);
+      model_->packed_bytes += chosen.kernel->packedBytes();
+      model_->steps.push_back({std::move(chosen.kernel), chosen.implementation});
+    } catch (const InternalError& error) {
+      throw EngineError(ErrorCode::kPlanCorrupt, "step '" + step.name + "' (" + step.family + "): " + error.message(),
+                        step.location, "compile the module again");
     }
   }
 

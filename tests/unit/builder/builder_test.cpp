@@ -1,0 +1,105 @@
+#include "builder/builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "run.h"
+
+namespace torchtrt::builder {
+namespace {
+
+using ::testing::HasSubstr;
+using torchtrt::network::parse;
+
+constexpr const char* kDynamic = R"(network "dynamic" (n in [1, 4, 8]) {
+  input %x : float32[n, 2, 3]
+  %w = constant() {} : float32[6, 2] data=[1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1]
+  %again = constant() {} : float32[6, 2] data=[1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1]
+  %unused = constant() {} : float32[1] data=[5]
+  %flat = shuffle(%x) {reshape_dims=[n, 6]}
+  %a = matrix_multiply(%flat, %w) {}
+  %b = matrix_multiply(%flat, %again) {activation="relu"}
+  %dead = unary(%a) {op="neg"}
+  %sum = elementwise(%a, %b) {op="sum"}
+  %same = identity(%sum) {}
+  output "y" %same
+})";
+
+TEST(Builder, EmitsWhatIsNeededAndNothingTwice) {
+  const plan::Plan plan = buildText(kDynamic);
+  EXPECT_EQ(plan.weights.size(), 1U);
+  EXPECT_EQ(stepsOf(plan), "matrix_multiply matrix_multiply elementwise");
+  EXPECT_EQ(plan.program.size(), 4U) << "n, 2, 3 and 6";
+  const std::string text = plan::print(plan);
+  EXPECT_THAT(text, HasSubstr("\"flat\" : float32[n, 6] view of %0"));
+  EXPECT_THAT(text, HasSubstr("\"same\" : float32[n, 2] view of"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("dead")));
+}
+
+TEST(Builder, ItsPlanComputesWhatTheNetworkSays) {
+  const auto engine = loadPlan(build(*parse(kDynamic)));
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6, -1, -2, -3, -4, -5, -6};
+  const auto outputs = runEngine(*engine, {network::Weights::copyOf(DType::kFloat32, {2, 2, 3}, values.data())});
+  ASSERT_EQ(outputs.size(), 1U);
+  const auto* y = outputs[0].as<float>();
+  EXPECT_EQ(std::vector<float>(y, y + 4), (std::vector<float>{18, 24, -9, -12}));
+}
+
+TEST(Builder, BytesAreAFunctionOfNetworkAndOptions) {
+  const auto network = parse(kDynamic);
+  const std::string before = network::print(*network);
+  const std::string first = plan::serialize(build(*network));
+  EXPECT_TRUE(plan::serialize(build(*network)) == first);
+  EXPECT_TRUE(plan::serialize(build(*parse(kDynamic))) == first);
+  EXPECT_EQ(network::print(*network), before) << "the network stays as it was";
+}
+
+TEST(Builder, RecordsOptions) {
+  const plan::Plan plan = build(*parse(kDynamic), {.recorded = {{"device", "cpu"}}});
+  EXPECT_THAT(plan::print(plan), HasSubstr("option device = cpu"));
+}
+
+TEST(Builder, KeepsLocations) {
+  const auto network = parse(R"(network "n" () {
+  input %x : float32[2]
+  %y = unary(%x) {op="exp"}  # model.py:3:8 (head)
+  output "y" %y
+})");
+  EXPECT_EQ(toString(build(*network).steps.at(0).location), "model.py:3:8 (head)");
+}
+
+TEST(Builder, CompilesExpressions) {
+  const plan::Plan plan = buildText(R"(network "n" (n in [1, 4, 8]) {
+  input %x : float32[n, 7]
+  %p = padding(%x) {pre=[1, 0], post=[n, 0]}
+  %y = shuffle(%p) {reshape_dims=[-1]}
+  output "y" %y
+})");
+  EXPECT_THAT(plan::print(plan), HasSubstr("float32[2*n+1, 7]"));
+  EXPECT_THAT(plan::print(plan), HasSubstr("float32[14*n+7]"));
+}
+
+TEST(Builder, RefusesAMalformedNetwork) {
+  const auto network = parse(kDynamic);
+  network->findLayer("sum")->setAttribute("op", std::string("glow"));
+  EXPECT_THROW(build(*network), CompileError);
+}
+
+TEST(Builder, ASymbolThatNoInputHasIsAnError) {
+  network::Network network;
+  network.addSymbol({"n", 1, 2, 3});
+  network::Tensor* x = network.addInput("x", DType::kFloat32, Dims{Dim(1)});
+  network::Layer* y = network.addLayer(network::LayerType::kEXPAND, {x}, {});
+  y->setAttribute("dims", Dims{Dim::symbol("n")});
+  network.markOutput(*y->getOutput(0), "y");
+  try {
+    build(network);
+    FAIL();
+  } catch (const CompileError& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kBuildFailed);
+    EXPECT_THAT(error.what(), HasSubstr("is not a dimension of any input"));
+  }
+}
+
+}  // namespace
+}  // namespace torchtrt::builder

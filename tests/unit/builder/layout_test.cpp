@@ -1,0 +1,118 @@
+#include <gtest/gtest.h>
+
+#include "engine/loaded_engine.h"
+#include "run.h"
+#include "support/interpreter.h"
+
+namespace torchtrt::builder {
+namespace {
+
+constexpr const char* kConvolution = "stride=[1, 1], pre_padding=[1, 1], post_padding=[1, 1], dilation=[1, 1]";
+
+// A network with one input [2, 8, 6, 6], the constants %k (3x3) and %p (1x1) and the given layers.
+std::string imageNetwork(const std::string& layers) {
+  return R"(network "image" () {
+  input %x : float32[2, 8, 6, 6]
+  %k = fill() {op="constant", dims=[8, 8, 3, 3], dtype=float32, value=0.125}
+)" + layers +
+         "\n}";
+}
+
+std::string conv(const std::string& name, const std::string& input) {
+  return "  %" + name + " = convolution(%" + input + ", %k) {" + kConvolution + "}\n";
+}
+
+// Optimized, so that %k is a constant.
+std::string stepsFor(const std::string& layers) {
+  return stepsOf(build(*network::parse(imageNetwork(layers))));
+}
+
+TEST(Layout, SpatialLayersRunChannelsLastWithoutReordersBetween) {
+  EXPECT_EQ(stepsFor(conv("a", "x") + R"(  %b = unary(%a) {op="sin"}
+  %c = pooling(%b) {op="max", window=[2, 2], stride=[2, 2], pre_padding=[0, 0], post_padding=[0, 0], dilation=[1, 1]}
+)" + conv("d", "c") + R"(  output "y" %d)"),
+            "reformat(0,2,3,1) convolution(0,2,3,1) unary(0,2,3,1) pooling(0,2,3,1) convolution(0,2,3,1) reformat");
+}
+
+TEST(Layout, BranchesStayChannelsLast) {
+  EXPECT_EQ(
+      stepsFor(conv("a", "x") + conv("b", "a") + R"(  %c = concatenation(%a, %b) {axis=1}
+  %d = unary(%c) {op="sin"}
+  output "y" %d)"),
+      "reformat(0,2,3,1) convolution(0,2,3,1) convolution(0,2,3,1) concatenation(0,2,3,1) unary(0,2,3,1) reformat");
+}
+
+TEST(Layout, ASinglePixelNeedsNoReorder) {
+  EXPECT_EQ(stepsFor(conv("a", "x") + R"(  %b = adaptive_pooling(%a) {op="average", output_size=[1, 1]}
+  %c = shuffle(%b) {reshape_dims=[2, 8]}
+  %d = unary(%c) {op="sin"}
+  output "y" %d)"),
+            "reformat(0,2,3,1) convolution(0,2,3,1) adaptive_pooling(0,2,3,1) unary");
+}
+
+TEST(Layout, FlatteningPixelsNeedsAReorder) {
+  EXPECT_EQ(stepsFor(conv("a", "x") + R"(  %c = shuffle(%a) {reshape_dims=[2, 288]}
+  output "y" %c)"),
+            "reformat(0,2,3,1) convolution(0,2,3,1) reformat");
+}
+
+TEST(Layout, TranspositionsThatMoveNothingAreViews) {
+  EXPECT_EQ(stepsFor(conv("a", "x") + R"(  %b = shuffle(%a) {first_permutation=[0, 2, 3, 1]}
+  %c = normalization(%b) {mode="layer", eps=1e-05}
+  %d = shuffle(%c) {first_permutation=[0, 3, 1, 2]}
+  %e = elementwise(%d, %a) {op="sum"}
+  output "y" %e)"),
+            "reformat(0,2,3,1) convolution(0,2,3,1) normalization elementwise(0,2,3,1) reformat");
+}
+
+TEST(Layout, OneChannelNeedsNoReorder) {
+  const plan::Plan plan = build(*network::parse(R"(network "gray" () {
+  input %x : float32[1, 1, 6, 6]
+  %k = constant() {} : float32[2, 1, 1, 1] data=[1, 2]
+  %a = convolution(%x, %k) {}
+  output "y" %a
+})"));
+  EXPECT_EQ(stepsOf(plan), "convolution(0,2,3,1) reformat");
+}
+
+TEST(Layout, NetworksWithoutConvolutionStayRowMajor) {
+  EXPECT_EQ(stepsOf(build(*network::parse(R"(network "pool" () {
+  input %x : float32[2, 8, 6, 6]
+  %c = pooling(%x) {op="max", window=[2, 2], stride=[2, 2], pre_padding=[0, 0], post_padding=[0, 0], dilation=[1, 1]}
+  output "y" %c
+})"))),
+            "pooling");
+}
+
+TEST(Layout, ItCanBeSwitchedOff) {
+  const auto network = network::parse(imageNetwork(conv("a", "x") + R"(  output "y" %a)"));
+  EXPECT_EQ(stepsOf(build(*network, {.channels_last = false})), "convolution");
+}
+
+TEST(Layout, AChannelsLastInputIsReadAsItLies) {
+  const auto network = network::parse(imageNetwork(conv("a", "x") + R"(  output "y" %a)"));
+  const std::string bytes = plan::serialize(build(*network));
+  const auto engine = engine::loadOn(device::cpu(), testing::bytesOf(bytes), nullptr, {}, {});
+  std::vector<float> values(2 * 8 * 6 * 6);
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<float>(i % 13) - 6;
+  }
+  testing::HostTensor channels_last({2, 8, 6, 6}, values);
+  channels_last.strides = {288, 1, 48, 8};
+  testing::HostTensor row_major({2, 8, 6, 6}, values);
+  for (int64_t n = 0; n < 2; ++n) {
+    for (int64_t c = 0; c < 8; ++c) {
+      for (int64_t p = 0; p < 36; ++p) {
+        row_major.values[static_cast<size_t>(n * 288 + c * 36 + p)] = values[static_cast<size_t>(n * 288 + p * 8 + c)];
+      }
+    }
+  }
+  const auto shapes = engine->specialization(std::vector{channels_last.view()}, 1);
+  EXPECT_EQ(shapes->input_copies, 0);
+  EXPECT_EQ(shapes->skipped_steps, 1) << "the reorder of the input";
+  EXPECT_EQ(testing::callEngine(*engine, {channels_last})[0].values(),
+            testing::callEngine(*engine, {row_major})[0].values());
+}
+
+}  // namespace
+}  // namespace torchtrt::builder

@@ -1,0 +1,70 @@
+// Random networks, built in every way and run through an engine, against the layer-by-layer interpreter.
+#include <gtest/gtest.h>
+
+#include "run.h"
+#include "support/interpreter.h"
+#include "support/random_network.h"
+
+namespace torchtrt::builder {
+namespace {
+
+using network::Weights;
+
+struct Way {
+  const char* name;
+  BuildOptions options;
+  bool force_reference;
+  int threads;
+};
+
+class RandomNetworks : public ::testing::TestWithParam<Way> {};
+
+TEST_P(RandomNetworks, RunAsTheInterpreterSays) {
+  int impossible = 0;
+  for (const uint64_t seed : test::seedsToTry(150)) {
+    SCOPED_TRACE("TORCHTRT_SEED=" + std::to_string(seed));
+    const auto network = test::randomNetwork(seed);
+    const auto engine = loadPlan(build(*network, GetParam().options), {.force_reference = GetParam().force_reference});
+    for (const int64_t batch : {2, 1, 4}) {
+      const std::vector<Weights> inputs =
+          torchtrt::testing::randomInputs(*network, static_cast<uint32_t>(seed), {{"n", batch}});
+      std::vector<Weights> expected;
+      try {
+        expected = torchtrt::testing::interpret(*network, inputs);
+      } catch (const InternalError&) {
+        ++impossible;  // dims that fit together for some batches only, like n broadcast to 0
+        continue;
+      }
+      const std::vector<Weights> got = runEngine(*engine, inputs, GetParam().threads);
+      ASSERT_EQ(got.size(), expected.size());
+      for (size_t i = 0; i < got.size(); ++i) {
+        EXPECT_TRUE(torchtrt::testing::agree(got[i], expected[i])) << "output " << i << " of\n"
+                                                                   << network::print(*network);
+      }
+      if (network->symbols().empty()) {
+        break;
+      }
+    }
+    if (HasFailure()) {
+      return;
+    }
+  }
+  EXPECT_LT(impossible, 5);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryWay, RandomNetworks,
+                         ::testing::Values(Way{"AsTheyAre", {.optimize = false, .channels_last = false}, true, 1},
+                                           Way{"ChannelsLast", {.optimize = false}, true, 1},
+                                           Way{"Fast", {.optimize = false}, false, 2}, Way{"Optimized", {}, false, 1}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(RandomNetworks, BytesAreTheSameEveryTime) {
+  for (const uint64_t seed : test::seedsToTry(30)) {
+    const auto network = test::randomNetwork(seed);
+    EXPECT_TRUE(plan::serialize(build(*network)) == plan::serialize(build(*test::randomNetwork(seed))))
+        << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace torchtrt::builder

@@ -1,0 +1,62 @@
+// Builds a network and runs it through plan bytes and an engine, for the tests of this folder.
+#pragma once
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "builder/builder.h"
+#include "support/engine_call.h"
+#include "torchtrt/network.h"
+
+namespace torchtrt::builder {
+
+inline std::vector<network::Weights> runEngine(const engine::Engine& engine,
+                                               const std::vector<network::Weights>& inputs, int threads = 1) {
+  std::vector<std::vector<int64_t>> strides;
+  std::vector<engine::TensorView> views;
+  for (const network::Weights& input : inputs) {
+    std::vector<int64_t> dense(input.dims.size());
+    int64_t stride = 1;
+    for (size_t i = dense.size(); i-- > 0; stride *= input.dims[i]) {
+      dense[i] = stride;
+    }
+    strides.push_back(std::move(dense));
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    views.push_back({inputs[i].dtype, static_cast<int32_t>(inputs[i].dims.size()), inputs[i].dims.data(),
+                     strides[i].data(), inputs[i].data.get()});
+  }
+  testing::KeptOutputs outputs;
+  engine.enqueue(views, outputs, threads);
+  std::vector<network::Weights> results;
+  for (const testing::KeptOutputs::Output& output : outputs.outputs) {
+    results.push_back(network::Weights::copyOf(output.dtype, output.dims, output.memory.get()));
+  }
+  return results;
+}
+
+inline std::shared_ptr<const engine::Engine> loadPlan(const plan::Plan& plan, const engine::LoadOptions& options = {}) {
+  const std::string bytes = plan::serialize(plan);
+  return engine::Engine::load(testing::bytesOf(bytes), nullptr, {}, options);
+}
+
+// The network as it is: no optimization, so that the plan shows the builder's own work.
+inline plan::Plan buildText(const std::string& text) {
+  return build(*network::parse(text), {.optimize = false});
+}
+
+// One line per step, "convolution(0,2,3,1)": family and the memory order of its output; views as "view".
+inline std::string stepsOf(const plan::Plan& plan) {
+  std::string text;
+  for (const plan::Step& step : plan.steps) {
+    std::string order;
+    for (const uint8_t axis : plan.tensors[static_cast<size_t>(step.outputs[0])].order) {
+      order += (order.empty() ? "" : ",") + std::to_string(axis);
+    }
+    text += (text.empty() ? "" : " ") + step.family + (order.empty() ? "" : "(" + order + ")");
+  }
+  return text;
+}
+
+}  // namespace torchtrt::builder

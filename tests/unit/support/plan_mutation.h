@@ -1,0 +1,129 @@
+// Damages plan bytes at random and loads and runs the result: the outcome has to be an EngineError or the answer of the
+// undamaged plan. With `mend` the checksum is made right again, as an attacker would, so that the damage reaches the
+// checks behind it; the answer may then be another one.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <string>
+
+#include "base/hash.h"
+#include "support/engine_call.h"
+#include "support/plan_maker.h"
+
+namespace torchtrt::testing {
+
+// Layers of every group of rules, a symbol, a view and a weight, in a few hundred bytes.
+inline std::string fuzzedPlan() {
+  using Ints = std::vector<int64_t>;
+  PlanMaker make("fuzzed");
+  const plan::Register n = make.symbol("n", 1, 2, 4);
+  const plan::Register three = make.number(3);
+  const plan::Register four = make.number(4);
+  const plan::Register two = make.number(2);
+  const int32_t x = make.input("x", {n, two, four, four});
+  const int32_t kernel = make.floats("k", {2, 2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8});
+  const Ints ones = {1, 1};
+  const Ints zeros = {0, 0};
+  const int32_t conv =
+      make.step("convolution", {x, kernel}, {n, two, three, three},
+                {{"stride", ones}, {"pre_padding", zeros}, {"post_padding", zeros}, {"dilation", ones}});
+  make.at(conv).order = {0, 2, 3, 1};
+  const int32_t pool = make.step("pooling", {conv}, {n, two, two, two},
+                                 {{"op", std::string("max")},
+                                  {"window", Ints{2, 2}},
+                                  {"stride", ones},
+                                  {"pre_padding", zeros},
+                                  {"post_padding", zeros},
+                                  {"dilation", ones}});
+  const plan::Register eight = make.number(8);
+  const int32_t flat = make.view("flat", pool, {n, eight});
+  const int32_t matrix = make.floats("m", {8, 3}, std::vector<float>(24, 0.5F));
+  const int32_t scores = make.step("matrix_multiply", {flat, matrix}, {n, three});
+  const int32_t soft = make.step("softmax", {scores}, {n, three}, {{"axis", int64_t{1}}});
+  const int32_t cut = make.step("slice", {soft}, {n, two}, {{"stride", ones}});
+  make.lastStep().dims = {{"start", {make.number(0), make.number(1)}}, {"size", {n, two}}};
+  const int32_t sum =
+      make.step("reduce", {cut}, {n}, {{"op", std::string("sum")}, {"axes", Ints{1}}, {"keep_dims", false}});
+  const int32_t both =
+      make.step("concatenation", {sum, sum}, {make.emit({plan::Op::kMul, two, n, 0})}, {{"axis", int64_t{0}}});
+  make.output("y", both);
+  make.output("scores", scores);
+  return plan::serialize(make.plan());
+}
+
+class PlanFuzzer {
+ public:
+  PlanFuzzer() : bytes_(fuzzedPlan()), expected_(run(bytes_)) {}
+
+  // "" when all is well, else what happened.
+  std::string tryOne(uint64_t seed) {
+    std::mt19937_64 random(seed);
+    const bool mend = seed % 2 != 0;
+    std::string damaged = bytes_;
+    if (seed % 5 == 0) {
+      damaged.resize(random() % damaged.size());
+    }
+    const uint64_t flips = damaged.empty() ? 0 : random() % 4 + (damaged.size() == bytes_.size() ? 1 : 0);
+    for (uint64_t i = 0; i < flips; ++i) {
+      char& byte =
+          damaged[mend ? kHeader + random() % (damaged.size() - std::min(kHeader, damaged.size() - 1)) % damaged.size()
+                       : random() % damaged.size()];
+      byte = random() % 2 == 0 ? static_cast<char>(byte ^ (1 << random() % 8)) : static_cast<char>(random());
+    }
+    if (mend) {
+      mendChecksum(damaged);
+    }
+    try {
+      const std::string got = run(damaged);
+      ++answers_;
+      return mend || got == expected_ ? "" : "another answer";
+    } catch (const EngineError&) {
+      ++errors_;
+      return "";
+    } catch (const std::exception& error) {
+      return std::string("not an EngineError: ") + error.what();
+    }
+  }
+  int errors() const {
+    return errors_;
+  }
+  int answers() const {
+    return answers_;
+  }
+
+ private:
+  static constexpr size_t kHeader = 64;  // see src/plan/format.h
+
+  static void mendChecksum(std::string& bytes) {
+    uint64_t graph = 0;
+    if (bytes.size() < kHeader) {
+      return;
+    }
+    std::memcpy(&graph, bytes.data() + 16, sizeof graph);
+    if (graph > bytes.size() - kHeader) {
+      return;
+    }
+    std::memset(bytes.data() + 32, 0, 16);
+    const Hash128 hash = hashBytes(bytes.data(), kHeader + graph);
+    std::memcpy(bytes.data() + 32, &hash.low, 8);
+    std::memcpy(bytes.data() + 40, &hash.high, 8);
+  }
+
+  // The outputs' bytes.
+  static std::string run(const std::string& bytes) {
+    const auto engine = engine::Engine::load(bytesOf(bytes));
+    const HostTensor input = HostTensor::counting({2, 2, 4, 4});
+    std::string result;
+    for (const KeptOutputs::Output& output : callEngine(*engine, {input})) {
+      result.append(static_cast<const char*>(output.memory.get()), output.count * sizeOf(output.dtype));
+    }
+    return result;
+  }
+
+  std::string bytes_, expected_;
+  int errors_ = 0, answers_ = 0;
+};
+
+}  // namespace torchtrt::testing
