@@ -67,9 +67,18 @@ TensorFormat layoutOf(const at::Tensor& tensor) {
   return channels_last && !tensor.is_contiguous() ? TensorFormat::kChannelsLast : TensorFormat::kContiguous;
 }
 
+// A tensor that can stand for an input: one with data to read.
 const at::Tensor& checked(const at::Tensor& tensor) {
   if (!tensor.defined()) {
     reject("an input was made from an undefined tensor", "give a tensor with data, or a shape");
+  }
+  if (tensor.layout() != at::kStrided) {
+    reject(c10::str("an input was made from a tensor of layout ", tensor.layout(), ", expected a dense one"),
+           "call .to_dense() on it, or give a shape");
+  }
+  if (tensor.is_meta()) {
+    reject("an input was made from a tensor on the meta device, which holds no data to check the result with",
+           "give its shape and dtype: Input(tensor.shape, dtype=tensor.dtype)");
   }
   return tensor;
 }

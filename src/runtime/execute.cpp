@@ -4,6 +4,8 @@
 
 #include <ATen/EmptyTensor.h>
 
+#include "device/device.h"
+#include "plan/plan.h"
 #include "runtime/dtypes.h"
 #include "torchtrt/runtime.h"
 
@@ -68,8 +70,16 @@ class OutputTensors final : public engine::OutputAllocator {
 
   void* allocate(int index, DType dtype, std::span<const int64_t> dims) override {
     at::Tensor& tensor = tensors_[static_cast<size_t>(index)];
-    // ATen's own allocator aligns to 64 bytes and says how much it wanted when it fails.
-    tensor = at::detail::empty_cpu({dims.data(), dims.size()}, scalarTypeOf(dtype), /*pin_memory=*/false, std::nullopt);
+    if (exceedsMemory(dims, dtype)) {
+      return nullptr;
+    }
+    try {
+      // ATen's own allocator aligns to 64 bytes.
+      tensor =
+          at::detail::empty_cpu({dims.data(), dims.size()}, scalarTypeOf(dtype), /*pin_memory=*/false, std::nullopt);
+    } catch (const c10::Error&) {
+      return nullptr;  // the engine then says which output it was, and how large
+    }
     return tensor.mutable_data_ptr();
   }
 
@@ -78,6 +88,12 @@ class OutputTensors final : public engine::OutputAllocator {
   }
 
  private:
+  // Linux promises more memory than there is and kills who uses it.
+  static bool exceedsMemory(std::span<const int64_t> dims, DType dtype) {
+    const uint64_t memory = device::cpu().properties().memory_bytes;
+    return memory != 0 && plan::checkedBytes(dims, dtype) > memory;
+  }
+
   std::vector<at::Tensor> tensors_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <iostream>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "commands.h"
 #include "engines.h"
@@ -10,10 +12,15 @@
 namespace torchtrtc {
 
 void addCheckCommand(CLI::App& app) {
-  auto* command = app.add_subcommand("check", "Load a saved module and say whether it runs here; name a missing library");
+  auto* command =
+      app.add_subcommand("check", "Load a saved module and say whether it runs here; name a missing library");
   auto file = std::make_shared<std::string>();
   command->add_option("file", *file, "Module that torch.jit.save wrote")->required();
-  command->callback([file] {
+  auto libraries = std::make_shared<std::vector<std::string>>();
+  command->add_option(kCustomOps, *libraries, "Library with operators the module uses (repeatable)")
+      ->allow_extra_args(false);
+  command->callback([file, libraries] {
+    openLibraries(*libraries, kCustomOps);
     const torch::jit::Module module = loadModule(*file);
     const size_t engines = findEngines(module).size();
     std::cout << *file << ": loads, " << engines << (engines == 1 ? " engine" : " engines") << "\n";

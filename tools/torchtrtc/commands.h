@@ -1,13 +1,17 @@
-// The tool's commands. Each adds itself to the command line; its callback does the work and throws torchtrt::Error when it cannot.
+// The tool's commands. Each adds itself to the command line; its callback does the work and throws torchtrt::Error when
+// it cannot.
 #pragma once
 
 #include <CLI/CLI.hpp>
 
 namespace torchtrtc {
 
-void addCompileCommand(CLI::App& app);   // the tool's own arguments: torchtrtc INPUT OUTPUT SPECS... {OPTIONS}
-void addInspectCommand(CLI::App& app);   // torchtrtc inspect FILE
-void addRunCommand(CLI::App& app);       // torchtrtc run FILE SPECS...
-void addCheckCommand(CLI::App& app);     // torchtrtc check FILE
+// The option of every command that loads modules: libraries with the operators that they use.
+inline constexpr const char* kCustomOps = "--custom-torch-ops";
+
+void addCompileCommand(CLI::App& app);  // the tool's own arguments: torchtrtc INPUT OUTPUT SPECS... {OPTIONS}
+void addInspectCommand(CLI::App& app);  // torchtrtc inspect FILE
+void addRunCommand(CLI::App& app);      // torchtrtc run FILE SPECS...
+void addCheckCommand(CLI::App& app);    // torchtrtc check FILE
 
 }  // namespace torchtrtc

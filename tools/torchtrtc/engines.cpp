@@ -2,7 +2,8 @@
 
 namespace torchtrtc {
 
-std::vector<std::pair<std::string, c10::intrusive_ptr<torchtrt::runtime::Engine>>> findEngines(const torch::jit::Module& module) {
+std::vector<std::pair<std::string, c10::intrusive_ptr<torchtrt::runtime::Engine>>> findEngines(
+    const torch::jit::Module& module) {
   static const auto kEngine = c10::getCustomClassType<c10::intrusive_ptr<torchtrt::runtime::Engine>>();
   std::vector<std::pair<std::string, c10::intrusive_ptr<torchtrt::runtime::Engine>>> engines;
   for (const auto& attribute : module.named_attributes(/*recurse=*/true)) {

@@ -12,6 +12,7 @@
 namespace torchtrtc {
 
 // Attribute path and engine, in the order of the module's attributes.
-std::vector<std::pair<std::string, c10::intrusive_ptr<torchtrt::runtime::Engine>>> findEngines(const torch::jit::Module& module);
+std::vector<std::pair<std::string, c10::intrusive_ptr<torchtrt::runtime::Engine>>> findEngines(
+    const torch::jit::Module& module);
 
 }  // namespace torchtrtc

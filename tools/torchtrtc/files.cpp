@@ -1,61 +1,48 @@
 #include "files.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <system_error>
 
+#include "messages.h"
 #include "torchtrt/error.h"
 
 namespace torchtrtc {
-namespace {
 
 using torchtrt::CompileError;
 using torchtrt::ErrorCode;
 
-// The line of libtorch's message that says what happened, without its back trace.
-std::string firstLine(const std::string& message) {
-  const size_t begin = message.find_first_not_of(" \n");
-  return begin == std::string::npos ? message : message.substr(begin, message.find('\n', begin) - begin);
-}
-
-}  // namespace
-
-std::string missingLibrary(const std::string& libtorch_message) {
-  static const std::regex kOperator("Unknown builtin op: ([A-Za-z0-9_]+)::");
-  static const std::regex kClass("torch\\.classes\\.([A-Za-z0-9_]+)\\.");
-  std::smatch match;
-  if (!std::regex_search(libtorch_message, match, kOperator) && !std::regex_search(libtorch_message, match, kClass)) {
-    return {};
-  }
-  const std::string space = match[1];
-  if (space == "tensorrt") {
-    return "libtorchtrt_runtime.so";
-  }
-  if (space == "torchvision") {
-    return "torchvision's _C.so (in Python: import torchvision)";
-  }
-  return "the library that registers torch.ops." + space;
-}
-
 torch::jit::Module loadModule(const std::string& path) {
   if (!std::filesystem::is_regular_file(path)) {
-    throw CompileError(ErrorCode::kInvalidModule, "\"" + path + "\" is not a file", {}, "pass a file that torch.jit.save wrote");
+    throw CompileError(ErrorCode::kInvalidModule, "\"" + path + "\" is not a file", {},
+                       "pass a file that torch.jit.save wrote");
   }
   try {
     return torch::jit::load(path, at::kCPU);
   } catch (const std::exception& e) {
     const std::string library = missingLibrary(e.what());
     if (!library.empty()) {
-      throw CompileError(ErrorCode::kInvalidModule, "\"" + path + "\" needs " + library + ": " + firstLine(e.what()), {},
+      throw CompileError(ErrorCode::kInvalidModule, "\"" + path + "\" needs " + library + ": " + reasonOf(e.what()), {},
                          "load it with --custom-torch-ops=FILE");
     }
-    throw CompileError(ErrorCode::kInvalidModule, "\"" + path + "\" is not a TorchScript module: " + firstLine(e.what()), {},
-                       "save the module with torch.jit.save; a checkpoint of torch.save or an exported program is not one");
+    throw CompileError(
+        ErrorCode::kInvalidModule, "\"" + path + "\" is not a TorchScript module: " + reasonOf(e.what()), {},
+        "save the module with torch.jit.save; a checkpoint of torch.save or an exported program is not one");
+  }
+}
+
+void openLibraries(const std::vector<std::string>& files, const std::string& option) {
+  for (const std::string& file : files) {
+    if (dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
+      throw CompileError(ErrorCode::kInvalidOption, option + ": cannot open \"" + file + "\": " + dlerror(), {},
+                         "give the path of a shared library that is linked with the same libtorch");
+    }
   }
 }
 
@@ -67,23 +54,32 @@ std::string readFile(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void replaceFile(const std::string& path, const std::function<void(const std::string& temporary)>& write) {
+void replaceFile(const std::string& path, const std::function<void(const Sink& sink)>& write) {
   const std::string temporary = path + ".part" + std::to_string(getpid());
+  std::FILE* file = std::fopen(temporary.c_str(), "wb");
+  if (file == nullptr) {
+    throw CompileError(ErrorCode::kOutput, "cannot write \"" + path + "\": " + std::strerror(errno), {},
+                       "name a file in a folder that exists and that you may write to");
+  }
+  // libtorch's archive writer ends the process when it is told of a failure: that is kept until it is done.
+  int problem = 0;
+  const auto note = [&problem](bool is_good) { problem = is_good || problem != 0 ? problem : errno; };
   std::error_code ignored;
   try {
-    // libtorch's writer reports an unwritable file in many words; ask the system first.
-    if (!std::ofstream(temporary, std::ios::binary)) {
-      throw CompileError(ErrorCode::kOutput, "cannot write \"" + path + "\": " + std::strerror(errno), {},
-                         "name a file in a folder that exists and that you may write to");
-    }
-    write(temporary);
-    std::filesystem::rename(temporary, path);
-  } catch (const torchtrt::Error&) {
+    write([&](const void* data, size_t bytes) {
+      note(problem != 0 || std::fwrite(data, 1, bytes, file) == bytes);
+      return bytes;
+    });
+  } catch (...) {
+    std::fclose(file);
     std::filesystem::remove(temporary, ignored);
     throw;
-  } catch (const std::exception& e) {
+  }
+  note(std::fclose(file) == 0);
+  note(problem != 0 || std::rename(temporary.c_str(), path.c_str()) == 0);
+  if (problem != 0) {
     std::filesystem::remove(temporary, ignored);
-    throw CompileError(ErrorCode::kOutput, "cannot write \"" + path + "\": " + firstLine(e.what()), {},
+    throw CompileError(ErrorCode::kOutput, "cannot write \"" + path + "\": " + std::strerror(problem), {},
                        "see that the disk has room; what was there before is untouched");
   }
 }

@@ -1,23 +1,29 @@
-// Reading and writing the tool's files: every failure names the file and what to do, and a target is replaced only when the new
-// content is complete.
+// Reading and writing the tool's files: every failure names the file and what to do, and a target is replaced only when
+// the new content is complete.
 #pragma once
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <torch/script.h>
 
 namespace torchtrtc {
 
-// Throws CompileError(kInvalidModule): no such file, not a TorchScript archive, or a library is missing that the module needs.
+// Throws CompileError(kInvalidModule): no such file, not a TorchScript archive, or a library is missing that the module
+// needs.
 torch::jit::Module loadModule(const std::string& path);
+
+// Opens libraries that register operators or converters. Throws CompileError(kInvalidOption) that names `option`.
+void openLibraries(const std::vector<std::string>& files, const std::string& option);
 
 std::string readFile(const std::string& path);
 
-// `write` gets the name of a temporary file beside `path`, which then takes its place. Throws CompileError(kOutput).
-void replaceFile(const std::string& path, const std::function<void(const std::string& temporary)>& write);
+// Takes bytes and gives back how many it took, as libtorch's writers want: always all of them.
+using Sink = std::function<size_t(const void* data, size_t bytes)>;
 
-// The library that defines the operator or class which libtorch could not find, from its message; "" when it names none.
-std::string missingLibrary(const std::string& libtorch_message);
+// `write` fills a temporary file beside `path`, which takes its place when all of it is written. Throws
+// CompileError(kOutput).
+void replaceFile(const std::string& path, const std::function<void(const Sink& sink)>& write);
 
 }  // namespace torchtrtc

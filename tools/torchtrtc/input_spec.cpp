@@ -16,10 +16,12 @@ using torch_tensorrt::TensorFormat;
 using Shape = std::vector<int64_t>;
 
 constexpr const char* kGrammar =
-    "write (d,d,...) or [(min);(opt);(max)], then optionally @dtype and %format, e.g. \"[(1,3,224,224);(4,3,224,224);(8,3,224,224)]@f32%nchw\"";
+    "write (d,d,...) or [(min);(opt);(max)], then optionally @dtype and %format, e.g. "
+    "\"[(1,3,224,224);(4,3,224,224);(8,3,224,224)]@f32%nchw\"";
 
 [[noreturn]] void fail(const std::string& text, const std::string& why) {
-  throw torchtrt::CompileError(torchtrt::ErrorCode::kInvalidInputSpec, "input specification \"" + text + "\": " + why, {}, kGrammar);
+  throw torchtrt::CompileError(torchtrt::ErrorCode::kInvalidInputSpec, "input specification \"" + text + "\": " + why,
+                               {}, kGrammar);
 }
 
 std::string lower(std::string text) {
@@ -32,7 +34,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   for (char c : text) {
     if (c == separator) {
       parts.emplace_back();
-    } else if (!std::isspace(static_cast<unsigned char>(c))) {
+    } else {
       parts.back() += c;
     }
   }
@@ -75,10 +77,13 @@ std::string cutSuffix(std::string& text, char mark) {
 }
 
 TensorFormat parseFormat(const std::string& whole, const std::string& text) {
-  static const std::map<std::string, TensorFormat> kFormats = {
-      {"linear", TensorFormat::kContiguous},   {"nchw", TensorFormat::kContiguous},  {"chw", TensorFormat::kContiguous},
-      {"contiguous", TensorFormat::kContiguous}, {"nhwc", TensorFormat::kChannelsLast}, {"hwc", TensorFormat::kChannelsLast},
-      {"channels_last", TensorFormat::kChannelsLast}};
+  static const std::map<std::string, TensorFormat> kFormats = {{"linear", TensorFormat::kContiguous},
+                                                               {"nchw", TensorFormat::kContiguous},
+                                                               {"chw", TensorFormat::kContiguous},
+                                                               {"contiguous", TensorFormat::kContiguous},
+                                                               {"nhwc", TensorFormat::kChannelsLast},
+                                                               {"hwc", TensorFormat::kChannelsLast},
+                                                               {"channels_last", TensorFormat::kChannelsLast}};
   const auto found = kFormats.find(lower(text));
   if (found == kFormats.end()) {
     fail(whole, "unknown format \"" + text + "\", expected linear, nchw, chw, contiguous, nhwc, hwc or channels_last");
@@ -90,22 +95,26 @@ TensorFormat parseFormat(const std::string& whole, const std::string& text) {
 
 DataType parseDataType(const std::string& text, const std::string& option) {
   static const std::map<std::string, DataType> kTypes = {
-      {"float", DataType::kFloat},   {"float32", DataType::kFloat}, {"f32", DataType::kFloat},    {"fp32", DataType::kFloat},
-      {"half", DataType::kHalf},     {"float16", DataType::kHalf},  {"f16", DataType::kHalf},     {"fp16", DataType::kHalf},
-      {"int8", DataType::kChar},     {"i8", DataType::kChar},       {"char", DataType::kChar},    {"int", DataType::kInt},
-      {"int32", DataType::kInt},     {"i32", DataType::kInt},       {"long", DataType::kLong},    {"int64", DataType::kLong},
-      {"i64", DataType::kLong},      {"double", DataType::kDouble}, {"float64", DataType::kDouble}, {"f64", DataType::kDouble},
-      {"bool", DataType::kBool},     {"b", DataType::kBool}};
+      {"float", DataType::kFloat},    {"float32", DataType::kFloat}, {"f32", DataType::kFloat},
+      {"fp32", DataType::kFloat},     {"half", DataType::kHalf},     {"float16", DataType::kHalf},
+      {"f16", DataType::kHalf},       {"fp16", DataType::kHalf},     {"int8", DataType::kChar},
+      {"i8", DataType::kChar},        {"char", DataType::kChar},     {"int", DataType::kInt},
+      {"int32", DataType::kInt},      {"i32", DataType::kInt},       {"long", DataType::kLong},
+      {"int64", DataType::kLong},     {"i64", DataType::kLong},      {"double", DataType::kDouble},
+      {"float64", DataType::kDouble}, {"f64", DataType::kDouble},    {"bool", DataType::kBool},
+      {"b", DataType::kBool}};
   const auto found = kTypes.find(lower(text));
   if (found == kTypes.end()) {
-    throw torchtrt::CompileError(torchtrt::ErrorCode::kInvalidOption, option + ": unknown dtype \"" + text + "\"", {},
-                                 "use float32, float64, float16, int8, int32, int64 or bool, or a short form such as f32");
+    throw torchtrt::CompileError(
+        torchtrt::ErrorCode::kInvalidOption, option + ": unknown dtype \"" + text + "\"", {},
+        "use float32, float64, float16, int8, int32, int64 or bool, or a short form such as f32");
   }
   return found->second;
 }
 
 torch_tensorrt::Input parseInputSpec(const std::string& text) {
   std::string shapes = text;
+  std::erase_if(shapes, [](unsigned char c) { return std::isspace(c) != 0; });
   const std::string format = cutSuffix(shapes, '%');
   const std::string dtype = cutSuffix(shapes, '@');
   if (text.find('%') != std::string::npos && format.empty()) {
@@ -114,11 +123,11 @@ torch_tensorrt::Input parseInputSpec(const std::string& text) {
   if (text.find('@') != std::string::npos && dtype.empty()) {
     fail(text, "nothing follows @");
   }
-  const TensorFormat tensor_format = format.empty() ? TensorFormat::kContiguous : parseFormat(text, format);
-  const DataType data_type = dtype.empty() ? DataType::kUnknown : parseDataType(dtype, "input specification \"" + text + "\"");
+  const TensorFormat tensor_format = format.empty() ? TensorFormat() : parseFormat(text, format);
+  const DataType data_type = dtype.empty() ? DataType() : parseDataType(dtype, "input specification \"" + text + "\"");
 
   if (shapes.empty() || shapes.front() != '[') {
-    return torch_tensorrt::Input(parseShape(text, split(shapes, '\0').front()), data_type, tensor_format);
+    return torch_tensorrt::Input(parseShape(text, shapes), data_type, tensor_format);
   }
   if (shapes.back() != ']') {
     fail(text, "the closing ] is missing");
@@ -127,8 +136,8 @@ torch_tensorrt::Input parseInputSpec(const std::string& text) {
   if (parts.size() != 3) {
     fail(text, "expected three shapes (min);(opt);(max), got " + std::to_string(parts.size()));
   }
-  return torch_tensorrt::Input(parseShape(text, parts[0]), parseShape(text, parts[1]), parseShape(text, parts[2]), data_type,
-                               tensor_format);
+  return torch_tensorrt::Input(parseShape(text, parts[0]), parseShape(text, parts[1]), parseShape(text, parts[2]),
+                               data_type, tensor_format);
 }
 
 }  // namespace torchtrtc

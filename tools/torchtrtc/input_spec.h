@@ -8,8 +8,9 @@
 
 namespace torchtrtc {
 
-// dtype: float|float32|f32|fp32, half|float16|f16|fp16, int8|i8|char, int|int32|i32, long|int64|i64, double|float64|f64, bool|b.
-// format: linear|nchw|chw|contiguous, nhwc|hwc|channels_last. Throws CompileError(kInvalidInputSpec) with the grammar.
+// dtype: float|float32|f32|fp32, half|float16|f16|fp16, int8|i8|char, int|int32|i32, long|int64|i64,
+// double|float64|f64, bool|b. format: linear|nchw|chw|contiguous, nhwc|hwc|channels_last. Throws
+// CompileError(kInvalidInputSpec) with the grammar.
 torch_tensorrt::Input parseInputSpec(const std::string& text);
 
 // One of the dtype spellings above; `option` names where it stood, for the message.

@@ -2,6 +2,9 @@
 
 #include <iostream>
 #include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "commands.h"
 #include "engines.h"
@@ -29,10 +32,17 @@ void inspect(const std::string& path) {
 }  // namespace
 
 void addInspectCommand(CLI::App& app) {
-  auto* command = app.add_subcommand("inspect", "Print the graph of a compiled module and the plan of every engine in it");
+  auto* command =
+      app.add_subcommand("inspect", "Print the graph of a compiled module and the plan of every engine in it");
   auto file = std::make_shared<std::string>();
   command->add_option("file", *file, "Compiled module, or an engine written with --save-engine")->required();
-  command->callback([file] { inspect(*file); });
+  auto libraries = std::make_shared<std::vector<std::string>>();
+  command->add_option(kCustomOps, *libraries, "Library with operators the module uses (repeatable)")
+      ->allow_extra_args(false);
+  command->callback([file, libraries] {
+    openLibraries(*libraries, kCustomOps);
+    inspect(*file);
+  });
 }
 
 }  // namespace torchtrtc

@@ -1,10 +1,16 @@
 // torchtrtc: compiles, inspects, runs and checks TorchScript modules from the command line.
-// Exit status: 0 done, 1 the module or file was refused (the reason is on stderr), 2 the command line is wrong.
+// Exit status: 0 done, 1 the module or file was refused (the reason is on stderr), 2 the command line is wrong: its
+// syntax, an option's value or an input specification.
 
+#include <algorithm>
 #include <exception>
 #include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "commands.h"
+#include "messages.h"
 #include "torchtrt/error.h"
 #include "torchtrt/version.h"
 
@@ -18,9 +24,21 @@ constexpr const char* kDescription =
     "  torchtrtc run compiled.ts \"(1,3,224,224)\"\n"
     "  torchtrtc check compiled.ts\n";
 
+// In the order that CLI11 wants, last first. It takes "[a,b]" apart as a list; a space behind keeps an input
+// specification whole.
+std::vector<std::string> argumentsOf(int argc, char** argv) {
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  for (std::string& argument : arguments) {
+    argument += argument.ends_with(']') ? " " : "";
+  }
+  std::reverse(arguments.begin(), arguments.end());
+  return arguments;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::vector<std::string> arguments = argumentsOf(argc, argv);
   CLI::App app(kDescription, "torchtrtc");
   app.set_version_flag("--version", std::string("torchtrtc ") + TORCHTRT_VERSION_STRING);
   app.require_subcommand(0, 1);
@@ -29,12 +47,16 @@ int main(int argc, char** argv) {
   torchtrtc::addRunCommand(app);
   torchtrtc::addCheckCommand(app);
   try {
-    app.parse(argc, argv);
+    app.parse(std::move(arguments));
     return 0;
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
-  } catch (const std::exception& e) {
+  } catch (const torchtrt::CompileError& e) {
     std::cerr << "torchtrtc: " << e.what() << std::endl;
+    using torchtrt::ErrorCode;
+    return e.code() == ErrorCode::kInvalidOption || e.code() == ErrorCode::kInvalidInputSpec ? 2 : 1;
+  } catch (const std::exception& e) {
+    std::cerr << "torchtrtc: " << torchtrtc::reasonOf(e.what()) << std::endl;
     return 1;
   }
 }

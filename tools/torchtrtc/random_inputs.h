@@ -1,4 +1,5 @@
-// Inputs made up from a specification, for `run` and for the check after a compile. Seeded, so that runs can be compared.
+// Inputs made up from a specification, for `run` and for the check after a compile. Seeded, so that runs can be
+// compared.
 #pragma once
 
 #include <vector>

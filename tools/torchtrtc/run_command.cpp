@@ -5,6 +5,8 @@
 #include <iostream>
 #include <memory>
 
+#include <ATen/Parallel.h>
+
 #include "commands.h"
 #include "files.h"
 #include "input_spec.h"
@@ -15,7 +17,7 @@ namespace {
 
 struct RunOptions {
   std::string file;
-  std::vector<std::string> specs;
+  std::vector<std::string> specs, libraries;
   int calls = 20;
 };
 
@@ -39,6 +41,7 @@ void describe(const torch::jit::IValue& value, const std::string& name) {
 }
 
 void run(const RunOptions& options) {
+  openLibraries(options.libraries, kCustomOps);
   torch::jit::Module module = loadModule(options.file);
   module.eval();
   std::vector<torch_tensorrt::Input> specs;
@@ -65,11 +68,14 @@ void run(const RunOptions& options) {
 }  // namespace
 
 void addRunCommand(CLI::App& app) {
-  auto* command = app.add_subcommand("run", "Call a module on random inputs; print what comes out and how long it takes");
+  auto* command =
+      app.add_subcommand("run", "Call a module on random inputs; print what comes out and how long it takes");
   auto options = std::make_shared<RunOptions>();
   command->add_option("file", options->file, "TorchScript module, compiled or not")->required();
   command->add_option("specs", options->specs, "One input specification per argument, e.g. \"(1,3,224,224)@f32\"");
   command->add_option("--calls", options->calls, "Timed calls")->check(CLI::NonNegativeNumber)->capture_default_str();
+  command->add_option(kCustomOps, options->libraries, "Library with operators the module uses (repeatable)")
+      ->allow_extra_args(false);
   command->callback([options] { run(*options); });
 }
 

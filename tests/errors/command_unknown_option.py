@@ -1,0 +1,12 @@
+"""An option that the tool does not have."""
+
+import torch
+
+CODE = None
+EXIT = 2
+SAYS = ["--min-blok-size"]
+
+
+def command(folder):
+    torch.jit.script(torch.nn.ReLU().eval()).save(str(folder / "relu.ts"))
+    return ["torchtrtc", folder / "relu.ts", folder / "out.ts", "(2)", "--min-blok-size=3"]

@@ -1,0 +1,13 @@
+"""Integers for a convolution with floating weights."""
+
+import torch
+
+import torchtrt
+
+CODE = "C005"
+SAYS = ["aten::conv2d", "expected a floating dtype", "int32[1, 3, 8, 8]"]
+
+
+def misuse(folder):
+    wrong = torchtrt.Input([1, 3, 8, 8], dtype=torch.int32)
+    torchtrt.compile(torch.jit.script(torch.nn.Conv2d(3, 4, 3).eval()), inputs=[wrong])

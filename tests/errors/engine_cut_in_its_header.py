@@ -1,0 +1,20 @@
+"""An engine cut off within its header."""
+
+import base64
+
+import torch
+
+import torchtrt
+import torchtrt.runtime
+
+CODE = "E001"
+SAYS = ["ends after 20 bytes"]
+
+
+def misuse(folder):
+    module = torch.jit.script(torch.nn.Linear(4, 2).eval())
+    plan = torchtrt.convert_method_to_trt_engine(module, inputs=[torchtrt.Input([1, 4])])
+    strings = ["3", "engine", "0%0%0%cpu%generic", plan]
+    strings[3] = plan[:20]
+    strings[3] = base64.b64encode(strings[3]).decode()
+    torch.classes.tensorrt.Engine(strings)

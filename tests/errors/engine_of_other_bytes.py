@@ -1,0 +1,20 @@
+"""Bytes that are no engine."""
+
+import base64
+
+import torch
+
+import torchtrt
+import torchtrt.runtime
+
+CODE = "E001"
+SAYS = ["damaged plan", "TTRTPLAN"]
+
+
+def misuse(folder):
+    module = torch.jit.script(torch.nn.Linear(4, 2).eval())
+    plan = torchtrt.convert_method_to_trt_engine(module, inputs=[torchtrt.Input([1, 4])])
+    strings = ["3", "engine", "0%0%0%cpu%generic", plan]
+    strings[3] = b"\x89PNG" + bytes(100)
+    strings[3] = base64.b64encode(strings[3]).decode()
+    torch.classes.tensorrt.Engine(strings)

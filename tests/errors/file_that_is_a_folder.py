@@ -1,0 +1,9 @@
+"""A folder instead of a file."""
+
+CODE = "C004"
+EXIT = 1
+SAYS = ["is not a file"]
+
+
+def command(folder):
+    return ["torchtrtc", folder, folder / "out.ts", "(2)"]

@@ -1,0 +1,12 @@
+"""A device that does not exist."""
+
+import torch
+
+import torchtrt
+
+CODE = "C003"
+SAYS = ['no device "toaster:1"', '"cpu"']
+
+
+def misuse(folder):
+    torchtrt.Device("toaster:1")

@@ -1,0 +1,13 @@
+"""Complex numbers for an engine of floats."""
+
+import torch
+
+import torchtrt
+
+CODE = "E004"
+SAYS = ["input 0", "ComplexFloat"]
+
+
+def misuse(folder):
+    compiled = torchtrt.compile(torch.jit.script(torch.nn.ReLU().eval()), inputs=[torchtrt.Input([2, 3])])
+    compiled(torch.ones(2, 3, dtype=torch.complex64))
