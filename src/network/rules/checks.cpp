@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "network/rules/rules.h"
-
 namespace torchtrt::network {
 
 std::string expectedGot(const std::string& expected, const std::string& got) {
@@ -49,13 +47,6 @@ std::string axisInRange(const LayerContext& context) {
   const int64_t axis = context.attributes().getInt("axis");
   const bool holds = axis >= 0 && axis < context.rank(0);
   return holds ? "" : expectedGot("an axis of " + operandText(context, 0), "axis " + std::to_string(axis));
-}
-
-std::string fusedActivation(const LayerContext& context) {
-  const std::string activation = context.attributes().getString("activation");
-  return activation.empty() || isActivation(activation)
-             ? ""
-             : expectedGot("the name of an activation or nothing", "activation \"" + activation + "\"");
 }
 
 std::string sameDims(const LayerContext& context, int operand, const Dims& expected) {

@@ -13,10 +13,9 @@ constexpr std::string_view kFloatingActivations[] = {
     "gelu_tanh",   "silu",        "mish",        "hard_swish",  "hard_sigmoid", "softplus", "softsign",
     "log_sigmoid", "scaled_tanh", "hard_shrink", "soft_shrink", "tanh_shrink"};
 
-constexpr std::string_view kAnyUnary[] = {"not"};
+constexpr std::string_view kAnyUnary[] = {"not", "sign", "isinf", "isnan", "isfinite"};
 constexpr std::string_view kBitwiseUnary[] = {"bitwise_not"};
-constexpr std::string_view kNumericUnary[] = {"abs",  "neg",    "ceil",  "floor", "round",   "trunc",
-                                              "sign", "square", "isinf", "isnan", "isfinite"};
+constexpr std::string_view kNumericUnary[] = {"abs", "neg", "ceil", "floor", "round", "trunc", "square"};
 constexpr std::string_view kFloatingUnary[] = {"exp",   "log",  "sqrt", "reciprocal", "sin",   "cos",   "tan",
                                                "sinh",  "cosh", "asin", "acos",       "atan",  "asinh", "acosh",
                                                "atanh", "erf",  "erfc", "rsqrt",      "expm1", "log1p", "log2",
@@ -29,12 +28,16 @@ constexpr std::string_view kBitwiseBinary[] = {"bitwise_and", "bitwise_or", "bit
 constexpr std::string_view kNumericBinary[] = {"sub", "floor_div", "trunc_div", "mod", "fmod", "pow"};
 constexpr std::string_view kFloatingBinary[] = {"div", "atan2"};
 
+bool takesIntegers(const std::string& activation) {
+  return isOneOf(activation, kNumericActivations);
+}
+
 std::string checkActivation(const LayerContext& context) {
   return isActivation(context.op()) ? "" : expectedGot("an activation of the layer table", "\"" + context.op() + "\"");
 }
 
 std::string checkActivationDType(const LayerContext& context) {
-  return isOneOf(context.op(), kNumericActivations) ? numericInput(context) : floatingInput(context);
+  return takesIntegers(context.op()) ? numericInput(context) : floatingInput(context);
 }
 
 std::string checkBroadcastToInput(const LayerContext& context) {
@@ -143,7 +146,21 @@ std::string checkMatrixResidual(const LayerContext& context) {
 }  // namespace
 
 bool isActivation(const std::string& op) {
-  return isOneOf(op, kNumericActivations) || isOneOf(op, kFloatingActivations);
+  return takesIntegers(op) || isOneOf(op, kFloatingActivations);
+}
+
+std::string fusedActivation(const LayerContext& context) {
+  const std::string& activation = context.attributes().getString("activation");
+  if (activation.empty()) {
+    return "";
+  }
+  if (!isActivation(activation)) {
+    return expectedGot("the name of an activation or nothing", "activation \"" + activation + "\"");
+  }
+  const DType dtype = inferTypes(context)[0].dtype;
+  return isFloating(dtype) || (isNumeric(dtype) && takesIntegers(activation))
+             ? ""
+             : expectedGot("an activation that takes " + std::string(toString(dtype)), "\"" + activation + "\"");
 }
 
 Rules activationRules() {
@@ -166,9 +183,9 @@ Rules unaryRules() {
   return {
       {"op", "the operation is one of those above", checkUnary},
       {"dtype",
-       "not takes every dtype, bitwise_not integers and bool; abs, neg, sign, square, ceil, floor, round, trunc, "
-       "isinf, isnan "
-       "and isfinite all but bool; the others floating ones",
+       "not, sign, isinf, isnan and isfinite take every dtype, bitwise_not integers and bool; abs, neg, square, ceil, "
+       "floor, "
+       "round and trunc all but bool; the others floating ones",
        checkUnaryDType},
   };
 }
@@ -183,7 +200,7 @@ Rules elementwiseRules() {
        "its and); bitwise ones integers and bool; div and atan2 floating ones; the others all but bool",
        checkBinaryDType},
       {"broadcast", "the operands broadcast", checkBroadcast},
-      {"activation", "a fused activation is one that ACTIVATION knows", fusedActivation},
+      {"activation", "a fused activation is one of ACTIVATION that takes the output's dtype", fusedActivation},
   };
 }
 
@@ -204,7 +221,7 @@ Rules matrixMultiplyRules() {
       {"batch", "the leading dims broadcast", checkBatches},
       {"bias", "the bias broadcasts to the output", checkMatrixBias},
       {"residual", "the residual has the output's dims", checkMatrixResidual},
-      {"activation", "a fused activation is one that ACTIVATION knows", fusedActivation},
+      {"activation", "a fused activation is one of ACTIVATION that takes the output's dtype", fusedActivation},
   };
 }
 

@@ -152,7 +152,7 @@ Rules normalizationRules() {
       {"parameters", "the other operands have one element per channel, or the normalized dims in modes layer and rms",
        checkParameters},
       {"eps", "eps is not negative", checkEps},
-      {"activation", "a fused activation is one that ACTIVATION knows", fusedActivation},
+      {"activation", "a fused activation is one of ACTIVATION that takes the output's dtype", fusedActivation},
   };
 }
 

@@ -176,8 +176,8 @@ std::string checkSpatialSizes(const LayerContext& context, const char* name) {
 std::string checkResizeMode(const LayerContext& context) {
   const std::string& mode = context.attributes().getString("mode");
   const bool nearest = mode == "nearest" || mode == "nearest_exact";
-  if (!nearest && !isFloating(context.dtype(0))) {
-    return expectedGot("a floating dtype for mode " + mode, operandText(context, 0));
+  if (!nearest && !isFloating(context.dtype(0)) && context.dtype(0) != DType::kUInt8) {
+    return expectedGot("a floating dtype or uint8 for mode " + mode, operandText(context, 0));
   }
   if (nearest && context.attributes().getBool("align_corners")) {
     return expectedGot("align_corners only for linear and cubic", "mode " + mode);
@@ -240,7 +240,7 @@ std::string checkPaddedSize(const LayerContext& context) {
 Rules convolutionRules() {
   return {
       {"rank", "the input has 1 to 3 spatial dims, and the kernel as many", checkConvolutionRank},
-      {"dtype", "the input is floating", floatingInput},
+      {"dtype", "the input is numeric", numericInput},
       {"one-dtype", "all operands have one dtype", oneDType},
       {"window",
        "stride, paddings and dilation have one entry per spatial dim; stride and dilation >= 1, paddings >= 0",
@@ -250,14 +250,14 @@ Rules convolutionRules() {
       {"bias", "the bias has one element per output channel", checkBias},
       {"output", "the dilated kernel fits into the padded input", checkConvolutionOutput},
       {"residual", "the residual has the output's dims", checkResidual},
-      {"activation", "a fused activation is one that ACTIVATION knows", fusedActivation},
+      {"activation", "a fused activation is one of ACTIVATION that takes the output's dtype", fusedActivation},
   };
 }
 
 Rules deconvolutionRules() {
   return {
       {"rank", "the input has 1 to 3 spatial dims, and the kernel as many", checkConvolutionRank},
-      {"dtype", "the input is floating", floatingInput},
+      {"dtype", "the input is numeric", numericInput},
       {"one-dtype", "all operands have one dtype", oneDType},
       {"window",
        "stride, paddings, dilation and output_padding have one entry per spatial dim; stride and dilation >= 1, "
@@ -268,7 +268,7 @@ Rules deconvolutionRules() {
       {"bias", "the bias has one element per output channel", checkBias},
       {"output-padding", "output_padding is below stride or dilation", checkOutputPadding},
       {"output", "the paddings leave at least nothing", checkDeconvolutionOutput},
-      {"activation", "a fused activation is one that ACTIVATION knows", fusedActivation},
+      {"activation", "a fused activation is one of ACTIVATION that takes the output's dtype", fusedActivation},
   };
 }
 
@@ -298,7 +298,8 @@ Rules resizeRules() {
   return {
       {"sizes", "there are sizes >= 0 for the last 1 to 3 dims",
        [](const LayerContext& context) { return checkSpatialSizes(context, "size"); }},
-      {"mode", "linear and cubic take floating dtypes, cubic 2 dims; align_corners belongs to linear and cubic",
+      {"mode",
+       "linear and cubic take floating dtypes and uint8, cubic 2 dims; align_corners belongs to linear and cubic",
        checkResizeMode},
       {"scales", "there are no scales or one >= 0 per size", checkScales},
   };

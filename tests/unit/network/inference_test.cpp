@@ -94,6 +94,9 @@ INSTANTIATE_TEST_SUITE_P(
         "%y, %i = adaptive_pooling(%signal) {op=\"max\", output_size=[5], return_indices=true} : float32[2, 3, 5], "
         "int64[2, 3, 5]",
         "%y = resize(%image) {mode=\"nearest\", size=[2*h, 64]} : float32[n, 3, 2*h, 64]",
+        "%y = resize(%bytes) {mode=\"linear\", size=[3, 4]} : uint8[2, 3, 3, 4]",
+        "%y = convolution(%bytes, %bytes) : uint8[2, 2, 1, 1]",
+        "%y = elementwise(%integers, %integers) {op=\"sum\", activation=\"relu\"} : int64[n, 4]",
         "%y = resize(%bytes) {mode=\"nearest_exact\", size=[3, 3]} : uint8[2, 3, 3, 3]",
         "%y = resize(%image) {mode=\"cubic\", size=[7, 7], align_corners=true} : float32[n, 3, 7, 7]",
         "%y = resize(%signal) {mode=\"linear\", size=[7], scales=[0.5]} : float32[2, 3, 7]",

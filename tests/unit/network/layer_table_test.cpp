@@ -33,13 +33,13 @@ TEST(LayerTable, AttributesAreRead) {
   EXPECT_TRUE(attributeSpecs(LayerType::kIDENTITY).list.empty());
 }
 
-// docs/layers.md is generated; this prints what it must hold. The test runs in the root of the repository.
+// docs/layers.md is generated. The test runs in the root of the repository.
 TEST(LayerTable, IsWhatTheDocumentationSays) {
   std::ifstream file("docs/layers.md");
   std::stringstream text;
   text << file.rdbuf();
-  EXPECT_EQ(text.str(), layerTableMarkdown())
-      << "write it again with: build/release/bin/torchtrt-opt --list-layers > docs/layers.md";
+  EXPECT_TRUE(text.str() == layerTableMarkdown())
+      << "docs/layers.md is old; write it again: build/release/bin/torchtrt-opt --list-layers > docs/layers.md";
 }
 
 }  // namespace

@@ -33,7 +33,8 @@ TEST(RandomNetworks, AreTheSameForTheSameSeed) {
 TEST(RandomNetworks, HaveEveryKindButPluginsAndReformats) {
   std::set<LayerType> seen;
   for (uint64_t seed = 1; seed <= 100; ++seed) {
-    for (const Layer* layer : test::randomNetwork(seed)->layers()) {
+    const auto network = test::randomNetwork(seed);
+    for (const Layer* layer : network->layers()) {
       seen.insert(layer->getType());
     }
   }

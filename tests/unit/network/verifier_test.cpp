@@ -56,6 +56,8 @@ constexpr const char* kOperands = R"(
   input %image : float32[n, 3, h, 32]
   input %half_image : float16[n, 3, h, 32]
   input %bytes : uint8[n, 3, h, 32]
+  input %flags : bool[n, 3, h, 32]
+  input %wide : int64[n, 3, h, 32]
   input %matrix : float32[n, 12]
   input %double : float64[n, 12]
   input %row : float32[12]
@@ -102,7 +104,7 @@ const std::vector<BrokenRule>& brokenRules() {
       {"rank", "%y = convolution(%matrix, %matrix)"},
       {"rank",
        "%y = convolution(%image, %row) {stride=[1, 1], pre_padding=[0, 0], post_padding=[0, 0], dilation=[1, 1]}"},
-      {"dtype", "%y = convolution(%bytes, %kernel)"},
+      {"dtype", "%y = convolution(%flags, %kernel)"},
       {"one-dtype", "%y = convolution(%half_image, %kernel)"},
       {"window", "%y = convolution(%image, %kernel) {stride=[1]}"},
       {"window", "%y = convolution(%image, %kernel) {stride=[0, 1]}"},
@@ -117,7 +119,7 @@ const std::vector<BrokenRule>& brokenRules() {
       {"activation", "%y = convolution(%image, %kernel) {activation=\"gelu\"}"},
       // deconvolution
       {"rank", "%y = deconvolution(%matrix, %matrix)"},
-      {"dtype", "%y = deconvolution(%bytes, %kernel5)"},
+      {"dtype", "%y = deconvolution(%flags, %kernel5)"},
       {"one-dtype", "%y = deconvolution(%half_image, %kernel5)"},
       {"window", "%y = deconvolution(%image, %kernel5) {output_padding=[0]}"},
       {"groups", "%y = deconvolution(%image, %kernel5) {groups=2}"},
@@ -145,7 +147,7 @@ const std::vector<BrokenRule>& brokenRules() {
       {"indices", "%y, %i = adaptive_pooling(%image) {op=\"average\", output_size=[1, 1], return_indices=true}"},
       // resize and padding
       {"sizes", "%y = resize(%image) {mode=\"nearest\", size=[]}"},
-      {"mode", "%y = resize(%bytes) {mode=\"linear\", size=[4, 4]}"},
+      {"mode", "%y = resize(%wide) {mode=\"linear\", size=[4, 4]}"},
       {"mode", "%y = resize(%image) {mode=\"cubic\", size=[4]}"},
       {"mode", "%y = resize(%image) {mode=\"nearest\", size=[4, 4], align_corners=true}"},
       {"scales", "%y = resize(%image) {mode=\"linear\", size=[4, 4], scales=[2]}"},
@@ -177,6 +179,8 @@ const std::vector<BrokenRule>& brokenRules() {
       {"broadcast", "%y = elementwise(%row, %eight) {op=\"sum\"}"},
       {"broadcast", "%y = elementwise(%dynamic, %dynamic_too) {op=\"sum\"}"},
       {"activation", "%y = elementwise(%row, %row) {op=\"sum\", activation=\"none\"}"},
+      {"activation", "%y = elementwise(%integers, %integers) {op=\"sum\", activation=\"tanh\"}"},
+      {"activation", "%y = elementwise(%row, %row) {op=\"less\", activation=\"relu\"}"},
       {"condition", "%y = select(%matrix, %matrix, %matrix)"},
       {"one-dtype", "%y = select(%mask, %matrix, %double)"},
       {"broadcast", "%y = select(%mask, %row, %eight)"},
