@@ -4,7 +4,6 @@
 #include <set>
 
 #include "kernels/harness.h"
-#include "kernels/isa.h"
 
 namespace torchtrt::kernels {
 namespace {
@@ -106,18 +105,6 @@ TEST(ShapeSet, KnowsItsDimsByName) {
   shapes.dims = {{"size", {4, 5}}};
   EXPECT_EQ(shapes.dimsOf("size"), (std::vector<int64_t>{4, 5}));
   EXPECT_THROW(shapes.dimsOf("start"), InternalError);
-}
-
-TEST(Isa, NamesAreReadBackAndCapsNest) {
-  int64_t allowed = 0;
-  for (const Isa isa : {Isa::kSse4, Isa::kAvx2, Isa::kAvx512, Isa::kAvx512Vnni, Isa::kAvx512Bf16, Isa::kAvx512Fp16,
-                        Isa::kAmx, Isa::kNative}) {
-    EXPECT_EQ(parseIsa(toString(isa)), isa);
-    EXPECT_EQ(allowed & highwayTargetsAbove(isa), 0) << toString(isa);  // what a weaker level allows stays allowed
-    allowed |= ~highwayTargetsAbove(isa);
-  }
-  EXPECT_EQ(highwayTargetsAbove(Isa::kNative), 0);
-  EXPECT_EQ(parseIsa("avx1024"), std::nullopt);
 }
 
 }  // namespace
