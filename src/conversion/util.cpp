@@ -126,9 +126,11 @@ at::ScalarType toScalarType(DType type) {
   throw InternalError("no such DType: " + std::to_string(static_cast<int>(type)));
 }
 
+// A loaded module's ranges are of its archive's code; the source that this was made from is behind them.
 Location locationOf(const Node& node) {
   Location location;
-  if (const auto line = node.sourceRange().file_line_col()) {
+  const auto original = node.sourceRange().findSourceRangeThatGenerated();
+  if (const auto line = original ? original->file_line_col() : node.sourceRange().file_line_col()) {
     location.file = std::get<0>(*line);
     location.line = static_cast<int>(std::get<1>(*line));
     location.column = static_cast<int>(std::get<2>(*line));

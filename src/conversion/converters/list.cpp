@@ -14,7 +14,11 @@ void addAll(NodeConverterRegistry& registry) {
   addShuffles(registry);
   addSelections(registry);
   addCombinations(registry);
+  addPaddings(registry);
+  addResizes(registry);
   addCasts(registry);
+  addFills(registry);
+  addAttention(registry);
 }
 
 }  // namespace torchtrt::conversion::converters

@@ -1,0 +1,92 @@
+#include <cmath>
+#include <limits>
+
+#include "conversion/converters/call.h"
+#include "conversion/converters/list.h"
+
+// softmax(q k^T * scale + mask) v, in the layers that this is; the optimizer may put them together again.
+
+namespace torchtrt::conversion::converters {
+namespace {
+
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+Tensor& range(const Call& call, const Dim& count) {
+  return call.add(LayerType::kFILL, {},
+                  attributes({{"op", std::string("arange")},
+                              {"dims", Dims{count}},
+                              {"dtype", DType::kInt64},
+                              {"int_value", int64_t{0}},
+                              {"int_step", int64_t{1}}}));
+}
+
+// Row i sees columns 0 to i.
+Tensor& maskCausal(const Call& call, Tensor& scores) {
+  const Dim rows = scores.getDimensions()[scores.rank() - 2], columns = scores.getDimensions()[scores.rank() - 1];
+  Tensor& row = call.reshape(range(call, rows), Dims{rows, 1});
+  Tensor& visible = call.elementwise("less_equal", range(call, columns), row);
+  return call.add(LayerType::kSELECT, {&visible, &scores, &call.constant(kMinusInfinity, scores.getType())});
+}
+
+// A bool mask says what is visible, any other is added.
+Tensor& applyMask(const Call& call, Tensor& scores, Tensor& mask) {
+  if (mask.getType() == DType::kBool) {
+    return call.add(LayerType::kSELECT, {&mask, &scores, &call.constant(kMinusInfinity, scores.getType())});
+  }
+  return call.elementwise("sum", scores, call.cast(mask, scores.getType()));
+}
+
+// A row that sees nothing gets zeros, where a plain softmax would give NaN.
+Tensor& safeSoftmax(const Call& call, Tensor& scores) {
+  const int64_t axis = scores.rank() - 1;
+  Tensor& greatest = call.reduce("max", scores, {axis}, true);
+  Tensor& sees_nothing = call.elementwise("equal", greatest, call.constant(kMinusInfinity, scores.getType()));
+  Tensor& weights = *call.net.addSoftMax(scores, axis)->getOutput(0);
+  return call.add(LayerType::kSELECT, {&sees_nothing, &call.constant(0, scores.getType()), &weights});
+}
+
+// With grouped queries every head of keys and values serves several heads (axis -3) of queries in a row.
+Tensor& repeatHeads(const Call& call, Tensor& tensor, const Tensor& query) {
+  const int axis = tensor.rank() - 3;
+  const Dim times = Dim::floorDiv(query.getDimensions()[query.rank() - 3], tensor.getDimensions()[axis]);
+  std::vector<Dim> spread = tensor.getDimensions().vec(), result = spread;
+  spread.insert(spread.begin() + axis + 1, times);
+  result[static_cast<size_t>(axis)] = result[static_cast<size_t>(axis)] * times;
+  return call.reshape(call.expand(call.unsqueeze(tensor, axis + 1), Dims(spread)), Dims(result));
+}
+
+// query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa
+Tensor& attention(Call& call) {
+  if (call.real(4) != 0) {
+    call.refuse("random", "dropout_p has to be 0, got " + std::to_string(call.real(4)));
+  }
+  Tensor& query = call.tensor(0);
+  const bool grouped = call.flag(7);
+  Tensor& key = grouped ? repeatHeads(call, call.tensor(1), query) : call.tensor(1);
+  Tensor& value = grouped ? repeatHeads(call, call.tensor(2), query) : call.tensor(2);
+  const Dim& width = query.getDimensions()[query.rank() - 1];
+  const double scale =
+      call.isNone(6) ? 1 / std::sqrt(static_cast<double>(call.number(width, "the width of a head"))) : call.real(6);
+  Tensor& scaled = call.elementwise("prod", query, call.constant(scale, query.getType()));
+  Tensor* scores = &call.add(LayerType::kMATRIX_MULTIPLY, {&scaled, &key}, attributes({{"transpose_b", true}}));
+  if (call.flag(5)) {
+    scores = &maskCausal(call, *scores);
+  }
+  if (Tensor* mask = call.tensorOrNull(3)) {
+    scores = &safeSoftmax(call, applyMask(call, *scores, *mask));
+  } else {
+    scores = call.net.addSoftMax(*scores, scores->rank() - 1)->getOutput(0);
+  }
+  return call.add(LayerType::kMATRIX_MULTIPLY, {scores, &value});
+}
+
+}  // namespace
+
+void addAttention(NodeConverterRegistry& registry) {
+  registry.add(
+      "aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float "
+      "dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
+      one(attention));
+}
+
+}  // namespace torchtrt::conversion::converters
