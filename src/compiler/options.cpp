@@ -223,7 +223,9 @@ Input::Input(ShapeRef min_shape, ShapeRef opt_shape, ShapeRef max_shape, DataTyp
              TensorFormat format)
     : Input(min_shape.vec(), opt_shape.vec(), max_shape.vec(), dtype, std::move(tensor_domain), format) {}
 
-Input::Input(at::Tensor tensor) : Input(checked(tensor).sizes(), DataType(tensor.scalar_type()), layoutOf(tensor)) {
+// Arguments are evaluated in any order, so each of them checks.
+Input::Input(at::Tensor tensor)
+    : Input(checked(tensor).sizes(), DataType(checked(tensor).scalar_type()), layoutOf(checked(tensor))) {
   sample = std::move(tensor);
 }
 

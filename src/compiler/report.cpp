@@ -92,7 +92,8 @@ std::string Report::toText() const {
     if (!segment.name.empty()) {
       out << "  " << segment.name << ": " << segment.milliseconds << " ms, " << segment.memory_bytes
           << " bytes of weights\n"
-          << "  " << segment.steps.size() << " steps: " << families(segment.steps) << "\n";
+          << "  " << segment.steps.size() << (segment.steps.size() == 1 ? " step: " : " steps: ")
+          << families(segment.steps) << "\n";
     }
   }
   return out.str();

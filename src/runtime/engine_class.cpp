@@ -5,7 +5,6 @@
 #include <mutex>
 #include <span>
 
-#include "base/check.h"
 #include "runtime/base64.h"
 #include "runtime/device_info.h"
 #include "runtime/dtypes.h"
@@ -63,7 +62,10 @@ at::Tensor weightTensor(const plan::Weight& weight) {
   if (weight.bytes == 0) {
     return at::empty(weight.dims, options);
   }
-  TORCHTRT_CHECK(weight.data != nullptr, "a plan that is made into an engine has its weights");
+  if (weight.data == nullptr) {
+    throw EngineError(ErrorCode::kPlanCorrupt, "the plan holds no weights, and none were given beside it", {},
+                      "give a plan that convert_method_to_trt_engine made, or the whole state of an engine");
+  }
   void* data = const_cast<void*>(weight.data.get());
   at::Tensor view = at::from_blob(
       data, weight.dims, [owner = weight.data](void*) {}, options);

@@ -163,7 +163,7 @@ def test_tuples_lists_and_defaults_come_back_as_they_were():
     assert torch.equal(total, expected_total)
     assert all(torch.equal(x, y) for x, y in zip(listed, expected_list, strict=True))
     assert str(compiled.forward.schema).endswith(
-        "forward(__torch__.nets.Pair_trt self, (Tensor, Tensor) pair, float scale=2.) -> (Tensor, Tensor[])")
+        "forward(__torch__.nets.Pair_trt self, (Tensor, Tensor) pair, float scale=2.) -> ((Tensor, Tensor[]))")
     assert torch.equal(compiled((a, b), scale=3.0)[0], total)
 
 

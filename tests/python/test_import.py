@@ -1,20 +1,11 @@
 """Importing torchtrt is cheap and maps nothing; the C++ libraries come with what needs them."""
 
 import pathlib
-import statistics
 import subprocess
 import sys
 
 import torchtrt
 
-LIMIT_MS = 50
-
-TIMED = """
-import time, torch
-start = time.perf_counter()
-import torchtrt
-print((time.perf_counter() - start) * 1e3)
-"""
 MAPS = "print(open('/proc/self/maps').read())"
 
 
@@ -22,8 +13,9 @@ def run(code: str) -> str:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
 
-def test_import_is_cheap():
-    assert statistics.median(float(run(TIMED)) for _ in range(5)) < LIMIT_MS
+def test_import_loads_one_module():
+    loaded = run("import sys, torch\nbefore = set(sys.modules)\nimport torchtrt\nprint(sorted(set(sys.modules) - before))")
+    assert loaded.strip() == "['torchtrt']"
 
 
 def test_import_maps_no_library_of_ours():

@@ -1,0 +1,69 @@
+#include "compiler/validation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace torchtrt::compiler {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+std::string difference(const c10::IValue& expected, const c10::IValue& got) {
+  return firstDifference(expected, got).value_or("");
+}
+
+TEST(FirstDifference, AllowsTheToleranceOfTheDtype) {
+  for (const auto& [type, tolerance] :
+       {std::pair(at::kFloat, 1e-4), std::pair(at::kDouble, 1e-7), std::pair(at::kHalf, 2e-2)}) {
+    const at::Tensor expected = at::tensor({1.0, -4.0}, at::kDouble);
+    const at::Tensor within = expected + 4 * tolerance * 0.9;
+    const at::Tensor beyond = expected + 4 * tolerance * 1.5;
+    EXPECT_EQ(difference(expected.to(type), within.to(type)), "") << c10::toString(type);
+    EXPECT_THAT(difference(expected.to(type), beyond.to(type)), HasSubstr("largest difference")) << c10::toString(type);
+  }
+}
+
+TEST(FirstDifference, WantsNanAndInfinityInTheSamePlaces) {
+  const at::Tensor expected = at::tensor({1.0F, kNan, kInf});
+  EXPECT_EQ(difference(expected, expected.clone()), "");
+  for (const at::Tensor& got : {at::tensor({1.0F, kNan, -kInf}), at::tensor({1.0F, kInf, kInf}),
+                                at::tensor({kNan, kNan, kInf}), at::tensor({1.0F, 0.0F, kInf})}) {
+    EXPECT_THAT(difference(expected, got), HasSubstr("NaN or infinity"));
+  }
+}
+
+TEST(FirstDifference, WantsShapesDtypesAndIntegersExact) {
+  const at::Tensor expected = at::arange(4);
+  EXPECT_EQ(difference(expected, at::arange(4)), "");
+  EXPECT_THAT(difference(expected, at::arange(4).view({2, 2})), HasSubstr("[2, 2]"));
+  EXPECT_THAT(difference(expected, at::arange(4, at::kInt)), HasSubstr("Int"));
+  EXPECT_THAT(difference(expected, at::arange(4) + (at::arange(4) == 3)), HasSubstr("integer"));
+}
+
+TEST(FirstDifference, EmptyTensorsAreEqual) {
+  EXPECT_EQ(difference(at::zeros({0, 3}), at::zeros({0, 3})), "");
+}
+
+TEST(FirstDifference, LooksIntoCollections) {
+  const at::Tensor x = at::ones({2});
+  c10::Dict<std::string, at::Tensor> dict;
+  dict.insert("a", x);
+  c10::Dict<std::string, at::Tensor> other;
+  other.insert("a", x + 1);
+  EXPECT_EQ(difference(dict, dict), "");
+  EXPECT_THAT(difference(dict, other), HasSubstr("key a: "));
+  EXPECT_THAT(difference(std::make_tuple(x, x), std::make_tuple(x, x + 1)), HasSubstr("value 1: "));
+  EXPECT_THAT(difference(c10::List<at::Tensor>({x}), c10::List<at::Tensor>({x, x})),
+              HasSubstr("expected 1 values, got 2"));
+  EXPECT_THAT(difference(x, c10::IValue(3)), HasSubstr("expected a Tensor, got a Int"));
+  EXPECT_EQ(difference(c10::IValue(3), c10::IValue(3)), "");
+  EXPECT_THAT(difference(c10::IValue(3), c10::IValue(4)), HasSubstr("values differ"));
+}
+
+}  // namespace
+}  // namespace torchtrt::compiler

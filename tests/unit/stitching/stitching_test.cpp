@@ -1,0 +1,120 @@
+#include "stitching/stitching.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/csrc/jit/ir/irparser.h>
+
+#include <sstream>
+
+#include "partitioning/partitioning.h"
+#include "runtime/small_engine.h"
+
+namespace torchtrt::stitching {
+namespace {
+
+using runtime::smallAnswer;
+using runtime::smallEngine;
+
+// A graph of which the one engine segment is what smallEngine() computes, as far as stitching is concerned.
+torch::jit::Module stitched(const std::string& ir, std::vector<c10::Argument> arguments, c10::TypePtr result) {
+  auto graph = std::make_shared<torch::jit::Graph>();
+  torch::jit::parseIR(ir, graph.get());
+  const auto partition = partitioning::partition(graph, [](const torch::jit::Node&) { return std::nullopt; },
+                                                 {.torch_executed_ops = {}, .what = "test"});
+  const c10::FunctionSchema schema("forward", "", std::move(arguments), {c10::Argument("", std::move(result))});
+  return stitch(partition, {smallEngine()}, {"__torch__.models.Net", "forward", schema});
+}
+
+torch::jit::Module saved(const torch::jit::Module& module) {
+  std::stringstream stream;
+  module.save(stream);
+  return torch::jit::load(stream);
+}
+
+constexpr const char* kOneTensor = R"IR(
+graph(%x : Tensor):
+  %y : Tensor = aten::relu(%x)
+  return (%y))IR";
+
+torch::jit::Module oneTensor() {
+  return stitched(kOneTensor, {c10::Argument("x", c10::TensorType::get())}, c10::TensorType::get());
+}
+
+TEST(EngineName, ComesFromTheModuleAlone) {
+  EXPECT_EQ(engineName("__torch__.torchvision.models.resnet.___torch_mangle_4847.ResNet", 0, 1),
+            "__torch___torchvision_models_resnet____torch_mangle_4847_ResNet_trt_engine");
+  EXPECT_EQ(engineName("__torch__.Net", 1, 2), "__torch___Net_trt_engine_1");
+}
+
+TEST(Stitch, PrintsTheGraphOfDocument004) {
+  EXPECT_EQ(oneTensor().get_method("forward").graph()->toString(false),
+            R"IR(graph(%self_1 : __torch__.models.Net_trt,
+      %x : Tensor):
+  %2 : __torch__.torch.classes.tensorrt.Engine = prim::GetAttr[name="__torch___models_Net_trt_engine"](%self_1)
+  %3 : Tensor[] = prim::ListConstruct(%x)
+  %4 : Tensor[] = tensorrt::execute_engine(%3, %2)
+  %5 : Tensor = prim::ListUnpack(%4)
+  return (%5)
+)IR");
+}
+
+TEST(Stitch, RunsAndSurvivesSaving) {
+  const at::Tensor x = at::randn({4, 3});
+  torch::jit::Module module = oneTensor();
+  EXPECT_TRUE(at::equal(module.forward({x}).toTensor(), smallAnswer(x)));
+  EXPECT_TRUE(at::equal(saved(module).forward({x}).toTensor(), smallAnswer(x)));
+}
+
+TEST(Stitch, KeepsTheSignature) {
+  torch::jit::Module module = stitched(R"IR(
+graph(%x : Tensor, %scale : float):
+  %y : Tensor = aten::relu(%x)
+  return (%y))IR",
+                                       {c10::Argument("x", c10::TensorType::get()),
+                                        c10::Argument("scale", c10::FloatType::get(), std::nullopt, c10::IValue(0.5))},
+                                       c10::TensorType::get());
+  const at::Tensor x = at::randn({1, 3});
+  for (torch::jit::Module& each : std::vector<torch::jit::Module>{module, saved(module)}) {
+    const auto& schema = each.get_method("forward").function().getSchema();
+    EXPECT_EQ(c10::toString(schema), "forward(" + each.type()->str() + " self, Tensor x, float scale=0.5) -> Tensor");
+    EXPECT_TRUE(at::equal(each.forward({x}).toTensor(), smallAnswer(x)));
+  }
+}
+
+TEST(Stitch, RebuildsCollectionsAroundTheEngine) {
+  const auto tensors = c10::TupleType::create({c10::TensorType::get(), c10::TensorType::get()});
+  const auto dict = c10::DictType::create(c10::StringType::get(), c10::TensorType::get());
+  torch::jit::Module module =
+      stitched(R"IR(
+graph(%pair : (Tensor, Tensor)):
+  %name : str = prim::Constant[value="out"]()
+  %number : int = prim::Constant[value=7]()
+  %a : Tensor, %b : Tensor = prim::TupleUnpack(%pair)
+  %y : Tensor = aten::relu(%a)
+  %both : (Tensor, Tensor) = prim::TupleConstruct(%y, %b)
+  %dict : Dict(str, Tensor) = prim::DictConstruct(%name, %y)
+  %out : ((Tensor, Tensor), Dict(str, Tensor), int) = prim::TupleConstruct(%both, %dict, %number)
+  return (%out))IR",
+               {c10::Argument("pair", tensors)}, c10::TupleType::create({tensors, dict, c10::IntType::get()}));
+  const at::Tensor a = at::randn({2, 3});
+  const at::Tensor b = at::randn({1});
+  for (torch::jit::Module& each : std::vector<torch::jit::Module>{module, saved(module)}) {
+    const auto out = each.forward({std::make_tuple(a, b)}).toTuple();
+    const auto both = out->elements()[0].toTuple();
+    EXPECT_TRUE(at::equal(both->elements()[0].toTensor(), smallAnswer(a)));
+    EXPECT_TRUE(both->elements()[1].toTensor().is_same(b));
+    EXPECT_TRUE(at::equal(out->elements()[1].toGenericDict().at("out").toTensor(), smallAnswer(a)));
+    EXPECT_EQ(out->elements()[2].toInt(), 7);
+  }
+}
+
+TEST(Embed, TakesAndGivesTheBindings) {
+  const at::Tensor x = at::randn({2, 3});
+  torch::jit::Module module =
+      embed(smallEngine(), {.module_name = "__torch__.Engine", .input_order = {}, .output_order = {}});
+  EXPECT_TRUE(at::equal(module.forward({x}).toTensor(), smallAnswer(x)));
+  EXPECT_TRUE(at::equal(saved(module).forward({x}).toTensor(), smallAnswer(x)));
+}
+
+}  // namespace
+}  // namespace torchtrt::stitching
