@@ -73,6 +73,7 @@ class TORCHTRT_API Rewriter {
   Layer& create(LayerType type, const std::vector<Tensor*>& inputs, Attributes attributes = {});
   Tensor& createConstant(const Weights& weights);
 
+  // What produces the tensor must stand before the layer.
   void setInput(Layer& layer, int index, Tensor* tensor);
   void setAttribute(Layer& layer, const std::string& name, AttributeValue value);
   void eraseAttribute(Layer& layer, const std::string& name);
@@ -81,7 +82,7 @@ class TORCHTRT_API Rewriter {
   void replaceAllUses(Tensor& from, Tensor& to);
   // Output i of the layer becomes outputs[i] (null: keep the old one); the layer and what only it needed go away.
   void replaceLayer(Layer& layer, const std::vector<Tensor*>& outputs);
-  // The layer is never offered to a pattern again, and goes away as soon as nothing uses it.
+  // The layer is never offered to a pattern again, and goes away when the pattern is done if nothing uses it then.
   void markAsRemoved(Layer& layer);
   // The layer must be dead: no uses, no network outputs.
   void removeLayer(Layer& layer);

@@ -30,6 +30,7 @@ struct PassEntry {
   std::unique_ptr<rewriting::Pass> (*create)(const Options& options);
 };
 TORCHTRT_API const std::vector<PassEntry>& pipeline();
+TORCHTRT_API std::string pipelineMarkdown();  // docs/passes.md
 
 // A manager with the passes of these names, in this order. Throws CompileError(kInvalidOption) for an unknown name.
 TORCHTRT_API rewriting::PassManager createManager(const std::vector<std::string>& names, const Options& options = {});

@@ -9,28 +9,42 @@ namespace torchtrt::optimization {
 // it.
 const std::vector<PassEntry>& pipeline() {
   static const std::vector<PassEntry> entries = {
-      {"remove_dead_layers", "layers whose results nobody reads", createRemoveDeadLayers},
+      {"remove_dead_layers", "layers whose results nobody reads are removed", createRemoveDeadLayers},
       {"fold_constants", "layers of constants become constants", createFoldConstants},
-      {"remove_no_ops", "layers that return their operand", createRemoveNoOps},
-      {"merge_shuffles", "chains of transposes and reshapes, each in its simplest form", createMergeShuffles},
+      {"remove_no_ops", "layers that return their operand are removed", createRemoveNoOps},
+      {"merge_shuffles", "chains of transposes and reshapes become one each, in its simplest form",
+       createMergeShuffles},
       {"move_constants_right", "constants become the second operand of commutative operators",
        createMoveConstantsRight},
       {"merge_common_subexpressions", "equal layers of equal operands are computed once",
        createMergeCommonSubexpressions},
-      {"simplify_arithmetic", "powers, reciprocals and differences in their simplest form", createSimplifyArithmetic},
-      {"recognize_activations", "silu, hard_swish, gelu and others from their pieces", createRecognizeActivations},
+      {"simplify_arithmetic", "powers, reciprocals and differences take their simplest form", createSimplifyArithmetic},
+      {"recognize_activations", "silu, hard_swish, gelu and others are put together from their pieces",
+       createRecognizeActivations},
       {"recognize_global_pooling", "averages over all of a plane become adaptive pooling",
        createRecognizeGlobalPooling},
       {"fold_padding", "explicit padding becomes that of convolution or pooling", createFoldPadding},
       {"fold_transpose_into_matrix_multiply", "transposed operands become flags",
        createFoldTransposeIntoMatrixMultiply},
-      {"fold_batch_norm", "batch normalization into the weights of the layer before", createFoldBatchNorm},
-      {"fold_scale_and_shift", "per-channel scale and shift into neighbouring weights", createFoldScaleAndShift},
+      {"fold_batch_norm", "batch normalization goes into the weights of the layer before", createFoldBatchNorm},
+      {"fold_scale_and_shift", "per-channel scale and shift go into neighbouring weights", createFoldScaleAndShift},
       {"fuse_bias", "a constant added per channel becomes the bias", createFuseBias},
       {"fuse_residual_add", "an added tensor becomes the residual operand", createFuseResidualAdd},
       {"fuse_activation", "an activation becomes an attribute of its producer", createFuseActivation},
   };
   return entries;
+}
+
+std::string pipelineMarkdown() {
+  std::string text =
+      "# Passes\n\n"
+      "What the optimizer does to a network, in order, again and again until nothing changes. Generated from\n"
+      "`src/optimization/pipeline.cpp`: do not edit. `torchtrt-opt --pass=NAME` runs one over network text,\n"
+      "`torchtrt-opt --pipeline --disable-pass=NAME` all but one.\n\n";
+  for (const PassEntry& entry : pipeline()) {
+    text += "- `" + std::string(entry.name) + "`: " + entry.summary + "\n";
+  }
+  return text;
 }
 
 namespace {

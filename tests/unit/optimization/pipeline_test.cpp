@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <set>
+#include <sstream>
 
 #include "optimization/optimization.h"
 #include "optimization/pass_check.h"
@@ -86,6 +88,15 @@ TEST(Pipeline, NamesPassesAsTheyNameThemselves) {
     EXPECT_EQ(entry.create({})->name(), entry.name);
     EXPECT_TRUE(names.insert(entry.name).second) << entry.name << " is listed twice";
   }
+}
+
+// docs/passes.md is generated. The test runs in the root of the repository.
+TEST(Pipeline, IsWhatTheDocumentationSays) {
+  std::ifstream file("docs/passes.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  EXPECT_EQ(text.str(), pipelineMarkdown())
+      << "write it again with: build/release/bin/torchtrt-opt --list-passes > docs/passes.md";
 }
 
 // Fusing must carry every source location along.
