@@ -1,4 +1,4 @@
-"""The three kinds of error. Every text begins with a stable code, "[E005] ...", which docs/errors.md explains."""
+"""The three kinds of error. Every text begins with a stable code, "[E005] ...", which docs/errors explains."""
 
 import contextlib
 import re

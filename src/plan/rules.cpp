@@ -144,17 +144,13 @@ Shape StepChecker::broadcast(const Shape& a, const Shape& b) const {
   return result;
 }
 
-namespace {
-
-std::string dimsOf(const Tensor& tensor, std::span<const int64_t> registers) {
+std::string dimsText(const Shape& dims) {
   std::string text = "[";
-  for (const int64_t dim : resolve(tensor.dims, registers)) {
+  for (const int64_t dim : dims) {
     text += (text.size() == 1 ? "" : ", ") + std::to_string(dim);
   }
   return text + "]";
 }
-
-}  // namespace
 
 void checkShapes(const Plan& plan, std::span<const int64_t> registers, ErrorCode code) {
   for (size_t i = 0; i < plan.tensors.size(); ++i) {
@@ -165,7 +161,8 @@ void checkShapes(const Plan& plan, std::span<const int64_t> registers, ErrorCode
       if (bytes != checkedBytes(resolve(base.dims, registers), base.dtype)) {
         throw EngineError(code,
                           "tensor '" + tensor.name + "' views a tensor of another number of elements: " +
-                              dimsOf(tensor, registers) + " of '" + base.name + "' " + dimsOf(base, registers),
+                              dimsText(resolve(tensor.dims, registers)) + " of '" + base.name + "' " +
+                              dimsText(resolve(base.dims, registers)),
                           {}, "pass inputs of shapes that fit together");
       }
     }

@@ -25,8 +25,11 @@ void checkShuffle(const StepChecker& step) {
   Shape dims = permute(step.in(0).dims, first);
   if (step.hasDims("reshape_dims")) {
     const Shape& reshaped = step.dims("reshape_dims");
-    step.require(checkedBytes(reshaped, step.in(0).dtype) == checkedBytes(dims, step.in(0).dtype),
-                 "it reshapes to another number of elements");
+    if (checkedBytes(reshaped, step.in(0).dtype) != checkedBytes(dims, step.in(0).dtype)) {
+      const std::string rule =
+          "it reshapes " + dimsText(dims) + " to another number of elements, " + dimsText(reshaped);
+      step.require(false, rule.c_str());
+    }
     dims = reshaped;
   }
   step.requirePermutation(second, dims.size());

@@ -73,5 +73,6 @@ bool checkPointwise(const StepChecker& step);
 bool checkReducing(const StepChecker& step);
 bool checkMoving(const StepChecker& step);
 bool isActivation(std::string_view op);
+std::string dimsText(const Shape& dims);  // "[1, 3, 224, 224]"
 
 }  // namespace torchtrt::plan

@@ -5,7 +5,7 @@ import torch
 import torchtrt
 
 CODE = "C005"
-SAYS = ["aten::conv2d", "expected a floating dtype", "int32[1, 3, 8, 8]"]
+SAYS = ["aten::conv2d", "expected int32 as operand 0 is", "float32[4, 3, 3, 3]", "all operands have one dtype"]
 
 
 def misuse(folder):

@@ -5,7 +5,7 @@ import torch
 import torchtrt
 
 CODE = "E010"
-SAYS = ["another number of elements", "6]", "[5]"]
+SAYS = ["reshapes [5] to another number of elements, [0, 6]", "run_impossible_reshape.py"]
 
 
 class Pairs(torch.nn.Module):

@@ -88,6 +88,6 @@ def test_command_line_tool_is_in_the_wheel(python, saved):
 
 def test_wheel_holds_type_stubs_and_licences_and_no_sources(wheel):
     names = zipfile.ZipFile(wheel).namelist()
-    assert "torchtrt/py.typed" in names and "torchtrt/_torchtrt.pyi" in names
+    assert {"torchtrt/py.typed", "torchtrt/__init__.pyi"} <= set(names)
     assert any(name.endswith("THIRD_PARTY.md") for name in names)
     assert not [name for name in names if name.endswith((".cpp", ".h"))]
