@@ -124,37 +124,8 @@ class Emitter {
     if (layer.getType() != LayerType::kSHUFFLE) {
       return sameMemory(input.getDimensions(), input.memoryOrder(), output.memoryOrder());
     }
-    const std::vector<int64_t> first = layer.attributes().getInts("first_permutation", {});
-    const std::vector<int64_t> second = layer.attributes().getInts("second_permutation", {});
-    if (!layer.attributes().has("reshape_dims")) {
-      Order order = first.empty() ? input.memoryOrder() : transposedOrder(input.memoryOrder(), first);
-      order = second.empty() ? order : transposedOrder(order, second);
-      return sameMemory(output.getDimensions(), order, output.memoryOrder());
-    }
-    const Dims transposed = permuted(input.getDimensions(), first);
-    const Order before = first.empty() ? input.memoryOrder() : transposedOrder(input.memoryOrder(), first);
-    const Order after = second.empty() ? Order() : transposedOrder({}, second);
-    return sameMemory(transposed, before, {}) && sameMemory(output.getDimensions(), after, output.memoryOrder());
-  }
-
-  static Dims permuted(const Dims& dims, const std::vector<int64_t>& permutation) {
-    std::vector<Dim> result;
-    for (const int64_t axis : permutation) {
-      result.push_back(dims[static_cast<int>(axis)]);
-    }
-    return permutation.empty() ? dims : Dims(std::move(result));
-  }
-
-  // The dimensions between the two transpositions, as numbers: the attribute may say 0 for "as before" and -1 for "the
-  // rest".
-  static Dims reshapedDims(const Layer& layer) {
-    const Dims& output = layer.getOutput(0)->getDimensions();
-    Dims reshaped = output;
-    const std::vector<int64_t> second = layer.attributes().getInts("second_permutation", {});
-    for (size_t i = 0; i < second.size(); ++i) {
-      reshaped[static_cast<int>(second[i])] = output[static_cast<int>(i)];
-    }
-    return reshaped;
+    const std::optional<Order> order = shuffledOrder(input.getDimensions(), input.memoryOrder(), shuffleOf(layer));
+    return order && sameMemory(output.getDimensions(), *order, output.memoryOrder());
   }
 
   void emitStep(const Layer& layer) {
@@ -165,7 +136,7 @@ class Emitter {
     for (const auto& [name, value] : layer.attributes().values()) {
       if (const Dims* dims = std::get_if<Dims>(&value)) {
         const bool reshape = layer.getType() == LayerType::kSHUFFLE && name == "reshape_dims";
-        step.dims.emplace_back(name, program_.compile(reshape ? reshapedDims(layer) : *dims));
+        step.dims.emplace_back(name, program_.compile(reshape ? shuffleOf(layer).middle : *dims));
       } else {
         step.attributes.set(name, value);
       }

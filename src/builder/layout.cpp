@@ -63,23 +63,6 @@ Behaviour behaviourOf(const Layer& layer) {
   }
 }
 
-// A transposition without a reshape; empty when the layer is something else.
-std::vector<int64_t> transposition(const Layer& layer) {
-  if (layer.getType() != LayerType::kSHUFFLE || layer.attributes().has("reshape_dims")) {
-    return {};
-  }
-  const std::vector<int64_t> first = layer.attributes().getInts("first_permutation", {});
-  const std::vector<int64_t> second = layer.attributes().getInts("second_permutation", {});
-  if (first.empty() || second.empty()) {
-    return first.empty() ? second : first;
-  }
-  std::vector<int64_t> both;
-  for (const int64_t axis : second) {
-    both.push_back(first[static_cast<size_t>(axis)]);
-  }
-  return both;
-}
-
 class LayoutPass {
  public:
   explicit LayoutPass(Network& network) : network_(network) {}
@@ -100,8 +83,8 @@ class LayoutPass {
 
  private:
   void visit(Layer& layer) {
-    const std::vector<int64_t> permutation = transposition(layer);
-    if (!permutation.empty() && transposeInPlace(layer, permutation)) {
+    if (layer.getType() == LayerType::kSHUFFLE) {
+      visitShuffle(layer);
       return;
     }
     const Behaviour behaviour = behaviourOf(layer);
@@ -111,12 +94,10 @@ class LayoutPass {
       return;
     }
     for (int i = 0; i < layer.getNbInputs(); ++i) {
-      if (Tensor* input = layer.getInput(i)) {
+      Tensor* input = layer.getInput(i);
+      if (input != nullptr && (isData(layer, i) || !readsBroadcast(layer))) {
         const bool follows = channels_last && isData(layer, i);
-        Tensor* wanted = inOrder(*input, follows ? channelsLast(input->rank()) : Order(), &layer);
-        if (wanted != input) {
-          layer.setInput(i, wanted);
-        }
+        putInOrder(layer, i, follows ? channelsLast(input->rank()) : Order());
       }
     }
     for (int i = 0; i < layer.getNbOutputs() && channels_last; ++i) {
@@ -124,16 +105,41 @@ class LayoutPass {
     }
   }
 
-  // A transposition that leaves the elements where they are costs nothing, if the order it gives is one of the two in
-  // use.
-  static bool transposeInPlace(Layer& layer, const std::vector<int64_t>& permutation) {
-    const Order order = transposedOrder(layer.getInput(0)->memoryOrder(), permutation);
-    const int rank = layer.getOutput(0)->rank();
-    if (!order.empty() && (rank < 3 || order != channelsLast(rank))) {
-      return false;
+  // A shuffle is free where it leaves the elements in place. Where channels-last comes in, the input is moved so that
+  // the result is channels-last without another copy: what grouped channels do between two convolutions.
+  void visitShuffle(Layer& layer) {
+    Tensor& input = *layer.getInput(0);
+    Tensor& output = *layer.getOutput(0);
+    const Shuffle shuffle = shuffleOf(layer);
+    const std::optional<Order> in_place = shuffledOrder(input.getDimensions(), input.memoryOrder(), shuffle);
+    if (in_place && isInUse(*in_place, output)) {
+      output.setMemoryOrder(sameMemory(output.getDimensions(), *in_place, {}) ? Order() : *in_place);
+      return;
     }
-    layer.getOutput(0)->setMemoryOrder(order);
-    return true;
+    const bool moved = !sameMemory(input.getDimensions(), input.memoryOrder(), {});
+    const bool reshapes = layer.attributes().has("reshape_dims");
+    if (moved && reshapes && output.rank() >= 4) {
+      const Order wanted = channelsLast(output.rank());
+      if (const auto order = shuffledOrder(output.getDimensions(), wanted, inverse(input.getDimensions(), shuffle))) {
+        putInOrder(layer, 0, *order);
+        output.setMemoryOrder(wanted);
+        return;
+      }
+    }
+    if (reshapes) {  // a mere transposition reads any order
+      putInOrder(layer, 0, {});
+    }
+  }
+
+  // Orders that readers expect. Shuffles take any, so that two in a row can be one move.
+  static bool isInUse(const Order& order, const Tensor& tensor) {
+    const int rank = tensor.rank();
+    if (sameMemory(tensor.getDimensions(), order, {}) || (rank >= 3 && order == channelsLast(rank))) {
+      return true;
+    }
+    return !tensor.isNetworkOutput() && !tensor.uses().empty() &&
+           std::all_of(tensor.uses().begin(), tensor.uses().end(),
+                       [](const Tensor::Use& use) { return use.layer->getType() == LayerType::kSHUFFLE; });
   }
 
   // Operands that have the output's rank and are no broadcast parameters lie as the output does.
@@ -152,6 +158,11 @@ class LayoutPass {
       default:
         return true;
     }
+  }
+
+  static bool readsBroadcast(const Layer& layer) {
+    return layer.getType() == LayerType::kELEMENTWISE || layer.getType() == LayerType::kSELECT ||
+           layer.getType() == LayerType::kPARAMETRIC_RELU;
   }
 
   // Whether more elements arrive channels-last than would have to be moved there.
@@ -178,6 +189,13 @@ class LayoutPass {
           static_cast<double>(dim.evaluate([&](const std::string& name) { return network_.findSymbol(name)->opt; }));
     }
     return count;
+  }
+
+  void putInOrder(Layer& layer, int index, const Order& order) {
+    Tensor* input = layer.getInput(index);
+    if (Tensor* wanted = inOrder(*input, order, &layer); wanted != input) {
+      layer.setInput(index, wanted);
+    }
   }
 
   // The tensor in the order wanted: itself, or a copy that all readers share.

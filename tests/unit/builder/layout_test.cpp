@@ -65,6 +65,28 @@ TEST(Layout, TranspositionsThatMoveNothingAreViews) {
             "reformat(0,2,3,1) convolution(0,2,3,1) normalization elementwise(0,2,3,1) reformat");
 }
 
+TEST(Layout, PixelsBecomeTokensWithoutAMove) {
+  EXPECT_EQ(stepsFor(conv("a", "x") + R"(  %b = shuffle(%a) {reshape_dims=[2, 8, 36], second_permutation=[0, 2, 1]}
+  %c = softmax(%b) {axis=2}
+  output "y" %c)"),
+            "reformat(0,2,3,1) convolution(0,2,3,1) softmax");
+}
+
+TEST(Layout, ShufflingChannelsIsOneMove) {
+  EXPECT_EQ(stepsFor(conv("a", "x") +
+                     R"(  %b = shuffle(%a) {reshape_dims=[2, 2, 4, 6, 6], second_permutation=[0, 2, 1, 3, 4]}
+  %c = shuffle(%b) {reshape_dims=[2, 8, 6, 6]}
+)" + conv("d", "c") + R"(  output "y" %d)"),
+            "reformat(0,2,3,1) convolution(0,2,3,1) reformat(0,3,4,1,2) convolution(0,2,3,1) reformat");
+}
+
+TEST(Layout, ATranspositionReadsAnyOrder) {
+  EXPECT_EQ(stepsFor(conv("a", "x") + R"(  %b = shuffle(%a) {first_permutation=[2, 0, 1, 3]}
+  %c = softmax(%b) {axis=0}
+  output "y" %c)"),
+            "reformat(0,2,3,1) convolution(0,2,3,1) shuffle softmax");
+}
+
 TEST(Layout, OneChannelNeedsNoReorder) {
   const plan::Plan plan = build(*network::parse(R"(network "gray" () {
   input %x : float32[1, 1, 6, 6]
