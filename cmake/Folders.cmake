@@ -65,7 +65,8 @@ function(torchtrt_library name)
   string(REPLACE "torchtrt_" "" export_name ${name})
   add_library(torchtrt::${export_name} ALIAS ${name})
   torchtrt_present(links ${arg_LINKS})
-  target_link_libraries(${name} PRIVATE ${links} torchtrt_engine_libraries)
+  # Public headers use what lower libraries define, so whoever links this one links those.
+  target_link_libraries(${name} PUBLIC ${links} PRIVATE torchtrt_engine_libraries)
   target_link_options(${name} PRIVATE LINKER:--no-undefined)
   target_include_directories(${name} INTERFACE
                              $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
+import models
+
 BUILD = Path(os.environ["TORCHTRT_BUILD"])
 PROJECT = Path(__file__).parents[1] / "install"
 
@@ -60,6 +62,12 @@ def test_network_prints_without_libtorch(project):
 
 def test_runtime_stays_linked_where_unused_libraries_are_dropped(project):
     assert run(project / "uses_runtime") == "registered\n"
+
+
+def test_what_the_compiler_makes_runs_with_the_runtime_alone(project, tmp_path):
+    torch.jit.script(models.build("lenet")).save(str(tmp_path / "lenet.ts"))
+    run(project / "uses_compiler", tmp_path / "lenet.ts", tmp_path / "compiled.ts")
+    assert run(project / "uses_runtime", tmp_path / "compiled.ts") == "[1, 10]\n"
 
 
 def test_runtime_brings_the_engine_but_not_the_compiler(project):
