@@ -36,7 +36,7 @@ std::optional<AffineLayer> asAffine(const network::Layer& layer, int axis);
 struct WeightedLayer {
   const network::Layer* layer;
   const network::Weights* kernel;
-  std::vector<double> bias;  // zeros when absent; empty when the bias is none per output channel
+  std::vector<double> bias;  // one per output channel, zeros when absent
   bool has_bias;
   int64_t inputs, outputs;      // channels
   int input_axis, output_axis;  // where they lie in operand 0 and in the output

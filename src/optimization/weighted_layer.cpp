@@ -78,17 +78,27 @@ std::optional<Weights> vectorWeights(DType dtype, const std::vector<double>& val
   return weights;
 }
 
-Layer& createWith(Rewriter& rewriter, const WeightedLayer& weighted, Tensor* input, Tensor* kernel, Tensor* bias) {
-  std::vector<Tensor*> inputs = {input, kernel};
-  if (bias) {
-    inputs.push_back(bias);
+// A copy of the layer with kernel * factor (if the affine scales) and the given bias (if there is any). Null, and no
+// edit, if one of them is not finite.
+template <typename Factor>
+Layer* createFolded(Rewriter& rewriter, const WeightedLayer& weighted, Tensor* input, const Affine& affine,
+                    const Factor& factor, const std::vector<double>& bias) {
+  const auto folded_bias = vectorWeights(weighted.kernel->dtype, bias);
+  const auto folded_kernel = affine.hasScale() ? scaledKernelOf(weighted, factor) : *weighted.kernel;
+  if (!folded_bias || !folded_kernel) {
+    return nullptr;
   }
+  const bool has_bias = weighted.has_bias || affine.hasShift();
   const Layer& layer = *weighted.layer;
-  for (int i = 3; i < layer.getNbInputs(); ++i) {
-    inputs.resize(static_cast<size_t>(i), nullptr);
-    inputs.push_back(layer.getInput(i));
+  std::vector<Tensor*> inputs = {input,
+                                 affine.hasScale() ? &rewriter.createConstant(*folded_kernel) : layer.getInput(1),
+                                 has_bias ? &rewriter.createConstant(*folded_bias) : nullptr};
+  if (Tensor* residual = layer.getInput(3)) {
+    inputs.push_back(residual);
+  } else if (!has_bias) {
+    inputs.pop_back();
   }
-  return rewriter.create(layer.getType(), inputs, layer.attributes());
+  return &rewriter.create(layer.getType(), inputs, layer.attributes());
 }
 
 // Output channel k's sum over the kernel of weight * shift[input channel].
@@ -175,42 +185,22 @@ Layer* createWithOutputAffine(Rewriter& rewriter, const WeightedLayer& weighted,
   for (size_t i = 0; i < bias.size(); ++i) {
     bias[i] = bias[i] * affine.scale[i] + affine.shift[i];
   }
-  const DType dtype = weighted.kernel->dtype;
-  const bool needs_bias = weighted.has_bias || affine.hasShift();
-  const auto folded_bias = vectorWeights(dtype, bias);
-  const bool needs_kernel = affine.hasScale();
-  const auto folded_kernel =
-      needs_kernel
-          ? scaledKernelOf(weighted, [&](int64_t output, int64_t) { return affine.scale[static_cast<size_t>(output)]; })
-          : std::nullopt;
-  if (!folded_bias || (needs_kernel && !folded_kernel)) {
-    return nullptr;
-  }
-  Tensor* kernel = needs_kernel ? &rewriter.createConstant(*folded_kernel) : weighted.layer->getInput(1);
-  Tensor* bias_tensor = needs_bias ? &rewriter.createConstant(*folded_bias) : nullptr;
-  return &createWith(rewriter, weighted, weighted.layer->getInput(0), kernel, bias_tensor);
+  const auto factor = [&](int64_t output, int64_t) { return affine.scale[static_cast<size_t>(output)]; };
+  return createFolded(rewriter, weighted, weighted.layer->getInput(0), affine, factor, bias);
 }
 
 Layer* createWithInputAffine(Rewriter& rewriter, const WeightedLayer& weighted, const Affine& affine, Tensor& input) {
   std::vector<double> bias = weighted.bias;
-  const DType dtype = weighted.kernel->dtype;
   if (affine.hasShift()) {
-    const std::vector<double> sums = dtype == DType::kFloat32 ? shiftThroughKernel<float>(weighted, affine.shift)
-                                                              : shiftThroughKernel<double>(weighted, affine.shift);
+    const bool is_single = weighted.kernel->dtype == DType::kFloat32;
+    const std::vector<double> sums = is_single ? shiftThroughKernel<float>(weighted, affine.shift)
+                                               : shiftThroughKernel<double>(weighted, affine.shift);
     for (size_t i = 0; i < bias.size(); ++i) {
       bias[i] += sums[i];
     }
   }
-  const bool needs_bias = weighted.has_bias || affine.hasShift();
-  const auto folded_bias = vectorWeights(dtype, bias);
-  const auto folded_kernel =
-      scaledKernelOf(weighted, [&](int64_t, int64_t in) { return affine.scale[static_cast<size_t>(in)]; });
-  if (!folded_bias || !folded_kernel) {
-    return nullptr;
-  }
-  Tensor* kernel = affine.hasScale() ? &rewriter.createConstant(*folded_kernel) : weighted.layer->getInput(1);
-  Tensor* bias_tensor = needs_bias ? &rewriter.createConstant(*folded_bias) : nullptr;
-  return &createWith(rewriter, weighted, &input, kernel, bias_tensor);
+  const auto factor = [&](int64_t, int64_t in) { return affine.scale[static_cast<size_t>(in)]; };
+  return createFolded(rewriter, weighted, &input, affine, factor, bias);
 }
 
 }  // namespace torchtrt::optimization
