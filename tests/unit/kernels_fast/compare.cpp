@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
 #include <random>
+#include <thread>
 
 #include "kernels/kernel.h"
 #include "kernels/problem_text.h"
@@ -105,9 +107,16 @@ class Data {
   }
 
   std::vector<Buffer> run(const Kernel& kernel, int threads) const {
+    return run(kernel, *prepare(kernel, threads), threads);
+  }
+
+  std::unique_ptr<Prepared> prepare(const Kernel& kernel, int threads) const {
     ShapeSet shapes = shapes_;
     shapes.threads = threads;
-    const std::unique_ptr<Prepared> prepared = kernel.prepare(shapes);
+    return kernel.prepare(shapes);
+  }
+
+  std::vector<Buffer> run(const Kernel& kernel, const Prepared& prepared, int threads) const {
     std::vector<const void*> inputs;
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const bool absent = !parsed_.problem.inputs[i].present;
@@ -116,13 +125,13 @@ class Data {
     }
     std::vector<Buffer> outputs;
     std::vector<void*> addresses;
-    for (const TensorDesc& desc : shapes.outputs) {
+    for (const TensorDesc& desc : shapes_.outputs) {
       outputs.push_back(makeBuffer(bytesOf(desc) + kGuard));
       std::memset(outputs.back().data(), 0x5A, outputs.back().size() * sizeof(Line));
       addresses.push_back(outputs.back().data());
     }
-    Buffer scratch = makeBuffer(prepared->scratchBytes());
-    prepared->run({inputs.data(), addresses.data(), prepared->scratchBytes() == 0 ? nullptr : scratch.data(), threads});
+    Buffer scratch = makeBuffer(prepared.scratchBytes());
+    prepared.run({inputs.data(), addresses.data(), prepared.scratchBytes() == 0 ? nullptr : scratch.data(), threads});
     return outputs;
   }
 
@@ -207,6 +216,33 @@ void expectMatchesReference(const std::string& problem, const std::string& imple
     SCOPED_TRACE(other);
     compareRuns(Data(other, options.values), *fast.kernel, options);
   }
+}
+
+void expectSafeForThreads(const std::string& problem, const std::string& implementation) {
+  SCOPED_TRACE(problem);
+  constexpr int kCallers = 4;
+  constexpr int kRuns = 25;
+  const Data data(problem, Values::kExact);
+  const Chosen chosen = createKernel(data.problem(), implementation);
+  ASSERT_EQ(chosen.implementation, implementation);
+  const std::unique_ptr<Prepared> prepared = data.prepare(*chosen.kernel, 2);
+  const std::vector<Buffer> expected = data.run(*chosen.kernel, *prepared, 2);
+  std::atomic<int> different = 0;
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < kCallers; ++caller) {
+    callers.emplace_back([&] {
+      for (int run = 0; run < kRuns; ++run) {
+        const std::vector<Buffer> got = data.run(*chosen.kernel, *prepared, 2);
+        if (std::memcmp(got[0].data(), expected[0].data(), bytesOf(data.shapes().outputs[0])) != 0) {
+          ++different;
+        }
+      }
+    });
+  }
+  for (std::thread& caller : callers) {
+    caller.join();
+  }
+  EXPECT_EQ(different, 0);
 }
 
 void expectRefused(const std::string& problem, const std::string& implementation, const std::string& code) {

@@ -29,6 +29,9 @@ struct CompareOptions {
 void expectMatchesReference(const std::string& problem, const std::string& implementation,
                             const CompareOptions& options = {});
 
+// Runs one prepared kernel from several threads at a time; every run must give the same bits.
+void expectSafeForThreads(const std::string& problem, const std::string& implementation);
+
 // Fails unless the implementation refuses the problem with this code.
 void expectRefused(const std::string& problem, const std::string& implementation, const std::string& code);
 
