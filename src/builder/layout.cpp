@@ -111,9 +111,9 @@ class LayoutPass {
     Tensor& input = *layer.getInput(0);
     Tensor& output = *layer.getOutput(0);
     const Shuffle shuffle = shuffleOf(layer);
-    const std::optional<Order> in_place = shuffledOrder(input.getDimensions(), input.memoryOrder(), shuffle);
-    if (in_place && isInUse(*in_place, output)) {
-      output.setMemoryOrder(sameMemory(output.getDimensions(), *in_place, {}) ? Order() : *in_place);
+    std::optional<Order> in_place = shuffledOrder(input.getDimensions(), input.memoryOrder(), shuffle);
+    if (in_place && isExpected(*in_place, output)) {
+      output.setMemoryOrder(std::move(*in_place));
       return;
     }
     const bool moved = !sameMemory(input.getDimensions(), input.memoryOrder(), {});
@@ -131,11 +131,14 @@ class LayoutPass {
     }
   }
 
-  // Orders that readers expect. Shuffles take any, so that two in a row can be one move.
-  static bool isInUse(const Order& order, const Tensor& tensor) {
-    const int rank = tensor.rank();
-    if (sameMemory(tensor.getDimensions(), order, {}) || (rank >= 3 && order == channelsLast(rank))) {
-      return true;
+  // Whether readers expect the order, which is then spelled as they do: [1, C, H, W] has several names for one memory.
+  // Shuffles take any, so that two in a row can be one move.
+  static bool isExpected(Order& order, const Tensor& tensor) {
+    for (const Order& known : {Order(), tensor.rank() >= 3 ? channelsLast(tensor.rank()) : Order()}) {
+      if (sameMemory(tensor.getDimensions(), order, known)) {
+        order = known;
+        return true;
+      }
     }
     return !tensor.isNetworkOutput() && !tensor.uses().empty() &&
            std::all_of(tensor.uses().begin(), tensor.uses().end(),

@@ -87,6 +87,20 @@ TEST(Layout, ATranspositionReadsAnyOrder) {
             "reformat(0,2,3,1) convolution(0,2,3,1) shuffle softmax");
 }
 
+TEST(Layout, TranspositionsOfASingleImageAreViewsToo) {
+  const plan::Plan plan = build(*network::parse(R"(network "one" () {
+  input %x : float32[1, 2, 4, 4]
+  %k = constant() {} : float32[2, 2, 1, 1] data=[1, 2, 3, 4]
+  %a = convolution(%x, %k) {}
+  %b = shuffle(%a) {first_permutation=[0, 2, 3, 1]}
+  %c = softmax(%b) {axis=3}
+  %d = shuffle(%c) {first_permutation=[0, 3, 1, 2]}
+  %e = elementwise(%d, %a) {op="sum"}
+  output "y" %e
+})"));
+  EXPECT_EQ(stepsOf(plan), "reformat(0,2,3,1) convolution(0,2,3,1) softmax elementwise(0,2,3,1) reformat");
+}
+
 TEST(Layout, OneChannelNeedsNoReorder) {
   const plan::Plan plan = build(*network::parse(R"(network "gray" () {
   input %x : float32[1, 1, 6, 6]
