@@ -1,5 +1,6 @@
 // The three kinds of error that torchtrt throws, each with a stable code that stands in its text.
-// A refusal ("cannot convert this, because ...") is not an error: see Refusal, a value that stages hand on and reports print.
+// A refusal ("cannot convert this, because ...") is not an error: see Refusal, a value that stages hand on and reports
+// print.
 #pragma once
 
 #include <exception>

@@ -1,5 +1,6 @@
-// The network definition: tensors and layers, with TensorRT's vocabulary. It holds what is to be computed, never how: kernels,
-// memory and devices are the builder's. Shapes and dtypes of outputs are inferred, symbolically, when they are asked for.
+// The network definition: tensors and layers, with TensorRT's vocabulary. It holds what is to be computed, never how:
+// kernels, memory and devices are the builder's. Shapes and dtypes of outputs are inferred, symbolically, when they are
+// asked for.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +28,8 @@ enum class LayerType : uint8_t {
 
 struct LayerInfo {
   LayerType type;
-  const char* name;       // text form and kernel family, e.g. "matrix_multiply"
-  const char* enum_name;  // "MATRIX_MULTIPLY"
+  const char* name;                         // text form and kernel family, e.g. "matrix_multiply"
+  const char* enum_name;                    // "MATRIX_MULTIPLY"
   int min_operands, max_operands, outputs;  // -1: any
   const char* attributes;
   const char* meaning;
@@ -38,7 +39,8 @@ TORCHTRT_API const std::vector<LayerInfo>& layerTable();
 TORCHTRT_API std::optional<LayerType> parseLayerType(std::string_view name);
 TORCHTRT_API std::string layerTableMarkdown();  // docs/layers.md
 
-// Data known at build time: row-major, shared, never changed after construction. 64-byte aligned when made by allocate().
+// Data known at build time: row-major, shared, never changed after construction. 64-byte aligned when made by
+// allocate().
 struct TORCHTRT_API Weights {
   DType dtype = DType::kFloat32;
   std::vector<int64_t> dims;
@@ -58,13 +60,13 @@ struct TORCHTRT_API Weights {
 class TORCHTRT_API Tensor {
  public:
   const std::string& getName() const;
-  void setName(const std::string& name);       // made unique in the network
-  const Dims& getDimensions() const;           // inferred; throws CompileError when the producer is malformed
+  void setName(const std::string& name);  // made unique in the network
+  const Dims& getDimensions() const;      // inferred; throws CompileError when the producer is malformed
   DType getType() const;
   int rank() const {
     return getDimensions().rank();
   }
-  Layer* producer() const {                    // null for a network input
+  Layer* producer() const {  // null for a network input
     return producer_;
   }
   int outputIndex() const {
@@ -82,12 +84,13 @@ class TORCHTRT_API Tensor {
     int index;
     bool operator==(const Use&) const = default;
   };
-  const std::vector<Use>& uses() const {       // in order of creation
+  const std::vector<Use>& uses() const {  // in order of creation
     return uses_;
   }
   // Constant data behind this tensor, if its producer is a CONSTANT layer.
   const Weights* constant() const;
-  // How elements lie in memory, outermost first, as a permutation of the axes; empty means row-major. Set by the builder.
+  // How elements lie in memory, outermost first, as a permutation of the axes; empty means row-major. Set by the
+  // builder.
   const std::vector<uint8_t>& memoryOrder() const {
     return memory_order_;
   }
@@ -98,7 +101,7 @@ class TORCHTRT_API Tensor {
  private:
   friend class Network;
   friend class Layer;
-  friend struct NetworkCorruption;             // tests break networks through it, to show that the verifier sees it
+  friend struct NetworkCorruption;  // tests break networks through it, to show that the verifier sees it
   Tensor() = default;
   std::string name_;
   DType dtype_ = DType::kFloat32;
@@ -119,18 +122,18 @@ class TORCHTRT_API Layer {
   const LayerInfo& info() const {
     return layerInfo(type_);
   }
-  int64_t id() const {                          // unique in the network, from a counter, never reused
+  int64_t id() const {  // unique in the network, from a counter, never reused
     return id_;
   }
   const std::string& getName() const {
     return name_;
   }
-  void setName(const std::string& name);        // made unique in the network
+  void setName(const std::string& name);  // made unique in the network
   int getNbInputs() const {
     return static_cast<int>(inputs_.size());
   }
-  Tensor* getInput(int i) const;                // null for an absent operand or one past the end
-  void setInput(int i, Tensor* tensor);         // keeps use lists true; may extend by one, null clears
+  Tensor* getInput(int i) const;         // null for an absent operand or one past the end
+  void setInput(int i, Tensor* tensor);  // keeps use lists true; may extend by one, null clears
   int getNbOutputs() const {
     return static_cast<int>(outputs_.size());
   }
@@ -140,7 +143,7 @@ class TORCHTRT_API Layer {
   }
   void setAttribute(const std::string& name, AttributeValue value);
   void eraseAttribute(const std::string& name);
-  const Weights* weights() const {              // CONSTANT only
+  const Weights* weights() const {  // CONSTANT only
     return weights_ ? &*weights_ : nullptr;
   }
   const Location& location() const {
@@ -154,11 +157,11 @@ class TORCHTRT_API Layer {
   }
 
   // TensorRT's spelling of common attributes.
-  void setReshapeDimensions(const Dims& dims);                     // SHUFFLE; 0 copies the input's dim, one -1 is inferred
-  void setFirstTranspose(const std::vector<int64_t>& permutation); // SHUFFLE
+  void setReshapeDimensions(const Dims& dims);  // SHUFFLE; 0 copies the input's dim, one -1 is inferred
+  void setFirstTranspose(const std::vector<int64_t>& permutation);  // SHUFFLE
   void setSecondTranspose(const std::vector<int64_t>& permutation);
   void setStrideNd(const std::vector<int64_t>& stride);
-  void setPaddingNd(const std::vector<int64_t>& padding);          // pre and post alike
+  void setPaddingNd(const std::vector<int64_t>& padding);  // pre and post alike
   void setPrePadding(const std::vector<int64_t>& padding);
   void setPostPadding(const std::vector<int64_t>& padding);
   void setDilationNd(const std::vector<int64_t>& dilation);
@@ -183,15 +186,15 @@ class TORCHTRT_API Layer {
   bool stale_ = true;  // outputs not inferred since the last change; then all layers behind this one are stale too
 };
 
-// Owns layers and tensors. Layers keep a topological order: a layer is created after the producers of its inputs, and moves only
-// through sortTopologically().
+// Owns layers and tensors. Layers keep a topological order: a layer is created after the producers of its inputs, and
+// moves only through sortTopologically().
 class TORCHTRT_API Network {
  public:
   Network();
   ~Network();
-  Network(const Network&) = delete;               // layers and tensors point back: pass it by reference or unique_ptr
+  Network(const Network&) = delete;  // layers and tensors point back: pass it by reference or unique_ptr
   Network& operator=(const Network&) = delete;
-  std::unique_ptr<Network> clone() const;        // same names, ids and order; weights shared
+  std::unique_ptr<Network> clone() const;  // same names, ids and order; weights shared
 
   const std::string& name() const;
   void setName(const std::string& name);
@@ -202,10 +205,10 @@ class TORCHTRT_API Network {
   const std::vector<Symbol>& symbols() const;
 
   Tensor* addInput(const std::string& name, DType dtype, const Dims& dims);
-  void markOutput(Tensor& tensor, const std::string& name = "");   // a tensor may be marked several times
+  void markOutput(Tensor& tensor, const std::string& name = "");  // a tensor may be marked several times
   void unmarkOutput(int index);
-  void replaceOutput(int index, Tensor& tensor);                   // keeps the output's name
-  void removeInput(Tensor& tensor);                                // must have no uses
+  void replaceOutput(int index, Tensor& tensor);  // keeps the output's name
+  void removeInput(Tensor& tensor);               // must have no uses
   int getNbInputs() const;
   int getNbOutputs() const;
   Tensor* getInput(int i) const;
@@ -213,15 +216,16 @@ class TORCHTRT_API Network {
   const std::string& getOutputName(int i) const;
 
   int getNbLayers() const;
-  Layer* getLayer(int i) const;                                    // in topological order
-  std::vector<Layer*> layers() const;                              // a snapshot in topological order
+  Layer* getLayer(int i) const;        // in topological order
+  std::vector<Layer*> layers() const;  // a snapshot in topological order
   Layer* findLayer(std::string_view name) const;
   Tensor* findTensor(std::string_view name) const;
 
-  // Any layer. Operands may be null where the table allows; missing attributes take their defaults. `before` inserts in front of
-  // that layer instead of at the end. New layers take currentLocation().
-  Layer* addLayer(LayerType type, const std::vector<Tensor*>& inputs, Attributes attributes = {}, Layer* before = nullptr);
-  void removeLayer(Layer& layer);                                  // its outputs must have no uses and not be network outputs
+  // Any layer. Operands may be null where the table allows; missing attributes take their defaults. `before` inserts in
+  // front of that layer instead of at the end. New layers take currentLocation().
+  Layer* addLayer(LayerType type, const std::vector<Tensor*>& inputs, Attributes attributes = {},
+                  Layer* before = nullptr);
+  void removeLayer(Layer& layer);  // its outputs must have no uses and not be network outputs
   void sortTopologically();
   // Every use of `from` (network outputs included) becomes a use of `to`.
   void replaceAllUses(Tensor& from, Tensor& to);
@@ -259,9 +263,9 @@ class TORCHTRT_API Network {
   std::unique_ptr<Impl> impl_;
 };
 
-// Text form. print(parse(text)) == text for text made by print. Locations are printed on request. Large constants are printed by
-// content hash and, with `weights`, looked up there when parsed; small ones (at most 32 elements) inline. The parser also takes
-// text without symbols, attributes or the types of layers where those are not needed.
+// Text form. print(parse(text)) == text for text made by print. Locations are printed on request. Large constants are
+// printed by content hash and, with `weights`, looked up there when parsed; small ones (at most 32 elements) inline.
+// The parser also takes text without symbols, attributes or the types of layers where those are not needed.
 //
 //   network "lenet" (s0 in [1, 4, 8]) {
 //     input %x : float32[s0, 1, 32, 32]
@@ -273,7 +277,7 @@ struct PrintOptions {
   bool locations = false;
   bool memory_orders = false;
 };
-using WeightStore = std::unordered_map<std::string, Weights>;      // by content hash
+using WeightStore = std::unordered_map<std::string, Weights>;  // by content hash
 TORCHTRT_API std::string print(const Network& network, const PrintOptions& options = {});
 TORCHTRT_API std::unique_ptr<Network> parse(std::string_view text, const WeightStore& weights = {});
 TORCHTRT_API WeightStore collectWeights(const Network& network);

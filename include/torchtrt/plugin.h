@@ -1,5 +1,6 @@
-// Operators of users' own: a creator per (namespace, type, version) makes plugins from the fields of a PLUGIN_V2 layer. The
-// builder asks them for shapes, the engine runs them on the CPU. Registering is an explicit call; clashes are errors.
+// Operators of users' own: a creator per (namespace, type, version) makes plugins from the fields of a PLUGIN_V2 layer.
+// The builder asks them for shapes, the engine runs them on the CPU. Registering is an explicit call; clashes are
+// errors.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,8 @@
 
 namespace torchtrt::plugin {
 
-// Raised when anything below changes. It is compiled into the plugin's library, so that an old library is refused, not called.
+// Raised when anything below changes. It is compiled into the plugin's library, so that an old library is refused, not
+// called.
 inline constexpr int kInterfaceVersion = 1;
 
 // Strides in elements; of inputs in any order and 0 where a dim is broadcast, of outputs row-major.
@@ -64,7 +66,8 @@ class TORCHTRT_API PluginCreator {
   virtual std::string version() const {
     return "1";
   }
-  // `fields` are the layer's attributes, with namespace, type and version among them. Throws for fields it does not take.
+  // `fields` are the layer's attributes, with namespace, type and version among them. Throws for fields it does not
+  // take.
   virtual std::unique_ptr<Plugin> create(const Attributes& fields) const = 0;
 };
 
@@ -78,11 +81,12 @@ class TORCHTRT_API PluginRegistry {
   PluginRegistry& operator=(const PluginRegistry&) = delete;
 
   // Throws EngineError (kPlugin) when the name is taken or the interface version is another one.
-  void add(std::shared_ptr<const PluginCreator> creator);
+  void add(const std::shared_ptr<const PluginCreator>& creator);
   void remove(std::string_view plugin_namespace, std::string_view type, std::string_view version);
   std::shared_ptr<const PluginCreator> find(std::string_view plugin_namespace, std::string_view type,
                                             std::string_view version) const;
-  // The plugin that a PLUGIN_V2 layer's attributes name. Throws EngineError (kPlugin) when there is none, or creating it fails.
+  // The plugin that a PLUGIN_V2 layer's attributes name. Throws EngineError (kPlugin) when there is none, or creating
+  // it fails.
   std::unique_ptr<Plugin> create(const Attributes& attributes) const;
   std::vector<std::string> names() const;  // "namespace::type version 1", sorted
 

@@ -33,9 +33,9 @@ enum class DType : uint8_t {
 };
 inline constexpr int kDTypeCount = 10;
 
-TORCHTRT_API const char* toString(DType dtype);                            // "float32", ...
-TORCHTRT_API std::optional<DType> parseDType(std::string_view text);       // inverse of toString
-TORCHTRT_API size_t sizeOf(DType dtype);                                   // bytes per element
+TORCHTRT_API const char* toString(DType dtype);                       // "float32", ...
+TORCHTRT_API std::optional<DType> parseDType(std::string_view text);  // inverse of toString
+TORCHTRT_API size_t sizeOf(DType dtype);                              // bytes per element
 TORCHTRT_API bool isFloating(DType dtype);
 TORCHTRT_API bool isIntegral(DType dtype, bool include_bool = false);
 // PyTorch's promotion of two tensor dtypes of the same category rank (torch.promote_types).
@@ -73,10 +73,10 @@ class TORCHTRT_API Dim {
   static Dim symbol(const std::string& name);
 
   bool isConstant() const;
-  int64_t constant() const;                 // throws InternalError when symbolic
+  int64_t constant() const;  // throws InternalError when symbolic
   std::optional<int64_t> asConstant() const;
-  bool isSymbol() const;                    // exactly one symbol, coefficient 1
-  std::string symbolName() const;           // only when isSymbol()
+  bool isSymbol() const;           // exactly one symbol, coefficient 1
+  std::string symbolName() const;  // only when isSymbol()
 
   friend TORCHTRT_API Dim operator+(const Dim& a, const Dim& b);
   friend TORCHTRT_API Dim operator-(const Dim& a, const Dim& b);
@@ -88,36 +88,37 @@ class TORCHTRT_API Dim {
   static Dim max(const Dim& a, const Dim& b);
   static Dim min(const Dim& a, const Dim& b);
 
-  bool operator==(const Dim& other) const;     // canonical equality: true means equal for every value of the symbols
-  bool operator<(const Dim& other) const;      // an arbitrary but deterministic order
+  bool operator==(const Dim& other) const;  // canonical equality: true means equal for every value of the symbols
+  bool operator<(const Dim& other) const;   // an arbitrary but deterministic order
 
-  std::string toString() const;                          // "2*s0+1", "(s0+1)//2", "max(s0,1)"
+  std::string toString() const;  // "2*s0+1", "(s0+1)//2", "max(s0,1)"
   static std::optional<Dim> parse(std::string_view text);
 
   // Value for given symbol values; every symbol must be bound.
   int64_t evaluate(const std::function<int64_t(const std::string&)>& value_of) const;
   // Smallest and largest value over the symbols' ranges (exact for monotone terms, conservative otherwise).
   std::pair<int64_t, int64_t> range(const std::function<Symbol(const std::string&)>& symbol_of) const;
-  std::vector<std::string> symbols() const;              // sorted, without repeats
+  std::vector<std::string> symbols() const;  // sorted, without repeats
 
-  // Structure, for compiling an expression into a plan's program. A Dim is a sum of terms, a term is coefficient times atoms.
+  // Structure, for compiling an expression into a plan's program. A Dim is a sum of terms, a term is coefficient times
+  // atoms.
   enum class AtomKind : uint8_t { kSymbol, kFloorDiv, kMod, kMax, kMin };
   struct Atom {
     AtomKind kind;
-    std::string name;                          // kSymbol
-    std::shared_ptr<const Dim> a, b;           // the others
+    std::string name;                 // kSymbol
+    std::shared_ptr<const Dim> a, b;  // the others
   };
   struct Term {
     int64_t coefficient;
-    std::vector<Atom> atoms;                   // sorted; empty for the constant term
+    std::vector<Atom> atoms;  // sorted; empty for the constant term
   };
-  const std::vector<Term>& terms() const;      // sorted; empty means 0
+  const std::vector<Term>& terms() const;         // sorted; empty means 0
   static Dim fromTerms(std::vector<Term> terms);  // in any order, repeats are added up
 
  private:
   struct Data;
   std::shared_ptr<const Data> data_;
-  int64_t value_ = 0;                          // used when data_ is null
+  int64_t value_ = 0;  // used when data_ is null
 };
 
 // The dimensions of a tensor, outermost first.
@@ -147,12 +148,12 @@ class TORCHTRT_API Dims {
     return dims_;
   }
   bool isStatic() const;
-  std::vector<int64_t> constants() const;      // throws InternalError when symbolic
-  Dim numel() const;                           // product; 1 for rank 0
+  std::vector<int64_t> constants() const;  // throws InternalError when symbolic
+  Dim numel() const;                       // product; 1 for rank 0
   bool operator==(const Dims& other) const {
     return dims_ == other.dims_;
   }
-  std::string toString() const;                // "[s0, 3, 224, 224]"
+  std::string toString() const;  // "[s0, 3, 224, 224]"
 
  private:
   std::vector<Dim> dims_;
@@ -169,7 +170,8 @@ struct TensorType {
 using AttributeValue =
     std::variant<bool, int64_t, double, std::string, DType, std::vector<int64_t>, std::vector<double>, Dims>;
 
-// Named attributes, in name order. Reading a missing name or one of another type throws InternalError, unless a default is given.
+// Named attributes, in name order. Reading a missing name or one of another type throws InternalError, unless a default
+// is given.
 class TORCHTRT_API Attributes {
  public:
   void set(const std::string& name, AttributeValue value) {

@@ -7,10 +7,12 @@
 namespace torchtrt {
 namespace {
 
+// Indexed by the alternative of AttributeValue.
+constexpr const char* kTypeNames[] = {"bool", "int", "double", "string", "dtype", "ints", "doubles", "dims"};
+static_assert(std::variant_size_v<AttributeValue> == std::size(kTypeNames));
+
 const char* typeName(const AttributeValue& value) {
-  static constexpr const char* kNames[] = {"bool", "int", "double", "string", "dtype", "ints", "doubles", "dims"};
-  static_assert(std::variant_size_v<AttributeValue> == std::size(kNames));
-  return kNames[value.index()];
+  return kTypeNames[value.index()];
 }
 
 template <typename T>
@@ -85,7 +87,10 @@ const std::vector<int64_t>& Attributes::getInts(std::string_view name) const {
 
 std::vector<int64_t> Attributes::getInts(std::string_view name, std::vector<int64_t> fallback) const {
   const auto* value = get<std::vector<int64_t>>(*this, name);
-  return value == nullptr ? std::move(fallback) : *value;
+  if (value == nullptr) {
+    return fallback;
+  }
+  return *value;
 }
 
 const std::vector<double>& Attributes::getDoubles(std::string_view name) const {

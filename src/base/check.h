@@ -6,11 +6,11 @@
 
 #include "torchtrt/error.h"
 
-#define TORCHTRT_CHECK(CONDITION, MESSAGE)                                       \
-  do {                                                                           \
-    if (!(CONDITION)) [[unlikely]] {                                             \
-      std::ostringstream torchtrt_check_stream;                                  \
-      torchtrt_check_stream << #CONDITION << " does not hold: " << MESSAGE;      \
-      throw ::torchtrt::InternalError(torchtrt_check_stream.str());              \
-    }                                                                            \
+#define TORCHTRT_CHECK(CONDITION, MESSAGE)                                  \
+  do {                                                                      \
+    if (!(CONDITION)) [[unlikely]] {                                        \
+      std::ostringstream torchtrt_check_stream;                             \
+      torchtrt_check_stream << #CONDITION << " does not hold: " << MESSAGE; \
+      throw ::torchtrt::InternalError(torchtrt_check_stream.str());         \
+    }                                                                       \
   } while (false)

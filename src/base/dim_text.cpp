@@ -112,7 +112,7 @@ class Parser {
     if (++depth_ > kMaxDepth) {
       return std::nullopt;
     }
-    const std::optional<Dim> dim = take("-") ? negated() : primary();
+    std::optional<Dim> dim = take("-") ? negated() : primary();
     --depth_;
     return dim;
   }

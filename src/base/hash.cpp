@@ -9,6 +9,7 @@ namespace torchtrt {
 namespace {
 
 constexpr size_t kBlock = 64;
+constexpr char kDigits[] = "0123456789abcdef";
 // Odd numbers with about as many ones as zeros: the fractional parts of the square roots of 2, 3, 5, 7.
 constexpr std::array<uint64_t, 4> kKeys = {0x6a09e667f3bcc909, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b,
                                            0xa54ff53a5f1d36f1};
@@ -46,7 +47,6 @@ void absorb(Lanes& lanes, const unsigned char* block) {
 }  // namespace
 
 std::string Hash128::toString() const {
-  static constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
   for (const uint64_t half : {high, low}) {
     for (int shift = 60; shift >= 0; shift -= 4) {

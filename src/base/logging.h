@@ -19,11 +19,11 @@ TORCHTRT_API void setColored(bool colored);
 
 }  // namespace torchtrt::logging
 
-#define TORCHTRT_LOG(LEVEL, MESSAGE)                                                               \
-  do {                                                                                             \
-    if (::torchtrt::logging::Level::LEVEL <= ::torchtrt::logging::getReportableLevel()) {          \
-      std::ostringstream torchtrt_log_stream;                                                      \
-      torchtrt_log_stream << MESSAGE;                                                              \
-      ::torchtrt::logging::log(::torchtrt::logging::Level::LEVEL, torchtrt_log_stream.str());      \
-    }                                                                                              \
+#define TORCHTRT_LOG(LEVEL, MESSAGE)                                                          \
+  do {                                                                                        \
+    if (::torchtrt::logging::Level::LEVEL <= ::torchtrt::logging::getReportableLevel()) {     \
+      std::ostringstream torchtrt_log_stream;                                                 \
+      torchtrt_log_stream << MESSAGE;                                                         \
+      ::torchtrt::logging::log(::torchtrt::logging::Level::LEVEL, torchtrt_log_stream.str()); \
+    }                                                                                         \
   } while (false)

@@ -46,7 +46,7 @@ PluginRegistry& PluginRegistry::global() {
   return *registry;
 }
 
-void PluginRegistry::add(std::shared_ptr<const PluginCreator> creator) {
+void PluginRegistry::add(const std::shared_ptr<const PluginCreator>& creator) {
   Key key{creator->pluginNamespace(), creator->type(), creator->version()};
   if (creator->interfaceVersion() != kInterfaceVersion) {
     throw EngineError(ErrorCode::kPlugin,
@@ -56,7 +56,7 @@ void PluginRegistry::add(std::shared_ptr<const PluginCreator> creator) {
                       {}, "rebuild the plugin's library with the headers of this torchtrt");
   }
   const std::lock_guard lock(impl_->mutex);
-  const auto [entry, is_new] = impl_->creators.try_emplace(key, std::move(creator));
+  const auto [entry, is_new] = impl_->creators.try_emplace(key, creator);
   if (!is_new) {
     throw EngineError(ErrorCode::kPlugin, "plugin " + textOf(key) + " is registered already", {},
                       "give the new plugin another version or namespace, or remove the old one first");

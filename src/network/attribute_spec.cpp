@@ -9,6 +9,11 @@
 namespace torchtrt::network {
 namespace {
 
+// Indexed by the alternative of AttributeValue.
+constexpr std::array<const char*, 8> kTypeNames = {"bool",  "int",  "double",  "string",
+                                                   "dtype", "ints", "doubles", "dims"};
+static_assert(std::variant_size_v<AttributeValue> == kTypeNames.size());
+
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
   std::istringstream stream(text);
@@ -126,10 +131,7 @@ const AttributeSpecs& attributeSpecs(LayerType type) {
 }
 
 const char* attributeTypeName(const AttributeValue& value) {
-  static constexpr std::array<const char*, 8> kNames = {"bool",  "int",  "double",  "string",
-                                                        "dtype", "ints", "doubles", "dims"};
-  static_assert(std::variant_size_v<AttributeValue> == kNames.size());
-  return kNames[value.index()];
+  return kTypeNames[value.index()];
 }
 
 AttributeValue toDeclaredType(LayerType type, const std::string& name, AttributeValue value) {

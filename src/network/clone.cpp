@@ -10,7 +10,7 @@ std::unique_ptr<Network> Network::clone() const {
   copy->impl_->location = impl_->location;
   std::unordered_map<const Tensor*, Tensor*> tensors;
   std::unordered_map<const Layer*, Layer*> layers;
-  const auto copyTensor = [&](const Tensor& from, Layer* producer) {
+  const auto copy_tensor = [&](const Tensor& from, Layer* producer) {
     auto tensor = std::unique_ptr<Tensor>(new Tensor);
     tensor->network_ = copy.get();
     tensor->producer_ = producer;
@@ -23,7 +23,7 @@ std::unique_ptr<Network> Network::clone() const {
     return tensor;
   };
   for (const auto& input : impl_->inputs) {
-    copy->impl_->inputs.push_back(copyTensor(*input, nullptr));
+    copy->impl_->inputs.push_back(copy_tensor(*input, nullptr));
   }
   for (const auto& from : impl_->layers) {
     auto layer = std::unique_ptr<Layer>(new Layer);
@@ -36,7 +36,7 @@ std::unique_ptr<Network> Network::clone() const {
     layer->stale_ = from->stale_;
     layer->name_ = copy->impl_->layer_names.claim(from->name_, layer.get());
     for (const auto& output : from->outputs_) {
-      layer->outputs_.push_back(copyTensor(*output, layer.get()));
+      layer->outputs_.push_back(copy_tensor(*output, layer.get()));
     }
     layers[from.get()] = layer.get();
     copy->impl_->layers.push_back(std::move(layer));

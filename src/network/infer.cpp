@@ -32,7 +32,7 @@ void Network::infer(Layer& layer) {
   if (!layer.stale_) {
     return;
   }
-  const auto staleProducer = [](const Layer& of) -> Layer* {
+  const auto stale_producer = [](const Layer& of) -> Layer* {
     for (const Tensor* input : of.inputs_) {
       if (input != nullptr && input->producer_ != nullptr && input->producer_->stale_) {
         return input->producer_;
@@ -44,7 +44,7 @@ void Network::infer(Layer& layer) {
   std::vector<Layer*> path{&layer};
   while (!path.empty()) {
     Layer& current = *path.back();
-    if (Layer* producer = staleProducer(current)) {
+    if (Layer* producer = stale_producer(current)) {
       if (path.size() > layer_count) {
         throw CompileError(ErrorCode::kInvalidNetwork, "layer \"" + current.getName() + "\" depends on its own output",
                            current.location(), "undo the edit that closed the cycle");

@@ -10,6 +10,7 @@ Dims permuted(const Dims& dims, const std::vector<int64_t>& permutation) {
     return dims;
   }
   std::vector<Dim> result;
+  result.reserve(permutation.size());
   for (const int64_t axis : permutation) {
     result.push_back(dims[static_cast<int>(axis)]);
   }

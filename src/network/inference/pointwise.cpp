@@ -3,15 +3,19 @@
 #include "network/rules/checks.h"
 
 namespace torchtrt::network {
+namespace {
+
+constexpr std::string_view kBooleanOperations[] = {"and",  "or",         "xor",     "equal",        "not_equal",
+                                                   "less", "less_equal", "greater", "greater_equal"};
+
+}  // namespace
 TensorTypes inferUnary(const LayerContext& context) {
   return {{isOneOf(context.op(), {"not", "isinf", "isnan", "isfinite"}) ? DType::kBool : context.dtype(0),
            context.dims(0)}};
 }
 
 TensorTypes inferElementwise(const LayerContext& context) {
-  static constexpr std::string_view kBoolean[] = {"and",  "or",         "xor",     "equal",        "not_equal",
-                                                  "less", "less_equal", "greater", "greater_equal"};
-  return {{isOneOf(context.op(), kBoolean) ? DType::kBool : context.dtype(0),
+  return {{isOneOf(context.op(), kBooleanOperations) ? DType::kBool : context.dtype(0),
            context.broadcast(context.dims(0), context.dims(1)).dims}};
 }
 

@@ -37,12 +37,12 @@ Dim poolingSize(const Dim& input, const Window& window, bool ceil_mode) {
 namespace {
 
 Dims withSpatial(const Dims& dims, int spatial, const std::function<Dim(const Dim&, int)>& size_of) {
-  std::vector<Dim> result = dims.vec();
+  Dims result = dims;
   const int first = dims.rank() - spatial;
   for (int i = 0; i < spatial; ++i) {
-    result[static_cast<size_t>(first + i)] = size_of(dims[first + i], i);
+    result[first + i] = size_of(dims[first + i], i);
   }
-  return Dims(std::move(result));
+  return result;
 }
 
 TensorTypes withIndices(const LayerContext& context, Dims dims) {

@@ -178,6 +178,7 @@ std::string checkPluginDTypes(const LayerContext& context) {
 std::string checkPluginShapes(const LayerContext& context) {
   return askPlugin(context, [&](const plugin::Plugin& plugin) -> std::string {
     std::vector<TensorType> inputs;
+    inputs.reserve(static_cast<size_t>(context.operands()));
     for (int i = 0; i < context.operands(); ++i) {
       inputs.push_back({context.dtype(i), context.dims(i)});
     }

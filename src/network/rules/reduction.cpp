@@ -7,10 +7,12 @@
 namespace torchtrt::network {
 namespace {
 
+constexpr std::string_view kReductions[] = {"sum", "prod", "max", "min",   "avg",   "any",
+                                            "all", "var",  "std", "norm1", "norm2", "logsumexp"};
+
 std::string checkReduceOp(const LayerContext& context) {
-  static constexpr std::string_view kOps[] = {"sum", "prod", "max", "min",   "avg",   "any",
-                                              "all", "var",  "std", "norm1", "norm2", "logsumexp"};
-  return isOneOf(context.op(), kOps) ? "" : expectedGot("a reduction of the layer table", "\"" + context.op() + "\"");
+  return isOneOf(context.op(), kReductions) ? ""
+                                            : expectedGot("a reduction of the layer table", "\"" + context.op() + "\"");
 }
 
 std::string checkReduceDType(const LayerContext& context) {

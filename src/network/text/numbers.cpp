@@ -96,7 +96,7 @@ std::string shortest(Float value) {
   return {buffer, std::to_chars(buffer, buffer + sizeof(buffer), value).ptr};
 }
 
-std::string withPoint(std::string text) {
+std::string withPoint(const std::string& text) {
   return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;  // 'n': "inf" and "nan"
 }
 

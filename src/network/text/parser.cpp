@@ -185,7 +185,7 @@ class Parser {
   }
 
   std::string newName() {
-    const std::string name = cursor_.name();
+    std::string name = cursor_.name();
     if (network_->findTensor(name) != nullptr) {
       cursor_.fail("expected a new name, got %" + name + " again");
     }

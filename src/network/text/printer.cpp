@@ -8,9 +8,13 @@
 #include "network/text/numbers.h"
 
 namespace torchtrt::network {
+namespace {
+
+constexpr char kDigits[] = "0123456789abcdef";
+
+}  // namespace
 
 std::string quoted(std::string_view text) {
-  static constexpr char kDigits[] = "0123456789abcdef";
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') {
