@@ -111,11 +111,17 @@ def build(name: str, seed: int = 0) -> nn.Module:
     model = MODELS[name]
     torch.manual_seed(seed)
     module = model.make()
-    if not model.trained and any(isinstance(m, nn.modules.batchnorm._BatchNorm) for m in module.modules()):
+    norms = [m for m in module.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm)]
+    if not model.trained and norms:
+        momenta = [norm.momentum for norm in norms]
+        for norm in norms:
+            norm.momentum = None  # the plain average of the batches, not one that starts from the default statistics
         module.train()
         with torch.no_grad():
             for _ in range(2):
                 module(torch.randn(4, *model.input_shape))
+        for norm, momentum in zip(norms, momenta):
+            norm.momentum = momentum
     return module.eval()
 
 
@@ -125,7 +131,8 @@ def sample(name: str, batch: int = 1, seed: int = 1) -> torch.Tensor:
 
 
 def photographs() -> dict[str, torch.Tensor]:
-    """scikit-learn's china.jpg and flower.jpg as float32 [1, 3, 224, 224], centre-cropped, with ImageNet normalisation.
+    """scikit-learn's china.jpg and flower.jpg as float32 [1, 3, 224, 224]: ImageNet's usual resize to 256,
+    centre crop and normalisation.
 
     Reads the files without importing scikit-learn, which would bring a second OpenMP team into the process.
     """
@@ -139,9 +146,10 @@ def photographs() -> dict[str, torch.Tensor]:
     pictures = {}
     for name in ("china.jpg", "flower.jpg"):
         image = Image.open(folder / name).convert("RGB")
-        side = min(image.size)
-        left, top = (image.width - side) // 2, (image.height - side) // 2
-        image = image.crop((left, top, left + side, top + side)).resize((224, 224), Image.BICUBIC)
+        scale = 256 / min(image.size)
+        image = image.resize((round(image.width * scale), round(image.height * scale)), Image.BILINEAR)
+        left, top = (image.width - 224) // 2, (image.height - 224) // 2
+        image = image.crop((left, top, left + 224, top + 224))
         pixels = torch.from_numpy(numpy.array(image, dtype=numpy.float32) / 255)
         pictures[name] = ((pixels - mean) / deviation).permute(2, 0, 1).unsqueeze(0).contiguous()
     return pictures

@@ -1,5 +1,6 @@
-// Writing converters: the context of one conversion, the arguments a converter gets, weights, and the registry that maps a function
-// schema to a converter. A converter appends layers to a network and says which value each output is; it never runs anything.
+// Writing converters: the context of one conversion, the arguments a converter gets, weights, and the registry that
+// maps a function schema to a converter. A converter appends layers to a network and says which value each output is;
+// it never runs anything.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +33,8 @@ class TORCHTRT_API TensorContainer : public torch::CustomClassHolder {
   network::Tensor* tensor_;
 };
 
-// A whole number that is known only at run time, as aten::size gives for a dynamic dimension. It stands for an int or, after
-// prim::NumToTensor, for a 0-d int64 tensor.
+// A whole number that is known only at run time, as aten::size gives for a dynamic dimension. It stands for an int or,
+// after prim::NumToTensor, for a 0-d int64 tensor.
 class TORCHTRT_API SizeContainer : public torch::CustomClassHolder {
  public:
   explicit SizeContainer(Dim dim) : dim_(std::move(dim)) {}
@@ -88,8 +89,8 @@ class TORCHTRT_API ConversionCtx {
   std::unordered_map<const c10::TensorImpl*, Constant> constants_;
 };
 
-// One argument of a node: a network tensor or an IValue. The unwrap methods check the type and name node and argument when it is
-// another; those with a fallback return it where the argument is None.
+// One argument of a node: a network tensor or an IValue. The unwrap methods check the type and name node and argument
+// when it is another; those with a fallback return it where the argument is None.
 class TORCHTRT_API Var {
  public:
   enum class Type { kITensor, kIValue, kNone };
@@ -154,8 +155,8 @@ class TORCHTRT_API Var {
 using Arg = Var;
 using args = std::vector<Var>;
 
-// Weights for a layer, from a tensor or a single number, with the shape metadata that layers ask for. They share the tensor's storage
-// and keep it alive, so they are valid for as long as any network holds them.
+// Weights for a layer, from a tensor or a single number, with the shape metadata that layers ask for. They share the
+// tensor's storage and keep it alive, so they are valid for as long as any network holds them.
 struct TORCHTRT_API Weights {
   network::Weights data;
   std::vector<int64_t> shape;
@@ -182,8 +183,8 @@ struct ConversionPattern {
   OpConverter converter;
 };
 
-// Schema -> converter. Filled with the built-in converters when first asked for; a later registration for the same operator and
-// overload replaces the earlier one with a warning.
+// Schema -> converter. Filled with the built-in converters when first asked for; a later registration for the same
+// operator and overload replaces the earlier one with a warning.
 class TORCHTRT_API NodeConverterRegistry {
  public:
   static NodeConverterRegistry& instance();
@@ -221,7 +222,7 @@ TORCHTRT_API Dims toDims(c10::IntArrayRef values);
 TORCHTRT_API Dims toDims(const c10::List<int64_t>& values);
 // The node as the IR prints it, on one line, with its source line.
 TORCHTRT_API std::string node_info(const torch::jit::Node* node);
-TORCHTRT_API DType toDType(at::ScalarType type);        // refuses complex and quantized types
+TORCHTRT_API DType toDType(at::ScalarType type);  // refuses complex and quantized types
 TORCHTRT_API std::optional<DType> tryToDType(at::ScalarType type);
 TORCHTRT_API at::ScalarType toScalarType(DType type);
 // Where the node's source is: its own line, and the module path it was called in.

@@ -1,5 +1,6 @@
-// The engine: a plan loaded on a device, immutable and shared by any number of threads. A call takes bindings by pointer, shape and
-// stride (nothing is copied where a kernel can read it as it is) and allocates outputs through the caller. No libtorch here.
+// The engine: a plan loaded on a device, immutable and shared by any number of threads. A call takes bindings by
+// pointer, shape and stride (nothing is copied where a kernel can read it as it is) and allocates outputs through the
+// caller. No libtorch here.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +23,11 @@ struct TensorView {
   int32_t rank = 0;
   const int64_t* dims = nullptr;
   const int64_t* strides = nullptr;
-  const void* data = nullptr;           // may be null only for empty tensors
+  const void* data = nullptr;  // may be null only for empty tensors
 };
 
-// Where outputs go: called once per output and call, before the step that writes it runs. Row-major memory, 64-byte aligned.
+// Where outputs go: called once per output and call, before the step that writes it runs. Row-major memory, 64-byte
+// aligned.
 class TORCHTRT_API OutputAllocator {
  public:
   virtual ~OutputAllocator() = default;
@@ -35,8 +37,8 @@ class TORCHTRT_API OutputAllocator {
 struct BindingInfo {
   std::string name;
   DType dtype = DType::kFloat32;
-  std::vector<std::string> dims;        // expressions; numbers where static
-  std::vector<int64_t> min, opt, max;   // the range each dim was compiled for (inputs: to be held, outputs: as computed)
+  std::vector<std::string> dims;       // expressions; numbers where static
+  std::vector<int64_t> min, opt, max;  // the range each dim was compiled for (inputs: to be held, outputs: as computed)
 };
 
 // A weight given beside the plan (see Plan::weights).
@@ -47,21 +49,22 @@ struct ExternalWeight {
 };
 
 struct LoadOptions {
-  int threads = 0;                      // for packing; 0 = all the process may use
-  size_t shape_cache_bytes = 64u << 20; // bound of the per-shape cache
-  bool force_reference = false;         // every step runs its reference kernel
+  int threads = 0;                       // for packing; 0 = all the process may use
+  size_t shape_cache_bytes = 64u << 20;  // bound of the per-shape cache
+  bool force_reference = false;          // every step runs its reference kernel
 };
 
 struct StepProfile {
   std::string name, family, implementation;
   Location location;
-  double microseconds = 0;              // mean over the profiled calls
+  double microseconds = 0;  // mean over the profiled calls
 };
 
 class TORCHTRT_API Engine {
  public:
   // Bytes as plan::serialize (external empty) or plan::serializeWithoutWeights (external in order) made them.
-  static std::shared_ptr<const Engine> load(std::span<const std::byte> plan, std::shared_ptr<const void> owner = nullptr,
+  static std::shared_ptr<const Engine> load(std::span<const std::byte> plan,
+                                            std::shared_ptr<const void> owner = nullptr,
                                             std::vector<ExternalWeight> external = {}, const LoadOptions& options = {});
   virtual ~Engine() = default;
 
@@ -69,14 +72,15 @@ class TORCHTRT_API Engine {
   virtual const std::vector<BindingInfo>& inputs() const = 0;
   virtual const std::vector<BindingInfo>& outputs() const = 0;
 
-  // Runs on the caller's thread with at most `threads` threads (0 = OpenMP's setting of the calling thread). Throws EngineError.
+  // Runs on the caller's thread with at most `threads` threads (0 = OpenMP's setting of the calling thread). Throws
+  // EngineError.
   virtual void enqueue(std::span<const TensorView> inputs, OutputAllocator& outputs, int threads = 0) const = 0;
   // Output shapes for input shapes, without running anything.
   virtual std::vector<std::vector<int64_t>> outputShapes(std::span<const TensorView> inputs) const = 0;
 
   virtual std::vector<StepProfile> profile(std::span<const TensorView> inputs, int calls, int threads = 0) const = 0;
-  virtual std::string inspect() const = 0;            // the plan as text, with the implementation chosen for every step
-  virtual size_t memoryBytes() const = 0;             // weights and packed weights held
+  virtual std::string inspect() const = 0;  // the plan as text, with the implementation chosen for every step
+  virtual size_t memoryBytes() const = 0;   // weights and packed weights held
   virtual size_t workspaceBytes(std::span<const TensorView> inputs) const = 0;
 };
 

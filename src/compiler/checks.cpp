@@ -47,6 +47,7 @@ void explain(const ts::CompileSpec& spec) {
        "64-bit types are computed exactly, nothing is truncated"},
       {spec.disable_tf32, "disable_tf32", "the CPU computes float32 in full precision"},
       {spec.sparse_weights, "sparse_weights", "weights are kept dense on the CPU"},
+      {spec.debug, "debug", "every engine keeps names and source lines"},
       {spec.refit, "refit", "compile again with the new weights, it takes a moment"},
       {spec.allow_shape_tensors, "allow_shape_tensors", "shapes are symbolic expressions and need no permission"},
       {spec.capability != plain.capability, "capability", "there is one kind of engine"},
@@ -97,6 +98,11 @@ void checkOptions(const ts::CompileSpec& spec, const torch::jit::Module* module)
   if (spec.require_full_compilation && !(spec.torch_executed_ops.empty() && spec.torch_executed_modules.empty())) {
     reject("require_full_compilation is set and torch_executed_ops or torch_executed_modules is not empty",
            "drop one of the two");
+  }
+  if (!spec.torch_executed_modules.empty()) {
+    reject("torch_executed_modules names " + spec.torch_executed_modules.front() +
+               ", and a method is compiled as a whole in this version",
+           "compile the modules beside it on their own, and put them together in a module of yours");
   }
   explain(spec);
 }

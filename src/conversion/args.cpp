@@ -47,9 +47,9 @@ std::string Var::name() const {
 
 void Var::mismatch(const char* wanted) const {
   const bool symbolic = ivalue_ && holdsContainers(*ivalue_);
-  ctx_->refuse(symbolic ? "dynamic-dimension" : "argument", "argument '" + name() + "' has to be " + wanted + ", got " +
-                                                              type_name() +
-                                                              (symbolic ? " that depends on a dynamic dimension" : ""));
+  ctx_->refuse(symbolic ? "dynamic-dimension" : "argument",
+               "argument '" + name() + "' has to be " + wanted + ", got " + type_name() +
+                   (symbolic ? " that depends on a dynamic dimension" : ""));
 }
 
 const torch::jit::IValue& Var::known(const char* wanted) const {

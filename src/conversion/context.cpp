@@ -38,7 +38,8 @@ network::Tensor* ConversionCtx::tensorOf(const Value* value) {
   return symbol && is_tensor ? sizeTensor(*net, *symbol) : nullptr;
 }
 
-// One layer for each constant, however many nodes use it. Its address identifies the tensor, which the graph keeps alive.
+// One layer for each constant, however many nodes use it. Its address identifies the tensor, which the graph keeps
+// alive.
 network::Tensor* ConversionCtx::constant(const at::Tensor& tensor) {
   const auto [entry, is_new] = constants_.try_emplace(tensor.unsafeGetTensorImpl());
   if (is_new) {

@@ -1,5 +1,5 @@
-// A block of a lowered graph -> Network. Converters append layers, evaluators compute what is known while compiling; the network
-// keeps no trace of libtorch but for weights, whose storage it shares.
+// A block of a lowered graph -> Network. Converters append layers, evaluators compute what is known while compiling;
+// the network keeps no trace of libtorch but for weights, whose storage it shares.
 #pragma once
 
 #include <memory>
@@ -16,20 +16,22 @@ namespace torchtrt::conversion {
 
 // What an input of the block will be. Symbolic dims name symbols that `symbols` declares.
 struct BlockInput {
-  std::string name;          // binding name
+  std::string name;  // binding name
   DType dtype = DType::kFloat32;
   Dims dims;
 };
 
 struct ConversionRequest {
-  std::string name;                        // of the network
-  std::vector<BlockInput> inputs;          // one per input of the block, Tensor inputs only
+  std::string name;                // of the network
+  std::vector<BlockInput> inputs;  // one per input of the block, Tensor inputs only
   std::vector<Symbol> symbols;
-  std::vector<std::string> output_names;   // empty: output_0, ...
+  std::vector<std::string> output_names;  // empty: output_0, ...
 };
 
-// Throws CompileError: kUnsupportedOperator (document 002's text: node, schema, source line, what to do) or kConversionFailed.
-TORCHTRT_API std::unique_ptr<network::Network> convert(const torch::jit::Block& block, const ConversionRequest& request);
+// Throws CompileError: kUnsupportedOperator (document 002's text: node, schema, source line, what to do) or
+// kConversionFailed.
+TORCHTRT_API std::unique_ptr<network::Network> convert(const torch::jit::Block& block,
+                                                       const ConversionRequest& request);
 
 // Why a node cannot be converted, if it cannot: the partitioner's question, by schema and arguments alone.
 TORCHTRT_API std::optional<Refusal> refusalOf(const torch::jit::Node& node);

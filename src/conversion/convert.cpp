@@ -21,10 +21,12 @@ void convertNodes(ConversionCtx& ctx, const Block& block);
     text << "\n  schema: " << *schema;
   }
   const auto refusal = refusalOf(node);
-  text << "\n  " << (refusal ? refusal->reason : "no converter is registered for " + std::string(node.kind().toQualString()));
-  throw CompileError(ErrorCode::kUnsupportedOperator, text.str(), util::locationOf(node),
-                     "let it run in PyTorch (require_full_compilation = false), or write a converter and register it with "
-                     "RegisterNodeConversionPatterns().pattern({schema, converter})");
+  text << "\n  "
+       << (refusal ? refusal->reason : "no converter is registered for " + std::string(node.kind().toQualString()));
+  throw CompileError(
+      ErrorCode::kUnsupportedOperator, text.str(), util::locationOf(node),
+      "let it run in PyTorch (require_full_compilation = false), or write a converter and register it with "
+      "RegisterNodeConversionPatterns().pattern({schema, converter})");
 }
 
 bool known(const ConversionCtx& ctx, const Value* value) {
@@ -90,12 +92,14 @@ void convertNodes(ConversionCtx& ctx, const Block& block) {
       if (!error.location().empty()) {
         throw;
       }
-      throw ConversionRefused({error.refusal().code, std::string(node->kind().toQualString()) + ": " + error.refusal().reason},
-                              util::locationOf(*node), error.advice());
+      throw ConversionRefused(
+          {error.refusal().code, std::string(node->kind().toQualString()) + ": " + error.refusal().reason},
+          util::locationOf(*node), error.advice());
     } catch (const CompileError& error) {
       if (error.code() == ErrorCode::kInvalidNetwork) {
-        throw CompileError(ErrorCode::kConversionFailed, std::string(node->kind().toQualString()) + ": " + error.message(),
-                           util::locationOf(*node), error.advice());
+        throw CompileError(ErrorCode::kConversionFailed,
+                           std::string(node->kind().toQualString()) + ": " + error.message(), util::locationOf(*node),
+                           error.advice());
       }
       if (!error.location().empty()) {
         throw;
@@ -147,7 +151,8 @@ void markOutputs(ConversionCtx& ctx, const Block& block, const ConversionRequest
     if (tensor->isNetworkInput() || tensor->constant()) {
       tensor = ctx.net->addIdentity(*tensor)->getOutput(0);
     }
-    ctx.net->markOutput(*tensor, request.output_names.empty() ? "output_" + std::to_string(i) : request.output_names[i]);
+    ctx.net->markOutput(*tensor,
+                        request.output_names.empty() ? "output_" + std::to_string(i) : request.output_names[i]);
   }
 }
 
@@ -155,8 +160,9 @@ void markOutputs(ConversionCtx& ctx, const Block& block, const ConversionRequest
 
 std::unique_ptr<network::Network> convert(const Block& block, const ConversionRequest& request) {
   if (request.inputs.size() != block.inputs().size()) {
-    throw CompileError(ErrorCode::kInvalidInputSpec, "expected specifications for " + std::to_string(block.inputs().size()) +
-                                                         " inputs, got " + std::to_string(request.inputs.size()));
+    throw CompileError(ErrorCode::kInvalidInputSpec, "expected specifications for " +
+                                                         std::to_string(block.inputs().size()) + " inputs, got " +
+                                                         std::to_string(request.inputs.size()));
   }
   auto net = std::make_unique<network::Network>();
   net->setName(request.name);

@@ -1,4 +1,5 @@
-// What an IValue of the evaluated map can be beside PyTorch's own kinds: a network tensor or a symbolic size, in a container.
+// What an IValue of the evaluated map can be beside PyTorch's own kinds: a network tensor or a symbolic size, in a
+// container.
 #pragma once
 
 #include <optional>
@@ -10,7 +11,7 @@ namespace torchtrt::conversion {
 using torch::jit::IValue;
 
 IValue wrap(network::Tensor* tensor);
-IValue wrap(const Dim& dim);  // an int where the dim is a number
+IValue wrap(const Dim& dim);                     // an int where the dim is a number
 network::Tensor* tensorIn(const IValue& value);  // null where it is something else
 std::optional<Dim> symbolIn(const IValue& value);
 // A whole number: an int, a 0-d integral tensor, or a symbolic size.

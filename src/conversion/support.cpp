@@ -30,10 +30,20 @@ bool holdsTensors(const c10::TypePtr& type) {
 
 // Questions that shapes and dtypes answer, whatever the values are.
 bool asksForType(const Node& node) {
-  static const std::set<std::string> kinds = {"aten::size",    "aten::dim",    "aten::numel",     "aten::len",
-                                              "prim::dtype",   "prim::device", "aten::is_floating_point",
-                                              "aten::__is__",  "aten::__isnot__", "prim::is_complex", "aten::is_complex",
-                                              "aten::sym_size", "aten::sym_numel", "prim::shape"};
+  static const std::set<std::string> kinds = {"aten::size",
+                                              "aten::dim",
+                                              "aten::numel",
+                                              "aten::len",
+                                              "prim::dtype",
+                                              "prim::device",
+                                              "aten::is_floating_point",
+                                              "aten::__is__",
+                                              "aten::__isnot__",
+                                              "prim::is_complex",
+                                              "aten::is_complex",
+                                              "aten::sym_size",
+                                              "aten::sym_numel",
+                                              "prim::shape"};
   return kinds.count(node.kind().toQualString()) != 0;
 }
 
@@ -52,7 +62,8 @@ bool isKnown(const Value& value, int depth) {
   }
   const auto* schema = node.maybeSchema();
   const bool constructs = node.kind() == prim::ListConstruct || node.kind() == prim::TupleConstruct;
-  if ((!schema && !constructs) || (schema && schema->is_mutable()) || node.isNondeterministic() || node.hasSideEffects()) {
+  if ((!schema && !constructs) || (schema && schema->is_mutable()) || node.isNondeterministic() ||
+      node.hasSideEffects()) {
     return false;
   }
   return std::all_of(node.inputs().begin(), node.inputs().end(),

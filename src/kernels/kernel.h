@@ -1,5 +1,6 @@
-// What a kernel is: created once per plan step when the engine is loaded (weights are packed then), prepared once per set of
-// shapes and strides, run any number of times by any number of threads. Engine and builder see kernels only through this header.
+// What a kernel is: created once per plan step when the engine is loaded (weights are packed then), prepared once per
+// set of shapes and strides, run any number of times by any number of threads. Engine and builder see kernels only
+// through this header.
 #pragma once
 
 #include <cstdint>
@@ -27,39 +28,39 @@ struct TensorDesc {
 
 // What is known of an operand when the engine is loaded, whatever the shapes will be.
 struct Operand {
-  bool present = false;               // optional operands may be absent
+  bool present = false;  // optional operands may be absent
   DType dtype = DType::kFloat32;
-  std::vector<int64_t> dims;          // -1 where dynamic
-  std::vector<int64_t> opt_dims;      // the shape to tune for; equal to dims where those are static
-  std::vector<uint8_t> order;         // memory order (permutation, outermost first); empty = row-major
-  const void* constant = nullptr;     // weights, row-major, 64-byte aligned; alive while the kernel needs them
+  std::vector<int64_t> dims;       // -1 where dynamic
+  std::vector<int64_t> opt_dims;   // the shape to tune for; equal to dims where those are static
+  std::vector<uint8_t> order;      // memory order (permutation, outermost first); empty = row-major
+  const void* constant = nullptr;  // weights, row-major, 64-byte aligned; alive while the kernel needs them
 };
 
 struct Problem {
-  std::string_view family;            // text name of the layer type
-  const Attributes* attributes = nullptr;   // without the symbolic ones: those come resolved with every ShapeSet
+  std::string_view family;                 // text name of the layer type
+  const Attributes* attributes = nullptr;  // without the symbolic ones: those come resolved with every ShapeSet
   std::vector<Operand> inputs;
   std::vector<Operand> outputs;
-  int threads = 1;                    // threads to use for packing
+  int threads = 1;  // threads to use for packing
   // "convolution f32 [1,3,224,224]x[64,3,7,7] {stride=[2,2]}": the line that logs print and torchtrt-bench accepts.
   TORCHTRT_API std::string toString() const;
 };
 
 // Shapes of one call.
 struct ShapeSet {
-  std::vector<TensorDesc> inputs;     // absent operands have empty dims and are marked by present=false in the Problem
+  std::vector<TensorDesc> inputs;  // absent operands have empty dims and are marked by present=false in the Problem
   std::vector<TensorDesc> outputs;
   // Symbolic attributes of the layer (type dims in the layer table), resolved.
   std::vector<std::pair<std::string, std::vector<int64_t>>> dims;
-  int threads = 1;                    // threads a run will use at most
+  int threads = 1;  // threads a run will use at most
 
   TORCHTRT_API const std::vector<int64_t>& dimsOf(std::string_view name) const;  // throws InternalError when missing
 };
 
 struct RunArgs {
-  const void* const* inputs;          // null for absent operands, and for constants the kernel said it does not need
+  const void* const* inputs;  // null for absent operands, and for constants the kernel said it does not need
   void* const* outputs;
-  void* scratch;                      // 64-byte aligned, scratchBytes() long; null when that is 0
+  void* scratch;  // 64-byte aligned, scratchBytes() long; null when that is 0
   int threads;
 };
 
@@ -88,8 +89,8 @@ class TORCHTRT_API Kernel {
   virtual size_t packedBytes() const {
     return 0;
   }
-  // True when prepare() takes this operand with these strides. The engine asks only for network inputs that do not lie in the
-  // order the plan gives them, and hands over a dense copy when the answer is no.
+  // True when prepare() takes this operand with these strides. The engine asks only for network inputs that do not lie
+  // in the order the plan gives them, and hands over a dense copy when the answer is no.
   virtual bool acceptsStrides(int input, const TensorDesc& desc) const {
     (void)input;
     (void)desc;
@@ -100,7 +101,7 @@ class TORCHTRT_API Kernel {
 using CreateResult = std::variant<std::unique_ptr<Kernel>, Refusal>;
 
 struct Implementation {
-  const char* name;                                  // "onednn", "highway", "reference"
+  const char* name;  // "onednn", "highway", "reference"
   CreateResult (*create)(const Problem& problem);
 };
 
@@ -118,10 +119,12 @@ struct Chosen {
   const char* implementation = "";
   std::vector<std::pair<std::string, Refusal>> refusals;  // of the implementations passed over
 };
-// The implementation named by `hint` if it accepts, else the first that accepts. "" = no hint; "reference" forces the reference.
+// The implementation named by `hint` if it accepts, else the first that accepts. "" = no hint; "reference" forces the
+// reference.
 TORCHTRT_API Chosen createKernel(const Problem& problem, std::string_view hint = {});
 
 // Row-major strides, and strides for a memory order.
-TORCHTRT_API std::vector<int64_t> denseStrides(const std::vector<int64_t>& dims, const std::vector<uint8_t>& order = {});
+TORCHTRT_API std::vector<int64_t> denseStrides(const std::vector<int64_t>& dims,
+                                               const std::vector<uint8_t>& order = {});
 
 }  // namespace torchtrt::kernels

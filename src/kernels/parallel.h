@@ -1,5 +1,5 @@
-// The one door to threads: every parallel loop of ours goes through parallelFor (OpenMP, or std::thread under the thread
-// sanitizer). Nested calls run serially. oneDNN takes its thread count from ThreadScope.
+// The one door to threads: every parallel loop of ours goes through parallelFor (OpenMP, or std::thread under the
+// thread sanitizer). Nested calls run serially. oneDNN takes its thread count from ThreadScope.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ using LoopBody = void (*)(void* state, int64_t begin, int64_t end);
 TORCHTRT_API void parallelFor(int threads, int64_t begin, int64_t end, int64_t grain, LoopBody body, void* state);
 }  // namespace detail
 
-// body(chunk_begin, chunk_end) on disjoint chunks that cover [begin, end); no chunk is smaller than grain unless it is the last.
-// The first exception that a chunk throws is rethrown in the caller.
+// body(chunk_begin, chunk_end) on disjoint chunks that cover [begin, end); no chunk is smaller than grain unless it is
+// the last. The first exception that a chunk throws is rethrown in the caller.
 template <typename Body>
 void parallelFor(int threads, int64_t begin, int64_t end, int64_t grain, Body&& body) {
   detail::parallelFor(

@@ -40,7 +40,8 @@ bool isMutable(const c10::Type& type) {
     case c10::TypeKind::FutureType:
     case c10::TypeKind::UnionType: {
       const auto contained = type.containedTypes();
-      return std::any_of(contained.begin(), contained.end(), [](const c10::TypePtr& inner) { return isMutable(*inner); });
+      return std::any_of(contained.begin(), contained.end(),
+                         [](const c10::TypePtr& inner) { return isMutable(*inner); });
     }
     default:
       return false;

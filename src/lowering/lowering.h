@@ -1,5 +1,5 @@
-// TorchScript module -> LoweredGraph: one functional graph with constants inlined and a reduced operator set. Nothing here knows
-// of networks or engines; what must stay in PyTorch is left as it is.
+// TorchScript module -> LoweredGraph: one functional graph with constants inlined and a reduced operator set. Nothing
+// here knows of networks or engines; what must stay in PyTorch is left as it is.
 #pragma once
 
 #include <memory>
@@ -13,19 +13,22 @@
 namespace torchtrt::lowering {
 
 struct LoweringOptions {
-  std::vector<std::string> disabled_passes;   // by name
-  std::string dump_after;                     // regex of pass names whose result is logged at kGRAPH
-  bool verify = false;                        // lint the graph after every changing pass
+  std::vector<std::string> disabled_passes;  // by name
+  std::string dump_after;                    // regex of pass names whose result is logged at kGRAPH
+  bool verify = false;                       // lint the graph after every changing pass
 };
 
 struct LoweredGraph {
-  std::shared_ptr<torch::jit::Graph> graph;   // inputs are the method's, without self; every parameter is a prim::Constant
-  c10::FunctionSchema schema;                 // of the original method, without self
-  std::string module_name;                    // qualified, e.g. "__torch__.LeNet"
+  std::shared_ptr<torch::jit::Graph>
+      graph;                   // inputs are the method's, without self; every parameter is a prim::Constant
+  c10::FunctionSchema schema;  // of the original method, without self
+  std::string module_name;     // qualified, e.g. "__torch__.LeNet"
 };
 
-// The module is copied, never changed. Throws CompileError(kInvalidModule) for a missing method or a module in training mode.
-TORCHTRT_API LoweredGraph lower(const torch::jit::Module& module, const std::string& method, const LoweringOptions& options = {});
+// The module is copied, never changed. Throws CompileError(kInvalidModule) for a missing method or a module in training
+// mode.
+TORCHTRT_API LoweredGraph lower(const torch::jit::Module& module, const std::string& method,
+                                const LoweringOptions& options = {});
 // The same passes over a graph without a module (IR text, script functions).
 TORCHTRT_API LoweredGraph lower(const std::shared_ptr<torch::jit::Graph>& graph, const LoweringOptions& options = {});
 

@@ -1,5 +1,5 @@
-// What a lowering pass is: a named function over a graph that says whether it changed it. The list of them, in order, is
-// pipeline.cpp; each lives in a file of its own under passes/.
+// What a lowering pass is: a named function over a graph that says whether it changed it. The list of them, in order,
+// is pipeline.cpp; each lives in a file of its own under passes/.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,8 @@ TORCHTRT_API const std::vector<Pass>& pipeline();
 // Null for a name that no pass has.
 TORCHTRT_API const Pass* findPass(const std::string& name);
 
-// Calls visit for every node of the block and its inner blocks, in program order; visit may destroy the node it is given.
+// Calls visit for every node of the block and its inner blocks, in program order; visit may destroy the node it is
+// given.
 void forEachNode(torch::jit::Block* block, const std::function<void(torch::jit::Node*)>& visit);
 // Moves the nodes of an inner block in front of its node and replaces the node's outputs by the block's.
 void inlineBlock(torch::jit::Node* node, torch::jit::Block* block);

@@ -84,11 +84,13 @@ const std::vector<Pass>& pipeline() {
       {"fold-unrolled-constants", "computes what unrolling made constant", foldConstants},
       {"remove-dropout", "drops dropout with train=False", removeDropout},
       {"functionalize-lists", "append and extend become list construction", functionalizeLists},
-      {"functionalize-tensors", "in-place operators become functional ones where provably the same", functionalizeTensors},
+      {"functionalize-tensors", "in-place operators become functional ones where provably the same",
+       functionalizeTensors},
       {"lower-tuples", "drops tuples that are built and taken apart", lowerTuples},
       {"simplify", "libtorch's peepholes that need no shapes", simplify},
       {"remove-no-ops", "drops detach, contiguous, clone and the like", removeNoOps},
-      {"normalize-convolution", "every convolution becomes conv1d, 2d, 3d or conv_transpose1d, 2d, 3d", normalizeConvolution},
+      {"normalize-convolution", "every convolution becomes conv1d, 2d, 3d or conv_transpose1d, 2d, 3d",
+       normalizeConvolution},
       {"normalize-linear", "addmm and matmul + add become linear", normalizeLinear},
       {"normalize-batch-norm", "every batch normalisation becomes batch_norm", normalizeBatchNorm},
       {"normalize-views", "view and its relatives become reshape", normalizeViews},
@@ -113,9 +115,8 @@ LoweredGraph lower(const Module& module, const std::string& method, const Loweri
   checkPassNames(options);
   const auto found = module.find_method(method);
   if (!found) {
-    throw CompileError(ErrorCode::kInvalidModule,
-                       "module " + module.type()->str() + " has no method '" + method + "'", {},
-                       "name a method that the module was scripted or traced with");
+    throw CompileError(ErrorCode::kInvalidModule, "module " + module.type()->str() + " has no method '" + method + "'",
+                       {}, "name a method that the module was scripted or traced with");
   }
   checkEvalMode(module);
   LoweredGraph lowered{found->graph()->copy(), withoutSelf(found->function().getSchema()),

@@ -1,5 +1,5 @@
-// Rewrites written as pairs of IR text. For patterns whose replacement is the same for every match; anything that computes its
-// replacement is a pass by hand.
+// Rewrites written as pairs of IR text. For patterns whose replacement is the same for every match; anything that
+// computes its replacement is a pass by hand.
 #pragma once
 
 #include <functional>

@@ -76,6 +76,22 @@ def test_a_process_without_the_runtime_says_which_class_is_missing(saved):
     assert done.returncode != 0 and "__torch__.torch.classes.tensorrt.Engine" in done.stderr
 
 
+NAMES_ARE_TAKEN = """
+import torch
+other = torch.library.Library("tensorrt", "DEF")
+other.define("execute_engine(Tensor[] inputs) -> Tensor[]")
+try:
+    import torchtrt.runtime
+except RuntimeError as error:
+    print(error)
+"""
+
+
+def test_a_name_that_another_library_holds_is_an_error_and_no_crash():
+    done = subprocess.run([sys.executable, "-c", NAMES_ARE_TAKEN], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("[E002] tensorrt::execute_engine is already registered by another library")
+
+
 def test_deepcopy_shares_the_engine_and_answers_alike(compiled):
     x = nets.images()
     twin = copy.deepcopy(compiled)
@@ -83,6 +99,12 @@ def test_deepcopy_shares_the_engine_and_answers_alike(compiled):
     (engine,) = torchtrt.runtime.engines(compiled).values()
     assert torch.equal(torch.ops.tensorrt.execute_engine([x], copy.deepcopy(engine))[0], compiled(x))
     assert torch.equal(torch.ops.tensorrt.execute_engine([x], pickle.loads(pickle.dumps(engine)))[0], compiled(x))
+
+
+def test_freezing_keeps_it(compiled):
+    x = nets.images()
+    assert torch.equal(torch.jit.freeze(compiled)(x), compiled(x))
+    assert torch.equal(torch.jit.optimize_for_inference(torch.jit.freeze(compiled))(x), compiled(x))
 
 
 def test_moving_to_its_own_device_and_reading_the_state_work(compiled):

@@ -26,8 +26,8 @@ Reads a network's text from FILE (or standard input, also as -), runs passes, pr
   --verify-each        verify after every pass that changed something, and check that passes say truly whether they did
   --dump-after=REGEX   print the network to standard error after each pass whose name matches
   --locations          print source locations
-  --list-passes        print the passes in pipeline order
-  --list-layers        print the kinds of layers
+  --list-passes        print docs/passes.md: the passes in pipeline order
+  --list-layers        print docs/layers.md: the kinds of layers
   --help               print this
 
 Without --pass and --pipeline the text is parsed, verified and printed again. Constants that are printed by hash only cannot be
@@ -111,18 +111,6 @@ std::string readText(const std::string& file) {
   return text.str();
 }
 
-void listPasses() {
-  for (const optimization::PassEntry& entry : optimization::pipeline()) {
-    std::cout << entry.name << "  " << entry.summary << "\n";
-  }
-}
-
-void listLayers() {
-  for (const network::LayerInfo& info : network::layerTable()) {
-    std::cout << info.name << "  " << info.attributes << "\n";
-  }
-}
-
 void transform(const Arguments& arguments) {
   const auto network = network::parse(readText(arguments.file));
   network::verify(*network);
@@ -142,12 +130,8 @@ int main(int argc, char** argv) {
     if (arguments.help) {
       std::cout << kUsage;
     } else if (arguments.list_passes || arguments.list_layers) {
-      if (arguments.list_passes) {
-        listPasses();
-      }
-      if (arguments.list_layers) {
-        listLayers();
-      }
+      std::cout << (arguments.list_passes ? optimization::pipelineMarkdown() : "")
+                << (arguments.list_layers ? network::layerTableMarkdown() : "");
     } else {
       transform(arguments);
     }

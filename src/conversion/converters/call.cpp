@@ -79,8 +79,8 @@ std::vector<int64_t> Call::axes(size_t i, int rank) const {
 
 int64_t Call::number(const Dim& dim, const char* what) const {
   if (!dim.isConstant()) {
-    refuse("dynamic-dimension", std::string(what) + " has to be a number, got " + dim.toString() +
-                                    ", which is known only at run time");
+    refuse("dynamic-dimension",
+           std::string(what) + " has to be a number, got " + dim.toString() + ", which is known only at run time");
   }
   return dim.constant();
 }
@@ -227,7 +227,8 @@ Attributes attributes(std::initializer_list<std::pair<const char*, AttributeValu
   return result;
 }
 
-// Three categories, as in ATen: tensors with dimensions, 0-d tensors, Python numbers (a float being of the default dtype).
+// Three categories, as in ATen: tensors with dimensions, 0-d tensors, Python numbers (a float being of the default
+// dtype).
 DType resultType(const std::vector<Operand>& operands) {
   std::optional<DType> dimensioned, scalar, wrapped;
   for (const Operand& operand : operands) {
@@ -250,7 +251,8 @@ bool isOne(const Dim& dim) {
 }
 
 OpConverter one(Converter converter) {
-  return associating([converter](Call& call) { call.ctx.AssociateValueAndTensor(call.node.output(), &converter(call)); });
+  return associating(
+      [converter](Call& call) { call.ctx.AssociateValueAndTensor(call.node.output(), &converter(call)); });
 }
 
 OpConverter many(MultiConverter converter) {

@@ -1,5 +1,5 @@
-// What converters are written with: the arguments of one call with short names, and the layers that most of them need. For
-// converters of this folder; users write against the public context and arguments.
+// What converters are written with: the arguments of one call with short names, and the layers that most of them need.
+// For converters of this folder; users write against the public context and arguments.
 #pragma once
 
 #include <string>
@@ -70,22 +70,22 @@ class Call {
   std::vector<Dim> dims(size_t i) const {
     return arguments_[i].unwrapToDimList();
   }
-  DType dtype(size_t i) const;                           // of a ScalarType argument
-  DType dtype(size_t i, DType fallback) const;           // where None
-  Operand operand(size_t i) const;                       // tensor or number
+  DType dtype(size_t i) const;                  // of a ScalarType argument
+  DType dtype(size_t i, DType fallback) const;  // where None
+  Operand operand(size_t i) const;              // tensor or number
   // A dimension argument, counted from the end if negative; refused outside of a tensor of that rank (0 counts as 1).
   int64_t axis(size_t i, int rank) const;
   int64_t normalizeAxis(int64_t axis, int rank) const;
-  std::vector<int64_t> axes(size_t i, int rank) const;   // sorted; None or empty: all
+  std::vector<int64_t> axes(size_t i, int rank) const;     // sorted; None or empty: all
   int64_t number(const Dim& dim, const char* what) const;  // refuses a symbol
 
   // Layers.
   Tensor& add(LayerType type, const std::vector<Tensor*>& inputs, Attributes attributes = {}) const;
-  Tensor& cast(Tensor& tensor, DType to) const;          // the tensor itself where it has the type
+  Tensor& cast(Tensor& tensor, DType to) const;  // the tensor itself where it has the type
   Tensor& reshape(Tensor& tensor, const Dims& dims) const;
   Tensor& permute(Tensor& tensor, const std::vector<int64_t>& permutation) const;
   Tensor& unsqueeze(Tensor& tensor, int64_t axis) const;
-  Tensor& squeeze(Tensor& tensor, int64_t axis) const;   // drops the axis, whose dim is 1
+  Tensor& squeeze(Tensor& tensor, int64_t axis) const;  // drops the axis, whose dim is 1
   Tensor& expand(Tensor& tensor, const Dims& dims) const;
   Tensor& slice(Tensor& tensor, int64_t axis, const Dim& start, const Dim& size, int64_t stride = 1) const;
   Tensor& elementwise(const std::string& op, Tensor& a, Tensor& b) const;  // of one dtype

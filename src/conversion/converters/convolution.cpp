@@ -106,6 +106,11 @@ void addConvolutions(NodeConverterRegistry& registry) {
       "padding=\"valid\", SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor",
       one(convolutionNamedPadding));
   registry.add(
+      "aten::_convolution_mode(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, str padding, SymInt[] "
+      "dilation, "
+      "SymInt groups) -> Tensor",
+      one(convolutionNamedPadding));
+  registry.add(
       "aten::conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] "
       "padding=[0], SymInt[1] output_padding=[0], SymInt groups=1, SymInt[1] dilation=[1]) -> Tensor",
       one(transposedConvolution));

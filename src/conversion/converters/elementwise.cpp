@@ -94,7 +94,8 @@ Tensor& clampBetween(const Call& call, const std::optional<Operand>& low, const 
   }
   const DType dtype = resultType(operands);
   Tensor& x = call.materialize(operands[0], dtype);
-  if (low && high && !low->tensor && !high->tensor && dtype != DType::kBool) {
+  // Integers compare with the bounds as their own dtype holds them: -1 is 255 to uint8.
+  if (low && high && !low->tensor && !high->tensor && isFloating(dtype)) {
     return call.activation("clip", x, low->number.toDouble(), high->number.toDouble());
   }
   Tensor& raised = low ? call.elementwise("max", x, call.materialize(*low, dtype)) : x;

@@ -9,8 +9,8 @@ namespace {
 
 // These only move list elements about, whatever those are.
 bool movesElements(const Node& node) {
-  static const std::set<std::string> kinds = {"aten::len", "aten::__getitem__", "aten::slice", "aten::list", "aten::add",
-                                              "aten::append", "aten::extend"};
+  static const std::set<std::string> kinds = {"aten::len", "aten::__getitem__", "aten::slice", "aten::list",
+                                              "aten::add", "aten::append",      "aten::extend"};
   return kinds.count(node.kind().toQualString()) != 0 && node.input(0)->type()->kind() == c10::TypeKind::ListType;
 }
 

@@ -1,5 +1,5 @@
-// Evaluators compute what is known while compiling: numbers, lists, sizes, constant tensors. They run before converters. What none
-// of them knows by name is given to PyTorch itself, if all its operands are known.
+// Evaluators compute what is known while compiling: numbers, lists, sizes, constant tensors. They run before
+// converters. What none of them knows by name is given to PyTorch itself, if all its operands are known.
 #pragma once
 
 #include <map>
@@ -26,8 +26,9 @@ class EvaluatorRegistry {
   std::map<std::string, Evaluator> evaluators_;
 };
 
-void addStructureEvaluators(EvaluatorRegistry& registry);  // structure.cpp: constants, lists, tuples, None, types of tensors
-void addSizeEvaluators(EvaluatorRegistry& registry);       // sizes.cpp: size, dim, numel and arithmetic with symbols
+void addStructureEvaluators(
+    EvaluatorRegistry& registry);                     // structure.cpp: constants, lists, tuples, None, types of tensors
+void addSizeEvaluators(EvaluatorRegistry& registry);  // sizes.cpp: size, dim, numel and arithmetic with symbols
 
 // constants.cpp: runs the node in PyTorch if all operands are known and it has no effects.
 bool evaluateInPyTorch(ConversionCtx& ctx, const Node& node);

@@ -32,8 +32,8 @@ bool size(ConversionCtx& ctx, const Node& node) {
   }
   const int64_t index = axis->toInt() < 0 ? axis->toInt() + dims.rank() : axis->toInt();
   if (index < 0 || index >= dims.rank()) {
-    ctx.refuse("argument", "dimension " + std::to_string(axis->toInt()) + " of a tensor of rank " +
-                               std::to_string(dims.rank()));
+    ctx.refuse("argument",
+               "dimension " + std::to_string(axis->toInt()) + " of a tensor of rank " + std::to_string(dims.rank()));
   }
   associate(ctx, node.output(), wrap(dims[static_cast<int>(index)]));
   return true;

@@ -32,8 +32,8 @@ bool constant(ConversionCtx& ctx, const Node& node) {
 // A list of PyTorch's own kind where its elements are, so that PyTorch's operators take it; else a list of anything.
 IValue makeList(const Node& node, const std::vector<IValue>& elements) {
   const bool mixed = std::any_of(elements.begin(), elements.end(), holdsContainers);
-  const c10::TypePtr type = mixed ? c10::TypePtr(c10::AnyType::get())
-                                  : node.output()->type()->expectRef<c10::ListType>().getElementType();
+  const c10::TypePtr type =
+      mixed ? c10::TypePtr(c10::AnyType::get()) : node.output()->type()->expectRef<c10::ListType>().getElementType();
   c10::impl::GenericList list(type);
   for (const IValue& element : elements) {
     list.push_back(element);
@@ -83,7 +83,8 @@ bool tupleIndex(ConversionCtx& ctx, const Node& node) {
   }
   const auto& elements = (*operands)[0].toTupleRef().elements();
   const int64_t index = (*operands)[1].toInt();
-  associate(ctx, node.output(), elements[static_cast<size_t>(index < 0 ? index + static_cast<int64_t>(elements.size()) : index)]);
+  associate(ctx, node.output(),
+            elements[static_cast<size_t>(index < 0 ? index + static_cast<int64_t>(elements.size()) : index)]);
   return true;
 }
 

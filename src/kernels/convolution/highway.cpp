@@ -335,8 +335,8 @@ class HighwayConvolutionKernel final : public Kernel {
   std::shared_ptr<const Packed> packed_;
 };
 
-// By measurement (two cores, AVX-512): with a deep kernel, oneDNN's blocking over the depth wins by 15 to 20 %; with groups
-// by 20 to 50 %; for the first layer of an image network, its kernel of its own by half.
+// By measurement (two cores, AVX-512): with a deep kernel, oneDNN's blocking over the depth wins by 15 to 20 %; with
+// groups by 20 to 50 %; for the first layer of an image network, its kernel of its own by half.
 bool isFasterInOneDnn(const Problem& problem, const Packed& packed) {
 #ifdef TORCHTRT_NO_ONEDNN
   (void)problem, (void)packed;

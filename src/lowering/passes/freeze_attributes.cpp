@@ -11,8 +11,9 @@
 #include "lowering/passes/passes.h"
 #include "torchtrt/error.h"
 
-// libtorch's freeze_module clones the module, keeps what "preserved" methods share, and differs between C++ and Python in what it
-// runs afterwards. This is the part of it that is needed, on a copy of one method's graph; tensors are shared, never copied.
+// libtorch's freeze_module clones the module, keeps what "preserved" methods share, and differs between C++ and Python
+// in what it runs afterwards. This is the part of it that is needed, on a copy of one method's graph; tensors are
+// shared, never copied.
 
 namespace torchtrt::lowering {
 namespace {
@@ -123,8 +124,8 @@ class AttributeFreezer {
       if (written_.count(attribute)) {
         return;
       }
-      Value* constant = constantFor(attribute, owner->second.object->getAttr(attribute.second), *node,
-                                    owner->second.path);
+      Value* constant =
+          constantFor(attribute, owner->second.object->getAttr(attribute.second), *node, owner->second.path);
       if (constant) {
         node->output()->replaceAllUsesWith(constant);
         node->destroy();
@@ -173,8 +174,8 @@ class AttributeFreezer {
         const std::string& path = owner->second.path;
         const bool written = written_.count({owner->second.object.get(), name}) != 0;
         what = "attribute '" + (path.empty() ? "" : path + ".") + name + "' " +
-               (written ? "is written by the method" : "is of type " + node->output()->type()->repr_str() +
-                                                            ", which cannot be a constant");
+               (written ? "is written by the method"
+                        : "is of type " + node->output()->type()->repr_str() + ", which cannot be a constant");
       }
       if (const auto line = node->sourceRange().file_line_col()) {
         location = {std::get<0>(*line), static_cast<int>(std::get<1>(*line)), static_cast<int>(std::get<2>(*line)), "",

@@ -44,8 +44,7 @@ bool hasOtherWriters(const Value* list, const Node* node) {
 bool canReplace(const Value* list, const Node* node) {
   const Node* construction = list->node();
   return construction->kind() == prim::ListConstruct && construction->owningBlock() == node->owningBlock() &&
-         !hasOtherWriters(list, node) &&
-         std::all_of(list->uses().begin(), list->uses().end(), [&](const Use& use) {
+         !hasOtherWriters(list, node) && std::all_of(list->uses().begin(), list->uses().end(), [&](const Use& use) {
            const bool later_return = use.user->kind() == prim::Return && use.user->owningBlock() == node->owningBlock();
            return onlyReads(use) || later_return;
          });

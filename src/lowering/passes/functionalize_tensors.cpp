@@ -55,7 +55,8 @@ Node* functionalForm(Graph& graph, Node& node) {
 // Whether the node is in a loop that the outer block is not in: then "before" may also be "after".
 bool loopBetween(const Node* node, const torch::jit::Block* outer) {
   bool loop = false;
-  for (const torch::jit::Block* block = node->owningBlock(); block != outer; block = block->owningNode()->owningBlock()) {
+  for (const torch::jit::Block* block = node->owningBlock(); block != outer;
+       block = block->owningNode()->owningBlock()) {
     if (!block->owningNode()) {
       return false;  // the block does not enclose the node
     }
@@ -66,9 +67,9 @@ bool loopBetween(const Node* node, const torch::jit::Block* outer) {
 
 // Results of these are of another dtype than the operand, which an in-place form keeps.
 bool changesType(const Node& functional) {
-  static const std::set<std::string> kinds = {"aten::eq", "aten::ne", "aten::lt",         "aten::le",         "aten::gt",
-                                              "aten::ge", "aten::logical_not", "aten::logical_and", "aten::logical_or",
-                                              "aten::logical_xor"};
+  static const std::set<std::string> kinds = {
+      "aten::eq", "aten::ne",          "aten::lt",          "aten::le",         "aten::gt",
+      "aten::ge", "aten::logical_not", "aten::logical_and", "aten::logical_or", "aten::logical_xor"};
   const auto is_tensor = [](const Value* value) { return value->type()->isSubtypeOf(*c10::TensorType::get()); };
   return kinds.count(functional.kind().toQualString()) != 0 ||
          std::count_if(functional.inputs().begin(), functional.inputs().end(), is_tensor) > 1;
@@ -107,8 +108,8 @@ class TensorFunctionalizer {
   }
 
  private:
-  // Nobody may see the write but through the mutated value itself: no other value that may share its memory is read afterwards,
-  // and none belongs to the caller, a constant, or another block.
+  // Nobody may see the write but through the mutated value itself: no other value that may share its memory is read
+  // afterwards, and none belongs to the caller, a constant, or another block.
   bool writeIsPrivate(Node* node) {
     Value* mutated = node->input(0);
     if (isOwnedElsewhere(mutated) || mutated->node()->owningBlock() != node->owningBlock()) {
@@ -123,14 +124,13 @@ class TensorFunctionalizer {
       if (isOwnedElsewhere(value) || loopBetween(node, value->node()->owningBlock())) {
         return false;
       }
-      return std::none_of(value->uses().begin(), value->uses().end(), [&](const Use& use) {
-        return use.user == node || use.user->isAfter(node);
-      });
+      return std::none_of(value->uses().begin(), value->uses().end(),
+                          [&](const Use& use) { return use.user == node || use.user->isAfter(node); });
     });
   }
 
-  // The alias information stays that of the graph before all changes: a functional result is still said to share memory with
-  // what its in-place form wrote to, which errs on the safe side.
+  // The alias information stays that of the graph before all changes: a functional result is still said to share memory
+  // with what its in-place form wrote to, which errs on the safe side.
   bool functionalize(Node* node) {
     Node* functional = writeIsPrivate(node) ? functionalForm(*graph_, *node) : nullptr;
     if (!functional) {

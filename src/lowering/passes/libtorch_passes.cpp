@@ -1,5 +1,5 @@
-// Passes that are libtorch's own, under our names. Each says whether it changed the graph by comparing its text, since most of
-// libtorch's do not say.
+// Passes that are libtorch's own, under our names. Each says whether it changed the graph by comparing its text, since
+// most of libtorch's do not say.
 #include <torch/csrc/jit/passes/common_subexpression_elimination.h>
 #include <torch/csrc/jit/passes/constant_propagation.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>

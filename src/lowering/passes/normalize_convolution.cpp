@@ -3,8 +3,8 @@
 #include "lowering/pass.h"
 #include "lowering/passes/passes.h"
 
-// convNd and conv_transposeNd are the forms to end in, not _convolution, since they also take inputs without a batch dimension:
-// a node that stays in PyTorch must still take what the original took.
+// convNd and conv_transposeNd are the forms to end in, not _convolution, since they also take inputs without a batch
+// dimension: a node that stays in PyTorch must still take what the original took.
 
 namespace torchtrt::lowering {
 namespace {
@@ -43,7 +43,8 @@ bool normalizeGeneral(Node* node) {
   return true;
 }
 
-// The numbers that padding="valid" or "same" stands for; "same" with an even kernel pads one side more, which no number says.
+// The numbers that padding="valid" or "same" stands for; "same" with an even kernel pads one side more, which no number
+// says.
 std::optional<std::vector<int64_t>> paddingOf(const Node& node) {
   const auto text = torch::jit::constant_as<std::string>(node.input(4));
   const auto weight = constantTensor(node.input(1));

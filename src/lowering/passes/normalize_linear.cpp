@@ -43,7 +43,9 @@ graph(%x, %weight, %bias, %beta, %alpha):
   %transposed = aten::t(%weight)
   %out = aten::linear(%x, %transposed, %bias)
   return (%out))",
-       [](const Captures& captures) { return isLinear(captures) && isOne(captures, "beta") && isOne(captures, "alpha"); }},
+       [](const Captures& captures) {
+         return isLinear(captures) && isOne(captures, "beta") && isOne(captures, "alpha");
+       }},
       {R"(
 graph(%x, %weight, %bias, %alpha):
   %product = aten::matmul(%x, %weight)

@@ -1,5 +1,5 @@
-// The rewrites of lowering, one file each. All return whether they changed the graph. Except where said, a graph means the same
-// before and after, for PyTorch's interpreter too.
+// The rewrites of lowering, one file each. All return whether they changed the graph. Except where said, a graph means
+// the same before and after, for PyTorch's interpreter too.
 #pragma once
 
 #include <memory>
@@ -14,23 +14,23 @@ using GraphPtr = std::shared_ptr<torch::jit::Graph>;
 // CompileError(kInvalidModule) where an attribute is written or cannot be a constant.
 void freezeAttributes(const GraphPtr& graph, const torch::jit::Module& module);
 
-bool inlineCalls(const GraphPtr& graph);              // functions, methods, fork and wait
-bool eraseTracedShapes(const GraphPtr& graph);        // tensor types that a trace recorded for its example inputs
-bool removeExceptions(const GraphPtr& graph);         // a branch that raises is taken to be never taken
-bool removeWarnings(const GraphPtr& graph);           // logs their text instead
-bool foldConstants(const GraphPtr& graph);            // with branches whose condition is constant
-bool unrollLoops(const GraphPtr& graph);              // with a constant number of trips
-bool removeDropout(const GraphPtr& graph);            // where train is false
-bool functionalizeLists(const GraphPtr& graph);       // append, extend on lists that nothing else refers to
-bool functionalizeTensors(const GraphPtr& graph);     // relu_, add_, ... where nobody can see the difference
+bool inlineCalls(const GraphPtr& graph);           // functions, methods, fork and wait
+bool eraseTracedShapes(const GraphPtr& graph);     // tensor types that a trace recorded for its example inputs
+bool removeExceptions(const GraphPtr& graph);      // a branch that raises is taken to be never taken
+bool removeWarnings(const GraphPtr& graph);        // logs their text instead
+bool foldConstants(const GraphPtr& graph);         // with branches whose condition is constant
+bool unrollLoops(const GraphPtr& graph);           // with a constant number of trips
+bool removeDropout(const GraphPtr& graph);         // where train is false
+bool functionalizeLists(const GraphPtr& graph);    // append, extend on lists that nothing else refers to
+bool functionalizeTensors(const GraphPtr& graph);  // relu_, add_, ... where nobody can see the difference
 bool lowerTuples(const GraphPtr& graph);
-bool simplify(const GraphPtr& graph);                 // libtorch's peepholes that need no shapes
-bool removeNoOps(const GraphPtr& graph);              // detach, contiguous, clone and the like
-bool normalizeConvolution(const GraphPtr& graph);     // to conv1d, conv2d, conv3d and conv_transpose1d, 2d, 3d
-bool normalizeLinear(const GraphPtr& graph);          // addmm and matmul + add to linear
-bool normalizeBatchNorm(const GraphPtr& graph);       // to batch_norm
-bool normalizeViews(const GraphPtr& graph);           // to reshape
-bool poolConstants(const GraphPtr& graph);            // one node per number, string, list or None, at the top of the graph
+bool simplify(const GraphPtr& graph);              // libtorch's peepholes that need no shapes
+bool removeNoOps(const GraphPtr& graph);           // detach, contiguous, clone and the like
+bool normalizeConvolution(const GraphPtr& graph);  // to conv1d, conv2d, conv3d and conv_transpose1d, 2d, 3d
+bool normalizeLinear(const GraphPtr& graph);       // addmm and matmul + add to linear
+bool normalizeBatchNorm(const GraphPtr& graph);    // to batch_norm
+bool normalizeViews(const GraphPtr& graph);        // to reshape
+bool poolConstants(const GraphPtr& graph);         // one node per number, string, list or None, at the top of the graph
 bool eliminateCommonSubexpressions(const GraphPtr& graph);
 bool eliminateDeadCode(const GraphPtr& graph);
 

@@ -15,14 +15,16 @@ struct Pooled {
   Value* value;
 };
 
-// Tensors are left alone: comparing weights costs more than finding equal ones gives, and plans deduplicate them by content.
+// Tensors are left alone: comparing weights costs more than finding equal ones gives, and plans deduplicate them by
+// content.
 bool canPool(const IValue& constant) {
   return constant.isNone() || constant.isBool() || constant.isInt() || constant.isDouble() || constant.isString() ||
          constant.isIntList() || constant.isDevice();
 }
 
 bool same(const Pooled& pooled, const IValue& constant, const c10::TypePtr& type) {
-  return pooled.constant.tagKind() == constant.tagKind() && *pooled.value->type() == *type && pooled.constant == constant;
+  return pooled.constant.tagKind() == constant.tagKind() && *pooled.value->type() == *type &&
+         pooled.constant == constant;
 }
 
 }  // namespace

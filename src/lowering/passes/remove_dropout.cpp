@@ -10,8 +10,8 @@ namespace torchtrt::lowering {
 namespace {
 
 constexpr std::array<std::string_view, 8> kDropouts = {
-    "aten::dropout",          "aten::dropout_",          "aten::feature_dropout",       "aten::feature_dropout_",
-    "aten::alpha_dropout",    "aten::alpha_dropout_",    "aten::feature_alpha_dropout", "aten::feature_alpha_dropout_"};
+    "aten::dropout",       "aten::dropout_",       "aten::feature_dropout",       "aten::feature_dropout_",
+    "aten::alpha_dropout", "aten::alpha_dropout_", "aten::feature_alpha_dropout", "aten::feature_alpha_dropout_"};
 
 bool isDropout(const torch::jit::Node& node) {
   const std::string_view kind = node.kind().toQualString();

@@ -23,8 +23,8 @@ bool alwaysRaises(Block* block) {
 
 }  // namespace
 
-// The check that guarded the exception is lost: the compiled module has undefined results where the original raised, or raises
-// something else. Engines check the shapes of their inputs themselves.
+// The check that guarded the exception is lost: the compiled module has undefined results where the original raised, or
+// raises something else. Engines check the shapes of their inputs themselves.
 bool removeExceptions(const GraphPtr& graph) {
   bool changed = false;
   forEachNode(graph->block(), [&](Node* node) {

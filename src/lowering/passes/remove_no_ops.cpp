@@ -14,8 +14,8 @@ using torch::jit::Node;
 using torch::jit::Value;
 
 // These give a view of, or the very, input.
-constexpr std::array<std::string_view, 6> kViews = {"aten::detach", "aten::alias", "aten::lift_fresh", "aten::lift",
-                                                    "aten::resolve_conj", "aten::resolve_neg"};
+constexpr std::array<std::string_view, 6> kViews = {"aten::detach", "aten::alias",        "aten::lift_fresh",
+                                                    "aten::lift",   "aten::resolve_conj", "aten::resolve_neg"};
 // These give memory of their own, always or where the input is not laid out as asked for.
 constexpr std::array<std::string_view, 2> kCopies = {"aten::contiguous", "aten::clone"};
 

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <set>
+#include <string>
 
 #include "base/check.h"
 
@@ -29,6 +31,17 @@ TEST(Error, CodesAreDistinct) {
   std::set<std::string> codes;
   for (int i = 0; i <= static_cast<int>(ErrorCode::kInternal); ++i) {
     EXPECT_TRUE(codes.insert(toString(static_cast<ErrorCode>(i))).second) << toString(static_cast<ErrorCode>(i));
+  }
+}
+
+// The tests run in the root of the repository.
+TEST(Error, EveryCodeHasAPage) {
+  for (int i = 0; i <= static_cast<int>(ErrorCode::kInternal); ++i) {
+    const std::string code = toString(static_cast<ErrorCode>(i));
+    std::ifstream page("docs/errors/" + code + ".md");
+    std::string title;
+    std::getline(page, title);
+    EXPECT_EQ(title.substr(0, 8), "# " + code + ": ");
   }
 }
 

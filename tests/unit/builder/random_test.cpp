@@ -15,6 +15,7 @@ struct Way {
   BuildOptions options;
   bool force_reference;
   int threads;
+  bool reversed_inputs;
 };
 
 class RandomNetworks : public ::testing::TestWithParam<Way> {};
@@ -35,7 +36,7 @@ TEST_P(RandomNetworks, RunAsTheInterpreterSays) {
         ++impossible;  // dims that fit together for some batches only, like n broadcast to 0
         continue;
       }
-      const std::vector<Weights> got = runEngine(*engine, inputs, GetParam().threads);
+      const std::vector<Weights> got = runEngine(*engine, inputs, GetParam().threads, GetParam().reversed_inputs);
       ASSERT_EQ(got.size(), expected.size());
       for (size_t i = 0; i < got.size(); ++i) {
         EXPECT_TRUE(torchtrt::testing::agree(got[i], expected[i])) << "output " << i << " of\n"
@@ -52,11 +53,13 @@ TEST_P(RandomNetworks, RunAsTheInterpreterSays) {
   EXPECT_LT(impossible, 5);
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryWay, RandomNetworks,
-                         ::testing::Values(Way{"AsTheyAre", {.optimize = false, .channels_last = false}, true, 1},
-                                           Way{"ChannelsLast", {.optimize = false}, true, 1},
-                                           Way{"Fast", {.optimize = false}, false, 2}, Way{"Optimized", {}, false, 1}),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    EveryWay, RandomNetworks,
+    ::testing::Values(Way{"AsTheyAre", {.optimize = false, .channels_last = false}, true, 1, false},
+                      Way{"ChannelsLast", {.optimize = false}, true, 1, false},
+                      Way{"Fast", {.optimize = false}, false, 2, false}, Way{"Optimized", {}, false, 1, false},
+                      Way{"StridedInputs", {}, false, 2, true}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 TEST(RandomNetworks, BytesAreTheSameEveryTime) {
   for (const uint64_t seed : test::seedsToTry(30)) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -11,21 +12,45 @@
 
 namespace torchtrt::builder {
 
-inline std::vector<network::Weights> runEngine(const engine::Engine& engine,
-                                               const std::vector<network::Weights>& inputs, int threads = 1) {
-  std::vector<std::vector<int64_t>> strides;
-  std::vector<engine::TensorView> views;
-  for (const network::Weights& input : inputs) {
-    std::vector<int64_t> dense(input.dims.size());
+// A tensor in memory, row-major or with its axes lying the other way round.
+struct LaidOut {
+  std::vector<int64_t> strides;
+  std::vector<char> memory;
+
+  LaidOut(const network::Weights& tensor, bool reversed) : strides(tensor.dims.size()), memory(tensor.bytes() + 1) {
+    const size_t rank = strides.size();
     int64_t stride = 1;
-    for (size_t i = dense.size(); i-- > 0; stride *= input.dims[i]) {
-      dense[i] = stride;
+    for (size_t i = 0; i < rank; ++i) {
+      const size_t axis = reversed ? i : rank - 1 - i;
+      strides[axis] = stride;
+      stride *= tensor.dims[axis];
     }
-    strides.push_back(std::move(dense));
+    const size_t size = sizeOf(tensor.dtype);
+    std::vector<int64_t> index(rank, 0);
+    for (size_t k = 0; k < tensor.count(); ++k) {
+      int64_t offset = 0;
+      for (size_t i = 0; i < rank; ++i) {
+        offset += index[i] * strides[i];
+      }
+      std::memcpy(memory.data() + static_cast<size_t>(offset) * size, tensor.as<char>() + k * size, size);
+      for (size_t i = rank; i-- > 0 && ++index[i] == tensor.dims[i];) {
+        index[i] = 0;
+      }
+    }
   }
+};
+
+inline std::vector<network::Weights> runEngine(const engine::Engine& engine,
+                                               const std::vector<network::Weights>& inputs, int threads = 1,
+                                               bool reversed = false) {
+  std::vector<LaidOut> tensors;
+  for (const network::Weights& input : inputs) {
+    tensors.emplace_back(input, reversed);
+  }
+  std::vector<engine::TensorView> views;
   for (size_t i = 0; i < inputs.size(); ++i) {
     views.push_back({inputs[i].dtype, static_cast<int32_t>(inputs[i].dims.size()), inputs[i].dims.data(),
-                     strides[i].data(), inputs[i].data.get()});
+                     tensors[i].strides.data(), tensors[i].memory.data()});
   }
   testing::KeptOutputs outputs;
   engine.enqueue(views, outputs, threads);

@@ -16,7 +16,9 @@ namespace {
 // What every device promises.
 class Conformance : public ::testing::TestWithParam<const Device* (*)()> {
  protected:
-  const Device& device() const { return *GetParam()(); }
+  const Device& device() const {
+    return *GetParam()();
+  }
 };
 
 TEST_P(Conformance, NamesItself) {
@@ -69,7 +71,9 @@ TEST(CpuDevice, SaysHowMuchItWantedWhenThereIsNotEnough) {
   }
 }
 
-TEST(CpuDevice, KnowsItsMemory) { EXPECT_GT(cpu().properties().memory_bytes, size_t{1} << 20); }
+TEST(CpuDevice, KnowsItsMemory) {
+  EXPECT_GT(cpu().properties().memory_bytes, size_t{1} << 20);
+}
 
 TEST(NullDevice, TakesAnySizeAndAllocatesNothing) {
   const Memory memory = nullDevice().allocate(size_t{1} << 60, "test");
@@ -84,8 +88,12 @@ class Cgroup : public ::testing::Test {
     root_ = std::filesystem::temp_directory_path() / ("cgroup_test_" + std::to_string(::getpid()));
     std::filesystem::create_directories(root_ / "outer" / "inner");
   }
-  void TearDown() override { std::filesystem::remove_all(root_); }
-  void write(const std::string& path, const std::string& text) const { std::ofstream(root_ / path) << text; }
+  void TearDown() override {
+    std::filesystem::remove_all(root_);
+  }
+  void write(const std::string& path, const std::string& text) const {
+    std::ofstream(root_ / path) << text;
+  }
 
   std::filesystem::path root_;
 };

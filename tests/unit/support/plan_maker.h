@@ -21,7 +21,9 @@ class PlanMaker {
     plan_.producer = "torchtrt test";
   }
 
-  plan::Register number(int64_t value) { return emit({plan::Op::kConstant, 0, 0, value}); }
+  plan::Register number(int64_t value) {
+    return emit({plan::Op::kConstant, 0, 0, value});
+  }
   plan::Register symbol(const std::string& name, int64_t min, int64_t opt, int64_t max) {
     plan_.symbols.push_back({name, min, opt, max});
     return emit({plan::Op::kSymbol, static_cast<uint32_t>(plan_.symbols.size() - 1), 0, 0});
@@ -98,16 +100,24 @@ class PlanMaker {
     plan_.steps.push_back(std::move(entry));
     return output;
   }
-  plan::Step& lastStep() { return plan_.steps.back(); }
+  plan::Step& lastStep() {
+    return plan_.steps.back();
+  }
   int32_t activation(const std::string& op, int32_t input) {
     return step("activation", {input}, plan_.tensors[static_cast<size_t>(input)].dims, {{"op", op}});
   }
   int32_t elementwise(const std::string& op, int32_t a, int32_t b) {
     return step("elementwise", {a, b}, plan_.tensors[static_cast<size_t>(a)].dims, {{"op", op}});
   }
-  void output(const std::string& name, int32_t tensor) { plan_.outputs.push_back({name, tensor}); }
-  plan::Tensor& at(int32_t tensor) { return plan_.tensors[static_cast<size_t>(tensor)]; }
-  plan::Plan& plan() { return plan_; }
+  void output(const std::string& name, int32_t tensor) {
+    plan_.outputs.push_back({name, tensor});
+  }
+  plan::Tensor& at(int32_t tensor) {
+    return plan_.tensors[static_cast<size_t>(tensor)];
+  }
+  plan::Plan& plan() {
+    return plan_;
+  }
 
  private:
   plan::Plan plan_;

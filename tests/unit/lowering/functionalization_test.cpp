@@ -1,0 +1,214 @@
+// In-place operators and list mutation: what becomes functional, and what has to stay because somebody could see the
+// difference.
+#include <gtest/gtest.h>
+
+#include "lowering/ir_text.h"
+
+namespace torchtrt::lowering::testing {
+namespace {
+
+TEST(FunctionalizeTensors, WriteToAFreshTensorBecomesFunctional) {
+  expectPass("functionalize-tensors", R"(
+graph(%x : Tensor):
+  %fresh : Tensor = aten::sigmoid(%x)
+  %out : Tensor = aten::relu_(%fresh)
+  return (%out))",
+             R"(
+graph(%x : Tensor):
+  %fresh : Tensor = aten::sigmoid(%x)
+  %out : Tensor = aten::relu(%fresh)
+  return (%out))");
+}
+
+TEST(FunctionalizeTensors, LaterReadsOfTheWrittenValueSeeTheResult) {
+  expectPass("functionalize-tensors", R"(
+graph(%x : Tensor):
+  %fresh : Tensor = aten::sigmoid(%x)
+  %before : Tensor = aten::exp(%fresh)
+  %unused : Tensor = aten::relu_(%fresh)
+  %after : Tensor = aten::neg(%fresh)
+  return (%before, %after))",
+             R"(
+graph(%x : Tensor):
+  %fresh : Tensor = aten::sigmoid(%x)
+  %before : Tensor = aten::exp(%fresh)
+  %written : Tensor = aten::relu(%fresh)
+  %after : Tensor = aten::neg(%written)
+  return (%before, %after))");
+}
+
+TEST(FunctionalizeTensors, TwoOperandsKeepTheTypeOfTheFirst) {
+  expectPass("functionalize-tensors", R"(
+graph(%x : Tensor, %y : Tensor):
+  %one : int = prim::Constant[value=1]()
+  %fresh : Tensor = aten::sigmoid(%x)
+  %sum : Tensor = aten::add_(%fresh, %y, %one)
+  %out : Tensor = aten::relu_(%sum)
+  return (%out))",
+             R"(
+graph(%x : Tensor, %y : Tensor):
+  %one : int = prim::Constant[value=1]()
+  %fresh : Tensor = aten::sigmoid(%x)
+  %sum : Tensor = aten::add(%fresh, %y, %one)
+  %typed : Tensor = aten::type_as(%sum, %fresh)
+  %out : Tensor = aten::relu(%typed)
+  return (%out))");
+}
+
+TEST(FunctionalizeTensors, ViewWhoseBaseIsNotReadAgain) {
+  expectPass("functionalize-tensors", R"(
+graph(%x : Tensor):
+  %one : int = prim::Constant[value=1]()
+  %last : int = prim::Constant[value=-1]()
+  %fresh : Tensor = aten::sigmoid(%x)
+  %view : Tensor = aten::flatten(%fresh, %one, %last)
+  %out : Tensor = aten::relu_(%view)
+  return (%out))",
+             R"(
+graph(%x : Tensor):
+  %one : int = prim::Constant[value=1]()
+  %last : int = prim::Constant[value=-1]()
+  %fresh : Tensor = aten::sigmoid(%x)
+  %view : Tensor = aten::flatten(%fresh, %one, %last)
+  %out : Tensor = aten::relu(%view)
+  return (%out))");
+}
+
+TEST(FunctionalizeTensors, FillBecomesAFullTensor) {
+  expectPass("functionalize-tensors", R"(
+graph(%x : Tensor):
+  %two : int = prim::Constant[value=2]()
+  %fresh : Tensor = aten::sigmoid(%x)
+  %out : Tensor = aten::fill_(%fresh, %two)
+  return (%out))",
+             R"(
+graph(%x : Tensor):
+  %two : int = prim::Constant[value=2]()
+  %fresh : Tensor = aten::sigmoid(%x)
+  %none : NoneType = prim::Constant()
+  %out : Tensor = aten::full_like(%fresh, %two, %none, %none, %none, %none, %none)
+  return (%out))");
+}
+
+TEST(FunctionalizeTensors, WriteToAnInputStays) {
+  expectUnchanged("functionalize-tensors", R"(
+graph(%x : Tensor):
+  %out : Tensor = aten::relu_(%x)
+  return (%out))");
+}
+
+TEST(FunctionalizeTensors, WriteToAViewOfAnInputStays) {
+  expectUnchanged("functionalize-tensors", R"(
+graph(%x : Tensor):
+  %zero : int = prim::Constant[value=0]()
+  %row : Tensor = aten::select(%x, %zero, %zero)
+  %out : Tensor = aten::relu_(%row)
+  return (%out))");
+}
+
+TEST(FunctionalizeTensors, WriteToAViewWhoseBaseIsReadAgainStays) {
+  expectUnchanged("functionalize-tensors", R"(
+graph(%x : Tensor):
+  %zero : int = prim::Constant[value=0]()
+  %fresh : Tensor = aten::sigmoid(%x)
+  %row : Tensor = aten::select(%fresh, %zero, %zero)
+  %written : Tensor = aten::relu_(%row)
+  return (%fresh))");
+}
+
+TEST(FunctionalizeTensors, WriteToABaseWhoseViewIsReadAgainStays) {
+  expectUnchanged("functionalize-tensors", R"(
+graph(%x : Tensor):
+  %zero : int = prim::Constant[value=0]()
+  %fresh : Tensor = aten::sigmoid(%x)
+  %row : Tensor = aten::select(%fresh, %zero, %zero)
+  %written : Tensor = aten::relu_(%fresh)
+  return (%row))");
+}
+
+TEST(FunctionalizeTensors, WriteToAConstantStays) {
+  expectUnchanged("functionalize-tensors", R"(
+graph(%x : Tensor):
+  %one : int = prim::Constant[value=1]()
+  %buffer : Float(2) = prim::Constant[value=<Tensor>]()
+  %out : Tensor = aten::add_(%buffer, %x, %one)
+  return (%out))");
+}
+
+TEST(FunctionalizeTensors, WriteToAnElementOfAReturnedListStays) {
+  expectUnchanged("functionalize-tensors", R"(
+graph(%x : Tensor):
+  %fresh : Tensor = aten::sigmoid(%x)
+  %list : Tensor[] = prim::ListConstruct(%fresh)
+  %written : Tensor = aten::relu_(%fresh)
+  return (%list))");
+}
+
+TEST(FunctionalizeTensors, WriteInABranchToAnOuterTensorStays) {
+  expectUnchanged("functionalize-tensors", R"(
+graph(%x : Tensor, %condition : bool):
+  %fresh : Tensor = aten::sigmoid(%x)
+  %out : Tensor = prim::If(%condition)
+    block0():
+      %written : Tensor = aten::relu_(%fresh)
+      -> (%written)
+    block1():
+      -> (%x)
+  return (%out))");
+}
+
+TEST(FunctionalizeTensors, WriteInALoopToWhatTheNextTripReadsStays) {
+  expectUnchanged("functionalize-tensors", R"(
+graph(%x : Tensor, %trips : int):
+  %true : bool = prim::Constant[value=1]()
+  %start : Tensor = aten::sigmoid(%x)
+  %out : Tensor = prim::Loop(%trips, %true, %start)
+    block0(%i : int, %carried : Tensor):
+      %written : Tensor = aten::relu_(%carried)
+      -> (%true, %written)
+  return (%out))");
+}
+
+TEST(FunctionalizeLists, AppendBecomesConstruction) {
+  expectPass("functionalize-lists", R"(
+graph(%a : Tensor, %b : Tensor):
+  %one : int = prim::Constant[value=1]()
+  %list : Tensor[] = prim::ListConstruct(%a)
+  %first : Tensor = aten::cat(%list, %one)
+  %unused : Tensor[] = aten::append(%list, %b)
+  %second : Tensor = aten::cat(%list, %one)
+  return (%first, %second))",
+             R"(
+graph(%a : Tensor, %b : Tensor):
+  %one : int = prim::Constant[value=1]()
+  %list : Tensor[] = prim::ListConstruct(%a)
+  %first : Tensor = aten::cat(%list, %one)
+  %longer : Tensor[] = prim::ListConstruct(%a, %b)
+  %second : Tensor = aten::cat(%longer, %one)
+  return (%first, %second))");
+}
+
+TEST(FunctionalizeLists, AppendToAListThatATupleHoldsStays) {
+  expectUnchanged("functionalize-lists", R"(
+graph(%a : Tensor, %b : Tensor):
+  %list : Tensor[] = prim::ListConstruct(%a)
+  %held : (Tensor[]) = prim::TupleConstruct(%list)
+  %unused : Tensor[] = aten::append(%list, %b)
+  return (%held))");
+}
+
+TEST(FunctionalizeLists, AppendInABranchStays) {
+  expectUnchanged("functionalize-lists", R"(
+graph(%a : Tensor, %b : Tensor, %condition : bool):
+  %list : Tensor[] = prim::ListConstruct(%a)
+   = prim::If(%condition)
+    block0():
+      %unused : Tensor[] = aten::append(%list, %b)
+      -> ()
+    block1():
+      -> ()
+  return (%list))");
+}
+
+}  // namespace
+}  // namespace torchtrt::lowering::testing

@@ -1,0 +1,121 @@
+// Lowering of modules: attributes become constants, training mode and state are refused, the module itself is left
+// alone.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lowering/ir_text.h"
+#include "lowering/lowering.h"
+#include "torchtrt/error.h"
+
+namespace torchtrt::lowering::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using torch::jit::Module;
+
+const LoweringOptions kVerified{.disabled_passes = {}, .dump_after = "", .verify = true};
+
+Module makeModule(const std::string& source, bool training = false) {
+  Module module("Net");
+  module.register_attribute("training", c10::BoolType::get(), training);
+  module.register_parameter("weight", at::ones({2, 3}), /*is_buffer=*/false);
+  module.register_buffer("counter", at::zeros({}));
+  module.define(source);
+  return module;
+}
+
+std::string errorOf(const Module& module, const std::string& method = "forward") {
+  try {
+    lower(module, method, kVerified);
+  } catch (const CompileError& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidModule);
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(LowerModule, ParametersBecomeConstantsThatShareTheirStorage) {
+  const Module module = makeModule("def forward(self, x):\n  return torch.linear(x, self.weight)\n");
+  const LoweredGraph lowered = lower(module, "forward", kVerified);
+  EXPECT_EQ(textOf(*lowered.graph), textOf(*parse(R"(
+graph(%x : Tensor):
+  %none : NoneType = prim::Constant()
+  %weight : Tensor = prim::Constant[value=<Tensor>]()
+  %out : Tensor = aten::linear(%x, %weight, %none)
+  return (%out))")));
+  for (const torch::jit::Node* node : lowered.graph->nodes()) {
+    if (node->kind() == torch::jit::prim::Constant && node->hasAttribute(torch::jit::attr::value)) {
+      EXPECT_EQ(node->t(torch::jit::attr::value).data_ptr(), module.attr("weight").toTensor().data_ptr());
+      EXPECT_FALSE(node->t(torch::jit::attr::value).requires_grad());
+    }
+  }
+  EXPECT_EQ(lowered.schema.arguments().size(), 1);
+  EXPECT_EQ(lowered.module_name, "__torch__.Net");
+}
+
+TEST(LowerModule, CallsOfSubmodulesAreInlined) {
+  Module outer("Outer");
+  outer.register_module("inner", makeModule("def forward(self, x):\n  return torch.relu(x)\n"));
+  outer.define("def forward(self, x):\n  return self.inner.forward(x) + 1\n");
+  EXPECT_EQ(textOf(*lower(outer, "forward", kVerified).graph), textOf(*parse(R"(
+graph(%x : Tensor):
+  %one : int = prim::Constant[value=1]()
+  %y : Tensor = aten::relu(%x)
+  %out : Tensor = aten::add(%y, %one, %one)
+  return (%out))")));
+}
+
+TEST(LowerModule, BranchesOnTheTrainingFlagAreFolded) {
+  const Module module = makeModule(R"(
+def forward(self, x):
+  if self.training:
+    self.counter.add_(1)
+    x = x * 2
+  return torch.relu(x)
+)");
+  EXPECT_EQ(textOf(*lower(module, "forward", kVerified).graph), textOf(*parse(R"(
+graph(%x : Tensor):
+  %out : Tensor = aten::relu(%x)
+  return (%out))")));
+}
+
+TEST(LowerModule, TheModuleIsNotChanged) {
+  const Module module = makeModule("def forward(self, x):\n  return torch.linear(x, self.weight)\n");
+  const std::string before = module.get_method("forward").graph()->toString();
+  lower(module, "forward", kVerified);
+  EXPECT_EQ(module.get_method("forward").graph()->toString(), before);
+}
+
+TEST(LowerModule, TrainingModeNamesTheSubmodule) {
+  Module outer("Outer");
+  outer.register_module("inner", makeModule("def forward(self, x):\n  return torch.relu(x)\n", /*training=*/true));
+  outer.define("def forward(self, x):\n  return self.inner.forward(x)\n");
+  EXPECT_THAT(errorOf(outer), HasSubstr("[C004] submodule 'inner' is in training mode"));
+}
+
+TEST(LowerModule, MissingMethod) {
+  const Module module = makeModule("def forward(self, x):\n  return torch.relu(x)\n");
+  EXPECT_THAT(errorOf(module, "backward"), HasSubstr("has no method 'backward'"));
+}
+
+TEST(LowerModule, StateIsRefused) {
+  EXPECT_THAT(errorOf(makeModule("def forward(self, x):\n  self.counter.add_(1)\n  return x + self.counter\n")),
+              HasSubstr("attribute 'counter' is written by the method"));
+  EXPECT_THAT(
+      errorOf(makeModule("def forward(self, x):\n  self.counter = self.counter + 1\n  return x + self.counter\n")),
+      HasSubstr("attribute 'counter' is written by the method"));
+}
+
+TEST(LowerModule, AnUnknownPassNameIsRefused) {
+  const Module module = makeModule("def forward(self, x):\n  return torch.relu(x)\n");
+  try {
+    lower(module, "forward", {.disabled_passes = {"no-such-pass"}, .dump_after = "", .verify = false});
+    FAIL();
+  } catch (const CompileError& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidOption);
+    EXPECT_THAT(error.what(), HasSubstr("no lowering pass is named 'no-such-pass'"));
+  }
+}
+
+}  // namespace
+}  // namespace torchtrt::lowering::testing

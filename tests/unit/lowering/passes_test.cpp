@@ -1,0 +1,344 @@
+// The other rewrites, each with what it changes and what it leaves alone.
+#include <gtest/gtest.h>
+
+#include "lowering/ir_text.h"
+#include "lowering/lowering.h"
+#include "lowering/pass.h"
+
+namespace torchtrt::lowering::testing {
+namespace {
+
+constexpr const char* kGuarded = R"(
+graph(%x : Tensor):
+  %four : int = prim::Constant[value=4]()
+  %text : str = prim::Constant[value="expected 4 dimensions"]()
+  %rank : int = aten::dim(%x)
+  %wrong : bool = aten::ne(%rank, %four)
+   = prim::If(%wrong)
+    block0():
+       = prim::RaiseException(%text, %text)
+      -> ()
+    block1():
+      -> ()
+  %out : Tensor = aten::relu(%x)
+  return (%out))";
+
+TEST(RemoveExceptions, DropsTheBranchThatRaises) {
+  expectPass("remove-exceptions", kGuarded, R"(
+graph(%x : Tensor):
+  %four : int = prim::Constant[value=4]()
+  %text : str = prim::Constant[value="expected 4 dimensions"]()
+  %rank : int = aten::dim(%x)
+  %wrong : bool = aten::ne(%rank, %four)
+  %out : Tensor = aten::relu(%x)
+  return (%out))");
+}
+
+TEST(RemoveExceptions, KeepsABranchOfWhichNoSideRaises) {
+  expectUnchanged("remove-exceptions", R"(
+graph(%x : Tensor, %condition : bool):
+  %out : Tensor = prim::If(%condition)
+    block0():
+      %a : Tensor = aten::relu(%x)
+      -> (%a)
+    block1():
+      -> (%x)
+  return (%out))");
+}
+
+TEST(RemoveDropout, OnlyWithoutTraining) {
+  expectPass("remove-dropout", R"(
+graph(%x : Tensor):
+  %p : float = prim::Constant[value=0.5]()
+  %no : bool = prim::Constant[value=0]()
+  %out : Tensor = aten::dropout(%x, %p, %no)
+  return (%out))",
+             R"(
+graph(%x : Tensor):
+  %p : float = prim::Constant[value=0.5]()
+  %no : bool = prim::Constant[value=0]()
+  return (%x))");
+  expectUnchanged("remove-dropout", R"(
+graph(%x : Tensor):
+  %p : float = prim::Constant[value=0.5]()
+  %yes : bool = prim::Constant[value=1]()
+  %out : Tensor = aten::dropout(%x, %p, %yes)
+  return (%out))");
+}
+
+TEST(RemoveNoOps, DropsViewsAndCopiesThatNobodyCanTell) {
+  expectPass("remove-no-ops", R"(
+graph(%x : Tensor):
+  %format : int = prim::Constant[value=0]()
+  %a : Tensor = aten::detach(%x)
+  %b : Tensor = aten::contiguous(%a, %format)
+  %out : Tensor = aten::relu(%b)
+  return (%out))",
+             R"(
+graph(%x : Tensor):
+  %format : int = prim::Constant[value=0]()
+  %out : Tensor = aten::relu(%x)
+  return (%out))");
+}
+
+TEST(RemoveNoOps, KeepsAReturnedCopy) {
+  expectUnchanged("remove-no-ops", R"(
+graph(%x : Tensor):
+  %none : NoneType = prim::Constant()
+  %out : Tensor = aten::clone(%x, %none)
+  return (%out))");
+}
+
+TEST(RemoveNoOps, KeepsACopyThatIsWrittenTo) {
+  expectUnchanged("remove-no-ops", R"(
+graph(%x : Tensor):
+  %none : NoneType = prim::Constant()
+  %copy : Tensor = aten::clone(%x, %none)
+  %written : Tensor = aten::relu_(%copy)
+  %out : Tensor = aten::neg(%written)
+  return (%out))");
+}
+
+TEST(NormalizeConvolution, GeneralFormBecomesTheNamedOne) {
+  expectPass("normalize-convolution", R"(
+graph(%x : Tensor):
+  %w : Float(6, 3, 3, 3) = prim::Constant[value=<Tensor>]()
+  %none : NoneType = prim::Constant()
+  %ones : int[] = prim::Constant[value=[1, 1]]()
+  %zeros : int[] = prim::Constant[value=[0, 0]]()
+  %no : bool = prim::Constant[value=0]()
+  %groups : int = prim::Constant[value=1]()
+  %out : Tensor = aten::_convolution(%x, %w, %none, %ones, %zeros, %ones, %no, %zeros, %groups, %no, %no, %no, %no)
+  return (%out))",
+             R"(
+graph(%x : Tensor):
+  %w : Float(6, 3, 3, 3) = prim::Constant[value=<Tensor>]()
+  %none : NoneType = prim::Constant()
+  %ones : int[] = prim::Constant[value=[1, 1]]()
+  %zeros : int[] = prim::Constant[value=[0, 0]]()
+  %no : bool = prim::Constant[value=0]()
+  %groups : int = prim::Constant[value=1]()
+  %out : Tensor = aten::conv2d(%x, %w, %none, %ones, %zeros, %ones, %groups)
+  return (%out))");
+}
+
+TEST(NormalizeConvolution, TransposedFormKeepsItsOutputPadding) {
+  expectPass("normalize-convolution", R"(
+graph(%x : Tensor):
+  %w : Float(3, 6, 4) = prim::Constant[value=<Tensor>]()
+  %none : NoneType = prim::Constant()
+  %stride : int[] = prim::Constant[value=[2]]()
+  %padding : int[] = prim::Constant[value=[1]]()
+  %dilation : int[] = prim::Constant[value=[3]]()
+  %output_padding : int[] = prim::Constant[value=[0]]()
+  %yes : bool = prim::Constant[value=1]()
+  %groups : int = prim::Constant[value=1]()
+  %out : Tensor = aten::convolution(%x, %w, %none, %stride, %padding, %dilation, %yes, %output_padding, %groups)
+  return (%out))",
+             R"(
+graph(%x : Tensor):
+  %w : Float(3, 6, 4) = prim::Constant[value=<Tensor>]()
+  %none : NoneType = prim::Constant()
+  %stride : int[] = prim::Constant[value=[2]]()
+  %padding : int[] = prim::Constant[value=[1]]()
+  %dilation : int[] = prim::Constant[value=[3]]()
+  %output_padding : int[] = prim::Constant[value=[0]]()
+  %yes : bool = prim::Constant[value=1]()
+  %groups : int = prim::Constant[value=1]()
+  %out : Tensor = aten::conv_transpose1d(%x, %w, %none, %stride, %padding, %output_padding, %groups, %dilation)
+  return (%out))");
+}
+
+std::string convolutionWithPadding(const std::string& kernel, const std::string& padding) {
+  return R"(
+graph(%x : Tensor):
+  %w : Float(6, 3, )" +
+         kernel + R"() = prim::Constant[value=<Tensor>]()
+  %none : NoneType = prim::Constant()
+  %ones : int[] = prim::Constant[value=[1, 1]]()
+  %named : str = prim::Constant[value=")" +
+         padding + R"("]()
+  %groups : int = prim::Constant[value=1]()
+  %out : Tensor = aten::conv2d(%x, %w, %none, %ones, %named, %ones, %groups)
+  return (%out))";
+}
+
+TEST(NormalizeConvolution, NamedPaddingBecomesNumbers) {
+  expectPass("normalize-convolution", convolutionWithPadding("3, 5", "same"), R"(
+graph(%x : Tensor):
+  %w : Float(6, 3, 3, 5) = prim::Constant[value=<Tensor>]()
+  %none : NoneType = prim::Constant()
+  %ones : int[] = prim::Constant[value=[1, 1]]()
+  %named : str = prim::Constant[value="same"]()
+  %groups : int = prim::Constant[value=1]()
+  %padding : int[] = prim::Constant[value=[1, 2]]()
+  %out : Tensor = aten::conv2d(%x, %w, %none, %ones, %padding, %ones, %groups)
+  return (%out))");
+}
+
+TEST(NormalizeConvolution, SameForAnEvenKernelStays) {
+  expectUnchanged("normalize-convolution", convolutionWithPadding("2, 3", "same"));
+}
+
+std::string addmm(const std::string& beta) {
+  return R"(
+graph(%x : Tensor):
+  %w : Float(4, 8) = prim::Constant[value=<Tensor>]()
+  %b : Float(8) = prim::Constant[value=<Tensor>]()
+  %beta : int = prim::Constant[value=)" +
+         beta + R"(]()
+  %alpha : int = prim::Constant[value=1]()
+  %out : Tensor = aten::addmm(%b, %x, %w, %beta, %alpha)
+  return (%out))";
+}
+
+TEST(NormalizeLinear, AddmmBecomesLinear) {
+  expectPass("normalize-linear", addmm("1"), R"(
+graph(%x : Tensor):
+  %w : Float(4, 8) = prim::Constant[value=<Tensor>]()
+  %b : Float(8) = prim::Constant[value=<Tensor>]()
+  %beta : int = prim::Constant[value=1]()
+  %alpha : int = prim::Constant[value=1]()
+  %t : Tensor = aten::t(%w)
+  %out : Tensor = aten::linear(%x, %t, %b)
+  return (%out))");
+  expectUnchanged("normalize-linear", addmm("2"));
+}
+
+std::string productPlus(const std::string& between, const std::string& bias_shape) {
+  return R"(
+graph(%x : Tensor):
+  %w : Float(4, 8) = prim::Constant[value=<Tensor>]()
+  %b : Float()" +
+         bias_shape + R"() = prim::Constant[value=<Tensor>]()
+  %one : int = prim::Constant[value=1]()
+  %product : Tensor = aten::matmul(%x, %w))" +
+         between + R"(
+  %out : Tensor = aten::add(%product, %b, %one)
+  return (%out))";
+}
+
+TEST(NormalizeLinear, ProductPlusVectorBecomesLinear) {
+  expectPass("normalize-linear", productPlus("", "8"), R"(
+graph(%x : Tensor):
+  %w : Float(4, 8) = prim::Constant[value=<Tensor>]()
+  %b : Float(8) = prim::Constant[value=<Tensor>]()
+  %one : int = prim::Constant[value=1]()
+  %t : Tensor = aten::t(%w)
+  %out : Tensor = aten::linear(%x, %t, %b)
+  return (%out))");
+}
+
+TEST(NormalizeLinear, ABiasThatBroadcastsStays) {
+  expectUnchanged("normalize-linear", productPlus("", "1"));
+}
+
+TEST(NormalizeLinear, AWriteBetweenProductAndSumStays) {
+  expectUnchanged("normalize-linear", productPlus("\n  %written : Tensor = aten::relu_(%x)", "8"));
+}
+
+TEST(NormalizeBatchNorm, InstanceNormWithRunningStatisticsIsBatchNorm) {
+  const std::string head = R"(
+graph(%x : Tensor, %w : Tensor, %b : Tensor, %mean : Tensor, %var : Tensor):
+  %momentum : float = prim::Constant[value=0.1]()
+  %eps : float = prim::Constant[value=0.001]()
+  %cudnn : bool = prim::Constant[value=1]()
+  %stats : bool = prim::Constant[value=)";
+  const std::string norm = R"(]()
+  %out : Tensor = aten::instance_norm(%x, %w, %b, %mean, %var, %stats, %momentum, %eps, %cudnn)
+  return (%out))";
+  expectPass("normalize-batch-norm", head + "0" + norm, head + R"(0]()
+  %no : bool = prim::Constant[value=0]()
+  %out : Tensor = aten::batch_norm(%x, %w, %b, %mean, %var, %no, %momentum, %eps, %no)
+  return (%out))");
+  expectUnchanged("normalize-batch-norm", head + "1" + norm);
+}
+
+TEST(NormalizeViews, ViewBecomesReshapeButNotTheOneThatChangesTheType) {
+  expectPass("normalize-views", R"(
+graph(%x : Tensor, %size : int[]):
+  %out : Tensor = aten::view(%x, %size)
+  return (%out))",
+             R"(
+graph(%x : Tensor, %size : int[]):
+  %out : Tensor = aten::reshape(%x, %size)
+  return (%out))");
+  expectUnchanged("normalize-views", R"(
+graph(%x : Tensor, %dtype : int):
+  %out : Tensor = aten::view(%x, %dtype)
+  return (%out))");
+}
+
+TEST(PoolConstants, EqualNumbersBecomeOneButNotOfAnotherType) {
+  expectPass("pool-constants", R"(
+graph(%x : Tensor):
+  %a : int = prim::Constant[value=1]()
+  %y : Tensor = aten::flatten(%x, %a, %a)
+  %b : int = prim::Constant[value=1]()
+  %c : float = prim::Constant[value=1.]()
+  %z : Tensor = aten::add(%y, %c, %b)
+  return (%z))",
+             R"(
+graph(%x : Tensor):
+  %a : int = prim::Constant[value=1]()
+  %c : float = prim::Constant[value=1.]()
+  %y : Tensor = aten::flatten(%x, %a, %a)
+  %z : Tensor = aten::add(%y, %c, %a)
+  return (%z))");
+}
+
+TEST(UnrollLoops, ConstantTripsOnly) {
+  expectUnchanged("unroll-loops", R"(
+graph(%x : Tensor, %trips : int):
+  %true : bool = prim::Constant[value=1]()
+  %out : Tensor = prim::Loop(%trips, %true, %x)
+    block0(%i : int, %carried : Tensor):
+      %next : Tensor = aten::relu(%carried)
+      -> (%true, %next)
+  return (%out))");
+}
+
+TEST(Pipeline, NamesAreUniqueAndEveryPassHasAMeaning) {
+  std::set<std::string> names;
+  for (const Pass& pass : pipeline()) {
+    EXPECT_TRUE(names.insert(pass.name).second) << pass.name;
+    EXPECT_STRNE(pass.meaning, "") << pass.name;
+    EXPECT_EQ(findPass(pass.name), &pass);
+  }
+}
+
+TEST(Pipeline, UnrollsLoopsAndLeavesNoListBehind) {
+  const auto lowered = lower(parse(R"(
+graph(%x : Tensor):
+  %three : int = prim::Constant[value=2]()
+  %one : int = prim::Constant[value=1]()
+  %true : bool = prim::Constant[value=1]()
+  %list : Tensor[] = prim::ListConstruct(%x)
+   = prim::Loop(%three, %true)
+    block0(%i : int):
+      %joined : Tensor = aten::cat(%list, %one)
+      %unused : Tensor[] = aten::append(%list, %joined)
+      -> (%true)
+  %out : Tensor = aten::cat(%list, %one)
+  return (%out))"),
+                             {.disabled_passes = {}, .dump_after = "", .verify = true});
+  EXPECT_EQ(textOf(*lowered.graph), textOf(*parse(R"(
+graph(%x : Tensor):
+  %one : int = prim::Constant[value=1]()
+  %list : Tensor[] = prim::ListConstruct(%x)
+  %first : Tensor = aten::cat(%list, %one)
+  %longer : Tensor[] = prim::ListConstruct(%x, %first)
+  %second : Tensor = aten::cat(%longer, %one)
+  %longest : Tensor[] = prim::ListConstruct(%x, %first, %second)
+  %out : Tensor = aten::cat(%longest, %one)
+  return (%out))")));
+}
+
+TEST(Pipeline, ADisabledPassDoesNotRun) {
+  const auto lowered =
+      lower(parse(kGuarded), {.disabled_passes = {"remove-exceptions"}, .dump_after = "", .verify = true});
+  EXPECT_NE(textOf(*lowered.graph).find("prim::RaiseException"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace torchtrt::lowering::testing
