@@ -116,7 +116,7 @@ class NormalizedChannels final : public Prepared {
         return false;
       }
     }
-    const LoopNest::Strides& steps = nestOf(shapes).steps();
+    const LoopNest::Strides steps = nestOf(shapes).steps();
     return steps[0] == 1 && steps[1] == 1 && (steps[2] == 0 || steps[2] == 1);
   }
 
