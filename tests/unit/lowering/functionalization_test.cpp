@@ -201,7 +201,7 @@ TEST(FunctionalizeLists, AppendInABranchStays) {
   expectUnchanged("functionalize-lists", R"(
 graph(%a : Tensor, %b : Tensor, %condition : bool):
   %list : Tensor[] = prim::ListConstruct(%a)
-   = prim::If(%condition)
+  prim::If(%condition)
     block0():
       %unused : Tensor[] = aten::append(%list, %b)
       -> ()

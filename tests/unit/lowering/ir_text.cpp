@@ -4,19 +4,54 @@
 #include <torch/csrc/jit/ir/irparser.h>
 #include <torch/csrc/jit/passes/canonicalize.h>
 
+#include <regex>
+
 #include "lowering/pass.h"
 #include "lowering/verify.h"
 
 namespace torchtrt::lowering::testing {
 
+namespace {
+
+// libtorch's parser makes tensor constants only where the type says all of shape, strides and device.
+std::string withStrides(const std::string& text) {
+  static const std::regex shape(R"(Float\(([0-9, ]+)\))");
+  std::string result;
+  auto rest = text.cbegin();
+  for (std::sregex_iterator match(text.begin(), text.end(), shape), end; match != end; ++match) {
+    const std::string sizes = (*match)[1];
+    std::vector<int64_t> dims;
+    std::istringstream stream(sizes);
+    for (std::string dim; std::getline(stream, dim, ',');) {
+      dims.push_back(std::stoll(dim));
+    }
+    std::string strides;
+    int64_t stride = 1;
+    for (auto dim = dims.rbegin(); dim != dims.rend(); stride *= *dim++) {
+      strides = std::to_string(stride) + (strides.empty() ? "" : ", ") + strides;
+    }
+    result.append(rest, (*match)[0].first);
+    result += "Float(" + sizes + ", strides=[" + strides + "], requires_grad=0, device=cpu)";
+    rest = (*match)[0].second;
+  }
+  return result.append(rest, text.cend());
+}
+
+}  // namespace
+
 std::shared_ptr<torch::jit::Graph> parse(const std::string& text) {
   auto graph = std::make_shared<torch::jit::Graph>();
-  torch::jit::parseIR(text, graph.get(), /*parse_tensor_constants=*/true);
+  torch::jit::parseIR(withStrides(text), graph.get(), /*parse_tensor_constants=*/true);
+  forEachNode(graph->block(), [](torch::jit::Node* node) {
+    if (node->kind() == torch::jit::prim::Constant && node->output()->type()->kind() == c10::TypeKind::TensorType) {
+      node->t(torch::jit::attr::value).zero_();  // the parser leaves them uninitialised, and small ones are printed
+    }
+  });
   return graph;
 }
 
 std::string textOf(const torch::jit::Graph& graph) {
-  return torch::jit::Canonicalize(graph.copy(), /*keep_unique_names=*/false)
+  return torch::jit::Canonicalize(const_cast<torch::jit::Graph&>(graph).copy(), /*keep_unique_names=*/false)
       ->toString(/*print_source_locations=*/false);
 }
 

@@ -1,5 +1,6 @@
 // Lowering tests as text: a graph goes in, a pass or the whole pipeline runs, the graph that comes out is compared.
-// Names of values do not matter. Tensor constants are written as in printed graphs; their contents are not compared.
+// Names of values do not matter. Tensor constants are written `Float(2, 3) = prim::Constant[value=<Tensor>]()` and are
+// zeros.
 #pragma once
 
 #include <memory>

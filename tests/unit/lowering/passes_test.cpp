@@ -14,9 +14,9 @@ graph(%x : Tensor):
   %text : str = prim::Constant[value="expected 4 dimensions"]()
   %rank : int = aten::dim(%x)
   %wrong : bool = aten::ne(%rank, %four)
-   = prim::If(%wrong)
+  prim::If(%wrong)
     block0():
-       = prim::RaiseException(%text, %text)
+      prim::RaiseException(%text, %text)
       -> ()
     block1():
       -> ()
@@ -254,7 +254,7 @@ graph(%x : Tensor, %w : Tensor, %b : Tensor, %mean : Tensor, %var : Tensor):
   expectUnchanged("normalize-batch-norm", head + "1" + norm);
 }
 
-TEST(NormalizeViews, ViewBecomesReshapeButNotTheOneThatChangesTheType) {
+TEST(NormalizeViews, ViewOfASizeBecomesReshape) {
   expectPass("normalize-views", R"(
 graph(%x : Tensor, %size : int[]):
   %out : Tensor = aten::view(%x, %size)
@@ -264,8 +264,8 @@ graph(%x : Tensor, %size : int[]):
   %out : Tensor = aten::reshape(%x, %size)
   return (%out))");
   expectUnchanged("normalize-views", R"(
-graph(%x : Tensor, %dtype : int):
-  %out : Tensor = aten::view(%x, %dtype)
+graph(%x : Tensor, %y : Tensor):
+  %out : Tensor = aten::view_as(%x, %y)
   return (%out))");
 }
 
@@ -314,10 +314,11 @@ graph(%x : Tensor):
   %one : int = prim::Constant[value=1]()
   %true : bool = prim::Constant[value=1]()
   %list : Tensor[] = prim::ListConstruct(%x)
-   = prim::Loop(%three, %true)
+  prim::Loop(%three, %true)
     block0(%i : int):
       %joined : Tensor = aten::cat(%list, %one)
-      %unused : Tensor[] = aten::append(%list, %joined)
+      %active : Tensor = aten::relu(%joined)
+      %unused : Tensor[] = aten::append(%list, %active)
       -> (%true)
   %out : Tensor = aten::cat(%list, %one)
   return (%out))"),
@@ -326,9 +327,11 @@ graph(%x : Tensor):
 graph(%x : Tensor):
   %one : int = prim::Constant[value=1]()
   %list : Tensor[] = prim::ListConstruct(%x)
-  %first : Tensor = aten::cat(%list, %one)
+  %first_joined : Tensor = aten::cat(%list, %one)
+  %first : Tensor = aten::relu(%first_joined)
   %longer : Tensor[] = prim::ListConstruct(%x, %first)
-  %second : Tensor = aten::cat(%longer, %one)
+  %second_joined : Tensor = aten::cat(%longer, %one)
+  %second : Tensor = aten::relu(%second_joined)
   %longest : Tensor[] = prim::ListConstruct(%x, %first, %second)
   %out : Tensor = aten::cat(%longest, %one)
   return (%out))")));
