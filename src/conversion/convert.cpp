@@ -101,7 +101,7 @@ void convertNodes(ConversionCtx& ctx, const Block& block) {
                            std::string(node->kind().toQualString()) + ": " + error.message(), util::locationOf(*node),
                            error.advice());
       }
-      if (!error.location().empty()) {
+      if (!error.location().empty() || error.code() == ErrorCode::kUnsupportedOperator) {
         throw;
       }
       throw CompileError(error.code(), std::string(node->kind().toQualString()) + ": " + error.message(),

@@ -109,8 +109,14 @@ def test_every_option_of_the_reference_system_is_taken(folder):
 
 def test_other_spellings_are_taken(folder):
     spellings = ["--min-block-size=1", "--truncate-long-double", "--truncate-64bit", "--device-type=cpu",
-                 "--teo=aten::linalg_inv", "--torch-executed-op", "aten::digamma", "--tem=Other", "--torch-executed-mod=Another"]
+                 "--teo=aten::linalg_inv", "--torch-executed-op", "aten::digamma"]
     succeeds(*spellings, folder / "relu.ts", folder / "spellings.ts", "(2)")
+
+
+@pytest.mark.parametrize("option", ["--tem", "--torch-executed-mod"])
+def test_module_to_keep_in_pytorch_is_refused_by_name(folder, option):
+    process = torchtrtc(folder / "relu.ts", folder / "never.ts", "(2)", f"{option}=Other")
+    assert process.returncode == 2 and "torch_executed_modules names Other" in process.stderr
 
 
 def test_help_names_every_option():
