@@ -63,7 +63,7 @@ def run_in_cpp(runner: pathlib.Path, saved: pathlib.Path, x: torch.Tensor, folde
     """The saved module's answer from a C++ process that has the runtime library alone."""
     inputs, outputs = folder / "inputs.pt", folder / "outputs.pt"
     torch.save([x], inputs)
-    subprocess.run([runner, saved, inputs, outputs], check=True)
+    subprocess.run([runner, saved, inputs, outputs], check=True, stdout=subprocess.DEVNULL)
     return torch.load(outputs)[0]
 
 
@@ -139,7 +139,7 @@ def main() -> None:
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
     options = parser.parse_args()
     torch.set_num_threads(timing.threads_available())
-    runner = options.build / "runtime_runner"
+    runner = options.build / "bin" / "runtime_runner"
 
     def trace(module):
         return torch.jit.trace(module, torch.zeros(1, 3, 224, 224), check_trace=False)

@@ -72,7 +72,13 @@ def parse():
     command(
         "clean", "remove build/ and dist/; the environment and the compiler cache stay", lambda _: clean(), preset=False
     )
-    return parser.parse_args()
+    # Arguments of bench and demo may start with an option, which argparse.REMAINDER alone would not take.
+    arguments, unknown = parser.parse_known_args()
+    if unknown and not hasattr(arguments, "rest"):
+        parser.error(f"unknown argument {unknown[0]}")
+    if unknown:
+        arguments.rest = [*unknown, *arguments.rest]
+    return arguments
 
 
 def clean() -> None:
