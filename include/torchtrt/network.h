@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,6 +60,9 @@ struct TORCHTRT_API Weights {
 // A value of the network: a network input, or an output of a layer.
 class TORCHTRT_API Tensor {
  public:
+  int64_t id() const {  // unique in the network, from a counter of its own, never reused
+    return id_;
+  }
   const std::string& getName() const;
   void setName(const std::string& name);  // made unique in the network
   const Dims& getDimensions() const;      // inferred; throws CompileError when the producer is malformed
@@ -103,6 +107,8 @@ class TORCHTRT_API Tensor {
   friend class Layer;
   friend struct NetworkCorruption;  // tests break networks through it, to show that the verifier sees it
   Tensor() = default;
+  bool hasKnownTypeOf(const Tensor& other) const;
+  int64_t id_ = 0;
   std::string name_;
   DType dtype_ = DType::kFloat32;
   Dims dims_;
@@ -172,6 +178,7 @@ class TORCHTRT_API Layer {
 
  private:
   friend class Network;
+  friend class Tensor;
   friend struct NetworkCorruption;
   Layer() = default;
   LayerType type_ = LayerType::kIDENTITY;
@@ -183,7 +190,21 @@ class TORCHTRT_API Layer {
   std::optional<Weights> weights_;
   Location location_;
   Network* network_ = nullptr;
+  std::list<std::unique_ptr<Layer>>::iterator position_;  // in the network's list
   bool stale_ = true;  // outputs not inferred since the last change; then all layers behind this one are stale too
+};
+
+// Something that describes the layers of a network and follows every edit of it, e.g. the records of the functions they
+// came from. It must not edit.
+class TORCHTRT_API NetworkObserver {
+ public:
+  virtual ~NetworkObserver() = default;
+  virtual void layerAdded(Layer& layer) = 0;
+  virtual void layerRemoved(Layer& layer) = 0;  // just before it goes
+  virtual void operandChanged(Layer& layer, Tensor* from, Tensor* to) = 0;
+  virtual void usesReplaced(Tensor& from, Tensor& to) = 0;  // after the uses moved
+  virtual void tensorRemoved(Tensor& tensor) = 0;           // just before it goes
+  virtual std::shared_ptr<NetworkObserver> cloneFor(const Network& copy) const = 0;
 };
 
 // Owns layers and tensors. Layers keep a topological order: a layer is created after the producers of its inputs, and
@@ -209,6 +230,7 @@ class TORCHTRT_API Network {
   void unmarkOutput(int index);
   void replaceOutput(int index, Tensor& tensor);  // keeps the output's name
   void removeInput(Tensor& tensor);               // must have no uses
+  void moveInput(Tensor& tensor, int index);      // the order of inputs is that of the engine's bindings
   int getNbInputs() const;
   int getNbOutputs() const;
   Tensor* getInput(int i) const;
@@ -216,19 +238,26 @@ class TORCHTRT_API Network {
   const std::string& getOutputName(int i) const;
 
   int getNbLayers() const;
-  Layer* getLayer(int i) const;        // in topological order
+  Layer* getLayer(int i) const;        // in topological order; after an edit the first call walks all layers
   std::vector<Layer*> layers() const;  // a snapshot in topological order
   Layer* findLayer(std::string_view name) const;
   Tensor* findTensor(std::string_view name) const;
+  Layer* layerById(int64_t id) const;  // null once it is removed
+  Tensor* tensorById(int64_t id) const;
 
   // Any layer. Operands may be null where the table allows; missing attributes take their defaults. `before` inserts in
-  // front of that layer instead of at the end. New layers take currentLocation().
+  // front of that layer instead of at the end. New layers take currentLocation(). Adding and removing take constant
+  // time.
   Layer* addLayer(LayerType type, const std::vector<Tensor*>& inputs, Attributes attributes = {},
                   Layer* before = nullptr);
   void removeLayer(Layer& layer);  // its outputs must have no uses and not be network outputs
   void sortTopologically();
   // Every use of `from` (network outputs included) becomes a use of `to`.
   void replaceAllUses(Tensor& from, Tensor& to);
+
+  // At most one; copies of the network get a copy of it.
+  void setObserver(std::shared_ptr<NetworkObserver> observer);
+  const std::shared_ptr<NetworkObserver>& observer() const;
 
   void setCurrentLocation(Location location);
   const Location& currentLocation() const;
@@ -259,6 +288,7 @@ class TORCHTRT_API Network {
   static void invalidate(Layer& layer);
   static void infer(Layer& layer);
   void setOutputCount(Layer& layer, int count);
+  void numberInputs();
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

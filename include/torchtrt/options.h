@@ -11,6 +11,7 @@
 #include <torch/script.h>
 
 #include "torchtrt/export.h"
+#include "torchtrt/rewriting.h"
 
 namespace torchtrt {
 
@@ -181,6 +182,9 @@ struct TORCHTRT_API CompileSpec {
   // Arguments of one call: the result is then checked against PyTorch. Empty: the tensors that inputs were made from,
   // if all were.
   std::vector<torch::jit::IValue> sample_inputs;
+  // Run on the network of every engine, in order, after conversion and before optimization. They may not change its
+  // inputs and outputs. An error of one ends the compile and names pattern and layer.
+  std::vector<rewriting::NetworkRewriter> rewriters;
 };
 
 }  // namespace ts

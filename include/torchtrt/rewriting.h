@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -39,8 +40,9 @@ class TORCHTRT_API RewriteListener {
   virtual void layerChanged(Layer& layer) {  // an attribute or an operand
     (void)layer;
   }
-  virtual void usesReplaced(Tensor& from, Tensor& to) {  // after the uses moved
-    (void)from, (void)to;
+  // After the uses moved: they are the last `moved` uses of `to`.
+  virtual void usesReplaced(Tensor& from, Tensor& to, size_t moved) {
+    (void)from, (void)to, (void)moved;
   }
   virtual void layerMarkedAsRemoved(Layer& layer) {
     (void)layer;
@@ -72,6 +74,9 @@ class TORCHTRT_API Rewriter {
 
   Layer& create(LayerType type, const std::vector<Tensor*>& inputs, Attributes attributes = {});
   Tensor& createConstant(const Weights& weights);
+  // A network input. It takes the place and name of the input of that name if nothing reads that one any more when the
+  // pattern is done.
+  Tensor& createInput(const std::string& name, DType dtype, const Dims& dims);
 
   // What produces the tensor must stand before the layer.
   void setInput(Layer& layer, int index, Tensor* tensor);
@@ -80,6 +85,9 @@ class TORCHTRT_API Rewriter {
 
   // Every use of `from`, network outputs included, becomes a use of `to`.
   void replaceAllUses(Tensor& from, Tensor& to);
+  // The same for a tensor of another shape or dtype, which every reader of `from` must take: CompileError if one does
+  // not.
+  void replaceAllUsesByOtherType(Tensor& from, Tensor& to);
   // Output i of the layer becomes outputs[i] (null: keep the old one); the layer and what only it needed go away.
   void replaceLayer(Layer& layer, const std::vector<Tensor*>& outputs);
   // The layer is never offered to a pattern again, and goes away when the pattern is done if nothing uses it then.
@@ -93,12 +101,15 @@ class TORCHTRT_API Rewriter {
 
  private:
   Layer& adopt(Layer* layer);
+  void moveUses(Tensor& from, Tensor& to);
+  void replaceInputs();
 
   Network& network_;
   Layer* insertion_point_ = nullptr;  // null: the end of the network
   bool position_lost_ = false;        // the layer there was removed
   std::vector<RewriteListener*> listeners_;
-  std::vector<Layer*> created_;  // by the application in progress
+  std::vector<Layer*> created_;                                  // by the application in progress
+  std::vector<std::pair<std::string, int64_t>> created_inputs_;  // wanted name, id
   std::vector<Layer*> marked_;
   std::vector<Location> merged_;  // of other layers removed by it, users before their producers
   Location root_location_;
@@ -160,6 +171,7 @@ class TORCHTRT_API PatternAnalyzer : public Pattern {
 
 struct RewriteOptions {
   size_t max_rewrites = 0;                  // then CompileError(kRewriteBudget); 0: in proportion to the network
+  bool verify = false;                      // the network, after every rewrite
   std::vector<RewriteListener*> listeners;  // beside the driver's own
 };
 
@@ -193,7 +205,8 @@ extern template class TORCHTRT_API PatternManager<PatternAnalyzer>;
 
 class TORCHTRT_API RewritePatternManager : public PatternManager<PatternRewriter> {
  public:
-  // Applies the patterns until none matches. An error thrown by a pattern names it and the layer.
+  // Applies the patterns until none matches, inside a NetGuard of the network. An error thrown by a pattern names it
+  // and the layer; to keep the network as it was, rewrite a copy and swap.
   RewriteSummary rewrite(Network& network, const Arguments& args = {}, const RewriteOptions& options = {});
 };
 
@@ -202,5 +215,13 @@ class TORCHTRT_API AnalysisPatternManager : public PatternManager<PatternAnalyze
   // Offers every layer once, in topological order, to every pattern.
   void analyze(const Network& network, const Arguments& args = {});
 };
+
+// What CompileSpec::rewriters holds: any function that changes a network but not its interface.
+using NetworkRewriter = std::function<void(Network&)>;
+TORCHTRT_API NetworkRewriter asNetworkRewriter(std::shared_ptr<RewritePatternManager> manager, Arguments args = {});
+
+// Runs the rewriters in order, each inside a NetGuard and on a copy that takes the network's place when it is valid and
+// still has the same inputs and outputs. After an error the network is as it was before that rewriter.
+TORCHTRT_API void applyRewriters(std::unique_ptr<Network>& network, const std::vector<NetworkRewriter>& rewriters);
 
 }  // namespace torchtrt::rewriting

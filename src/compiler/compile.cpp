@@ -94,11 +94,14 @@ std::vector<const Segment*> engineSegments(const Partition& partition) {
 }
 
 std::unique_ptr<network::Network> networkOf(const Segment& segment, const std::string& name, const InputLeaves& leaves,
-                                            DataType precision) {
+                                            DataType precision,
+                                            const std::vector<rewriting::NetworkRewriter>& rewriters) {
   conversion::ConversionRequest request;
   request.name = name;
   describeInputs(leaves, segment, precision, request);
-  return conversion::convert(*segment.graph->block(), request);
+  auto network = conversion::convert(*segment.graph->block(), request);
+  rewriting::applyRewriters(network, rewriters);
+  return network;
 }
 
 plan::Plan planOf(std::unique_ptr<network::Network> network, const Source& source) {
@@ -209,7 +212,8 @@ Compiled compile(const Source& original, const ts::CompileSpec& spec) {
   for (size_t i = 0; i < segments.size(); ++i) {
     const double before = clock.total();
     const std::string name = stitching::engineName(lowered.module_name, i, segments.size());
-    auto network = clock.run(Phase::kConversion, [&] { return networkOf(*segments[i], name, leaves, precision); });
+    auto network =
+        clock.run(Phase::kConversion, [&] { return networkOf(*segments[i], name, leaves, precision, spec.rewriters); });
     const plan::Plan plan = clock.run(Phase::kBuilding, [&] { return planOf(std::move(network), source); });
     engines.push_back(clock.run(Phase::kLoading, [&] { return runtime::Engine::fromPlan(plan); }));
     Report::Segment& entry = report.segments[static_cast<size_t>(segments[i] - partition.segments.data())];
@@ -236,7 +240,7 @@ std::string buildEngine(const Source& original, const ts::CompileSpec& spec) {
   const Partition partition = partitionOf(lowered, spec);
   const std::vector<const Segment*> segments = engineSegments(partition);
   const std::string name = stitching::engineName(lowered.module_name, 0, segments.size());
-  return plan::serialize(planOf(networkOf(*segments.front(), name, leaves, precision), source));
+  return plan::serialize(planOf(networkOf(*segments.front(), name, leaves, precision, spec.rewriters), source));
 }
 
 bool isSupported(const Source& source) {

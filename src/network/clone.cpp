@@ -19,6 +19,8 @@ std::unique_ptr<Network> Network::clone() const {
     tensor->dims_ = from.dims_;
     tensor->memory_order_ = from.memory_order_;
     tensor->name_ = copy->impl_->tensor_names.claim(from.name_, tensor.get());
+    tensor->id_ = from.id_;
+    copy->impl_->tensors_by_id.emplace(tensor->id_, tensor.get());
     tensors[&from] = tensor.get();
     return tensor;
   };
@@ -39,7 +41,9 @@ std::unique_ptr<Network> Network::clone() const {
       layer->outputs_.push_back(copy_tensor(*output, layer.get()));
     }
     layers[from.get()] = layer.get();
-    copy->impl_->layers.push_back(std::move(layer));
+    copy->impl_->layers_by_id.emplace(layer->id_, layer.get());
+    Layer* added = layer.get();
+    added->position_ = copy->impl_->layers.insert(copy->impl_->layers.end(), std::move(layer));
   }
   for (const auto& from : impl_->layers) {
     for (const Tensor* input : from->inputs_) {
@@ -55,6 +59,10 @@ std::unique_ptr<Network> Network::clone() const {
     copy->impl_->outputs.push_back({output.name, tensors.at(output.tensor)});
   }
   copy->impl_->next_id = impl_->next_id;
+  copy->impl_->next_tensor_id = impl_->next_tensor_id;
+  if (impl_->observer) {
+    copy->impl_->observer = impl_->observer->cloneFor(*copy);
+  }
   return copy;
 }
 

@@ -1,4 +1,6 @@
 // Layers: names, operands and attributes. Every change marks the layer and all behind it for inference.
+#include <algorithm>
+
 #include "base/check.h"
 #include "network/attribute_spec.h"
 #include "network/network_impl.h"
@@ -42,14 +44,21 @@ void Layer::setInput(int i, Tensor* tensor) {
   if (operand == tensor) {
     return;
   }
-  if (operand != nullptr) {
-    std::erase(operand->uses_, Tensor::Use{this, i});
+  Tensor* const previous = operand;
+  if (previous != nullptr) {
+    auto& uses = previous->uses_;
+    if (const auto use = std::find(uses.begin(), uses.end(), Tensor::Use{this, i}); use != uses.end()) {
+      uses.erase(use);
+    }
   }
   operand = tensor;
   if (tensor != nullptr) {
     tensor->uses_.push_back({this, i});
   }
   Network::invalidate(*this);
+  if (const auto& observer = network_->impl_->observer; observer && previous != nullptr) {
+    observer->operandChanged(*this, previous, tensor);
+  }
 }
 
 Tensor* Layer::getOutput(int i) const {

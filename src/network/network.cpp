@@ -12,6 +12,20 @@ namespace torchtrt::network {
 Network::Network() : impl_(std::make_unique<Impl>()) {}
 Network::~Network() = default;
 
+void Network::Impl::admit(Tensor& tensor, const std::string& name) {
+  tensor.id_ = next_tensor_id++;
+  tensor.name_ = tensor_names.claim(name, &tensor);
+  tensors_by_id.emplace(tensor.id_, &tensor);
+}
+
+void Network::Impl::dismiss(Tensor& tensor) {
+  if (observer) {
+    observer->tensorRemoved(tensor);
+  }
+  tensor_names.release(tensor.name_);
+  tensors_by_id.erase(tensor.id_);
+}
+
 const std::string& Network::name() const {
   return impl_->name;
 }
@@ -53,7 +67,7 @@ Tensor* Network::addInput(const std::string& name, DType dtype, const Dims& dims
   tensor->dtype_ = dtype;
   tensor->dims_ = dims;
   tensor->output_index_ = getNbInputs();
-  tensor->name_ = impl_->tensor_names.claim(name, tensor.get());
+  impl_->admit(*tensor, name);
   impl_->inputs.push_back(std::move(tensor));
   return impl_->inputs.back().get();
 }
@@ -87,8 +101,23 @@ void Network::removeInput(Tensor& tensor) {
   TORCHTRT_CHECK(tensor.network() == this && tensor.isNetworkInput(),
                  "tensor \"" << tensor.getName() << "\" is no input");
   TORCHTRT_CHECK(tensor.uses().empty() && !tensor.isNetworkOutput(), "input \"" << tensor.getName() << "\" is in use");
-  impl_->tensor_names.release(tensor.getName());
+  impl_->dismiss(tensor);
   std::erase_if(impl_->inputs, [&](const auto& input) { return input.get() == &tensor; });
+  numberInputs();
+}
+
+void Network::moveInput(Tensor& tensor, int index) {
+  TORCHTRT_CHECK(tensor.network() == this && tensor.isNetworkInput(),
+                 "tensor \"" << tensor.getName() << "\" is no input");
+  TORCHTRT_CHECK(index >= 0 && index < getNbInputs(), "network input " << index << " of " << getNbInputs());
+  auto& inputs = impl_->inputs;
+  auto moved = std::move(inputs[static_cast<size_t>(tensor.output_index_)]);
+  inputs.erase(inputs.begin() + tensor.output_index_);
+  inputs.insert(inputs.begin() + index, std::move(moved));
+  numberInputs();
+}
+
+void Network::numberInputs() {
   for (size_t i = 0; i < impl_->inputs.size(); ++i) {
     impl_->inputs[i]->output_index_ = static_cast<int>(i);
   }
@@ -123,7 +152,11 @@ int Network::getNbLayers() const {
 
 Layer* Network::getLayer(int i) const {
   TORCHTRT_CHECK(i >= 0 && i < getNbLayers(), "layer " << i << " of " << getNbLayers());
-  return impl_->layers[static_cast<size_t>(i)].get();
+  auto& index = impl_->layers_by_index;
+  if (index.empty()) {
+    index = layers();
+  }
+  return index[static_cast<size_t>(i)];
 }
 
 std::vector<Layer*> Network::layers() const {
@@ -143,7 +176,18 @@ Tensor* Network::findTensor(std::string_view name) const {
   return impl_->tensor_names.find(name);
 }
 
+Layer* Network::layerById(int64_t id) const {
+  const auto found = impl_->layers_by_id.find(id);
+  return found == impl_->layers_by_id.end() ? nullptr : found->second;
+}
+
+Tensor* Network::tensorById(int64_t id) const {
+  const auto found = impl_->tensors_by_id.find(id);
+  return found == impl_->tensors_by_id.end() ? nullptr : found->second;
+}
+
 Layer* Network::addLayer(LayerType type, const std::vector<Tensor*>& inputs, Attributes attributes, Layer* before) {
+  TORCHTRT_CHECK(before == nullptr || before->network() == this, "the layer to insert before is of another network");
   for (const Tensor* input : inputs) {
     TORCHTRT_CHECK(input == nullptr || input->network() == this,
                    "tensor \"" << input->getName() << "\" is of another network");
@@ -163,12 +207,13 @@ Layer* Network::addLayer(LayerType type, const std::vector<Tensor*>& inputs, Att
   for (size_t i = 0; i < inputs.size(); ++i) {
     layer->setInput(static_cast<int>(i), inputs[i]);
   }
-  const auto position = before == nullptr ? impl_->layers.end()
-                                          : std::find_if(impl_->layers.begin(), impl_->layers.end(),
-                                                         [&](const auto& other) { return other.get() == before; });
-  TORCHTRT_CHECK(before == nullptr || position != impl_->layers.end(),
-                 "the layer to insert before is of another network");
-  impl_->layers.insert(position, std::move(owned));
+  layer->position_ =
+      impl_->layers.insert(before == nullptr ? impl_->layers.end() : before->position_, std::move(owned));
+  impl_->layers_by_index.clear();
+  impl_->layers_by_id.emplace(layer->id_, layer);
+  if (impl_->observer) {
+    impl_->observer->layerAdded(*layer);
+  }
   return layer;
 }
 
@@ -176,9 +221,9 @@ void Network::setOutputCount(Layer& layer, int count) {
   auto& outputs = layer.outputs_;
   const int old_count = layer.getNbOutputs();
   while (layer.getNbOutputs() > count) {
-    const Tensor& last = *outputs.back();
+    Tensor& last = *outputs.back();
     TORCHTRT_CHECK(last.uses().empty() && !last.isNetworkOutput(), "output \"" << last.getName() << "\" is in use");
-    impl_->tensor_names.release(last.getName());
+    impl_->dismiss(last);
     outputs.pop_back();
   }
   while (layer.getNbOutputs() < count) {
@@ -186,8 +231,7 @@ void Network::setOutputCount(Layer& layer, int count) {
     tensor->network_ = this;
     tensor->producer_ = &layer;
     tensor->output_index_ = layer.getNbOutputs();
-    tensor->name_ =
-        impl_->tensor_names.claim(defaultOutputName(layer.name_, tensor->output_index_, count), tensor.get());
+    impl_->admit(*tensor, defaultOutputName(layer.name_, tensor->output_index_, count));
     outputs.push_back(std::move(tensor));
   }
   // The first output's default name depends on whether it is the only one.
@@ -203,29 +247,55 @@ void Network::removeLayer(Layer& layer) {
         output->uses().empty() && !output->isNetworkOutput(),
         "layer \"" << layer.getName() << "\" cannot go: its output \"" << output->getName() << "\" is in use");
   }
+  if (impl_->observer) {
+    impl_->observer->layerRemoved(layer);
+  }
   for (int i = 0; i < layer.getNbInputs(); ++i) {
     layer.setInput(i, nullptr);
   }
   for (const auto& output : layer.outputs_) {
-    impl_->tensor_names.release(output->getName());
+    impl_->dismiss(*output);
   }
   impl_->layer_names.release(layer.getName());
-  std::erase_if(impl_->layers, [&](const auto& other) { return other.get() == &layer; });
+  impl_->layers_by_id.erase(layer.id_);
+  impl_->layers_by_index.clear();
+  impl_->layers.erase(layer.position_);
 }
 
 void Network::replaceAllUses(Tensor& from, Tensor& to) {
   if (&from == &to) {
     return;
   }
-  const std::vector<Tensor::Use> uses = from.uses();
+  TORCHTRT_CHECK(from.network() == this && to.network() == this,
+                 "tensors \"" << from.getName() << "\" and \"" << to.getName() << "\" are of different networks");
+  const bool same_type = from.hasKnownTypeOf(to);
+  const std::vector<Tensor::Use> uses = std::move(from.uses_);
+  from.uses_.clear();
+  to.uses_.insert(to.uses_.end(), uses.begin(), uses.end());
   for (const Tensor::Use& use : uses) {
-    use.layer->setInput(use.index, &to);
+    use.layer->inputs_[static_cast<size_t>(use.index)] = &to;
+  }
+  if (!same_type) {
+    for (const Tensor::Use& use : uses) {
+      invalidate(*use.layer);
+    }
   }
   for (int i = 0; i < getNbOutputs(); ++i) {
     if (getOutput(i) == &from) {
       replaceOutput(i, to);
     }
   }
+  if (impl_->observer) {
+    impl_->observer->usesReplaced(from, to);
+  }
+}
+
+void Network::setObserver(std::shared_ptr<NetworkObserver> observer) {
+  impl_->observer = std::move(observer);
+}
+
+const std::shared_ptr<NetworkObserver>& Network::observer() const {
+  return impl_->observer;
 }
 
 void Network::setCurrentLocation(Location location) {

@@ -1,6 +1,7 @@
 // What a network holds. Only for the files of src/network that edit it.
 #pragma once
 
+#include <list>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -49,11 +50,19 @@ struct Network::Impl {
   std::vector<Symbol> symbols;
   std::vector<std::unique_ptr<Tensor>> inputs;
   std::vector<Output> outputs;
-  std::vector<std::unique_ptr<Layer>> layers;  // in topological order
+  std::list<std::unique_ptr<Layer>> layers;  // in topological order
+  std::vector<Layer*> layers_by_index;       // the same, made when a layer is asked for by index; empty: not made
+  std::unordered_map<int64_t, Layer*> layers_by_id;
+  std::unordered_map<int64_t, Tensor*> tensors_by_id;
   NameTable<Tensor> tensor_names;
   NameTable<Layer> layer_names;
   int64_t next_id = 0;
+  int64_t next_tensor_id = 0;
   Location location;
+  std::shared_ptr<NetworkObserver> observer;
+
+  void admit(Tensor& tensor, const std::string& name);  // gives it id and name
+  void dismiss(Tensor& tensor);
 };
 
 // Name of output i of a layer nobody named: the layer's, with the output's number where there are several.

@@ -18,12 +18,12 @@ namespace {
 void Network::sortTopologically() {
   // Kahn's algorithm; of the layers that are ready, the one that came first goes first, so a sorted network stays as it
   // is.
-  auto& layers = impl_->layers;
+  const std::vector<Layer*> layers = this->layers();
   std::unordered_map<const Layer*, size_t> position;
   std::vector<int> waiting(layers.size(), 0);
   std::vector<size_t> ready;  // a heap, smallest position on top
   for (size_t i = 0; i < layers.size(); ++i) {
-    position[layers[i].get()] = i;
+    position[layers[i]] = i;
     for (const Tensor* input : layers[i]->inputs_) {
       waiting[i] += static_cast<int>(input != nullptr && input->producer() != nullptr);
     }
@@ -50,12 +50,10 @@ void Network::sortTopologically() {
     const auto stuck = std::find_if(waiting.begin(), waiting.end(), [](int count) { return count > 0; });
     failCycle(*layers[static_cast<size_t>(stuck - waiting.begin())]);
   }
-  std::vector<std::unique_ptr<Layer>> sorted;
-  sorted.reserve(layers.size());
   for (const size_t i : order) {
-    sorted.push_back(std::move(layers[i]));
+    impl_->layers.splice(impl_->layers.end(), impl_->layers, layers[i]->position_);
   }
-  layers = std::move(sorted);
+  impl_->layers_by_index.clear();
 }
 
 }  // namespace torchtrt::network

@@ -31,6 +31,12 @@ DType Tensor::getType() const {
   return dtype_;
 }
 
+// Whether both types are inferred already and the same: what reads one then has the same types reading the other.
+bool Tensor::hasKnownTypeOf(const Tensor& other) const {
+  const auto known = [](const Tensor& tensor) { return tensor.producer_ == nullptr || !tensor.producer_->stale_; };
+  return known(*this) && known(other) && dtype_ == other.dtype_ && dims_ == other.dims_;
+}
+
 bool Tensor::isNetworkOutput() const {
   const auto& outputs = network_->impl_->outputs;
   return std::any_of(outputs.begin(), outputs.end(), [this](const auto& output) { return output.tensor == this; });

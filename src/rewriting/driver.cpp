@@ -1,8 +1,12 @@
 #include "rewriting/driver.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <string_view>
 
 #include "base/logging.h"
+#include "torchtrt/net_guard.h"
 
 namespace torchtrt::rewriting {
 
@@ -14,6 +18,11 @@ size_t defaultBudget(const Network& network) {
   return 1000 + 32 * static_cast<size_t>(network.getNbLayers());
 }
 
+bool isTraced() {
+  const char* value = std::getenv("TORCHTRT_REWRITE");
+  return value != nullptr && std::string_view(value) == "trace";
+}
+
 }  // namespace
 
 Driver::Driver(Network& network, std::vector<Candidate> candidates, const RewriteOptions& options)
@@ -22,6 +31,8 @@ Driver::Driver(Network& network, std::vector<Candidate> candidates, const Rewrit
       by_kind_(network::layerTable().size()),
       rewriter_(network),
       budget_(options.max_rewrites != 0 ? options.max_rewrites : defaultBudget(network)),
+      verify_(options.verify),
+      trace_(isTraced()),
       counts_(candidates_.size(), 0) {
   for (size_t i = 0; i < candidates_.size(); ++i) {
     const std::vector<LayerType>& roots = candidates_[i].pattern->rootLayers();
@@ -38,6 +49,7 @@ Driver::Driver(Network& network, std::vector<Candidate> candidates, const Rewrit
 }
 
 RewriteSummary Driver::run() {
+  const NetGuard guard(network_, rewriter_);
   do {
     fill();
   } while (drain());
@@ -81,18 +93,21 @@ bool Driver::drain() {
 // True if a pattern applied. A layer that is still there afterwards is then listed.
 bool Driver::offer(Layer& layer) {
   const int64_t id = layer.id();
-  const std::string name = layer.getName();
-  const Location location = layer.location();
+  offered_name_ = layer.getName();
+  offered_location_ = layer.location();
   for (const size_t candidate : by_kind_[static_cast<size_t>(layer.getType())]) {
     bool applied = false;
     state_[id] = State::kListed;  // erased when the layer is removed, so it tells whether `layer` may still be touched
-    withPatternNamed(candidates_[candidate].label, name, location, [&] {
+    withPatternNamed(candidates_[candidate].label, offered_name_, offered_location_, [&] {
       rewriter_.begin(layer);
       applied = candidates_[candidate].pattern->matchAndRewrite(layer, rewriter_);
       rewriter_.end();
+      if (applied && verify_) {
+        network::verify(network_);
+      }
     });
     if (applied) {
-      recordRewrite(candidate, name, location);
+      recordRewrite(candidate);
       return true;
     }
   }
@@ -100,11 +115,15 @@ bool Driver::offer(Layer& layer) {
   return false;
 }
 
-void Driver::recordRewrite(size_t candidate, const std::string& layer_name, const Location& location) {
+void Driver::recordRewrite(size_t candidate) {
   const std::string& label = candidates_[candidate].label;
-  TORCHTRT_LOG(kGRAPH, "rewrote layer '" << layer_name << "' by pattern '" << label << "'");
+  TORCHTRT_LOG(kGRAPH, "rewrote layer '" << offered_name_ << "' by pattern '" << label << "'");
+  if (trace_) {
+    const std::string place = offered_location_.empty() ? "" : " # " + toString(offered_location_);
+    std::cerr << "rewrite: '" + label + "' on '" + offered_name_ + "' of '" + network_.name() + "'" + place + "\n";
+  }
   ++counts_[candidate];
-  recent_.push_back("'" + label + "' on '" + layer_name + "'");
+  recent_.push_back("'" + label + "' on '" + offered_name_ + "'");
   if (recent_.size() > kRecentNamed) {
     recent_.pop_front();
   }
@@ -118,7 +137,7 @@ void Driver::recordRewrite(size_t candidate, const std::string& layer_name, cons
   throw CompileError(ErrorCode::kRewriteBudget,
                      "rewriting network '" + network_.name() + "' did not come to an end within " +
                          std::to_string(budget_) + " rewrites; the last were " + recent,
-                     location, "make sure that no pattern matches what it or another pattern creates");
+                     offered_location_, "make sure that no pattern matches what it or another pattern creates");
 }
 
 void Driver::push(Layer* layer) {
@@ -130,9 +149,11 @@ void Driver::push(Layer* layer) {
   }
 }
 
-void Driver::pushUsers(const Tensor& tensor) {
-  for (const Tensor::Use& use : tensor.uses()) {
-    push(use.layer);
+// The last `count` of them.
+void Driver::pushUsers(const Tensor& tensor, size_t count) {
+  const std::vector<Tensor::Use>& uses = tensor.uses();
+  for (size_t i = uses.size() - count; i < uses.size(); ++i) {
+    push(uses[i].layer);
   }
 }
 
@@ -143,15 +164,15 @@ void Driver::layerCreated(Layer& layer) {
 void Driver::layerChanged(Layer& layer) {
   push(&layer);
   for (int i = 0; i < layer.getNbOutputs(); ++i) {
-    pushUsers(*layer.getOutput(i));
+    pushUsers(*layer.getOutput(i), layer.getOutput(i)->uses().size());
   }
 }
 
-void Driver::usesReplaced(Tensor&, Tensor& to) {
+void Driver::usesReplaced(Tensor&, Tensor& to, size_t moved) {
   if (to.producer()) {
     push(to.producer());
   }
-  pushUsers(to);
+  pushUsers(to, moved);
 }
 
 void Driver::layerMarkedAsRemoved(Layer& layer) {
@@ -169,7 +190,7 @@ void Driver::layerRemoved(Layer& layer) {
     }
     // Patterns that absorb a producer ask for a single use: the one that is left may now match.
     if (input->uses().size() <= 2) {
-      pushUsers(*input);
+      pushUsers(*input, input->uses().size());
     }
   }
   state_.erase(layer.id());  // last, since it still counts among the users of its operands

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -30,14 +31,14 @@ class Driver : private RewriteListener {
   void fill();
   bool drain();
   bool offer(Layer& layer);
-  void recordRewrite(size_t candidate, const std::string& layer_name, const Location& location);
+  void recordRewrite(size_t candidate);
 
   void push(Layer* layer);
-  void pushUsers(const Tensor& tensor);
+  void pushUsers(const Tensor& tensor, size_t count);
 
   void layerCreated(Layer& layer) override;
   void layerChanged(Layer& layer) override;
-  void usesReplaced(Tensor& from, Tensor& to) override;
+  void usesReplaced(Tensor& from, Tensor& to, size_t moved) override;
   void layerMarkedAsRemoved(Layer& layer) override;
   void layerRemoved(Layer& layer) override;
 
@@ -46,7 +47,11 @@ class Driver : private RewriteListener {
   std::vector<std::vector<size_t>> by_kind_;  // candidates for each kind of root
   Rewriter rewriter_;
   size_t budget_;
-  // Ids are never reused, so an id that is not in `listed_` marks a stale entry whose pointer must not be followed.
+  bool verify_;
+  bool trace_;
+  std::string offered_name_;  // of the layer that is offered, which may be gone when its name is asked for
+  Location offered_location_;
+  // Ids are never reused, so an id that is not in `state_` marks a stale entry whose pointer must not be followed.
   std::deque<std::pair<int64_t, Layer*>> worklist_;
   enum class State : uint8_t { kListed, kMarkedAsRemoved };
   std::unordered_map<int64_t, State> state_;
@@ -70,6 +75,9 @@ void withPatternNamed(const std::string& label, const std::string& layer_name, c
     throw EngineError(error.code(), message(error), place(error), error.advice());
   } catch (const CompileError& error) {
     throw CompileError(error.code(), message(error), place(error), error.advice());
+  } catch (const std::exception& error) {  // of a user's pattern
+    throw CompileError(ErrorCode::kConversionFailed,
+                       "pattern '" + label + "' on layer '" + layer_name + "' failed: " + error.what(), location);
   }
 }
 

@@ -48,6 +48,7 @@ void Rewriter::begin(Layer& root) {
   insertion_point_ = &root;
   position_lost_ = false;
   created_.clear();
+  created_inputs_.clear();
   marked_.clear();
   merged_.clear();
 }
@@ -58,6 +59,7 @@ void Rewriter::end() {
       removeLayer(*marked_[i]);
     }
   }
+  replaceInputs();
   if (!created_.empty()) {
     // Producers before their users, so that the first location is where the fused computation begins.
     std::vector<Location> locations(merged_.rbegin(), merged_.rend());
@@ -95,6 +97,28 @@ Tensor& Rewriter::createConstant(const Weights& weights) {
   return *adopt(network_.addConstant(weights, insertion_point_)).getOutput(0);
 }
 
+Tensor& Rewriter::createInput(const std::string& name, DType dtype, const Dims& dims) {
+  Tensor* input = network_.addInput(name, dtype, dims);
+  if (root_ != nullptr) {
+    created_inputs_.emplace_back(name, input->id());
+  }
+  return *input;
+}
+
+void Rewriter::replaceInputs() {
+  for (const auto& [name, id] : created_inputs_) {
+    Tensor* input = network_.tensorById(id);
+    Tensor* old = network_.findTensor(name);
+    if (input != nullptr && old != nullptr && old != input && old->isNetworkInput() && old->uses().empty() &&
+        !old->isNetworkOutput()) {
+      const int index = old->outputIndex();
+      network_.removeInput(*old);
+      network_.moveInput(*input, index);
+      input->setName(name);
+    }
+  }
+}
+
 void Rewriter::setInput(Layer& layer, int index, Tensor* tensor) {
   layer.setInput(index, tensor);
   for (RewriteListener* listener : listeners_) {
@@ -124,6 +148,20 @@ void Rewriter::replaceAllUses(Tensor& from, Tensor& to) {
   TORCHTRT_CHECK(from.getDimensions() == to.getDimensions(),
                  "tensor '" << to.getName() << "' of " << to.getDimensions().toString() << " cannot replace '"
                             << from.getName() << "' of " << from.getDimensions().toString());
+  moveUses(from, to);
+}
+
+void Rewriter::replaceAllUsesByOtherType(Tensor& from, Tensor& to) {
+  TORCHTRT_CHECK(&from != &to, "tensor '" << from.getName() << "' cannot replace itself");
+  const size_t kept = to.uses().size();
+  moveUses(from, to);
+  for (size_t i = kept; i < to.uses().size(); ++i) {
+    to.uses()[i].layer->getOutput(0)->getType();  // throws if the reader does not take it
+  }
+}
+
+void Rewriter::moveUses(Tensor& from, Tensor& to) {
+  const size_t moved = from.uses().size();
   network_.replaceAllUses(from, to);
   const bool is_new = std::find(created_.begin(), created_.end(), to.producer()) != created_.end();
   if (is_new && from.producer()) {
@@ -140,7 +178,7 @@ void Rewriter::replaceAllUses(Tensor& from, Tensor& to) {
     }
   }
   for (RewriteListener* listener : listeners_) {
-    listener->usesReplaced(from, to);
+    listener->usesReplaced(from, to, moved);
   }
 }
 

@@ -51,6 +51,47 @@ TEST_F(NetworkEdits, NamesAreMadeUniqueAndFreedAgain) {
   EXPECT_EQ(network_.addInput("act", DType::kBool, {})->getName(), "act");
 }
 
+TEST_F(NetworkEdits, LayersAndTensorsAreFoundByIdUntilTheyGo) {
+  Tensor* other = network_.addInput("other", DType::kFloat32, {1});
+  Layer* gone = network_.addIdentity(*other);
+  const int64_t layer_id = gone->id(), tensor_id = gone->getOutput(0)->id(), input_id = other->id();
+  EXPECT_EQ(network_.layerById(layer_id), gone);
+  EXPECT_EQ(network_.tensorById(tensor_id), gone->getOutput(0));
+  EXPECT_EQ(network_.clone()->layerById(layer_id)->getName(), gone->getName());
+  EXPECT_EQ(network_.clone()->tensorById(input_id)->getName(), "other");
+  network_.removeLayer(*gone);
+  network_.removeInput(*other);
+  EXPECT_EQ(network_.layerById(layer_id), nullptr);
+  EXPECT_EQ(network_.tensorById(tensor_id), nullptr);
+  EXPECT_EQ(network_.tensorById(input_id), nullptr);
+  EXPECT_NE(network_.addInput("other", DType::kFloat32, {1})->id(), input_id) << "ids are never reused";
+}
+
+TEST_F(NetworkEdits, IndicesFollowInsertionsAndRemovals) {
+  EXPECT_EQ(network_.getLayer(1), tanh_);
+  Layer* between = network_.addLayer(LayerType::kIDENTITY, {relu_->getOutput(0)}, {}, tanh_);
+  EXPECT_EQ(network_.getLayer(1), between);
+  EXPECT_EQ(network_.getLayer(2), tanh_);
+  network_.removeLayer(*between);
+  EXPECT_EQ(network_.getLayer(1), tanh_);
+}
+
+TEST_F(NetworkEdits, InputsMove) {
+  Tensor* second = network_.addInput("second", DType::kFloat32, {1});
+  network_.moveInput(*second, 0);
+  EXPECT_EQ(network_.getInput(0), second);
+  EXPECT_EQ(network_.getInput(1), x_);
+  EXPECT_EQ(x_->outputIndex(), 1);
+  EXPECT_THROW(network_.moveInput(*second, 2), InternalError);
+}
+
+TEST_F(NetworkEdits, ReplacingByAnotherTypeIsInferredBehind) {
+  Tensor* other = network_.addInput("other", DType::kFloat32, {5});
+  EXPECT_EQ(tanh_->getOutput(0)->getDimensions(), x_->getDimensions());
+  network_.replaceAllUses(*relu_->getOutput(0), *other);
+  EXPECT_EQ(tanh_->getOutput(0)->getDimensions(), (Dims{5}));
+}
+
 TEST_F(NetworkEdits, UsesFollowOperands) {
   EXPECT_EQ(x_->uses(), (Uses{{relu_, 0}}));
   Layer* sum = network_.addElementWise(*x_, *x_, "sum");

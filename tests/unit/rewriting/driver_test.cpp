@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "torchtrt/matchers.h"
+#include "torchtrt/net_guard.h"
 #include "torchtrt/rewriting.h"
 
 namespace torchtrt::rewriting {
@@ -213,6 +214,95 @@ TEST(Driver, RefusesAPatternWithoutMatch) {
   }
 }
 
+TEST(Driver, VerifiesAfterEveryRewriteOnRequest) {
+  const auto net = network::parse(kChain);
+  RewritePatternManager manager;
+  manager.add("misnames", pattern(LayerType::kUNARY, [](Layer& layer, Rewriter& rewriter) {
+                rewriter.setAttribute(layer, "op", std::string("no such op"));
+                return true;
+              }));
+  RewriteOptions options;
+  options.verify = true;
+  try {
+    manager.rewrite(*net, {}, options);
+    FAIL() << "an invalid network passed";
+  } catch (const CompileError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("pattern 'misnames' on layer 'a': "));
+    EXPECT_THAT(error.what(), HasSubstr("no such op"));
+  }
+}
+
+TEST(Driver, HoldsAGuardWhilePatternsRun) {
+  const auto net = network::parse(kChain);
+  RewritePatternManager manager;
+  int seen = 0;
+  manager.add("look", pattern(LayerType::kUNARY, [&](Layer&, Rewriter& rewriter) {
+                seen += NetGuard::current() == net.get() && NetGuard::rewriterOf(*net) == &rewriter ? 1 : 0;
+                return false;
+              }));
+  manager.rewrite(*net);
+  EXPECT_EQ(seen, 3);
+  EXPECT_EQ(NetGuard::current(), nullptr);
+}
+
+TEST(Driver, TracesRewritesOnRequest) {
+  const auto net = network::parse(kChain);
+  net->findLayer("a")->setLocation({"model.py", 12, 4, "forward", "net"});
+  RewritePatternManager manager;
+  manager.add("neg_to_sin", swapUnary("neg", "sin"));
+  setenv("TORCHTRT_REWRITE", "trace", 1);
+  ::testing::internal::CaptureStderr();
+  manager.rewrite(*net);
+  unsetenv("TORCHTRT_REWRITE");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "rewrite: 'neg_to_sin' on 'a' of 'chain' # model.py:12:4 (net)\n");
+}
+
+TEST(Rewriter, ANewInputTakesThePlaceOfOneThatNothingReads) {
+  const auto net = network::parse(R"(network "n" () {
+  input %x : float32[2]
+  input %y : float32[2]
+  %a = unary(%x) {op="neg"}
+  %b = unary(%y) {op="neg"}
+  output "a" %a
+  output "b" %b
+})");
+  RewritePatternManager manager;
+  manager.add("double", pattern(LayerType::kUNARY, [](Layer& layer, Rewriter& rewriter) {
+                if (layer.getInput(0)->getType() != DType::kFloat32 || layer.getInput(0)->getName() != "x") {
+                  return false;
+                }
+                Tensor& input = rewriter.createInput("x", DType::kFloat64, {3});
+                Layer& created = rewriter.create(LayerType::kUNARY, {&input}, layer.attributes());
+                rewriter.replaceAllUsesByOtherType(*layer.getOutput(0), *created.getOutput(0));
+                rewriter.markAsRemoved(layer);
+                return true;
+              }));
+  RewriteOptions options;
+  options.verify = true;
+  manager.rewrite(*net, {}, options);
+  EXPECT_EQ(network::print(*net), normalized(R"(network "n" () {
+  input %x : float64[3]
+  input %y : float32[2]
+  %a = unary(%x) {op="neg"}
+  %b = unary(%y) {op="neg"}
+  output "a" %a
+  output "b" %b
+})"));
+}
+
+TEST(Rewriter, AReplacementOfAnotherTypeMustSuitItsReaders) {
+  const auto net = network::parse(R"(network "n" () {
+  input %x : float32[2]
+  input %y : float32[3]
+  %a = unary(%x) {op="neg"}
+  %b = elementwise(%a, %x) {op="sum"}
+  output "b" %b
+})");
+  Rewriter rewriter(*net);
+  EXPECT_THROW(rewriter.replaceAllUsesByOtherType(*net->findTensor("a"), *net->getInput(1)), CompileError);
+}
+
 TEST(Managers, HandArgumentsToPatternsWhileTheyRun) {
   class NeedsArgument : public PatternRewriter {
    public:
@@ -274,7 +364,7 @@ TEST(Rewriter, TellsListenersOfEveryEdit) {
     void layerChanged(Layer& layer) override {
       events.push_back("changed " + layer.attributes().getString("op"));
     }
-    void usesReplaced(Tensor& from, Tensor& to) override {
+    void usesReplaced(Tensor& from, Tensor& to, size_t) override {
       events.push_back("replaced " + from.producer()->attributes().getString("op") + " by " + to.getName());
     }
     void layerRemoved(Layer& layer) override {
