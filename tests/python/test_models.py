@@ -3,6 +3,7 @@
 One model of each family runs by default; `--all-models` runs every model of bench/models.py (about a quarter of an hour).
 """
 
+import copy
 import gc
 
 import pytest
@@ -12,6 +13,9 @@ import models
 import torchtrt
 
 TOLERANCE = 1e-4  # of the largest reference value, float32
+# Very deep untrained networks amplify rounding beyond the tolerance on both sides. Then float64 judges: the engine may be as
+# far from it as eager float32 is, with this factor for the luck of one input.
+EQUALLY_FAR = 1.5
 
 REPRESENTATIVES = [
     "lenet", "alexnet", "vgg11_bn", "resnet18", "resnet50", "resnext50_32x4d", "mobilenet_v2", "mobilenet_v3_small",
@@ -31,6 +35,16 @@ def relative_difference(actual: torch.Tensor, expected: torch.Tensor) -> float:
     return ((actual - expected).abs().max() / expected.abs().max()).item()
 
 
+def assert_equal(actual: torch.Tensor, expected: torch.Tensor, module: torch.nn.Module, x: torch.Tensor) -> None:
+    difference = relative_difference(actual, expected)
+    if difference <= TOLERANCE:
+        return
+    exact = copy.deepcopy(module).double()(x.double())
+    ours, eagers = (relative_difference(side.double(), exact) for side in (actual, expected))
+    print(f"{difference:.2e} from eager; from float64: engine {ours:.2e}, eager {eagers:.2e}")
+    assert ours <= EQUALLY_FAR * eagers
+
+
 @torch.inference_mode()
 def test_traced_model_is_one_engine_and_equals_eager_for_batch_1_to_4(model_name):
     module = models.build(model_name)
@@ -46,7 +60,7 @@ def test_traced_model_is_one_engine_and_equals_eager_for_batch_1_to_4(model_name
         x = models.sample(model_name, batch, seed=batch)
         expected = module(x)
         answers.append(expected[:1])
-        assert relative_difference(compiled(x), expected) <= TOLERANCE
+        assert_equal(compiled(x), expected, module, x)
     # A model whose answers hardly depend on its input would pass with any engine.
     assert (answers[0] - answers[1]).abs().max() >= 100 * TOLERANCE * answers[0].abs().max()
     del module, traced, compiled
