@@ -21,6 +21,8 @@ using V = hn::Vec<D>;
 
 // Accumulators, one row of B and one broadcast value have to fit the vector registers: 32 with AVX-512, 16 before.
 constexpr int kMaxVectors = 3;
+// Multiply-adds under way at a time: two a cycle, four cycles each.
+constexpr int kChains = 8;
 constexpr int kMaxRows = HWY_TARGET == HWY_AVX3 ? 8 : 4;
 
 // Where the rows of a tile lie. `count` rows exist; those beyond repeat the last one: they compute and store the same
@@ -41,17 +43,25 @@ struct PointedRows {
 };
 struct EvenRows {
   const Slab& slab;
-  int64_t first;
   int count;
+  const float* starts[kTileRows];  // of A's rows
+  int64_t offsets[kTileRows];      // of C's rows
 
-  HWY_INLINE const float* a(int64_t, int row) const {
-    return slab.a + (first + std::min(row, count - 1)) * slab.a_stride;
+  HWY_INLINE EvenRows(const Slab& of, int64_t first, int rows) : slab(of), count(rows) {
+    for (int r = 0; r < kTileRows; ++r) {
+      const int64_t row = first + std::min(r, count - 1);
+      starts[r] = slab.a + row * slab.a_stride;
+      offsets[r] = row * slab.out_stride;
+    }
+  }
+  HWY_INLINE const float* a(int64_t tap, int row) const {
+    return starts[row] + slab.tap_offsets[tap];
   }
   HWY_INLINE float* out(int row) const {
-    return slab.out + (first + std::min(row, count - 1)) * slab.out_stride;
+    return slab.out + offsets[row];
   }
   HWY_INLINE const float* residual(int row) const {
-    return slab.residual + (first + std::min(row, count - 1)) * slab.out_stride;
+    return slab.residual + offsets[row];
   }
 };
 
@@ -129,12 +139,18 @@ HWY_INLINE void micro(const Rows& rows, const Terms& terms, int row, const Packe
   } else {
     loadBias<kVectors, kPanels, false>(terms.bias, panels, line);
   }
-  V sum[kRows][kWide];
+  // Few sums cannot hide the latency of multiply-add: then consecutive steps of the depth go to sums of their own.
+  constexpr int kSplit = std::max(1, kChains / (kRows * kWide));
+  V sums[kSplit][kRows][kWide];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 16
     for (int i = 0; i < kWide; ++i) {
-      sum[r][i] = line[i];
+      sums[0][r][i] = line[i];
+#pragma GCC unroll 16
+      for (int s = 1; s < kSplit; ++s) {
+        sums[s][r][i] = hn::Zero(d);
+      }
     }
   }
   const float* b[kPanels];
@@ -148,7 +164,7 @@ HWY_INLINE void micro(const Rows& rows, const Terms& terms, int row, const Packe
     for (int r = 0; r < kRows; ++r) {
       a[r] = rows.a(t, row + r);
     }
-    for (int64_t k = 0; k < terms.run; ++k) {
+    const auto step = [&](int64_t k, V(&sum)[kRows][kWide]) HWY_ATTR {
 #pragma GCC unroll 16
       for (int p = 0; p < kPanels; ++p) {
 #pragma GCC unroll 16
@@ -165,12 +181,32 @@ HWY_INLINE void micro(const Rows& rows, const Terms& terms, int row, const Packe
           sum[r][j] = hn::MulAdd(value, line[j], sum[r][j]);
         }
       }
+    };
+    int64_t k = 0;
+    for (; k + kSplit <= terms.run; k += kSplit) {
+#pragma GCC unroll 16
+      for (int s = 0; s < kSplit; ++s) {
+        step(k + s, sums[s]);
+      }
+    }
+    for (; kSplit > 1 && k < terms.run; ++k) {
+      step(k, sums[0]);
+    }
+  }
+#pragma GCC unroll 16
+  for (int s = 1; s < kSplit; ++s) {
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+      for (int i = 0; i < kWide; ++i) {
+        sums[0][r][i] = hn::Add(sums[0][r][i], sums[s][r][i]);
+      }
     }
   }
   if (HWY_LIKELY(whole)) {
-    finish<kRows, kVectors, kPanels, true>(rows, terms, row, panels, sum);
+    finish<kRows, kVectors, kPanels, true>(rows, terms, row, panels, sums[0]);
   } else {
-    finish<kRows, kVectors, kPanels, false>(rows, terms, row, panels, sum);
+    finish<kRows, kVectors, kPanels, false>(rows, terms, row, panels, sums[0]);
   }
 }
 
@@ -188,7 +224,7 @@ HWY_NOINLINE void panelRows(const Rows& rows, const Terms& terms, const PackedB:
   }
 }
 
-// A single row has too few sums to hide the latency of multiply-add, so it takes several panels at once.
+// A single row takes several panels at once where there are: longer runs through memory, more sums at a time.
 template <typename Rows>
 HWY_NOINLINE void singleRow(const Rows& rows, const Terms& terms, const PackedB::Panel* panels, int panel_count) {
   constexpr int kTogether = 4;
@@ -236,7 +272,7 @@ void runTile(const Tile& tile) {
 }
 
 void runSlab(const Slab& slab) {
-  const Terms terms = {1, slab.depth, slab.bias, slab.residual != nullptr, *slab.epilogue};
+  const Terms terms = {slab.taps, slab.run, slab.bias, slab.residual != nullptr, *slab.epilogue};
   for (int64_t first = 0; first < slab.rows; first += kTileRows) {
     const int count = static_cast<int>(std::min<int64_t>(kTileRows, slab.rows - first));
     runRows(EvenRows{slab, first, count}, terms, slab.panels.data(), static_cast<int>(slab.panels.size()));

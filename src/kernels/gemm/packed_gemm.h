@@ -85,13 +85,17 @@ struct Tile {
   const Epilogue* epilogue;
 };
 
-// Any number of rows that lie at even distances.
+// Any number of rows that lie at even distances: run t of row r starts at a + r * a_stride + tap_offsets[t].
 struct Slab {
+  static constexpr int64_t kOneTap = 0;
+
   std::span<const PackedB::Panel> panels;
   int64_t rows;
-  int64_t depth;
   const float* a;
   int64_t a_stride;
+  int64_t taps = 1;
+  const int64_t* tap_offsets = &kOneTap;
+  int64_t run;  // taps * run is B's depth
   float* out;             // at column 0, as is residual
   int64_t out_stride;     // of residual too
   const float* residual;  // or null

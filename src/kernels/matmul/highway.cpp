@@ -31,7 +31,7 @@ class HighwayMatmul final : public Prepared {
     const Config& config = packed_->config;
     gemm::Slab slab{};
     slab.rows = rows_;
-    slab.depth = packed_->b.depth();
+    slab.run = packed_->b.depth();
     slab.a = static_cast<const float*>(args.inputs[0]);
     slab.a_stride = packed_->b.depth();
     slab.out = static_cast<float*>(args.outputs[0]);

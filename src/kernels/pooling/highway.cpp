@@ -1,4 +1,4 @@
-// Pooling over channels-last images in float32: vectors run over channels, one window at a time.
+// Pooling over channels-last images in float32, a line of windows at a time: vectors run over channels.
 #include "kernels/common/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -6,9 +6,10 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <limits>
 
-#include "kernels/pooling/window.h"
+#include "kernels/pooling/line.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace torchtrt::kernels::pooling::HWY_NAMESPACE {
@@ -23,33 +24,35 @@ HWY_INLINE V greater(V best, V x) {
   return hn::IfThenElse(hn::Or(hn::Gt(x, best), hn::IsNaN(x)), x, best);
 }
 
-// kVectors vectors of channels of one window; `count` is the channels left, of which the last vector may use fewer.
+// kVectors vectors of channels of one window, which begins at `in`; `count` is the channels left, of which the last
+// vector may use fewer.
 template <bool kMax, int kVectors, bool kPartial>
-HWY_INLINE void pool(const Window& w, const float* in, float* out, int64_t count) {
+HWY_INLINE void pool(const Line& window, const Span& span, const float* in, float* out, int64_t count, float divisor) {
   const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto mask = hn::FirstN(d, static_cast<size_t>(kPartial ? count : lanes));
+  const int64_t step = span.step * window.column_stride;
   V total[kVectors];
 #pragma GCC unroll 8
   for (int j = 0; j < kVectors; ++j) {
     total[j] = hn::Set(d, kMax ? -std::numeric_limits<float>::infinity() : 0.0F);
   }
-  for (int64_t z = 0; z < w.count[0]; ++z) {
-    for (int64_t y = 0; y < w.count[1]; ++y) {
-      const float* from = in + z * w.step[0] + y * w.step[1];
+  for (int64_t z = 0; z < window.count[0]; ++z) {
+    for (int64_t y = 0; y < window.count[1]; ++y) {
+      const float* from = in + z * window.stride[0] + y * window.stride[1];
       // Averages sum each line by itself: rounding grows with the sides of a window, not with its area.
       V line[kVectors];
 #pragma GCC unroll 8
       for (int j = 0; j < kVectors; ++j) {
         line[j] = kMax ? total[j] : hn::Zero(d);
       }
-      for (int64_t x = 0; x < w.count[2]; ++x) {
+      for (int64_t x = 0; x < span.count; ++x) {
 #pragma GCC unroll 8
         for (int j = 0; j < kVectors; ++j) {
           const V value = kPartial ? hn::MaskedLoad(mask, d, from) : hn::LoadU(d, from + j * lanes);
           line[j] = kMax ? greater(line[j], value) : hn::Add(line[j], value);
         }
-        from += w.step[2];
+        from += step;
       }
 #pragma GCC unroll 8
       for (int j = 0; j < kVectors; ++j) {
@@ -59,7 +62,7 @@ HWY_INLINE void pool(const Window& w, const float* in, float* out, int64_t count
   }
 #pragma GCC unroll 8
   for (int j = 0; j < kVectors; ++j) {
-    const V value = kMax ? total[j] : hn::Div(total[j], hn::Set(d, w.divisor));
+    const V value = kMax ? total[j] : hn::Div(total[j], hn::Set(d, divisor));
     if (kPartial) {
       hn::BlendedStore(value, mask, d, out);
     } else {
@@ -68,23 +71,83 @@ HWY_INLINE void pool(const Window& w, const float* in, float* out, int64_t count
   }
 }
 
+HWY_INLINE float divisorOf(const Line& line, const Span& span) {
+  switch (line.divisor) {
+    case Divisor::kFixed:
+      return static_cast<float>(line.area);
+    case Divisor::kPadded:
+      return static_cast<float>(line.area * span.padded);
+    case Divisor::kElements:
+      break;
+  }
+  return static_cast<float>(std::max<int64_t>(line.area * span.count, 1));  // no elements average to 0
+}
+
 template <bool kMax>
-void poolWindow(const Window& w, const float* in, float* out, int64_t channels) {
+void poolWindows(const Line& line) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
-  int64_t c = 0;
-  for (; c + 4 * lanes <= channels; c += 4 * lanes) {
-    pool<kMax, 4, false>(w, in + c, out + c, channels - c);
-  }
-  for (; c + lanes <= channels; c += lanes) {
-    pool<kMax, 1, false>(w, in + c, out + c, channels - c);
-  }
-  if (c < channels) {
-    pool<kMax, 1, true>(w, in + c, out + c, channels - c);
+  for (int64_t pixel = 0; pixel < line.pixels; ++pixel) {
+    const Span& span = line.spans[pixel];
+    const float divisor = kMax ? 1.0F : divisorOf(line, span);
+    const float* in = line.in + span.first * line.column_stride;
+    float* out = line.out + pixel * line.out_stride;
+    int64_t c = 0;
+    for (; c + 4 * lanes <= line.channels; c += 4 * lanes) {
+      pool<kMax, 4, false>(line, span, in + c, out + c, line.channels - c, divisor);
+    }
+    for (; c + lanes <= line.channels; c += lanes) {
+      pool<kMax, 1, false>(line, span, in + c, out + c, line.channels - c, divisor);
+    }
+    if (c < line.channels) {
+      pool<kMax, 1, true>(line, span, in + c, out + c, line.channels - c, divisor);
+    }
   }
 }
 
-WindowFunction functionForTarget(bool is_max) {
-  return is_max ? poolWindow<true> : poolWindow<false>;
+// Columns first, whole vectors across the pixels of the line, then along the line from a buffer: where a pixel does not
+// fill a vector, that fills more of them.
+constexpr int64_t kNarrowLine = 4096;  // floats of the buffer, on the stack
+
+HWY_INLINE bool isNarrow(const Line& line) {
+  return line.channels < static_cast<int64_t>(hn::Lanes(D())) && line.column_stride == line.channels &&
+         line.width * line.channels <= kNarrowLine;
+}
+
+HWY_NOINLINE void maxOfNarrow(const Line& line) {
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const V lowest = hn::Set(d, -std::numeric_limits<float>::infinity());
+  HWY_ALIGN float columns[kNarrowLine + HWY_MAX_BYTES / sizeof(float)];
+  const int64_t size = line.width * line.channels;
+  for (int64_t i = 0; i < size; i += lanes) {
+    const auto mask = hn::FirstN(d, static_cast<size_t>(std::min(lanes, size - i)));
+    V best = lowest;
+    for (int64_t z = 0; z < line.count[0]; ++z) {
+      for (int64_t y = 0; y < line.count[1]; ++y) {
+        best = greater(best, hn::MaskedLoad(mask, d, line.in + z * line.stride[0] + y * line.stride[1] + i));
+      }
+    }
+    hn::StoreU(best, d, columns + i);
+  }
+  const auto mask = hn::FirstN(d, static_cast<size_t>(line.channels));
+  for (int64_t pixel = 0; pixel < line.pixels; ++pixel) {
+    const Span& span = line.spans[pixel];
+    const float* from = columns + span.first * line.channels;
+    V best = lowest;
+    for (int64_t x = 0; x < span.count; ++x) {
+      best = greater(best, hn::LoadU(d, from));
+      from += span.step * line.channels;
+    }
+    hn::BlendedStore(best, mask, d, line.out + pixel * line.out_stride);
+  }
+}
+
+void maxOfLine(const Line& line) {
+  isNarrow(line) ? maxOfNarrow(line) : poolWindows<true>(line);
+}
+
+LineFunction functionForTarget(bool is_max) {
+  return is_max ? maxOfLine : poolWindows<false>;
 }
 
 }  // namespace
@@ -114,14 +177,6 @@ struct Config {
   std::vector<int64_t> window, stride, pre_padding, post_padding, dilation;  // empty when adaptive
   bool count_include_pad = true;
   int64_t divisor = 0;
-};
-
-// The window along one axis: `count` positions from `first`, `step` apart; `padded` is its length with padding.
-struct Span {
-  int64_t first = 0;
-  int64_t count = 1;
-  int64_t step = 1;
-  int64_t padded = 1;
 };
 
 std::vector<Span> fixedSpans(const Config& config, size_t axis, int64_t in, int64_t out) {
@@ -168,17 +223,17 @@ class HighwayPooling final : public Prepared {
   }
 
   void run(const RunArgs& args) const override {
-    const int64_t pixels = out_.batch * out_.pixels();
-    // Where there are few pixels (global pooling), channels are shared out, in parts of whole cache lines.
-    const bool split = pixels < 4 * args.threads;
+    const int64_t lines = out_.batch * out_.size[0] * out_.size[1];
+    // Where there are few lines (global pooling), channels are shared out, in parts of whole cache lines.
+    const bool split = lines < 4 * args.threads;
     const int64_t part = split ? kPart : std::max<int64_t>(out_.channels, 1);
     const int64_t parts = (out_.channels + part - 1) / part;
-    const int64_t cost = part * largest_[0] * largest_[1] * largest_[2];
+    const int64_t cost = out_.size[2] * part * largest_[0] * largest_[1] * largest_[2];
     const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(cost, 1));
-    parallelFor(args.threads, 0, pixels * parts, grain, [&](int64_t begin, int64_t end) {
+    parallelFor(args.threads, 0, lines * parts, grain, [&](int64_t begin, int64_t end) {
       for (int64_t unit = begin; unit < end; ++unit) {
         const int64_t channel = unit % parts * part;
-        runPixel(args, unit / parts, channel, std::min(part, out_.channels - channel));
+        runLine(args, unit / parts, channel, std::min(part, out_.channels - channel));
       }
     });
   }
@@ -187,32 +242,40 @@ class HighwayPooling final : public Prepared {
   static constexpr int64_t kPart = 64;
   static constexpr int64_t kGrain = 32768;  // additions worth a thread
 
-  void runPixel(const RunArgs& args, int64_t pixel, int64_t channel, int64_t channels) const {
-    Window window;
-    const float* in = static_cast<const float*>(args.inputs[0]) + channel;
-    float* out = static_cast<float*>(args.outputs[0]) + channel;
-    int64_t elements = 1;
-    int64_t padded = 1;
-    for (size_t i = 3; i-- > 0;) {
-      const int64_t index = pixel % out_.size[i];
-      pixel /= out_.size[i];
-      const Span& span = spans_[i][static_cast<size_t>(index)];
-      window.count[i] = span.count;
-      window.step[i] = span.step * in_.stride[i];
-      elements *= span.count;
-      padded *= span.padded;
-      in += span.first * in_.stride[i];
-      out += index * out_.stride[i];
+  void runLine(const RunArgs& args, int64_t index, int64_t channel, int64_t channels) const {
+    Line line;
+    line.in = static_cast<const float*>(args.inputs[0]) + channel;
+    line.out = static_cast<float*>(args.outputs[0]) + channel;
+    line.area = 1;
+    for (size_t i = 2; i-- > 0;) {
+      const int64_t at = index % out_.size[i];
+      index /= out_.size[i];
+      const Span& span = spans_[i][static_cast<size_t>(at)];
+      line.count[i] = span.count;
+      line.stride[i] = span.step * in_.stride[i];
+      line.area *= config_.count_include_pad ? span.padded : span.count;
+      line.in += span.first * in_.stride[i];
+      line.out += at * out_.stride[i];
     }
-    const int64_t divisor = config_.divisor != 0 ? config_.divisor : config_.count_include_pad ? padded : elements;
-    // A window without elements averages to 0.
-    window.divisor = elements == 0 ? 1.0F : static_cast<float>(divisor);
-    function_(window, in + pixel * in_.batch_stride, out + pixel * out_.batch_stride, channels);
+    line.in += index * in_.batch_stride;
+    line.out += index * out_.batch_stride;
+    line.width = in_.size[2];
+    line.column_stride = in_.stride[2];
+    line.out_stride = out_.stride[2];
+    line.spans = spans_[2].data();
+    line.pixels = out_.size[2];
+    line.channels = channels;
+    line.divisor = config_.count_include_pad ? Divisor::kPadded : Divisor::kElements;
+    if (config_.divisor != 0) {
+      line.divisor = Divisor::kFixed;
+      line.area = config_.divisor;
+    }
+    function_(line);
   }
 
   Config config_;
   Image in_, out_;
-  WindowFunction function_;
+  LineFunction function_;
   std::array<std::vector<Span>, 3> spans_ = {std::vector<Span>{Span{}}, std::vector<Span>{Span{}},
                                              std::vector<Span>{Span{}}};
   convolution::Spatial largest_ = {1, 1, 1};

@@ -1,0 +1,359 @@
+#include "kernels/convolution/implicit_gemm.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "kernels/parallel.h"
+
+namespace torchtrt::kernels::convolution {
+namespace {
+
+using gemm::kTileRows;
+using gemm::PackedB;
+
+// Pixel p of the whole batch lies at p times the pixel stride.
+bool isFlat(const Image& image) {
+  int64_t stride = image.stride[2] * image.size[2];
+  for (const size_t i : {1, 0}) {
+    if (image.size[i] != 1 && image.stride[i] != stride) {
+      return false;
+    }
+    stride *= image.size[i];
+  }
+  return image.batch == 1 || image.batch_stride == stride;
+}
+
+// Where the window of one output pixel begins.
+struct Window {
+  const float* base;  // may lie outside the tensor where there is padding; only used inside
+  Spatial start;
+  bool inside;  // no tap touches padding
+};
+
+class ImplicitGemm final : public Prepared {
+ public:
+  ImplicitGemm(std::shared_ptr<const PackedConvolution> packed, const ShapeSet& shapes)
+      : packed_(std::move(packed)), input_(imageOf(shapes.inputs[0])), output_(imageOf(shapes.outputs[0])) {
+    const Geometry& g = packed_->geometry;
+    rows_ = output_.batch * output_.pixels();
+    flat_ = g.isPointwise() && packed_->reading == Reading::kChannels && isFlat(input_) && isFlat(output_);
+    const int64_t per_plane = packed_->reading == Reading::kPlanes ? g.channels : 1;
+    const int64_t widths = packed_->reading == Reading::kChannels ? g.kernel[2] : 1;
+    for (int64_t c = 0; c < per_plane; ++c) {
+      for (int64_t z = 0; z < g.kernel[0]; ++z) {
+        for (int64_t y = 0; y < g.kernel[1]; ++y) {
+          for (int64_t x = 0; x < widths; ++x) {
+            const Spatial at = {z * g.dilation[0], y * g.dilation[1], x * g.dilation[2]};
+            taps_.push_back({at, c * input_.channel_stride + at[0] * input_.stride[0] + at[1] * input_.stride[1] +
+                                     at[2] * input_.stride[2]});
+          }
+        }
+      }
+    }
+    for (const Tap& tap : taps_) {
+      tap_offsets_.push_back(tap.offset);
+    }
+    for (size_t i = 0; i < 3; ++i) {
+      inner_[i] = innerRange(i);
+    }
+    by_lines_ = !flat_ && linesAreCheap();
+    blocking_ = gemm::chooseBlocking(packed_->groups[0], rows_, shapes.threads);
+    if (by_lines_) {
+      const int64_t width = std::max<int64_t>(output_.size[2], 1);
+      blocking_.tiles = rows_ / width;
+      blocking_.grain = std::max<int64_t>(1, blocking_.grain * kTileRows / width);
+    }
+  }
+
+  void run(const RunArgs& args) const override {
+    if (flat_ && packed_->groups.size() == 1) {
+      runFlat(args);
+      return;
+    }
+    const int64_t units = blocking_.units() * static_cast<int64_t>(packed_->groups.size());
+    parallelFor(args.threads, 0, units, blocking_.grain, [&](int64_t begin, int64_t end) {
+      for (int64_t unit = begin; unit < end; ++unit) {
+        const Work work = workOf(args, unit / blocking_.units(), unit / blocking_.tiles % blocking_.blocks);
+        const int64_t tile = unit % blocking_.tiles;
+        if (by_lines_) {
+          runLine(work, tile);
+        } else {
+          const int64_t first = tile * kTileRows;
+          runTile(work, pixelOf(first), static_cast<int>(std::min<int64_t>(kTileRows, rows_ - first)));
+        }
+      }
+    });
+  }
+
+ private:
+  struct Tap {
+    Spatial at;      // offset from the window's start
+    int64_t offset;  // the same in elements
+  };
+
+  struct Range {
+    int64_t begin = 0;
+    int64_t end = 0;
+    bool contains(int64_t i) const {
+      return i >= begin && i < end;
+    }
+  };
+
+  // A group's share of the operands, for some panels of its columns.
+  struct Work {
+    std::span<const PackedB::Panel> panels;
+    const float* input;
+    float* out;
+    const float* residual;  // or null
+    const float* bias;      // or null
+  };
+
+  Range innerRange(size_t axis) const {
+    const Geometry& g = packed_->geometry;
+    const int64_t reach = (g.kernel[axis] - 1) * g.dilation[axis];
+    const int64_t size = output_.size[axis];
+    const int64_t begin = std::min(size, (g.pre_padding[axis] + g.stride[axis] - 1) / g.stride[axis]);
+    const int64_t room = input_.size[axis] - 1 - reach + g.pre_padding[axis];  // the last start without padding behind
+    const int64_t end = room < 0 ? 0 : std::min(size, room / g.stride[axis] + 1);
+    return {begin, std::max(begin, end)};
+  }
+
+  // Rows that are computed for `pixels` consecutive ones: the last tile of a line repeats its last row.
+  static int64_t rowsComputed(int64_t pixels) {
+    const int64_t rest = pixels % kTileRows;
+    return pixels - rest + (rest > 4 ? kTileRows : rest > 2 ? 4 : rest);
+  }
+
+  // Tiles that run across the ends of lines waste no row, but have to look for each pixel.
+  bool linesAreCheap() const {
+    const int64_t width = output_.size[2];
+    const Range& inner = inner_[2];
+    const int64_t computed =
+        rowsComputed(inner.begin) + rowsComputed(inner.end - inner.begin) + rowsComputed(width - inner.end);
+    return inner.end > inner.begin && 4 * computed <= 5 * width;
+  }
+
+  // The output pixel of a row of A: batch, depth, height, width.
+  using Pixel = std::array<int64_t, 4>;
+
+  Pixel pixelOf(int64_t row) const {
+    Pixel pixel;
+    for (size_t i = 4; i-- > 1;) {
+      pixel[i] = row % output_.size[i - 1];
+      row /= output_.size[i - 1];
+    }
+    pixel[0] = row;
+    return pixel;
+  }
+
+  void advance(Pixel& pixel) const {
+    for (size_t i = 3; i > 0; --i) {
+      if (++pixel[i] < output_.size[i - 1]) {
+        return;
+      }
+      pixel[i] = 0;
+    }
+    ++pixel[0];
+  }
+
+  Window windowOf(const Pixel& pixel, const float* group_input) const {
+    const Geometry& g = packed_->geometry;
+    Window window;
+    window.inside = true;
+    window.base = group_input + pixel[0] * input_.batch_stride;
+    for (size_t i = 0; i < 3; ++i) {
+      const int64_t start = pixel[i + 1] * g.stride[i] - g.pre_padding[i];
+      window.start[i] = start;
+      window.inside = window.inside && start >= 0 && start + (g.kernel[i] - 1) * g.dilation[i] < input_.size[i];
+      window.base += start * input_.stride[i];
+    }
+    return window;
+  }
+
+  // Pointers for a window that touches padding. Runs that lie across the border are put together in `patch`.
+  void borderRow(const Window& window, int r, const float** pointers, float* patch) const {
+    const Geometry& g = packed_->geometry;
+    const int64_t unit =
+        packed_->reading == Reading::kChannelRows ? g.channels : 1;  // floats per step of the kernel's width
+    for (size_t t = 0; t < taps_.size(); ++t) {
+      const Tap& tap = taps_[t];
+      const float*& pointer = pointers[t * kTileRows + static_cast<size_t>(r)];
+      const int64_t z = window.start[0] + tap.at[0];
+      const int64_t y = window.start[1] + tap.at[1];
+      const int64_t x = window.start[2] + tap.at[2];
+      pointer = packed_->zeros.data();
+      if (z < 0 || z >= input_.size[0] || y < 0 || y >= input_.size[1]) {
+        continue;
+      }
+      if (packed_->reading == Reading::kChannels) {
+        if (x >= 0 && x < input_.size[2]) {
+          pointer = window.base + tap.offset;
+        }
+        continue;
+      }
+      const int64_t first = std::clamp<int64_t>(-x, 0, g.kernel[2]);
+      const int64_t last = std::clamp<int64_t>(input_.size[2] - x, first, g.kernel[2]);
+      float* to = patch + (t * kTileRows + static_cast<size_t>(r)) * static_cast<size_t>(packed_->run);
+      std::fill_n(to, packed_->run, 0.0F);
+      if (first < last) {
+        const float* from = window.base + tap.offset;
+        std::copy(from + first * unit, from + last * unit, to + first * unit);
+      }
+      pointer = to;
+    }
+  }
+
+  void findRows(const Pixel& first, int count, const float* group_input, const float** pointers, float* patch) const {
+    const Geometry& g = packed_->geometry;
+    if (first[3] + count <= output_.size[2]) {  // one line of the image, most often without padding
+      const Window window = windowOf(first, group_input);
+      const int64_t last = window.start[2] + (count - 1) * g.stride[2] + (g.kernel[2] - 1) * g.dilation[2];
+      if (window.inside && last < input_.size[2]) {
+        const int64_t step = g.stride[2] * input_.stride[2];
+        const float** to = pointers;
+        for (const Tap& tap : taps_) {
+          const float* from = window.base + tap.offset;
+          for (int r = 0; r < count; ++r) {
+            to[r] = from + r * step;
+          }
+          to += kTileRows;
+        }
+        return;
+      }
+    }
+    Pixel pixel = first;
+    for (int r = 0; r < count; ++r, advance(pixel)) {
+      const Window window = windowOf(pixel, group_input);
+      if (!window.inside) {
+        borderRow(window, r, pointers, patch);
+        continue;
+      }
+      const float** to = pointers + r;
+      for (const Tap& tap : taps_) {
+        *to = window.base + tap.offset;
+        to += kTileRows;
+      }
+    }
+  }
+
+  void findOutputs(const Pixel& first, int count, int64_t* offsets) const {
+    Pixel pixel = first;
+    for (int r = 0; r < count; ++r, advance(pixel)) {
+      offsets[r] = pixel[0] * output_.batch_stride + pixel[1] * output_.stride[0] + pixel[2] * output_.stride[1] +
+                   pixel[3] * output_.stride[2];
+    }
+  }
+
+  void runFlat(const RunArgs& args) const {
+    const Geometry& g = packed_->geometry;
+    gemm::Slab slab{};
+    slab.rows = rows_;
+    slab.run = packed_->run;
+    slab.a = static_cast<const float*>(args.inputs[0]);
+    slab.a_stride = input_.stride[2];
+    slab.out = static_cast<float*>(args.outputs[0]);
+    slab.out_stride = output_.stride[2];
+    slab.residual = g.has_residual ? static_cast<const float*>(args.inputs[3]) : nullptr;
+    slab.bias = g.has_bias ? static_cast<const float*>(args.inputs[2]) : nullptr;
+    slab.epilogue = &packed_->epilogue;
+    parallelFor(args.threads, 0, blocking_.units(), blocking_.grain, [&](int64_t begin, int64_t end) {
+      gemm::runUnits(packed_->groups[0], blocking_, packed_->functions, slab, begin, end);
+    });
+  }
+
+  Work workOf(const RunArgs& args, int64_t group, int64_t block) const {
+    const Geometry& g = packed_->geometry;
+    const int64_t column = group * (g.outputs / g.groups);
+    Work work{};
+    work.panels = gemm::panelsOf(packed_->groups[static_cast<size_t>(group)], blocking_, block);
+    work.input = static_cast<const float*>(args.inputs[0]) + group * (g.channels / g.groups) * input_.channel_stride;
+    work.out = static_cast<float*>(args.outputs[0]) + column;
+    work.residual = g.has_residual ? static_cast<const float*>(args.inputs[3]) + column : nullptr;
+    work.bias = g.has_bias ? static_cast<const float*>(args.inputs[2]) + column : nullptr;
+    return work;
+  }
+
+  // Up to kTileRows pixels from `first` on, wherever they lie.
+  void runTile(const Work& work, const Pixel& first, int count) const {
+    const float* pointers[kMaxTaps * kTileRows];
+    float patch[kMaxPatch];
+    float* out[kTileRows];
+    const float* residual[kTileRows];
+    int64_t offsets[kTileRows];
+    findRows(first, count, work.input, pointers, patch);
+    findOutputs(first, count, offsets);
+    for (int r = 0; r < count; ++r) {
+      out[r] = work.out + offsets[r];
+      residual[r] = work.residual == nullptr ? nullptr : work.residual + offsets[r];
+    }
+    gemm::Tile tile;
+    tile.panels = work.panels;
+    tile.row_count = count;
+    tile.rows = pointers;
+    tile.taps = packed_->taps;
+    tile.run = packed_->run;
+    tile.out = out;
+    tile.residual = work.residual == nullptr ? nullptr : residual;
+    tile.bias = work.bias;
+    tile.epilogue = &packed_->epilogue;
+    packed_->functions.tile(tile);
+  }
+
+  // Pixels [begin, end) of the line of `pixel`, by tiles.
+  void runTiles(const Work& work, Pixel pixel, int64_t begin, int64_t end) const {
+    for (pixel[3] = begin; pixel[3] < end; pixel[3] += kTileRows) {
+      runTile(work, pixel, static_cast<int>(std::min<int64_t>(kTileRows, end - pixel[3])));
+    }
+  }
+
+  // One line of the image: where no window touches padding, its pixels lie at even distances and need no pointers.
+  void runLine(const Work& work, int64_t line) const {
+    const int64_t width = output_.size[2];
+    const Pixel pixel = pixelOf(line * width);
+    if (!inner_[0].contains(pixel[1]) || !inner_[1].contains(pixel[2])) {
+      runTiles(work, pixel, 0, width);
+      return;
+    }
+    runTiles(work, pixel, 0, inner_[2].begin);
+    Pixel first = pixel;
+    first[3] = inner_[2].begin;
+    int64_t offset = 0;
+    findOutputs(first, 1, &offset);
+    gemm::Slab slab{};
+    slab.panels = work.panels;
+    slab.rows = inner_[2].end - inner_[2].begin;
+    slab.a = windowOf(first, work.input).base;
+    slab.a_stride = packed_->geometry.stride[2] * input_.stride[2];
+    slab.taps = packed_->taps;
+    slab.tap_offsets = tap_offsets_.data();
+    slab.run = packed_->run;
+    slab.out = work.out + offset;
+    slab.out_stride = output_.stride[2];
+    slab.residual = work.residual == nullptr ? nullptr : work.residual + offset;
+    slab.bias = work.bias;
+    slab.epilogue = &packed_->epilogue;
+    packed_->functions.slab(slab);
+    runTiles(work, pixel, inner_[2].end, width);
+  }
+
+  std::shared_ptr<const PackedConvolution> packed_;
+  Image input_;
+  Image output_;
+  std::vector<Tap> taps_;
+  std::vector<int64_t> tap_offsets_;  // those of taps_
+  std::array<Range, 3> inner_;        // output positions whose windows touch no padding
+  int64_t rows_ = 0;                  // output pixels of the whole batch
+  gemm::Blocking blocking_;           // of one group; its tiles are lines if by_lines_
+  bool flat_ = false;                 // a plain matrix product
+  bool by_lines_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Prepared> prepareImplicitGemm(std::shared_ptr<const PackedConvolution> packed, const ShapeSet& shapes) {
+  return std::make_unique<ImplicitGemm>(std::move(packed), shapes);
+}
+
+}  // namespace torchtrt::kernels::convolution

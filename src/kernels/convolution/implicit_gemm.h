@@ -1,0 +1,36 @@
+// Convolution as a matrix product whose rows of A are read where they lie in the image: what is packed once, and how it
+// runs on one set of shapes. Which problems it takes is highway.cpp's.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "kernels/convolution/geometry.h"
+#include "kernels/gemm/packed_gemm.h"
+
+namespace torchtrt::kernels::convolution {
+
+inline constexpr int64_t kMaxTaps = 512;    // pointers of a tile are on the stack
+inline constexpr int64_t kMaxPatch = 8192;  // floats of a tile's border patches, on the stack too
+
+// How the input is read. A run is what lies next to each other in memory and is multiplied with consecutive rows of B.
+enum class Reading {
+  kChannels,     // a run is the channels of one pixel; taps are depth x height x width
+  kChannelRows,  // channels-last and few channels: a run is kernel width x channels; taps are depth x height
+  kPlanes,       // row-major: a run is the kernel's width; taps are channels x depth x height
+};
+
+struct PackedConvolution {
+  Geometry geometry;
+  Reading reading = Reading::kChannels;
+  int64_t taps = 0;
+  int64_t run = 0;
+  std::vector<gemm::PackedB> groups;
+  std::vector<float> zeros;  // what padding reads, `run` of them
+  gemm::Epilogue epilogue;
+  gemm::Functions functions;
+};
+
+std::unique_ptr<Prepared> prepareImplicitGemm(std::shared_ptr<const PackedConvolution> packed, const ShapeSet& shapes);
+
+}  // namespace torchtrt::kernels::convolution
