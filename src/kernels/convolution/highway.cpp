@@ -1,5 +1,5 @@
-// Which convolutions our own implicit matrix product takes: float32, constant kernels, channels-last outputs. No im2col,
-// no copy but at borders of narrow inputs.
+// Which convolutions our own implicit matrix product takes: float32, constant kernels, channels-last outputs. No
+// im2col, no copy but at borders of narrow inputs.
 #include <algorithm>
 #include <functional>
 #include <memory>

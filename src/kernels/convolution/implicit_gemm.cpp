@@ -74,15 +74,12 @@ class ImplicitGemm final : public Prepared {
     }
     const int64_t units = blocking_.units() * static_cast<int64_t>(packed_->groups.size());
     parallelFor(args.threads, 0, units, blocking_.grain, [&](int64_t begin, int64_t end) {
-      for (int64_t unit = begin; unit < end; ++unit) {
+      for (int64_t unit = begin; unit < end;) {
         const Work work = workOf(args, unit / blocking_.units(), unit / blocking_.tiles % blocking_.blocks);
         const int64_t tile = unit % blocking_.tiles;
-        if (by_lines_) {
-          runLine(work, tile);
-        } else {
-          const int64_t first = tile * kTileRows;
-          runTile(work, pixelOf(first), static_cast<int>(std::min<int64_t>(kTileRows, rows_ - first)));
-        }
+        const int64_t count = std::min(end - unit, blocking_.tiles - tile);
+        by_lines_ ? runLines(work, tile, tile + count) : runTiles(work, tile, tile + count);
+        unit += count;
       }
     });
   }
@@ -301,41 +298,53 @@ class ImplicitGemm final : public Prepared {
     packed_->functions.tile(tile);
   }
 
-  // Pixels [begin, end) of the line of `pixel`, by tiles.
-  void runTiles(const Work& work, Pixel pixel, int64_t begin, int64_t end) const {
-    for (pixel[3] = begin; pixel[3] < end; pixel[3] += kTileRows) {
-      runTile(work, pixel, static_cast<int>(std::min<int64_t>(kTileRows, end - pixel[3])));
+  void runTiles(const Work& work, int64_t begin, int64_t end) const {
+    for (int64_t tile = begin; tile < end; ++tile) {
+      const int64_t first = tile * kTileRows;
+      runTile(work, pixelOf(first), static_cast<int>(std::min<int64_t>(kTileRows, rows_ - first)));
     }
   }
 
-  // One line of the image: where no window touches padding, its pixels lie at even distances and need no pointers.
-  void runLine(const Work& work, int64_t line) const {
-    const int64_t width = output_.size[2];
-    const Pixel pixel = pixelOf(line * width);
-    if (!inner_[0].contains(pixel[1]) || !inner_[1].contains(pixel[2])) {
-      runTiles(work, pixel, 0, width);
-      return;
+  // Pixels [begin, end) of a line of the image, by tiles.
+  void runPart(const Work& work, int64_t line, int64_t begin, int64_t end) const {
+    for (int64_t x = begin; x < end; x += kTileRows) {
+      runTile(work, pixelOf(line * output_.size[2] + x), static_cast<int>(std::min<int64_t>(kTileRows, end - x)));
     }
-    runTiles(work, pixel, 0, inner_[2].begin);
-    Pixel first = pixel;
-    first[3] = inner_[2].begin;
-    int64_t offset = 0;
-    findOutputs(first, 1, &offset);
+  }
+
+  // Lines of the image: where no window touches padding, pixels lie at even distances and need no pointers.
+  void runLines(const Work& work, int64_t begin, int64_t end) const {
+    const Geometry& g = packed_->geometry;
+    const Range& inner = inner_[2];
     gemm::Slab slab{};
     slab.panels = work.panels;
-    slab.rows = inner_[2].end - inner_[2].begin;
-    slab.a = windowOf(first, work.input).base;
-    slab.a_stride = packed_->geometry.stride[2] * input_.stride[2];
+    slab.rows = inner.end - inner.begin;
+    slab.a_stride = g.stride[2] * input_.stride[2];
     slab.taps = packed_->taps;
     slab.tap_offsets = tap_offsets_.data();
     slab.run = packed_->run;
-    slab.out = work.out + offset;
     slab.out_stride = output_.stride[2];
-    slab.residual = work.residual == nullptr ? nullptr : work.residual + offset;
     slab.bias = work.bias;
     slab.epilogue = &packed_->epilogue;
-    packed_->functions.slab(slab);
-    runTiles(work, pixel, inner_[2].end, width);
+    const int64_t left = (inner.begin * g.stride[2] - g.pre_padding[2]) * input_.stride[2];
+    for (int64_t line = begin; line < end; ++line) {
+      const int64_t y = line % output_.size[1];
+      const int64_t z = line / output_.size[1] % output_.size[0];
+      const int64_t image = line / (output_.size[1] * output_.size[0]);
+      if (!inner_[0].contains(z) || !inner_[1].contains(y)) {
+        runPart(work, line, 0, output_.size[2]);
+        continue;
+      }
+      const int64_t out = image * output_.batch_stride + z * output_.stride[0] + y * output_.stride[1] +
+                          inner.begin * output_.stride[2];
+      slab.a = work.input + image * input_.batch_stride + (z * g.stride[0] - g.pre_padding[0]) * input_.stride[0] +
+               (y * g.stride[1] - g.pre_padding[1]) * input_.stride[1] + left;
+      slab.out = work.out + out;
+      slab.residual = work.residual == nullptr ? nullptr : work.residual + out;
+      runPart(work, line, 0, inner.begin);
+      packed_->functions.slab(slab);
+      runPart(work, line, inner.end, output_.size[2]);
+    }
   }
 
   std::shared_ptr<const PackedConvolution> packed_;

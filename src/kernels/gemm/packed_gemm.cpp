@@ -31,8 +31,13 @@ struct PointedRows {
   const Tile& tile;
   int count;
 
-  HWY_INLINE const float* a(int64_t tap, int row) const {
+  static constexpr bool kEven = false;
+  // Element k of run `tap` is at start(tap, row)[offset(tap) + k].
+  HWY_INLINE const float* start(int64_t tap, int row) const {
     return tile.rows[tap * kTileRows + std::min(row, count - 1)];
+  }
+  HWY_INLINE int64_t offset(int64_t) const {
+    return 0;
   }
   HWY_INLINE float* out(int row) const {
     return tile.out[std::min(row, count - 1)];
@@ -54,8 +59,12 @@ struct EvenRows {
       offsets[r] = row * slab.out_stride;
     }
   }
-  HWY_INLINE const float* a(int64_t tap, int row) const {
-    return starts[row] + slab.tap_offsets[tap];
+  static constexpr bool kEven = true;  // start() is the same for every tap
+  HWY_INLINE const float* start(int64_t, int row) const {
+    return starts[row];
+  }
+  HWY_INLINE int64_t offset(int64_t tap) const {
+    return slab.tap_offsets[tap];
   }
   HWY_INLINE float* out(int row) const {
     return slab.out + offsets[row];
@@ -94,32 +103,43 @@ HWY_INLINE void loadBias(const float* bias, const PackedB::Panel* panels, V* lin
 template <int kRows, int kVectors, int kPanels, bool kWhole, typename Rows>
 HWY_INLINE void finish(const Rows& rows, const Terms& terms, int row, const PackedB::Panel* panels,
                        V (&sum)[kRows][kVectors * kPanels]) {
+  constexpr int kWide = kVectors * kPanels;
   const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
+  // Read before anything is stored: the compiler has to take a store for a change of everything.
+  int64_t columns[kWide];
+  hn::Mask<D> masks[kWide];
+#pragma GCC unroll 16
+  for (int i = 0; i < kWide; ++i) {
+    const PackedB::Panel& panel = panels[i / kVectors];
+    const int64_t within = i % kVectors * lanes;
+    columns[i] = panel.column + within;
+    masks[i] = hn::FirstN(D(), static_cast<size_t>(std::max<int64_t>(panel.valid - within, 0)));
+  }
+  float* out[kRows];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+    out[r] = rows.out(row + r);
+  }
   if (terms.has_residual) {
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
       const float* residual = rows.residual(row + r);
 #pragma GCC unroll 16
-      for (int i = 0; i < kVectors * kPanels; ++i) {
-        const PackedB::Panel& panel = panels[i / kVectors];
-        const int64_t within = i % kVectors * lanes;
-        sum[r][i] = hn::Add(sum[r][i], loadPart<kWhole>(residual + panel.column + within, panel.valid - within));
+      for (int i = 0; i < kWide; ++i) {
+        const float* from = residual + columns[i];
+        sum[r][i] = hn::Add(sum[r][i], kWhole ? hn::LoadU(D(), from) : hn::MaskedLoad(masks[i], D(), from));
       }
     }
   }
-  applyEpilogue<kRows * kVectors * kPanels>(terms.epilogue, &sum[0][0]);
+  applyEpilogue<kRows * kWide>(terms.epilogue, &sum[0][0]);
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
-    float* out = rows.out(row + r);
 #pragma GCC unroll 16
-    for (int i = 0; i < kVectors * kPanels; ++i) {
-      const PackedB::Panel& panel = panels[i / kVectors];
-      const int64_t within = i % kVectors * lanes;
+    for (int i = 0; i < kWide; ++i) {
       if constexpr (kWhole) {
-        hn::StoreU(sum[r][i], D(), out + panel.column + within);
+        hn::StoreU(sum[r][i], D(), out[r] + columns[i]);
       } else {
-        const auto valid = static_cast<size_t>(std::max<int64_t>(panel.valid - within, 0));
-        hn::BlendedStore(sum[r][i], hn::FirstN(D(), valid), D(), out + panel.column + within);
+        hn::BlendedStore(sum[r][i], masks[i], D(), out[r] + columns[i]);
       }
     }
   }
@@ -158,11 +178,17 @@ HWY_INLINE void micro(const Rows& rows, const Terms& terms, int row, const Packe
   for (int p = 0; p < kPanels; ++p) {
     b[p] = panels[p].data;
   }
-  for (int64_t t = 0; t < terms.taps; ++t) {
-    const float* a[kRows];
+  const float* a[kRows];
 #pragma GCC unroll 16
-    for (int r = 0; r < kRows; ++r) {
-      a[r] = rows.a(t, row + r);
+  for (int r = 0; r < kRows; ++r) {
+    a[r] = rows.start(0, row + r);
+  }
+  for (int64_t t = 0; t < terms.taps; ++t) {
+    if constexpr (!Rows::kEven) {
+#pragma GCC unroll 16
+      for (int r = 0; r < kRows; ++r) {
+        a[r] = rows.start(t, row + r);
+      }
     }
     const auto step = [&](int64_t k, V(&sum)[kRows][kWide]) HWY_ATTR {
 #pragma GCC unroll 16
@@ -182,14 +208,15 @@ HWY_INLINE void micro(const Rows& rows, const Terms& terms, int row, const Packe
         }
       }
     };
-    int64_t k = 0;
-    for (; k + kSplit <= terms.run; k += kSplit) {
+    int64_t k = rows.offset(t);
+    const int64_t end = k + terms.run;
+    for (; k + kSplit <= end; k += kSplit) {
 #pragma GCC unroll 16
       for (int s = 0; s < kSplit; ++s) {
         step(k + s, sums[s]);
       }
     }
-    for (; kSplit > 1 && k < terms.run; ++k) {
+    for (; kSplit > 1 && k < end; ++k) {
       step(k, sums[0]);
     }
   }

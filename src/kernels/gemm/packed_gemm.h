@@ -95,7 +95,7 @@ struct Slab {
   int64_t a_stride;
   int64_t taps = 1;
   const int64_t* tap_offsets = &kOneTap;
-  int64_t run;  // taps * run is B's depth
+  int64_t run;            // taps * run is B's depth
   float* out;             // at column 0, as is residual
   int64_t out_stride;     // of residual too
   const float* residual;  // or null

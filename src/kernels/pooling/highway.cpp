@@ -119,15 +119,22 @@ HWY_NOINLINE void maxOfNarrow(const Line& line) {
   const V lowest = hn::Set(d, -std::numeric_limits<float>::infinity());
   HWY_ALIGN float columns[kNarrowLine + HWY_MAX_BYTES / sizeof(float)];
   const int64_t size = line.width * line.channels;
-  for (int64_t i = 0; i < size; i += lanes) {
-    const auto mask = hn::FirstN(d, static_cast<size_t>(std::min(lanes, size - i)));
+  const auto columnsFrom = [&](int64_t i, const auto& load) HWY_ATTR {
     V best = lowest;
     for (int64_t z = 0; z < line.count[0]; ++z) {
       for (int64_t y = 0; y < line.count[1]; ++y) {
-        best = greater(best, hn::MaskedLoad(mask, d, line.in + z * line.stride[0] + y * line.stride[1] + i));
+        best = greater(best, load(line.in + z * line.stride[0] + y * line.stride[1] + i));
       }
     }
     hn::StoreU(best, d, columns + i);
+  };
+  int64_t i = 0;
+  for (; i + lanes <= size; i += lanes) {
+    columnsFrom(i, [&](const float* from) HWY_ATTR { return hn::LoadU(d, from); });
+  }
+  if (i < size) {
+    const auto rest = hn::FirstN(d, static_cast<size_t>(size - i));
+    columnsFrom(i, [&](const float* from) HWY_ATTR { return hn::MaskedLoad(rest, d, from); });
   }
   const auto mask = hn::FirstN(d, static_cast<size_t>(line.channels));
   for (int64_t pixel = 0; pixel < line.pixels; ++pixel) {
