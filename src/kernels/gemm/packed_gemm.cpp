@@ -81,6 +81,9 @@ struct Terms {
   const float* bias;
   bool has_residual;
   const Epilogue& epilogue;
+  // What to bring into the second-level cache meanwhile, and bytes of it per step of the depth.
+  const char* ahead = nullptr;
+  int64_t ahead_step = 0;
 };
 
 template <bool kWhole>
@@ -178,6 +181,8 @@ HWY_INLINE void micro(const Rows& rows, const Terms& terms, int row, const Packe
   for (int p = 0; p < kPanels; ++p) {
     b[p] = panels[p].data;
   }
+  constexpr bool kFetches = kRows * kWide > 2 * kChains;  // only where a step has the time
+  const char* ahead = terms.ahead;
   const float* a[kRows];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
@@ -191,6 +196,10 @@ HWY_INLINE void micro(const Rows& rows, const Terms& terms, int row, const Packe
       }
     }
     const auto step = [&](int64_t k, V(&sum)[kRows][kWide]) HWY_ATTR {
+      if constexpr (kFetches) {
+        __builtin_prefetch(ahead, 0, 2);
+        ahead += terms.ahead_step;
+      }
 #pragma GCC unroll 16
       for (int p = 0; p < kPanels; ++p) {
 #pragma GCC unroll 16
@@ -299,10 +308,25 @@ void runTile(const Tile& tile) {
 }
 
 void runSlab(const Slab& slab) {
-  const Terms terms = {slab.taps, slab.run, slab.bias, slab.residual != nullptr, *slab.epilogue};
-  for (int64_t first = 0; first < slab.rows; first += kTileRows) {
-    const int count = static_cast<int>(std::min<int64_t>(kTileRows, slab.rows - first));
-    runRows(EvenRows{slab, first, count}, terms, slab.panels.data(), static_cast<int>(slab.panels.size()));
+  Terms terms = {slab.taps, slab.run, slab.bias, slab.residual != nullptr, *slab.epilogue};
+  const int64_t tiles = (slab.rows + kTileRows - 1) / kTileRows;
+  for (int64_t tile = 0; tile < tiles; ++tile) {
+    const int64_t first = tile * kTileRows;
+    const EvenRows rows(slab, first, static_cast<int>(std::min<int64_t>(kTileRows, slab.rows - first)));
+    if (slab.ahead == nullptr) {
+      runRows(rows, terms, slab.panels.data(), static_cast<int>(slab.panels.size()));
+      continue;
+    }
+    // Each tile fetches its share of each panel of the next block.
+    const char* ahead = reinterpret_cast<const char*>(slab.ahead);
+    for (const PackedB::Panel& panel : slab.panels) {
+      const int64_t step_bytes = panel.vectors * static_cast<int64_t>(hn::Lanes(D()) * sizeof(float));
+      const int64_t panel_bytes = slab.taps * slab.run * step_bytes;
+      terms.ahead = ahead + tile * panel_bytes / tiles;
+      terms.ahead_step = (step_bytes + tiles - 1) / tiles;
+      runRows(rows, terms, &panel, 1);
+      ahead += panel_bytes;
+    }
   }
 }
 
@@ -405,6 +429,7 @@ void runUnits(const PackedB& b, const Blocking& blocking, const Functions& funct
     const int64_t tiles = std::min(end - begin, blocking.tiles - tile);
     const int64_t first = tile * kTileRows;
     slab.panels = panelsOf(b, blocking, block);
+    slab.ahead = begin + blocking.tiles < end ? panelsOf(b, blocking, block + 1).front().data : nullptr;
     slab.rows = std::min(tiles * kTileRows, whole.rows - first);
     slab.a = whole.a + first * whole.a_stride;
     slab.out = whole.out + first * whole.out_stride;

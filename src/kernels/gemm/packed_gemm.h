@@ -101,6 +101,7 @@ struct Slab {
   const float* residual;  // or null
   const float* bias;      // null or one per column
   const Epilogue* epilogue;
+  const float* ahead = nullptr;  // null, or as many panels as these that will be needed next: fetched meanwhile
 };
 
 // The variants for this machine; ask once and keep them.
