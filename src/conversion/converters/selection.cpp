@@ -268,9 +268,9 @@ struct IndexedAxes {
 
 IndexedAxes indexedAxes(const Call& call) {
   IndexedAxes indexed;
-  const auto& list = *call.arg(1).IValue();
-  for (size_t i = 0; i < list.toListRef().size(); ++i) {
-    const torch::jit::IValue& element = list.toListRef()[i];
+  const at::ArrayRef<torch::jit::IValue> list = call.arg(1).IValue()->toListRef();
+  for (size_t i = 0; i < list.size(); ++i) {
+    const torch::jit::IValue& element = list[i];
     if (element.isNone() || (element.isTensor() && !element.toTensor().defined())) {
       continue;
     }
