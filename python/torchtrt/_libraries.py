@@ -1,6 +1,7 @@
 """Finds and loads the C++ libraries, which lie in lib/ beside this file: the runtime alone, or the compiler with all."""
 
 import ctypes
+import importlib.util
 import pathlib
 
 import torch
@@ -26,6 +27,14 @@ def load_runtime() -> None:
     text = problem()
     if text is not None:
         raise _errors.EngineError(text.decode())
+
+
+def load_vision() -> None:
+    """Registers torchvision's operators where torchvision is not. An installed torchvision is imported first, since it could not
+    be any more afterwards: a name is registered once."""
+    if importlib.util.find_spec("torchvision"):
+        import torchvision  # noqa: F401
+    torch.ops.load_library(str(FOLDER / "libtorchtrt_vision.so"))
 
 
 def extension():

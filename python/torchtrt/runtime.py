@@ -7,11 +7,17 @@
 from torchtrt import _libraries
 from torchtrt._errors import EngineError, translated_errors
 
-__all__ = ["EngineError", "engines", "translated_errors"]
+__all__ = ["EngineError", "engines", "load_vision", "translated_errors"]
 
 _ENGINE_TYPE = "__torch__.torch.classes.tensorrt.Engine"
 
 _libraries.load_runtime()
+
+
+def load_vision() -> None:
+    """Makes torch.ops.torchvision.nms, roi_align and their relatives work without torchvision: detection models saved elsewhere load.
+    Where torchvision is installed, its own operators count. In C++, link torchtrt::vision or open libtorchtrt_vision.so."""
+    _libraries.load_vision()
 
 
 def engines(module) -> dict:

@@ -8,7 +8,7 @@ from . import building
 from .common import ROOT, Failure, python, run, say
 
 PACKAGE = "torchtrt"
-LIBRARIES = ["libtorchtrt_engine.so", "libtorchtrt_network.so", "libtorchtrt_runtime.so", "libtorchtrt.so"]
+LIBRARIES = ["libtorchtrt_engine.so", "libtorchtrt_network.so", "libtorchtrt_runtime.so", "libtorchtrt.so", "libtorchtrt_vision.so"]
 
 
 def install(preset: str, prefix: str) -> None:

@@ -1,10 +1,13 @@
 // Loads a saved module and runs it in a process that links nothing of torchtrt but its runtime library.
 //
-//   runtime_runner MODULE INPUTS OUTPUTS [--calls N] [--threads N] [--maps]
+//   runtime_runner MODULE INPUTS OUTPUTS [--each] [--library PATH] [--calls N] [--threads N] [--maps]
 //
-// INPUTS is a torch.save of a list of tensors (the arguments of forward), OUTPUTS becomes a torch.load-able list of the
-// result's tensors. --calls prints the median of N timed calls in milliseconds, --maps the names of the mapped files.
+// INPUTS is a torch.save of the list of forward's arguments, OUTPUTS becomes a torch.load-able tuple of the result's
+// tensors. With --each, INPUTS is a list of such lists, for calls one after the other of one module, and OUTPUTS has
+// the tensors of all. --library opens a library of operators first. --calls prints the median of N timed calls in
+// milliseconds, --maps the names of the mapped files.
 #include <ATen/Parallel.h>
+#include <dlfcn.h>
 #include <torch/csrc/api/include/torch/serialize.h>
 #include <torch/script.h>
 
@@ -15,6 +18,7 @@
 #include <iostream>
 #include <iterator>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -23,14 +27,16 @@
 namespace {
 
 struct Options {
-  std::string module, inputs, outputs;
+  std::string module, inputs, outputs, library;
+  bool each = false;
   int calls = 0;
   int threads = 0;
   bool maps = false;
 };
 
 [[noreturn]] void usage() {
-  std::cerr << "usage: runtime_runner MODULE INPUTS OUTPUTS [--calls N] [--threads N] [--maps]\n";
+  std::cerr << "usage: runtime_runner MODULE INPUTS OUTPUTS [--each] [--library PATH] [--calls N] [--threads N] "
+               "[--maps]\n";
   std::exit(2);
 }
 
@@ -38,11 +44,18 @@ Options parse(int argc, char** argv) {
   if (argc < 4) {
     usage();
   }
-  Options options{argv[1], argv[2], argv[3]};
+  Options options;
+  options.module = argv[1];
+  options.inputs = argv[2];
+  options.outputs = argv[3];
   for (int i = 4; i < argc; ++i) {
     const std::string name = argv[i];
     if (name == "--maps") {
       options.maps = true;
+    } else if (name == "--each") {
+      options.each = true;
+    } else if (name == "--library" && i + 1 < argc) {
+      options.library = argv[++i];
     } else if ((name == "--calls" || name == "--threads") && i + 1 < argc) {
       (name == "--calls" ? options.calls : options.threads) = std::atoi(argv[++i]);
     } else {
@@ -52,10 +65,38 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-std::vector<c10::IValue> readInputs(const std::string& path) {
+// Pickles do not say what their lists are of; forward takes a list of tensors only as such.
+c10::IValue typed(const c10::IValue& value) {
+  const auto is_tensor = [](const c10::IValue& element) { return element.isTensor(); };
+  if (!value.isList() || value.toListRef().empty() ||
+      !std::all_of(value.toListRef().begin(), value.toListRef().end(), is_tensor)) {
+    return value;
+  }
+  return value.toTensorVector();
+}
+
+std::vector<c10::IValue> arguments(const c10::IValue& list) {
+  std::vector<c10::IValue> typed_arguments;
+  for (const c10::IValue& argument : list.toListRef()) {
+    typed_arguments.push_back(typed(argument));
+  }
+  return typed_arguments;
+}
+
+// The arguments of each call.
+std::vector<std::vector<c10::IValue>> readInputs(const std::string& path, bool each) {
   std::ifstream file(path, std::ios::binary);
   const std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return torch::pickle_load(bytes).toListRef().vec();
+  const c10::IValue saved = torch::pickle_load(bytes);
+  std::vector<std::vector<c10::IValue>> calls;
+  if (!each) {
+    calls.push_back(arguments(saved));
+    return calls;
+  }
+  for (const c10::IValue& call : saved.toListRef()) {
+    calls.push_back(arguments(call));
+  }
+  return calls;
 }
 
 void collect(const c10::IValue& value, std::vector<c10::IValue>& tensors) {
@@ -76,9 +117,7 @@ void collect(const c10::IValue& value, std::vector<c10::IValue>& tensors) {
   }
 }
 
-void writeOutputs(const std::string& path, const c10::IValue& result) {
-  std::vector<c10::IValue> tensors;
-  collect(result, tensors);
+void writeOutputs(const std::string& path, std::vector<c10::IValue> tensors) {
   const std::vector<char> bytes = torch::pickle_save(c10::ivalue::Tuple::create(std::move(tensors)));
   std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
@@ -112,15 +151,22 @@ int run(const Options& options) {
   if (options.threads > 0) {
     at::set_num_threads(options.threads);
   }
+  if (!options.library.empty() && dlopen(options.library.c_str(), RTLD_NOW) == nullptr) {
+    throw std::runtime_error(dlerror());
+  }
   const auto start = std::chrono::steady_clock::now();
   torch::jit::Module module = torch::jit::load(options.module);
   const std::chrono::duration<double, std::milli> load = std::chrono::steady_clock::now() - start;
-  const std::vector<c10::IValue> inputs = readInputs(options.inputs);
+  const std::vector<std::vector<c10::IValue>> calls = readInputs(options.inputs, options.each);
   const c10::InferenceMode inference;
-  writeOutputs(options.outputs, module.forward(inputs));
+  std::vector<c10::IValue> tensors;
+  for (const std::vector<c10::IValue>& inputs : calls) {
+    collect(module.forward(inputs), tensors);
+  }
+  writeOutputs(options.outputs, std::move(tensors));
   std::cout << "load_ms " << load.count() << "\n";
   if (options.calls > 0) {
-    std::cout << "median_ms " << medianMilliseconds(module, inputs, options.calls) << "\n";
+    std::cout << "median_ms " << medianMilliseconds(module, calls.back(), options.calls) << "\n";
   }
   if (options.maps) {
     printMaps();

@@ -1,4 +1,4 @@
-"""What an outside CMake project finds after `cmake --install`: the four libraries, each with no more than it needs."""
+"""What an outside CMake project finds after `cmake --install`: the five libraries, each with no more than it needs."""
 
 import os
 import subprocess
@@ -74,6 +74,12 @@ def test_runtime_brings_the_engine_but_not_the_compiler(project):
     libraries = needed(project / "uses_runtime")
     assert "libtorchtrt_runtime.so" in libraries and "libtorchtrt_engine.so" in libraries
     assert "libtorchtrt_network.so" not in libraries and "libtorchtrt.so" not in libraries
+
+
+def test_vision_registers_torchvisions_operators_and_brings_nothing_of_ours(project):
+    assert run(project / "uses_vision") == "registered\n"
+    libraries = needed(project / "uses_vision")
+    assert "libtorchtrt_vision.so" in libraries and "libtorchtrt_engine.so" not in libraries and "libpython" not in libraries
 
 
 @pytest.mark.parametrize("name", ["libtorchtrt_engine.so", "libtorchtrt_network.so"])

@@ -43,7 +43,7 @@ std::string missingLibrary(const std::string& libtorch_message) {
     return "libtorchtrt_runtime.so";
   }
   if (space == "torchvision") {
-    return "torchvision's _C.so (in Python: import torchvision)";
+    return "libtorchtrt_vision.so, or torchvision's _C.so (in Python: import torchvision)";
   }
   return "the library that registers torch." + std::string(is_operator ? "ops." : "classes.") + space;
 }
