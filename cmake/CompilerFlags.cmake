@@ -16,11 +16,14 @@ set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g")
 
 # -fPIC by hand: CMake would give executables -fPIE, and with it they could not use the precompiled header.
 # Contraction is off so that an instruction set with fused multiply-add computes the same numbers as one without.
-add_compile_options(-fPIC -Wall -Wextra -Werror -ffp-contract=off -fno-math-errno)
+# Warnings end our own builds (./dev asks for it); another compiler's new warnings must not end a user's.
+option(TORCHTRT_WERROR "Warnings are errors" OFF)
+add_compile_options(-fPIC -Wall -Wextra $<$<BOOL:${TORCHTRT_WERROR}>:-Werror> -ffp-contract=off -fno-math-errno)
 add_link_options(-Wl,--as-needed)
 
 if(TORCHTRT_SANITIZE)
-  add_compile_options(-fsanitize=${TORCHTRT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  # Line numbers are all that a report needs; following variables through vector code takes minutes a file.
+  add_compile_options(-fsanitize=${TORCHTRT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${TORCHTRT_SANITIZE})
 endif()
 

@@ -15,7 +15,8 @@ def build_folder(preset: str):
 def configuration(preset: str) -> list[str]:
     """The configure command. It gets the environment's real path, which the compiler cache finds in every clone."""
     ccache = os.environ.get("CCACHE_DIR") or CACHE / "ccache"
-    return ["cmake", "--preset", preset, f"-DTORCHTRT_VENV={VENV_LINK.resolve()}", f"-DTORCHTRT_CCACHE_DIR={ccache}"]
+    settings = {"TORCHTRT_VENV": VENV_LINK.resolve(), "TORCHTRT_CCACHE_DIR": ccache, "TORCHTRT_WERROR": "ON"}
+    return ["cmake", "--preset", preset, *(f"-D{name}={value}" for name, value in settings.items())]
 
 
 def configure(preset: str) -> None:
