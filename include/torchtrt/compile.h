@@ -14,7 +14,7 @@
 
 namespace torchtrt {
 
-// What a compile did: phases with their times, segments with their steps, and for every node where it went and why.
+// What a compile did: phases with their times, segments with what is in them, and for every node where it went and why.
 struct TORCHTRT_API Report {
   struct Phase {
     std::string name;
@@ -23,15 +23,21 @@ struct TORCHTRT_API Report {
   struct Step {
     std::string name, family, location;
   };
+  // In the order of execution; what is inside of a branch or loop follows it.
   struct Segment {
-    std::string name, target, reason;
-    int nodes = 0;
+    std::string index;                 // "2", or "2.0.1" for number 1 of block 0 of the branch or loop 2
+    std::string name;                  // of the engine
+    std::string target;                // "engine" or "torch"
+    std::vector<std::string> nodes;    // "aten::relu # model.py:5:8 (layer1.0)"
+    std::vector<std::string> reasons;  // why they are not in an engine, each once
+    std::vector<std::string> inputs;   // "x: float32 [s0, 3]", or "%x: Tensor" where PyTorch runs it
+    std::vector<std::string> outputs;
     double milliseconds = 0;    // conversion, build and load
     uint64_t memory_bytes = 0;  // what its loaded engine holds
     std::vector<Step> steps;    // of an engine
   };
   struct Node {
-    std::string node, target, reason;
+    std::string node, target, code, reason;
   };
   std::string module;
   std::vector<Phase> phases;
@@ -39,6 +45,11 @@ struct TORCHTRT_API Report {
   std::vector<Node> nodes;
 
   double milliseconds() const;
+  int engineSegments() const;
+  int torchSegments() const;
+  // Of the nodes that work, the part that is in engines.
+  double shareInEngines() const;
+  std::string summary() const;  // one line: segments, share, the most frequent reasons for the rest
   std::string toText() const;
   std::string toJson() const;
 };

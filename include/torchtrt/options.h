@@ -146,6 +146,23 @@ struct TORCHTRT_API GraphInputs {
   std::vector<Input> inputs;           // all of them, in order
 };
 
+// A minimum number of operators for an engine. Where none is given, what an engine saves decides.
+class TORCHTRT_API MinBlockSize {
+ public:
+  constexpr MinBlockSize() = default;
+  constexpr MinBlockSize(uint64_t size) : size_(size), is_given_(true) {}  // NOLINT(google-explicit-constructor)
+  constexpr operator uint64_t() const {                                    // NOLINT(google-explicit-constructor)
+    return size_;
+  }
+  constexpr bool isGiven() const {
+    return is_given_;
+  }
+
+ private:
+  uint64_t size_ = 3;  // the reference's default
+  bool is_given_ = false;
+};
+
 namespace ts {
 
 // Fields below the inputs have the reference's names and defaults. Those that a CPU engine has no use for are accepted
@@ -172,7 +189,7 @@ struct TORCHTRT_API CompileSpec {
   uint64_t dla_local_dram_size = 1073741824;
   uint64_t dla_global_dram_size = 536870912;
   bool require_full_compilation = false;
-  uint64_t min_block_size = 3;
+  MinBlockSize min_block_size;
   std::vector<std::string> torch_executed_ops;
   std::vector<std::string> torch_executed_modules;
 

@@ -7,18 +7,6 @@ namespace py = pybind11;
 
 namespace torchtrt::bindings {
 
-namespace {
-
-int segmentsFor(const Report& report, const char* target) {
-  int count = 0;
-  for (const Report::Segment& segment : report.segments) {
-    count += segment.target == target ? 1 : 0;
-  }
-  return count;
-}
-
-}  // namespace
-
 void addReport(py::module_& module) {
   py::class_<Report> report(module, "Report");
   py::class_<Report::Phase>(report, "Phase")
@@ -29,24 +17,30 @@ void addReport(py::module_& module) {
       .def_readonly("family", &Report::Step::family)
       .def_readonly("location", &Report::Step::location);
   py::class_<Report::Segment>(report, "Segment")
+      .def_readonly("index", &Report::Segment::index)
       .def_readonly("name", &Report::Segment::name)
       .def_readonly("target", &Report::Segment::target)
-      .def_readonly("reason", &Report::Segment::reason)
       .def_readonly("nodes", &Report::Segment::nodes)
+      .def_readonly("reasons", &Report::Segment::reasons)
+      .def_readonly("inputs", &Report::Segment::inputs)
+      .def_readonly("outputs", &Report::Segment::outputs)
       .def_readonly("milliseconds", &Report::Segment::milliseconds)
       .def_readonly("memory_bytes", &Report::Segment::memory_bytes)
       .def_readonly("steps", &Report::Segment::steps);
   py::class_<Report::Node>(report, "Node")
       .def_readonly("node", &Report::Node::node)
       .def_readonly("target", &Report::Node::target)
+      .def_readonly("code", &Report::Node::code)
       .def_readonly("reason", &Report::Node::reason);
   report.def_readonly("module", &Report::module)
       .def_readonly("phases", &Report::phases)
       .def_readonly("segments", &Report::segments)
       .def_readonly("nodes", &Report::nodes)
       .def_property_readonly("milliseconds", &Report::milliseconds)
-      .def_property_readonly("engine_segments", [](const Report& self) { return segmentsFor(self, "Engine"); })
-      .def_property_readonly("torch_segments", [](const Report& self) { return segmentsFor(self, "Torch"); })
+      .def_property_readonly("engine_segments", &Report::engineSegments)
+      .def_property_readonly("torch_segments", &Report::torchSegments)
+      .def_property_readonly("share_in_engines", &Report::shareInEngines)
+      .def("summary", &Report::summary)
       .def("to_json", &Report::toJson)
       .def("__str__", &Report::toText);
 }

@@ -129,10 +129,13 @@ class Report:
         location: str
 
     class Segment:
+        index: str
         name: str
         target: str
-        reason: str
-        nodes: int
+        nodes: list[str]
+        reasons: list[str]
+        inputs: list[str]
+        outputs: list[str]
         milliseconds: float
         memory_bytes: int
         steps: list[Report.Step]
@@ -140,6 +143,7 @@ class Report:
     class Node:
         node: str
         target: str
+        code: str
         reason: str
     module: str
     phases: list[Report.Phase]
@@ -148,6 +152,8 @@ class Report:
     milliseconds: float
     engine_segments: int
     torch_segments: int
+    share_in_engines: float
+    def summary(self) -> str: ...
     def to_json(self) -> str: ...
 
 def compile(

@@ -110,7 +110,9 @@ def compile(module, ir="default", inputs=None, input_signature=None, **options):
     inputs: one Input, tensor, list of sizes or {"min", "opt", "max"} per tensor, in order. Tensors are also run, and the
         results compared with PyTorch's. input_signature: the same, nested as the method takes it.
     options: device, enabled_precisions, op_precision, sample_inputs (the arguments of one call, to check the result with),
-        torch_executed_ops, and the rest of the reference system's, with its defaults.
+        torch_executed_ops and torch_executed_modules (what stays in PyTorch), min_block_size (operators an engine must hold;
+        without it, what an engine saves decides), require_full_compilation (an error instead of PyTorch for the rest), and
+        the rest of the reference system's, with its defaults.
     Raises CompileError for what the caller can mend.
     """
     if ir not in _FRONT_ENDS:

@@ -99,11 +99,6 @@ void checkOptions(const ts::CompileSpec& spec, const torch::jit::Module* module)
     reject("require_full_compilation is set and torch_executed_ops or torch_executed_modules is not empty",
            "drop one of the two");
   }
-  if (!spec.torch_executed_modules.empty()) {
-    reject("torch_executed_modules names " + spec.torch_executed_modules.front() +
-               ", and a method is compiled as a whole in this version",
-           "compile the modules beside it on their own, and put them together in a module of yours");
-  }
   explain(spec);
 }
 

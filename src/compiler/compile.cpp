@@ -1,16 +1,16 @@
 #include "compiler/compile.h"
 
-#include <array>
-#include <chrono>
-#include <cstdlib>
-#include <string_view>
+#include <iostream>
+#include <optional>
 
 #include "base/logging.h"
 #include "builder/builder.h"
 #include "compiler/checks.h"
 #include "compiler/dtype_inference.h"
 #include "compiler/input_specs.h"
-#include "compiler/phases.h"
+#include "compiler/phase_clock.h"
+#include "compiler/segment_engines.h"
+#include "compiler/segment_report.h"
 #include "compiler/source.h"
 #include "compiler/validation.h"
 #include "conversion/conversion.h"
@@ -25,128 +25,27 @@ namespace torchtrt::compiler {
 namespace {
 
 using partitioning::Partition;
-using partitioning::Segment;
-using partitioning::Target;
-
-// Runs phases and keeps their times; a phase that runs once per segment adds up.
-class PhaseClock {
- public:
-  template <typename Body>
-  auto run(Phase phase, Body&& body) {
-    const auto start = std::chrono::steady_clock::now();
-    struct Stop {
-      PhaseClock& clock;
-      Phase phase;
-      std::chrono::steady_clock::time_point start;
-      ~Stop() {
-        clock.add(phase, std::chrono::steady_clock::now() - start);
-      }
-    } stop{*this, phase, start};
-    TORCHTRT_LOG(kDEBUG, "phase " << phaseInfo(phase).name << ": " << phaseInfo(phase).meaning);
-    return body();
-  }
-
-  std::vector<Report::Phase> phases() const {
-    std::vector<Report::Phase> result;
-    for (const PhaseInfo& info : kPhases) {
-      result.push_back({info.name, milliseconds_[static_cast<size_t>(info.phase)]});
-    }
-    return result;
-  }
-
-  double total() const {
-    double sum = 0;
-    for (const double milliseconds : milliseconds_) {
-      sum += milliseconds;
-    }
-    return sum;
-  }
-
- private:
-  void add(Phase phase, std::chrono::duration<double, std::milli> elapsed) {
-    milliseconds_[static_cast<size_t>(phase)] += elapsed.count();
-  }
-
-  std::array<double, kPhases.size()> milliseconds_{};
-};
 
 std::string methodName(const lowering::LoweredGraph& lowered) {
   return lowered.module_name + "." + lowered.schema.name();
 }
 
-Partition partitionOf(const lowering::LoweredGraph& lowered, const ts::CompileSpec& spec) {
-  partitioning::PartitioningOptions options;
-  options.torch_executed_ops = {spec.torch_executed_ops.begin(), spec.torch_executed_ops.end()};
-  options.what = methodName(lowered);
-  Partition partition = partitioning::partition(lowered.graph, conversion::refusalOf, options);
-  TORCHTRT_LOG(kGRAPH, "partition of " << options.what << "\n" << partitioning::print(partition));
-  return partition;
-}
-
-std::vector<const Segment*> engineSegments(const Partition& partition) {
-  std::vector<const Segment*> segments;
-  for (const Segment& segment : partition.segments) {
-    if (segment.target == Target::kEngine) {
-      segments.push_back(&segment);
+// Whether tensors, one per argument from the first on, are what a call of the method takes.
+bool areArguments(const std::vector<torch::jit::IValue>& tensors, const c10::FunctionSchema& schema) {
+  const auto& arguments = schema.arguments();
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const bool fits = i < tensors.size() ? arguments[i].type()->kind() == c10::TypeKind::TensorType
+                                         : arguments[i].default_value().has_value();
+    if (!fits) {
+      return false;
     }
   }
-  return segments;
+  return tensors.size() <= arguments.size();
 }
 
-std::unique_ptr<network::Network> networkOf(const Segment& segment, const std::string& name, const InputLeaves& leaves,
-                                            DataType precision,
-                                            const std::vector<rewriting::NetworkRewriter>& rewriters) {
-  conversion::ConversionRequest request;
-  request.name = name;
-  describeInputs(leaves, segment, precision, request);
-  auto network = conversion::convert(*segment.graph->block(), request);
-  rewriting::applyRewriters(network, rewriters);
-  return network;
-}
-
-plan::Plan planOf(std::unique_ptr<network::Network> network, const Source& source) {
-  TORCHTRT_LOG(kGRAPH, "network\n" << network::print(*network));
-  plan::Plan plan = builder::build(*network);
-  network.reset();
-  ownWeights(plan, source);
-  return plan;
-}
-
-std::string describe(const torch::jit::Node& node) {
-  std::string text = node.kind().toQualString();
-  if (const auto place = node.sourceRange().file_line_col()) {
-    const auto& [file, line, column] = *place;
-    text += c10::str(" # ", file, ":", line, ":", column);
-  }
-  return text;
-}
-
-void reportPartition(const Partition& partition, Report& report) {
-  for (const partitioning::Verdict& verdict : partition.verdicts) {
-    report.nodes.push_back({describe(*verdict.node), partitioning::toString(verdict.target),
-                            verdict.refusal ? verdict.refusal->reason : "converts"});
-  }
-  for (const Segment& segment : partition.segments) {
-    int nodes = 0;
-    for (const torch::jit::Node* node : segment.graph->nodes()) {
-      nodes += node->kind() == torch::jit::prim::Constant ? 0 : 1;
-    }
-    Report::Segment entry;
-    entry.target = partitioning::toString(segment.target);
-    entry.reason = segment.reason;
-    entry.nodes = nodes;
-    report.segments.push_back(std::move(entry));
-  }
-}
-
-void reportPlan(const plan::Plan& plan, Report::Segment& segment) {
-  segment.name = plan.name;
-  for (const plan::Step& step : plan.steps) {
-    segment.steps.push_back({step.name, step.family, toString(step.location)});
-  }
-}
-
-std::vector<torch::jit::IValue> samplesOf(const ts::CompileSpec& spec, DataType precision) {
+// The arguments of one call, where the user gave them.
+std::vector<torch::jit::IValue> samplesOf(const ts::CompileSpec& spec, const c10::FunctionSchema& schema,
+                                          DataType precision) {
   std::vector<torch::jit::IValue> samples = spec.sample_inputs;
   if (samples.empty() && spec.graph_inputs.input_signature.isNone()) {
     for (const Input& input : spec.graph_inputs.inputs) {
@@ -154,6 +53,9 @@ std::vector<torch::jit::IValue> samplesOf(const ts::CompileSpec& spec, DataType 
         return {};
       }
       samples.emplace_back(input.sample);
+    }
+    if (!areArguments(samples, schema)) {
+      return {};
     }
   }
   if (precision != DataType::kUnknown) {
@@ -166,9 +68,49 @@ std::vector<torch::jit::IValue> samplesOf(const ts::CompileSpec& spec, DataType 
   return samples;
 }
 
-bool isStrict() {
-  const char* value = std::getenv("TORCHTRT_STRICT");
-  return value != nullptr && std::string_view(value) == "1";
+partitioning::PartitioningOptions partitioningOptions(const lowering::LoweredGraph& lowered,
+                                                      const ts::CompileSpec& spec) {
+  partitioning::PartitioningOptions options;
+  options.user_choice = {{spec.torch_executed_ops.begin(), spec.torch_executed_ops.end()}, spec.torch_executed_modules};
+  if (spec.min_block_size.isGiven()) {
+    options.min_block_size = spec.min_block_size;
+  }
+  options.require_full_compilation = spec.require_full_compilation;
+  options.what = methodName(lowered);
+  return options;
+}
+
+Partition partitionOf(const lowering::LoweredGraph& lowered, const partitioning::Roles& roles,
+                      const partitioning::PartitioningOptions& options) {
+  Partition partition = partitioning::partition(lowered.graph, roles, conversion::refusalOf, options);
+  TORCHTRT_LOG(kGRAPH, "partition of " << options.what << "\n" << partitioning::print(partition));
+  return partition;
+}
+
+plan::Plan planOf(const network::Network& network, const Source& source) {
+  TORCHTRT_LOG(kGRAPH, "network\n" << network::print(network));
+  plan::Plan plan = builder::build(network);
+  ownWeights(plan, source);
+  return plan;
+}
+
+SegmentOptions segmentOptions(const Source& source, const lowering::LoweredGraph& lowered, const ts::CompileSpec& spec,
+                              DataType precision) {
+  SegmentOptions options;
+  options.precision = precision;
+  options.may_fall_back = !spec.require_full_compilation;
+  options.samples = samplesOf(spec, lowered.schema, precision);
+  options.rewriters = spec.rewriters;
+  options.plan_of = [&source](const network::Network& network) { return planOf(network, source); };
+  return options;
+}
+
+std::vector<c10::intrusive_ptr<runtime::Engine>> holdersOf(const SegmentEngines& engines) {
+  std::vector<c10::intrusive_ptr<runtime::Engine>> holders;
+  for (const SegmentEngine& engine : engines.engines()) {
+    holders.push_back(engine.engine);
+  }
+  return holders;
 }
 
 // Wrong results are never handed out: with nothing to fall back to, a disagreement ends the compile.
@@ -191,11 +133,18 @@ void validate(const Source& source, torch::jit::Module& module, const std::vecto
       "this is a bug of torchtrt: please report the module; to leave the check out, give shapes and no tensors");
 }
 
+// One line after every compile, which is no warning but as visible as one.
+void tell(const Report& report) {
+  if (logging::getReportableLevel() >= logging::kWARNING) {
+    std::cerr << logging::getPrefix() + report.summary() + "\n";
+  }
+  TORCHTRT_LOG(kINFO, report.toText());
+}
+
 }  // namespace
 
 Compiled compile(const Source& original, const ts::CompileSpec& spec) {
   PhaseClock clock;
-  Report report;
   const DataType precision = weightPrecision(spec);
   const Source source = clock.run(Phase::kChecking, [&] {
     checkOptions(spec, original.module.get());
@@ -203,54 +152,54 @@ Compiled compile(const Source& original, const ts::CompileSpec& spec) {
   });
   const lowering::LoweredGraph lowered = clock.run(Phase::kLowering, [&] { return lower(source); });
   const InputLeaves leaves = clock.run(Phase::kChecking, [&] { return matchInputs(spec.graph_inputs, lowered); });
-  const Partition partition = clock.run(Phase::kPartitioning, [&] { return partitionOf(lowered, spec); });
-  report.module = methodName(lowered);
-  reportPartition(partition, report);
 
-  const std::vector<const Segment*> segments = engineSegments(partition);
-  std::vector<c10::intrusive_ptr<runtime::Engine>> engines;
-  for (size_t i = 0; i < segments.size(); ++i) {
-    const double before = clock.total();
-    const std::string name = stitching::engineName(lowered.module_name, i, segments.size());
-    auto network =
-        clock.run(Phase::kConversion, [&] { return networkOf(*segments[i], name, leaves, precision, spec.rewriters); });
-    const plan::Plan plan = clock.run(Phase::kBuilding, [&] { return planOf(std::move(network), source); });
-    engines.push_back(clock.run(Phase::kLoading, [&] { return runtime::Engine::fromPlan(plan); }));
-    Report::Segment& entry = report.segments[static_cast<size_t>(segments[i] - partition.segments.data())];
-    reportPlan(plan, entry);
-    entry.memory_bytes = engines.back()->engine().memoryBytes();
-    entry.milliseconds = clock.total() - before;
-  }
+  const partitioning::Roles roles(lowered.graph);
+  partitioning::PartitioningOptions options = partitioningOptions(lowered, spec);
+  SegmentEngines engines(lowered, roles, leaves, segmentOptions(source, lowered, spec, precision), clock);
+  Partition partition;
+  Failures failures;
+  do {  // what fails moves to PyTorch, and the rest is partitioned anew
+    options.refused.insert(failures.begin(), failures.end());
+    partition = clock.run(Phase::kPartitioning, [&] { return partitionOf(lowered, roles, options); });
+    failures = engines.run(partition);
+  } while (!failures.empty());
 
   torch::jit::Module module = clock.run(Phase::kStitching, [&] {
-    return stitching::stitch(partition, engines, {lowered.module_name, lowered.schema.name(), lowered.schema});
+    return stitching::stitch(partition, holdersOf(engines),
+                             {lowered.module_name, lowered.schema.name(), lowered.schema});
   });
-  clock.run(Phase::kValidation, [&] { validate(source, module, samplesOf(spec, precision)); });
-  report.phases = clock.phases();
-  TORCHTRT_LOG(kINFO, report.toText());
+  clock.run(Phase::kValidation, [&] { validate(source, module, samplesOf(spec, lowered.schema, precision)); });
+  Report report = reportOf(methodName(lowered), partition, engines.engines(), clock);
+  tell(report);
   return {std::move(module), std::move(report)};
 }
 
-std::string buildEngine(const Source& original, const ts::CompileSpec& spec) {
+std::string buildEngine(const Source& original, const ts::CompileSpec& original_spec) {
+  ts::CompileSpec spec = original_spec;
+  spec.require_full_compilation = true;
   checkOptions(spec, original.module.get());
   const DataType precision = weightPrecision(spec);
   const Source source = withPrecision(original, precision);
   const lowering::LoweredGraph lowered = lower(source);
   const InputLeaves leaves = matchInputs(spec.graph_inputs, lowered);
-  const Partition partition = partitionOf(lowered, spec);
-  const std::vector<const Segment*> segments = engineSegments(partition);
-  const std::string name = stitching::engineName(lowered.module_name, 0, segments.size());
-  return plan::serialize(planOf(networkOf(*segments.front(), name, leaves, precision, spec.rewriters), source));
+  const partitioning::Roles roles(lowered.graph);
+  const Partition partition = partitionOf(lowered, roles, partitioningOptions(lowered, spec));
+  PhaseClock clock;
+  SegmentEngines engines(lowered, roles, leaves, segmentOptions(source, lowered, spec, precision), clock);
+  const std::string name = stitching::engineName(lowered.module_name, 0, 1);
+  return plan::serialize(planOf(*engines.networkOf(partition.segments.front(), name), source));
 }
 
 bool isSupported(const Source& source) {
   const lowering::LoweredGraph lowered = lower(source);
+  const partitioning::Roles roles(lowered.graph);
+  partitioning::PartitioningOptions options;
+  options.min_block_size = 1;
   bool supported = true;
-  for (const partitioning::Verdict& verdict : partitioning::judge(*lowered.graph, conversion::refusalOf)) {
-    const bool stays = verdict.refusal && verdict.refusal->code == partitioning::kCollectionCode;
-    if (verdict.refusal && !stays) {
-      TORCHTRT_LOG(kWARNING, methodName(lowered) << " cannot be converted: " << describe(*verdict.node) << ": "
-                                                 << verdict.refusal->reason);
+  for (const partitioning::Verdict& verdict : partitionOf(lowered, roles, options).verdicts) {
+    if (verdict.refusal && verdict.refusal->code != partitioning::kCarriedCode) {
+      TORCHTRT_LOG(kWARNING, methodName(lowered) << " cannot be converted: " << partitioning::describe(*verdict.node)
+                                                 << ": " << verdict.refusal->reason);
       supported = false;
     }
   }

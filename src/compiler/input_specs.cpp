@@ -1,7 +1,7 @@
 #include "compiler/input_specs.h"
 
 #include <algorithm>
-#include <set>
+#include <optional>
 
 #include "compiler/dtype_inference.h"
 
@@ -168,11 +168,6 @@ class Matcher {
   InputLeaves result_;
 };
 
-int64_t constantIndex(const torch::jit::Node& node, int64_t length) {
-  const int64_t index = torch::jit::toIValue(node.input(1))->toInt();
-  return index < 0 ? index + length : index;
-}
-
 // The number of leaves below a collection, for negative indices.
 int64_t lengthAt(const InputLeaves& leaves, const LeafPath& path) {
   int64_t length = 0;
@@ -184,31 +179,30 @@ int64_t lengthAt(const InputLeaves& leaves, const LeafPath& path) {
   return length;
 }
 
-LeafPath pathOf(const InputLeaves& leaves, const torch::jit::Value& value) {
+std::optional<LeafPath> pathOf(const InputLeaves& leaves, const torch::jit::Value& value) {
   const torch::jit::Node& node = *value.node();
   if (node.kind() == torch::jit::prim::Param) {
-    return {static_cast<int64_t>(value.offset())};
+    const bool is_argument = node.owningBlock()->owningNode() == nullptr;
+    return is_argument ? std::optional(LeafPath{static_cast<int64_t>(value.offset())}) : std::nullopt;
   }
-  LeafPath path = pathOf(leaves, *node.input(0));
+  static const auto kGetItem = c10::Symbol::fromQualString("aten::__getitem__");
   const bool unpacks = node.kind() == torch::jit::prim::TupleUnpack || node.kind() == torch::jit::prim::ListUnpack;
-  path.push_back(unpacks ? static_cast<int64_t>(value.offset()) : constantIndex(node, lengthAt(leaves, path)));
+  const bool indexes = node.kind() == torch::jit::prim::TupleIndex || node.kind() == kGetItem;
+  const bool casts = node.kind() == torch::jit::prim::unchecked_cast;
+  auto path = unpacks || indexes || casts ? pathOf(leaves, *node.input(0)) : std::nullopt;
+  if (!path || casts) {
+    return path;
+  }
+  if (unpacks) {
+    path->push_back(static_cast<int64_t>(value.offset()));
+    return path;
+  }
+  const auto index = torch::jit::toIValue(node.input(1));
+  if (!index || !index->isInt()) {
+    return std::nullopt;
+  }
+  path->push_back(index->toInt() < 0 ? index->toInt() + lengthAt(leaves, *path) : index->toInt());
   return path;
-}
-
-std::string uniqueName(std::set<std::string>& used, const std::string& wanted) {
-  std::string name = wanted;
-  for (int i = 1; !used.insert(name).second; ++i) {
-    name = wanted + "_again" + std::to_string(i);
-  }
-  return name;
-}
-
-DType dtypeFor(const InputLeaf& leaf, const torch::jit::Value& in_segment, DataType open_dtype) {
-  if (leaf.input->dtype != DataType::kUnknown) {
-    return dtypeOf(leaf.input->dtype);
-  }
-  const DType inferred = inferDType(in_segment);
-  return open_dtype != DataType::kUnknown && isFloating(inferred) ? dtypeOf(open_dtype) : inferred;
 }
 
 }  // namespace
@@ -217,23 +211,18 @@ InputLeaves matchInputs(const GraphInputs& inputs, const lowering::LoweredGraph&
   return Matcher(inputs, lowered).run();
 }
 
-const InputLeaf& leafOf(const InputLeaves& leaves, const torch::jit::Value& value) {
-  const auto found = leaves.leaves.find(pathOf(leaves, value));
-  if (found == leaves.leaves.end()) {
-    reject("no input specification says what %" + value.debugName() + " is", "give one Input for every tensor");
-  }
-  return found->second;
+const InputLeaf* findLeaf(const InputLeaves& leaves, const torch::jit::Value& value) {
+  const auto path = pathOf(leaves, value);
+  const auto found = path ? leaves.leaves.find(*path) : leaves.leaves.end();
+  return found == leaves.leaves.end() ? nullptr : &found->second;
 }
 
-void describeInputs(const InputLeaves& leaves, const partitioning::Segment& segment, DataType open_dtype,
-                    conversion::ConversionRequest& request) {
-  std::set<std::string> used;
-  for (size_t i = 0; i < segment.inputs.size(); ++i) {
-    const InputLeaf& leaf = leafOf(leaves, *segment.inputs[i]);
-    const DType dtype = dtypeFor(leaf, *segment.graph->inputs()[i], open_dtype);
-    request.inputs.push_back({uniqueName(used, leaf.name), dtype, leaf.dims});
+DType dtypeFor(const InputLeaf& leaf, const torch::jit::Value& value, DataType open_dtype) {
+  if (leaf.input->dtype != DataType::kUnknown) {
+    return dtypeOf(leaf.input->dtype);
   }
-  request.symbols = leaves.symbols;
+  const DType inferred = inferDType(value);
+  return open_dtype != DataType::kUnknown && isFloating(inferred) ? dtypeOf(open_dtype) : inferred;
 }
 
 }  // namespace torchtrt::compiler

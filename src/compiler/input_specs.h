@@ -1,15 +1,15 @@
 // Matches what the user said of the inputs to what a lowered method takes: one leaf per tensor, reached from an
-// argument through tuples and lists. Out comes what conversion needs for every engine segment that reads the arguments.
+// argument through tuples and lists.
 #pragma once
 
 #include <map>
 #include <string>
 #include <vector>
 
-#include "conversion/conversion.h"
 #include "lowering/lowering.h"
-#include "partitioning/partition.h"
+#include "torchtrt/export.h"
 #include "torchtrt/options.h"
+#include "torchtrt/types.h"
 
 namespace torchtrt::compiler {
 
@@ -28,14 +28,12 @@ struct InputLeaves {
 };
 
 // Throws CompileError(kInvalidInputSpec) where number or nesting do not fit the method. The leaves point into `inputs`.
-InputLeaves matchInputs(const GraphInputs& inputs, const lowering::LoweredGraph& lowered);
+TORCHTRT_API InputLeaves matchInputs(const GraphInputs& inputs, const lowering::LoweredGraph& lowered);
 
-// What a value of the lowered graph is fed from; throws CompileError(kInvalidInputSpec) where no specification says.
-const InputLeaf& leafOf(const InputLeaves& leaves, const torch::jit::Value& value);
-
-// Fills the inputs and symbols of a request for a segment whose inputs all come from the arguments. A dtype that the
-// user left open is taken from the first use; where that is floating, `open_dtype` replaces it unless it is kUnknown.
-void describeInputs(const InputLeaves& leaves, const partitioning::Segment& segment, DataType open_dtype,
-                    conversion::ConversionRequest& request);
+// What a value of the lowered graph is fed from; null where it is no argument, nor taken out of one.
+TORCHTRT_API const InputLeaf* findLeaf(const InputLeaves& leaves, const torch::jit::Value& value);
+// A dtype that the user left open is taken from the first use of the value; where that is floating, `open_dtype`
+// replaces it unless it is kUnknown.
+TORCHTRT_API DType dtypeFor(const InputLeaf& leaf, const torch::jit::Value& value, DataType open_dtype);
 
 }  // namespace torchtrt::compiler

@@ -1,8 +1,11 @@
 // The two forms of torchtrt::Report.
+#include <algorithm>
+#include <cmath>
 #include <iomanip>
 #include <map>
 #include <sstream>
 
+#include "partitioning/partitioning.h"
 #include "torchtrt/compile.h"
 
 namespace torchtrt {
@@ -54,17 +57,58 @@ std::string families(const std::vector<Report::Step>& steps) {
   return text;
 }
 
+std::string jsonList(const std::vector<std::string>& texts) {
+  return list(texts, quoted);
+}
+
+std::string json(const Report::Step& step) {
+  return "{\"name\": " + quoted(step.name) + ", \"family\": " + quoted(step.family) +
+         ", \"location\": " + quoted(step.location) + "}";
+}
+
 std::string json(const Report::Segment& segment) {
-  return "{\"name\": " + quoted(segment.name) + ", \"target\": " + quoted(segment.target) +
-         ", \"reason\": " + quoted(segment.reason) + ", \"nodes\": " + std::to_string(segment.nodes) +
-         ", \"milliseconds\": " + number(segment.milliseconds) +
-         ", \"memory_bytes\": " + std::to_string(segment.memory_bytes) + ", \"steps\": " +
-         list(segment.steps,
-              [](const Report::Step& step) {
-                return "{\"name\": " + quoted(step.name) + ", \"family\": " + quoted(step.family) +
-                       ", \"location\": " + quoted(step.location) + "}";
-              }) +
-         "}";
+  return "{\"index\": " + quoted(segment.index) + ", \"name\": " + quoted(segment.name) +
+         ", \"target\": " + quoted(segment.target) + ", \"nodes\": " + jsonList(segment.nodes) +
+         ", \"reasons\": " + jsonList(segment.reasons) + ", \"inputs\": " + jsonList(segment.inputs) +
+         ", \"outputs\": " + jsonList(segment.outputs) + ", \"milliseconds\": " + number(segment.milliseconds) +
+         ", \"memory_bytes\": " + std::to_string(segment.memory_bytes) +
+         ", \"steps\": " + list(segment.steps, [](const Report::Step& step) { return json(step); }) + "}";
+}
+
+std::string json(const Report::Node& node) {
+  return "{\"node\": " + quoted(node.node) + ", \"target\": " + quoted(node.target) +
+         ", \"code\": " + quoted(node.code) + ", \"reason\": " + quoted(node.reason) + "}";
+}
+
+std::string counted(size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+// Numbers and collections that are copied to where they are needed work nowhere.
+bool works(const Report::Node& node) {
+  return node.code != partitioning::kCarriedCode;
+}
+
+void addText(std::ostream& out, const Report::Segment& segment) {
+  out << "segment " << segment.index << ": " << segment.target << ", " << counted(segment.nodes.size(), "node") << "\n";
+  const auto lines = [&](const char* title, const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      out << "  " << title << " " << text << "\n";
+    }
+  };
+  lines("input", segment.inputs);
+  lines("output", segment.outputs);
+  lines("node", segment.nodes);
+  lines("because", segment.reasons);
+  if (!segment.name.empty()) {
+    out << "  " << segment.name << ": " << segment.milliseconds << " ms, " << segment.memory_bytes
+        << " bytes of weights, " << counted(segment.steps.size(), "step") << ": " << families(segment.steps) << "\n";
+  }
+}
+
+int segmentsFor(const Report& report, const char* target) {
+  return static_cast<int>(std::count_if(report.segments.begin(), report.segments.end(),
+                                        [&](const Report::Segment& segment) { return segment.target == target; }));
 }
 
 }  // namespace
@@ -77,24 +121,54 @@ double Report::milliseconds() const {
   return sum;
 }
 
+int Report::engineSegments() const {
+  return segmentsFor(*this, "engine");
+}
+
+int Report::torchSegments() const {
+  return segmentsFor(*this, "torch");
+}
+
+double Report::shareInEngines() const {
+  const auto total = std::count_if(nodes.begin(), nodes.end(), works);
+  const auto inside = std::count_if(nodes.begin(), nodes.end(),
+                                    [](const Node& node) { return works(node) && node.target == "engine"; });
+  return total == 0 ? 0 : static_cast<double>(inside) / static_cast<double>(total);
+}
+
+std::string Report::summary() const {
+  constexpr size_t kMostReasons = 3;
+  std::map<std::string, int> counts;
+  for (const Node& node : nodes) {
+    if (works(node) && node.target != "engine") {
+      ++counts[node.reason];
+    }
+  }
+  std::vector<std::pair<std::string, int>> reasons(counts.begin(), counts.end());
+  std::stable_sort(reasons.begin(), reasons.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ostringstream out;
+  out << module << ": " << counted(static_cast<size_t>(engineSegments()), "engine") << ", "
+      << counted(static_cast<size_t>(torchSegments()), "segment") << " in PyTorch, " << std::fixed
+      << std::setprecision(0) << std::floor(shareInEngines() * 100) << "% of "
+      << counted(static_cast<size_t>(std::count_if(nodes.begin(), nodes.end(), works)), "node") << " in engines";
+  for (size_t i = 0; i < std::min(reasons.size(), kMostReasons); ++i) {
+    out << (i == 0 ? "; in PyTorch: " : "; ") << reasons[i].second << "x " << reasons[i].first;
+  }
+  if (reasons.size() > kMostReasons) {
+    out << "; and " << reasons.size() - kMostReasons << " more";
+  }
+  return out.str();
+}
+
 std::string Report::toText() const {
   std::ostringstream out;
-  out << std::fixed << std::setprecision(1) << module << ": " << segments.size()
-      << (segments.size() == 1 ? " segment" : " segments") << ", compiled in " << milliseconds() << " ms\n";
+  out << std::fixed << std::setprecision(1) << summary() << "\ncompiled in " << milliseconds() << " ms\n";
   for (const Phase& phase : phases) {
     out << "  " << std::left << std::setw(14) << phase.name << std::right << std::setw(10) << phase.milliseconds
         << " ms\n";
   }
-  for (size_t i = 0; i < segments.size(); ++i) {
-    const Segment& segment = segments[i];
-    out << "segment " << i << ": " << segment.target << ", " << segment.nodes
-        << (segment.nodes == 1 ? " node" : " nodes") << ", " << segment.reason << "\n";
-    if (!segment.name.empty()) {
-      out << "  " << segment.name << ": " << segment.milliseconds << " ms, " << segment.memory_bytes
-          << " bytes of weights\n"
-          << "  " << segment.steps.size() << (segment.steps.size() == 1 ? " step: " : " steps: ")
-          << families(segment.steps) << "\n";
-    }
+  for (const Segment& segment : segments) {
+    addText(out, segment);
   }
   return out.str();
 }
@@ -105,13 +179,8 @@ std::string Report::toJson() const {
               [](const Phase& phase) {
                 return "{\"name\": " + quoted(phase.name) + ", \"milliseconds\": " + number(phase.milliseconds) + "}";
               }) +
-         ", \"segments\": " + list(segments, json) + ", \"nodes\": " +
-         list(nodes,
-              [](const Node& node) {
-                return "{\"node\": " + quoted(node.node) + ", \"target\": " + quoted(node.target) +
-                       ", \"reason\": " + quoted(node.reason) + "}";
-              }) +
-         "}";
+         ", \"segments\": " + list(segments, [](const Segment& segment) { return json(segment); }) +
+         ", \"nodes\": " + list(nodes, [](const Node& node) { return json(node); }) + "}";
 }
 
 }  // namespace torchtrt

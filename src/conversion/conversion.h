@@ -26,6 +26,8 @@ struct ConversionRequest {
   std::vector<BlockInput> inputs;  // one per input of the block, Tensor inputs only
   std::vector<Symbol> symbols;
   std::vector<std::string> output_names;  // empty: output_0, ...
+  // Where it is not null: set, when convert() throws, to the node that was being converted, if it was one.
+  const torch::jit::Node** failed_node = nullptr;
 };
 
 // Throws CompileError: kUnsupportedOperator (document 002's text: node, schema, source line, what to do) or

@@ -174,8 +174,15 @@ std::unique_ptr<network::Network> convert(const Block& block, const ConversionRe
     const BlockInput& input = request.inputs[i];
     ctx.AssociateValueAndTensor(block.inputs()[i], net->addInput(input.name, input.dtype, input.dims));
   }
-  convertNodes(ctx, block);
-  markOutputs(ctx, block, request);
+  try {
+    convertNodes(ctx, block);
+    markOutputs(ctx, block, request);
+  } catch (...) {
+    if (request.failed_node != nullptr) {
+      *request.failed_node = ctx.node;
+    }
+    throw;
+  }
   return net;
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <torch/script.h>
@@ -17,19 +18,22 @@ namespace torchtrt::partitioning {
 enum class Target { kTorch, kEngine };
 TORCHTRT_API const char* toString(Target target);  // "Torch", "Engine"
 
-// Consecutive work for one target, as a graph of its own. Graph input i stands for inputs[i] of the partitioned graph,
-// graph output i for outputs[i]. Inputs and outputs of engine segments are Tensors; constants are copied into every
-// segment.
+// Work for one target, as a graph of its own. Graph input i stands for inputs[i] of the partitioned graph, graph output
+// i for outputs[i]. Inputs and outputs of engine segments are Tensors. Constants, and numbers and lists that are made
+// from them or from shapes, are copied into every segment that needs them.
 struct Segment {
   Target target = Target::kTorch;
-  std::string reason;
+  bool do_not_merge = false;  // a branch or loop: the interpreter runs it, `blocks` is what is inside
   std::shared_ptr<torch::jit::Graph> graph;
   std::vector<const torch::jit::Value*> inputs;
   std::vector<const torch::jit::Value*> outputs;
+  std::vector<const torch::jit::Node*> nodes;  // of the partitioned graph, in its order, without what is copied
+  // A node of `graph`, at any depth -> the node of the partitioned graph that it is a copy of.
+  std::unordered_map<const torch::jit::Node*, const torch::jit::Node*> origins;
+  std::vector<std::vector<Segment>> blocks;  // one list per block of a branch or loop
 };
 
-// Where a node of the partitioned graph went. A node for Torch that could have been converted has a refusal too: the
-// rule.
+// Where a node of the partitioned graph went. A node for Torch has a refusal: why it is not in an engine.
 struct Verdict {
   const torch::jit::Node* node = nullptr;
   Target target = Target::kTorch;
@@ -39,9 +43,11 @@ struct Verdict {
 struct Partition {
   std::shared_ptr<torch::jit::Graph> graph;  // the partitioned graph, unchanged; owns the values that segments name
   std::vector<Segment> segments;             // in the order of execution
-  std::vector<Verdict> verdicts;             // in graph order, without constants
+  std::vector<Verdict> verdicts;             // in graph order, those of inner blocks before their node
 };
 
 TORCHTRT_API std::string print(const Partition& partition);  // "Segment Block @0:\n  Target: Engine\n  Graph: ..."
+// All segments of a target at any depth, in the order of execution.
+TORCHTRT_API std::vector<const Segment*> segmentsOf(const std::vector<Segment>& segments, Target target);
 
 }  // namespace torchtrt::partitioning

@@ -1,33 +1,22 @@
 #include "partitioning/partitioning.h"
 
+#include <algorithm>
 #include <sstream>
 
-#include "partitioning/collections.h"
-#include "partitioning/segment_builder.h"
+#include "partitioning/block_partitioner.h"
 
 namespace torchtrt::partitioning {
 
 namespace {
 
-constexpr const char* kForced = "torch-executed-op";
-
-bool isConstant(const torch::jit::Node& node) {
-  return node.kind() == torch::jit::prim::Constant;
+bool standsInTheWay(const Verdict& verdict) {
+  return verdict.refusal && verdict.refusal->code != kCarriedCode;
 }
 
-bool staysForItsKind(const Verdict& verdict) {
-  return verdict.refusal && verdict.refusal->code == kCollectionCode;
-}
-
-// "  %3 : Tensor = aten::lgamma(%x) # model.py:5:8\n    schema: ...\n    reason: ..."
-void describe(std::ostream& out, const Verdict& verdict) {
-  std::ostringstream node;
-  verdict.node->print(node, 0, nullptr, /*print_source_locations=*/true, /*print_attributes=*/true,
-                      /*print_scopes=*/false, /*print_body=*/false);
-  std::string text = node.str();
-  text.erase(text.find_last_not_of(" \n") + 1);
+// "\n  %3 : Tensor = aten::lgamma(%x) # model.py:5:8\n    schema: ...\n    reason: ..."
+void explain(std::ostream& out, const Verdict& verdict) {
   const torch::jit::FunctionSchema* schema = verdict.node->maybeSchema();
-  out << "\n  " << text << "\n    schema: " << (schema ? c10::toString(*schema) : "none")
+  out << "\n  " << describe(*verdict.node) << "\n    schema: " << (schema ? c10::toString(*schema) : "none")
       << "\n    reason: " << verdict.refusal->reason;
 }
 
@@ -35,8 +24,8 @@ void describe(std::ostream& out, const Verdict& verdict) {
   std::ostringstream nodes;
   int count = 0;
   for (const Verdict& verdict : verdicts) {
-    if (verdict.target == Target::kTorch && !staysForItsKind(verdict)) {
-      describe(nodes, verdict);
+    if (standsInTheWay(verdict)) {
+      explain(nodes, verdict);
       ++count;
     }
   }
@@ -44,124 +33,46 @@ void describe(std::ostream& out, const Verdict& verdict) {
                      "unable to convert " + std::to_string(count) + (count == 1 ? " node" : " nodes") + " of " + what +
                          ":" + nodes.str(),
                      {},
-                     "write the operators in other terms, or register a converter for each schema with "
+                     "leave them to PyTorch (require_full_compilation = false), write the operators in other terms, or "
+                     "register a converter for each schema with "
                      "RegisterNodeConversionPatterns().pattern({schema, converter})");
 }
 
-// Collections that are opened, the engine, collections that are built.
-struct Builders {
-  SegmentBuilder openers{Target::kTorch, "takes collections among the inputs apart"};
-  SegmentBuilder engine{Target::kEngine, "every node converts"};
-  SegmentBuilder builders{Target::kTorch, "puts collections among the outputs together"};
-};
-
-void addNodes(Builders& segments, const std::vector<Verdict>& verdicts) {
-  for (const Verdict& verdict : verdicts) {
-    if (verdict.target == Target::kEngine) {
-      segments.engine.add(*verdict.node);
-    } else {
-      (opensInput(*verdict.node) ? segments.openers : segments.builders).add(*verdict.node);
-    }
+void checkFullyCompiled(const Partition& partition, const std::string& what) {
+  if (std::any_of(partition.verdicts.begin(), partition.verdicts.end(), standsInTheWay)) {
+    throwUnsupported(partition.verdicts, what);
   }
-}
-
-// What goes out, from the return downwards, so that an engine's outputs stand in the order in which the user sees them.
-void addOutput(Builders& segments, const torch::jit::Value& value) {
-  if (segments.builders.produces(value)) {
-    for (const torch::jit::Value* part : value.node()->inputs()) {
-      addOutput(segments, *part);
-    }
-  } else if (segments.engine.produces(value)) {
-    segments.engine.addOutput(value);
-  }
-}
-
-void addOutputs(Builders& segments, const torch::jit::Graph& graph) {
-  for (const torch::jit::Value* value : graph.outputs()) {
-    addOutput(segments, *value);
-    if (isConstant(*value->node())) {
-      segments.builders.addConstant(*value);
-    }
-    if (segments.builders.produces(*value)) {
-      segments.builders.addOutput(*value);
-    }
-  }
-}
-
-void checkTensors(const std::vector<const torch::jit::Value*>& values, const char* direction, const std::string& what) {
-  for (const torch::jit::Value* value : values) {
-    if (!value->type()->isSubtypeOf(*c10::TensorType::get())) {
-      throw CompileError(ErrorCode::kConversionFailed,
-                         std::string("an engine ") + direction + " tensors only, got %" + value->debugName() +
-                             " of type " + value->type()->str() + " in " + what,
-                         {}, "pass it as a tensor, or fix its value while the module is scripted");
-    }
+  if (partition.segments.empty()) {
+    throw CompileError(ErrorCode::kInvalidModule, "there is nothing to compile in " + what + ": it computes nothing",
+                       {}, "compile a module whose method works on its inputs");
   }
 }
 
 }  // namespace
 
-std::vector<Verdict> judge(const torch::jit::Graph& graph, const ConvertibleQuestion& refusal_of,
-                           const PartitioningOptions& options) {
-  std::vector<Verdict> verdicts;
-  for (const torch::jit::Node* node : graph.nodes()) {
-    if (isConstant(*node)) {
-      continue;
-    }
-    Verdict verdict{node, Target::kTorch, std::nullopt};
-    if (opensInput(*node) || buildsOutput(*node)) {
-      verdict.refusal = Refusal{kCollectionCode, "collections at the border stay with Torch"};
-    } else if (options.torch_executed_ops.count(node->kind().toQualString()) != 0) {
-      verdict.refusal =
-          Refusal{kForced, "torch_executed_ops asks for it to run in PyTorch, and only whole modules are compiled"};
-    } else {
-      verdict.refusal = refusal_of(*node);
-    }
-    verdict.target = verdict.refusal ? Target::kTorch : Target::kEngine;
-    verdicts.push_back(std::move(verdict));
+std::string describe(const torch::jit::Node& node) {
+  std::ostringstream out;
+  node.print(out, 0, nullptr, /*print_source_locations=*/true, /*print_attributes=*/true, /*print_scopes=*/false,
+             /*print_body=*/false);
+  std::string text = out.str();
+  text.erase(text.find_last_not_of(" \n") + 1);
+  return text;
+}
+
+Partition partition(const std::shared_ptr<torch::jit::Graph>& graph, const Roles& roles,
+                    const ConvertibleQuestion& refusal_of, const PartitioningOptions& options) {
+  const PartitioningContext context{roles, refusal_of, options};
+  BlockPartitioner partitioner(*graph->block(), context);
+  Partition result{graph, partitioner.run(), partitioner.verdicts()};
+  if (options.require_full_compilation) {
+    checkFullyCompiled(result, options.what);
   }
-  return verdicts;
+  return result;
 }
 
 Partition partition(const std::shared_ptr<torch::jit::Graph>& graph, const ConvertibleQuestion& refusal_of,
                     const PartitioningOptions& options) {
-  Partition result{graph, {}, judge(*graph, refusal_of, options)};
-  bool has_engine = false;
-  for (const Verdict& verdict : result.verdicts) {
-    if (verdict.target == Target::kTorch && !staysForItsKind(verdict)) {
-      throwUnsupported(result.verdicts, options.what);
-    }
-    has_engine = has_engine || verdict.target == Target::kEngine;
-  }
-  if (!has_engine) {
-    throw CompileError(ErrorCode::kInvalidModule,
-                       "there is nothing to compile in " + options.what + ": it computes nothing", {},
-                       "compile a module whose method works on its inputs");
-  }
-  Builders segments;
-  addNodes(segments, result.verdicts);
-  addOutputs(segments, *graph);
-  const Segment engine = segments.engine.take();
-  const Segment builders = segments.builders.take();
-  checkTensors(engine.inputs, "takes", options.what);
-  checkTensors(engine.outputs, "gives", options.what);
-  for (const Segment* user : {&engine, &builders}) {
-    for (const torch::jit::Value* value : user->inputs) {
-      if (segments.openers.produces(*value)) {
-        segments.openers.addOutput(*value);
-      }
-    }
-  }
-  const bool opens = !segments.openers.empty();
-  const bool builds = !segments.builders.empty();
-  if (opens) {
-    result.segments.push_back(segments.openers.take());
-  }
-  result.segments.push_back(engine);
-  if (builds) {
-    result.segments.push_back(builders);
-  }
-  return result;
+  return partition(graph, Roles(graph), refusal_of, options);
 }
 
 }  // namespace torchtrt::partitioning

@@ -1,39 +1,47 @@
 // LoweredGraph -> Partition. What can be converted is asked through a function, so that nothing here knows of
-// converters. The whole graph becomes one engine segment; only collections at its borders stay with Torch.
+// converters. partitioning.cpp shows the algorithm on a page; document 000 describes it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <torch/script.h>
 
 #include "partitioning/partition.h"
+#include "partitioning/roles.h"
+#include "partitioning/user_choice.h"
 #include "torchtrt/error.h"
 #include "torchtrt/export.h"
 
 namespace torchtrt::partitioning {
 
-// The refusal code of collections at the border, which stay with Torch without being a lack.
-inline constexpr const char* kCollectionCode = "collection";
+// The refusal code of what is copied to where it is needed: no lack.
+inline constexpr const char* kCarriedCode = "carried";
 
 using ConvertibleQuestion = std::function<std::optional<Refusal>(const torch::jit::Node& node)>;
 
 struct PartitioningOptions {
-  std::set<std::string> torch_executed_ops;  // operators that the user wants in PyTorch, "aten::relu"
-  std::string what;                          // what is compiled, for messages: "__torch__.LeNet.forward"
+  UserChoice user_choice;
+  std::optional<uint64_t> min_block_size;  // nothing: by what an engine saves
+  bool require_full_compilation = false;
+  std::string what;  // what is compiled, for messages: "__torch__.LeNet.forward"
+  // What failed so far: nodes that could have been converted but for this.
+  std::unordered_map<const torch::jit::Node*, Refusal> refused;
 };
 
-// One verdict per node of the graph, without constants, in order.
-TORCHTRT_API std::vector<Verdict> judge(const torch::jit::Graph& graph, const ConvertibleQuestion& refusal_of,
-                                        const PartitioningOptions& options = {});
-
-// Throws CompileError: kUnsupportedOperator naming every node that cannot be converted, kInvalidModule where there is
-// nothing to compile, kConversionFailed where an engine would have to take or give what is no tensor.
+// Throws CompileError only where full compilation is required: kUnsupportedOperator naming every node that stands in
+// the way, kInvalidModule where there is nothing to compile.
+TORCHTRT_API Partition partition(const std::shared_ptr<torch::jit::Graph>& graph, const Roles& roles,
+                                 const ConvertibleQuestion& refusal_of, const PartitioningOptions& options = {});
 TORCHTRT_API Partition partition(const std::shared_ptr<torch::jit::Graph>& graph, const ConvertibleQuestion& refusal_of,
                                  const PartitioningOptions& options = {});
+
+// "%3 : Tensor = aten::lgamma(%x) # model.py:5:8"
+TORCHTRT_API std::string describe(const torch::jit::Node& node);
 
 }  // namespace torchtrt::partitioning

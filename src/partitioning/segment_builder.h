@@ -1,34 +1,26 @@
-// Copies nodes of a graph into the graph of a segment, with what they need as inputs and constants.
+// Copies nodes of a graph into a graph of their own, with the constants and carried values that they need.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include <torch/script.h>
 
 #include "partitioning/partition.h"
+#include "partitioning/roles.h"
 
 namespace torchtrt::partitioning {
 
-class SegmentBuilder {
+class TORCHTRT_API SegmentBuilder {
  public:
-  SegmentBuilder(Target target, std::string reason);
+  SegmentBuilder(Target target, const Roles& roles);
 
-  // Nodes come in graph order. A value that no added node makes becomes an input, a constant is copied.
+  // Nodes come in graph order. What they need and no added node gives becomes an input; the whole chain that makes a
+  // carried value is copied.
   void add(const torch::jit::Node& node);
-  bool empty() const {
-    return node_count_ == 0;
-  }
-  bool produces(const torch::jit::Value& value) const {
-    return produced_.count(&value) != 0;
-  }
   // In the order of the calls; a second call for one value does nothing.
   void addOutput(const torch::jit::Value& value);
-  // A constant of the partitioned graph, as something that this segment makes.
-  void addConstant(const torch::jit::Value& value);
 
   Segment take() {
     return std::move(segment_);
@@ -36,12 +28,11 @@ class SegmentBuilder {
 
  private:
   torch::jit::Value* valueInSegment(torch::jit::Value* value);
-  torch::jit::Node* clone(const torch::jit::Node& node);
+  void copy(const torch::jit::Node& node);
 
+  const Roles& roles_;
   Segment segment_;
   std::unordered_map<const torch::jit::Value*, torch::jit::Value*> map_;
-  std::unordered_set<const torch::jit::Value*> produced_;
-  int node_count_ = 0;
 };
 
 }  // namespace torchtrt::partitioning

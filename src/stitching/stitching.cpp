@@ -1,6 +1,5 @@
 #include "stitching/stitching.h"
 
-#include <algorithm>
 #include <cctype>
 #include <unordered_map>
 
@@ -69,7 +68,8 @@ void addMethod(torch::jit::Module& module, const std::string& method, const std:
   }
 }
 
-// Copies the partition into the method's graph, segment by segment.
+// Copies the partition into the method's graph, segment by segment. What no segment makes (constants, and the numbers
+// and collections that are carried along) is copied in front of its first use.
 class Stitcher {
  public:
   Stitcher(const partitioning::Partition& partition, const std::vector<c10::intrusive_ptr<runtime::Engine>>& engines,
@@ -79,16 +79,9 @@ class Stitcher {
   torch::jit::Module run() {
     graph_->addInput("self_1")->setType(module_.type());
     addInputs();
-    for (const partitioning::Segment& segment : partition_.segments) {
-      const std::vector<Value*> outputs =
-          segment.target == partitioning::Target::kEngine ? runEngine(segment) : copyNodes(segment);
-      TORCHTRT_CHECK(outputs.size() == segment.outputs.size(), outputs.size() << " against " << segment.outputs.size());
-      for (size_t i = 0; i < outputs.size(); ++i) {
-        map_[segment.outputs[i]] = outputs[i];
-      }
-    }
+    emit(partition_.segments);
     std::vector<Value*> results;
-    for (const Value* output : partition_.graph->outputs()) {
+    for (Value* output : partition_.graph->outputs()) {
       results.push_back(mapped(output));
     }
     graph_->registerOutput(packed(*graph_, results));
@@ -106,39 +99,92 @@ class Stitcher {
     }
   }
 
-  Value* mapped(const Value* value) const {
+  Value* mapped(Value* value) {
     const auto found = map_.find(value);
-    TORCHTRT_CHECK(found != map_.end(), "%" << value->debugName() << " is made by an earlier segment");
-    return found->second;
-  }
-
-  std::vector<Value*> runEngine(const partitioning::Segment& segment) {
-    TORCHTRT_CHECK(next_engine_ < engines_.size(), "one engine per engine segment, got " << engines_.size());
-    std::vector<Value*> inputs;
-    inputs.reserve(segment.inputs.size());
-    std::transform(segment.inputs.begin(), segment.inputs.end(), std::back_inserter(inputs),
-                   [this](const Value* value) { return mapped(value); });
-    const std::string attribute = engineName(options_.module_name, next_engine_, engines_.size());
-    return emitEngine(*graph_, module_, attribute, engines_[next_engine_++], inputs);
-  }
-
-  std::vector<Value*> copyNodes(const partitioning::Segment& segment) {
-    std::unordered_map<const Value*, Value*> local;
-    for (size_t i = 0; i < segment.inputs.size(); ++i) {
-      local[segment.graph->inputs()[i]] = mapped(segment.inputs[i]);
+    if (found != map_.end()) {
+      return found->second;
     }
-    for (torch::jit::Node* node : segment.graph->nodes()) {
-      torch::jit::Node* copy =
-          graph_->insertNode(graph_->createClone(node, [&local](Value* value) { return local.at(value); }));
-      for (size_t i = 0; i < node->outputs().size(); ++i) {
-        local[node->output(i)] = copy->output(i);
+    torch::jit::Node* node = value->node();
+    TORCHTRT_CHECK(node->kind() != torch::jit::prim::Param && node->blocks().empty(),
+                   "%" << value->debugName() << " is made by an earlier segment");
+    copyNode(node);
+    return map_.at(value);
+  }
+
+  std::vector<Value*> mapped(const std::vector<const Value*>& values) {
+    std::vector<Value*> result;
+    for (const Value* value : values) {
+      result.push_back(mapped(const_cast<Value*>(value)));
+    }
+    return result;
+  }
+
+  void map(torch::jit::Node* node, torch::jit::Node* copy) {
+    for (size_t i = 0; i < node->outputs().size(); ++i) {
+      map_[node->output(i)] = copy->output(i);
+    }
+  }
+
+  void copyNode(torch::jit::Node* node) {
+    // Operands first: what is copied for them goes in front of the node.
+    torch::jit::Node* copy = graph_->createClone(node, [this](Value* value) { return mapped(value); });
+    map(node, graph_->insertNode(copy));
+  }
+
+  void emit(const std::vector<partitioning::Segment>& segments) {
+    for (const partitioning::Segment& segment : segments) {
+      if (segment.target == partitioning::Target::kEngine) {
+        runEngine(segment);
+      } else if (segment.do_not_merge) {
+        copyControl(segment);
+      } else {
+        for (const torch::jit::Node* node : segment.nodes) {
+          copyNode(const_cast<torch::jit::Node*>(node));
+        }
       }
     }
-    std::vector<Value*> outputs;
-    for (const Value* output : segment.graph->outputs()) {
-      outputs.push_back(local.at(output));
+  }
+
+  void runEngine(const partitioning::Segment& segment) {
+    TORCHTRT_CHECK(next_engine_ < engines_.size(), "one engine per engine segment, got " << engines_.size());
+    const std::string attribute = engineName(options_.module_name, next_engine_, engines_.size());
+    const std::vector<Value*> inputs = mapped(segment.inputs);
+    const std::vector<Value*> outputs = emitEngine(*graph_, module_, attribute, engines_[next_engine_++], inputs);
+    TORCHTRT_CHECK(outputs.size() == segment.outputs.size(), outputs.size() << " against " << segment.outputs.size());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      map_[segment.outputs[i]] = outputs[i];
     }
-    return outputs;
+  }
+
+  // A branch or loop of the same kind, with the segments of its blocks inside.
+  void copyControl(const partitioning::Segment& segment) {
+    auto* node = const_cast<torch::jit::Node*>(segment.nodes.front());
+    std::vector<Value*> inputs;
+    for (Value* input : node->inputs()) {
+      inputs.push_back(mapped(input));
+    }
+    torch::jit::Node* copy = graph_->insertNode(graph_->create(node->kind(), inputs, node->outputs().size()));
+    copy->copyMetadata(node);
+    copy->copyAttributes(*node);
+    for (size_t i = 0; i < segment.blocks.size(); ++i) {
+      // What is copied in here is not seen outside.
+      const auto outside = map_;
+      torch::jit::Block* block = node->blocks()[i];
+      torch::jit::Block* new_block = copy->addBlock();
+      for (Value* input : block->inputs()) {
+        map_[input] = new_block->addInput()->copyMetadata(input);
+      }
+      const torch::jit::WithInsertPoint inside(new_block);
+      emit(segment.blocks[i]);
+      for (Value* output : block->outputs()) {
+        new_block->registerOutput(mapped(output));
+      }
+      map_ = outside;
+    }
+    for (size_t i = 0; i < node->outputs().size(); ++i) {
+      copy->output(i)->copyMetadata(node->output(i));
+    }
+    map(node, copy);
   }
 
   const partitioning::Partition& partition_;

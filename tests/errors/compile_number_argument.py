@@ -4,8 +4,8 @@ import torch
 
 import torchtrt
 
-CODE = "C005"
-SAYS = ["scale", "tensors only", "pass it as a tensor"]
+CODE = "C001"
+SAYS = ["aten::mul", "takes a value that PyTorch computes, and engines take tensors"]
 
 
 class Scale(torch.nn.Module):
@@ -14,4 +14,4 @@ class Scale(torch.nn.Module):
 
 
 def misuse(folder):
-    torchtrt.compile(torch.jit.script(Scale().eval()), inputs=[torchtrt.Input([2, 3])])
+    torchtrt.compile(torch.jit.script(Scale().eval()), inputs=[torchtrt.Input([2, 3])], require_full_compilation=True)

@@ -14,4 +14,4 @@ class Constant(torch.nn.Module):
 
 
 def misuse(folder):
-    torchtrt.compile(torch.jit.script(Constant().eval()), inputs=[torchtrt.Input([1])])
+    torchtrt.compile(torch.jit.script(Constant().eval()), inputs=[torchtrt.Input([1])], require_full_compilation=True)

@@ -9,4 +9,4 @@ SAYS = ["nothing to compile", "forward"]
 
 
 def misuse(folder):
-    torchtrt.compile(torch.jit.script(torch.nn.Identity().eval()), inputs=[torchtrt.Input([2])])
+    torchtrt.compile(torch.jit.script(torch.nn.Identity().eval()), inputs=[torchtrt.Input([2])], require_full_compilation=True)

@@ -20,4 +20,4 @@ class Inverse(torch.nn.Module):
 
 
 def misuse(folder):
-    torchtrt.compile(torch.jit.script(Inverse().eval()), inputs=[torchtrt.Input([2, 2])])
+    torchtrt.compile(torch.jit.script(Inverse().eval()), inputs=[torchtrt.Input([2, 2])], require_full_compilation=True)

@@ -244,14 +244,14 @@ def test_method_support_is_told():
 def test_the_report_tells_phases_segments_and_nodes():
     compiled = torchtrt.compile(script(nets.Pair().eval()), input_signature=((torchtrt.Input([2, 3]), torchtrt.Input([2, 3])),))
     report = torchtrt.report(compiled)
-    assert (report.engine_segments, report.torch_segments) == (1, 2)
+    assert (report.engine_segments, report.torch_segments) == (1, 0)
     assert [phase.name for phase in report.phases] == [
         "checking", "lowering", "partitioning", "conversion", "building", "loading", "stitching", "validation"]
-    assert any(node.target == "Engine" and node.node.startswith("aten::relu") for node in report.nodes)
+    assert any(node.target == "engine" and node.node.startswith("aten::relu") for node in report.nodes)
     told = json.loads(report.to_json())
-    assert [segment["target"] for segment in told["segments"]] == ["Torch", "Engine", "Torch"]
-    assert told["segments"][1]["steps"]
-    assert "3 segments" in str(report)
+    assert [segment["target"] for segment in told["segments"]] == ["engine"]
+    assert told["segments"][0]["steps"]
+    assert "1 engine, 0 segments in PyTorch, 100%" in str(report)
 
 
 def test_settings_without_effect_are_accepted_and_explained(capfd):

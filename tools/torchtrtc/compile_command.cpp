@@ -2,6 +2,7 @@
 
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include <torch/csrc/jit/serialization/export.h>
 
@@ -25,7 +26,8 @@ struct CompileOptions {
   std::vector<std::string> specs, precisions, torch_executed_ops, torch_executed_modules, custom_ops, custom_converters;
   std::string device_type, engine_capability = "standard", check_method, calibration_cache;
   int64_t gpu_id = 0, dla_core = 0;
-  uint64_t min_block_size = 3, timing_iterations = 1, workspace_size = 0;
+  uint64_t timing_iterations = 1, workspace_size = 0;
+  std::optional<uint64_t> min_block_size;
   uint64_t dla_sram = 1048576, dla_local_dram = 1073741824, dla_global_dram = 536870912;
   double atol = 1e-8, rtol = 1e-5;
   bool verbose = false, no_warnings = false, info = false, debuggable = false, allow_gpu_fallback = false;
@@ -72,7 +74,9 @@ ts::CompileSpec compileSpec(const CompileOptions& options) {
   spec.sparse_weights = options.sparse_weights;
   spec.truncate_long_and_double = options.truncate;
   spec.allow_shape_tensors = options.allow_shape_tensors;
-  spec.min_block_size = options.min_block_size;
+  if (options.min_block_size) {
+    spec.min_block_size = *options.min_block_size;
+  }
   spec.num_avg_timing_iters = options.timing_iterations;
   spec.workspace_size = options.workspace_size;
   spec.dla_sram_size = options.dla_sram;
@@ -215,7 +219,8 @@ void addOptions(CLI::App& app, CompileOptions& o) {
       ->allow_extra_args(false);
   app.add_option("--tem,--torch-executed-mod", o.torch_executed_modules, "Module to keep in PyTorch (repeatable)")
       ->allow_extra_args(false);
-  app.add_option("--mbs,--min-block-size", o.min_block_size, "Operators an engine must hold")->capture_default_str();
+  app.add_option("--mbs,--min-block-size", o.min_block_size,
+                 "Operators an engine must hold; without it, what an engine saves decides");
   app.add_option("--num-avg-timing-iters", o.timing_iterations)->capture_default_str();
   app.add_option("--workspace-size", o.workspace_size, "Bytes; 0 for no limit")->capture_default_str();
   app.add_option("--dla-sram-size", o.dla_sram)->capture_default_str();

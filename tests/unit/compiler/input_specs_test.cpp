@@ -5,6 +5,7 @@
 #include <torch/csrc/jit/ir/irparser.h>
 
 #include "compiler/dtype_inference.h"
+#include "compiler/value_types.h"
 #include "partitioning/partitioning.h"
 
 namespace torchtrt::compiler {
@@ -30,14 +31,10 @@ lowering::LoweredGraph twoTensors() {
 
 conversion::ConversionRequest requestFor(const GraphInputs& inputs, const lowering::LoweredGraph& graph,
                                          DataType open_dtype = DataType::kUnknown) {
-  const auto partition =
-      partitioning::partition(graph.graph, [](const torch::jit::Node&) { return std::nullopt; }, {{}, "test"});
+  const auto partition = partitioning::partition(graph.graph, [](const torch::jit::Node&) { return std::nullopt; });
+  const InputLeaves leaves = matchInputs(inputs, graph);
   conversion::ConversionRequest request;
-  for (const partitioning::Segment& segment : partition.segments) {
-    if (segment.target == partitioning::Target::kEngine) {
-      describeInputs(matchInputs(inputs, graph), segment, open_dtype, request);
-    }
-  }
+  EXPECT_FALSE(ValueTypes(leaves, graph, open_dtype).describe(partition.segments.front(), request));
   return request;
 }
 

@@ -93,6 +93,7 @@ TEST(CompileSpecValue, HasTheReferencesDefaults) {
   const ts::CompileSpec spec(std::vector<Sizes>{{1, 3}});
   EXPECT_THAT(spec.enabled_precisions, ElementsAre(DataType::kFloat));
   EXPECT_EQ(spec.min_block_size, 3U);
+  EXPECT_FALSE(spec.min_block_size.isGiven());
   EXPECT_EQ(spec.num_avg_timing_iters, 1U);
   EXPECT_EQ(spec.dla_sram_size, 1048576U);
   EXPECT_EQ(spec.device.device_type, Device::DeviceType::kAUTO);

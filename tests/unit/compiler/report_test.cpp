@@ -10,22 +10,51 @@ Report example() {
   Report report;
   report.module = "__torch__.Net.forward";
   report.phases = {{"lowering", 1.5}, {"building", 2.25}};
-  Report::Segment engine{
-      "net_engine", "Engine", "every node converts", 2, 2.5, 64, {{"relu_0", "activation", "net.py:3:4"}}};
-  Report::Segment torch{"", "Torch", "puts \"collections\" together", 1, 0, 0, {}};
+  Report::Segment engine;
+  engine.index = "0";
+  engine.name = "net_engine";
+  engine.target = "engine";
+  engine.nodes = {"aten::relu # net.py:3:4", "aten::tanh"};
+  engine.inputs = {"x: float32 [s0, 3]"};
+  engine.outputs = {"output_0: float32 [s0, 3]"};
+  engine.milliseconds = 2.5;
+  engine.memory_bytes = 64;
+  engine.steps = {{"relu_0", "activation", "net.py:3:4"}};
+  Report::Segment torch;
+  torch.index = "1";
+  torch.target = "torch";
+  torch.nodes = {"aten::lgamma"};
+  torch.reasons = {"no \"converter\""};
+  torch.inputs = {"%y: Tensor"};
   report.segments = {engine, torch};
-  report.nodes = {{"aten::relu", "Engine", "converts"}};
+  report.nodes = {{"aten::relu # net.py:3:4", "engine", "converts", "converts"},
+                  {"aten::tanh", "engine", "converts", "converts"},
+                  {"aten::lgamma", "torch", "no-converter", "no \"converter\""},
+                  {"prim::TupleConstruct", "torch", "carried", "made where it is needed"}};
   return report;
 }
 
+TEST(Report, SummaryIsOneLine) {
+  EXPECT_EQ(example().summary(),
+            "__torch__.Net.forward: 1 engine, 1 segment in PyTorch, 66% of 3 nodes in engines; in PyTorch: "
+            "1x no \"converter\"");
+}
+
 TEST(Report, TextTellsSegmentsAndTimes) {
-  EXPECT_EQ(example().toText(), R"(__torch__.Net.forward: 2 segments, compiled in 3.8 ms
+  EXPECT_EQ(example().toText(), example().summary() + R"(
+compiled in 3.8 ms
   lowering             1.5 ms
   building             2.2 ms
-segment 0: Engine, 2 nodes, every node converts
-  net_engine: 2.5 ms, 64 bytes of weights
-  1 step: 1 activation
-segment 1: Torch, 1 node, puts "collections" together
+segment 0: engine, 2 nodes
+  input x: float32 [s0, 3]
+  output output_0: float32 [s0, 3]
+  node aten::relu # net.py:3:4
+  node aten::tanh
+  net_engine: 2.5 ms, 64 bytes of weights, 1 step: 1 activation
+segment 1: torch, 1 node
+  input %y: Tensor
+  node aten::lgamma
+  because no "converter"
 )");
 }
 
@@ -34,11 +63,16 @@ TEST(Report, JsonTellsAll) {
       example().toJson(),
       R"({"module": "__torch__.Net.forward", "milliseconds": 3.750, "phases": )"
       R"([{"name": "lowering", "milliseconds": 1.500}, {"name": "building", "milliseconds": 2.250}], "segments": )"
-      R"([{"name": "net_engine", "target": "Engine", "reason": "every node converts", "nodes": 2, )"
+      R"([{"index": "0", "name": "net_engine", "target": "engine", "nodes": ["aten::relu # net.py:3:4", "aten::tanh"], )"
+      R"("reasons": [], "inputs": ["x: float32 [s0, 3]"], "outputs": ["output_0: float32 [s0, 3]"], )"
       R"("milliseconds": 2.500, "memory_bytes": 64, "steps": [{"name": "relu_0", "family": "activation", )"
-      R"("location": "net.py:3:4"}]}, {"name": "", "target": "Torch", "reason": "puts \"collections\" together", )"
-      R"("nodes": 1, "milliseconds": 0.000, "memory_bytes": 0, "steps": []}], "nodes": )"
-      R"([{"node": "aten::relu", "target": "Engine", "reason": "converts"}]})");
+      R"("location": "net.py:3:4"}]}, {"index": "1", "name": "", "target": "torch", "nodes": ["aten::lgamma"], )"
+      R"("reasons": ["no \"converter\""], "inputs": ["%y: Tensor"], "outputs": [], "milliseconds": 0.000, )"
+      R"("memory_bytes": 0, "steps": []}], "nodes": )"
+      R"([{"node": "aten::relu # net.py:3:4", "target": "engine", "code": "converts", "reason": "converts"}, )"
+      R"({"node": "aten::tanh", "target": "engine", "code": "converts", "reason": "converts"}, )"
+      R"({"node": "aten::lgamma", "target": "torch", "code": "no-converter", "reason": "no \"converter\""}, )"
+      R"({"node": "prim::TupleConstruct", "target": "torch", "code": "carried", "reason": "made where it is needed"}]})");
 }
 
 }  // namespace

@@ -19,8 +19,7 @@ using runtime::smallEngine;
 torch::jit::Module stitched(const std::string& ir, std::vector<c10::Argument> arguments, c10::TypePtr result) {
   auto graph = std::make_shared<torch::jit::Graph>();
   torch::jit::parseIR(ir, graph.get());
-  const auto partition = partitioning::partition(graph, [](const torch::jit::Node&) { return std::nullopt; },
-                                                 {.torch_executed_ops = {}, .what = "test"});
+  const auto partition = partitioning::partition(graph, [](const torch::jit::Node&) { return std::nullopt; });
   const c10::FunctionSchema schema("forward", "", std::move(arguments), {c10::Argument("", std::move(result))});
   return stitch(partition, {smallEngine()}, {"__torch__.models.Net", "forward", schema});
 }

@@ -1,0 +1,26 @@
+// Runs the lowered graph on example arguments, so that the types of what PyTorch's segments give are known. The
+// arguments are the user's samples, or are made within what the Inputs say: shape range, dtype and tensor domain.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/input_specs.h"
+#include "lowering/lowering.h"
+#include "partitioning/observation.h"
+
+namespace torchtrt::compiler {
+
+struct ExampleRuns {
+  std::unique_ptr<partitioning::Observations> observations;
+  std::vector<std::map<std::string, int64_t>> sizes_of_symbols;  // by run
+};
+
+// Where dimensions are dynamic there are two runs, in which they differ.
+ExampleRuns runExamples(const lowering::LoweredGraph& lowered, const partitioning::Roles& roles,
+                        const InputLeaves& leaves, DataType open_dtype, const std::vector<torch::jit::IValue>& samples);
+
+}  // namespace torchtrt::compiler

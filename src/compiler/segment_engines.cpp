@@ -1,0 +1,278 @@
+#include "compiler/segment_engines.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include <torch/csrc/jit/runtime/interpreter.h>
+
+#include "base/logging.h"
+#include "compiler/validation.h"
+#include "partitioning/partitioning.h"
+#include "partitioning/segment_builder.h"
+#include "runtime/execute.h"
+#include "stitching/stitching.h"
+
+namespace torchtrt::compiler {
+
+using conversion::ConversionRequest;
+using partitioning::Partition;
+using partitioning::Segment;
+using partitioning::Target;
+using torch::jit::IValue;
+using torch::jit::Node;
+using torch::jit::Value;
+
+namespace {
+
+std::string firstLine(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+// The nodes of the segment that need the value.
+void failUsers(const partitioning::Roles& roles, const Segment& segment, const Value& value, const Refusal& refusal,
+               Failures& failures) {
+  for (const Node* node : segment.nodes) {
+    const auto& needs = roles.needsOf(*node);
+    if (std::find(needs.begin(), needs.end(), &value) != needs.end()) {
+      failures.emplace(node, refusal);
+    }
+  }
+}
+
+torch::jit::Stack interpret(const Segment& segment, torch::jit::Stack stack) {
+  const torch::jit::Code code(segment.graph, "expected");
+  torch::jit::InterpreterState(code).run(stack);
+  return stack;
+}
+
+}  // namespace
+
+bool isStrict() {
+  const char* value = std::getenv("TORCHTRT_STRICT");
+  return value != nullptr && std::string_view(value) == "1";
+}
+
+Failures SegmentEngines::run(const Partition& partition) {
+  const std::vector<const Segment*> segments = partitioning::segmentsOf(partition.segments, Target::kEngine);
+  engines_.clear();
+  std::vector<std::unique_ptr<network::Network>> networks;
+  Failures failures = convert(segments, networks);
+  if (failures.empty()) {
+    failures = build(segments, networks);
+  }
+  if (failures.empty() && options_.may_fall_back && !options_.samples.empty()) {
+    failures = clock_.run(Phase::kValidation, [&] { return validate(partition); });
+  }
+  return failures;
+}
+
+std::unique_ptr<network::Network> SegmentEngines::networkOf(const Segment& segment, const std::string& name) {
+  ConversionRequest request;
+  request.name = name;
+  if (const auto unknown = types_.describe(segment, request)) {
+    throw CompileError(ErrorCode::kInvalidInputSpec,
+                       "no input specification says what %" + unknown->value->debugName() + " is", {},
+                       "give one Input for every tensor");
+  }
+  auto network = conversion::convert(*segment.graph->block(), request);
+  rewriting::applyRewriters(network, options_.rewriters);
+  return network;
+}
+
+Failures SegmentEngines::convert(const std::vector<const Segment*>& segments,
+                                 std::vector<std::unique_ptr<network::Network>>& networks) {
+  Failures failures;
+  for (size_t i = 0; i < segments.size(); ++i) {
+    const double before = clock_.total();
+    const std::string name = stitching::engineName(lowered_.module_name, i, segments.size());
+    auto network = clock_.run(Phase::kConversion, [&]() -> std::unique_ptr<network::Network> {
+      if (!options_.may_fall_back) {
+        return networkOf(*segments[i], name);
+      }
+      ConversionRequest request;
+      request.name = name;
+      auto converted = describe(*segments[i], request, failures)
+                           ? tryConvert(*segments[i], std::move(request), failures)
+                           : nullptr;
+      if (converted) {
+        rewriting::applyRewriters(converted, options_.rewriters);
+      }
+      return converted;
+    });
+    if (network) {
+      types_.learn(*segments[i], *network);
+    }
+    networks.push_back(std::move(network));
+    engines_.push_back({segments[i], {}, name, {}, clock_.total() - before});
+  }
+  return failures;
+}
+
+bool SegmentEngines::describe(const Segment& segment, ConversionRequest& request, Failures& failures) {
+  auto unknown = types_.describe(segment, request);
+  if (unknown && !examples_.observations) {
+    examples_ = runExamples(lowered_, roles_, leaves_, options_.precision, options_.samples);
+    types_.setObservations(examples_.observations.get(), examples_.sizes_of_symbols);
+    request.inputs.clear();
+    request.symbols.clear();
+    unknown = types_.describe(segment, request);
+  }
+  if (unknown) {
+    failUsers(roles_, segment, *unknown->value, unknown->refusal, failures);
+  }
+  return !unknown;
+}
+
+std::unique_ptr<network::Network> SegmentEngines::tryConvert(const Segment& segment, ConversionRequest request,
+                                                             Failures& failures) {
+  const Node* failed = nullptr;
+  request.failed_node = &failed;
+  try {
+    return conversion::convert(*segment.graph->block(), request);
+  } catch (const std::exception& error) {
+    const auto* refused = dynamic_cast<const conversion::ConversionRefused*>(&error);
+    const Refusal refusal =
+        refused ? refused->refusal() : refusalFor(error, "conversion-failed", "its converter fails");
+    const auto origin = segment.origins.find(failed);
+    if (origin != segment.origins.end()) {
+      failures.emplace(origin->second, refusal);
+    } else {
+      for (const Node* node : segment.nodes) {
+        failures.emplace(node, refusal);
+      }
+    }
+    return nullptr;
+  }
+}
+
+Refusal SegmentEngines::refusalFor(const std::exception& error, const char* code, const std::string& what) const {
+  const auto* ours = dynamic_cast<const CompileError*>(&error);
+  if (!ours && isStrict()) {
+    throw InternalError(what + ": " + error.what());
+  }
+  return {code, what + ": " + firstLine(ours ? ours->message() : error.what())};
+}
+
+Failures SegmentEngines::build(const std::vector<const Segment*>& segments,
+                               std::vector<std::unique_ptr<network::Network>>& networks) {
+  Failures failures;
+  for (size_t i = 0; i < segments.size(); ++i) {
+    SegmentEngine& made = engines_[i];
+    const double before = clock_.total();
+    try {
+      const plan::Plan plan = clock_.run(Phase::kBuilding, [&] { return options_.plan_of(*networks[i]); });
+      networks[i].reset();
+      made.engine = clock_.run(Phase::kLoading, [&] { return runtime::Engine::fromPlan(plan); });
+      made.steps = plan.steps;
+      made.milliseconds += clock_.total() - before;
+    } catch (const std::exception& error) {
+      if (!options_.may_fall_back) {
+        throw;
+      }
+      const Refusal refusal = refusalFor(error, "build-failed", "its engine fails to build");
+      const Node* culprit = firstFailing(*segments[i], [&](const Segment& part) {
+        runtime::Engine::fromPlan(options_.plan_of(*networkOf(part, made.name)));
+      });
+      failures.emplace(culprit, refusal);
+    }
+  }
+  return failures;
+}
+
+const Node* SegmentEngines::firstFailing(const Segment& segment, const Test& test) const {
+  const auto fails = [&](size_t count) {
+    partitioning::SegmentBuilder builder(Target::kEngine, roles_);
+    std::unordered_set<const Value*> made;
+    for (size_t i = 0; i < count; ++i) {
+      builder.add(*segment.nodes[i]);
+      made.insert(segment.nodes[i]->outputs().begin(), segment.nodes[i]->outputs().end());
+    }
+    for (const Value* output : segment.outputs) {
+      if (made.count(output) != 0) {
+        builder.addOutput(*output);
+      }
+    }
+    for (const Value* output : segment.nodes[count - 1]->outputs()) {
+      if (partitioning::isTensor(*output)) {
+        builder.addOutput(*output);
+      }
+    }
+    const Segment part = builder.take();
+    try {
+      if (!part.outputs.empty()) {
+        test(part);
+      }
+      return false;
+    } catch (const std::exception&) {
+      return true;
+    }
+  };
+  size_t passes = 0;
+  size_t breaks = segment.nodes.size();
+  while (breaks - passes > 1) {
+    const size_t middle = passes + (breaks - passes) / 2;
+    (fails(middle) ? breaks : passes) = middle;
+  }
+  return segment.nodes[breaks - 1];
+}
+
+// Segment by segment on the samples, engines beside PyTorch. What is inside of branches and loops is compared with
+// them as a whole, when the module is.
+Failures SegmentEngines::validate(const Partition& partition) {
+  Failures failures;
+  std::unordered_map<const Value*, IValue> values;
+  for (size_t i = 0; i < options_.samples.size(); ++i) {
+    values[lowered_.graph->inputs()[i]] = options_.samples[i].deepcopy();
+  }
+  for (const Segment& segment : partition.segments) {
+    torch::jit::Stack inputs;
+    for (const Value* input : segment.inputs) {
+      const auto known = values.find(input);
+      if (known == values.end()) {
+        return failures;  // an argument with a default, or taken out of a collection
+      }
+      inputs.push_back(known->second);
+    }
+    const torch::jit::Stack expected = interpret(segment, inputs);
+    const auto made = std::find_if(engines_.begin(), engines_.end(),
+                                   [&](const SegmentEngine& engine) { return engine.segment == &segment; });
+    if (made != engines_.end()) {
+      const auto test = [&](const Segment& part, const runtime::Engine& engine) -> std::optional<std::string> {
+        std::vector<at::Tensor> tensors;
+        for (const Value* input : part.inputs) {
+          tensors.push_back(values.at(input).toTensor());
+        }
+        const torch::jit::Stack wanted = interpret(part, {tensors.begin(), tensors.end()});
+        const auto holder = c10::intrusive_ptr<runtime::Engine>::reclaim_copy(const_cast<runtime::Engine*>(&engine));
+        const std::vector<at::Tensor> got = runtime::executeEngine(tensors, holder);
+        for (size_t i = 0; i < got.size(); ++i) {
+          if (const auto difference = firstDifference(wanted[i], got[i])) {
+            return difference;
+          }
+        }
+        return std::nullopt;
+      };
+      if (const auto difference = test(segment, *made->engine)) {
+        const std::string message = "the engine disagrees with PyTorch on the sample inputs: " + *difference;
+        if (isStrict()) {
+          throw InternalError(message);
+        }
+        const Node* culprit = firstFailing(segment, [&](const Segment& part) {
+          const auto engine = runtime::Engine::fromPlan(options_.plan_of(*networkOf(part, made->name)));
+          if (const auto wrong = test(part, *engine)) {
+            throw InternalError(*wrong);
+          }
+        });
+        failures.emplace(culprit, Refusal{"disagrees", message});
+        return failures;
+      }
+    }
+    for (size_t i = 0; i < segment.outputs.size(); ++i) {
+      values[segment.outputs[i]] = expected[i];
+    }
+  }
+  return failures;
+}
+
+}  // namespace torchtrt::compiler

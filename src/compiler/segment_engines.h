@@ -1,0 +1,88 @@
+// Makes an engine of every engine segment of a partition. A segment is a transaction: what fails to convert, to build,
+// or to agree with PyTorch is found and told, so that it can be moved to PyTorch and the rest be tried again.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/example_runs.h"
+#include "compiler/phase_clock.h"
+#include "compiler/value_types.h"
+#include "lowering/lowering.h"
+#include "partitioning/partition.h"
+#include "partitioning/roles.h"
+#include "plan/plan.h"
+#include "runtime/engine_class.h"
+#include "torchtrt/rewriting.h"
+
+namespace torchtrt::compiler {
+
+using Failures = std::unordered_map<const torch::jit::Node*, Refusal>;
+
+struct SegmentEngine {
+  const partitioning::Segment* segment = nullptr;
+  c10::intrusive_ptr<runtime::Engine> engine;
+  std::string name;
+  std::vector<plan::Step> steps;
+  double milliseconds = 0;  // conversion, build and load
+};
+
+struct SegmentOptions {
+  DataType precision;         // of weights, and of inputs whose dtype is open
+  bool may_fall_back = true;  // else the first failure is thrown
+  std::vector<torch::jit::IValue> samples;
+  std::vector<rewriting::NetworkRewriter> rewriters;  // of the user; what they throw ends the compile
+  std::function<plan::Plan(const network::Network&)> plan_of;
+};
+
+class SegmentEngines {
+ public:
+  SegmentEngines(const lowering::LoweredGraph& lowered, const partitioning::Roles& roles, const InputLeaves& leaves,
+                 SegmentOptions options, PhaseClock& clock)
+      : lowered_(lowered),
+        roles_(roles),
+        leaves_(leaves),
+        options_(std::move(options)),
+        clock_(clock),
+        types_(leaves, lowered, options_.precision) {}
+
+  // Engines for all segments; or what has to run in PyTorch for another attempt to get further.
+  Failures run(const partitioning::Partition& partition);
+  const std::vector<SegmentEngine>& engines() const {
+    return engines_;
+  }
+  std::unique_ptr<network::Network> networkOf(const partitioning::Segment& segment, const std::string& name);
+
+ private:
+  using Test = std::function<void(const partitioning::Segment& segment)>;  // throws where the segment fails
+
+  Failures convert(const std::vector<const partitioning::Segment*>& segments,
+                   std::vector<std::unique_ptr<network::Network>>& networks);
+  bool describe(const partitioning::Segment& segment, conversion::ConversionRequest& request, Failures& failures);
+  std::unique_ptr<network::Network> tryConvert(const partitioning::Segment& segment,
+                                               conversion::ConversionRequest request, Failures& failures);
+  Failures build(const std::vector<const partitioning::Segment*>& segments,
+                 std::vector<std::unique_ptr<network::Network>>& networks);
+  Failures validate(const partitioning::Partition& partition);
+  // The last node of the shortest beginning of the segment that fails.
+  const torch::jit::Node* firstFailing(const partitioning::Segment& segment, const Test& test) const;
+  // Code of PyTorch's or ours that threw what no refusal is; strict: ends the compile.
+  Refusal refusalFor(const std::exception& error, const char* code, const std::string& what) const;
+  ExampleRuns& examples();
+
+  const lowering::LoweredGraph& lowered_;
+  const partitioning::Roles& roles_;
+  const InputLeaves& leaves_;
+  SegmentOptions options_;
+  PhaseClock& clock_;
+  ValueTypes types_;
+  ExampleRuns examples_;
+  std::vector<SegmentEngine> engines_;
+};
+
+bool isStrict();
+
+}  // namespace torchtrt::compiler

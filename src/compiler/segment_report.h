@@ -1,0 +1,17 @@
+// What a compile did, as a Report: out of the partition, the engines and the clock.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/phase_clock.h"
+#include "compiler/segment_engines.h"
+#include "partitioning/partition.h"
+#include "torchtrt/compile.h"
+
+namespace torchtrt::compiler {
+
+Report reportOf(const std::string& what, const partitioning::Partition& partition,
+                const std::vector<SegmentEngine>& engines, const PhaseClock& clock);
+
+}  // namespace torchtrt::compiler

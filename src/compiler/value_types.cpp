@@ -1,0 +1,210 @@
+#include "compiler/value_types.h"
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+
+#include "compiler/dtype_inference.h"
+#include "runtime/dtypes.h"
+
+namespace torchtrt::compiler {
+
+using partitioning::ObservedType;
+using torch::jit::Node;
+using torch::jit::Value;
+
+namespace {
+
+constexpr int64_t kAnySize = std::numeric_limits<int32_t>::max();
+
+// How many elements these give depends on what is in their operands.
+bool hasDataDependentSize(const Node& node) {
+  static const std::set<std::string> kinds = {
+      "aten::nonzero",    "aten::nonzero_numpy",      "aten::unique",     "aten::_unique",
+      "aten::_unique2",   "aten::unique_consecutive", "aten::unique_dim", "aten::masked_select",
+      "torchvision::nms", "aten::repeat_interleave",  "aten::bincount",   "aten::argwhere"};
+  const std::string kind = node.kind().toQualString();
+  // A mask among the indices is only seen when it runs.
+  return kinds.count(kind) != 0 || kind == "aten::index" || (kind == "aten::where" && node.inputs().size() == 1);
+}
+
+std::string uniqueName(std::set<std::string>& used, const std::string& wanted) {
+  std::string name = wanted;
+  for (int i = 1; !used.insert(name).second; ++i) {
+    name = wanted + "_again" + std::to_string(i);
+  }
+  return name;
+}
+
+std::string keyOf(const std::vector<int64_t>& sizes) {
+  std::string key;
+  for (const int64_t size : sizes) {
+    key += std::to_string(size) + ",";
+  }
+  return key;
+}
+
+}  // namespace
+
+void ValueTypes::setObservations(const partitioning::Observations* observations,
+                                 std::vector<std::map<std::string, int64_t>> sizes_of_symbols) {
+  observations_ = observations;
+  sizes_of_symbols_ = std::move(sizes_of_symbols);
+  findDataDependent(*lowered_.graph->block());
+}
+
+void ValueTypes::findDataDependent(const torch::jit::Block& block) {
+  for (const Node* node : block.nodes()) {
+    bool depends = hasDataDependentSize(*node);
+    for (const torch::jit::Block* inner : node->blocks()) {
+      findDataDependent(*inner);
+      depends |= std::any_of(inner->outputs().begin(), inner->outputs().end(),
+                             [this](const Value* output) { return data_dependent_.count(output) != 0; });
+    }
+    depends |= std::any_of(node->inputs().begin(), node->inputs().end(),
+                           [this](const Value* input) { return data_dependent_.count(input) != 0; });
+    if (depends) {
+      data_dependent_.insert(node->outputs().begin(), node->outputs().end());
+    }
+  }
+}
+
+bool ValueTypes::followsFromArguments(const partitioning::Segment& segment) const {
+  return std::all_of(segment.inputs.begin(), segment.inputs.end(),
+                     [this](const Value* value) { return findLeaf(leaves_, *value) != nullptr; });
+}
+
+std::string ValueTypes::nameOf(const Value& value) const {
+  if (const InputLeaf* leaf = findLeaf(leaves_, value)) {
+    return leaf->name;
+  }
+  std::string name = "t_";  // numbers are what values without a name of their own have
+  for (const char c : value.debugName()) {
+    name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  }
+  return value.hasDebugName() ? name.substr(2) : name;
+}
+
+std::optional<ValueTypes::Unknown> ValueTypes::describe(const partitioning::Segment& segment,
+                                                        conversion::ConversionRequest& request) {
+  std::set<std::string> used;
+  for (const Value* input : segment.inputs) {
+    const auto type = typeOf(*input);
+    if (!type) {
+      return Unknown{input,
+                     {"unknown-type", "nothing is known of the type and rank of %" + input->debugName() +
+                                          ", which PyTorch computes; give sample inputs"}};
+    }
+    request.inputs.push_back({uniqueName(used, nameOf(*input)), type->dtype, type->dims});
+  }
+  replaceUnboundExpressions(request);
+  return std::nullopt;
+}
+
+std::optional<TensorType> ValueTypes::typeOf(const Value& value) {
+  if (const InputLeaf* leaf = findLeaf(leaves_, value)) {
+    return TensorType{dtypeFor(*leaf, value, open_dtype_), leaf->dims};
+  }
+  const auto known = learnt_.find(&value);
+  return known != learnt_.end() ? known->second : observedType(value);
+}
+
+std::optional<TensorType> ValueTypes::observedType(const Value& value) {
+  const ObservedType* type = observations_ != nullptr ? observations_->find(value) : nullptr;
+  const auto dtype = type != nullptr ? runtime::dtypeOf(type->dtype) : std::nullopt;
+  if (!dtype || !type->is_steady || type->sizes.empty()) {
+    return std::nullopt;
+  }
+  std::vector<Dim> dims;
+  for (size_t axis = 0; axis < type->sizes.front().size(); ++axis) {
+    dims.push_back(observedDim(value, *type, axis));
+  }
+  return TensorType{*dtype, Dims(std::move(dims))};
+}
+
+// The same in every run: a number, unless there was but one run of many shapes, or the size follows from elements. As
+// large as an argument's dimension in every run: that one. Else any size, and the same for all that had the same sizes.
+Dim ValueTypes::observedDim(const Value& value, const ObservedType& type, size_t axis) {
+  std::vector<int64_t> sizes;
+  for (const auto& run : type.sizes) {
+    sizes.push_back(run[axis]);
+  }
+  const bool varies_inside = std::count(sizes.begin(), sizes.end(), -1) != 0;
+  const bool is_same = std::adjacent_find(sizes.begin(), sizes.end(), std::not_equal_to<>()) == sizes.end();
+  const bool is_told_apart = leaves_.symbols.empty() || sizes.size() > 1;
+  const bool follows_from_data = axis == 0 && data_dependent_.count(&value) != 0;
+  if (varies_inside) {
+    return symbolFor("varies " + value.debugName() + " " + std::to_string(axis), 0, 1, kAnySize);
+  }
+  if (is_same && is_told_apart && !follows_from_data) {
+    return sizes.front();
+  }
+  for (const Symbol& symbol : leaves_.symbols) {
+    bool fits = sizes.size() == sizes_of_symbols_.size() && is_told_apart;
+    for (size_t run = 0; fits && run < sizes.size(); ++run) {
+      fits = sizes_of_symbols_[run].at(symbol.name) == sizes[run];
+    }
+    if (fits) {
+      return Dim::symbol(symbol.name);
+    }
+  }
+  return symbolFor("sizes " + keyOf(sizes), 0, sizes.front(), kAnySize);
+}
+
+Dim ValueTypes::symbolFor(const std::string& key, int64_t min, int64_t opt, int64_t max) {
+  const auto known = named_.find(key);
+  if (known != named_.end()) {
+    return Dim::symbol(known->second);
+  }
+  std::string name;
+  const auto is_taken = [&](const Symbol& symbol) { return symbol.name == name; };
+  for (size_t i = named_.size(); name.empty() || std::any_of(symbols_.begin(), symbols_.end(), is_taken); ++i) {
+    name = "d" + std::to_string(i);
+  }
+  named_[key] = name;
+  symbols_.push_back({name, min, std::clamp(opt, min, max), max});
+  return Dim::symbol(name);
+}
+
+Symbol ValueTypes::symbol(const std::string& name) const {
+  return *std::find_if(symbols_.begin(), symbols_.end(), [&](const Symbol& symbol) { return symbol.name == name; });
+}
+
+// An engine finds the values of symbols in its inputs. A dimension that is an expression over symbols that none of
+// them has becomes a symbol of its own.
+void ValueTypes::replaceUnboundExpressions(conversion::ConversionRequest& request) {
+  std::set<std::string> bound;
+  for (const auto& input : request.inputs) {
+    for (const Dim& dim : input.dims) {
+      if (dim.isSymbol()) {
+        bound.insert(dim.symbolName());
+      }
+    }
+  }
+  for (auto& input : request.inputs) {
+    for (int axis = 0; axis < input.dims.rank(); ++axis) {
+      Dim& dim = input.dims[axis];
+      const std::vector<std::string> names = dim.symbols();
+      if (std::any_of(names.begin(), names.end(), [&](const std::string& name) { return bound.count(name) == 0; })) {
+        const auto [low, high] = dim.range([this](const std::string& name) { return symbol(name); });
+        const int64_t opt = dim.evaluate([this](const std::string& name) { return symbol(name).opt; });
+        dim = symbolFor("expression " + dim.toString(), std::max<int64_t>(low, 0), opt, std::min(high, kAnySize));
+        bound.insert(dim.symbolName());
+      }
+    }
+  }
+  for (const Symbol& symbol : symbols_) {
+    if (bound.count(symbol.name) != 0) {
+      request.symbols.push_back(symbol);
+    }
+  }
+}
+
+void ValueTypes::learn(const partitioning::Segment& segment, const network::Network& network) {
+  for (size_t i = 0; i < segment.outputs.size(); ++i) {
+    const network::Tensor& output = *network.getOutput(static_cast<int>(i));
+    learnt_[segment.outputs[i]] = {output.getType(), output.getDimensions()};
+  }
+}
+
+}  // namespace torchtrt::compiler

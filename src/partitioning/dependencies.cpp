@@ -1,0 +1,124 @@
+#include "partitioning/dependencies.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+namespace torchtrt::partitioning {
+
+using torch::jit::Block;
+using torch::jit::Node;
+using torch::jit::Value;
+using torch::jit::ValueSet;
+
+namespace {
+
+template <typename Predicate>
+bool anyNode(const Node& node, const Predicate& predicate) {
+  return predicate(node) || std::any_of(node.blocks().begin(), node.blocks().end(), [&](const Block* block) {
+           return std::any_of(block->nodes().begin(), block->nodes().end(),
+                              [&](const Node* inner) { return anyNode(*inner, predicate); });
+         });
+}
+
+// Effects, random numbers and attributes that change stay in their order.
+bool isOrdered(const Node& node) {
+  return anyNode(node, [](const Node& inner) {
+    return inner.hasSideEffects() || inner.isNondeterministic() || inner.kind() == torch::jit::prim::GetAttr;
+  });
+}
+
+// What the node reads or gives, inside of its blocks too, of the memory that somebody writes to.
+void addTouched(const Node& node, const torch::jit::AliasDb& aliases, ValueSet& touched) {
+  const auto add = [&](c10::ArrayRef<const Value*> values) {
+    for (const Value* value : values) {
+      if (aliases.hasWriters(value)) {
+        touched.insert(value);
+      }
+    }
+  };
+  add(node.inputs());
+  add(node.outputs());
+  for (const Block* block : node.blocks()) {
+    for (const Node* inner : block->nodes()) {
+      addTouched(*inner, aliases, touched);
+    }
+    add(block->outputs());
+  }
+}
+
+}  // namespace
+
+bool writes(const Node& node) {
+  return anyNode(node, [](const Node& inner) {
+    const auto* schema = inner.maybeSchema();
+    return (schema && schema->is_mutable()) || inner.kind() == torch::jit::prim::SetAttr;
+  });
+}
+
+BlockDependencies dependenciesOf(const Block& block, const Roles& roles) {
+  BlockDependencies result;
+  std::unordered_map<const Node*, int> number;
+  std::vector<ValueSet> touched;
+  std::vector<int> writers;
+  int last_ordered = -1;
+  for (const Node* node : block.nodes()) {
+    if (!roles.isPlaced(*node)) {
+      continue;
+    }
+    const int index = static_cast<int>(result.nodes.size());
+    std::set<int> before;
+    for (const Value* need : roles.needsOf(*node)) {
+      const Node* producer = ancestorIn(block, *need->node());
+      const auto found = producer != nullptr ? number.find(producer) : number.end();
+      if (found != number.end()) {
+        before.insert(found->second);
+      }
+    }
+    touched.emplace_back();
+    addTouched(*node, roles.aliases(), touched.back());
+    // Behind the writers of what it touches and, if it writes itself, behind all who touch that.
+    for (const int writer : writers) {
+      if (!touched.back().empty() &&
+          roles.aliases().writesToAlias(const_cast<Node*>(result.nodes[static_cast<size_t>(writer)]), touched.back())) {
+        before.insert(writer);
+      }
+    }
+    if (writes(*node)) {
+      for (int other = 0; other < index; ++other) {
+        const ValueSet& values = touched[static_cast<size_t>(other)];
+        if (!values.empty() && roles.aliases().writesToAlias(const_cast<Node*>(node), values)) {
+          before.insert(other);
+        }
+      }
+      writers.push_back(index);
+    }
+    if (isOrdered(*node)) {
+      if (last_ordered >= 0) {
+        before.insert(last_ordered);
+      }
+      last_ordered = index;
+    }
+    number[node] = index;
+    result.nodes.push_back(node);
+    result.predecessors.emplace_back(before.begin(), before.end());
+  }
+  return result;
+}
+
+bool sharesWrittenMemory(const Node& node, const Roles& roles) {
+  if (writes(node)) {
+    return true;
+  }
+  const auto& aliases = roles.aliases();
+  return std::any_of(node.outputs().begin(), node.outputs().end(), [&](const Value* output) {
+    if (!aliases.hasWriters(output)) {
+      return false;
+    }
+    return std::any_of(node.inputs().begin(), node.inputs().end(), [&](const Value* input) {
+      return aliases.mayContainAlias(const_cast<Value*>(input), const_cast<Value*>(output));
+    });
+  });
+}
+
+}  // namespace torchtrt::partitioning

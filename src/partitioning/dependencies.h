@@ -1,0 +1,23 @@
+// What has to run before what, in one block: values used, memory written to, and effects, which keep their order.
+#pragma once
+
+#include <vector>
+
+#include "partitioning/roles.h"
+
+namespace torchtrt::partitioning {
+
+// For each placed node of the block, in order, the numbers of those that have to run before it.
+struct BlockDependencies {
+  std::vector<const torch::jit::Node*> nodes;
+  std::vector<std::vector<int>> predecessors;
+};
+BlockDependencies dependenciesOf(const torch::jit::Block& block, const Roles& roles);
+
+// Whether an engine, whose results are fresh memory, may take the node over: not if the node writes to memory, or gives
+// a view of memory that somebody writes to.
+bool sharesWrittenMemory(const torch::jit::Node& node, const Roles& roles);
+// Whether the node, or one inside of its blocks, writes to memory.
+bool writes(const torch::jit::Node& node);
+
+}  // namespace torchtrt::partitioning

@@ -1,0 +1,252 @@
+#include "partitioning/observation.h"
+
+#include <algorithm>
+#include <exception>
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/runtime/interpreter.h>
+
+#include "base/logging.h"
+#include "partitioning/dependencies.h"
+#include "partitioning/segment_builder.h"
+
+namespace torchtrt::partitioning {
+
+using torch::jit::Block;
+using torch::jit::IValue;
+using torch::jit::Node;
+using torch::jit::Stack;
+using torch::jit::Value;
+namespace prim = torch::jit::prim;
+
+namespace {
+
+constexpr int64_t kMaxTrips = 10000;  // of a loop, before what follows it stays unknown
+
+// The random numbers that a run draws are given back.
+class KeepRandomState {
+ public:
+  KeepRandomState() : state_(at::detail::getDefaultCPUGenerator().get_state()) {}
+  ~KeepRandomState() {
+    at::Generator generator = at::detail::getDefaultCPUGenerator();
+    generator.set_state(state_);
+  }
+  KeepRandomState(const KeepRandomState&) = delete;
+  KeepRandomState& operator=(const KeepRandomState&) = delete;
+
+ private:
+  at::Tensor state_;
+};
+
+Stack interpret(const Segment& segment, Stack stack) {
+  const torch::jit::Code code(segment.graph, "observed");
+  torch::jit::InterpreterState(code).run(stack);
+  return stack;
+}
+
+bool blockWrites(const Block& block) {
+  return std::any_of(block.nodes().begin(), block.nodes().end(), [](const Node* node) { return writes(*node); });
+}
+
+}  // namespace
+
+void Observations::run(const std::vector<std::optional<IValue>>& arguments) {
+  const at::NoGradGuard no_grad;
+  const KeepRandomState keep_random_state;
+  Environment environment;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i]) {
+      environment[graph_->inputs()[i]] = *arguments[i];
+      observe(*graph_->inputs()[i], *arguments[i]);
+    }
+  }
+  runBlock(*graph_->block(), environment);
+  ++runs_;
+}
+
+const ObservedType* Observations::find(const Value& value) const {
+  const auto found = types_.find(&value);
+  return found == types_.end() ? nullptr : &found->second;
+}
+
+void Observations::runBlock(const Block& block, Environment& environment) {
+  // A value is dropped behind the last node that needs it.
+  std::unordered_map<const Value*, const Node*> last_need;
+  for (const Node* node : block.nodes()) {
+    for (const Value* need : roles_.needsOf(*node)) {
+      if (need->node()->owningBlock() == &block) {
+        last_need[need] = node;
+      }
+    }
+  }
+  for (Value* output : const_cast<Block&>(block).outputs()) {
+    std::vector<Value*> needs;
+    roles_.addNeeds(output, needs);
+    for (const Value* need : needs) {
+      last_need.erase(need);
+    }
+  }
+  for (const Node* node : block.nodes()) {
+    const Role role = roles_.of(*node);
+    try {
+      if (node->kind() == prim::If) {
+        runIf(*node, environment);
+      } else if (node->kind() == prim::Loop) {
+        runLoop(*node, environment);
+      } else if (role == Role::kWork || role == Role::kOpener) {
+        runNode(*node, environment);
+      }
+    } catch (const std::exception& error) {
+      const std::string text = error.what();
+      TORCHTRT_LOG(kDEBUG, "the example run fails at " << node->kind().toQualString() << ": "
+                                                       << text.substr(0, text.find('\n')));
+    }
+    for (const Value* need : roles_.needsOf(*node)) {
+      const auto last = last_need.find(need);
+      if (last != last_need.end() && last->second == node) {
+        environment.erase(need);
+      }
+    }
+  }
+}
+
+void Observations::runNode(const Node& node, Environment& environment) {
+  SegmentBuilder builder(Target::kTorch, roles_);
+  builder.add(node);
+  for (const Value* output : node.outputs()) {
+    builder.addOutput(*output);
+  }
+  const Segment segment = builder.take();
+  Stack stack;
+  for (const Value* input : segment.inputs) {
+    const auto known = environment.find(input);
+    if (known == environment.end()) {
+      return;
+    }
+    stack.push_back(known->second);
+  }
+  const Stack results = interpret(segment, std::move(stack));
+  for (size_t i = 0; i < segment.outputs.size(); ++i) {
+    environment[segment.outputs[i]] = results[i];
+    observe(*segment.outputs[i], results[i]);
+  }
+}
+
+void Observations::runIf(const Node& node, Environment& environment) {
+  const auto condition = valueOf(*node.input(0), environment);
+  const std::optional<bool> taken = condition ? std::optional(condition->toBool()) : std::nullopt;
+  // The branch that is not taken runs too, for what is in it alone.
+  for (const size_t branch : {size_t{0}, size_t{1}}) {
+    const Block& block = *node.blocks()[branch];
+    const bool is_taken = taken && *taken == (branch == 0);
+    if (!is_taken && !blockWrites(block)) {
+      Environment aside = environment;
+      runBlock(block, aside);
+    }
+  }
+  if (taken) {
+    const Block& block = *node.blocks()[*taken ? 0 : 1];
+    runBlock(block, environment);
+    giveOutputs(node, block, 0, environment);
+  }
+}
+
+void Observations::runLoop(const Node& node, Environment& environment) {
+  const Block& body = *node.blocks()[0];
+  const auto trips = valueOf(*node.input(0), environment);
+  auto condition = valueOf(*node.input(1), environment);
+  std::vector<std::optional<IValue>> carried;
+  for (size_t i = 2; i < node.inputs().size(); ++i) {
+    carried.push_back(valueOf(*node.input(i), environment));
+  }
+  const auto give = [&](const Value* to, const std::optional<IValue>& value) {
+    environment.erase(to);
+    if (value) {
+      environment[to] = *value;
+      observe(*to, *value);
+    }
+  };
+  for (int64_t trip = 0; trips && condition && trip < trips->toInt() && condition->toBool(); ++trip) {
+    if (trip == kMaxTrips) {
+      return;
+    }
+    environment[body.inputs()[0]] = trip;
+    for (size_t i = 0; i < carried.size(); ++i) {
+      give(body.inputs()[i + 1], carried[i]);
+    }
+    runBlock(body, environment);
+    condition = valueOf(*body.outputs()[0], environment);
+    for (size_t i = 0; i < carried.size(); ++i) {
+      carried[i] = valueOf(*body.outputs()[i + 1], environment);
+    }
+  }
+  if (trips && condition) {
+    for (size_t i = 0; i < carried.size(); ++i) {
+      give(node.outputs()[i], carried[i]);
+    }
+  }
+}
+
+void Observations::giveOutputs(const Node& node, const Block& block, size_t first, Environment& environment) {
+  for (size_t i = 0; i < node.outputs().size(); ++i) {
+    if (const auto value = valueOf(*block.outputs()[first + i], environment)) {
+      environment[node.output(i)] = *value;
+      observe(*node.output(i), *value);
+    }
+  }
+}
+
+std::optional<IValue> Observations::valueOf(const Value& value, const Environment& environment) {
+  const auto known = environment.find(&value);
+  if (known != environment.end()) {
+    return known->second;
+  }
+  if (auto constant = torch::jit::toIValue(&value)) {
+    return constant;
+  }
+  if (roles_.of(*value.node()) != Role::kCarried) {
+    return std::nullopt;
+  }
+  SegmentBuilder builder(Target::kTorch, roles_);
+  builder.addOutput(value);
+  const Segment segment = builder.take();
+  Stack stack;
+  for (const Value* input : segment.inputs) {
+    const auto need = environment.find(input);
+    if (need == environment.end()) {
+      return std::nullopt;
+    }
+    stack.push_back(need->second);
+  }
+  return interpret(segment, std::move(stack)).front();
+}
+
+void Observations::observe(const Value& value, const IValue& seen) {
+  if (!seen.isTensor() || !seen.toTensor().defined()) {
+    return;
+  }
+  const at::Tensor& tensor = seen.toTensor();
+  const auto [entry, is_new] = types_.try_emplace(&value);
+  ObservedType& type = entry->second;
+  if (is_new) {
+    type.dtype = tensor.scalar_type();
+  }
+  const auto [last, is_first] = last_run_.try_emplace(&value, -1);
+  const size_t rank = type.sizes.empty() ? static_cast<size_t>(tensor.dim()) : type.sizes.front().size();
+  type.is_steady &= type.dtype == tensor.scalar_type() && rank == static_cast<size_t>(tensor.dim());
+  if (!type.is_steady) {
+    return;
+  }
+  if (last->second != runs_) {
+    type.sizes.push_back(tensor.sizes().vec());
+    last->second = runs_;
+    return;
+  }
+  for (size_t i = 0; i < rank; ++i) {
+    int64_t& size = type.sizes.back()[i];
+    size = size == tensor.size(static_cast<int64_t>(i)) ? size : -1;
+  }
+}
+
+}  // namespace torchtrt::partitioning

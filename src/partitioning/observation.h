@@ -1,0 +1,54 @@
+// What tensors turn out to be when PyTorch runs the graph on example arguments: the types of what Torch segments give,
+// where no symbolic propagation reaches. Node by node, in branches and loops too; what fails stays unknown.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include <torch/script.h>
+
+#include "partitioning/roles.h"
+#include "torchtrt/export.h"
+
+namespace torchtrt::partitioning {
+
+struct ObservedType {
+  at::ScalarType dtype = at::kFloat;
+  std::vector<std::vector<int64_t>> sizes;  // per run in which it was seen; -1 where a run saw several sizes
+  bool is_steady = true;                    // always of one dtype and rank
+};
+
+class TORCHTRT_API Observations {
+ public:
+  Observations(std::shared_ptr<torch::jit::Graph> graph, const Roles& roles)
+      : graph_(std::move(graph)), roles_(roles) {}
+
+  // One run. An argument that is missing is nothing; what depends on it is not seen. Arguments may be written to.
+  void run(const std::vector<std::optional<torch::jit::IValue>>& arguments);
+  int runs() const {
+    return runs_;
+  }
+  // Null where the value was not seen, or is no tensor.
+  const ObservedType* find(const torch::jit::Value& value) const;
+
+ private:
+  using Environment = std::unordered_map<const torch::jit::Value*, torch::jit::IValue>;
+
+  void runBlock(const torch::jit::Block& block, Environment& environment);
+  void runNode(const torch::jit::Node& node, Environment& environment);
+  void runIf(const torch::jit::Node& node, Environment& environment);
+  void runLoop(const torch::jit::Node& node, Environment& environment);
+  void giveOutputs(const torch::jit::Node& node, const torch::jit::Block& block, size_t first,
+                   Environment& environment);
+  std::optional<torch::jit::IValue> valueOf(const torch::jit::Value& value, const Environment& environment);
+  void observe(const torch::jit::Value& value, const torch::jit::IValue& seen);
+
+  std::shared_ptr<torch::jit::Graph> graph_;
+  const Roles& roles_;
+  std::unordered_map<const torch::jit::Value*, ObservedType> types_;
+  std::unordered_map<const torch::jit::Value*, int> last_run_;
+  int runs_ = 0;
+};
+
+}  // namespace torchtrt::partitioning

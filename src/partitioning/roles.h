@@ -1,0 +1,62 @@
+// What part each node plays for partitioning. Most are work that has to be placed. Numbers, shapes and lists are
+// carried along: copied to wherever they are needed, so that they never cut a segment.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include <torch/csrc/jit/ir/alias_analysis.h>
+#include <torch/script.h>
+
+#include "torchtrt/export.h"
+
+namespace torchtrt::partitioning {
+
+enum class Role {
+  kConstant,  // copied
+  kCarried,   // copied: numbers made from numbers and shapes, and lists, tuples and dicts as they are built
+  kOpener,    // takes a collection among the arguments apart; what comes out is there from the start
+  kWork,      // is placed in one segment
+  kControl,   // a branch or loop: placed, and partitioned inside
+};
+
+class TORCHTRT_API Roles {
+ public:
+  explicit Roles(const std::shared_ptr<torch::jit::Graph>& graph);
+
+  Role of(const torch::jit::Node& node) const;
+  bool isPlaced(const torch::jit::Node& node) const {
+    const Role role = of(node);
+    return role == Role::kWork || role == Role::kControl;
+  }
+  // The values that have to be there before the node can run, without repeats: what placed nodes, openers and arguments
+  // give, seen through all that is carried, inside of the node's blocks too.
+  const std::vector<torch::jit::Value*>& needsOf(const torch::jit::Node& node) const;
+  // The same for a value alone; nothing for a constant.
+  void addNeeds(torch::jit::Value* value, std::vector<torch::jit::Value*>& needs) const;
+
+  const torch::jit::AliasDb& aliases() const {
+    return aliases_;
+  }
+
+ private:
+  Role roleFor(const torch::jit::Node& node) const;
+  bool isCarried(const torch::jit::Node& node) const;
+  bool isOpener(const torch::jit::Node& node) const;
+  bool isWritten(const torch::jit::Node& node) const;
+  void addBlock(const torch::jit::Block& block);
+
+  torch::jit::AliasDb aliases_;
+  bool shapes_are_written_ = false;
+  std::unordered_map<const torch::jit::Node*, Role> roles_;
+  mutable std::unordered_map<const torch::jit::Node*, std::vector<torch::jit::Value*>> needs_;
+};
+
+// Whether a value of this type is, or holds, a tensor.
+bool holdsTensors(const c10::TypePtr& type);
+bool isTensor(const torch::jit::Value& value);
+// The node of the block that is, or contains, this one; null where the block is elsewhere.
+const torch::jit::Node* ancestorIn(const torch::jit::Block& block, const torch::jit::Node& node);
+
+}  // namespace torchtrt::partitioning

@@ -1,0 +1,23 @@
+// Whether a group of nodes is worth an engine of its own.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <torch/script.h>
+
+#include "torchtrt/export.h"
+
+namespace torchtrt::partitioning {
+
+// With a minimum: whether there are as many nodes, counted as the reference does (all but constants). Without one: by
+// what an engine saves, which is a heavy operator, or enough light ones to fuse; a lone view saves nothing.
+struct Worth {
+  bool suffices = false;
+  int64_t saving = 0;  // to compare groups: the smaller, the less is lost without the engine
+};
+TORCHTRT_API Worth worthOf(const std::vector<const torch::jit::Node*>& nodes, int64_t node_count,
+                           const std::optional<uint64_t>& min_block_size);
+
+}  // namespace torchtrt::partitioning

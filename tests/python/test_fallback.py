@@ -1,0 +1,225 @@
+"""Modules of which not all converts: what is in engines, what stays in PyTorch and why, and that results are PyTorch's."""
+
+import io
+import typing
+
+import pytest
+import torch
+from torch import nn
+
+import torchtrt
+
+TOLERANCE = 1e-4
+
+
+def assert_same(actual, expected):
+    """Structure, types, shapes and dtypes are the same; floating values within the tolerance."""
+    assert type(actual) is type(expected)
+    if isinstance(expected, torch.Tensor):
+        assert actual.shape == expected.shape and actual.dtype == expected.dtype
+        if expected.is_floating_point() and expected.numel():
+            assert (actual - expected).abs().max() <= TOLERANCE * expected.abs().max()
+        else:
+            assert torch.equal(actual, expected)
+    elif isinstance(expected, dict):
+        assert list(actual) == list(expected)
+        for key in expected:
+            assert_same(actual[key], expected[key])
+    elif isinstance(expected, (tuple, list)):
+        assert len(actual) == len(expected)
+        for a, e in zip(actual, expected, strict=True):
+            assert_same(a, e)
+    else:
+        assert actual == expected
+
+
+def saved(module):
+    buffer = io.BytesIO()
+    torch.jit.save(module, buffer)
+    buffer.seek(0)
+    return torch.jit.load(buffer)
+
+
+def check(module, *arguments, inputs=None, **options):
+    """Compiles, compares with eager before and after saving, and gives the report."""
+    module = module.eval()
+    options.setdefault("inputs", inputs if inputs is not None else list(arguments))
+    compiled = torchtrt.compile(torch.jit.script(module), **options)
+    with torch.no_grad():
+        expected = module(*arguments)
+        assert_same(compiled(*arguments), expected)
+        assert_same(saved(compiled)(*arguments), expected)
+    return torchtrt.report(compiled)
+
+
+def targets(report):
+    return [segment.target for segment in report.segments]
+
+
+class Convolutions(nn.Module):
+    """Document 001's: two convolutions, log_sigmoid, a third convolution."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv1, self.conv2, self.conv3 = (nn.Conv2d(3, 3, 3, padding=1) for _ in range(3))
+
+    def forward(self, x):
+        x = self.conv2(self.conv1(x))
+        return self.conv3(torch.nn.functional.logsigmoid(x))
+
+
+LOG_SIGMOID = {"torch_executed_ops": ["aten::log_sigmoid"]}
+
+
+def test_document_001s_module_is_two_engines_around_log_sigmoid():
+    report = check(Convolutions(), torch.randn(1, 3, 8, 8), **LOG_SIGMOID)
+    assert targets(report) == ["engine", "torch", "engine"]
+    assert [len(segment.nodes) for segment in report.segments] == [2, 1, 1]
+    assert report.segments[1].nodes[0].startswith("aten::log_sigmoid # ")
+    assert report.segments[1].reasons == ["torch_executed_ops keeps aten::log_sigmoid in PyTorch"]
+    assert report.segments[0].inputs == ["x: float32 [1, 3, 8, 8]"]
+
+
+def test_a_minimum_that_no_block_reaches_leaves_all_to_pytorch():
+    report = check(Convolutions(), torch.randn(1, 3, 8, 8), min_block_size=30, **LOG_SIGMOID)
+    assert targets(report) == ["torch"]
+    assert "its block has" in " ".join(report.segments[0].reasons)
+
+
+def test_dynamic_shapes_pass_through_pytorchs_segments():
+    module = Convolutions().eval()
+    compiled = torchtrt.compile(torch.jit.script(module), inputs=[torchtrt.Input(
+        min_shape=[1, 3, 8, 8], opt_shape=[2, 3, 8, 8], max_shape=[4, 3, 16, 16])], **LOG_SIGMOID)
+    for shape in ([1, 3, 8, 8], [4, 3, 16, 16], [3, 3, 9, 15]):
+        x = torch.randn(shape)
+        assert_same(compiled(x), module(x).detach())
+    assert torchtrt.report(compiled).segments[2].inputs[0].endswith("float32 [s0, 3, s1, s2]")
+
+
+def test_modules_stay_in_pytorch_by_class_and_by_path():
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = nn.Linear(4, 4)
+
+        def forward(self, x):
+            return torch.relu(self.linear(x))
+
+    module = nn.Sequential(nn.Linear(4, 4), Block(), nn.Linear(4, 4))
+    x = torch.randn(2, 4)
+    by_class = check(module, x, torch_executed_modules=[f"{Block.__module__}.Block"])
+    by_path = check(module, x, torch_executed_modules=["1"])
+    for report in (by_class, by_path):
+        assert targets(report) == ["engine", "torch", "engine"]
+        assert [node.split(" ")[0] for node in report.segments[1].nodes] == ["aten::linear", "aten::relu"]
+
+
+def test_branches_and_loops_run_engines_inside():
+    class Controlled(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.one, self.two = nn.Linear(4, 4), nn.Linear(4, 4)
+
+        def forward(self, x, n: int = 2):
+            if bool(x.sum() > 0):
+                y = torch.tanh(self.one(x))
+            else:
+                y = self.two(x) * 2
+            for i in range(n):
+                y = self.two(y) + i
+            return y, n
+
+    module, x = Controlled().eval(), torch.rand(3, 4)
+    report = check(module, x)
+    inside = [segment for segment in report.segments if "." in segment.index and segment.target == "engine"]
+    assert len(inside) == 3
+    compiled = torchtrt.compile(torch.jit.script(module), inputs=[[3, 4]])
+    for argument in (x, -x):
+        for n in (0, 1, 5):
+            assert_same(compiled(argument, n), tuple(
+                value.detach() if isinstance(value, torch.Tensor) else value for value in module(argument, n)))
+
+
+class Pair(typing.NamedTuple):
+    left: torch.Tensor
+    right: int
+
+
+class Collections(nn.Module):
+    def forward(self, x, pairs: list[tuple[torch.Tensor, torch.Tensor]], name: str = "y", scale: float | None = None):
+        y = torch.relu(x) + pairs[0][1]
+        if scale is not None:
+            y = y * scale
+        return {name: y, "x": x}, Pair(y, y.size(0)), [y, x, y], None, 3, name, (x, (y,))
+
+
+@pytest.mark.parametrize("scale", [None, 0.5])
+def test_the_signature_is_kept(scale):
+    x = torch.randn(2, 3)
+    module = Collections().eval()
+    compiled = torchtrt.compile(torch.jit.script(module), inputs=[x])
+    arguments = (x, [(x, x + 1)], "z", scale)
+    for each in (compiled, saved(compiled)):
+        actual, expected = each(*arguments), module(*arguments)
+        assert_same(actual[0], expected[0])
+        assert_same(tuple(actual[1]), tuple(expected[1]))
+        assert_same(tuple(actual[2:]), tuple(expected[2:]))
+    assert str(compiled.forward.schema).partition("self, ")[2] == str(
+        torch.jit.script(module).forward.schema).partition("self, ")[2]
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.float64, torch.int32, torch.bool, torch.uint8, torch.float16])
+def test_dtypes_cross_borders_exactly(dtype):
+    class Mixed(nn.Module):
+        def forward(self, x):
+            y = torch.flip(x, [0])
+            y = torch.special.bessel_j0(y.to(torch.float64)).to(x.dtype)
+            return torch.cat([y, x]), torch.stack([x, y])
+
+    x = torch.arange(6).reshape(2, 3).to(dtype)
+    check(Mixed(), x, min_block_size=1)
+
+
+def test_writes_through_views_are_seen():
+    class Writes(nn.Module):
+        def forward(self, x):
+            y = torch.relu(x)
+            before = torch.tanh(y)
+            y[0] = 1.5
+            y[:, 1:].mul_(2)
+            return before + torch.exp(y), y
+
+    check(Writes(), torch.randn(3, 4), min_block_size=1)
+
+
+def test_an_argument_that_is_written_to_is_written_to():
+    class Writes(nn.Module):
+        def forward(self, x):
+            x.add_(1)
+            return torch.relu(x) * 2
+
+    module = torch.jit.script(Writes().eval())
+    compiled = torchtrt.compile(module, inputs=[[2, 3]], min_block_size=1)
+    x = torch.randn(2, 3)
+    y = x.clone()
+    assert torch.equal(compiled(x), module(y)) and torch.equal(x, y)
+
+
+def test_a_module_that_computes_nothing_comes_back():
+    x = torch.randn(2)
+    compiled = torchtrt.compile(torch.jit.script(nn.Identity().eval()), inputs=[x])
+    assert torch.equal(compiled(x), x)
+    assert torchtrt.report(compiled).engine_segments == 0
+
+
+def test_two_compiles_with_fallback_give_the_same_graph():
+    module = torch.jit.script(Convolutions().eval())
+    first, second = (torchtrt.compile(module, inputs=[[1, 3, 8, 8]], **LOG_SIGMOID) for _ in range(2))
+    assert str(first.graph) == str(second.graph)
+
+
+def test_one_line_is_told(capfd):
+    torchtrt.compile(torch.jit.script(Convolutions().eval()), inputs=[[1, 3, 8, 8]], **LOG_SIGMOID)
+    told = [line for line in capfd.readouterr().err.splitlines() if "Convolutions" in line]
+    assert len(told) == 1
+    assert "2 engines, 1 segment in PyTorch, 75% of 4 nodes in engines; in PyTorch: 1x torch_executed_ops keeps" in told[0]
