@@ -92,9 +92,8 @@ Failures SegmentEngines::convert(const std::vector<const Segment*>& segments,
       }
       ConversionRequest request;
       request.name = name;
-      auto converted = describe(*segments[i], request, failures)
-                           ? tryConvert(*segments[i], std::move(request), failures)
-                           : nullptr;
+      auto converted =
+          describe(*segments[i], request, failures) ? tryConvert(*segments[i], std::move(request), failures) : nullptr;
       if (converted) {
         rewriting::applyRewriters(converted, options_.rewriters);
       }

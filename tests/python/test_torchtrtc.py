@@ -114,9 +114,10 @@ def test_other_spellings_are_taken(folder):
 
 
 @pytest.mark.parametrize("option", ["--tem", "--torch-executed-mod"])
-def test_module_to_keep_in_pytorch_is_refused_by_name(folder, option):
-    process = torchtrtc(folder / "relu.ts", folder / "never.ts", "(2)", f"{option}=Other")
-    assert process.returncode == 2 and "torch_executed_modules names Other" in process.stderr
+def test_a_module_can_be_kept_in_pytorch(folder, option):
+    process = succeeds(folder / "lenet.ts", folder / "kept_module.ts", LENET_INPUT, f"{option}=feat")
+    assert "torch_executed_modules keeps feat in PyTorch" in process.stderr
+    assert_is_lenet(folder / "kept_module.ts")
 
 
 def test_help_names_every_option():
@@ -273,7 +274,7 @@ def test_check_names_the_library_of_a_missing_class(folder, compiled):
 def test_failed_compile_leaves_the_old_file(folder):
     target = folder / "kept.ts"
     target.write_text("old")
-    process = torchtrtc(folder / "inverse.ts", target, "(2,2)")
+    process = torchtrtc("--require-full-compilation", folder / "inverse.ts", target, "(2,2)")
     assert process.returncode == 1 and "[C001]" in process.stderr
     assert target.read_text() == "old"
 
