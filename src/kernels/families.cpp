@@ -31,6 +31,7 @@ const std::vector<Family>& families() {
       {"concatenation", {{"reference", createConcatenationReference}}},
       {"convolution",
        {{"depthwise", convolution::createDepthwise},
+        {"winograd", convolution::createWinograd},
         {"highway", convolution::createHighway},
         {"onednn", convolution::createOneDnn},
         {"reference", createConvolutionReference}}},

@@ -181,7 +181,7 @@ HWY_INLINE void micro(const Rows& rows, const Terms& terms, int row, const Packe
   for (int p = 0; p < kPanels; ++p) {
     b[p] = panels[p].data;
   }
-  constexpr bool kFetches = kRows * kWide > 2 * kChains;  // only where a step has the time
+  constexpr bool kFetches = kRows * kWide >= 2 * kChains;  // only where a step has the time
   const char* ahead = terms.ahead;
   const float* a[kRows];
 #pragma GCC unroll 16
@@ -313,7 +313,8 @@ void runSlab(const Slab& slab) {
   for (int64_t tile = 0; tile < tiles; ++tile) {
     const int64_t first = tile * kTileRows;
     const EvenRows rows(slab, first, static_cast<int>(std::min<int64_t>(kTileRows, slab.rows - first)));
-    if (slab.ahead == nullptr) {
+    // A single row adds up in an order of its own, which must not depend on what comes next.
+    if (slab.ahead == nullptr || rows.count == 1) {
       runRows(rows, terms, slab.panels.data(), static_cast<int>(slab.panels.size()));
       continue;
     }

@@ -6,73 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels_fast/compare.h"
+#include "kernels_fast/convolution_problem.h"
 
 namespace torchtrt::kernels {
 namespace {
-
-struct Convolution {
-  std::vector<int64_t> input;        // [N, C, d...]
-  std::vector<int64_t> kernel;       // [K, C/g, k...]
-  std::vector<int64_t> stride = {};  // all 1 when empty; so are dilations, and paddings are 0
-  std::vector<int64_t> pre_padding = {};
-  std::vector<int64_t> post_padding = {};
-  std::vector<int64_t> dilation = {};
-  int64_t groups = 1;
-  bool bias = true;
-  bool residual = false;
-  bool dynamic = false;         // batch and spatial dims
-  std::string activation = "";  // with its alpha and beta: ", activation=..."
-  const char* input_order = "@0231";
-  const char* output_order = "@0231";
-};
-
-std::string list(const std::vector<int64_t>& values, const char* separator = ", ") {
-  std::string text = "[";
-  for (const int64_t value : values) {
-    text += (text.size() > 1 ? separator : "") + std::to_string(value);
-  }
-  return text + "]";
-}
-
-std::string shape(const std::vector<int64_t>& values, bool dynamic) {
-  std::string text = "[";
-  for (size_t i = 0; i < values.size(); ++i) {
-    text += (i > 0 ? "," : "") + std::string(dynamic && i != 1 ? "?" : "") + std::to_string(values[i]);
-  }
-  return text + "]";
-}
-
-std::string toText(const Convolution& c) {
-  const size_t rank = c.input.size() - 2;
-  const auto value = [&](const std::vector<int64_t>& values, int64_t missing) {
-    return values.empty() ? std::vector<int64_t>(rank, missing) : values;
-  };
-  const auto stride = value(c.stride, 1);
-  const auto dilation = value(c.dilation, 1);
-  const auto pre = value(c.pre_padding, 0);
-  const auto post = value(c.post_padding, 0);
-  std::vector<int64_t> output = {c.input[0], c.kernel[0]};
-  for (size_t i = 0; i < rank; ++i) {
-    output.push_back((c.input[i + 2] + pre[i] + post[i] - dilation[i] * (c.kernel[i + 2] - 1) - 1) / stride[i] + 1);
-  }
-  std::string text =
-      "convolution float32 " + shape(c.input, c.dynamic) + c.input_order + "x" + list(c.kernel, ",") + "!x";
-  text += c.bias ? list({c.kernel[0]}) : "null";
-  if (c.residual) {
-    text += "x" + shape(output, c.dynamic) + c.output_order;
-  }
-  text += " -> " + shape(output, c.dynamic) + c.output_order + " {" + c.activation;
-  text += "dilation=" + list(dilation) + ", groups=" + std::to_string(c.groups) + ", post_padding=" + list(post);
-  return text + ", pre_padding=" + list(pre) + ", stride=" + list(stride) + "}";
-}
-
-void check(const char* implementation, const Convolution& convolution, double rtol = 0) {
-  CompareOptions options;
-  options.rtol = rtol;
-  options.atol = rtol == 0 ? 0 : 1e-6;
-  expectMatchesReference(toText(convolution), implementation, options);
-}
 
 TEST(HighwayConvolution, PointwiseForEveryTailOfRowsAndColumns) {
   for (const int64_t outputs : {1, 3, 7, 16, 17, 33, 48, 64, 80, 112, 200}) {

@@ -1,0 +1,41 @@
+// One 2x2 tile of outputs of a 3x3 convolution in the Winograd domain: the vector code that
+// winograd.cpp calls.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "kernels/gemm/packed_gemm.h"
+
+namespace torchtrt::kernels::convolution {
+
+inline constexpr int kPatch = 16;   // 4x4 input pixels, and as many products
+inline constexpr int kOutputs = 4;  // 2x2 output pixels
+
+struct WinogradInput {
+  std::array<const float*, kPatch> pixels;  // row by row, each at channel 0; zeros where there is padding
+  float* to;                                // transformed patch: value i at to + i * step
+  int64_t step;
+  int64_t channels;  // a multiple of every vector's length
+};
+
+struct WinogradOutput {
+  const float* from;  // product i at from + i * step
+  int64_t step;
+  std::array<float*, kOutputs> out;             // null outside of the image
+  std::array<const float*, kOutputs> residual;  // null where there is none
+  const float* bias;                            // null or one per column
+  int64_t columns;                              // a multiple of every vector's length
+  const gemm::Epilogue* epilogue;
+};
+
+struct WinogradFunctions {
+  void (*input)(const WinogradInput& tile) = nullptr;
+  // False when an infinity or NaN was met: then the tile's values are not to be used.
+  bool (*output)(const WinogradOutput& tile) = nullptr;
+  // The epilogue alone, over `count` values; count is a multiple of every vector's length.
+  void (*finish)(const gemm::Epilogue& epilogue, float* values, int64_t count) = nullptr;
+};
+WinogradFunctions winogradFunctions();  // for this machine
+
+}  // namespace torchtrt::kernels::convolution
