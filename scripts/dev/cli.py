@@ -49,6 +49,13 @@ def parse():
     sub.add_argument("rest", nargs=argparse.REMAINDER, metavar="ARGUMENT")
 
     sub = command(
+        "models",
+        "build and run bench/coverage.py: what is in engines, over models of every kind",
+        lambda a: testing.run_script(a.preset, "bench/coverage.py", a.rest),
+    )
+    sub.add_argument("rest", nargs=argparse.REMAINDER, metavar="ARGUMENT")
+
+    sub = command(
         "format", "lay the C++ files out with clang-format", lambda a: checks.format_sources(a.files), preset=False
     )
     sub.add_argument("files", nargs="*", metavar="FILE", help="default: all")
