@@ -26,6 +26,21 @@ namespace prim = torch::jit::prim;
 
 using Attribute = std::pair<const c10::ivalue::Object*, std::string>;
 
+// Constants of a graph do not take part in autograd.
+IValue withoutGradient(IValue value) {
+  if (value.isTensor()) {
+    return value.toTensor().requires_grad() ? value.toTensor().detach() : value;
+  }
+  if (value.isTensorList()) {
+    c10::List<at::Tensor> tensors;
+    for (const at::Tensor& tensor : value.toTensorVector()) {
+      tensors.push_back(tensor.detach());
+    }
+    return tensors;
+  }
+  return value;
+}
+
 class AttributeFreezer {
  public:
   AttributeFreezer(GraphPtr graph, const torch::jit::Module& module) : graph_(std::move(graph)) {
@@ -140,9 +155,7 @@ class AttributeFreezer {
     if (known != constants_.end()) {
       return known->second;
     }
-    if (value.isTensor() && value.toTensor().requires_grad()) {
-      value = value.toTensor().detach();
-    }
+    value = withoutGradient(std::move(value));
     torch::jit::WithInsertPoint guard(*graph_->block()->nodes().begin());
     const auto constant = torch::jit::tryInsertConstant(*graph_, value, node.sourceRange(), node.scope());
     if (!constant) {

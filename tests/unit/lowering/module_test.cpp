@@ -53,6 +53,19 @@ TEST(LowerModule, ParametersBecomeConstantsThatShareTheirStorage) {
   EXPECT_EQ(lowered.module_name, "__torch__.Net");
 }
 
+TEST(LowerModule, ListsOfParametersBecomeConstantsToo) {
+  Module module = makeModule("def forward(self, x):\n  return x + 1\n");  // nn.LSTM keeps its weights in such a list
+  const c10::List<at::Tensor> weights({module.attr("weight").toTensor()});
+  module.register_attribute("weights", c10::ListType::ofTensors(), weights);
+  module.define("def chosen(self, x):\n  return x + self.weights[0]\n");
+  EXPECT_EQ(textOf(*lower(module, "chosen", kVerified).graph), R"(graph(%0 : Tensor):
+  %1 : int = prim::Constant[value=1]()
+  %2 : Tensor = prim::Constant[value= 1  1  1  1  1  1 [ CPUFloatType{2,3} ]]()
+  %3 : Tensor = aten::add(%0, %2, %1)
+  return (%3)
+)");
+}
+
 TEST(LowerModule, CallsOfSubmodulesAreInlined) {
   Module outer("Outer");
   outer.register_module("inner", makeModule("def forward(self, x):\n  return torch.relu(x)\n"));
