@@ -81,12 +81,15 @@ class TORCHTRT_API PluginRegistry {
   PluginRegistry& operator=(const PluginRegistry&) = delete;
 
   // Throws EngineError (kPlugin) when the name is taken or the interface version is another one.
-  void add(const std::shared_ptr<const PluginCreator>& creator);
+  // `library`: the file it came from, which plans remember.
+  void add(const std::shared_ptr<const PluginCreator>& creator, const std::string& library = "");
   void remove(std::string_view plugin_namespace, std::string_view type, std::string_view version);
   std::shared_ptr<const PluginCreator> find(std::string_view plugin_namespace, std::string_view type,
                                             std::string_view version) const;
+  // File name of the library that the plugin of these attributes came from; "" when it is unknown or linked in.
+  std::string libraryOf(const Attributes& attributes) const;
   // The plugin that a PLUGIN_V2 layer's attributes name. Throws EngineError (kPlugin) when there is none, or creating
-  // it fails.
+  // it fails. A field "library" (builders add it) is for the message only.
   std::unique_ptr<Plugin> create(const Attributes& attributes) const;
   std::vector<std::string> names() const;  // "namespace::type version 1", sorted
 
@@ -95,4 +98,23 @@ class TORCHTRT_API PluginRegistry {
   std::unique_ptr<Impl> impl_;
 };
 
+// Opens a shared library made with TORCHTRT_PLUGIN_LIBRARY and registers its plugins; once per library, which stays
+// open. Throws EngineError (kPlugin) for a file that is no such library or was built for another interface version.
+TORCHTRT_API void loadLibrary(const std::string& path);
+
+// Registers the plugins that come with torchtrt, once. Builder, engine and tools call it.
+TORCHTRT_API void registerBuiltinPlugins();
+
+using CreatorList = std::vector<std::shared_ptr<const PluginCreator>>;
+
 }  // namespace torchtrt::plugin
+
+// In one file of a plugin library; `creators` is a function without arguments that returns a CreatorList. The version
+// is asked for before anything else of the library is touched.
+#define TORCHTRT_PLUGIN_LIBRARY(creators)                                                            \
+  extern "C" TORCHTRT_API int torchtrtPluginInterfaceVersion() {                                     \
+    return torchtrt::plugin::kInterfaceVersion;                                                      \
+  }                                                                                                  \
+  extern "C" TORCHTRT_API void torchtrtPluginCreators(torchtrt::plugin::CreatorList* creators_out) { \
+    *creators_out = creators();                                                                      \
+  }

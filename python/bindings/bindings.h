@@ -5,6 +5,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include "torchtrt/rewriting.h"
+
 namespace torchtrt::bindings {
 
 void addErrors(pybind11::module_& module);
@@ -13,5 +15,9 @@ void addInput(pybind11::module_& module);
 void addCompileSpec(pybind11::module_& module);
 void addReport(pybind11::module_& module);
 void addFunctions(pybind11::module_& module);
+void addNetwork(pybind11::module_& module);
+void addRewriting(pybind11::module_& module);
+
+rewriting::NetworkRewriter pythonRewriter(const pybind11::function& body);
 
 }  // namespace torchtrt::bindings

@@ -73,6 +73,8 @@ void addCompileSpec(py::module_& module) {
            [](CompileSpec& spec, const py::tuple& samples) {
              spec.sample_inputs = nested(samples).toTupleRef().elements().vec();
            })
+      .def("add_rewriter",
+           [](CompileSpec& spec, const py::function& body) { spec.rewriters.push_back(pythonRewriter(body)); })
       .def_readwrite("disable_tf32", &CompileSpec::disable_tf32)
       .def_readwrite("sparse_weights", &CompileSpec::sparse_weights)
       .def_readwrite("refit", &CompileSpec::refit)

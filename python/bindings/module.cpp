@@ -8,4 +8,6 @@ PYBIND11_MODULE(_torchtrt, module) {
   addCompileSpec(module);
   addReport(module);
   addFunctions(module);
+  addNetwork(module);
+  addRewriting(module);
 }

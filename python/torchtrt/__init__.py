@@ -28,7 +28,7 @@ _HOME = {
     "set_device": "_compile",
     "translated_errors": "_errors",
 }
-_MODULES = ["logging", "runtime", "ts"]
+_MODULES = ["functional", "graph_rewriting", "logging", "network", "runtime", "ts"]
 
 __all__ = [*_HOME, *_MODULES]
 

@@ -6,6 +6,9 @@ from typing import Any
 import torch
 
 from torchtrt import logging as logging
+from torchtrt import functional as functional
+from torchtrt import graph_rewriting as graph_rewriting
+from torchtrt import network as network
 from torchtrt import runtime as runtime
 from torchtrt import ts as ts
 
@@ -167,6 +170,7 @@ def compile(
     op_precision: dtype | torch.dtype | None = None,
     capability: EngineCapability = ...,
     sample_inputs: Sequence[Any] | None = None,
+    rewriters: Sequence[Any] | None = None,
     disable_tf32: bool = False,
     sparse_weights: bool = False,
     refit: bool = False,

@@ -27,7 +27,7 @@ _PLAIN_OPTIONS = {
     "min_block_size": 3,
 }
 _LIST_OPTIONS = ["torch_executed_ops", "torch_executed_modules"]
-_OTHER_OPTIONS = ["device", "enabled_precisions", "op_precision", "capability", "sample_inputs"]
+_OTHER_OPTIONS = ["device", "enabled_precisions", "op_precision", "capability", "sample_inputs", "rewriters"]
 _OPTIONS = [*_PLAIN_OPTIONS, *_LIST_OPTIONS, *_OTHER_OPTIONS]
 # What the reference's kinds of front end are called; here there is one.
 _FRONT_ENDS = {"default", "ts", "torchscript"}
@@ -72,7 +72,30 @@ def _spec(extension, inputs, input_signature, options):
     spec.capability = int(options.get("capability") or _enums.EngineCapability.STANDARD)
     if options.get("sample_inputs") is not None:
         spec.set_sample_inputs(tuple(options["sample_inputs"]))
+    for rewriter in options.get("rewriters") or []:
+        spec.add_rewriter(_rewriter(rewriter))
     return spec
+
+
+def _rewriter(rewriter):
+    """A function of the extension's network, of a callable, a manager, or a manager with its arguments."""
+    manager, args = rewriter if isinstance(rewriter, tuple) else (rewriter, None)
+    if hasattr(manager, "rewrite"):
+        run = lambda net: manager.rewrite(net, args)  # noqa: E731
+    elif callable(manager) and args is None:
+        run = manager
+    else:
+        _reject(f"option rewriters does not take {rewriter!r}",
+                "give functions of a network, RewritePatternManagers, or pairs of a manager and its args")
+
+    def body(box):
+        from torchtrt import network
+
+        net = network.Network(box)
+        with network.net_guard(net):
+            run(net)
+
+    return body
 
 
 def _set(spec, name, value) -> None:

@@ -4,10 +4,12 @@
     compiled = torch.jit.load("compiled.ts")
 """
 
+import os
+
 from torchtrt import _libraries
 from torchtrt._errors import EngineError, translated_errors
 
-__all__ = ["EngineError", "engines", "load_vision", "translated_errors"]
+__all__ = ["EngineError", "engines", "load_plugin_library", "load_vision", "translated_errors"]
 
 _ENGINE_TYPE = "__torch__.torch.classes.tensorrt.Engine"
 
@@ -18,6 +20,12 @@ def load_vision() -> None:
     """Makes torch.ops.torchvision.nms, roi_align and their relatives work without torchvision: detection models saved elsewhere load.
     Where torchvision is installed, its own operators count. In C++, link torchtrt::vision or open libtorchtrt_vision.so."""
     _libraries.load_vision()
+
+
+def load_plugin_library(path) -> None:
+    """Registers the plugins of a shared library for the modules that this process loads from now on."""
+    libraries = [each for each in os.environ.get("TORCHTRT_PLUGINS", "").split(":") if each]
+    os.environ["TORCHTRT_PLUGINS"] = ":".join([*libraries, str(path)])
 
 
 def engines(module) -> dict:

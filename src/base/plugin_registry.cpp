@@ -15,6 +15,11 @@ std::string textOf(const Key& key) {
   return (plugin_namespace.empty() ? "" : plugin_namespace + "::") + type + " version " + version;
 }
 
+Key keyOf(const Attributes& attributes) {
+  return {attributes.getString("namespace", ""), attributes.getString("type", ""),
+          attributes.getString("version", "1")};
+}
+
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) {
@@ -34,7 +39,11 @@ size_t Plugin::scratchBytes(std::span<const InputView> /*inputs*/) const {
 
 struct PluginRegistry::Impl {
   mutable std::mutex mutex;
-  std::map<Key, std::shared_ptr<const PluginCreator>> creators;
+  struct Entry {
+    std::shared_ptr<const PluginCreator> creator;
+    std::string library;
+  };
+  std::map<Key, Entry> creators;
 };
 
 PluginRegistry::PluginRegistry() : impl_(std::make_unique<Impl>()) {}
@@ -46,7 +55,7 @@ PluginRegistry& PluginRegistry::global() {
   return *registry;
 }
 
-void PluginRegistry::add(const std::shared_ptr<const PluginCreator>& creator) {
+void PluginRegistry::add(const std::shared_ptr<const PluginCreator>& creator, const std::string& library) {
   Key key{creator->pluginNamespace(), creator->type(), creator->version()};
   if (creator->interfaceVersion() != kInterfaceVersion) {
     throw EngineError(ErrorCode::kPlugin,
@@ -56,7 +65,7 @@ void PluginRegistry::add(const std::shared_ptr<const PluginCreator>& creator) {
                       {}, "rebuild the plugin's library with the headers of this torchtrt");
   }
   const std::lock_guard lock(impl_->mutex);
-  const auto [entry, is_new] = impl_->creators.try_emplace(key, creator);
+  const auto [entry, is_new] = impl_->creators.try_emplace(key, Impl::Entry{creator, library});
   if (!is_new) {
     throw EngineError(ErrorCode::kPlugin, "plugin " + textOf(key) + " is registered already", {},
                       "give the new plugin another version or namespace, or remove the old one first");
@@ -72,20 +81,30 @@ std::shared_ptr<const PluginCreator> PluginRegistry::find(std::string_view plugi
                                                           std::string_view version) const {
   const std::lock_guard lock(impl_->mutex);
   const auto found = impl_->creators.find(Key{plugin_namespace, type, version});
-  return found == impl_->creators.end() ? nullptr : found->second;
+  return found == impl_->creators.end() ? nullptr : found->second.creator;
+}
+
+std::string PluginRegistry::libraryOf(const Attributes& attributes) const {
+  const std::lock_guard lock(impl_->mutex);
+  const auto found = impl_->creators.find(keyOf(attributes));
+  return found == impl_->creators.end() ? "" : found->second.library;
 }
 
 std::unique_ptr<Plugin> PluginRegistry::create(const Attributes& attributes) const {
-  const Key key{attributes.getString("namespace", ""), attributes.getString("type", ""),
-                attributes.getString("version", "1")};
+  const Key key = keyOf(attributes);
   const auto& [plugin_namespace, type, version] = key;
   const std::shared_ptr<const PluginCreator> creator = find(plugin_namespace, type, version);
   if (creator == nullptr) {
+    const std::string library = attributes.getString("library", "");
+    const std::string what = library.empty() ? "the library that registers it" : "library '" + library + "'";
     throw EngineError(ErrorCode::kPlugin,
-                      "plugin " + textOf(key) + " is not registered (registered: " + joined(names()) + ")", {},
-                      "load the library that registers it before compiling or loading");
+                      "plugin " + textOf(key) + " is not registered (registered: " + joined(names()) + ")" +
+                          (library.empty() ? "" : "; it comes from library '" + library + "'"),
+                      {}, "load " + what + " before compiling or loading");
   }
-  std::unique_ptr<Plugin> plugin = creator->create(attributes);
+  Attributes fields = attributes;
+  fields.erase("library");
+  std::unique_ptr<Plugin> plugin = creator->create(fields);
   if (plugin == nullptr) {
     throw EngineError(ErrorCode::kPlugin, "the creator of plugin " + textOf(key) + " made nothing", {},
                       "check the fields that the layer gives it");

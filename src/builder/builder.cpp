@@ -2,15 +2,17 @@
 
 #include "builder/emit.h"
 #include "builder/layout.h"
-#include "optimization/optimization.h"
+#include "optimization/environment.h"
+#include "torchtrt/plugin.h"
 
 namespace torchtrt::builder {
 
 plan::Plan build(const network::Network& network, const BuildOptions& options) {
+  plugin::registerBuiltinPlugins();
   network::verify(network);
   const std::unique_ptr<network::Network> working_copy = network.clone();
   if (options.optimize) {
-    optimization::optimize(*working_copy);
+    optimization::optimizeAsEnvironmentSays(*working_copy);
   }
   if (options.channels_last) {
     chooseMemoryOrders(*working_copy);

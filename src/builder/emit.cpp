@@ -6,6 +6,7 @@
 
 #include "builder/memory_order.h"
 #include "builder/program_builder.h"
+#include "torchtrt/plugin.h"
 #include "torchtrt/version.h"
 
 namespace torchtrt::builder {
@@ -139,6 +140,12 @@ class Emitter {
         step.dims.emplace_back(name, program_.compile(reshape ? shuffleOf(layer).middle : *dims));
       } else {
         step.attributes.set(name, value);
+      }
+    }
+    if (layer.getType() == LayerType::kPLUGIN_V2) {
+      const std::string library = plugin::PluginRegistry::global().libraryOf(layer.attributes());
+      if (!library.empty()) {
+        step.attributes.set("library", library);
       }
     }
     for (int i = 0; i < layer.getNbInputs(); ++i) {

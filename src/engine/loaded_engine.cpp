@@ -5,6 +5,7 @@
 
 #include "engine/shapes.h"
 #include "kernels/parallel.h"
+#include "torchtrt/plugin.h"
 
 namespace torchtrt::engine {
 
@@ -172,6 +173,7 @@ std::shared_ptr<const LoadedEngine> loadOn(const device::Device& device, std::sp
 
 std::shared_ptr<const Engine> Engine::load(std::span<const std::byte> plan, std::shared_ptr<const void> owner,
                                            std::vector<ExternalWeight> external, const LoadOptions& options) {
+  plugin::registerBuiltinPlugins();
   return loadOn(device::cpu(), plan, std::move(owner), std::move(external), options);
 }
 

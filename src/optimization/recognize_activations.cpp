@@ -102,6 +102,30 @@ std::optional<Found> geluErf(const Layer& layer) {
   return std::nullopt;
 }
 
+// x * 0.5 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))), in the same orders
+std::optional<Found> geluTanh(const Layer& layer) {
+  Tensor* x = nullptr;
+  const double factor = std::sqrt(2.0 / std::acos(-1.0));
+  const auto cdf = [&](auto cube) {
+    const auto scaled = product(cube.oneUse(), m::scalar(0.044715)).oneUse();
+    const auto inner = m::elementwise("sum").eitherWay(m::same(&x), scaled).oneUse();
+    const auto tanh = m::activation("tanh").oneUse().input(0, product(inner, m::scalar(factor)).oneUse());
+    return plus(tanh, 1).oneUse();
+  };
+  const auto any_order = [&](const auto& twice_cdf) {
+    return m::match(layer, product(product(m::tensor(&x), m::scalar(0.5)).oneUse(), twice_cdf)) ||
+           m::match(layer, product(m::tensor(&x), product(twice_cdf, m::scalar(0.5)).oneUse())) ||
+           m::match(layer, product(product(m::tensor(&x), twice_cdf).oneUse(), m::scalar(0.5)));
+  };
+  const auto power = m::elementwise("pow").input(0, m::same(&x)).input(1, m::scalar(3));
+  const auto squared = product(m::unary("square").oneUse().input(0, m::same(&x)), m::same(&x));
+  const auto multiplied = product(product(m::same(&x), m::same(&x)).oneUse(), m::same(&x));
+  if (any_order(cdf(power)) || any_order(cdf(squared)) || any_order(cdf(multiplied))) {
+    return Found{x, "gelu_tanh"};
+  }
+  return std::nullopt;
+}
+
 // min(max(x, a), b) and min(relu(x), b) with a <= b
 std::optional<Found> clipOfBounds(const Layer& layer) {
   Tensor* x = nullptr;
@@ -180,6 +204,7 @@ PassPtr createRecognizeActivations(const Options&) {
       .add<RecognizeActivation>("hard_swish", LayerType::kELEMENTWISE, hardSwish)
       .add<RecognizeActivation>("hard_sigmoid", LayerType::kELEMENTWISE, hardSigmoid)
       .add<RecognizeActivation>("gelu_erf", LayerType::kELEMENTWISE, geluErf)
+      .add<RecognizeActivation>("gelu_tanh", LayerType::kELEMENTWISE, geluTanh)
       .add<RecognizeActivation>("clip_of_bounds", LayerType::kELEMENTWISE, clipOfBounds)
       .add<RecognizeActivation>("clip_of_relu", LayerType::kACTIVATION, clipOfRelu)
       .add<RecognizeActivation>("relu_of_max", LayerType::kELEMENTWISE, reluOfMax);

@@ -299,3 +299,25 @@ def test_finished_compile_replaces_the_old_file(folder):
     target.write_text("old")
     succeeds(folder / "relu.ts", target, "(2)")
     assert torch.equal(torch.jit.load(str(target))(torch.ones(2)), torch.ones(2))
+
+
+def test_networks_are_dumped_and_passes_switched_off(folder, tmp_path):
+    dump = tmp_path / "dump"
+    succeeds(folder / "lenet.ts", tmp_path / "a.ts", LENET_INPUT, f"--dump-network={dump}", "--dump-after=^fuse_activation$")
+    names = sorted(path.name for path in dump.iterdir())
+    assert [re.sub(r"^\w+\.", "", name) for name in names] == ["000.converted.txt", "001.fuse_activation.txt", "002.optimized.txt"]
+    texts = [(dump / name).read_text() for name in names]
+    assert "= activation(" in texts[0] and 'activation="relu"' not in texts[0] and 'activation="relu"' in texts[2]
+    off = tmp_path / "off"
+    succeeds(folder / "lenet.ts", tmp_path / "b.ts", LENET_INPUT, f"--dump-network={off}", "--disable-pass=fuse_activation")
+    assert 'activation="relu"' not in next(off.glob("*.optimized.txt")).read_text()
+    assert_is_lenet(tmp_path / "b.ts")
+    wrong = torchtrtc(folder / "lenet.ts", tmp_path / "c.ts", LENET_INPUT, "--disable-pass=no_such_pass")
+    assert wrong.returncode != 0 and "there is no pass named 'no_such_pass'" in wrong.stderr
+    unwritable = torchtrtc(folder / "lenet.ts", tmp_path / "c.ts", LENET_INPUT, "--dump-network=/proc/none")
+    assert unwritable.returncode != 0 and "[C007]" in unwritable.stderr
+
+
+def test_rewrites_are_traced(folder, tmp_path):
+    process = succeeds(folder / "lenet.ts", tmp_path / "a.ts", LENET_INPUT, env={**os.environ, "TORCHTRT_REWRITE": "trace"})
+    assert re.search(r"^rewrite: 'fuse_activation' on '.*' of '.*' # .*:\d+", process.stderr, re.MULTILINE)

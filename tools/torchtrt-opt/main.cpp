@@ -10,6 +10,7 @@
 
 #include "optimization/optimization.h"
 #include "torchtrt/network.h"
+#include "torchtrt/plugin.h"
 
 namespace {
 
@@ -112,6 +113,7 @@ std::string readText(const std::string& file) {
 }
 
 void transform(const Arguments& arguments) {
+  plugin::registerBuiltinPlugins();
   const auto network = network::parse(readText(arguments.file));
   network::verify(*network);
   if (arguments.pipeline) {

@@ -12,6 +12,7 @@
 #include "messages.h"
 #include "random_inputs.h"
 #include "torch_tensorrt/torch_tensorrt.h"
+#include "torchtrt/plugin.h"
 #include "torchtrt/torchtrt.h"
 
 namespace torchtrtc {
@@ -24,6 +25,8 @@ using torchtrt::ErrorCode;
 struct CompileOptions {
   std::string input, output;
   std::vector<std::string> specs, precisions, torch_executed_ops, torch_executed_modules, custom_ops, custom_converters;
+  std::vector<std::string> plugins, disabled_passes;
+  std::string dump_network, dump_after;
   std::string device_type, engine_capability = "standard", check_method, calibration_cache;
   int64_t gpu_id = 0, dla_core = 0;
   uint64_t timing_iterations = 1, workspace_size = 0;
@@ -146,8 +149,28 @@ void saveModule(const std::string& path, const torch::jit::Module& module) {
   replaceFile(path, [&module](const Sink& sink) { torch::jit::ExportModule(module, sink); });
 }
 
+// The optimizer's switches are in the environment, where engines built deep inside the compiler find them.
+void setOptimizerSwitches(const CompileOptions& options) {
+  const auto set = [](const char* name, const std::string& value) {
+    if (!value.empty()) {
+      setenv(name, value.c_str(), 1);
+    }
+  };
+  std::string disabled;
+  for (const std::string& pass : options.disabled_passes) {
+    disabled += (disabled.empty() ? "" : ",") + pass;
+  }
+  set("TORCHTRT_DISABLE_PASSES", disabled);
+  set("TORCHTRT_DUMP_NETWORK", options.dump_network);
+  set("TORCHTRT_DUMP_AFTER", options.dump_after);
+}
+
 void compile(const CompileOptions& options) {
   setVerbosity(options);
+  setOptimizerSwitches(options);
+  for (const std::string& library : options.plugins) {
+    torchtrt::plugin::loadLibrary(library);
+  }
   openLibraries(options.custom_ops, kCustomOps);
   openLibraries(options.custom_converters, "--custom-converters");
   if (!options.check_method.empty()) {
@@ -232,6 +255,12 @@ void addOptions(CLI::App& app, CompileOptions& o) {
       ->allow_extra_args(false);
   app.add_option("--custom-converters", o.custom_converters, "Library with converters (repeatable)")
       ->allow_extra_args(false);
+  app.add_option("--plugins", o.plugins, "Library with plugins (repeatable)")->allow_extra_args(false);
+  app.add_option("--disable-pass", o.disabled_passes, "Pass of the optimizer to leave out (repeatable): docs/passes.md")
+      ->allow_extra_args(false);
+  app.add_option("--dump-network", o.dump_network, "Folder for every engine's network, before and after optimization");
+  app.add_option("--dump-after", o.dump_after,
+                 "Regular expression: also dump after each pass of such a name that changed it");
 }
 
 }  // namespace

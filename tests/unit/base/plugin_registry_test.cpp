@@ -101,5 +101,15 @@ TEST(PluginRegistry, NamesWhatIsMissingAndWhatThereIs) {
   expectPluginError([&] { registry.create(broken); }, "made nothing");
 }
 
+TEST(PluginRegistry, RemembersLibrariesAndNamesThoseThatAreMissing) {
+  PluginRegistry registry;
+  registry.add(std::make_shared<TwiceCreator>(), "libtwice.so");
+  EXPECT_EQ(registry.libraryOf(attributesOf("Twice")), "libtwice.so");
+  EXPECT_EQ(registry.libraryOf(attributesOf("Thrice")), "");
+  Attributes planned = attributesOf("Thrice");
+  planned.set("library", std::string("libthrice.so"));
+  expectPluginError([&] { registry.create(planned); }, "it comes from library 'libthrice.so'");
+}
+
 }  // namespace
 }  // namespace torchtrt::plugin

@@ -29,6 +29,7 @@ Options checkedOptions() {
   Options options;
   options.verify = true;
   options.check_changed = true;
+  options.min_attention_queries = options.min_attention_keys = 1;
   return options;
 }
 

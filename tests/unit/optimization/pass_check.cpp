@@ -4,6 +4,7 @@
 
 #include "optimization/optimization.h"
 #include "support/interpreter.h"
+#include "torchtrt/plugin.h"
 
 namespace torchtrt::optimization::testing {
 
@@ -13,6 +14,7 @@ Options checkedOptions() {
   Options options;
   options.verify = true;
   options.check_changed = true;
+  options.min_attention_queries = options.min_attention_keys = 1;
   return options;
 }
 
@@ -34,6 +36,7 @@ void expectText(const network::Network& before, const network::Network& after, c
 }  // namespace
 
 void expectChanged(const std::string& pass, const std::string& before, const std::string& after) {
+  plugin::registerBuiltinPlugins();
   const auto network = network::parse(before);
   const auto original = network->clone();
   EXPECT_TRUE(createManager({pass}, checkedOptions()).run(*network)) << pass << " changed nothing";
@@ -41,6 +44,7 @@ void expectChanged(const std::string& pass, const std::string& before, const std
 }
 
 void expectKept(const std::string& pass, const std::string& text) {
+  plugin::registerBuiltinPlugins();
   const auto network = network::parse(text);
   network::verify(*network);
   const std::string before = network::print(*network);
@@ -49,6 +53,7 @@ void expectKept(const std::string& pass, const std::string& text) {
 }
 
 void expectOptimized(const std::string& before, const std::string& after) {
+  plugin::registerBuiltinPlugins();
   const auto network = network::parse(before);
   const auto original = network->clone();
   optimize(*network, checkedOptions());

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <random>
 
+#include "torchtrt/plugin.h"
+
 namespace torchtrt::optimization::testing {
 
 using network::Layer;
@@ -18,7 +20,9 @@ constexpr int kMaxElements = 600;  // per sample
 
 class Generator {
  public:
-  explicit Generator(uint32_t seed) : random_(seed), network_(std::make_unique<Network>()) {}
+  explicit Generator(uint32_t seed) : random_(seed), network_(std::make_unique<Network>()) {
+    plugin::registerBuiltinPlugins();
+  }
 
   std::unique_ptr<Network> run() {
     network_->setName("random");
@@ -105,7 +109,8 @@ class Generator {
                                           &Generator::slice,         &Generator::concatenate,
                                           &Generator::constantSum,   &Generator::twice,
                                           &Generator::softmax,       &Generator::transposedProduct,
-                                          &Generator::arithmetic};
+                                          &Generator::arithmetic,    &Generator::normalization,
+                                          &Generator::attention};
     Tensor* grown = (this->*kGrowers[pick(std::size(kGrowers))])(any());
     // Bounded, so that chains of products neither overflow nor drown everything else.
     if (grown && chance(5)) {
@@ -391,6 +396,60 @@ class Generator {
   }
 
   // x * transpose(x)
+  // Layer or rms normalization in pieces, over the last axis.
+  Tensor* normalization(Tensor* x) {
+    if (x->rank() < 2) {
+      return nullptr;
+    }
+    const int64_t axis = x->rank() - 1;
+    Tensor* centered = x;
+    if (chance(2)) {
+      centered = elementwise(x, add(network_->addReduce(*x, "avg", {axis}, true)), "sub");
+    }
+    Tensor* square = chance(2) ? add(network_->addUnary(*centered, "square")) : elementwise(centered, centered, "prod");
+    Tensor* spread = elementwise(add(network_->addReduce(*square, "avg", {axis}, true)), scalar(0.01), "sum");
+    Tensor* normal = chance(2) ? elementwise(centered, add(network_->addUnary(*spread, "rsqrt")), "prod")
+                               : elementwise(centered, add(network_->addUnary(*spread, "sqrt")), "div");
+    return chance(2) || !x->getDimensions()[static_cast<int>(axis)].isConstant()
+               ? normal
+               : elementwise(normal, constant({size(x, static_cast<int>(axis))}, 0.5, 2), chance(2) ? "prod" : "sum");
+  }
+
+  // softmax(x x^T * c) x, by itself or as gpt_attention of x + c
+  Tensor* attention(Tensor* x) {
+    if (x->rank() < 3 || dtype_ != DType::kFloat32) {
+      return nullptr;
+    }
+    if (isImage(x) && chance(2)) {
+      return gptAttention(x);
+    }
+    Tensor* scores = add(network_->addMatrixMultiply(*x, false, *x, true));
+    if (chance(2)) {
+      scores = elementwise(scores, scalar(0.5), chance(2) ? "prod" : "div");
+    }
+    Tensor* weights = add(network_->addSoftMax(*scores, x->rank() - 1));
+    return add(network_->addMatrixMultiply(*weights, false, *x, false));
+  }
+
+  Tensor* gptAttention(Tensor* x) {
+    Layer* flat = network_->addShuffle(*x);
+    const Dims& dims = x->getDimensions();
+    flat->setReshapeDimensions({dims[0], dims[1] * dims[2], dims[3]});
+    const int64_t head_size = 2;
+    Tensor* weights = constant({size(x, 3), 3 * head_size}, -1, 1);
+    Tensor* product = add(network_->addMatrixMultiply(*add(flat), false, *weights, false));
+    Tensor* bounded = add(network_->addActivation(*product, "tanh"));
+    Tensor* qkv = elementwise(bounded, constant({3 * head_size}, -1, 1), "sum");
+    Attributes fields;
+    fields.set("namespace", std::string("tensorrt_llm"));
+    fields.set("type", std::string("GPTAttention"));
+    fields.set("version", std::string("1"));
+    fields.set("num_heads", int64_t{1});
+    fields.set("head_size", head_size);
+    fields.set("operands", std::string("qkv"));
+    return add(network_->addLayer(LayerType::kPLUGIN_V2, {qkv}, fields));
+  }
+
   Tensor* transposedProduct(Tensor* x) {
     if (x->rank() < 3 || !isImage(x)) {
       return nullptr;

@@ -126,5 +126,55 @@ TEST(RecognizeActivations, NotWhereAScalarEnlarges) {
 })");
 }
 
+std::string geluTanhPieces(const std::string& cube, const std::string& end) {
+  return R"(network "n" () {
+  input %x : float32[4]
+  %half = constant() {} : float32[] data=[0.5]
+  %one = constant() {} : float32[] data=[1]
+  %a = constant() {} : float32[] data=[0.044715]
+  %f = constant() {} : float32[] data=[0.7978845608]
+)" + cube +
+         R"(
+  %scaled = elementwise(%cube, %a) {op="prod"}
+  %inner = elementwise(%x, %scaled) {op="sum"}
+  %argument = elementwise(%f, %inner) {op="prod"}
+  %tanh = activation(%argument) {op="tanh"}
+  %cdf = elementwise(%tanh, %one) {op="sum"}
+)" + end +
+         R"(
+  output "y" %y
+})";
+}
+
+constexpr const char* kGeluTanh = R"(network "n" () {
+  input %x : float32[4]
+  %y = activation(%x) {op="gelu_tanh"}
+  output "y" %y
+})";
+
+TEST(RecognizeActivations, GeluTanhOfAPower) {
+  expectChanged("recognize_activations",
+                geluTanhPieces(R"(  %three = constant() {} : float32[] data=[3]
+  %cube = elementwise(%x, %three) {op="pow"})",
+                               R"(  %h = elementwise(%x, %half) {op="prod"}
+  %y = elementwise(%h, %cdf) {op="prod"})"),
+                kGeluTanh);
+}
+
+TEST(RecognizeActivations, GeluTanhOfProducts) {
+  expectChanged("recognize_activations",
+                geluTanhPieces(R"(  %square = elementwise(%x, %x) {op="prod"}
+  %cube = elementwise(%square, %x) {op="prod"})",
+                               R"(  %h = elementwise(%cdf, %half) {op="prod"}
+  %y = elementwise(%x, %h) {op="prod"})"),
+                kGeluTanh);
+}
+
+TEST(RecognizeActivations, NotGeluTanhOfAnotherPower) {
+  expectKept("recognize_activations", geluTanhPieces("  %cube = elementwise(%x, %half) {op=\"pow\"}",
+                                                     R"(  %h = elementwise(%x, %half) {op="prod"}
+  %y = elementwise(%h, %cdf) {op="prod"})"));
+}
+
 }  // namespace
 }  // namespace torchtrt::optimization::testing

@@ -1,0 +1,28 @@
+// The plugins that come with torchtrt, and those that the environment names.
+#include <cstdlib>
+#include <mutex>
+#include <sstream>
+#include <string>
+
+#include "kernels/attention/attention.h"
+#include "kernels/attention/gpt_attention.h"
+#include "torchtrt/plugin.h"
+
+namespace torchtrt::plugin {
+
+void registerBuiltinPlugins() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    PluginRegistry::global().add(kernels::attention::createAttentionCreator());
+    PluginRegistry::global().add(kernels::attention::createGptAttentionCreator());
+  });
+  const char* libraries = std::getenv("TORCHTRT_PLUGINS");
+  std::istringstream stream(libraries == nullptr ? "" : libraries);
+  for (std::string path; std::getline(stream, path, ':');) {
+    if (!path.empty()) {
+      loadLibrary(path);
+    }
+  }
+}
+
+}  // namespace torchtrt::plugin
