@@ -77,7 +77,9 @@ class PythonManager {
     options.max_rewrites = max_rewrites;
     options.verify = verify;
     try {
-      return manager_.rewrite(box->get(), {}, options).by_label;
+      std::vector<std::pair<std::string, size_t>> done = manager_.rewrite(box->get(), {}, options).by_label;
+      network::verify(box->get());
+      return done;
     } catch (...) {
       if (backup) {
         box->replace(std::move(backup));

@@ -138,11 +138,6 @@ class _Pattern:
         self.root_layer = None if root_layer is None else set(root_layer)
         self.args = None  # what the manager was given, while it runs
 
-    def log_info(self, message: str) -> None:
-        from torchtrt import logging
-
-        logging.log(logging.Level.Info, f"{self.name}: {message}")
-
 
 class PatternRewriter(_Pattern):
     """Changes a network. Override match and rewrite, or match_and_rewrite where state passes from one to the other.

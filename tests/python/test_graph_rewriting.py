@@ -286,6 +286,21 @@ def test_a_recorded_call_that_fails_during_a_rewrite_leaves_nothing():
     assert len(FLayerInfoMemo(net)) == 0 and held is not None
 
 
+def test_an_invalid_result_is_an_error_and_taken_back():
+    class LosesTheOutput(PatternRewriter):
+        def match_and_rewrite(self, layer):
+            if not layer.network.get_outputs():
+                return False
+            layer.network.unmark_output("y")
+            return True
+
+    net = add_network()
+    before = str(net)
+    with pytest.raises(torchtrt.CompileError, match="expected at least one output"):
+        managed(LosesTheOutput("loses")).rewrite(net)
+    assert str(net) == before
+
+
 def test_an_interrupt_passes_through():
     class Interrupts(PatternRewriter):
         def match_and_rewrite(self, layer):
