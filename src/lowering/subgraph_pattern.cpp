@@ -3,6 +3,7 @@
 #include <torch/csrc/jit/ir/irparser.h>
 #include <torch/csrc/jit/ir/subgraph_matcher.h>
 
+#include <unordered_map>
 #include <unordered_set>
 
 namespace torchtrt::lowering {
@@ -43,11 +44,23 @@ bool writesBetween(const std::vector<Node*>& matched, Node* last) {
   return false;
 }
 
+// What earlier matches of one search were replaced by. Matches are all found before the first is replaced, so a later one
+// may name a value that is gone.
+struct Replaced {
+  std::unordered_set<Node*> nodes;
+  std::unordered_map<Value*, Value*> values;
+
+  Value* current(Value* value) const {
+    const auto found = values.find(value);
+    return found == values.end() ? value : found->second;
+  }
+};
+
 bool replaceMatch(Graph& graph, const ParsedPattern& parsed, const SubgraphPattern& pattern, const Match& match,
-                  std::unordered_set<Node*>* replaced) {
+                  Replaced* replaced) {
   const std::vector<Node*> matched = matchedNodes(match);
   for (Node* node : matched) {
-    if (replaced->count(node)) {
+    if (replaced->nodes.count(node)) {
       return false;
     }
   }
@@ -55,7 +68,7 @@ bool replaceMatch(Graph& graph, const ParsedPattern& parsed, const SubgraphPatte
   for (const auto& [name, value] : parsed.names) {
     const auto found = match.values_map.find(value);
     if (found != match.values_map.end()) {
-      captures[name] = found->second;
+      captures[name] = replaced->current(found->second);
     }
   }
   if (writesBetween(matched, match.anchor) || (pattern.guard && !pattern.guard(captures))) {
@@ -63,7 +76,7 @@ bool replaceMatch(Graph& graph, const ParsedPattern& parsed, const SubgraphPatte
   }
   std::vector<Value*> inputs;
   for (const Value* input : parsed.before.inputs()) {
-    inputs.push_back(match.values_map.at(input));
+    inputs.push_back(replaced->current(match.values_map.at(input)));
   }
   Node* before_anchor = match.anchor->prev();
   std::vector<Value*> outputs;
@@ -75,9 +88,11 @@ bool replaceMatch(Graph& graph, const ParsedPattern& parsed, const SubgraphPatte
     node->copyMetadata(match.anchor);
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    match.values_map.at(parsed.before.outputs()[i])->replaceAllUsesWith(outputs[i]);
+    Value* before = match.values_map.at(parsed.before.outputs()[i]);
+    before->replaceAllUsesWith(outputs[i]);
+    replaced->values[before] = outputs[i];
   }
-  replaced->insert(matched.begin(), matched.end());
+  replaced->nodes.insert(matched.begin(), matched.end());
   return true;
 }
 
@@ -85,17 +100,17 @@ bool rewriteSubgraph(Graph& graph, const SubgraphPattern& pattern) {
   ParsedPattern parsed;
   torch::jit::parseIR(pattern.before, &parsed.before, parsed.names);
   torch::jit::parseIR(pattern.after, &parsed.after);
-  std::unordered_set<Node*> replaced;
+  Replaced replaced;
   for (const Match& match : torch::jit::findPatternMatches(parsed.before, graph)) {
     replaceMatch(graph, parsed, pattern, match, &replaced);
   }
-  for (Node* node : replaced) {
+  for (Node* node : replaced.nodes) {
     node->removeAllInputs();
   }
-  for (Node* node : replaced) {
+  for (Node* node : replaced.nodes) {
     node->destroy();
   }
-  return !replaced.empty();
+  return !replaced.nodes.empty();
 }
 
 }  // namespace

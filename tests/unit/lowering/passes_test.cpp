@@ -205,6 +205,24 @@ graph(%x : Tensor):
   expectUnchanged("normalize-linear", addmm("2"));
 }
 
+TEST(NormalizeLinear, TwoInARowAreTwoLinears) {
+  const std::string head = R"(
+graph(%x : Tensor):
+  %w : Float(8, 8) = prim::Constant[value=<Tensor>]()
+  %b : Float(8) = prim::Constant[value=<Tensor>]()
+  %one : int = prim::Constant[value=1]())";
+  expectPass("normalize-linear", head + R"(
+  %first : Tensor = aten::addmm(%b, %x, %w, %one, %one)
+  %second : Tensor = aten::addmm(%b, %first, %w, %one, %one)
+  return (%second))",
+             head + R"(
+  %t1 : Tensor = aten::t(%w)
+  %first : Tensor = aten::linear(%x, %t1, %b)
+  %t2 : Tensor = aten::t(%w)
+  %second : Tensor = aten::linear(%first, %t2, %b)
+  return (%second))");
+}
+
 std::string productPlus(const std::string& between, const std::string& bias_shape) {
   return R"(
 graph(%x : Tensor):
