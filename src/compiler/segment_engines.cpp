@@ -166,7 +166,9 @@ Failures SegmentEngines::build(const std::vector<const Segment*>& segments,
       made.steps = plan.steps;
       made.milliseconds += clock_.total() - before;
     } catch (const std::exception& error) {
-      if (!options_.may_fall_back) {
+      const auto* known = dynamic_cast<const Error*>(&error);
+      const bool is_users_mistake = known != nullptr && known->code() == ErrorCode::kInvalidOption;
+      if (!options_.may_fall_back || is_users_mistake) {
         throw;
       }
       const Refusal refusal = refusalFor(error, "build-failed", "its engine fails to build");

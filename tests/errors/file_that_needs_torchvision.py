@@ -5,7 +5,7 @@ import torchvision
 
 CODE = "C004"
 EXIT = 1
-SAYS = ["needs torchvision", "torchvision::nms", "--custom-torch-ops"]
+SAYS = ["needs libtorchtrt_vision.so, or torchvision", "torchvision::nms", "--custom-torch-ops"]
 
 
 class Boxes(torch.nn.Module):
