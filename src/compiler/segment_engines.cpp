@@ -167,7 +167,8 @@ Failures SegmentEngines::build(const std::vector<const Segment*>& segments,
       made.milliseconds += clock_.total() - before;
     } catch (const std::exception& error) {
       const auto* known = dynamic_cast<const Error*>(&error);
-      const bool is_users_mistake = known != nullptr && known->code() == ErrorCode::kInvalidOption;
+      const bool is_users_mistake =
+          known != nullptr && (known->code() == ErrorCode::kInvalidOption || known->code() == ErrorCode::kOutput);
       if (!options_.may_fall_back || is_users_mistake) {
         throw;
       }
