@@ -8,6 +8,7 @@
 #include "compiler/checks.h"
 #include "compiler/dtype_inference.h"
 #include "compiler/input_specs.h"
+#include "compiler/kept_segment.h"
 #include "compiler/phase_clock.h"
 #include "compiler/segment_engines.h"
 #include "compiler/segment_report.h"
@@ -15,6 +16,7 @@
 #include "compiler/validation.h"
 #include "conversion/conversion.h"
 #include "lowering/lowering.h"
+#include "partitioning/observation.h"
 #include "partitioning/partitioning.h"
 #include "runtime/dtypes.h"
 #include "runtime/engine_class.h"
@@ -68,6 +70,10 @@ std::vector<torch::jit::IValue> samplesOf(const ts::CompileSpec& spec, const c10
   return samples;
 }
 
+bool carriesMethods(const Source& source, const ts::CompileSpec& spec) {
+  return !spec.require_full_compilation && hasOtherMethods(source);
+}
+
 partitioning::PartitioningOptions partitioningOptions(const lowering::LoweredGraph& lowered,
                                                       const ts::CompileSpec& spec) {
   partitioning::PartitioningOptions options;
@@ -87,9 +93,13 @@ Partition partitionOf(const lowering::LoweredGraph& lowered, const partitioning:
   return partition;
 }
 
-plan::Plan planOf(const network::Network& network, const Source& source) {
+plan::Plan planOf(const network::Network& network) {
   TORCHTRT_LOG(kGRAPH, "network\n" << network::print(network));
-  plan::Plan plan = builder::build(network);
+  return builder::build(network);
+}
+
+plan::Plan planOf(const network::Network& network, const Source& source) {
+  plan::Plan plan = planOf(network);
   ownWeights(plan, source);
   return plan;
 }
@@ -101,8 +111,34 @@ SegmentOptions segmentOptions(const Source& source, const lowering::LoweredGraph
   options.may_fall_back = !spec.require_full_compilation;
   options.samples = samplesOf(spec, lowered.schema, precision);
   options.rewriters = spec.rewriters;
-  options.plan_of = [&source](const network::Network& network) { return planOf(network, source); };
+  options.self = source.module ? c10::IValue(source.module->_ivalue()) : c10::IValue();
+  // A source of our own may share its weights with engines.
+  options.shares_constants = carriesMethods(source, spec);
+  options.plan_of = [&source, shares = options.shares_constants](const network::Network& network) {
+    return shares ? planOf(network) : planOf(network, source);
+  };
   return options;
+}
+
+// The stitched module, which shares nothing with the user's.
+torch::jit::Module moduleOf(const Source& source, const lowering::LoweredGraph& lowered, const ts::CompileSpec& spec,
+                            const Partition& partition,
+                            const std::vector<c10::intrusive_ptr<runtime::Engine>>& engines) {
+  stitching::StitchOptions options{lowered.module_name, lowered.schema.name(), lowered.schema};
+  const bool shares_constants = carriesMethods(source, spec);
+  if (!spec.require_full_compilation) {
+    options.original = lowered.has_self && !shares_constants ? owned(source).module : source.module;
+  }
+  if (shares_constants) {
+    for (const auto& engine : engines) {
+      shareStorage(*source.module, engine->weights());
+    }
+  }
+  torch::jit::Module module = stitching::stitch(partition, engines, options);
+  if (!shares_constants) {
+    ownConstants(*module.get_method(source.method).graph()->block());
+  }
+  return module;
 }
 
 std::vector<c10::intrusive_ptr<runtime::Engine>> holdersOf(const SegmentEngines& engines) {
@@ -114,12 +150,25 @@ std::vector<c10::intrusive_ptr<runtime::Engine>> holdersOf(const SegmentEngines&
 }
 
 // Wrong results are never handed out: with nothing to fall back to, a disagreement ends the compile.
-void validate(const Source& source, torch::jit::Module& module, const std::vector<torch::jit::IValue>& samples) {
+void validate(const Source& source, const torch::jit::Module& module, bool has_state,
+              const std::vector<torch::jit::IValue>& samples) {
   if (samples.empty()) {
     return;
   }
-  const torch::jit::IValue expected = run(source, samples);
-  const torch::jit::IValue got = module.forward(samples);
+  // Methods may write to their arguments and attributes, and draw random numbers.
+  const auto copied = [&samples] {
+    std::vector<torch::jit::IValue> copies;
+    for (const torch::jit::IValue& sample : samples) {
+      copies.push_back(sample.deepcopy());
+    }
+    return copies;
+  };
+  const partitioning::KeepRandomState keep_random_state;
+  const torch::jit::IValue expected = run(has_state ? owned(source) : source, copied());
+  keep_random_state.restore();
+  torch::jit::Module compiled = has_state ? module.deepcopy() : module;
+  const at::NoGradGuard no_grad;
+  const torch::jit::IValue got = compiled.get_method(source.method)(copied());
   const std::optional<std::string> difference = firstDifference(expected, got);
   if (!difference) {
     return;
@@ -148,9 +197,11 @@ Compiled compile(const Source& original, const ts::CompileSpec& spec) {
   const DataType precision = weightPrecision(spec);
   const Source source = clock.run(Phase::kChecking, [&] {
     checkOptions(spec, original.module.get());
-    return withPrecision(original, precision);
+    const Source cast = withPrecision(original, precision);
+    return carriesMethods(cast, spec) ? owned(cast) : cast;
   });
-  const lowering::LoweredGraph lowered = clock.run(Phase::kLowering, [&] { return lower(source); });
+  const lowering::LoweredGraph lowered =
+      clock.run(Phase::kLowering, [&] { return lower(source, /*keep_state=*/!spec.require_full_compilation); });
   const InputLeaves leaves = clock.run(Phase::kChecking, [&] { return matchInputs(spec.graph_inputs, lowered); });
 
   const partitioning::Roles roles(lowered.graph);
@@ -164,11 +215,10 @@ Compiled compile(const Source& original, const ts::CompileSpec& spec) {
     failures = engines.run(partition);
   } while (!failures.empty());
 
-  torch::jit::Module module = clock.run(Phase::kStitching, [&] {
-    return stitching::stitch(partition, holdersOf(engines),
-                             {lowered.module_name, lowered.schema.name(), lowered.schema});
-  });
-  clock.run(Phase::kValidation, [&] { validate(source, module, samplesOf(spec, lowered.schema, precision)); });
+  torch::jit::Module module =
+      clock.run(Phase::kStitching, [&] { return moduleOf(source, lowered, spec, partition, holdersOf(engines)); });
+  clock.run(Phase::kValidation,
+            [&] { validate(source, module, lowered.has_self, samplesOf(spec, lowered.schema, precision)); });
   Report report = reportOf(methodName(lowered), partition, engines.engines(), clock);
   tell(report);
   return {std::move(module), std::move(report)};

@@ -60,7 +60,8 @@ class ArgumentMaker {
     std::vector<std::optional<IValue>> arguments;
     for (size_t i = 0; i < lowered_.schema.arguments().size(); ++i) {
       const c10::Argument& argument = lowered_.schema.arguments()[i];
-      auto made = make({static_cast<int64_t>(i)}, argument.type(), *lowered_.graph->inputs()[i]);
+      auto made =
+          make({static_cast<int64_t>(i)}, argument.type(), *lowered_.graph->inputs()[i + leaves_.first_argument]);
       arguments.push_back(made || !argument.default_value() ? made : argument.default_value());
     }
     return arguments;
@@ -171,9 +172,13 @@ void readSizes(const InputLeaves& leaves, const std::vector<IValue>& samples, Si
 }  // namespace
 
 ExampleRuns runExamples(const lowering::LoweredGraph& lowered, const partitioning::Roles& roles,
-                        const InputLeaves& leaves, DataType open_dtype, const std::vector<IValue>& samples) {
+                        const InputLeaves& leaves, DataType open_dtype, const IValue& self,
+                        const std::vector<IValue>& samples) {
   ExampleRuns result{std::make_unique<partitioning::Observations>(lowered.graph, roles), {}};
-  const auto run = [&](const Sizes& sizes, const std::vector<std::optional<IValue>>& arguments) {
+  const auto run = [&](const Sizes& sizes, std::vector<std::optional<IValue>> arguments) {
+    if (lowered.has_self) {
+      arguments.insert(arguments.begin(), self.deepcopy());
+    }
     result.observations->run(arguments);
     result.sizes_of_symbols.push_back(sizes);
   };

@@ -182,8 +182,9 @@ int64_t lengthAt(const InputLeaves& leaves, const LeafPath& path) {
 std::optional<LeafPath> pathOf(const InputLeaves& leaves, const torch::jit::Value& value) {
   const torch::jit::Node& node = *value.node();
   if (node.kind() == torch::jit::prim::Param) {
-    const bool is_argument = node.owningBlock()->owningNode() == nullptr;
-    return is_argument ? std::optional(LeafPath{static_cast<int64_t>(value.offset())}) : std::nullopt;
+    const bool is_argument = node.owningBlock()->owningNode() == nullptr && value.offset() >= leaves.first_argument;
+    return is_argument ? std::optional(LeafPath{static_cast<int64_t>(value.offset() - leaves.first_argument)})
+                       : std::nullopt;
   }
   static const auto kGetItem = c10::Symbol::fromQualString("aten::__getitem__");
   const bool unpacks = node.kind() == torch::jit::prim::TupleUnpack || node.kind() == torch::jit::prim::ListUnpack;
@@ -208,7 +209,9 @@ std::optional<LeafPath> pathOf(const InputLeaves& leaves, const torch::jit::Valu
 }  // namespace
 
 InputLeaves matchInputs(const GraphInputs& inputs, const lowering::LoweredGraph& lowered) {
-  return Matcher(inputs, lowered).run();
+  InputLeaves leaves = Matcher(inputs, lowered).run();
+  leaves.first_argument = lowered.has_self ? 1 : 0;
+  return leaves;
 }
 
 const InputLeaf* findLeaf(const InputLeaves& leaves, const torch::jit::Value& value) {

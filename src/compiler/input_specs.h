@@ -25,6 +25,7 @@ struct InputLeaf {
 struct InputLeaves {
   std::map<LeafPath, InputLeaf> leaves;
   std::vector<Symbol> symbols;
+  size_t first_argument = 0;  // the number of the graph's input that is argument 0: 1 behind the module
 };
 
 // Throws CompileError(kInvalidInputSpec) where number or nesting do not fit the method. The leaves point into `inputs`.

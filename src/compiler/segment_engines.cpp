@@ -7,6 +7,7 @@
 #include <torch/csrc/jit/runtime/interpreter.h>
 
 #include "base/logging.h"
+#include "compiler/kept_segment.h"
 #include "compiler/validation.h"
 #include "partitioning/partitioning.h"
 #include "partitioning/segment_builder.h"
@@ -111,7 +112,7 @@ Failures SegmentEngines::convert(const std::vector<const Segment*>& segments,
 bool SegmentEngines::describe(const Segment& segment, ConversionRequest& request, Failures& failures) {
   auto unknown = types_.describe(segment, request);
   if (unknown && !examples_.observations) {
-    examples_ = runExamples(lowered_, roles_, leaves_, options_.precision, options_.samples);
+    examples_ = runExamples(lowered_, roles_, leaves_, options_.precision, options_.self, options_.samples);
     types_.setObservations(examples_.observations.get(), examples_.sizes_of_symbols);
     request.inputs.clear();
     request.symbols.clear();
@@ -163,6 +164,9 @@ Failures SegmentEngines::build(const std::vector<const Segment*>& segments,
       const plan::Plan plan = clock_.run(Phase::kBuilding, [&] { return options_.plan_of(*networks[i]); });
       networks[i].reset();
       made.engine = clock_.run(Phase::kLoading, [&] { return runtime::Engine::fromPlan(plan); });
+      if (options_.may_fall_back) {
+        made.engine->keep(keptSegment(*segments[i], made.engine->weights(), options_.shares_constants));
+      }
       made.steps = plan.steps;
       made.milliseconds += clock_.total() - before;
     } catch (const std::exception& error) {
@@ -224,8 +228,11 @@ const Node* SegmentEngines::firstFailing(const Segment& segment, const Test& tes
 Failures SegmentEngines::validate(const Partition& partition) {
   Failures failures;
   std::unordered_map<const Value*, IValue> values;
+  if (lowered_.has_self) {
+    values[lowered_.graph->inputs()[0]] = options_.self.deepcopy();
+  }
   for (size_t i = 0; i < options_.samples.size(); ++i) {
-    values[lowered_.graph->inputs()[i]] = options_.samples[i].deepcopy();
+    values[lowered_.graph->inputs()[i + leaves_.first_argument]] = options_.samples[i].deepcopy();
   }
   for (const Segment& segment : partition.segments) {
     torch::jit::Stack inputs;

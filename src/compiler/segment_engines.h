@@ -31,8 +31,10 @@ struct SegmentEngine {
 };
 
 struct SegmentOptions {
-  DataType precision;         // of weights, and of inputs whose dtype is open
-  bool may_fall_back = true;  // else the first failure is thrown
+  DataType precision;             // of weights, and of inputs whose dtype is open
+  bool may_fall_back = true;      // else the first failure is thrown
+  bool shares_constants = false;  // of the graph with attributes of the compiled module
+  torch::jit::IValue self;        // the module, where the graph takes it
   std::vector<torch::jit::IValue> samples;
   std::vector<rewriting::NetworkRewriter> rewriters;  // of the user; what they throw ends the compile
   std::function<plan::Plan(const network::Network&)> plan_of;

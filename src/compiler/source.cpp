@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <torch/csrc/jit/api/function_impl.h>
+#include <torch/csrc/jit/ir/constants.h>
 
 #include "base/logging.h"
 #include "compiler/dtype_inference.h"
@@ -85,8 +86,21 @@ Source withPrecision(const Source& source, DataType precision) {
   return {copy, source.method, nullptr};
 }
 
-lowering::LoweredGraph lower(const Source& source) {
-  return source.module ? lowering::lower(*source.module, source.method) : lowering::lower(source.graph);
+bool hasOtherMethods(const Source& source) {
+  return source.module && source.module->type()->methods().size() > 1;
+}
+
+Source owned(const Source& source) {
+  if (!source.module) {
+    return source;
+  }
+  return {std::make_shared<torch::jit::Module>(source.module->deepcopy()), source.method, nullptr};
+}
+
+lowering::LoweredGraph lower(const Source& source, bool keep_state) {
+  lowering::LoweringOptions options;
+  options.keep_state = keep_state;
+  return source.module ? lowering::lower(*source.module, source.method, options) : lowering::lower(source.graph);
 }
 
 torch::jit::IValue run(const Source& source, std::vector<torch::jit::IValue> arguments) {
@@ -96,6 +110,20 @@ torch::jit::IValue run(const Source& source, std::vector<torch::jit::IValue> arg
   }
   torch::jit::GraphFunction function("forward", source.graph->copy(), nullptr);
   return function(std::move(arguments));
+}
+
+void ownConstants(torch::jit::Block& block) {
+  for (torch::jit::Node* node : block.nodes()) {
+    for (torch::jit::Block* inner : node->blocks()) {
+      ownConstants(*inner);
+    }
+    const auto value = node->kind() == torch::jit::prim::Constant ? torch::jit::toIValue(node->output()) : std::nullopt;
+    if (value && value->isTensor() && value->toTensor().defined()) {
+      node->t_(torch::jit::attr::value, value->toTensor().clone());
+    } else if (value && value->isTensorList()) {
+      node->ival_(torch::jit::attr::value, value->deepcopy());
+    }
+  }
 }
 
 void ownWeights(plan::Plan& plan, const Source& source) {

@@ -16,12 +16,20 @@ DataType weightPrecision(const ts::CompileSpec& spec);
 // A source with floating parameters and buffers cast, as module.half() does; the same one where nothing is asked for.
 Source withPrecision(const Source& source, DataType precision);
 
-lowering::LoweredGraph lower(const Source& source);
+// Which the compiled module has, too.
+bool hasOtherMethods(const Source& source);
+// A source of our own, so that nobody changes what engines, kept segments and carried attributes share.
+Source owned(const Source& source);
+
+// With keep_state, attributes that the method writes stay in the graph, which then takes the module first.
+lowering::LoweredGraph lower(const Source& source, bool keep_state = false);
 
 // What PyTorch gives for these arguments.
 torch::jit::IValue run(const Source& source, std::vector<torch::jit::IValue> arguments);
 
 // Engines never change: weights that still lie in the module's own tensors are copied out of them.
 void ownWeights(plan::Plan& plan, const Source& source);
+// The same for what PyTorch's segments read.
+void ownConstants(torch::jit::Block& block);
 
 }  // namespace torchtrt::compiler

@@ -15,6 +15,7 @@ namespace torchtrt::lowering {
 struct LoweringOptions {
   std::vector<std::string> disabled_passes;  // by name
   std::string dump_after;                    // regex of pass names whose result is logged at kGRAPH
+  bool keep_state = false;                   // attributes that the method writes stay, where they are else an error
   bool verify = false;                       // lint the graph after every changing pass
 };
 
@@ -23,6 +24,7 @@ struct LoweredGraph {
       graph;                   // inputs are the method's, without self; every parameter is a prim::Constant
   c10::FunctionSchema schema;  // of the original method, without self
   std::string module_name;     // qualified, e.g. "__torch__.LeNet"
+  bool has_self = false;       // the first input is the module, for the attributes that the method writes
 };
 
 // The module is copied, never changed. Throws CompileError(kInvalidModule) for a missing method or a module in training

@@ -120,8 +120,8 @@ LoweredGraph lower(const Module& module, const std::string& method, const Loweri
   }
   checkEvalMode(module);
   LoweredGraph lowered{found->graph()->copy(), withoutSelf(found->function().getSchema()),
-                       module.type()->name() ? module.type()->name()->qualifiedName() : module.type()->str()};
-  freezeAttributes(lowered.graph, module);
+                       module.type()->name() ? module.type()->name()->qualifiedName() : module.type()->str(), false};
+  lowered.has_self = freezeAttributes(lowered.graph, module, options.keep_state);
   if (options.verify) {
     verify(*lowered.graph, "freeze-attributes");
   }
@@ -131,7 +131,7 @@ LoweredGraph lower(const Module& module, const std::string& method, const Loweri
 
 LoweredGraph lower(const std::shared_ptr<Graph>& graph, const LoweringOptions& options) {
   checkPassNames(options);
-  LoweredGraph lowered{graph->copy(), schemaOf(*graph), ""};
+  LoweredGraph lowered{graph->copy(), schemaOf(*graph), "", false};
   runPipeline(lowered.graph, options);
   return lowered;
 }

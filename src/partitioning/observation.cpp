@@ -24,21 +24,6 @@ namespace {
 
 constexpr int64_t kMaxTrips = 10000;  // of a loop, before what follows it stays unknown
 
-// The random numbers that a run draws are given back.
-class KeepRandomState {
- public:
-  KeepRandomState() : state_(at::detail::getDefaultCPUGenerator().get_state()) {}
-  ~KeepRandomState() {
-    at::Generator generator = at::detail::getDefaultCPUGenerator();
-    generator.set_state(state_);
-  }
-  KeepRandomState(const KeepRandomState&) = delete;
-  KeepRandomState& operator=(const KeepRandomState&) = delete;
-
- private:
-  at::Tensor state_;
-};
-
 Stack interpret(const Segment& segment, Stack stack) {
   const torch::jit::Code code(segment.graph, "observed");
   torch::jit::InterpreterState(code).run(stack);
@@ -50,6 +35,13 @@ bool blockWrites(const Block& block) {
 }
 
 }  // namespace
+
+KeepRandomState::KeepRandomState() : state_(at::detail::getDefaultCPUGenerator().get_state()) {}
+
+void KeepRandomState::restore() const {
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
+  generator.set_state(state_);
+}
 
 void Observations::run(const std::vector<std::optional<IValue>>& arguments) {
   const at::NoGradGuard no_grad;

@@ -19,6 +19,21 @@ struct ObservedType {
   bool is_steady = true;                    // always of one dtype and rank
 };
 
+// The random numbers that are drawn in its scope are given back at its end, or before.
+class TORCHTRT_API KeepRandomState {
+ public:
+  KeepRandomState();
+  ~KeepRandomState() {
+    restore();
+  }
+  KeepRandomState(const KeepRandomState&) = delete;
+  KeepRandomState& operator=(const KeepRandomState&) = delete;
+  void restore() const;
+
+ private:
+  at::Tensor state_;
+};
+
 class TORCHTRT_API Observations {
  public:
   Observations(std::shared_ptr<torch::jit::Graph> graph, const Roles& roles)

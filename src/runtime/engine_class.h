@@ -12,6 +12,7 @@
 #include <torch/script.h>
 
 #include "plan/plan.h"
+#include "runtime/kept_segment.h"
 #include "torchtrt/engine.h"
 #include "torchtrt/export.h"
 
@@ -20,6 +21,9 @@ namespace torchtrt::runtime {
 // What is pickled: ABI version, engine name, device information, plan (base64) as document 004 lists them, and the
 // weights.
 using EngineState = std::tuple<std::vector<std::string>, std::vector<at::Tensor>>;
+// The same and the kept segment beside it: its archive in base64, empty where there is none, and its constants.
+using PickledEngine =
+    std::tuple<std::vector<std::string>, std::vector<at::Tensor>, std::string, std::vector<at::Tensor>>;
 // A binding for TorchScript: name, dtype, dims (expressions), min, opt, max.
 using BindingTuple = std::tuple<std::string, std::string, std::vector<std::string>, std::vector<int64_t>,
                                 std::vector<int64_t>, std::vector<int64_t>>;
@@ -47,6 +51,14 @@ class TORCHTRT_API Engine : public torch::CustomClassHolder {
       : name_(std::move(name)), device_info_(std::move(device_info)), loaded_(std::move(loaded)) {}
 
   EngineState state() const;
+  // What runs instead for inputs that the engine was not made for; null: nothing, the call is an error. Set before the
+  // engine is handed out.
+  void keep(std::shared_ptr<const KeptSegment> kept) {
+    kept_ = std::move(kept);
+  }
+  const KeptSegment* kept() const {
+    return kept_.get();
+  }
 
   const std::string& name() const {
     return name_;
@@ -62,6 +74,7 @@ class TORCHTRT_API Engine : public torch::CustomClassHolder {
   std::string name_;
   std::string device_info_;
   std::shared_ptr<const LoadedEngine> loaded_;
+  std::shared_ptr<const KeptSegment> kept_;
 };
 
 }  // namespace torchtrt::runtime

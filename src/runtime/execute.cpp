@@ -13,10 +13,10 @@ namespace torchtrt::runtime {
 
 namespace {
 
-// Views of the inputs of one call; keeps alive what they point to.
+// Views of the inputs of one call, which have to outlive them.
 class InputViews {
  public:
-  InputViews(std::vector<at::Tensor> inputs, const Engine& engine) : tensors_(std::move(inputs)) {
+  InputViews(std::vector<at::Tensor>& inputs, const Engine& engine) : tensors_(inputs) {
     views_.reserve(tensors_.size());
     for (size_t i = 0; i < tensors_.size(); ++i) {
       views_.push_back(view(i, engine));
@@ -60,7 +60,7 @@ class InputViews {
     return "input " + std::to_string(i) + name + " of engine \"" + engine.name() + "\"";
   }
 
-  std::vector<at::Tensor> tensors_;
+  std::vector<at::Tensor>& tensors_;
   std::vector<engine::TensorView> views_;
 };
 
@@ -97,6 +97,13 @@ class OutputTensors final : public engine::OutputAllocator {
   std::vector<at::Tensor> tensors_;
 };
 
+std::vector<at::Tensor> run(std::vector<at::Tensor>& inputs, const Engine& engine) {
+  const InputViews views(inputs, engine);
+  OutputTensors outputs(engine.engine().outputs().size());
+  engine.engine().enqueue(views.span(), outputs, callThreads());
+  return outputs.take();
+}
+
 }  // namespace
 
 [[noreturn]] void rethrowAtBorder() {
@@ -109,16 +116,20 @@ class OutputTensors final : public engine::OutputAllocator {
 
 std::vector<at::Tensor> executeEngine(std::vector<at::Tensor> inputs, const c10::intrusive_ptr<Engine>& engine) {
   return atBorder([&] {
-    const InputViews views(std::move(inputs), *engine);
-    OutputTensors outputs(engine->engine().outputs().size());
-    engine->engine().enqueue(views.span(), outputs, callThreads());
-    return outputs.take();
+    try {
+      return run(inputs, *engine);
+    } catch (const EngineError& error) {
+      if (engine->kept() == nullptr || !KeptSegment::helps(error)) {
+        throw;
+      }
+      return engine->kept()->run(inputs, error);
+    }
   });
 }
 
 std::vector<at::Tensor> executeEngineMeta(std::vector<at::Tensor> inputs, const c10::intrusive_ptr<Engine>& engine) {
   return atBorder([&] {
-    const InputViews views(std::move(inputs), *engine);
+    const InputViews views(inputs, *engine);
     const std::vector<std::vector<int64_t>> shapes = engine->engine().outputShapes(views.span());
     std::vector<at::Tensor> outputs;
     outputs.reserve(shapes.size());
@@ -131,7 +142,7 @@ std::vector<at::Tensor> executeEngineMeta(std::vector<at::Tensor> inputs, const 
 
 std::vector<StepTuple> profileEngine(std::vector<at::Tensor> inputs, const Engine& engine, int64_t calls) {
   return atBorder([&] {
-    const InputViews views(std::move(inputs), engine);
+    const InputViews views(inputs, engine);
     std::vector<StepTuple> steps;
     for (const engine::StepProfile& step :
          engine.engine().profile(views.span(), static_cast<int>(calls), callThreads())) {
@@ -144,7 +155,7 @@ std::vector<StepTuple> profileEngine(std::vector<at::Tensor> inputs, const Engin
 
 int64_t workspaceBytes(std::vector<at::Tensor> inputs, const Engine& engine) {
   return atBorder([&] {
-    const InputViews views(std::move(inputs), engine);
+    const InputViews views(inputs, engine);
     return static_cast<int64_t>(engine.engine().workspaceBytes(views.span()));
   });
 }

@@ -3,6 +3,7 @@
 #include <torch/library.h>
 
 #include "base/logging.h"
+#include "runtime/base64.h"
 #include "runtime/engine_class.h"
 #include "runtime/execute.h"
 #include "runtime/threads.h"
@@ -29,14 +30,35 @@ std::vector<BindingTuple> bindings(const std::vector<engine::BindingInfo>& infos
   return tuples;
 }
 
+PickledEngine pickled(const Engine& engine) {
+  auto [strings, weights] = engine.state();
+  const KeptSegment* kept = engine.kept();
+  return {std::move(strings), std::move(weights), kept ? encodeBase64(kept->archive()) : "",
+          kept ? kept->constants() : std::vector<at::Tensor>()};
+}
+
+Holder unpickled(PickledEngine state) {
+  auto& [strings, weights, archive, constants] = state;
+  Holder engine = Engine::fromState({std::move(strings), std::move(weights)});
+  if (!archive.empty()) {
+    const std::optional<std::string> bytes = decodeBase64(archive);
+    if (!bytes) {
+      throw EngineError(ErrorCode::kPlanCorrupt, "the kept segment of engine \"" + engine->name() + "\" is not base64",
+                        {}, "the file is damaged: save the module again");
+    }
+    engine->keep(std::make_shared<const KeptSegment>(*bytes, std::move(constants)));
+  }
+  return engine;
+}
+
 torch::class_<Engine> registerClass() {
   torch::class_<Engine> engine("tensorrt", "Engine");
   engine
       .def(torch::init([](const std::vector<std::string>& strings) {
         return atBorder([&] { return Engine::fromStrings(strings); });
       }))
-      .def_pickle([](const Holder& self) { return self->state(); },
-                  [](EngineState state) { return atBorder([&] { return Engine::fromState(std::move(state)); }); })
+      .def_pickle([](const Holder& self) { return pickled(*self); },
+                  [](PickledEngine state) { return atBorder([&] { return unpickled(std::move(state)); }); })
       .def("name", [](const Holder& self) { return self->name(); })
       .def("inputs", [](const Holder& self) { return bindings(self->engine().inputs()); })
       .def("outputs", [](const Holder& self) { return bindings(self->engine().outputs()); })

@@ -1,7 +1,12 @@
 #include "stitching/stitching.h"
 
+#include <algorithm>
 #include <cctype>
+#include <optional>
+#include <set>
 #include <unordered_map>
+
+#include <torch/csrc/jit/api/function_impl.h>
 
 #include "base/check.h"
 
@@ -30,8 +35,83 @@ std::string asIdentifier(const std::string& text) {
 // A module of a class of its own in a compilation unit of its own, so that equal compiles give equal names.
 torch::jit::Module makeModule(const std::string& module_name) {
   torch::jit::Module module(c10::QualifiedName(withTrt(module_name)), std::make_shared<torch::jit::CompilationUnit>());
-  module.register_attribute("training", c10::BoolType::get(), false);
   return module;
+}
+
+void addTraining(torch::jit::Module& module) {
+  if (!module.hasattr("training")) {
+    module.register_attribute("training", c10::BoolType::get(), false);
+  }
+}
+
+// Names of the attributes of `self` that its users read or write; nothing where all may be.
+std::optional<std::set<std::string>> attributesUsed(const Value& self) {
+  std::set<std::string> names;
+  for (const torch::jit::Use& use : self.uses()) {
+    const auto kind = use.user->kind();
+    if (kind == torch::jit::prim::GetAttr || (kind == torch::jit::prim::SetAttr && use.offset == 0)) {
+      names.insert(use.user->s(torch::jit::attr::name));
+    } else if (kind != torch::jit::prim::CallMethod || use.offset != 0) {
+      return std::nullopt;
+    }
+  }
+  return names;
+}
+
+bool isPlain(const c10::Type& type) {
+  switch (type.kind()) {
+    case c10::TypeKind::BoolType:
+    case c10::TypeKind::IntType:
+    case c10::TypeKind::FloatType:
+    case c10::TypeKind::StringType:
+    case c10::TypeKind::NoneType:
+      return true;
+    case c10::TypeKind::ListType:
+    case c10::TypeKind::TupleType:
+    case c10::TypeKind::DictType:
+    case c10::TypeKind::OptionalType: {
+      const auto inner = type.containedTypes();
+      return std::all_of(inner.begin(), inner.end(), [](const c10::TypePtr& each) { return isPlain(*each); });
+    }
+    default:
+      return false;
+  }
+}
+
+// Numbers, texts and the like, and what methods use: weights that are in engines are not there twice for nothing.
+void carryAttributes(const torch::jit::Module& original, const std::optional<std::set<std::string>>& used,
+                     torch::jit::Module& module) {
+  const c10::ClassType& type = *original.type();
+  for (size_t i = 0; i < type.numAttributes(); ++i) {
+    const std::string& name = type.getAttributeName(i);
+    const c10::IValue& value = original._ivalue()->getSlot(i);
+    const bool is_used = !used || used->count(name) != 0;
+    if (is_used || isPlain(*type.getAttribute(i))) {
+      module.register_attribute(name, type.getAttribute(i), is_used ? value : value.deepcopy(), type.is_parameter(i),
+                                type.is_buffer(i));
+    }
+  }
+  for (size_t i = 0; i < type.numConstants(); ++i) {
+    module.type()->addConstant(type.getConstantName(i), type.getConstant(i));
+  }
+}
+
+// All but the one that is compiled, which the others call.
+void carryMethods(const torch::jit::Module& original, const std::string& compiled, torch::jit::Module& module) {
+  const auto as_new = [&](const c10::TypePtr& type) -> c10::TypePtr {
+    return type == original.type() ? c10::TypePtr(module.type()) : type;
+  };
+  for (torch::jit::Function* method : original.type()->methods()) {
+    if (method->name() == compiled) {
+      continue;
+    }
+    const std::shared_ptr<Graph> graph = torch::jit::toGraphFunction(*method).graph()->copy();
+    graph->remapTypes(as_new);
+    const c10::QualifiedName name(*module.type()->name(), method->name());
+    torch::jit::Function* copy = module._ivalue()->compilation_unit()->create_function(name, graph);
+    module.type()->addMethod(copy);
+    copy->setSchema(method->getSchema().cloneWithRemappedTypes(as_new));
+  }
 }
 
 // The engine attribute and the four nodes that run it; gives the engine's outputs.
@@ -77,6 +157,10 @@ class Stitcher {
       : partition_(partition), engines_(engines), options_(options), module_(makeModule(options.module_name)) {}
 
   torch::jit::Module run() {
+    if (options_.original) {
+      carryAttributes(*options_.original, attributesOfMethods(), module_);
+    }
+    addTraining(module_);
     graph_->addInput("self_1")->setType(module_.type());
     addInputs();
     emit(partition_.segments);
@@ -86,16 +170,45 @@ class Stitcher {
     }
     graph_->registerOutput(packed(*graph_, results));
     addMethod(module_, options_.method, graph_, &options_.schema);
+    if (options_.original) {
+      carryMethods(*options_.original, options_.method, module_);
+    }
     return module_;
   }
 
  private:
+  std::optional<std::set<std::string>> attributesOfMethods() const {
+    std::set<std::string> names;
+    std::vector<const Value*> selves;
+    if (partition_.graph->inputs().size() > options_.schema.arguments().size()) {
+      selves.push_back(partition_.graph->inputs()[0]);
+    }
+    for (torch::jit::Function* method : options_.original->type()->methods()) {
+      if (method->name() != options_.method) {
+        selves.push_back(torch::jit::toGraphFunction(*method).graph()->inputs()[0]);
+      }
+    }
+    for (const Value* self : selves) {
+      const auto used = attributesUsed(*self);
+      if (!used) {
+        return std::nullopt;
+      }
+      names.insert(used->begin(), used->end());
+    }
+    return names;
+  }
+
   void addInputs() {
     const auto& arguments = options_.schema.arguments();
-    TORCHTRT_CHECK(arguments.size() == partition_.graph->inputs().size(), "the schema has an argument per graph input");
+    const auto inputs = partition_.graph->inputs();
+    TORCHTRT_CHECK(arguments.size() == inputs.size() || arguments.size() + 1 == inputs.size(),
+                   "the schema has an argument per graph input, but for the module");
+    const size_t first = inputs.size() - arguments.size();
+    if (first == 1) {
+      map_[inputs[0]] = graph_->inputs()[0];
+    }
     for (size_t i = 0; i < arguments.size(); ++i) {
-      map_[partition_.graph->inputs()[i]] =
-          graph_->addInput(asIdentifier(arguments[i].name()))->setType(arguments[i].type());
+      map_[inputs[first + i]] = graph_->addInput(asIdentifier(arguments[i].name()))->setType(arguments[i].type());
     }
   }
 
@@ -222,6 +335,7 @@ torch::jit::Module stitch(const partitioning::Partition& partition,
 
 torch::jit::Module embed(const c10::intrusive_ptr<runtime::Engine>& engine, const EmbedOptions& options) {
   torch::jit::Module module = makeModule(options.module_name);
+  addTraining(module);
   auto graph = std::make_shared<Graph>();
   graph->addInput("self_1")->setType(module.type());
   const auto& bindings = engine->engine().inputs();

@@ -3,6 +3,7 @@
 // the module alone.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct StitchOptions {
   std::string module_name;     // of the original, qualified: "__torch__.LeNet"; the new one has "_trt" at its end
   std::string method;          // "forward"
   c10::FunctionSchema schema;  // of the method, without self
+  // Whose other methods the new module has too, with the attributes that they and the new one use, which it shares, and
+  // plain ones; null: none.
+  std::shared_ptr<const torch::jit::Module> original = nullptr;
 };
 
 // "__torch___LeNet_trt_engine", with "_0", "_1", ... at its end where there are several.

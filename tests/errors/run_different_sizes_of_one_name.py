@@ -15,5 +15,5 @@ class Sum(torch.nn.Module):
 
 def misuse(folder):
     batch = torchtrt.Input(min_shape=[1, 3], opt_shape=[2, 3], max_shape=[4, 3], shared_dims={0: "batch"})
-    compiled = torchtrt.compile(torch.jit.script(Sum().eval()), inputs=[batch, batch])
+    compiled = torchtrt.compile(torch.jit.script(Sum().eval()), inputs=[batch, batch], require_full_compilation=True)
     compiled(torch.ones(2, 3), torch.ones(3, 3))

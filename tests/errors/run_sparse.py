@@ -9,5 +9,6 @@ SAYS = ["not a dense tensor", "Sparse", "to_dense()"]
 
 
 def misuse(folder):
-    compiled = torchtrt.compile(torch.jit.script(torch.nn.ReLU().eval()), inputs=[torchtrt.Input([3, 3])])
+    relu = torch.jit.script(torch.nn.ReLU().eval())
+    compiled = torchtrt.compile(relu, inputs=[torchtrt.Input([3, 3])], require_full_compilation=True)
     compiled(torch.eye(3).to_sparse())

@@ -9,5 +9,6 @@ SAYS = ["input 'input'", "expected float32", "got float64", "convert it"]
 
 
 def misuse(folder):
-    compiled = torchtrt.compile(torch.jit.script(torch.nn.ReLU().eval()), inputs=[torchtrt.Input([2, 3])])
+    relu = torch.jit.script(torch.nn.ReLU().eval())
+    compiled = torchtrt.compile(relu, inputs=[torchtrt.Input([2, 3])], require_full_compilation=True)
     compiled(torch.ones(2, 3, dtype=torch.float64))

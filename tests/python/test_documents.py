@@ -221,7 +221,7 @@ def test_004_engine_pickles_to_four_strings(compiled, tmp_path):
     compiled.save(str(tmp_path / "compiled.ts"))
     loaded = torch.jit.load(str(tmp_path / "compiled.ts"))
     (name, engine), = torchtrt.runtime.engines(loaded).items()
-    (strings, weights), _ = engine.__getstate__()
+    (strings, weights, *_), _ = engine.__getstate__()
     assert len(strings) == 4
     abi_version, engine_name, device, plan = strings
     assert abi_version == "3"
@@ -236,7 +236,7 @@ def test_004_engine_is_made_of_four_strings_alone(lenet, compiled, image):
     serialized = torchtrt.ts.convert_method_to_trt_engine(
         torch.jit.script(lenet), "forward", inputs=[torchtrt.Input([1, 1, 32, 32])])
     (original,) = torchtrt.runtime.engines(compiled).values()
-    (strings, _), _ = original.__getstate__()
+    (strings, *_), _ = original.__getstate__()
     abi_version, _, device, _ = strings
     engine = torch.classes.tensorrt.Engine([abi_version, "by_hand", device, base64.b64encode(serialized).decode()])
     assert engine.name() == "by_hand"

@@ -15,7 +15,7 @@ SHAPE = [1, 1, 32, 32]
 
 @pytest.fixture(scope="module")
 def compiled():
-    return torchtrt.compile(torch.jit.script(nets.lenet()), inputs=[SHAPE])
+    return torchtrt.compile(torch.jit.script(nets.lenet()), inputs=[SHAPE], require_full_compilation=True)
 
 
 @pytest.mark.parametrize("wrong, code, parts", [

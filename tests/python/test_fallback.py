@@ -223,3 +223,111 @@ def test_one_line_is_told(capfd):
     told = [line for line in capfd.readouterr().err.splitlines() if "Convolutions" in line]
     assert len(told) == 1
     assert "2 engines, 1 segment in PyTorch, 75% of 4 nodes in engines; in PyTorch: 1x torch_executed_ops keeps" in told[0]
+
+
+def test_a_shape_outside_the_range_runs_in_pytorch_and_warns_once(capfd):
+    module = Convolutions().eval()
+    compiled = torchtrt.compile(torch.jit.script(module), inputs=[[1, 3, 8, 8]])
+    for each in (compiled, saved(compiled)):
+        capfd.readouterr()
+        for shape in ([2, 3, 8, 8], [1, 3, 5, 9], [3, 8, 8], [1, 3, 8, 8]):
+            x = torch.randn(shape)
+            assert_same(each(x), module(x).detach())
+        assert capfd.readouterr().err.count("PyTorch runs what an engine was not made for") == 1
+
+
+class Counter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.inner = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4))
+        self.register_buffer("state", torch.zeros(2, 4))
+        self.calls = 0
+
+    def forward(self, x):
+        self.state = torch.tanh(self.linear(x) + self.state)
+        self.calls += 1
+        return self.inner(self.state) * 2
+
+    @torch.jit.export
+    def reset(self):
+        self.state = torch.zeros(2, 4)
+        self.calls = 0
+
+    @torch.jit.export
+    def twice(self, x):
+        return self.forward(self.forward(x))
+
+
+def test_attributes_that_change_and_other_methods_work():
+    module, x = torch.jit.script(Counter().eval()), torch.randn(2, 4)
+    compiled = torchtrt.compile(module, inputs=[x], min_block_size=1)
+    assert torchtrt.report(compiled).engine_segments == 2
+    assert module.calls == 0 and torch.equal(module.state, torch.zeros(2, 4))
+    for each in (compiled, saved(compiled)):
+        module.reset()
+        each.reset()
+        for _ in range(3):
+            assert_same(each(x).detach(), module(x).detach())
+        assert_same(each.twice(x).detach(), module.twice(x).detach())
+        assert each.calls == module.calls == 5
+        assert_same(each.state.detach(), module.state.detach())
+        assert set(each.state_dict()) == {"state"}  # what is used; weights are in engines
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.convolution, self.norm = nn.Conv2d(64, 64, 3), nn.BatchNorm2d(64)
+        self.linear = nn.Linear(64, 1000)
+        self.classes = ["cat", "dog"]
+        nn.init.normal_(self.norm.weight)
+        self.norm.running_mean.normal_()
+        self.norm.running_var.uniform_(0.5, 2)
+
+    def forward(self, x):
+        return self.linear(torch.relu(self.norm(self.convolution(x))).mean([2, 3]))
+
+
+class BlockWithMethod(Block):
+    @torch.jit.export
+    def classify(self, x: torch.Tensor) -> torch.Tensor:
+        return self.linear(x)
+
+
+def bytes_of(module):
+    buffer = io.BytesIO()
+    torch.jit.save(module, buffer)
+    return len(buffer.getvalue())
+
+
+@pytest.mark.parametrize("make", [Block, BlockWithMethod])
+def test_weights_are_saved_once(make):
+    module = torch.jit.script(make().eval())
+    compiled = torchtrt.compile(module, inputs=[[1, 64, 8, 8]])
+    if make is Block:
+        assert bytes_of(compiled) < 1.05 * bytes_of(module)
+        assert not compiled.state_dict() and compiled.classes == ["cat", "dog"]
+    else:  # but for the convolution, whose weights the engine has with the normalization folded into them
+        linear = bytes_of(torch.jit.script(nn.Linear(64, 1000)))
+        assert bytes_of(compiled) < 1.05 * (2 * bytes_of(module) - linear)
+    for each in (compiled, saved(compiled)):
+        for size in (8, 9):  # of the range, and not
+            x = torch.randn(1, 64, size, size)
+            assert_same(each(x), module(x).detach())
+    if make is BlockWithMethod:
+        x = torch.randn(3, 64)
+        assert torch.equal(saved(compiled).classify(x), module.classify(x))
+
+
+def test_compiled_modules_share_nothing_with_the_original():
+    module = torch.jit.script(BlockWithMethod().eval())
+    x, y = torch.randn(1, 64, 8, 8), torch.randn(1, 64, 9, 9)
+    options = {"inputs": [[1, 64, 8, 8]], "torch_executed_ops": ["aten::linear"]}
+    for original in (module, torch.jit.script(Block().eval())):
+        compiled = torchtrt.compile(original, **options)
+        expected = [original(x).detach(), original(y).detach()]
+        with torch.no_grad():
+            for tensor in original.state_dict().values():
+                tensor.zero_()
+        assert_same([compiled(x), compiled(y)], expected)

@@ -61,7 +61,7 @@ def test_misuse(path, tmp_path):
 
 
 def compiled_relu(*inputs):
-    return torchtrt.compile(torch.jit.script(torch.nn.ReLU().eval()), inputs=list(inputs))
+    return torchtrt.compile(torch.jit.script(torch.nn.ReLU().eval()), inputs=list(inputs), require_full_compilation=True)
 
 
 def test_a_batch_of_zero_is_no_error():

@@ -43,11 +43,12 @@ IValue withoutGradient(IValue value) {
 
 class AttributeFreezer {
  public:
-  AttributeFreezer(GraphPtr graph, const torch::jit::Module& module) : graph_(std::move(graph)) {
+  AttributeFreezer(GraphPtr graph, const torch::jit::Module& module, bool keep_state)
+      : graph_(std::move(graph)), keep_state_(keep_state) {
     objects_[graph_->inputs()[0]] = {module._ivalue(), ""};
   }
 
-  void run() {
+  bool run() {
     // Folding what became constant may make writes unreachable, and calls through interfaces known.
     bool changed = true;
     while (changed) {
@@ -58,8 +59,12 @@ class AttributeFreezer {
       torch::jit::ConstantPropagation(graph_);
       torch::jit::EliminateDeadCode(graph_);
     }
+    if (keep_state_ && graph_->inputs()[0]->hasUses()) {
+      return true;
+    }
     requireNoModuleLeft();
     graph_->eraseInput(0);
+    return false;
   }
 
  private:
@@ -200,6 +205,7 @@ class AttributeFreezer {
   }
 
   GraphPtr graph_;
+  bool keep_state_;
   std::unordered_map<const Value*, Object> objects_;
   std::set<Attribute> written_;
   std::map<Attribute, Value*> constants_;
@@ -207,8 +213,8 @@ class AttributeFreezer {
 
 }  // namespace
 
-void freezeAttributes(const GraphPtr& graph, const torch::jit::Module& module) {
-  AttributeFreezer(graph, module).run();
+bool freezeAttributes(const GraphPtr& graph, const torch::jit::Module& module, bool keep_state) {
+  return AttributeFreezer(graph, module, keep_state).run();
 }
 
 }  // namespace torchtrt::lowering
