@@ -15,6 +15,12 @@ using network::LayerType;
 using network::Network;
 using network::Tensor;
 
+// Where a convolution computes fewer outputs than half a vector holds, channels-last leaves most of each vector empty:
+// one that gets row-major images writes row-major too, and its vectors run along lines, if these are long enough.
+constexpr int64_t kFewOutputs = 8;
+constexpr int64_t kLongLine = 16;
+constexpr int64_t kFewLines = 64;  // of the input, for one line of the output
+
 // What a kind of layer does with memory orders.
 enum class Behaviour {
   kSpatial,   // runs channels-last
@@ -38,7 +44,7 @@ Behaviour behaviourOf(const Layer& layer) {
     case LayerType::kDECONVOLUTION:
       return Behaviour::kSpatial;
     case LayerType::kPOOLING:
-      return isSpatialWindow(layer, "window") ? Behaviour::kSpatial : Behaviour::kRowMajor;
+      return isSpatialWindow(layer, "window") ? Behaviour::kFollows : Behaviour::kRowMajor;
     case LayerType::kADAPTIVE_POOLING:
       return isSpatialWindow(layer, "output_size") ? Behaviour::kSpatial : Behaviour::kRowMajor;
     case LayerType::kRESIZE:
@@ -88,15 +94,15 @@ class LayoutPass {
       return;
     }
     const Behaviour behaviour = behaviourOf(layer);
-    const bool channels_last =
-        behaviour == Behaviour::kSpatial || (behaviour == Behaviour::kFollows && mostlyChannelsLast(layer));
+    const bool channels_last = (behaviour == Behaviour::kSpatial && !isBestRowMajor(layer)) ||
+                               (behaviour == Behaviour::kFollows && mostlyChannelsLast(layer));
     if (behaviour == Behaviour::kReadsAny) {
       return;
     }
     for (int i = 0; i < layer.getNbInputs(); ++i) {
       Tensor* input = layer.getInput(i);
       if (input != nullptr && (isData(layer, i) || !readsBroadcast(layer))) {
-        const bool follows = channels_last && isData(layer, i);
+        const bool follows = channels_last && isData(layer, i) && !(i == 0 && readsPlanes(layer));
         putInOrder(layer, i, follows ? channelsLast(input->rank()) : Order());
       }
     }
@@ -185,13 +191,44 @@ class LayoutPass {
     return channels_last > 0 && channels_last * 2 >= row_major;
   }
 
+  bool isBestRowMajor(const Layer& layer) const {
+    if (layer.getType() != LayerType::kCONVOLUTION || layer.getInput(0)->getType() != DType::kFloat32 ||
+        layer.attributes().getInt("groups", 1) != 1 || (layer.getNbInputs() > 3 && layer.getInput(3) != nullptr)) {
+      return false;
+    }
+    const Tensor& input = *layer.getInput(0);
+    const Dims& kernel = layer.getInput(1)->getDimensions();
+    double lines = 1;
+    for (int i = 1; i + 1 < kernel.rank(); ++i) {
+      lines *= static_cast<double>(optimum(kernel[i]));
+    }
+    return sameMemory(input.getDimensions(), input.memoryOrder(), {}) && optimum(kernel[0]) <= kFewOutputs &&
+           lines <= kFewLines && optimum(layer.getOutput(0)->getDimensions()[kernel.rank() - 1]) >= kLongLine;
+  }
+
+  // The product that reads few channels from row-major planes is no slower than one more reorder.
+  static bool readsPlanes(const Layer& layer) {
+    const Tensor& input = *layer.getInput(0);
+    return layer.getType() == LayerType::kCONVOLUTION && input.producer() != nullptr &&
+           input.getType() == DType::kFloat32 && sameMemory(input.getDimensions(), input.memoryOrder(), {}) &&
+           layer.attributes().getInt("groups", 1) == 1 && layer.attributes().getInts("dilation").back() == 1 &&
+           isAtMost(input.getDimensions()[1], kFewOutputs);
+  }
+
+  static bool isAtMost(const Dim& dim, int64_t limit) {
+    return dim.isConstant() && dim.constant() <= limit;
+  }
+
   double elements(const Tensor& tensor) const {
     double count = 1;
     for (const Dim& dim : tensor.getDimensions()) {
-      count *=
-          static_cast<double>(dim.evaluate([&](const std::string& name) { return network_.findSymbol(name)->opt; }));
+      count *= static_cast<double>(optimum(dim));
     }
     return count;
+  }
+
+  int64_t optimum(const Dim& dim) const {
+    return dim.evaluate([&](const std::string& name) { return network_.findSymbol(name)->opt; });
   }
 
   void putInOrder(Layer& layer, int index, const Order& order) {

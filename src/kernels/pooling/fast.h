@@ -5,8 +5,9 @@
 
 namespace torchtrt::kernels::pooling {
 
-// float32, channels-last, without indices.
-CreateResult createHighway(const Problem& problem);
+// float32, without indices.
+CreateResult createHighway(const Problem& problem);  // channels-last, as the next
 CreateResult createAdaptiveHighway(const Problem& problem);
+CreateResult createPlanes(const Problem& problem);  // row-major
 
 }  // namespace torchtrt::kernels::pooling

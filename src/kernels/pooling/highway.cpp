@@ -178,56 +178,14 @@ HWY_EXPORT(functionForTarget);
 using convolution::Image;
 using convolution::imageOf;
 
-struct Config {
-  bool is_max = true;
-  bool is_adaptive = false;
-  std::vector<int64_t> window, stride, pre_padding, post_padding, dilation;  // empty when adaptive
-  bool count_include_pad = true;
-  int64_t divisor = 0;
-};
-
-std::vector<Span> fixedSpans(const Config& config, size_t axis, int64_t in, int64_t out) {
-  std::vector<Span> spans;
-  const int64_t step = config.dilation[axis];
-  const int64_t reach = (config.window[axis] - 1) * step + 1;
-  for (int64_t i = 0; i < out; ++i) {
-    const int64_t start = i * config.stride[axis] - config.pre_padding[axis];
-    const int64_t skipped = start < 0 ? (-start + step - 1) / step : 0;
-    const int64_t first = start + skipped * step;
-    const int64_t end = std::min(start + reach, in);
-    const int64_t count = first < end ? (end - first + step - 1) / step : 0;
-    spans.push_back({first, count, step, std::min(start + reach, in + config.post_padding[axis]) - start});
-  }
-  return spans;
-}
-
-std::vector<Span> adaptiveSpans(int64_t in, int64_t out) {
-  std::vector<Span> spans;
-  for (int64_t i = 0; i < out; ++i) {
-    const int64_t first = i * in / out;
-    const int64_t count = ((i + 1) * in + out - 1) / out - first;
-    spans.push_back({first, count, 1, count});
-  }
-  return spans;
-}
-
 class HighwayPooling final : public Prepared {
  public:
   HighwayPooling(const Config& config, const ShapeSet& shapes)
       : config_(config),
         in_(imageOf(shapes.inputs[0])),
         out_(imageOf(shapes.outputs[0])),
-        function_(HWY_DYNAMIC_DISPATCH(functionForTarget)(config.is_max)) {
-    const size_t rank = shapes.outputs[0].dims.size() - 2;
-    for (size_t axis = 0; axis < rank; ++axis) {
-      const size_t slot = 3 - rank + axis;
-      spans_[slot] = config.is_adaptive ? adaptiveSpans(in_.size[slot], out_.size[slot])
-                                        : fixedSpans(config, axis, in_.size[slot], out_.size[slot]);
-      for (const Span& span : spans_[slot]) {
-        largest_[slot] = std::max(largest_[slot], span.count);
-      }
-    }
-  }
+        windows_(config, in_, out_, shapes.outputs[0].dims.size() - 2),
+        function_(HWY_DYNAMIC_DISPATCH(functionForTarget)(config.is_max)) {}
 
   void run(const RunArgs& args) const override {
     const int64_t lines = out_.batch * out_.size[0] * out_.size[1];
@@ -235,7 +193,7 @@ class HighwayPooling final : public Prepared {
     const bool split = lines < 4 * args.threads;
     const int64_t part = split ? kPart : std::max<int64_t>(out_.channels, 1);
     const int64_t parts = (out_.channels + part - 1) / part;
-    const int64_t cost = out_.size[2] * part * largest_[0] * largest_[1] * largest_[2];
+    const int64_t cost = out_.size[2] * part * windows_.largest[0] * windows_.largest[1] * windows_.largest[2];
     const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(cost, 1));
     parallelFor(args.threads, 0, lines * parts, grain, [&](int64_t begin, int64_t end) {
       for (int64_t unit = begin; unit < end; ++unit) {
@@ -257,7 +215,7 @@ class HighwayPooling final : public Prepared {
     for (size_t i = 2; i-- > 0;) {
       const int64_t at = index % out_.size[i];
       index /= out_.size[i];
-      const Span& span = spans_[i][static_cast<size_t>(at)];
+      const Span& span = windows_.spans[i][static_cast<size_t>(at)];
       line.count[i] = span.count;
       line.stride[i] = span.step * in_.stride[i];
       line.area *= config_.count_include_pad ? span.padded : span.count;
@@ -269,12 +227,11 @@ class HighwayPooling final : public Prepared {
     line.width = in_.size[2];
     line.column_stride = in_.stride[2];
     line.out_stride = out_.stride[2];
-    line.spans = spans_[2].data();
+    line.spans = windows_.spans[2].data();
     line.pixels = out_.size[2];
     line.channels = channels;
-    line.divisor = config_.count_include_pad ? Divisor::kPadded : Divisor::kElements;
-    if (config_.divisor != 0) {
-      line.divisor = Divisor::kFixed;
+    line.divisor = windows_.divisor;
+    if (line.divisor == Divisor::kFixed) {
       line.area = config_.divisor;
     }
     function_(line);
@@ -282,10 +239,8 @@ class HighwayPooling final : public Prepared {
 
   Config config_;
   Image in_, out_;
+  Windows windows_;
   LineFunction function_;
-  std::array<std::vector<Span>, 3> spans_ = {std::vector<Span>{Span{}}, std::vector<Span>{Span{}},
-                                             std::vector<Span>{Span{}}};
-  convolution::Spatial largest_ = {1, 1, 1};
 };
 
 class HighwayPoolingKernel final : public Kernel {
@@ -302,18 +257,11 @@ class HighwayPoolingKernel final : public Kernel {
   Config config_;
 };
 
-std::optional<Refusal> refuse(const Problem& problem, size_t spatial) {
-  const Operand& in = problem.inputs[0];
-  if (in.dtype != DType::kFloat32) {
-    return Refusal{"dtype", std::string("computes float32 only, not ") + toString(in.dtype)};
+std::optional<Refusal> refuseChannelsLast(const Problem& problem, size_t spatial) {
+  if (std::optional<Refusal> refusal = refuse(problem, spatial)) {
+    return refusal;
   }
-  if (problem.outputs.size() > 1) {
-    return Refusal{"indices", "does not return indices"};
-  }
-  if (in.dims.size() != spatial + 2 || spatial > 3) {
-    return Refusal{"rank", "pools the dimensions behind batch and channels only"};
-  }
-  if (!convolution::isChannelsLast(in) || !convolution::isChannelsLast(problem.outputs[0])) {
+  if (!convolution::isChannelsLast(problem.inputs[0]) || !convolution::isChannelsLast(problem.outputs[0])) {
     return Refusal{"memory-order", "reads and writes channels-last only"};
   }
   return std::nullopt;
@@ -322,36 +270,24 @@ std::optional<Refusal> refuse(const Problem& problem, size_t spatial) {
 }  // namespace
 
 CreateResult createHighway(const Problem& problem) {
-  const Attributes& attributes = *problem.attributes;
-  Config config;
-  config.is_max = attributes.getString("op") == "max";
-  config.window = attributes.getInts("window");
-  config.stride = attributes.getInts("stride");
-  config.pre_padding = attributes.getInts("pre_padding");
-  config.post_padding = attributes.getInts("post_padding");
-  config.dilation = attributes.getInts("dilation");
-  config.count_include_pad = attributes.getBool("count_include_pad", true);
-  config.divisor = attributes.getInt("divisor", 0);
-  if (std::optional<Refusal> refusal = refuse(problem, config.window.size())) {
+  Config config = readConfig(*problem.attributes);
+  if (std::optional<Refusal> refusal = refuseChannelsLast(problem, config.window.size())) {
     return *refusal;
   }
   return std::make_unique<HighwayPoolingKernel>(std::move(config));
 }
 
 CreateResult createAdaptiveHighway(const Problem& problem) {
-  Config config;
-  config.is_max = problem.attributes->getString("op") == "max";
-  config.is_adaptive = true;
   // How many dims are pooled is known at run time only; a channels-last order says that they are all behind the
   // channels.
   const size_t rank = problem.outputs[0].dims.size();
   if (convolution::isRowMajor(problem.inputs[0])) {
     return Refusal{"memory-order", "reads and writes channels-last only"};
   }
-  if (std::optional<Refusal> refusal = refuse(problem, rank < 3 ? 0 : rank - 2)) {
+  if (std::optional<Refusal> refusal = refuseChannelsLast(problem, rank < 3 ? 0 : rank - 2)) {
     return *refusal;
   }
-  return std::make_unique<HighwayPoolingKernel>(std::move(config));
+  return std::make_unique<HighwayPoolingKernel>(readAdaptiveConfig(*problem.attributes));
 }
 
 }  // namespace torchtrt::kernels::pooling

@@ -4,19 +4,9 @@
 #include <array>
 #include <cstdint>
 
+#include "kernels/pooling/windows.h"
+
 namespace torchtrt::kernels::pooling {
-
-// The windows of one output pixel along an axis: `count` positions from `first`, `step` apart; `padded` is its length
-// with padding.
-struct Span {
-  int64_t first = 0;
-  int64_t count = 1;
-  int64_t step = 1;
-  int64_t padded = 1;
-};
-
-// How an average is divided.
-enum class Divisor : uint8_t { kElements, kPadded, kFixed };
 
 // Neighbouring output pixels whose windows share their positions along depth and height.
 struct Line {

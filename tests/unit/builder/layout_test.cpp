@@ -111,6 +111,39 @@ TEST(Layout, OneChannelNeedsNoReorder) {
   EXPECT_EQ(stepsOf(plan), "convolution(0,2,3,1) reformat");
 }
 
+// A convolution of [1, `channels`, 20, `width`] with `outputs`, pooled, then one with 16 outputs.
+std::string stepsOfFewOutputs(int channels, int outputs, int width) {
+  const std::string c = std::to_string(channels);
+  const std::string k = std::to_string(outputs);
+  return stepsOf(build(*network::parse(
+      R"(network "few" () {
+  input %x : float32[1, )" +
+      c + ", 20, " + std::to_string(width) + R"(]
+  %w = fill() {op="constant", dims=[)" +
+      k + ", " + c + R"(, 3, 3], dtype=float32, value=0.125}
+  %v = fill() {op="constant", dims=[16, )" +
+      k + R"(, 3, 3], dtype=float32, value=0.125}
+  %a = convolution(%x, %w) {)" +
+      kConvolution + R"(}
+  %b = pooling(%a) {op="max", window=[2, 2], stride=[2, 2], pre_padding=[0, 0], post_padding=[0, 0], dilation=[1, 1]}
+  %c = convolution(%b, %v) {)" +
+      kConvolution + R"(}
+  output "y" %c
+})")));
+}
+
+TEST(Layout, FewOutputsStayRowMajor) {
+  EXPECT_EQ(stepsOfFewOutputs(3, 6, 40), "convolution pooling convolution(0,2,3,1) reformat");
+  EXPECT_EQ(stepsOfFewOutputs(1, 8, 16), "convolution pooling convolution(0,2,3,1) reformat");
+}
+
+TEST(Layout, MoreOutputsShortLinesAndManyChannelsDoNot) {
+  const char* channels_last = "reformat(0,2,3,1) convolution(0,2,3,1) pooling(0,2,3,1) convolution(0,2,3,1) reformat";
+  EXPECT_EQ(stepsOfFewOutputs(3, 9, 40), channels_last);
+  EXPECT_EQ(stepsOfFewOutputs(3, 6, 15), channels_last);
+  EXPECT_EQ(stepsOfFewOutputs(22, 6, 40), channels_last);
+}
+
 TEST(Layout, NetworksWithoutConvolutionStayRowMajor) {
   EXPECT_EQ(stepsOf(build(*network::parse(R"(network "pool" () {
   input %x : float32[2, 8, 6, 6]

@@ -66,6 +66,73 @@ TEST(HighwayPooling, Adaptive) {
   }
 }
 
+TEST(PlanesPooling, WindowsStridesPaddingAndTails) {
+  for (const char* op : {"max", "average"}) {
+    for (const int out : {1, 2, 7, 8, 15, 16, 17, 33}) {
+      for (const int stride : {1, 2, 3}) {
+        for (const int window : {1, 2, 3, 5}) {
+          const int in = (out - 1) * stride + window;
+          const auto text = [](int height, int width) {
+            return "[2,3," + std::to_string(height) + "," + std::to_string(width) + "]";
+          };
+          const std::string square = "[" + std::to_string(window) + ", " + std::to_string(window) + "]";
+          const std::string strides = "[1, " + std::to_string(stride) + "]";
+          const int height = window + 2;
+          expectMatchesReference(
+              pooling(op, text(height, in) + " -> " + text(3, out), square, strides, "[0, 0]", "[0, 0]"), "planes");
+          const int pad = window / 2;
+          const std::string pads = "[" + std::to_string(pad) + ", " + std::to_string(pad) + "]";
+          const int padded = in - 2 * pad;
+          if (padded > 0) {
+            expectMatchesReference(
+                pooling(op, text(height - 2 * pad, padded) + " -> " + text(3, out), square, strides, pads, pads),
+                "planes");
+          }
+        }
+      }
+    }
+    // Ceil mode: the last windows hang over.
+    expectMatchesReference(pooling(op, "[1,6,40,40] -> [1,6,20,20]", "[3, 3]", "[2, 2]", "[0, 0]", "[0, 0]"), "planes");
+    expectMatchesReference(pooling(op, "[1,6,85] -> [1,6,42]", "[4]", "[2]", "[1]", "[1]"), "planes");
+  }
+  for (const char* stride : {"[1, 1]", "[1, 2]", "[1, 3]"}) {
+    const std::string width = stride[4] == '1' ? "36" : stride[4] == '2' ? "18" : "12";
+    expectMatchesReference(pooling("max", "[1,2,9,40] -> [1,2,5," + width + "]", "[3, 3]", stride, "[0, 0]", "[0, 0]",
+                                   "dilation=[2, 2], "),
+                           "planes");
+  }
+  expectMatchesReference(pooling("average", "[1,6,9,39] -> [1,6,5,20]", "[3, 3]", "[2, 2]", "[1, 1]", "[1, 1]",
+                                 "count_include_pad=false, "),
+                         "planes");
+  expectMatchesReference(
+      pooling("average", "[1,6,9,39] -> [1,6,5,20]", "[3, 3]", "[2, 2]", "[1, 1]", "[1, 1]", "divisor=7, "), "planes");
+  expectMatchesReference(
+      "pooling float32 [2,2,6,7,40] -> [2,2,3,4,20] {dilation=[1, 1, 1], op=\"max\", post_padding=[0, 1, 0], "
+      "pre_padding=[0, 1, 0], stride=[2, 2, 2], window=[2, 3, 2]}",
+      "planes");
+}
+
+TEST(PlanesPooling, MaximumOfSpecialValues) {
+  CompareOptions options;
+  options.values = Values::kSpecial;
+  options.rtol = 0;
+  options.atol = 0;
+  for (const char* stride : {"[2, 1]", "[2, 2]", "[2, 3]"}) {
+    const std::string width = stride[4] == '1' ? "37" : stride[4] == '2' ? "19" : "13";
+    expectMatchesReference(
+        pooling("max", "[1,40,9,37] -> [1,40,5," + width + "]", "[3, 3]", stride, "[1, 1]", "[1, 1]"), "planes",
+        options);
+  }
+  expectMatchesReference(pooling("max", "[1,40,8,38] -> [1,40,4,19]", "[2, 2]", "[2, 2]", "[0, 0]", "[0, 0]"), "planes",
+                         options);
+}
+
+TEST(PlanesPooling, SaysWhatItCannotDo) {
+  expectRefused(pooling("max", "[1,6,28,28]@0231 -> [1,6,14,14]@0231", "[2, 2]", "[2, 2]", "[0, 0]", "[0, 0]"),
+                "planes", "memory-order");
+  expectRefused(pooling("max", "[6,28,28] -> [6,14,14]", "[2, 2]", "[2, 2]", "[0, 0]", "[0, 0]"), "planes", "rank");
+}
+
 TEST(HighwayPooling, SaysWhatItCannotDo) {
   expectRefused(pooling("max", "[1,6,28,28] -> [1,6,14,14]", "[2, 2]", "[2, 2]", "[0, 0]", "[0, 0]"), "highway",
                 "memory-order");

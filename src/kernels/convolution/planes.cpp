@@ -1,0 +1,320 @@
+// Convolution with few outputs over row-major images, float32: vectors run along the width, so that no lane is empty
+// where there are fewer outputs than lanes. Lines are read where they lie, or from a copy where the width is padded or
+// has a stride.
+#include "kernels/common/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/convolution/planes.cpp"  // NOLINT
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+
+#include "kernels/convolution/planes_row.h"
+#include "kernels/gemm/epilogue-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace torchtrt::kernels::convolution::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+// The vectors of kOutputs outputs that begin at each of the columns. kPartial: the row is shorter than a vector.
+template <int kOutputs, int kVectors, bool kPartial = false>
+HWY_INLINE void tile(const PlanesRow& row, const int64_t (&columns)[kVectors]) {
+  const D d;
+  V sum[kOutputs][kVectors];
+#pragma GCC unroll 16
+  for (int o = 0; o < kOutputs; ++o) {
+#pragma GCC unroll 16
+    for (int j = 0; j < kVectors; ++j) {
+      sum[o][j] = row.bias != nullptr ? hn::Set(d, row.bias[o]) : hn::Zero(d);
+    }
+  }
+  const float* weights = row.weights;
+  for (int64_t line = 0; line < row.line_count; ++line) {
+    if (row.lines[line] == nullptr) {
+      weights += row.width_taps * kOutputs;
+      continue;
+    }
+    for (int64_t k = 0; k < row.width_taps; ++k) {
+      const float* from = row.lines[line] + row.tap_offsets[k];
+      V x[kVectors];
+#pragma GCC unroll 16
+      for (int j = 0; j < kVectors; ++j) {
+        x[j] = hn::LoadU(d, from + columns[j]);
+      }
+#pragma GCC unroll 16
+      for (int o = 0; o < kOutputs; ++o) {
+        const V weight = hn::Set(d, weights[o]);
+#pragma GCC unroll 16
+        for (int j = 0; j < kVectors; ++j) {
+          sum[o][j] = hn::MulAdd(x[j], weight, sum[o][j]);
+        }
+      }
+      weights += kOutputs;
+    }
+  }
+  gemm::HWY_NAMESPACE::applyEpilogue<kOutputs * kVectors>(*row.epilogue, &sum[0][0]);
+#pragma GCC unroll 16
+  for (int o = 0; o < kOutputs; ++o) {
+#pragma GCC unroll 16
+    for (int j = 0; j < kVectors; ++j) {
+      float* out = row.out + o * row.out_stride + columns[j];
+      if (kPartial) {
+        hn::BlendedStore(sum[o][j], hn::FirstN(d, static_cast<size_t>(row.columns)), d, out);
+      } else {
+        hn::StoreU(sum[o][j], d, out);
+      }
+    }
+  }
+}
+
+template <int kOutputs>
+HWY_NOINLINE void outputs(const PlanesRow& row) {
+  constexpr int kVectors = HWY_TARGET == HWY_AVX3 ? 2 : kOutputs <= 6 ? 2 : 1;  // by registers
+  const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
+  if (row.columns < lanes) {
+    tile<kOutputs, 1, true>(row, {0});
+    return;
+  }
+  // The last vectors reach back over columns that are done already: they compute the same again.
+  const int64_t last = row.columns - lanes;
+  int64_t column = 0;
+  if constexpr (kVectors == 2) {
+    for (; column + lanes < row.columns; column += 2 * lanes) {
+      tile<kOutputs, 2>(row, {column, std::min(column + lanes, last)});
+    }
+  }
+  for (; column < row.columns; column += lanes) {
+    tile<kOutputs, 1>(row, {std::min(column, last)});
+  }
+}
+
+void runRow(const PlanesRow& row) {
+  switch (row.outputs) {
+    case 1:
+      return outputs<1>(row);
+    case 2:
+      return outputs<2>(row);
+    case 3:
+      return outputs<3>(row);
+    case 4:
+      return outputs<4>(row);
+    case 5:
+      return outputs<5>(row);
+    case 6:
+      return outputs<6>(row);
+    case 7:
+      return outputs<7>(row);
+    default:
+      return outputs<8>(row);
+  }
+}
+
+using PlanesFunction = void (*)(const PlanesRow&);
+PlanesFunction planesForTarget(int64_t& lanes) {
+  lanes = static_cast<int64_t>(hn::Lanes(D()));
+  return runRow;
+}
+
+}  // namespace
+}  // namespace torchtrt::kernels::convolution::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "kernels/convolution/fast.h"
+#include "kernels/convolution/geometry.h"
+#include "kernels/parallel.h"
+
+namespace torchtrt::kernels::convolution {
+namespace {
+
+HWY_EXPORT(planesForTarget);
+
+constexpr int64_t kMaxLines = 256;      // pointers to lines are on the stack,
+constexpr int64_t kCopyFloats = 12288;  // and so are their copies
+constexpr int64_t kMinBlock = 64;       // columns: fewer at a time are not worth a copy
+
+struct PackedPlanes {
+  Geometry geometry;
+  int64_t lanes = 0;
+  int64_t lines = 0;           // per output row: channels x depth taps x height taps
+  int64_t reach = 0;           // columns of a phase that the last tap reads beyond the first's
+  int64_t pitch = 0;           // floats of a line's copy, per phase
+  std::vector<float> weights;  // [line][width tap][outputs]
+  gemm::Epilogue epilogue;
+  void (*row)(const PlanesRow&) = nullptr;
+};
+
+class Planes final : public Prepared {
+ public:
+  Planes(std::shared_ptr<const PackedPlanes> packed, const ShapeSet& shapes)
+      : packed_(std::move(packed)), input_(imageOf(shapes.inputs[0])), output_(imageOf(shapes.outputs[0])) {
+    const Geometry& g = packed_->geometry;
+    copies_ = g.stride[2] != 1 || g.pre_padding[2] != 0 || g.post_padding[2] != 0 || output_.size[2] < packed_->lanes;
+    for (int64_t k = 0; k < g.kernel[2]; ++k) {
+      const int64_t at = k * g.dilation[2];
+      tap_offsets_.push_back(copies_ ? at % g.stride[2] * packed_->pitch + at / g.stride[2] : at);
+    }
+  }
+
+  void run(const RunArgs& args) const override {
+    const Geometry& g = packed_->geometry;
+    const int64_t lines = output_.batch * output_.size[0] * output_.size[1];
+    const int64_t flops = 2 * output_.size[2] * g.outputs * g.channels * g.taps();
+    const int64_t grain = std::max<int64_t>(1, gemm::kMinChunkFlops / std::max<int64_t>(1, flops));
+    parallelFor(args.threads, 0, lines, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t line = begin; line < end; ++line) {
+        const int64_t z = line / output_.size[1] % output_.size[0];
+        runLine(args, line / (output_.size[0] * output_.size[1]), z, line % output_.size[1]);
+      }
+    });
+  }
+
+ private:
+  void runLine(const RunArgs& args, int64_t n, int64_t oz, int64_t oy) const {
+    const Geometry& g = packed_->geometry;
+    const float* lines[kMaxLines];
+    const float* image = static_cast<const float*>(args.inputs[0]) + n * input_.batch_stride;
+    int64_t count = 0;
+    for (int64_t c = 0; c < g.channels; ++c) {
+      for (int64_t kz = 0; kz < g.kernel[0]; ++kz) {
+        const int64_t z = oz * g.stride[0] - g.pre_padding[0] + kz * g.dilation[0];
+        for (int64_t ky = 0; ky < g.kernel[1]; ++ky) {
+          const int64_t y = oy * g.stride[1] - g.pre_padding[1] + ky * g.dilation[1];
+          const bool exists = z >= 0 && z < input_.size[0] && y >= 0 && y < input_.size[1];
+          lines[count++] =
+              exists ? image + c * input_.channel_stride + z * input_.stride[0] + y * input_.stride[1] : nullptr;
+        }
+      }
+    }
+    PlanesRow row;
+    row.lines = lines;
+    row.line_count = count;
+    row.tap_offsets = tap_offsets_.data();
+    row.width_taps = g.kernel[2];
+    row.weights = packed_->weights.data();
+    row.bias = g.has_bias ? static_cast<const float*>(args.inputs[2]) : nullptr;
+    row.outputs = g.outputs;
+    row.out = static_cast<float*>(args.outputs[0]) + n * output_.batch_stride + oz * output_.stride[0] +
+              oy * output_.stride[1];
+    row.out_stride = output_.channel_stride;
+    row.columns = output_.size[2];
+    row.epilogue = &packed_->epilogue;
+    copies_ ? runCopied(row) : packed_->row(row);
+  }
+
+  // Blocks of columns, from copies that are padded and in which every phase of the stride lies by itself.
+  void runCopied(PlanesRow row) const {
+    const Geometry& g = packed_->geometry;
+    float buffer[kCopyFloats];
+    const float* copies[kMaxLines];
+    const float* const* lines = std::exchange(row.lines, copies);
+    float* out = row.out;
+    const int64_t block = packed_->pitch - packed_->reach - packed_->lanes;
+    for (int64_t column = 0; column < output_.size[2]; column += block) {
+      row.columns = std::min(block, output_.size[2] - column);
+      row.out = out + column;
+      for (int64_t line = 0; line < row.line_count; ++line) {
+        float* copy = buffer + line * g.stride[2] * packed_->pitch;
+        copies[line] = lines[line] == nullptr ? nullptr : copy;
+        for (int64_t phase = 0; copies[line] != nullptr && phase < g.stride[2]; ++phase) {
+          copyPhase(lines[line], column * g.stride[2] - g.pre_padding[2] + phase, row.columns + packed_->reach,
+                    copy + phase * packed_->pitch);
+        }
+      }
+      packed_->row(row);
+    }
+  }
+
+  // `count` columns of a line from `first` on, a stride apart, with zeros where there are none.
+  void copyPhase(const float* line, int64_t first, int64_t count, float* to) const {
+    const int64_t stride = packed_->geometry.stride[2];
+    const int64_t begin = std::clamp<int64_t>((-first + stride - 1) / stride, 0, count);
+    const int64_t room = input_.size[2] - first;
+    const int64_t end = room <= 0 ? begin : std::clamp<int64_t>((room + stride - 1) / stride, begin, count);
+    std::fill(to, to + begin, 0.0F);
+    for (int64_t i = begin; i < end; ++i) {
+      to[i] = line[first + i * stride];
+    }
+    std::fill(to + end, to + packed_->pitch, 0.0F);
+  }
+
+  std::shared_ptr<const PackedPlanes> packed_;
+  Image input_;
+  Image output_;
+  std::vector<int64_t> tap_offsets_;
+  bool copies_ = false;
+};
+
+class PlanesKernel final : public Kernel {
+ public:
+  explicit PlanesKernel(std::shared_ptr<const PackedPlanes> packed) : packed_(std::move(packed)) {}
+
+  std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
+    return std::make_unique<Planes>(packed_, shapes);
+  }
+  bool needsConstant(int input) const override {
+    return input != 1;
+  }
+  size_t packedBytes() const override {
+    return packed_->weights.size() * sizeof(float);
+  }
+  bool acceptsStrides(int input, const TensorDesc& desc) const override {
+    return input == 0 && desc.strides.back() == 1;
+  }
+
+ private:
+  std::shared_ptr<const PackedPlanes> packed_;
+};
+
+std::shared_ptr<PackedPlanes> pack(const Geometry& g) {
+  auto packed = std::make_shared<PackedPlanes>();
+  packed->geometry = g;
+  packed->row = HWY_DYNAMIC_DISPATCH(planesForTarget)(packed->lanes);
+  packed->lines = g.channels * g.kernel[0] * g.kernel[1];
+  packed->reach = (g.kernel[2] - 1) * g.dilation[2] / g.stride[2];
+  packed->pitch = kCopyFloats / std::max<int64_t>(1, packed->lines * g.stride[2]);
+  const int64_t depth = g.channels * g.taps();
+  for (int64_t k = 0; k < depth; ++k) {
+    for (int64_t o = 0; o < g.outputs; ++o) {
+      packed->weights.push_back(g.weights[o * depth + k]);
+    }
+  }
+  packed->epilogue = gemm::makeEpilogue(g.activation, g.alpha, g.beta);
+  return packed;
+}
+
+}  // namespace
+
+CreateResult createPlanes(const Problem& problem) {
+  const std::variant<Geometry, Refusal> described = describe(problem);
+  if (const Refusal* refusal = std::get_if<Refusal>(&described)) {
+    return *refusal;
+  }
+  const Geometry& g = std::get<Geometry>(described);
+  if (!isRowMajor(problem.inputs[0]) || !isRowMajor(problem.outputs[0])) {
+    return Refusal{"memory-order", "reads and writes row-major only"};
+  }
+  if (g.groups != 1 || g.outputs < 1 || g.outputs > kMaxPlanes) {
+    return Refusal{"wide", "computes 1 to 8 outputs in one group"};
+  }
+  if (g.has_residual) {
+    return Refusal{"residual", "has no residual operand"};
+  }
+  std::shared_ptr<PackedPlanes> packed = pack(g);
+  if (packed->lines > kMaxLines || packed->pitch - packed->reach - packed->lanes < kMinBlock) {
+    return Refusal{"large-kernel", "keeps the lines of a row on the stack, and there would be too many"};
+  }
+  return std::make_unique<PlanesKernel>(std::move(packed));
+}
+
+}  // namespace torchtrt::kernels::convolution
+#endif  // HWY_ONCE

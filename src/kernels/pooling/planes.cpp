@@ -1,0 +1,342 @@
+// Pooling over row-major images in float32: vectors run along the lines.
+#include "kernels/common/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/pooling/planes.cpp"  // NOLINT
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/pooling/plane.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace torchtrt::kernels::pooling::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+// The greatest so far; NaN counts as greatest.
+HWY_INLINE V greater(V best, V x) {
+  return hn::IfThenElse(hn::Or(hn::Gt(x, best), hn::IsNaN(x)), x, best);
+}
+
+template <bool kMax>
+HWY_INLINE V fold(V so_far, V x) {
+  return kMax ? greater(so_far, x) : hn::Add(so_far, x);
+}
+
+// Of the lines of a window.
+template <bool kMax, typename Load>
+HWY_INLINE V foldLines(const Plane& plane, const Span& line, const float* from, const Load& load) {
+  if (plane.depth.count == 0 || line.count == 0) {
+    return hn::Set(D(), kMax ? -std::numeric_limits<float>::infinity() : 0.0F);
+  }
+  V total = load(from);
+  const int64_t step = line.step * plane.line_stride;
+  for (int64_t z = 0; z < plane.depth.count; ++z) {
+    const float* at = from + z * plane.depth_stride;
+    for (int64_t y = 0; y < line.count; ++y, at += step) {
+      if (y > 0 || z > 0) {
+        total = fold<kMax>(total, load(at));
+      }
+    }
+  }
+  return total;
+}
+
+HWY_INLINE float divisorOf(const Plane& plane, const Span& line, const Span& column) {
+  switch (plane.divisor) {
+    case Divisor::kFixed:
+      return static_cast<float>(plane.fixed_divisor);
+    case Divisor::kPadded:
+      return static_cast<float>(plane.depth.padded * line.padded * column.padded);
+    case Divisor::kElements:
+      break;
+  }
+  // no elements average to 0
+  return static_cast<float>(std::max<int64_t>(plane.depth.count * line.count * column.count, 1));
+}
+
+// Every second of the floats of both, from the first (even) or the second on.
+HWY_INLINE V even(V low, V high) {
+#if HWY_TARGET == HWY_SCALAR
+  (void)high;
+  return low;
+#else
+  return hn::ConcatEven(D(), high, low);
+#endif
+}
+
+HWY_INLINE V odd(V low, V high) {
+#if HWY_TARGET == HWY_SCALAR
+  (void)low;
+  return high;
+#else
+  return hn::ConcatOdd(D(), high, low);
+#endif
+}
+
+// A tap of a vector of pixels: of `left` columns from `from` on, where that is fewer than a vector reads.
+template <bool kMax, bool kCut>
+HWY_INLINE V foldTap(const Plane& plane, const Span& line, const float* from, int64_t left) {
+  const D d;
+  const auto mask =
+      hn::FirstN(d, static_cast<size_t>(std::clamp<int64_t>(left, 0, kCut ? static_cast<int64_t>(hn::Lanes(d)) : 0)));
+  return foldLines<kMax>(plane, line, from, [&](const float* at) HWY_ATTR {
+    return kCut ? hn::MaskedLoad(mask, d, at) : hn::LoadU(d, at);
+  });
+}
+
+// A vector of pixels from `pixel` on, `count` of which are stored. kStride 0: any.
+template <bool kMax, int kStride, bool kCut>
+HWY_INLINE void poolVector(const Plane& plane, const Span& line, const float* first_line, float* out, int64_t pixel,
+                           int64_t count) {
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto stored = hn::FirstN(d, static_cast<size_t>(count));
+  const Span& column = plane.regular;
+  const int64_t first = column.first + (pixel - plane.regular_begin) * plane.stride;
+  const float* from = first_line + first;
+  const int64_t left = plane.width - first;
+  V total = hn::Zero(d);
+  const auto add = [&](int64_t x, V tap) HWY_ATTR { total = x == 0 ? tap : fold<kMax>(total, tap); };
+  if constexpr (kStride == 2) {  // undilated: columns are folded first, then neighbours are told apart
+    for (int64_t x = 0; x < column.count; x += 2) {
+      const V low = foldTap<kMax, kCut>(plane, line, from + x, left - x);
+      const V high = foldTap<kMax, kCut>(plane, line, from + x + lanes, left - x - lanes);
+      add(x, even(low, high));
+      if (x + 1 < column.count) {
+        add(x + 1, odd(low, high));
+      }
+    }
+  } else if constexpr (kStride == 1) {
+    for (int64_t x = 0; x < column.count; ++x) {
+      add(x, foldTap<kMax, kCut>(plane, line, from + x * column.step, left - x * column.step));
+    }
+  } else {
+    const hn::RebindToSigned<D> di;
+    const auto last = hn::Set(di, static_cast<int32_t>(count - 1));  // what lanes behind it read, too
+    const auto index = hn::Mul(hn::Min(hn::Iota(di, 0), last), hn::Set(di, static_cast<int32_t>(plane.stride)));
+    for (int64_t x = 0; x < column.count; ++x) {
+      add(x, foldLines<kMax>(plane, line, from + x * column.step,
+                             [&](const float* at) HWY_ATTR { return hn::GatherIndex(d, at, index); }));
+    }
+  }
+  if (!kMax) {
+    total = hn::Div(total, hn::Set(d, divisorOf(plane, line, column)));
+  }
+  hn::BlendedStore(total, stored, d, out + pixel);
+}
+
+template <bool kMax>
+HWY_INLINE float poolPixel(const Plane& plane, const Span& line, const Span& column, const float* first_line) {
+  float total = kMax ? -std::numeric_limits<float>::infinity() : 0.0F;
+  for (int64_t z = 0; z < plane.depth.count; ++z) {
+    for (int64_t y = 0; y < line.count; ++y) {
+      const float* from = first_line + z * plane.depth_stride + y * line.step * plane.line_stride + column.first;
+      float row = 0;
+      for (int64_t x = 0; x < column.count; ++x) {
+        const float value = from[x * column.step];
+        if (kMax) {
+          total = value > total || std::isnan(value) ? value : total;
+        } else {
+          row += value;
+        }
+      }
+      total += row;
+    }
+  }
+  return kMax ? total : total / divisorOf(plane, line, column);
+}
+
+// The regular pixels; the last vector reaches back over what is done already where there is room.
+template <bool kMax, int kStride>
+HWY_INLINE void poolRegular(const Plane& plane, const Span& line, const float* first_line, float* out) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
+  const Span& column = plane.regular;
+  const int64_t reach = kStride == 0   ? 0
+                        : kStride == 2 ? 2 * lanes + (column.count - 1) / 2 * 2
+                                       : (column.count - 1) * column.step + lanes;
+  for (int64_t pixel = plane.regular_begin; pixel < plane.regular_end; pixel += lanes) {
+    const int64_t at = std::max(plane.regular_begin, std::min(pixel, plane.regular_end - lanes));
+    const int64_t count = std::min(lanes, plane.regular_end - at);
+    if (column.first + (at - plane.regular_begin) * plane.stride + reach > plane.width) {
+      poolVector<kMax, kStride, true>(plane, line, first_line, out, at, count);
+    } else {
+      poolVector<kMax, kStride, false>(plane, line, first_line, out, at, count);
+    }
+  }
+}
+
+template <bool kMax>
+HWY_INLINE void poolRegular(const Plane& plane, const Span& line, const float* first_line, float* out) {
+  if (plane.stride == 1) {
+    poolRegular<kMax, 1>(plane, line, first_line, out);
+  } else if (plane.stride == 2 && plane.regular.step == 1) {
+    poolRegular<kMax, 2>(plane, line, first_line, out);
+  } else {
+    poolRegular<kMax, 0>(plane, line, first_line, out);
+  }
+}
+
+// The commonest window, two by two with stride two: what is known of it while compiling unrolls every loop.
+template <bool kMax>
+HWY_INLINE void poolTwoByTwo(Plane plane, Span line, const float* first_line, float* out) {
+  plane.depth.count = 1;
+  plane.stride = 2;
+  plane.regular.count = 2;
+  plane.regular.step = 1;
+  line.count = 2;
+  line.step = 1;
+  poolRegular<kMax, 2>(plane, line, first_line, out);
+}
+
+template <bool kMax>
+void poolLines(const Plane& given) {
+  const Plane plane = given;  // a copy: stores of vectors may change what is known of the original
+  const bool two_columns =
+      plane.depth.count == 1 && plane.stride == 2 && plane.regular.count == 2 && plane.regular.step == 1;
+  for (int64_t y = plane.begin; y < plane.end; ++y) {
+    const Span line = plane.lines[y];
+    const float* first_line = plane.in + line.first * plane.line_stride;
+    float* out = plane.out + y * plane.out_line_stride;
+    for (int64_t x = 0; x < plane.regular_begin; ++x) {
+      out[x] = poolPixel<kMax>(plane, line, plane.columns[x], first_line);
+    }
+    if (two_columns && line.count == 2 && line.step == 1) {
+      poolTwoByTwo<kMax>(plane, line, first_line, out);
+    } else {
+      poolRegular<kMax>(plane, line, first_line, out);
+    }
+    for (int64_t x = plane.regular_end; x < plane.pixels; ++x) {
+      out[x] = poolPixel<kMax>(plane, line, plane.columns[x], first_line);
+    }
+  }
+}
+
+PlaneFunction planeForTarget(bool is_max) {
+  return is_max ? poolLines<true> : poolLines<false>;
+}
+
+}  // namespace
+}  // namespace torchtrt::kernels::pooling::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include <memory>
+#include <utility>
+
+#include "kernels/parallel.h"
+#include "kernels/pooling/fast.h"
+
+namespace torchtrt::kernels::pooling {
+namespace {
+
+HWY_EXPORT(planeForTarget);
+
+using convolution::Image;
+using convolution::imageOf;
+
+class PlanesPooling final : public Prepared {
+ public:
+  PlanesPooling(const Config& config, const ShapeSet& shapes)
+      : config_(config),
+        in_(imageOf(shapes.inputs[0])),
+        out_(imageOf(shapes.outputs[0])),
+        windows_(config, in_, out_, shapes.outputs[0].dims.size() - 2),
+        function_(HWY_DYNAMIC_DISPATCH(planeForTarget)(config.is_max)) {
+    const std::vector<Span>& columns = windows_.spans[2];
+    const auto is_regular = [&](const Span& span) { return span.count == config.window.back(); };
+    const auto begin = std::find_if(columns.begin(), columns.end(), is_regular);
+    regular_begin_ = begin - columns.begin();
+    regular_end_ = std::find_if_not(begin, columns.end(), is_regular) - columns.begin();
+  }
+
+  void run(const RunArgs& args) const override {
+    const int64_t lines = out_.size[1];
+    const int64_t planes = out_.batch * out_.channels * out_.size[0];
+    const int64_t cost = out_.size[2] * windows_.largest[0] * windows_.largest[1] * windows_.largest[2];
+    const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(cost, 1));
+    parallelFor(args.threads, 0, planes * lines, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t line = begin; line < end;) {
+        const int64_t first = line % lines;
+        const int64_t count = std::min(end - line, lines - first);
+        runLines(args, line / lines, first, first + count);
+        line += count;
+      }
+    });
+  }
+
+ private:
+  static constexpr int64_t kGrain = 32768;  // additions worth a thread
+
+  void runLines(const RunArgs& args, int64_t index, int64_t begin, int64_t end) const {
+    const int64_t z = index % out_.size[0];
+    const int64_t channel = index / out_.size[0] % out_.channels;
+    const int64_t n = index / out_.size[0] / out_.channels;
+    Plane plane;
+    plane.depth = windows_.spans[0][static_cast<size_t>(z)];
+    plane.in = static_cast<const float*>(args.inputs[0]) + n * in_.batch_stride + channel * in_.channel_stride +
+               plane.depth.first * in_.stride[0];
+    plane.out = static_cast<float*>(args.outputs[0]) + n * out_.batch_stride + channel * out_.channel_stride +
+                z * out_.stride[0];
+    plane.depth_stride = plane.depth.step * in_.stride[0];
+    plane.line_stride = in_.stride[1];
+    plane.out_line_stride = out_.stride[1];
+    plane.lines = windows_.spans[1].data();
+    plane.begin = begin;
+    plane.end = end;
+    plane.columns = windows_.spans[2].data();
+    plane.pixels = out_.size[2];
+    plane.width = in_.size[2];
+    plane.regular_begin = regular_begin_;
+    plane.regular_end = regular_end_;
+    plane.regular = regular_begin_ < regular_end_ ? windows_.spans[2][static_cast<size_t>(regular_begin_)] : Span{};
+    plane.stride = config_.stride.back();
+    plane.divisor = windows_.divisor;
+    plane.fixed_divisor = config_.divisor;
+    function_(plane);
+  }
+
+  Config config_;
+  Image in_, out_;
+  Windows windows_;
+  PlaneFunction function_;
+  int64_t regular_begin_ = 0;
+  int64_t regular_end_ = 0;
+};
+
+class PlanesPoolingKernel final : public Kernel {
+ public:
+  explicit PlanesPoolingKernel(Config config) : config_(std::move(config)) {}
+  std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
+    return std::make_unique<PlanesPooling>(config_, shapes);
+  }
+  bool acceptsStrides(int, const TensorDesc& desc) const override {
+    return desc.strides.back() == 1;
+  }
+
+ private:
+  Config config_;
+};
+
+}  // namespace
+
+CreateResult createPlanes(const Problem& problem) {
+  Config config = readConfig(*problem.attributes);
+  if (std::optional<Refusal> refusal = refuse(problem, config.window.size())) {
+    return *refusal;
+  }
+  if (!convolution::isRowMajor(problem.inputs[0]) || !convolution::isRowMajor(problem.outputs[0])) {
+    return Refusal{"memory-order", "reads and writes row-major only"};
+  }
+  return std::make_unique<PlanesPoolingKernel>(std::move(config));
+}
+
+}  // namespace torchtrt::kernels::pooling
+#endif  // HWY_ONCE
