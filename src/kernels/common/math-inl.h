@@ -34,6 +34,15 @@ HWY_INLINE FloatVec atMost(FloatVec x, FloatVec high) {
   return HWY_TARGET == HWY_SCALAR ? hn::IfThenElse(hn::Gt(x, high), high, x) : hn::Min(high, x);
 }
 
+// Of two numbers, NaN if either is. Comparisons with NaN are false, so the first test lets a NaN of either side
+// through.
+HWY_INLINE FloatVec greater(FloatVec so_far, FloatVec x) {
+  return hn::IfThenElse(hn::Or(hn::Gt(x, so_far), hn::IsNaN(x)), x, so_far);
+}
+HWY_INLINE FloatVec lesser(FloatVec so_far, FloatVec x) {
+  return hn::IfThenElse(hn::Or(hn::Lt(x, so_far), hn::IsNaN(x)), x, so_far);
+}
+
 // c[0] + c[1] x + c[2] x^2 + ...
 template <size_t kCount>
 HWY_INLINE FloatVec polynomial(FloatVec x, const float (&c)[kCount]) {

@@ -29,13 +29,13 @@ struct Add {
 struct Greater {
   static constexpr float kStart = -kInfinity;
   static HWY_INLINE V apply(V total, V x) {
-    return hn::IfThenElse(hn::Or(hn::Gt(x, total), hn::IsNaN(x)), x, total);
+    return kernels::HWY_NAMESPACE::greater(total, x);
   }
 };
 struct Lesser {
   static constexpr float kStart = kInfinity;
   static HWY_INLINE V apply(V total, V x) {
-    return hn::IfThenElse(hn::Or(hn::Lt(x, total), hn::IsNaN(x)), x, total);
+    return kernels::HWY_NAMESPACE::lesser(total, x);
   }
 };
 

@@ -237,22 +237,14 @@ class Depthwise final : public Prepared {
     const Geometry& g = packed_->geometry;
     const float* lines[kMaxLines];
     const float* image = static_cast<const float*>(args.inputs[0]) + n * input_.batch_stride;
-    int64_t count = 0;
-    for (int64_t kz = 0; kz < g.kernel[0]; ++kz) {
-      const int64_t z = oz * g.stride[0] - g.pre_padding[0] + kz * g.dilation[0];
-      for (int64_t ky = 0; ky < g.kernel[1]; ++ky) {
-        const int64_t y = oy * g.stride[1] - g.pre_padding[1] + ky * g.dilation[1];
-        const bool exists = z >= 0 && z < input_.size[0] && y >= 0 && y < input_.size[1];
-        lines[count++] = exists ? image + z * input_.stride[0] + y * input_.stride[1] : nullptr;
-      }
-    }
+    const float** end = findLines(g, input_, image, oz, oy, lines);
     DepthwiseRow row;
     row.lines = lines;
     row.zeros = packed_->zeros.data();
     row.bias = g.has_bias ? static_cast<const float*>(args.inputs[2]) : nullptr;
     row.out = static_cast<float*>(args.outputs[0]) + n * output_.batch_stride + oz * output_.stride[0] +
               oy * output_.stride[1];
-    row.line_taps = count;
+    row.line_taps = end - lines;
     row.width_taps = g.kernel[2];
     row.stride = g.stride[2];
     row.dilation = g.dilation[2];

@@ -78,6 +78,20 @@ Image imageOf(const TensorDesc& desc) {
   return image;
 }
 
+const float** findLines(const Geometry& geometry, const Image& input, const float* channel, int64_t out_depth,
+                        int64_t out_height, const float** lines) {
+  const Geometry& g = geometry;
+  for (int64_t kz = 0; kz < g.kernel[0]; ++kz) {
+    const int64_t z = out_depth * g.stride[0] - g.pre_padding[0] + kz * g.dilation[0];
+    for (int64_t ky = 0; ky < g.kernel[1]; ++ky) {
+      const int64_t y = out_height * g.stride[1] - g.pre_padding[1] + ky * g.dilation[1];
+      const bool exists = z >= 0 && z < input.size[0] && y >= 0 && y < input.size[1];
+      *lines++ = exists ? channel + z * input.stride[0] + y * input.stride[1] : nullptr;
+    }
+  }
+  return lines;
+}
+
 bool isRowMajor(const Operand& operand) {
   for (size_t i = 0; i < operand.order.size(); ++i) {
     if (operand.order[i] != i) {

@@ -60,6 +60,11 @@ struct Image {
 };
 Image imageOf(const TensorDesc& desc);
 
+// The input lines that one line of the output reads in one channel, by depth and height tap; null where that is
+// padding. `channel` is the first element of the image in that channel. Returns the place behind the last.
+const float** findLines(const Geometry& geometry, const Image& input, const float* channel, int64_t out_depth,
+                        int64_t out_height, const float** lines);
+
 // How an operand lies in memory, whatever its shape will be.
 bool isChannelsLast(
     const Operand& operand);  // channels have stride 1; true for row-major too where all spatial dims are 1

@@ -183,21 +183,13 @@ class Planes final : public Prepared {
     const Geometry& g = packed_->geometry;
     const float* lines[kMaxLines];
     const float* image = static_cast<const float*>(args.inputs[0]) + n * input_.batch_stride;
-    int64_t count = 0;
+    const float** end = lines;
     for (int64_t c = 0; c < g.channels; ++c) {
-      for (int64_t kz = 0; kz < g.kernel[0]; ++kz) {
-        const int64_t z = oz * g.stride[0] - g.pre_padding[0] + kz * g.dilation[0];
-        for (int64_t ky = 0; ky < g.kernel[1]; ++ky) {
-          const int64_t y = oy * g.stride[1] - g.pre_padding[1] + ky * g.dilation[1];
-          const bool exists = z >= 0 && z < input_.size[0] && y >= 0 && y < input_.size[1];
-          lines[count++] =
-              exists ? image + c * input_.channel_stride + z * input_.stride[0] + y * input_.stride[1] : nullptr;
-        }
-      }
+      end = findLines(g, input_, image + c * input_.channel_stride, oz, oy, end);
     }
     PlanesRow row;
     row.lines = lines;
-    row.line_count = count;
+    row.line_count = end - lines;
     row.tap_offsets = tap_offsets_.data();
     row.width_taps = g.kernel[2];
     row.weights = packed_->weights.data();

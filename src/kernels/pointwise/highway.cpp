@@ -5,6 +5,7 @@
 
 #include "kernels/common/convert.h"
 #include "kernels/common/loop_nest.h"
+#include "kernels/common/simple_kernel.h"
 #include "kernels/common/strided_loop.h"
 #include "kernels/pointwise/fast.h"
 #include "kernels/pointwise/rows.h"
@@ -49,22 +50,6 @@ const float* gather(const float* from, int64_t step, int64_t count, float* buffe
 void scatter(const float* values, int64_t count, float* to, int64_t step) {
   copyRun(sizeof(float), reinterpret_cast<const std::byte*>(values), 1, reinterpret_cast<std::byte*>(to), step, count);
 }
-
-// An operator that keeps reading and writing any strides.
-template <typename PreparedType, typename Config>
-class AnyStridesKernel final : public Kernel {
- public:
-  explicit AnyStridesKernel(Config config) : config_(std::move(config)) {}
-  std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
-    return std::make_unique<PreparedType>(config_, shapes);
-  }
-  bool acceptsStrides(int, const TensorDesc&) const override {
-    return true;
-  }
-
- private:
-  Config config_;
-};
 
 class UnaryPrepared final : public Prepared {
  public:
@@ -163,7 +148,7 @@ CreateResult createActivationHighway(const Problem& problem) {
   const Attributes& attributes = *problem.attributes;
   const ActivationRows rows =
       activationRows(attributes.getString("op"), attributes.getDouble("alpha", 0), attributes.getDouble("beta", 0));
-  return std::make_unique<AnyStridesKernel<UnaryPrepared, ActivationRows>>(rows);
+  return makeKernel<UnaryPrepared>(rows);
 }
 
 CreateResult createUnaryHighway(const Problem& problem) {
@@ -176,7 +161,7 @@ CreateResult createUnaryHighway(const Problem& problem) {
   if (!rows) {
     return Refusal{"op", "has no vector form of " + op};
   }
-  return std::make_unique<AnyStridesKernel<UnaryPrepared, ActivationRows>>(rows);
+  return makeKernel<UnaryPrepared>(rows);
 }
 
 CreateResult createElementwiseHighway(const Problem& problem) {
@@ -193,7 +178,7 @@ CreateResult createElementwiseHighway(const Problem& problem) {
   config.activation =
       activationRows(attributes.getString("activation", ""), attributes.getDouble("activation_alpha", 0),
                      attributes.getDouble("activation_beta", 0));
-  return std::make_unique<AnyStridesKernel<BinaryPrepared, BinaryConfig>>(config);
+  return makeKernel<BinaryPrepared>(config);
 }
 
 }  // namespace torchtrt::kernels::pointwise

@@ -132,15 +132,14 @@ struct Div {
     return hn::Div(a, b);
   }
 };
-// Comparisons with NaN are false, so the first test lets a NaN of either side through.
 struct Max {
   static HWY_INLINE V apply(V a, V b) {
-    return hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Gt(a, b)), a, b);
+    return kernels::HWY_NAMESPACE::greater(b, a);
   }
 };
 struct Min {
   static HWY_INLINE V apply(V a, V b) {
-    return hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Lt(a, b)), a, b);
+    return kernels::HWY_NAMESPACE::lesser(b, a);
   }
 };
 

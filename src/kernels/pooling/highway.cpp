@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernels/common/math-inl.h"
 #include "kernels/pooling/line.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -16,13 +17,9 @@ namespace torchtrt::kernels::pooling::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
+namespace math = kernels::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
-
-// The greatest so far; NaN counts as greatest.
-HWY_INLINE V greater(V best, V x) {
-  return hn::IfThenElse(hn::Or(hn::Gt(x, best), hn::IsNaN(x)), x, best);
-}
 
 // kVectors vectors of channels of one window, which begins at `in`; `count` is the channels left, of which the last
 // vector may use fewer.
@@ -50,7 +47,7 @@ HWY_INLINE void pool(const Line& window, const Span& span, const float* in, floa
 #pragma GCC unroll 8
         for (int j = 0; j < kVectors; ++j) {
           const V value = kPartial ? hn::MaskedLoad(mask, d, from) : hn::LoadU(d, from + j * lanes);
-          line[j] = kMax ? greater(line[j], value) : hn::Add(line[j], value);
+          line[j] = kMax ? math::greater(line[j], value) : hn::Add(line[j], value);
         }
         from += step;
       }
@@ -123,7 +120,7 @@ HWY_NOINLINE void maxOfNarrow(const Line& line) {
     V best = lowest;
     for (int64_t z = 0; z < line.count[0]; ++z) {
       for (int64_t y = 0; y < line.count[1]; ++y) {
-        best = greater(best, load(line.in + z * line.stride[0] + y * line.stride[1] + i));
+        best = math::greater(best, load(line.in + z * line.stride[0] + y * line.stride[1] + i));
       }
     }
     hn::StoreU(best, d, columns + i);
@@ -142,7 +139,7 @@ HWY_NOINLINE void maxOfNarrow(const Line& line) {
     const float* from = columns + span.first * line.channels;
     V best = lowest;
     for (int64_t x = 0; x < span.count; ++x) {
-      best = greater(best, hn::LoadU(d, from));
+      best = math::greater(best, hn::LoadU(d, from));
       from += span.step * line.channels;
     }
     hn::BlendedStore(best, mask, d, line.out + pixel * line.out_stride);

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/common/math-inl.h"
 #include "kernels/pooling/plane.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -17,17 +18,13 @@ namespace torchtrt::kernels::pooling::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
+namespace math = kernels::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-// The greatest so far; NaN counts as greatest.
-HWY_INLINE V greater(V best, V x) {
-  return hn::IfThenElse(hn::Or(hn::Gt(x, best), hn::IsNaN(x)), x, best);
-}
-
 template <bool kMax>
 HWY_INLINE V fold(V so_far, V x) {
-  return kMax ? greater(so_far, x) : hn::Add(so_far, x);
+  return kMax ? math::greater(so_far, x) : hn::Add(so_far, x);
 }
 
 // Of the lines of a window.
