@@ -59,8 +59,8 @@ foreach(folder IN LISTS folders)
 endforeach()
 torchtrt_test(kernels kernels_fast)
 
-# The specification's C++ samples as programs, and its converter as the library that torchtrtc --custom-converters opens.
-# tests/python/test_documents.py runs them.
+# The specification's C++ samples as programs, and its converter as the library that torchtrtc --custom-converters opens:
+# tests/python/test_documents.py runs them. A converter with a plugin of its own: tests/python/test_plugins.py.
 foreach(document IN ITEMS document_000 document_002)
   torchtrt_program(${document} TORCH SOURCES tests/documents/${document}.cpp
                    LINKS torchtrt torchtrt_runtime torchtrt_network torchtrt_engine)
@@ -70,8 +70,11 @@ if(TARGET torchtrt)
   torchtrt_side(flatten_converter TRUE)
   target_link_libraries(flatten_converter PRIVATE torchtrt torchtrt_network torchtrt_engine)
   target_compile_options(flatten_converter PRIVATE -Wno-unused-variable)  # as printed, it names what it does not use
+  add_library(plugin_converter MODULE tests/plugin_converter/plugin_converter.cpp)
+  torchtrt_side(plugin_converter TRUE)
+  target_link_libraries(plugin_converter PRIVATE torchtrt torchtrt_network torchtrt_engine)
 endif()
-torchtrt_present(documents document_000 document_002 flatten_converter)
+torchtrt_present(documents document_000 document_002 flatten_converter plugin_converter)
 if(documents)
   add_dependencies(product ${documents})
 endif()

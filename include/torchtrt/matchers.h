@@ -16,6 +16,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "torchtrt/export.h"
 #include "torchtrt/network.h"
@@ -55,6 +56,8 @@ class Failure {
 
 // The uses of a tensor, each network output counted as one.
 TORCHTRT_API size_t countUses(const Tensor& tensor);
+// The layers that read an output of this one, each once, in order of first use.
+TORCHTRT_API std::vector<Layer*> usersOf(const Layer& layer);
 // The value of a constant tensor all of whose elements are equal to one another; nothing for empty tensors.
 TORCHTRT_API std::optional<double> uniformValue(const Tensor& tensor);
 // "scope/line" style label of a layer for explanations: kind and name.

@@ -239,7 +239,7 @@ void addTensorRef(py::module_& module) {
       .def_property_readonly("constant", &constantOf)
       .def("replace_all_uses_with", [](const TensorRef& ref, const TensorRef& other) {
         Tensor* to = tensorOf(ref.box, py::cast(other));
-        withRewriter(ref.box->edit(), [&](rewriting::Rewriter& rewriter) { rewriter.replaceAllUses(ref.get(), *to); });
+        rewire(ref.box->edit(), [&](rewriting::Rewriter& rewriter) { rewriter.replaceAllUses(ref.get(), *to); });
       });
 }
 
@@ -271,8 +271,8 @@ void addLayerRef(py::module_& module) {
       .def("set_input",
            [](const LayerRef& ref, int index, const py::object& tensor) {
              Tensor* operand = tensor.is_none() ? nullptr : tensorOf(ref.box, tensor);
-             withRewriter(ref.box->edit(),
-                          [&](rewriting::Rewriter& rewriter) { rewriter.setInput(ref.get(), index, operand); });
+             rewire(ref.box->edit(),
+                    [&](rewriting::Rewriter& rewriter) { rewriter.setInput(ref.get(), index, operand); });
            })
       .def("mark_as_removed", [](const LayerRef& ref) {
         Layer& layer = ref.get();

@@ -2,6 +2,7 @@
 // and never a dangling pointer.
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
@@ -51,10 +52,21 @@ class NetworkBox {
   bool isOwned() const {
     return owned_ != nullptr;
   }
+  // A borrowed network that a pattern left half changed cannot be put back from here: nobody may use it any more.
+  void fail(std::exception_ptr error) {
+    failure_ = std::move(error);
+    release();
+  }
+  void rethrowFailure() const {
+    if (failure_) {
+      std::rethrow_exception(failure_);
+    }
+  }
 
  private:
   network::Network* network_;
   std::unique_ptr<network::Network> owned_;
+  std::exception_ptr failure_;
   bool read_only_ = false;
 };
 using BoxPtr = std::shared_ptr<NetworkBox>;
@@ -106,6 +118,16 @@ auto withRewriter(network::Network& network, Body body) {
   }
   rewriting::Rewriter own(network);
   return body(own);
+}
+
+// The same for edits of who reads what. Outside of patterns new layers stand at the end of the network, and whoever
+// reads them now moves behind them.
+template <typename Body>
+void rewire(network::Network& network, Body body) {
+  withRewriter(network, body);
+  if (rewriting::NetGuard::rewriterOf(network) == nullptr) {
+    network.sortTopologically();
+  }
 }
 
 }  // namespace torchtrt::bindings

@@ -83,6 +83,8 @@ class PythonManager {
     } catch (...) {
       if (backup) {
         box->replace(std::move(backup));
+      } else {
+        box->fail(std::current_exception());
       }
       throw;
     }
@@ -268,6 +270,7 @@ rewriting::NetworkRewriter pythonRewriter(const py::function& body) {
       throw CompileError(ErrorCode::kConversionFailed, py::str(error.type().attr("__name__")).cast<std::string>() +
                                                            ": " + py::str(error.value()).cast<std::string>());
     }
+    box->rethrowFailure();  // that the rewriter caught and went on after
   };
 }
 

@@ -15,6 +15,7 @@ It is the mechanism of the optimizer's own passes: docs/graph_rewriting.md.
 
 import functools
 import inspect
+import os
 
 from torchtrt import _errors, _libraries
 from torchtrt.network import Layer, LayerType, Network, Tensor, default_net, net_guard, reject
@@ -74,9 +75,15 @@ class FLayerInfo:
         """The record and its layers read `dst` where they read `src`."""
         self._ref.replace_input_with(src.ref, dst.ref)
 
-    def replace_output_uses_with(self, network: Network, src: Tensor, dst: Tensor) -> None:
-        """What reads the output `src` reads `dst`, whose shape and dtype may differ if the readers take them."""
-        self._ref.replace_output_uses_with(src.ref, dst.ref)
+    def replace_output_uses_with(self, network: Network, src, dst: "Tensor | None" = None) -> None:
+        """What reads the output `src` reads `dst`, whose shape and dtype may differ if the readers take them.
+
+        With one argument, it is a new tensor for each output: replace_outputs_uses_with.
+        """
+        if dst is None:
+            self.replace_outputs_uses_with(network, src)
+        else:
+            self._ref.replace_output_uses_with(src.ref, dst.ref)
 
     def replace_outputs_uses_with(self, network: Network, new_outs) -> None:
         """The same for all outputs; new_outs is a tensor, or one for each output."""
@@ -212,6 +219,7 @@ class RewritePatternManager(_Manager):
         """Applies the patterns until none matches and verifies the network. Returns rewrites by label.
 
         args: for patterns, as self.args. max_rewrites: after so many it is an error; 0: in proportion to the network.
+        With TORCHTRT_STRICT=1 in the environment the network is verified after every rewrite, which names the culprit.
         An error of a pattern names it and the layer, has the pattern's exception as its cause, and leaves the network as
         it was.
         """
@@ -224,7 +232,7 @@ class RewritePatternManager(_Manager):
             roots = [int(kind) for kind in sorted(pattern.root_layer)] if pattern.root_layer else []
             native.add(label, pattern.name, roots, benefit, functools.partial(self._offer, pattern, raised))
         try:
-            return dict(native.rewrite(net.box, max_rewrites, False))
+            return dict(native.rewrite(net.box, max_rewrites, os.environ.get("TORCHTRT_STRICT") == "1"))
         except _errors.Error as error:
             if raised and not isinstance(raised[-1], Exception):
                 raise raised[-1] from None  # an interrupt

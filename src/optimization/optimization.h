@@ -18,7 +18,7 @@ struct Options {
   std::vector<std::string> disabled;  // names of passes to leave out
   std::string dump_after;             // regular expression over pass names: print the network after those
   std::function<void(const std::string& pass, const std::string& text)> dump;  // where to; standard error if empty
-  bool verify = false;                                                         // after every changing pass
+  bool verify = false;                // after every rewrite and every changing pass
   bool check_changed = false;         // a pass must say truly whether it changed anything (compares texts)
   size_t max_folded_bytes = 1 << 20;  // how much larger than its operands a folded constant may be
   // Attention of fewer queries or keys stays in pieces, which are faster there (measured: 1.2 times as fast at 1024

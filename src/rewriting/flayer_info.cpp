@@ -19,7 +19,8 @@ void forEachTensor(FValue& value, Visit visit) {
   }
 }
 
-// Runs the body with the rewriter of the patterns in progress, or with one of its own.
+// Runs the body with the rewriter of the patterns in progress, or with one of its own. Then new layers stand at the end
+// of the network, and whoever reads them now has to move behind them.
 template <typename Body>
 void withRewriter(Network& network, Body body) {
   if (Rewriter* running = NetGuard::rewriterOf(network)) {
@@ -28,6 +29,7 @@ void withRewriter(Network& network, Body body) {
   }
   Rewriter own(network);
   body(own);
+  network.sortTopologically();
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "torchtrt/matchers.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -48,6 +49,18 @@ size_t countUses(const Tensor& tensor) {
     }
   }
   return uses;
+}
+
+std::vector<Layer*> usersOf(const Layer& layer) {
+  std::vector<Layer*> users;
+  for (int i = 0; i < layer.getNbOutputs(); ++i) {
+    for (const Tensor::Use& use : layer.getOutput(i)->uses()) {
+      if (std::find(users.begin(), users.end(), use.layer) == users.end()) {
+        users.push_back(use.layer);
+      }
+    }
+  }
+  return users;
 }
 
 std::optional<double> uniformValue(const Tensor& tensor) {

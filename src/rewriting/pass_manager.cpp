@@ -87,7 +87,9 @@ bool PassManager::runOnce(Network& network) {
 bool PassManager::runPass(Pass& pass, Network& network) {
   const std::string before = options_.check_changed ? network::print(network) : std::string();
   const auto start = std::chrono::steady_clock::now();
-  const bool changed = pass.run(network);
+  RewriteOptions rewriting;
+  rewriting.verify = options_.verify;
+  const bool changed = pass.run(network, rewriting);
   const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
   TORCHTRT_LOG(kDEBUG, name_ << ": pass " << pass.name() << (changed ? " changed" : " kept") << " network '"
                              << network.name() << "' (" << network.getNbLayers() << " layers) in " << elapsed.count()

@@ -17,7 +17,8 @@ class TORCHTRT_API Pass {
  public:
   virtual ~Pass() = default;
   virtual const std::string& name() const = 0;
-  virtual bool run(Network& network) = 0;  // true if it changed anything
+  // True if it changed anything. The options are for whatever patterns it applies.
+  virtual bool run(Network& network, const RewriteOptions& options) = 0;
 };
 
 // A pass made of patterns, labelled by their own names.
@@ -34,8 +35,8 @@ class TORCHTRT_API PatternPass : public Pass {
   const std::string& name() const override {
     return name_;
   }
-  bool run(Network& network) override {
-    return patterns_.rewrite(network).changed();
+  bool run(Network& network, const RewriteOptions& options) override {
+    return patterns_.rewrite(network, {}, options).changed();
   }
 
  private:
@@ -50,7 +51,7 @@ class TORCHTRT_API FunctionPass : public Pass {
   const std::string& name() const override {
     return name_;
   }
-  bool run(Network& network) override {
+  bool run(Network& network, const RewriteOptions&) override {
     return body_(network);
   }
 
@@ -63,7 +64,7 @@ struct PassManagerOptions {
   std::vector<std::string> disabled;  // names of passes to leave out; an unknown one is CompileError(kInvalidOption)
   std::string dump_after;             // regular expression over names: print the network after those passes
   std::function<void(const std::string& pass, const std::string& text)> dump;  // where to; standard error if empty
-  bool verify = false;         // at the start and after every changing pass
+  bool verify = false;         // at the start, after every rewrite, and after every changing pass
   bool check_changed = false;  // compare printed text, so that a pass cannot lie about "changed"
   int max_rounds = 20;         // of run(); then CompileError(kRewriteBudget)
 };

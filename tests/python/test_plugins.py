@@ -98,6 +98,32 @@ def test_plans_remember_its_library(library, tmp_path):
     assert "[1.5, -0.5, 5.5]" in other_process(loads)
 
 
+def test_converters_use_them(tmp_path):
+    """A library with a converter and its plugin: compiled by torchtrtc, in the engine, run where the library is loaded."""
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            return torch.special.bessel_j0(x.transpose(0, 1) * 2) + 1
+
+    both = BUILD / "lib" / "libplugin_converter.so"
+    source, saved = tmp_path / "source.ts", tmp_path / "model.ts"
+    torch.jit.script(Model().eval()).save(str(source))
+    command = [BUILD / "bin" / "torchtrtc", source, saved, "(3,4)", f"--custom-converters={both}", f"--plugins={both}",
+               "--require-full-compilation"]
+    process = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
+    run = f"""
+        import torch, torchtrt.runtime
+        module = torch.jit.load({str(saved)!r})
+        value = torch.linspace(-9, 9, 12).reshape(3, 4)
+        torch.testing.assert_close(module(value), torch.special.bessel_j0(value.T * 2) + 1, rtol=1e-5, atol=1e-6)
+        print(sorted(engine.inspect().count("BesselJ0") > 0 for engine in torchtrt.runtime.engines(module).values()))
+    """
+    assert other_process(run, TORCHTRT_PLUGINS=both).strip() == "[True]"
+    missing = other_process(run)
+    assert "plugin example::BesselJ0 version 1 is not registered" in missing
+    assert "it comes from library 'libplugin_converter.so'" in missing
+
+
 @pytest.mark.parametrize(("source", "message"), [
     ("int unrelated;", "has no torchtrtPluginInterfaceVersion"),
     ('extern "C" int torchtrtPluginInterfaceVersion() { return 99; }', "was built for plugin interface 99, expected 1"),

@@ -24,7 +24,7 @@ Reads a network's text from FILE (or standard input, also as -), runs passes, pr
   --pass=NAME          run this pass; repeat for several, in this order
   --pipeline           run the whole pipeline until nothing changes
   --disable-pass=NAME  leave this pass out of the pipeline
-  --verify-each        verify after every pass that changed something, and check that passes say truly whether they did
+  --verify-each        verify after every rewrite and every pass, and check that passes say truly whether they changed it
   --dump-after=REGEX   print the network to standard error after each pass whose name matches
   --locations          print source locations
   --list-passes        print docs/passes.md: the passes in pipeline order

@@ -1,14 +1,16 @@
 // Random networks through every pass alone and through the pipeline: still valid, honest about "changed", the same
 // numbers, and nothing left for a second run. TORCHTRT_FUZZ_SEEDS sets how many networks, TORCHTRT_FUZZ_FIRST which
-// comes first.
+// comes first. It prints how many of them each pass changed.
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 
 #include "optimization/optimization.h"
 #include "optimization/random_graph.h"
+#include "support/double_reference.h"
 #include "support/interpreter.h"
 
 namespace torchtrt::optimization {
@@ -33,13 +35,20 @@ Options checkedOptions() {
   return options;
 }
 
+int judged_by_double = 0;  // results over tolerance that are as near to the exact ones as rounding allows
+
 void expectSame(const Network& before, const Network& after, const std::vector<Weights>& inputs) {
   const std::vector<Weights> expected = torchtrt::testing::interpret(before, inputs);
   const std::vector<Weights> got = torchtrt::testing::interpret(after, inputs);
   ASSERT_EQ(got.size(), expected.size());
   for (size_t i = 0; i < got.size(); ++i) {
     EXPECT_EQ(after.getOutputName(static_cast<int>(i)), before.getOutputName(static_cast<int>(i)));
-    EXPECT_TRUE(torchtrt::testing::agree(got[i], expected[i], kTolerance)) << "output " << i;
+    const auto agreement = torchtrt::testing::agree(got[i], expected[i], kTolerance);
+    if (!agreement && torchtrt::testing::isRounding(before, inputs, i, got[i], expected[i])) {
+      ++judged_by_double;
+      continue;
+    }
+    EXPECT_TRUE(agreement) << "output " << i;
   }
 }
 
@@ -78,7 +87,12 @@ TEST(OptimizationFuzz, KeepsValuesAndComesToRest) {
       FAIL() << "replay with TORCHTRT_FUZZ_FIRST=" << seed << " TORCHTRT_FUZZ_SEEDS=1";
     }
   }
+  std::printf("%u networks, %d results judged by float64\n", seeds, judged_by_double);
+  for (const std::string& pass : all) {
+    std::printf("  %-40s changed %d\n", pass.c_str(), changes[pass]);
+  }
   if (seeds >= kSeeds) {
+    EXPECT_LE(judged_by_double, 1 + static_cast<int>(seeds) / 50) << "the tolerance decides, this is for rare cases";
     for (const std::string& pass : all) {
       EXPECT_GT(changes[pass], 0) << "no network gave " << pass << " anything to do";
     }

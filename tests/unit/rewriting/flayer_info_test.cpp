@@ -95,6 +95,12 @@ TEST_F(FLayerInfoTest, ReplacesUsesOfOutputsByAnotherType) {
   EXPECT_THROW(info_->replaceOutputsUsesWith({wide, wide}), CompileError);
 }
 
+TEST_F(FLayerInfoTest, ReplacesUsesByWhatStandsBehindTheReaders) {
+  Tensor* later = network_.addUnary(*x_, "abs")->getOutput(0);
+  info_->replaceOutputUsesWith(*output_, *later);
+  EXPECT_EQ(network_.getOutput(0)->producer()->getInput(0), later);
+}
+
 TEST_F(FLayerInfoTest, ForgetsLayersAndTensorsThatGo) {
   Rewriter rewriter(network_);
   rewriter.replaceAllUses(*output_, *x_);

@@ -76,6 +76,19 @@ TEST(Matchers, TellScalarsAndRepeatedOperandsApart) {
   EXPECT_TRUE(m::match(*net->findLayer("c"), square));
 }
 
+TEST(Matchers, UsersOfALayerAreNamedOnce) {
+  const auto net = network::parse(R"(network "n" () {
+  input %x : float32[4]
+  %values, %indices = topk(%x) {k=[2], axis=0}
+  %square = elementwise(%values, %values) {op="prod"}
+  %picked = gather(%square, %indices) {axis=0}
+  output "y" %picked
+})");
+  EXPECT_EQ(m::usersOf(*net->findTensor("values")->producer()),
+            (std::vector<network::Layer*>{net->findLayer("square"), net->findLayer("picked")}));
+  EXPECT_TRUE(m::usersOf(*net->findLayer("picked")).empty()) << "a network output is no layer";
+}
+
 TEST(UniformValue, ReadsEveryDtypeAndKeepsTheSignOfZero) {
   const auto value = [](DType dtype, uint64_t bits) {
     Network net;

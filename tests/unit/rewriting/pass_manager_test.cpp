@@ -97,6 +97,38 @@ TEST(PassManager, NamesThePassThatBrokeTheNetwork) {
   }
 }
 
+TEST(PassManager, NamesThePatternThatBrokeTheNetworkBeforeTheNextOneRuns) {
+  class Vandal : public PatternRewriter {
+   public:
+    Vandal() : PatternRewriter("vandal", {LayerType::kUNARY}, 1) {}
+    bool matchAndRewrite(Layer& layer, Rewriter& rewriter) override {
+      rewriter.setAttribute(layer, "op", std::string("no such op"));
+      return true;
+    }
+  };
+  class Repairs : public PatternRewriter {
+   public:
+    Repairs() : PatternRewriter("repairs", {LayerType::kUNARY}) {}
+    bool matchAndRewrite(Layer& layer, Rewriter& rewriter) override {
+      rewriter.setAttribute(layer, "op", std::string("abs"));
+      return true;
+    }
+  };
+  const auto net = network::parse(kText);
+  auto pass = std::make_unique<PatternPass>("pass");
+  pass->add<Vandal>().add<Repairs>();
+  PassManagerOptions options;
+  options.verify = true;
+  PassManager manager("test", options);
+  manager.add(std::move(pass));
+  try {
+    manager.run(*net);
+    FAIL() << "an invalid network passed";
+  } catch (const CompileError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("pattern 'vandal' on layer 'a': "));
+  }
+}
+
 TEST(PassManager, CatchesALieAboutChanges) {
   PassManagerOptions options;
   options.check_changed = true;

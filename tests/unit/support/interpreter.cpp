@@ -78,7 +78,8 @@ template <typename T>
 
 }  // namespace
 
-std::vector<Weights> interpret(const Network& network, const std::vector<Weights>& inputs) {
+std::vector<Weights> interpret(const Network& network, const std::vector<Weights>& inputs,
+                               const std::function<void(Weights&)>& adjust) {
   TORCHTRT_CHECK(static_cast<int>(inputs.size()) == network.getNbInputs(), inputs.size() << " inputs given");
   const std::map<std::string, int64_t> symbols = bindSymbols(network, inputs);
   const auto value_of_symbol = [&](const std::string& name) { return symbols.at(name); };
@@ -95,8 +96,11 @@ std::vector<Weights> interpret(const Network& network, const std::vector<Weights
     for (int i = 0; i < layer->getNbInputs(); ++i) {
       operands.push_back(layer->getInput(i) ? &values.at(layer->getInput(i)) : nullptr);
     }
-    const std::vector<Weights> results = optimization::evaluateLayer(*layer, operands, value_of_symbol);
+    std::vector<Weights> results = optimization::evaluateLayer(*layer, operands, value_of_symbol);
     for (size_t i = 0; i < results.size(); ++i) {
+      if (adjust) {
+        adjust(results[i]);
+      }
       values[layer->getOutput(static_cast<int>(i))] = results[i];
     }
   }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,8 +14,10 @@
 
 namespace torchtrt::testing {
 
-// Symbols take their values from the inputs' shapes. Returns the network's outputs.
-std::vector<network::Weights> interpret(const network::Network& network, const std::vector<network::Weights>& inputs);
+// Symbols take their values from the inputs' shapes. Returns the network's outputs. `adjust` may change what a layer
+// gave before others read it.
+std::vector<network::Weights> interpret(const network::Network& network, const std::vector<network::Weights>& inputs,
+                                        const std::function<void(network::Weights&)>& adjust = {});
 
 // Small values for every input of the network, the same for the same seed; every symbol has its opt value or the one
 // given.

@@ -1,0 +1,117 @@
+#include "support/double_reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <random>
+#include <regex>
+#include <string>
+
+#include "support/interpreter.h"
+
+namespace torchtrt::testing {
+
+using network::Network;
+using network::Weights;
+
+namespace {
+
+constexpr int kSamples = 4;  // of rounding
+constexpr double kFloat32Unit = 0x1p-23;
+constexpr double kScatter = 4;  // how many times as far from the exact result counts as equally far
+
+Weights widened(const Weights& weights) {
+  if (weights.dtype != DType::kFloat32) {
+    return weights;
+  }
+  void* memory = nullptr;
+  Weights wide = Weights::allocate(DType::kFloat64, weights.dims, &memory);
+  std::copy_n(weights.as<float>(), weights.count(), static_cast<double*>(memory));
+  return wide;
+}
+
+// Its text with the other dtype, which names the same layers; then the constants, whose text would be rounded anew.
+// Plugins of one operand stay in float32 between casts.
+std::unique_ptr<Network> widened(const Network& network) {
+  std::string text = network::print(network);
+  for (size_t at = text.find("float32"); at != std::string::npos; at = text.find("float32", at)) {
+    text.replace(at, 7, "float64");
+  }
+  static const std::regex plugin(R"(%(\S+) = plugin_v2\(%(\S+)\) (.*) : float64.*)");
+  text = std::regex_replace(text, plugin,
+                            "%$1.in = cast(%$2) {to=float32}\n  %$1.out = plugin_v2(%$1.in) $3\n"
+                            "  %$1 = cast(%$1.out) {to=float64}");
+  network::WeightStore store;
+  for (const auto& [hash, weights] : network::collectWeights(network)) {
+    store.emplace(hash, widened(weights));
+  }
+  auto wide = network::parse(text, store);
+  for (const network::Layer* layer : network.layers()) {
+    if (layer->weights()) {
+      network::Layer* twin = wide->findLayer(layer->getName());
+      wide->replaceAllUses(*twin->getOutput(0), *wide->addConstant(widened(*layer->weights()), twin)->getOutput(0));
+    }
+  }
+  return wide;
+}
+
+double valueAt(const Weights& weights, size_t i) {
+  return weights.dtype == DType::kFloat32 ? static_cast<double>(weights.as<float>()[i]) : weights.as<double>()[i];
+}
+
+double distance(const Weights& a, const Weights& b) {
+  double largest = 0;
+  for (size_t i = 0; i < a.count(); ++i) {
+    const double difference = std::abs(valueAt(a, i) - valueAt(b, i));
+    if (!std::isfinite(difference)) {
+      return std::numeric_limits<double>::infinity();
+    }
+    largest = std::max(largest, difference);
+  }
+  return largest;
+}
+
+// Every element moves to one of its neighbours in float32, at random.
+void roundAtRandom(Weights& weights, std::mt19937& random) {
+  if (weights.dtype != DType::kFloat64) {
+    return;
+  }
+  void* memory = nullptr;
+  Weights rounded = Weights::allocate(weights.dtype, weights.dims, &memory);
+  for (size_t i = 0; i < weights.count(); ++i) {
+    const double unit = random() % 2 == 0 ? kFloat32Unit : -kFloat32Unit;
+    static_cast<double*>(memory)[i] = weights.as<double>()[i] * (1 + unit);
+  }
+  weights = rounded;
+}
+
+}  // namespace
+
+bool isRounding(const Network& network, const std::vector<Weights>& inputs, size_t index, const Weights& got,
+                const Weights& expected) {
+  if (got.dtype != DType::kFloat32 || expected.dtype != DType::kFloat32 || got.dims != expected.dims) {
+    return false;
+  }
+  try {
+    const auto wide = widened(network);
+    network::verify(*wide);
+    std::vector<Weights> wide_inputs;
+    for (const Weights& input : inputs) {
+      wide_inputs.push_back(widened(input));
+    }
+    const Weights exact = interpret(*wide, wide_inputs)[index];
+    double noise = distance(expected, exact);
+    std::mt19937 random(1);
+    for (int i = 0; i < kSamples; ++i) {
+      const auto rounded = interpret(*wide, wide_inputs, [&](Weights& result) { roundAtRandom(result, random); });
+      noise = std::max(noise, distance(rounded[index], exact));
+    }
+    const double far = distance(got, exact);
+    return std::isfinite(far) && far <= kScatter * noise;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace torchtrt::testing
