@@ -99,6 +99,17 @@ bool readsData(const Node& node) {
   return takes_tensors && !makes_tensors && !node.outputs().empty();
 }
 
+// Recurrent layers are said to be random for the dropout between their layers, whether or not there is any.
+bool isRandom(const Node& node) {
+  const auto is_constant = [&node](const char* name, const auto& value) {
+    const auto index = node.schema().argumentIndexWithName(name);
+    const auto constant = index ? torch::jit::toIValue(node.input(*index)) : std::nullopt;
+    return constant && *constant == torch::jit::IValue(value);
+  };
+  return node.isNondeterministic() &&
+         !(node.maybeSchema() && (is_constant("train", false) || is_constant("dropout", 0.0)));
+}
+
 bool isEvaluated(const Node& node) {
   if (asksForType(node)) {
     return true;
@@ -122,6 +133,9 @@ std::optional<Refusal> refusalOf(const Node& node) {
   if (node.kind() == prim::Loop) {
     return Refusal{"control-flow", "the number of trips is not known while compiling"};
   }
+  if (node.kind() == prim::GetAttr || node.kind() == prim::SetAttr) {
+    return Refusal{"state", "attribute '" + node.s(torch::jit::attr::name) + "' changes from call to call"};
+  }
   if (NodeConverterRegistry::instance().has(node)) {
     return std::nullopt;
   }
@@ -131,7 +145,7 @@ std::optional<Refusal> refusalOf(const Node& node) {
   if (node.hasSideEffects()) {
     return Refusal{"side-effects", kind + " has effects beside its results"};
   }
-  if (node.isNondeterministic()) {
+  if (isRandom(node)) {
     return Refusal{"random", kind + " gives different results at every call"};
   }
   if (isEvaluated(node)) {

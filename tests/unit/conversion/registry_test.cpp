@@ -90,6 +90,17 @@ TEST(Refusals, SayWhy) {
   EXPECT_EQ(refusalCodeOf("graph(%x : Tensor):\n  %n : NoneType = prim::Constant()\n"
                           "  %y : Tensor = aten::bernoulli(%x, %n)\n  return (%y)"),
             "random");
+  for (const char* dropout : {"0.", "0.5"}) {
+    const std::string text = std::string(R"(
+graph(%x : Tensor, %state : Tensor[], %weights : Tensor[]):
+  %yes : bool = prim::Constant[value=1]()
+  %one : int = prim::Constant[value=1]()
+  %dropout : float = prim::Constant[value=)") +
+                             dropout + R"(]()
+  %y : Tensor, %h : Tensor, %c : Tensor = aten::lstm(%x, %state, %weights, %yes, %one, %dropout, %yes, %yes, %yes)
+  return (%y))";
+    EXPECT_EQ(refusalCodeOf(text) == "random", std::string(dropout) == "0.5");
+  }
   EXPECT_EQ(refusalCodeOf("graph(%x : Tensor):\n  %y : bool = aten::Bool(%x)\n  return (%y)"), "data-dependent");
   EXPECT_EQ(refusalCodeOf(R"(
 graph(%x : Tensor, %condition : bool):
