@@ -15,7 +15,7 @@ namespace torchtrt::lowering {
 struct LoweringOptions {
   std::vector<std::string> disabled_passes;  // by name
   std::string dump_after;                    // regex of pass names whose result is logged at kGRAPH
-  bool keep_state = false;                   // attributes that the method writes stay, where they are else an error
+  bool keep_state = false;                   // attributes that methods write stay, where they are else an error
   bool verify = false;                       // lint the graph after every changing pass
 };
 

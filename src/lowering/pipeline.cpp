@@ -121,7 +121,7 @@ LoweredGraph lower(const Module& module, const std::string& method, const Loweri
   checkEvalMode(module);
   LoweredGraph lowered{found->graph()->copy(), withoutSelf(found->function().getSchema()),
                        module.type()->name() ? module.type()->name()->qualifiedName() : module.type()->str(), false};
-  lowered.has_self = freezeAttributes(lowered.graph, module, options.keep_state);
+  lowered.has_self = freezeAttributes(lowered.graph, module, method, options.keep_state);
   if (options.verify) {
     verify(*lowered.graph, "freeze-attributes");
   }

@@ -1,6 +1,5 @@
 """Modules of which not all converts: what is in engines, what stays in PyTorch and why, and that results are PyTorch's."""
 
-import io
 import typing
 
 import pytest
@@ -8,36 +7,7 @@ import torch
 from torch import nn
 
 import torchtrt
-
-TOLERANCE = 1e-4
-
-
-def assert_same(actual, expected):
-    """Structure, types, shapes and dtypes are the same; floating values within the tolerance."""
-    assert type(actual) is type(expected)
-    if isinstance(expected, torch.Tensor):
-        assert actual.shape == expected.shape and actual.dtype == expected.dtype
-        if expected.is_floating_point() and expected.numel():
-            assert (actual - expected).abs().max() <= TOLERANCE * expected.abs().max()
-        else:
-            assert torch.equal(actual, expected)
-    elif isinstance(expected, dict):
-        assert list(actual) == list(expected)
-        for key in expected:
-            assert_same(actual[key], expected[key])
-    elif isinstance(expected, (tuple, list)):
-        assert len(actual) == len(expected)
-        for a, e in zip(actual, expected, strict=True):
-            assert_same(a, e)
-    else:
-        assert actual == expected
-
-
-def saved(module):
-    buffer = io.BytesIO()
-    torch.jit.save(module, buffer)
-    buffer.seek(0)
-    return torch.jit.load(buffer)
+from same import assert_same, bytes_of, saved
 
 
 def check(module, *arguments, inputs=None, **options):
@@ -236,45 +206,6 @@ def test_a_shape_outside_the_range_runs_in_pytorch_and_warns_once(capfd):
         assert capfd.readouterr().err.count("PyTorch runs what an engine was not made for") == 1
 
 
-class Counter(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(4, 4)
-        self.inner = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4))
-        self.register_buffer("state", torch.zeros(2, 4))
-        self.calls = 0
-
-    def forward(self, x):
-        self.state = torch.tanh(self.linear(x) + self.state)
-        self.calls += 1
-        return self.inner(self.state) * 2
-
-    @torch.jit.export
-    def reset(self):
-        self.state = torch.zeros(2, 4)
-        self.calls = 0
-
-    @torch.jit.export
-    def twice(self, x):
-        return self.forward(self.forward(x))
-
-
-def test_attributes_that_change_and_other_methods_work():
-    module, x = torch.jit.script(Counter().eval()), torch.randn(2, 4)
-    compiled = torchtrt.compile(module, inputs=[x], min_block_size=1)
-    assert torchtrt.report(compiled).engine_segments == 2
-    assert module.calls == 0 and torch.equal(module.state, torch.zeros(2, 4))
-    for each in (compiled, saved(compiled)):
-        module.reset()
-        each.reset()
-        for _ in range(3):
-            assert_same(each(x).detach(), module(x).detach())
-        assert_same(each.twice(x).detach(), module.twice(x).detach())
-        assert each.calls == module.calls == 5
-        assert_same(each.state.detach(), module.state.detach())
-        assert set(each.state_dict()) == {"state"}  # what is used; weights are in engines
-
-
 class Block(nn.Module):
     def __init__(self):
         super().__init__()
@@ -293,12 +224,6 @@ class BlockWithMethod(Block):
     @torch.jit.export
     def classify(self, x: torch.Tensor) -> torch.Tensor:
         return self.linear(x)
-
-
-def bytes_of(module):
-    buffer = io.BytesIO()
-    torch.jit.save(module, buffer)
-    return len(buffer.getvalue())
 
 
 @pytest.mark.parametrize("make", [Block, BlockWithMethod])

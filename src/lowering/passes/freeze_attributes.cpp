@@ -1,9 +1,11 @@
+#include <torch/csrc/jit/api/function_impl.h>
 #include <torch/csrc/jit/ir/alias_analysis.h>
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/constant_propagation.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 #include <torch/csrc/jit/passes/inliner.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -43,9 +45,15 @@ IValue withoutGradient(IValue value) {
 
 class AttributeFreezer {
  public:
-  AttributeFreezer(GraphPtr graph, const torch::jit::Module& module, bool keep_state)
-      : graph_(std::move(graph)), keep_state_(keep_state) {
+  // `kept` are attributes that others write.
+  AttributeFreezer(GraphPtr graph, const torch::jit::Module& module, bool keep_state, std::set<Attribute> kept)
+      : graph_(std::move(graph)), keep_state_(keep_state), kept_(std::move(kept)) {
     objects_[graph_->inputs()[0]] = {module._ivalue(), ""};
+  }
+
+  // After run(): what is written, here or by others.
+  const std::set<Attribute>& written() const {
+    return written_;
   }
 
   bool run() {
@@ -117,17 +125,54 @@ class AttributeFreezer {
     }
   }
 
-  // Attributes that the graph sets, or whose tensor it writes to.
+  // What normalizations write to while training, which the alias analysis of frozen graphs takes for never.
+  std::vector<Value*> runningStatistics() {
+    static const auto kInstanceNorm = c10::Symbol::fromQualString("aten::instance_norm");
+    std::vector<Value*> statistics;
+    forEachNode(graph_->block(), [&](Node* node) {
+      const bool is_batch_norm = node->kind() == torch::jit::aten::batch_norm;
+      if (!is_batch_norm && node->kind() != kInstanceNorm) {
+        return;
+      }
+      const auto trains = torch::jit::toIValue(node->namedInput(is_batch_norm ? "training" : "use_input_stats"));
+      if (!trains || trains->toBool()) {
+        statistics.push_back(node->namedInput("running_mean"));
+        statistics.push_back(node->namedInput("running_var"));
+      }
+    });
+    return statistics;
+  }
+
+  // Attributes that the graph sets, or whose tensor it writes to, and what lies in the same memory.
   void collectWritten() {
-    written_.clear();
+    written_ = kept_;
     torch::jit::AliasDb aliases(graph_, /*isFrozen=*/true);
+    const std::vector<Value*> statistics = runningStatistics();
+    const auto may_be_one = [&](Value* value) {
+      return std::any_of(statistics.begin(), statistics.end(),
+                         [&](Value* each) { return aliases.mayAlias(each, value); });
+    };
     forEachNode(graph_->block(), [&](Node* node) {
       const bool sets = node->kind() == prim::SetAttr;
       const bool mutated = node->kind() == prim::GetAttr && isMutable(*node->output()->type()) &&
-                           !objects_.count(node->output()) && aliases.hasWriters(node->output());
+                           !objects_.count(node->output()) &&
+                           (aliases.hasWriters(node->output()) || may_be_one(node->output()));
       const auto owner = sets || mutated ? objects_.find(node->input(0)) : objects_.end();
       if (owner != objects_.end()) {
         written_.insert({owner->second.object.get(), node->s(torch::jit::attr::name)});
+      }
+    });
+    const std::set<Attribute> written = written_;
+    forEachNode(graph_->block(), [&](Node* node) {
+      const auto owner = node->kind() == prim::GetAttr ? objects_.find(node->input()) : objects_.end();
+      if (owner == objects_.end() || objects_.count(node->output())) {
+        return;
+      }
+      const Attribute attribute{owner->second.object.get(), node->s(torch::jit::attr::name)};
+      const IValue value = attribute.first->getAttr(attribute.second);
+      if (std::any_of(written.begin(), written.end(),
+                      [&value](const Attribute& each) { return each.first->getAttr(each.second).overlaps(value); })) {
+        written_.insert(attribute);
       }
     });
   }
@@ -206,15 +251,35 @@ class AttributeFreezer {
 
   GraphPtr graph_;
   bool keep_state_;
+  std::set<Attribute> kept_;
   std::unordered_map<const Value*, Object> objects_;
   std::set<Attribute> written_;
   std::map<Attribute, Value*> constants_;
 };
 
+// Attributes that methods other than this one write.
+std::set<Attribute> writtenByOthers(const torch::jit::Module& module, const std::string& method) {
+  std::set<Attribute> written;
+  size_t known = 0;
+  do {
+    known = written.size();
+    for (torch::jit::Function* other : module.type()->methods()) {
+      if (other->name() != method) {
+        AttributeFreezer freezer(torch::jit::toGraphFunction(*other).graph()->copy(), module, true, written);
+        freezer.run();
+        written = freezer.written();
+      }
+    }
+  } while (written.size() != known);
+  return written;
+}
+
 }  // namespace
 
-bool freezeAttributes(const GraphPtr& graph, const torch::jit::Module& module, bool keep_state) {
-  return AttributeFreezer(graph, module, keep_state).run();
+bool freezeAttributes(const GraphPtr& graph, const torch::jit::Module& module, const std::string& method,
+                      bool keep_state) {
+  std::set<Attribute> kept = keep_state ? writtenByOthers(module, method) : std::set<Attribute>();
+  return AttributeFreezer(graph, module, keep_state, std::move(kept)).run();
 }
 
 }  // namespace torchtrt::lowering

@@ -12,8 +12,10 @@ using GraphPtr = std::shared_ptr<torch::jit::Graph>;
 
 // Replaces reads of the module's attributes by constants and drops the first input, which is the module. Throws
 // CompileError(kInvalidModule) where an attribute is written or cannot be a constant; with keep_state, the first input
-// and the reads and writes of such attributes stay. Whether they did.
-bool freezeAttributes(const GraphPtr& graph, const torch::jit::Module& module, bool keep_state);
+// and the reads and writes of such attributes stay, as do reads of what the module's other methods write. Whether they
+// did.
+bool freezeAttributes(const GraphPtr& graph, const torch::jit::Module& module, const std::string& method,
+                      bool keep_state);
 
 bool inlineCalls(const GraphPtr& graph);           // functions, methods, fork and wait
 bool eraseTracedShapes(const GraphPtr& graph);     // tensor types that a trace recorded for its example inputs

@@ -11,6 +11,7 @@ namespace torchtrt::lowering::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using torch::jit::Module;
 
 const LoweringOptions kVerified{.disabled_passes = {}, .dump_after = "", .verify = true};
@@ -117,6 +118,41 @@ TEST(LowerModule, StateIsRefused) {
   EXPECT_THAT(
       errorOf(makeModule("def forward(self, x):\n  self.counter = self.counter + 1\n  return x + self.counter\n")),
       HasSubstr("attribute 'counter' is written by the method"));
+}
+
+TEST(LowerModule, StateIsKeptWhereAsked) {
+  LoweringOptions options = kVerified;
+  options.keep_state = true;
+  Module module = makeModule("def forward(self, x):\n  return x + self.counter\n");
+  EXPECT_FALSE(lower(module, "forward", options).has_self);
+  module.define("def count(self, x):\n  self.counter.add_(1)\n  return x + self.weight\n");
+  for (const std::string method : {"forward", "count"}) {  // one reads what the other writes
+    const LoweredGraph lowered = lower(module, method, options);
+    EXPECT_TRUE(lowered.has_self);
+    EXPECT_EQ(lowered.graph->inputs().size(), 2);
+    EXPECT_THAT(textOf(*lowered.graph), HasSubstr("prim::GetAttr[name=\"counter\"]"));
+    EXPECT_THAT(textOf(*lowered.graph), Not(HasSubstr("prim::GetAttr[name=\"weight\"]")));
+  }
+}
+
+TEST(LowerModule, StateIsWhatLiesInTheSameMemory) {
+  LoweringOptions options = kVerified;
+  options.keep_state = true;
+  Module module = makeModule("def forward(self, x):\n  return x\n");
+  module.register_buffer("part", module.attr("weight").toTensor().detach()[1]);
+  module.define("def write(self, x):\n  self.part.add_(1)\n  return x + self.weight\n");
+  EXPECT_THAT(textOf(*lower(module, "write", options).graph), HasSubstr("prim::GetAttr[name=\"weight\"]"));
+}
+
+TEST(LowerModule, RunningStatisticsOfTrainingAreState) {
+  LoweringOptions options = kVerified;
+  options.keep_state = true;
+  for (const char* trains : {"True", "False"}) {
+    const Module module = makeModule(std::string("def forward(self, x):\n  return torch.batch_norm(x, None, None, "
+                                                 "self.counter, self.weight, ") +
+                                     trains + ", 0.1, 1e-5, False)\n");
+    EXPECT_EQ(lower(module, "forward", options).has_self, trains == std::string("True"));
+  }
 }
 
 TEST(LowerModule, AnUnknownPassNameIsRefused) {

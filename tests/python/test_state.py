@@ -1,0 +1,262 @@
+"""Modules whose forward writes attributes: state is the compiled module's own, carried over its calls."""
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import torchtrt
+from same import assert_calls_are_same, assert_same, saved
+
+class Counter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.inner = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4))
+        self.register_buffer("state", torch.zeros(2, 4))
+        self.calls = 0
+
+    def forward(self, x):
+        self.state = torch.tanh(self.linear(x) + self.state)
+        self.calls += 1
+        return self.inner(self.state) * 2
+
+    @torch.jit.export
+    def reset(self):
+        self.state = torch.zeros(2, 4)
+        self.calls = 0
+
+    @torch.jit.export
+    def twice(self, x):
+        return self.forward(self.forward(x))
+
+
+def test_attributes_that_change_and_other_methods_work():
+    module, x = torch.jit.script(Counter().eval()), torch.randn(2, 4)
+    compiled = torchtrt.compile(module, inputs=[x], min_block_size=1)
+    assert torchtrt.report(compiled).engine_segments == 2
+    assert module.calls == 0 and torch.equal(module.state, torch.zeros(2, 4))
+    for each in (compiled, saved(compiled)):
+        module.reset()
+        each.reset()
+        for _ in range(3):
+            assert_same(each(x).detach(), module(x).detach())
+        assert_same(each.twice(x).detach(), module.twice(x).detach())
+        assert each.calls == module.calls == 5
+        assert_same(each.state.detach(), module.state.detach())
+        assert set(each.state_dict()) == {"state"}  # what is used; weights are in engines
+
+
+class Linear(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+
+class Number(Linear):
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+
+    def forward(self, x):
+        self.count += 1
+        return self.linear(x).relu() * self.count
+
+
+class RunningMean(Linear):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(4))
+
+    def forward(self, x):
+        y = self.linear(x)
+        self.mean.mul_(0.9).add_(y.mean(0), alpha=0.1)
+        return torch.tanh(y - self.mean)
+
+
+class SameMemory(Linear):
+    """Writes one attribute and reads others that lie in the same memory."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("written", torch.zeros(4, 4))
+        self.register_buffer("row", self.written[1])
+        self.register_buffer("same", self.written)
+
+    def forward(self, x):
+        self.written += 1
+        return self.linear(x) + self.row, self.linear(x) @ self.same
+
+
+class Lists(Linear):
+    def __init__(self):
+        super().__init__()
+        self.seen = torch.jit.Attribute([], list[Tensor])
+
+    def forward(self, x):
+        self.seen.append(self.linear(x))
+        return torch.stack(self.seen).sum(0), len(self.seen)
+
+
+class Dictionaries(Linear):
+    def __init__(self):
+        super().__init__()
+        self.sums = torch.jit.Attribute({"sum": torch.zeros(2, 4)}, dict[str, Tensor])
+
+    def forward(self, x):
+        self.sums["sum"] = self.sums["sum"] + self.linear(x)
+        self.sums["relu"] = self.sums["sum"].relu()
+        return self.sums["relu"].exp()
+
+
+class Previous(Linear):
+    def __init__(self):
+        super().__init__()
+        self.previous = torch.jit.Attribute(None, Tensor | None)
+
+    def forward(self, x):
+        y = self.linear(x)
+        previous = self.previous
+        if previous is not None:
+            y = y + previous
+        self.previous = y
+        return y.sigmoid() * 2
+
+
+class InBranches(Linear):
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+        self.register_buffer("kept", torch.ones(2, 4))
+
+    def forward(self, x):
+        y = self.linear(x)
+        if bool(y.sum() > 0):
+            self.count += 1
+            self.kept = y
+        else:
+            self.count -= 1
+        for i in range(self.count):
+            y = y + self.kept * i
+        return y, self.count
+
+
+class Cache(Linear):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("keys", torch.zeros(8, 4))
+        self.position = 0
+
+    def forward(self, x):
+        q = self.linear(x)
+        self.keys[self.position:self.position + 2] = q
+        self.position += 2
+        return torch.softmax(q @ self.keys[:self.position].t(), -1) @ self.keys[:self.position]
+
+
+class Statistics(nn.Module):
+    """Batch statistics in evaluation mode: the operator writes to its running ones and does not say so."""
+
+    def __init__(self):
+        super().__init__()
+        self.convolution = nn.Conv2d(3, 3, 3)
+        self.register_buffer("mean", torch.zeros(3))
+        self.register_buffer("var", torch.ones(3))
+
+    def forward(self, x):
+        y = self.convolution(x)
+        return nn.functional.batch_norm(y, self.mean, self.var, None, None, True, 0.1, 1e-5).relu()
+
+
+class OldAndNew(Linear):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("state", torch.zeros(2, 4))
+
+    def forward(self, x):
+        old = self.state
+        self.state = self.linear(x)
+        view = self.state.view(-1)
+        self.state.add_(1)
+        return old * 2, view, self.state.relu()
+
+
+class Recurrent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.state = (torch.zeros(1, 2, 4), torch.zeros(1, 2, 4))
+        self.lstm = nn.LSTM(4, 4)
+
+    def forward(self, x):
+        y, self.state = self.lstm(x, self.state)
+        return y.tanh()
+
+
+CASES = {
+    Number: ("count",),
+    RunningMean: ("mean",),
+    SameMemory: ("written", "row", "same"),
+    Lists: ("seen",),
+    Dictionaries: ("sums",),
+    Previous: ("previous",),
+    InBranches: ("count", "kept"),
+    Cache: ("keys", "position"),
+    Statistics: ("mean", "var"),
+    OldAndNew: ("state",),
+    Recurrent: ("state",),
+}
+
+
+@pytest.mark.parametrize("options", [{}, {"min_block_size": 1}], ids=["default", "every block"])
+@pytest.mark.parametrize("make", CASES, ids=lambda make: make.__name__)
+def test_state_is_carried_over_calls(make, options):
+    torch.manual_seed(0)
+    shape = {Statistics: (2, 3, 8, 8), Recurrent: (3, 2, 4)}.get(make, (2, 4))
+    assert_calls_are_same(make(), [(torch.randn(shape),) for _ in range(4)], CASES[make], **options)
+
+
+def test_submodules_have_state_too():
+    class Outer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.ModuleList([Number(), Number()])
+            self.tied = self.inner[0]
+
+        def forward(self, x):
+            for each in self.inner:
+                x = each(x)
+            return self.tied(x) + self.inner[0].count
+
+    report = assert_calls_are_same(Outer(), [(torch.randn(2, 4),) for _ in range(3)])
+    assert report.engine_segments == 3
+    assert "attribute 'count' changes from call to call" in sum((list(each.reasons) for each in report.segments), [])
+
+
+def test_forward_sees_what_other_methods_write():
+    class Scaled(Linear):
+        def __init__(self):
+            super().__init__()
+            self.scale = 1.0
+            self.register_buffer("shift", torch.ones(4))
+            self.inner = Number()
+
+        def forward(self, x):
+            return self.linear(x).relu() * self.scale + self.shift + self.inner.count
+
+        @torch.jit.export
+        def set(self, value: float):
+            self.scale = value
+            self.shift.fill_(value)
+            self.inner.count += 5
+
+    module, x = torch.jit.script(Scaled().eval()), torch.randn(2, 4)
+    compiled = torchtrt.compile(module, inputs=[x])
+    copy = saved(compiled)
+    module.set(3.0)
+    for each in (compiled, copy):
+        each.set(3.0)
+        assert_same(each(x).detach(), module(x).detach())
+
+
+def test_full_compilation_refuses_state():
+    with pytest.raises(torchtrt.CompileError, match="attribute 'count' is written by the method"):
+        torchtrt.compile(torch.jit.script(Number().eval()), inputs=[[2, 4]], require_full_compilation=True)
