@@ -1,6 +1,6 @@
 """`./dev bench`: the engine against eager PyTorch, torch.jit.freeze and torch.jit.optimize_for_inference, in turn in one run.
 
-Prints a table of medians and ratios, and with --json writes every figure. Speed is shown here and asserted nowhere.
+Prints a table of medians and ratios and one of build, load and first call, and with --json writes every figure. Speed is shown here and asserted nowhere.
 """
 
 import argparse
@@ -11,6 +11,7 @@ import time
 
 import torch
 
+import footprint
 import models
 import table
 import timing
@@ -51,7 +52,7 @@ def run(names: list[str], batch: int, threads: int, rounds: int) -> list[dict]:
                     break
             best = min(timings[way].median for way in TORCHSCRIPT_WAYS)
             results.append({
-                "model": name, "batch": batch, "threads": threads, "load": round(load, 3), **facts,
+                "model": name, "batch": batch, "threads": threads, "load": round(load, 3), **facts, **footprint.measure(name, batch),
                 "milliseconds": {way: vars(t) for way, t in timings.items()},
                 "ratio_to_fastest_torchscript": best / timings["engine"].median,
             })
@@ -59,14 +60,26 @@ def run(names: list[str], batch: int, threads: int, rounds: int) -> list[dict]:
 
 
 def report(results: list[dict]) -> str:
-    header = ["model", "batch", *(f"{way} ms" for way in WAYS), "quartiles of engine", "x fastest TorchScript", "build s", "rel. error"]
+    header = ["model", "batch", *(f"{way} ms" for way in WAYS), "quartiles of engine", "x fastest TorchScript", "rel. error"]
     rows = []
     for result in results:
         ms, engine = result["milliseconds"], result["milliseconds"]["engine"]
         rows.append([
             result["model"], result["batch"], *(f"{ms[way]['median']:.3f}" for way in WAYS),
             f"{engine['lower']:.3f}..{engine['upper']:.3f}", f"{result['ratio_to_fastest_torchscript']:.2f}",
-            f"{result['build_seconds']:.2f}", f"{result['relative_error']:.0e}"])
+            f"{result['relative_error']:.0e}"])
+    return table.render(header, rows)
+
+
+def costs(results: list[dict]) -> str:
+    """What it takes to get a compiled model running."""
+    header = ["model", "build s", "peak of the build MB", "weights MB", "file MB", "load s", "slowest", "first call ms", "x median call"]
+    rows = []
+    for r in results:
+        rows.append([
+            r["model"], f"{r['build_seconds']:.2f}", *(f"{r[key] / 1e6:.1f}" for key in ("compile_peak_bytes", "weight_bytes", "file_bytes")),
+            f"{r['load_seconds']:.2f}", f"{max(r['load_seconds_of_each']):.2f}", f"{r['first_call_ms']:.2f}",
+            f"{r['first_call_ms'] / r['call_ms']:.1f}"])
     return table.render(header, rows)
 
 
@@ -86,6 +99,8 @@ def main() -> None:
     results = run(options.models, options.batch, options.threads, options.rounds)
     print(f"{options.threads} threads, batch {options.batch}, torch {torch.__version__}, medians of {options.rounds} rounds in turn")
     print(report(results))
+    print(f"\nwhat it costs, each from a process of its own; load, first call and call are medians of {footprint.LOADS} processes")
+    print(costs(results))
     busy = [r["model"] for r in results if r["load"] > timing.LOAD_LIMIT]
     if busy:
         print(f"measured under load, repeat on a quiet machine: {', '.join(busy)}")

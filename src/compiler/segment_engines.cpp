@@ -163,9 +163,13 @@ Failures SegmentEngines::build(const std::vector<const Segment*>& segments,
     try {
       const plan::Plan plan = clock_.run(Phase::kBuilding, [&] { return options_.plan_of(*networks[i]); });
       networks[i].reset();
-      made.engine = clock_.run(Phase::kLoading, [&] { return runtime::Engine::fromPlan(plan); });
-      if (options_.may_fall_back) {
-        made.engine->keep(keptSegment(*segments[i], made.engine->weights(), options_.shares_constants));
+      std::vector<at::Tensor> weights = runtime::Engine::weightsOf(plan);
+      // Before the engine packs its weights: both copy what they fold, and need not do so at the same time.
+      const std::shared_ptr<const runtime::KeptSegment> kept =
+          options_.may_fall_back ? keptSegment(*segments[i], weights, options_.shares_constants) : nullptr;
+      made.engine = clock_.run(Phase::kLoading, [&] { return runtime::Engine::fromPlan(plan, std::move(weights)); });
+      if (kept) {
+        made.engine->keep(kept);
       }
       made.steps = plan.steps;
       made.milliseconds += clock_.total() - before;

@@ -133,10 +133,18 @@ LoadedEngines& loadedEngines() {
 
 }  // namespace
 
-c10::intrusive_ptr<Engine> Engine::fromPlan(const plan::Plan& plan) {
+std::vector<at::Tensor> Engine::weightsOf(const plan::Plan& plan) {
   std::vector<at::Tensor> weights;
   weights.reserve(plan.weights.size());
   std::transform(plan.weights.begin(), plan.weights.end(), std::back_inserter(weights), weightTensor);
+  return weights;
+}
+
+c10::intrusive_ptr<Engine> Engine::fromPlan(const plan::Plan& plan) {
+  return fromPlan(plan, weightsOf(plan));
+}
+
+c10::intrusive_ptr<Engine> Engine::fromPlan(const plan::Plan& plan, std::vector<at::Tensor> weights) {
   const std::string bytes = plan::serializeWithoutWeights(plan);
   auto loaded = load(bytes, encodeBase64(bytes), std::move(weights));
   loadedEngines().add(loaded);

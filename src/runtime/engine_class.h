@@ -41,6 +41,9 @@ class TORCHTRT_API Engine : public torch::CustomClassHolder {
  public:
   // All throw torchtrt::EngineError.
   static c10::intrusive_ptr<Engine> fromPlan(const plan::Plan& plan);  // shares the plan's weights
+  // The same in two steps, for what has to be done with the weights before an engine packs its own copy of them.
+  static std::vector<at::Tensor> weightsOf(const plan::Plan& plan);
+  static c10::intrusive_ptr<Engine> fromPlan(const plan::Plan& plan, std::vector<at::Tensor> weights);
   static c10::intrusive_ptr<Engine> fromState(EngineState state);
   // Self-contained plan bytes (plan::serialize), which are copied.
   static c10::intrusive_ptr<Engine> fromBytes(std::string_view bytes);
