@@ -162,6 +162,30 @@ def small_retinanet(**options) -> nn.Module:
     return RetinaNet(backbone, 5, anchor_generator=anchors, **options)
 
 
+def spread_heads(module: nn.Module, pictures: list[torch.Tensor]) -> None:
+    """Scales all layers but the backbone's so that their results spread: as they are made, all boxes get one score."""
+    def spread(layer, given, result):
+        if layer in done or result.numel() < 2:
+            return result
+        done.add(layer)
+        factor = (0.3 if layer in boxes else 1.0) / result.std().clamp_min(1e-12)
+        layer.weight.mul_(factor)
+        return result * factor
+
+    done, boxes, hooks = set(), set(), []
+    for name, layer in module.named_modules():
+        if isinstance(layer, (nn.Conv2d, nn.Linear)) and not name.startswith("backbone."):
+            if "bbox" in name or "regression" in name:
+                boxes.add(layer)
+            if layer.bias is not None:
+                nn.init.zeros_(layer.bias)
+            hooks.append(layer.register_forward_hook(spread))
+    with torch.no_grad():
+        module(pictures)
+    for hook in hooks:
+        hook.remove()
+
+
 def _detector(name: str, **options):
     def build():
         import torchvision
@@ -171,6 +195,7 @@ def _detector(name: str, **options):
         else:
             module = getattr(torchvision.models.detection, name)(weights=None, weights_backbone=None, num_classes=5, **options)
         settle(module, noise(2, 3, 96, 96), parts=module.backbone)
+        spread_heads(module, *images((128, 96), (96, 128)))
         script = torch.jit.script(module)
         calls = [images((96, 128)), images((128, 96), (80, 112)), images((64, 64))]
         return Case(script, calls, lambda pictures: script(pictures))

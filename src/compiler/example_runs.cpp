@@ -37,41 +37,70 @@ Sizes others(const InputLeaves& leaves) {
   return sizes;
 }
 
-Sizes extreme(const InputLeaves& leaves, bool largest) {
+// Sizes far from the optimum, about as many elements as there: every other one larger, up to twice, the rest smaller.
+// They show what follows in steps, as sizes that are rounded up do.
+Sizes apart(const InputLeaves& leaves, bool begins_large) {
   Sizes sizes;
+  bool is_large = begins_large;
   for (const Symbol& symbol : leaves.symbols) {
-    sizes[symbol.name] = largest ? symbol.max : symbol.min;
+    const int64_t larger = symbol.opt > symbol.max / 2 ? symbol.max : symbol.opt * 2;
+    sizes[symbol.name] = is_large ? larger : std::max(symbol.min, (symbol.opt + 1) / 2);
+    is_large = !is_large;
   }
   return sizes;
 }
 
+// Whether more elements than now would not do.
+bool hasKnownLength(const torch::jit::Value& list) {
+  return std::any_of(list.uses().begin(), list.uses().end(),
+                     [](const torch::jit::Use& use) { return use.user->kind() == torch::jit::prim::ListUnpack; });
+}
+
+struct Made {
+  Sizes sizes;
+  bool with_samples = false;
+  bool with_longer_lists = false;  // by an element, of the optimum's sizes
+};
+
 class ArgumentMaker {
  public:
-  ArgumentMaker(const lowering::LoweredGraph& lowered, const InputLeaves& leaves, DataType open_dtype,
-                const Sizes& sizes, bool with_samples)
+  ArgumentMaker(const lowering::LoweredGraph& lowered, const InputLeaves& leaves, DataType open_dtype, Made wanted)
       : lowered_(lowered),
         leaves_(leaves),
         open_dtype_(open_dtype),
-        sizes_(sizes),
-        with_samples_(with_samples),
+        wanted_(std::move(wanted)),
         generator_(at::detail::createCPUGenerator(kSeed)) {}
+
+  // Whether an argument is a list that may be of any length.
+  bool hasLists() const {
+    for (size_t i = 0; i < lowered_.schema.arguments().size(); ++i) {
+      const bool is_list = lowered_.schema.arguments()[i].type()->kind() == c10::TypeKind::ListType;
+      if (is_list && holdsLeaves({static_cast<int64_t>(i)}) && !hasKnownLength(input(i))) {
+        return true;
+      }
+    }
+    return false;
+  }
 
   std::vector<std::optional<IValue>> run() {
     std::vector<std::optional<IValue>> arguments;
     for (size_t i = 0; i < lowered_.schema.arguments().size(); ++i) {
       const c10::Argument& argument = lowered_.schema.arguments()[i];
-      auto made =
-          make({static_cast<int64_t>(i)}, argument.type(), *lowered_.graph->inputs()[i + leaves_.first_argument]);
+      auto made = make({static_cast<int64_t>(i)}, argument.type(), input(i));
       arguments.push_back(made || !argument.default_value() ? made : argument.default_value());
     }
     return arguments;
   }
 
  private:
+  const torch::jit::Value& input(size_t argument) const {
+    return *lowered_.graph->inputs()[argument + leaves_.first_argument];
+  }
+
   std::optional<IValue> make(const LeafPath& path, const c10::TypePtr& declared, const torch::jit::Value& value) {
     const auto leaf = leaves_.leaves.find(path);
     if (leaf != leaves_.leaves.end()) {
-      return tensor(leaf->second, value);
+      return tensor(leaf->second, value, wanted_.sizes);
     }
     const auto optional = declared->cast<c10::OptionalType>();
     const c10::TypePtr type = optional ? optional->getElementType() : declared;
@@ -106,6 +135,12 @@ class ArgumentMaker {
       }
       list.push_back(*element);
     }
+    const auto leaf = leaves_.leaves.find(below(path, 0));
+    if (wanted_.with_longer_lists && path.size() == 1 && leaf != leaves_.leaves.end() && !hasKnownLength(value)) {
+      if (const auto element = tensor(leaf->second, value, optimum(leaves_))) {
+        list.push_back(*element);
+      }
+    }
     return IValue(list);
   }
 
@@ -120,14 +155,14 @@ class ArgumentMaker {
     });
   }
 
-  std::optional<IValue> tensor(const InputLeaf& leaf, const torch::jit::Value& value) {
-    if (with_samples_ && leaf.input->sample.defined()) {
+  std::optional<IValue> tensor(const InputLeaf& leaf, const torch::jit::Value& value, const Sizes& sizes) {
+    if (wanted_.with_samples && leaf.input->sample.defined()) {
       return leaf.input->sample.clone();
     }
     std::vector<int64_t> dims;
     int64_t elements = 1;
     for (const Dim& dim : leaf.dims) {
-      dims.push_back(dim.evaluate([this](const std::string& name) { return sizes_.at(name); }));
+      dims.push_back(dim.evaluate([&](const std::string& name) { return sizes.at(name); }));
       elements =
           dims.back() != 0 && elements > kMostElements / dims.back() ? kMostElements + 1 : elements * dims.back();
     }
@@ -148,8 +183,7 @@ class ArgumentMaker {
   const lowering::LoweredGraph& lowered_;
   const InputLeaves& leaves_;
   DataType open_dtype_;
-  const Sizes& sizes_;
-  bool with_samples_;
+  Made wanted_;
   at::Generator generator_;
 };
 
@@ -182,21 +216,32 @@ ExampleRuns runExamples(const lowering::LoweredGraph& lowered, const partitionin
     result.observations->run(arguments);
     result.sizes_of_symbols.push_back(sizes);
   };
-  Sizes first = optimum(leaves);
-  if (samples.empty()) {
-    run(first, ArgumentMaker(lowered, leaves, open_dtype, first, true).run());
-  } else {
+  const auto run_made = [&](const Made& wanted) {
+    run(wanted.sizes, ArgumentMaker(lowered, leaves, open_dtype, wanted).run());
+  };
+  const auto run_first = [&] {
+    Made wanted{optimum(leaves), true};
+    if (samples.empty()) {
+      return run_made(wanted);
+    }
     std::vector<std::optional<IValue>> arguments(lowered.schema.arguments().size());
     for (size_t i = 0; i < arguments.size(); ++i) {
       arguments[i] =
           i < samples.size() ? std::optional(samples[i].deepcopy()) : lowered.schema.arguments()[i].default_value();
     }
-    readSizes(leaves, samples, first);
-    run(first, arguments);
+    readSizes(leaves, samples, wanted.sizes);
+    run(wanted.sizes, arguments);
+  };
+  run_first();
+  const bool has_lists = ArgumentMaker(lowered, leaves, open_dtype, {}).hasLists();
+  if (!leaves.symbols.empty() || has_lists) {
+    run_made({others(leaves), false, has_lists});
   }
   if (!leaves.symbols.empty()) {
-    const Sizes second = others(leaves) != first ? others(leaves) : extreme(leaves, false);
-    run(second, ArgumentMaker(lowered, leaves, open_dtype, second, false).run());
+    run_made({apart(leaves, true)});
+    run_made({apart(leaves, false)});
+  } else if (!has_lists && result.observations->guesses()) {
+    run_first();
   }
   return result;
 }

@@ -19,8 +19,8 @@ struct ExampleRuns {
   std::vector<std::map<std::string, int64_t>> sizes_of_symbols;  // by run
 };
 
-// Where dimensions are dynamic there are two runs, in which they differ. `self` is the module, None where the graph
-// takes none; it is not changed.
+// Where dimensions are dynamic there are four runs, in which they differ; lists are longer in one of them. `self` is
+// the module, None where the graph takes none; it is not changed.
 ExampleRuns runExamples(const lowering::LoweredGraph& lowered, const partitioning::Roles& roles,
                         const InputLeaves& leaves, DataType open_dtype, const torch::jit::IValue& self,
                         const std::vector<torch::jit::IValue>& samples);

@@ -134,7 +134,7 @@ Dim ValueTypes::observedDim(const Value& value, const ObservedType& type, size_t
   const bool is_told_apart = leaves_.symbols.empty() || sizes.size() > 1;
   const bool follows_from_data = axis == 0 && data_dependent_.count(&value) != 0;
   if (varies_inside) {
-    return symbolFor("varies " + value.debugName() + " " + std::to_string(axis), 0, 1, kAnySize);
+    return symbolFor("varies " + value.debugName() + " " + std::to_string(axis), 0, type.largest[axis], kAnySize);
   }
   if (is_same && is_told_apart && !follows_from_data) {
     return sizes.front();
@@ -148,7 +148,7 @@ Dim ValueTypes::observedDim(const Value& value, const ObservedType& type, size_t
       return Dim::symbol(symbol.name);
     }
   }
-  return symbolFor("sizes " + keyOf(sizes), 0, sizes.front(), kAnySize);
+  return symbolFor("sizes " + keyOf(sizes), 0, type.largest[axis], kAnySize);
 }
 
 Dim ValueTypes::symbolFor(const std::string& key, int64_t min, int64_t opt, int64_t max) {

@@ -128,19 +128,26 @@ void Observations::runNode(const Node& node, Environment& environment) {
 void Observations::runIf(const Node& node, Environment& environment) {
   const auto condition = valueOf(*node.input(0), environment);
   const std::optional<bool> taken = condition ? std::optional(condition->toBool()) : std::nullopt;
-  // The branch that is not taken runs too, for what is in it alone.
-  for (const size_t branch : {size_t{0}, size_t{1}}) {
+  // The branch that is not taken runs too, for what is in it alone. Where nothing is known of the condition, what one
+  // of them gives goes on, in every run the other's.
+  guesses_ |= !taken;
+  const size_t preferred = taken ? (*taken ? 0 : 1) : static_cast<size_t>(runs_ % 2);
+  Environment results;
+  for (const size_t branch : {1 - preferred, preferred}) {
     const Block& block = *node.blocks()[branch];
-    const bool is_taken = taken && *taken == (branch == 0);
-    if (!is_taken && !blockWrites(block)) {
+    if (taken && branch == preferred) {
+      runBlock(block, environment);
+      giveOutputs(node, block, environment, results);
+    } else if (!blockWrites(block)) {
       Environment aside = environment;
       runBlock(block, aside);
+      if (!taken) {
+        giveOutputs(node, block, aside, results);
+      }
     }
   }
-  if (taken) {
-    const Block& block = *node.blocks()[*taken ? 0 : 1];
-    runBlock(block, environment);
-    giveOutputs(node, block, 0, environment);
+  for (auto& [value, result] : results) {
+    environment[value] = std::move(result);
   }
 }
 
@@ -180,10 +187,11 @@ void Observations::runLoop(const Node& node, Environment& environment) {
   }
 }
 
-void Observations::giveOutputs(const Node& node, const Block& block, size_t first, Environment& environment) {
+void Observations::giveOutputs(const Node& node, const Block& block, const Environment& environment,
+                               Environment& results) {
   for (size_t i = 0; i < node.outputs().size(); ++i) {
-    if (const auto value = valueOf(*block.outputs()[first + i], environment)) {
-      environment[node.output(i)] = *value;
+    if (const auto value = valueOf(*block.outputs()[i], environment)) {
+      results[node.output(i)] = *value;
       observe(*node.output(i), *value);
     }
   }
@@ -229,6 +237,10 @@ void Observations::observe(const Value& value, const IValue& seen) {
   type.is_steady &= type.dtype == tensor.scalar_type() && rank == static_cast<size_t>(tensor.dim());
   if (!type.is_steady) {
     return;
+  }
+  type.largest.resize(rank);
+  for (size_t i = 0; i < rank; ++i) {
+    type.largest[i] = std::max(type.largest[i], tensor.size(static_cast<int64_t>(i)));
   }
   if (last->second != runs_) {
     type.sizes.push_back(tensor.sizes().vec());

@@ -16,6 +16,7 @@ namespace torchtrt::partitioning {
 struct ObservedType {
   at::ScalarType dtype = at::kFloat;
   std::vector<std::vector<int64_t>> sizes;  // per run in which it was seen; -1 where a run saw several sizes
+  std::vector<int64_t> largest;             // of all runs
   bool is_steady = true;                    // always of one dtype and rank
 };
 
@@ -44,6 +45,10 @@ class TORCHTRT_API Observations {
   int runs() const {
     return runs_;
   }
+  // Whether a branch was taken without its condition being known: another run takes the other one.
+  bool guesses() const {
+    return guesses_;
+  }
   // Null where the value was not seen, or is no tensor.
   const ObservedType* find(const torch::jit::Value& value) const;
 
@@ -54,8 +59,8 @@ class TORCHTRT_API Observations {
   void runNode(const torch::jit::Node& node, Environment& environment);
   void runIf(const torch::jit::Node& node, Environment& environment);
   void runLoop(const torch::jit::Node& node, Environment& environment);
-  void giveOutputs(const torch::jit::Node& node, const torch::jit::Block& block, size_t first,
-                   Environment& environment);
+  void giveOutputs(const torch::jit::Node& node, const torch::jit::Block& block, const Environment& environment,
+                   Environment& results);
   std::optional<torch::jit::IValue> valueOf(const torch::jit::Value& value, const Environment& environment);
   void observe(const torch::jit::Value& value, const torch::jit::IValue& seen);
 
@@ -64,6 +69,7 @@ class TORCHTRT_API Observations {
   std::unordered_map<const torch::jit::Value*, ObservedType> types_;
   std::unordered_map<const torch::jit::Value*, int> last_run_;
   int runs_ = 0;
+  bool guesses_ = false;
 };
 
 }  // namespace torchtrt::partitioning

@@ -72,7 +72,11 @@ c10::IValue typed(const c10::IValue& value) {
       !std::all_of(value.toListRef().begin(), value.toListRef().end(), is_tensor)) {
     return value;
   }
-  return value.toTensorVector();
+  c10::List<at::Tensor> tensors;
+  for (const c10::IValue& element : value.toListRef()) {
+    tensors.push_back(element.toTensor());
+  }
+  return tensors;
 }
 
 std::vector<c10::IValue> arguments(const c10::IValue& list) {

@@ -66,6 +66,72 @@ def test_dynamic_shapes_pass_through_pytorchs_segments():
     assert torchtrt.report(compiled).segments[2].inputs[0].endswith("float32 [s0, 3, s1, s2]")
 
 
+def test_lists_of_any_length_run_in_engines(capfd):
+    class Stacks(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv = nn.Conv2d(3, 4, 3, padding=1)
+
+        def forward(self, images: list[torch.Tensor]):
+            largest = max([image.size(1) for image in images])
+            padded = [torch.nn.functional.pad(image, [0, 0, 0, largest - image.size(1)]) for image in images]
+            return torch.relu(self.conv(torch.stack(padded)))
+
+    module = Stacks().eval()
+    compiled = torchtrt.compile(torch.jit.script(module), inputs=[[3, 8, 8]])
+    assert torchtrt.report(compiled).engine_segments == 1
+    capfd.readouterr()
+    for count in (1, 2, 5):
+        images = [torch.randn(3, 8, 8) for _ in range(count)]
+        assert_same(compiled(images), module(images).detach())
+    assert "PyTorch runs" not in capfd.readouterr().err
+
+
+def test_sizes_that_follow_in_steps_are_not_taken_for_fixed(capfd):
+    class Rounds(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv = nn.Conv2d(3, 4, 3, padding=1)
+
+        def forward(self, x):
+            missing = -x.size(2) % 32
+            return self.conv(torch.special.bessel_j0(torch.nn.functional.pad(x, [0, 0, 0, missing])))
+
+    module = Rounds().eval()
+    compiled = torchtrt.compile(torch.jit.script(module), inputs=[torchtrt.Input(
+        min_shape=[1, 3, 20, 8], opt_shape=[1, 3, 40, 8], max_shape=[1, 3, 100, 8])])
+    assert torchtrt.report(compiled).engine_segments > 0
+    capfd.readouterr()
+    for size in (20, 40, 65, 100):
+        x = torch.randn(1, 3, size, 8)
+        assert_same(compiled(x), module(x).detach())
+    assert "PyTorch runs" not in capfd.readouterr().err
+
+
+def test_what_follows_a_number_that_is_not_given_is_in_engines(capfd):
+    class Chosen(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.small, self.large = nn.Conv1d(1, 4, 3), nn.Conv1d(1, 4, 5, stride=2)
+            self.after = nn.Conv1d(4, 4, 3)
+
+        def forward(self, x, rate: int):
+            if rate == 8000:
+                y = self.small(x)
+            else:
+                y = self.large(x)
+            return self.after(y)
+
+    module = Chosen().eval()
+    compiled = torchtrt.compile(torch.jit.script(module), inputs=[[1, 1, 64]])
+    assert torchtrt.report(compiled).engine_segments == 3
+    capfd.readouterr()
+    for rate in (8000, 16000):
+        x = torch.randn(1, 1, 64)
+        assert_same(compiled(x, rate), module(x, rate).detach())
+    assert "PyTorch runs" not in capfd.readouterr().err
+
+
 def test_modules_stay_in_pytorch_by_class_and_by_path():
     class Block(nn.Module):
         def __init__(self):
