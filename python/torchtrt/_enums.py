@@ -1,4 +1,4 @@
-"""Element types, formats and capabilities, under the reference system's names. The numbers are the C++ enumerations'."""
+"""Element types, formats, capabilities and operations, under the reference system's names. Numbers are the C++ enumerations'."""
 
 import enum
 
@@ -98,3 +98,32 @@ class EngineCapability(enum.IntEnum):
     default = 0
     safe_gpu = 1
     safe_dla = 2
+
+
+class ElementWiseOperation(str, enum.Enum):
+    """`op` of an ELEMENTWISE layer."""
+
+    SUM = "sum"
+    SUB = "sub"
+    PROD = "prod"
+    DIV = "div"
+    FLOOR_DIV = "floor_div"
+    TRUNC_DIV = "trunc_div"
+    MOD = "mod"
+    FMOD = "fmod"
+    POW = "pow"
+    MAX = "max"
+    MIN = "min"
+    ATAN2 = "atan2"
+    AND = "and"
+    OR = "or"
+    XOR = "xor"
+    BITWISE_AND = "bitwise_and"
+    BITWISE_OR = "bitwise_or"
+    BITWISE_XOR = "bitwise_xor"
+    EQUAL = "equal"
+    NOT_EQUAL = "not_equal"
+    LESS = "less"
+    LESS_EQUAL = "less_equal"
+    GREATER = "greater"
+    GREATER_EQUAL = "greater_equal"

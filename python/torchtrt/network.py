@@ -32,37 +32,9 @@ bool = _enums.dtype.bool  # noqa: A001: the name users write
 
 _native = _libraries.extension()
 
+ElementWiseOperation = _enums.ElementWiseOperation
 LayerType = enum.IntEnum("LayerType", _native.layer_types())
 LayerType.__doc__ = "The kinds of layers: docs/layers.md."
-
-
-class ElementWiseOperation(str, enum.Enum):
-    """`op` of an ELEMENTWISE layer."""
-
-    SUM = "sum"
-    SUB = "sub"
-    PROD = "prod"
-    DIV = "div"
-    FLOOR_DIV = "floor_div"
-    TRUNC_DIV = "trunc_div"
-    MOD = "mod"
-    FMOD = "fmod"
-    POW = "pow"
-    MAX = "max"
-    MIN = "min"
-    ATAN2 = "atan2"
-    AND = "and"
-    OR = "or"
-    XOR = "xor"
-    BITWISE_AND = "bitwise_and"
-    BITWISE_OR = "bitwise_or"
-    BITWISE_XOR = "bitwise_xor"
-    EQUAL = "equal"
-    NOT_EQUAL = "not_equal"
-    LESS = "less"
-    LESS_EQUAL = "less_equal"
-    GREATER = "greater"
-    GREATER_EQUAL = "greater_equal"
 
 
 def reject(message: str, advice: str, code: str = "C008"):

@@ -5,7 +5,7 @@
 #include <limits>
 #include <memory>
 #include <random>
-#include <regex>
+#include <sstream>
 #include <string>
 
 #include "support/interpreter.h"
@@ -31,17 +31,32 @@ Weights widened(const Weights& weights) {
   return wide;
 }
 
+// Plugins of one operand stay in float32, between casts:
+//   %y = plugin_v2(%x) {...} : float64[...]
+std::string withPluginsInFloat32(const std::string& text) {
+  std::istringstream stream(text);
+  std::string changed;
+  for (std::string line; std::getline(stream, line);) {
+    const size_t call = line.find(" = plugin_v2("), operand = call + 13, end = line.find(") {");
+    if (call == std::string::npos || line.find(',') < end) {
+      changed += line + "\n";
+      continue;
+    }
+    const std::string name = line.substr(0, call), fields = line.substr(end, line.rfind(" : ") - end);
+    changed += name + ".in = cast(" + line.substr(operand, end - operand) + ") {to=float32}\n";
+    changed += name + ".out = plugin_v2(" + name + ".in" + fields + "\n";
+    changed += name + " = cast(" + name + ".out) {to=float64}\n";
+  }
+  return changed;
+}
+
 // Its text with the other dtype, which names the same layers; then the constants, whose text would be rounded anew.
-// Plugins of one operand stay in float32 between casts.
 std::unique_ptr<Network> widened(const Network& network) {
   std::string text = network::print(network);
   for (size_t at = text.find("float32"); at != std::string::npos; at = text.find("float32", at)) {
     text.replace(at, 7, "float64");
   }
-  static const std::regex plugin(R"(%(\S+) = plugin_v2\(%(\S+)\) (.*) : float64.*)");
-  text = std::regex_replace(text, plugin,
-                            "%$1.in = cast(%$2) {to=float32}\n  %$1.out = plugin_v2(%$1.in) $3\n"
-                            "  %$1 = cast(%$1.out) {to=float64}");
+  text = withPluginsInFloat32(text);
   network::WeightStore store;
   for (const auto& [hash, weights] : network::collectWeights(network)) {
     store.emplace(hash, widened(weights));
