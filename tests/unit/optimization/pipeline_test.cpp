@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -48,6 +49,55 @@ TEST(Optimize, ResidualBlock) {
 })");
 }
 
+// Layer normalization, attention, bias and gelu, each spelled out.
+TEST(Optimize, TransformerBlockInPieces) {
+  expectOptimized(R"(network "transformer" (s0 in [1, 2, 4]) {
+  input %x : float32[s0, 3, 2]
+  %two = constant() {} : float32[] data=[2]
+  %eps = constant() {} : float32[] data=[0.5]
+  %gain = constant() {} : float32[2] data=[1, 3]
+  %shift = constant() {} : float32[2] data=[4, 5]
+  %mean = reduce(%x) {op="avg", axes=[2], keep_dims=true}
+  %centered = elementwise(%x, %mean) {op="sub"}
+  %squares = elementwise(%centered, %two) {op="pow"}
+  %variance = reduce(%squares) {op="avg", axes=[2], keep_dims=true}
+  %safe = elementwise(%variance, %eps) {op="sum"}
+  %deviation = unary(%safe) {op="sqrt"}
+  %normal = elementwise(%centered, %deviation) {op="div"}
+  %scaled = elementwise(%normal, %gain) {op="prod"}
+  %shifted = elementwise(%scaled, %shift) {op="sum"}
+  %turned = shuffle(%shifted) {first_permutation=[0, 2, 1]}
+  %products = matrix_multiply(%shifted, %turned) {}
+  %scores = elementwise(%products, %two) {op="div"}
+  %weights = softmax(%scores) {axis=2}
+  %context = matrix_multiply(%weights, %shifted) {}
+  %w = constant() {} : float32[2, 4] data=[1, 2, 3, 4, 5, 6, 7, 8]
+  %b = constant() {} : float32[4] data=[1, 2, 3, 4]
+  %product = matrix_multiply(%context, %w) {}
+  %up = elementwise(%b, %product) {op="sum"}
+  %half = constant() {} : float32[] data=[0.5]
+  %one = constant() {} : float32[] data=[1]
+  %root = constant() {} : float32[] data=[1.4142135]
+  %quotient = elementwise(%up, %root) {op="div"}
+  %error = unary(%quotient) {op="erf"}
+  %cdf = elementwise(%error, %one) {op="sum"}
+  %weighted = elementwise(%up, %cdf) {op="prod"}
+  %gelu = elementwise(%weighted, %half) {op="prod"}
+  output "y" %gelu
+})",
+                  R"(network "transformer" (s0 in [1, 2, 4]) {
+  input %x : float32[s0, 3, 2]
+  %constant_34 = constant() {} : float32[2] data=[1, 3]
+  %constant_36 = constant() {} : float32[2] data=[4, 5]
+  %shifted = normalization(%x, %constant_34, %constant_36) {eps=0.5, mode="layer"}
+  %context = plugin_v2(%shifted, %shifted, %shifted) {namespace="torchtrt", type="Attention", version="1", scale=0.5, transpose_k=true}
+  %w = constant() {} : float32[2, 4] data=[1, 2, 3, 4, 5, 6, 7, 8]
+  %constant_40 = constant() {} : float32[4] data=[1, 2, 3, 4]
+  %gelu = matrix_multiply(%context, %w, %constant_40) {activation="gelu_erf"}
+  output "y" %gelu
+})");
+}
+
 TEST(Optimize, LeavesOutWhatIsDisabled) {
   const auto network = network::parse(kBlock);
   Options options;
@@ -87,6 +137,23 @@ TEST(Pipeline, NamesPassesAsTheyNameThemselves) {
   for (const PassEntry& entry : pipeline()) {
     EXPECT_EQ(entry.create({})->name(), entry.name);
     EXPECT_TRUE(names.insert(entry.name).second) << entry.name << " is listed twice";
+  }
+}
+
+// Beside the fuzzer, which runs them all. The test runs in the root of the repository.
+TEST(Pipeline, EveryPassHasTestsOfWhatItChangesAndOfWhatItKeeps) {
+  std::string tests;
+  for (const auto& file : std::filesystem::directory_iterator("tests/unit/optimization")) {
+    std::ifstream stream(file.path());
+    for (std::string word; stream >> word;) {
+      tests += word;  // without spaces, since a call may be broken after its parenthesis
+    }
+  }
+  for (const PassEntry& entry : pipeline()) {
+    for (const char* call : {"expectChanged", "expectKept"}) {
+      EXPECT_NE(tests.find(std::string(call) + "(\"" + entry.name + "\""), std::string::npos)
+          << "no " << call << " of " << entry.name;
+    }
   }
 }
 
