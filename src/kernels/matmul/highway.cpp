@@ -68,9 +68,11 @@ class HighwayMatmulKernel final : public Kernel {
   std::shared_ptr<const Packed> packed_;
 };
 
+#ifndef TORCHTRT_NO_ONEDNN
 int64_t tunedRows(const Operand& output) {
   return std::accumulate(output.opt_dims.begin(), output.opt_dims.end() - 1, int64_t{1}, std::multiplies<>());
 }
+#endif
 
 }  // namespace
 
