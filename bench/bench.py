@@ -1,4 +1,5 @@
-"""`./dev bench`: the engine against eager PyTorch, torch.jit.freeze and torch.jit.optimize_for_inference, in turn in one run.
+"""`./dev bench`: the engine against eager PyTorch, torch.jit.freeze, torch.jit.optimize_for_inference and, with --peers, other systems,
+in turn in one run.
 
 Prints a table of medians and ratios and one of build, load and first call, and with --json writes every figure. Speed is shown here and asserted nowhere.
 """
@@ -6,13 +7,16 @@ Prints a table of medians and ratios and one of build, load and first call, and 
 import argparse
 import json
 import platform
+import statistics
 import sys
 import time
+import warnings
 
 import torch
 
 import footprint
 import models
+import peers
 import table
 import timing
 
@@ -20,8 +24,12 @@ WAYS = ["eager", "script", "freeze", "optimize_for_inference", "engine"]
 TORCHSCRIPT_WAYS = ["script", "freeze", "optimize_for_inference"]
 
 
-def candidates(name: str, batch: int) -> tuple[dict, dict]:
-    """Callables for every way of running the model, and facts about the compilation."""
+PEER_MODELS = ["lenet", "resnet50", "mobilenet_v3_large", "efficientnet_b0", "convnext_tiny", "vit_b_16", "swin_t", "bert_base", "minilm",
+               "gpt2"]
+
+
+def candidates(name: str, batch: int, others: list[str]) -> tuple[dict, dict]:
+    """Callables for every way of running the model, and facts about the compilation. What fails says so and is left out."""
     import torchtrt
 
     module, x = models.build(name), models.sample(name, batch)
@@ -34,17 +42,25 @@ def candidates(name: str, batch: int) -> tuple[dict, dict]:
     expected = module(x)
     error = ((compiled(x) - expected).abs().max() / expected.abs().max()).item()
     ways = dict(zip(WAYS, [module, traced, frozen, optimized, compiled]))
-    return ({way: (lambda f=f: f(x)) for way, f in ways.items()},
-            {"build_seconds": build_seconds, "relative_error": error})
+    calls = {way: (lambda f=f: f(x)) for way, f in ways.items()}
+    seconds = {}
+    for other in others:
+        start = time.perf_counter()
+        try:
+            calls[other] = peers.make(other, module, x, torch.get_num_threads())
+            seconds[other] = time.perf_counter() - start
+        except Exception as problem:  # noqa: BLE001: whatever stops a peer, the others are measured
+            print(f"  {other} does not run {name}: {str(problem).strip().splitlines()[0]}", file=sys.stderr)
+    return calls, {"build_seconds": build_seconds, "relative_error": error, "peer_build_seconds": seconds}
 
 
-def run(names: list[str], batch: int, threads: int, rounds: int) -> list[dict]:
+def run(names: list[str], batch: int, threads: int, rounds: int, others: list[str]) -> list[dict]:
     torch.set_num_threads(threads)
     results = []
     with torch.inference_mode():
         for index, name in enumerate(names):
             print(f"[{index + 1}/{len(names)}] {name} ...", file=sys.stderr, flush=True)
-            calls, facts = candidates(name, batch)
+            calls, facts = candidates(name, batch, others)
             for _ in range(3):
                 load = timing.quiet()
                 timings = timing.in_turn(calls, rounds)
@@ -55,19 +71,22 @@ def run(names: list[str], batch: int, threads: int, rounds: int) -> list[dict]:
                 "model": name, "batch": batch, "threads": threads, "load": round(load, 3), **facts, **footprint.measure(name, batch),
                 "milliseconds": {way: vars(t) for way, t in timings.items()},
                 "ratio_to_fastest_torchscript": best / timings["engine"].median,
+                "ratio_to_best_of_all": min(t.median for way, t in timings.items() if way != "engine") / timings["engine"].median,
             })
     return results
 
 
-def report(results: list[dict]) -> str:
-    header = ["model", "batch", *(f"{way} ms" for way in WAYS), "quartiles of engine", "x fastest TorchScript", "rel. error"]
+def report(results: list[dict], others: list[str]) -> str:
+    ways = [*WAYS[:-1], *others, WAYS[-1]]
+    header = ["model", "batch", *(f"{way} ms" for way in ways), "quartiles of engine", "x fastest TorchScript",
+              *(["x best of all"] if others else []), "rel. error"]
     rows = []
     for result in results:
         ms, engine = result["milliseconds"], result["milliseconds"]["engine"]
         rows.append([
-            result["model"], result["batch"], *(f"{ms[way]['median']:.3f}" for way in WAYS),
+            result["model"], result["batch"], *(f"{ms[way]['median']:.3f}" if way in ms else "-" for way in ways),
             f"{engine['lower']:.3f}..{engine['upper']:.3f}", f"{result['ratio_to_fastest_torchscript']:.2f}",
-            f"{result['relative_error']:.0e}"])
+            *([f"{result['ratio_to_best_of_all']:.2f}"] if others else []), f"{result['relative_error']:.0e}"])
     return table.render(header, rows)
 
 
@@ -85,22 +104,32 @@ def costs(results: list[dict]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
-    parser.add_argument("models", nargs="*", default=["lenet", "mobilenet_v3_large", "resnet50", "efficientnet_b0"],
-                        help=f"of: {', '.join(models.MODELS)}")
+    parser.add_argument("models", nargs="*", help=f"of: {', '.join(models.ALL)}")
+    parser.add_argument("--peers", nargs="?", const=",".join(peers.NAMES), default="", metavar="NAMES",
+                        help="with more models, and beside other systems: all, or those of NAMES, by commas")
     parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--threads", type=int, default=timing.threads_available())
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--json", metavar="FILE", help="write all figures there")
     options = parser.parse_args()
-    unknown = [name for name in options.models if name not in models.MODELS]
+    others = [name for name in options.peers.split(",") if name]
+    strangers = [name for name in others if name not in peers.NAMES]
+    if strangers:
+        parser.error(f"unknown peer {strangers[0]!r}: expected one of {', '.join(peers.NAMES)}")
+    options.models = options.models or (PEER_MODELS if others else ["lenet", "mobilenet_v3_large", "resnet50", "efficientnet_b0"])
+    unknown = [name for name in options.models if name not in models.ALL]
     if unknown:
-        parser.error(f"unknown model {unknown[0]!r}: expected one of {', '.join(models.MODELS)}")
+        parser.error(f"unknown model {unknown[0]!r}: expected one of {', '.join(models.ALL)}")
 
-    results = run(options.models, options.batch, options.threads, options.rounds)
+    warnings.filterwarnings("ignore")  # of tracing and exporting
+    results = run(options.models, options.batch, options.threads, options.rounds, others)
     print(f"{options.threads} threads, batch {options.batch}, torch {torch.__version__}, medians of {options.rounds} rounds in turn")
-    print(report(results))
+    print(report(results, others))
     print(f"\nwhat it costs, each from a process of its own; load, first call and call are medians of {footprint.LOADS} processes")
     print(costs(results))
+    if others:
+        ratios = [result["ratio_to_best_of_all"] for result in results]
+        print(f"\ngeometric mean over the best of all others: {statistics.geometric_mean(ratios):.2f}")
     busy = [r["model"] for r in results if r["load"] > timing.LOAD_LIMIT]
     if busy:
         print(f"measured under load, repeat on a quiet machine: {', '.join(busy)}")

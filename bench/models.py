@@ -5,6 +5,7 @@ mode first (docs: README, "How results are compared"). Only EfficientNet-Lite0 c
 """
 
 import dataclasses
+import os
 import pathlib
 from collections.abc import Callable
 
@@ -69,6 +70,7 @@ class Model:
     make: Callable[[], nn.Module]
     input_shape: tuple[int, ...]  # without the batch dimension
     trained: bool = False
+    vocabulary: int = 0  # of models that read tokens, int64 in [0, vocabulary), instead of float32
 
 
 def _torchvision(name: str, size: int = 224, **options) -> Model:
@@ -78,6 +80,36 @@ def _torchvision(name: str, size: int = 224, **options) -> Model:
         return getattr(torchvision.models, name)(weights=None, **options)
 
     return Model(name, make, (3, size, size))
+
+
+def _vit_b_16() -> nn.Module:
+    import torchvision
+
+    module = torchvision.models.vit_b_16(weights=None)
+    nn.init.normal_(module.heads.head.weight, std=0.02)  # torchvision begins with zeros, which any answer would match
+    return module
+
+
+class _FirstOutput(nn.Module):
+    """A transformers model as one from tokens to a tensor."""
+
+    def __init__(self, model: nn.Module):
+        super().__init__()
+        self.model = model
+
+    def forward(self, tokens):
+        return self.model(tokens)[0]
+
+
+def _transformer(name: str, kind: str, tokens: int, vocabulary: int, **configuration) -> Model:
+    def make() -> nn.Module:
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")  # made from its configuration
+        import transformers
+
+        config = getattr(transformers, kind + "Config")(return_dict=False, use_cache=False, **configuration)
+        return _FirstOutput(getattr(transformers, kind + "Model")(config))
+
+    return Model(name, make, (tokens,), vocabulary=vocabulary)
 
 
 MODELS: dict[str, Model] = {
@@ -106,9 +138,24 @@ MODELS: dict[str, Model] = {
 }
 
 
+# Transformers, whose speed is measured; what the compiler does with smaller ones of their kind is catalog.py's.
+TRANSFORMERS: dict[str, Model] = {
+    model.name: model
+    for model in [
+        Model("vit_b_16", _vit_b_16, (3, 224, 224)),
+        _torchvision("swin_t"),
+        _transformer("bert_base", "Bert", 128, 30522),
+        _transformer("minilm", "Bert", 128, 30522, hidden_size=384, num_hidden_layers=6, num_attention_heads=12,
+                     intermediate_size=1536),
+        _transformer("gpt2", "GPT2", 64, 50257),
+    ]
+}
+ALL = MODELS | TRANSFORMERS
+
+
 def build(name: str, seed: int = 0) -> nn.Module:
     """The model in eval mode; untrained ones get batch-norm statistics from two seeded training-mode batches."""
-    model = MODELS[name]
+    model = ALL[name]
     torch.manual_seed(seed)
     module = model.make()
     norms = [m for m in module.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm)]
@@ -126,8 +173,11 @@ def build(name: str, seed: int = 0) -> nn.Module:
 
 
 def sample(name: str, batch: int = 1, seed: int = 1) -> torch.Tensor:
-    """A seeded float32 input [batch, ...] for the model."""
-    return torch.randn(batch, *MODELS[name].input_shape, generator=torch.Generator().manual_seed(seed))
+    """A seeded input [batch, ...] for the model."""
+    model, generator = ALL[name], torch.Generator().manual_seed(seed)
+    if model.vocabulary > 0:
+        return torch.randint(model.vocabulary, (batch, *model.input_shape), generator=generator)
+    return torch.randn(batch, *model.input_shape, generator=generator)
 
 
 def photographs() -> dict[str, torch.Tensor]:

