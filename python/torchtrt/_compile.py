@@ -156,7 +156,10 @@ def compile(module, ir="default", inputs=None, input_signature=None, **options):
 def report(compiled):
     """What compile() did to make this module: phases, segments and nodes; print it, or use its to_json()."""
     if compiled not in _reports:
-        _reject("there is no report of this module", "reports belong to what torchtrt.compile() returned in this process")
+        advice = "reports belong to what torchtrt.compile() returned in this process"
+        if hasattr(compiled, "torchtrt_report"):
+            advice += "; as text it travels with the module: print(module.torchtrt_report)"
+        _reject("there is no report of this module", advice)
     return _reports[compiled]
 
 

@@ -182,6 +182,15 @@ void validate(const Source& source, const torch::jit::Module& module, bool has_s
       "this is a bug of torchtrt: please report the module; to leave the check out, give shapes and no tensors");
 }
 
+// Without times: the same module gives the same bytes.
+std::string recordOf(Report report) {
+  report.phases.clear();
+  for (Report::Segment& segment : report.segments) {
+    segment.milliseconds = 0;
+  }
+  return report.toText();
+}
+
 // One line after every compile, which is no warning but as visible as one.
 void tell(const Report& report) {
   if (logging::getReportableLevel() >= logging::kWARNING) {
@@ -220,6 +229,7 @@ Compiled compile(const Source& original, const ts::CompileSpec& spec) {
   clock.run(Phase::kValidation,
             [&] { validate(source, module, lowered.has_self, samplesOf(spec, lowered.schema, precision)); });
   Report report = reportOf(methodName(lowered), partition, engines.engines(), clock);
+  stitching::attachRecord(module, recordOf(report));
   tell(report);
   return {std::move(module), std::move(report)};
 }

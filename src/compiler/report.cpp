@@ -89,20 +89,67 @@ bool works(const Report::Node& node) {
   return node.code != partitioning::kCarriedCode;
 }
 
+// "aten::relu # a/site-packages/net.py:3:4": what, and where; installed packages are known by their own names.
+struct Described {
+  std::string what;
+  std::string where;
+};
+
+Described taken(const std::string& node) {
+  const std::string packages = "site-packages/";
+  const size_t mark = node.find(" # ");
+  if (mark == std::string::npos) {
+    return {node, ""};
+  }
+  const size_t folder = node.rfind(packages);
+  const size_t begin = folder == std::string::npos ? mark + 3 : folder + packages.size();
+  return {node.substr(0, mark), node.substr(begin)};
+}
+
+// In columns; what comes several times in a row is counted.
+void addNodes(std::ostream& out, const std::vector<std::string>& nodes, const std::string& indent) {
+  constexpr size_t kWidest = 32;
+  size_t width = 0;
+  for (const std::string& node : nodes) {
+    width = std::max(width, std::min(taken(node).what.size(), kWidest));
+  }
+  for (size_t i = 0, count = 1; i < nodes.size(); i += count, count = 1) {
+    while (i + count < nodes.size() && nodes[i + count] == nodes[i]) {
+      ++count;
+    }
+    const Described node = taken(nodes[i]);
+    std::string line = node.what;
+    if (!node.where.empty()) {
+      line.resize(std::max(line.size(), width), ' ');
+      line += "  " + node.where;
+    }
+    out << indent << "node     " << line << (count > 1 ? "  (" + std::to_string(count) + " times)" : "") << "\n";
+  }
+}
+
+// Segments inside of branches and loops stand under them, a step to the right.
 void addText(std::ostream& out, const Report::Segment& segment) {
-  out << "segment " << segment.index << ": " << segment.target << ", " << counted(segment.nodes.size(), "node") << "\n";
+  const auto dots = static_cast<size_t>(std::count(segment.index.begin(), segment.index.end(), '.'));
+  const std::string outer(dots, ' ');
+  const std::string indent = outer + "  ";
+  out << outer << "segment " << segment.index << ": " << (segment.target == "torch" ? "PyTorch" : segment.target)
+      << ", " << counted(segment.nodes.size(), "node") << "\n";
   const auto lines = [&](const char* title, const std::vector<std::string>& texts) {
     for (const std::string& text : texts) {
-      out << "  " << title << " " << text << "\n";
+      out << indent << std::left << std::setw(9) << title << std::right << text << "\n";
     }
   };
   lines("input", segment.inputs);
   lines("output", segment.outputs);
-  lines("node", segment.nodes);
+  addNodes(out, segment.nodes, indent);
   lines("because", segment.reasons);
   if (!segment.name.empty()) {
-    out << "  " << segment.name << ": " << segment.milliseconds << " ms, " << segment.memory_bytes
-        << " bytes of weights, " << counted(segment.steps.size(), "step") << ": " << families(segment.steps) << "\n";
+    out << indent << "engine   " << segment.name << ": " << segment.memory_bytes << " bytes of weights, "
+        << counted(segment.steps.size(), "step") << ": " << families(segment.steps);
+    if (segment.milliseconds > 0) {
+      out << "; made in " << segment.milliseconds << " ms";
+    }
+    out << "\n";
   }
 }
 
@@ -162,7 +209,10 @@ std::string Report::summary() const {
 
 std::string Report::toText() const {
   std::ostringstream out;
-  out << std::fixed << std::setprecision(1) << summary() << "\ncompiled in " << milliseconds() << " ms\n";
+  out << std::fixed << std::setprecision(1) << summary() << "\n";
+  if (!phases.empty()) {
+    out << "compiled in " << milliseconds() << " ms\n";
+  }
   for (const Phase& phase : phases) {
     out << "  " << std::left << std::setw(14) << phase.name << std::right << std::setw(10) << phase.milliseconds
         << " ms\n";

@@ -333,6 +333,14 @@ torch::jit::Module stitch(const partitioning::Partition& partition,
   return Stitcher(partition, engines, options).run();
 }
 
+void attachRecord(torch::jit::Module& module, const std::string& text) {
+  if (module.hasattr(kRecord)) {  // of a compiled module that was compiled again
+    module.setattr(kRecord, text);
+  } else {
+    module.register_attribute(kRecord, c10::StringType::get(), text);
+  }
+}
+
 torch::jit::Module embed(const c10::intrusive_ptr<runtime::Engine>& engine, const EmbedOptions& options) {
   torch::jit::Module module = makeModule(options.module_name);
   addTraining(module);

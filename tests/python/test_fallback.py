@@ -254,6 +254,16 @@ def test_two_compiles_with_fallback_give_the_same_graph():
     assert str(first.graph) == str(second.graph)
 
 
+def test_what_was_compiled_travels_with_the_module():
+    module = torch.jit.script(Convolutions().eval())
+    first, second = (saved(torchtrt.compile(module, inputs=[[1, 3, 8, 8]], **LOG_SIGMOID)) for _ in range(2))
+    assert first.torchtrt_report == second.torchtrt_report
+    assert "2 engines, 1 segment in PyTorch" in first.torchtrt_report.splitlines()[0]
+    assert "\n  because  torch_executed_ops keeps aten::log_sigmoid in PyTorch\n" in first.torchtrt_report
+    with pytest.raises(torchtrt.CompileError, match="torchtrt_report"):
+        torchtrt.report(first)
+
+
 def test_one_line_is_told(capfd):
     torchtrt.compile(torch.jit.script(Convolutions().eval()), inputs=[[1, 3, 8, 8]], **LOG_SIGMOID)
     told = [line for line in capfd.readouterr().err.splitlines() if "Convolutions" in line]

@@ -231,9 +231,9 @@ def test_saved_engine_is_embedded_again(folder):
     assert "convolution" in succeeds("inspect", folder / "lenet.plan").stdout
 
 
-def test_inspect_shows_graph_and_plan(compiled):
-    output = succeeds("inspect", compiled[0]).stdout
-    graph, plan = output.split("\n\n", 1) if "\n\n" in output else (output, output)
+def test_inspect_shows_report_graph_and_plan(compiled):
+    report, graph, plan = succeeds("inspect", compiled[0]).stdout.split("\n\n", 2)
+    assert "1 engine, 0 segments in PyTorch" in report and "\n  node     aten::conv2d " in report
     assert "tensorrt::execute_engine" in graph and "LeNet_trt_engine" in graph
     assert "convolution" in plan and "float32" in plan
 

@@ -10,6 +10,7 @@
 #include "engines.h"
 #include "files.h"
 #include "plan/plan.h"
+#include "stitching/stitching.h"
 #include "torchtrt/engine.h"
 
 namespace torchtrtc {
@@ -19,6 +20,9 @@ void inspect(const std::string& path) {
   const std::string content = readFile(path);
   if (content.starts_with("PK")) {  // a zip archive, as torch.jit.save writes
     const torch::jit::Module module = loadModule(path);
+    if (module.hasattr(torchtrt::stitching::kRecord)) {
+      std::cout << module.attr(torchtrt::stitching::kRecord).toStringRef() << "\n";
+    }
     std::cout << module.get_method("forward").graph()->toString(/*print_source_locations=*/false);
     for (const auto& [name, engine] : findEngines(module)) {
       std::cout << "\n" << name << ":\n" << engine->engine().inspect();
@@ -32,8 +36,8 @@ void inspect(const std::string& path) {
 }  // namespace
 
 void addInspectCommand(CLI::App& app) {
-  auto* command =
-      app.add_subcommand("inspect", "Print the graph of a compiled module and the plan of every engine in it");
+  auto* command = app.add_subcommand(
+      "inspect", "Print what is in engines and what is not and why, the graph, and the plan of every engine");
   auto file = std::make_shared<std::string>();
   command->add_option("file", *file, "Compiled module, or an engine written with --save-engine")->required();
   auto libraries = std::make_shared<std::vector<std::string>>();

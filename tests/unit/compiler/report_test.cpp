@@ -46,15 +46,42 @@ compiled in 3.8 ms
   lowering             1.5 ms
   building             2.2 ms
 segment 0: engine, 2 nodes
-  input x: float32 [s0, 3]
-  output output_0: float32 [s0, 3]
-  node aten::relu # net.py:3:4
-  node aten::tanh
-  net_engine: 2.5 ms, 64 bytes of weights, 1 step: 1 activation
-segment 1: torch, 1 node
-  input %y: Tensor
-  node aten::lgamma
-  because no "converter"
+  input    x: float32 [s0, 3]
+  output   output_0: float32 [s0, 3]
+  node     aten::relu  net.py:3:4
+  node     aten::tanh
+  engine   net_engine: 64 bytes of weights, 1 step: 1 activation; made in 2.5 ms
+segment 1: PyTorch, 1 node
+  input    %y: Tensor
+  node     aten::lgamma
+  because  no "converter"
+)");
+}
+
+TEST(Report, TextWithoutTimesIsTheSameForEveryCompile) {
+  Report report = example();
+  report.phases.clear();
+  report.segments[0].milliseconds = 0;
+  EXPECT_THAT(report.toText(), ::testing::Not(::testing::HasSubstr(" ms")));
+}
+
+TEST(Report, TextSetsWhatIsInsideApartAndCountsWhatRepeats) {
+  Report report;
+  report.module = "__torch__.Net.forward";
+  Report::Segment branch;
+  branch.index = "2";
+  branch.target = "torch";
+  branch.nodes = {"prim::If # /usr/lib/python3/site-packages/net/detection.py:3:4"};
+  Report::Segment inside = branch;
+  inside.index = "2.1.0";
+  inside.nodes = {"prim::SetAttr", "prim::SetAttr", "aten::sort # net.py:5"};
+  report.segments = {branch, inside};
+  EXPECT_EQ(report.toText(), report.summary() + R"(
+segment 2: PyTorch, 1 node
+  node     prim::If  net/detection.py:3:4
+  segment 2.1.0: PyTorch, 3 nodes
+    node     prim::SetAttr  (2 times)
+    node     aten::sort     net.py:5
 )");
 }
 
