@@ -61,7 +61,7 @@ bool areSame(const at::Tensor& a, const at::Tensor& b) {
   }
 }
 
-// The same tensor in an engine's weight, where one holds the same: smaller ones are not worth a search.
+// The same tensor in an engine's weight, where one holds the same, be it transposed: smaller ones are not worth a search.
 std::optional<at::Tensor> inWeights(const std::vector<at::Tensor>& weights, const at::Tensor& tensor) {
   constexpr size_t kSmall = 1024;
   if (!isDense(tensor) || tensor.nbytes() < kSmall) {
@@ -70,6 +70,16 @@ std::optional<at::Tensor> inWeights(const std::vector<at::Tensor>& weights, cons
   for (const at::Tensor& weight : weights) {
     if (areSame(weight, tensor)) {
       return weight.as_strided(tensor.sizes(), tensor.strides());
+    }
+  }
+  if (tensor.dim() == 2) {
+    const bool by_rows = tensor.is_contiguous();
+    const at::Tensor turned = by_rows ? tensor.t().contiguous() : tensor.contiguous();
+    for (const at::Tensor& weight : weights) {
+      if (areSame(weight, turned)) {
+        return weight.as_strided(tensor.sizes(), by_rows ? std::vector<int64_t>{1, tensor.size(0)}
+                                                         : std::vector<int64_t>{tensor.size(1), 1});
+      }
     }
   }
   return std::nullopt;

@@ -271,6 +271,27 @@ def test_one_line_is_told(capfd):
     assert "2 engines, 1 segment in PyTorch, 75% of 4 nodes in engines; in PyTorch: 1x torch_executed_ops keeps" in told[0]
 
 
+class Products(nn.Module):
+    """Reads one weight by rows and one transposed, as linear layers and addmm do."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(64, 96)
+        self.weight = nn.Parameter(torch.randn(96, 64))
+
+    def forward(self, x):
+        return torch.addmm(self.linear.bias[:64], self.linear(x), self.weight)
+
+
+def test_what_is_kept_for_other_shapes_shares_the_engines_weights(tmp_path):
+    module = Products().eval()
+    compiled = torchtrt.compile(torch.jit.script(module), inputs=[[4, 64]])
+    compiled.save(tmp_path / "products.ts")
+    assert (tmp_path / "products.ts").stat().st_size < 1.5 * sum(p.numel() * 4 for p in module.parameters())
+    x = torch.randn(5, 64)
+    assert_same(torch.jit.load(tmp_path / "products.ts")(x), module(x))
+
+
 def test_a_shape_outside_the_range_runs_in_pytorch_and_warns_once(capfd):
     module = Convolutions().eval()
     compiled = torchtrt.compile(torch.jit.script(module), inputs=[[1, 3, 8, 8]])
