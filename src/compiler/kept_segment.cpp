@@ -61,7 +61,8 @@ bool areSame(const at::Tensor& a, const at::Tensor& b) {
   }
 }
 
-// The same tensor in an engine's weight, where one holds the same, be it transposed: smaller ones are not worth a search.
+// The same tensor in an engine's weight, where one holds the same, be it transposed: smaller ones are not worth a
+// search.
 std::optional<at::Tensor> inWeights(const std::vector<at::Tensor>& weights, const at::Tensor& tensor) {
   constexpr size_t kSmall = 1024;
   if (!isDense(tensor) || tensor.nbytes() < kSmall) {
