@@ -2,6 +2,8 @@
 // here is all that it takes to have an implementation tried, tested and timed.
 #include "kernels/convolution/convolution.h"
 #include "kernels/convolution/fast.h"
+#include "kernels/cumulative/cumulative.h"
+#include "kernels/grid_sample/grid_sample.h"
 #include "kernels/kernel.h"
 #include "kernels/matmul/fast.h"
 #include "kernels/matmul/matmul.h"
@@ -13,6 +15,7 @@
 #include "kernels/pointwise/pointwise.h"
 #include "kernels/pooling/fast.h"
 #include "kernels/pooling/pooling.h"
+#include "kernels/recurrent/recurrent.h"
 #include "kernels/reduce/fast.h"
 #include "kernels/reduce/reduce.h"
 #include "kernels/resize/resize.h"
@@ -36,12 +39,14 @@ const std::vector<Family>& families() {
         {"highway", convolution::createHighway},
         {"onednn", convolution::createOneDnn},
         {"reference", createConvolutionReference}}},
+      {"cumulative", {{"reference", createCumulativeReference}}},
       {"deconvolution",
        {{"onednn", convolution::createDeconvolutionOneDnn}, {"reference", createDeconvolutionReference}}},
       {"elementwise", {{"highway", pointwise::createElementwiseHighway}, {"reference", createElementwiseReference}}},
       {"expand", {{"reference", createExpandReference}}},
       {"fill", {{"reference", createFillReference}}},
       {"gather", {{"reference", createGatherReference}}},
+      {"grid_sample", {{"reference", createGridSampleReference}}},
       {"identity", {{"reference", createIdentityReference}}},
       {"matrix_multiply",
        {{"highway", matmul::createHighway},
@@ -53,9 +58,11 @@ const std::vector<Family>& families() {
       {"plugin_v2", {{"reference", createPluginReference}}},
       {"pooling",
        {{"highway", pooling::createHighway}, {"planes", pooling::createPlanes}, {"reference", createPoolingReference}}},
+      {"recurrent", {{"highway", createRecurrentHighway}, {"reference", createRecurrentReference}}},
       {"reduce", {{"highway", reduce::createHighway}, {"reference", createReduceReference}}},
       {"reformat", {{"reference", createReformatReference}}},
       {"resize", {{"reference", createResizeReference}}},
+      {"scatter", {{"reference", createScatterReference}}},
       {"select", {{"reference", createSelectReference}}},
       {"shuffle", {{"reference", createShuffleReference}}},
       {"slice", {{"reference", createSliceReference}}},

@@ -1,4 +1,4 @@
-// Families that move elements: shuffle, slice, expand, concatenation, gather, padding.
+// Families that move elements: shuffle, slice, expand, concatenation, gather, scatter, padding.
 #include <algorithm>
 
 #include "plan/step_checker.h"
@@ -102,6 +102,29 @@ void checkGather(const StepChecker& step) {
   step.requireOutput(0, indices.dims, data.dtype);
 }
 
+void checkScatter(const StepChecker& step) {
+  step.requirePresent(3);
+  const auto& data = step.in(0);
+  const auto& indices = step.in(1);
+  const auto& updates = step.in(2);
+  const std::string& mode = step.attributes().getString("mode");
+  const std::string& reduce = step.attributes().getString("reduce");
+  step.requireOneOf(mode, {"default", "element"}, "mode");
+  step.requireOneOf(reduce, {"none", "sum", "prod", "max", "min"}, "reduction");
+  step.require(indices.dtype == DType::kInt32 || indices.dtype == DType::kInt64, "its indices are not int32 or int64");
+  step.require(updates.dtype == data.dtype, "its updates are not of the data's element type");
+  step.require(reduce == "none" || data.dtype != DType::kBool, "bools cannot be folded");
+  const size_t axis = step.axis(data);
+  step.require(updates.rank() == data.rank(), "data and updates differ in rank");
+  for (size_t d = 0; d < data.rank(); ++d) {
+    const bool fits = mode == "element" ? updates.dims[d] <= data.dims[d] : updates.dims[d] == data.dims[d];
+    step.require(d == axis || fits, "its updates do not fit into its data");
+  }
+  step.require(indices.dims == (mode == "element" ? updates.dims : Shape{updates.dims[axis]}),
+               "its indices have not the updates' dimensions");
+  step.requireOutput(0, data.dims, data.dtype);
+}
+
 void checkPadding(const StepChecker& step) {
   step.requirePresent(1);
   const auto& input = step.in(0);
@@ -139,6 +162,8 @@ bool checkMoving(const StepChecker& step) {
     checkConcatenation(step);
   } else if (family == "gather") {
     checkGather(step);
+  } else if (family == "scatter") {
+    checkScatter(step);
   } else if (family == "padding") {
     checkPadding(step);
   } else {

@@ -1,4 +1,5 @@
-// Families that combine elements along axes: matrix multiply, softmax, reduce, normalization, top-k.
+// Families that combine elements along axes: matrix multiply, softmax, reduce, normalization, top-k,
+// cumulative, recurrent.
 #include <algorithm>
 
 #include "plan/step_checker.h"
@@ -101,6 +102,47 @@ void checkTopK(const StepChecker& step) {
   step.requireOutput(1, out, DType::kInt64);
 }
 
+void checkCumulative(const StepChecker& step) {
+  step.requirePresent(1);
+  const auto& input = step.in(0);
+  const std::string& op = step.attributes().getString("op");
+  step.requireOneOf(op, {"sum", "prod", "max", "min", "logsumexp"}, "operation");
+  step.axis(input);
+  step.require(op == "logsumexp" ? isFloating(input.dtype) : input.dtype != DType::kBool,
+               "its operation is not defined for the input's element type");
+  step.requireOutput(0, input.dims, input.dtype);
+  if (op == "max" || op == "min") {
+    step.requireOutput(1, input.dims, DType::kInt64);
+  }
+}
+
+void checkRecurrent(const StepChecker& step) {
+  step.requirePresent(2);
+  const auto& input = step.in(0);
+  const auto& weights = step.in(1);
+  const std::string& op = step.attributes().getString("op");
+  step.requireOneOf(op, {"lstm", "gru", "rnn_tanh", "rnn_relu"}, "operation");
+  step.require(step.in(3).present, "the state is missing");
+  step.require(step.in(4).present == (op == "lstm"), "only lstm has a cell");
+  step.require(input.rank() == 3 && weights.rank() == 2, "its input or weights have a wrong rank");
+  step.require(isFloating(input.dtype), "its input is not floating");
+  const int64_t hidden = weights.dims[1];
+  const int64_t gates = op == "lstm" ? 4 : op == "gru" ? 3 : 1;
+  step.require(weights.dims[0] % gates == 0 && weights.dims[0] / gates == hidden && input.dims[2] == weights.dims[0],
+               "its input or weights have not the gates' dimensions");
+  const Shape state = {input.dims[1], hidden};
+  for (size_t i = 1; i < step.inputs(); ++i) {
+    step.require(!step.in(i).present || step.in(i).dtype == input.dtype, "its operands differ in element type");
+    step.require(i == 1 || !step.in(i).present || step.in(i).dims == (i == 2 ? Shape{weights.dims[0]} : state),
+                 "an operand has not the state's dimensions");
+  }
+  step.requireOutput(0, {input.dims[0], state[0], state[1]}, input.dtype);
+  step.requireOutput(1, state, input.dtype);
+  if (op == "lstm") {
+    step.requireOutput(2, state, input.dtype);
+  }
+}
+
 }  // namespace
 
 bool checkReducing(const StepChecker& step) {
@@ -115,6 +157,10 @@ bool checkReducing(const StepChecker& step) {
     checkNormalization(step);
   } else if (family == "topk") {
     checkTopK(step);
+  } else if (family == "cumulative") {
+    checkCumulative(step);
+  } else if (family == "recurrent") {
+    checkRecurrent(step);
   } else {
     return false;
   }

@@ -161,6 +161,23 @@ void checkResize(const StepChecker& step) {
   step.requireOutput(0, out, step.in(0).dtype);
 }
 
+void checkGridSample(const StepChecker& step) {
+  step.requirePresent(2);
+  const auto& input = step.in(0);
+  const auto& grid = step.in(1);
+  const std::string& mode = step.attributes().getString("mode");
+  step.requireOneOf(mode, {"nearest", "linear", "cubic"}, "mode");
+  step.requireOneOf(step.attributes().getString("padding"), {"zeros", "border", "reflection"}, "padding");
+  step.require(isFloating(input.dtype) && grid.dtype == input.dtype, "its operands are not of one floating type");
+  step.require((input.rank() == 4 || (input.rank() == 5 && mode != "cubic")) && grid.rank() == input.rank(),
+               "its operands have a wrong rank");
+  step.require(grid.dims[0] == input.dims[0] && grid.dims.back() == static_cast<int64_t>(input.rank()) - 2,
+               "the grid does not fit its input");
+  Shape out = {input.dims[0], input.dims[1]};
+  out.insert(out.end(), grid.dims.begin() + 1, grid.dims.end() - 1);
+  step.requireOutput(0, out, input.dtype);
+}
+
 }  // namespace
 
 bool checkWindowed(const StepChecker& step) {
@@ -175,6 +192,8 @@ bool checkWindowed(const StepChecker& step) {
     checkAdaptivePooling(step);
   } else if (family == "resize") {
     checkResize(step);
+  } else if (family == "grid_sample") {
+    checkGridSample(step);
   } else {
     return false;
   }

@@ -106,6 +106,11 @@ float sumSquares(const float* values, float mean, int64_t count) {
   });
 }
 
+float dot(const float* a, const float* b, int64_t count) {
+  return foldRow<Add>(
+      count, [a, b](int64_t i, int64_t valid) HWY_ATTR { return hn::Mul(load(a, i, valid), load(b, i, valid)); });
+}
+
 float greatest(const float* values, int64_t count) {
   return foldRow<Greater>(count, [values](int64_t i, int64_t valid) HWY_ATTR { return load(values, i, valid); });
 }
@@ -165,8 +170,8 @@ void foldInto(const float* values, float* totals, int64_t count) {
 }
 
 constexpr RowReductions kFunctions = {
-    sum,       sumSquares,    greatest,          least,           exponentials, scale, scaleEach,
-    normalize, foldInto<Add>, foldInto<Greater>, foldInto<Lesser>};
+    sum,       sumSquares, dot,           greatest,          least,           exponentials, scale,
+    scaleEach, normalize,  foldInto<Add>, foldInto<Greater>, foldInto<Lesser>};
 
 const RowReductions& functionsForTarget() {
   return kFunctions;

@@ -9,8 +9,9 @@ namespace torchtrt::kernels {
 struct RowReductions {
   float (*sum)(const float* values, int64_t count);
   float (*sumSquares)(const float* values, float mean, int64_t count);  // of value - mean
-  float (*max)(const float* values, int64_t count);                     // -inf for none; NaN if there is one
-  float (*min)(const float* values, int64_t count);                     // inf for none; NaN if there is one
+  float (*dot)(const float* a, const float* b, int64_t count);
+  float (*max)(const float* values, int64_t count);  // -inf for none; NaN if there is one
+  float (*min)(const float* values, int64_t count);  // inf for none; NaN if there is one
   // out[i] = exp(in[i] - shift); returns their sum. out may be null.
   float (*exponentials)(const float* in, float shift, float* out, int64_t count);
   // out[i] = in[i] * factor + offset

@@ -1,5 +1,6 @@
-// Layers that move elements without arithmetic: shuffle, slice, expand, concatenation, gather, padding, and the copies
-// identity and reformat. Elements are moved as bytes, so the kernels depend on the size of the dtype alone.
+// Layers that move elements (scatter may fold them): shuffle, slice, expand, concatenation, gather, scatter, padding,
+// and the copies identity and reformat. Elements are moved as bytes, so the kernels depend on the size of the dtype
+// alone.
 #pragma once
 
 #include "kernels/kernel.h"
@@ -11,6 +12,7 @@ CreateResult createSliceReference(const Problem& problem);
 CreateResult createExpandReference(const Problem& problem);
 CreateResult createConcatenationReference(const Problem& problem);
 CreateResult createGatherReference(const Problem& problem);
+CreateResult createScatterReference(const Problem& problem);
 CreateResult createPaddingReference(const Problem& problem);
 CreateResult createIdentityReference(const Problem& problem);
 CreateResult createReformatReference(const Problem& problem);

@@ -1,4 +1,5 @@
-// Layer, rms and batch normalization in float32 where what is normalized together lies next to each other.
+// Normalization in float32 where what is normalized together lies next to each other.
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -20,6 +21,7 @@ struct Config {
   bool is_rms = false;
   double eps = 0;
   size_t normalized_rank = 1;
+  int64_t groups = 1;  // 0: each channel is one
   bool present[5] = {};
   ActivationRows activation;
 };
@@ -176,6 +178,73 @@ class NormalizedChannels final : public Prepared {
   int64_t channels_;
 };
 
+// Group and instance: the channels of a group and their positions lie next to each other.
+class NormalizedGroups final : public Prepared {
+ public:
+  static bool accepts(const Config& config, const ShapeSet& shapes) {
+    for (const TensorDesc* desc : {&shapes.inputs[kIn], &shapes.outputs[0]}) {
+      if (!isDenseTail(*desc, desc->dims.size() - 1)) {
+        return false;
+      }
+    }
+    return std::all_of(shapes.inputs.begin() + 1, shapes.inputs.end(), [&](const TensorDesc& parameter) {
+      return !config.present[&parameter - shapes.inputs.data()] || isDenseTail(parameter, parameter.dims.size());
+    });
+  }
+
+  NormalizedGroups(const Config& config, const ShapeSet& shapes)
+      : config_(config), in_stride_(shapes.inputs[kIn].strides[0]), out_stride_(shapes.outputs[0].strides[0]) {
+    const std::vector<int64_t>& dims = shapes.inputs[kIn].dims;
+    samples_ = dims[0];
+    channels_ = dims[1];
+    positions_ = countOf({dims.begin() + 2, dims.end()});
+    groups_ = config.groups == 0 ? channels_ : config.groups;
+  }
+
+  void run(const RunArgs& args) const override {
+    const int64_t members = groups_ == 0 ? 0 : channels_ / groups_;
+    const int64_t size = members * positions_;
+    if (size == 0) {
+      return;
+    }
+    parallelFor(args.threads, 0, samples_ * groups_, grainFor(size), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t sample = i / groups_, channel = i % groups_ * members;
+        const float* in = static_cast<const float*>(args.inputs[kIn]) + sample * in_stride_ + channel * positions_;
+        float* out = static_cast<float*>(args.outputs[0]) + sample * out_stride_ + channel * positions_;
+        runGroup(args, in, out, channel, members);
+      }
+    });
+  }
+
+ private:
+  void runGroup(const RunArgs& args, const float* in, float* out, int64_t channel, int64_t members) const {
+    const RowReductions& functions = rowReductions();
+    const int64_t size = members * positions_;
+    const float mean = functions.sum(in, size) / static_cast<float>(size);
+    const double variance = static_cast<double>(functions.sumSquares(in, mean, size)) / static_cast<double>(size);
+    functions.normalize(in, mean, static_cast<float>(1.0 / std::sqrt(variance + config_.eps)), nullptr, nullptr, out,
+                        size);
+    for (int64_t c = 0; c < members; ++c) {
+      float* row = out + c * positions_;
+      if (config_.present[kScale] || config_.present[kBias]) {
+        functions.scale(row, value(args, kScale, channel + c, 1), value(args, kBias, channel + c, 0), row, positions_);
+      }
+    }
+    if (config_.activation) {
+      config_.activation(out, out, size);
+    }
+  }
+
+  float value(const RunArgs& args, Input input, int64_t channel, float missing) const {
+    return config_.present[input] ? static_cast<const float*>(args.inputs[input])[channel] : missing;
+  }
+
+  Config config_;
+  int64_t in_stride_, out_stride_;
+  int64_t samples_ = 0, channels_ = 0, positions_ = 0, groups_ = 1;
+};
+
 }  // namespace
 
 CreateResult createHighway(const Problem& problem) {
@@ -200,7 +269,8 @@ CreateResult createHighway(const Problem& problem) {
   if (mode == "layer" || mode == "rms") {
     return makeKernelWithFallback<NormalizedRows>(config, createNormalizationReference(problem));
   }
-  return Refusal{"mode", "has no vector form of " + mode + " normalization"};
+  config.groups = mode == "instance" ? 0 : attributes.getInt("groups", 1);
+  return makeKernelWithFallback<NormalizedGroups>(config, createNormalizationReference(problem));
 }
 
 }  // namespace torchtrt::kernels::normalization

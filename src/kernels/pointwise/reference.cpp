@@ -163,38 +163,52 @@ class ParametricReluPrepared final : public PointwisePrepared {
 class SelectPrepared final : public PointwisePrepared {
  public:
   SelectPrepared(NoConfig, const ShapeSet& shapes)
-      : PointwisePrepared(shapes, 3),
-        condition_dtype_(shapes.inputs[0].dtype),
-        size_(sizeOf(shapes.outputs[0].dtype)) {}
+      : PointwisePrepared(shapes, 3), size_(sizeOf(shapes.outputs[0].dtype)) {}
 
   void run(const RunArgs& args) const override {
-    const Reader<int64_t> conditions(condition_dtype_);
-    const auto* a = static_cast<const std::byte*>(args.inputs[1]);
-    const auto* b = static_cast<const std::byte*>(args.inputs[2]);
-    auto* out = static_cast<std::byte*>(args.outputs[0]);
+    switch (size_) {
+      case 1:
+        return runAs<uint8_t>(args);
+      case 2:
+        return runAs<uint16_t>(args);
+      case 4:
+        return runAs<uint32_t>(args);
+      default:
+        return runAs<uint64_t>(args);
+    }
+  }
+
+ private:
+  // Elements are moved as they are; a byte of the condition that is not 0 is true.
+  template <typename T>
+  void runAs(const RunArgs& args) const {
+    const auto* condition = static_cast<const uint8_t*>(args.inputs[0]);
+    const auto* a = static_cast<const T*>(args.inputs[1]);
+    const auto* b = static_cast<const T*>(args.inputs[2]);
+    auto* out = static_cast<T*>(args.outputs[0]);
     forRuns(args, [&](const int64_t* offsets, const int64_t* steps, int64_t n) {
-      alignas(64) std::array<int64_t, kRun> condition;
-      conditions.read(args.inputs[0], offsets[1], steps[1], n, condition.data());
-      const auto at = [&](auto* base, size_t tensor, int64_t i) {
-        return base + (offsets[tensor] + i * steps[tensor]) * size_;
-      };
-      // Stretches of equal conditions are copied from one side.
-      for (int64_t i = 0; i < n;) {
-        int64_t end = i + 1;
-        while (end < n && (condition[end] != 0) == (condition[i] != 0)) {
-          ++end;
+      const uint8_t* chosen = condition + offsets[1];
+      const T* x = a + offsets[2];
+      const T* y = b + offsets[3];
+      T* to = out + offsets[0];
+      const bool plain = steps[0] == 1 && steps[1] == 1;
+      if (plain && steps[2] == 1 && steps[3] == 1) {
+        for (int64_t i = 0; i < n; ++i) {
+          to[i] = chosen[i] != 0 ? x[i] : y[i];
         }
-        const size_t side = condition[i] != 0 ? 2 : 3;
-        copyRun(static_cast<size_t>(size_), at(side == 2 ? a : b, side, i), steps[side], at(out, 0, i), steps[0],
-                end - i);
-        i = end;
+      } else if (plain && steps[2] == 1 && steps[3] == 0) {
+        for (int64_t i = 0; i < n; ++i) {
+          to[i] = chosen[i] != 0 ? x[i] : *y;
+        }
+      } else {
+        for (int64_t i = 0; i < n; ++i) {
+          to[i * steps[0]] = chosen[i * steps[1]] != 0 ? x[i * steps[2]] : y[i * steps[3]];
+        }
       }
     });
   }
 
- private:
-  DType condition_dtype_;
-  int64_t size_;
+  size_t size_;
 };
 
 struct FillConfig {

@@ -46,6 +46,12 @@ TensorTypes dispatch(const LayerContext& context) {
       return inferPadding(context);
     case LayerType::kTOPK:
       return inferTopK(context);
+    case LayerType::kCUMULATIVE:
+      return inferCumulative(context);
+    case LayerType::kGRID_SAMPLE:
+      return inferGridSample(context);
+    case LayerType::kRECURRENT:
+      return inferRecurrent(context);
     case LayerType::kFILL:
       return inferFill(context);
     case LayerType::kPLUGIN_V2:
@@ -54,6 +60,7 @@ TensorTypes dispatch(const LayerContext& context) {
     case LayerType::kPARAMETRIC_RELU:
     case LayerType::kSOFTMAX:
     case LayerType::kNORMALIZATION:
+    case LayerType::kSCATTER:
     case LayerType::kIDENTITY:
     case LayerType::kREFORMAT:
       break;

@@ -25,4 +25,19 @@ TensorTypes inferTopK(const LayerContext& context) {
   return {{context.dtype(0), dims}, {DType::kInt64, dims}};
 }
 
+TensorTypes inferCumulative(const LayerContext& context) {
+  if (context.layer().getNbOutputs() == 1) {
+    return inferSameAsInput(context);
+  }
+  return {{context.dtype(0), context.dims(0)}, {DType::kInt64, context.dims(0)}};
+}
+
+TensorTypes inferRecurrent(const LayerContext& context) {
+  const Dims& input = context.dims(0);
+  const Dims state = {input[1], context.dims(1)[1]};
+  TensorTypes types(static_cast<size_t>(context.layer().getNbOutputs()), {context.dtype(0), state});
+  types[0].dims = {input[0], state[0], state[1]};
+  return types;
+}
+
 }  // namespace torchtrt::network

@@ -89,4 +89,11 @@ TensorTypes inferResize(const LayerContext& context) {
   return {{context.dtype(0), withSpatial(context.dims(0), sizes.rank(), [&](const Dim&, int i) { return sizes[i]; })}};
 }
 
+TensorTypes inferGridSample(const LayerContext& context) {
+  std::vector<Dim> dims = {context.dims(0)[0], context.dims(0)[1]};
+  const Dims& grid = context.dims(1);
+  dims.insert(dims.end(), grid.begin() + 1, grid.end() - 1);
+  return {{context.dtype(0), Dims(std::move(dims))}};
+}
+
 }  // namespace torchtrt::network

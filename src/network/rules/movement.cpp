@@ -120,6 +120,30 @@ std::string checkElementMode(const LayerContext& context) {
              : expectedGot("indices within " + operandText(context, 0) + " but for the axis", operandText(context, 1));
 }
 
+std::string checkUpdateDType(const LayerContext& context) {
+  return context.dtype(2) == context.dtype(0)
+             ? ""
+             : expectedGot("updates of the data's dtype " + std::string(toString(context.dtype(0))),
+                           operandText(context, 2));
+}
+
+std::string checkScatterReduce(const LayerContext& context) {
+  return context.attributes().getString("reduce") == "none" ? "" : numericInput(context);
+}
+
+std::string checkUpdates(const LayerContext& context) {
+  if (context.attributes().getString("mode") == "element") {
+    const std::string problem = checkElementMode(context);
+    return problem.empty() ? sameDims(context, 2, context.dims(1)) : problem;
+  }
+  if (context.rank(1) != 1) {
+    return expectedGot("indices of one dim", operandText(context, 1));
+  }
+  Dims expected = context.dims(0);
+  expected[static_cast<int>(context.attributes().getInt("axis"))] = context.dims(1)[0];
+  return sameDims(context, 2, expected);
+}
+
 std::string checkWeights(const LayerContext& context) {
   const Weights* weights = context.layer().weights();
   if (weights == nullptr) {
@@ -219,6 +243,16 @@ Rules concatenationRules() {
       {"one-dtype", "all operands have one dtype", oneDType},
       {"axis", "the axis is one of the operands'", axisInRange},
       {"dims", "the operands have equal dims but for the axis", checkParts},
+  };
+}
+
+Rules scatterRules() {
+  return {
+      {"indices", "the indices are int32 or int64", checkIndices},
+      {"update-dtype", "the updates have the data's dtype", checkUpdateDType},
+      {"axis", "the axis is one of the data's", axisInRange},
+      {"reduce", "only numeric data is folded", checkScatterReduce},
+      {"updates", "indices and updates have the dims that the mode asks for", checkUpdates},
   };
 }
 

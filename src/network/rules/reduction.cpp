@@ -52,6 +52,54 @@ std::string checkK(const LayerContext& context) {
              : expectedGot("k between 0 and the axis of " + operandText(context, 0), k.toString());
 }
 
+std::string checkCumulativeDType(const LayerContext& context) {
+  return context.op() == "logsumexp" ? floatingInput(context) : numericInput(context);
+}
+
+int64_t gatesOf(const std::string& op) {
+  return op == "lstm" ? 4 : op == "gru" ? 3 : 1;
+}
+
+std::string checkRecurrentRanks(const LayerContext& context) {
+  const int expected[] = {3, 2, 1, 2, 2};
+  for (int i = 0; i < context.operands(); ++i) {
+    if (context.has(i) && context.rank(i) != expected[i]) {
+      return expectedGot("rank " + std::to_string(expected[i]), operandText(context, i));
+    }
+  }
+  return "";
+}
+
+std::string checkRecurrentDims(const LayerContext& context) {
+  const Dim hidden = context.dims(1)[1], gates = hidden * Dim(gatesOf(context.op()));
+  const Dims state = {context.dims(0)[1], hidden};
+  if (std::string problem = sameDims(context, 0, {context.dims(0)[0], state[0], gates}); !problem.empty()) {
+    return problem;
+  }
+  if (std::string problem = sameDims(context, 1, {gates, hidden}); !problem.empty()) {
+    return problem;
+  }
+  for (int i = 2; i < context.operands(); ++i) {
+    if (std::string problem = sameDims(context, i, i == 2 ? Dims{gates} : state); !problem.empty()) {
+      return problem;
+    }
+  }
+  return "";
+}
+
+std::string checkState(const LayerContext& context) {
+  const bool has_state = context.operands() > 3 && context.has(3);
+  return has_state ? "" : expectedGot("a state as operand 3", std::to_string(context.operands()) + " operands");
+}
+
+std::string checkCell(const LayerContext& context) {
+  const bool has_cell = context.operands() > 4 && context.has(4);
+  return has_cell == (context.op() == "lstm")
+             ? ""
+             : expectedGot(has_cell ? "no cell for " + context.op() : "a cell for lstm",
+                           std::to_string(context.operands()) + " operands");
+}
+
 struct Mode {
   const std::string& name;
   explicit Mode(const LayerContext& context) : name(context.attributes().getString("mode")) {}
@@ -140,6 +188,24 @@ Rules topKRules() {
       {"dtype", "the input is numeric", numericInput},
       {"axis", "the axis is one of the input's", axisInRange},
       {"k", "k is one dim between 0 and the axis", checkK},
+  };
+}
+
+Rules cumulativeRules() {
+  return {
+      {"dtype", "the input is numeric, for logsumexp floating", checkCumulativeDType},
+      {"axis", "the axis is one of the input's", axisInRange},
+  };
+}
+
+Rules recurrentRules() {
+  return {
+      {"dtype", "the input is floating", floatingInput},
+      {"one-dtype", "all operands have one dtype", oneDType},
+      {"state", "there is a state", checkState},
+      {"rank", "input, weights, bias, state and cell have ranks 3, 2, 1, 2 and 2", checkRecurrentRanks},
+      {"dims", "the dims are those above for one T, N, H and the number of gates", checkRecurrentDims},
+      {"cell", "there is a cell in op lstm alone", checkCell},
   };
 }
 

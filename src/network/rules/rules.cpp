@@ -116,6 +116,14 @@ Rules listOf(LayerType type) {
       return paddingRules();
     case LayerType::kTOPK:
       return topKRules();
+    case LayerType::kCUMULATIVE:
+      return cumulativeRules();
+    case LayerType::kSCATTER:
+      return scatterRules();
+    case LayerType::kGRID_SAMPLE:
+      return gridSampleRules();
+    case LayerType::kRECURRENT:
+      return recurrentRules();
     case LayerType::kFILL:
       return fillRules();
     case LayerType::kPLUGIN_V2:

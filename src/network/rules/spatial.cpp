@@ -235,7 +235,37 @@ std::string checkPaddedSize(const LayerContext& context) {
   return "";
 }
 
+std::string checkGridRanks(const LayerContext& context) {
+  const int rank = context.rank(0);
+  const bool holds = (rank == 4 || rank == 5) && context.rank(1) == rank;
+  return holds ? ""
+               : expectedGot("an input of rank 4 or 5 and a grid of the same",
+                             operandText(context, 0) + " and " + operandText(context, 1));
+}
+
+std::string checkGridDims(const LayerContext& context) {
+  const Dims& grid = context.dims(1);
+  const Dim& last = grid[grid.rank() - 1];
+  const bool holds = context.unify(grid[0], context.dims(0)[0]) && context.unify(last, Dim(context.rank(0) - 2));
+  return holds ? "" : expectedGot("a grid [N,...,spatial dims] for " + operandText(context, 0), grid.toString());
+}
+
+std::string checkGridMode(const LayerContext& context) {
+  const bool cubic_volume = context.attributes().getString("mode") == "cubic" && context.rank(0) != 4;
+  return cubic_volume ? expectedGot("2 spatial dims for mode cubic", operandText(context, 0)) : "";
+}
+
 }  // namespace
+
+Rules gridSampleRules() {
+  return {
+      {"dtype", "the input is floating", floatingInput},
+      {"one-dtype", "all operands have one dtype", oneDType},
+      {"rank", "input and grid have 2 or 3 spatial dims", checkGridRanks},
+      {"dims", "the grid has the input's batch, and a place for each spatial dim", checkGridDims},
+      {"mode", "cubic takes 2 spatial dims", checkGridMode},
+  };
+}
 
 Rules convolutionRules() {
   return {

@@ -58,7 +58,37 @@ TEST(HighwayNormalization, Batch) {
   }
   expectMatchesReference("normalization float32 [30,17]xnullxnullx[17]x[17] -> [30,17] {eps=5.0, mode=\"batch\"}",
                          "highway");
-  expectRefused("normalization float32 [2,8,5] -> [2,8,5] {eps=0.1, mode=\"instance\"}", "highway", "mode");
+}
+
+TEST(HighwayNormalization, GroupAndInstance) {
+  for (const char* mode : {"mode=\"instance\"", "groups=4, mode=\"group\""}) {
+    const std::string rest = " {eps=1e-05, " + std::string(mode) + "}";
+    for (const char* positions : {"1", "7", "33", "9,9"}) {
+      const std::string image = "[2,8," + std::string(positions) + "]";
+      expectMatchesReference("normalization float32 " + image + "x[8]x[8] -> " + image + rest, "highway",
+                             with(Values::kSmooth));
+    }
+    expectMatchesReference("normalization float32 [2,8,9] -> [2,8,9]" + rest, "highway", with(Values::kSmooth));
+    expectMatchesReference("normalization float32 [2,8,5,5]@0231x[8] -> [2,8,5,5]@0231" + rest, "highway",
+                           with(Values::kSmooth));
+  }
+  expectMatchesReference(
+      "normalization float32 [2,8,9]xnullx[8] -> [2,8,9] {activation=\"relu\", eps=0.1, groups=2, mode=\"group\"}",
+      "highway", with(Values::kSmooth));
+}
+
+TEST(HighwayRecurrent, EveryOpBothWays) {
+  for (const char* reverse : {"false", "true"}) {
+    const std::string rest = "\", reverse=" + std::string(reverse) + "}";
+    const std::string state = "x[3,17] -> [5,3,17]x[3,17]";
+    expectMatchesReference("recurrent float32 [5,3,51]x[51,17]x[51]" + state + " {op=\"gru" + rest, "highway",
+                           with(Values::kExact));
+    expectMatchesReference("recurrent float32 [5,3,17]x[17,17]xnull" + state + " {op=\"rnn_tanh" + rest, "highway",
+                           with(Values::kExact));
+    expectMatchesReference(
+        "recurrent float32 [5,3,68]x[68,17]xnullx[3,17]x[3,17] -> [5,3,17]x[3,17]x[3,17] {op=\"lstm" + rest, "highway",
+        with(Values::kExact));
+  }
 }
 
 TEST(HighwayReduce, RowsColumnsAndBoth) {

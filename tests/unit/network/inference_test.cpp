@@ -36,6 +36,16 @@ constexpr const char* kOperands = R"(
   input %three : float32[3]
   input %deep : float32[n, 5, 12, 7]
   input %deeper : float32[5, 7, 4]
+  input %gates : float32[h, n, 12]
+  input %lstm_gates : float32[h, n, 16]
+  input %recurrence : float32[12, 4]
+  input %lstm_recurrence : float32[16, 4]
+  input %sixteen : float32[16]
+  input %state : float32[n, 4]
+  input %grid : float32[n, 5, k, 2]
+  input %volume_grid : float32[1, 5, 6, 7, 3]
+  input %places : int64[k]
+  input %rows : float32[k, 12]
 )";
 
 std::string textOf(const std::string& layer) {
@@ -141,6 +151,11 @@ INSTANTIATE_TEST_SUITE_P(
         "%y = reduce(%integers) {op=\"sum\", axes=[1], keep_dims=false} : int64[n]",
         "%y = reduce(%empty) {op=\"sum\", axes=[0], keep_dims=false} : float32[4]",
         "%v, %i = topk(%matrix) {k=[5], axis=1} : float32[n, 5], int64[n, 5]",
+        "%y = cumulative(%matrix) {op=\"sum\", axis=1} : float32[n, 12]",
+        "%v, %i = cumulative(%integers) {op=\"min\", axis=0} : int64[n, 4], int64[n, 4]",
+        "%y, %l = recurrent(%gates, %recurrence, null, %state) {op=\"gru\"} : float32[h, n, 4], float32[n, 4]",
+        "%y, %l, %c = recurrent(%lstm_gates, %lstm_recurrence, %sixteen, %state, %state) {op=\"lstm\", reverse=true}"
+        " : float32[h, n, 4], float32[n, 4], float32[n, 4]",
         "%v, %i = topk(%image) {k=[k], axis=2, largest=false} : float32[n, 3, k, 32], int64[n, 3, k, 32]",
         "%y = normalization(%image, %three, %three, %three, %three) {mode=\"batch\", eps=1} : float32[n, 3, h, 32]",
         "%y = normalization(%image, %three) {mode=\"group\", groups=3, eps=0} : float32[n, 3, h, 32]",
@@ -150,6 +165,10 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Movement, Inference,
     testing::Values(
+        "%y = scatter(%matrix, %places, %rows) {axis=0} : float32[n, 12]",
+        "%y = scatter(%integers, %integers, %integers) {mode=\"element\", axis=1, reduce=\"sum\"} : int64[n, 4]",
+        "%y = grid_sample(%image, %grid) {} : float32[n, 3, 5, k]",
+        "%y = grid_sample(%volume, %volume_grid) {mode=\"nearest\"} : float32[1, 2, 5, 6, 7]",
         "%y = shuffle(%image) {first_permutation=[0, 2, 3, 1]} : float32[n, h, 32, 3]",
         "%y = shuffle(%image) {reshape_dims=[0, -1]} : float32[n, 96*h]",
         "%y = shuffle(%image) {reshape_dims=[n, 3, -1]} : float32[n, 3, 32*h]",

@@ -55,6 +55,12 @@ void expectBroken(const std::string& rule, const std::function<void()>& action) 
 constexpr const char* kOperands = R"(
   input %image : float32[n, 3, h, 32]
   input %half_image : float16[n, 3, h, 32]
+  input %gates : float32[h, n, 12]
+  input %recurrence : float32[12, 4]
+  input %state : float32[n, 4]
+  input %places : int64[5]
+  input %volume : float32[1, 2, 8, 9, 6]
+  input %volume_grid : float32[1, 5, 6, 7, 3]
   input %bytes : uint8[n, 3, h, 32]
   input %flags : bool[n, 3, h, 32]
   input %wide : int64[n, 3, h, 32]
@@ -209,6 +215,29 @@ const std::vector<BrokenRule>& brokenRules() {
       {"axis", "%v, %i = topk(%image) {k=[1], axis=4}"},
       {"k", "%v, %i = topk(%image) {k=[1, 2], axis=3}"},
       {"k", "%v, %i = topk(%image) {k=[33], axis=3}"},
+      {"dtype", "%y = cumulative(%mask) {op=\"sum\", axis=0}"},
+      {"dtype", "%y = cumulative(%integers) {op=\"logsumexp\", axis=0}"},
+      {"axis", "%y = cumulative(%image) {op=\"sum\", axis=4}"},
+      // recurrent
+      {"dtype", "%y, %l = recurrent(%integers, %integers, null, %integers) {op=\"gru\"}"},
+      {"one-dtype", "%y, %l = recurrent(%gates, %recurrence, null, %double) {op=\"gru\"}"},
+      {"state", "%y, %l = recurrent(%gates, %recurrence) {op=\"gru\"}"},
+      {"rank", "%y, %l = recurrent(%matrix, %recurrence, null, %state) {op=\"gru\"}"},
+      {"dims", "%y, %l = recurrent(%gates, %recurrence, null, %state) {op=\"rnn_relu\"}"},
+      {"dims", "%y, %l = recurrent(%gates, %recurrence, %row, %matrix) {op=\"gru\"}"},
+      {"cell", "%y, %l = recurrent(%gates, %recurrence, null, %state, %state) {op=\"gru\"}"},
+      // scatter, grid_sample
+      {"indices", "%y = scatter(%row, %row, %row) {axis=0}"},
+      {"update-dtype", "%y = scatter(%row, %places, %places) {axis=0}"},
+      {"axis", "%y = scatter(%row, %places, %row) {axis=1}"},
+      {"reduce", "%y = scatter(%mask, %places, %mask) {axis=0, reduce=\"sum\"}"},
+      {"updates", "%y = scatter(%row, %places, %row) {axis=0}"},
+      {"updates", "%y = scatter(%row, %places, %row) {mode=\"element\", axis=0}"},
+      {"dtype", "%y = grid_sample(%wide, %wide) {}"},
+      {"one-dtype", "%y = grid_sample(%image, %half_image) {}"},
+      {"rank", "%y = grid_sample(%image, %matrix) {}"},
+      {"dims", "%y = grid_sample(%image, %image) {}"},
+      {"mode", "%y = grid_sample(%volume, %volume_grid) {mode=\"cubic\"}"},
       // normalization
       {"dtype", "%y = normalization(%integers) {mode=\"layer\", eps=1}"},
       {"one-dtype", "%y = normalization(%double, %row) {mode=\"layer\", eps=1}"},

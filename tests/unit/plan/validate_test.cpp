@@ -252,6 +252,38 @@ const Hostile kHostile[] = {
        m.step("gather", {x, x}, m.dims({4}), {{"mode", std::string("default")}, {"axis", int64_t{0}}});
      },
      "its indices are not int32 or int64"},
+    {"UpdatesBeyond",
+     [](PlanMaker& m) {
+       const int32_t x = m.input("x", m.dims({4, 2}));
+       const int32_t i = m.input("i", m.dims({3}), DType::kInt64);
+       m.step("scatter", {x, i, x}, m.dims({4, 2}),
+              {{"mode", std::string("default")},
+               {"axis", int64_t{0}},
+               {"reduce", std::string("none")},
+               {"include_self", true}});
+     },
+     "its indices have not the updates' dimensions"},
+    {"CumulativeBeyond",
+     [](PlanMaker& m) {
+       m.step("cumulative", {m.input("x", m.dims({4}))}, m.dims({5}),
+              {{"op", std::string("sum")}, {"axis", int64_t{0}}});
+     },
+     "the dimensions of an output are not those of the result"},
+    {"GridOfAnotherBatch",
+     [](PlanMaker& m) {
+       const int32_t x = m.input("x", m.dims({1, 1, 4, 4}));
+       const int32_t grid = m.input("g", m.dims({2, 3, 3, 2}));
+       m.step("grid_sample", {x, grid}, m.dims({1, 1, 3, 3}),
+              {{"mode", std::string("linear")}, {"padding", std::string("zeros")}, {"align_corners", false}});
+     },
+     "the grid does not fit its input"},
+    {"RecurrentWithoutAState",
+     [](PlanMaker& m) {
+       const int32_t x = m.input("x", m.dims({5, 1, 1}));
+       const int32_t w = m.floats("w", {1, 1}, {1});
+       m.step("recurrent", {x, w}, m.dims({5, 1, 1}), {{"op", std::string("rnn_tanh")}, {"reverse", false}});
+     },
+     "the state is missing"},
 };
 
 INSTANTIATE_TEST_SUITE_P(EveryFamily, HostilePlan, ::testing::ValuesIn(kHostile),

@@ -46,6 +46,8 @@ class Maker {
         [this](Tensor& x) { return padding(x); },       [this](Tensor& x) { return topK(x); },
         [this](Tensor& x) { return expand(x); },        [this](Tensor& x) { return network_->addIdentity(x); },
         [this](Tensor& x) { return preluOf(x); },       [this](Tensor& x) { return addFill(x); },
+        [this](Tensor& x) { return cumulate(x); },      [this](Tensor& x) { return scatter(x); },
+        [this](Tensor& x) { return gridSample(x); },    [this](Tensor& x) { return recur(x); },
     };
     // A maker that does not apply to the tensor gives nothing; enough others do.
     for (int attempt = 0; attempt < 20 * layers_ && made_ < layers_; ++attempt) {
@@ -111,7 +113,7 @@ class Maker {
   }
 
   Layer* convolution(Tensor& x) {
-    if (!isImage(x) || size(x, 2) < 3 || size(x, 3) < 3) {
+    if (!isImage(x) || size(x, 1) < 1 || size(x, 2) < 3 || size(x, 3) < 3) {
       return nullptr;
     }
     const int64_t channels = size(x, 1);
@@ -128,7 +130,7 @@ class Maker {
   }
 
   Layer* deconvolution(Tensor& x) {
-    if (!isImage(x) || !isSmall(x)) {
+    if (!isImage(x) || !isSmall(x) || size(x, 1) < 1) {
       return nullptr;
     }
     Tensor* kernel = constant({size(x, 1), pick(1, 3), 2, 2}, -0.5, 0.5);
@@ -276,7 +278,7 @@ class Maker {
   }
 
   Layer* batchNormalization(Tensor& x) {
-    if (!isImage(x)) {
+    if (!isImage(x) || size(x, 1) < 1) {
       return nullptr;
     }
     const std::vector<int64_t> channels = {size(x, 1)};
@@ -347,6 +349,63 @@ class Maker {
 
   Layer* preluOf(Tensor& x) {
     return network_->addLayer(LayerType::kPARAMETRIC_RELU, {&x, constant({}, 0, 0.5)});
+  }
+
+  Layer* cumulate(Tensor& x) {
+    Attributes attributes;
+    attributes.set("op", word({"sum", "max", "min"}));
+    attributes.set("axis", pick(0, x.rank() - 1));
+    return network_->addLayer(LayerType::kCUMULATIVE, {&x}, std::move(attributes));
+  }
+
+  Layer* scatter(Tensor& x) {
+    const int axis = static_cast<int>(pick(0, x.rank() - 1));
+    if (size(x, axis) < 1) {
+      return nullptr;
+    }
+    const std::vector<int64_t> indices = {pick(-size(x, axis), size(x, axis) - 1)};
+    Tensor* places = network_->addConstant(Weights::copyOf(DType::kInt64, {1}, indices.data()))->getOutput(0);
+    std::vector<Dim> start(static_cast<size_t>(x.rank()));
+    Dims dims = x.getDimensions();
+    dims[axis] = 1;
+    const std::vector<int64_t> stride(static_cast<size_t>(x.rank()), 1);
+    Tensor* updates = network_->addSlice(x, Dims(start), dims, stride)->getOutput(0);
+    Attributes attributes;
+    attributes.set("axis", static_cast<int64_t>(axis));
+    attributes.set("reduce", word({"none", "sum", "max"}));
+    return network_->addLayer(LayerType::kSCATTER, {&x, places, updates}, std::move(attributes));
+  }
+
+  Layer* gridSample(Tensor& x) {
+    const auto batch = x.getDimensions()[0].asConstant();
+    if (!isImage(x) || !isSmall(x) || !batch || size(x, 2) < 1 || size(x, 3) < 1) {
+      return nullptr;
+    }
+    Attributes attributes;
+    attributes.set("mode", word({"nearest", "linear", "cubic"}));
+    attributes.set("padding", word({"zeros", "border", "reflection"}));
+    Tensor* grid = constant({*batch, pick(1, 3), pick(1, 4), 2}, -1, 1);
+    return network_->addLayer(LayerType::kGRID_SAMPLE, {&x, grid}, std::move(attributes));
+  }
+
+  // Rows [N,H] as the state of one step, whose input is constant.
+  Layer* recur(Tensor& x) {
+    const auto batch = x.rank() == 2 ? x.getDimensions()[0].asConstant() : std::nullopt;
+    const int64_t hidden = size(x, x.rank() - 1);
+    if (!batch || hidden < 1 || hidden > 64) {
+      return nullptr;
+    }
+    const std::string op = word({"lstm", "gru", "rnn_tanh"});
+    const int64_t gates = hidden * (op == "lstm" ? 4 : op == "gru" ? 3 : 1);
+    std::vector<Tensor*> operands = {constant({2, *batch, gates}, -1, 1), constant({gates, hidden}, -0.5, 0.5),
+                                     constant({gates}, -1, 1), &x};
+    if (op == "lstm") {
+      operands.push_back(&x);
+    }
+    Attributes attributes;
+    attributes.set("op", op);
+    attributes.set("reverse", chance(2));
+    return network_->addLayer(LayerType::kRECURRENT, operands, std::move(attributes));
   }
 
   Layer* addFill(Tensor& x) {

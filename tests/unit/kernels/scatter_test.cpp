@@ -1,0 +1,77 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "kernels/harness.h"
+
+namespace torchtrt::kernels::testing {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+Case scatter(const char* mode, Tensor data, Tensor indices, Tensor updates, int64_t axis, const char* reduce = "none",
+             bool include_self = true) {
+  const Output output = {data.desc.dtype, data.desc.dims};
+  return {"scatter",
+          makeAttributes({{"mode", std::string(mode)},
+                          {"axis", axis},
+                          {"reduce", std::string(reduce)},
+                          {"include_self", include_self}}),
+          {std::move(data), std::move(indices), std::move(updates)},
+          {output}};
+}
+
+Tensor places(const Ints& dims, const Values& values) {
+  return makeTensor(DType::kInt64, dims, values);
+}
+
+TEST(Scatter, WritesSlicesOfEveryDType) {
+  for (const DType dtype : kAllDTypes) {
+    const Tensor data = makeTensor(dtype, {3, 2}, {0, 1, 1, 0, 0, 0});
+    const Tensor updates = makeTensor(dtype, {2, 2}, {1, 1, 0, 1});
+    expectOutputs(scatter("default", data, places({2}, {2, -3}), updates, 0), {{0, 1, 1, 0, 1, 1}});
+  }
+}
+
+TEST(Scatter, WritesElementsInOrder) {
+  const Tensor data = makeTensor(DType::kFloat32, {2, 3}, iota(6));
+  const Tensor indices = makeTensor(DType::kInt32, {2, 2}, {0, 0, -1, 1});
+  const Tensor updates = makeTensor(DType::kFloat32, {2, 2}, {7, 8, 9, 10});
+  expectOutputs(scatter("element", data, indices, updates, 1), {{8, 1, 2, 3, 10, 9}});
+}
+
+TEST(Scatter, Folds) {
+  for (const DType dtype : kAllDTypes) {
+    if (dtype == DType::kBool) {
+      continue;
+    }
+    const Tensor data = makeTensor(dtype, {3}, {5, 2, 3});
+    const Tensor updates = makeTensor(dtype, {3}, {4, 6, 7});
+    const Tensor indices = places({3}, {0, 0, 2});
+    expectOutputs(scatter("element", data, indices, updates, 0, "sum"), {{15, 2, 10}});
+    expectOutputs(scatter("element", data, indices, updates, 0, "max"), {{6, 2, 7}});
+    expectOutputs(scatter("element", data, indices, updates, 0, "min"), {{4, 2, 3}});
+    expectOutputs(scatter("element", data, indices, updates, 0, "sum", false), {{10, 2, 7}});
+    expectOutputs(scatter("default", data, indices, updates, 0, "prod", false), {{24, 2, 7}});
+    expectOutputs(scatter("default", data, indices, updates, 0, "max", false), {{6, 2, 7}});
+    expectOutputs(scatter("default", data, indices, updates, 0, "min", false), {{4, 2, 7}});
+  }
+}
+
+TEST(Scatter, NanWins) {
+  const Tensor data = makeTensor(DType::kFloat32, {2}, {1, kNan});
+  const Tensor updates = makeTensor(DType::kFloat32, {2}, {kNan, 5});
+  expectOutputs(scatter("element", data, places({2}, {0, 1}), updates, 0, "max"), {{kNan, kNan}});
+}
+
+TEST(Scatter, NothingAndPlacesOutside) {
+  const Tensor data = makeTensor(DType::kFloat32, {2}, {1, 2});
+  expectOutputs(scatter("default", data, places({0}, {}), makeTensor(DType::kFloat32, {0}, {}), 0), {{1, 2}});
+  for (const double index : {2.0, -3.0}) {
+    const Tensor updates = makeTensor(DType::kFloat32, {1}, {9});
+    EXPECT_THROW(run(scatter("default", data, places({1}, {index}), updates, 0)), EngineError);
+  }
+}
+
+}  // namespace
+}  // namespace torchtrt::kernels::testing
