@@ -35,7 +35,8 @@ bool isInPlace(const Node& node) {
 // Not in the graph yet; null where there is no functional form with the same operands.
 Node* functionalForm(Graph& graph, Node& node) {
   const std::string kind = node.kind().toQualString();
-  const auto found = renamed().find(kind);
+  const bool fills_with_tensor = kind == "aten::fill_" && node.input(1)->type()->isSubtypeOf(*c10::TensorType::get());
+  const auto found = fills_with_tensor ? renamed().end() : renamed().find(kind);
   const std::string name = found != renamed().end() ? found->second : kind.substr(0, kind.size() - 1);
   std::vector<Value*> inputs = node.inputs().vec();
   torch::jit::WithInsertPoint guard(&node);
@@ -50,6 +51,15 @@ Node* functionalForm(Graph& graph, Node& node) {
     return nullptr;
   }
   return functional;
+}
+
+// The operator that puts a part back into what slice or select took it from; null for any other view.
+const char* scatterOf(const Node& view) {
+  static const std::map<std::string, const char*> names = {{"aten::slice", "aten::slice_scatter"},
+                                                           {"aten::select", "aten::select_scatter"}};
+  const auto found = names.find(view.kind().toQualString());
+  const bool of_tensor = found != names.end() && view.input(0)->type()->isSubtypeOf(*c10::TensorType::get());
+  return of_tensor ? found->second : nullptr;
 }
 
 // Whether the node is in a loop that the outer block is not in: then "before" may also be "after".
@@ -80,6 +90,14 @@ bool isOwnedElsewhere(const Value* value) {
   return kind == prim::Param || kind == prim::Constant || kind == prim::GetAttr;
 }
 
+// Pieces of unsafe_chunk and its like may be written to as if they were copies: that is what makes it unsafe.
+bool isPiece(const Value* value) {
+  static const std::set<std::string> kinds = {"aten::unsafe_chunk", "aten::unsafe_split",
+                                              "aten::unsafe_split_with_sizes"};
+  const Node* node = value->node();
+  return node->kind() == prim::ListUnpack && kinds.count(node->input()->node()->kind().toQualString()) != 0;
+}
+
 void collectValues(torch::jit::Block* block, std::vector<Value*>* values) {
   for (Value* input : block->inputs()) {
     values->push_back(input);
@@ -107,18 +125,46 @@ class TensorFunctionalizer {
     return changed;
   }
 
+  // One write to a part of a tensor at most: afterwards the alias information is old.
+  bool runThroughViews() {
+    bool changed = false;
+    forEachNode(graph_->block(),
+                [&](Node* node) { changed = changed || (isInPlace(*node) && writeThroughViews(node)); });
+    return changed;
+  }
+
  private:
+  const Value* originOf(const Value* value) const {
+    const auto found = origins_.find(value);
+    return found == origins_.end() ? value : found->second;
+  }
+
+  // A piece shares memory with nothing but what is made from it; libtorch takes it for any tensor there is.
+  bool isApart(const Value* mutated, const Value* value) const {
+    const Value* piece = originOf(mutated);
+    std::set<const Value*> seen;
+    return isPiece(piece) && !isMadeFrom(value, piece, seen);
+  }
+
+  bool isMadeFrom(const Value* value, const Value* piece, std::set<const Value*>& seen) const {
+    if (originOf(value) == piece) {
+      return true;
+    }
+    const auto inputs = value->node()->inputs();
+    return seen.insert(value).second && std::any_of(inputs.begin(), inputs.end(),
+                                                    [&](const Value* input) { return isMadeFrom(input, piece, seen); });
+  }
+
   // Nobody may see the write but through the mutated value itself: no other value that may share its memory is read
   // afterwards, and none belongs to the caller, a constant, or another block.
-  bool writeIsPrivate(Node* node) {
-    Value* mutated = node->input(0);
+  bool writeIsPrivate(Node* node, Value* mutated, const std::set<const Value*>& views = {}) {
     if (isOwnedElsewhere(mutated) || mutated->node()->owningBlock() != node->owningBlock()) {
       return false;
     }
     return std::all_of(values_.begin(), values_.end(), [&](Value* value) {
       // What is made later is made from the written value, or from a value that is read later itself.
-      if (value == mutated || value->node() == node || value->node()->isAfter(node) ||
-          !aliases_.mayContainAlias(mutated, value)) {
+      if (value == mutated || views.count(value) != 0 || value->node() == node || value->node()->isAfter(node) ||
+          isApart(mutated, value) || !aliases_.mayContainAlias(mutated, value)) {
         return true;
       }
       if (isOwnedElsewhere(value) || loopBetween(node, value->node()->owningBlock())) {
@@ -132,7 +178,7 @@ class TensorFunctionalizer {
   // The alias information stays that of the graph before all changes: a functional result is still said to share memory
   // with what its in-place form wrote to, which errs on the safe side.
   bool functionalize(Node* node) {
-    Node* functional = writeIsPrivate(node) ? functionalForm(*graph_, *node) : nullptr;
+    Node* functional = writeIsPrivate(node, node->input(0)) ? functionalForm(*graph_, *node) : nullptr;
     if (!functional) {
       return false;
     }
@@ -153,6 +199,46 @@ class TensorFunctionalizer {
     written->replaceAllUsesWith(result);
     aliases_.replaceWithNewValue(written, result);
     std::replace(values_.begin(), values_.end(), written, result);
+    origins_[result] = originOf(mutated);
+    node->destroy();
+    return true;
+  }
+
+  // x[:, 0] = y: the part is computed anew and put back, view by view, into the tensor that it belongs to, if the views
+  // serve nothing but this write.
+  bool writeThroughViews(Node* node) {
+    std::vector<Node*> views;
+    std::set<const Value*> taken;
+    Value* whole = node->input(0);
+    while (scatterOf(*whole->node()) && whole->uses().size() == 1 &&
+           whole->node()->owningBlock() == node->owningBlock()) {
+      taken.insert(whole);
+      views.push_back(whole->node());
+      whole = whole->node()->input(0);
+    }
+    if (views.empty() || node->output()->hasUses() || !writeIsPrivate(node, whole, taken)) {
+      return false;
+    }
+    Node* functional = functionalForm(*graph_, *node);
+    if (!functional) {
+      return false;
+    }
+    functional->insertBefore(node);
+    functional->copyMetadata(node);
+    Value* part = keepType(node, functional, node->input(0));
+    torch::jit::WithInsertPoint guard(node);
+    for (Node* view : views) {
+      std::vector<Value*> inputs = view->inputs().vec();
+      inputs.insert(inputs.begin() + 1, part);
+      Node* scatter = graph_->insertNode(graph_->create(c10::Symbol::fromQualString(scatterOf(*view)), inputs));
+      scatter->copyMetadata(node);
+      part = scatter->output();
+    }
+    for (const Use& use : std::vector<Use>(whole->uses())) {
+      if (use.user != node && use.user->isAfter(node)) {
+        use.user->replaceInput(use.offset, part);
+      }
+    }
     node->destroy();
     return true;
   }
@@ -171,12 +257,17 @@ class TensorFunctionalizer {
   GraphPtr graph_;
   AliasDb aliases_;
   std::vector<Value*> values_;
+  std::map<const Value*, const Value*> origins_;  // of functional results: the value that was first written to
 };
 
 }  // namespace
 
 bool functionalizeTensors(const GraphPtr& graph) {
-  return TensorFunctionalizer(graph).run();
+  bool changed = TensorFunctionalizer(graph).run();
+  while (TensorFunctionalizer(graph).runThroughViews()) {
+    changed = true;
+  }
+  return TensorFunctionalizer(graph).run() || changed;
 }
 
 }  // namespace torchtrt::lowering

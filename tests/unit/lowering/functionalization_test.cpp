@@ -55,6 +55,74 @@ graph(%x : Tensor, %y : Tensor):
   return (%out))");
 }
 
+TEST(FunctionalizeTensors, PartsAreWrittenBackIntoTheWhole) {
+  expectPass("functionalize-tensors", R"(
+graph(%x : Tensor, %y : Tensor):
+  %zero : int = prim::Constant[value=0]()
+  %one : int = prim::Constant[value=1]()
+  %none : NoneType = prim::Constant()
+  %no : bool = prim::Constant[value=0]()
+  %fresh : Tensor = aten::sigmoid(%x)
+  %rows : Tensor = aten::slice(%fresh, %zero, %one, %none, %one)
+  %column : Tensor = aten::select(%rows, %one, %zero)
+  %written : Tensor = aten::copy_(%column, %y, %no)
+  %out : Tensor = aten::neg(%fresh)
+  return (%out))",
+             R"(
+graph(%x : Tensor, %y : Tensor):
+  %zero : int = prim::Constant[value=0]()
+  %one : int = prim::Constant[value=1]()
+  %none : NoneType = prim::Constant()
+  %no : bool = prim::Constant[value=0]()
+  %fresh : Tensor = aten::sigmoid(%x)
+  %rows : Tensor = aten::slice(%fresh, %zero, %one, %none, %one)
+  %column : Tensor = aten::select(%rows, %one, %zero)
+  %copied : Tensor = aten::copy(%column, %y, %no)
+  %typed : Tensor = aten::type_as(%copied, %column)
+  %new_rows : Tensor = aten::select_scatter(%rows, %typed, %one, %zero)
+  %whole : Tensor = aten::slice_scatter(%fresh, %new_rows, %zero, %one, %none, %one)
+  %out : Tensor = aten::neg(%whole)
+  return (%out))");
+}
+
+TEST(FunctionalizeTensors, PartsThatAnotherViewShowsStay) {
+  expectUnchanged("functionalize-tensors", R"(
+graph(%x : Tensor, %y : Tensor):
+  %zero : int = prim::Constant[value=0]()
+  %no : bool = prim::Constant[value=0]()
+  %fresh : Tensor = aten::sigmoid(%x)
+  %other : Tensor = aten::select(%fresh, %zero, %zero)
+  %row : Tensor = aten::select(%fresh, %zero, %zero)
+  %written : Tensor = aten::copy_(%row, %y, %no)
+  %out : Tensor = aten::neg(%other)
+  return (%out))");
+}
+
+TEST(FunctionalizeTensors, PiecesOfUnsafeChunkShareNothing) {
+  expectPass("functionalize-tensors", R"(
+graph(%x : Tensor):
+  %two : int = prim::Constant[value=2]()
+  %one : int = prim::Constant[value=1]()
+  %fresh : Tensor = aten::neg(%x)
+  %pieces : Tensor[] = aten::unsafe_chunk(%fresh, %two, %one)
+  %a : Tensor, %b : Tensor = prim::ListUnpack(%pieces)
+  %c : Tensor = aten::sigmoid_(%a)
+  %d : Tensor = aten::tanh_(%b)
+  %out : Tensor = aten::mul(%c, %d)
+  return (%out))",
+             R"(
+graph(%x : Tensor):
+  %two : int = prim::Constant[value=2]()
+  %one : int = prim::Constant[value=1]()
+  %fresh : Tensor = aten::neg(%x)
+  %pieces : Tensor[] = aten::unsafe_chunk(%fresh, %two, %one)
+  %a : Tensor, %b : Tensor = prim::ListUnpack(%pieces)
+  %c : Tensor = aten::sigmoid(%a)
+  %d : Tensor = aten::tanh(%b)
+  %out : Tensor = aten::mul(%c, %d)
+  return (%out))");
+}
+
 TEST(FunctionalizeTensors, ViewWhoseBaseIsNotReadAgain) {
   expectPass("functionalize-tensors", R"(
 graph(%x : Tensor):
@@ -111,7 +179,7 @@ TEST(FunctionalizeTensors, WriteToAViewWhoseBaseIsReadAgainStays) {
 graph(%x : Tensor):
   %zero : int = prim::Constant[value=0]()
   %fresh : Tensor = aten::sigmoid(%x)
-  %row : Tensor = aten::select(%fresh, %zero, %zero)
+  %row : Tensor = aten::transpose(%fresh, %zero, %zero)
   %written : Tensor = aten::relu_(%row)
   return (%fresh))");
 }
