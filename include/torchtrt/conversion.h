@@ -80,6 +80,12 @@ class TORCHTRT_API ConversionCtx {
   std::unordered_map<const torch::jit::Value*, network::Tensor*> value_tensor_map;
   std::unordered_map<const torch::jit::Value*, torch::jit::IValue> evaluated_value_map;
   const torch::jit::Node* node = nullptr;  // being converted
+  // The module's node, where `node` is one of the TorchScript definition that stands for it.
+  const torch::jit::Node* composite = nullptr;
+  // The one of them that the module's author knows.
+  const torch::jit::Node& visibleNode() const {
+    return composite ? *composite : *node;
+  }
 
  private:
   struct Constant {

@@ -2,6 +2,7 @@
 
 #include "bindings.h"
 #include "torchtrt/compile.h"
+#include "torchtrt/conversion.h"
 #include "torchtrt/version.h"
 
 namespace py = pybind11;
@@ -46,6 +47,7 @@ void addFunctions(py::module_& module) {
              py::arg("output_binding_names"));
   module.def("check_method_operator_support", &ts::check_method_operator_support, py::arg("module"),
              py::arg("method_name"), py::call_guard<py::gil_scoped_release>());
+  module.def("converter_schemas", [] { return conversion::NodeConverterRegistry::instance().schemas(); });
   module.def("get_build_info", &get_build_info);
   module.def("version", [] { return kVersion; });
 }

@@ -50,8 +50,12 @@ network::Tensor* ConversionCtx::constant(const at::Tensor& tensor) {
 }
 
 void ConversionCtx::refuse(const std::string& code, const std::string& reason) const {
-  const std::string who = node ? std::string(node->kind().toQualString()) + ": " : "";
-  throw ConversionRefused({code, who + reason}, node ? util::locationOf(*node) : Location{},
+  const auto* visible = composite ? composite : node;
+  std::string who = visible ? std::string(visible->kind().toQualString()) + ": " : "";
+  if (composite && node && node != composite) {
+    who += "in " + std::string(node->kind().toQualString()) + ": ";
+  }
+  throw ConversionRefused({code, who + reason}, visible ? util::locationOf(*visible) : Location{},
                           "let this operator run in PyTorch, or register a converter of your own for it");
 }
 

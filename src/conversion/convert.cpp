@@ -1,118 +1,13 @@
 #include "conversion/conversion.h"
 
-#include "conversion/evaluators/evaluators.h"
+#include "conversion/ivalues.h"
+#include "conversion/walk.h"
 
 namespace torchtrt::conversion {
 namespace {
 
 using torch::jit::Block;
-using torch::jit::Node;
 using torch::jit::Value;
-namespace prim = torch::jit::prim;
-
-void convertNodes(ConversionCtx& ctx, const Block& block);
-
-// Document 002's text.
-[[noreturn]] void throwUnsupported(const Node& node) {
-  std::ostringstream text;
-  text << "unable to convert node: " << util::node_info(&node);
-  const auto* schema = node.maybeSchema();
-  if (schema) {
-    text << "\n  schema: " << *schema;
-  }
-  const auto refusal = refusalOf(node);
-  text << "\n  "
-       << (refusal ? refusal->reason : "no converter is registered for " + std::string(node.kind().toQualString()));
-  throw CompileError(
-      ErrorCode::kUnsupportedOperator, text.str(), util::locationOf(node),
-      "let it run in PyTorch (require_full_compilation = false), or write a converter and register it with "
-      "RegisterNodeConversionPatterns().pattern({schema, converter})");
-}
-
-bool known(const ConversionCtx& ctx, const Value* value) {
-  return ctx.value_tensor_map.count(value) != 0 || ctx.evaluated_value_map.count(value) != 0;
-}
-
-// The condition is known while compiling, or the node cannot be part of an engine.
-void convertIf(ConversionCtx& ctx, const Node& node) {
-  const auto condition = lookUp(ctx, node.input());
-  if (!condition || !condition->isBool()) {
-    ctx.refuse("control-flow", "the condition has to be known while compiling");
-  }
-  const Block& taken = *node.blocks()[condition->toBool() ? 0 : 1];
-  convertNodes(ctx, taken);
-  for (size_t i = 0; i < node.outputs().size(); ++i) {
-    const auto value = lookUp(ctx, taken.outputs()[i]);
-    if (!value) {
-      throwUnsupported(node);
-    }
-    associate(ctx, node.outputs()[i], *value);
-  }
-}
-
-void callConverter(ConversionCtx& ctx, const Node& node, const OpConverter& converter) {
-  args arguments;
-  for (size_t i = 0; i < node.inputs().size(); ++i) {
-    arguments.emplace_back(&ctx, node.inputs()[i], i);
-  }
-  if (!converter(&ctx, &node, arguments)) {
-    ctx.refuse("converter", "its converter gave up");
-  }
-  for (const Value* output : node.outputs()) {
-    if (!known(ctx, output)) {
-      ctx.refuse("converter", "its converter left output %" + output->debugName() + " without a tensor");
-    }
-    const auto tensor = ctx.value_tensor_map.find(output);
-    if (tensor != ctx.value_tensor_map.end()) {
-      tensor->second->getDimensions();  // inferred now, so that operands that do not fit are told of this node
-    }
-  }
-}
-
-void convertNode(ConversionCtx& ctx, const Node& node) {
-  ctx.node = &node;
-  ctx.net->setCurrentLocation(util::locationOf(node));
-  if (node.kind() == prim::If) {
-    convertIf(ctx, node);
-  } else if (!evaluators::evaluate(ctx, node)) {
-    const OpConverter* converter = NodeConverterRegistry::instance().find(node);
-    if (!converter) {
-      throwUnsupported(node);
-    }
-    callConverter(ctx, node, *converter);
-  }
-}
-
-// What a converter throws without saying where gets the node's place.
-void convertNodes(ConversionCtx& ctx, const Block& block) {
-  for (const Node* node : block.nodes()) {
-    try {
-      convertNode(ctx, *node);
-    } catch (const ConversionRefused& error) {
-      if (!error.location().empty()) {
-        throw;
-      }
-      throw ConversionRefused(
-          {error.refusal().code, std::string(node->kind().toQualString()) + ": " + error.refusal().reason},
-          util::locationOf(*node), error.advice());
-    } catch (const CompileError& error) {
-      if (error.code() == ErrorCode::kInvalidNetwork) {
-        throw CompileError(ErrorCode::kConversionFailed,
-                           std::string(node->kind().toQualString()) + ": " + error.message(), util::locationOf(*node),
-                           error.advice());
-      }
-      if (!error.location().empty() || error.code() == ErrorCode::kUnsupportedOperator) {
-        throw;
-      }
-      throw CompileError(error.code(), std::string(node->kind().toQualString()) + ": " + error.message(),
-                         util::locationOf(*node), error.advice());
-    } catch (const c10::Error& error) {
-      throw CompileError(ErrorCode::kConversionFailed,
-                         std::string(node->kind().toQualString()) + ": " + error.what_without_backtrace(),
-                         util::locationOf(*node));
-    }
-  }
-}
 
 // Tensors of an output in order; tuples and lists are taken apart.
 void collectOutputs(ConversionCtx& ctx, const IValue& value, std::vector<network::Tensor*>* outputs) {
@@ -179,7 +74,7 @@ std::unique_ptr<network::Network> convert(const Block& block, const ConversionRe
     markOutputs(ctx, block, request);
   } catch (...) {
     if (request.failed_node != nullptr) {
-      *request.failed_node = ctx.node;
+      *request.failed_node = ctx.composite ? ctx.composite : ctx.node;
     }
     throw;
   }

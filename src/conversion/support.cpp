@@ -47,10 +47,19 @@ bool asksForType(const Node& node) {
   return kinds.count(node.kind().toQualString()) != 0;
 }
 
+// A loop's first block input, which is known where the number of trips is.
+bool isTripNumber(const Value& value) {
+  const Node* loop = value.node()->kind() == prim::Param ? value.node()->owningBlock()->owningNode() : nullptr;
+  return loop && loop->kind() == prim::Loop && value.offset() == 0;
+}
+
 // Whether the value follows from constants, shapes and dtypes.
 bool isKnown(const Value& value, int depth) {
   const Node& node = *value.node();
   if (node.kind() == prim::Constant || node.kind() == prim::Uninitialized) {
+    return true;
+  }
+  if (isTripNumber(value)) {
     return true;
   }
   if (depth > kMaxDepth || node.kind() == prim::Param || node.kind() == prim::If || node.kind() == prim::Loop) {
@@ -90,6 +99,14 @@ std::optional<Refusal> refusalOfIf(const Node& node) {
   return refusal ? refusal : refusalOfBlock(*node.blocks()[1]);
 }
 
+std::optional<Refusal> refusalOfLoop(const Node& node) {
+  const Block& body = *node.blocks()[0];
+  if (!isKnown(*node.inputs()[0], 0) || !isKnown(*node.inputs()[1], 0) || !isKnown(*body.outputs()[0], 0)) {
+    return Refusal{"control-flow", "the number of trips is not known while compiling"};
+  }
+  return refusalOfBlock(body);
+}
+
 // Numbers made from a tensor's elements, which only exist at run time.
 bool readsData(const Node& node) {
   const bool makes_tensors = std::any_of(node.outputs().begin(), node.outputs().end(),
@@ -100,14 +117,18 @@ bool readsData(const Node& node) {
 }
 
 // Recurrent layers are said to be random for the dropout between their layers, whether or not there is any.
-bool isRandom(const Node& node) {
+enum class Dropout : uint8_t { kNoSuchArgument, kNone, kSome };
+
+Dropout dropoutOf(const Node& node) {
+  if (!node.maybeSchema() || !node.schema().argumentIndexWithName("dropout")) {
+    return Dropout::kNoSuchArgument;
+  }
   const auto is_constant = [&node](const char* name, const auto& value) {
     const auto index = node.schema().argumentIndexWithName(name);
     const auto constant = index ? torch::jit::toIValue(node.input(*index)) : std::nullopt;
     return constant && *constant == torch::jit::IValue(value);
   };
-  return node.isNondeterministic() &&
-         !(node.maybeSchema() && (is_constant("train", false) || is_constant("dropout", 0.0)));
+  return is_constant("train", false) || is_constant("dropout", 0.0) ? Dropout::kNone : Dropout::kSome;
 }
 
 bool isEvaluated(const Node& node) {
@@ -131,10 +152,14 @@ std::optional<Refusal> refusalOf(const Node& node) {
     return refusalOfIf(node);
   }
   if (node.kind() == prim::Loop) {
-    return Refusal{"control-flow", "the number of trips is not known while compiling"};
+    return refusalOfLoop(node);
   }
   if (node.kind() == prim::GetAttr || node.kind() == prim::SetAttr) {
     return Refusal{"state", "attribute '" + node.s(torch::jit::attr::name) + "' changes from call to call"};
+  }
+  const Refusal random = {"random", kind + " gives different results at every call"};
+  if (dropoutOf(node) == Dropout::kSome) {
+    return random;
   }
   if (NodeConverterRegistry::instance().has(node)) {
     return std::nullopt;
@@ -145,8 +170,8 @@ std::optional<Refusal> refusalOf(const Node& node) {
   if (node.hasSideEffects()) {
     return Refusal{"side-effects", kind + " has effects beside its results"};
   }
-  if (isRandom(node)) {
-    return Refusal{"random", kind + " gives different results at every call"};
+  if (node.isNondeterministic() && dropoutOf(node) == Dropout::kNoSuchArgument) {
+    return random;
   }
   if (isEvaluated(node)) {
     return std::nullopt;

@@ -4,79 +4,12 @@ An entry's function is traced with the inputs of a case and compiled, so what is
 optimization, kernels. Dtypes that eager PyTorch refuses are left out when the tests are collected.
 """
 
-import dataclasses
-from collections.abc import Callable
-
 import torch
 import torch.nn.functional as F
 
-FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
-INTEGERS = (torch.int64, torch.int32, torch.int8, torch.uint8)
-BOOL = (torch.bool,)
-NUMBERS = FLOATS + INTEGERS
-ALL = NUMBERS + BOOL
-
-
-@dataclasses.dataclass(frozen=True)
-class Tensor:
-    """How to make an input: shape, layout, and the range its values come from."""
-
-    shape: tuple[int, ...]
-    layout: str = "contiguous"  # or "transposed", "channels_last", "expanded", "sliced"
-    low: float = -3.0
-    high: float = 3.0
-    dtype: torch.dtype | None = None  # the table's otherwise
-
-    def make(self, dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
-        dtype = self.dtype or dtype
-        shape = list(self.shape)
-        if self.layout == "sliced":
-            shape[-1] *= 2
-        elif self.layout == "transposed":
-            shape = shape[::-1]
-        if dtype == torch.bool:
-            value = torch.rand(shape, generator=generator) < 0.5
-        elif dtype.is_floating_point:
-            value = (torch.rand(shape, generator=generator, dtype=torch.float64) * (self.high - self.low) + self.low).to(dtype)
-        else:
-            low = max(self.low, 0) if dtype == torch.uint8 else self.low
-            value = torch.randint(int(low), max(int(self.high), int(low) + 1), shape, generator=generator).to(dtype)
-        if self.layout == "sliced":
-            return value[..., ::2]
-        if self.layout == "transposed":
-            return value.permute(*reversed(range(value.dim())))
-        if self.layout == "channels_last":
-            return value.contiguous(memory_format=torch.channels_last)
-        if self.layout == "expanded":
-            return value.narrow(0, 0, 1).expand(shape)
-        return value
-
-
-@dataclasses.dataclass(frozen=True)
-class Operator:
-    name: str
-    function: Callable
-    cases: tuple[tuple[Tensor, ...], ...]
-    dtypes: tuple[torch.dtype, ...] = FLOATS
-
-
-def t(*shape: int, **options) -> Tensor:
-    return Tensor(shape, **options)
-
-
-def unary_cases(low: float = -3.0, high: float = 3.0) -> tuple:
-    r = {"low": low, "high": high}
-    return tuple((tensor,) for tensor in [
-        t(2, 3, 4, 5, **r), t(33, **r), t(**r), t(0, 3, **r), t(3, 1, 7, **r), t(5, 4, layout="transposed", **r),
-        t(2, 6, 5, 3, layout="channels_last", **r), t(4, 9, layout="sliced", **r), t(4, 3, layout="expanded", **r)])
-
-
-BINARY = ((t(2, 3, 4), t(2, 3, 4)), (t(2, 3, 4), t(4)), (t(2, 1, 4), t(3, 1)), (t(), t(3)), (t(0, 2), t(1, 2)),
-          (t(4, 5, layout="transposed"), t(4, 5)), (t(2, 3, 4, 5, layout="channels_last"), t(3, 1, 1)),
-          (t(2, 8, 3, 3, layout="channels_last"), t(2, 8, 3, 3)), (t(3, 17), t(3, 17, layout="expanded")))
-POSITIVE = tuple(tuple(dataclasses.replace(x, low=1.0, high=5.0) for x in case) for case in BINARY)
-IMAGE = ((t(2, 3, 9, 11),), (t(1, 5, 8, 8, layout="channels_last"),), (t(0, 3, 9, 9),), (t(2, 33, 7, 7),))
-MATRIX = ((t(3, 5),), (t(2, 3, 4),), (t(2, 3, 4, 5),), (t(5, 4, layout="transposed"),), (t(0, 4),))
+import operator_table_arrays
+import operator_table_networks
+from operator_case import ALL, BINARY, BOOL, FLOATS, IMAGE, INTEGERS, MATRIX, NUMBERS, POSITIVE, Operator, t, unary_cases
 
 ACTIVATIONS = [
     ("relu", torch.relu, NUMBERS), ("relu6", F.relu6, NUMBERS), ("sigmoid", torch.sigmoid, ALL), ("tanh", torch.tanh, ALL),
@@ -215,4 +148,6 @@ TABLE: list[Operator] = [
     Operator("where_scalar", lambda c, x: torch.where(c, x, 0.0), ((t(2, 3, dtype=torch.bool), t(2, 3)),)),
     Operator("attention", lambda q, k, v: F.scaled_dot_product_attention(q, k, v), ((t(2, 2, 5, 8), t(2, 2, 7, 8), t(2, 2, 7, 8)),)),
     Operator("attention_causal", lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=0.3), ((t(2, 2, 5, 8), t(2, 2, 5, 8), t(2, 2, 5, 8)),)),
+    *operator_table_arrays.TABLE,
+    *operator_table_networks.TABLE,
 ]

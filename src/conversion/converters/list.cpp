@@ -1,5 +1,7 @@
 #include "conversion/converters/list.h"
 
+#include "conversion/composites/composite.h"
+
 namespace torchtrt::conversion::converters {
 
 void addAll(NodeConverterRegistry& registry) {
@@ -13,12 +15,18 @@ void addAll(NodeConverterRegistry& registry) {
   addReductions(registry);
   addShuffles(registry);
   addSelections(registry);
+  addScatters(registry);
+  addCumulatives(registry);
+  addEinsum(registry);
+  addRecurrences(registry);
+  addSamplings(registry);
   addCombinations(registry);
   addPaddings(registry);
   addResizes(registry);
   addCasts(registry);
   addFills(registry);
   addAttention(registry);
+  composites::addAll(registry);
 }
 
 }  // namespace torchtrt::conversion::converters

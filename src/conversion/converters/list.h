@@ -15,6 +15,11 @@ void addPoolings(NodeConverterRegistry& registry);
 void addReductions(NodeConverterRegistry& registry);
 void addShuffles(NodeConverterRegistry& registry);
 void addSelections(NodeConverterRegistry& registry);
+void addScatters(NodeConverterRegistry& registry);
+void addCumulatives(NodeConverterRegistry& registry);
+void addEinsum(NodeConverterRegistry& registry);
+void addRecurrences(NodeConverterRegistry& registry);
+void addSamplings(NodeConverterRegistry& registry);
 void addCombinations(NodeConverterRegistry& registry);
 void addPaddings(NodeConverterRegistry& registry);
 void addResizes(NodeConverterRegistry& registry);
@@ -22,6 +27,6 @@ void addCasts(NodeConverterRegistry& registry);
 void addFills(NodeConverterRegistry& registry);
 void addAttention(NodeConverterRegistry& registry);
 
-void addAll(NodeConverterRegistry& registry);  // all of the above
+void addAll(NodeConverterRegistry& registry);  // all of the above, and those written in TorchScript
 
 }  // namespace torchtrt::conversion::converters

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "conversion/converters/call.h"
+#include "conversion/converters/indexing.h"
 #include "conversion/converters/list.h"
 #include "conversion/ivalues.h"
 
@@ -195,11 +196,6 @@ Tensor& roll(Call& call) {
   return *result;
 }
 
-Tensor& asIndices(const Call& call, Tensor& indices) {
-  const DType dtype = indices.getType();
-  return dtype == DType::kInt32 || dtype == DType::kInt64 ? indices : call.cast(indices, DType::kInt64);
-}
-
 // self, dim, index
 Tensor& indexSelect(Call& call) {
   Tensor& x = call.tensor(0);
@@ -261,46 +257,8 @@ Tensor& take(Call& call) {
   return *call.net.addGather(flat, asIndices(call, call.tensor(1)), 0)->getOutput(0);
 }
 
-struct IndexedAxes {
-  std::vector<Tensor*> indices;  // broadcast against each other by arithmetic
-  std::vector<int64_t> axes;
-};
-
-IndexedAxes indexedAxes(const Call& call) {
-  IndexedAxes indexed;
-  const at::ArrayRef<torch::jit::IValue> list = call.arg(1).IValue()->toListRef();
-  for (size_t i = 0; i < list.size(); ++i) {
-    const torch::jit::IValue& element = list[i];
-    if (element.isNone() || (element.isTensor() && !element.toTensor().defined())) {
-      continue;
-    }
-    Tensor* tensor = element.isTensor() ? call.ctx.constant(element.toTensor()) : tensorIn(element);
-    if (!tensor || tensor->getType() == DType::kBool || tensor->getType() == DType::kUInt8) {
-      call.refuse("data-dependent", "the size of the result depends on the values of a mask");
-    }
-    indexed.indices.push_back(&call.cast(*tensor, DType::kInt64));
-    indexed.axes.push_back(static_cast<int64_t>(i));
-  }
-  return indexed;
-}
-
-// Row-major position of the indexed elements among the indexed axes, negative indices counted from the end.
-Tensor& flatIndex(const Call& call, const Tensor& x, const IndexedAxes& indexed) {
-  Tensor* flat = nullptr;
-  for (size_t i = 0; i < indexed.axes.size(); ++i) {
-    const int64_t size = call.number(dimOf(x, indexed.axes[i]), "the size of an indexed dimension");
-    Tensor& index = *indexed.indices[i];
-    Tensor& is_negative = call.elementwise("less", index, call.constant(0, DType::kInt64));
-    Tensor& wrapped = call.elementwise("sum", index, call.constant(size, DType::kInt64));
-    Tensor& positive = call.add(LayerType::kSELECT, {&is_negative, &wrapped, &index});
-    flat = flat
-               ? &call.elementwise("sum", call.elementwise("prod", *flat, call.constant(size, DType::kInt64)), positive)
-               : &positive;
-  }
-  return *flat;
-}
-
-// x[:, i, j]: the indexed axes, which have to be neighbours, become one, from which elements are taken.
+// The indexed axes become one, from which elements are taken. It stays where the axes were if they are neighbours, and
+// comes first if not.
 Tensor& index(Call& call) {
   Tensor& x = call.tensor(0);
   const IndexedAxes indexed = indexedAxes(call);
@@ -308,13 +266,13 @@ Tensor& index(Call& call) {
     return x;
   }
   const int64_t first = indexed.axes.front();
-  if (indexed.axes.size() == 1) {
-    return *call.net.addGather(x, *indexed.indices[0], first)->getOutput(0);
-  }
-  if (indexed.axes.back() - first + 1 != static_cast<int64_t>(indexed.axes.size())) {
-    call.refuse("argument", "the indexed dimensions have to be neighbours");
-  }
   Tensor& positions = flatIndex(call, x, indexed);
+  if (!areNeighbours(indexed.axes)) {
+    return *call.net.addGather(*bringToFront(call, x, indexed.axes).merged, positions, 0)->getOutput(0);
+  }
+  if (indexed.axes.size() == 1) {
+    return *call.net.addGather(x, positions, first)->getOutput(0);
+  }
   std::vector<Dim> dims = x.getDimensions().vec();
   Dim merged = 1;
   for (const int64_t axis : indexed.axes) {
@@ -351,13 +309,19 @@ Tensor& selectScatter(Call& call) {
 Tensor& sliceScatter(Call& call) {
   Tensor& x = call.tensor(0);
   const int64_t axis = call.axis(2, x.rank());
-  if (call.integer(5) != 1) {
-    call.refuse("argument", "argument 'step' has to be 1");
-  }
   const Dim& size = dimOf(x, axis);
   const Dim start = call.isNone(3) ? Dim(0) : clampedBound(call, call.dim(3), size);
   const Dim end = call.isNone(4) || call.dim(4) == Dim(INT64_MAX) ? size : clampedBound(call, call.dim(4), size);
-  return replacePart(call, x, call.tensor(1), axis, start, larger(call, end - start, 0));
+  const Dim length = larger(call, end - start, 0);
+  const int64_t step = call.integer(5);
+  if (step == 1) {
+    return replacePart(call, x, call.tensor(1), axis, start, length);
+  }
+  const int64_t first = call.number(start, "the start of a slice with a step");
+  const int64_t count = (call.number(length, "the length of a slice with a step") + step - 1) / step;
+  Tensor& places = *call.ctx.constant(at::arange(count, at::kLong) * step + first);
+  return call.add(LayerType::kSCATTER, {&x, &places, &call.cast(call.tensor(1), x.getType())},
+                  attributes({{"axis", axis}}));
 }
 
 }  // namespace

@@ -31,15 +31,15 @@ TEST(Registry, AUsersConverterIsFoundByItsSchema) {
 graph(%x : Tensor):
   %k : int = prim::Constant[value=1]()
   %axis : int = prim::Constant[value=0]()
-  %y : Tensor = aten::cumsum(%x, %axis, %k)
+  %y : Tensor = aten::renorm(%x, %k, %axis, %k)
   return (%y))";
   const std::vector<Spec> inputs = {{DType::kFloat32, {2, 3}}};
   EXPECT_THAT(errorOf(text, inputs), HasSubstr("[C001] unable to convert node"));
-  RegisterNodeConversionPatterns().pattern({"aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> (Tensor)",
+  RegisterNodeConversionPatterns().pattern({"aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> (Tensor)",
                                             [](ConversionCtx* ctx, const torch::jit::Node* n, args& args) -> bool {
                                               auto in = args[0].ITensor();
-                                              EXPECT_EQ(args[1].unwrapToInt(), 0);
-                                              EXPECT_EQ(args[2].unwrapToInt(7), 1);
+                                              EXPECT_EQ(args[2].unwrapToInt(), 0);
+                                              EXPECT_EQ(args[3].unwrapToInt(7), 1);
                                               auto shuffle = ctx->net->addShuffle(*in);
                                               shuffle->setReshapeDimensions(
                                                   util::toDims(util::toVec(in->getDimensions())));
@@ -61,16 +61,18 @@ TEST(Registry, TextThatIsNoSchemaIsRefused) {
 
 // Document 002's text: the node, its schema, its source line, what to do.
 TEST(Errors, AnUnsupportedOperator) {
-  EXPECT_THAT(errorOf(R"(
+  EXPECT_THAT(
+      errorOf(R"(
 graph(%x : Tensor):
   %axis : int = prim::Constant[value=0]()
-  %y : Tensor = aten::cumprod(%x, %axis, %axis)
+  %none : NoneType = prim::Constant()
+  %y : Tensor = aten::fft_fft(%x, %none, %axis, %none)
   return (%y))",
-                      {{DType::kFloat32, {2, 3}}}),
-              AllOf(HasSubstr("[C001] unable to convert node: %2 : Tensor = aten::cumprod(%x, %1, %1)"),
-                    HasSubstr("schema: aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"),
-                    HasSubstr("no converter is registered for aten::cumprod"),
-                    HasSubstr("RegisterNodeConversionPatterns().pattern({schema, converter})")));
+              {{DType::kFloat32, {2, 3}}}),
+      AllOf(HasSubstr("[C001] unable to convert node: %3 : Tensor = aten::fft_fft(%x, %2, %1, %2)"),
+            HasSubstr("schema: aten::fft_fft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"),
+            HasSubstr("no converter is registered for aten::fft_fft"),
+            HasSubstr("RegisterNodeConversionPatterns().pattern({schema, converter})")));
 }
 
 std::string refusalCodeOf(const std::string& text) {
@@ -86,7 +88,7 @@ std::string refusalCodeOf(const std::string& text) {
 TEST(Refusals, SayWhy) {
   EXPECT_EQ(refusalCodeOf("graph(%x : Tensor):\n  %y : Tensor = aten::relu(%x)\n  return (%y)"), "none");
   EXPECT_EQ(refusalCodeOf("graph(%x : Tensor):\n  %y : Tensor = aten::relu_(%x)\n  return (%y)"), "mutation");
-  EXPECT_EQ(refusalCodeOf("graph(%x : Tensor):\n  %y : Tensor = aten::trace(%x)\n  return (%y)"), "no-converter");
+  EXPECT_EQ(refusalCodeOf("graph(%x : Tensor):\n  %y : Tensor = aten::det(%x)\n  return (%y)"), "no-converter");
   EXPECT_EQ(refusalCodeOf("graph(%x : Tensor):\n  %n : NoneType = prim::Constant()\n"
                           "  %y : Tensor = aten::bernoulli(%x, %n)\n  return (%y)"),
             "random");

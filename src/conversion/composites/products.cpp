@@ -1,0 +1,124 @@
+#include "conversion/composites/composite.h"
+
+namespace torchtrt::conversion::composites {
+namespace {
+
+void addVectorProducts(NodeConverterRegistry& registry) {
+  add(registry, "aten::outer", "  return self.unsqueeze(1) * vec2");
+  add(registry, "aten::vdot", "  return torch.dot(self, other)");
+  add(registry, "aten::inner", R"(
+  if self.dim() == 0 or other.dim() == 0:
+    return self * other
+  return torch.tensordot(self, other, [-1], [-1]))");
+  add(registry, "aten::kron", R"(
+  a = self
+  b = other
+  while a.dim() < b.dim():
+    a = a.unsqueeze(0)
+  while b.dim() < a.dim():
+    b = b.unsqueeze(0)
+  shape: List[int] = []
+  for i in range(a.dim()):
+    shape.append(a.size(i) * b.size(i))
+  for i in range(a.dim()):
+    a = a.unsqueeze(2 * i + 1)
+    b = b.unsqueeze(2 * i)
+  return (a * b).reshape(shape))");
+  const std::string cross = R"(
+  x = torch.movedim(a, dim, -1)
+  y = torch.movedim(b, dim, -1)
+  forth = torch.tensor([1, 2, 0])
+  back = torch.tensor([2, 0, 1])
+  product = (torch.index_select(x, -1, forth) * torch.index_select(y, -1, back) -
+             torch.index_select(x, -1, back) * torch.index_select(y, -1, forth))
+  return torch.movedim(product, -1, dim))";
+  const std::string broadcast = R"(
+  parts = torch.broadcast_tensors([self, other])
+  a = parts[0]
+  b = parts[1])";
+  add(registry, "aten::linalg_cross", broadcast + cross);
+  add(registry, "aten::cross",
+      broadcast + R"(
+  assert dim is not None, "without dim it depends on sizes which dimension is meant")" +
+          cross);
+}
+
+void addMatrixProducts(NodeConverterRegistry& registry) {
+  add(registry, "aten::tensordot", R"(
+  left: List[int] = []
+  kept: List[int] = []
+  for d in dims_self:
+    left.append(d if d >= 0 else d + self.dim())
+  right: List[int] = []
+  for d in dims_other:
+    right.append(d if d >= 0 else d + other.dim())
+  shape: List[int] = []
+  contracted = 1
+  for d in left:
+    contracted = contracted * self.size(d)
+  for d in range(self.dim()):
+    if d not in left:
+      kept.append(d)
+      shape.append(self.size(d))
+  a = torch.permute(self, kept + left).reshape([-1, contracted])
+  rest: List[int] = []
+  for d in range(other.dim()):
+    if d not in right:
+      rest.append(d)
+      shape.append(other.size(d))
+  b = torch.permute(other, right + rest).reshape([contracted, -1])
+  return torch.mm(a, b).reshape(shape))");
+  add(registry, "aten::addbmm", R"(
+  product = torch.bmm(batch1, batch2).sum(0) * alpha
+  return product if beta == 0 else self * beta + product)");
+  add(registry, "aten::addr", R"(
+  product = torch.outer(vec1, vec2) * alpha
+  return product if beta == 0 else self * beta + product)");
+  add(registry, "aten::chain_matmul", R"(
+  product = matrices[0]
+  for i in range(1, len(matrices)):
+    product = torch.mm(product, matrices[i])
+  return product)");
+  add(registry, "aten::linalg_multi_dot", R"(
+  product = tensors[0]
+  for i in range(1, len(tensors)):
+    product = torch.matmul(product, tensors[i])
+  return product)");
+  add(registry, "aten::linalg_matmul", "  return torch.matmul(self, other)");
+  add(registry, "aten::linalg_vecdot", "  return (x * y).sum(dim)");
+  // x1 [..., i], weight [o, i, j], x2 [..., j]
+  add(registry, "aten::bilinear", R"(
+  halves = torch.einsum("...i,oij->...oj", [input1, weight])
+  y = (halves * input2.unsqueeze(-2)).sum(-1)
+  return y if bias is None else y + bias)");
+}
+
+void addDistances(NodeConverterRegistry& registry) {
+  add(registry, "aten::cosine_similarity", R"(
+  pair = torch.broadcast_tensors([x1, x2])
+  a = torch.clamp_min(torch.linalg_vector_norm(pair[0], 2, [dim], True), eps)
+  b = torch.clamp_min(torch.linalg_vector_norm(pair[1], 2, [dim], True), eps)
+  return (pair[0] / a * (pair[1] / b)).sum(dim))");
+  add(registry, "aten::pairwise_distance", "  return torch.linalg_vector_norm(x1 - x2 + eps, p, [-1], keepdim)");
+  add(registry, "aten::cdist", "  return torch.linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, [-1])");
+  add(registry, "aten::linalg_norm", R"(
+  if ord is None:
+    if dim is None:
+      flat = torch.linalg_vector_norm(self.reshape([-1]), 2, [0], dtype=dtype)
+      return flat.reshape([1] * self.dim()) if keepdim else flat
+    return torch.linalg_vector_norm(self, 2, dim, keepdim, dtype=dtype)
+  if dim is None and self.dim() == 1:
+    return torch.linalg_vector_norm(self, ord, [0], keepdim, dtype=dtype)
+  assert dim is not None and len(dim) == 1, "norms of matrices other than Frobenius's are not computed here"
+  return torch.linalg_vector_norm(self, ord, dim, keepdim, dtype=dtype))");
+}
+
+}  // namespace
+
+void addProducts(NodeConverterRegistry& registry) {
+  addVectorProducts(registry);
+  addMatrixProducts(registry);
+  addDistances(registry);
+}
+
+}  // namespace torchtrt::conversion::composites

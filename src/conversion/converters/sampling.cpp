@@ -1,0 +1,143 @@
+#include <algorithm>
+#include <cmath>
+
+#include "conversion/converters/call.h"
+#include "conversion/converters/list.h"
+
+// Images sampled at given places, and resized with a filter as wide as the step (antialias).
+
+namespace torchtrt::conversion::converters {
+namespace {
+
+// input, grid, interpolation_mode, padding_mode, align_corners
+Tensor& gridSample(Call& call) {
+  static constexpr const char* kModes[] = {"linear", "nearest", "cubic"};
+  static constexpr const char* kPaddings[] = {"zeros", "border", "reflection"};
+  const int64_t mode = call.integer(2), padding = call.integer(3);
+  if (mode < 0 || mode > 2 || padding < 0 || padding > 2) {
+    call.refuse("argument", "interpolation_mode and padding_mode have to be 0, 1 or 2");
+  }
+  Tensor& input = call.tensor(0);
+  return call.add(LayerType::kGRID_SAMPLE, {&input, &call.cast(call.tensor(1), input.getType())},
+                  attributes({{"mode", std::string(kModes[mode])},
+                              {"padding", std::string(kPaddings[padding])},
+                              {"align_corners", call.flag(4)}}));
+}
+
+template <typename T>
+T linearFilter(T x) {
+  return std::max(T(0), 1 - std::abs(x));
+}
+
+template <typename T>
+T cubicFilter(T x) {
+  constexpr T kA = T(-0.5);
+  x = std::abs(x);
+  if (x < 1) {
+    return ((kA + 2) * x - (kA + 3)) * x * x + 1;
+  }
+  return x < 2 ? (((x - 5) * x + 8) * x - 4) * kA : 0;
+}
+
+// Row i says how much of every input element output i takes, in the input's precision as PyTorch computes it.
+template <bool cubic, typename T>
+at::Tensor filterMatrix(int64_t in, int64_t out, bool align_corners, std::optional<double> scale_factor) {
+  T scale = 0;
+  if (align_corners) {
+    scale = out > 1 ? static_cast<T>(in - 1) / static_cast<T>(out - 1) : 0;
+  } else {
+    scale = scale_factor && *scale_factor > 0 ? static_cast<T>(1 / *scale_factor)
+                                              : static_cast<T>(in) / static_cast<T>(out);
+  }
+  const T support = T(cubic ? 2 : 1) * std::max(scale, T(1));
+  const T inverse = scale >= 1 ? 1 / scale : T(1);
+  at::Tensor matrix = at::zeros({out, in}, c10::CppTypeToScalarType<T>::value);
+  auto rows = matrix.accessor<T, 2>();
+  for (int64_t i = 0; i < out; ++i) {
+    const T center = scale * (static_cast<T>(i) + T(0.5));
+    const int64_t first = std::max<int64_t>(static_cast<int64_t>(center - support + T(0.5)), 0);
+    const int64_t last = std::min<int64_t>(static_cast<int64_t>(center + support + T(0.5)), in);
+    T total = 0;
+    for (int64_t j = first; j < last; ++j) {
+      const T place = (static_cast<T>(j) - center + T(0.5)) * inverse;
+      rows[i][j] = cubic ? cubicFilter(place) : linearFilter(place);
+      total += rows[i][j];
+    }
+    for (int64_t j = first; j < last && total != 0; ++j) {
+      rows[i][j] /= total;
+    }
+  }
+  return matrix;
+}
+
+// Both axes are products with constant matrices, width first.
+template <bool cubic>
+Tensor& resizeSmoothly(const Call& call, const std::vector<int64_t>& size, bool align_corners,
+                       const std::vector<std::optional<double>>& scales) {
+  Tensor& given = call.tensor(0);
+  if (!isFloating(given.getType())) {
+    call.refuse("dtype", "antialiased resizing of whole numbers rounds in steps of its own");
+  }
+  const DType dtype = given.getType() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+  Tensor& x = call.cast(given, dtype);
+  const auto matrix = [&](int axis) -> Tensor& {
+    const int64_t in = call.number(x.getDimensions()[x.rank() - 2 + axis], "the size of a dimension to resize");
+    const auto at = static_cast<size_t>(axis);
+    const auto weights = dtype == DType::kFloat64 ? filterMatrix<cubic, double> : filterMatrix<cubic, float>;
+    return *call.ctx.constant(weights(in, size.at(at), align_corners, scales[at]));
+  };
+  Tensor& narrowed = call.add(LayerType::kMATRIX_MULTIPLY, {&x, &matrix(1)}, attributes({{"transpose_b", true}}));
+  return call.cast(call.add(LayerType::kMATRIX_MULTIPLY, {&matrix(0), &narrowed}), given.getType());
+}
+
+// self, output_size, align_corners, scales_h, scales_w
+template <bool cubic>
+Tensor& toSize(Call& call) {
+  const auto scale = [&](size_t i) { return call.isNone(i) ? std::nullopt : std::optional(call.real(i)); };
+  return resizeSmoothly<cubic>(call, call.integers(1), call.flag(2), {scale(3), scale(4)});
+}
+
+// input, output_size or None, align_corners, scale_factors or None
+template <bool cubic>
+Tensor& toSizeOrScale(Call& call) {
+  if (!call.isNone(1)) {
+    return resizeSmoothly<cubic>(call, call.integers(1), call.flag(2), {std::nullopt, std::nullopt});
+  }
+  const std::vector<double> factors = call.arg(3).unwrapToDoubleList().vec();
+  const Tensor& x = call.tensor(0);
+  std::vector<int64_t> size;
+  for (int i = 0; i < 2; ++i) {
+    const int64_t in = call.number(x.getDimensions()[x.rank() - 2 + i], "the size of a dimension to resize");
+    size.push_back(static_cast<int64_t>(std::floor(static_cast<double>(in) * factors.at(static_cast<size_t>(i)))));
+  }
+  return resizeSmoothly<cubic>(call, size, call.flag(2), {factors[0], factors[1]});
+}
+
+}  // namespace
+
+void addSamplings(NodeConverterRegistry& registry) {
+  for (const char* name : {"grid_sampler", "grid_sampler_2d", "grid_sampler_3d"}) {
+    registry.add(std::string("aten::") + name +
+                     "(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> "
+                     "Tensor",
+                 one(gridSample));
+  }
+  registry.add(
+      "aten::_upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, "
+      "float? scales_w=None) -> Tensor",
+      one(toSize<false>));
+  registry.add(
+      "aten::_upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, "
+      "float? scales_w=None) -> Tensor",
+      one(toSize<true>));
+  registry.add(
+      "aten::_upsample_bilinear2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? "
+      "scale_factors) -> Tensor",
+      one(toSizeOrScale<false>));
+  registry.add(
+      "aten::_upsample_bicubic2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? "
+      "scale_factors) -> Tensor",
+      one(toSizeOrScale<true>));
+}
+
+}  // namespace torchtrt::conversion::converters

@@ -1,0 +1,13 @@
+// The walk over a block's nodes: evaluators first, then converters, prim::If and prim::Loop where they are decided
+// while compiling. For convert() and for converters that are written in TorchScript.
+#pragma once
+
+#include "torchtrt/conversion.h"
+
+namespace torchtrt::conversion {
+
+// Converts every node of the block, whose inputs are associated already. What a converter throws without saying where
+// gets the node's place.
+void convertNodes(ConversionCtx& ctx, const torch::jit::Block& block);
+
+}  // namespace torchtrt::conversion

@@ -1,0 +1,75 @@
+"""What the lines of the operator table are made of: how inputs are made, what an operator is, and the shapes that many share."""
+
+import dataclasses
+from collections.abc import Callable
+
+import torch
+
+FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+INTEGERS = (torch.int64, torch.int32, torch.int8, torch.uint8)
+BOOL = (torch.bool,)
+NUMBERS = FLOATS + INTEGERS
+ALL = NUMBERS + BOOL
+
+
+@dataclasses.dataclass(frozen=True)
+class Tensor:
+    """How to make an input: shape, layout, and the range its values come from."""
+
+    shape: tuple[int, ...]
+    layout: str = "contiguous"  # or "transposed", "channels_last", "expanded", "sliced"
+    low: float = -3.0
+    high: float = 3.0
+    dtype: torch.dtype | None = None  # the table's otherwise
+
+    def make(self, dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
+        dtype = self.dtype or dtype
+        shape = list(self.shape)
+        if self.layout == "sliced":
+            shape[-1] *= 2
+        elif self.layout == "transposed":
+            shape = shape[::-1]
+        if dtype == torch.bool:
+            value = torch.rand(shape, generator=generator) < 0.5
+        elif dtype.is_floating_point:
+            value = (torch.rand(shape, generator=generator, dtype=torch.float64) * (self.high - self.low) + self.low).to(dtype)
+        else:
+            low = max(self.low, 0) if dtype == torch.uint8 else self.low
+            value = torch.randint(int(low), max(int(self.high), int(low) + 1), shape, generator=generator).to(dtype)
+        if self.layout == "sliced":
+            return value[..., ::2]
+        if self.layout == "transposed":
+            return value.permute(*reversed(range(value.dim())))
+        if self.layout == "channels_last":
+            return value.contiguous(memory_format=torch.channels_last)
+        if self.layout == "expanded":
+            return value.narrow(0, 0, 1).expand(shape)
+        return value
+
+
+@dataclasses.dataclass(frozen=True)
+class Operator:
+    name: str
+    function: Callable
+    cases: tuple[tuple[Tensor, ...], ...]
+    dtypes: tuple[torch.dtype, ...] = FLOATS
+    dynamic: bool = True  # whether the function as traced means something for other batches
+
+
+def t(*shape: int, **options) -> Tensor:
+    return Tensor(shape, **options)
+
+
+def unary_cases(low: float = -3.0, high: float = 3.0) -> tuple:
+    r = {"low": low, "high": high}
+    return tuple((tensor,) for tensor in [
+        t(2, 3, 4, 5, **r), t(33, **r), t(**r), t(0, 3, **r), t(3, 1, 7, **r), t(5, 4, layout="transposed", **r),
+        t(2, 6, 5, 3, layout="channels_last", **r), t(4, 9, layout="sliced", **r), t(4, 3, layout="expanded", **r)])
+
+
+BINARY = ((t(2, 3, 4), t(2, 3, 4)), (t(2, 3, 4), t(4)), (t(2, 1, 4), t(3, 1)), (t(), t(3)), (t(0, 2), t(1, 2)),
+          (t(4, 5, layout="transposed"), t(4, 5)), (t(2, 3, 4, 5, layout="channels_last"), t(3, 1, 1)),
+          (t(2, 8, 3, 3, layout="channels_last"), t(2, 8, 3, 3)), (t(3, 17), t(3, 17, layout="expanded")))
+POSITIVE = tuple(tuple(dataclasses.replace(x, low=1.0, high=5.0) for x in case) for case in BINARY)
+IMAGE = ((t(2, 3, 9, 11),), (t(1, 5, 8, 8, layout="channels_last"),), (t(0, 3, 9, 9),), (t(2, 33, 7, 7),))
+MATRIX = ((t(3, 5),), (t(2, 3, 4),), (t(2, 3, 4, 5),), (t(5, 4, layout="transposed"),), (t(0, 4),))

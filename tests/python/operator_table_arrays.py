@@ -1,0 +1,103 @@
+"""Lines of the operator table for functions over whole arrays: other names, arithmetic, rearrangement, indexing, products, statistics."""
+
+import torch
+import torch.nn.functional as F
+
+from operator_case import ALL, BINARY, BOOL, FLOATS, INTEGERS, MATRIX, NUMBERS, POSITIVE, Operator, t
+
+INDEX = {"dtype": torch.int64, "low": 0}
+VECTORS = ((t(5), t(5)),)
+PAIR = ((t(2, 3, 4), t(2, 3, 4)), (t(2, 3, 4), t(4)), (t(0, 4), t(0, 4)), (t(), t()), (t(5, 4, layout="transposed"), t(5, 4)))
+GRIDS = ((t(4, 5),), (t(2, 3, 4),), (t(3, 4, layout="transposed"),), (t(0, 3),))
+
+UNARY = [
+    ("absolute", torch.absolute, NUMBERS), ("negative", torch.negative, NUMBERS), ("arctan", torch.arctan, ALL), ("arcsinh", torch.arcsinh, ALL),
+    ("expit", torch.special.expit, ALL), ("gammaln", lambda x: torch.special.gammaln(x.abs() + 1), FLOATS), ("ravel", torch.ravel, ALL), ("sinc", torch.sinc, ALL),
+    ("rad2deg", torch.rad2deg, NUMBERS), ("deg2rad", torch.deg2rad, NUMBERS), ("round_decimals", lambda x: torch.round(x, decimals=1), FLOATS[:2]),
+    ("round_tens", lambda x: torch.round(x * 9, decimals=-1), FLOATS[:2]), ("isposinf", lambda x: torch.isposinf(x * float("inf")), FLOATS),
+    ("isneginf", lambda x: torch.isneginf(x * float("inf")), FLOATS), ("isreal", torch.isreal, ALL), ("float_power", lambda x: torch.float_power(x, 2), NUMBERS),
+    ("logit", lambda x: torch.logit(torch.sigmoid(x)), FLOATS[:2]), ("logit_eps", lambda x: torch.logit(x, 0.1), FLOATS[:2]),
+    ("isin_scalar", lambda x: torch.isin(x, 2), INTEGERS), ("aminmax", lambda x: torch.stack(torch.aminmax(x + 0)), NUMBERS),
+    ("nansum", lambda x: torch.nansum(torch.where(x > 1, float("nan"), x), -1), FLOATS), ("nanmean", lambda x: torch.nanmean(torch.where(x > 1, float("nan"), x)), FLOATS),
+    ("shift_left", lambda x: x << 2, INTEGERS), ("shift_right", lambda x: x >> 1, INTEGERS),
+    ("one_hot", lambda x: F.one_hot(x.abs() % 4, 5), (torch.int64,)), ("sum_to_size", lambda x: x.sum_to_size(1, x.shape[-1]), NUMBERS),
+    ("cumsum", lambda x: x.cumsum(-1), ALL), ("cumsum_0", lambda x: x.cumsum(0), ALL), ("cumsum_dtype", lambda x: x.cumsum(-1, dtype=torch.float64), ALL),
+    ("cumprod", lambda x: x.cumprod(-1), ALL), ("logcumsumexp", lambda x: x.logcumsumexp(-1), FLOATS[:2]),
+    ("cummax", lambda x: x.cummax(-1).values, NUMBERS), ("cummin_indices", lambda x: x.cummin(0).indices, NUMBERS),
+]
+BINARIES = [
+    ("greater", torch.greater, ALL), ("less_equal", torch.less_equal, ALL), ("not_equal", torch.not_equal, ALL), ("arctan2", torch.arctan2, FLOATS),
+    ("logaddexp", torch.logaddexp, FLOATS), ("logaddexp2", torch.logaddexp2, FLOATS[:2]), ("fmax", lambda a, b: torch.fmax(a / b, b), FLOATS), ("fmin", torch.fmin, NUMBERS),
+    ("heaviside", torch.heaviside, FLOATS), ("isclose", lambda a, b: torch.isclose(a, b, rtol=0.3, atol=0.1), FLOATS),
+    ("cosine_similarity", lambda a, b: F.cosine_similarity(a, b, -1), FLOATS[:2]), ("pairwise_distance", lambda a, b: F.pairwise_distance(a, b), FLOATS[:2]),
+    ("isin", torch.isin, INTEGERS), ("copy", lambda a, b: torch.zeros_like(a + b).copy_(b) + a, NUMBERS), ("vstack", lambda a, b: torch.vstack((a, a)) + b, NUMBERS),
+    ("masked_scatter", lambda a, b: (a + b).masked_scatter(a > b, a + b * 2), NUMBERS),
+]
+RESHAPES = [
+    ("hstack", lambda x: torch.hstack((x, x))), ("dstack", lambda x: torch.dstack((x, x))), ("column_stack", lambda x: torch.column_stack((x, x))),
+    ("atleast_3d", torch.atleast_3d), ("fliplr", torch.fliplr), ("flipud", torch.flipud), ("rot90", lambda x: torch.rot90(x, 1)), ("rot90_back", lambda x: torch.rot90(x, -1, (1, 0))),
+    ("diagonal", torch.diagonal), ("diagonal_offset", lambda x: torch.diagonal(x, -1, -1, 0)), ("diag_embed", torch.diag_embed), ("diag_embed_offset", lambda x: torch.diag_embed(x, -2, 0, 1)),
+    ("trace", lambda x: torch.trace(x[0:2] if x.dim() == 2 else x[0])), ("unfold", lambda x: x.unfold(-1, 2, 1)), ("unfold_step", lambda x: x.unfold(1, 2, 2)),
+    ("tensor_split", lambda x: torch.cat(torch.tensor_split(x, (1, -1), -1), -1)), ("hsplit", lambda x: torch.cat(torch.hsplit(x, 2 if x.shape[1] % 2 == 0 else 1)[::-1], 1)),
+    ("msort", torch.msort), ("diff", lambda x: torch.diff(x)), ("diff_twice", lambda x: torch.diff(x, 2, 0)), ("kthvalue", lambda x: x.kthvalue(2, -1).values),
+    ("median_dim", lambda x: x.median(-1).values), ("argsort_stable", lambda x: torch.argsort(x, stable=True)),
+    ("index_fill", lambda x: x.index_fill(-1, torch.tensor([0, 2]), 1)), ("index_copy", lambda x: x.index_copy(-1, torch.tensor([2, 0]), x[..., :2] + x[..., :2])),
+    ("index_add", lambda x: x.index_add(-1, torch.tensor([2, 0, 2]), x[..., :3])), ("eye", lambda x: torch.eye(x.shape[-1], dtype=x.dtype) + x[..., :1, :]),
+    ("index_put", lambda x: x.index_put((torch.tensor([0, -1]),), torch.ones_like(x[:2]))), ("write_slice", lambda x: _written(x)), ("mask_write", lambda x: _mask_written(x)),
+]
+PRODUCTS = [
+    ("outer", torch.outer, VECTORS), ("inner", torch.inner, PAIR[:1]), ("kron", torch.kron, ((t(2, 3), t(4, 5)), (t(3), t(2, 2)))),
+    ("cross", lambda a, b: torch.linalg.cross(a, b), ((t(4, 3), t(4, 3)), (t(2, 1, 3), t(5, 3)))), ("tensordot", lambda a, b: torch.tensordot(a, b, 2), ((t(3, 4, 5), t(4, 5, 2)),)),
+    ("cdist", torch.cdist, ((t(2, 5, 3), t(2, 4, 3)), (t(5, 3), t(6, 3)))), ("bilinear", lambda a, b, w, c: F.bilinear(a, b, w, c), ((t(2, 5, 3), t(2, 5, 4), t(6, 3, 4), t(6)),)),
+    ("addbmm", lambda c, a, b: torch.addbmm(c, a, b, beta=0.5, alpha=2), ((t(3, 4), t(2, 3, 5), t(2, 5, 4)),)), ("addr", torch.addr, ((t(3, 4), t(3), t(4)),)),
+    ("linalg_norm", lambda x: torch.linalg.norm(x, dim=-1) + torch.linalg.norm(x), ((t(3, 4),), (t(2, 3, 4),))),
+    ("einsum", lambda a, b: torch.einsum("bij,bkj->bik", a, b), ((t(2, 3, 4), t(2, 5, 4)),)), ("einsum_implicit", lambda a, b: torch.einsum("ij,jk", a, b), ((t(3, 4), t(4, 5)),)),
+    ("einsum_ellipsis", lambda a, b: torch.einsum("...ij,...jk->...ki", a, b), ((t(2, 3, 4), t(4, 5)), (t(6, 2, 3, 4), t(2, 4, 5)))),
+    ("einsum_three", lambda a, b, c: torch.einsum("ab,bc,cd->ad", a, b, c), ((t(2, 3), t(3, 4), t(4, 5)),)), ("einsum_sum", lambda a: torch.einsum("ijk->j", a), ((t(2, 3, 4),),)),
+    ("einsum_trace", lambda a: torch.einsum("bii->b", a), ((t(2, 3, 3),),)), ("einsum_outer", lambda a, b: torch.einsum("i,j->ji", a, b), VECTORS),
+    ("einsum_hadamard", lambda a, b: torch.einsum("bhwc,hkc->bhwk", a, b), ((t(2, 3, 4, 5), t(3, 6, 5)),)),
+]
+SEARCHES = [
+    ("searchsorted", lambda x: torch.searchsorted(torch.arange(-2.0, 3.0).to(x.dtype), x)), ("bucketize_right", lambda x: torch.bucketize(x, torch.arange(-2.0, 3.0).to(x.dtype), right=True)),
+]
+
+
+def _written(x: torch.Tensor) -> torch.Tensor:
+    y = x + x
+    y[..., 1:3] = 1
+    y[0] = x[-1]
+    return y
+
+
+def _mask_written(x: torch.Tensor) -> torch.Tensor:
+    y = x + x
+    y[x > 1] = 2
+    return y
+
+
+SCATTERS = [
+    Operator("scatter", lambda x, i, s: x.scatter(1, i, s), ((t(3, 5), t(3, 2, high=2, **INDEX), t(3, 2)),), ALL),
+    Operator("scatter_value", lambda x, i: x.scatter(-1, i, 1), ((t(3, 5), t(2, 4, high=5, **INDEX)), (t(0, 5), t(0, 2, high=5, **INDEX))), ALL, dynamic=False),
+    Operator("scatter_add", lambda x, i, s: x.scatter_add(0, i, s), ((t(3, 5), t(4, 5, high=3, **INDEX), t(4, 5)), (t(3, 5, layout="transposed"), t(2, 3, high=3, **INDEX), t(4, 5))), NUMBERS, dynamic=False),
+    *(Operator(f"scatter_reduce_{kind}{'' if own else '_fresh'}", lambda x, i, s, kind=kind, own=own: x.scatter_reduce(1, i, s, kind, include_self=own),
+               ((t(3, 5), t(3, 7, high=5, **INDEX), t(3, 7)),), NUMBERS if kind not in ("mean",) else FLOATS)
+      for kind in ("sum", "prod", "amax", "amin", "mean") for own in (True, False)),
+    Operator("scatter_multiply", lambda x, i, s: x.scatter(1, i, s, reduce="multiply"), ((t(3, 5), t(3, 7, high=5, **INDEX), t(3, 7)),), FLOATS),
+    Operator("index_put_pair", lambda x, i, j, s: x.index_put((i, j), s), ((t(4, 5, 3), t(2, high=2, **INDEX), t(2, high=5, **INDEX), t(2, 3)),), ALL),
+    Operator("index_put_accumulate", lambda x, i, s: x.index_put((i,), s, accumulate=True), ((t(4, 5), t(6, low=-4, high=4, dtype=torch.int64), t(6, 5)), (t(4, 5), t(6, high=4, **INDEX), t())), NUMBERS, dynamic=False),
+    Operator("index_separated", lambda x, i, j: x[i, :, j], ((t(4, 3, 5), t(6, high=4, **INDEX), t(6, low=-5, high=5, dtype=torch.int64)), (t(4, 3, 5), t(2, 1, high=4, **INDEX), t(3, high=5, **INDEX))), ALL, dynamic=False),
+    Operator("index_pair", lambda x, i, j: x[:, i, j], ((t(4, 3, 5), t(6, high=3, **INDEX), t(6, low=-5, high=5, dtype=torch.int64)),), ALL),
+    Operator("index_add_alpha", lambda x, s: x.index_add(0, torch.tensor([1, 1]), s, alpha=2), ((t(3, 4), t(2, 4)),), NUMBERS, dynamic=False),
+]
+
+TABLE = [
+    *(Operator(name, f, MATRIX, dtypes, dynamic=name != "sum_to_size") for name, f, dtypes in UNARY),
+    *(Operator(name, f, BINARY, dtypes, dynamic=name != "vstack") for name, f, dtypes in BINARIES),
+    *(Operator(name, f, GRIDS, ALL, dynamic=name != "diff_twice") for name, f in RESHAPES),
+    *(Operator(name, f, cases, dynamic=name not in ("addbmm", "addr")) for name, f, cases in PRODUCTS),
+    *(Operator(name, f, MATRIX, FLOATS[:2]) for name, f in SEARCHES),
+    Operator("xlogy", torch.xlogy, POSITIVE, FLOATS),
+    *SCATTERS,
+    Operator("median", lambda x: x.median(), GRIDS[:3], NUMBERS),
+    Operator("median_nan", lambda x: torch.where(x > 2, float("nan"), x).median(), ((t(3, 5),), (t(0, 3),)), FLOATS),
+]

@@ -1,0 +1,108 @@
+"""Lines of the operator table for what networks are made of: losses, cells, whole recurrences, fused attention, quantization, windows."""
+
+import torch
+import torch.nn.functional as F
+
+from operator_case import FLOATS, Operator, t
+
+WIDE = FLOATS[:2]
+LOSS = ((t(3, 4), t(3, 4)), (t(0, 4), t(0, 4)), (t(), t()))
+UNIT = ((t(3, 4, low=0.05, high=0.95), t(3, 4, low=0.0, high=1.0)),)
+STEPS = torch.rand(16, generator=torch.Generator().manual_seed(1)) + 0.1
+IMAGES = ((t(2, 3, 9, 11),), (t(3, 8, 8),))
+
+
+def _module(module, names=()):
+    """A module's function of its inputs; its parameters are seeded constants."""
+    generator = torch.Generator().manual_seed(5)
+    module = module.eval()
+    for parameter in module.parameters():
+        parameter.data = torch.rand(parameter.shape, generator=generator) - 0.5
+    return module.requires_grad_(False)
+
+
+def _recurrent(kind, batch_first=False, with_state=False, **options):
+    module = _module(getattr(torch.nn, kind)(5, 4, batch_first=batch_first, **options))
+
+    def run(x):
+        lines = 2 * options.get("num_layers", 1) if options.get("bidirectional") else options.get("num_layers", 1)
+        batch = () if x.dim() == 2 else (x.shape[0 if batch_first else 1],)
+        h = torch.full((lines, *batch, 4), 0.25, dtype=x.dtype)
+        state = (h, h * 2) if kind == "LSTM" else h
+        y, last = module(x, state) if with_state else module(x)
+        last = last if kind == "LSTM" else (last,)
+        return torch.cat([y.reshape(-1), *(s.reshape(-1) for s in last)])
+
+    return run
+
+
+def _attention(**options):
+    module = _module(torch.nn.MultiheadAttention(8, 2, batch_first=True))
+    return lambda x: torch.cat([y.reshape(-1) for y in module(x, x, x, **options) if y is not None])
+
+
+def _encoder(**options):
+    module = _module(torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True, **options))
+    return lambda x: module(x)
+
+
+def _padded(x):
+    module = _encoder.module
+    return module(x, src_key_padding_mask=torch.tensor([[False] * 3 + [True] * 2]).expand(x.shape[0], 5))
+
+
+_encoder.module = _module(torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True))
+
+LOSSES = [
+    ("mse_loss", F.mse_loss), ("l1_loss", lambda a, b: F.l1_loss(a, b, reduction="sum")), ("smooth_l1_loss", lambda a, b: F.smooth_l1_loss(a, b, reduction="none", beta=0.7)),
+    ("huber_loss", F.huber_loss), ("soft_margin_loss", F.soft_margin_loss), ("poisson_nll_loss", F.poisson_nll_loss),
+    ("bce_with_logits", lambda a, b: F.binary_cross_entropy_with_logits(a, b, pos_weight=torch.tensor(2.0))), ("kl_div_log", lambda a, b: F.kl_div(a, b, log_target=True, reduction="sum")),
+]
+SEQUENCE = ((t(6, 2, 5),), (t(3, 5),), (t(1, 1, 5),))
+RECURRENCES = [
+    ("lstm", _recurrent("LSTM")), ("lstm_state", _recurrent("LSTM", with_state=True)), ("lstm_stacked_both_ways", _recurrent("LSTM", num_layers=2, bidirectional=True)),
+    ("lstm_batch_first", _recurrent("LSTM", batch_first=True, with_state=True)), ("lstm_no_bias", _recurrent("LSTM", bias=False)), ("gru", _recurrent("GRU")),
+    ("gru_stacked_both_ways", _recurrent("GRU", num_layers=2, bidirectional=True, with_state=True)), ("rnn_tanh", _recurrent("RNN")), ("rnn_relu", _recurrent("RNN", nonlinearity="relu", with_state=True)),
+]
+ENCODERS = [
+    ("multihead_attention", _attention()), ("multihead_attention_no_weights", _attention(need_weights=False)), ("multihead_attention_heads", _attention(average_attn_weights=False)),
+    ("encoder_layer", _encoder()), ("encoder_layer_gelu_norm_first", _encoder(activation="gelu", norm_first=True)), ("encoder_layer_padded", _padded),
+]
+FAKE_QUANT = [
+    ("fake_quantize", lambda x: torch.fake_quantize_per_tensor_affine(x, 0.1, 3, -128, 127)), ("fake_quantize_unsigned", lambda x: torch.fake_quantize_per_tensor_affine(x, 0.037, 10, 0, 15)),
+    ("fake_quantize_tensors", lambda x: torch.fake_quantize_per_tensor_affine(x, torch.tensor(0.05), torch.tensor(2, dtype=torch.int32), -128, 127)),
+    ("fake_quantize_channels", lambda x: torch.fake_quantize_per_channel_affine(x, STEPS[: x.shape[-1]], torch.arange(x.shape[-1], dtype=torch.int32), x.dim() - 1, -10, 12)),
+]
+WINDOWS = [
+    ("im2col", lambda x: F.unfold(x, (2, 3), dilation=(1, 2), padding=1, stride=2)), ("col2im", lambda x: F.fold(F.unfold(x, 3, padding=1), x.shape[-2:], 3, padding=1)),
+    ("bicubic", lambda x: F.interpolate(x[None] if x.dim() == 3 else x, size=(13, 5), mode="bicubic")), ("bicubic_corners", lambda x: F.interpolate(x[None] if x.dim() == 3 else x, size=(4, 15), mode="bicubic", align_corners=True)),
+    ("bilinear_antialias", lambda x: F.interpolate(x[None] if x.dim() == 3 else x, size=(4, 5), mode="bilinear", antialias=True)),
+    ("bicubic_antialias", lambda x: F.interpolate(x[None] if x.dim() == 3 else x, size=(5, 13), mode="bicubic", antialias=True)),
+    ("max_pool_indices", lambda x: F.max_pool2d(x, 3, 2, 1, return_indices=True)[1].to(x.dtype)), ("max_unpool2d", lambda x: F.max_unpool2d(*F.max_pool2d(x[..., :8, :8], 2, return_indices=True), 2)),
+]
+
+
+def _grid_sample(dims: int, **options):
+    return lambda x, grid: F.grid_sample(x, grid, **{"align_corners": False, **options})
+
+
+GRID2 = ((t(2, 3, 5, 6), t(2, 4, 7, 2, low=-1.6, high=1.6)), (t(2, 3, 5, 6, layout="channels_last"), t(2, 0, 7, 2)))
+GRID3 = ((t(2, 3, 4, 5, 6), t(2, 3, 4, 5, 3, low=-1.6, high=1.6)),)
+
+TABLE = [
+    *(Operator(name, f, LOSS, WIDE) for name, f in LOSSES),
+    Operator("bce", F.binary_cross_entropy, UNIT, WIDE),
+    Operator("kl_div", lambda a, b: F.kl_div(torch.log(a), b, reduction="batchmean"), UNIT, WIDE),
+    *(Operator(name, f, SEQUENCE, (torch.float32,)) for name, f in RECURRENCES),
+    *(Operator(name, f, ((t(2, 5, 8),),), (torch.float32,)) for name, f in ENCODERS),
+    *(Operator(name, f, ((t(3, 4),), (t(2, 3, 4),), (t(0, 4),)), FLOATS[:1]) for name, f in FAKE_QUANT),
+    *(Operator(name, f, IMAGES, WIDE) for name, f in WINDOWS),
+    Operator("lstm_cell", lambda x, h, c, a, b: torch.cat(torch.lstm_cell(x, (h, c), a, b)), ((t(2, 3), t(2, 4), t(2, 4), t(16, 3), t(16, 4)),)),
+    Operator("gru_cell", lambda x, h, a, b, p, q: torch.gru_cell(x, h, a, b, p, q), ((t(2, 3), t(2, 4), t(12, 3), t(12, 4), t(12), t(12)),)),
+    Operator("rnn_relu_cell", lambda x, h, a, b: torch.rnn_relu_cell(x, h, a, b), ((t(2, 3), t(2, 4), t(4, 3), t(4, 4)),)),
+    Operator("affine_grid", lambda x: F.affine_grid(x, (2, 3, 5, 7), align_corners=False), ((t(2, 2, 3),),), WIDE, dynamic=False),
+    Operator("affine_grid_corners", lambda x: F.affine_grid(x, (2, 3, 4, 5, 7), align_corners=True), ((t(2, 3, 4),),), WIDE, dynamic=False),
+    *(Operator(f"grid_sample_{mode}_{padding}{'_corners' if corners else ''}", _grid_sample(2, mode=mode, padding_mode=padding, align_corners=corners), GRID2, WIDE)
+      for mode in ("bilinear", "nearest", "bicubic") for padding in ("zeros", "border", "reflection") for corners in (False, True)),
+    *(Operator(f"grid_sample_3d_{mode}_{padding}", _grid_sample(3, mode=mode, padding_mode=padding), GRID3, WIDE) for mode in ("bilinear", "nearest") for padding in ("zeros", "border", "reflection")),
+]

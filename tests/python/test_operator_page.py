@@ -1,0 +1,26 @@
+"""The coverage page is that of this build, holds all of the reference's operators, and its list of exceptions is true."""
+
+import pathlib
+
+import operator_page
+import pytest
+from torchtrt._torchtrt import converter_schemas
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+def test_the_page_is_that_of_the_registry_and_the_table():
+    written = (ROOT / "docs/operators.md").read_text()
+    assert written == operator_page.page(), "write it again: python tests/python/operator_page.py > docs/operators.md"
+
+
+@pytest.mark.parametrize("name", operator_page.REFERENCE)
+def test_the_references_operators_are_converted(name):
+    registered = {operator_page.schema_name(schema) for schema in converter_schemas()}
+    assert name in registered or operator_page.functional(name) in registered
+
+
+def test_what_stays_in_pytorch_is_not_converted():
+    registered = {operator_page.schema_name(schema).split(".")[0] for schema in converter_schemas()}
+    listed = {f"aten::{name}" for names in operator_page.STAYS.values() for name in names.split()}
+    assert not registered & listed
