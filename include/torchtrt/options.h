@@ -140,7 +140,7 @@ struct TORCHTRT_API GraphInputs {
   GraphInputs() = default;
   explicit GraphInputs(std::vector<Input> inputs) : inputs(std::move(inputs)) {}
   explicit GraphInputs(
-      torch::jit::IValue input_signature);  // throws CompileError for anything but Input, tuple and list
+      torch::jit::IValue input_signature);  // of Inputs, tensors, numbers, texts, None, and collections of them
 
   torch::jit::IValue input_signature;  // None where `inputs` is flat
   std::vector<Input> inputs;           // all of them, in order

@@ -14,7 +14,10 @@ namespace {
 
 using ts::CompileSpec;
 
-// Tuples and lists of Inputs or tensors, as TorchScript values of the same nesting.
+c10::IValue nestedDictionary(const py::dict& object);
+
+// Inputs, tensors, numbers, texts, None, and tuples, lists and dictionaries of them, as TorchScript values of the same
+// nesting.
 c10::IValue nested(const py::handle& object) {
   if (py::isinstance<Input>(object)) {
     return c10::IValue(c10::make_intrusive<Input>(object.cast<Input>()));
@@ -22,14 +25,33 @@ c10::IValue nested(const py::handle& object) {
   if (THPVariable_Check(object.ptr())) {
     return object.cast<at::Tensor>();
   }
+  if (object.is_none()) {
+    return {};
+  }
+  if (py::isinstance<py::bool_>(object)) {
+    return object.cast<bool>();
+  }
+  if (py::isinstance<py::int_>(object)) {
+    return object.cast<int64_t>();
+  }
+  if (py::isinstance<py::float_>(object)) {
+    return object.cast<double>();
+  }
+  if (py::isinstance<py::str>(object)) {
+    return object.cast<std::string>();
+  }
+  if (py::isinstance<py::dict>(object)) {
+    return nestedDictionary(py::reinterpret_borrow<py::dict>(object));
+  }
   std::vector<c10::IValue> elements;
   if (py::isinstance<py::tuple>(object) || py::isinstance<py::list>(object)) {
     for (const py::handle& element : object) {
       elements.push_back(nested(element));
     }
   } else {
-    throw CompileError(ErrorCode::kInvalidInputSpec, "expected an Input, a tensor, or a tuple or list of them, got " +
-                                                         py::str(py::type::handle_of(object)).cast<std::string>());
+    throw CompileError(ErrorCode::kInvalidInputSpec,
+                       "expected an Input, a tensor, a number, a text, None or a collection of them, got " +
+                           py::str(py::type::handle_of(object)).cast<std::string>());
   }
   if (py::isinstance<py::tuple>(object)) {
     return c10::ivalue::Tuple::create(std::move(elements));
@@ -39,6 +61,22 @@ c10::IValue nested(const py::handle& object) {
     list.push_back(std::move(element));
   }
   return list;
+}
+
+c10::IValue nestedDictionary(const py::dict& object) {
+  const bool has_texts = !object.empty() && py::isinstance<py::str>(object.begin()->first);
+  const c10::TypePtr key_type = has_texts ? c10::TypePtr(c10::StringType::get()) : c10::TypePtr(c10::IntType::get());
+  c10::impl::GenericDict dictionary(key_type, c10::AnyType::get());
+  for (const auto& [key, value] : object) {
+    const c10::IValue typed_key = nested(key);
+    if (has_texts ? !typed_key.isString() : !typed_key.isInt()) {
+      throw CompileError(
+          ErrorCode::kInvalidInputSpec,
+          "the keys of a dictionary are all texts or all whole numbers, got " + py::repr(key).cast<std::string>());
+    }
+    dictionary.insert(typed_key, nested(value));
+  }
+  return dictionary;
 }
 
 std::vector<int> precisions(const CompileSpec& spec) {

@@ -45,10 +45,21 @@ def _check_names(options: dict) -> None:
 
 
 def _nested(value, extension):
-    """A signature with its Inputs in their C++ form, nested alike."""
+    """A signature with its Inputs in their C++ form, nested alike; numbers, texts and None are examples of themselves."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, dict) and not _is_range(value):
+        return {key: _nested(each, extension) for key, each in value.items()}
     if isinstance(value, (tuple, list)):
-        return type(value)(_nested(each, extension) for each in value)
+        elements = [_nested(each, extension) for each in value]
+        return tuple(elements) if isinstance(value, tuple) else elements
     return _inputs.Input.of(value).native(extension)
+
+
+def _is_range(value: dict) -> bool:
+    """Of shapes, not of Inputs that happen to be called so."""
+    return set(value) == {"min", "opt", "max"} and all(
+        isinstance(shape, (tuple, list)) and all(isinstance(size, int) for size in shape) for shape in value.values())
 
 
 def _spec(extension, inputs, input_signature, options):
@@ -131,7 +142,8 @@ def compile(module, ir="default", inputs=None, input_signature=None, **options):
 
     module: an nn.Module (scripted first), ScriptModule, ScriptFunction, torch.jit graph, or the text of a graph.
     inputs: one Input, tensor, list of sizes or {"min", "opt", "max"} per tensor, in order. Tensors are also run, and the
-        results compared with PyTorch's. input_signature: the same, nested as the method takes it.
+        results compared with PyTorch's. input_signature: the same, nested as the method takes it in tuples,
+        lists and dictionaries, with examples of the numbers and texts among the arguments and None for what is left out.
     options: device, enabled_precisions, op_precision, sample_inputs (the arguments of one call, to check the result with),
         torch_executed_ops and torch_executed_modules (what stays in PyTorch), min_block_size (operators an engine must hold;
         without it, what an engine saves decides), require_full_compilation (an error instead of PyTorch for the rest), and

@@ -1,5 +1,6 @@
 #include "compiler/compile.h"
 
+#include <algorithm>
 #include <iostream>
 #include <optional>
 
@@ -13,6 +14,7 @@
 #include "compiler/segment_engines.h"
 #include "compiler/segment_report.h"
 #include "compiler/source.h"
+#include "compiler/typed_value.h"
 #include "compiler/validation.h"
 #include "conversion/conversion.h"
 #include "lowering/lowering.h"
@@ -49,6 +51,9 @@ bool areArguments(const std::vector<torch::jit::IValue>& tensors, const c10::Fun
 std::vector<torch::jit::IValue> samplesOf(const ts::CompileSpec& spec, const c10::FunctionSchema& schema,
                                           DataType precision) {
   std::vector<torch::jit::IValue> samples = spec.sample_inputs;
+  for (size_t i = 0; i < std::min(samples.size(), schema.arguments().size()); ++i) {
+    samples[i] = asType(samples[i], schema.arguments()[i].type()).value_or(samples[i]);
+  }
   if (samples.empty() && spec.graph_inputs.input_signature.isNone()) {
     for (const Input& input : spec.graph_inputs.inputs) {
       if (!input.sample.defined()) {

@@ -75,7 +75,8 @@ class ArgumentMaker {
   bool hasLists() const {
     for (size_t i = 0; i < lowered_.schema.arguments().size(); ++i) {
       const bool is_list = lowered_.schema.arguments()[i].type()->kind() == c10::TypeKind::ListType;
-      if (is_list && holdsLeaves({static_cast<int64_t>(i)}) && !hasKnownLength(input(i))) {
+      const LeafPath first = {static_cast<int64_t>(i), 0};
+      if (is_list && leaves_.leaves.count(first) != 0 && !hasKnownLength(input(i))) {
         return true;
       }
     }
@@ -102,13 +103,20 @@ class ArgumentMaker {
     if (leaf != leaves_.leaves.end()) {
       return tensor(leaf->second, value, wanted_.sizes);
     }
+    const auto known = leaves_.values.find(path);
+    if (known != leaves_.values.end()) {
+      return known->second.deepcopy();
+    }
     const auto optional = declared->cast<c10::OptionalType>();
     const c10::TypePtr type = optional ? optional->getElementType() : declared;
     if (const auto tuple = type->cast<c10::TupleType>()) {
       return makeTuple(path, tuple, value);
     }
-    if (const auto list = type->cast<c10::ListType>(); list && holdsLeaves(path)) {
+    if (const auto list = type->cast<c10::ListType>(); list && leaves_.lengths.count(path) != 0) {
       return makeList(path, *list, value);
+    }
+    if (const auto dictionary = type->cast<c10::DictType>(); dictionary && leaves_.keys.count(path) != 0) {
+      return makeDictionary(path, *dictionary, value);
     }
     return std::nullopt;
   }
@@ -128,7 +136,7 @@ class ArgumentMaker {
 
   std::optional<IValue> makeList(const LeafPath& path, const c10::ListType& type, const torch::jit::Value& value) {
     c10::impl::GenericList list(type.getElementType());
-    for (size_t i = 0; holdsLeaves(below(path, i)); ++i) {
+    for (size_t i = 0; i < leaves_.lengths.at(path); ++i) {
       const auto element = make(below(path, i), type.getElementType(), value);
       if (!element) {
         return std::nullopt;
@@ -144,15 +152,18 @@ class ArgumentMaker {
     return IValue(list);
   }
 
-  static LeafPath below(LeafPath path, size_t index) {
-    path.push_back(static_cast<int64_t>(index));
-    return path;
-  }
-
-  bool holdsLeaves(const LeafPath& path) const {
-    return std::any_of(leaves_.leaves.begin(), leaves_.leaves.end(), [&](const auto& leaf) {
-      return leaf.first.size() >= path.size() && std::equal(path.begin(), path.end(), leaf.first.begin());
-    });
+  std::optional<IValue> makeDictionary(const LeafPath& path, const c10::DictType& type,
+                                       const torch::jit::Value& value) {
+    c10::impl::GenericDict dictionary(type.getKeyType(), type.getValueType());
+    const std::vector<IValue>& keys = leaves_.keys.at(path);
+    for (size_t i = 0; i < keys.size(); ++i) {
+      const auto element = make(below(path, i), type.getValueType(), value);
+      if (!element) {
+        return std::nullopt;
+      }
+      dictionary.insert(keys[i], *element);
+    }
+    return IValue(dictionary);
   }
 
   std::optional<IValue> tensor(const InputLeaf& leaf, const torch::jit::Value& value, const Sizes& sizes) {
@@ -187,14 +198,31 @@ class ArgumentMaker {
   at::Generator generator_;
 };
 
+// What the samples have where the leaf is; None where they have nothing there.
+IValue valueAt(const InputLeaves& leaves, const std::vector<IValue>& samples, const LeafPath& path) {
+  const auto first = static_cast<size_t>(path.front());
+  IValue value = first < samples.size() ? samples[first] : IValue();
+  for (size_t i = 1; i < path.size() && !value.isTensor(); ++i) {
+    const auto index = static_cast<size_t>(path[i]);
+    if (value.isTuple() && index < value.toTupleRef().elements().size()) {
+      value = IValue(value.toTupleRef().elements()[index]);
+    } else if (value.isList() && index < value.toListRef().size()) {
+      value = IValue(value.toListRef()[index]);
+    } else if (value.isGenericDict()) {
+      const auto dictionary = value.toGenericDict();
+      const IValue& key = leaves.keys.at(LeafPath(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(i)))[index];
+      value = dictionary.contains(key) ? dictionary.at(key) : IValue();
+    } else {
+      return {};
+    }
+  }
+  return value;
+}
+
 // The sizes that the symbols have in the user's samples.
 void readSizes(const InputLeaves& leaves, const std::vector<IValue>& samples, Sizes& sizes) {
   for (const auto& [path, leaf] : leaves.leaves) {
-    IValue value = samples.at(static_cast<size_t>(path.front()));
-    for (size_t i = 1; i < path.size() && !value.isTensor(); ++i) {
-      const auto index = static_cast<size_t>(path[i]);
-      value = value.isTuple() ? value.toTupleRef().elements().at(index) : value.toListRef().at(index);
-    }
+    const IValue value = valueAt(leaves, samples, path);
     for (int axis = 0; value.isTensor() && axis < leaf.dims.rank() && axis < value.toTensor().dim(); ++axis) {
       if (leaf.dims[axis].isSymbol()) {
         sizes[leaf.dims[axis].symbolName()] = value.toTensor().size(axis);

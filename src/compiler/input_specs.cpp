@@ -1,9 +1,12 @@
 #include "compiler/input_specs.h"
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
 
 #include "compiler/dtype_inference.h"
+#include "compiler/typed_value.h"
+#include "partitioning/roles.h"
 
 namespace torchtrt::compiler {
 
@@ -20,14 +23,6 @@ c10::TypePtr withoutOptional(const c10::TypePtr& type) {
 
 bool isTensor(const c10::TypePtr& type) {
   return withoutOptional(type)->kind() == c10::TypeKind::TensorType;
-}
-
-std::string leafName(const std::string& argument, const LeafPath& path) {
-  std::string name = argument;
-  for (size_t i = 1; i < path.size(); ++i) {
-    name += "_" + std::to_string(path[i]);
-  }
-  return name;
 }
 
 // Walks the arguments' types and, where there is one, the signature beside them; takes the flat inputs one by one.
@@ -65,17 +60,40 @@ class Matcher {
 
   void match(const LeafPath& path, const c10::TypePtr& declared, const torch::jit::IValue* given) {
     const c10::TypePtr type = withoutOptional(declared);
-    if (isTensor(type)) {
+    const auto list = type->cast<c10::ListType>();
+    const auto dictionary = type->cast<c10::DictType>();
+    if (given && (given->isNone() || !partitioning::holdsTensors(type))) {
+      addValue(path, declared, *given);
+    } else if (isTensor(type)) {
+      if (given && !given->isTensor() && !given->isCustomClass()) {
+        rejectKind(*type, *given);
+      }
       addLeaf(path);
     } else if (const auto tuple = type->cast<c10::TupleType>()) {
       matchElements(path, tuple->elements().vec(), given);
-    } else if (const auto list = type->cast<c10::ListType>(); list && isTensor(list->getElementType())) {
+    } else if (list && (given || isTensor(list->getElementType()))) {
       const size_t length = given ? lengthOf(*given) : inputs_.inputs.size() - std::min(next_, inputs_.inputs.size());
       matchElements(path, std::vector<c10::TypePtr>(length, list->getElementType()), given);
-    } else if (given && !given->isNone()) {
-      reject("argument \"" + argument_->name() + "\" of " + what() + " is a " + type->str() + ", which takes no Input",
-             "give inputs for tensors, tuples and lists of tensors only");
+    } else if (dictionary && given) {
+      matchEntries(path, *dictionary, *given);
+    } else if (given) {
+      rejectKind(*type, *given);
     }
+  }
+
+  void addValue(const LeafPath& path, const c10::TypePtr& type, const torch::jit::IValue& given) {
+    auto value = asType(given, type);
+    if (!value) {
+      rejectKind(*type, given);
+    }
+    result_.values.emplace(path, std::move(*value));
+  }
+
+  [[noreturn]] void rejectKind(const c10::Type& type, const torch::jit::IValue& given) const {
+    const std::string got = given.isCustomClass() ? "an Input" : "a " + given.tagKind();
+    reject("argument \"" + argument_->name() + "\" of " + what() + " has a " + type.annotation_str() +
+               " where the input signature gives " + got,
+           "nest the signature as the method takes its arguments: " + declaration());
   }
 
   static size_t lengthOf(const torch::jit::IValue& given) {
@@ -86,21 +104,54 @@ class Matcher {
   }
 
   void matchElements(const LeafPath& path, const std::vector<c10::TypePtr>& types, const torch::jit::IValue* given) {
+    if (given && !given->isTuple() && !given->isList()) {
+      rejectKind(*c10::TupleType::create(types), *given);
+    }
     if (given && lengthOf(*given) != types.size()) {
       reject("argument \"" + argument_->name() + "\" of " + what() + " is a collection of " +
                  std::to_string(types.size()) + " values, and the input signature gives " +
                  std::to_string(lengthOf(*given)),
              "nest the signature as the method takes its arguments: " + declaration());
     }
+    if (given || !types.empty()) {
+      result_.lengths.emplace(path, types.size());
+    }
     for (size_t i = 0; i < types.size(); ++i) {
-      LeafPath inner = path;
-      inner.push_back(static_cast<int64_t>(i));
       const torch::jit::IValue* element = nullptr;
       if (given) {
         element = given->isTuple() ? &given->toTupleRef().elements()[i] : &given->toListRef()[i];
       }
-      match(inner, types[i], element);
+      match(below(path, i), types[i], element);
     }
+  }
+
+  void matchEntries(const LeafPath& path, const c10::DictType& type, const torch::jit::IValue& given) {
+    if (!given.isGenericDict()) {
+      rejectKind(type, given);
+    }
+    std::vector<torch::jit::IValue>& keys = result_.keys[path];
+    for (const auto& entry : given.toGenericDict()) {
+      const auto key = asType(entry.key(), type.getKeyType());
+      if (!key) {
+        rejectKind(*type.getKeyType(), entry.key());
+      }
+      keys.push_back(*key);
+      match(below(path, keys.size() - 1), type.getValueType(), &entry.value());
+    }
+  }
+
+  // "pairs_0_1", "images_left"
+  std::string leafName(const LeafPath& path) const {
+    std::string name = argument_->name();
+    for (size_t i = 1; i < path.size(); ++i) {
+      const auto keys = result_.keys.find(LeafPath(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(i)));
+      const auto index = static_cast<size_t>(path[i]);
+      const bool is_text = keys != result_.keys.end() && keys->second[index].isString();
+      name += "_" + (is_text ? keys->second[index].toStringRef() : std::to_string(index));
+    }
+    std::replace_if(
+        name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+    return name;
   }
 
   void addLeaf(const LeafPath& path) {
@@ -111,7 +162,7 @@ class Matcher {
       rejectCount();
     }
     const Input& input = inputs_.inputs[next_++];
-    InputLeaf leaf{leafName(argument_->name(), path), &input, dimsOf(input)};
+    InputLeaf leaf{leafName(path), &input, dimsOf(input)};
     result_.leaves.emplace(path, std::move(leaf));
   }
 
@@ -168,15 +219,18 @@ class Matcher {
   InputLeaves result_;
 };
 
-// The number of leaves below a collection, for negative indices.
-int64_t lengthAt(const InputLeaves& leaves, const LeafPath& path) {
-  int64_t length = 0;
-  for (const auto& [leaf, unused] : leaves.leaves) {
-    if (leaf.size() > path.size() && std::equal(path.begin(), path.end(), leaf.begin())) {
-      length = std::max(length, leaf[path.size()] + 1);
-    }
+// Where the key or index of a collection leads; nothing where the signature has none such.
+std::optional<int64_t> placeOf(const InputLeaves& leaves, const LeafPath& path, const torch::jit::IValue& index) {
+  const auto keys = leaves.keys.find(path);
+  if (keys != leaves.keys.end()) {
+    const auto key = std::find(keys->second.begin(), keys->second.end(), index);
+    return key == keys->second.end() ? std::nullopt : std::optional<int64_t>(key - keys->second.begin());
   }
-  return length;
+  const auto length = leaves.lengths.find(path);
+  if (length == leaves.lengths.end() || !index.isInt()) {
+    return std::nullopt;
+  }
+  return index.toInt() < 0 ? index.toInt() + static_cast<int64_t>(length->second) : index.toInt();
 }
 
 std::optional<LeafPath> pathOf(const InputLeaves& leaves, const torch::jit::Value& value) {
@@ -199,14 +253,16 @@ std::optional<LeafPath> pathOf(const InputLeaves& leaves, const torch::jit::Valu
     return path;
   }
   const auto index = torch::jit::toIValue(node.input(1));
-  if (!index || !index->isInt()) {
-    return std::nullopt;
-  }
-  path->push_back(index->toInt() < 0 ? index->toInt() + lengthAt(leaves, *path) : index->toInt());
-  return path;
+  const auto place = index ? placeOf(leaves, *path, *index) : std::nullopt;
+  return place ? std::optional(below(*path, static_cast<size_t>(*place))) : std::nullopt;
 }
 
 }  // namespace
+
+LeafPath below(LeafPath path, size_t place) {
+  path.push_back(static_cast<int64_t>(place));
+  return path;
+}
 
 InputLeaves matchInputs(const GraphInputs& inputs, const lowering::LoweredGraph& lowered) {
   InputLeaves leaves = Matcher(inputs, lowered).run();

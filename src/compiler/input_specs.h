@@ -1,5 +1,5 @@
 // Matches what the user said of the inputs to what a lowered method takes: one leaf per tensor, reached from an
-// argument through tuples and lists.
+// argument through tuples, lists and dictionaries.
 #pragma once
 
 #include <map>
@@ -15,6 +15,7 @@ namespace torchtrt::compiler {
 
 // An argument's number, then positions in the collections inside of it.
 using LeafPath = std::vector<int64_t>;
+LeafPath below(LeafPath path, size_t place);
 
 struct InputLeaf {
   std::string name;  // "x", or "x_0_1" inside of collections
@@ -24,6 +25,9 @@ struct InputLeaf {
 
 struct InputLeaves {
   std::map<LeafPath, InputLeaf> leaves;
+  std::map<LeafPath, torch::jit::IValue> values;             // examples of what is no tensor, None included
+  std::map<LeafPath, size_t> lengths;                        // of tuples and lists
+  std::map<LeafPath, std::vector<torch::jit::IValue>> keys;  // of dictionaries; the path goes on with a key's place
   std::vector<Symbol> symbols;
   size_t first_argument = 0;  // the number of the graph's input that is argument 0: 1 behind the module
 };

@@ -251,12 +251,17 @@ void flatten(const torch::jit::IValue& value, std::vector<Input>& inputs) {
     for (const torch::jit::IValue& element : value.toListRef()) {
       flatten(element, inputs);
     }
+  } else if (value.isGenericDict()) {
+    for (const auto& entry : value.toGenericDict()) {
+      flatten(entry.value(), inputs);
+    }
   } else if (value.isTensor()) {
     inputs.emplace_back(value.toTensor());
   } else if (value.isCustomClass()) {
     inputs.push_back(*value.toCustomClass<Input>());
-  } else {
-    reject("an input signature holds a " + value.tagKind(), "use Input, Tensor, tuples and lists of them");
+  } else if (!value.isNone() && !value.isScalar() && !value.isString()) {
+    reject("an input signature holds a " + value.tagKind(),
+           "use Input and Tensor, numbers, texts and None, and tuples, lists and dictionaries of them");
   }
 }
 

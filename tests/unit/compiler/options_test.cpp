@@ -81,12 +81,16 @@ TEST(GraphInputsValue, FlattensASignatureInOrder) {
   c10::impl::GenericList list(c10::AnyType::get());
   list.push_back(input(2));
   list.push_back(input(3));
-  const GraphInputs inputs(c10::ivalue::Tuple::create({input(1), list, at::zeros({4})}));
-  ASSERT_EQ(inputs.inputs.size(), 4U);
-  for (size_t i = 0; i < 4; ++i) {
+  c10::impl::GenericDict dictionary(c10::StringType::get(), c10::AnyType::get());
+  dictionary.insert("z", input(5));
+  dictionary.insert("a", input(6));
+  const GraphInputs inputs(
+      c10::ivalue::Tuple::create({input(1), list, at::zeros({4}), dictionary, "text", 3, 0.5, c10::IValue()}));
+  ASSERT_EQ(inputs.inputs.size(), 6U);
+  for (size_t i = 0; i < 6; ++i) {
     EXPECT_THAT(inputs.inputs[i].shape, ElementsAre(static_cast<int64_t>(i) + 1));
   }
-  expectInvalid([] { GraphInputs(c10::IValue(3)); }, "Int");
+  expectInvalid([] { GraphInputs(c10::IValue(c10::Device("cpu"))); }, "Device");
 }
 
 TEST(CompileSpecValue, HasTheReferencesDefaults) {
