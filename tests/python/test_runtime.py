@@ -215,3 +215,37 @@ def test_an_engine_tells_about_itself(compiled):
 def test_equal_weights_of_the_archive_are_stored_once(compiled, saved):
     weights = sum(parameter.numel() * 4 for parameter in nets.lenet().parameters())
     assert saved.stat().st_size < weights * 1.2
+
+
+class Taken(torch.nn.Module):
+    def forward(self, x, i, j):
+        return x[i, j]
+
+
+class Put(torch.nn.Module):
+    def forward(self, x, i, j):
+        y = x.clone()
+        y[i, j] = 1
+        return y
+
+
+class OneHot(torch.nn.Module):
+    def forward(self, x, i, j):
+        return torch.nn.functional.one_hot(i, x.shape[0])
+
+
+@pytest.mark.parametrize("make", [Taken, Put, OneHot])
+@pytest.mark.parametrize("i, j", [([0, 2], [-1, 3]), ([0, 1], [4, 0]), ([0, 3], [0, -1]), ([-4, 0], [0, 0]), ([0, 0], [0, -5])])
+def test_indices_out_of_range_are_errors_where_they_are_in_pytorch(make, i, j):
+    x, i, j = torch.randn(3, 4), torch.tensor(i), torch.tensor(j)
+    module = make().eval()
+    compiled = torchtrt.compile(torch.jit.script(module), inputs=[
+        [3, 4], torchtrt.Input([2], dtype=torch.int64), torchtrt.Input([2], dtype=torch.int64)], min_block_size=1,
+        require_full_compilation=True)
+    try:
+        expected = module(x, i, j)
+    except (IndexError, RuntimeError):
+        with pytest.raises(RuntimeError, match="must lie in"):
+            compiled(x, i, j)
+    else:
+        assert torch.equal(compiled(x, i, j), expected)

@@ -3,9 +3,13 @@
 namespace torchtrt::conversion::composites {
 
 void addIndexing(NodeConverterRegistry& registry) {
+  // The selection is the check that PyTorch makes: of a class that there is not, be it negative.
   add(registry, "aten::one_hot", R"(
   assert num_classes >= 0, "without num_classes the size of the result depends on data"
-  return (self.unsqueeze(-1) == torch.arange(num_classes)).to(4))");  // 4: int64
+  classes = torch.arange(num_classes)
+  checked = torch.where(self < 0, torch.full_like(self, num_classes), self).reshape([-1])
+  chosen = torch.index_select(classes, 0, checked).reshape(self.shape)
+  return (chosen.unsqueeze(-1) == classes).to(4))");  // 4: int64
   // The n-th place of the mask gets element n of the source; the one put in front is for what stays.
   add(registry, "aten::masked_scatter", R"(
   parts = torch.broadcast_tensors([self, mask])

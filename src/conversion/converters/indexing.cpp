@@ -1,6 +1,7 @@
 #include "conversion/converters/indexing.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "conversion/ivalues.h"
 
@@ -70,16 +71,21 @@ Tensor& flatIndex(const Call& call, const Tensor& x, const IndexedAxes& indexed)
   if (indexed.axes.size() == 1) {
     return *indexed.indices[0];  // the layers count negative ones from the end
   }
+  Tensor& zero = call.constant(0, DType::kInt64);
   Tensor* flat = nullptr;
+  Tensor* is_outside = nullptr;  // of any axis: the flat index may be inside nevertheless
   for (size_t i = 0; i < indexed.axes.size(); ++i) {
     Tensor& size = sizeOperand(call, dimOf(x, indexed.axes[i]));
     Tensor& index = *indexed.indices[i];
-    Tensor& is_negative = call.elementwise("less", index, call.constant(0, DType::kInt64));
     Tensor& wrapped = call.elementwise("sum", index, size);
-    Tensor& positive = call.add(LayerType::kSELECT, {&is_negative, &wrapped, &index});
+    Tensor& positive = call.add(LayerType::kSELECT, {&call.elementwise("less", index, zero), &wrapped, &index});
+    Tensor& outside = call.elementwise("or", call.elementwise("less", positive, zero),
+                                       call.elementwise("greater_equal", positive, size));
+    is_outside = is_outside ? &call.elementwise("or", *is_outside, outside) : &outside;
     flat = flat ? &call.elementwise("sum", call.elementwise("prod", *flat, size), positive) : &positive;
   }
-  return *flat;
+  Tensor& nowhere = call.constant(std::numeric_limits<int64_t>::max(), DType::kInt64);  // an error of the layer
+  return call.add(LayerType::kSELECT, {is_outside, &nowhere, flat});
 }
 
 FrontedAxes bringToFront(const Call& call, Tensor& x, const std::vector<int64_t>& axes) {
