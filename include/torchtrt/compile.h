@@ -80,5 +80,10 @@ TORCHTRT_API torch::jit::Module embed_engine_in_new_module(const std::string& en
                                                            const std::vector<std::string>& input_binding_names = {},
                                                            const std::vector<std::string>& output_binding_names = {});
 
+// The settings as torch.classes.tensorrt.CompileSpec, which torch._C._jit_to_backend("tensorrt", module, {method: it})
+// takes, as does torch::jit::detail::codegen_backend_module. Each method becomes one engine. Throws CompileError for an
+// input signature and for what keeps operators in PyTorch.
+TORCHTRT_API torch::jit::IValue to_backend_spec(const CompileSpec& info);
+
 }  // namespace ts
 }  // namespace torchtrt

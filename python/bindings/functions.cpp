@@ -1,4 +1,5 @@
 #include <pybind11/stl.h>
+#include <torch/csrc/jit/python/pybind_utils.h>
 
 #include "bindings.h"
 #include "torchtrt/compile.h"
@@ -45,6 +46,8 @@ void addFunctions(py::module_& module) {
   module.def("convert_method_to_trt_engine", &convert, py::arg("module"), py::arg("method_name"), py::arg("spec"));
   module.def("embed_engine_in_new_module", &embed, py::arg("engine"), py::arg("input_binding_names"),
              py::arg("output_binding_names"));
+  module.def("to_backend_spec",
+             [](const ts::CompileSpec& spec) { return torch::jit::toPyObject(ts::to_backend_spec(spec)); });
   module.def("check_method_operator_support", &ts::check_method_operator_support, py::arg("module"),
              py::arg("method_name"), py::call_guard<py::gil_scoped_release>());
   module.def("converter_schemas", [] { return conversion::NodeConverterRegistry::instance().schemas(); });

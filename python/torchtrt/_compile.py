@@ -188,6 +188,19 @@ def convert_method_to_trt_engine(module, method_name="forward", inputs=None, ir=
     return extension.convert_method_to_trt_engine(script._c, method_name, spec)
 
 
+def TensorRTCompileSpec(inputs=None, input_signature=None, **options):  # noqa: N802: the name users write
+    """Settings for one method of torch._C._jit_to_backend("tensorrt", module, {method: settings}): a torch.classes.tensorrt.CompileSpec.
+
+    Options as for compile, but for what keeps operators in PyTorch: each method becomes one engine, or lowering raises. Methods take
+    tensors and give a tensor or a tuple of tensors. Raises CompileError for an option that is none.
+    """
+    _check_names(options)
+    if input_signature is not None:
+        _reject("input_signature cannot be given where a whole method becomes one engine", "give inputs, or use torchtrt.compile", "C002")
+    extension = _libraries.extension()
+    return extension.to_backend_spec(_spec(extension, inputs, None, options))
+
+
 def embed_engine_in_new_module(serialized_engine: bytes, input_binding_names=None, output_binding_names=None, device=None):
     """A ScriptModule whose `forward` runs the engine; names reorder its arguments and results."""
     if _devices.Device.of(device).device_type in ("gpu", "dla"):

@@ -4,6 +4,7 @@
 
 #include "base/logging.h"
 #include "runtime/base64.h"
+#include "runtime/delegate.h"
 #include "runtime/engine_class.h"
 #include "runtime/execute.h"
 #include "runtime/threads.h"
@@ -95,6 +96,7 @@ class Registration {
       return;
     }
     class_.emplace(registerClass());
+    registerDelegate();
     definitions_.emplace(torch::Library::FRAGMENT, "tensorrt", std::nullopt, __FILE__, __LINE__);
     definitions_->def(kSchema);
     definitions_->impl("execute_engine", torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, executeEngine));

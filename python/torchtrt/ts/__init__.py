@@ -1,9 +1,14 @@
 """The TorchScript front end, under the reference system's names."""
 
-from torchtrt._compile import check_method_op_support, convert_method_to_trt_engine, embed_engine_in_new_module
+from torchtrt._compile import (
+    TensorRTCompileSpec,
+    check_method_op_support,
+    convert_method_to_trt_engine,
+    embed_engine_in_new_module,
+)
 from torchtrt._compile import compile as _compile
 
-__all__ = ["check_method_op_support", "compile", "convert_method_to_trt_engine", "embed_engine_in_new_module"]
+__all__ = ["TensorRTCompileSpec", "check_method_op_support", "compile", "convert_method_to_trt_engine", "embed_engine_in_new_module"]
 
 
 def compile(module, inputs=None, input_signature=None, **options):  # noqa: A001: the name users write

@@ -9,6 +9,9 @@ from torchtrt import convert_method_to_trt_engine as convert_method_to_trt_engin
 def compile(
     module: _Source, inputs: Sequence[_InputLike] | None = None, input_signature: Any = None, **options: Any
 ) -> torch.jit.ScriptModule: ...
+def TensorRTCompileSpec(
+    inputs: Sequence[_InputLike] | None = None, input_signature: None = None, **options: Any
+) -> torch.ScriptObject: ...
 def embed_engine_in_new_module(
     serialized_engine: bytes,
     input_binding_names: Sequence[str] | None = None,
