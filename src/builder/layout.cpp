@@ -21,6 +21,11 @@ constexpr int64_t kFewOutputs = 8;
 constexpr int64_t kLongLine = 16;
 constexpr int64_t kFewLines = 64;  // of the input, for one line of the output
 
+// float16 and bfloat16 run as float32 does, with conversions around.
+bool runsInFloat32(const Tensor& tensor) {
+  return isFloating(tensor.getType()) && tensor.getType() != DType::kFloat64;
+}
+
 // What a kind of layer does with memory orders.
 enum class Behaviour {
   kSpatial,   // runs channels-last
@@ -192,7 +197,7 @@ class LayoutPass {
   }
 
   bool isBestRowMajor(const Layer& layer) const {
-    if (layer.getType() != LayerType::kCONVOLUTION || layer.getInput(0)->getType() != DType::kFloat32 ||
+    if (layer.getType() != LayerType::kCONVOLUTION || !runsInFloat32(*layer.getInput(0)) ||
         layer.attributes().getInt("groups", 1) != 1 || (layer.getNbInputs() > 3 && layer.getInput(3) != nullptr)) {
       return false;
     }
@@ -209,10 +214,9 @@ class LayoutPass {
   // The product that reads few channels from row-major planes is no slower than one more reorder.
   static bool readsPlanes(const Layer& layer) {
     const Tensor& input = *layer.getInput(0);
-    return layer.getType() == LayerType::kCONVOLUTION && input.producer() != nullptr &&
-           input.getType() == DType::kFloat32 && sameMemory(input.getDimensions(), input.memoryOrder(), {}) &&
-           layer.attributes().getInt("groups", 1) == 1 && layer.attributes().getInts("dilation").back() == 1 &&
-           isAtMost(input.getDimensions()[1], kFewOutputs);
+    return layer.getType() == LayerType::kCONVOLUTION && input.producer() != nullptr && runsInFloat32(input) &&
+           sameMemory(input.getDimensions(), input.memoryOrder(), {}) && layer.attributes().getInt("groups", 1) == 1 &&
+           layer.attributes().getInts("dilation").back() == 1 && isAtMost(input.getDimensions()[1], kFewOutputs);
   }
 
   static bool isAtMost(const Dim& dim, int64_t limit) {

@@ -1,22 +1,69 @@
 #include "kernels/kernel.h"
 
+#include <optional>
+
 #include "base/check.h"
 #include "base/logging.h"
+#include "kernels/in_float32.h"
 #include "kernels/isa.h"
 
 namespace torchtrt::kernels {
 namespace {
 
-// Asks one implementation; its refusal is noted.
-bool tryImplementation(const Implementation& implementation, const Problem& problem, Chosen& chosen) {
-  CreateResult result = implementation.create(problem);
-  if (Refusal* refusal = std::get_if<Refusal>(&result)) {
-    chosen.refusals.emplace_back(implementation.name, std::move(*refusal));
-    return false;
+// Asks the implementations of one family, and notes what they refuse.
+class Choice {
+ public:
+  Choice(const Family& family, const Problem& problem) : family_(family), problem_(problem) {}
+
+  bool attempt(const Implementation& implementation) {
+    CreateResult result = create(implementation);
+    if (Refusal* refusal = std::get_if<Refusal>(&result)) {
+      chosen_.refusals.emplace_back(implementation.name, std::move(*refusal));
+      return false;
+    }
+    chosen_.kernel = std::move(std::get<std::unique_ptr<Kernel>>(result));
+    chosen_.implementation = implementation.name;
+    return true;
   }
-  chosen.kernel = std::move(std::get<std::unique_ptr<Kernel>>(result));
-  chosen.implementation = implementation.name;
-  return true;
+
+  Chosen take() {
+    return std::move(chosen_);
+  }
+
+ private:
+  // What it has for the problem as it is, else in float32. The reference takes every dtype.
+  CreateResult create(const Implementation& implementation) {
+    CreateResult result = implementation.create(problem_);
+    const bool is_reference = &implementation == &family_.implementations.back();
+    if (is_reference || !std::holds_alternative<Refusal>(result) || !InFloat32::applies(problem_)) {
+      return result;
+    }
+    if (!in_float32_) {
+      in_float32_.emplace(problem_);
+    }
+    return in_float32_->create(implementation);
+  }
+
+  const Family& family_;
+  const Problem& problem_;
+  std::optional<InFloat32> in_float32_;
+  Chosen chosen_;
+};
+
+// The implementation of that name if it accepts, else the first that does.
+Chosen choose(const Family& family, const Problem& problem, std::string_view hint) {
+  Choice choice(family, problem);
+  for (const Implementation& implementation : family.implementations) {
+    if (hint == implementation.name && choice.attempt(implementation)) {
+      return choice.take();
+    }
+  }
+  for (const Implementation& implementation : family.implementations) {
+    if (hint != implementation.name && choice.attempt(implementation)) {
+      return choice.take();
+    }
+  }
+  return choice.take();
 }
 
 std::string describe(const std::vector<std::pair<std::string, Refusal>>& refusals) {
@@ -54,20 +101,7 @@ Chosen createKernel(const Problem& problem, std::string_view hint) {
     throw EngineError(ErrorCode::kPlanVersion, "there is no kernel family '" + std::string(problem.family) + "'", {},
                       "run the plan with the version of torchtrt that built it, or build it again");
   }
-  Chosen chosen;
-  for (const Implementation& implementation : family->implementations) {
-    if (hint == implementation.name && tryImplementation(implementation, problem, chosen)) {
-      break;
-    }
-  }
-  for (const Implementation& implementation : family->implementations) {
-    if (chosen.kernel != nullptr) {
-      break;
-    }
-    if (hint != implementation.name) {
-      tryImplementation(implementation, problem, chosen);
-    }
-  }
+  Chosen chosen = choose(*family, problem, hint);
   if (chosen.kernel == nullptr) {
     throw InternalError("no implementation accepts " + problem.toString() + describe(chosen.refusals));
   }

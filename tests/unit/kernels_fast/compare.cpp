@@ -11,6 +11,7 @@
 #include <random>
 #include <thread>
 
+#include "kernels/common/convert.h"
 #include "kernels/kernel.h"
 #include "kernels/problem_text.h"
 
@@ -71,9 +72,9 @@ Buffer randomBuffer(const TensorDesc& desc, Values values, unsigned seed) {
   const size_t size = sizeOf(desc.dtype);
   for (size_t i = 0; i < bytesOf(desc) / size; ++i) {
     std::byte* at = buffer.data()->bytes + i * size;
-    if (desc.dtype == DType::kFloat32) {
+    if (isFloating(desc.dtype) && desc.dtype != DType::kFloat64) {
       const float value = draw(random, values);
-      std::memcpy(at, &value, size);
+      Writer<float>(desc.dtype).write(&value, 1, at, 0, 1);
     } else {
       const auto value = static_cast<int64_t>(random() % 2);
       if (desc.dtype == DType::kFloat64) {
@@ -148,10 +149,16 @@ bool isClose(double got, double expected, double rtol, double atol) {
   return std::abs(got - expected) <= atol + rtol * std::abs(expected);
 }
 
+std::vector<float> floatsOf(const TensorDesc& desc, const Buffer& buffer) {
+  std::vector<float> values(bytesOf(desc) / sizeOf(desc.dtype));
+  Reader<float>(desc.dtype).read(buffer.data(), 0, 1, static_cast<int64_t>(values.size()), values.data());
+  return values;
+}
+
 void compareFloats(const TensorDesc& desc, const Buffer& got, const Buffer& expected, const CompareOptions& options) {
-  const size_t count = bytesOf(desc) / sizeof(float);
-  const auto* a = reinterpret_cast<const float*>(got.data());
-  const auto* b = reinterpret_cast<const float*>(expected.data());
+  const size_t count = bytesOf(desc) / sizeOf(desc.dtype);
+  const std::vector<float> a = floatsOf(desc, got);
+  const std::vector<float> b = floatsOf(desc, expected);
   double largest = 0;
   for (size_t i = 0; i < count; ++i) {
     // Beyond 1e6 the special values of a test, not its scale, are what is largest.
@@ -187,7 +194,7 @@ void compareRuns(const Data& data, const Kernel& fast, const CompareOptions& opt
       if (!first.empty()) {
         EXPECT_EQ(std::memcmp(got[i].data(), first[i].data(), bytesOf(desc)), 0)
             << "the result depends on the number of threads";
-      } else if (desc.dtype == DType::kFloat32) {
+      } else if (computeSize(desc.dtype) == sizeof(float)) {
         compareFloats(desc, got[i], expected[i], options);
       } else {
         EXPECT_EQ(std::memcmp(got[i].data(), expected[i].data(), bytesOf(desc)), 0);

@@ -1,0 +1,33 @@
+// Runs a float32 implementation on operands of float16 and bfloat16: they are widened before and the results rounded
+// once after, as a reference does it. So every fast kernel serves all three.
+#pragma once
+
+#include <hwy/aligned_allocator.h>
+
+#include <vector>
+
+#include "kernels/kernel.h"
+
+namespace torchtrt::kernels {
+
+// A problem with float32 in place of float16 and bfloat16, for as many implementations as have to be asked.
+class InFloat32 {
+ public:
+  using Floats = hwy::AlignedFreeUniquePtr<float[]>;
+
+  // Whether an operand is float16 or bfloat16.
+  static bool applies(const Problem& problem);
+
+  // Widens the constants. Throws EngineError when there is no memory for them.
+  explicit InFloat32(const Problem& problem);
+
+  // A kernel for the problem as it was; afterwards this is used up. Or the refusal.
+  CreateResult create(const Implementation& implementation);
+
+ private:
+  Problem wide_;
+  std::vector<Floats> constants_;  // by input; null where none was widened
+  std::vector<size_t> sizes_;      // in bytes
+};
+
+}  // namespace torchtrt::kernels
