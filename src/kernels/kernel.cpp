@@ -41,7 +41,9 @@ class Choice {
     if (!in_float32_) {
       in_float32_.emplace(problem_);
     }
-    return in_float32_->create(implementation);
+    CreateResult widened = in_float32_->create(implementation);
+    const Refusal* refusal = std::get_if<Refusal>(&widened);
+    return refusal != nullptr && refusal->code == "dtype" ? std::move(result) : std::move(widened);
   }
 
   const Family& family_;

@@ -12,11 +12,11 @@ Spatial spatial(const std::vector<int64_t>& values, int64_t missing) {
   return result;
 }
 
-std::variant<Geometry, Refusal> describeCommon(const Problem& problem) {
+std::variant<Geometry, Refusal> describeCommon(const Problem& problem, DType dtype) {
   for (const std::vector<Operand>* operands : {&problem.inputs, &problem.outputs}) {
     for (const Operand& operand : *operands) {
-      if (operand.present && operand.dtype != DType::kFloat32) {
-        return Refusal{"dtype", std::string("computes float32 only, not ") + toString(operand.dtype)};
+      if (operand.present && operand.dtype != dtype) {
+        return Refusal{"dtype", std::string("computes ") + toString(dtype) + " only, not " + toString(operand.dtype)};
       }
     }
   }
@@ -40,7 +40,8 @@ std::variant<Geometry, Refusal> describeCommon(const Problem& problem) {
   g.activation = attributes.getString("activation", "");
   g.alpha = attributes.getDouble("activation_alpha", 0);
   g.beta = attributes.getDouble("activation_beta", 0);
-  g.weights = static_cast<const float*>(kernel.constant);
+  g.dtype = dtype;
+  g.weights = dtype == DType::kFloat32 ? static_cast<const float*>(kernel.constant) : nullptr;
   if (g.outputs == 0 || g.channels == 0 || g.taps() == 0) {
     return Refusal{"empty", "has nothing to pack"};
   }
@@ -49,12 +50,12 @@ std::variant<Geometry, Refusal> describeCommon(const Problem& problem) {
 
 }  // namespace
 
-std::variant<Geometry, Refusal> describe(const Problem& problem) {
-  return describeCommon(problem);
+std::variant<Geometry, Refusal> describe(const Problem& problem, DType dtype) {
+  return describeCommon(problem, dtype);
 }
 
 std::variant<Geometry, Refusal> describeTransposed(const Problem& problem) {
-  std::variant<Geometry, Refusal> described = describeCommon(problem);
+  std::variant<Geometry, Refusal> described = describeCommon(problem, DType::kFloat32);
   if (Geometry* g = std::get_if<Geometry>(&described)) {
     const std::vector<int64_t>& kernel = problem.inputs[1].dims;
     g->channels = kernel[0];

@@ -28,7 +28,8 @@ struct Geometry {
   std::string activation;  // fused, "" for none
   double alpha = 0;
   double beta = 0;
-  const float* weights = nullptr;  // [outputs, channels / groups, kernel...], row-major
+  DType dtype = DType::kFloat32;   // of all operands
+  const float* weights = nullptr;  // [outputs, channels / groups, kernel...], row-major; null but for float32
 
   int64_t taps() const {
     return kernel[0] * kernel[1] * kernel[2];
@@ -39,8 +40,8 @@ struct Geometry {
   }
 };
 
-// Refuses dtypes other than float32 and kernels that are not constant.
-std::variant<Geometry, Refusal> describe(const Problem& problem);
+// Refuses operands of other dtypes and kernels that are not constant.
+std::variant<Geometry, Refusal> describe(const Problem& problem, DType dtype = DType::kFloat32);
 // The same of a deconvolution: channels and outputs are those of its input and output, weights are [channels, outputs /
 // groups, kernel...], and output padding is taken off the padding after.
 std::variant<Geometry, Refusal> describeTransposed(const Problem& problem);

@@ -37,12 +37,12 @@ inline bool isRowMajor(const Operand& operand) {
   return std::is_sorted(operand.order.begin(), operand.order.end());
 }
 
-// What both implementations refuse.
-inline std::optional<Refusal> commonRefusal(const Problem& problem) {
+// What all implementations refuse.
+inline std::optional<Refusal> commonRefusal(const Problem& problem, DType dtype = DType::kFloat32) {
   for (const std::vector<Operand>* operands : {&problem.inputs, &problem.outputs}) {
     for (const Operand& operand : *operands) {
-      if (operand.present && operand.dtype != DType::kFloat32) {
-        return Refusal{"dtype", std::string("computes float32 only, not ") + toString(operand.dtype)};
+      if (operand.present && operand.dtype != dtype) {
+        return Refusal{"dtype", std::string("computes ") + toString(dtype) + " only, not " + toString(operand.dtype)};
       }
       if (operand.present && !isRowMajor(operand)) {
         return Refusal{"memory-order", "reads and writes row-major only"};

@@ -21,9 +21,18 @@ dnnl::engine makeEngine() {
   return dnnl::engine(dnnl::engine::kind::cpu, 0);
 }
 
+dnnl::memory::data_type dataType(DType dtype) {
+  if (dtype == DType::kFloat32) {
+    return dnnl::memory::data_type::f32;
+  }
+  TORCHTRT_CHECK(dtype == DType::kFloat16 || dtype == DType::kBFloat16,
+                 "no oneDNN kernel of ours takes " << toString(dtype));
+  return dtype == DType::kFloat16 ? dnnl::memory::data_type::f16 : dnnl::memory::data_type::bf16;
+}
+
 // Appends the activation if oneDNN computes it as PyTorch does, NaN included: its relu, clip and sigmoid turn NaN into
 // numbers.
-bool appendActivation(dnnl::post_ops& ops, const std::string& activation, double alpha) {
+bool appendActivation(dnnl::post_ops& ops, const std::string& activation, double alpha, DType dtype) {
   if (activation == "relu") {
     // x * clip(FLT_MAX * x, 0, 1): x where it is positive, else 0, and NaN stays.
     ops.append_eltwise(algorithm::eltwise_hardswish, FLT_MAX, 0);
@@ -33,6 +42,10 @@ bool appendActivation(dnnl::post_ops& ops, const std::string& activation, double
     ops.append_eltwise(algorithm::eltwise_hardswish, 1.0F / 6, 0.5F);
   } else if (activation == "silu") {
     ops.append_eltwise(algorithm::eltwise_swish, 1, 0);
+  } else if (activation == "gelu_erf" && dtype != DType::kFloat32) {
+    ops.append_eltwise(algorithm::eltwise_gelu_erf, 0, 0);
+  } else if (activation == "gelu_tanh" && dtype != DType::kFloat32) {
+    ops.append_eltwise(algorithm::eltwise_gelu_tanh, 0, 0);
   } else {
     return false;
   }
@@ -46,21 +59,35 @@ const dnnl::engine& engine() {
   return instance;
 }
 
-dnnl::memory::desc describe(const std::vector<int64_t>& dims, const std::vector<int64_t>& strides) {
-  return {dims, dnnl::memory::data_type::f32, strides};
+dnnl::memory::desc describe(const std::vector<int64_t>& dims, const std::vector<int64_t>& strides, DType dtype) {
+  return {dims, dataType(dtype), strides};
 }
 
-dnnl::memory::desc describeAny(const std::vector<int64_t>& dims) {
-  return {dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
+dnnl::memory::desc describeAny(const std::vector<int64_t>& dims, DType dtype) {
+  return {dims, dataType(dtype), dnnl::memory::format_tag::any};
 }
 
-Fusion fuse(const std::string& activation, double alpha, double beta, const dnnl::memory::desc* residual) {
+std::optional<Refusal> refuseHalf(DType dtype) {
+  if (dtype != DType::kFloat16 && dtype != DType::kBFloat16) {
+    return Refusal{"dtype", std::string("computes float16 and bfloat16 only, not ") + toString(dtype)};
+  }
+  isaCap();
+  const bool is_half = dtype == DType::kFloat16;
+  const auto needed =
+      static_cast<unsigned>(is_half ? dnnl::cpu_isa::avx512_core_fp16 : dnnl::cpu_isa::avx512_core_bf16);
+  if ((static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & needed) != needed) {
+    return Refusal{"instructions", std::string("needs a CPU with ") + (is_half ? "AVX-512 FP16" : "AVX-512 BF16")};
+  }
+  return std::nullopt;
+}
+
+Fusion fuse(const std::string& activation, double alpha, double beta, const dnnl::memory::desc* residual, DType dtype) {
   Fusion fusion;
   dnnl::post_ops ops;
   if (residual != nullptr) {
     ops.append_binary(algorithm::binary_add, *residual);
   }
-  if (!activation.empty() && !appendActivation(ops, activation, alpha)) {
+  if (!activation.empty() && !appendActivation(ops, activation, alpha, dtype)) {
     fusion.rest = activationRows(activation, alpha, beta);
   }
   fusion.attributes.set_post_ops(ops);

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -23,10 +24,15 @@ static_assert(DNNL_VERSION_MAJOR == 3 && DNNL_VERSION_MINOR == 2, "headers of an
 // is ours to bound.
 const dnnl::engine& engine();
 
-// float32, with these strides.
-dnnl::memory::desc describe(const std::vector<int64_t>& dims, const std::vector<int64_t>& strides);
-// float32, in whatever layout the primitive likes best.
-dnnl::memory::desc describeAny(const std::vector<int64_t>& dims);
+// Of float32, float16 or bfloat16, with these strides.
+dnnl::memory::desc describe(const std::vector<int64_t>& dims, const std::vector<int64_t>& strides,
+                            DType dtype = DType::kFloat32);
+// In whatever layout the primitive likes best.
+dnnl::memory::desc describeAny(const std::vector<int64_t>& dims, DType dtype = DType::kFloat32);
+
+// Refuses what is no 16-bit floating dtype, and one for whose products, with sums in float32, this machine has no
+// instructions (below the cap of TORCHTRT_MAX_ISA).
+std::optional<Refusal> refuseHalf(DType dtype);
 
 // The residual and the activation of a layer: what a primitive can fuse so that NaN stays NaN, and what is left to a
 // second pass.
@@ -34,8 +40,9 @@ struct Fusion {
   dnnl::primitive_attr attributes;  // with user-mode scratch memory
   ActivationRows rest;              // empty: all is fused
 };
-// residual: null or the descriptor of the tensor to add first; it becomes the primitive's post-op 0.
-Fusion fuse(const std::string& activation, double alpha, double beta, const dnnl::memory::desc* residual);
+// residual: null or the descriptor of the tensor to add first; it becomes the primitive's post-op 0. dtype: of the
+// result; oneDNN's gelu is good enough for 16 bits alone.
+Fusion fuse(const std::string& activation, double alpha, double beta, const dnnl::memory::desc* residual, DType dtype);
 
 // Argument number of post-op 0's second operand.
 inline constexpr int kResidualArgument = DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1;
