@@ -10,7 +10,7 @@ CreateResult createHighway(const Problem& problem);    // indirect matrix produc
 CreateResult createPlanes(const Problem& problem);     // at most eight outputs, row-major
 CreateResult createWinograd(const Problem& problem);   // 3x3 kernels, stride 1, channels-last
 CreateResult createOneDnn(const Problem& problem);
-CreateResult createOneDnnHalf(const Problem& problem);  // float16 and bfloat16, where the CPU multiplies them
+CreateResult createOneDnnBFloat16(const Problem& problem);  // where the CPU multiplies bfloat16
 CreateResult createDeconvolutionOneDnn(const Problem& problem);
 
 }  // namespace torchtrt::kernels::convolution

@@ -7,6 +7,6 @@ namespace torchtrt::kernels::matmul {
 
 CreateResult createHighway(const Problem& problem);  // constant b without batches, packed
 CreateResult createOneDnn(const Problem& problem);
-CreateResult createOneDnnHalf(const Problem& problem);  // float16 and bfloat16, where the CPU multiplies them
+CreateResult createOneDnnBFloat16(const Problem& problem);  // where the CPU multiplies bfloat16
 
 }  // namespace torchtrt::kernels::matmul

@@ -22,12 +22,9 @@ dnnl::engine makeEngine() {
 }
 
 dnnl::memory::data_type dataType(DType dtype) {
-  if (dtype == DType::kFloat32) {
-    return dnnl::memory::data_type::f32;
-  }
-  TORCHTRT_CHECK(dtype == DType::kFloat16 || dtype == DType::kBFloat16,
+  TORCHTRT_CHECK(dtype == DType::kFloat32 || dtype == DType::kBFloat16,
                  "no oneDNN kernel of ours takes " << toString(dtype));
-  return dtype == DType::kFloat16 ? dnnl::memory::data_type::f16 : dnnl::memory::data_type::bf16;
+  return dtype == DType::kFloat32 ? dnnl::memory::data_type::f32 : dnnl::memory::data_type::bf16;
 }
 
 // Appends the activation if oneDNN computes it as PyTorch does, NaN included: its relu, clip and sigmoid turn NaN into
@@ -67,16 +64,11 @@ dnnl::memory::desc describeAny(const std::vector<int64_t>& dims, DType dtype) {
   return {dims, dataType(dtype), dnnl::memory::format_tag::any};
 }
 
-std::optional<Refusal> refuseHalf(DType dtype) {
-  if (dtype != DType::kFloat16 && dtype != DType::kBFloat16) {
-    return Refusal{"dtype", std::string("computes float16 and bfloat16 only, not ") + toString(dtype)};
-  }
+std::optional<Refusal> refuseBFloat16() {
   isaCap();
-  const bool is_half = dtype == DType::kFloat16;
-  const auto needed =
-      static_cast<unsigned>(is_half ? dnnl::cpu_isa::avx512_core_fp16 : dnnl::cpu_isa::avx512_core_bf16);
-  if ((static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & needed) != needed) {
-    return Refusal{"instructions", std::string("needs a CPU with ") + (is_half ? "AVX-512 FP16" : "AVX-512 BF16")};
+  constexpr auto kNeeded = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_bf16);
+  if ((static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & kNeeded) != kNeeded) {
+    return Refusal{"instructions", "needs a CPU with AVX-512 BF16"};
   }
   return std::nullopt;
 }

@@ -24,15 +24,15 @@ static_assert(DNNL_VERSION_MAJOR == 3 && DNNL_VERSION_MINOR == 2, "headers of an
 // is ours to bound.
 const dnnl::engine& engine();
 
-// Of float32, float16 or bfloat16, with these strides.
+// Of float32 or bfloat16, with these strides.
 dnnl::memory::desc describe(const std::vector<int64_t>& dims, const std::vector<int64_t>& strides,
                             DType dtype = DType::kFloat32);
 // In whatever layout the primitive likes best.
 dnnl::memory::desc describeAny(const std::vector<int64_t>& dims, DType dtype = DType::kFloat32);
 
-// Refuses what is no 16-bit floating dtype, and one for whose products, with sums in float32, this machine has no
-// instructions (below the cap of TORCHTRT_MAX_ISA).
-std::optional<Refusal> refuseHalf(DType dtype);
+// Refuses where the CPU, below the cap of TORCHTRT_MAX_ISA, has no instructions for products of bfloat16. oneDNN has
+// float16 too, which was no faster than float32 on a CPU with AVX-512 FP16, and for some products a plain loop.
+std::optional<Refusal> refuseBFloat16();
 
 // The residual and the activation of a layer: what a primitive can fuse so that NaN stays NaN, and what is left to a
 // second pass.
@@ -41,7 +41,7 @@ struct Fusion {
   ActivationRows rest;              // empty: all is fused
 };
 // residual: null or the descriptor of the tensor to add first; it becomes the primitive's post-op 0. dtype: of the
-// result; oneDNN's gelu is good enough for 16 bits alone.
+// result; oneDNN's gelu is good enough for bfloat16 alone.
 Fusion fuse(const std::string& activation, double alpha, double beta, const dnnl::memory::desc* residual, DType dtype);
 
 // Argument number of post-op 0's second operand.
