@@ -1,0 +1,78 @@
+"""Whole models with op_precision float16 and bfloat16 against eager modules of that dtype, in a range of batches."""
+
+import copy
+
+import pytest
+import torch
+
+import models
+import torchtrt
+
+TOLERANCE = 2e-2  # of the largest reference value
+EQUALLY_FAR = 1.5  # what is beyond the tolerance may be as far from float64 as eager is, with this factor
+HALVES = [torch.float16, torch.bfloat16]
+
+
+class Encoder(torch.nn.Module):
+    """A transformer block with every product that encoders have."""
+
+    def __init__(self):
+        super().__init__()
+        self.attend = torch.nn.Linear(64, 192)
+        self.first, self.second = torch.nn.Linear(64, 256), torch.nn.Linear(256, 64)
+        self.before, self.after = torch.nn.LayerNorm(64), torch.nn.LayerNorm(64)
+
+    def forward(self, x):
+        q, k, v = self.attend(self.before(x)).unflatten(-1, (3, 4, 16)).permute(2, 0, 3, 1, 4).unbind(0)
+        x = x + torch.nn.functional.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2)
+        return x + self.second(torch.nn.functional.gelu(self.first(self.after(x))))
+
+
+def encoder():
+    torch.manual_seed(0)
+    return Encoder().eval(), lambda batch: torch.randn(batch, 50, 64, generator=torch.Generator().manual_seed(batch))
+
+
+def model(name):
+    return models.build(name), lambda batch: models.sample(name, batch, seed=batch)
+
+
+CASES = {"encoder": encoder} | {name: (lambda name=name: model(name)) for name in ("lenet", "resnet18", "mobilenet_v3_small")}
+
+
+def distance(actual, expected):
+    return ((actual.double() - expected.double()).abs().max() / expected.double().abs().max()).item()
+
+
+def assert_equal(actual, module, x):
+    eager = copy.deepcopy(module).to(x.dtype)(x)
+    assert actual.shape == eager.shape and actual.dtype == eager.dtype
+    if distance(actual, eager) > TOLERANCE:
+        exact = copy.deepcopy(module).double()(x.double())
+        assert distance(actual, exact) <= EQUALLY_FAR * distance(eager, exact)
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=["float16", "bfloat16"])
+@pytest.mark.parametrize("name", CASES)
+@torch.inference_mode()
+def test_a_model_cast_by_the_compiler(name, dtype):
+    module, sample = CASES[name]()
+    shape = list(sample(1).shape[1:])
+    traced = torch.jit.trace(module, sample(2), check_trace=False)
+    compiled = torchtrt.compile(
+        traced, op_precision=dtype,
+        inputs=[torchtrt.Input(min_shape=[1, *shape], opt_shape=[1, *shape], max_shape=[3, *shape], dtype=dtype)])
+    report = torchtrt.report(compiled)
+    assert (report.engine_segments, report.torch_segments) == (1, 0)
+    for batch in (1, 3):
+        assert_equal(compiled(sample(batch).to(dtype)), module, sample(batch).to(dtype))
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=["float16", "bfloat16"])
+@torch.inference_mode()
+def test_a_module_that_was_cast_already(dtype):
+    module, sample = encoder()
+    x = sample(2).to(dtype)
+    compiled = torchtrt.compile(torch.jit.script(copy.deepcopy(module).to(dtype)), inputs=[x])
+    assert torchtrt.report(compiled).torch_segments == 0
+    assert_equal(compiled(x), module, x)
