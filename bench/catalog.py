@@ -341,9 +341,22 @@ def _gated_reader():
     return scripted(GatedReader().eval(), (noise(5, 3, 8), 100), (noise(5, 3, 8), 2))
 
 
+class Tagger(nn.Module):
+    """Reads a sequence [batch, length, 8] both ways and scores every step, as taggers do."""
+
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(8, 16, num_layers=2, batch_first=True, bidirectional=True)
+        self.score = nn.Linear(32, 5)
+
+    def forward(self, steps: torch.Tensor) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
+        read, state = self.lstm(steps)
+        return self.score(read).softmax(-1), state
+
+
 @entry("lstm, scripted")
 def _lstm():
-    return scripted(nn.LSTM(8, 16, num_layers=2, batch_first=True, bidirectional=True).eval(), (noise(2, 7, 8),))
+    return scripted(Tagger().eval(), (noise(2, 7, 8),))
 
 
 @entry("transformer encoder, scripted")

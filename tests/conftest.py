@@ -2,7 +2,7 @@
 
 
 def pytest_addoption(parser):
-    parser.addoption("--all-models", action="store_true", help="every model of bench/models.py, about a quarter of an hour")
+    parser.addoption("--all-models", action="store_true", help="every model of bench/models.py and bench/catalog.py, about half an hour")
     parser.addoption("--fuzz-seeds", type=int, default=200, help="random programs that test_program_fuzz.py runs")
     parser.addoption("--fallback-seeds", type=int, default=0,
-                     help="random sets of operators kept in PyTorch per model of test_fallback.py, for all of them (20: about an hour)")
+                     help="random sets of operators kept in PyTorch per model of bench/catalog.py, for all of them (20: about an hour)")

@@ -1,6 +1,7 @@
 #include "compiler/compile.h"
 
 #include <algorithm>
+#include <functional>
 #include <iostream>
 #include <optional>
 
@@ -154,11 +155,11 @@ std::vector<c10::intrusive_ptr<runtime::Engine>> holdersOf(const SegmentEngines&
   return holders;
 }
 
-// Wrong results are never handed out: with nothing to fall back to, a disagreement ends the compile.
-void validate(const Source& source, const torch::jit::Module& module, bool has_state,
-              const std::vector<torch::jit::IValue>& samples) {
+// What the module's results are other in than PyTorch's on the samples, if they are and samples are given.
+std::optional<std::string> disagreement(const Source& source, const torch::jit::Module& module, bool has_state,
+                                        const std::vector<torch::jit::IValue>& samples) {
   if (samples.empty()) {
-    return;
+    return std::nullopt;
   }
   // Methods may write to their arguments and attributes, and draw random numbers.
   const auto copied = [&samples] {
@@ -173,18 +174,48 @@ void validate(const Source& source, const torch::jit::Module& module, bool has_s
   keep_random_state.restore();
   torch::jit::Module compiled = has_state ? module.deepcopy() : module;
   const at::NoGradGuard no_grad;
-  const torch::jit::IValue got = compiled.get_method(source.method)(copied());
-  const std::optional<std::string> difference = firstDifference(expected, got);
-  if (!difference) {
-    return;
+  std::optional<std::string> difference;
+  try {
+    difference = firstDifference(expected, compiled.get_method(source.method)(copied()));
+  } catch (const std::exception& error) {
+    difference = std::string("it fails: ") + error.what();
   }
-  const std::string message = "the engine disagrees with PyTorch on the sample inputs: " + *difference;
+  return difference ? std::optional("the engine disagrees with PyTorch on the sample inputs: " + *difference)
+                    : std::nullopt;
+}
+
+// Wrong results are never handed out: with nothing to fall back to, a disagreement ends the compile.
+[[noreturn]] void rejectDisagreement(const std::string& message) {
   if (isStrict()) {
     throw InternalError(message);
   }
   throw CompileError(
       ErrorCode::kConversionFailed, message, {},
       "this is a bug of torchtrt: please report the module; to leave the check out, give shapes and no tensors");
+}
+
+// No engine disagreed on its own, but the module does with them: those inside of branches and loops are compared with
+// it only. Finds the first node that brings the disagreement, and has it refused.
+void refuseFirstThatDisagrees(
+    const Partition& partition, const std::string& difference, partitioning::PartitioningOptions& options,
+    const std::function<std::optional<std::string>(partitioning::PartitioningOptions)>& attempt) {
+  std::vector<const torch::jit::Node*> nodes;  // of engines
+  for (const partitioning::Segment* segment :
+       partitioning::segmentsOf(partition.segments, partitioning::Target::kEngine)) {
+    nodes.insert(nodes.end(), segment->nodes.begin(), segment->nodes.end());
+  }
+  const Refusal refusal{"disagrees", difference};
+  size_t agreeing = 0;
+  size_t disagreeing = nodes.size();
+  while (disagreeing - agreeing > 1) {
+    const size_t middle = agreeing + (disagreeing - agreeing) / 2;
+    partitioning::PartitioningOptions without_rest = options;
+    for (size_t i = middle; i < nodes.size(); ++i) {
+      without_rest.refused.emplace(nodes[i], refusal);
+    }
+    (attempt(without_rest) ? disagreeing : agreeing) = middle;
+  }
+  options.refused.emplace(nodes[disagreeing - 1], refusal);
 }
 
 // Without times: the same module gives the same bytes.
@@ -222,21 +253,29 @@ Compiled compile(const Source& original, const ts::CompileSpec& spec) {
   partitioning::PartitioningOptions options = partitioningOptions(lowered, spec);
   SegmentEngines engines(lowered, roles, leaves, segmentOptions(source, lowered, spec, precision), clock);
   Partition partition;
-  Failures failures;
-  do {  // what fails moves to PyTorch, and the rest is partitioned anew
-    options.refused.insert(failures.begin(), failures.end());
-    partition = clock.run(Phase::kPartitioning, [&] { return partitionOf(lowered, roles, options); });
-    failures = engines.run(partition);
-  } while (!failures.empty());
-
-  torch::jit::Module module =
-      clock.run(Phase::kStitching, [&] { return moduleOf(source, lowered, spec, partition, holdersOf(engines)); });
-  clock.run(Phase::kValidation,
-            [&] { validate(source, module, lowered.has_self, samplesOf(spec, lowered.schema, precision)); });
+  std::optional<torch::jit::Module> module;
+  const std::vector<torch::jit::IValue> samples = samplesOf(spec, lowered.schema, precision);
+  const auto attempt = [&](partitioning::PartitioningOptions tried) -> std::optional<std::string> {
+    Failures failures;
+    do {  // what fails moves to PyTorch, and the rest is partitioned anew
+      tried.refused.insert(failures.begin(), failures.end());
+      partition = clock.run(Phase::kPartitioning, [&] { return partitionOf(lowered, roles, tried); });
+      failures = engines.run(partition);
+    } while (!failures.empty());
+    module =
+        clock.run(Phase::kStitching, [&] { return moduleOf(source, lowered, spec, partition, holdersOf(engines)); });
+    return clock.run(Phase::kValidation, [&] { return disagreement(source, *module, lowered.has_self, samples); });
+  };
+  while (const auto difference = attempt(options)) {
+    if (isStrict() || spec.require_full_compilation || engines.engines().empty()) {
+      rejectDisagreement(*difference);
+    }
+    refuseFirstThatDisagrees(partition, *difference, options, attempt);
+  }
   Report report = reportOf(methodName(lowered), partition, engines.engines(), clock);
-  stitching::attachRecord(module, recordOf(report));
+  stitching::attachRecord(*module, recordOf(report));
   tell(report);
-  return {std::move(module), std::move(report)};
+  return {std::move(*module), std::move(report)};
 }
 
 std::string buildEngine(const Source& original, const ts::CompileSpec& original_spec) {

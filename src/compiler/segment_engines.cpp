@@ -258,11 +258,15 @@ Failures SegmentEngines::validate(const Partition& partition) {
         }
         const torch::jit::Stack wanted = interpret(part, {tensors.begin(), tensors.end()});
         const auto holder = c10::intrusive_ptr<runtime::Engine>::reclaim_copy(const_cast<runtime::Engine*>(&engine));
-        const std::vector<at::Tensor> got = runtime::executeEngine(tensors, holder);
-        for (size_t i = 0; i < got.size(); ++i) {
-          if (const auto difference = firstDifference(wanted[i], got[i])) {
-            return difference;
+        try {
+          const std::vector<at::Tensor> got = runtime::executeEngine(tensors, holder);
+          for (size_t i = 0; i < got.size(); ++i) {
+            if (const auto difference = firstDifference(wanted[i], got[i])) {
+              return difference;
+            }
           }
+        } catch (const std::exception& error) {
+          return std::string("it fails: ") + firstLine(error.what());
         }
         return std::nullopt;
       };

@@ -85,15 +85,27 @@ std::string ValueTypes::nameOf(const Value& value) const {
   return value.hasDebugName() ? name.substr(2) : name;
 }
 
+namespace {
+
+Refusal unknownType(const Value& value) {
+  const std::string what =
+      "nothing is known of the type and rank of %" + value.debugName() + ", which PyTorch computes";
+  const bool is_inside = value.node()->owningBlock()->owningNode() != nullptr;
+  return is_inside ? Refusal{"control-flow", what +
+                                                 " in a branch or loop that no example run comes through; give "
+                                                 "sample inputs that do"}
+                   : Refusal{"unknown-type", what + "; give sample inputs"};
+}
+
+}  // namespace
+
 std::optional<ValueTypes::Unknown> ValueTypes::describe(const partitioning::Segment& segment,
                                                         conversion::ConversionRequest& request) {
   std::set<std::string> used;
   for (const Value* input : segment.inputs) {
     const auto type = typeOf(*input);
     if (!type) {
-      return Unknown{input,
-                     {"unknown-type", "nothing is known of the type and rank of %" + input->debugName() +
-                                          ", which PyTorch computes; give sample inputs"}};
+      return Unknown{input, unknownType(*input)};
     }
     request.inputs.push_back({uniqueName(used, nameOf(*input)), type->dtype, type->dims});
   }

@@ -34,6 +34,19 @@ bool blockWrites(const Block& block) {
   return std::any_of(block.nodes().begin(), block.nodes().end(), [](const Node* node) { return writes(*node); });
 }
 
+// With values of its own for the needs, which share memory as those do that they stand for.
+template <typename Environment>
+Environment withCopies(Environment environment, const std::vector<Value*>& needs) {
+  IValue::HashIdentityIValueMap copies;
+  for (const Value* need : needs) {
+    const auto known = environment.find(need);
+    if (known != environment.end()) {
+      known->second = known->second.deepcopy(copies);
+    }
+  }
+  return environment;
+}
+
 }  // namespace
 
 KeepRandomState::KeepRandomState() : state_(at::detail::getDefaultCPUGenerator().get_state()) {}
@@ -128,8 +141,8 @@ void Observations::runNode(const Node& node, Environment& environment) {
 void Observations::runIf(const Node& node, Environment& environment) {
   const auto condition = valueOf(*node.input(0), environment);
   const std::optional<bool> taken = condition ? std::optional(condition->toBool()) : std::nullopt;
-  // The branch that is not taken runs too, for what is in it alone. Where nothing is known of the condition, what one
-  // of them gives goes on, in every run the other's.
+  // The branch that is not taken runs too, for what is in it alone, and writes to copies. Where nothing is known of the
+  // condition, what one of them gives goes on, in every run the other's.
   guesses_ |= !taken;
   const size_t preferred = taken ? (*taken ? 0 : 1) : static_cast<size_t>(runs_ % 2);
   Environment results;
@@ -138,8 +151,8 @@ void Observations::runIf(const Node& node, Environment& environment) {
     if (taken && branch == preferred) {
       runBlock(block, environment);
       giveOutputs(node, block, environment, results);
-    } else if (!blockWrites(block)) {
-      Environment aside = environment;
+    } else {
+      Environment aside = blockWrites(block) ? withCopies(environment, roles_.needsOf(node)) : environment;
       runBlock(block, aside);
       if (!taken) {
         giveOutputs(node, block, aside, results);

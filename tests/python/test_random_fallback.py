@@ -1,13 +1,11 @@
 """Random sets of operators kept in PyTorch, over models of every kind: whatever stays there, the answers are eager's.
 
-One set for each of a few small models by default; `--fallback-seeds 20` runs that many for every model of bench/catalog.py. A run in
-which no engine ran shows nothing: it is not counted.
+One set for each of a few small models by default; `--fallback-seeds 20` runs that many for every model of bench/catalog.py, as
+tests/python/fallback_fuzz.py does in processes of their own. A run in which no engine ran shows nothing: it is not counted.
 """
 
-import pytest
-
 import catalog
-import fallback
+import fallback_fuzz
 
 QUICK = [
     "lenet, scripted", "squeezenet1_1, scripted", "vision transformer, scripted", "bert, traced", "llama, traced", "t5 encoder, traced",
@@ -22,13 +20,7 @@ def pytest_generate_tests(metafunc):
 
 
 def test_random_operators_in_pytorch_change_nothing(model_name, request):
-    seeds = request.config.getoption("--fallback-seeds") or 1
-    ran = 0
-    for seed in range(seeds):
-        case = catalog.make(model_name)
-        operators = fallback.chosen_operators(case.script, seed)
-        worst, engine_ran = fallback.compare(case, fallback.compile_case(case, torch_executed_ops=operators))
-        assert worst <= fallback.tolerance(case), f"seed {seed}, torch_executed_ops={operators}"
-        ran += engine_ran
-    print(f"{model_name}: engines ran in {ran} of {seeds}")
-    assert ran >= ENOUGH * seeds
+    tally = fallback_fuzz.run_model(model_name, request.config.getoption("--fallback-seeds") or 1)
+    print(f"{model_name}: {tally}")
+    assert not tally.failures, "\n".join(tally.failures)
+    assert tally.ran_engines >= ENOUGH * tally.runs

@@ -57,6 +57,7 @@ std::string reasonOf(const Report& report, const std::string& kind) {
   return "no such node";
 }
 
+// A converter with a bug: it throws.
 std::shared_ptr<torch::jit::Graph> withThrowingConverter() {
   static const bool is_registered = [] {
     conversion::RegisterNodeConversionPatterns().pattern(
@@ -73,6 +74,61 @@ graph(%x : Tensor):
   %b : Tensor = aten::digamma(%a)
   %c : Tensor = aten::tanh(%b)
   return (%c))IR");
+}
+
+// A converter with a bug: it computes something else.
+void registerWrongConverter() {
+  static const bool is_registered = [] {
+    conversion::RegisterNodeConversionPatterns().pattern(
+        {"aten::special_bessel_j1(Tensor self) -> Tensor",
+         [](conversion::ConversionCtx* ctx, const torch::jit::Node* n, conversion::args& args) -> bool {
+           auto* layer = ctx->net->addUnary(*args[0].ITensorOrFreeze(ctx), "sin");
+           ctx->AssociateValueAndTensor(n->outputs()[0], layer->getOutput(0));
+           return true;
+         }});
+    return true;
+  }();
+  EXPECT_TRUE(is_registered);
+}
+
+const std::string kWrongInTheMiddle = R"IR(
+graph(%x : Tensor):
+  %a : Tensor = aten::sigmoid(%x)
+  %b : Tensor = aten::exp(%a)
+  %c : Tensor = aten::special_bessel_j1(%b)
+  %d : Tensor = aten::tanh(%c)
+  %e : Tensor = aten::exp(%d)
+  return (%e))IR";
+
+// What no segment shows by itself: the first of the branch's two engines is right.
+const std::string kWrongInABranch = R"IR(
+graph(%x : Tensor):
+  %dims : int[] = prim::Constant[value=[0, 1]]()
+  %zero : float = prim::Constant[value=0.]()
+  %false : bool = prim::Constant[value=0]()
+  %none : NoneType = prim::Constant()
+  %a : Tensor = aten::sigmoid(%x)
+  %sum : Tensor = aten::sum(%a, %dims, %false, %none)
+  %number : float = aten::Float(%sum)
+  %is_positive : bool = aten::gt(%number, %zero)
+  %y : Tensor = prim::If(%is_positive)
+    block0():
+      %b : Tensor = aten::exp(%a)
+      %c : Tensor = aten::lgamma(%b)
+      %d : Tensor = aten::special_bessel_j1(%c)
+      %e : Tensor = aten::tanh(%d)
+      -> (%e)
+    block1():
+      -> (%a)
+  %z : Tensor = aten::exp(%y)
+  return (%z))IR";
+
+Compiled compileWithSample(const std::string& ir, const at::Tensor& sample) {
+  registerWrongConverter();
+  ts::CompileSpec with_sample = spec();
+  with_sample.sample_inputs = {sample};
+  with_sample.torch_executed_ops = {"aten::lgamma"};
+  return compile(Source{nullptr, "forward", graphOf(ir)}, with_sample);
 }
 
 TEST(Transaction, AConverterThatThrowsLeavesItsNodeToPyTorch) {
@@ -94,6 +150,46 @@ TEST(Transaction, AConverterThatThrowsIsAnErrorWhereStrict) {
   }
 }
 
+TEST(Transaction, WhatDisagreesOnTheSamplesIsBisectedToItsNode) {
+  const Strict strict(false);
+  const at::Tensor x = at::rand({2, 3});
+  Compiled compiled = compileWithSample(kWrongInTheMiddle, x);
+  EXPECT_EQ(compiled.report.engineSegments(), 2);
+  EXPECT_EQ(compiled.report.torchSegments(), 1);
+  EXPECT_THAT(reasonOf(compiled.report, "aten::special_bessel_j1"),
+              HasSubstr("torch: the engine disagrees with PyTorch on the sample inputs: the largest difference is"));
+  for (const char* kind : {"aten::sigmoid", "aten::exp", "aten::tanh"}) {
+    EXPECT_EQ(reasonOf(compiled.report, kind), "engine: converts");
+  }
+  EXPECT_TRUE(at::allclose(compiled.module.forward({x}).toTensor(),
+                           at::exp(at::tanh(at::special_bessel_j1(at::exp(at::sigmoid(x)))))));
+}
+
+TEST(Transaction, WhatDisagreesInABranchIsFoundWithTheWholeModule) {
+  const Strict strict(false);
+  const at::Tensor x = at::rand({2, 3});
+  Compiled compiled = compileWithSample(kWrongInABranch, x);
+  EXPECT_THAT(reasonOf(compiled.report, "aten::special_bessel_j1"),
+              HasSubstr("torch: the engine disagrees with PyTorch on the sample inputs"));
+  for (const char* kind : {"aten::sigmoid", "aten::exp", "aten::tanh"}) {
+    EXPECT_EQ(reasonOf(compiled.report, kind), "engine: converts");
+  }
+  EXPECT_TRUE(at::allclose(compiled.module.forward({x}).toTensor(),
+                           at::exp(at::tanh(at::special_bessel_j1(at::lgamma(at::exp(at::sigmoid(x))))))));
+}
+
+TEST(Transaction, WhatDisagreesIsAnErrorWhereStrict) {
+  const Strict strict(true);
+  for (const std::string& ir : {kWrongInTheMiddle, kWrongInABranch}) {
+    try {
+      compileWithSample(ir, at::rand({2, 3}));
+      FAIL() << "no error";
+    } catch (const InternalError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("disagrees with PyTorch on the sample inputs"));
+    }
+  }
+}
+
 // A builder that has no kernel for one kind of layer.
 plan::Plan planWithoutUnaries(const network::Network& network) {
   for (int i = 0; i < network.getNbLayers(); ++i) {
@@ -104,8 +200,28 @@ plan::Plan planWithoutUnaries(const network::Network& network) {
   return builder::build(network);
 }
 
-TEST(Transaction, ABuildThatFailsIsBisectedToItsNode) {
-  const auto graph = graphOf(R"IR(
+// Engines for five pointwise nodes, made by a builder that may fail.
+class FivePointwise {
+ public:
+  explicit FivePointwise(std::function<plan::Plan(const network::Network&)> plan_of) {
+    SegmentOptions options;
+    options.plan_of = std::move(plan_of);
+    engines_ = std::make_unique<SegmentEngines>(lowered_, roles_, leaves_, options, clock_);
+  }
+
+  Failures run(const Failures& refused = {}) {
+    partitioning::PartitioningOptions options;
+    options.min_block_size = 1;
+    options.refused.insert(refused.begin(), refused.end());
+    partition_ = partitioning::partition(graph_, roles_, conversion::refusalOf, options);
+    return engines_->run(partition_);
+  }
+  size_t count() const {
+    return engines_->engines().size();
+  }
+
+ private:
+  std::shared_ptr<torch::jit::Graph> graph_ = graphOf(R"IR(
 graph(%x : Tensor):
   %a : Tensor = aten::sigmoid(%x)
   %b : Tensor = aten::relu(%a)
@@ -113,26 +229,38 @@ graph(%x : Tensor):
   %d : Tensor = aten::tanh(%c)
   %e : Tensor = aten::relu(%d)
   return (%e))IR");
-  const lowering::LoweredGraph lowered{
-      graph, c10::FunctionSchema("forward", "", {c10::Argument("x", c10::TensorType::get())}, {}), "__torch__.Net"};
-  const partitioning::Roles roles(graph);
-  const GraphInputs inputs({Input(Sizes{2, 3})});
-  const InputLeaves leaves = matchInputs(inputs, lowered);
-  PhaseClock clock;
-  SegmentOptions options;
-  options.plan_of = planWithoutUnaries;
-  SegmentEngines engines(lowered, roles, leaves, options, clock);
-  partitioning::PartitioningOptions partitioning;
-  partitioning.min_block_size = 1;
-  const auto first = partitioning::partition(graph, roles, conversion::refusalOf, partitioning);
-  const Failures failures = engines.run(first);
+  lowering::LoweredGraph lowered_{
+      graph_, c10::FunctionSchema("forward", "", {c10::Argument("x", c10::TensorType::get())}, {}), "__torch__.Net"};
+  partitioning::Roles roles_{graph_};
+  GraphInputs inputs_{{Input(Sizes{2, 3})}};
+  InputLeaves leaves_ = matchInputs(inputs_, lowered_);
+  PhaseClock clock_;
+  partitioning::Partition partition_;
+  std::unique_ptr<SegmentEngines> engines_;
+};
+
+TEST(Transaction, ABuildThatFailsIsBisectedToItsNode) {
+  FivePointwise engines(planWithoutUnaries);
+  const Failures failures = engines.run();
   ASSERT_EQ(failures.size(), 1U);
   EXPECT_EQ(failures.begin()->first->kind(), c10::Symbol::fromQualString("aten::exp"));
   EXPECT_EQ(failures.begin()->second.reason, "its engine fails to build: there is no kernel for it");
-  partitioning.refused.insert(failures.begin(), failures.end());
-  const auto second = partitioning::partition(graph, roles, conversion::refusalOf, partitioning);
-  EXPECT_TRUE(engines.run(second).empty());
-  EXPECT_EQ(engines.engines().size(), 2U);
+  EXPECT_TRUE(engines.run(failures).empty());
+  EXPECT_EQ(engines.count(), 2U);
+}
+
+TEST(Transaction, ABuilderWithABugIsAnErrorWhereStrict) {
+  const auto with_bug = [](const network::Network&) -> plan::Plan {
+    throw std::runtime_error("the builder has a bug");
+  };
+  {
+    const Strict strict(false);
+    const Failures failures = FivePointwise(with_bug).run();
+    ASSERT_EQ(failures.size(), 1U);
+    EXPECT_EQ(failures.begin()->second.reason, "its engine fails to build: the builder has a bug");
+  }
+  const Strict strict(true);
+  EXPECT_THROW(FivePointwise(with_bug).run(), InternalError);
 }
 
 }  // namespace

@@ -87,21 +87,29 @@ graph(%x : Tensor, %condition : bool):
   EXPECT_EQ(observed.find("z")->sizes, (Sizes{{2, 3}}));
 }
 
-TEST(Observations, AnUnknownBranchThatWritesIsNotRun) {
-  Observed observed(R"IR(
+TEST(Observations, ABranchThatIsNotTakenWritesToCopies) {
+  const std::string ir = R"IR(
 graph(%x : Tensor, %condition : bool):
+  %zero : int = prim::Constant[value=0]()
+  %row : Tensor = aten::select(%x, %zero, %zero)
   %y : Tensor = prim::If(%condition)
     block0():
-      %a : Tensor = aten::relu_(%x)
-      -> (%a)
-    block1():
-      %b : Tensor = aten::tanh_(%x)
+      %a : Tensor = aten::relu_(%row)
+      %b : Tensor = aten::tanh(%x)
       -> (%b)
-  return (%y))IR");
+    block1():
+      %c : Tensor = aten::tanh_(%x)
+      -> (%c)
+  return (%y))IR";
   const torch::Tensor x = torch::full({2}, -1.0);
-  observed.run({x, std::nullopt});
-  EXPECT_EQ(observed.find("y"), nullptr);
+  Observed unknown(ir);
+  unknown.run({x, std::nullopt});
+  EXPECT_EQ(unknown.find("y")->sizes, (Sizes{{2}}));
   EXPECT_TRUE(torch::equal(x, torch::full({2}, -1.0)));
+  Observed known(ir);
+  known.run({x, true});
+  EXPECT_EQ(known.find("c")->sizes, (Sizes{{2}}));
+  EXPECT_TRUE(torch::equal(x, torch::tensor({0.0, -1.0})));
 }
 
 }  // namespace
