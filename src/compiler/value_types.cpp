@@ -97,15 +97,46 @@ Refusal unknownType(const Value& value) {
                    : Refusal{"unknown-type", what + "; give sample inputs"};
 }
 
+// What a convolution of the segment takes of the value, by its weights: (axis from the end, channels).
+std::optional<std::pair<int, int64_t>> channelsTaken(const partitioning::Segment& segment, const Value& value) {
+  static const std::set<c10::Symbol> convolutions = {torch::jit::aten::conv1d, torch::jit::aten::conv2d,
+                                                     torch::jit::aten::conv3d};
+  for (const torch::jit::Node* node : segment.nodes) {
+    if (convolutions.count(node->kind()) == 0 || node->input(0) != &value) {
+      continue;
+    }
+    const auto weight = torch::jit::toIValue(node->namedInput("weight"));
+    const auto groups = torch::jit::toIValue(node->namedInput("groups"));
+    if (weight && weight->isTensor() && weight->toTensor().dim() > 2 && groups) {
+      const at::Tensor& kernel = weight->toTensor();
+      return std::pair(static_cast<int>(kernel.dim()) - 1, kernel.size(1) * groups->toInt());
+    }
+  }
+  return std::nullopt;
+}
+
+// In a loop over layers a value has other channels in every trip, and only one layer's fit: that one is given the
+// engine for its own.
+void fitChannels(const partitioning::Segment& segment, const Value& value, TensorType& type) {
+  const auto taken = channelsTaken(segment, value);
+  const int axis = taken ? type.dims.rank() - taken->first : -1;
+  if (axis >= 0 && !type.dims[axis].isConstant()) {
+    type.dims[axis] = taken->second;
+  }
+}
+
 }  // namespace
 
 std::optional<ValueTypes::Unknown> ValueTypes::describe(const partitioning::Segment& segment,
                                                         conversion::ConversionRequest& request) {
   std::set<std::string> used;
   for (const Value* input : segment.inputs) {
-    const auto type = typeOf(*input);
+    auto type = typeOf(*input);
     if (!type) {
       return Unknown{input, unknownType(*input)};
+    }
+    if (findLeaf(leaves_, *input) == nullptr) {
+      fitChannels(segment, *input, *type);
     }
     request.inputs.push_back({uniqueName(used, nameOf(*input)), type->dtype, type->dims});
   }
