@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 import torchtrt
+import torchtrt.runtime
 from same import assert_same, bytes_of, saved
 
 
@@ -54,6 +55,32 @@ def test_a_minimum_that_no_block_reaches_leaves_all_to_pytorch():
     report = check(Convolutions(), torch.randn(1, 3, 8, 8), min_block_size=30, **LOG_SIGMOID)
     assert targets(report) == ["torch"]
     assert "its block has" in " ".join(report.segments[0].reasons)
+
+
+def test_document_001s_minimum_of_two_makes_one_engine_of_two_convolutions():
+    module = Convolutions().eval()
+    x = torch.randn(1, 3, 8, 8)
+    compiled = torchtrt.compile(torch.jit.script(module), inputs=[x], torch_executed_ops=["aten::log_sigmoid"], min_block_size=2)
+    (engine,) = torchtrt.runtime.engines(compiled).values()
+    assert engine.inspect().count(' convolution "') == 2, engine.inspect()
+    assert_same(compiled(x), module(x).detach())
+
+
+def test_document_001s_shapes_are_known_where_engines_begin_and_end():
+    report = check(Convolutions(), torch.randn(1, 3, 8, 8), **LOG_SIGMOID)
+    for engine in (report.segments[0], report.segments[2]):
+        assert [border.partition(": ")[2] for border in (*engine.inputs, *engine.outputs)] == ["float32 [1, 3, 8, 8]"] * 2
+
+
+def test_document_001s_stitched_graph_takes_every_value_from_before():
+    compiled = torchtrt.compile(torch.jit.script(Convolutions().eval()), inputs=[[1, 3, 8, 8]], **LOG_SIGMOID)
+    engine = ["prim::GetAttr", "prim::ListConstruct", "tensorrt::execute_engine", "prim::ListUnpack"]
+    assert [node.kind() for node in compiled.graph.nodes()] == [*engine, "aten::log_sigmoid", *engine]
+    made = {value.debugName() for value in compiled.graph.inputs()}
+    for node in compiled.graph.nodes():
+        assert {value.debugName() for value in node.inputs()} <= made
+        made |= {value.debugName() for value in node.outputs()}
+    assert {value.debugName() for value in compiled.graph.outputs()} <= made
 
 
 def test_dynamic_shapes_pass_through_pytorchs_segments():

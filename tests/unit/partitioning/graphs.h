@@ -78,4 +78,35 @@ inline std::string outline(const std::vector<Segment>& segments) {
   return out.str();
 }
 
+inline std::string outlined(const std::string& ir, const PartitioningOptions& options = withMinBlockSize(1),
+                            const std::set<std::string>& refused = {"aten::lgamma"}) {
+  return outline(partition(graphOf(ir), allBut(refused), options).segments);
+}
+
+// The reason of the first node of this kind.
+inline Refusal refusalOf(const Partition& partition, const std::string& kind) {
+  for (const Verdict& verdict : partition.verdicts) {
+    if (verdict.node->kind().toQualString() == kind && verdict.refusal) {
+      return *verdict.refusal;
+    }
+  }
+  return {"none", ""};
+}
+
+// Document 001's test plan: two convolutions, log_sigmoid, a third convolution.
+inline std::string convolutions() {
+  return R"IR(
+graph(%x : Tensor, %w : Tensor):
+  %none : NoneType = prim::Constant()
+  %one : int = prim::Constant[value=1]()
+  %zero : int = prim::Constant[value=0]()
+  %ones : int[] = prim::ListConstruct(%one, %one)
+  %zeros : int[] = prim::ListConstruct(%zero, %zero)
+  %a : Tensor = aten::conv2d(%x, %w, %none, %ones, %zeros, %ones, %one)
+  %b : Tensor = aten::conv2d(%a, %w, %none, %ones, %zeros, %ones, %one)
+  %c : Tensor = aten::log_sigmoid(%b)
+  %d : Tensor = aten::conv2d(%c, %w, %none, %ones, %zeros, %ones, %one)
+  return (%d))IR";
+}
+
 }  // namespace torchtrt::partitioning

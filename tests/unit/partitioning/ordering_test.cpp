@@ -7,10 +7,14 @@
 #include <map>
 #include <random>
 
+#include "graphs.h"
+
 namespace torchtrt::partitioning {
 namespace {
 
 using Groups = std::vector<std::vector<int>>;
+
+constexpr int kGraphs = 2000;  // random ones, of at most 12 nodes
 
 // The number of groups of the best order, by trying all: the state is the set of nodes that have run and the last
 // colour.
@@ -123,7 +127,7 @@ TEST(FewestGroups, OfNothingAreNone) {
 
 TEST(FewestGroups, NeverMoreThanTheMinimumOfRandomGraphs) {
   std::mt19937 random(4);
-  for (int seed = 0; seed < 600; ++seed) {
+  for (int seed = 0; seed < kGraphs; ++seed) {
     const DependencyGraph graph = randomGraph(random, false);
     const Groups groups = fewestGroups(graph);
     expectValid(graph, groups);
@@ -134,11 +138,47 @@ TEST(FewestGroups, NeverMoreThanTheMinimumOfRandomGraphs) {
 
 TEST(FewestGroups, NeverMoreThanTheMinimumWithNodesThatStandAlone) {
   std::mt19937 random(5);
-  for (int seed = 0; seed < 600; ++seed) {
+  for (int seed = 0; seed < kGraphs; ++seed) {
     const DependencyGraph graph = randomGraph(random, true);
     const Groups groups = fewestGroups(graph);
     expectValid(graph, groups);
     EXPECT_EQ(static_cast<int>(groups.size()), BruteForce(graph).run()) << "graph " << seed;
+  }
+}
+
+// The same as TorchScript, with numbers and lists between: a node is a cat of its predecessors, or a stack where it is
+// PyTorch's. What no other node needs is given back, so that none is dead.
+std::string asText(const DependencyGraph& graph) {
+  std::string lines;
+  std::vector<bool> is_needed(graph.colours.size(), false);
+  for (size_t node = 0; node < graph.colours.size(); ++node) {
+    const std::string number = std::to_string(node);
+    std::string parts = "%x";
+    for (const int before : graph.predecessors[node]) {
+      parts += ", %v" + std::to_string(before);
+      is_needed[static_cast<size_t>(before)] = true;
+    }
+    const bool is_engine = graph.colours[node] == Colour::kEngine;
+    lines += "  %list" + number + " : Tensor[] = prim::ListConstruct(" + parts + ")\n  %rank" + number +
+             " : int = aten::dim(%x)\n  %axis" + number + " : int = aten::sub(%rank" + number + ", %rank" + number +
+             ")\n  %v" + number + " : Tensor = aten::" + (is_engine ? "cat" : "stack") + "(%list" + number + ", %axis" +
+             number + ")\n";
+  }
+  std::string results;
+  for (size_t node = 0; node < is_needed.size(); ++node) {
+    if (!is_needed[node]) {
+      results += (results.empty() ? "%v" : ", %v") + std::to_string(node);
+    }
+  }
+  return "graph(%x : Tensor):\n" + lines + "  %out : Tensor[] = prim::ListConstruct(" + results + ")\n  return (%out)";
+}
+
+TEST(FewestGroups, SegmentsOfWholeGraphsAreNeverMoreThanTheMinimum) {
+  std::mt19937 random(6);
+  for (int seed = 0; seed < kGraphs; ++seed) {
+    const DependencyGraph graph = randomGraph(random, false);
+    const Partition result = partition(graphOf(asText(graph)), allBut({"aten::stack"}), withMinBlockSize(1));
+    EXPECT_EQ(static_cast<int>(result.segments.size()), BruteForce(graph).run()) << asText(graph);
   }
 }
 
