@@ -1,4 +1,5 @@
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "optimization/passes.h"
@@ -86,41 +87,50 @@ std::optional<Found> hardSwish(const Layer& layer) {
   return std::nullopt;
 }
 
-// x * 0.5 * (1 + erf(x / sqrt(2))), in the orders in which the three factors may be multiplied
+// An operand whose pattern's type is hidden: gelu's factors come in many orders, and each pattern that holds another's
+// type is compiled with all of it.
+using Part = m::TensorMatcher<std::function<bool(Tensor*, m::Failure*)>>;
+template <typename Matcher>
+Part part(Matcher matcher) {
+  return Part([matcher = std::move(matcher)](Tensor* tensor, m::Failure* failure) {
+    return matcher.matchesTensor(tensor, failure);
+  });
+}
+
+// x * 0.5 * twice_cdf, in the orders in which the three factors may be multiplied
+bool isGelu(const Layer& layer, Tensor** x, const Part& twice_cdf) {
+  return m::match(layer, product(product(m::tensor(x), m::scalar(0.5)).oneUse(), twice_cdf)) ||
+         m::match(layer, product(m::tensor(x), product(twice_cdf, m::scalar(0.5)).oneUse())) ||
+         m::match(layer, product(product(m::tensor(x), twice_cdf).oneUse(), m::scalar(0.5)));
+}
+
+// x * 0.5 * (1 + erf(x / sqrt(2)))
 std::optional<Found> geluErf(const Layer& layer) {
   Tensor* x = nullptr;
-  const auto cdf = [](auto scaled) { return plus(m::unary("erf").oneUse().input(0, scaled.oneUse()), 1).oneUse(); };
-  const auto any_order = [&](const auto& twice_cdf) {
-    return m::match(layer, product(product(m::tensor(&x), m::scalar(0.5)).oneUse(), twice_cdf)) ||
-           m::match(layer, product(m::tensor(&x), product(twice_cdf, m::scalar(0.5)).oneUse())) ||
-           m::match(layer, product(product(m::tensor(&x), twice_cdf).oneUse(), m::scalar(0.5)));
-  };
-  if (any_order(cdf(dividedBy(m::same(&x), std::sqrt(2.0)))) ||
-      any_order(cdf(product(m::same(&x), m::scalar(std::sqrt(0.5)))))) {
+  const auto cdf = [](const Part& scaled) { return part(plus(m::unary("erf").oneUse().input(0, scaled), 1).oneUse()); };
+  if (isGelu(layer, &x, cdf(part(dividedBy(m::same(&x), std::sqrt(2.0)).oneUse()))) ||
+      isGelu(layer, &x, cdf(part(product(m::same(&x), m::scalar(std::sqrt(0.5))).oneUse())))) {
     return Found{x, "gelu_erf"};
   }
   return std::nullopt;
 }
 
-// x * 0.5 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))), in the same orders
+// x * 0.5 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))
 std::optional<Found> geluTanh(const Layer& layer) {
   Tensor* x = nullptr;
   const double factor = std::sqrt(2.0 / std::acos(-1.0));
-  const auto cdf = [&](auto cube) {
-    const auto scaled = product(cube.oneUse(), m::scalar(0.044715)).oneUse();
-    const auto inner = m::elementwise("sum").eitherWay(m::same(&x), scaled).oneUse();
-    const auto tanh = m::activation("tanh").oneUse().input(0, product(inner, m::scalar(factor)).oneUse());
-    return plus(tanh, 1).oneUse();
+  const auto cdf = [&](const Part& cube) {
+    const Part scaled = part(product(cube, m::scalar(0.044715)).oneUse());
+    const Part inner = part(m::elementwise("sum").eitherWay(m::same(&x), scaled).oneUse());
+    const Part tanh = part(m::activation("tanh").oneUse().input(0, product(inner, m::scalar(factor)).oneUse()));
+    return part(plus(tanh, 1).oneUse());
   };
-  const auto any_order = [&](const auto& twice_cdf) {
-    return m::match(layer, product(product(m::tensor(&x), m::scalar(0.5)).oneUse(), twice_cdf)) ||
-           m::match(layer, product(m::tensor(&x), product(twice_cdf, m::scalar(0.5)).oneUse())) ||
-           m::match(layer, product(product(m::tensor(&x), twice_cdf).oneUse(), m::scalar(0.5)));
-  };
-  const auto power = m::elementwise("pow").input(0, m::same(&x)).input(1, m::scalar(3));
-  const auto squared = product(m::unary("square").oneUse().input(0, m::same(&x)), m::same(&x));
-  const auto multiplied = product(product(m::same(&x), m::same(&x)).oneUse(), m::same(&x));
-  if (any_order(cdf(power)) || any_order(cdf(squared)) || any_order(cdf(multiplied))) {
+  const Part power = part(m::elementwise("pow").input(0, m::same(&x)).input(1, m::scalar(3)).oneUse());
+  const Part square = part(m::unary("square").oneUse().input(0, m::same(&x)));
+  const Part squared = part(product(square, m::same(&x)).oneUse());
+  const Part product_of_two = part(product(m::same(&x), m::same(&x)).oneUse());
+  const Part multiplied = part(product(product_of_two, m::same(&x)).oneUse());
+  if (isGelu(layer, &x, cdf(power)) || isGelu(layer, &x, cdf(squared)) || isGelu(layer, &x, cdf(multiplied))) {
     return Found{x, "gelu_tanh"};
   }
   return std::nullopt;
