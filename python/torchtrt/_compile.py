@@ -5,7 +5,7 @@ import weakref
 
 import torch
 
-from torchtrt import _devices, _enums, _errors, _inputs, _libraries
+from torchtrt import _devices, _enums, _errors, _inputs, _libraries, _report
 
 # What compile() of a module said it did.
 _reports: "weakref.WeakKeyDictionary" = weakref.WeakKeyDictionary()
@@ -166,13 +166,13 @@ def compile(module, ir="default", inputs=None, input_signature=None, **options):
 
 
 def report(compiled):
-    """What compile() did to make this module: phases, segments and nodes; print it, or use its to_json()."""
-    if compiled not in _reports:
-        advice = "reports belong to what torchtrt.compile() returned in this process"
-        if hasattr(compiled, "torchtrt_report"):
-            advice += "; as text it travels with the module: print(module.torchtrt_report)"
-        _reject("there is no report of this module", advice)
-    return _reports[compiled]
+    """What compile() did to make this module: phases, segments and nodes; print it, or use its to_json(). Of a module that was loaded
+    from a file too, then without phases and times."""
+    if compiled in _reports:
+        return _reports[compiled]
+    if not hasattr(compiled, "torchtrt_report_json"):
+        _reject("there is no report of this module", "reports belong to what torchtrt.compile() returned, also when saved and loaded")
+    return _report.LoadedReport(compiled.torchtrt_report_json, compiled.torchtrt_report)
 
 
 def convert_method_to_trt_engine(module, method_name="forward", inputs=None, ir="default", input_signature=None, **options) -> bytes:

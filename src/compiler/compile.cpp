@@ -219,12 +219,12 @@ void refuseFirstThatDisagrees(
 }
 
 // Without times: the same module gives the same bytes.
-std::string recordOf(Report report) {
+Report recordOf(Report report) {
   report.phases.clear();
   for (Report::Segment& segment : report.segments) {
     segment.milliseconds = 0;
   }
-  return report.toText();
+  return report;
 }
 
 // One line after every compile, which is no warning but as visible as one.
@@ -273,7 +273,8 @@ Compiled compile(const Source& original, const ts::CompileSpec& spec) {
     refuseFirstThatDisagrees(partition, *difference, options, attempt);
   }
   Report report = reportOf(methodName(lowered), partition, engines.engines(), clock);
-  stitching::attachRecord(*module, recordOf(report));
+  const Report record = recordOf(report);
+  stitching::attachRecord(*module, record.toText(), record.toJson());
   tell(report);
   return {std::move(*module), std::move(report)};
 }

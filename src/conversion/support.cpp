@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include "conversion/conversion.h"
 #include "conversion/evaluators/evaluators.h"
@@ -13,8 +14,6 @@ using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 namespace prim = torch::jit::prim;
-
-constexpr int kMaxDepth = 40;  // of operands walked back to find what a number depends on
 
 bool isTensor(const Value& value) {
   return value.type()->isSubtypeOf(*c10::TensorType::get());
@@ -28,7 +27,7 @@ bool holdsTensors(const c10::TypePtr& type) {
   return std::any_of(contained.begin(), contained.end(), holdsTensors);
 }
 
-// Questions that shapes and dtypes answer, whatever the values are.
+// Questions that shapes and dtypes answer, or that have one answer in every engine, whatever the values are.
 bool asksForType(const Node& node) {
   static const std::set<std::string> kinds = {"aten::size",
                                               "aten::dim",
@@ -43,40 +42,80 @@ bool asksForType(const Node& node) {
                                               "aten::is_complex",
                                               "aten::sym_size",
                                               "aten::sym_numel",
-                                              "prim::shape"};
+                                              "prim::shape",
+                                              "prim::requires_grad",
+                                              "prim::is_nested",
+                                              "aten::is_autocast_enabled",
+                                              "aten::is_grad_enabled"};
   return kinds.count(node.kind().toQualString()) != 0;
 }
 
-// A loop's first block input, which is known where the number of trips is.
-bool isTripNumber(const Value& value) {
-  const Node* loop = value.node()->kind() == prim::Param ? value.node()->owningBlock()->owningNode() : nullptr;
-  return loop && loop->kind() == prim::Loop && value.offset() == 0;
+// Puts collections together or takes them apart.
+bool movesElements(const Node& node) {
+  return node.kind() == prim::ListConstruct || node.kind() == prim::TupleConstruct || node.kind() == prim::ListUnpack ||
+         node.kind() == prim::TupleUnpack || node.kind() == prim::TupleIndex || node.kind() == prim::unchecked_cast;
 }
 
-// Whether the value follows from constants, shapes and dtypes.
-bool isKnown(const Value& value, int depth) {
-  const Node& node = *value.node();
-  if (node.kind() == prim::Constant || node.kind() == prim::Uninitialized) {
-    return true;
+// Whether values follow from constants, shapes and dtypes. Where that takes types that only the walk has, the answer is
+// yes: what then turns out not to be known is refused by the walk.
+class KnownValues {
+ public:
+  bool holds(const Value& value) {
+    const auto [entry, is_new] = known_.emplace(&value, true);  // on a cycle, through a loop: as far as the rest is
+    if (!is_new) {
+      return entry->second;
+    }
+    const bool known = decide(value);
+    known_[&value] = known;
+    return known;
   }
-  if (isTripNumber(value)) {
-    return true;
+
+ private:
+  bool decide(const Value& value) {
+    const Node& node = *value.node();
+    if (node.kind() == prim::Constant || node.kind() == prim::Uninitialized) {
+      return true;
+    }
+    if (node.kind() == prim::Param) {
+      return isKnownInLoop(value);
+    }
+    if (node.kind() == prim::If) {
+      return holds(*node.input()) && holds(*node.blocks()[0]->outputs()[value.offset()]) &&
+             holds(*node.blocks()[1]->outputs()[value.offset()]);
+    }
+    if (node.kind() == prim::Loop) {
+      const Block& body = *node.blocks()[0];
+      return holds(*node.inputs()[0]) && holds(*node.inputs()[1]) && holds(*body.outputs()[0]) &&
+             holds(*node.inputs()[value.offset() + 2]) && holds(*body.outputs()[value.offset() + 1]);
+    }
+    return follows(node);
   }
-  if (depth > kMaxDepth || node.kind() == prim::Param || node.kind() == prim::If || node.kind() == prim::Loop) {
-    return false;
+
+  // A loop's first block input is the number of the trip, which is known where the number of trips is.
+  bool isKnownInLoop(const Value& value) {
+    const Node* loop = value.node()->owningBlock()->owningNode();
+    return loop && loop->kind() == prim::Loop && (value.offset() == 0 || holds(*loop->inputs()[value.offset() + 1]));
   }
-  if (asksForType(node)) {
-    return std::all_of(node.inputs().begin(), node.inputs().end(),
-                       [&](const Value* input) { return isTensor(*input) || isKnown(*input, depth + 1); });
+
+  bool follows(const Node& node) {
+    if (asksForType(node)) {
+      return std::all_of(node.inputs().begin(), node.inputs().end(), [&](const Value* input) {
+        return isTensor(*input) || input->node()->kind() == prim::ListConstruct || holds(*input);
+      });
+    }
+    const auto* schema = node.maybeSchema();
+    if ((!schema && !movesElements(node)) || (schema && schema->is_mutable()) || node.isNondeterministic() ||
+        node.hasSideEffects()) {
+      return false;
+    }
+    return std::all_of(node.inputs().begin(), node.inputs().end(), [&](const Value* input) { return holds(*input); });
   }
-  const auto* schema = node.maybeSchema();
-  const bool constructs = node.kind() == prim::ListConstruct || node.kind() == prim::TupleConstruct;
-  if ((!schema && !constructs) || (schema && schema->is_mutable()) || node.isNondeterministic() ||
-      node.hasSideEffects()) {
-    return false;
-  }
-  return std::all_of(node.inputs().begin(), node.inputs().end(),
-                     [&](const Value* input) { return isKnown(*input, depth + 1); });
+
+  std::unordered_map<const Value*, bool> known_;
+};
+
+bool isKnown(const Value& value) {
+  return KnownValues().holds(value);
 }
 
 std::optional<Refusal> refusalOfBlock(const Block& block) {
@@ -92,16 +131,17 @@ std::optional<Refusal> refusalOfBlock(const Block& block) {
 }
 
 std::optional<Refusal> refusalOfIf(const Node& node) {
-  if (!isKnown(*node.input(), 0)) {
+  if (!isKnown(*node.input())) {
     return Refusal{"control-flow", "the branch depends on data"};
   }
+  // Only the walk knows which branch is taken: one that converts is enough.
   const auto refusal = refusalOfBlock(*node.blocks()[0]);
-  return refusal ? refusal : refusalOfBlock(*node.blocks()[1]);
+  return refusal ? refusalOfBlock(*node.blocks()[1]) : refusal;
 }
 
 std::optional<Refusal> refusalOfLoop(const Node& node) {
   const Block& body = *node.blocks()[0];
-  if (!isKnown(*node.inputs()[0], 0) || !isKnown(*node.inputs()[1], 0) || !isKnown(*body.outputs()[0], 0)) {
+  if (!isKnown(*node.inputs()[0]) || !isKnown(*node.inputs()[1]) || !isKnown(*body.outputs()[0])) {
     return Refusal{"control-flow", "the number of trips is not known while compiling"};
   }
   return refusalOfBlock(body);
@@ -132,15 +172,12 @@ Dropout dropoutOf(const Node& node) {
 }
 
 bool isEvaluated(const Node& node) {
-  if (asksForType(node)) {
-    return true;
-  }
   const bool by_name = evaluators::EvaluatorRegistry::instance().find(node) != nullptr;
   if (by_name && node.kind().is_prim() && node.kind() != prim::RaiseException) {
     return true;
   }
   return std::all_of(node.outputs().begin(), node.outputs().end(),
-                     [&](const Value* output) { return isKnown(*output, 0); });
+                     [&](const Value* output) { return isKnown(*output); });
 }
 
 }  // namespace
@@ -161,7 +198,7 @@ std::optional<Refusal> refusalOf(const Node& node) {
   if (dropoutOf(node) == Dropout::kSome) {
     return random;
   }
-  if (NodeConverterRegistry::instance().has(node)) {
+  if (NodeConverterRegistry::instance().has(node) || asksForType(node)) {
     return std::nullopt;
   }
   if (schema && schema->is_mutable()) {

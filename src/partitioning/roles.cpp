@@ -56,7 +56,7 @@ bool isOneOf(const Node& node, const Kinds& kinds) {
 
 bool constructs(const Node& node) {
   return node.kind() == prim::ListConstruct || node.kind() == prim::TupleConstruct ||
-         node.kind() == prim::DictConstruct;
+         node.kind() == prim::DictConstruct || node.kind() == prim::Uninitialized;
 }
 
 bool takesApart(const Node& node) {

@@ -333,11 +333,13 @@ torch::jit::Module stitch(const partitioning::Partition& partition,
   return Stitcher(partition, engines, options).run();
 }
 
-void attachRecord(torch::jit::Module& module, const std::string& text) {
-  if (module.hasattr(kRecord)) {  // of a compiled module that was compiled again
-    module.setattr(kRecord, text);
-  } else {
-    module.register_attribute(kRecord, c10::StringType::get(), text);
+void attachRecord(torch::jit::Module& module, const std::string& text, const std::string& json) {
+  for (const auto& [name, record] : {std::pair(kRecord, text), std::pair(kJsonRecord, json)}) {
+    if (module.hasattr(name)) {  // of a compiled module that was compiled again
+      module.setattr(name, record);
+    } else {
+      module.register_attribute(name, c10::StringType::get(), record);
+    }
   }
 }
 

@@ -32,9 +32,10 @@ TORCHTRT_API torch::jit::Module stitch(const partitioning::Partition& partition,
                                        const std::vector<c10::intrusive_ptr<runtime::Engine>>& engines,
                                        const StitchOptions& options);
 
-// What was compiled and what was not, as text that travels with the module, in an attribute.
+// What was compiled and what was not, as text and as JSON that travel with the module, in attributes.
 constexpr const char* kRecord = "torchtrt_report";
-TORCHTRT_API void attachRecord(torch::jit::Module& module, const std::string& text);
+constexpr const char* kJsonRecord = "torchtrt_report_json";
+TORCHTRT_API void attachRecord(torch::jit::Module& module, const std::string& text, const std::string& json);
 
 // A module around one engine alone: `forward` takes and gives its bindings. The orders are indices of bindings; empty:
 // as they are.

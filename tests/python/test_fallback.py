@@ -287,8 +287,21 @@ def test_what_was_compiled_travels_with_the_module():
     assert first.torchtrt_report == second.torchtrt_report
     assert "2 engines, 1 segment in PyTorch" in first.torchtrt_report.splitlines()[0]
     assert "\n  because  torch_executed_ops keeps aten::log_sigmoid in PyTorch\n" in first.torchtrt_report
-    with pytest.raises(torchtrt.CompileError, match="torchtrt_report"):
-        torchtrt.report(first)
+    assert first.torchtrt_report_json == second.torchtrt_report_json
+
+
+def test_the_report_of_a_loaded_module_has_the_same_parts():
+    compiled = torchtrt.compile(torch.jit.script(Convolutions().eval()), inputs=[[1, 3, 8, 8]], **LOG_SIGMOID)
+    made, loaded = torchtrt.report(compiled), torchtrt.report(saved(compiled))
+    assert (loaded.engine_segments, loaded.torch_segments, loaded.share_in_engines) == (2, 1, made.share_in_engines)
+    assert loaded.module == made.module and loaded.summary() == made.summary() and str(loaded).startswith(made.summary())
+    for ours, others in zip(loaded.segments, made.segments, strict=True):
+        for field in ("index", "name", "target", "nodes", "reasons", "inputs", "outputs", "memory_bytes"):
+            assert getattr(ours, field) == getattr(others, field)
+        assert [step.family for step in ours.steps] == [step.family for step in others.steps]
+    assert [(node.node, node.code) for node in loaded.nodes] == [(node.node, node.code) for node in made.nodes]
+    with pytest.raises(torchtrt.CompileError, match="no report of this module"):
+        torchtrt.report(torch.jit.script(Convolutions().eval()))
 
 
 def test_one_line_is_told(capfd):

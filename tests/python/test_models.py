@@ -5,6 +5,7 @@ One model of each family runs by default; `--all-models` runs every model of ben
 
 import copy
 import gc
+import warnings
 
 import pytest
 import torch
@@ -74,6 +75,67 @@ def test_scripted_model_equals_eager(name):
     x = models.sample(name)
     compiled = torchtrt.compile(torch.jit.script(module), inputs=[torchtrt.Input(list(x.shape))])
     assert torchtrt.report(compiled).engine_segments == 1
+    assert relative_difference(compiled(x), module(x)) <= TOLERANCE
+
+
+def _transformer(name):
+    """Small ones of torchvision's own classes, untrained, with a head whose answers differ."""
+    from torchvision.models import SwinTransformer, VisionTransformer, swin_transformer
+
+    torch.manual_seed(0)
+    v2 = {"block": swin_transformer.SwinTransformerBlockV2, "downsample_layer": swin_transformer.PatchMergingV2}
+    if name == "vit":
+        module = VisionTransformer(image_size=64, patch_size=16, num_layers=3, num_heads=4, hidden_dim=96, mlp_dim=192, num_classes=10)
+        torch.nn.init.normal_(module.heads.head.weight)
+    else:
+        module = SwinTransformer([4, 4], 32, [2, 2], [2, 4], [7, 7], num_classes=10, **(v2 if name == "swin_v2" else {}))
+        torch.nn.init.normal_(module.head.weight)
+    return module.eval()
+
+
+@pytest.mark.parametrize("name", ["vit", "swin", "swin_v2"])
+@torch.inference_mode()
+def test_scripted_transformer_is_one_engine(name):
+    module = _transformer(name)
+    compiled = torchtrt.compile(torch.jit.script(module), inputs=[torchtrt.Input([2, 3, 64, 64])])
+    report = torchtrt.report(compiled)
+    assert (report.engine_segments, report.torch_segments) == (1, 0)
+    answers = []
+    for seed in (0, 1):
+        x = torch.randn(2, 3, 64, 64, generator=torch.Generator().manual_seed(seed))
+        answers.append(module(x))
+        assert relative_difference(compiled(x), answers[-1]) <= TOLERANCE
+    assert (answers[0] - answers[1]).abs().max() >= 100 * TOLERANCE * answers[0].abs().max()
+
+
+@pytest.mark.parametrize("name, size", [("googlenet", 96), ("inception_v3", 96)])
+@torch.inference_mode()
+def test_scripted_model_with_auxiliary_results_is_one_engine(name, size, request):
+    import torchvision
+
+    if name == "inception_v3" and not request.config.getoption("--all-models"):
+        pytest.skip("like GoogLeNet, and ten times as slow to script and compile")
+    torch.manual_seed(0)
+    module = getattr(torchvision.models, name)(weights=None, init_weights=False, aux_logits=True).eval()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that scripted ones always return tuples
+        script = torch.jit.script(module)
+    x = torch.randn(2, 3, size, size, generator=torch.Generator().manual_seed(1))
+    compiled = torchtrt.compile(script, inputs=[torchtrt.Input(list(x.shape))])
+    report = torchtrt.report(compiled)
+    assert (report.engine_segments, report.torch_segments) == (1, 0)
+    got, expected = compiled(x), script(x)
+    assert type(got).__name__ == type(expected).__name__ and got._fields == expected._fields
+    for ours, eagers in zip(got, expected, strict=True):
+        assert (ours is None) == (eagers is None)
+        assert eagers is None or relative_difference(ours, eagers) <= TOLERANCE
+
+
+@torch.inference_mode()
+def test_scripted_swin_takes_other_sizes_than_it_was_compiled_for():
+    module = _transformer("swin")  # the branches are decided for 64 x 64, where windows shift; not for 24 x 24
+    compiled = torchtrt.compile(torch.jit.script(module), inputs=[torchtrt.Input([2, 3, 64, 64])])
+    x = torch.randn(2, 3, 24, 24, generator=torch.Generator().manual_seed(0))
     assert relative_difference(compiled(x), module(x)) <= TOLERANCE
 
 

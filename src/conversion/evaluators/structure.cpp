@@ -142,7 +142,14 @@ bool isFloatingPoint(ConversionCtx& ctx, const Node& node) {
   return ofTensor(ctx, node, [](const network::Tensor& tensor) { return IValue(isFloating(tensor.getType())); });
 }
 
-bool isComplex(ConversionCtx& ctx, const Node& node) {
+// Engines keep no gradients and do not cast on their own; their tensors are real, neither nested nor ask for a
+// gradient.
+bool never(ConversionCtx& ctx, const Node& node) {
+  ctx.AssociateValueAndIValue(node.output(), false);
+  return true;
+}
+
+bool neverOfTensor(ConversionCtx& ctx, const Node& node) {
   return ofTensor(ctx, node, [](const network::Tensor&) { return IValue(false); });
 }
 
@@ -173,9 +180,13 @@ void addStructureEvaluators(EvaluatorRegistry& registry) {
   registry.add("aten::__isnot__", isNone);
   registry.add("prim::dtype", dtype);
   registry.add("prim::device", device);
-  registry.add("prim::is_complex", isComplex);
-  registry.add("aten::is_complex", isComplex);
+  registry.add("prim::is_complex", neverOfTensor);
+  registry.add("aten::is_complex", neverOfTensor);
   registry.add("aten::is_floating_point", isFloatingPoint);
+  registry.add("prim::requires_grad", neverOfTensor);
+  registry.add("prim::is_nested", neverOfTensor);
+  registry.add("aten::is_autocast_enabled", never);
+  registry.add("aten::is_grad_enabled", never);
 }
 
 }  // namespace torchtrt::conversion::evaluators

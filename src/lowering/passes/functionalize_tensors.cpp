@@ -62,6 +62,19 @@ const char* scatterOf(const Node& view) {
   return of_tensor ? found->second : nullptr;
 }
 
+// Answered alike before and after any write to elements.
+bool asksForType(const Node& node) {
+  static const std::set<std::string> kinds = {"prim::dtype", "prim::device", "prim::layout", "aten::size",
+                                              "aten::dim",   "aten::numel",  "aten::len",    "aten::is_floating_point"};
+  return kinds.count(node.kind().toQualString()) != 0;
+}
+
+// Beside the write itself, or the view between it and this one.
+bool servesOnlyOneWrite(const Value* view) {
+  return std::count_if(view->uses().begin(), view->uses().end(),
+                       [](const Use& use) { return !asksForType(*use.user); }) == 1;
+}
+
 // Whether the node is in a loop that the outer block is not in: then "before" may also be "after".
 bool loopBetween(const Node* node, const torch::jit::Block* outer) {
   bool loop = false;
@@ -210,7 +223,7 @@ class TensorFunctionalizer {
     std::vector<Node*> views;
     std::set<const Value*> taken;
     Value* whole = node->input(0);
-    while (scatterOf(*whole->node()) && whole->uses().size() == 1 &&
+    while (scatterOf(*whole->node()) && servesOnlyOneWrite(whole) &&
            whole->node()->owningBlock() == node->owningBlock()) {
       taken.insert(whole);
       views.push_back(whole->node());

@@ -21,10 +21,11 @@ bool inlineCalls(const GraphPtr& graph);           // functions, methods, fork a
 bool eraseTracedShapes(const GraphPtr& graph);     // tensor types that a trace recorded for its example inputs
 bool removeExceptions(const GraphPtr& graph);      // a branch that raises is taken to be never taken
 bool removeWarnings(const GraphPtr& graph);        // logs their text instead
+bool foldIdentities(const GraphPtr& graph);        // `x is x` and `x is not x`
 bool foldConstants(const GraphPtr& graph);         // with branches whose condition is constant
 bool unrollLoops(const GraphPtr& graph);           // with a constant number of trips
 bool removeDropout(const GraphPtr& graph);         // where train is false
-bool functionalizeLists(const GraphPtr& graph);    // append, extend on lists that nothing else refers to
+bool functionalizeLists(const GraphPtr& graph);    // append, item assignment, ... on lists that have one name
 bool functionalizeTensors(const GraphPtr& graph);  // relu_, add_, ... where nobody can see the difference
 bool lowerTuples(const GraphPtr& graph);
 bool simplify(const GraphPtr& graph);              // libtorch's peepholes that need no shapes

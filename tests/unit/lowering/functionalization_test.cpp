@@ -237,45 +237,42 @@ graph(%x : Tensor, %trips : int):
   return (%out))");
 }
 
-TEST(FunctionalizeLists, AppendBecomesConstruction) {
-  expectPass("functionalize-lists", R"(
-graph(%a : Tensor, %b : Tensor):
+TEST(FunctionalizeTensors, WriteToAPartWhoseTypeIsAskedForBecomesScatter) {
+  expectPass("functionalize-tensors", R"(
+graph(%x : Tensor, %y : Tensor):
+  %zero : int = prim::Constant[value=0]()
   %one : int = prim::Constant[value=1]()
-  %list : Tensor[] = prim::ListConstruct(%a)
-  %first : Tensor = aten::cat(%list, %one)
-  %unused : Tensor[] = aten::append(%list, %b)
-  %second : Tensor = aten::cat(%list, %one)
-  return (%first, %second))",
+  %no : bool = prim::Constant[value=0]()
+  %fresh : Tensor = aten::neg(%x)
+  %row : Tensor = aten::select(%fresh, %zero, %one)
+  %dtype : int = prim::dtype(%row)
+  %cast : Tensor = aten::to(%y, %dtype, %no, %no)
+  %written : Tensor = aten::sigmoid_(%row)
+  return (%fresh, %cast))",
              R"(
-graph(%a : Tensor, %b : Tensor):
+graph(%x : Tensor, %y : Tensor):
+  %zero : int = prim::Constant[value=0]()
   %one : int = prim::Constant[value=1]()
-  %list : Tensor[] = prim::ListConstruct(%a)
-  %first : Tensor = aten::cat(%list, %one)
-  %longer : Tensor[] = prim::ListConstruct(%a, %b)
-  %second : Tensor = aten::cat(%longer, %one)
-  return (%first, %second))");
+  %no : bool = prim::Constant[value=0]()
+  %fresh : Tensor = aten::neg(%x)
+  %row : Tensor = aten::select(%fresh, %zero, %one)
+  %dtype : int = prim::dtype(%row)
+  %cast : Tensor = aten::to(%y, %dtype, %no, %no)
+  %part : Tensor = aten::sigmoid(%row)
+  %whole : Tensor = aten::select_scatter(%fresh, %part, %zero, %one)
+  return (%whole, %cast))");
 }
 
-TEST(FunctionalizeLists, AppendToAListThatATupleHoldsStays) {
-  expectUnchanged("functionalize-lists", R"(
-graph(%a : Tensor, %b : Tensor):
-  %list : Tensor[] = prim::ListConstruct(%a)
-  %held : (Tensor[]) = prim::TupleConstruct(%list)
-  %unused : Tensor[] = aten::append(%list, %b)
-  return (%held))");
-}
-
-TEST(FunctionalizeLists, AppendInABranchStays) {
-  expectUnchanged("functionalize-lists", R"(
-graph(%a : Tensor, %b : Tensor, %condition : bool):
-  %list : Tensor[] = prim::ListConstruct(%a)
-  prim::If(%condition)
-    block0():
-      %unused : Tensor[] = aten::append(%list, %b)
-      -> ()
-    block1():
-      -> ()
-  return (%list))");
+TEST(FunctionalizeTensors, WriteToAPartThatIsReadStays) {
+  expectUnchanged("functionalize-tensors", R"(
+graph(%x : Tensor):
+  %zero : int = prim::Constant[value=0]()
+  %one : int = prim::Constant[value=1]()
+  %fresh : Tensor = aten::neg(%x)
+  %row : Tensor = aten::select(%fresh, %zero, %one)
+  %written : Tensor = aten::sigmoid_(%row)
+  %read : Tensor = aten::exp(%row)
+  return (%fresh, %read))");
 }
 
 }  // namespace

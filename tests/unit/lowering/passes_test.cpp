@@ -46,6 +46,29 @@ graph(%x : Tensor, %condition : bool):
   return (%out))");
 }
 
+TEST(FoldIdentities, AValueIsItself) {
+  expectPass("fold-identities", R"(
+graph(%x : Tensor):
+  %same : bool = aten::__is__(%x, %x)
+  %other : bool = aten::__isnot__(%x, %x)
+  return (%same, %other))",
+             R"(
+graph(%x : Tensor):
+  %same : bool = prim::Constant[value=1]()
+  %other : bool = prim::Constant[value=0]()
+  return (%same, %other))");
+}
+
+TEST(FoldIdentities, TwoValuesMayBeOneObject) {
+  expectUnchanged("fold-identities", R"(
+graph(%x : Tensor, %y : Tensor):
+  %format : int = prim::Constant[value=0]()
+  %z : Tensor = aten::contiguous(%x, %format)
+  %one : bool = aten::__is__(%x, %y)
+  %two : bool = aten::__isnot__(%x, %z)
+  return (%one, %two))");
+}
+
 TEST(RemoveDropout, OnlyWithoutTraining) {
   expectPass("remove-dropout", R"(
 graph(%x : Tensor):
