@@ -22,7 +22,7 @@ class ModelLoader {
   }
 
   std::shared_ptr<const Model> load(bool owns_weights) {
-    evaluateOptimum();
+    evaluateRange();
     createKernels();
     keepNeededWeights(owns_weights);
     describeBindings();
@@ -34,14 +34,29 @@ class ModelLoader {
     return model_->plan;
   }
 
-  void evaluateOptimum() {
-    for (const auto which : {&Symbol::min, &Symbol::opt, &Symbol::max}) {
-      std::vector<int64_t> values;
-      for (const Symbol& symbol : plan().symbols) {
-        values.push_back(symbol.*which);
+  // The range of a size that PyTorch computes may reach further than the arithmetic on it, down to a division by zero:
+  // such an end is told as the optimum, and a call that comes there fails as PyTorch does.
+  void evaluateRange() {
+    evaluate(&Symbol::opt, registers_[1]);
+    for (const auto& [end, registers] :
+         {std::pair(&Symbol::min, &registers_[0]), std::pair(&Symbol::max, &registers_[2])}) {
+      try {
+        evaluate(end, *registers);
+      } catch (const EngineError& error) {
+        if (error.code() != ErrorCode::kShapeArithmetic) {
+          throw;
+        }
+        *registers = registers_[1];
       }
-      plan::runProgram(plan(), values, registers_[which == &Symbol::min ? 0 : which == &Symbol::opt ? 1 : 2]);
     }
+  }
+
+  void evaluate(int64_t Symbol::*which, std::vector<int64_t>& registers) const {
+    std::vector<int64_t> values;
+    for (const Symbol& symbol : plan().symbols) {
+      values.push_back(symbol.*which);
+    }
+    plan::runProgram(plan(), values, registers);
   }
 
   kernels::Operand describe(int32_t index) const {

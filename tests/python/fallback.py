@@ -23,7 +23,8 @@ def tensors(value) -> list:
 
 def operators_of(script) -> list[str]:
     graph = script.graph.copy()
-    torch._C._jit_pass_inline(graph)
+    with torch.jit.optimized_execution(True):  # without it, calls within what was called stay calls
+        torch._C._jit_pass_inline(graph)
     return sorted(set(re.findall(r"(aten::\w+)", str(graph))))
 
 

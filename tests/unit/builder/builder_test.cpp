@@ -79,6 +79,28 @@ TEST(Builder, CompilesExpressions) {
   EXPECT_THAT(plan::print(plan), HasSubstr("float32[14*n+7]"));
 }
 
+// The range of a size that PyTorch computes begins at 0, where this module's own arithmetic ends.
+TEST(Builder, ARangeMayReachFurtherThanTheArithmetic) {
+  const auto engine = loadPlan(build(*parse(R"(network "n" (m in [0, 4, 8], n in [1, 8, 16]) {
+  input %x : float32[m]
+  input %z : float32[n]
+  %y = shuffle(%z) {reshape_dims=[m, n//m]}
+  output "y" %y
+})")));
+  EXPECT_EQ(engine->inputs()[0].min, std::vector<int64_t>({4})) << "the optimum";
+  const auto vector = [](int64_t size) {
+    const std::vector<float> values(8, 1.0F);
+    return network::Weights::copyOf(DType::kFloat32, {size}, values.data());
+  };
+  EXPECT_EQ(runEngine(*engine, {vector(1), vector(5)})[0].dims, (std::vector<int64_t>{1, 5}));
+  try {
+    runEngine(*engine, {vector(0), vector(5)});
+    FAIL();
+  } catch (const EngineError& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kShapeArithmetic);
+  }
+}
+
 TEST(Builder, RefusesAMalformedNetwork) {
   const auto network = parse(kDynamic);
   network->findLayer("sum")->setAttribute("op", std::string("glow"));
