@@ -2,10 +2,11 @@
 """What the compiler does with the models of catalog.py: segments, the share of nodes and of time in engines, and whether the answers are
 eager's.
 
-    ./dev models [--only TEXT] [--reasons]
+    ./dev models [--all] [--only TEXT] [--reasons]
 
-Every model is compiled for the sizes of its calls and called; a line per model, and at the end the convolutions, matrix products and
-normalisations that are not in an engine, with their reasons.
+Every model is compiled for the sizes of its calls and called; a line per model, and at the end how many are one engine, and the
+convolutions, matrix products and normalisations that are not in an engine, with their reasons. With --all those of catalog_wide.py too:
+every architecture of transformers and timm that it names.
 """
 
 import argparse
@@ -58,11 +59,16 @@ def left_out(report) -> list[tuple[str, str, str]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--all", action="store_true", help="the models of catalog_wide.py too (half an hour)")
     parser.add_argument("--only", default="", metavar="TEXT", help="models whose name contains this")
     parser.add_argument("--reasons", action="store_true", help="print for every model why nodes are in PyTorch")
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
-    failed, heavy = [], []
+    failed, heavy, shares, whole = [], [], [], 0
+    if options.all:
+        import catalog_wide
+
+        catalog.CATALOG.update(catalog_wide.WIDE)
     print("| model | engines | segments in PyTorch | nodes in engines | time in engines | largest difference | compile |")
     print("|---|---|---|---|---|---|---|")
     for name in catalog.CATALOG:
@@ -82,6 +88,8 @@ def main() -> int:
         share = engine_share_of_time(compiled, case)
         print(f"| {name} | {report.engine_segments} | {report.torch_segments} | {report.share_in_engines:.0%} | {share:.0%} | "
               f"{worst:.1e} | {seconds:.1f} s |", flush=True)
+        shares.append(report.share_in_engines)
+        whole += (report.engine_segments, report.torch_segments) == (1, 0)
         if worst > fallback.tolerance(case):
             failed.append(name)
         heavy += [(name, *each) for each in left_out(report)]
@@ -91,6 +99,8 @@ def main() -> int:
                 print(f"    {count}x {reason}")
         del case, compiled, report
         gc.collect()
+    if shares:
+        print(f"\n{len(shares)} models, {whole} of them one engine; {sum(shares) / len(shares):.1%} of the nodes in engines, the mean over models")
     print(f"\nconvolutions, matrix products and normalisations in PyTorch for no good reason: {len(heavy)}")
     for each in heavy:
         print("  " + " | ".join(part.replace("\n", " ") for part in each))

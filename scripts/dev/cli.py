@@ -54,6 +54,12 @@ def parse():
     sub.add_argument("rest", nargs=argparse.REMAINDER, metavar="ARGUMENT")
 
     sub = command(
+        "sweep",
+        "build, try every operator in every dtype, write docs/operators.md again, and compare every model: an hour",
+        lambda a: testing.sweep(a.preset),
+    )
+
+    sub = command(
         "format", "lay the C++ files out with clang-format", lambda a: checks.format_sources(a.files), preset=False
     )
     sub.add_argument("files", nargs="*", metavar="FILE", help="default: all")

@@ -159,3 +159,28 @@ def run_script(preset: str, script: str, arguments) -> None:
     building.build(preset, ["product"])
     say(f"running {script}")
     run([python(), ROOT / script, *arguments], script, cwd=ROOT, env=environment(preset))
+
+
+def sweep(preset: str) -> None:
+    """What docs/operators.md and the table of models say, found out on this machine. All parts run; the first to fail is named at the end."""
+    building.build(preset, ["product"])
+    variables = environment(preset)
+    tests = [ROOT / "tests/python" / name for name in ("test_operators.py", "test_evaluators.py")]
+    parts = {
+        "operators": [python(), "-m", "pytest", "-q", "--tb=short", "--every-dtype", *tests],
+        "models": [python(), ROOT / "bench/coverage.py", "--all"],
+    }
+    page = subprocess.run(
+        [python(), ROOT / "tests/python/operator_page.py"], env=variables, capture_output=True, text=True, check=True
+    )
+    (ROOT / "docs/operators.md").write_text(page.stdout, encoding="utf-8")
+    say("docs/operators.md is written again")
+    failures = []
+    for name, arguments in parts.items():
+        say(f"running {name}")
+        try:
+            run(arguments, name, cwd=ROOT, env=variables)
+        except Failure as failure:
+            failures.append(failure)
+    if failures:
+        raise failures[0]

@@ -94,7 +94,8 @@ partitioning::PartitioningOptions partitioningOptions(const lowering::LoweredGra
 
 Partition partitionOf(const lowering::LoweredGraph& lowered, const partitioning::Roles& roles,
                       const partitioning::PartitioningOptions& options) {
-  Partition partition = partitioning::partition(lowered.graph, roles, conversion::refusalOf, options);
+  const auto question = options.require_full_compilation ? conversion::refusalOfWhole : conversion::refusalOf;
+  Partition partition = partitioning::partition(lowered.graph, roles, question, options);
   TORCHTRT_LOG(kGRAPH, "partition of " << options.what << "\n" << partitioning::print(partition));
   return partition;
 }

@@ -37,5 +37,7 @@ TORCHTRT_API std::unique_ptr<network::Network> convert(const torch::jit::Block& 
 
 // Why a node cannot be converted, if it cannot: the partitioner's question, by schema and arguments alone.
 TORCHTRT_API std::optional<Refusal> refusalOf(const torch::jit::Node& node);
+// The same where nothing may stay in PyTorch: warnings are then given while compiling, by what is known by then.
+TORCHTRT_API std::optional<Refusal> refusalOfWhole(const torch::jit::Node& node);
 
 }  // namespace torchtrt::conversion

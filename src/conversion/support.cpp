@@ -118,33 +118,36 @@ bool isKnown(const Value& value) {
   return KnownValues().holds(value);
 }
 
-std::optional<Refusal> refusalOfBlock(const Block& block) {
+// Why a node cannot be converted: refusalOf or refusalOfWhole.
+using Question = std::optional<Refusal> (*)(const Node& node);
+
+std::optional<Refusal> refusalOfBlock(const Block& block, Question question) {
   for (const Node* node : block.nodes()) {
     if (node->kind() == prim::RaiseException) {
       continue;
     }
-    if (auto refusal = refusalOf(*node)) {
+    if (auto refusal = question(*node)) {
       return refusal;
     }
   }
   return std::nullopt;
 }
 
-std::optional<Refusal> refusalOfIf(const Node& node) {
+std::optional<Refusal> refusalOfIf(const Node& node, Question question) {
   if (!isKnown(*node.input())) {
     return Refusal{"control-flow", "the branch depends on data"};
   }
   // Only the walk knows which branch is taken: one that converts is enough.
-  const auto refusal = refusalOfBlock(*node.blocks()[0]);
-  return refusal ? refusalOfBlock(*node.blocks()[1]) : refusal;
+  const auto refusal = refusalOfBlock(*node.blocks()[0], question);
+  return refusal ? refusalOfBlock(*node.blocks()[1], question) : refusal;
 }
 
-std::optional<Refusal> refusalOfLoop(const Node& node) {
+std::optional<Refusal> refusalOfLoop(const Node& node, Question question) {
   const Block& body = *node.blocks()[0];
   if (!isKnown(*node.inputs()[0]) || !isKnown(*node.inputs()[1]) || !isKnown(*body.outputs()[0])) {
     return Refusal{"control-flow", "the number of trips is not known while compiling"};
   }
-  return refusalOfBlock(body);
+  return refusalOfBlock(body, question);
 }
 
 // Numbers made from a tensor's elements, which only exist at run time.
@@ -171,7 +174,19 @@ Dropout dropoutOf(const Node& node) {
   return is_constant("train", false) || is_constant("dropout", 0.0) ? Dropout::kNone : Dropout::kSome;
 }
 
+// Elements of a list of tensors that a converter gives: which ones is known.
+bool takesFromList(const Node& node) {
+  static const std::set<std::string> kinds = {"aten::__getitem__", "aten::slice"};
+  return kinds.count(node.kind().toQualString()) != 0 && node.input(0)->type()->kind() == c10::TypeKind::ListType &&
+         holdsTensors(node.input(0)->type()) &&
+         std::all_of(node.inputs().begin() + 1, node.inputs().end(),
+                     [](const Value* input) { return isKnown(*input); });
+}
+
 bool isEvaluated(const Node& node) {
+  if (takesFromList(node)) {
+    return true;
+  }
   const bool by_name = evaluators::EvaluatorRegistry::instance().find(node) != nullptr;
   if (by_name && node.kind().is_prim() && node.kind() != prim::RaiseException) {
     return true;
@@ -186,10 +201,10 @@ std::optional<Refusal> refusalOf(const Node& node) {
   const std::string kind = node.kind().toQualString();
   const auto* schema = node.maybeSchema();
   if (node.kind() == prim::If) {
-    return refusalOfIf(node);
+    return refusalOfIf(node, refusalOf);
   }
   if (node.kind() == prim::Loop) {
-    return refusalOfLoop(node);
+    return refusalOfLoop(node, refusalOf);
   }
   if (node.kind() == prim::GetAttr || node.kind() == prim::SetAttr) {
     return Refusal{"state", "attribute '" + node.s(torch::jit::attr::name) + "' changes from call to call"};
@@ -223,6 +238,16 @@ std::optional<Refusal> refusalOf(const Node& node) {
     return std::nullopt;
   }
   return Refusal{"no-converter", "no converter is registered for " + kind};
+}
+
+std::optional<Refusal> refusalOfWhole(const Node& node) {
+  if (node.kind() == prim::If) {
+    return refusalOfIf(node, refusalOfWhole);
+  }
+  if (node.kind() == prim::Loop) {
+    return refusalOfLoop(node, refusalOfWhole);
+  }
+  return node.kind() == torch::jit::aten::warn ? std::nullopt : refusalOf(node);
 }
 
 }  // namespace torchtrt::conversion

@@ -1,143 +1,29 @@
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 
-#include <algorithm>
-#include <cfloat>
-#include <cmath>
-#include <limits>
-
+#include "kernels/regions/pool.h"
 #include "vision/regions.h"
 #include "vision/vision.h"
 
 namespace torchtrt::vision {
-namespace {
-
-/// The nearest whole pixel; far outside of any image for what has none.
-template <typename T>
-int64_t nearestPixel(T position) {
-  const double nearest = std::round(static_cast<double>(position));
-  return std::abs(nearest) < 1e9 ? static_cast<int64_t>(nearest) : std::numeric_limits<int>::min();
-}
-
-/// Pixels [begin, end) along one axis.
-struct Span {
-  /// One of `cells` cells of `length` pixels from `start`. Cells share the pixel that their border cuts; begin and end
-  /// are at most `limit`.
-  template <typename T>
-  static Span ofCell(int64_t start, int64_t length, int64_t index, int64_t cells, int64_t limit, T /*arithmetic*/) {
-    const T size = static_cast<T>(std::max<int64_t>(length, 1)) / static_cast<T>(cells);
-    const auto clamped = [&](double position) {
-      return std::min(std::max<int64_t>(static_cast<int64_t>(position) + start, 0), limit);
-    };
-    return {clamped(std::floor(static_cast<double>(static_cast<T>(index) * size))),
-            clamped(std::ceil(static_cast<double>(static_cast<T>(index + 1) * size)))};
-  }
-
-  int64_t begin, end;
-};
-
-struct Options {
-  double spatial_scale;
-  int64_t rows, columns;
-};
-
-/// A region [4] in whole pixels of its image.
-template <typename T>
-struct Region {
-  Region(const T* roi, double spatial_scale)
-      : image(static_cast<int64_t>(roi[0])),
-        left(nearestPixel<T>(roi[1] * static_cast<T>(spatial_scale))),
-        top(nearestPixel<T>(roi[2] * static_cast<T>(spatial_scale))),
-        right(nearestPixel<T>(roi[3] * static_cast<T>(spatial_scale))),
-        bottom(nearestPixel<T>(roi[4] * static_cast<T>(spatial_scale))) {}
-
-  int64_t image, left, top, right, bottom;
-};
-
-/// The largest value of rows x columns and where it lies; the first of equal ones.
-template <typename T>
-void maximum(const T* channel, int64_t width, Span rows, Span columns, T& value, int32_t& place) {
-  const bool is_empty = rows.end <= rows.begin || columns.end <= columns.begin;
-  value = is_empty ? T(0) : static_cast<T>(-FLT_MAX);
-  place = -1;
-  for (int64_t y = rows.begin; y < rows.end; ++y) {
-    for (int64_t x = columns.begin; x < columns.end; ++x) {
-      if (channel[y * width + x] > value) {
-        value = channel[y * width + x];
-        place = static_cast<int32_t>(y * width + x);
-      }
-    }
-  }
-}
-
-template <typename T>
-T mean(const T* channel, int64_t width, Span rows, Span columns) {
-  if (rows.end <= rows.begin || columns.end <= columns.begin) {
-    return T(0);
-  }
-  T sum = T(0);
-  for (int64_t y = rows.begin; y < rows.end; ++y) {
-    for (int64_t x = columns.begin; x < columns.end; ++x) {
-      sum += channel[y * width + x];
-    }
-  }
-  return sum / static_cast<T>((rows.end - rows.begin) * (columns.end - columns.begin));
-}
-
-template <typename T>
-void poolRegion(const at::Tensor& input, const T* roi, const Options& options, T* output, int32_t* places) {
-  const Region<T> region(roi, options.spatial_scale);
-  const int64_t channels = input.size(1), height = input.size(2), width = input.size(3);
-  const T* image = input.const_data_ptr<T>() + region.image * channels * height * width;
-  const int64_t cells = options.rows * options.columns;
-  for (int64_t cell = 0; cell < cells; ++cell) {
-    const Span rows =
-        Span::ofCell(region.top, region.bottom - region.top + 1, cell / options.columns, options.rows, height, T());
-    const Span columns =
-        Span::ofCell(region.left, region.right - region.left + 1, cell % options.columns, options.columns, width, T());
-    for (int64_t channel = 0; channel < channels; ++channel) {
-      const int64_t at = channel * cells + cell;
-      maximum(image + channel * height * width, width, rows, columns, output[at], places[at]);
-    }
-  }
-}
-
-/// Here a region ends before its last pixel, and no span reaches the image's last row and column: as torchvision has
-/// it.
-template <typename T>
-void poolRegionByPosition(const at::Tensor& input, const T* roi, const Options& options, T* output) {
-  const Region<T> region(roi, options.spatial_scale);
-  const int64_t channels = input.size(1), height = input.size(2), width = input.size(3);
-  const T* image = input.const_data_ptr<T>() + region.image * channels * height * width;
-  const int64_t cells = options.rows * options.columns;
-  for (int64_t cell = 0; cell < cells; ++cell) {
-    const Span rows =
-        Span::ofCell(region.top, region.bottom - region.top, cell / options.columns, options.rows, height - 1, T());
-    const Span columns =
-        Span::ofCell(region.left, region.right - region.left, cell % options.columns, options.columns, width - 1, T());
-    for (int64_t channel = cell; channel < channels; channel += cells) {
-      output[channel] = mean(image + channel * height * width, width, rows, columns);
-    }
-  }
-}
-
-}  // namespace
+using kernels::regions::PoolOptions;
 
 std::tuple<at::Tensor, at::Tensor> roiPool(const at::Tensor& input, const at::Tensor& rois, double spatial_scale,
                                            int64_t pooled_height, int64_t pooled_width) {
   checkRegions("roi_pool", input, rois, pooled_height, pooled_width);
-  const Options options{spatial_scale, pooled_height, pooled_width};
+  const PoolOptions options{spatial_scale, pooled_height, pooled_width};
   const at::Tensor images = input.contiguous(), regions = rois.contiguous();
   at::Tensor output = at::empty({rois.size(0), input.size(1), pooled_height, pooled_width}, input.options());
   at::Tensor places = at::empty(output.sizes(), input.options().dtype(at::kInt));
   const int64_t per_region = input.size(1) * pooled_height * pooled_width;
   AT_DISPATCH_FLOATING_TYPES_AND_HALF(input.scalar_type(), "roi_pool", [&] {
+    const auto batch = imagesOf<scalar_t>(images);
     const auto* roi = regions.const_data_ptr<scalar_t>();
     auto* out = output.mutable_data_ptr<scalar_t>();
     auto* place = places.mutable_data_ptr<int32_t>();
     at::parallel_for(0, rois.size(0), 1, [&](int64_t begin, int64_t end) {
       for (int64_t k = begin; k < end; ++k) {
-        poolRegion(images, roi + k * 5, options, out + k * per_region, place + k * per_region);
+        kernels::regions::poolRegion(batch, roi + k * 5, options, out + k * per_region, place + k * per_region);
       }
     });
   });
@@ -148,15 +34,16 @@ std::tuple<at::Tensor, at::Tensor> psRoiPool(const at::Tensor& input, const at::
                                              int64_t pooled_height, int64_t pooled_width) {
   checkRegions("ps_roi_pool", input, rois, pooled_height, pooled_width);
   const int64_t channels_out = channelsPerCell("ps_roi_pool", input, pooled_height, pooled_width);
-  const Options options{spatial_scale, pooled_height, pooled_width};
+  const PoolOptions options{spatial_scale, pooled_height, pooled_width};
   const at::Tensor images = input.contiguous(), regions = rois.contiguous();
   at::Tensor output = at::empty({rois.size(0), channels_out, pooled_height, pooled_width}, input.options());
   AT_DISPATCH_FLOATING_TYPES_AND_HALF(input.scalar_type(), "ps_roi_pool", [&] {
+    const auto batch = imagesOf<scalar_t>(images);
     const auto* roi = regions.const_data_ptr<scalar_t>();
     auto* out = output.mutable_data_ptr<scalar_t>();
     at::parallel_for(0, rois.size(0), 1, [&](int64_t begin, int64_t end) {
       for (int64_t k = begin; k < end; ++k) {
-        poolRegionByPosition(images, roi + k * 5, options, out + k * input.size(1));
+        kernels::regions::poolRegionByPosition(batch, roi + k * 5, options, out + k * input.size(1));
       }
     });
   });

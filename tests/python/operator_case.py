@@ -6,7 +6,7 @@ from collections.abc import Callable
 import torch
 
 FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
-INTEGERS = (torch.int64, torch.int32, torch.int8, torch.uint8)
+INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 BOOL = (torch.bool,)
 NUMBERS = FLOATS + INTEGERS
 ALL = NUMBERS + BOOL

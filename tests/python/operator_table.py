@@ -9,6 +9,8 @@ import torch.nn.functional as F
 
 import operator_table_arrays
 import operator_table_networks
+import operator_table_overloads
+import operator_table_vision
 from operator_case import ALL, BINARY, BOOL, FLOATS, IMAGE, INTEGERS, MATRIX, NUMBERS, POSITIVE, Operator, t, unary_cases
 
 ACTIVATIONS = [
@@ -150,4 +152,6 @@ TABLE: list[Operator] = [
     Operator("attention_causal", lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=0.3), ((t(2, 2, 5, 8), t(2, 2, 5, 8), t(2, 2, 5, 8)),)),
     *operator_table_arrays.TABLE,
     *operator_table_networks.TABLE,
+    *operator_table_overloads.TABLE,
+    *operator_table_vision.TABLE,
 ]

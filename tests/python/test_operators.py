@@ -1,4 +1,5 @@
-"""Every line of operator_table.py against eager PyTorch: each dtype and shape static, and once more with dynamic leading dimensions."""
+"""Every line of operator_table.py against eager PyTorch: each dtype and shape static, and once more with dynamic leading dimensions, of
+the first dtype that eager takes or, with `--every-dtype`, of each."""
 
 import pytest
 import torch
@@ -69,17 +70,31 @@ def test_operator_equals_eager(operator, dtype):
         pytest.skip("eager PyTorch refuses this dtype for every shape")
 
 
-@pytest.mark.parametrize("operator", [pytest.param(o, id=o.name) for o in operator_table.TABLE if o.dynamic])
+def pytest_generate_tests(metafunc):
+    if "dynamic_operator" in metafunc.fixturenames:
+        every = metafunc.config.getoption("--every-dtype")
+        pairs = [(operator, dtype) for operator in operator_table.TABLE if operator.dynamic for dtype in (operator.dtypes if every else [None])]
+        names = [operator.name + (f"-{str(dtype).removeprefix('torch.')}" if dtype else "") for operator, dtype in pairs]
+        metafunc.parametrize("dynamic_operator, dtype", pairs, ids=names)
+
+
+def dynamic_inputs(operator, dtype) -> list:
+    """Of the first case, in a dtype that eager takes: this one, or where none is asked for float32 or the operator's first."""
+    for each in [dtype] if dtype else [torch.float32, operator.dtypes[0]]:
+        generator = torch.Generator().manual_seed(9)
+        inputs = [x.make(each, generator) for x in operator.cases[0]]
+        if eager(operator, inputs) is not None:
+            return inputs
+    pytest.skip("eager PyTorch refuses this dtype")
+
+
 @torch.inference_mode()
-def test_operator_equals_eager_with_a_dynamic_batch(operator):
+def test_operator_equals_eager_with_a_dynamic_batch(dynamic_operator, dtype):
     """One plan for batches 1 to 6 of the first case: inputs of the first one's rank and leading dimension share the batch."""
-    generator = torch.Generator().manual_seed(9)
-    case = operator.cases[0]
+    operator, case = dynamic_operator, dynamic_operator.cases[0]
     batch = case[0].shape[0] if case[0].shape else 0
     shared = [len(x.shape) == len(case[0].shape) and x.shape[:1] == (batch,) for x in case]
-    specs, inputs = [], [x.make(torch.float32, generator) for x in case]
-    if eager(operator, inputs) is None:
-        inputs = [x.make(operator.dtypes[0], generator) for x in case]
+    specs, inputs = [], dynamic_inputs(operator, dtype)
     for x, dynamic in zip(inputs, shared):
         rest = list(x.shape[1:])
         specs.append(torchtrt.Input(min_shape=[1, *rest], opt_shape=[batch, *rest], max_shape=[6, *rest], dtype=x.dtype,

@@ -20,6 +20,7 @@ void addAll(NodeConverterRegistry& registry) {
   addEinsum(registry);
   addRecurrences(registry);
   addSamplings(registry);
+  addRegions(registry);
   addCombinations(registry);
   addPaddings(registry);
   addResizes(registry);

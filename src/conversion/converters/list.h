@@ -20,6 +20,7 @@ void addCumulatives(NodeConverterRegistry& registry);
 void addEinsum(NodeConverterRegistry& registry);
 void addRecurrences(NodeConverterRegistry& registry);
 void addSamplings(NodeConverterRegistry& registry);
+void addRegions(NodeConverterRegistry& registry);
 void addCombinations(NodeConverterRegistry& registry);
 void addPaddings(NodeConverterRegistry& registry);
 void addResizes(NodeConverterRegistry& registry);

@@ -41,6 +41,9 @@ bool evaluateInPyTorch(ConversionCtx& ctx, const Node& node) {
   if (!stack) {
     return false;
   }
+  if (node.maybeSchema() && node.schema().is_vararg()) {
+    stack->emplace_back(static_cast<int64_t>(stack->size()));  // such operators are told how many there are
+  }
   try {
     const at::NoGradGuard no_grad;
     node.getOperation()(*stack);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/logging.h"
 #include "conversion/evaluators/evaluators.h"
 
 namespace torchtrt::conversion::evaluators {
@@ -108,6 +109,14 @@ bool raise(ConversionCtx& ctx, const Node& node) {
                            (message && message->isString() ? message->toStringRef() : std::string("(computed text)")));
 }
 
+// What the module would say at every call, said once.
+bool warn(ConversionCtx& ctx, const Node& node) {
+  const auto message = lookUp(ctx, node.input(0));
+  TORCHTRT_LOG(kWARNING, "the module warns: " << (message && message->isString() ? message->toStringRef()
+                                                                                 : std::string("(computed text)")));
+  return true;
+}
+
 // A network tensor is something, so it is never None; PyTorch decides about what is known.
 bool isNone(ConversionCtx& ctx, const Node& node) {
   const auto operands = operandsOf(ctx, node);
@@ -176,6 +185,7 @@ void addStructureEvaluators(EvaluatorRegistry& registry) {
   registry.add("aten::resolve_neg", forward);
   registry.add("prim::Uninitialized", uninitialized);
   registry.add("prim::RaiseException", raise);
+  registry.add("aten::warn", warn);
   registry.add("aten::__is__", isNone);
   registry.add("aten::__isnot__", isNone);
   registry.add("prim::dtype", dtype);

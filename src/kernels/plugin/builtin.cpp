@@ -6,6 +6,7 @@
 
 #include "kernels/attention/attention.h"
 #include "kernels/attention/gpt_attention.h"
+#include "kernels/regions/plugins.h"
 #include "torchtrt/plugin.h"
 
 namespace torchtrt::plugin {
@@ -15,6 +16,8 @@ void registerBuiltinPlugins() {
   std::call_once(once, [] {
     PluginRegistry::global().add(kernels::attention::createAttentionCreator());
     PluginRegistry::global().add(kernels::attention::createGptAttentionCreator());
+    PluginRegistry::global().add(kernels::regions::createPoolRegionsCreator());
+    PluginRegistry::global().add(kernels::regions::createDeformedColumnsCreator());
   });
   const char* libraries = std::getenv("TORCHTRT_PLUGINS");
   std::istringstream stream(libraries == nullptr ? "" : libraries);

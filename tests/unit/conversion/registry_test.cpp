@@ -14,11 +14,15 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
+// Those of torchvision, which this process has not, are compared in Python.
 TEST(Registry, BuiltInSchemasAreLibtorchs) {
   const auto schemas = NodeConverterRegistry::instance().schemas();
   EXPECT_GT(schemas.size(), 200);
   for (const std::string& text : schemas) {
     const auto schema = torch::jit::parseSchema(text);
+    if (schema.operator_name().name.rfind("torchvision::", 0) == 0) {
+      continue;
+    }
     const auto actual = torch::jit::findOperatorFor(schema.operator_name());
     ASSERT_NE(actual, nullptr) << text;
     EXPECT_EQ(actual->schema(), schema);
@@ -75,10 +79,11 @@ graph(%x : Tensor):
             HasSubstr("RegisterNodeConversionPatterns().pattern({schema, converter})")));
 }
 
-std::string refusalCodeOf(const std::string& text) {
+std::string refusalCodeOf(const std::string& text,
+                          std::optional<Refusal> (*question)(const torch::jit::Node&) = refusalOf) {
   const auto graph = parse(text);
   for (const torch::jit::Node* node : graph->nodes()) {
-    if (const auto refusal = refusalOf(*node)) {
+    if (const auto refusal = question(*node)) {
       return refusal->code;
     }
   }
@@ -113,6 +118,89 @@ graph(%x : Tensor, %condition : bool):
       -> (%x)
   return (%y))"),
             "control-flow");
+}
+
+// n > 2 and n < 9, a branch that gives a bool, of a size or of the tensor's elements; then a branch on that.
+std::string twoBranches(const std::string& number) {
+  return R"(
+graph(%x : Tensor):
+  %zero : int = prim::Constant[value=0]()
+  %two : int = prim::Constant[value=2]()
+  %nine : int = prim::Constant[value=9]()
+  %no : bool = prim::Constant[value=0]()
+  %n : int = )" +
+         number + R"(
+  %first : bool = aten::gt(%n, %two)
+  %both : bool = prim::If(%first)
+    block0():
+      %second : bool = aten::lt(%n, %nine)
+      -> (%second)
+    block1():
+      -> (%no)
+  %y : Tensor = prim::If(%both)
+    block0():
+      %z : Tensor = aten::relu(%x)
+      -> (%z)
+    block1():
+      -> (%x)
+  return (%y))";
+}
+
+TEST(Refusals, BranchesOnWhatBranchesGive) {
+  EXPECT_EQ(refusalCodeOf(twoBranches("aten::size(%x, %zero)")), "none");
+  EXPECT_EQ(refusalCodeOf(twoBranches("aten::Int(%x)")), "data-dependent");
+}
+
+// for _ in range(3): n = n + step, while n < 9; then a branch on n.
+std::string loopAndBranch(const std::string& step) {
+  return R"(
+graph(%x : Tensor):
+  %zero : int = prim::Constant[value=0]()
+  %three : int = prim::Constant[value=3]()
+  %nine : int = prim::Constant[value=9]()
+  %yes : bool = prim::Constant[value=1]()
+  %size : int = aten::size(%x, %zero)
+  %n : int, %unused : int = prim::Loop(%three, %yes, %size, %zero)
+    block0(%i : int, %before : int, %other : int):
+      %step : int = )" +
+         step + R"(
+      %after : int = aten::add(%before, %step)
+      %on : bool = aten::lt(%after, %nine)
+      -> (%on, %after, %before)
+  %large : bool = aten::gt(%n, %nine)
+  %y : Tensor = prim::If(%large)
+    block0():
+      %z : Tensor = aten::relu(%x)
+      -> (%z)
+    block1():
+      -> (%x)
+  return (%y))";
+}
+
+TEST(Refusals, LoopsThatSizesEnd) {
+  EXPECT_EQ(refusalCodeOf(loopAndBranch("aten::mul(%i, %three)")), "none");
+  EXPECT_EQ(refusalCodeOf(loopAndBranch("aten::Int(%x)")), "control-flow");
+}
+
+TEST(Refusals, WarningsAreForPeopleWhereNothingMayStayInPyTorch) {
+  const std::string text = R"(
+graph(%x : Tensor):
+  %message : str = prim::Constant[value="careful"]()
+  %level : int = prim::Constant[value=2]()
+  %two : int = prim::Constant[value=2]()
+  %rank : int = aten::dim(%x)
+  %flat : bool = aten::eq(%rank, %two)
+  prim::If(%flat)
+    block0():
+      aten::warn(%message, %level)
+      -> ()
+    block1():
+      -> ()
+  %y : Tensor = aten::relu(%x)
+  return (%y))";
+  EXPECT_EQ(refusalCodeOf(text), "side-effects");
+  EXPECT_EQ(refusalCodeOf(text, refusalOfWhole), "none");
+  EXPECT_EQ(layersOf(text, {{DType::kFloat32, {2, 3}}}), std::vector<std::string>{"activation float32[2, 3]"});
 }
 
 TEST(Weights, ShareTheTensorsStorage) {
