@@ -86,6 +86,8 @@ class TORCHTRT_API ConversionCtx {
   const torch::jit::Node& visibleNode() const {
     return composite ? *composite : *node;
   }
+  // Nothing may stay in PyTorch: what the module says at every call is said while compiling.
+  bool is_whole = false;
 
  private:
   struct Constant {

@@ -79,6 +79,7 @@ Failures SegmentEngines::run(const Partition& partition) {
 std::unique_ptr<network::Network> SegmentEngines::networkOf(const Segment& segment, const std::string& name) {
   ConversionRequest request;
   request.name = name;
+  request.is_whole = true;
   if (const auto unknown = types_.describe(segment, request)) {
     throw CompileError(ErrorCode::kInvalidInputSpec,
                        "no input specification says what %" + unknown->value->debugName() + " is", {},

@@ -26,6 +26,7 @@ struct ConversionRequest {
   std::vector<BlockInput> inputs;  // one per input of the block, Tensor inputs only
   std::vector<Symbol> symbols;
   std::vector<std::string> output_names;  // empty: output_0, ...
+  bool is_whole = false;                  // nothing may stay in PyTorch
   // Where it is not null: set, when convert() throws, to the node that was being converted, if it was one.
   const torch::jit::Node** failed_node = nullptr;
 };

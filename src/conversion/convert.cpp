@@ -65,6 +65,7 @@ std::unique_ptr<network::Network> convert(const Block& block, const ConversionRe
     net->addSymbol(symbol);
   }
   ConversionCtx ctx(*net);
+  ctx.is_whole = request.is_whole;
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     const BlockInput& input = request.inputs[i];
     ctx.AssociateValueAndTensor(block.inputs()[i], net->addInput(input.name, input.dtype, input.dims));

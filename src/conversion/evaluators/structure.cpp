@@ -109,8 +109,11 @@ bool raise(ConversionCtx& ctx, const Node& node) {
                            (message && message->isString() ? message->toStringRef() : std::string("(computed text)")));
 }
 
-// What the module would say at every call, said once.
+// What the module would say at every call: said once where nothing else can be.
 bool warn(ConversionCtx& ctx, const Node& node) {
+  if (!ctx.is_whole) {
+    ctx.refuse("side-effects", "aten::warn has effects beside its results");
+  }
   const auto message = lookUp(ctx, node.input(0));
   TORCHTRT_LOG(kWARNING, "the module warns: " << (message && message->isString() ? message->toStringRef()
                                                                                  : std::string("(computed text)")));

@@ -10,9 +10,10 @@ std::shared_ptr<torch::jit::Graph> parse(const std::string& text) {
   return graph;
 }
 
-std::unique_ptr<network::Network> networkOf(const std::string& text, const std::vector<Spec>& inputs) {
+std::unique_ptr<network::Network> networkOf(const std::string& text, const std::vector<Spec>& inputs, bool is_whole) {
   ConversionRequest request;
   request.name = "test";
+  request.is_whole = is_whole;
   request.symbols = {{"s0", 2, 4, 8}};
   for (const Spec& input : inputs) {
     request.inputs.push_back({"input_" + std::to_string(request.inputs.size()), input.dtype, input.dims});
@@ -23,9 +24,9 @@ std::unique_ptr<network::Network> networkOf(const std::string& text, const std::
   return network;
 }
 
-std::vector<std::string> layersOf(const std::string& text, const std::vector<Spec>& inputs) {
+std::vector<std::string> layersOf(const std::string& text, const std::vector<Spec>& inputs, bool is_whole) {
   std::vector<std::string> lines;
-  const auto network = networkOf(text, inputs);
+  const auto network = networkOf(text, inputs, is_whole);
   for (const network::Layer* layer : network->layers()) {
     if (layer->getType() == network::LayerType::kCONSTANT) {
       continue;

@@ -21,9 +21,10 @@ inline Dim s0() {
 
 std::shared_ptr<torch::jit::Graph> parse(const std::string& text);
 // The network, verified.
-std::unique_ptr<network::Network> networkOf(const std::string& text, const std::vector<Spec>& inputs);
+std::unique_ptr<network::Network> networkOf(const std::string& text, const std::vector<Spec>& inputs,
+                                            bool is_whole = false);
 // "kind:op dtype[dims]" for each layer but constants, in order.
-std::vector<std::string> layersOf(const std::string& text, const std::vector<Spec>& inputs);
+std::vector<std::string> layersOf(const std::string& text, const std::vector<Spec>& inputs, bool is_whole = false);
 // The text of the CompileError that converting it throws.
 std::string errorOf(const std::string& text, const std::vector<Spec>& inputs);
 

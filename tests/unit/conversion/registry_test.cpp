@@ -198,9 +198,17 @@ graph(%x : Tensor):
       -> ()
   %y : Tensor = aten::relu(%x)
   return (%y))";
-  EXPECT_EQ(refusalCodeOf(text), "side-effects");
-  EXPECT_EQ(refusalCodeOf(text, refusalOfWhole), "none");
-  EXPECT_EQ(layersOf(text, {{DType::kFloat32, {2, 3}}}), std::vector<std::string>{"activation float32[2, 3]"});
+  const std::vector<Spec> inputs = {{DType::kFloat32, {2, 3}}};
+  EXPECT_THAT(errorOf(text, inputs), HasSubstr("aten::warn has effects"));
+  EXPECT_EQ(layersOf(text, inputs, /*is_whole=*/true), std::vector<std::string>{"activation:relu float32[2, 3]"});
+  const std::string always = R"(
+graph(%x : Tensor):
+  %message : str = prim::Constant[value="careful"]()
+  %level : int = prim::Constant[value=2]()
+  aten::warn(%message, %level)
+  return (%x))";
+  EXPECT_EQ(refusalCodeOf(always), "side-effects");
+  EXPECT_EQ(refusalCodeOf(always, refusalOfWhole), "none");
 }
 
 TEST(Weights, ShareTheTensorsStorage) {
