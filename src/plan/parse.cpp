@@ -46,7 +46,7 @@ class GraphReader {
     forEach(graph.symbols(), [&](const fb::Symbol& symbol) {
       plan.symbols.push_back({text(symbol.name()), symbol.min(), symbol.opt(), symbol.max()});
     });
-    forEach(graph.program(), [&](const fb::Instruction& instruction) {
+    for (const fb::Instruction& instruction : copyOf<fb::Instruction>(graph.program())) {
       if (instruction.op() > static_cast<uint32_t>(Op::kMin)) {
         throw EngineError(ErrorCode::kPlanVersion,
                           "the plan's shape program uses operation " + std::to_string(instruction.op()) +
@@ -55,7 +55,7 @@ class GraphReader {
       }
       plan.program.push_back(
           {static_cast<Op>(instruction.op()), instruction.a(), instruction.b(), instruction.immediate()});
-    });
+    }
     forEach(graph.weights(), [&](const fb::Weight& weight) {
       plan.weights.push_back(
           {dtype(weight.dtype()), list(weight.dims()), weight.bytes(), text(weight.hash()), nullptr});
@@ -87,11 +87,20 @@ class GraphReader {
 
   template <typename T>
   std::vector<T> list(const flatbuffers::Vector<T>* values) {
-    if (values == nullptr) {
+    return copyOf<T>(values);
+  }
+
+  // FlatBuffers verifies that a vector lies within the buffer, but not how its elements are aligned: they are copied as
+  // bytes.
+  template <typename T, typename Stored>
+  std::vector<T> copyOf(const flatbuffers::Vector<Stored>* values) {
+    if (values == nullptr || values->size() == 0) {
       return {};
     }
     budget_.spend(values->size() * sizeof(T));
-    return {values->begin(), values->end()};
+    std::vector<T> copy(values->size());
+    std::memcpy(static_cast<void*>(copy.data()), values->Data(), copy.size() * sizeof(T));
+    return copy;
   }
 
   // Every entry is charged a few words, since an empty table may be referred to any number of times as well.

@@ -15,5 +15,15 @@ TEST(DamagedBytes, AreAnErrorOrTheSameAnswer) {
   EXPECT_GT(fuzzer.answers(), 10);
 }
 
+// Seeds that failed once.
+TEST(DamagedBytes, KeptFailures) {
+  testing::PlanFuzzer fuzzer;
+  for (const uint64_t seed : {
+           16301,  // 64-bit numbers of an attribute at an address between theirs
+       }) {
+    EXPECT_EQ(fuzzer.tryOne(seed), "") << "seed " << seed;
+  }
+}
+
 }  // namespace
 }  // namespace torchtrt::engine
