@@ -119,7 +119,7 @@ WeightShape weightShape(const Geometry& g) {
 template <typename Kind>
 struct PackedOneDnn {
   Geometry geometry;
-  onednn::PackedConstant weights;
+  onednn::PackedWeights weights;
 };
 
 template <typename Kind>
@@ -145,8 +145,18 @@ class OneDnn final : public Prepared {
     const onednn::Fusion fusion =
         onednn::fuse(g.activation, g.alpha, g.beta, g.has_residual ? &residual : nullptr, g.dtype);
     rest_ = fusion.rest;
-    const auto desc = makeDesc<Kind>(g, onednn::describe(input.dims, input.strides, g.dtype), packed_->weights.desc,
-                                     target, fusion.attributes);
+    const memory::desc source = onednn::describe(input.dims, input.strides, g.dtype);
+    const auto descWith = [&](const memory::desc& weights) {
+      return makeDesc<Kind>(g, source, weights, target, fusion.attributes);
+    };
+    weights_ = packed_->weights.tuned();
+    auto desc = descWith(weights_->desc);
+    if (onednn::isPlainLoop(desc)) {
+      desc = descWith(onednn::describeAny(weights_->desc.get_dims(), g.dtype));
+      bool made = false;
+      weights_ = packed_->weights.in(desc.weights_desc(), shapes.threads, made);
+      held_bytes_ = made ? weights_->desc.get_size() : 0;
+    }
     onednn::Call::Arguments arguments = {
         {DNNL_ARG_SRC, desc.src_desc()}, {DNNL_ARG_WEIGHTS, desc.weights_desc()}, {DNNL_ARG_DST, desc.dst_desc()}};
     scratch_bytes_ = desc.scratchpad_desc().get_size();
@@ -163,13 +173,16 @@ class OneDnn final : public Prepared {
   size_t scratchBytes() const override {
     return scratch_bytes_;
   }
+  size_t heldBytes() const override {
+    return held_bytes_;
+  }
 
   void run(const RunArgs& args) const override {
     if (call_ == nullptr) {
       return;
     }
     const Geometry& g = packed_->geometry;
-    std::array<const void*, 6> addresses = {args.inputs[0], packed_->weights.data.get(), args.outputs[0], args.scratch};
+    std::array<const void*, 6> addresses = {args.inputs[0], weights_->data.get(), args.outputs[0], args.scratch};
     size_t count = 4;
     if (g.has_bias) {
       addresses[count++] = args.inputs[2];
@@ -189,9 +202,11 @@ class OneDnn final : public Prepared {
 
  private:
   std::shared_ptr<const PackedOneDnn<Kind>> packed_;
+  onednn::PackedWeights::Shared weights_;
   std::unique_ptr<onednn::Call> call_;  // null when there is nothing to compute
   ActivationRows rest_;
   size_t scratch_bytes_ = 0;
+  size_t held_bytes_ = 0;
   int64_t outputs_ = 0;
 };
 
@@ -211,7 +226,7 @@ class OneDnnKernel final : public Kernel {
     return input != 1;
   }
   size_t packedBytes() const override {
-    return packed_->weights.desc.get_size();
+    return packed_->weights.tuned()->desc.get_size();
   }
 
  private:
@@ -250,9 +265,9 @@ CreateResult create(const Problem& problem, Geometry geometry) {
     }
     const WeightShape shape = weightShape<Kind>(g);
     const auto desc = makeDesc<Kind>(g, source, onednn::describeAny(shape.dims, g.dtype), target, fusion.attributes);
-    packed->weights =
-        onednn::packConstant(problem.inputs[1].constant, onednn::describe(shape.dims, shape.strides, g.dtype),
-                             desc.weights_desc(), problem.threads);
+    packed->weights.setTuned(onednn::packConstant(problem.inputs[1].constant,
+                                                  onednn::describe(shape.dims, shape.strides, g.dtype),
+                                                  desc.weights_desc(), problem.threads));
   } catch (const dnnl::error& error) {
     return Refusal{"unsupported", std::string("oneDNN refuses: ") + error.what()};
   }

@@ -34,7 +34,7 @@ constexpr int64_t kFewFlops = 100'000;
 struct Packed {
   Config config;
   bool has_constant_b = false;
-  onednn::PackedConstant b;
+  onednn::PackedWeights b;
   std::unique_ptr<Kernel> reference;  // for products of depth 0, which oneDNN has no primitive for
 };
 
@@ -102,9 +102,10 @@ class OneDnnMatmul final : public Prepared {
       return;
     }
     const ThreadScope scope(shapes.threads);
-    const memory::desc b =
-        packed_->has_constant_b ? packed_->b.desc : describe(shapes.inputs[1], output.dims.size(), config.transpose_b);
-    const Plan plan = makePlan(config, shapes.inputs, output, b);
+    const Plan plan = packed_->has_constant_b
+                          ? planWithConstant(shapes)
+                          : makePlan(config, shapes.inputs, output,
+                                     describe(shapes.inputs[1], output.dims.size(), config.transpose_b));
     rest_ = plan.fusion.rest;
     scratch_bytes_ = plan.desc.scratchpad_desc().get_size();
     onednn::Call::Arguments arguments = {{DNNL_ARG_SRC, plan.desc.src_desc()},
@@ -123,6 +124,9 @@ class OneDnnMatmul final : public Prepared {
   size_t scratchBytes() const override {
     return reference_ != nullptr ? reference_->scratchBytes() : scratch_bytes_;
   }
+  size_t heldBytes() const override {
+    return held_bytes_;
+  }
 
   void run(const RunArgs& args) const override {
     if (reference_ != nullptr) {
@@ -132,8 +136,7 @@ class OneDnnMatmul final : public Prepared {
       return;
     }
     const Config& config = packed_->config;
-    std::array<const void*, 6> addresses = {args.inputs[0],
-                                            packed_->has_constant_b ? packed_->b.data.get() : args.inputs[1],
+    std::array<const void*, 6> addresses = {args.inputs[0], b_ != nullptr ? b_->data.get() : args.inputs[1],
                                             args.outputs[0], args.scratch};
     size_t count = 4;
     if (config.has_bias) {
@@ -153,11 +156,26 @@ class OneDnnMatmul final : public Prepared {
   }
 
  private:
+  Plan planWithConstant(const ShapeSet& shapes) {
+    b_ = packed_->b.tuned();
+    Plan plan = makePlan(packed_->config, shapes.inputs, shapes.outputs[0], b_->desc);
+    if (onednn::isPlainLoop(plan.desc)) {
+      plan = makePlan(packed_->config, shapes.inputs, shapes.outputs[0],
+                      onednn::describeAny(b_->desc.get_dims(), shapes.outputs[0].dtype));
+      bool made = false;
+      b_ = packed_->b.in(plan.desc.weights_desc(), shapes.threads, made);
+      held_bytes_ = made ? b_->desc.get_size() : 0;
+    }
+    return plan;
+  }
+
   std::shared_ptr<const Packed> packed_;
+  onednn::PackedWeights::Shared b_;     // null where b is no constant
   std::unique_ptr<onednn::Call> call_;  // null when there is nothing to compute, or the reference computes it
   std::unique_ptr<Prepared> reference_;
   ActivationRows rest_;
   size_t scratch_bytes_ = 0;
+  size_t held_bytes_ = 0;
   int64_t count_ = 1;
 };
 
@@ -176,7 +194,7 @@ class OneDnnMatmulKernel final : public Kernel {
     return input != 1 || !packed_->has_constant_b;
   }
   size_t packedBytes() const override {
-    return packed_->has_constant_b ? packed_->b.desc.get_size() : 0;
+    return packed_->has_constant_b ? packed_->b.tuned()->desc.get_size() : 0;
   }
 
  private:
@@ -197,7 +215,7 @@ void pack(Packed& packed, const Problem& problem) {
     return;
   }
   const Plan plan = makePlan(packed.config, inputs, output, onednn::describeAny(b.get_dims(), problem.inputs[1].dtype));
-  packed.b = onednn::packConstant(problem.inputs[1].constant, b, plan.desc.weights_desc(), problem.threads);
+  packed.b.setTuned(onednn::packConstant(problem.inputs[1].constant, b, plan.desc.weights_desc(), problem.threads));
 }
 
 CreateResult create(const Problem& problem) {

@@ -5,6 +5,7 @@
 #include <hwy/aligned_allocator.h>
 
 #include <cfloat>
+#include <string_view>
 
 #include "base/check.h"
 #include "kernels/isa.h"
@@ -148,6 +149,29 @@ PackedConstant packConstant(const void* data, const dnnl::memory::desc& from, co
   dnnl::reorder(source, target).execute(stream, const_cast<dnnl::memory&>(source), const_cast<dnnl::memory&>(target));
   auto deleter = memory.get_deleter();
   packed.data = std::shared_ptr<void>(memory.release(), [deleter](void* p) { deleter(static_cast<uint8_t*>(p)); });
+  return packed;
+}
+
+bool isPlainLoop(const dnnl::primitive_desc_base& desc) {
+  return std::string_view(desc.impl_info_str()).find("ref") != std::string_view::npos;
+}
+
+void PackedWeights::setTuned(PackedConstant tuned) {
+  tuned_ = std::make_shared<const PackedConstant>(std::move(tuned));
+}
+
+PackedWeights::Shared PackedWeights::in(const dnnl::memory::desc& layout, int threads, bool& made) const {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(others_, [](const std::weak_ptr<const PackedConstant>& other) { return other.expired(); });
+  for (const std::weak_ptr<const PackedConstant>& other : others_) {
+    if (Shared held = other.lock(); held != nullptr && held->desc == layout) {
+      made = false;
+      return held;
+    }
+  }
+  made = true;
+  auto packed = std::make_shared<const PackedConstant>(packConstant(tuned_->data.get(), tuned_->desc, layout, threads));
+  others_.push_back(packed);
   return packed;
 }
 

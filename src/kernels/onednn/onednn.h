@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <optional>
 #include <span>
@@ -77,6 +78,28 @@ struct PackedConstant {
 };
 PackedConstant packConstant(const void* data, const dnnl::memory::desc& from, const dnnl::memory::desc& to,
                             int threads);
+
+// Whether all that oneDNN has for these descriptors is its plain loop, which is a hundred times as slow as its kernels.
+bool isPlainLoop(const dnnl::primitive_desc_base& desc);
+
+// Weights in the layout that oneDNN likes best for the shape to tune for and, where that layout would leave another
+// shape the plain loop alone, in the layout that it likes for that shape as well.
+class PackedWeights {
+ public:
+  using Shared = std::shared_ptr<const PackedConstant>;
+
+  void setTuned(PackedConstant tuned);
+  const Shared& tuned() const {
+    return tuned_;
+  }
+  // In another layout: packed again, or what a caller before packed and somebody still holds. `made` says which.
+  Shared in(const dnnl::memory::desc& layout, int threads, bool& made) const;
+
+ private:
+  Shared tuned_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::weak_ptr<const PackedConstant>> others_;
+};
 
 // In place over a dense tensor.
 void applyRows(const ActivationRows& rows, float* values, int64_t count, int threads);

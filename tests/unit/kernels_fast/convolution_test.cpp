@@ -276,6 +276,24 @@ TEST(OneDnnConvolution, OneKernelRunsManyShapes) {
   expectMatchesReference(tuned, "onednn", options);
 }
 
+// Wide groups on small images: with one image oneDNN packs 32 outputs to a block, of which it has a plain loop alone
+// for more (RegNet's ran 800 times as long).
+TEST(OneDnnConvolution, WeightsArePackedAgainForShapesThatTheFirstLayoutDoesNotSuit) {
+  Convolution c = {.input = {1, 896, 14, 14},
+                   .kernel = {896, 128, 3, 3},
+                   .pre_padding = {1, 1},
+                   .post_padding = {1, 1},
+                   .groups = 7,
+                   .dynamic = true};
+  CompareOptions options;
+  const std::string tuned = toText(c);
+  for (const int64_t batch : {2, 1, 3}) {
+    c.input[0] = batch;
+    options.shapes.push_back(toText(c));
+  }
+  expectMatchesReference(tuned, "onednn", options);
+}
+
 TEST(OneDnnConvolution, NanSurvivesRelu) {
   CompareOptions options;
   options.values = Values::kSomeNan;

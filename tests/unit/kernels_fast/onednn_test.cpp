@@ -1,0 +1,69 @@
+// What the kernels on oneDNN share.
+#include "kernels/onednn/onednn.h"
+
+#include <gtest/gtest.h>
+
+#ifndef TORCHTRT_NO_ONEDNN
+
+#include <vector>
+
+namespace torchtrt::kernels::onednn {
+namespace {
+
+using dnnl::memory;
+
+class PackedWeightsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (size_t i = 0; i < values_.size(); ++i) {
+      values_[i] = static_cast<float>(i);
+    }
+    weights_.setTuned(packConstant(values_.data(), describe({2, 3}, {3, 1}), describe({2, 3}, {1, 2}), 1));
+  }
+
+  static std::vector<float> read(const PackedConstant& packed) {
+    const auto* values = static_cast<const float*>(packed.data.get());
+    return {values, values + packed.desc.get_size() / sizeof(float)};
+  }
+
+  std::vector<float> values_ = std::vector<float>(6);
+  PackedWeights weights_;
+};
+
+TEST_F(PackedWeightsTest, KeepsTheLayoutToTuneFor) {
+  EXPECT_EQ(read(*weights_.tuned()), (std::vector<float>{0, 3, 1, 4, 2, 5}));
+}
+
+TEST_F(PackedWeightsTest, PacksAgainOnceForAllWhoHoldALayout) {
+  bool made = false;
+  const PackedWeights::Shared rows = weights_.in(describe({2, 3}, {3, 1}), 1, made);
+  EXPECT_TRUE(made);
+  EXPECT_EQ(read(*rows), values_);
+  EXPECT_EQ(weights_.in(describe({2, 3}, {3, 1}), 1, made), rows);
+  EXPECT_FALSE(made);
+}
+
+TEST_F(PackedWeightsTest, KeepsNoLayoutThatNobodyHolds) {
+  bool made = false;
+  const std::weak_ptr<const PackedConstant> rows = weights_.in(describe({2, 3}, {3, 1}), 1, made);
+  EXPECT_TRUE(rows.expired());
+  EXPECT_EQ(read(*weights_.in(describe({2, 3}, {3, 1}), 1, made)), values_);
+  EXPECT_TRUE(made);
+}
+
+TEST(PlainLoop, IsToldFromKernels) {
+  const auto convolution = [](const memory::desc& weights) {
+    return dnnl::convolution_forward::primitive_desc(engine(), dnnl::prop_kind::forward_inference,
+                                                     dnnl::algorithm::convolution_direct,
+                                                     describe({1, 16, 8, 8}, {1024, 1, 128, 16}), weights,
+                                                     describe({1, 16, 6, 6}, {576, 1, 96, 16}), {1, 1}, {0, 0}, {0, 0});
+  };
+  EXPECT_FALSE(isPlainLoop(convolution(describeAny({16, 16, 3, 3}))));
+  // Taps outermost, an order that none of its kernels reads.
+  EXPECT_TRUE(isPlainLoop(convolution(describe({16, 16, 3, 3}, {1, 16, 256, 768}))));
+}
+
+}  // namespace
+}  // namespace torchtrt::kernels::onednn
+
+#endif  // TORCHTRT_NO_ONEDNN
