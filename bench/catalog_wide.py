@@ -20,6 +20,14 @@ def entry(name: str):
     return add
 
 
+def awake(module: nn.Module) -> nn.Module:
+    """Biases, scales of blocks and whole heads that begin at about zero would hide what goes wrong before them or with them."""
+    for parameter in module.parameters():
+        if parameter.is_floating_point() and parameter.numel() and parameter.abs().max() < 1e-3:
+            nn.init.normal_(parameter, std=0.1)
+    return module
+
+
 # transformers: models of text.
 
 def _ids(length: int = 12, seed: int = 1) -> torch.Tensor:
@@ -35,7 +43,7 @@ def _mask() -> torch.Tensor:
 def _pretrained(kind: str, options: dict, head: str = "Model") -> nn.Module:
     import transformers
 
-    return getattr(transformers, kind + head)(getattr(transformers, f"{kind}Config")(**options)).eval()
+    return awake(getattr(transformers, kind + head)(getattr(transformers, f"{kind}Config")(**options))).eval()
 
 
 def _reader(kind: str, options: dict):
@@ -176,14 +184,14 @@ TIMM = """
     ese_vovnet19b_slim xception41 xcit_nano_12_p16_224 legacy_seresnet18 bat_resnext26ts botnet26t_256 davit_tiny hieradet_small
     convmixer_768_32 deit3_small_patch16_224 vit_tiny_patch16_224 flexivit_small
 """.split()
-SIZED = {"mobilevitv2_050", "halonet26t", "hieradet_small", "lambda_resnet26t", "tiny_vit_5m_224"}  # of any size, but not of any
+SIZED = {"bat_resnext26ts", "mobilevitv2_050", "halonet26t", "hieradet_small", "lambda_resnet26t", "tiny_vit_5m_224"}  # of any size, but not of any
 
 
 def _of_timm(name: str):
     def build() -> Case:
         import timm
 
-        module = timm.create_model(name, pretrained=False, exportable=True)
+        module = awake(timm.create_model(name, pretrained=False, exportable=True))
         fixed = module.default_cfg.get("fixed_input_size") or name in SIZED
         size = module.default_cfg["input_size"][-1] if fixed else 64
         return traced(settle(module, noise(2, 3, size, size)), noise(2, 3, size, size))
@@ -313,7 +321,7 @@ for _name in ["mc3_18", "r2plus1d_18", "s3d"]:
     def _video(name=_name) -> Case:
         import torchvision
 
-        size = (1, 3, 16, 64, 64) if name == "s3d" else (1, 3, 4, 32, 32)
+        size = (1, 3, 14, 224, 224) if name == "s3d" else (1, 3, 4, 32, 32)
         return traced(settle(getattr(torchvision.models.video, name)(weights=None), noise(2, *size[1:])), noise(*size))
 
     entry(_name)(_video)

@@ -64,6 +64,10 @@ std::optional<Refusal> BlockPartitioner::refusalFor(const Node& node) const {
   if (auto refusal = refusalBy(context_.options.user_choice, node)) {
     return refusal;
   }
+  if (context_.deciders_of_layout.count(&node) != 0) {
+    return Refusal{"memory-layout", std::string(node.kind().toQualString()) +
+                                        " is read by its strides, and engines lay tensors out their own way"};
+  }
   for (const Block* inner : node.blocks()) {
     for (const Node* each : inner->nodes()) {
       if (auto refusal = refusalFor(*each)) {

@@ -18,6 +18,7 @@ struct PartitioningContext {
   const Roles& roles;
   const ConvertibleQuestion& refusal_of;
   const PartitioningOptions& options;
+  const std::unordered_set<const torch::jit::Node*> deciders_of_layout;
 };
 
 class BlockPartitioner {

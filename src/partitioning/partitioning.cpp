@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "partitioning/block_partitioner.h"
+#include "partitioning/memory_layout.h"
 
 namespace torchtrt::partitioning {
 
@@ -61,7 +62,7 @@ std::string describe(const torch::jit::Node& node) {
 
 Partition partition(const std::shared_ptr<torch::jit::Graph>& graph, const Roles& roles,
                     const ConvertibleQuestion& refusal_of, const PartitioningOptions& options) {
-  const PartitioningContext context{roles, refusal_of, options};
+  const PartitioningContext context{roles, refusal_of, options, decidersOfLayout(*graph->block())};
   BlockPartitioner partitioner(*graph->block(), context);
   Partition result{graph, partitioner.run(), partitioner.verdicts()};
   if (options.require_full_compilation) {

@@ -1,5 +1,6 @@
 """Compiles the catalog's models with chosen operators kept in PyTorch and compares: what test_fallback.py and bench/coverage.py share."""
 
+import copy
 import random
 import re
 
@@ -9,6 +10,7 @@ from torch import Tensor
 import torchtrt
 from catalog import Case
 
+EQUALLY_FAR = 1.5  # from float64, with some room for the luck of one input
 TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-7, torch.float16: 2e-2, torch.bfloat16: 2e-2}
 
 
@@ -81,6 +83,24 @@ def difference(actual, expected) -> float:
             one, other = one.nan_to_num(0, 0, 0), other.nan_to_num(0, 0, 0)
             worst = max(worst, ((one - other).abs().max() / other.abs().max().clamp_min(1e-6)).item())
     return worst
+
+
+def _doubled(value):
+    """As `tensors` gives them, floating ones in float64."""
+    return [each.double() if isinstance(each, Tensor) and each.is_floating_point() else each for each in tensors(value)]
+
+
+@torch.inference_mode()
+def errors(case: Case, compiled) -> tuple[float, float]:
+    """How far the compiled module and eager PyTorch are from the same in float64, by which deep untrained models are judged: they amplify
+    rounding beyond the tolerance on both sides."""
+    ours = theirs = 0.0
+    exactly = copy.deepcopy(case.reference).double()
+    for call in case.calls:
+        exact = _doubled(exactly(*[each.double() if isinstance(each, Tensor) and each.is_floating_point() else each for each in call]))
+        ours = max(ours, difference(_doubled(compiled(*call)), exact))
+        theirs = max(theirs, difference(_doubled(case.reference(*call)), exact))
+    return ours, theirs
 
 
 @torch.inference_mode()

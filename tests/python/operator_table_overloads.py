@@ -20,7 +20,8 @@ WITH_NUMBERS = [
 ARRAYS = [
     ("min_dim", lambda x: A.min.dim(x, -1)[0]), ("constant_pad_nd", lambda x: A.constant_pad_nd(x, [1, 2, 0, -1], 3)),
     ("narrow_tensor", lambda x: A.narrow.Tensor(x, -1, torch.tensor(1), 2)), ("repeat_interleave", lambda x: A.repeat_interleave.self_int(x, 2, -1)),
-    ("split_tensor", lambda x: A.split.Tensor(x, 2, -1)[1]), ("split_sizes", lambda x: A.split.sizes(x, [1, x.shape[-1] - 1], -1)[1]),
+    ("repeat_by_number", lambda x: torch.repeat_interleave(x, torch.tensor(2), -1)), ("repeat_each", lambda x: torch.repeat_interleave(x, torch.arange(x.shape[-1]), -1)),
+    ("repeat_all", lambda x: torch.repeat_interleave(x, torch.tensor([3]))), ("split_tensor", lambda x: A.split.Tensor(x, 2, -1)[1]), ("split_sizes", lambda x: A.split.sizes(x, [1, x.shape[-1] - 1], -1)[1]),
     ("norm_dim", lambda x: A.norm.ScalarOpt_dim(x, 3, [-1], True)), ("frobenius_norm", lambda x: A.frobenius_norm.dim(x, [0, -1])),
 ]
 SPATIAL = [

@@ -109,16 +109,46 @@ Tensor& tileConverter(Call& call) {
   return tile(call, x, times);
 }
 
-// self, repeats, dim (None: of all elements in order), output_size: every element several times in a row
-Tensor& repeatInterleave(Call& call) {
-  Tensor& given = call.tensor(0);
-  Tensor& x = call.isNone(2) ? call.reshape(given, Dims{given.getDimensions().numel()}) : given;
-  const int64_t axis = call.isNone(2) ? 0 : call.axis(2, x.rank());
-  const Dim times = call.dim(1);
+// What has its elements repeated, and along which axis; without one it is all elements in order.
+std::pair<Tensor*, int64_t> repeatedAlong(Call& call, size_t dim) {
+  Tensor& x = call.tensor(0);
+  return call.isNone(dim) ? std::pair{&call.reshape(x, Dims{x.getDimensions().numel()}), int64_t{0}}
+                          : std::pair{&x, call.axis(dim, x.rank())};
+}
+
+// Every element several times in a row.
+Tensor& repeatElements(const Call& call, Tensor& x, int64_t axis, const Dim& times) {
   std::vector<Dim> spread = x.getDimensions().vec(), result = spread;
   spread.insert(spread.begin() + axis + 1, times);
   result[static_cast<size_t>(axis)] = result[static_cast<size_t>(axis)] * times;
   return call.reshape(call.expand(call.unsqueeze(x, axis + 1), Dims(spread)), Dims(result));
+}
+
+// self, repeats, dim, output_size
+Tensor& repeatInterleave(Call& call) {
+  const auto [x, axis] = repeatedAlong(call, 2);
+  return repeatElements(call, *x, axis, call.dim(1));
+}
+
+// As above with a tensor of repeats, one for all elements or one for each.
+Tensor& repeatInterleaveEach(Call& call) {
+  const Var& repeats = call.arg(1);
+  if (!repeats.IValue()) {
+    call.refuse("data-dependent", "the size of the result depends on the values of the repeats");
+  }
+  const auto [x, axis] = repeatedAlong(call, 2);
+  if (!repeats.IValue()->isTensor()) {  // a number made of sizes
+    return repeatElements(call, *x, axis, call.dim(1));
+  }
+  const at::Tensor times = repeats.unwrapToTensor();
+  if (times.numel() == 1) {
+    return repeatElements(call, *x, axis, Dim(times.item<int64_t>()));
+  }
+  if (!(x->getDimensions()[static_cast<int>(axis)] == Dim(times.numel()))) {
+    call.refuse("argument", "expected as many repeats as there are elements");
+  }
+  Tensor& indices = *call.net.addConstant(Weights(&call.ctx, at::repeat_interleave(times)))->getOutput(0);
+  return *call.net.addGather(*x, indices, axis)->getOutput(0);
 }
 
 std::vector<Tensor*> broadcastAll(Call& call) {
@@ -184,6 +214,10 @@ void addCombinations(NodeConverterRegistry& registry) {
       "aten::repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> "
       "Tensor",
       one(repeatInterleave));
+  registry.add(
+      "aten::repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> "
+      "Tensor",
+      one(repeatInterleaveEach));
   registry.add("aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]", listOf(broadcastAll));
   registry.add("aten::meshgrid(Tensor[] tensors) -> Tensor[]", listOf(meshgrid));
   registry.add("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]", listOf(meshgridIndexing));

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "lowering/pass.h"
+#include "lowering/passes/memory_roots.h"
 #include "lowering/passes/passes.h"
 
 namespace torchtrt::lowering {
@@ -103,14 +104,6 @@ bool isOwnedElsewhere(const Value* value) {
   return kind == prim::Param || kind == prim::Constant || kind == prim::GetAttr;
 }
 
-// Pieces of unsafe_chunk and its like may be written to as if they were copies: that is what makes it unsafe.
-bool isPiece(const Value* value) {
-  static const std::set<std::string> kinds = {"aten::unsafe_chunk", "aten::unsafe_split",
-                                              "aten::unsafe_split_with_sizes"};
-  const Node* node = value->node();
-  return node->kind() == prim::ListUnpack && kinds.count(node->input()->node()->kind().toQualString()) != 0;
-}
-
 void collectValues(torch::jit::Block* block, std::vector<Value*>* values) {
   for (Value* input : block->inputs()) {
     values->push_back(input);
@@ -127,7 +120,7 @@ void collectValues(torch::jit::Block* block, std::vector<Value*>* values) {
 
 class TensorFunctionalizer {
  public:
-  explicit TensorFunctionalizer(GraphPtr graph) : graph_(std::move(graph)), aliases_(graph_) {
+  explicit TensorFunctionalizer(GraphPtr graph) : graph_(std::move(graph)), aliases_(graph_), roots_(*graph_) {
     collectValues(graph_->block(), &values_);
     std::erase_if(values_, [](const Value* value) { return !isMutable(*value->type()); });
   }
@@ -147,27 +140,6 @@ class TensorFunctionalizer {
   }
 
  private:
-  const Value* originOf(const Value* value) const {
-    const auto found = origins_.find(value);
-    return found == origins_.end() ? value : found->second;
-  }
-
-  // A piece shares memory with nothing but what is made from it; libtorch takes it for any tensor there is.
-  bool isApart(const Value* mutated, const Value* value) const {
-    const Value* piece = originOf(mutated);
-    std::set<const Value*> seen;
-    return isPiece(piece) && !isMadeFrom(value, piece, seen);
-  }
-
-  bool isMadeFrom(const Value* value, const Value* piece, std::set<const Value*>& seen) const {
-    if (originOf(value) == piece) {
-      return true;
-    }
-    const auto inputs = value->node()->inputs();
-    return seen.insert(value).second && std::any_of(inputs.begin(), inputs.end(),
-                                                    [&](const Value* input) { return isMadeFrom(input, piece, seen); });
-  }
-
   // Nobody may see the write but through the mutated value itself: no other value that may share its memory is read
   // afterwards, and none belongs to the caller, a constant, or another block.
   bool writeIsPrivate(Node* node, Value* mutated, const std::set<const Value*>& views = {}) {
@@ -177,7 +149,7 @@ class TensorFunctionalizer {
     return std::all_of(values_.begin(), values_.end(), [&](Value* value) {
       // What is made later is made from the written value, or from a value that is read later itself.
       if (value == mutated || views.count(value) != 0 || value->node() == node || value->node()->isAfter(node) ||
-          isApart(mutated, value) || !aliases_.mayContainAlias(mutated, value)) {
+          roots_.areDisjoint(mutated, value) || !aliases_.mayContainAlias(mutated, value)) {
         return true;
       }
       if (isOwnedElsewhere(value) || loopBetween(node, value->node()->owningBlock())) {
@@ -212,7 +184,7 @@ class TensorFunctionalizer {
     written->replaceAllUsesWith(result);
     aliases_.replaceWithNewValue(written, result);
     std::replace(values_.begin(), values_.end(), written, result);
-    origins_[result] = originOf(mutated);
+    roots_.replace(written, result);
     node->destroy();
     return true;
   }
@@ -270,7 +242,7 @@ class TensorFunctionalizer {
   GraphPtr graph_;
   AliasDb aliases_;
   std::vector<Value*> values_;
-  std::map<const Value*, const Value*> origins_;  // of functional results: the value that was first written to
+  MemoryRoots roots_;
 };
 
 }  // namespace

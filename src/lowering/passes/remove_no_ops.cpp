@@ -35,14 +35,24 @@ bool copyIsInvisible(Node& node, const torch::jit::AliasDb& aliases, const torch
   return !aliases.hasWriters(node.input(0)) && !aliases.hasWriters(node.output()) && !escapes(node.output(), graph);
 }
 
+// Whether something reads memory by strides, so that a copy that lays it out anew is no copy.
+bool looksAtLayout(const GraphPtr& graph) {
+  bool looks = false;
+  forEachNode(graph->block(), [&](Node* node) {
+    looks |= std::string_view(node->kind().toQualString()).starts_with("aten::as_strided");
+  });
+  return looks;
+}
+
 }  // namespace
 
 bool removeNoOps(const GraphPtr& graph) {
   const torch::jit::AliasDb aliases(graph);
+  const bool copies_matter = looksAtLayout(graph);
   std::vector<Node*> removed;
   forEachNode(graph->block(), [&](Node* node) {
     const bool view = isOneOf(kViews, *node);
-    const bool copy = isOneOf(kCopies, *node);
+    const bool copy = !copies_matter && isOneOf(kCopies, *node);
     if (view || (copy && copyIsInvisible(*node, aliases, *graph))) {
       removed.push_back(node);
     }

@@ -112,6 +112,17 @@ graph(%x : Tensor):
   return (%out))");
 }
 
+TEST(RemoveNoOps, KeepsCopiesWhereStridesAreRead) {
+  expectUnchanged("remove-no-ops", R"(
+graph(%x : Tensor):
+  %none : NoneType = prim::Constant()
+  %format : int = prim::Constant[value=0]()
+  %sizes : int[] = prim::Constant[value=[2, 2]]()
+  %rows : Tensor = aten::contiguous(%x, %format)
+  %out : Tensor = aten::as_strided(%rows, %sizes, %sizes, %none)
+  return (%out))");
+}
+
 TEST(RemoveNoOps, KeepsACopyThatIsWrittenTo) {
   expectUnchanged("remove-no-ops", R"(
 graph(%x : Tensor):

@@ -90,6 +90,30 @@ graph(%x : Tensor, %n : int):
   EXPECT_EQ(refusalOf(result, "aten::add").code, "non-tensor-dependency");
 }
 
+// The transposed relu is laid out by columns in PyTorch, by rows if an engine gave it. A linear layer's result is by
+// rows in both.
+TEST(Partition, WhatIsReadByStridesIsLaidOutByPyTorch) {
+  const char* const text = R"IR(
+graph(%x : Tensor, %w : Tensor):
+  %none : NoneType = prim::Constant()
+  %zero : int = prim::Constant[value=0]()
+  %one : int = prim::Constant[value=1]()
+  %sizes : int[] = prim::Constant[value=[2, 2]]()
+  %strides : int[] = prim::Constant[value=[1, 1]]()
+  %a : Tensor = aten::tanh(%x)
+  %b : Tensor = aten::linear(%a, %w, %none)
+  %c : Tensor = aten::relu(%b)
+  %d : Tensor = aten::transpose(%c, %zero, %one)
+  %e : Tensor = aten::as_strided(%d, %sizes, %strides, %none)
+  %f : Tensor = aten::exp(%e)
+  return (%f))IR";
+  const Partition result = partition(graphOf(text), allBut({"aten::as_strided"}), withMinBlockSize(1));
+  EXPECT_EQ(outline(result.segments), "engine(tanh linear) torch(relu transpose as_strided) engine(exp)");
+  EXPECT_EQ(refusalOf(result, "aten::relu").code, "memory-layout");
+  EXPECT_EQ(outlined(text, withMinBlockSize(1), {"aten::exp"}),
+            "engine(tanh linear) torch(relu transpose) engine(as_strided) torch(exp)");
+}
+
 TEST(Partition, AListThatPyTorchReadsIsMadeThere) {
   EXPECT_EQ(outlined(R"IR(
 graph(%x : Tensor):
