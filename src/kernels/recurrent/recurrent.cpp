@@ -1,12 +1,14 @@
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <memory>
 
 #include "base/check.h"
 #include "kernels/common/dense.h"
 #include "kernels/common/fallback.h"
 #include "kernels/common/row_reductions.h"
 #include "kernels/common/simple_kernel.h"
+#include "kernels/gemm/packed_gemm.h"
+#include "kernels/recurrent/gates.h"
 #include "kernels/recurrent/recurrent.h"
 
 namespace torchtrt::kernels {
@@ -17,7 +19,8 @@ enum class Op : uint8_t { kLstm, kGru, kTanh, kRelu };
 struct RecurrentConfig {
   Op op = Op::kLstm;
   bool reverse = false;
-  bool vectorized = false;  // float32 only
+  bool vectorized = false;                      // float32 only
+  std::shared_ptr<const gemm::PackedB> packed;  // of constant weights, where vectorized
 };
 
 template <typename T>
@@ -55,6 +58,9 @@ class RecurrentPrepared final : public Prepared {
     gates_ = dims.at(2);
     hidden_ = shapes.inputs.at(1).dims.at(1);
     element_ = computeSize(shapes.inputs[0].dtype);
+    if (config_.packed && batch_ > 0) {
+      blocking_ = gemm::chooseBlocking(*config_.packed, batch_, shapes.threads);
+    }
   }
 
   size_t scratchBytes() const override {
@@ -115,11 +121,7 @@ class RecurrentPrepared final : public Prepared {
     for (int64_t step = 0; step < steps_; ++step) {
       const int64_t t = config_.reverse ? steps_ - 1 - step : step;
       multiply(args.threads, state);
-      parallelFor(args.threads, 0, batch_ * hidden_, grainFor(64), [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          update(state, t, i / hidden_, i % hidden_);
-        }
-      });
+      updateAll(args.threads, state, t);
       write(args.outputs[0], outputs_[0], t * outputs_[0].strides[0], 1, state.hidden);
     }
     write(args.outputs[1], outputs_[1], 0, 0, state.hidden);
@@ -150,8 +152,29 @@ class RecurrentPrepared final : public Prepared {
     });
   }
 
+  void multiplyPacked(int threads, const State<float>& state) const {
+    static const gemm::Functions functions = gemm::functions();
+    static const gemm::Epilogue none;
+    gemm::Slab slab{};
+    slab.rows = batch_;
+    slab.run = hidden_;
+    slab.a = state.hidden;
+    slab.a_stride = hidden_;
+    slab.out = state.gates;
+    slab.out_stride = gates_;
+    slab.bias = state.bias;
+    slab.epilogue = &none;
+    parallelFor(threads, 0, blocking_.units(), blocking_.grain, [&](int64_t begin, int64_t end) {
+      gemm::runUnits(*config_.packed, blocking_, functions, slab, begin, end);
+    });
+  }
+
   // A row of weights serves the whole batch while it is at hand.
   void multiplyVectorized(int threads, const State<float>& state) const {
+    if (config_.packed) {
+      multiplyPacked(threads, state);
+      return;
+    }
     const auto dot = rowReductions().dot;
     parallelFor(threads, 0, gates_, grainFor(hidden_ * batch_), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
@@ -159,6 +182,34 @@ class RecurrentPrepared final : public Prepared {
           state.gates[n * gates_ + i] = dot(state.hidden + n * hidden_, state.weights + i * hidden_, hidden_) +
                                         (state.bias ? state.bias[i] : 0.0F);
         }
+      }
+    });
+  }
+
+  template <typename T>
+  void updateAll(int threads, const State<T>& state, int64_t t) const {
+    if constexpr (std::is_same_v<T, float>) {
+      if (config_.vectorized) {
+        updateVectorized(threads, state, t);
+        return;
+      }
+    }
+    parallelFor(threads, 0, batch_ * hidden_, grainFor(64), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        update(state, t, i / hidden_, i % hidden_);
+      }
+    });
+  }
+
+  void updateVectorized(int threads, const State<float>& state, int64_t t) const {
+    const GateRows& rows = gateRows();
+    const GateFunction functions[] = {rows.lstm, rows.gru, rows.tanh, rows.relu};
+    const GateFunction function = functions[static_cast<size_t>(config_.op)];
+    parallelFor(threads, 0, batch_, grainFor(8 * hidden_), [&](int64_t begin, int64_t end) {
+      for (int64_t n = begin; n < end; ++n) {
+        float* cell = config_.op == Op::kLstm ? state.cell + n * hidden_ : nullptr;
+        function(state.input + (t * batch_ + n) * gates_, state.gates + n * gates_, hidden_, state.hidden + n * hidden_,
+                 cell);
       }
     });
   }
@@ -205,6 +256,7 @@ class RecurrentPrepared final : public Prepared {
   RecurrentConfig config_;
   std::vector<TensorDesc> outputs_;
   std::vector<DenseOperand> operands_;
+  gemm::Blocking blocking_;
   int64_t steps_ = 0, batch_ = 0, gates_ = 0, hidden_ = 0;
   size_t element_ = 0;
 };
@@ -216,9 +268,31 @@ Op parseOp(const std::string& text) {
   return static_cast<Op>(found - std::begin(kNames));
 }
 
-RecurrentConfig configOf(const Problem& problem, bool vectorized) {
-  return {parseOp(problem.attributes->getString("op")), problem.attributes->getBool("reverse", false), vectorized};
+RecurrentConfig configOf(const Problem& problem) {
+  return {parseOp(problem.attributes->getString("op")), problem.attributes->getBool("reverse", false), false, nullptr};
 }
+
+// Holds constant weights packed.
+class PackedRecurrentKernel final : public Kernel {
+ public:
+  explicit PackedRecurrentKernel(RecurrentConfig config) : config_(std::move(config)) {}
+
+  std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
+    return std::make_unique<RecurrentPrepared>(config_, shapes);
+  }
+  bool needsConstant(int input) const override {
+    return input != 1;
+  }
+  size_t packedBytes() const override {
+    return config_.packed->bytes();
+  }
+  bool acceptsStrides(int, const TensorDesc&) const override {
+    return true;
+  }
+
+ private:
+  RecurrentConfig config_;
+};
 
 }  // namespace
 
@@ -226,11 +300,21 @@ CreateResult createRecurrentHighway(const Problem& problem) {
   if (const char* dtype = otherThanFloat32(problem)) {
     return float32Only(dtype);
   }
-  return makeKernel<RecurrentPrepared>(configOf(problem, true));
+  RecurrentConfig config = configOf(problem);
+  config.vectorized = true;
+  const Operand& weights = problem.inputs[1];
+  if (weights.constant == nullptr || weights.dims[0] == 0 || weights.dims[1] == 0) {
+    return makeKernel<RecurrentPrepared>(config);
+  }
+  const auto* values = static_cast<const float*>(weights.constant);
+  const int64_t gates = weights.dims[0], hidden = weights.dims[1];
+  config.packed = std::make_shared<gemm::PackedB>(
+      hidden, gates, hidden, [values](int64_t k) { return values + k; }, problem.threads);
+  return CreateResult(std::make_unique<PackedRecurrentKernel>(std::move(config)));
 }
 
 CreateResult createRecurrentReference(const Problem& problem) {
-  return makeKernel<RecurrentPrepared>(configOf(problem, false));
+  return makeKernel<RecurrentPrepared>(configOf(problem));
 }
 
 }  // namespace torchtrt::kernels
