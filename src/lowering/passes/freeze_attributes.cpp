@@ -6,11 +6,13 @@
 #include <torch/csrc/jit/passes/inliner.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
 #include "lowering/pass.h"
 #include "lowering/passes/passes.h"
+#include "lowering/write_origins.h"
 #include "torchtrt/error.h"
 
 // libtorch's freeze_module clones the module, keeps what "preserved" methods share, and differs between C++ and Python
@@ -143,20 +145,28 @@ class AttributeFreezer {
     return statistics;
   }
 
+  // What nodes read from attributes and others write to.
+  std::function<bool(Value*)> mutatedReads() {
+    const std::vector<Value*> statistics = runningStatistics();
+    if (const auto reads = writtenReads(*graph_, statistics)) {
+      return [reads = *reads](Value* value) { return reads.count(value) != 0; };
+    }
+    const auto aliases = std::make_shared<torch::jit::AliasDb>(graph_, /*isFrozen=*/true);
+    return [aliases, statistics](Value* value) {
+      return aliases->hasWriters(value) ||
+             std::any_of(statistics.begin(), statistics.end(),
+                         [&](Value* each) { return aliases->mayAlias(each, value); });
+    };
+  }
+
   // Attributes that the graph sets, or whose tensor it writes to, and what lies in the same memory.
   void collectWritten() {
     written_ = kept_;
-    torch::jit::AliasDb aliases(graph_, /*isFrozen=*/true);
-    const std::vector<Value*> statistics = runningStatistics();
-    const auto may_be_one = [&](Value* value) {
-      return std::any_of(statistics.begin(), statistics.end(),
-                         [&](Value* each) { return aliases.mayAlias(each, value); });
-    };
+    const std::function<bool(Value*)> is_mutated = mutatedReads();
     forEachNode(graph_->block(), [&](Node* node) {
       const bool sets = node->kind() == prim::SetAttr;
       const bool mutated = node->kind() == prim::GetAttr && isMutable(*node->output()->type()) &&
-                           !objects_.count(node->output()) &&
-                           (aliases.hasWriters(node->output()) || may_be_one(node->output()));
+                           !objects_.count(node->output()) && is_mutated(node->output());
       const auto owner = sets || mutated ? objects_.find(node->input(0)) : objects_.end();
       if (owner != objects_.end()) {
         written_.insert({owner->second.object.get(), node->s(torch::jit::attr::name)});

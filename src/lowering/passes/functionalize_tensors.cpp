@@ -7,6 +7,7 @@
 #include "lowering/pass.h"
 #include "lowering/passes/memory_roots.h"
 #include "lowering/passes/passes.h"
+#include "lowering/write_origins.h"
 
 namespace torchtrt::lowering {
 namespace {
@@ -104,6 +105,16 @@ bool isOwnedElsewhere(const Value* value) {
   return kind == prim::Param || kind == prim::Constant || kind == prim::GetAttr;
 }
 
+// What type_as and its like give may be their operand, which schemas keep to themselves.
+bool mayBeNamedOtherwise(const Value& value) {
+  const Node& node = *value.node();
+  if (!mayReturnOperand(node)) {
+    return false;
+  }
+  const Value* operand = node.input(0);
+  return operand->uses().size() != 1 || !makesMemory(*operand);
+}
+
 void collectValues(torch::jit::Block* block, std::vector<Value*>* values) {
   for (Value* input : block->inputs()) {
     values->push_back(input);
@@ -140,11 +151,22 @@ class TensorFunctionalizer {
   }
 
  private:
+  // Nothing can have got a share in the memory of a value that nobody has used yet. libtorch takes it for shared with
+  // whatever has been in a list, if it is put into one itself later.
+  static bool hasOneName(const Node* node, const Value* mutated) {
+    return makesMemory(*mutated) && std::all_of(mutated->uses().begin(), mutated->uses().end(), [&](const Use& use) {
+             return use.user == node || use.user->isAfter(node);
+           });
+  }
+
   // Nobody may see the write but through the mutated value itself: no other value that may share its memory is read
   // afterwards, and none belongs to the caller, a constant, or another block.
   bool writeIsPrivate(Node* node, Value* mutated, const std::set<const Value*>& views = {}) {
-    if (isOwnedElsewhere(mutated) || mutated->node()->owningBlock() != node->owningBlock()) {
+    if (isOwnedElsewhere(mutated) || mayBeNamedOtherwise(*mutated) || mutated->node()->owningBlock() != node->owningBlock()) {
       return false;
+    }
+    if (hasOneName(node, mutated)) {
+      return true;
     }
     return std::all_of(values_.begin(), values_.end(), [&](Value* value) {
       // What is made later is made from the written value, or from a value that is read later itself.

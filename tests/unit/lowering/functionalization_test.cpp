@@ -120,6 +120,44 @@ graph(%x : Tensor, %trips : int):
   return (%out, %written))");
 }
 
+TEST(FunctionalizeTensors, WhatIsPutIntoAListLaterIsFreshBefore) {
+  expectPass("functionalize-tensors", R"(
+graph(%x : Tensor, %all : Tensor[]):
+  %fresh : Tensor = aten::sigmoid(%x)
+  %written : Tensor = aten::relu_(%fresh)
+  %unused : Tensor[] = aten::append(%all, %written)
+  %out : Tensor = aten::neg(%x)
+  return (%out))",
+             R"(
+graph(%x : Tensor, %all : Tensor[]):
+  %fresh : Tensor = aten::sigmoid(%x)
+  %written : Tensor = aten::relu(%fresh)
+  %unused : Tensor[] = aten::append(%all, %written)
+  %out : Tensor = aten::neg(%x)
+  return (%out))");
+}
+
+TEST(FunctionalizeTensors, WhatWasPutIntoAListBeforeStays) {
+  expectUnchanged("functionalize-tensors", R"(
+graph(%x : Tensor, %all : Tensor[]):
+  %zero : int = prim::Constant[value=0]()
+  %fresh : Tensor = aten::sigmoid(%x)
+  %unused : Tensor[] = aten::append(%all, %fresh)
+  %written : Tensor = aten::relu_(%fresh)
+  %out : Tensor = aten::__getitem__(%all, %zero)
+  return (%out))");
+}
+
+TEST(FunctionalizeTensors, WhatMayBeItsOperandStays) {
+  expectUnchanged("functionalize-tensors", R"(
+graph(%x : Tensor, %all : Tensor[]):
+  %fresh : Tensor = aten::type_as(%x, %x)
+  %written : Tensor = aten::relu_(%fresh)
+  %unused : Tensor[] = aten::append(%all, %written)
+  %out : Tensor = aten::neg(%x)
+  return (%out))");
+}
+
 TEST(FunctionalizeTensors, LaterReadsOfTheWrittenValueSeeTheResult) {
   expectPass("functionalize-tensors", R"(
 graph(%x : Tensor):

@@ -155,6 +155,73 @@ TEST(LowerModule, RunningStatisticsOfTrainingAreState) {
   }
 }
 
+// A module's weight stays an attribute exactly where something may write to it.
+void expectWeightIsState(bool is_state, const std::string& body) {
+  LoweringOptions options = kVerified;
+  options.keep_state = true;
+  Module module = makeModule("def ignore(self, x):\n  return x\n");
+  const c10::List<at::Tensor> weights({at::ones({2, 3})});
+  module.register_attribute("weights", c10::ListType::ofTensors(), weights);
+  module.define("def forward(self, x, mask: Optional[Tensor], n: int):\n" + body);
+  const LoweredGraph lowered = lower(module, "forward", options);
+  const bool found = textOf(*lowered.graph).find("GetAttr[name=\"weight\"]") != std::string::npos;
+  EXPECT_EQ(found, is_state) << body << textOf(*lowered.graph);
+}
+
+TEST(LowerModule, WritesToFreshTensorsLeaveWeightsAlone) {
+  expectWeightIsState(false, R"(
+  if mask is not None:
+    mask = torch.zeros_like(mask).masked_fill_(mask, 2.0)
+  a, b, c = self.weight.chunk(3, 1)
+  pair = (mask, a)
+  chosen = pair[0]
+  if chosen is not None:
+    x = x + chosen
+  return x + a
+)");
+  expectWeightIsState(false, R"(
+  fresh = torch.relu(self.weight)
+  for i in range(n):
+    fresh = fresh.add_(x).t().t()
+  parts = fresh.chunk(2)
+  parts[0].add_(1)
+  return fresh + self.weight
+)");
+  expectWeightIsState(false, "  self.weights[0].add_(1)\n  return x + self.weight\n");
+  expectWeightIsState(false, "  kept = [self.weight]\n  kept.append(x)\n  x.add_(1)\n  return x + self.weight\n");
+}
+
+TEST(LowerModule, WritesThatReachAWeightMakeItState) {
+  for (const char* write : {
+           "self.weight.view(-1)[1:3].zero_()",
+           "self.weight.chunk(3, 1)[1].add_(1)",
+           "x = torch.dropout(self.weight, 0.5, False).add_(1)",
+           "x = self.weight.type_as(x).add_(1)",
+           "(x if n > 1 else self.weight).add_(1)",
+           "(x, self.weight)[1].add_(1)",
+           "[self.weight, x][0].add_(1)",
+           "{'a': self.weight}['a'].add_(1)",
+           "torch.add(x, 1, out=self.weight)",
+       }) {
+    expectWeightIsState(true, std::string("  ") + write + "\n  return x + self.weight\n");
+  }
+  expectWeightIsState(true, "  self.counter = self.weight\n  self.counter.add_(1)\n  return x + self.weight\n");
+  expectWeightIsState(true, "  self.weights.append(self.weight)\n  self.weights[1].add_(1)\n  return x + self.weight\n");
+  expectWeightIsState(true, R"(
+  written = x
+  for i in range(n):
+    written.add_(1)
+    written = self.weight
+  return x + self.weight
+)");
+  expectWeightIsState(true, R"(
+  kept = [x]
+  kept.append(self.weight)
+  kept[1].add_(1)
+  return x + self.weight
+)");
+}
+
 TEST(LowerModule, AnUnknownPassNameIsRefused) {
   const Module module = makeModule("def forward(self, x):\n  return torch.relu(x)\n");
   try {
