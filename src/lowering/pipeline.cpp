@@ -87,6 +87,8 @@ const std::vector<Pass>& pipeline() {
       {"functionalize-lists", "writes to lists become the construction of the next list", functionalizeLists},
       {"functionalize-tensors", "in-place operators become functional ones where provably the same",
        functionalizeTensors},
+      {"branch-on-attention-arguments", "attention whose mask or causality a run decides becomes one node for each",
+       branchOnAttentionArguments},
       {"lower-tuples", "drops tuples that are built and taken apart", lowerTuples},
       {"simplify", "libtorch's peepholes that need no shapes", simplify},
       {"remove-no-ops", "drops detach, contiguous, clone and the like", removeNoOps},

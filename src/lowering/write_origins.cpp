@@ -27,11 +27,15 @@ bool takesMemory(const Node& node) {
 
 // Nodes of the language itself that write to nothing but an attribute that they set.
 bool isHarmless(const Node& node) {
-  static const std::set<c10::Symbol> kinds = {
-      prim::Constant,      prim::If,             prim::Loop,         prim::GetAttr,       prim::SetAttr,
-      prim::CreateObject,  prim::TupleConstruct, prim::TupleUnpack,  prim::TupleIndex,    prim::TupleSlice,
-      prim::ListConstruct, prim::ListUnpack,     prim::DictConstruct, prim::Uninitialized, prim::unchecked_cast,
-      prim::isinstance,    prim::Print,          prim::RaiseException};
+  static const std::set<c10::Symbol> kinds = {prim::Constant,       prim::If,
+                                              prim::Loop,           prim::GetAttr,
+                                              prim::SetAttr,        prim::CreateObject,
+                                              prim::TupleConstruct, prim::TupleUnpack,
+                                              prim::TupleIndex,     prim::TupleSlice,
+                                              prim::ListConstruct,  prim::ListUnpack,
+                                              prim::DictConstruct,  prim::Uninitialized,
+                                              prim::unchecked_cast, prim::isinstance,
+                                              prim::Print,          prim::RaiseException};
   return kinds.count(node.kind()) != 0;
 }
 
@@ -166,8 +170,8 @@ class WriteTracer {
   void followElements(Value& list) {
     Node& node = *list.node();
     const bool is_list = list.type()->kind() == c10::TypeKind::ListType;
-    if (!is_list || !std::all_of(list.uses().begin(), list.uses().end(),
-                                 [](const Use& use) { return takesPart(*use.user); })) {
+    if (!is_list ||
+        !std::all_of(list.uses().begin(), list.uses().end(), [](const Use& use) { return takesPart(*use.user); })) {
       is_known_ = false;
     } else if (node.kind() == prim::ListConstruct) {
       followAll(node.inputs().vec());
@@ -211,12 +215,12 @@ class WriteTracer {
 
 bool mayReturnOperand(const Node& node) {
   static const std::set<std::string> kinds = {
-      "aten::dropout",           "aten::feature_dropout",       "aten::alpha_dropout", "aten::feature_alpha_dropout",
-      "aten::type_as",           "aten::broadcast_tensors",     "aten::meshgrid",      "aten::atleast_1d",
-      "aten::atleast_2d",        "aten::atleast_3d",            "aten::sum_to_size",   "aten::einsum",
-      "aten::_cast_Float",       "aten::_cast_Double",          "aten::_cast_Half",    "aten::_cast_Int",
-      "aten::_cast_Long",        "aten::_cast_Byte",            "aten::_cast_Char",    "aten::_cast_Short",
-      "aten::cartesian_prod",    "aten::to_dense",              "aten::channel_shuffle"};
+      "aten::dropout",        "aten::feature_dropout",   "aten::alpha_dropout",  "aten::feature_alpha_dropout",
+      "aten::type_as",        "aten::broadcast_tensors", "aten::meshgrid",       "aten::atleast_1d",
+      "aten::atleast_2d",     "aten::atleast_3d",        "aten::sum_to_size",    "aten::einsum",
+      "aten::_cast_Float",    "aten::_cast_Double",      "aten::_cast_Half",     "aten::_cast_Int",
+      "aten::_cast_Long",     "aten::_cast_Byte",        "aten::_cast_Char",     "aten::_cast_Short",
+      "aten::cartesian_prod", "aten::to_dense",          "aten::channel_shuffle"};
   return kinds.count(node.kind().toQualString()) != 0;
 }
 

@@ -14,9 +14,9 @@ constexpr int64_t kHeavySaving = 100;  // in light operators
 constexpr int64_t kEnoughLight = 3;    // that fuse into one pass over memory
 
 // Parts of names of operators that take time of their own.
-constexpr std::array<std::string_view, 17> kHeavy = {
-    "conv",        "linear",   "mm",   "matmul", "einsum",    "norm",   "attention",    "softmax",  "pool",
-    "interpolate", "upsample", "lstm", "gru",    "embedding", "cumsum", "grid_sampler", "roi_align"};
+constexpr std::array<std::string_view, 18> kHeavy = {
+    "conv",        "linear",   "mm",   "matmul", "einsum",    "norm",   "attention",    "softmax",   "pool",
+    "interpolate", "upsample", "lstm", "gru",    "embedding", "cumsum", "grid_sampler", "roi_align", "encoder_layer"};
 
 // These move nothing, or move data once.
 const std::set<std::string>& views() {

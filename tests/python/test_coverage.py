@@ -4,8 +4,6 @@ user, a write or control flow that depends on data keeps them there.
 A few quick models of bench/catalog.py by default, all of them with `--all-models`; `./dev models` prints the same as a table.
 """
 
-import pytest
-
 import catalog
 import coverage
 import fallback
@@ -14,20 +12,14 @@ import torchtrt
 QUICK = [
     "lenet, scripted", "resnet18, traced", "shufflenet_v2_x0_5, scripted", "vision transformer, scripted", "lraspp, scripted",
     "bert, traced", "gpt2, traced", "gated reader, scripted", "lstm, scripted", "silero-vad",
+    "transformer encoder, scripted",
 ]
-# What is still missing; one that gets better has to leave this list.
-MISSING = {
-    "transformer encoder, scripted":
-        "its attention writes masks in place behind branches, and libtorch's alias analysis takes the weights for such masks",
-}
 
 
 def pytest_generate_tests(metafunc):
     if "model_name" in metafunc.fixturenames:
         names = list(catalog.CATALOG) if metafunc.config.getoption("--all-models") else QUICK
-        metafunc.parametrize("model_name", [
-            pytest.param(name, marks=[pytest.mark.xfail(strict=True, reason=MISSING[name])] if name in MISSING else [])
-            for name in names])
+        metafunc.parametrize("model_name", names)
 
 
 def test_heavy_nodes_are_in_engines(model_name):

@@ -153,9 +153,8 @@ class AttributeFreezer {
     }
     const auto aliases = std::make_shared<torch::jit::AliasDb>(graph_, /*isFrozen=*/true);
     return [aliases, statistics](Value* value) {
-      return aliases->hasWriters(value) ||
-             std::any_of(statistics.begin(), statistics.end(),
-                         [&](Value* each) { return aliases->mayAlias(each, value); });
+      return aliases->hasWriters(value) || std::any_of(statistics.begin(), statistics.end(),
+                                                       [&](Value* each) { return aliases->mayAlias(each, value); });
     };
   }
 

@@ -162,7 +162,8 @@ class TensorFunctionalizer {
   // Nobody may see the write but through the mutated value itself: no other value that may share its memory is read
   // afterwards, and none belongs to the caller, a constant, or another block.
   bool writeIsPrivate(Node* node, Value* mutated, const std::set<const Value*>& views = {}) {
-    if (isOwnedElsewhere(mutated) || mayBeNamedOtherwise(*mutated) || mutated->node()->owningBlock() != node->owningBlock()) {
+    if (isOwnedElsewhere(mutated) || mayBeNamedOtherwise(*mutated) ||
+        mutated->node()->owningBlock() != node->owningBlock()) {
       return false;
     }
     if (hasOneName(node, mutated)) {

@@ -17,16 +17,17 @@ using GraphPtr = std::shared_ptr<torch::jit::Graph>;
 bool freezeAttributes(const GraphPtr& graph, const torch::jit::Module& module, const std::string& method,
                       bool keep_state);
 
-bool inlineCalls(const GraphPtr& graph);           // functions, methods, fork and wait
-bool eraseTracedShapes(const GraphPtr& graph);     // tensor types that a trace recorded for its example inputs
-bool removeExceptions(const GraphPtr& graph);      // a branch that raises is taken to be never taken
-bool removeWarnings(const GraphPtr& graph);        // logs their text instead
-bool foldIdentities(const GraphPtr& graph);        // `x is x` and `x is not x`
-bool foldConstants(const GraphPtr& graph);         // with branches whose condition is constant
-bool unrollLoops(const GraphPtr& graph);           // with a constant number of trips
-bool removeDropout(const GraphPtr& graph);         // where train is false
-bool functionalizeLists(const GraphPtr& graph);    // append, item assignment, ... on lists that have one name
-bool functionalizeTensors(const GraphPtr& graph);  // relu_, add_, ... where nobody can see the difference
+bool inlineCalls(const GraphPtr& graph);                 // functions, methods, fork and wait
+bool eraseTracedShapes(const GraphPtr& graph);           // tensor types that a trace recorded for its example inputs
+bool removeExceptions(const GraphPtr& graph);            // a branch that raises is taken to be never taken
+bool removeWarnings(const GraphPtr& graph);              // logs their text instead
+bool foldIdentities(const GraphPtr& graph);              // `x is x` and `x is not x`
+bool foldConstants(const GraphPtr& graph);               // with branches whose condition is constant
+bool unrollLoops(const GraphPtr& graph);                 // with a constant number of trips
+bool branchOnAttentionArguments(const GraphPtr& graph);  // whether there is a mask, a causal one, where a run decides
+bool removeDropout(const GraphPtr& graph);               // where train is false
+bool functionalizeLists(const GraphPtr& graph);          // append, item assignment, ... on lists that have one name
+bool functionalizeTensors(const GraphPtr& graph);        // relu_, add_, ... where nobody can see the difference
 bool lowerTuples(const GraphPtr& graph);
 bool simplify(const GraphPtr& graph);              // libtorch's peepholes that need no shapes
 bool removeNoOps(const GraphPtr& graph);           // detach, contiguous, clone and the like

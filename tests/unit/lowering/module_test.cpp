@@ -206,7 +206,8 @@ TEST(LowerModule, WritesThatReachAWeightMakeItState) {
     expectWeightIsState(true, std::string("  ") + write + "\n  return x + self.weight\n");
   }
   expectWeightIsState(true, "  self.counter = self.weight\n  self.counter.add_(1)\n  return x + self.weight\n");
-  expectWeightIsState(true, "  self.weights.append(self.weight)\n  self.weights[1].add_(1)\n  return x + self.weight\n");
+  expectWeightIsState(true,
+                      "  self.weights.append(self.weight)\n  self.weights[1].add_(1)\n  return x + self.weight\n");
   expectWeightIsState(true, R"(
   written = x
   for i in range(n):
