@@ -14,6 +14,7 @@
 #include "kernels/kernel.h"
 #include "kernels/parallel.h"
 #include "kernels/problem_text.h"
+#include "kernels/work.h"
 
 namespace {
 
@@ -63,23 +64,6 @@ Buffer makeBuffer(const TensorDesc& desc) {
   return buffer;
 }
 
-// Multiplications and additions; for layers other than products one per element of the output.
-double flopsOf(const Problem& problem, const ShapeSet& shapes) {
-  const auto output = static_cast<double>(countOf(shapes.outputs[0].dims));
-  if (problem.family == "convolution" || problem.family == "deconvolution") {
-    const std::vector<int64_t>& kernel = shapes.inputs[1].dims;
-    const bool transposed = problem.family == "deconvolution";
-    const double outer = transposed ? static_cast<double>(countOf(shapes.inputs[0].dims)) : output;
-    return 2 * outer * static_cast<double>(countOf(kernel)) / static_cast<double>(kernel[0]);
-  }
-  if (problem.family == "matrix_multiply") {
-    const std::vector<int64_t>& a = shapes.inputs[0].dims;
-    const bool transposed = problem.attributes->getBool("transpose_a", false);
-    return 2 * output * static_cast<double>(a[a.size() - (transposed ? 2 : 1)]);
-  }
-  return output;
-}
-
 class Bench {
  public:
   Bench(const std::string& line, const Options& options)
@@ -118,22 +102,22 @@ class Bench {
     }
     const std::unique_ptr<Prepared> prepared = chosen.kernel->prepare(shapes_);
     std::vector<const void*> inputs;
-    double bytes = 0;
+    std::vector<bool> present;
     for (size_t i = 0; i < inputs_.size(); ++i) {
-      inputs.push_back(parsed_.problem.inputs[i].present ? inputs_[i].data() : nullptr);
-      bytes += parsed_.problem.inputs[i].present ? static_cast<double>(bytesOf(shapes_.inputs[i])) : 0;
+      present.push_back(parsed_.problem.inputs[i].present);
+      inputs.push_back(present.back() ? inputs_[i].data() : nullptr);
     }
     std::vector<void*> outputs;
-    for (size_t i = 0; i < outputs_.size(); ++i) {
-      outputs.push_back(outputs_[i].data());
-      bytes += static_cast<double>(bytesOf(shapes_.outputs[i]));
+    for (Buffer& output : outputs_) {
+      outputs.push_back(output.data());
     }
+    const Work work = workOf(parsed_.problem.family, *parsed_.problem.attributes, shapes_, present);
     Buffer scratch(prepared->scratchBytes() / sizeof(Line) + 1);
     const RunArgs args = {inputs.data(), outputs.data(), scratch.data(), options_.threads};
     const std::vector<double> times = measure([&] { prepared->run(args); });
     const double best = times.front();
     std::printf("  %-10s %10.2f us  median %10.2f us  %8.1f GFLOP/s  %7.1f GB/s\n", name.c_str(), best * 1e6,
-                times[times.size() / 2] * 1e6, flopsOf(parsed_.problem, shapes_) / best / 1e9, bytes / best / 1e9);
+                times[times.size() / 2] * 1e6, work.flops / best / 1e9, work.bytes / best / 1e9);
   }
 
   // Seconds of each run, sorted.

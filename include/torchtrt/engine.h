@@ -58,6 +58,8 @@ struct StepProfile {
   std::string name, family, implementation;
   Location location;
   double microseconds = 0;  // mean over the profiled calls
+  double flops = 0;         // of a call: multiplications and additions
+  double bytes = 0;         // of a call: operands read and written, each once; 0 of copies that the engine added
 };
 
 class TORCHTRT_API Engine {

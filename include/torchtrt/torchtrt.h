@@ -5,5 +5,6 @@
 #include "torchtrt/error.h"
 #include "torchtrt/logging.h"
 #include "torchtrt/options.h"
+#include "torchtrt/profile.h"
 #include "torchtrt/runtime.h"
 #include "torchtrt/version.h"

@@ -14,6 +14,7 @@ void addLogging(pybind11::module_& module);
 void addInput(pybind11::module_& module);
 void addCompileSpec(pybind11::module_& module);
 void addReport(pybind11::module_& module);
+void addProfile(pybind11::module_& module);
 void addFunctions(pybind11::module_& module);
 void addNetwork(pybind11::module_& module);
 void addRewriting(pybind11::module_& module);

@@ -7,6 +7,7 @@ PYBIND11_MODULE(_torchtrt, module) {
   addInput(module);
   addCompileSpec(module);
   addReport(module);
+  addProfile(module);
   addFunctions(module);
   addNetwork(module);
   addRewriting(module);

@@ -24,6 +24,7 @@ _HOME = {
     "dtype": "_enums",
     "dump_build_info": "_compile",
     "get_build_info": "_compile",
+    "profile": "_profile",
     "report": "_compile",
     "set_device": "_compile",
     "translated_errors": "_errors",

@@ -159,6 +159,39 @@ class Report:
     def summary(self) -> str: ...
     def to_json(self) -> str: ...
 
+class Profile:
+    class Step:
+        name: str
+        family: str
+        implementation: str
+        location: str
+        microseconds: float
+        flops: float
+        bytes: float
+
+    class Engine:
+        name: str
+        calls: int
+        milliseconds: float
+        steps: list[Profile.Step]
+        note: str
+
+    class Operator:
+        name: str
+        calls: int
+        milliseconds: float
+    threads: int
+    forwards: int
+    milliseconds: float
+    flops_per_second: float
+    bytes_per_second: float
+    engines: list[Profile.Engine]
+    operators: list[Profile.Operator]
+    def share_of_peak(self, step: Profile.Step) -> float: ...
+    def share_of_bandwidth(self, step: Profile.Step) -> float: ...
+    def to_text(self, most: int = 20) -> str: ...
+    def to_json(self) -> str: ...
+
 def compile(
     module: _Source,
     ir: str = "default",
@@ -187,6 +220,7 @@ def compile(
     torch_executed_ops: Sequence[str] | None = None,
     torch_executed_modules: Sequence[str] | None = None,
 ) -> torch.jit.ScriptModule: ...
+def profile(module: torch.jit.ScriptModule, inputs: Sequence[Any], calls: int = 20) -> Profile: ...
 def report(compiled: torch.jit.ScriptModule) -> Report: ...
 def convert_method_to_trt_engine(
     module: torch.nn.Module | torch.jit.ScriptModule,

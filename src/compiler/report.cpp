@@ -5,44 +5,13 @@
 #include <map>
 #include <sstream>
 
+#include "compiler/text.h"
 #include "partitioning/partitioning.h"
 #include "torchtrt/compile.h"
 
 namespace torchtrt {
 
 namespace {
-
-std::string quoted(const std::string& text) {
-  std::ostringstream out;
-  out << '"';
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out << '\\' << c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out << "\\u" << std::hex << std::setw(4) << std::setfill('0') << static_cast<int>(c) << std::dec;
-    } else {
-      out << c;
-    }
-  }
-  out << '"';
-  return out.str();
-}
-
-// "[a, b]" of what `print` makes of every element.
-template <typename Elements, typename Print>
-std::string list(const Elements& elements, Print print) {
-  std::string text = "[";
-  for (const auto& element : elements) {
-    text += (text.size() > 1 ? ", " : "") + print(element);
-  }
-  return text + "]";
-}
-
-std::string number(double value) {
-  std::ostringstream out;
-  out << std::fixed << std::setprecision(3) << value;
-  return out.str();
-}
 
 // "3 convolution, 2 pooling", by name.
 std::string families(const std::vector<Report::Step>& steps) {
@@ -80,10 +49,6 @@ std::string json(const Report::Node& node) {
          ", \"code\": " + quoted(node.code) + ", \"reason\": " + quoted(node.reason) + "}";
 }
 
-std::string counted(size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 // Numbers and collections that are copied to where they are needed work nowhere.
 bool works(const Report::Node& node) {
   return node.code != partitioning::kCarriedCode;
@@ -96,14 +61,11 @@ struct Described {
 };
 
 Described taken(const std::string& node) {
-  const std::string packages = "site-packages/";
   const size_t mark = node.find(" # ");
   if (mark == std::string::npos) {
     return {node, ""};
   }
-  const size_t folder = node.rfind(packages);
-  const size_t begin = folder == std::string::npos ? mark + 3 : folder + packages.size();
-  return {node.substr(0, mark), node.substr(begin)};
+  return {node.substr(0, mark), withoutPackageFolder(node.substr(mark + 3))};
 }
 
 // In columns; what comes several times in a row is counted.

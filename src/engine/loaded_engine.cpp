@@ -5,6 +5,7 @@
 
 #include "engine/shapes.h"
 #include "kernels/parallel.h"
+#include "kernels/work.h"
 #include "torchtrt/plugin.h"
 
 namespace torchtrt::engine {
@@ -35,6 +36,24 @@ class DiscardingAllocator : public OutputAllocator {
   const device::Device& device_;
   std::vector<device::Memory> memory_;
 };
+
+// What a step has to do with these values of the plan's registers.
+kernels::Work workOf(const plan::Plan& plan, const plan::Step& step, const std::vector<int64_t>& registers) {
+  const auto describe = [&](int32_t index) {
+    const plan::Tensor& tensor = plan.tensors[static_cast<size_t>(index)];
+    return kernels::TensorDesc{tensor.dtype, dimsOf(tensor.dims, registers), {}};
+  };
+  kernels::ShapeSet shapes;
+  std::vector<bool> present;
+  for (const int32_t input : step.inputs) {
+    present.push_back(input >= 0);
+    shapes.inputs.push_back(input >= 0 ? describe(input) : kernels::TensorDesc());
+  }
+  for (const int32_t output : step.outputs) {
+    shapes.outputs.push_back(describe(output));
+  }
+  return kernels::workOf(step.family, step.attributes, shapes, present);
+}
 
 std::string describeRefusedMemory(const Model& model, size_t index, const OutputShape& shape, bool misaligned) {
   const std::string output = "output '" + model.plan.outputs[index].name + "'";
@@ -111,17 +130,21 @@ std::vector<StepProfile> LoadedEngine::profile(std::span<const TensorView> input
   const ContextLease lease(pool_);
   begin(*lease, inputs, outputs, threads);
   const Specialization& shapes = *(*lease).bound();
+  const std::vector<int64_t> registers = evaluateShapes(model_->plan, inputs);
   std::vector<StepProfile> profiles;
   for (const Action& action : shapes.actions) {
     StepProfile profile;
     if (action.step < 0) {
       profile.name = profile.family = "copy";
     } else {
-      const auto step = static_cast<size_t>(action.step);
-      profile.name = model_->plan.steps[step].name;
-      profile.family = model_->plan.steps[step].family;
-      profile.location = model_->plan.steps[step].location;
-      profile.implementation = model_->steps[step].implementation;
+      const plan::Step& step = model_->plan.steps[static_cast<size_t>(action.step)];
+      const kernels::Work work = workOf(model_->plan, step, registers);
+      profile.name = step.name;
+      profile.family = step.family;
+      profile.location = step.location;
+      profile.implementation = model_->steps[static_cast<size_t>(action.step)].implementation;
+      profile.flops = work.flops;
+      profile.bytes = work.bytes;
     }
     profiles.push_back(std::move(profile));
   }

@@ -140,12 +140,15 @@ std::vector<at::Tensor> executeEngineMeta(std::vector<at::Tensor> inputs, const 
   });
 }
 
+std::vector<engine::StepProfile> profileSteps(std::vector<at::Tensor> inputs, const Engine& engine, int64_t calls) {
+  const InputViews views(inputs, engine);
+  return engine.engine().profile(views.span(), static_cast<int>(calls), callThreads());
+}
+
 std::vector<StepTuple> profileEngine(std::vector<at::Tensor> inputs, const Engine& engine, int64_t calls) {
   return atBorder([&] {
-    const InputViews views(inputs, engine);
     std::vector<StepTuple> steps;
-    for (const engine::StepProfile& step :
-         engine.engine().profile(views.span(), static_cast<int>(calls), callThreads())) {
+    for (const engine::StepProfile& step : profileSteps(std::move(inputs), engine, calls)) {
       steps.emplace_back(step.name, step.family, step.implementation, torchtrt::toString(step.location),
                          step.microseconds);
     }

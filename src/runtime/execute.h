@@ -16,6 +16,9 @@ TORCHTRT_API std::vector<at::Tensor> executeEngine(std::vector<at::Tensor> input
 // Outputs on the meta device, from shapes and dtypes alone.
 TORCHTRT_API std::vector<at::Tensor> executeEngineMeta(std::vector<at::Tensor> inputs,
                                                        const c10::intrusive_ptr<Engine>& engine);
+// Times of the steps. The first throws EngineError, the second is the form for TorchScript.
+TORCHTRT_API std::vector<engine::StepProfile> profileSteps(std::vector<at::Tensor> inputs, const Engine& engine,
+                                                           int64_t calls);
 TORCHTRT_API std::vector<StepTuple> profileEngine(std::vector<at::Tensor> inputs, const Engine& engine, int64_t calls);
 TORCHTRT_API int64_t workspaceBytes(std::vector<at::Tensor> inputs, const Engine& engine);
 

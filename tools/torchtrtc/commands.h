@@ -12,6 +12,7 @@ inline constexpr const char* kCustomOps = "--custom-torch-ops";
 void addCompileCommand(CLI::App& app);  // the tool's own arguments: torchtrtc INPUT OUTPUT SPECS... {OPTIONS}
 void addInspectCommand(CLI::App& app);  // torchtrtc inspect FILE
 void addRunCommand(CLI::App& app);      // torchtrtc run FILE SPECS...
+void addProfileCommand(CLI::App& app);  // torchtrtc profile FILE SPECS...
 void addCheckCommand(CLI::App& app);    // torchtrtc check FILE
 
 }  // namespace torchtrtc

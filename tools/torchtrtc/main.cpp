@@ -1,4 +1,4 @@
-// torchtrtc: compiles, inspects, runs and checks TorchScript modules from the command line.
+// torchtrtc: compiles, inspects, runs, profiles and checks TorchScript modules from the command line.
 // Exit status: 0 done, 1 the module or file was refused (the reason is on stderr), 2 the command line is wrong: its
 // syntax, an option's value or an input specification.
 
@@ -22,6 +22,7 @@ constexpr const char* kDescription =
     "  torchtrtc model.ts compiled.ts \"[(1,3,224,224);(4,3,224,224);(8,3,224,224)]@f32\"\n"
     "  torchtrtc inspect compiled.ts\n"
     "  torchtrtc run compiled.ts \"(1,3,224,224)\"\n"
+    "  torchtrtc profile compiled.ts \"(1,3,224,224)\"\n"
     "  torchtrtc check compiled.ts\n";
 
 // In the order that CLI11 wants, last first. It takes "[a,b]" apart as a list; a space behind keeps an input
@@ -45,6 +46,7 @@ int main(int argc, char** argv) {
   torchtrtc::addCompileCommand(app);
   torchtrtc::addInspectCommand(app);
   torchtrtc::addRunCommand(app);
+  torchtrtc::addProfileCommand(app);
   torchtrtc::addCheckCommand(app);
   try {
     app.parse(std::move(arguments));

@@ -1,0 +1,61 @@
+// Where a module's time goes: its engines, the operators that PyTorch runs beside them, and every step of every engine
+// against what the machine can do. For modules of compile(), and for any other TorchScript module, which has no
+// engines.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <torch/script.h>
+
+#include "torchtrt/export.h"
+
+namespace torchtrt {
+
+struct TORCHTRT_API Profile {
+  struct Step {
+    std::string name, family, implementation, location;
+    double microseconds = 0;  // mean of a run
+    double flops = 0;         // of a run: multiplications and additions
+    double bytes = 0;         // of a run: operands read and written, each once; 0 of copies that the engine added
+  };
+  struct Engine {
+    std::string name;
+    int64_t calls = 0;        // in a forward
+    double milliseconds = 0;  // of all of them: median over the forwards
+    std::vector<Step> steps;  // of a call on the inputs of the first
+    std::string note;         // why there are no steps: what the engine said to these inputs
+  };
+  // Of PyTorch, outside of engines.
+  struct Operator {
+    std::string name;
+    int64_t calls = 0;
+    double milliseconds = 0;
+  };
+  int threads = 0;
+  int forwards = 0;             // that were timed
+  double milliseconds = 0;      // of a forward that nobody watched: median
+  double flops_per_second = 0;  // what the machine reaches on float32 multiply-adds with these threads
+  double bytes_per_second = 0;  // and when it copies memory
+  std::vector<Engine> engines;  // in the order of their first calls
+  std::vector<Operator> operators;
+
+  // Of the machine's limits, what a run reaches: its multiply-adds of the peak (more than 1 where an algorithm such as
+  // Winograd's saves some), and its bytes of the bandwidth of memory (more than 1 where caches hold them).
+  double shareOfPeak(const Step& step) const;
+  double shareOfBandwidth(const Step& step) const;
+  // Tables, with the `most` slowest steps of each engine.
+  std::string toText(size_t most = 20) const;
+  std::string toJson() const;
+};
+
+namespace ts {
+
+// Calls the module's forward 2*calls + 1 times and each of its engines calls + 1 times, on the calling thread. Throws
+// what the module throws, and CompileError where calls is less than 1.
+TORCHTRT_API Profile profile(torch::jit::Module module, const std::vector<torch::jit::IValue>& inputs, int calls = 20);
+
+}  // namespace ts
+}  // namespace torchtrt

@@ -1,0 +1,129 @@
+#include "kernels/limits.h"
+
+#include "kernels/common/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/limits.cpp"  // NOLINT
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <cstdint>
+
+HWY_BEFORE_NAMESPACE();
+namespace torchtrt::kernels::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+// Multiply-adds without a wait: more of them are under way than the product of latency and units (4 x 2) asks for.
+constexpr int kChains = 12;
+
+// Returns their number in floats; `sum` keeps the compiler from leaving them out.
+double multiplyAdd(int64_t rounds, float* sum) {
+  const D d;
+  const V factor = hn::Set(d, 0.999F);
+  const V addend = hn::Set(d, 0.001F);
+  V a = addend, b = addend, c = addend, e = addend, f = addend, g = addend;
+  V h = addend, i = addend, j = addend, k = addend, l = addend, m = addend;
+  for (int64_t round = 0; round < rounds; ++round) {
+    a = hn::MulAdd(a, factor, addend);
+    b = hn::MulAdd(b, factor, addend);
+    c = hn::MulAdd(c, factor, addend);
+    e = hn::MulAdd(e, factor, addend);
+    f = hn::MulAdd(f, factor, addend);
+    g = hn::MulAdd(g, factor, addend);
+    h = hn::MulAdd(h, factor, addend);
+    i = hn::MulAdd(i, factor, addend);
+    j = hn::MulAdd(j, factor, addend);
+    k = hn::MulAdd(k, factor, addend);
+    l = hn::MulAdd(l, factor, addend);
+    m = hn::MulAdd(m, factor, addend);
+  }
+  const V first = hn::Add(hn::Add(hn::Add(a, b), hn::Add(c, e)), hn::Add(f, g));
+  const V second = hn::Add(hn::Add(hn::Add(h, i), hn::Add(j, k)), hn::Add(l, m));
+  *sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(first, second)));
+  return static_cast<double>(rounds) * kChains * static_cast<double>(hn::Lanes(d));
+}
+
+}  // namespace
+}  // namespace torchtrt::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include <hwy/aligned_allocator.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+
+#include "kernels/isa.h"
+#include "kernels/parallel.h"
+#include "torchtrt/error.h"
+
+namespace torchtrt::kernels {
+
+HWY_EXPORT(multiplyAdd);
+
+namespace {
+
+constexpr int kRuns = 6;  // the first wakes threads and touches memory
+
+// What `run` says it did, by the second, in its best run.
+template <typename Run>
+double best(const Run& run) {
+  using Clock = std::chrono::steady_clock;
+  double fastest = 0;
+  for (int i = 0; i < kRuns; ++i) {
+    const auto start = Clock::now();
+    const double done = run();
+    fastest = std::max(fastest, done / std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  return fastest;
+}
+
+double measureFlops(int threads) {
+  constexpr int64_t kRounds = 4'000'000;
+  return best([&] {
+    std::atomic<double> products = 0;
+    parallelFor(threads, 0, threads, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        volatile float kept = 0;
+        float sum = 0;
+        products += HWY_DYNAMIC_DISPATCH(multiplyAdd)(kRounds, &sum);
+        kept = sum;
+        (void)kept;
+      }
+    });
+    return 2 * products.load();
+  });
+}
+
+double measureBytes(int threads) {
+  constexpr int64_t kBytes = int64_t{64} << 20;
+  const auto from = hwy::AllocateAligned<uint8_t>(kBytes);
+  const auto to = hwy::AllocateAligned<uint8_t>(kBytes);
+  if (from == nullptr || to == nullptr) {
+    throw EngineError(ErrorCode::kOutOfMemory, "no 128 MiB to measure the bandwidth of memory");
+  }
+  std::memset(from.get(), 1, kBytes);
+  return best([&] {
+    parallelFor(threads, 0, kBytes, kBytes / threads / 4,
+                [&](int64_t begin, int64_t end) { std::memcpy(to.get() + begin, from.get() + begin, end - begin); });
+    return 2.0 * kBytes;
+  });
+}
+
+}  // namespace
+
+Limits measureLimits(int threads) {
+  isaCap();
+  threads = std::max(threads, 1);
+  const ThreadScope scope(threads);
+  return {measureFlops(threads), measureBytes(threads)};
+}
+
+}  // namespace torchtrt::kernels
+#endif  // HWY_ONCE

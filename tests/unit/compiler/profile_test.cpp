@@ -1,0 +1,98 @@
+#include "torchtrt/profile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "torchtrt/error.h"
+
+namespace torchtrt {
+namespace {
+
+Profile example() {
+  Profile profile;
+  profile.threads = 2;
+  profile.forwards = 5;
+  profile.milliseconds = 4;
+  profile.flops_per_second = 1e11;
+  profile.bytes_per_second = 1e10;
+  Profile::Engine engine;
+  engine.name = "net_engine";
+  engine.calls = 1;
+  engine.milliseconds = 3;
+  engine.steps = {{"small", "activation", "highway", "", 500, 1e3, 2.5e6},
+                  {"wide", "convolution", "onednn", "net.py:3", 2000, 1e8, 1e6},
+                  {"least", "shuffle", "reference", "", 100, 10, 1e5}};
+  profile.engines = {engine};
+  profile.operators = {{"aten::nms", 3, 0.5}};
+  return profile;
+}
+
+TEST(Profile, StepsAreHeldAgainstBothLimits) {
+  const Profile profile = example();
+  const Profile::Step& small = profile.engines[0].steps[0];
+  const Profile::Step& wide = profile.engines[0].steps[1];
+  EXPECT_DOUBLE_EQ(profile.shareOfPeak(wide), 0.5);  // its arithmetic takes 1 ms of the 2
+  EXPECT_DOUBLE_EQ(profile.shareOfBandwidth(wide), 0.05);
+  EXPECT_DOUBLE_EQ(profile.shareOfBandwidth(small), 0.5);  // its bytes take 0.25 ms of the 0.5
+  EXPECT_EQ(profile.shareOfPeak(Profile::Step()), 0);
+  EXPECT_EQ(profile.shareOfBandwidth(Profile::Step()), 0);
+}
+
+TEST(Profile, TextHasTheSlowestFirst) {
+  EXPECT_EQ(example().toText(2), R"(a forward: 4.000 ms (median of 5), 2 threads
+the machine at its limit: 100.0 GFLOP/s in float32, 10.0 GB/s
+
+     ms  share  calls  what
+  3.000  75.0%      1  engine net_engine
+  0.500  12.5%      3  PyTorch aten::nms
+  0.500  12.5%         between them: the interpreter
+
+engine net_engine: 3 steps, 2.600 ms, 38.5 GFLOP/s
+      us  share  GFLOP/s  of peak  GB/s  of memory's  step                         where
+  2000.0  76.9%     50.0      50%   0.5           5%  wide (convolution, onednn)   net.py:3
+   500.0  19.2%      0.0       0%   5.0          50%  small (activation, highway)
+   100.0   3.8%                                       1 more step
+)");
+}
+
+TEST(Profile, AnEngineThatRefusedTheInputsSaysSo) {
+  Profile profile = example();
+  profile.engines[0].steps.clear();
+  profile.engines[0].note = "[E003] too large";
+  EXPECT_THAT(profile.toText(), testing::HasSubstr("engine net_engine: no steps, since it said: [E003] too large\n"));
+}
+
+TEST(Profile, JsonHasEverything) {
+  Profile profile = example();
+  profile.engines[0].steps.resize(1);
+  EXPECT_EQ(profile.toJson(),
+            R"({"milliseconds": 4.000, "forwards": 5, "threads": 2, "flops_per_second": 100000000000, )"
+            R"("bytes_per_second": 10000000000, "engines": [{"name": "net_engine", "calls": 1, "milliseconds": 3.000, )"
+            R"("note": "", "steps": [{"name": "small", "family": "activation", "implementation": "highway", )"
+            R"("location": "", "microseconds": 500.000, "flops": 1000, "bytes": 2500000, "share_of_peak": 0.000, )"
+            R"("share_of_bandwidth": 0.500}]}], )"
+            R"("operators": [{"name": "aten::nms", "calls": 3, "milliseconds": 0.500}]})");
+}
+
+TEST(Profile, CountsOperatorsOfAModuleWithoutEngines) {
+  torch::jit::Module module("m");
+  module.define("def forward(self, x):\n  return torch.relu(torch.relu(x)) + torch.linear(x, x)\n");
+  const Profile profile = ts::profile(module, {at::ones({3, 3})}, 2);
+  EXPECT_TRUE(profile.engines.empty());
+  std::vector<std::pair<std::string, int64_t>> calls;
+  for (const Profile::Operator& each : profile.operators) {
+    calls.emplace_back(each.name, each.calls);
+  }
+  EXPECT_THAT(calls, testing::UnorderedElementsAre(std::pair("aten::relu", 2), std::pair("aten::linear", 1),
+                                                   std::pair("aten::add", 1)));
+  EXPECT_GT(profile.milliseconds, 0);
+}
+
+TEST(Profile, OfNoCallsIsAnError) {
+  torch::jit::Module module("m");
+  module.define("def forward(self, x):\n  return x\n");
+  EXPECT_THROW(ts::profile(module, {at::ones({1})}, 0), CompileError);
+}
+
+}  // namespace
+}  // namespace torchtrt

@@ -1,0 +1,62 @@
+// torchtrtc profile: where the time of a module goes, step by step, against what the machine can do.
+
+#include <iostream>
+#include <memory>
+
+#include <ATen/Parallel.h>
+
+#include "commands.h"
+#include "files.h"
+#include "input_spec.h"
+#include "random_inputs.h"
+#include "torchtrt/profile.h"
+
+namespace torchtrtc {
+namespace {
+
+struct ProfileOptions {
+  std::string file, json;
+  std::vector<std::string> specs, libraries;
+  int calls = 20;
+  int threads = 0;
+  size_t most = 20;
+};
+
+void profile(const ProfileOptions& options) {
+  openLibraries(options.libraries, kCustomOps);
+  torch::jit::Module module = loadModule(options.file);
+  module.eval();
+  std::vector<torch_tensorrt::Input> specs;
+  for (const std::string& text : options.specs) {
+    specs.push_back(parseInputSpec(text));
+  }
+  if (options.threads > 0) {
+    at::set_num_threads(options.threads);
+  }
+  const torchtrt::Profile profile = torchtrt::ts::profile(module, randomInputs(specs), options.calls);
+  std::cout << profile.toText(options.most);
+  if (!options.json.empty()) {
+    const std::string text = profile.toJson() + "\n";
+    replaceFile(options.json, [&](const Sink& sink) { sink(text.data(), text.size()); });
+  }
+}
+
+}  // namespace
+
+void addProfileCommand(CLI::App& app) {
+  auto* command = app.add_subcommand(
+      "profile", "Time a module's engines step by step, and what PyTorch runs beside them, on random inputs");
+  auto options = std::make_shared<ProfileOptions>();
+  command->add_option("file", options->file, "TorchScript module, compiled or not")->required();
+  command->add_option("specs", options->specs, "One input specification per argument, e.g. \"(1,3,224,224)@f32\"");
+  command->add_option("--calls", options->calls, "Timed calls")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--threads", options->threads, "Threads of a call (default: as PyTorch sets them)")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--most", options->most, "Rows of each table")->capture_default_str();
+  command->add_option("--json", options->json, "File to write all of it to as JSON");
+  command->add_option(kCustomOps, options->libraries, "Library with operators the module uses (repeatable)")
+      ->allow_extra_args(false);
+  command->callback([options] { profile(*options); });
+}
+
+}  // namespace torchtrtc
