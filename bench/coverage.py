@@ -44,17 +44,10 @@ def engine_share_of_time(compiled, case) -> float:
     return min(inside / whole, 1.0)
 
 
-def is_unreachable(node, inside: set[str]) -> bool:
-    """Whether it stands in a branch and is a convolution of other channels than what comes there: loops over layers that pick the one
-    of their trip have such branches, which no run takes."""
-    return node.node in inside and node.code in ("conversion-failed", "build-failed") and "channels" in node.reason
-
-
 def left_out(report) -> list[tuple[str, str, str]]:
     """Heavy nodes in PyTorch whose reason is none of the good ones: (node, code, reason)."""
-    inside = {node for segment in report.segments if "." in segment.index for node in segment.nodes}
     return [(node.node, node.code, node.reason) for node in report.nodes
-            if node.target != "engine" and HEAVY.search(node.node) and node.code not in GOOD_REASONS and not is_unreachable(node, inside)]
+            if node.target != "engine" and HEAVY.search(node.node) and node.code not in GOOD_REASONS]
 
 
 def main() -> int:

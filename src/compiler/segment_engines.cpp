@@ -141,9 +141,14 @@ std::unique_ptr<network::Network> SegmentEngines::tryConvert(const Segment& segm
     return conversion::convert(*segment.graph->block(), request);
   } catch (const std::exception& error) {
     const auto* refused = dynamic_cast<const conversion::ConversionRefused*>(&error);
-    const Refusal refusal =
-        refused ? refused->refusal() : refusalFor(error, "conversion-failed", "its converter fails");
+    Refusal refusal = refused ? refused->refusal() : refusalFor(error, "conversion-failed", "its converter fails");
     const auto origin = segment.origins.find(failed);
+    // A loop over layers has a branch for each, and which of them a trip takes, its number says.
+    if (!refused && origin != segment.origins.end() && examples_.observations &&
+        !examples_.observations->cameThrough(*origin->second->owningBlock())) {
+      refusal = {"control-flow",
+                 "no example run takes its branch, and what comes there does not fit: " + refusal.reason};
+    }
     if (origin != segment.origins.end()) {
       failures.emplace(origin->second, refusal);
     } else {

@@ -87,10 +87,11 @@ std::string ValueTypes::nameOf(const Value& value) const {
 
 namespace {
 
-Refusal unknownType(const Value& value) {
+Refusal unknownType(const Value& value, const partitioning::Observations* observations) {
   const std::string what =
       "nothing is known of the type and rank of %" + value.debugName() + ", which PyTorch computes";
-  const bool is_inside = value.node()->owningBlock()->owningNode() != nullptr;
+  const torch::jit::Block& block = *value.node()->owningBlock();
+  const bool is_inside = block.owningNode() != nullptr && !(observations && observations->cameThrough(block));
   return is_inside ? Refusal{"control-flow", what +
                                                  " in a branch or loop that no example run comes through; give "
                                                  "sample inputs that do"}
@@ -133,7 +134,7 @@ std::optional<ValueTypes::Unknown> ValueTypes::describe(const partitioning::Segm
   for (const Value* input : segment.inputs) {
     auto type = typeOf(*input);
     if (!type) {
-      return Unknown{input, unknownType(*input)};
+      return Unknown{input, unknownType(*input, observations_)};
     }
     if (findLeaf(leaves_, *input) == nullptr) {
       fitChannels(segment, *input, *type);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 #include <unordered_map>
 
 namespace torchtrt::partitioning {
@@ -45,6 +46,28 @@ void addTouched(const Node& node, const torch::jit::AliasDb& aliases, ValueSet& 
     }
     add(block->outputs());
   }
+}
+
+// Never a view or the operand itself, for any arguments. libtorch takes what is put into a list afterwards for memory
+// that may be anything that has been in one, so what writes to one element would seem to write to all of this.
+bool givesNewMemory(const Node& node) {
+  static const std::set<std::string> kinds = {"aten::conv1d",
+                                              "aten::conv2d",
+                                              "aten::conv3d",
+                                              "aten::conv_transpose1d",
+                                              "aten::conv_transpose2d",
+                                              "aten::conv_transpose3d",
+                                              "aten::linear",
+                                              "aten::matmul",
+                                              "aten::mm",
+                                              "aten::bmm",
+                                              "aten::baddbmm",
+                                              "aten::batch_norm",
+                                              "aten::layer_norm",
+                                              "aten::group_norm",
+                                              "aten::relu",
+                                              "aten::scaled_dot_product_attention"};
+  return kinds.count(node.kind().toQualString()) != 0;
 }
 
 }  // namespace
@@ -109,6 +132,9 @@ BlockDependencies dependenciesOf(const Block& block, const Roles& roles) {
 bool sharesWrittenMemory(const Node& node, const Roles& roles) {
   if (writes(node)) {
     return true;
+  }
+  if (givesNewMemory(node)) {
+    return false;
   }
   const auto& aliases = roles.aliases();
   return std::any_of(node.outputs().begin(), node.outputs().end(), [&](const Value* output) {

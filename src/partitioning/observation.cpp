@@ -75,6 +75,11 @@ const ObservedType* Observations::find(const Value& value) const {
   return found == types_.end() ? nullptr : &found->second;
 }
 
+bool Observations::cameThrough(const Block& block) const {
+  const Node* owner = block.owningNode();
+  return owner == nullptr || (entered_.count(&block) != 0 && cameThrough(*owner->owningBlock()));
+}
+
 void Observations::runBlock(const Block& block, Environment& environment) {
   // A value is dropped behind the last node that needs it.
   std::unordered_map<const Value*, const Node*> last_need;
@@ -149,6 +154,7 @@ void Observations::runIf(const Node& node, Environment& environment) {
   for (const size_t branch : {1 - preferred, preferred}) {
     const Block& block = *node.blocks()[branch];
     if (taken && branch == preferred) {
+      entered_.insert(&block);
       runBlock(block, environment);
       giveOutputs(node, block, environment, results);
     } else {
@@ -183,6 +189,7 @@ void Observations::runLoop(const Node& node, Environment& environment) {
     if (trip == kMaxTrips) {
       return;
     }
+    entered_.insert(&body);
     environment[body.inputs()[0]] = trip;
     for (size_t i = 0; i < carried.size(); ++i) {
       give(body.inputs()[i + 1], carried[i]);

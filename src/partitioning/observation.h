@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include <torch/script.h>
@@ -49,6 +50,8 @@ class TORCHTRT_API Observations {
   bool guesses() const {
     return guesses_;
   }
+  // Whether a run is known to have come through the block: not if it ran for what is in it alone.
+  bool cameThrough(const torch::jit::Block& block) const;
   // Null where the value was not seen, or is no tensor.
   const ObservedType* find(const torch::jit::Value& value) const;
 
@@ -68,6 +71,8 @@ class TORCHTRT_API Observations {
   const Roles& roles_;
   std::unordered_map<const torch::jit::Value*, ObservedType> types_;
   std::unordered_map<const torch::jit::Value*, int> last_run_;
+  std::unordered_set<const torch::jit::Block*>
+      entered_;  // beside those that ran aside, whose inner ones count here too
   int runs_ = 0;
   bool guesses_ = false;
 };

@@ -153,9 +153,10 @@ class TensorFunctionalizer {
  private:
   // Nothing can have got a share in the memory of a value that nobody has used yet. libtorch takes it for shared with
   // whatever has been in a list, if it is put into one itself later.
-  static bool hasOneName(const Node* node, const Value* mutated) {
+  static bool hasOneName(const Node* node, const Value* mutated, const std::set<const Value*>& views) {
     return makesMemory(*mutated) && std::all_of(mutated->uses().begin(), mutated->uses().end(), [&](const Use& use) {
-             return use.user == node || use.user->isAfter(node);
+             return use.user == node || use.user->isAfter(node) || asksForType(*use.user) ||
+                    (use.user->outputs().size() == 1 && views.count(use.user->output()) != 0);
            });
   }
 
@@ -166,7 +167,7 @@ class TensorFunctionalizer {
         mutated->node()->owningBlock() != node->owningBlock()) {
       return false;
     }
-    if (hasOneName(node, mutated)) {
+    if (hasOneName(node, mutated, views)) {
       return true;
     }
     return std::all_of(values_.begin(), values_.end(), [&](Value* value) {

@@ -137,6 +137,28 @@ graph(%x : Tensor, %all : Tensor[]):
   return (%out))");
 }
 
+TEST(FunctionalizeTensors, PartsOfWhatIsPutIntoAListLaterAreWrittenBack) {
+  expectPass("functionalize-tensors", R"(
+graph(%x : Tensor, %all : Tensor[]):
+  %zero : int = prim::Constant[value=0]()
+  %fresh : Tensor = aten::sigmoid(%x)
+  %part : Tensor = aten::select(%fresh, %zero, %zero)
+  %written : Tensor = aten::relu_(%part)
+  %unused : Tensor[] = aten::append(%all, %fresh)
+  %out : Tensor = aten::neg(%x)
+  return (%out))",
+             R"(
+graph(%x : Tensor, %all : Tensor[]):
+  %zero : int = prim::Constant[value=0]()
+  %fresh : Tensor = aten::sigmoid(%x)
+  %part : Tensor = aten::select(%fresh, %zero, %zero)
+  %written : Tensor = aten::relu(%part)
+  %whole : Tensor = aten::select_scatter(%fresh, %written, %zero, %zero)
+  %unused : Tensor[] = aten::append(%all, %whole)
+  %out : Tensor = aten::neg(%x)
+  return (%out))");
+}
+
 TEST(FunctionalizeTensors, WhatWasPutIntoAListBeforeStays) {
   expectUnchanged("functionalize-tensors", R"(
 graph(%x : Tensor, %all : Tensor[]):

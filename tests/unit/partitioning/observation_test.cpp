@@ -28,6 +28,10 @@ class Observed {
   bool guesses() const {
     return observations_->guesses();
   }
+  // The block that makes the value.
+  bool cameThrough(const std::string& name) const {
+    return observations_->cameThrough(*values_.at(name)->node()->owningBlock());
+  }
 
  private:
   std::shared_ptr<torch::jit::Graph> graph_;
@@ -56,6 +60,43 @@ TEST(Observations, AKnownConditionTakesItsBranch) {
   observed.run({torch::ones({2, 3}), true});
   EXPECT_FALSE(observed.guesses());
   EXPECT_EQ(observed.find("z")->sizes, (Sizes{{1, 3}}));
+}
+
+TEST(Observations, ARunComesThroughWhatItIsKnownToTake) {
+  Observed observed(kBranches);
+  observed.run({torch::ones({2, 3}), std::nullopt});
+  EXPECT_TRUE(observed.cameThrough("z"));
+  EXPECT_FALSE(observed.cameThrough("a") || observed.cameThrough("b"));
+  observed.run({torch::ones({2, 3}), false});
+  EXPECT_FALSE(observed.cameThrough("a"));
+  EXPECT_TRUE(observed.cameThrough("b"));
+}
+
+TEST(Observations, ARunComesThroughLoopsThatMakeATripOutsideOfBranchesThatItDoesNotTake) {
+  Observed observed(R"IR(
+graph(%x : Tensor, %condition : bool, %trips : int):
+  %true : bool = prim::Constant[value=1]()
+  %y : Tensor = prim::Loop(%trips, %true, %x)
+    block0(%i : int, %carried : Tensor):
+      %a : Tensor = aten::relu(%carried)
+      -> (%true, %a)
+  %z : Tensor = prim::If(%condition)
+    block0():
+      %u : Tensor = prim::Loop(%trips, %true, %y)
+        block0(%j : int, %inner : Tensor):
+          %b : Tensor = aten::relu(%inner)
+          -> (%true, %b)
+      -> (%u)
+    block1():
+      -> (%y)
+  return (%z))IR");
+  observed.run({torch::ones({2, 3}), false, 0});
+  EXPECT_FALSE(observed.cameThrough("a"));
+  observed.run({torch::ones({2, 3}), false, 2});
+  EXPECT_TRUE(observed.cameThrough("a"));
+  EXPECT_FALSE(observed.cameThrough("b"));
+  observed.run({torch::ones({2, 3}), true, 2});
+  EXPECT_TRUE(observed.cameThrough("b"));
 }
 
 // Sizes that depend on it are then not taken for fixed.

@@ -179,6 +179,31 @@ graph(%x : Tensor):
   EXPECT_EQ(refusalOf(result, "aten::select").code, "mutation");
 }
 
+// Its operand may be anything that has been in a list, and what it gives is put into one, where somebody writes.
+TEST(Partition, ProductsOfListElementsAreNoViewsOfThem) {
+  const auto with = [](const std::string& work) {
+    return partition(graphOf(R"IR(
+graph(%w : Tensor, %all : Tensor[], %i : int):
+  %zero : int = prim::Constant[value=0]()
+  %one : int = prim::Constant[value=1]()
+  %sizes : int[] = prim::ListConstruct(%one, %one)
+  %none : NoneType = prim::Constant()
+  %first : Tensor = aten::__getitem__(%all, %zero)
+  %a : Tensor = )IR" + work + R"IR(
+  %longer : Tensor[] = aten::append(%all, %a)
+  %any : Tensor = aten::__getitem__(%all, %i)
+  %written : Tensor = aten::add_(%any, %one, %one)
+  %b : Tensor = aten::exp(%a)
+  return (%b))IR"),
+                     allBut({"aten::add_", "aten::append", "aten::__getitem__"}), withMinBlockSize(1));
+  };
+  EXPECT_EQ(outline(with("aten::linear(%first, %w, %none)").segments),
+            "torch(__getitem__) engine(linear) torch(append __getitem__ add_) engine(exp)");
+  const Partition view = with("aten::reshape(%first, %sizes)");
+  EXPECT_EQ(outline(view.segments), "torch(__getitem__ reshape append __getitem__ add_) engine(exp)");
+  EXPECT_EQ(refusalOf(view, "aten::reshape").code, "mutation");
+}
+
 TEST(Partition, BranchesAndLoopsStandAloneAndArePartitionedInside) {
   const std::string ir = R"IR(
 graph(%x : Tensor, %c : bool, %n : int):
