@@ -199,6 +199,9 @@ struct TORCHTRT_API CompileSpec {
   // Arguments of one call: the result is then checked against PyTorch. Empty: the tensors that inputs were made from,
   // if all were.
   std::vector<torch::jit::IValue> sample_inputs;
+  // Whether engines are timed against PyTorch on those arguments, and what is slower in them is left to PyTorch.
+  // Engines inside of branches and loops are not timed.
+  bool tune = false;
   // Run on the network of every engine, in order, after conversion and before optimization. They may not change its
   // inputs and outputs. An error of one ends the compile and names pattern and layer.
   std::vector<rewriting::NetworkRewriter> rewriters;

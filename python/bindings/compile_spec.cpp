@@ -125,6 +125,7 @@ void addCompileSpec(py::module_& module) {
       .def_readwrite("dla_local_dram_size", &CompileSpec::dla_local_dram_size)
       .def_readwrite("dla_global_dram_size", &CompileSpec::dla_global_dram_size)
       .def_readwrite("require_full_compilation", &CompileSpec::require_full_compilation)
+      .def_readwrite("tune", &CompileSpec::tune)
       .def_property(
           "min_block_size", [](const CompileSpec& spec) { return static_cast<uint64_t>(spec.min_block_size); },
           [](CompileSpec& spec, uint64_t size) { spec.min_block_size = size; })

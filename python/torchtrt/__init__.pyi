@@ -203,6 +203,7 @@ def compile(
     op_precision: dtype | torch.dtype | None = None,
     capability: EngineCapability = ...,
     sample_inputs: Sequence[Any] | None = None,
+    tune: bool = False,
     rewriters: Sequence[Any] | None = None,
     disable_tf32: bool = False,
     sparse_weights: bool = False,

@@ -24,6 +24,7 @@ _PLAIN_OPTIONS = {
     "dla_local_dram_size": 1073741824,
     "dla_global_dram_size": 536870912,
     "require_full_compilation": False,
+    "tune": False,
     "min_block_size": 3,
 }
 _LIST_OPTIONS = ["torch_executed_ops", "torch_executed_modules"]
@@ -145,6 +146,7 @@ def compile(module, ir="default", inputs=None, input_signature=None, **options):
         results compared with PyTorch's. input_signature: the same, nested as the method takes it in tuples,
         lists and dictionaries, with examples of the numbers and texts among the arguments and None for what is left out.
     options: device, enabled_precisions, op_precision, sample_inputs (the arguments of one call, to check the result with),
+        tune (time engines on them, and leave to PyTorch what is slower in engines),
         torch_executed_ops and torch_executed_modules (what stays in PyTorch), min_block_size (operators an engine must hold;
         without it, what an engine saves decides), require_full_compilation (an error instead of PyTorch for the rest), and
         the rest of the reference system's, with its defaults.

@@ -99,7 +99,18 @@ void checkOptions(const ts::CompileSpec& spec, const torch::jit::Module* module)
     reject("require_full_compilation is set and torch_executed_ops or torch_executed_modules is not empty",
            "drop one of the two");
   }
+  if (spec.tune && spec.require_full_compilation) {
+    reject(
+        "tune is set, which leaves to PyTorch what is slower in engines, and require_full_compilation leaves nothing",
+        "drop one of the two");
+  }
   explain(spec);
+}
+
+void checkSamples(const ts::CompileSpec& spec, const std::vector<torch::jit::IValue>& samples) {
+  if (spec.tune && samples.empty()) {
+    reject("tune is set and there are no sample inputs to time engines on", "give sample_inputs, or tensors as inputs");
+  }
 }
 
 }  // namespace torchtrt::compiler

@@ -1,6 +1,8 @@
 // What can be said of a compile's options before anything is lowered.
 #pragma once
 
+#include <vector>
+
 #include <torch/script.h>
 
 #include "torchtrt/options.h"
@@ -10,5 +12,8 @@ namespace torchtrt::compiler {
 // Throws CompileError(kInvalidOption) for options that contradict each other or ask for a device that is not here.
 // Options that a CPU engine has no use for are explained in the log. The module may be null.
 void checkOptions(const ts::CompileSpec& spec, const torch::jit::Module* module);
+
+// The same once the arguments of a sample call are known, of which there are none where none were given.
+void checkSamples(const ts::CompileSpec& spec, const std::vector<torch::jit::IValue>& samples);
 
 }  // namespace torchtrt::compiler

@@ -117,6 +117,7 @@ SegmentOptions segmentOptions(const Source& source, const lowering::LoweredGraph
   options.precision = precision;
   options.may_fall_back = !spec.require_full_compilation;
   options.samples = samplesOf(spec, lowered.schema, precision);
+  options.tune = spec.tune;
   options.rewriters = spec.rewriters;
   options.self = source.module ? c10::IValue(source.module->_ivalue()) : c10::IValue();
   // A source of our own may share its weights with engines.
@@ -256,6 +257,7 @@ Compiled compile(const Source& original, const ts::CompileSpec& spec) {
   Partition partition;
   std::optional<torch::jit::Module> module;
   const std::vector<torch::jit::IValue> samples = samplesOf(spec, lowered.schema, precision);
+  checkSamples(spec, samples);
   const auto attempt = [&](partitioning::PartitioningOptions tried) -> std::optional<std::string> {
     Failures failures;
     do {  // what fails moves to PyTorch, and the rest is partitioned anew

@@ -5,7 +5,17 @@
 
 namespace torchtrt::compiler {
 
-enum class Phase { kChecking, kLowering, kPartitioning, kConversion, kBuilding, kLoading, kStitching, kValidation };
+enum class Phase {
+  kChecking,
+  kLowering,
+  kPartitioning,
+  kConversion,
+  kBuilding,
+  kLoading,
+  kTuning,
+  kStitching,
+  kValidation
+};
 
 struct PhaseInfo {
   Phase phase;
@@ -20,6 +30,8 @@ inline constexpr std::array kPhases = {
     PhaseInfo{Phase::kConversion, "conversion", "every engine segment becomes a network without a trace of torch"},
     PhaseInfo{Phase::kBuilding, "building", "networks are optimized and become plans: steps, memory orders, weights"},
     PhaseInfo{Phase::kLoading, "loading", "plans become engines: kernels are created and weights packed"},
+    PhaseInfo{Phase::kTuning, "tuning",
+              "engines are timed against PyTorch on the sample inputs, where that is asked for"},
     PhaseInfo{Phase::kStitching, "stitching",
               "engines and PyTorch's segments become one module with the old signature"},
     PhaseInfo{Phase::kValidation, "validation",

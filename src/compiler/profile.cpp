@@ -98,8 +98,11 @@ class Watch {
 
   size_t indexOf(const at::RecordFunction& record) {
     static const auto kEngine = c10::getCustomClassType<c10::intrusive_ptr<runtime::Engine>>();
-    const c10::ArrayRef<const IValue> inputs = record.inputs();
-    const bool is_engine = inputs.size() == 2 && inputs[1].isObject() && inputs[1].type()->isSubtypeOf(*kEngine);
+    // What the interpreter hands over is its whole stack: an engine's list of tensors and the engine are on top.
+    const c10::ArrayRef<const IValue> stack = record.inputs();
+    const c10::ArrayRef<const IValue> inputs = stack.slice(stack.size() - std::min<size_t>(stack.size(), 2));
+    const bool is_engine = inputs.size() == 2 && inputs[0].isTensorList() && inputs[1].isObject() &&
+                           inputs[1].type()->isSubtypeOf(*kEngine);
     Watched made;
     made.name = record.name();
     if (is_engine) {

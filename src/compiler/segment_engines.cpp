@@ -4,10 +4,12 @@
 #include <cstdlib>
 #include <string_view>
 
+#include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/csrc/jit/runtime/interpreter.h>
 
 #include "base/logging.h"
 #include "compiler/kept_segment.h"
+#include "compiler/tuning.h"
 #include "compiler/validation.h"
 #include "partitioning/partitioning.h"
 #include "partitioning/segment_builder.h"
@@ -299,9 +301,33 @@ Failures SegmentEngines::validate(const Partition& partition) {
         failures.emplace(culprit, Refusal{"disagrees", message});
         return failures;
       }
+      if (options_.tune) {
+        std::vector<at::Tensor> tensors;
+        for (const IValue& input : inputs) {
+          tensors.push_back(input.toTensor());
+        }
+        failures.merge(clock_.run(Phase::kTuning, [&] { return timed(*made, tensors); }));
+      }
     }
     for (size_t i = 0; i < segment.outputs.size(); ++i) {
       values[segment.outputs[i]] = expected[i];
+    }
+  }
+  return failures;
+}
+
+Failures SegmentEngines::timed(const SegmentEngine& made, const std::vector<at::Tensor>& inputs) {
+  const c10::InferenceMode inference;
+  torch::jit::GraphExecutor executor(made.segment->graph->copy(), "torch");
+  const auto refusal = refuseIfSlower([&] { runtime::executeEngine(inputs, made.engine); },
+                                      [&] {
+                                        torch::jit::Stack stack(inputs.begin(), inputs.end());
+                                        executor.run(stack);
+                                      });
+  Failures failures;
+  if (refusal) {
+    for (const Node* node : made.segment->nodes) {
+      failures.emplace(node, *refusal);
     }
   }
   return failures;

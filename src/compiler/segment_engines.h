@@ -36,6 +36,7 @@ struct SegmentOptions {
   bool shares_constants = false;  // of the graph with attributes of the compiled module
   torch::jit::IValue self;        // the module, where the graph takes it
   std::vector<torch::jit::IValue> samples;
+  bool tune = false;                                  // leave to PyTorch what is slower in engines on the samples
   std::vector<rewriting::NetworkRewriter> rewriters;  // of the user; what they throw ends the compile
   std::function<plan::Plan(const network::Network&)> plan_of;
 };
@@ -69,6 +70,8 @@ class SegmentEngines {
   Failures build(const std::vector<const partitioning::Segment*>& segments,
                  std::vector<std::unique_ptr<network::Network>>& networks);
   Failures validate(const partitioning::Partition& partition);
+  // What to leave to PyTorch: all nodes of the segment if its engine is slower than they are there.
+  Failures timed(const SegmentEngine& made, const std::vector<at::Tensor>& inputs);
   // The last node of the shortest beginning of the segment that fails.
   const torch::jit::Node* firstFailing(const partitioning::Segment& segment, const Test& test) const;
   // Code of PyTorch's or ours that threw what no refusal is; strict: ends the compile.

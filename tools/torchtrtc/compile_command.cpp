@@ -36,7 +36,7 @@ struct CompileOptions {
   bool verbose = false, no_warnings = false, info = false, debuggable = false, allow_gpu_fallback = false;
   bool full_compilation = false, disable_tf32 = false, sparse_weights = false, embed_engine = false,
        save_engine = false;
-  bool no_threshold_check = false, truncate = false, allow_shape_tensors = false;
+  bool no_threshold_check = false, truncate = false, allow_shape_tensors = false, tune = false;
 };
 
 torch_tensorrt::Device device(const CompileOptions& options) {
@@ -87,6 +87,10 @@ ts::CompileSpec compileSpec(const CompileOptions& options) {
   spec.dla_global_dram_size = options.dla_global_dram;
   spec.torch_executed_ops = options.torch_executed_ops;
   spec.torch_executed_modules = options.torch_executed_modules;
+  if (options.tune) {
+    spec.tune = true;
+    spec.sample_inputs = randomInputs(spec.graph_inputs.inputs);
+  }
   return spec;
 }
 
@@ -217,6 +221,7 @@ void addFlags(CLI::App& app, CompileOptions& o) {
   app.add_flag("--build-debuggable-engine", o.debuggable, "Keep what debugging needs");
   app.add_flag("--allow-gpu-fallback", o.allow_gpu_fallback, "Accepted for DLA engines");
   app.add_flag("--require-full-compilation", o.full_compilation, "Fail unless everything becomes an engine");
+  app.add_flag("--tune", o.tune, "Time engines on random inputs; leave to PyTorch what is slower in them");
   app.add_flag("--disable-tf32", o.disable_tf32, "Accepted: CPU engines compute float32 in float32");
   app.add_flag("--sparse-weights", o.sparse_weights, "Accepted: CPU engines use dense weights");
   app.add_flag("--embed-engine", o.embed_engine, "INPUT is a serialized engine; OUTPUT becomes a module that runs it");

@@ -91,6 +91,28 @@ void registerWrongConverter() {
   EXPECT_TRUE(is_registered);
 }
 
+// A converter that is right, and slow: it negates there and back.
+void registerSlowConverter() {
+  static const bool is_registered = [] {
+    conversion::RegisterNodeConversionPatterns().pattern(
+        {"aten::hypot(Tensor self, Tensor other) -> Tensor",
+         [](conversion::ConversionCtx* ctx, const torch::jit::Node* n, conversion::args& args) -> bool {
+           const auto squared = [&](size_t i) {
+             return ctx->net->addUnary(*args[i].ITensorOrFreeze(ctx), "square")->getOutput(0);
+           };
+           auto* sum = ctx->net->addElementWise(*squared(0), *squared(1), "sum")->getOutput(0);
+           auto* value = ctx->net->addUnary(*sum, "sqrt")->getOutput(0);
+           for (int i = 0; i < 2000; ++i) {
+             value = ctx->net->addUnary(*value, "neg")->getOutput(0);
+           }
+           ctx->AssociateValueAndTensor(n->outputs()[0], value);
+           return true;
+         }});
+    return true;
+  }();
+  EXPECT_TRUE(is_registered);
+}
+
 const std::string kWrongInTheMiddle = R"IR(
 graph(%x : Tensor):
   %a : Tensor = aten::sigmoid(%x)
@@ -201,6 +223,41 @@ plan::Plan planWithoutUnaries(const network::Network& network) {
 }
 
 // Engines for five pointwise nodes, made by a builder that may fail.
+// An engine a thousand times slower than PyTorch, an operator that stays, another engine.
+Compiled compileTuned(bool tune) {
+  registerSlowConverter();
+  ts::CompileSpec tuned(std::vector<Input>{Input(Sizes{64, 512})});
+  tuned.min_block_size = 1;
+  tuned.torch_executed_ops = {"aten::lgamma"};
+  tuned.sample_inputs = {at::rand({64, 512})};
+  tuned.tune = tune;
+  return compile(Source{nullptr, "forward", graphOf(R"IR(
+graph(%x : Tensor):
+  %a : Tensor = aten::hypot(%x, %x)
+  %b : Tensor = aten::lgamma(%a)
+  %c : Tensor = aten::tanh(%b)
+  %d : Tensor = aten::exp(%c)
+  %e : Tensor = aten::silu(%d)
+  return (%e))IR")},
+                 tuned);
+}
+
+TEST(Tuning, LeavesToPyTorchWhatIsSlowerInAnEngine) {
+  EXPECT_TRUE(reasonOf(compileTuned(false).report, "aten::hypot").starts_with("engine: "));
+  const Compiled compiled = compileTuned(true);
+  EXPECT_THAT(reasonOf(compiled.report, "aten::hypot"), HasSubstr("torch: slower than PyTorch on the sample inputs: "));
+}
+
+TEST(Tuning, NeedsSamplesAndSomethingToFallBackTo) {
+  const auto graph = graphOf("graph(%x : Tensor):\n  %y : Tensor = aten::exp(%x)\n  return (%y)");
+  ts::CompileSpec tuned = spec();
+  tuned.tune = true;
+  EXPECT_THROW(compile(Source{nullptr, "forward", graph}, tuned), CompileError);
+  tuned.sample_inputs = {at::rand({2, 3})};
+  tuned.require_full_compilation = true;
+  EXPECT_THROW(compile(Source{nullptr, "forward", graph}, tuned), CompileError);
+}
+
 class FivePointwise {
  public:
   explicit FivePointwise(std::function<plan::Plan(const network::Network&)> plan_of) {
