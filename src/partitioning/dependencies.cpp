@@ -48,6 +48,21 @@ void addTouched(const Node& node, const torch::jit::AliasDb& aliases, ValueSet& 
   }
 }
 
+bool collects(const Node& node) {
+  return node.kind() == torch::jit::prim::ListConstruct || node.kind() == torch::jit::prim::TupleConstruct;
+}
+
+// Who takes a list reads what is in it. The list itself is not written to, so libtorch says nothing of its elements.
+void addElements(const Value& value, const torch::jit::AliasDb& aliases, ValueSet& touched) {
+  if (collects(*value.node())) {
+    for (const Value* element : value.node()->inputs()) {
+      addElements(*element, aliases, touched);
+    }
+  } else if (aliases.hasWriters(&value)) {
+    touched.insert(&value);
+  }
+}
+
 // Never a view or the operand itself, for any arguments. libtorch takes what is put into a list afterwards for memory
 // that may be anything that has been in one, so what writes to one element would seem to write to all of this.
 bool givesNewMemory(const Node& node) {
@@ -100,6 +115,11 @@ BlockDependencies dependenciesOf(const Block& block, const Roles& roles) {
     }
     touched.emplace_back();
     addTouched(*node, roles.aliases(), touched.back());
+    if (!collects(*node)) {
+      for (const Value* need : roles.needsOf(*node)) {
+        addElements(*need, roles.aliases(), touched.back());
+      }
+    }
     // Behind the writers of what it touches and, if it writes itself, behind all who touch that.
     for (const int writer : writers) {
       if (!touched.back().empty() &&

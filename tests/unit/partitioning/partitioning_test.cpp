@@ -179,6 +179,20 @@ graph(%x : Tensor):
   EXPECT_EQ(refusalOf(result, "aten::select").code, "mutation");
 }
 
+TEST(Partition, ElementsOfListsAreReadWhereTheListIs) {
+  const Partition result = partition(graphOf(R"IR(
+graph(%x : Tensor, %y : Tensor):
+  %zero : int = prim::Constant[value=0]()
+  %one : int = prim::Constant[value=1]()
+  %both : Tensor[] = prim::ListConstruct(%x, %y)
+  %written : Tensor = aten::add_(%y, %one, %one)
+  %stacked : Tensor = aten::stack(%both, %zero)
+  %out : Tensor = aten::exp(%stacked)
+  return (%out))IR"),
+                                     allBut({"aten::add_"}), withMinBlockSize(1));
+  EXPECT_EQ(outline(result.segments), "torch(ListConstruct add_ stack) engine(exp)");
+}
+
 // Its operand may be anything that has been in a list, and what it gives is put into one, where somebody writes.
 TEST(Partition, ProductsOfListElementsAreNoViewsOfThem) {
   const auto with = [](const std::string& work) {
