@@ -83,7 +83,7 @@ SCATTERS = [
                ((t(3, 5), t(3, 7, high=5, **INDEX), t(3, 7)),), NUMBERS if kind not in ("mean",) else FLOATS)
       for kind in ("sum", "prod", "amax", "amin", "mean") for own in (True, False)),
     Operator("scatter_multiply", lambda x, i, s: x.scatter(1, i, s, reduce="multiply"), ((t(3, 5), t(3, 7, high=5, **INDEX), t(3, 7)),), FLOATS),
-    Operator("index_put_pair", lambda x, i, j, s: x.index_put((i, j), s), ((t(4, 5, 3), t(2, high=2, **INDEX), t(2, high=5, **INDEX), t(2, 3)),), ALL),
+    Operator("index_put_pair", lambda x, i, j, s: x.index_put((i, j), s), ((t(4, 5, 3), t(2, high=1, **INDEX), t(2, high=5, **INDEX), t(2, 3)), (t(4, 5, 3), t(2, high=2, **INDEX), t(2, high=5, **INDEX), t(2, 3))), ALL),
     Operator("index_put_accumulate", lambda x, i, s: x.index_put((i,), s, accumulate=True), ((t(4, 5), t(6, low=-4, high=4, dtype=torch.int64), t(6, 5)), (t(4, 5), t(6, high=4, **INDEX), t())), NUMBERS, dynamic=False),
     Operator("index_separated", lambda x, i, j: x[i, :, j], ((t(4, 3, 5), t(6, high=4, **INDEX), t(6, low=-5, high=5, dtype=torch.int64)), (t(4, 3, 5), t(2, 1, high=4, **INDEX), t(3, high=5, **INDEX))), ALL, dynamic=False),
     Operator("index_pair", lambda x, i, j: x[:, i, j], ((t(4, 3, 5), t(6, high=3, **INDEX), t(6, low=-5, high=5, dtype=torch.int64)),), ALL),

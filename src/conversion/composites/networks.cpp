@@ -102,7 +102,7 @@ void addNetworks(NodeConverterRegistry& registry) {
   return torch.conv2d(self, weight, bias, stride, padding, dilation, self.size(1)))");
   add(registry, "aten::_addmm_activation", R"(
   y = torch.addmm(self, mat1, mat2, beta=beta, alpha=alpha)
-  return torch.gelu(y, approximate="tanh") if use_gelu else torch.relu(y))");
+  return torch.gelu(y) if use_gelu else torch.relu(y))");
 }
 
 }  // namespace torchtrt::conversion::composites

@@ -36,7 +36,7 @@ bool givesPieces(const Node& node) {
 // An operator of ATen that puts nothing into a list.
 bool isKnown(const Node& node) {
   const auto* schema = node.maybeSchema();
-  if (!schema || !node.kind().is_aten()) {
+  if (!schema || !node.kind().is_aten() || schema->is_varret() || schema->is_vararg()) {
     return false;
   }
   for (size_t i = 0; i < schema->arguments().size(); ++i) {
