@@ -30,36 +30,19 @@ bool isOrdered(const Node& node) {
 }
 
 // What the node reads or gives, inside of its blocks too, of the memory that somebody writes to.
-void addTouched(const Node& node, const torch::jit::AliasDb& aliases, ValueSet& touched) {
+void addTouched(const Node& node, const Roles& roles, ValueSet& touched) {
   const auto add = [&](c10::ArrayRef<const Value*> values) {
     for (const Value* value : values) {
-      if (aliases.hasWriters(value)) {
-        touched.insert(value);
-      }
+      roles.addWritten(value, touched);
     }
   };
   add(node.inputs());
   add(node.outputs());
   for (const Block* block : node.blocks()) {
     for (const Node* inner : block->nodes()) {
-      addTouched(*inner, aliases, touched);
+      addTouched(*inner, roles, touched);
     }
     add(block->outputs());
-  }
-}
-
-bool collects(const Node& node) {
-  return node.kind() == torch::jit::prim::ListConstruct || node.kind() == torch::jit::prim::TupleConstruct;
-}
-
-// Who takes a list reads what is in it. The list itself is not written to, so libtorch says nothing of its elements.
-void addElements(const Value& value, const torch::jit::AliasDb& aliases, ValueSet& touched) {
-  if (collects(*value.node())) {
-    for (const Value* element : value.node()->inputs()) {
-      addElements(*element, aliases, touched);
-    }
-  } else if (aliases.hasWriters(&value)) {
-    touched.insert(&value);
   }
 }
 
@@ -114,12 +97,7 @@ BlockDependencies dependenciesOf(const Block& block, const Roles& roles) {
       }
     }
     touched.emplace_back();
-    addTouched(*node, roles.aliases(), touched.back());
-    if (!collects(*node)) {
-      for (const Value* need : roles.needsOf(*node)) {
-        addElements(*need, roles.aliases(), touched.back());
-      }
-    }
+    addTouched(*node, roles, touched.back());
     // Behind the writers of what it touches and, if it writes itself, behind all who touch that.
     for (const int writer : writers) {
       if (!touched.back().empty() &&
@@ -158,7 +136,9 @@ bool sharesWrittenMemory(const Node& node, const Roles& roles) {
   }
   const auto& aliases = roles.aliases();
   return std::any_of(node.outputs().begin(), node.outputs().end(), [&](const Value* output) {
-    if (!aliases.hasWriters(output)) {
+    ValueSet written;
+    roles.addWritten(output, written);
+    if (written.empty()) {
       return false;
     }
     return std::any_of(node.inputs().begin(), node.inputs().end(), [&](const Value* input) {

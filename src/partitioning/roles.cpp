@@ -4,6 +4,8 @@
 #include <set>
 #include <string>
 
+#include "lowering/aliases.h"
+
 namespace torchtrt::partitioning {
 
 using torch::jit::Block;
@@ -97,6 +99,21 @@ bool anyShapeWriter(const Block& block) {
   });
 }
 
+// Tensors that the block's nodes write to.
+void addOperands(const Block& block, std::vector<const Value*>& operands) {
+  for (const Node* node : block.nodes()) {
+    const auto* schema = node->maybeSchema();
+    for (size_t i = 0; schema != nullptr && i < schema->arguments().size(); ++i) {
+      if (schema->is_mutable({c10::SchemaArgType::input, i}) && isTensor(*node->input(i))) {
+        operands.push_back(node->input(i));
+      }
+    }
+    for (const Block* inner : node->blocks()) {
+      addOperands(*inner, operands);
+    }
+  }
+}
+
 }  // namespace
 
 bool holdsTensors(const c10::TypePtr& type) {
@@ -120,8 +137,31 @@ const Node* ancestorIn(const Block& block, const Node& node) {
 }
 
 Roles::Roles(const std::shared_ptr<torch::jit::Graph>& graph)
-    : aliases_(graph), shapes_are_written_(anyShapeWriter(*graph->block())) {
+    : aliases_(lowering::aliasesOf(graph)), shapes_are_written_(anyShapeWriter(*graph->block())) {
+  addOperands(*graph->block(), operands_);
   addBlock(*graph->block());
+}
+
+// libtorch's analysis tells the writers of a list, not those of what is in it.
+void Roles::addWritten(const Value* value, torch::jit::ValueSet& written) const {
+  const bool has_writers = aliases_.hasWriters(value);
+  if (has_writers) {
+    written.insert(value);
+  }
+  if (isTensor(*value) || !holdsTensors(value->type())) {
+    return;
+  }
+  if (constructs(*value->node()) && !has_writers) {
+    for (const Value* input : value->node()->inputs()) {
+      addWritten(input, written);
+    }
+    return;
+  }
+  for (const Value* operand : operands_) {
+    if (aliases_.mayContainAlias(const_cast<Value*>(value), const_cast<Value*>(operand))) {
+      written.insert(operand);
+    }
+  }
 }
 
 void Roles::addBlock(const Block& block) {

@@ -39,6 +39,8 @@ class TORCHTRT_API Roles {
   const torch::jit::AliasDb& aliases() const {
     return aliases_;
   }
+  // Adds to `written` what stands for memory that somebody writes to: the value, or tensors that it holds.
+  void addWritten(const torch::jit::Value* value, torch::jit::ValueSet& written) const;
 
  private:
   Role roleFor(const torch::jit::Node& node) const;
@@ -48,6 +50,7 @@ class TORCHTRT_API Roles {
   void addBlock(const torch::jit::Block& block);
 
   torch::jit::AliasDb aliases_;
+  std::vector<const torch::jit::Value*> operands_;  // of all writers
   bool shapes_are_written_ = false;
   std::unordered_map<const torch::jit::Node*, Role> roles_;
   mutable std::unordered_map<const torch::jit::Node*, std::vector<torch::jit::Value*>> needs_;

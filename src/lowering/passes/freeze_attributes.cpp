@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "lowering/aliases.h"
 #include "lowering/pass.h"
 #include "lowering/passes/passes.h"
 #include "lowering/write_origins.h"
@@ -151,7 +152,7 @@ class AttributeFreezer {
     if (const auto reads = writtenReads(*graph_, statistics)) {
       return [reads = *reads](Value* value) { return reads.count(value) != 0; };
     }
-    const auto aliases = std::make_shared<torch::jit::AliasDb>(graph_, /*isFrozen=*/true);
+    const auto aliases = std::shared_ptr<torch::jit::AliasDb>(new torch::jit::AliasDb(aliasesOf(graph_, /*is_frozen=*/true)));
     return [aliases, statistics](Value* value) {
       return aliases->hasWriters(value) || std::any_of(statistics.begin(), statistics.end(),
                                                        [&](Value* each) { return aliases->mayAlias(each, value); });

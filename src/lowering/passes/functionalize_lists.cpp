@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "lowering/aliases.h"
 #include "lowering/pass.h"
 #include "lowering/passes/passes.h"
 
@@ -386,11 +387,11 @@ bool functionalizeLists(const GraphPtr& graph) {
       written.push_back(node->output());
     }
   });
-  auto aliases = std::make_unique<AliasDb>(graph);
+  auto aliases = std::unique_ptr<AliasDb>(new AliasDb(aliasesOf(graph)));
   for (Value* list : written) {
     if (ListFunctionalizer(*graph, *aliases, list).run()) {
       changed = true;
-      aliases = std::make_unique<AliasDb>(graph);
+      aliases = std::unique_ptr<AliasDb>(new AliasDb(aliasesOf(graph)));
     }
   }
   return changed;

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "lowering/aliases.h"
 #include "lowering/pass.h"
 #include "lowering/passes/passes.h"
 
@@ -47,7 +48,7 @@ bool looksAtLayout(const GraphPtr& graph) {
 }  // namespace
 
 bool removeNoOps(const GraphPtr& graph) {
-  const torch::jit::AliasDb aliases(graph);
+  const torch::jit::AliasDb aliases = aliasesOf(graph);
   const bool copies_matter = looksAtLayout(graph);
   std::vector<Node*> removed;
   forEachNode(graph->block(), [&](Node* node) {

@@ -215,6 +215,21 @@ graph(%x : Tensor, %y : Tensor):
   return (%out))");
 }
 
+// Without a trip it is the caller's tensor that is written to.
+TEST(FunctionalizeTensors, WhatALoopMayHandOnStays) {
+  expectUnchanged("functionalize-tensors", R"(
+graph(%x : Tensor, %n : int):
+  %one : int = prim::Constant[value=1]()
+  %yes : bool = prim::Constant[value=1]()
+  %y : Tensor = prim::Loop(%n, %yes, %x)
+    block0(%i : int, %a : Tensor):
+      %b : Tensor = aten::sigmoid(%a)
+      -> (%yes, %b)
+  %written : Tensor = aten::sub_(%y, %y, %one)
+  %out : Tensor = aten::neg(%y)
+  return (%out))");
+}
+
 TEST(FunctionalizeTensors, PartsAreWrittenBackIntoTheWhole) {
   expectPass("functionalize-tensors", R"(
 graph(%x : Tensor, %y : Tensor):
