@@ -152,7 +152,8 @@ class AttributeFreezer {
     if (const auto reads = writtenReads(*graph_, statistics)) {
       return [reads = *reads](Value* value) { return reads.count(value) != 0; };
     }
-    const auto aliases = std::shared_ptr<torch::jit::AliasDb>(new torch::jit::AliasDb(aliasesOf(graph_, /*is_frozen=*/true)));
+    const auto aliases =
+        std::shared_ptr<torch::jit::AliasDb>(new torch::jit::AliasDb(aliasesOf(graph_, /*is_frozen=*/true)));
     return [aliases, statistics](Value* value) {
       return aliases->hasWriters(value) || std::any_of(statistics.begin(), statistics.end(),
                                                        [&](Value* each) { return aliases->mayAlias(each, value); });

@@ -132,7 +132,8 @@ void collectValues(torch::jit::Block* block, std::vector<Value*>* values) {
 
 class TensorFunctionalizer {
  public:
-  explicit TensorFunctionalizer(GraphPtr graph) : graph_(std::move(graph)), aliases_(aliasesOf(graph_)), roots_(*graph_) {
+  explicit TensorFunctionalizer(GraphPtr graph)
+      : graph_(std::move(graph)), aliases_(aliasesOf(graph_)), roots_(*graph_) {
     collectValues(graph_->block(), &values_);
     std::erase_if(values_, [](const Value* value) { return !isMutable(*value->type()); });
   }
