@@ -1,6 +1,7 @@
 #include "partitioning/user_choice.h"
 
 #include <algorithm>
+#include <map>
 #include <regex>
 
 #include <torch/csrc/jit/ir/scope.h>
@@ -13,6 +14,35 @@ namespace {
 std::string plainName(const std::string& qualified) {
   static const std::regex kMangled("(^__torch__\\.)|(___torch_mangle_[0-9]+\\.)");
   return std::regex_replace(qualified, kMangled, "");
+}
+
+// What lowering makes of operators that people know by another name.
+const std::multimap<std::string, std::string>& loweredNames() {
+  static const std::multimap<std::string, std::string> names = [] {
+    std::multimap<std::string, std::string> made = {{"aten::addmm", "aten::linear"},
+                                                    {"aten::native_batch_norm", "aten::batch_norm"},
+                                                    {"aten::cudnn_batch_norm", "aten::batch_norm"}};
+    for (const char* view : {"aten::view", "aten::_unsafe_view", "aten::_reshape_alias"}) {
+      made.emplace(view, "aten::reshape");
+    }
+    for (const char* general : {"aten::_convolution", "aten::convolution"}) {
+      for (const char* rank : {"1d", "2d", "3d"}) {
+        made.emplace(general, std::string("aten::conv") + rank);
+        made.emplace(general, std::string("aten::conv_transpose") + rank);
+      }
+    }
+    return made;
+  }();
+  return names;
+}
+
+// Whether the user's name for an operator means this kind. In-place forms become functional.
+bool means(const std::string& name, const std::string& kind) {
+  if (name == kind || name == kind + "_") {
+    return true;
+  }
+  const auto [begin, end] = loweredNames().equal_range(name);
+  return std::any_of(begin, end, [&](const auto& lowered) { return lowered.second == kind; });
 }
 
 struct Call {
@@ -46,7 +76,8 @@ std::vector<Call> callsOf(const torch::jit::Node& node) {
 
 std::optional<Refusal> refusalBy(const UserChoice& choice, const torch::jit::Node& node) {
   const std::string kind = node.kind().toQualString();
-  if (choice.torch_executed_ops.count(kind) != 0) {
+  const auto& kept = choice.torch_executed_ops;
+  if (std::any_of(kept.begin(), kept.end(), [&](const std::string& name) { return means(name, kind); })) {
     return Refusal{"torch-executed-op", "torch_executed_ops keeps " + kind + " in PyTorch"};
   }
   if (choice.torch_executed_modules.empty()) {

@@ -13,7 +13,7 @@
 namespace torchtrt::partitioning {
 
 struct UserChoice {
-  std::set<std::string> torch_executed_ops;  // "aten::relu", all overloads
+  std::set<std::string> torch_executed_ops;  // "aten::relu", all overloads and its in-place form
   std::vector<std::string>
       torch_executed_modules;  // classes ("torchvision.models.resnet.BasicBlock") or paths ("layer1.0")
 };
