@@ -190,7 +190,7 @@ struct TORCHTRT_API CompileSpec {
   uint64_t dla_global_dram_size = 536870912;
   bool require_full_compilation = false;
   MinBlockSize min_block_size;
-  std::vector<std::string> torch_executed_ops;
+  std::vector<std::string> torch_executed_ops;  // "aten::relu"; in-place and general forms mean what becomes of them
   std::vector<std::string> torch_executed_modules;
 
   // Beyond the reference.

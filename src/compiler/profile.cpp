@@ -10,6 +10,8 @@
 
 #include <ATen/record_function.h>
 
+#include "compiler/median.h"
+#include "compiler/text.h"
 #include "kernels/limits.h"
 #include "runtime/engine_class.h"
 #include "runtime/execute.h"
@@ -25,12 +27,6 @@ using torch::jit::IValue;
 
 double millisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 // What one engine or operator did in the forwards that were watched.
@@ -146,11 +142,11 @@ Profile::Engine profileEngine(const Watched& watched, int calls) {
 }  // namespace
 
 double Profile::shareOfPeak(const Step& step) const {
-  return step.microseconds > 0 ? step.flops / (step.microseconds * 1e-6) / flops_per_second : 0;
+  return ratio(step.flops, step.microseconds * 1e-6 * flops_per_second);
 }
 
 double Profile::shareOfBandwidth(const Step& step) const {
-  return step.microseconds > 0 ? step.bytes / (step.microseconds * 1e-6) / bytes_per_second : 0;
+  return ratio(step.bytes, step.microseconds * 1e-6 * bytes_per_second);
 }
 
 namespace ts {
@@ -170,7 +166,7 @@ Profile profile(torch::jit::Module module, const std::vector<IValue>& inputs, in
     module.forward(inputs);
     milliseconds.push_back(millisecondsSince(start));
   }
-  profile.milliseconds = median(std::move(milliseconds));
+  profile.milliseconds = compiler::median(std::move(milliseconds));
 
   std::vector<Watched> all;
   {
@@ -183,7 +179,7 @@ Profile profile(torch::jit::Module module, const std::vector<IValue>& inputs, in
   }
   for (Watched& watched : all) {
     watched.milliseconds.resize(static_cast<size_t>(calls));
-    const double each = median(watched.milliseconds);
+    const double each = compiler::median(watched.milliseconds);
     const int64_t count = (watched.calls + calls - 1) / calls;
     if (watched.engine == nullptr) {
       profile.operators.push_back({watched.name, count, each});

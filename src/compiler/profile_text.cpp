@@ -66,7 +66,7 @@ void addEngine(std::ostream& out, const Profile& profile, const Profile::Engine&
     sum.flops += step.flops;
   }
   out << "\nengine " << engine.name << ": " << counted(engine.steps.size(), "step") << ", "
-      << fixed(sum.microseconds / 1e3, 3) << " ms, " << fixed(sum.flops / (sum.microseconds * 1e-6) / kGiga, 1)
+      << fixed(sum.microseconds / 1e3, 3) << " ms, " << fixed(ratio(sum.flops, sum.microseconds * 1e-6) / kGiga, 1)
       << " GFLOP/s\n";
   std::vector<size_t> order(engine.steps.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -84,8 +84,8 @@ void addEngine(std::ostream& out, const Profile& profile, const Profile::Engine&
     }
     const double seconds = step.microseconds * 1e-6;
     table.add({fixed(step.microseconds, 1), share(step.microseconds, sum.microseconds),
-               fixed(step.flops / seconds / kGiga, 1), fixed(100 * profile.shareOfPeak(step), 0, "%"),
-               fixed(step.bytes / seconds / kGiga, 1), fixed(100 * profile.shareOfBandwidth(step), 0, "%"),
+               fixed(ratio(step.flops, seconds) / kGiga, 1), fixed(100 * profile.shareOfPeak(step), 0, "%"),
+               fixed(ratio(step.bytes, seconds) / kGiga, 1), fixed(100 * profile.shareOfBandwidth(step), 0, "%"),
                step.name + " (" + step.family + (step.implementation.empty() ? "" : ", " + step.implementation) + ")",
                withoutPackageFolder(step.location)});
   }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -86,6 +88,7 @@ class SegmentEngines {
   ValueTypes types_;
   ExampleRuns examples_;
   std::vector<SegmentEngine> engines_;
+  std::map<std::vector<const torch::jit::Node*>, std::optional<Refusal>> timed_;  // segments, by their nodes
 };
 
 bool isStrict();

@@ -27,6 +27,10 @@ std::string number(double value) {
   return out.str();
 }
 
+double ratio(double part, double whole) {
+  return whole > 0 ? part / whole : 0;
+}
+
 std::string counted(size_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }

@@ -8,6 +8,7 @@ namespace torchtrt {
 
 std::string quoted(const std::string& text);                 // as JSON wants it
 std::string number(double value);                            // three decimals
+double ratio(double part, double whole);                     // 0 of nothing
 std::string counted(size_t count, const std::string& what);  // "1 node", "2 nodes"
 
 // A location whose file is an installed package's, by the package's own name: "torch/nn/modules/conv.py:548".

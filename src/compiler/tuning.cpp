@@ -5,7 +5,10 @@
 #include <cmath>
 #include <iomanip>
 #include <sstream>
+#include <utility>
 #include <vector>
+
+#include "compiler/median.h"
 
 namespace torchtrt::compiler {
 
@@ -31,12 +34,6 @@ double timed(const std::function<void()>& run, int times) {
   return secondsSince(start) / times;
 }
 
-double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 }  // namespace
 
 std::optional<Refusal> refuseIfSlower(const std::function<void()>& engine, const std::function<void()>& torch) {
@@ -51,8 +48,8 @@ std::optional<Refusal> refuseIfSlower(const std::function<void()>& engine, const
     of_engine.push_back(timed(engine, times));
     of_torch.push_back(timed(torch, times));
   }
-  const double engine_seconds = median(of_engine);
-  const double torch_seconds = median(of_torch);
+  const double engine_seconds = median(std::move(of_engine));
+  const double torch_seconds = median(std::move(of_torch));
   if (engine_seconds <= kSlower * torch_seconds) {
     return std::nullopt;
   }

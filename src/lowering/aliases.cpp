@@ -1,11 +1,12 @@
 #include "lowering/aliases.h"
 
-#include <utility>
+#include <set>
 #include <vector>
 
 #include <torch/script.h>
 
 #include "lowering/pass.h"
+#include "lowering/write_origins.h"
 
 namespace torchtrt::lowering {
 
@@ -17,60 +18,126 @@ using torch::jit::Node;
 using torch::jit::Value;
 namespace prim = torch::jit::prim;
 
-// While it lives, what a loop's body gives to the next trip is "that, or what this trip was given", which the analysis
-// then finds for the loop's results.
-class LoopsThatMayNotRun {
+// The analysis takes a branch for whatever its blocks give. So while this lives, values that loops carry are branches:
+// what a body gives is "that, or what this trip was given", and what a loop is given is "that, or what a trip may give
+// of what lies outside".
+class LoopsAsBranches {
  public:
-  explicit LoopsThatMayNotRun(Graph& graph) : graph_(graph) {
+  explicit LoopsAsBranches(Graph& graph) : graph_(graph) {
     add(graph.block());
   }
-  ~LoopsThatMayNotRun() {
+  ~LoopsAsBranches() {
     for (auto added = added_.rbegin(); added != added_.rend(); ++added) {
-      added->body->replaceOutput(added->output, added->given);
+      added->user->replaceInput(added->offset, added->given);
       added->branch->destroy();
       added->condition->destroy();
     }
   }
-  LoopsThatMayNotRun(const LoopsThatMayNotRun&) = delete;
-  LoopsThatMayNotRun& operator=(const LoopsThatMayNotRun&) = delete;
+  LoopsAsBranches(const LoopsAsBranches&) = delete;
+  LoopsAsBranches& operator=(const LoopsAsBranches&) = delete;
 
  private:
   struct Added {
-    Block* body;
-    size_t output;
+    Node* user;
+    size_t offset;
     Value* given;
     Node* condition;
     Node* branch;
   };
 
   void add(Block* block) {
-    for (Node* node : block->nodes()) {
+    for (Node* node : std::vector<Node*>(block->nodes().begin(), block->nodes().end())) {
       for (Block* inner : node->blocks()) {
         add(inner);
       }
       if (node->kind() == prim::Loop) {
-        addTo(*node->blocks().at(0));
+        addLoop(*node);
       }
     }
   }
 
-  // A body takes the trip's number and the carried values, and gives whether to go on and the carried values.
-  void addTo(Block& body) {
+  // A loop takes its number of trips, whether to begin, and the carried values; its body the trip's number and the
+  // carried values; a body gives whether to go on, and the carried values.
+  void addLoop(Node& loop) {
+    Block& body = *loop.blocks().at(0);
     for (size_t i = 1; i < body.outputs().size(); ++i) {
-      Value* given = body.outputs()[i];
-      Value* carried = body.inputs()[i];
-      if (given == carried || !isMutable(*given->type())) {
+      if (!isMutable(*body.outputs()[i]->type())) {
         continue;
       }
-      torch::jit::WithInsertPoint guard(body.return_node());
-      Node* condition = graph_.insertConstant(true)->node();
-      Node* branch = graph_.insertNode(graph_.create(prim::If, {condition->output()}, 1));
-      branch->addBlock()->registerOutput(given);
-      branch->addBlock()->registerOutput(carried);
-      branch->output()->setType(given->type());
-      body.replaceOutput(i, branch->output());
-      added_.push_back({&body, i, given, condition, branch});
+      std::set<Value*> outside;
+      std::set<const Value*> seen;
+      collectOutside(*body.outputs()[i], loop, outside, seen);
+      outside.erase(loop.input(i + 1));
+      for (Value* other : outside) {
+        replaceInput(loop, i + 1, *other);
+      }
+      if (body.outputs()[i] != body.inputs()[i]) {
+        replaceInput(*body.return_node(), i, *body.inputs()[i]);
+      }
     }
+  }
+
+  // Values outside of the loop that the value may be, or be a view of.
+  void collectOutside(Value& value, Node& loop, std::set<Value*>& outside, std::set<const Value*>& seen) {
+    if (!isMutable(*value.type()) || !seen.insert(&value).second) {
+      return;
+    }
+    Block& body = *loop.blocks().at(0);
+    Node& node = *value.node();
+    if (!isInside(node, body)) {
+      outside.insert(&value);
+    } else if (&node == body.param_node()) {
+      outside.insert(loop.input(value.offset() + 1));
+    } else if (node.kind() == prim::Param) {  // of a loop in the loop
+      collectOutside(*node.owningBlock()->owningNode()->input(value.offset() + 1), loop, outside, seen);
+    } else if (node.blocks().empty()) {
+      collectFromOperator(node, value.offset(), loop, outside, seen);
+    } else {
+      for (Block* inner : node.blocks()) {
+        const size_t first = node.kind() == prim::Loop ? 1 : 0;
+        collectOutside(*inner->outputs().at(value.offset() + first), loop, outside, seen);
+      }
+      if (node.kind() == prim::Loop) {
+        collectOutside(*node.input(value.offset() + 2), loop, outside, seen);
+      }
+    }
+  }
+
+  // An operator of ATen whose schema says so makes its result anew.
+  void collectFromOperator(Node& node, size_t offset, Node& loop, std::set<Value*>& outside,
+                           std::set<const Value*>& seen) {
+    const auto* schema = node.kind().is_aten() ? node.maybeSchema() : nullptr;
+    const bool is_new = schema != nullptr && offset < schema->returns().size() &&
+                        schema->returns()[offset].alias_info() == nullptr &&
+                        node.output(offset)->type()->isSubtypeOf(*c10::TensorType::get());
+    if (!is_new) {
+      for (Value* input : node.inputs()) {
+        collectOutside(*input, loop, outside, seen);
+      }
+    }
+  }
+
+  static bool isInside(const Node& node, const Block& body) {
+    for (const Block* block = node.owningBlock(); block != nullptr;) {
+      if (block == &body) {
+        return true;
+      }
+      const Node* owner = block->owningNode();
+      block = owner != nullptr ? owner->owningBlock() : nullptr;
+    }
+    return false;
+  }
+
+  void replaceInput(Node& user, size_t offset, Value& other) {
+    Value* given = user.input(offset);
+    torch::jit::WithInsertPoint guard(&user);
+    Node* condition = graph_.insertConstant(true)->node();
+    Node* branch = graph_.insertNode(graph_.create(prim::If, {condition->output()}, 1));
+    branch->addBlock()->registerOutput(given);
+    branch->addBlock()->registerOutput(&other);
+    branch->output()->setType(given->type());
+    user.replaceInput(offset, branch->output());
+    added_.push_back({&user, offset, given, condition, branch});
   }
 
   Graph& graph_;
@@ -80,8 +147,23 @@ class LoopsThatMayNotRun {
 }  // namespace
 
 torch::jit::AliasDb aliasesOf(const std::shared_ptr<Graph>& graph, bool is_frozen) {
-  const LoopsThatMayNotRun loops(*graph);
+  const LoopsAsBranches loops(*graph);
   return torch::jit::AliasDb(graph, is_frozen);
+}
+
+SecretAliases secretAliasesOf(Graph& graph) {
+  SecretAliases aliases;
+  forEachNode(graph.block(), [&](Node* node) {
+    if (!mayReturnOperand(*node)) {
+      return;
+    }
+    for (Value* input : node->inputs()) {
+      if (isMutable(*input->type())) {
+        aliases.emplace_back(input, node->output());
+      }
+    }
+  });
+  return aliases;
 }
 
 }  // namespace torchtrt::lowering

@@ -1,14 +1,20 @@
-// libtorch's alias analysis, with what it misses: a loop without a trip hands on the values that it was given, so that
-// its results may be those.
+// libtorch's alias analysis, with what it misses of loops: one without a trip hands on the values that it was given,
+// and from the second trip on a body is given what the trip before made of them.
 #pragma once
 
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include <torch/csrc/jit/ir/alias_analysis.h>
 
 namespace torchtrt::lowering {
 
-// Of the graph as it is; is_frozen: attributes are memory too.
+// Of the graph as it is; is_frozen: attributes are memory too. To be asked about values that the graph has now.
 torch::jit::AliasDb aliasesOf(const std::shared_ptr<torch::jit::Graph>& graph, bool is_frozen = false);
+
+// Operands and results that may be one tensor though no schema says so: mayReturnOperand of write_origins.h.
+using SecretAliases = std::vector<std::pair<torch::jit::Value*, torch::jit::Value*>>;
+SecretAliases secretAliasesOf(torch::jit::Graph& graph);
 
 }  // namespace torchtrt::lowering

@@ -77,6 +77,7 @@ const std::vector<Pass>& pipeline() {
   static const std::vector<Pass> passes = {
       {"inline-calls", "functions, methods, fork and wait become part of the graph", inlineCalls},
       {"erase-traced-shapes", "forgets what a trace recorded about its example inputs", eraseTracedShapes},
+      {"normalize-casts", "type_as becomes to, whose schema tells that it may give its operand", normalizeCasts},
       {"remove-exceptions", "drops branches that raise", removeExceptions},
       {"remove-warnings", "drops aten::warn and logs its text", removeWarnings},
       {"fold-identities", "computes `is` of a value with itself", foldIdentities},

@@ -98,13 +98,20 @@ class WriteTracer {
       const c10::AliasInfo* info = schema->arguments()[i].alias_info();
       if (info && info->isWrite()) {
         found = true;
-        follow(*node.input(i));
+        addWrite(*node.input(i));
       }
     }
     is_known_ &= found || !schema->is_mutable();
   }
 
-  // To where the object was made that this value is; of a tuple, to where its elements were.
+  // What is put into a list that was just made changes nothing else.
+  void addWrite(Value& value) {
+    if (value.node()->kind() != prim::ListConstruct) {
+      follow(value);
+    }
+  }
+
+  // To where the object was made that this value is; of a tuple or list, to where its elements were.
   void follow(Value& value) {
     if (!isMutable(*value.type()) || !seen_.insert(&value).second) {
       return;
@@ -123,7 +130,8 @@ class WriteTracer {
     } else if (node.kind() == prim::unchecked_cast || node.kind() == prim::TupleUnpack ||
                node.kind() == prim::TupleIndex || node.kind() == prim::TupleSlice) {
       follow(*node.input(0));
-    } else if (node.kind() == prim::TupleConstruct) {
+    } else if (node.kind() == prim::TupleConstruct || node.kind() == prim::ListConstruct ||
+               node.kind() == prim::DictConstruct) {
       followAll(node.inputs().vec());
     } else if (!isHarmless(node)) {  // the others of them make something new
       followOperator(node, value.offset());
@@ -215,19 +223,22 @@ class WriteTracer {
 
 bool mayReturnOperand(const Node& node) {
   static const std::set<std::string> kinds = {
-      "aten::dropout",        "aten::feature_dropout",   "aten::alpha_dropout",  "aten::feature_alpha_dropout",
-      "aten::type_as",        "aten::broadcast_tensors", "aten::meshgrid",       "aten::atleast_1d",
-      "aten::atleast_2d",     "aten::atleast_3d",        "aten::sum_to_size",    "aten::einsum",
-      "aten::_cast_Float",    "aten::_cast_Double",      "aten::_cast_Half",     "aten::_cast_Int",
-      "aten::_cast_Long",     "aten::_cast_Byte",        "aten::_cast_Char",     "aten::_cast_Short",
-      "aten::cartesian_prod", "aten::to_dense",          "aten::channel_shuffle"};
+      "aten::dropout",        "aten::feature_dropout",   "aten::alpha_dropout",   "aten::feature_alpha_dropout",
+      "aten::type_as",        "aten::broadcast_tensors", "aten::meshgrid",        "aten::atleast_1d",
+      "aten::atleast_2d",     "aten::atleast_3d",        "aten::sum_to_size",     "aten::einsum",
+      "aten::_cast_Float",    "aten::_cast_Double",      "aten::_cast_Half",      "aten::_cast_Int",
+      "aten::_cast_Long",     "aten::_cast_Byte",        "aten::_cast_Char",      "aten::_cast_Short",
+      "aten::cartesian_prod", "aten::to_dense",          "aten::channel_shuffle", "aten::conj_physical",
+      "aten::chain_matmul",   "aten::align_tensors",     "aten::_unsafe_view"};
   return kinds.count(node.kind().toQualString()) != 0;
 }
 
 bool makesMemory(const Value& value) {
   const Node& node = *value.node();
   const c10::FunctionSchema* schema = saysWhatItDoes(node) ? node.maybeSchema() : nullptr;
-  return schema && !mayReturnOperand(node) && value.offset() < schema->returns().size() &&
+  // What a list that an operator gives holds, slice's for one, may be what its operand holds.
+  const bool is_tensor = value.type()->isSubtypeOf(*c10::TensorType::get());
+  return is_tensor && schema && !mayReturnOperand(node) && value.offset() < schema->returns().size() &&
          !schema->returns()[value.offset()].alias_info();
 }
 

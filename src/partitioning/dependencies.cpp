@@ -5,6 +5,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "lowering/write_origins.h"
+
 namespace torchtrt::partitioning {
 
 using torch::jit::Block;
@@ -138,8 +140,8 @@ bool sharesWrittenMemory(const Node& node, const Roles& roles) {
   return std::any_of(node.outputs().begin(), node.outputs().end(), [&](const Value* output) {
     ValueSet written;
     roles.addWritten(output, written);
-    if (written.empty()) {
-      return false;
+    if (written.empty() || lowering::mayReturnOperand(node)) {
+      return !written.empty();
     }
     return std::any_of(node.inputs().begin(), node.inputs().end(), [&](const Value* input) {
       return aliases.mayContainAlias(const_cast<Value*>(input), const_cast<Value*>(output));

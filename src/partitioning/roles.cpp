@@ -4,8 +4,6 @@
 #include <set>
 #include <string>
 
-#include "lowering/aliases.h"
-
 namespace torchtrt::partitioning {
 
 using torch::jit::Block;
@@ -100,7 +98,7 @@ bool anyShapeWriter(const Block& block) {
 }
 
 // Tensors that the block's nodes write to.
-void addOperands(const Block& block, std::vector<const Value*>& operands) {
+void addOperands(const Block& block, std::vector<Value*>& operands) {
   for (const Node* node : block.nodes()) {
     const auto* schema = node->maybeSchema();
     for (size_t i = 0; schema != nullptr && i < schema->arguments().size(); ++i) {
@@ -137,13 +135,30 @@ const Node* ancestorIn(const Block& block, const Node& node) {
 }
 
 Roles::Roles(const std::shared_ptr<torch::jit::Graph>& graph)
-    : aliases_(lowering::aliasesOf(graph)), shapes_are_written_(anyShapeWriter(*graph->block())) {
+    : aliases_(lowering::aliasesOf(graph)),
+      secrets_(lowering::secretAliasesOf(*graph)),
+      shapes_are_written_(anyShapeWriter(*graph->block())) {
   addOperands(*graph->block(), operands_);
   addBlock(*graph->block());
 }
 
-// libtorch's analysis tells the writers of a list, not those of what is in it.
 void Roles::addWritten(const Value* value, torch::jit::ValueSet& written) const {
+  addWrittenByName(value, written);
+  if (operands_.empty() || !holdsTensors(value->type())) {
+    return;
+  }
+  for (const auto& [operand, result] : secrets_) {
+    if (aliases_.mayContainAlias(const_cast<Value*>(value), operand)) {
+      addWrittenByName(result, written);
+    }
+    if (aliases_.mayContainAlias(const_cast<Value*>(value), result)) {
+      addWrittenByName(operand, written);
+    }
+  }
+}
+
+// libtorch's analysis tells the writers of a list, not those of what is in it.
+void Roles::addWrittenByName(const Value* value, torch::jit::ValueSet& written) const {
   const bool has_writers = aliases_.hasWriters(value);
   if (has_writers) {
     written.insert(value);
@@ -153,12 +168,12 @@ void Roles::addWritten(const Value* value, torch::jit::ValueSet& written) const 
   }
   if (constructs(*value->node()) && !has_writers) {
     for (const Value* input : value->node()->inputs()) {
-      addWritten(input, written);
+      addWrittenByName(input, written);
     }
     return;
   }
-  for (const Value* operand : operands_) {
-    if (aliases_.mayContainAlias(const_cast<Value*>(value), const_cast<Value*>(operand))) {
+  for (Value* operand : operands_) {
+    if (aliases_.mayContainAlias(const_cast<Value*>(value), operand)) {
       written.insert(operand);
     }
   }

@@ -9,6 +9,7 @@
 #include <torch/csrc/jit/ir/alias_analysis.h>
 #include <torch/script.h>
 
+#include "lowering/aliases.h"
 #include "torchtrt/export.h"
 
 namespace torchtrt::partitioning {
@@ -47,10 +48,12 @@ class TORCHTRT_API Roles {
   bool isCarried(const torch::jit::Node& node) const;
   bool isOpener(const torch::jit::Node& node) const;
   bool isWritten(const torch::jit::Node& node) const;
+  void addWrittenByName(const torch::jit::Value* value, torch::jit::ValueSet& written) const;
   void addBlock(const torch::jit::Block& block);
 
   torch::jit::AliasDb aliases_;
-  std::vector<const torch::jit::Value*> operands_;  // of all writers
+  std::vector<torch::jit::Value*> operands_;  // of all writers
+  lowering::SecretAliases secrets_;
   bool shapes_are_written_ = false;
   std::unordered_map<const torch::jit::Node*, Role> roles_;
   mutable std::unordered_map<const torch::jit::Node*, std::vector<torch::jit::Value*>> needs_;

@@ -161,6 +161,10 @@ void PackedWeights::setTuned(PackedConstant tuned) {
 }
 
 PackedWeights::Shared PackedWeights::in(const dnnl::memory::desc& layout, int threads, bool& made) const {
+  if (layout == tuned_->desc) {
+    made = false;
+    return tuned_;
+  }
   const std::lock_guard lock(mutex_);
   std::erase_if(others_, [](const std::weak_ptr<const PackedConstant>& other) { return other.expired(); });
   for (const std::weak_ptr<const PackedConstant>& other : others_) {

@@ -65,6 +65,15 @@ const char* scatterOf(const Node& view) {
   return of_tensor ? found->second : nullptr;
 }
 
+// No two elements are at one place. Those of expand and unfold may be: a write to a part of them shows in other parts.
+bool hasElementsApart(const Value& value) {
+  static const std::set<std::string> views = {"aten::reshape",   "aten::slice",     "aten::select",   "aten::narrow",
+                                              "aten::permute",   "aten::transpose", "aten::t",        "aten::squeeze",
+                                              "aten::unsqueeze", "aten::flatten",   "aten::unflatten"};
+  return makesMemory(value) ||
+         (views.count(value.node()->kind().toQualString()) != 0 && hasElementsApart(*value.node()->input(0)));
+}
+
 // Answered alike before and after any write to elements.
 bool asksForType(const Node& node) {
   static const std::set<std::string> kinds = {"prim::dtype", "prim::device", "prim::layout", "aten::size",
@@ -133,7 +142,7 @@ void collectValues(torch::jit::Block* block, std::vector<Value*>* values) {
 class TensorFunctionalizer {
  public:
   explicit TensorFunctionalizer(GraphPtr graph)
-      : graph_(std::move(graph)), aliases_(aliasesOf(graph_)), roots_(*graph_) {
+      : graph_(std::move(graph)), aliases_(aliasesOf(graph_)), secrets_(secretAliasesOf(*graph_)), roots_(*graph_) {
     collectValues(graph_->block(), &values_);
     std::erase_if(values_, [](const Value* value) { return !isMutable(*value->type()); });
   }
@@ -162,11 +171,22 @@ class TensorFunctionalizer {
            });
   }
 
+  // Apart from what mayBeNamedOtherwise() says of the value itself.
+  bool hasSecretName(Value* mutated) {
+    return std::any_of(secrets_.begin(), secrets_.end(), [&](const auto& secret) {
+      return secret.second != mutated &&
+             (aliases_.mayContainAlias(mutated, secret.first) || aliases_.mayContainAlias(mutated, secret.second));
+    });
+  }
+
   // Nobody may see the write but through the mutated value itself: no other value that may share its memory is read
   // afterwards, and none belongs to the caller, a constant, or another block.
   bool writeIsPrivate(Node* node, Value* mutated, const std::set<const Value*>& views = {}) {
     if (isOwnedElsewhere(mutated) || mayBeNamedOtherwise(*mutated) ||
         mutated->node()->owningBlock() != node->owningBlock()) {
+      return false;
+    }
+    if (hasSecretName(mutated)) {
       return false;
     }
     if (hasOneName(node, mutated, views)) {
@@ -211,6 +231,9 @@ class TensorFunctionalizer {
     aliases_.replaceWithNewValue(written, result);
     std::replace(values_.begin(), values_.end(), written, result);
     roots_.replace(written, result);
+    for (auto& [operand, given] : secrets_) {
+      operand = operand == written ? result : operand;
+    }
     node->destroy();
     return true;
   }
@@ -227,7 +250,8 @@ class TensorFunctionalizer {
       views.push_back(whole->node());
       whole = whole->node()->input(0);
     }
-    if (views.empty() || node->output()->hasUses() || !writeIsPrivate(node, whole, taken)) {
+    if (views.empty() || node->output()->hasUses() || !hasElementsApart(*whole) ||
+        !writeIsPrivate(node, whole, taken)) {
       return false;
     }
     Node* functional = functionalForm(*graph_, *node);
@@ -268,6 +292,7 @@ class TensorFunctionalizer {
   GraphPtr graph_;
   AliasDb aliases_;
   std::vector<Value*> values_;
+  SecretAliases secrets_;
   MemoryRoots roots_;
 };
 

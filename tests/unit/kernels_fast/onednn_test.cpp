@@ -34,6 +34,12 @@ TEST_F(PackedWeightsTest, KeepsTheLayoutToTuneFor) {
   EXPECT_EQ(read(*weights_.tuned()), (std::vector<float>{0, 3, 1, 4, 2, 5}));
 }
 
+TEST_F(PackedWeightsTest, PacksNothingAgainForTheLayoutToTuneFor) {
+  bool made = true;
+  EXPECT_EQ(weights_.in(describe({2, 3}, {1, 2}), 1, made), weights_.tuned());
+  EXPECT_FALSE(made);
+}
+
 TEST_F(PackedWeightsTest, PacksAgainOnceForAllWhoHoldALayout) {
   bool made = false;
   const PackedWeights::Shared rows = weights_.in(describe({2, 3}, {3, 1}), 1, made);

@@ -57,6 +57,37 @@ graph(%x : Tensor, %n : int):
   EXPECT_TRUE(mayAlias("y", "x"));
 }
 
+TEST_F(Aliases, TheSecondTripIsGivenWhatTheFirstMade) {
+  parse(R"IR(
+graph(%x : Tensor, %other : Tensor, %n : int):
+  %yes : bool = prim::Constant[value=1]()
+  %zero : int = prim::Constant[value=0]()
+  %first : Tensor = aten::relu(%x)
+  %y : Tensor, %z : Tensor = prim::Loop(%n, %yes, %first, %first)
+    block0(%i : int, %a : Tensor, %b : Tensor):
+      %row : Tensor = aten::select(%other, %zero, %zero)
+      %fresh : Tensor = aten::relu(%other)
+      -> (%yes, %row, %fresh)
+  return (%y, %z))IR");
+  EXPECT_TRUE(mayAlias("a", "first"));
+  EXPECT_TRUE(mayAlias("a", "other"));
+  EXPECT_TRUE(mayAlias("y", "other"));
+  EXPECT_FALSE(mayAlias("b", "other"));
+}
+
+TEST_F(Aliases, ValuesThatTradePlaces) {
+  parse(R"IR(
+graph(%x : Tensor, %other : Tensor, %n : int):
+  %yes : bool = prim::Constant[value=1]()
+  %y : Tensor, %z : Tensor = prim::Loop(%n, %yes, %x, %other)
+    block0(%i : int, %a : Tensor, %b : Tensor):
+      -> (%yes, %b, %a)
+  return (%y, %z))IR");
+  EXPECT_TRUE(mayAlias("a", "other"));
+  EXPECT_TRUE(mayAlias("b", "x"));
+  EXPECT_TRUE(mayAlias("z", "x"));
+}
+
 TEST_F(Aliases, LoopsInsideOfLoops) {
   parse(R"IR(
 graph(%x : Tensor, %n : int):

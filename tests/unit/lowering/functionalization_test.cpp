@@ -215,6 +215,21 @@ graph(%x : Tensor, %y : Tensor):
   return (%out))");
 }
 
+// einsum of one operand may be a view of it, which no schema says.
+TEST(FunctionalizeTensors, WhatAResultMayBeInSecretStays) {
+  expectUnchanged("functionalize-tensors", R"(
+graph(%x : Tensor):
+  %one : int = prim::Constant[value=1]()
+  %none : NoneType = prim::Constant()
+  %turned : str = prim::Constant[value="ij->ji"]()
+  %fresh : Tensor = aten::sigmoid(%x)
+  %operands : Tensor[] = prim::ListConstruct(%fresh)
+  %view : Tensor = aten::einsum(%turned, %operands, %none)
+  %written : Tensor = aten::add_(%fresh, %one, %one)
+  %out : Tensor = aten::neg(%view)
+  return (%out))");
+}
+
 // Without a trip it is the caller's tensor that is written to.
 TEST(FunctionalizeTensors, WhatALoopMayHandOnStays) {
   expectUnchanged("functionalize-tensors", R"(
@@ -257,6 +272,20 @@ graph(%x : Tensor, %y : Tensor):
   %new_rows : Tensor = aten::select_scatter(%rows, %typed, %one, %zero)
   %whole : Tensor = aten::slice_scatter(%fresh, %new_rows, %zero, %one, %none, %one)
   %out : Tensor = aten::neg(%whole)
+  return (%out))");
+}
+
+// All rows are one row of memory.
+TEST(FunctionalizeTensors, PartsOfWhatIsExpandedStay) {
+  expectUnchanged("functionalize-tensors", R"(
+graph(%x : Tensor, %y : Tensor, %sizes : int[]):
+  %zero : int = prim::Constant[value=0]()
+  %no : bool = prim::Constant[value=0]()
+  %fresh : Tensor = aten::sigmoid(%x)
+  %rows : Tensor = aten::expand(%fresh, %sizes, %no)
+  %row : Tensor = aten::select(%rows, %zero, %zero)
+  %written : Tensor = aten::copy_(%row, %y, %no)
+  %out : Tensor = aten::neg(%rows)
   return (%out))");
 }
 

@@ -200,12 +200,15 @@ TEST(LowerModule, WritesThatReachAWeightMakeItState) {
            "(x if n > 1 else self.weight).add_(1)",
            "(x, self.weight)[1].add_(1)",
            "[self.weight, x][0].add_(1)",
+           "[self.weight, x][0:][0].add_(1)",
+           "([self.weight] + [x])[0].add_(1)",
            "{'a': self.weight}['a'].add_(1)",
            "torch.add(x, 1, out=self.weight)",
        }) {
     expectWeightIsState(true, std::string("  ") + write + "\n  return x + self.weight\n");
   }
   expectWeightIsState(true, "  self.counter = self.weight\n  self.counter.add_(1)\n  return x + self.weight\n");
+  expectWeightIsState(true, "  self.weights = [self.weight]\n  self.weights[0].add_(1)\n  return x + self.weight\n");
   expectWeightIsState(true,
                       "  self.weights.append(self.weight)\n  self.weights[1].add_(1)\n  return x + self.weight\n");
   expectWeightIsState(true, R"(

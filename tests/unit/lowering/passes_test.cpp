@@ -23,6 +23,27 @@ graph(%x : Tensor):
   %out : Tensor = aten::relu(%x)
   return (%out))";
 
+TEST(NormalizeCasts, TypeAsBecomesWhatTellsThatItMayBeItsOperand) {
+  expectPass("normalize-casts", R"(
+graph(%x : Tensor, %y : Tensor):
+  %out : Tensor = aten::type_as(%x, %y)
+  return (%out))",
+             R"(
+graph(%x : Tensor, %y : Tensor):
+  %no : bool = prim::Constant[value=0]()
+  %none : NoneType = prim::Constant()
+  %out : Tensor = aten::to(%x, %y, %no, %no, %none)
+  return (%out))");
+}
+
+TEST(NormalizeCasts, OtherCastsStay) {
+  expectUnchanged("normalize-casts", R"(
+graph(%x : Tensor, %y : Tensor):
+  %sizes : Tensor = aten::expand_as(%x, %y)
+  %out : Tensor = aten::view_as(%sizes, %y)
+  return (%out))");
+}
+
 TEST(BranchOnAttentionArguments, MaskAndCausalityThatARunDecidesMakeFourNodes) {
   expectPass("branch-on-attention-arguments", R"(
 graph(%q : Tensor, %mask : Tensor?, %causal : bool):
