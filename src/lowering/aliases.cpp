@@ -1,5 +1,6 @@
 #include "lowering/aliases.h"
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -157,10 +158,13 @@ SecretAliases secretAliasesOf(Graph& graph) {
     if (!mayReturnOperand(*node)) {
       return;
     }
-    for (Value* input : node->inputs()) {
-      if (isMutable(*input->type())) {
-        aliases.emplace_back(input, node->output());
-      }
+    // The operand, or the list of operands, comes first; those behind it say of what type or size the result is.
+    const auto inputs = node->inputs();
+    const auto operand =
+        std::find_if(inputs.begin(), inputs.end(), [](const Value* input) { return isMutable(*input->type()); });
+    const bool has_one_name = operand != inputs.end() && (*operand)->uses().size() == 1 && makesMemory(**operand);
+    if (operand != inputs.end() && !has_one_name) {
+      aliases.emplace_back(*operand, node->output());
     }
   });
   return aliases;

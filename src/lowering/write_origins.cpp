@@ -237,8 +237,9 @@ bool makesMemory(const Value& value) {
   const Node& node = *value.node();
   const c10::FunctionSchema* schema = saysWhatItDoes(node) ? node.maybeSchema() : nullptr;
   // What a list that an operator gives holds, slice's for one, may be what its operand holds.
-  const bool is_tensor = value.type()->isSubtypeOf(*c10::TensorType::get());
-  return is_tensor && schema && !mayReturnOperand(node) && value.offset() < schema->returns().size() &&
+  const auto held = value.type()->containedTypes();
+  const bool holds_memory = std::any_of(held.begin(), held.end(), [](const auto& type) { return isMutable(*type); });
+  return !holds_memory && schema && !mayReturnOperand(node) && value.offset() < schema->returns().size() &&
          !schema->returns()[value.offset()].alias_info();
 }
 

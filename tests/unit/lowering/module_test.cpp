@@ -191,6 +191,15 @@ TEST(LowerModule, WritesToFreshTensorsLeaveWeightsAlone) {
   expectWeightIsState(false, "  kept = [self.weight]\n  kept.append(x)\n  x.add_(1)\n  return x + self.weight\n");
 }
 
+TEST(LowerModule, CopiesOfListsOfNumbersAreTheirOwn) {
+  Module module = makeModule("def ignore(self, x):\n  return x\n");
+  module.register_attribute("sizes", c10::ListType::ofInts(), c10::List<int64_t>({2, 3}));
+  module.define("def forward(self, x):\n  sizes = self.sizes.copy()\n  sizes[0] = 1\n  return x.reshape(sizes)\n");
+  LoweringOptions options = kVerified;
+  options.keep_state = true;
+  EXPECT_EQ(textOf(*lower(module, "forward", options).graph).find("GetAttr"), std::string::npos);
+}
+
 TEST(LowerModule, WritesThatReachAWeightMakeItState) {
   for (const char* write : {
            "self.weight.view(-1)[1:3].zero_()",
