@@ -76,6 +76,7 @@ void runPipeline(const GraphPtr& graph, const LoweringOptions& options) {
 const std::vector<Pass>& pipeline() {
   static const std::vector<Pass> passes = {
       {"inline-calls", "functions, methods, fork and wait become part of the graph", inlineCalls},
+      {"sink-constructions", "lists and tuples are made right before what reads them", sinkConstructions},
       {"erase-traced-shapes", "forgets what a trace recorded about its example inputs", eraseTracedShapes},
       {"normalize-casts", "type_as becomes to, whose schema tells that it may give its operand", normalizeCasts},
       {"remove-exceptions", "drops branches that raise", removeExceptions},
@@ -86,6 +87,7 @@ const std::vector<Pass>& pipeline() {
       {"fold-unrolled-constants", "computes what unrolling made constant", foldConstants},
       {"remove-dropout", "drops dropout with train=False", removeDropout},
       {"functionalize-lists", "writes to lists become the construction of the next list", functionalizeLists},
+      {"sink-new-constructions", "those that took the place of writes to lists too", sinkConstructions},
       {"functionalize-tensors", "in-place operators become functional ones where provably the same",
        functionalizeTensors},
       {"branch-on-attention-arguments", "attention whose mask or causality a run decides becomes one node for each",

@@ -67,6 +67,7 @@ class AttributeFreezer {
       resolveObjects();
       collectWritten();
       changed = replaceReads();
+      sinkConstructions(graph_);  // or the next lines drop writes that show
       torch::jit::ConstantPropagation(graph_);
       torch::jit::EliminateDeadCode(graph_);
     }

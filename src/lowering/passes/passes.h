@@ -27,6 +27,7 @@ bool unrollLoops(const GraphPtr& graph);                 // with a constant numb
 bool branchOnAttentionArguments(const GraphPtr& graph);  // whether there is a mask, a causal one, where a run decides
 bool removeDropout(const GraphPtr& graph);               // where train is false
 bool functionalizeLists(const GraphPtr& graph);          // append, item assignment, ... on lists that have one name
+bool sinkConstructions(const GraphPtr& graph);           // lists and tuples to right before what reads them
 bool functionalizeTensors(const GraphPtr& graph);        // relu_, add_, ... where nobody can see the difference
 bool lowerTuples(const GraphPtr& graph);
 bool simplify(const GraphPtr& graph);              // libtorch's peepholes that need no shapes
