@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "lowering/pass.h"
 
@@ -241,6 +242,10 @@ bool makesMemory(const Value& value) {
   const bool holds_memory = std::any_of(held.begin(), held.end(), [](const auto& type) { return isMutable(*type); });
   return !holds_memory && schema && !mayReturnOperand(node) && value.offset() < schema->returns().size() &&
          !schema->returns()[value.offset()].alias_info();
+}
+
+bool readsByStrides(const Node& node) {
+  return std::string_view(node.kind().toQualString()).starts_with("aten::as_strided");
 }
 
 std::optional<std::set<const Value*>> writtenReads(Graph& graph, const std::vector<Value*>& further) {

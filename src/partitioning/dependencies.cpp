@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
 #include <unordered_map>
 
 #include "lowering/write_origins.h"
@@ -48,26 +47,12 @@ void addTouched(const Node& node, const Roles& roles, ValueSet& touched) {
   }
 }
 
-// Never a view or the operand itself, for any arguments. libtorch takes what is put into a list afterwards for memory
-// that may be anything that has been in one, so what writes to one element would seem to write to all of this.
+// libtorch takes what is put into a list afterwards for memory that may be anything that has been in one, so what
+// writes to one element would seem to write to all that was made for the list.
 bool givesNewMemory(const Node& node) {
-  static const std::set<std::string> kinds = {"aten::conv1d",
-                                              "aten::conv2d",
-                                              "aten::conv3d",
-                                              "aten::conv_transpose1d",
-                                              "aten::conv_transpose2d",
-                                              "aten::conv_transpose3d",
-                                              "aten::linear",
-                                              "aten::matmul",
-                                              "aten::mm",
-                                              "aten::bmm",
-                                              "aten::baddbmm",
-                                              "aten::batch_norm",
-                                              "aten::layer_norm",
-                                              "aten::group_norm",
-                                              "aten::relu",
-                                              "aten::scaled_dot_product_attention"};
-  return kinds.count(node.kind().toQualString()) != 0;
+  const auto outputs = node.outputs();
+  return std::all_of(outputs.begin(), outputs.end(),
+                     [](const Value* output) { return lowering::makesMemory(*output); });
 }
 
 }  // namespace

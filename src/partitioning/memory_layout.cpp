@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "lowering/write_origins.h"
 #include "partitioning/roles.h"
 
 namespace torchtrt::partitioning {
@@ -17,12 +18,6 @@ using torch::jit::Value;
 namespace prim = torch::jit::prim;
 
 using Kinds = std::set<std::string>;
-
-bool looksAtLayout(const Node& node) {
-  static const Kinds kinds = {"aten::as_strided", "aten::as_strided_", "aten::as_strided_copy",
-                              "aten::as_strided_scatter"};
-  return kinds.count(node.kind().toQualString()) != 0;
-}
 
 // Row by row without gaps in PyTorch as in engines, whatever the operands' layouts are.
 bool isLaidOutAlike(const Node& node) {
@@ -38,7 +33,7 @@ class LayoutWalk {
  public:
   void start(const Block& block) {
     for (const Node* node : block.nodes()) {
-      if (looksAtLayout(*node)) {
+      if (lowering::readsByStrides(*node)) {
         follow(*node->input(0));
       }
       for (const Block* inner : node->blocks()) {

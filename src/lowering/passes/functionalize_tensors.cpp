@@ -115,16 +115,6 @@ bool isOwnedElsewhere(const Value* value) {
   return kind == prim::Param || kind == prim::Constant || kind == prim::GetAttr;
 }
 
-// What type_as and its like give may be their operand, which schemas keep to themselves.
-bool mayBeNamedOtherwise(const Value& value) {
-  const Node& node = *value.node();
-  if (!mayReturnOperand(node)) {
-    return false;
-  }
-  const Value* operand = node.input(0);
-  return operand->uses().size() != 1 || !makesMemory(*operand);
-}
-
 void collectValues(torch::jit::Block* block, std::vector<Value*>* values) {
   for (Value* input : block->inputs()) {
     values->push_back(input);
@@ -171,22 +161,17 @@ class TensorFunctionalizer {
            });
   }
 
-  // Apart from what mayBeNamedOtherwise() says of the value itself.
+  // What type_as and its like give may be their operand, which schemas keep to themselves.
   bool hasSecretName(Value* mutated) {
     return std::any_of(secrets_.begin(), secrets_.end(), [&](const auto& secret) {
-      return secret.second != mutated &&
-             (aliases_.mayContainAlias(mutated, secret.first) || aliases_.mayContainAlias(mutated, secret.second));
+      return aliases_.mayContainAlias(mutated, secret.first) || aliases_.mayContainAlias(mutated, secret.second);
     });
   }
 
   // Nobody may see the write but through the mutated value itself: no other value that may share its memory is read
   // afterwards, and none belongs to the caller, a constant, or another block.
   bool writeIsPrivate(Node* node, Value* mutated, const std::set<const Value*>& views = {}) {
-    if (isOwnedElsewhere(mutated) || mayBeNamedOtherwise(*mutated) ||
-        mutated->node()->owningBlock() != node->owningBlock()) {
-      return false;
-    }
-    if (hasSecretName(mutated)) {
+    if (isOwnedElsewhere(mutated) || hasSecretName(mutated) || mutated->node()->owningBlock() != node->owningBlock()) {
       return false;
     }
     if (hasOneName(node, mutated, views)) {

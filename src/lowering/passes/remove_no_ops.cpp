@@ -7,6 +7,7 @@
 #include "lowering/aliases.h"
 #include "lowering/pass.h"
 #include "lowering/passes/passes.h"
+#include "lowering/write_origins.h"
 
 namespace torchtrt::lowering {
 namespace {
@@ -36,20 +37,12 @@ bool copyIsInvisible(Node& node, const torch::jit::AliasDb& aliases, const torch
   return !aliases.hasWriters(node.input(0)) && !aliases.hasWriters(node.output()) && !escapes(node.output(), graph);
 }
 
-// Whether something reads memory by strides, so that a copy that lays it out anew is no copy.
-bool looksAtLayout(const GraphPtr& graph) {
-  bool looks = false;
-  forEachNode(graph->block(), [&](Node* node) {
-    looks |= std::string_view(node->kind().toQualString()).starts_with("aten::as_strided");
-  });
-  return looks;
-}
-
 }  // namespace
 
 bool removeNoOps(const GraphPtr& graph) {
   const torch::jit::AliasDb aliases = aliasesOf(graph);
-  const bool copies_matter = looksAtLayout(graph);
+  bool copies_matter = false;  // where something reads by strides, a copy that lays its operand out anew is none
+  forEachNode(graph->block(), [&](Node* node) { copies_matter |= readsByStrides(*node); });
   std::vector<Node*> removed;
   forEachNode(graph->block(), [&](Node* node) {
     const bool view = isOneOf(kViews, *node);
