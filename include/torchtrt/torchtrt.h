@@ -7,4 +7,5 @@
 #include "torchtrt/options.h"
 #include "torchtrt/profile.h"
 #include "torchtrt/runtime.h"
+#include "torchtrt/verify.h"
 #include "torchtrt/version.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <pybind11/pybind11.h>
+#include <torch/script.h>
 
 #include "torchtrt/rewriting.h"
 
@@ -15,9 +16,13 @@ void addInput(pybind11::module_& module);
 void addCompileSpec(pybind11::module_& module);
 void addReport(pybind11::module_& module);
 void addProfile(pybind11::module_& module);
+void addVerification(pybind11::module_& module);
 void addFunctions(pybind11::module_& module);
 void addNetwork(pybind11::module_& module);
 void addRewriting(pybind11::module_& module);
+
+// What the module's forward takes, as its schema wants it.
+torch::jit::Stack argumentsOf(const torch::jit::Module& script, const pybind11::tuple& arguments);
 
 rewriting::NetworkRewriter pythonRewriter(const pybind11::function& body);
 

@@ -8,6 +8,7 @@ PYBIND11_MODULE(_torchtrt, module) {
   addCompileSpec(module);
   addReport(module);
   addProfile(module);
+  addVerification(module);
   addFunctions(module);
   addNetwork(module);
   addRewriting(module);

@@ -9,6 +9,14 @@ namespace py = pybind11;
 
 namespace torchtrt::bindings {
 
+torch::jit::Stack argumentsOf(const torch::jit::Module& script, const py::tuple& arguments) {
+  torch::jit::Stack inputs =
+      torch::jit::createStackForSchema(script.get_method("forward").function().getSchema(),
+                                       torch::jit::tuple_slice(arguments), py::kwargs(), script._ivalue());
+  inputs.erase(inputs.begin());  // the module
+  return inputs;
+}
+
 void addProfile(py::module_& module) {
   py::class_<Profile> profile(module, "Profile");
   py::class_<Profile::Step>(profile, "Step")
@@ -44,10 +52,7 @@ void addProfile(py::module_& module) {
   module.def(
       "profile_module",
       [](const torch::jit::Module& script, const py::tuple& arguments, int calls) {
-        torch::jit::Stack inputs =
-            torch::jit::createStackForSchema(script.get_method("forward").function().getSchema(),
-                                             torch::jit::tuple_slice(arguments), py::kwargs(), script._ivalue());
-        inputs.erase(inputs.begin());  // the module
+        const torch::jit::Stack inputs = argumentsOf(script, arguments);
         const py::gil_scoped_release release;
         return ts::profile(script, inputs, calls);
       },

@@ -28,6 +28,7 @@ _HOME = {
     "report": "_compile",
     "set_device": "_compile",
     "translated_errors": "_errors",
+    "verify": "_verify",
 }
 _MODULES = ["functional", "graph_rewriting", "logging", "network", "runtime", "ts"]
 

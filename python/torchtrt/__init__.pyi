@@ -192,6 +192,36 @@ class Profile:
     def to_text(self, most: int = 20) -> str: ...
     def to_json(self) -> str: ...
 
+class Verification:
+    class Deviation:
+        relative: float
+        ulps: float
+        allowed: float
+        difference: str
+
+    class Segment:
+        name: str
+        location: str
+        nodes: list[str]
+        calls: int
+        was_compared: bool
+        deviation: Verification.Deviation
+        engine_milliseconds: float
+        torch_milliseconds: float
+        culprit: str
+        note: str
+    threads: int
+    calls: int
+    torch_milliseconds: float
+    engine_milliseconds: float
+    outputs: Verification.Deviation
+    segments: list[Verification.Segment]
+    agrees: bool
+    first: Verification.Segment | None
+    worst: Verification.Segment | None
+    verdict: str
+    def to_json(self) -> str: ...
+
 def compile(
     module: _Source,
     ir: str = "default",
@@ -222,6 +252,9 @@ def compile(
     torch_executed_modules: Sequence[str] | None = None,
 ) -> torch.jit.ScriptModule: ...
 def profile(module: torch.jit.ScriptModule, inputs: Sequence[Any], calls: int = 20) -> Profile: ...
+def verify(
+    module: torch.nn.Module | torch.jit.ScriptModule, compiled: torch.jit.ScriptModule, inputs: Sequence[Any], calls: int = 20
+) -> Verification: ...
 def report(compiled: torch.jit.ScriptModule) -> Report: ...
 def convert_method_to_trt_engine(
     module: torch.nn.Module | torch.jit.ScriptModule,

@@ -1,6 +1,5 @@
 // The two forms of torchtrt::Profile.
 #include <algorithm>
-#include <iomanip>
 #include <numeric>
 #include <sstream>
 
@@ -12,44 +11,6 @@ namespace torchtrt {
 namespace {
 
 constexpr double kGiga = 1e9;
-
-// Rows of cells: columns of numbers stand at the right, those of text, which follow, at the left.
-class Table {
- public:
-  explicit Table(size_t numbers) : numbers_(numbers) {}
-  void add(std::vector<std::string> cells) {
-    rows_.push_back(std::move(cells));
-  }
-
-  void print(std::ostream& out) const {
-    std::vector<size_t> widths;
-    for (const std::vector<std::string>& row : rows_) {
-      widths.resize(std::max(widths.size(), row.size()));
-      for (size_t i = 0; i < row.size(); ++i) {
-        widths[i] = std::max(widths[i], row[i].size());
-      }
-    }
-    for (const std::vector<std::string>& row : rows_) {
-      std::string line;
-      for (size_t i = 0; i < row.size(); ++i) {
-        const std::string gap(widths[i] - row[i].size(), ' ');
-        line += "  " + (i < numbers_ ? gap + row[i] : row[i] + gap);
-      }
-      line.erase(line.find_last_not_of(' ') + 1);
-      out << line << "\n";
-    }
-  }
-
- private:
-  size_t numbers_;
-  std::vector<std::vector<std::string>> rows_;
-};
-
-std::string fixed(double value, int decimals, const char* unit = "") {
-  std::ostringstream out;
-  out << std::fixed << std::setprecision(decimals) << value << unit;
-  return out.str();
-}
 
 std::string share(double part, double whole) {
   return whole > 0 ? fixed(100 * part / whole, 1, "%") : "";

@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include <torch/csrc/jit/runtime/graph_executor.h>
-#include <torch/csrc/jit/runtime/interpreter.h>
 
 #include "base/logging.h"
+#include "compiler/bisection.h"
 #include "compiler/kept_segment.h"
 #include "compiler/tuning.h"
 #include "compiler/validation.h"
@@ -41,20 +41,6 @@ void failUsers(const partitioning::Roles& roles, const Segment& segment, const V
       failures.emplace(node, refusal);
     }
   }
-}
-
-torch::jit::Stack interpret(const Segment& segment, torch::jit::Stack stack) {
-  const torch::jit::Code code(segment.graph, "expected");
-  torch::jit::InterpreterState(code).run(stack);
-  return stack;
-}
-
-// Whether its elements are whatever was in memory: there is nothing to compare.
-bool hasAnyElements(const Value& value) {
-  static const std::unordered_set<c10::Symbol> kinds = {torch::jit::aten::empty, torch::jit::aten::empty_like,
-                                                        torch::jit::aten::new_empty, torch::jit::aten::empty_strided,
-                                                        torch::jit::aten::new_empty_strided};
-  return kinds.count(value.node()->kind()) != 0;
 }
 
 }  // namespace
@@ -234,13 +220,7 @@ const Node* SegmentEngines::firstFailing(const Segment& segment, const Test& tes
       return true;
     }
   };
-  size_t passes = 0;
-  size_t breaks = segment.nodes.size();
-  while (breaks - passes > 1) {
-    const size_t middle = passes + (breaks - passes) / 2;
-    (fails(middle) ? breaks : passes) = middle;
-  }
-  return segment.nodes[breaks - 1];
+  return segment.nodes[leastFailing(segment.nodes.size(), fails) - 1];
 }
 
 // Segment by segment on the samples, engines beside PyTorch. What is inside of branches and loops is compared with
@@ -263,7 +243,7 @@ Failures SegmentEngines::validate(const Partition& partition) {
       }
       inputs.push_back(known->second);
     }
-    const torch::jit::Stack expected = interpret(segment, inputs);
+    const torch::jit::Stack expected = interpret(segment.graph, inputs);
     const auto made = std::find_if(engines_.begin(), engines_.end(),
                                    [&](const SegmentEngine& engine) { return engine.segment == &segment; });
     if (made != engines_.end()) {
@@ -272,7 +252,7 @@ Failures SegmentEngines::validate(const Partition& partition) {
         for (const Value* input : part.inputs) {
           tensors.push_back(values.at(input).toTensor());
         }
-        const torch::jit::Stack wanted = interpret(part, {tensors.begin(), tensors.end()});
+        const torch::jit::Stack wanted = interpret(part.graph, {tensors.begin(), tensors.end()});
         const auto holder = c10::intrusive_ptr<runtime::Engine>::reclaim_copy(const_cast<runtime::Engine*>(&engine));
         try {
           const std::vector<at::Tensor> got = runtime::executeEngine(tensors, holder);

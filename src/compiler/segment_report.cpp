@@ -17,12 +17,6 @@ namespace {
 constexpr const char* kEngine = "engine";
 constexpr const char* kTorch = "torch";
 
-std::string describe(const torch::jit::Node& node) {
-  const Location location = conversion::util::locationOf(node);
-  const std::string where = toString(location);
-  return std::string(node.kind().toQualString()) + (where.empty() ? "" : " # " + where);
-}
-
 std::string describe(const engine::BindingInfo& binding) {
   std::string dims;
   for (const std::string& dim : binding.dims) {
@@ -61,7 +55,7 @@ class Reporter {
     entry.index = index;
     entry.target = segment.target == Target::kEngine ? kEngine : kTorch;
     for (const torch::jit::Node* node : segment.nodes) {
-      entry.nodes.push_back(describe(*node));
+      entry.nodes.push_back(compiler::describe(*node));
       const Verdict& verdict = *verdicts_.at(node);
       const std::string reason = verdict.refusal ? verdict.refusal->reason : "";
       if (!reason.empty() && std::find(entry.reasons.begin(), entry.reasons.end(), reason) == entry.reasons.end()) {
@@ -109,6 +103,12 @@ class Reporter {
 };
 
 }  // namespace
+
+std::string describe(const torch::jit::Node& node) {
+  const Location location = conversion::util::locationOf(node);
+  const std::string where = toString(location);
+  return std::string(node.kind().toQualString()) + (where.empty() ? "" : " # " + where);
+}
 
 Report reportOf(const std::string& what, const Partition& partition, const std::vector<SegmentEngine>& engines,
                 const PhaseClock& clock) {

@@ -11,6 +11,9 @@
 
 namespace torchtrt::compiler {
 
+// "aten::relu # model.py:5:8 (layer1.0)".
+std::string describe(const torch::jit::Node& node);
+
 Report reportOf(const std::string& what, const partitioning::Partition& partition,
                 const std::vector<SegmentEngine>& engines, const PhaseClock& clock);
 

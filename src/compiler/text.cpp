@@ -1,5 +1,6 @@
 #include "compiler/text.h"
 
+#include <algorithm>
 #include <iomanip>
 #include <sstream>
 
@@ -22,8 +23,18 @@ std::string quoted(const std::string& text) {
 }
 
 std::string number(double value) {
+  return fixed(value, 3);
+}
+
+std::string fixed(double value, int decimals, const char* unit) {
   std::ostringstream out;
-  out << std::fixed << std::setprecision(3) << value;
+  out << std::fixed << std::setprecision(decimals) << value << unit;
+  return out.str();
+}
+
+std::string brief(double value) {
+  std::ostringstream out;
+  out << std::setprecision(3) << value;
   return out.str();
 }
 
@@ -39,6 +50,25 @@ std::string withoutPackageFolder(const std::string& location) {
   const std::string packages = "site-packages/";
   const size_t folder = location.rfind(packages);
   return folder == std::string::npos ? location : location.substr(folder + packages.size());
+}
+
+void Table::print(std::ostream& out) const {
+  std::vector<size_t> widths;
+  for (const std::vector<std::string>& row : rows_) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], row[i].size());
+    }
+  }
+  for (const std::vector<std::string>& row : rows_) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) {
+      const std::string gap(widths[i] - row[i].size(), ' ');
+      line += "  " + (i < numbers_ ? gap + row[i] : row[i] + gap);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out << line << "\n";
+  }
 }
 
 }  // namespace torchtrt

@@ -1,10 +1,19 @@
 #include "compiler/validation.h"
 
+#include <algorithm>
+#include <limits>
 #include <sstream>
+#include <unordered_set>
+
+#include <torch/csrc/jit/runtime/interpreter.h>
 
 namespace torchtrt::compiler {
 
 namespace {
+
+using torch::jit::IValue;
+
+constexpr double kIncomparable = std::numeric_limits<double>::infinity();
 
 double toleranceOf(at::ScalarType type) {
   switch (type) {
@@ -18,88 +27,157 @@ double toleranceOf(at::ScalarType type) {
   }
 }
 
-std::optional<std::string> compareFloating(const at::Tensor& expected, const at::Tensor& got) {
-  const at::Tensor a = expected.to(at::kDouble);
-  const at::Tensor b = got.to(at::kDouble);
-  const at::Tensor finite = at::isfinite(a);
-  if (!at::equal(at::nan_to_num(a.masked_fill(finite, 0)), at::nan_to_num(b.masked_fill(at::isfinite(b), 0))) ||
-      !at::equal(at::isnan(a), at::isnan(b))) {
-    return "NaN or infinity stand in other places";
-  }
-  const at::Tensor zeroed = a.masked_fill(~finite, 0);
-  const double largest = zeroed.abs().max().item<double>();
-  const double difference = (zeroed - b.masked_fill(~finite, 0)).abs().max().item<double>();
-  const double allowed = toleranceOf(expected.scalar_type()) * largest;
-  if (difference <= allowed) {
-    return std::nullopt;
-  }
-  std::ostringstream text;
-  text << "the largest difference is " << difference << ", allowed is " << allowed << " (largest value " << largest
-       << ")";
-  return text.str();
+// A floating tensor's bits as integers that lie as its numbers do: neighbours differ by 1, both zeros are 0.
+at::Tensor rankOf(const at::Tensor& tensor) {
+  const int64_t size = tensor.element_size();
+  const at::ScalarType same_size = size == 1 ? at::kChar : size == 2 ? at::kShort : size == 4 ? at::kInt : at::kLong;
+  const at::Tensor bits = tensor.contiguous().view(same_size).to(at::kLong);
+  const at::Tensor magnitude = bits.bitwise_and(std::numeric_limits<int64_t>::max() >> (64 - 8 * size));
+  return at::where(bits < 0, -magnitude, magnitude);
 }
 
-std::optional<std::string> compareTensors(const at::Tensor& expected, const at::Tensor& got) {
-  if (expected.sizes() != got.sizes() || expected.scalar_type() != got.scalar_type()) {
-    return c10::str("expected ", expected.scalar_type(), expected.sizes(), ", got ", got.scalar_type(), got.sizes());
-  }
-  if (expected.numel() == 0) {
-    return std::nullopt;
-  }
-  if (expected.is_floating_point()) {
-    return compareFloating(expected, got);
-  }
-  return at::equal(expected, got) ? std::nullopt : std::optional<std::string>("integer or boolean values differ");
+// The most numbers of the dtype that lie from an element to the other's, of elements that are finite in both.
+double mostUlps(const at::Tensor& expected, const at::Tensor& got, const at::Tensor& finite) {
+  const at::Tensor a = rankOf(expected).masked_fill(~finite, 0);
+  const at::Tensor b = rankOf(got).masked_fill(~finite, 0);
+  // Of numbers of opposite sign the difference may be more than an integer holds; others lose nothing by it.
+  const at::Tensor apart =
+      at::where((a < 0) == (b < 0), (a - b).to(at::kDouble), a.to(at::kDouble) - b.to(at::kDouble));
+  return apart.abs().max().item<double>();
 }
 
-std::optional<std::string> compareSequences(c10::ArrayRef<torch::jit::IValue> expected,
-                                            c10::ArrayRef<torch::jit::IValue> got) {
-  if (expected.size() != got.size()) {
-    return "expected " + std::to_string(expected.size()) + " values, got " + std::to_string(got.size());
-  }
-  for (size_t i = 0; i < expected.size(); ++i) {
-    if (const auto difference = firstDifference(expected[i], got[i])) {
-      return "value " + std::to_string(i) + ": " + *difference;
+// Goes through two results side by side.
+class Comparison {
+ public:
+  void compare(const IValue& expected, const IValue& got, const std::string& where) {
+    if (expected.tagKind() != got.tagKind()) {
+      differ(where, "expected a " + expected.tagKind() + ", got a " + got.tagKind());
+    } else if (expected.isTensor()) {
+      compareTensors(expected.toTensor(), got.toTensor(), where);
+    } else if (expected.isTuple()) {
+      compareSequences(expected.toTupleRef().elements(), got.toTupleRef().elements(), where);
+    } else if (expected.isList()) {
+      compareSequences(expected.toListRef(), got.toListRef(), where);
+    } else if (expected.isGenericDict()) {
+      compareDicts(expected.toGenericDict(), got.toGenericDict(), where);
+    } else if (expected != got) {
+      differ(where, "values differ");
     }
   }
-  return std::nullopt;
-}
 
-std::optional<std::string> compareDicts(const c10::Dict<torch::jit::IValue, torch::jit::IValue>& expected,
-                                        const c10::Dict<torch::jit::IValue, torch::jit::IValue>& got) {
-  if (expected.size() != got.size()) {
-    return "expected " + std::to_string(expected.size()) + " entries, got " + std::to_string(got.size());
+  Verification::Deviation take() {
+    return std::move(worst_);
   }
-  for (const auto& entry : expected) {
-    if (!got.contains(entry.key())) {
-      return c10::str("the key ", entry.key(), " is missing");
-    }
-    if (const auto difference = firstDifference(entry.value(), got.at(entry.key()))) {
-      return c10::str("key ", entry.key(), ": ") + *difference;
+
+ private:
+  void differ(const std::string& where, const std::string& what) {
+    note(kIncomparable, kIncomparable, 0);
+    tell(where, what);
+  }
+
+  void tell(const std::string& where, const std::string& what) {
+    if (worst_.difference.empty()) {
+      worst_.difference = where + what;
     }
   }
-  return std::nullopt;
-}
+
+  void note(double relative, double ulps, double allowed) {
+    worst_.ulps = std::max(worst_.ulps, ulps);
+    const Verification::Deviation deviation{.relative = relative, .ulps = ulps, .allowed = allowed, .difference = ""};
+    if (deviation.ofAllowed() >= worst_.ofAllowed()) {
+      worst_.relative = relative;
+      worst_.allowed = allowed;
+    }
+  }
+
+  void compareFloating(const at::Tensor& expected, const at::Tensor& got, const std::string& where) {
+    const at::Tensor a = expected.to(at::kDouble);
+    const at::Tensor b = got.to(at::kDouble);
+    const at::Tensor finite = at::isfinite(a);
+    if (!at::equal(at::nan_to_num(a.masked_fill(finite, 0)), at::nan_to_num(b.masked_fill(at::isfinite(b), 0))) ||
+        !at::equal(at::isnan(a), at::isnan(b))) {
+      differ(where, "NaN or infinity stand in other places");
+      return;
+    }
+    const at::Tensor zeroed = a.masked_fill(~finite, 0);
+    const double largest = zeroed.abs().max().item<double>();
+    const double difference = (zeroed - b.masked_fill(~finite, 0)).abs().max().item<double>();
+    const double tolerance = toleranceOf(expected.scalar_type());
+    const double allowed = tolerance * largest;
+    note(difference == 0 ? 0 : difference / largest, mostUlps(expected, got, finite), tolerance);
+    if (!(difference <= allowed)) {
+      std::ostringstream text;
+      text << "the largest difference is " << difference << ", allowed is " << allowed << " (largest value " << largest
+           << ")";
+      tell(where, text.str());
+    }
+  }
+
+  void compareTensors(const at::Tensor& expected, const at::Tensor& got, const std::string& where) {
+    if (expected.sizes() != got.sizes() || expected.scalar_type() != got.scalar_type()) {
+      differ(where,
+             c10::str("expected ", expected.scalar_type(), expected.sizes(), ", got ", got.scalar_type(), got.sizes()));
+    } else if (expected.numel() == 0) {
+      return;
+    } else if (expected.is_floating_point()) {
+      compareFloating(expected, got, where);
+    } else if (!at::equal(expected, got)) {
+      differ(where, "integer or boolean values differ");
+    }
+  }
+
+  void compareSequences(c10::ArrayRef<IValue> expected, c10::ArrayRef<IValue> got, const std::string& where) {
+    if (expected.size() != got.size()) {
+      differ(where, "expected " + std::to_string(expected.size()) + " values, got " + std::to_string(got.size()));
+      return;
+    }
+    for (size_t i = 0; i < expected.size(); ++i) {
+      compare(expected[i], got[i], where + "value " + std::to_string(i) + ": ");
+    }
+  }
+
+  void compareDicts(const c10::Dict<IValue, IValue>& expected, const c10::Dict<IValue, IValue>& got,
+                    const std::string& where) {
+    if (expected.size() != got.size()) {
+      differ(where, "expected " + std::to_string(expected.size()) + " entries, got " + std::to_string(got.size()));
+      return;
+    }
+    for (const auto& entry : expected) {
+      if (!got.contains(entry.key())) {
+        differ(where, c10::str("the key ", entry.key(), " is missing"));
+        return;
+      }
+      compare(entry.value(), got.at(entry.key()), where + c10::str("key ", entry.key(), ": "));
+    }
+  }
+
+  Verification::Deviation worst_;
+};
 
 }  // namespace
 
-std::optional<std::string> firstDifference(const torch::jit::IValue& expected, const torch::jit::IValue& got) {
-  if (expected.tagKind() != got.tagKind()) {
-    return "expected a " + expected.tagKind() + ", got a " + got.tagKind();
-  }
-  if (expected.isTensor()) {
-    return compareTensors(expected.toTensor(), got.toTensor());
-  }
-  if (expected.isTuple()) {
-    return compareSequences(expected.toTupleRef().elements(), got.toTupleRef().elements());
-  }
-  if (expected.isList()) {
-    return compareSequences(expected.toListRef(), got.toListRef());
-  }
-  if (expected.isGenericDict()) {
-    return compareDicts(expected.toGenericDict(), got.toGenericDict());
-  }
-  return expected == got ? std::nullopt : std::optional<std::string>("values differ");
+Verification::Deviation deviation(const IValue& expected, const IValue& got) {
+  Comparison comparison;
+  comparison.compare(expected, got, "");
+  return comparison.take();
+}
+
+std::optional<std::string> firstDifference(const IValue& expected, const IValue& got) {
+  const std::string difference = deviation(expected, got).difference;
+  return difference.empty() ? std::nullopt : std::optional(difference);
+}
+
+torch::jit::Stack interpret(const std::shared_ptr<torch::jit::Graph>& graph, torch::jit::Stack inputs) {
+  const torch::jit::Code code(graph, "expected");
+  torch::jit::InterpreterState(code).run(inputs);
+  return inputs;
+}
+
+bool hasAnyElements(const torch::jit::Value& value) {
+  static const std::unordered_set<c10::Symbol> kinds = {torch::jit::aten::empty, torch::jit::aten::empty_like,
+                                                        torch::jit::aten::new_empty, torch::jit::aten::empty_strided,
+                                                        torch::jit::aten::new_empty_strided};
+  return kinds.count(value.node()->kind()) != 0;
 }
 
 }  // namespace torchtrt::compiler

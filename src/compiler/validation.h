@@ -1,17 +1,26 @@
 // Compares what a compiled method gives with what PyTorch gives, as strictly as the dtypes allow.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include <torch/script.h>
 
+#include "torchtrt/verify.h"
+
 namespace torchtrt::compiler {
 
-// The first difference between two results, or nothing: types and structure, shapes, dtypes, integers, booleans and the
-// places of NaN and infinity are the same; floating values satisfy max|a - b| <= tolerance of the dtype *
+// How far two results are apart. They agree where types and structure, shapes, dtypes, integers, booleans and the
+// places of NaN and infinity are the same, and floating values satisfy max|a - b| <= tolerance of the dtype *
 // max|expected|.
+Verification::Deviation deviation(const torch::jit::IValue& expected, const torch::jit::IValue& got);
+// Of these, the first difference that is not allowed, or nothing.
 std::optional<std::string> firstDifference(const torch::jit::IValue& expected, const torch::jit::IValue& got);
+
+// What PyTorch gives.
+torch::jit::Stack interpret(const std::shared_ptr<torch::jit::Graph>& graph, torch::jit::Stack inputs);
+// Whether a value's elements are whatever was in memory: there is nothing to compare.
+bool hasAnyElements(const torch::jit::Value& value);
 
 }  // namespace torchtrt::compiler

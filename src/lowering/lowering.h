@@ -34,4 +34,7 @@ TORCHTRT_API LoweredGraph lower(const torch::jit::Module& module, const std::str
 // The same passes over a graph without a module (IR text, script functions).
 TORCHTRT_API LoweredGraph lower(const std::shared_ptr<torch::jit::Graph>& graph, const LoweringOptions& options = {});
 
+// Throws CompileError(kInvalidModule) where the module or a submodule is in training mode.
+TORCHTRT_API void checkEvalMode(const torch::jit::Module& module);
+
 }  // namespace torchtrt::lowering

@@ -38,16 +38,6 @@ void checkPassNames(const LoweringOptions& options) {
   }
 }
 
-void checkEvalMode(const Module& module) {
-  for (const auto& child : module.named_modules()) {
-    if (child.value.hasattr("training") && child.value.attr("training").toBool()) {
-      const std::string which = child.name.empty() ? "the module" : "submodule '" + child.name + "'";
-      throw CompileError(ErrorCode::kInvalidModule, which + " is in training mode, expected evaluation mode", {},
-                         "call eval() on the module before compiling it");
-    }
-  }
-}
-
 c10::FunctionSchema withoutSelf(const c10::FunctionSchema& schema) {
   std::vector<c10::Argument> arguments(schema.arguments().begin() + 1, schema.arguments().end());
   return schema.cloneWithArguments(std::move(arguments));
@@ -71,6 +61,16 @@ void runPipeline(const GraphPtr& graph, const LoweringOptions& options) {
 }
 
 }  // namespace
+
+void checkEvalMode(const Module& module) {
+  for (const auto& child : module.named_modules()) {
+    if (child.value.hasattr("training") && child.value.attr("training").toBool()) {
+      const std::string which = child.name.empty() ? "the module" : "submodule '" + child.name + "'";
+      throw CompileError(ErrorCode::kInvalidModule, which + " is in training mode, expected evaluation mode", {},
+                         "call eval() on the module before compiling it");
+    }
+  }
+}
 
 // A few rewrites open the way for others, so the list has some of them twice.
 const std::vector<Pass>& pipeline() {

@@ -97,14 +97,14 @@ class OutputTensors final : public engine::OutputAllocator {
   std::vector<at::Tensor> tensors_;
 };
 
-std::vector<at::Tensor> run(std::vector<at::Tensor>& inputs, const Engine& engine) {
+}  // namespace
+
+std::vector<at::Tensor> runEngine(std::vector<at::Tensor>& inputs, const Engine& engine) {
   const InputViews views(inputs, engine);
   OutputTensors outputs(engine.engine().outputs().size());
   engine.engine().enqueue(views.span(), outputs, callThreads());
   return outputs.take();
 }
-
-}  // namespace
 
 [[noreturn]] void rethrowAtBorder() {
   try {
@@ -117,12 +117,12 @@ std::vector<at::Tensor> run(std::vector<at::Tensor>& inputs, const Engine& engin
 std::vector<at::Tensor> executeEngine(std::vector<at::Tensor> inputs, const c10::intrusive_ptr<Engine>& engine) {
   return atBorder([&] {
     try {
-      return run(inputs, *engine);
+      return runEngine(inputs, *engine);
     } catch (const EngineError& error) {
       if (engine->kept() == nullptr || !KeptSegment::helps(error)) {
         throw;
       }
-      return engine->kept()->run(inputs, error);
+      return engine->kept()->runInstead(inputs, error);
     }
   });
 }

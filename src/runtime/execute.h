@@ -1,5 +1,5 @@
 // The kernels behind `tensorrt::execute_engine`: tensors are bound as they lie, outputs are fresh and never require
-// grad. Both throw TorchEngineError.
+// grad. They throw TorchEngineError where nothing else is said.
 #pragma once
 
 #include <vector>
@@ -13,6 +13,8 @@ namespace torchtrt::runtime {
 
 TORCHTRT_API std::vector<at::Tensor> executeEngine(std::vector<at::Tensor> inputs,
                                                    const c10::intrusive_ptr<Engine>& engine);
+// The engine alone, whatever it keeps. Throws EngineError; what was a lazy view among the inputs is copied there.
+TORCHTRT_API std::vector<at::Tensor> runEngine(std::vector<at::Tensor>& inputs, const Engine& engine);
 // Outputs on the meta device, from shapes and dtypes alone.
 TORCHTRT_API std::vector<at::Tensor> executeEngineMeta(std::vector<at::Tensor> inputs,
                                                        const c10::intrusive_ptr<Engine>& engine);

@@ -19,15 +19,23 @@ torch::jit::Module KeptSegment::module() const {
   return *module_;
 }
 
-std::vector<at::Tensor> KeptSegment::run(const std::vector<at::Tensor>& inputs, const EngineError& why) const {
-  if (!has_warned_.exchange(true)) {
-    TORCHTRT_LOG(kWARNING, "PyTorch runs what an engine was not made for, now and in later calls like this one: "
-                               << why.message());
-  }
+std::shared_ptr<torch::jit::Graph> KeptSegment::graph() const {
+  return module().get_method("forward").graph();
+}
+
+std::vector<at::Tensor> KeptSegment::run(const std::vector<at::Tensor>& inputs) const {
   const at::NoGradGuard no_grad;
   std::vector<torch::jit::IValue> arguments(inputs.begin(), inputs.end());
   arguments.insert(arguments.end(), constants_.begin(), constants_.end());
   return module().forward(std::move(arguments)).toTensorVector();
+}
+
+std::vector<at::Tensor> KeptSegment::runInstead(const std::vector<at::Tensor>& inputs, const EngineError& why) const {
+  if (!has_warned_.exchange(true)) {
+    TORCHTRT_LOG(kWARNING, "PyTorch runs what an engine was not made for, now and in later calls like this one: "
+                               << why.message());
+  }
+  return run(inputs);
 }
 
 }  // namespace torchtrt::runtime

@@ -1,5 +1,6 @@
-// What an engine computes, as PyTorch runs it: for inputs of shapes or dtypes that the engine was not made for. A small
-// TorchScript archive, opened when it is first needed, whose constant tensors lie beside it.
+// What an engine computes, as PyTorch runs it: for inputs of shapes or dtypes that the engine was not made for, and to
+// hold the engine against. A small TorchScript archive, opened when it is first needed, whose constant tensors lie
+// beside it.
 #pragma once
 
 #include <atomic>
@@ -29,8 +30,12 @@ class TORCHTRT_API KeptSegment {
   }
   // Whether it helps against what the engine says.
   static bool helps(const EngineError& error);
-  // Warns once. Outputs do not require grad.
-  std::vector<at::Tensor> run(const std::vector<at::Tensor>& inputs, const EngineError& why) const;
+  // Its inputs: the module itself, the engine's inputs, the constants. Its output: a list of the engine's outputs.
+  std::shared_ptr<torch::jit::Graph> graph() const;
+  // Outputs do not require grad.
+  std::vector<at::Tensor> run(const std::vector<at::Tensor>& inputs) const;
+  // In the engine's place: warns once.
+  std::vector<at::Tensor> runInstead(const std::vector<at::Tensor>& inputs, const EngineError& why) const;
 
  private:
   torch::jit::Module module() const;

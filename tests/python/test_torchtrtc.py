@@ -126,7 +126,7 @@ def test_help_names_every_option():
     names |= {"--check-method-support", "--save-engine", "--embed-engine", "--custom-converters", "--torch-executed-op"}
     for name in names:
         assert name in text
-    for command in ["inspect", "run", "check"]:
+    for command in ["inspect", "run", "profile", "verify", "check"]:
         assert command in text
 
 

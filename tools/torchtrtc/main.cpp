@@ -1,6 +1,6 @@
-// torchtrtc: compiles, inspects, runs, profiles and checks TorchScript modules from the command line.
-// Exit status: 0 done, 1 the module or file was refused (the reason is on stderr), 2 the command line is wrong: its
-// syntax, an option's value or an input specification.
+// torchtrtc: compiles, inspects, runs, profiles, verifies and checks TorchScript modules from the command line.
+// Exit status: 0 done, 1 the module or file was refused, or disagrees (the reason is on stderr), 2 the command line is
+// wrong: its syntax, an option's value or an input specification.
 
 #include <algorithm>
 #include <exception>
@@ -23,6 +23,7 @@ constexpr const char* kDescription =
     "  torchtrtc inspect compiled.ts\n"
     "  torchtrtc run compiled.ts \"(1,3,224,224)\"\n"
     "  torchtrtc profile compiled.ts \"(1,3,224,224)\"\n"
+    "  torchtrtc verify model.ts compiled.ts \"(1,3,224,224)\"\n"
     "  torchtrtc check compiled.ts\n";
 
 // In the order that CLI11 wants, last first. It takes "[a,b]" apart as a list; a space behind keeps an input
@@ -47,6 +48,7 @@ int main(int argc, char** argv) {
   torchtrtc::addInspectCommand(app);
   torchtrtc::addRunCommand(app);
   torchtrtc::addProfileCommand(app);
+  torchtrtc::addVerifyCommand(app);
   torchtrtc::addCheckCommand(app);
   try {
     app.parse(std::move(arguments));

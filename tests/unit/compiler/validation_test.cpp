@@ -65,5 +65,42 @@ TEST(FirstDifference, LooksIntoCollections) {
   EXPECT_THAT(difference(c10::IValue(3), c10::IValue(4)), HasSubstr("values differ"));
 }
 
+TEST(Deviation, CountsTheNumbersBetween) {
+  for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16}) {
+    const double epsilon = type == at::kFloat    ? 0x1p-23
+                           : type == at::kDouble ? 0x1p-52
+                           : type == at::kHalf   ? 0x1p-10
+                                                 : 0x1p-7;
+    const at::Tensor expected = at::tensor({1.0, -2.0, 0.0}, at::kDouble);
+    const at::Tensor got = at::tensor({1.0 + 2 * epsilon, -2.0 - 6 * epsilon, -0.0}, at::kDouble);
+    EXPECT_EQ(deviation(expected.to(type), got.to(type)).ulps, 3) << c10::toString(type);
+  }
+  const at::Tensor one = at::tensor({1.0F, kNan, kInf});
+  EXPECT_EQ(deviation(one, at::tensor({1.0F + 3 * std::numeric_limits<float>::epsilon(), kNan, kInf})).ulps, 3);
+  const float least = std::numeric_limits<float>::denorm_min();
+  EXPECT_EQ(deviation(at::tensor({2 * least}), at::tensor({-least})).ulps, 3);
+  const double most = std::numeric_limits<double>::max();
+  EXPECT_GT(deviation(at::tensor({most}, at::kDouble), at::tensor({-most}, at::kDouble)).ulps, 1.8e19);
+}
+
+TEST(Deviation, IsThatOfTheTensorFurthestFromWhatItIsAllowed) {
+  const at::Tensor x = at::tensor({1.0, 2.0}, at::kDouble);
+  const auto apart = deviation(std::make_tuple(x.to(at::kHalf), x), std::make_tuple(x.to(at::kHalf) + 0.01, x + 1e-6));
+  EXPECT_NEAR(apart.relative, 5e-7, 1e-12);
+  EXPECT_EQ(apart.allowed, 1e-7);
+  EXPECT_THAT(apart.difference, HasSubstr("value 1: the largest difference"));
+  EXPECT_NEAR(apart.ofAllowed(), 5, 1e-6);
+}
+
+TEST(Deviation, OfWhatCannotBeComparedIsInfinite) {
+  const at::Tensor x = at::ones({2});
+  for (const at::Tensor& got : {at::ones({3}), x.to(at::kDouble), at::tensor({1.0F, kNan})}) {
+    EXPECT_EQ(deviation(x, got).relative, std::numeric_limits<double>::infinity());
+    EXPECT_EQ(deviation(x, got).ofAllowed(), std::numeric_limits<double>::infinity());
+  }
+  EXPECT_EQ(deviation(at::zeros({2}), x).relative, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(deviation(at::zeros({2}), at::zeros({2})).relative, 0);
+}
+
 }  // namespace
 }  // namespace torchtrt::compiler

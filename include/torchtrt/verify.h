@@ -1,0 +1,64 @@
+// Holds a compiled module against the module it was made of: each engine against the same operators in PyTorch on the
+// tensors that reach it, and the results of both modules. What PyTorch runs in both has nothing to be held against.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <torch/script.h>
+
+#include "torchtrt/export.h"
+
+namespace torchtrt {
+
+struct TORCHTRT_API Verification {
+  // Of results; infinite where they cannot be compared: other shapes, dtypes, integers, places of NaN and infinity.
+  struct Deviation {
+    double relative = 0;  // max|expected - got| / max|expected| of the tensor that is furthest from what is allowed it
+    double ulps = 0;      // from an element to the other's, in numbers that the dtype can tell apart: the most of all
+    double allowed = 0;   // relative: the tolerance of that tensor's dtype
+    std::string difference;  // the first that is not allowed; empty: they agree
+
+    double ofAllowed() const;  // relative / allowed
+  };
+  // Of the module that an engine runs.
+  struct Segment {
+    std::string name;                // of the engine
+    std::string location;            // of its first operator: "net.py:3:8"
+    std::vector<std::string> nodes;  // its operators: "aten::relu # net.py:3:8"
+    int64_t calls = 0;               // in a forward
+    bool was_compared = false;
+    Deviation deviation;             // the worst of the calls
+    double engine_milliseconds = 0;  // of a call on the inputs of the first: median
+    double torch_milliseconds = 0;
+    std::string culprit;  // of one that disagrees: the first operator up to which an engine that is made anew does, too
+    std::string note;     // why it was not compared, or its culprit not looked for
+  };
+  int threads = 0;
+  int calls = 0;                   // that were timed
+  double torch_milliseconds = 0;   // of a forward of the module: median
+  double engine_milliseconds = 0;  // of the compiled module
+  Deviation outputs;               // of the compiled module from the module
+  std::vector<Segment> segments;   // in the order of their first calls
+
+  bool agrees() const;  // outputs and segments
+  // Of the segments that disagree; null where none does.
+  const Segment* first() const;
+  const Segment* worst() const;
+  std::string verdict() const;  // one line
+  std::string toText() const;
+  std::string toJson() const;
+};
+
+namespace ts {
+
+// Runs the forward of both on copies of the inputs, calls + 1 times in turn, after that each engine and its operators
+// in PyTorch, on the calling thread. Throws what the modules throw, and CompileError where calls is less than 1 or one
+// of the modules is in training mode.
+TORCHTRT_API Verification verify(torch::jit::Module module, torch::jit::Module compiled,
+                                 const std::vector<torch::jit::IValue>& inputs, int calls = 20);
+
+}  // namespace ts
+}  // namespace torchtrt

@@ -1,0 +1,166 @@
+// Watches a forward of the compiled module, then has every engine that ran compared and timed on what reached it.
+#include "torchtrt/verify.h"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "compiler/held_engine.h"
+#include "compiler/median.h"
+#include "compiler/segment_report.h"
+#include "compiler/validation.h"
+#include "compiler/watch.h"
+#include "conversion/conversion.h"
+#include "lowering/lowering.h"
+#include "runtime/execute.h"
+#include "torchtrt/error.h"
+#include "torchtrt/runtime.h"
+
+namespace torchtrt {
+
+namespace {
+
+using torch::jit::IValue;
+
+// Medians of so many readings each, in turn, so that what disturbs the machine disturbs both.
+std::pair<double, double> timed(int calls, const std::function<void()>& a, const std::function<void()>& b) {
+  const auto millisecondsOf = [](const std::function<void()>& run) {
+    const auto start = compiler::Clock::now();
+    run();
+    return compiler::millisecondsSince(start);
+  };
+  std::vector<double> of_a;
+  std::vector<double> of_b;
+  for (int i = 0; i < calls; ++i) {
+    of_a.push_back(millisecondsOf(a));
+    of_b.push_back(millisecondsOf(b));
+  }
+  return {compiler::median(std::move(of_a)), compiler::median(std::move(of_b))};
+}
+
+std::string locationOf(const std::vector<const torch::jit::Node*>& nodes) {
+  for (const torch::jit::Node* node : nodes) {
+    const Location location = conversion::util::locationOf(*node);
+    if (!location.file.empty()) {
+      return toString(location);
+    }
+  }
+  return "";
+}
+
+bool differs(const Verification::Segment& segment) {
+  return !segment.deviation.difference.empty();
+}
+
+void compare(const compiler::Watched& watched, int calls, Verification::Segment& segment) {
+  const runtime::Engine& engine = *watched.engine;
+  const std::vector<at::Tensor>* worst = nullptr;
+  for (const std::vector<at::Tensor>& inputs : watched.inputs) {
+    Verification::Deviation deviation = compiler::deviationOf(engine, inputs);
+    if (worst == nullptr || deviation.ofAllowed() > segment.deviation.ofAllowed()) {
+      segment.deviation = std::move(deviation);
+      worst = &inputs;
+    }
+  }
+  segment.was_compared = true;
+  if (differs(segment)) {
+    try {
+      segment.culprit = compiler::firstDisagreeing(*engine.kept(), *worst);
+    } catch (const Error& error) {
+      segment.note = "which operator it is could not be found: " + error.message();
+    }
+  }
+  std::vector<at::Tensor> inputs = watched.inputs.front();
+  std::tie(segment.engine_milliseconds, segment.torch_milliseconds) = timed(
+      calls, [&] { runtime::runEngine(inputs, engine); }, [&] { engine.kept()->run(inputs); });
+}
+
+Verification::Segment segmentOf(const compiler::Watched& watched, int calls) {
+  Verification::Segment segment;
+  segment.name = watched.name;
+  segment.calls = watched.calls;
+  if (watched.engine->kept() == nullptr) {
+    segment.note = "it keeps nothing to compare it with, having been compiled with require_full_compilation";
+    return segment;
+  }
+  const auto graph = watched.engine->kept()->graph();
+  const std::vector<const torch::jit::Node*> operators = compiler::operatorsOf(*graph);
+  segment.location = locationOf(operators);
+  for (const torch::jit::Node* node : operators) {
+    segment.nodes.push_back(compiler::describe(*node));
+  }
+  try {
+    compare(watched, calls, segment);
+  } catch (const EngineError& error) {
+    segment.note = error.what();
+  }
+  return segment;
+}
+
+}  // namespace
+
+double Verification::Deviation::ofAllowed() const {
+  return relative == 0 ? 0 : relative / allowed;
+}
+
+bool Verification::agrees() const {
+  return outputs.difference.empty() && first() == nullptr;
+}
+
+const Verification::Segment* Verification::first() const {
+  const auto found = std::find_if(segments.begin(), segments.end(), differs);
+  return found == segments.end() ? nullptr : &*found;
+}
+
+const Verification::Segment* Verification::worst() const {
+  const auto found = std::max_element(segments.begin(), segments.end(), [](const Segment& a, const Segment& b) {
+    return a.deviation.ofAllowed() < b.deviation.ofAllowed();
+  });
+  return found == segments.end() || !differs(*found) ? nullptr : &*found;
+}
+
+namespace ts {
+
+Verification verify(torch::jit::Module module, torch::jit::Module compiled, const std::vector<IValue>& inputs,
+                    int calls) {
+  if (calls < 1) {
+    throw CompileError(ErrorCode::kInvalidOption, "calls is " + std::to_string(calls) + ", expected 1 or more");
+  }
+  lowering::checkEvalMode(module);
+  const c10::InferenceMode inference;
+  const auto copies = [&inputs] {
+    std::vector<IValue> copied;
+    std::transform(inputs.begin(), inputs.end(), std::back_inserter(copied),
+                   [](const IValue& input) { return input.deepcopy(); });
+    return copied;
+  };
+  Verification verification;
+  verification.threads = runtime::callThreads();
+  verification.calls = calls;
+  const IValue expected = module.forward(copies());
+  IValue got;
+  std::vector<compiler::Watched> watched;
+  {
+    compiler::Watch watch(std::numeric_limits<size_t>::max());
+    watch.beginForward();
+    got = compiled.forward(copies());
+    watched = watch.watched();
+  }
+  verification.outputs = compiler::deviation(expected, got);
+  for (const compiler::Watched& each : watched) {
+    if (each.engine != nullptr) {
+      verification.segments.push_back(segmentOf(each, calls));
+    }
+  }
+  const std::vector<IValue> for_torch = copies();
+  const std::vector<IValue> for_engines = copies();
+  std::tie(verification.torch_milliseconds, verification.engine_milliseconds) = timed(
+      calls, [&] { module.forward(for_torch); }, [&] { compiled.forward(for_engines); });
+  return verification;
+}
+
+}  // namespace ts
+}  // namespace torchtrt

@@ -1,0 +1,68 @@
+// What a module does in its forwards, seen through PyTorch's own record of operators, so that calls that nobody watches
+// pay nothing for it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ATen/record_function.h>
+#include <torch/script.h>
+
+#include "runtime/engine_class.h"
+
+namespace torchtrt::compiler {
+
+using Clock = std::chrono::steady_clock;
+
+double millisecondsSince(Clock::time_point start);
+
+// What one engine or operator did in the forwards that were watched.
+struct Watched {
+  std::string name;
+  c10::intrusive_ptr<runtime::Engine> engine;   // null for operators
+  std::vector<std::vector<at::Tensor>> inputs;  // of an engine's calls, as many as are kept
+  int64_t calls = 0;
+  std::vector<double> milliseconds;  // a sum per forward
+};
+
+// While one lives, every operator that the calling thread's interpreter runs is added to it. Operators inside of
+// operators count for the outermost.
+class Watch {
+ public:
+  // Of every engine, the inputs of so many calls are kept.
+  explicit Watch(size_t kept_calls);
+  ~Watch();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  void beginForward() {
+    ++forwards_;
+  }
+  // In the order of their first calls.
+  const std::vector<Watched>& watched() const {
+    return watched_;
+  }
+
+ private:
+  struct Running;
+
+  static std::unique_ptr<at::ObserverContext> start(const at::RecordFunction& record);
+  static void end(const at::RecordFunction& record, at::ObserverContext* context);
+  size_t indexOf(const at::RecordFunction& record);
+
+  static thread_local Watch* current;
+
+  std::vector<Watched> watched_;
+  std::map<std::pair<std::string, const runtime::Engine*>, size_t> index_;
+  size_t kept_calls_;
+  size_t forwards_ = 0;
+  int depth_ = 0;
+  at::CallbackHandle callback_;
+};
+
+}  // namespace torchtrt::compiler

@@ -1,0 +1,59 @@
+// torchtrtc verify: a compiled module against the module it was made of, engine by engine.
+
+#include <iostream>
+#include <memory>
+#include <stdexcept>
+
+#include "commands.h"
+#include "files.h"
+#include "input_spec.h"
+#include "random_inputs.h"
+#include "torchtrt/verify.h"
+
+namespace torchtrtc {
+namespace {
+
+struct VerifyOptions {
+  std::string file, compiled, json;
+  std::vector<std::string> specs, libraries;
+  int calls = 20;
+};
+
+void verify(const VerifyOptions& options) {
+  openLibraries(options.libraries, kCustomOps);
+  torch::jit::Module module = loadModule(options.file);
+  module.eval();
+  const torch::jit::Module compiled = loadModule(options.compiled);
+  std::vector<torch_tensorrt::Input> specs;
+  for (const std::string& text : options.specs) {
+    specs.push_back(parseInputSpec(text));
+  }
+  const torchtrt::Verification verification =
+      torchtrt::ts::verify(module, compiled, randomInputs(specs), options.calls);
+  std::cout << verification.toText();
+  if (!options.json.empty()) {
+    const std::string text = verification.toJson() + "\n";
+    replaceFile(options.json, [&](const Sink& sink) { sink(text.data(), text.size()); });
+  }
+  if (!verification.agrees()) {
+    throw std::runtime_error(verification.verdict());
+  }
+}
+
+}  // namespace
+
+void addVerifyCommand(CLI::App& app) {
+  auto* command = app.add_subcommand(
+      "verify", "Hold a compiled module against the module it was made of, engine by engine, on random inputs");
+  auto options = std::make_shared<VerifyOptions>();
+  command->add_option("file", options->file, "TorchScript module that was compiled")->required();
+  command->add_option("compiled", options->compiled, "What it was compiled to")->required();
+  command->add_option("specs", options->specs, "One input specification per argument, e.g. \"(1,3,224,224)@f32\"");
+  command->add_option("--calls", options->calls, "Timed calls")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--json", options->json, "File to write all of it to as JSON");
+  command->add_option(kCustomOps, options->libraries, "Library with operators the module uses (repeatable)")
+      ->allow_extra_args(false);
+  command->callback([options] { verify(*options); });
+}
+
+}  // namespace torchtrtc
