@@ -1,7 +1,8 @@
 """`./dev bench`: the engine against eager PyTorch, torch.jit.freeze, torch.jit.optimize_for_inference and, with --peers, other systems,
 in turn in one run.
 
-Prints a table of medians and ratios and one of build, load and first call, and with --json writes every figure. Speed is shown here and asserted nowhere.
+Prints a table of medians and ratios and one of build, load and first call; --json writes every figure, --plot draws the medians. Speed is
+shown here and asserted nowhere.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import torch
 import footprint
 import models
 import peers
+import plot
 import table
 import timing
 
@@ -25,7 +27,7 @@ TORCHSCRIPT_WAYS = ["script", "freeze", "optimize_for_inference"]
 
 
 PEER_MODELS = ["lenet", "resnet50", "mobilenet_v3_large", "efficientnet_b0", "convnext_tiny", "vit_b_16", "swin_t", "bert_base", "minilm",
-               "gpt2"]
+               "gpt2", "unet"]
 
 
 def candidates(name: str, batch: int, others: list[str]) -> tuple[dict, dict]:
@@ -111,11 +113,14 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=timing.threads_available())
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--json", metavar="FILE", help="write all figures there")
+    parser.add_argument("--plot", metavar="FILE", help=f"draw medians and quartiles there: {', '.join(plot.FORMATS)}")
     options = parser.parse_args()
     others = [name for name in options.peers.split(",") if name]
     strangers = [name for name in others if name not in peers.NAMES]
     if strangers:
         parser.error(f"unknown peer {strangers[0]!r}: expected one of {', '.join(peers.NAMES)}")
+    if options.plot and not options.plot.endswith(plot.FORMATS):
+        parser.error(f"cannot draw {options.plot!r}: expected a name that ends in {', '.join(plot.FORMATS)}")
     options.models = options.models or (PEER_MODELS if others else ["lenet", "mobilenet_v3_large", "resnet50", "efficientnet_b0"])
     unknown = [name for name in options.models if name not in models.ALL]
     if unknown:
@@ -133,6 +138,8 @@ def main() -> None:
     busy = [r["model"] for r in results if r["load"] > timing.LOAD_LIMIT]
     if busy:
         print(f"measured under load, repeat on a quiet machine: {', '.join(busy)}")
+    if options.plot:
+        plot.draw(results, [*WAYS[:-1], *others, WAYS[-1]], options.plot)
     if options.json:
         with open(options.json, "w") as file:
             json.dump({"machine": platform.processor() or platform.machine(), "torch": torch.__version__, "results": results}, file,

@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+import models
 from catalog import SMALL, Case, FirstOnly, noise, settle, traced
 
 WIDE = {}
@@ -205,28 +206,6 @@ for _name in TIMM:
 
 # What belongs to no library.
 
-class UNet(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.down = nn.ModuleList(self._block(i, o) for i, o in [(3, 8), (8, 16), (16, 32)])
-        self.up = nn.ModuleList(nn.ConvTranspose2d(i, o, 2, 2) for i, o in [(32, 16), (16, 8)])
-        self.joined = nn.ModuleList(self._block(i, o) for i, o in [(32, 16), (16, 8)])
-        self.head = nn.Conv2d(8, 2, 1)
-
-    @staticmethod
-    def _block(i: int, o: int) -> nn.Module:
-        return nn.Sequential(nn.Conv2d(i, o, 3, padding=1), nn.BatchNorm2d(o), nn.ReLU(), nn.Conv2d(o, o, 3, padding=1), nn.ReLU())
-
-    def forward(self, x):
-        kept = []
-        for block in self.down:
-            x = block(F.max_pool2d(x, 2) if kept else x)
-            kept.append(x)
-        for up, block, skip in zip(self.up, self.joined, kept[-2::-1]):
-            x = block(torch.cat([up(x), skip], 1))
-        return self.head(x)
-
-
 class Tagger(nn.Module):
     """Scores 7 tags for every word of [batch, length] numbers."""
 
@@ -276,7 +255,7 @@ class GraphNetwork(nn.Module):
         return x
 
 
-entry("unet")(lambda: traced(settle(UNet(), noise(2, 3, 32, 48)), noise(2, 3, 32, 48)))
+entry("unet")(lambda: traced(settle(models.UNet(8), noise(2, 3, 32, 48)), noise(2, 3, 32, 48)))
 entry("lstm tagger")(lambda: traced(Tagger(), _ids()))
 entry("wavenet")(lambda: traced(WaveNet(), noise(2, 1, 200)))
 entry("graph network")(lambda: traced(GraphNetwork(), noise(20, 8), torch.randint(0, 20, (2, 60), generator=torch.Generator().manual_seed(3))))

