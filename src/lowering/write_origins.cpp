@@ -223,14 +223,35 @@ class WriteTracer {
 }  // namespace
 
 bool mayReturnOperand(const Node& node) {
-  static const std::set<std::string> kinds = {
-      "aten::dropout",        "aten::feature_dropout",   "aten::alpha_dropout",   "aten::feature_alpha_dropout",
-      "aten::type_as",        "aten::broadcast_tensors", "aten::meshgrid",        "aten::atleast_1d",
-      "aten::atleast_2d",     "aten::atleast_3d",        "aten::sum_to_size",     "aten::einsum",
-      "aten::_cast_Float",    "aten::_cast_Double",      "aten::_cast_Half",      "aten::_cast_Int",
-      "aten::_cast_Long",     "aten::_cast_Byte",        "aten::_cast_Char",      "aten::_cast_Short",
-      "aten::cartesian_prod", "aten::to_dense",          "aten::channel_shuffle", "aten::conj_physical",
-      "aten::chain_matmul",   "aten::align_tensors",     "aten::_unsafe_view"};
+  static const std::set<std::string> kinds = {"aten::dropout",
+                                              "aten::feature_dropout",
+                                              "aten::alpha_dropout",
+                                              "aten::feature_alpha_dropout",
+                                              "aten::type_as",
+                                              "aten::broadcast_tensors",
+                                              "aten::meshgrid",
+                                              "aten::atleast_1d",
+                                              "aten::atleast_2d",
+                                              "aten::atleast_3d",
+                                              "aten::sum_to_size",
+                                              "aten::einsum",
+                                              "aten::_cast_Float",
+                                              "aten::_cast_Double",
+                                              "aten::_cast_Half",
+                                              "aten::_cast_Int",
+                                              "aten::_cast_Long",
+                                              "aten::_cast_Byte",
+                                              "aten::_cast_Char",
+                                              "aten::_cast_Short",
+                                              "aten::cartesian_prod",
+                                              "aten::to_dense",
+                                              "aten::channel_shuffle",
+                                              "aten::conj_physical",
+                                              "aten::chain_matmul",
+                                              "aten::align_tensors",
+                                              "aten::_unsafe_view",
+                                              "aten::dequantize",
+                                              "aten::lift"};
   return kinds.count(node.kind().toQualString()) != 0;
 }
 

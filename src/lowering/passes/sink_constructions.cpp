@@ -47,9 +47,15 @@ bool onlyReads(const Use& use) {
                      [](const c10::Argument& result) { return !result.alias_info(); });
 }
 
-// Whether another list or tuple that holds the same would do as well.
+bool asksWhich(const Node& node) {
+  return node.kind() == torch::jit::aten::__is__ || node.kind() == torch::jit::aten::__isnot__;
+}
+
+// Whether another list or tuple that holds the same would do as well. What is handed on, by a branch or in another
+// list, may be written to under its other name; the caller writes when all is done.
 bool takesAnyLike(const Use& use, bool is_tuple) {
-  return is_tuple || onlyReads(use) || use.user->kind() == prim::Return || constructs(*use.user);
+  const bool is_result = use.user == use.user->owningGraph()->return_node();
+  return !asksWhich(*use.user) && (is_tuple || onlyReads(use) || is_result);
 }
 
 class Sinker {
@@ -85,7 +91,8 @@ class Sinker {
     }
     bool changed = false;
     for (const Use& use : uses) {
-      if (node.output()->uses().size() > 1 && (is_tuple || onlyReads(use))) {
+      const bool is_reader = is_tuple || onlyReads(use);
+      if (is_reader && node.output()->uses().size() > 1) {
         Node* own = graph_.createClone(&node, [](Value* value) { return value; });
         own->insertBefore(use.user);
         use.user->replaceInput(use.offset, own->output());

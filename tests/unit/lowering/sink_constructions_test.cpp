@@ -1,6 +1,8 @@
 // Lists and tuples that are made right before what reads them, and those that stay where they are.
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "lowering/ir_text.h"
 
 namespace torchtrt::lowering::testing {
@@ -136,6 +138,45 @@ graph(%x : Tensor, %y : Tensor):
   %longer : Tensor[] = aten::append(%list, %y)
   %after : Tensor = aten::cat(%list, %one)
   return (%before, %after, %list))");
+}
+
+TEST(SinkConstructions, ListThatABranchHandsOnStaysOneForAllItsReaders) {
+  expectUnchanged("sink-constructions", R"(
+graph(%x : Tensor, %y : Tensor, %c : bool):
+  %one : int = prim::Constant[value=1]()
+  %list : Tensor[] = prim::ListConstruct(%x)
+  %other : Tensor[] = prim::ListConstruct(%y)
+  %either : Tensor[] = prim::If(%c)
+    block0():
+      -> (%list)
+    block1():
+      -> (%other)
+  %longer : Tensor[] = aten::append(%either, %y)
+  %out : Tensor = aten::cat(%list, %one)
+  return (%out))");
+}
+
+TEST(SinkConstructions, ListThatAnotherHoldsStaysOneForAllItsReaders) {
+  expectUnchanged("sink-constructions", R"(
+graph(%x : Tensor, %y : Tensor):
+  %one : int = prim::Constant[value=1]()
+  %list : Tensor[] = prim::ListConstruct(%x)
+  %outer : Tensor[][] = prim::ListConstruct(%list)
+  %inner : Tensor[] = aten::__getitem__(%outer, %one)
+  %longer : Tensor[] = aten::append(%inner, %y)
+  %out : Tensor = aten::cat(%list, %one)
+  return (%out))");
+}
+
+TEST(SinkConstructions, WhoAsksWhetherItIsTheSameGetsTheSame) {
+  for (const std::string type : {"Tensor[] = prim::ListConstruct", "(Tensor) = prim::TupleConstruct"}) {
+    expectUnchanged("sink-constructions", R"(
+graph(%x : Tensor, %y : Tensor):
+  %written : Tensor = aten::mul_(%x, %y)
+  %held : )" + type + R"((%x)
+  %same : bool = aten::__is__(%held, %held)
+  return (%same, %held))");
+  }
 }
 
 TEST(SinkConstructions, ListThatIsGivenTwiceStaysOne) {
