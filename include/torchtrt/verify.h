@@ -40,7 +40,7 @@ struct TORCHTRT_API Verification {
   int calls = 0;                   // that were timed
   double torch_milliseconds = 0;   // of a forward of the module: median
   double engine_milliseconds = 0;  // of the compiled module
-  Deviation outputs;               // of the compiled module from the module
+  Deviation outputs;               // of the compiled module from the module; of what is left in the inputs, too
   std::vector<Segment> segments;   // in the order of their first calls
 
   bool agrees() const;  // outputs and segments
@@ -54,9 +54,9 @@ struct TORCHTRT_API Verification {
 
 namespace ts {
 
-// Runs the forward of both on copies of the inputs, calls + 1 times in turn, after that each engine and its operators
-// in PyTorch, on the calling thread. Throws what the modules throw, and CompileError where calls is less than 1 or one
-// of the modules is in training mode.
+// Runs the forward of copies of both on copies of the inputs, calls + 1 times in turn, after that each engine and its
+// operators in PyTorch on what reached it in its first 100 calls, on the calling thread. Throws what the modules throw,
+// and CompileError where calls is less than 1 or one of the modules is in training mode.
 TORCHTRT_API Verification verify(torch::jit::Module module, torch::jit::Module compiled,
                                  const std::vector<torch::jit::IValue>& inputs, int calls = 20);
 

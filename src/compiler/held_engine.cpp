@@ -100,6 +100,9 @@ c10::intrusive_ptr<runtime::Engine> engineOf(const Graph& graph, const std::vect
 }
 
 bool disagrees(const std::shared_ptr<Graph>& graph, std::vector<at::Tensor> inputs) {
+  if (graph->outputs().empty()) {  // sizes and numbers alone
+    return false;
+  }
   std::vector<at::Tensor> expected;
   for (const torch::jit::IValue& value : interpret(graph, {inputs.begin(), inputs.end()})) {
     expected.push_back(value.toTensor());

@@ -27,11 +27,14 @@ double toleranceOf(at::ScalarType type) {
   }
 }
 
+// Of numbers outside of tensors, which may come from tensors of any dtype.
+constexpr at::ScalarType kNumbers = at::kFloat;
+
 // A floating tensor's bits as integers that lie as its numbers do: neighbours differ by 1, both zeros are 0.
 at::Tensor rankOf(const at::Tensor& tensor) {
   const int64_t size = tensor.element_size();
   const at::ScalarType same_size = size == 1 ? at::kChar : size == 2 ? at::kShort : size == 4 ? at::kInt : at::kLong;
-  const at::Tensor bits = tensor.contiguous().view(same_size).to(at::kLong);
+  const at::Tensor bits = tensor.resolve_neg().contiguous().view(same_size).to(at::kLong);
   const at::Tensor magnitude = bits.bitwise_and(std::numeric_limits<int64_t>::max() >> (64 - 8 * size));
   return at::where(bits < 0, -magnitude, magnitude);
 }
@@ -49,7 +52,13 @@ double mostUlps(const at::Tensor& expected, const at::Tensor& got, const at::Ten
 // Goes through two results side by side.
 class Comparison {
  public:
+  // Without measuring it ends at the first difference.
+  explicit Comparison(bool measures) : measures_(measures) {}
+
   void compare(const IValue& expected, const IValue& got, const std::string& where) {
+    if (!measures_ && !worst_.difference.empty()) {
+      return;
+    }
     if (expected.tagKind() != got.tagKind()) {
       differ(where, "expected a " + expected.tagKind() + ", got a " + got.tagKind());
     } else if (expected.isTensor()) {
@@ -60,6 +69,9 @@ class Comparison {
       compareSequences(expected.toListRef(), got.toListRef(), where);
     } else if (expected.isGenericDict()) {
       compareDicts(expected.toGenericDict(), got.toGenericDict(), where);
+    } else if (expected.isDouble()) {
+      compareFloating(at::tensor({expected.toDouble()}, at::kDouble), at::tensor({got.toDouble()}, at::kDouble),
+                      kNumbers, where);
     } else if (expected != got) {
       differ(where, "values differ");
     }
@@ -90,7 +102,8 @@ class Comparison {
     }
   }
 
-  void compareFloating(const at::Tensor& expected, const at::Tensor& got, const std::string& where) {
+  void compareFloating(const at::Tensor& expected, const at::Tensor& got, at::ScalarType type,
+                       const std::string& where) {
     const at::Tensor a = expected.to(at::kDouble);
     const at::Tensor b = got.to(at::kDouble);
     const at::Tensor finite = at::isfinite(a);
@@ -102,9 +115,11 @@ class Comparison {
     const at::Tensor zeroed = a.masked_fill(~finite, 0);
     const double largest = zeroed.abs().max().item<double>();
     const double difference = (zeroed - b.masked_fill(~finite, 0)).abs().max().item<double>();
-    const double tolerance = toleranceOf(expected.scalar_type());
+    const double tolerance = toleranceOf(type);
     const double allowed = tolerance * largest;
-    note(difference == 0 ? 0 : difference / largest, mostUlps(expected, got, finite), tolerance);
+    if (measures_) {
+      note(difference == 0 ? 0 : difference / largest, mostUlps(expected, got, finite), tolerance);
+    }
     if (!(difference <= allowed)) {
       std::ostringstream text;
       text << "the largest difference is " << difference << ", allowed is " << allowed << " (largest value " << largest
@@ -117,10 +132,16 @@ class Comparison {
     if (expected.sizes() != got.sizes() || expected.scalar_type() != got.scalar_type()) {
       differ(where,
              c10::str("expected ", expected.scalar_type(), expected.sizes(), ", got ", got.scalar_type(), got.sizes()));
+    } else if (expected.layout() != got.layout()) {
+      differ(where, c10::str("expected a ", expected.layout(), " tensor, got a ", got.layout(), " one"));
+    } else if (expected.layout() != at::kStrided) {
+      compareTensors(expected.to_dense(), got.to_dense(), where);
     } else if (expected.numel() == 0) {
       return;
+    } else if (expected.is_complex()) {
+      compareTensors(at::view_as_real(expected.resolve_conj()), at::view_as_real(got.resolve_conj()), where);
     } else if (expected.is_floating_point()) {
-      compareFloating(expected, got, where);
+      compareFloating(expected, got, expected.scalar_type(), where);
     } else if (!at::equal(expected, got)) {
       differ(where, "integer or boolean values differ");
     }
@@ -151,19 +172,24 @@ class Comparison {
     }
   }
 
+  bool measures_;
   Verification::Deviation worst_;
 };
 
-}  // namespace
-
-Verification::Deviation deviation(const IValue& expected, const IValue& got) {
-  Comparison comparison;
+Verification::Deviation compared(const IValue& expected, const IValue& got, bool measures) {
+  Comparison comparison(measures);
   comparison.compare(expected, got, "");
   return comparison.take();
 }
 
+}  // namespace
+
+Verification::Deviation deviation(const IValue& expected, const IValue& got) {
+  return compared(expected, got, /*measures=*/true);
+}
+
 std::optional<std::string> firstDifference(const IValue& expected, const IValue& got) {
-  const std::string difference = deviation(expected, got).difference;
+  const std::string difference = compared(expected, got, /*measures=*/false).difference;
   return difference.empty() ? std::nullopt : std::optional(difference);
 }
 

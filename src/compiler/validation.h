@@ -13,9 +13,9 @@ namespace torchtrt::compiler {
 
 // How far two results are apart. They agree where types and structure, shapes, dtypes, integers, booleans and the
 // places of NaN and infinity are the same, and floating values satisfy max|a - b| <= tolerance of the dtype *
-// max|expected|.
+// max|expected|. Numbers outside of tensors are compared as float32.
 Verification::Deviation deviation(const torch::jit::IValue& expected, const torch::jit::IValue& got);
-// Of these, the first difference that is not allowed, or nothing.
+// The first difference that is not allowed, or nothing; without looking at how far others are apart.
 std::optional<std::string> firstDifference(const torch::jit::IValue& expected, const torch::jit::IValue& got);
 
 // What PyTorch gives.

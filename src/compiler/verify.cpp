@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <limits>
 #include <tuple>
 #include <utility>
+
+#include <torch/csrc/jit/runtime/graph_executor.h>
 
 #include "compiler/held_engine.h"
 #include "compiler/median.h"
@@ -15,6 +16,7 @@
 #include "compiler/watch.h"
 #include "conversion/conversion.h"
 #include "lowering/lowering.h"
+#include "partitioning/observation.h"
 #include "runtime/execute.h"
 #include "torchtrt/error.h"
 #include "torchtrt/runtime.h"
@@ -24,6 +26,9 @@ namespace torchtrt {
 namespace {
 
 using torch::jit::IValue;
+
+// A loop's further calls are left out: their inputs are kept in memory.
+constexpr size_t kComparedCalls = 100;
 
 // Medians of so many readings each, in turn, so that what disturbs the machine disturbs both.
 std::pair<double, double> timed(int calls, const std::function<void()>& a, const std::function<void()>& b) {
@@ -51,6 +56,28 @@ std::string locationOf(const std::vector<const torch::jit::Node*>& nodes) {
   return "";
 }
 
+// PyTorch's messages go on with what its own code was doing.
+std::string firstLine(const std::exception& error) {
+  const std::string text = error.what();
+  return text.substr(0, text.find('\n'));
+}
+
+IValue tupleOf(const std::vector<IValue>& values) {
+  return c10::ivalue::Tuple::create(values);
+}
+
+// What the forwards give and what they leave in their inputs.
+Verification::Deviation deviationOf(const IValue& expected, const IValue& got, const std::vector<IValue>& expected_left,
+                                    const std::vector<IValue>& left) {
+  Verification::Deviation results = compiler::deviation(expected, got);
+  Verification::Deviation inputs = compiler::deviation(tupleOf(expected_left), tupleOf(left));
+  if (!results.difference.empty() || inputs.difference.empty()) {
+    return results;
+  }
+  inputs.difference = "what is left in the inputs, " + inputs.difference;
+  return inputs;
+}
+
 bool differs(const Verification::Segment& segment) {
   return !segment.deviation.difference.empty();
 }
@@ -69,8 +96,8 @@ void compare(const compiler::Watched& watched, int calls, Verification::Segment&
   if (differs(segment)) {
     try {
       segment.culprit = compiler::firstDisagreeing(*engine.kept(), *worst);
-    } catch (const Error& error) {
-      segment.note = "which operator it is could not be found: " + error.message();
+    } catch (const std::exception& error) {
+      segment.note = "which operator it is could not be found: " + firstLine(error);
     }
   }
   std::vector<at::Tensor> inputs = watched.inputs.front();
@@ -94,8 +121,8 @@ Verification::Segment segmentOf(const compiler::Watched& watched, int calls) {
   }
   try {
     compare(watched, calls, segment);
-  } catch (const EngineError& error) {
-    segment.note = error.what();
+  } catch (const std::exception& error) {
+    segment.note = firstLine(error);
   }
   return segment;
 }
@@ -130,7 +157,12 @@ Verification verify(torch::jit::Module module, torch::jit::Module compiled, cons
     throw CompileError(ErrorCode::kInvalidOption, "calls is " + std::to_string(calls) + ", expected 1 or more");
   }
   lowering::checkEvalMode(module);
+  lowering::checkEvalMode(compiled);
   const c10::InferenceMode inference;
+  // Forwards may write to arguments and attributes, and draw random numbers.
+  module = module.deepcopy();
+  compiled = compiled.deepcopy();
+  const partitioning::KeepRandomState keep_random_state;
   const auto copies = [&inputs] {
     std::vector<IValue> copied;
     std::transform(inputs.begin(), inputs.end(), std::back_inserter(copied),
@@ -140,25 +172,33 @@ Verification verify(torch::jit::Module module, torch::jit::Module compiled, cons
   Verification verification;
   verification.threads = runtime::callThreads();
   verification.calls = calls;
-  const IValue expected = module.forward(copies());
+  const std::vector<IValue> for_torch = copies();
+  const std::vector<IValue> for_engines = copies();
+  IValue expected;
+  {
+    const torch::jit::GraphOptimizerEnabledGuard as_written(false);  // libtorch's optimizer may drop writes that show
+    expected = module.forward(for_torch);
+  }
+  keep_random_state.restore();
   IValue got;
   std::vector<compiler::Watched> watched;
   {
-    compiler::Watch watch(std::numeric_limits<size_t>::max());
+    compiler::Watch watch(kComparedCalls, compiler::Watch::Keeping::kCopies);
     watch.beginForward();
-    got = compiled.forward(copies());
+    got = compiled.forward(for_engines);
     watched = watch.watched();
   }
-  verification.outputs = compiler::deviation(expected, got);
+  verification.outputs = deviationOf(expected, got, for_torch, for_engines);
   for (const compiler::Watched& each : watched) {
     if (each.engine != nullptr) {
       verification.segments.push_back(segmentOf(each, calls));
     }
   }
-  const std::vector<IValue> for_torch = copies();
-  const std::vector<IValue> for_engines = copies();
+  // One that writes to its inputs gets new ones for every call, as part of the time.
+  const bool writes = !compiler::deviation(tupleOf(inputs), tupleOf(for_torch)).difference.empty();
   std::tie(verification.torch_milliseconds, verification.engine_milliseconds) = timed(
-      calls, [&] { module.forward(for_torch); }, [&] { compiled.forward(for_engines); });
+      calls, [&] { module.forward(writes ? copies() : for_torch); },
+      [&] { compiled.forward(writes ? copies() : for_engines); });
   return verification;
 }
 

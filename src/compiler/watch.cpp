@@ -17,8 +17,9 @@ struct Watch::Running : at::ObserverContext {
 
 thread_local Watch* Watch::current = nullptr;
 
-Watch::Watch(size_t kept_calls)
+Watch::Watch(size_t kept_calls, Keeping keeping)
     : kept_calls_(kept_calls),
+      keeping_(keeping),
       callback_(at::addThreadLocalCallback(at::RecordFunctionCallback(&Watch::start, &Watch::end)
                                                .needsInputs(true)
                                                .scopes({at::RecordScope::FUNCTION}))) {
@@ -74,6 +75,11 @@ size_t Watch::indexOf(const at::RecordFunction& record) {
   Watched& watched = watched_[known->second];
   if (is_engine && watched.inputs.size() < kept_calls_) {
     watched.inputs.push_back(inputs[0].toTensorVector());
+    if (keeping_ == Keeping::kCopies) {
+      for (at::Tensor& tensor : watched.inputs.back()) {
+        tensor = tensor.clone();
+      }
+    }
   }
   return known->second;
 }

@@ -34,8 +34,10 @@ struct Watched {
 // operators count for the outermost.
 class Watch {
  public:
-  // Of every engine, the inputs of so many calls are kept.
-  explicit Watch(size_t kept_calls);
+  // Of every engine, the inputs of so many calls are kept: the tensors themselves, which who runs later may write to,
+  // or copies.
+  enum class Keeping : uint8_t { kThemselves, kCopies };
+  explicit Watch(size_t kept_calls, Keeping keeping = Keeping::kThemselves);
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
@@ -60,6 +62,7 @@ class Watch {
   std::vector<Watched> watched_;
   std::map<std::pair<std::string, const runtime::Engine*>, size_t> index_;
   size_t kept_calls_;
+  Keeping keeping_;
   size_t forwards_ = 0;
   int depth_ = 0;
   at::CallbackHandle callback_;

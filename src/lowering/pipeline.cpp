@@ -67,7 +67,7 @@ void checkEvalMode(const Module& module) {
     if (child.value.hasattr("training") && child.value.attr("training").toBool()) {
       const std::string which = child.name.empty() ? "the module" : "submodule '" + child.name + "'";
       throw CompileError(ErrorCode::kInvalidModule, which + " is in training mode, expected evaluation mode", {},
-                         "call eval() on the module before compiling it");
+                         "call eval() on the module first");
     }
   }
 }

@@ -119,6 +119,19 @@ def test_inputs_stay_as_they_are():
     assert torchtrt.verify(module, small, [x], calls=2).agrees and torch.equal(x, torch.zeros(2, 3))
 
 
+def test_engines_run_on_what_reached_them_and_not_on_what_it_became():
+    class Writes(nn.Module):
+        def forward(self, x):
+            y = torch.relu(torch.tanh(x) + x)
+            x.zero_()  # what the engine below does wrong does not show with zeros
+            return y
+
+    module = torch.jit.script(Writes().eval())
+    wrong = torchtrt.compile(module, inputs=[torchtrt.Input([2, 3])], min_block_size=1, rewriters=[manager_of(SetOp("sum", "sub"))])
+    verification = torchtrt.verify(module, wrong, [torch.rand(2, 3) + 1], calls=1)
+    assert verification.first is not None and verification.outputs.difference
+
+
 def test_misuse(pair):
     module, engines = pair
     with pytest.raises(torchtrt.CompileError, match="calls is 0"):

@@ -65,6 +65,30 @@ TEST(FirstDifference, LooksIntoCollections) {
   EXPECT_THAT(difference(c10::IValue(3), c10::IValue(4)), HasSubstr("values differ"));
 }
 
+TEST(FirstDifference, OfNumbersIsThatOfFloat32) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(difference(1.0, 1.00001), "");
+  EXPECT_EQ(difference(nan, nan), "");
+  EXPECT_THAT(difference(1.0, 1.001), HasSubstr("largest difference"));
+  EXPECT_THAT(difference(1.0, nan), HasSubstr("NaN or infinity"));
+}
+
+TEST(FirstDifference, LooksIntoComplexAndSparseTensors) {
+  const at::Tensor parts = at::tensor({1.0F, 2.0F, 3.0F, 4.0F}).view({2, 2});
+  const at::Tensor complex = at::view_as_complex(parts);
+  EXPECT_EQ(difference(complex, complex * 1.00001), "");
+  EXPECT_EQ(difference(complex.conj(), complex.conj().resolve_conj()), "");
+  EXPECT_THAT(difference(complex, complex.conj()), HasSubstr("largest difference"));
+  EXPECT_EQ(difference(parts.to_sparse(), (parts * 1.00001).to_sparse()), "");
+  EXPECT_THAT(difference(parts.to_sparse(), (parts * 2).to_sparse()), HasSubstr("largest difference"));
+  EXPECT_THAT(difference(parts, parts.to_sparse()), HasSubstr("Sparse"));
+}
+
+TEST(Deviation, TakesTensorsThatAreNegatedWhenRead) {
+  const at::Tensor x = at::tensor({1.0F, -2.0F});
+  EXPECT_EQ(deviation(at::_neg_view(x), -x).ulps, 0);
+}
+
 TEST(Deviation, CountsTheNumbersBetween) {
   for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16}) {
     const double epsilon = type == at::kFloat    ? 0x1p-23

@@ -177,10 +177,54 @@ TEST(Verify, TakesModulesWithoutEngines) {
   EXPECT_EQ(verification.outputs.ulps, 0);
 }
 
+TEST(Verify, LooksForTheOperatorAmongThoseOfSizesToo) {
+  registerWrongConverter();
+  const torch::jit::Module module = moduleOf(
+      "  n = x.size(0)\n  a = x.reshape(n, -1)\n  b = torch.sigmoid(a)\n"
+      "  return torch.exp(torch.special_bessel_y0(b))\n");
+  const Verification verification = ts::verify(module, compiled(module), {at::rand({2, 3})}, 1);
+  ASSERT_NE(verification.first(), nullptr);
+  EXPECT_THAT(verification.first()->culprit, StartsWith("aten::special_bessel_y0")) << verification.first()->note;
+}
+
+TEST(Verify, SeesWhatIsLeftInTheInputs) {
+  const torch::jit::Module writes = moduleOf("  y = torch.sin(x)\n  x.add_(1.0)\n  return y\n");
+  EXPECT_TRUE(ts::verify(writes, compiled(writes), {at::rand({2, 3})}, 2).agrees());
+  const Verification verification =
+      ts::verify(writes, compiled(moduleOf("  return torch.sin(x)\n")), {at::rand({2, 3})}, 1);
+  EXPECT_THAT(verification.outputs.difference, HasSubstr("what is left in the inputs, value 0"));
+}
+
+TEST(Verify, LeavesStateAndRandomNumbersAlone) {
+  torch::jit::Module module("m");
+  module.register_buffer("state", at::zeros({2, 3}));
+  module.define(
+      "def forward(self, x):\n  self.state.add_(1.0)\n  return torch.sin(x + self.state) + torch.rand_like(x)\n");
+  module.eval();
+  const torch::jit::Module engines = compiled(module);
+  const at::Tensor x = at::rand({2, 3});
+  const at::Tensor random = at::detail::getDefaultCPUGenerator().get_state();
+  const Verification verification = ts::verify(module, engines, {x}, 3);
+  EXPECT_TRUE(verification.agrees()) << verification.verdict();
+  EXPECT_TRUE(at::equal(at::detail::getDefaultCPUGenerator().get_state(), random));
+  EXPECT_TRUE(at::equal(module.attr("state").toTensor(), at::zeros({2, 3})));
+  EXPECT_FALSE(module.attr("state").toTensor().is_inference());
+}
+
+TEST(Verify, IsNotMisledByWritesThatLibtorchDrops) {
+  const torch::jit::Module module = moduleOf("  t = torch.sin(x)\n  l = (t, x)\n  t.mul_(0.5)\n  return l\n");
+  const torch::jit::Module engines = compiled(module);
+  for (int run = 0; run < 3; ++run) {
+    EXPECT_TRUE(ts::verify(module, engines, {at::rand({2, 3})}, 2).agrees());
+  }
+}
+
 TEST(Verify, RefusesMisuse) {
   torch::jit::Module module = moduleOf("  return torch.relu(x)\n");
   EXPECT_THROW(ts::verify(module, module, {at::rand({1})}, 0), CompileError);
+  const torch::jit::Module engines = compiled(module);
   module.register_attribute("training", c10::BoolType::get(), true);
+  EXPECT_THROW(ts::verify(engines, module, {at::rand({1})}), CompileError);
   EXPECT_THROW(ts::verify(module, module, {at::rand({1})}), CompileError);
 }
 
