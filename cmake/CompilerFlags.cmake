@@ -12,7 +12,8 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
-set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g")
+# libtorch is built with NDEBUG, and classes of its headers are laid out in another way without.
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g -DNDEBUG")
 
 # -fPIC by hand: CMake would give executables -fPIE, and with it they could not use the precompiled header.
 # Contraction is off so that an instruction set with fused multiply-add computes the same numbers as one without.
