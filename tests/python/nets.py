@@ -36,3 +36,17 @@ class Unsupported(nn.Module):
     def forward(self, x):
         x = torch.special.bessel_j0(x)
         return torch.special.bessel_j1(torch.relu(x))
+
+
+class Mixed(nn.Module):
+    """An engine, an operator that stays in PyTorch, an engine that a loop calls three times."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(32, 64), nn.Linear(64, 64)
+
+    def forward(self, x):
+        x = torch.linalg.inv(torch.eye(64) + 0.001 * torch.relu(self.first(x)))
+        for _ in range(int(x.isnan().sum()) + 3):
+            x = torch.tanh(torch.relu(self.second(x)) + x)
+        return x

@@ -7,21 +7,8 @@ import torch
 from torch import nn
 
 import torchtrt
+from nets import Mixed
 from test_torchtrtc import succeeds, torchtrtc
-
-
-class Mixed(nn.Module):
-    """An engine, an operator that stays in PyTorch, an engine that a loop calls three times."""
-
-    def __init__(self):
-        super().__init__()
-        self.first, self.second = nn.Linear(32, 64), nn.Linear(64, 64)
-
-    def forward(self, x):
-        x = torch.linalg.inv(torch.eye(64) + 0.001 * torch.relu(self.first(x)))
-        for _ in range(int(x.isnan().sum()) + 3):
-            x = torch.tanh(torch.relu(self.second(x)) + x)
-        return x
 
 
 @pytest.fixture(scope="module")
