@@ -25,25 +25,23 @@ double multiplyAdd(int64_t rounds, float* sum) {
   const D d;
   const V factor = hn::Set(d, 0.999F);
   const V addend = hn::Set(d, 0.001F);
-  V a = addend, b = addend, c = addend, e = addend, f = addend, g = addend;
-  V h = addend, i = addend, j = addend, k = addend, l = addend, m = addend;
-  for (int64_t round = 0; round < rounds; ++round) {
-    a = hn::MulAdd(a, factor, addend);
-    b = hn::MulAdd(b, factor, addend);
-    c = hn::MulAdd(c, factor, addend);
-    e = hn::MulAdd(e, factor, addend);
-    f = hn::MulAdd(f, factor, addend);
-    g = hn::MulAdd(g, factor, addend);
-    h = hn::MulAdd(h, factor, addend);
-    i = hn::MulAdd(i, factor, addend);
-    j = hn::MulAdd(j, factor, addend);
-    k = hn::MulAdd(k, factor, addend);
-    l = hn::MulAdd(l, factor, addend);
-    m = hn::MulAdd(m, factor, addend);
+  V chains[kChains];
+#pragma GCC unroll 16
+  for (int i = 0; i < kChains; ++i) {
+    chains[i] = hn::Set(d, static_cast<float>(i));  // each its own: a compiler computes equal ones once
   }
-  const V first = hn::Add(hn::Add(hn::Add(a, b), hn::Add(c, e)), hn::Add(f, g));
-  const V second = hn::Add(hn::Add(hn::Add(h, i), hn::Add(j, k)), hn::Add(l, m));
-  *sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(first, second)));
+  for (int64_t round = 0; round < rounds; ++round) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kChains; ++i) {
+      chains[i] = hn::MulAdd(chains[i], factor, addend);
+    }
+  }
+  V all = chains[0];
+#pragma GCC unroll 16
+  for (int i = 1; i < kChains; ++i) {
+    all = hn::Add(all, chains[i]);
+  }
+  *sum = hn::GetLane(hn::SumOfLanes(d, all));
   return static_cast<double>(rounds) * kChains * static_cast<double>(hn::Lanes(d));
 }
 

@@ -1,7 +1,10 @@
-// 3x3 convolution with stride 1 by Winograd's F(2x2, 3x3) (Lavin and Gray, arXiv:1509.09308): 16 multiplications for
-// four outputs where the plain sum takes 36. The transforms only add and halve, so results are about as exact as plain
-// ones. An infinity or NaN would spread over its tile: such tiles are computed by the plain sum.
+// 3x3 convolution with stride 1 by Winograd's F(2x2, 3x3) and F(4x4, 3x3) (Lavin and Gray, arXiv:1509.09308): 16
+// multiplications for 4 outputs, or 36 for 16, where the plain sum takes 36 and 144. F(4x4) is that of the points 0,
+// +-1/sqrt(2), +-sqrt(2) and infinity, and products are summed in short runs: so errors are no larger than those of the
+// plain sum (docs/decisions/0007-winograd.md). An infinity or NaN would spread over its tile: such tiles are computed
+// by the plain sum.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <memory>
 #include <utility>
@@ -19,38 +22,62 @@ using gemm::PackedB;
 
 constexpr int64_t kWidest = 16;  // floats of the longest vector
 
+int64_t tilesAlong(int64_t tile, int64_t size) {
+  return (size + tile - 1) / tile;
+}
+
 struct Packed {
   Geometry geometry;
-  std::vector<PackedB> products;  // [channels, outputs] for each of the 16
-  std::vector<float> zeros;       // a pixel of padding
+  int64_t tile = 2;               // outputs of a tile, in height and in width
+  std::vector<PackedB> products;  // [channels, outputs] for each value of a patch
+  int64_t run = kWidest;          // channels that are summed together, before the sums of runs are
+  std::vector<int64_t> run_offsets;
+  std::vector<float> zeros;  // a pixel of padding
   gemm::Epilogue epilogue;
   gemm::Epilogue none;
   gemm::Functions gemm;
   WinogradFunctions functions;
+
+  int64_t side() const {  // of a patch
+    return tile + 2;
+  }
+  int64_t patch() const {
+    return side() * side();
+  }
 };
 
-// G g G^T of all kernels: [16][channels][outputs].
-std::vector<float> transformWeights(const Geometry& g, int threads) {
-  std::vector<float> all(static_cast<size_t>(kPatch * g.channels * g.outputs));
+// G of both: a kernel's line of three brought to the points.
+using Row = std::array<double, 3>;
+constexpr double kRoot = 1.41421356237309504880;
+constexpr std::array<Row, 4> kSmallG = {{{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}}};
+constexpr std::array<Row, 6> kLargeG = {{{1, 0, 0},
+                                         {-2. / 3, -kRoot / 3, -1. / 3},
+                                         {-2. / 3, kRoot / 3, -1. / 3},
+                                         {1. / 6, kRoot / 6, 1. / 3},
+                                         {1. / 6, -kRoot / 6, 1. / 3},
+                                         {0, 0, 1}}};
+
+double dot(const Row& row, double a, double b, double c) {
+  return row[0] * a + row[1] * b + row[2] * c;
+}
+
+// G g G^T of all kernels, rounded once: [patch][channels][outputs].
+std::vector<float> transformWeights(const Packed& packed, int threads) {
+  const Geometry& g = packed.geometry;
+  const Row* rows = packed.tile == 2 ? kSmallG.data() : kLargeG.data();
+  const int64_t side = packed.side();
+  std::vector<float> all(static_cast<size_t>(packed.patch() * g.channels * g.outputs));
   parallelFor(threads, 0, g.channels, 16, [&](int64_t begin, int64_t end) {
     for (int64_t c = begin; c < end; ++c) {
       for (int64_t n = 0; n < g.outputs; ++n) {
         const float* w = g.weights + (n * g.channels + c) * 9;
-        float rows[4][3];
-        for (int x = 0; x < 3; ++x) {
-          const float outer = 0.5F * (w[x] + w[6 + x]);
-          const float inner = 0.5F * w[3 + x];
-          rows[0][x] = w[x];
-          rows[1][x] = outer + inner;
-          rows[2][x] = outer - inner;
-          rows[3][x] = w[6 + x];
-        }
-        for (int y = 0; y < 4; ++y) {
-          const float outer = 0.5F * (rows[y][0] + rows[y][2]);
-          const float inner = 0.5F * rows[y][1];
-          const float values[4] = {rows[y][0], outer + inner, outer - inner, rows[y][2]};
-          for (int x = 0; x < 4; ++x) {
-            all[static_cast<size_t>(((4 * y + x) * g.channels + c) * g.outputs + n)] = values[x];
+        float* to = all.data() + c * g.outputs + n;
+        for (int64_t y = 0; y < side; ++y) {
+          const Row line = {dot(rows[y], w[0], w[3], w[6]), dot(rows[y], w[1], w[4], w[7]),
+                            dot(rows[y], w[2], w[5], w[8])};
+          for (int64_t x = 0; x < side; ++x) {
+            *to = static_cast<float>(dot(rows[x], line[0], line[1], line[2]));
+            to += g.channels * g.outputs;
           }
         }
       }
@@ -66,15 +93,16 @@ class WinogradConvolution final : public Prepared {
         input_(imageOf(shapes.inputs[0])),
         output_(imageOf(shapes.outputs[0])),
         threads_(shapes.threads) {
-    tile_rows_ = (output_.size[1] + 1) / 2;
-    tile_columns_ = (output_.size[2] + 1) / 2;
+    tile_rows_ = tilesAlong(packed_->tile, output_.size[1]);
+    tile_columns_ = tilesAlong(packed_->tile, output_.size[2]);
     const int64_t tiles = output_.batch * tile_rows_ * tile_columns_;
     const Geometry& g = packed_->geometry;
-    const int64_t kernel_bytes = kPatch * g.channels * g.outputs * kFloat;
+    const int64_t kernel_bytes = packed_->patch() * g.channels * g.outputs * kFloat;
     by_product_ = kernel_bytes > kLargeKernels;
-    const int64_t most = by_product_ ? kTilesOfProducts
-                                     : std::clamp<int64_t>(kChunkBytes / (kPatch * kFloat * (g.channels + g.outputs)),
-                                                           3 * gemm::kTileRows, 8 * gemm::kTileRows);
+    const int64_t tile_bytes = packed_->patch() * kFloat * (g.channels + g.outputs);
+    const int64_t most = by_product_
+                             ? kTilesOfProducts
+                             : std::clamp<int64_t>(kChunkBytes / tile_bytes, 3 * gemm::kTileRows, 8 * gemm::kTileRows);
     const int64_t together = by_product_ ? 1 : threads_;  // chunks at a time
     const int64_t rounds = (tiles + most * together - 1) / (most * together);
     // Cut between rows of the same kernel of the product: results do not depend on the number of threads.
@@ -119,14 +147,22 @@ class WinogradConvolution final : public Prepared {
     int64_t x;
   };
 
+  // Floats from one value of the patches to the next, and from one product to the next. Not a multiple of a page: the
+  // same element of all of them would fall into the few lines of one set of the first-level cache.
+  int64_t patchStep() const {
+    return chunk_tiles_ * packed_->geometry.channels + kWidest;
+  }
+  int64_t productStep() const {
+    return chunk_tiles_ * packed_->geometry.outputs + kWidest;
+  }
   int64_t chunkFloats() const {
-    return kPatch * chunk_tiles_ * (packed_->geometry.channels + packed_->geometry.outputs);
+    return packed_->patch() * (patchStep() + productStep());
   }
 
   Place placeOf(int64_t tile) const {
     const int64_t x = tile % tile_columns_;
     tile /= tile_columns_;
-    return {tile / tile_rows_, 2 * (tile % tile_rows_), 2 * x};
+    return {tile / tile_rows_, packed_->tile * (tile % tile_rows_), packed_->tile * x};
   }
 
   // The input pixel `y`, `x` of an image, null in the padding.
@@ -144,13 +180,13 @@ class WinogradConvolution final : public Prepared {
         std::min(groups_ * (chunk + 1) / chunks_ * gemm::kTileRows, output_.batch * tile_rows_ * tile_columns_);
     const int64_t count = end - first;
     float* patches = scratch;
-    float* products = scratch + kPatch * chunk_tiles_ * packed_->geometry.channels;
+    float* products = scratch + packed_->patch() * patchStep();
     parallelFor(threads, 0, count, gemm::kTileRows, [&](int64_t t, int64_t last) {
       for (; t < last; ++t) {
         startTile(args, placeOf(first + t), patches + t * packed_->geometry.channels);
       }
     });
-    parallelFor(threads, 0, kPatch, 1, [&](int64_t i, int64_t last) {
+    parallelFor(threads, 0, packed_->patch(), 1, [&](int64_t i, int64_t last) {
       for (; i < last; ++i) {
         multiply(i, i + 1 < last ? i + 1 : -1, count, patches, products);
       }
@@ -165,13 +201,15 @@ class WinogradConvolution final : public Prepared {
   void startTile(const RunArgs& args, const Place& place, float* patch) const {
     const Geometry& g = packed_->geometry;
     WinogradInput tile;
-    for (int64_t i = 0; i < kPatch; ++i) {
-      const float* from =
-          pixel(args, place.image, place.y - g.pre_padding[1] + i / 4, place.x - g.pre_padding[2] + i % 4);
-      tile.pixels[static_cast<size_t>(i)] = from == nullptr ? packed_->zeros.data() : from;
+    size_t i = 0;
+    for (int64_t y = 0; y < packed_->side(); ++y) {
+      for (int64_t x = 0; x < packed_->side(); ++x) {
+        const float* from = pixel(args, place.image, place.y - g.pre_padding[1] + y, place.x - g.pre_padding[2] + x);
+        tile.pixels[i++] = from == nullptr ? packed_->zeros.data() : from;
+      }
     }
     tile.to = patch;
-    tile.step = chunk_tiles_ * g.channels;
+    tile.step = patchStep();
     tile.channels = g.channels;
     packed_->functions.input(tile);
   }
@@ -182,40 +220,49 @@ class WinogradConvolution final : public Prepared {
     gemm::Slab slab{};
     slab.panels = packed_->products[static_cast<size_t>(i)].panels();
     slab.rows = count;
-    slab.a = patches + i * chunk_tiles_ * g.channels;
+    slab.a = patches + i * patchStep();
     slab.a_stride = g.channels;
-    slab.run = g.channels;
-    slab.out = products + i * chunk_tiles_ * g.outputs;
+    slab.run = packed_->run;
+    slab.taps = static_cast<int64_t>(packed_->run_offsets.size());
+    slab.tap_offsets = packed_->run_offsets.data();
+    slab.out = products + i * productStep();
     slab.out_stride = g.outputs;
     slab.epilogue = &packed_->none;
     slab.ahead = next < 0 ? nullptr : packed_->products[static_cast<size_t>(next)].panels().front().data;
-    packed_->gemm.slab(slab);
+    packed_->gemm.slab_of_short_sums(slab);
   }
 
   void finishTile(const RunArgs& args, const Place& place, const float* products) const {
     const Geometry& g = packed_->geometry;
     WinogradOutput tile;
     tile.from = products;
-    tile.step = chunk_tiles_ * g.outputs;
+    tile.step = productStep();
     tile.bias = g.has_bias ? static_cast<const float*>(args.inputs[2]) : nullptr;
     tile.columns = g.outputs;
     tile.epilogue = &packed_->epilogue;
-    for (int64_t i = 0; i < kOutputs; ++i) {
-      const int64_t y = place.y + i / 2;
-      const int64_t x = place.x + i % 2;
+    forEachOutput(place, [&](size_t i, int64_t y, int64_t x) {
       const bool exists = y < output_.size[1] && x < output_.size[2];
       const int64_t offset = place.image * output_.batch_stride + y * output_.stride[1] + x * output_.stride[2];
-      tile.out[static_cast<size_t>(i)] = exists ? static_cast<float*>(args.outputs[0]) + offset : nullptr;
-      tile.residual[static_cast<size_t>(i)] =
-          exists && g.has_residual ? static_cast<const float*>(args.inputs[3]) + offset : nullptr;
-    }
+      tile.out[i] = exists ? static_cast<float*>(args.outputs[0]) + offset : nullptr;
+      tile.residual[i] = exists && g.has_residual ? static_cast<const float*>(args.inputs[3]) + offset : nullptr;
+    });
     if (packed_->functions.output(tile)) {
       return;
     }
-    for (int64_t i = 0; i < kOutputs; ++i) {
-      if (tile.out[static_cast<size_t>(i)] != nullptr) {
-        sumPlainly(args, place.image, place.y + i / 2, place.x + i % 2, tile.residual[static_cast<size_t>(i)],
-                   tile.out[static_cast<size_t>(i)]);
+    forEachOutput(place, [&](size_t i, int64_t y, int64_t x) {
+      if (tile.out[i] != nullptr) {
+        sumPlainly(args, place.image, y, x, tile.residual[i], tile.out[i]);
+      }
+    });
+  }
+
+  // body(index in the tile, y, x of the output) for all of a tile, also those outside of the image.
+  template <typename Body>
+  void forEachOutput(const Place& place, const Body& body) const {
+    size_t i = 0;
+    for (int64_t y = 0; y < packed_->tile; ++y) {
+      for (int64_t x = 0; x < packed_->tile; ++x) {
+        body(i++, place.y + y, place.x + x);
       }
     }
   }
@@ -272,14 +319,30 @@ class WinogradKernel final : public Kernel {
   std::shared_ptr<const Packed> packed_;
 };
 
-// By measurement (two cores, AVX-512): below, the transforms cost more than they save, or there are too few tiles to
-// make up for kernels that are 16/9 as large.
-bool isFaster(const Problem& problem, const Geometry& g) {
-  constexpr int64_t kLeastChannels = 64;
-  constexpr int64_t kLeastTiles = 40;
+// What the plain sum costs, in multiply-adds per channel and output.
+double costOfPlainSum(int64_t pixels, double least_rows) {
+  return 9 * std::max(static_cast<double>(pixels), least_rows);
+}
+
+double costOfTiles(int64_t tile, const std::vector<int64_t>& size, const Geometry& g, double least_rows) {
+  const double transforms = tile == 2 ? 100 : 350;  // by measurement (two cores, AVX2), per tile and channel
+  const auto tiles = static_cast<double>(size[0] * tilesAlong(tile, size[2]) * tilesAlong(tile, size[3]));
+  const double channels = 1.0 / static_cast<double>(g.channels) + 1.0 / static_cast<double>(g.outputs);
+  return static_cast<double>((tile + 2) * (tile + 2)) * std::max(tiles, least_rows) + tiles * transforms * channels;
+}
+
+// The tile that costs least, or 0 if the plain sum does. With few rows, products wait for kernels from memory: then
+// larger kernels are a loss. The longer the vectors, the more rows a kernel has to serve.
+int64_t chooseTile(const Problem& problem, const Geometry& g) {
+  const double least_rows = 3.0 * static_cast<double>(winogradFunctions(2).lanes);
   const std::vector<int64_t>& size = problem.outputs[0].opt_dims;
-  return g.channels >= kLeastChannels && g.outputs >= kLeastChannels &&
-         size[0] * ((size[2] + 1) / 2) * ((size[3] + 1) / 2) >= kLeastTiles;
+  const double plain = costOfPlainSum(size[0] * size[2] * size[3], least_rows);
+  const double small = costOfTiles(2, size, g, least_rows);
+  const double large = costOfTiles(4, size, g, least_rows);
+  if (std::min(small, large) > 0.9 * plain) {
+    return 0;
+  }
+  return small <= large ? 2 : 4;
 }
 
 }  // namespace
@@ -301,21 +364,27 @@ CreateResult createWinograd(const Problem& problem) {
       (g.has_residual && problem.inputs[3].order != problem.outputs[0].order)) {
     return Refusal{"memory-order", "reads and writes channels-last only"};
   }
-  if (!isFaster(problem, g)) {
+  const int64_t tile = chooseTile(problem, g);
+  if (tile == 0) {
     return Refusal{"slower", "is slower than others for few channels or a small image"};
   }
   auto packed = std::make_shared<Packed>();
   packed->geometry = g;
-  const std::vector<float> weights = transformWeights(g, problem.threads);
-  for (int64_t i = 0; i < kPatch; ++i) {
+  packed->tile = tile;
+  const std::vector<float> weights = transformWeights(*packed, problem.threads);
+  for (int64_t i = 0; i < packed->patch(); ++i) {
     const float* matrix = weights.data() + i * g.channels * g.outputs;
     packed->products.emplace_back(
         g.channels, g.outputs, 1, [&](int64_t c) { return matrix + c * g.outputs; }, problem.threads);
   }
   packed->zeros.assign(static_cast<size_t>(g.channels), 0.0F);
+  packed->run = g.channels % (2 * kWidest) == 0 ? 2 * kWidest : kWidest;
+  for (int64_t c = 0; c < g.channels; c += packed->run) {
+    packed->run_offsets.push_back(c);
+  }
   packed->epilogue = gemm::makeEpilogue(g.activation, g.alpha, g.beta);
   packed->gemm = gemm::functions();
-  packed->functions = winogradFunctions();
+  packed->functions = winogradFunctions(tile);
   return std::make_unique<WinogradKernel>(std::move(packed));
 }
 

@@ -16,67 +16,139 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-// B^T d B of a 4x4 patch d.
+// The transforms of one row or column: B^T d of an input, A^T m of products. winograd.cpp says where they come from.
+template <int kTile>
+struct Line;
+
+template <>
+struct Line<2> {
+  static HWY_INLINE void input(const V* d, V* to) {
+    to[0] = hn::Sub(d[0], d[2]);
+    to[1] = hn::Add(d[1], d[2]);
+    to[2] = hn::Sub(d[2], d[1]);
+    to[3] = hn::Sub(d[1], d[3]);
+  }
+  static HWY_INLINE void output(const V* m, V* to) {
+    to[0] = hn::Add(m[0], hn::Add(m[1], m[2]));
+    to[1] = hn::Sub(hn::Sub(m[1], m[2]), m[3]);
+  }
+};
+
+template <>
+struct Line<4> {
+  static HWY_INLINE void input(const V* d, V* to) {
+    const D tag;
+    const V half = hn::Set(tag, 0.5F);
+    const V two = hn::Set(tag, 2.0F);
+    const V five_halves = hn::Set(tag, 2.5F);
+    const V root = hn::Set(tag, kRoot);
+    const V half_root = hn::Set(tag, kRoot / 2);
+    const V even_near = hn::NegMulAdd(two, d[2], d[4]);
+    const V odd_near = hn::NegMulAdd(two, d[1], d[3]);
+    const V even_far = hn::NegMulAdd(half, d[2], d[4]);
+    const V odd_far = hn::NegMulAdd(half, d[1], d[3]);
+    to[0] = hn::NegMulAdd(five_halves, d[2], hn::Add(d[0], d[4]));
+    to[1] = hn::MulAdd(half_root, odd_near, even_near);
+    to[2] = hn::NegMulAdd(half_root, odd_near, even_near);
+    to[3] = hn::MulAdd(root, odd_far, even_far);
+    to[4] = hn::NegMulAdd(root, odd_far, even_far);
+    to[5] = hn::NegMulAdd(five_halves, d[3], hn::Add(d[1], d[5]));
+  }
+  static HWY_INLINE void output(const V* m, V* to) {
+    const D tag;
+    const V near_sum = hn::Add(m[1], m[2]);
+    const V near_difference = hn::Mul(hn::Set(tag, kRoot / 2), hn::Sub(m[1], m[2]));
+    const V far_sum = hn::Add(m[3], m[4]);
+    const V far_difference = hn::Mul(hn::Set(tag, kRoot), hn::Sub(m[3], m[4]));
+    const V half = hn::Set(tag, 0.5F);
+    const V two = hn::Set(tag, 2.0F);
+    to[0] = hn::Add(m[0], hn::Add(near_sum, far_sum));
+    to[1] = hn::Add(near_difference, far_difference);
+    to[2] = hn::MulAdd(two, far_sum, hn::Mul(half, near_sum));
+    to[3] = hn::MulAdd(two, far_difference, hn::MulAdd(half, near_difference, m[5]));
+  }
+
+ private:
+  static constexpr float kRoot = 1.41421356237309505F;
+};
+
+// B^T d B of a patch d.
+template <int kTile>
 void transformInput(const WinogradInput& tile) {
+  constexpr int kSide = kTile + 2;
   const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t c = 0; c < tile.channels; c += lanes) {
-    V rows[kPatch];
-#pragma GCC unroll 4
-    for (int x = 0; x < 4; ++x) {
-      const V d0 = hn::LoadU(d, tile.pixels[static_cast<size_t>(x)] + c);
-      const V d1 = hn::LoadU(d, tile.pixels[static_cast<size_t>(4 + x)] + c);
-      const V d2 = hn::LoadU(d, tile.pixels[static_cast<size_t>(8 + x)] + c);
-      const V d3 = hn::LoadU(d, tile.pixels[static_cast<size_t>(12 + x)] + c);
-      rows[x] = hn::Sub(d0, d2);
-      rows[4 + x] = hn::Add(d1, d2);
-      rows[8 + x] = hn::Sub(d2, d1);
-      rows[12 + x] = hn::Sub(d1, d3);
+    V rows[kSide * kSide];
+    V values[kSide];
+    V line[kSide];
+#pragma GCC unroll 8
+    for (int x = 0; x < kSide; ++x) {
+#pragma GCC unroll 8
+      for (int y = 0; y < kSide; ++y) {
+        values[y] = hn::LoadU(d, tile.pixels[static_cast<size_t>(kSide * y + x)] + c);
+      }
+      Line<kTile>::input(values, line);
+#pragma GCC unroll 8
+      for (int y = 0; y < kSide; ++y) {
+        rows[kSide * y + x] = line[y];
+      }
     }
     float* to = tile.to + c;
-#pragma GCC unroll 4
-    for (int y = 0; y < 4; ++y) {
-      const V* r = rows + 4 * y;
-      hn::StoreU(hn::Sub(r[0], r[2]), d, to + (4 * y) * tile.step);
-      hn::StoreU(hn::Add(r[1], r[2]), d, to + (4 * y + 1) * tile.step);
-      hn::StoreU(hn::Sub(r[2], r[1]), d, to + (4 * y + 2) * tile.step);
-      hn::StoreU(hn::Sub(r[1], r[3]), d, to + (4 * y + 3) * tile.step);
+#pragma GCC unroll 8
+    for (int y = 0; y < kSide; ++y) {
+      Line<kTile>::input(rows + kSide * y, line);
+#pragma GCC unroll 8
+      for (int x = 0; x < kSide; ++x) {
+        hn::StoreU(line[x], d, to + (kSide * y + x) * tile.step);
+      }
     }
   }
 }
 
-// A^T m A of 4x4 products m, then bias, residual and epilogue.
+// A^T m A of products m, then bias, residual and epilogue.
+template <int kTile>
 bool transformOutput(const WinogradOutput& tile) {
+  constexpr int kSide = kTile + 2;
   const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   V nothing = hn::Zero(d);  // stays 0 while everything is finite
   for (int64_t n = 0; n < tile.columns; n += lanes) {
-    V left[4];
-    V right[4];
-#pragma GCC unroll 4
-    for (int y = 0; y < 4; ++y) {
-      const float* from = tile.from + 4 * y * tile.step + n;
-      const V m1 = hn::LoadU(d, from + tile.step);
-      const V m2 = hn::LoadU(d, from + 2 * tile.step);
-      left[y] = hn::Add(hn::LoadU(d, from), hn::Add(m1, m2));
-      right[y] = hn::Sub(hn::Sub(m1, m2), hn::LoadU(d, from + 3 * tile.step));
-    }
-    const V bias = tile.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, tile.bias + n);
-    V sums[kOutputs] = {hn::Add(left[0], hn::Add(left[1], left[2])), hn::Add(right[0], hn::Add(right[1], right[2])),
-                        hn::Sub(hn::Sub(left[1], left[2]), left[3]), hn::Sub(hn::Sub(right[1], right[2]), right[3])};
-#pragma GCC unroll 4
-    for (int i = 0; i < kOutputs; ++i) {
-      nothing = hn::MulAdd(sums[i], hn::Zero(d), nothing);
-      sums[i] = hn::Add(sums[i], bias);
-      if (tile.residual[static_cast<size_t>(i)] != nullptr) {
-        sums[i] = hn::Add(sums[i], hn::LoadU(d, tile.residual[static_cast<size_t>(i)] + n));
+    V columns[kTile * kSide];
+    V values[kSide];
+    V line[kTile];
+#pragma GCC unroll 8
+    for (int x = 0; x < kSide; ++x) {
+#pragma GCC unroll 8
+      for (int y = 0; y < kSide; ++y) {
+        values[y] = hn::LoadU(d, tile.from + (kSide * y + x) * tile.step + n);
+      }
+      Line<kTile>::output(values, line);
+#pragma GCC unroll 8
+      for (int y = 0; y < kTile; ++y) {
+        columns[kSide * y + x] = line[y];
       }
     }
-    gemm::HWY_NAMESPACE::applyEpilogue<kOutputs>(*tile.epilogue, sums);
-#pragma GCC unroll 4
-    for (int i = 0; i < kOutputs; ++i) {
-      if (tile.out[static_cast<size_t>(i)] != nullptr) {
-        hn::StoreU(sums[i], d, tile.out[static_cast<size_t>(i)] + n);
+    const V bias = tile.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, tile.bias + n);
+#pragma GCC unroll 8
+    for (int y = 0; y < kTile; ++y) {
+      Line<kTile>::output(columns + kSide * y, line);
+#pragma GCC unroll 8
+      for (int x = 0; x < kTile; ++x) {
+        const float* residual = tile.residual[static_cast<size_t>(kTile * y + x)];
+        nothing = hn::MulAdd(line[x], hn::Zero(d), nothing);
+        line[x] = hn::Add(line[x], bias);
+        if (residual != nullptr) {
+          line[x] = hn::Add(line[x], hn::LoadU(d, residual + n));
+        }
+      }
+      gemm::HWY_NAMESPACE::applyEpilogue<kTile>(*tile.epilogue, line);
+#pragma GCC unroll 8
+      for (int x = 0; x < kTile; ++x) {
+        float* out = tile.out[static_cast<size_t>(kTile * y + x)];
+        if (out != nullptr) {
+          hn::StoreU(line[x], d, out + n);
+        }
       }
     }
   }
@@ -94,8 +166,10 @@ void finish(const gemm::Epilogue& epilogue, float* values, int64_t count) {
   }
 }
 
-WinogradFunctions functionsForTarget() {
-  return {transformInput, transformOutput, finish};
+WinogradFunctions functionsForTarget(int64_t tile) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
+  return tile == 2 ? WinogradFunctions{lanes, transformInput<2>, transformOutput<2>, finish}
+                   : WinogradFunctions{lanes, transformInput<4>, transformOutput<4>, finish};
 }
 
 }  // namespace
@@ -107,8 +181,8 @@ namespace torchtrt::kernels::convolution {
 
 HWY_EXPORT(functionsForTarget);
 
-WinogradFunctions winogradFunctions() {
-  return HWY_DYNAMIC_DISPATCH(functionsForTarget)();
+WinogradFunctions winogradFunctions(int64_t tile) {
+  return HWY_DYNAMIC_DISPATCH(functionsForTarget)(tile);
 }
 
 }  // namespace torchtrt::kernels::convolution

@@ -1,5 +1,4 @@
-// One 2x2 tile of outputs of a 3x3 convolution in the Winograd domain: the vector code that
-// winograd.cpp calls.
+// One tile of 2x2 or 4x4 outputs of a 3x3 convolution in the Winograd domain: the vector code that winograd.cpp calls.
 #pragma once
 
 #include <array>
@@ -9,12 +8,12 @@
 
 namespace torchtrt::kernels::convolution {
 
-inline constexpr int kPatch = 16;   // 4x4 input pixels, and as many products
-inline constexpr int kOutputs = 4;  // 2x2 output pixels
+inline constexpr int kMostPatch = 36;    // input pixels of a 4x4 tile, 6x6, and as many products
+inline constexpr int kMostOutputs = 16;  // its output pixels
 
 struct WinogradInput {
-  std::array<const float*, kPatch> pixels;  // row by row, each at channel 0; zeros where there is padding
-  float* to;                                // transformed patch: value i at to + i * step
+  std::array<const float*, kMostPatch> pixels;  // row by row, each at channel 0; zeros where there is padding
+  float* to;                                    // transformed patch: value i at to + i * step
   int64_t step;
   int64_t channels;  // a multiple of every vector's length
 };
@@ -22,20 +21,21 @@ struct WinogradInput {
 struct WinogradOutput {
   const float* from;  // product i at from + i * step
   int64_t step;
-  std::array<float*, kOutputs> out;             // null outside of the image
-  std::array<const float*, kOutputs> residual;  // null where there is none
-  const float* bias;                            // null or one per column
-  int64_t columns;                              // a multiple of every vector's length
+  std::array<float*, kMostOutputs> out;             // null outside of the image
+  std::array<const float*, kMostOutputs> residual;  // null where there is none
+  const float* bias;                                // null or one per column
+  int64_t columns;                                  // a multiple of every vector's length
   const gemm::Epilogue* epilogue;
 };
 
 struct WinogradFunctions {
+  int64_t lanes = 0;  // floats of a vector
   void (*input)(const WinogradInput& tile) = nullptr;
   // False when an infinity or NaN was met: then the tile's values are not to be used.
   bool (*output)(const WinogradOutput& tile) = nullptr;
   // The epilogue alone, over `count` values; count is a multiple of every vector's length.
   void (*finish)(const gemm::Epilogue& epilogue, float* values, int64_t count) = nullptr;
 };
-WinogradFunctions winogradFunctions();  // for this machine
+WinogradFunctions winogradFunctions(int64_t tile);  // for tiles of 2x2 or 4x4 outputs, on this machine
 
 }  // namespace torchtrt::kernels::convolution

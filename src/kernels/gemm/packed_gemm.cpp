@@ -32,6 +32,7 @@ struct PointedRows {
   int count;
 
   static constexpr bool kEven = false;
+  static constexpr bool kTapsApart = false;
   // Element k of run `tap` is at start(tap, row)[offset(tap) + k].
   HWY_INLINE const float* start(int64_t tap, int row) const {
     return tile.rows[tap * kTileRows + std::min(row, count - 1)];
@@ -46,6 +47,7 @@ struct PointedRows {
     return tile.residual[std::min(row, count - 1)];
   }
 };
+template <bool kApart>
 struct EvenRows {
   const Slab& slab;
   int count;
@@ -60,6 +62,7 @@ struct EvenRows {
     }
   }
   static constexpr bool kEven = true;  // start() is the same for every tap
+  static constexpr bool kTapsApart = kApart;
   HWY_INLINE const float* start(int64_t, int row) const {
     return starts[row];
   }
@@ -148,6 +151,28 @@ HWY_INLINE void finish(const Rows& rows, const Terms& terms, int row, const Pack
   }
 }
 
+template <int kRows, int kWide>
+HWY_INLINE void clear(V (&sums)[kRows][kWide]) {
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kWide; ++i) {
+      sums[r][i] = hn::Zero(D());
+    }
+  }
+}
+
+template <int kRows, int kWide>
+HWY_INLINE void add(const V (&sums)[kRows][kWide], V (&to)[kRows][kWide]) {
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kWide; ++i) {
+      to[r][i] = hn::Add(to[r][i], sums[r][i]);
+    }
+  }
+}
+
 // kRows rows from `row` times kPanels panels of kVectors vectors each, over the whole depth.
 template <int kRows, int kVectors, int kPanels, typename Rows>
 HWY_INLINE void micro(const Rows& rows, const Terms& terms, int row, const PackedB::Panel* panels) {
@@ -170,11 +195,11 @@ HWY_INLINE void micro(const Rows& rows, const Terms& terms, int row, const Packe
 #pragma GCC unroll 16
     for (int i = 0; i < kWide; ++i) {
       sums[0][r][i] = line[i];
-#pragma GCC unroll 16
-      for (int s = 1; s < kSplit; ++s) {
-        sums[s][r][i] = hn::Zero(d);
-      }
     }
+  }
+#pragma GCC unroll 16
+  for (int s = 1; s < kSplit; ++s) {
+    clear(sums[s]);
   }
   const float* b[kPanels];
 #pragma GCC unroll 16
@@ -187,6 +212,10 @@ HWY_INLINE void micro(const Rows& rows, const Terms& terms, int row, const Packe
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
     a[r] = rows.start(0, row + r);
+  }
+  V totals[kRows][kWide];
+  if constexpr (Rows::kTapsApart) {
+    clear(totals);
   }
   for (int64_t t = 0; t < terms.taps; ++t) {
     if constexpr (!Rows::kEven) {
@@ -228,21 +257,25 @@ HWY_INLINE void micro(const Rows& rows, const Terms& terms, int row, const Packe
     for (; kSplit > 1 && k < end; ++k) {
       step(k, sums[0]);
     }
-  }
+    if constexpr (Rows::kTapsApart) {
 #pragma GCC unroll 16
-  for (int s = 1; s < kSplit; ++s) {
-#pragma GCC unroll 16
-    for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 16
-      for (int i = 0; i < kWide; ++i) {
-        sums[0][r][i] = hn::Add(sums[0][r][i], sums[s][r][i]);
+      for (int s = 0; s < kSplit; ++s) {
+        add(sums[s], totals);
+        clear(sums[s]);
       }
     }
   }
+  if constexpr (!Rows::kTapsApart) {
+#pragma GCC unroll 16
+    for (int s = 1; s < kSplit; ++s) {
+      add(sums[s], sums[0]);
+    }
+  }
+  V(&results)[kRows][kWide] = Rows::kTapsApart ? totals : sums[0];
   if (HWY_LIKELY(whole)) {
-    finish<kRows, kVectors, kPanels, true>(rows, terms, row, panels, sums[0]);
+    finish<kRows, kVectors, kPanels, true>(rows, terms, row, panels, results);
   } else {
-    finish<kRows, kVectors, kPanels, false>(rows, terms, row, panels, sums[0]);
+    finish<kRows, kVectors, kPanels, false>(rows, terms, row, panels, results);
   }
 }
 
@@ -307,12 +340,13 @@ void runTile(const Tile& tile) {
   runRows(PointedRows{tile, tile.row_count}, terms, tile.panels.data(), static_cast<int>(tile.panels.size()));
 }
 
+template <bool kTapsApart>
 void runSlab(const Slab& slab) {
   Terms terms = {slab.taps, slab.run, slab.bias, slab.residual != nullptr, *slab.epilogue};
   const int64_t tiles = (slab.rows + kTileRows - 1) / kTileRows;
   for (int64_t tile = 0; tile < tiles; ++tile) {
     const int64_t first = tile * kTileRows;
-    const EvenRows rows(slab, first, static_cast<int>(std::min<int64_t>(kTileRows, slab.rows - first)));
+    const EvenRows<kTapsApart> rows(slab, first, static_cast<int>(std::min<int64_t>(kTileRows, slab.rows - first)));
     // A single row adds up in an order of its own, which must not depend on what comes next.
     if (slab.ahead == nullptr || rows.count == 1) {
       runRows(rows, terms, slab.panels.data(), static_cast<int>(slab.panels.size()));
@@ -332,7 +366,7 @@ void runSlab(const Slab& slab) {
 }
 
 Functions functionsForTarget() {
-  return {runTile, runSlab};
+  return {runTile, runSlab<false>, runSlab<true>};
 }
 
 // Lanes of a vector and most vectors of a panel.

@@ -108,6 +108,8 @@ struct Slab {
 struct Functions {
   void (*tile)(const Tile& tile) = nullptr;
   void (*slab)(const Slab& slab) = nullptr;
+  // The same with a sum for each tap before these are added: exacter the shorter the runs are, and a little slower.
+  void (*slab_of_short_sums)(const Slab& slab) = nullptr;
 };
 Functions functions();
 
