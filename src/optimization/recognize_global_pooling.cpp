@@ -67,8 +67,8 @@ class PoolingFromWindow : public PatternRewriter {
     const Attributes& attributes = layer.attributes();
     const Dims& dims = layer.getInput(0)->getDimensions();
     const std::vector<int64_t>& window = attributes.getInts("window");
-    if (attributes.getString("op") != "average" || !hasPlanes(dims) || attributes.getInt("divisor", 0) != 0 ||
-        static_cast<int>(window.size()) != dims.rank() - 2) {
+    if (attributes.getString("op") != "average" || !isFloating(layer.getInput(0)->getType()) || !hasPlanes(dims) ||
+        attributes.getInt("divisor", 0) != 0 || static_cast<int>(window.size()) != dims.rank() - 2) {
       return false;
     }
     const auto all = [&](const char* name, int64_t value) {

@@ -1,15 +1,13 @@
 """What the lines of the operator table are made of: how inputs are made, what an operator is, and the shapes that many share."""
 
 import dataclasses
+import functools
 from collections.abc import Callable
 
 import torch
 
 FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
-INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
-BOOL = (torch.bool,)
-NUMBERS = FLOATS + INTEGERS
-ALL = NUMBERS + BOOL
+DTYPES = (*FLOATS, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool)  # of networks
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,11 +47,40 @@ class Tensor:
 
 @dataclasses.dataclass(frozen=True)
 class Operator:
+    """A line of the table: a function, and inputs for it. It is tried in every dtype that eager PyTorch takes."""
+
     name: str
     function: Callable
     cases: tuple[tuple[Tensor, ...], ...]
-    dtypes: tuple[torch.dtype, ...] = FLOATS
-    dynamic: bool = True  # whether the function as traced means something for other batches
+    batch: tuple[int | None, ...] = ()  # which dimension of each input of the first case is the batch; `batch_dimensions` says it otherwise
+    fixed: str = ""  # why there is none
+
+    def batch_dimensions(self) -> tuple[int | None, ...]:
+        """The leading one of inputs that have the first one's rank and leading dimension."""
+        if self.batch or self.fixed:
+            return self.batch
+        first = self.cases[0][0].shape
+        return tuple(0 if first and len(x.shape) == len(first) and x.shape[0] == first[0] else None for x in self.cases[0])
+
+    @functools.cached_property
+    def dtypes(self) -> tuple[torch.dtype, ...]:
+        """Those in which eager takes some case with elements: without any it takes what it has no kernel for."""
+        return tuple(dtype for dtype in DTYPES if any(self.eager(self.inputs(i, dtype)) is not None for i in range(len(self.cases)) if self.has_elements(i)))
+
+    def has_elements(self, case: int) -> bool:
+        return all(0 not in x.shape for x in self.cases[case])
+
+    def inputs(self, case: int, dtype: torch.dtype) -> list[torch.Tensor]:
+        generator = torch.Generator().manual_seed(7 + case)
+        return [x.make(dtype, generator) for x in self.cases[case]]
+
+    def eager(self, inputs: list[torch.Tensor]) -> torch.Tensor | None:
+        """The reference, or None for what PyTorch itself refuses."""
+        try:
+            with torch.inference_mode():
+                return self.function(*inputs)
+        except (RuntimeError, NotImplementedError, IndexError, ValueError):
+            return None
 
 
 def t(*shape: int, **options) -> Tensor:

@@ -9,12 +9,21 @@ from collections import defaultdict
 
 import torch
 
+import evaluator_table
 import operator_table
 import torchtrt
+from operator_case import DTYPES
 from torchtrt._torchtrt import converter_schemas
 
 # Names of the reference system's converters; those ending in "_" are in place.
 REFERENCE = (pathlib.Path(__file__).parent / "reference_converters.txt").read_text().split()
+
+# Overloads that no line of the operator table can try.
+UNTRIED = {
+    "aten::_conv_depthwise2d": "PyTorch has it for GPUs alone",
+    "aten::cuda": "it needs a GPU",
+    "aten::split": "tried as `aten::split.sizes`",
+}
 
 STAYS = {
     "the size of the result depends on data":
@@ -43,38 +52,59 @@ def schema_name(schema: str) -> str:
     return schema.split("(")[0]
 
 
-def reached(operator, dtype) -> set[str]:
-    """Names of the operators that a line's function is made of, for the first case that eager takes in this dtype."""
-    generator = torch.Generator().manual_seed(7)
-    for case in operator.cases:
-        inputs = tuple(tensor.make(dtype, generator) for tensor in case)
-        try:
-            graph = torch.jit.trace(operator.function, inputs, check_trace=False).graph
-        except (RuntimeError, NotImplementedError, IndexError, ValueError):
-            continue
-        torch._C._jit_pass_inline(graph)
-        return {functional(schema_name(node.schema())) for node in graph.nodes() if node.kind().startswith(("aten::", "torchvision::"))}
-    return set()
+def dtype_of(node, otherwise: torch.dtype) -> torch.dtype:
+    """Of the first tensor that the node takes, or makes; where the trace does not tell, that of the line's inputs."""
+    values = [*node.outputs()] if node.kind() == "aten::where" else [*node.inputs(), *node.outputs()]
+    known = (value.type().dtype() for value in values if value.type().kind() == "TensorType")
+    return next((dtype for dtype in known if dtype is not None), otherwise)
+
+
+def reached(operator, dtype) -> set[tuple[str, torch.dtype]]:
+    """The operators that a line's function is made of, for the first case that eager takes in this dtype, and their dtypes."""
+    candidates = (operator.inputs(case, dtype) for case in range(len(operator.cases)) if operator.has_elements(case))
+    inputs = next(inputs for inputs in candidates if operator.eager(inputs) is not None)
+    graph = torch.jit.trace(operator.function, inputs, check_trace=False).graph
+    torch._C._jit_pass_inline(graph)
+    nodes = [node for node in graph.nodes() if node.kind().startswith(("aten::", "torchvision::"))]
+    return {(functional(schema_name(node.schema())), dtype_of(node, dtype)) for node in nodes}
 
 
 @torch.inference_mode()
-def tried_dtypes() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+def tried_dtypes() -> tuple[dict[str, set[torch.dtype]], dict[str, set[torch.dtype]]]:
     """By operator: dtypes tried with sizes that are known, and with a dynamic batch."""
     tried, dynamic = defaultdict(set), defaultdict(set)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for operator in operator_table.TABLE:
             for dtype in operator.dtypes:
-                for name in reached(operator, dtype):
-                    tried[name].add(str(dtype).removeprefix("torch."))
-                    if operator.dynamic:
-                        dynamic[name].add(str(dtype).removeprefix("torch."))
+                for name, computed in reached(operator, dtype):
+                    tried[name].add(computed)
+                    if not operator.fixed:
+                        dynamic[name].add(computed)
     return tried, dynamic
 
 
-def short(dtypes: set[str]) -> str:
-    order = ["float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool"]
-    return "all" if dtypes >= set(order) else ", ".join(dtype for dtype in order if dtype in dtypes)
+def evaluated_dtypes() -> dict[str, set[torch.dtype]]:
+    """By evaluator of the reference: the dtypes of the tensors in whose functions it is tried."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tried = [(evaluator_table.kinds_of(f), evaluator_table.dtypes_of(f)) for f in evaluator_table.FUNCTIONS.values()]
+    return {name: {dtype for kinds, dtypes in tried if name in kinds for dtype in dtypes} for name in evaluator_table.REFERENCE}
+
+
+def short(dtypes: set[torch.dtype]) -> str:
+    names = [str(dtype).removeprefix("torch.") for dtype in DTYPES if dtype in dtypes]
+    return "all" if len(names) == len(DTYPES) else ", ".join(names)
+
+
+def row(name: str, overloads: list[str], tried: dict, dynamic: dict) -> str:
+    full = [name + ("" if overload == "-" else f".{overload}") for overload in overloads]
+    static, batches = (set().union(*(of[each] for each in full)) for of in (tried, dynamic))
+    missing = [each for each in full if not tried[each] and each not in UNTRIED]
+    assert not missing, f"no line of the operator table has {missing}"
+    if not static:
+        return f"| `{name}` | {', '.join(overloads)} | none: {UNTRIED[full[0]]} | |"
+    return f"| `{name}` | {', '.join(overloads)} | {short(static)} | {'the same' if batches == static else short(batches)} |"
 
 
 def page() -> str:
@@ -83,25 +113,28 @@ def page() -> str:
     for schema in schemas:
         name, _, overload = schema_name(schema).partition(".")
         overloads[name].append(overload or "-")
-    untried = [name for name in REFERENCE if name not in tried and functional(name) not in tried]
-    assert untried == ["aten::split"], f"no line of the operator table has {untried}"
+    evaluators = evaluated_dtypes()
     lines = [
         "# Operators", "",
         f"{len(overloads)} operators with {len(schemas)} overloads become layers; the reference system's {len(REFERENCE)} are among them, all tried",
         "(`aten::split` as `aten::split.sizes`, which PyTorch takes for the same node). Generated by `tests/python/operator_page.py` from the",
         "registry of converters and the operator table: do not edit.", "",
-        "Dtypes are those with which `tests/python/test_operators.py --every-dtype` compares the operator with eager PyTorch, of those that eager",
-        "takes: compiled for every shape of the operator table by itself, and for a batch of 1 to 6 in one plan. An operator without any is another",
-        "name or another form of one that has them. What all operands of are known while compiling, such as sizes, lists and constants, is computed",
-        "then: by the evaluators, which `tests/python/test_evaluators.py` goes through, or by PyTorch itself. In-place forms are made functional where",
-        "nobody can tell. `./dev sweep` runs all of these tests and writes this page again.", "",
+        "Dtypes are those with which `tests/python/test_operators.py --every-dtype` compares the operator with eager PyTorch: all of a network's",
+        f"({', '.join(str(dtype).removeprefix('torch.') for dtype in DTYPES)}) that eager",
+        "takes, found out by trying. Every shape of the operator table is compiled by itself, and the first one with a batch of 1 to 6 in one plan.",
+        "In-place forms are made functional where nobody can tell. `./dev sweep` runs all of these tests and writes this page again.", "",
         "| operator | overloads | dtypes tried, sizes known | dtypes tried, dynamic batch |", "|---|---|---|---|",
     ]
-    for name in sorted(overloads):
-        full = [name + ("" if o == "-" else f".{o}") for o in overloads[name]]
-        static, batches = (set().union(*(of[each] for each in full)) for of in (tried, dynamic))
-        alike = "the same" if batches and batches == static else short(batches)
-        lines.append(f"| `{name}` | {', '.join(overloads[name])} | {short(static)} | {alike} |")
+    lines += [row(name, overloads[name], tried, dynamic) for name in sorted(overloads)]
+    gone = [f"`{name}`" for name in evaluator_table.REFERENCE if not evaluators[name]]
+    lines += [
+        "", "## Computed while compiling", "",
+        "What all operands of are known by then, such as sizes, lists and constants, is computed by evaluators or by PyTorch itself; a size that",
+        f"depends on a dynamic dimension stays an expression. Of the reference system's {len(evaluators)} evaluators PyTorch has no {', '.join(gone)} any more;",
+        "the others are tried by `tests/python/test_evaluators.py` in functions of tensors of these dtypes, sizes known and with a dynamic batch:", "",
+        "| evaluator | dtypes |", "|---|---|",
+        *(f"| `{name}` | {short(dtypes)} |" for name, dtypes in sorted(evaluators.items()) if dtypes),
+    ]
     lines += ["", "## What stays in PyTorch", ""]
     for reason in STAYS:
         lines.append(f"- {reason}: {', '.join(f'`{name}`' for name in staying(reason))}")

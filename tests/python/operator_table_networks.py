@@ -1,35 +1,37 @@
 """Lines of the operator table for what networks are made of: losses, cells, whole recurrences, fused attention, quantization, windows."""
 
+import copy
+import functools
+
 import torch
 import torch.nn.functional as F
 
-from operator_case import FLOATS, Operator, t
+from operator_case import Operator, t
 
-WIDE = FLOATS[:2]
 LOSS = ((t(3, 4), t(3, 4)), (t(0, 4), t(0, 4)), (t(), t()))
 UNIT = ((t(3, 4, low=0.05, high=0.95), t(3, 4, low=0.0, high=1.0)),)
 STEPS = torch.rand(16, generator=torch.Generator().manual_seed(1)) + 0.1
 IMAGES = ((t(2, 3, 9, 11),), (t(3, 8, 8),))
 
 
-def _module(module, names=()):
-    """A module's function of its inputs; its parameters are seeded constants."""
+def _module(module):
+    """A module of seeded constants, as a function of an input; its parameters have the input's dtype."""
     generator = torch.Generator().manual_seed(5)
-    module = module.eval()
+    module = module.eval().requires_grad_(False)
     for parameter in module.parameters():
         parameter.data = torch.rand(parameter.shape, generator=generator) - 0.5
-    return module.requires_grad_(False)
+    return functools.cache(lambda dtype: copy.deepcopy(module).to(dtype if dtype.is_floating_point else torch.float32))
 
 
 def _recurrent(kind, batch_first=False, with_state=False, **options):
-    module = _module(getattr(torch.nn, kind)(5, 4, batch_first=batch_first, **options))
+    module_of = _module(getattr(torch.nn, kind)(5, 4, batch_first=batch_first, **options))
 
     def run(x):
         lines = 2 * options.get("num_layers", 1) if options.get("bidirectional") else options.get("num_layers", 1)
         batch = () if x.dim() == 2 else (x.shape[0 if batch_first else 1],)
         h = torch.full((lines, *batch, 4), 0.25, dtype=x.dtype)
         state = (h, h * 2) if kind == "LSTM" else h
-        y, last = module(x, state) if with_state else module(x)
+        y, last = module_of(x.dtype)(x, state) if with_state else module_of(x.dtype)(x)
         last = last if kind == "LSTM" else (last,)
         return torch.cat([y.reshape(-1), *(s.reshape(-1) for s in last)])
 
@@ -37,21 +39,15 @@ def _recurrent(kind, batch_first=False, with_state=False, **options):
 
 
 def _attention(**options):
-    module = _module(torch.nn.MultiheadAttention(8, 2, batch_first=True))
-    return lambda x: torch.cat([y.reshape(-1) for y in module(x, x, x, **options) if y is not None])
+    module_of = _module(torch.nn.MultiheadAttention(8, 2, batch_first=True))
+    return lambda x: torch.cat([y.reshape(-1) for y in module_of(x.dtype)(x, x, x, **options) if y is not None])
 
 
-def _encoder(**options):
-    module = _module(torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True, **options))
-    return lambda x: module(x)
+def _encoder(padded=False, **options):
+    module_of = _module(torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True, **options))
+    mask = torch.tensor([[False] * 3 + [True] * 2])
+    return lambda x: module_of(x.dtype)(x, src_key_padding_mask=mask.expand(x.shape[0], 5) if padded else None)
 
-
-def _padded(x):
-    module = _encoder.module
-    return module(x, src_key_padding_mask=torch.tensor([[False] * 3 + [True] * 2]).expand(x.shape[0], 5))
-
-
-_encoder.module = _module(torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True))
 
 LOSSES = [
     ("mse_loss", F.mse_loss), ("l1_loss", lambda a, b: F.l1_loss(a, b, reduction="sum")), ("smooth_l1_loss", lambda a, b: F.smooth_l1_loss(a, b, reduction="none", beta=0.7)),
@@ -66,7 +62,7 @@ RECURRENCES = [
 ]
 ENCODERS = [
     ("multihead_attention", _attention()), ("multihead_attention_no_weights", _attention(need_weights=False)), ("multihead_attention_heads", _attention(average_attn_weights=False)),
-    ("encoder_layer", _encoder()), ("encoder_layer_gelu_norm_first", _encoder(activation="gelu", norm_first=True)), ("encoder_layer_padded", _padded),
+    ("encoder_layer", _encoder()), ("encoder_layer_gelu_norm_first", _encoder(activation="gelu", norm_first=True)), ("encoder_layer_padded", _encoder(padded=True)),
 ]
 FAKE_QUANT = [
     ("fake_quantize", lambda x: torch.fake_quantize_per_tensor_affine(x, 0.1, 3, -128, 127)), ("fake_quantize_unsigned", lambda x: torch.fake_quantize_per_tensor_affine(x, 0.037, 10, 0, 15)),
@@ -90,19 +86,19 @@ GRID2 = ((t(2, 3, 5, 6), t(2, 4, 7, 2, low=-1.6, high=1.6)), (t(2, 3, 5, 6, layo
 GRID3 = ((t(2, 3, 4, 5, 6), t(2, 3, 4, 5, 3, low=-1.6, high=1.6)),)
 
 TABLE = [
-    *(Operator(name, f, LOSS, WIDE) for name, f in LOSSES),
-    Operator("bce", F.binary_cross_entropy, UNIT, WIDE),
-    Operator("kl_div", lambda a, b: F.kl_div(torch.log(a), b, reduction="batchmean"), UNIT, WIDE),
-    *(Operator(name, f, SEQUENCE, (torch.float32,)) for name, f in RECURRENCES),
-    *(Operator(name, f, ((t(2, 5, 8),),), (torch.float32,)) for name, f in ENCODERS),
-    *(Operator(name, f, ((t(3, 4),), (t(2, 3, 4),), (t(0, 4),)), FLOATS[:1]) for name, f in FAKE_QUANT),
-    *(Operator(name, f, IMAGES, WIDE) for name, f in WINDOWS),
+    *(Operator(name, f, LOSS) for name, f in LOSSES),
+    Operator("bce", F.binary_cross_entropy, UNIT),
+    Operator("kl_div", lambda a, b: F.kl_div(torch.log(a), b, reduction="batchmean"), UNIT),
+    *(Operator(name, f, SEQUENCE) for name, f in RECURRENCES),
+    *(Operator(name, f, ((t(2, 5, 8),),)) for name, f in ENCODERS),
+    *(Operator(name, f, ((t(3, 4),), (t(2, 3, 4),), (t(0, 4),))) for name, f in FAKE_QUANT),
+    *(Operator(name, f, IMAGES) for name, f in WINDOWS),
     Operator("lstm_cell", lambda x, h, c, a, b: torch.cat(torch.lstm_cell(x, (h, c), a, b)), ((t(2, 3), t(2, 4), t(2, 4), t(16, 3), t(16, 4)),)),
     Operator("gru_cell", lambda x, h, a, b, p, q: torch.gru_cell(x, h, a, b, p, q), ((t(2, 3), t(2, 4), t(12, 3), t(12, 4), t(12), t(12)),)),
     Operator("rnn_relu_cell", lambda x, h, a, b: torch.rnn_relu_cell(x, h, a, b), ((t(2, 3), t(2, 4), t(4, 3), t(4, 4)),)),
-    Operator("affine_grid", lambda x: F.affine_grid(x, (2, 3, 5, 7), align_corners=False), ((t(2, 2, 3),),), WIDE, dynamic=False),
-    Operator("affine_grid_corners", lambda x: F.affine_grid(x, (2, 3, 4, 5, 7), align_corners=True), ((t(2, 3, 4),),), WIDE, dynamic=False),
-    *(Operator(f"grid_sample_{mode}_{padding}{'_corners' if corners else ''}", _grid_sample(2, mode=mode, padding_mode=padding, align_corners=corners), GRID2, WIDE)
+    Operator("affine_grid", lambda x: F.affine_grid(x, (x.shape[0], 3, 5, 7), align_corners=False), ((t(2, 2, 3),),)),
+    Operator("affine_grid_corners", lambda x: F.affine_grid(x, (x.shape[0], 3, 4, 5, 7), align_corners=True), ((t(2, 3, 4),),)),
+    *(Operator(f"grid_sample_{mode}_{padding}{'_corners' if corners else ''}", _grid_sample(2, mode=mode, padding_mode=padding, align_corners=corners), GRID2)
       for mode in ("bilinear", "nearest", "bicubic") for padding in ("zeros", "border", "reflection") for corners in (False, True)),
-    *(Operator(f"grid_sample_3d_{mode}_{padding}", _grid_sample(3, mode=mode, padding_mode=padding), GRID3, WIDE) for mode in ("bilinear", "nearest") for padding in ("zeros", "border", "reflection")),
+    *(Operator(f"grid_sample_3d_{mode}_{padding}", _grid_sample(3, mode=mode, padding_mode=padding), GRID3) for mode in ("bilinear", "nearest") for padding in ("zeros", "border", "reflection")),
 ]

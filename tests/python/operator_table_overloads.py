@@ -3,19 +3,18 @@ torch.nn.functional hide. Called as operators, or from TorchScript."""
 
 import torch
 
-from operator_case import ALL, BINARY, FLOATS, MATRIX, NUMBERS, Operator, t, unary_cases
+from operator_case import BINARY, MATRIX, Operator, t, unary_cases
 
 A = torch.ops.aten
 LINE = ((t(2, 3, 11),), (t(1, 5, 8, layout="transposed"),))
 PLANE = ((t(2, 3, 9, 11),), (t(1, 5, 8, 8, layout="channels_last"),))
 SPACE = ((t(2, 3, 5, 6, 7),),)
 CELL = ((t(2, 3), t(2, 4), t(16, 3), t(16, 4)),)
-WIDE = FLOATS[:2]
 
 WITH_NUMBERS = [
-    ("add", A.add.Scalar, ALL), ("sub", A.sub.Scalar, NUMBERS), ("mul", A.mul.Scalar, ALL), ("div", A.div.Scalar, ALL), ("rsub", A.rsub.Scalar, NUMBERS),
-    ("eq", A.eq.Scalar, ALL), ("ne", A.ne.Scalar, ALL), ("lt", A.lt.Scalar, ALL), ("le", A.le.Scalar, ALL), ("gt", A.gt.Scalar, ALL), ("ge", A.ge.Scalar, ALL),
-    ("floor_divide", A.floor_divide.Scalar, NUMBERS), ("clamp_max", A.clamp_max, NUMBERS), ("clamp_min", A.clamp_min, NUMBERS),
+    ("add", A.add.Scalar), ("sub", A.sub.Scalar), ("mul", A.mul.Scalar), ("div", A.div.Scalar), ("rsub", A.rsub.Scalar),
+    ("eq", A.eq.Scalar), ("ne", A.ne.Scalar), ("lt", A.lt.Scalar), ("le", A.le.Scalar), ("gt", A.gt.Scalar), ("ge", A.ge.Scalar),
+    ("floor_divide", A.floor_divide.Scalar), ("clamp_max", A.clamp_max), ("clamp_min", A.clamp_min),
 ]
 ARRAYS = [
     ("min_dim", lambda x: A.min.dim(x, -1)[0]), ("constant_pad_nd", lambda x: A.constant_pad_nd(x, [1, 2, 0, -1], 3)),
@@ -51,27 +50,34 @@ def _script(parameters: str, expression: str):
 
 
 SCRIPTED = [
-    ("max_other", "x, y", "torch.max(x, y)", BINARY, ALL), ("min_other", "x, y", "torch.min(x, y)", BINARY, ALL), ("to_other", "x, y", "x.to(y)", BINARY, ALL),
-    ("rsub_tensor", "x, y", "torch.rsub(x, y, alpha=2)", BINARY, NUMBERS),
-    ("split_list", "x", "x.split([1, x.size(-1) - 1], -1)[1]", MATRIX, ALL), ("halves", "x", "torch.cat(x.chunk(4, -1)[1:], -1)", MATRIX[:4], ALL),
-    ("div_in_place", "x", "x.clone().div_(2)", unary_cases(), FLOATS), ("to_device", "x", "x.to(x.device)", unary_cases(), ALL),
-    ("expand_as", "x, y", "x.expand_as(y)", ((t(3, 1), t(3, 4)), (t(4), t(2, 3, 4)), (t(), t(0, 2))), ALL), ("t", "x", "x.t()", ((t(3, 5),), (t(4, 3, layout="transposed"),), (t(5),)), ALL),
-    ("view", "x", "x.view([x.size(0), -1, 1])", ((t(3, 4),), (t(2, 3, 5),)), ALL), ("unflatten", "x", "x.unflatten(-1, [2, -1])", ((t(3, 4),), (t(2, 3, 6),)), ALL),
-    ("meshgrid", "x, y", "torch.meshgrid([x, y])[1] + torch.meshgrid([x, y])[0]", ((t(3), t(4)), (t(2), t(1))), NUMBERS),
-    ("lstm_cell_state", "x, h, v, w", "torch.lstm_cell(x, [h, h + 1], v, w)[1]", CELL, WIDE), ("gru_cell_alone", "x, h, v, w", "torch.gru_cell(x, h, v[:12], w[:12])", CELL, WIDE),
+    ("lift", "x", "torch.cat([torch.ops.aten.lift(x), torch.ops.aten.lift_fresh(x)], -1)", MATRIX), ("reshape_alias", "x", "torch.ops.aten._reshape_alias(x, [x.size(0), 2, 3], [6, 3, 1])", ((t(4, 6),),)),
+    ("empty", "x", "x + torch.empty([x.size(0), 1], dtype=x.dtype).fill_(2)", MATRIX[:1]), ("empty_like", "x", "torch.empty_like(x).fill_(2)", MATRIX),
+    ("new_empty", "x", "x.new_empty([x.size(0), 2]).fill_(2)", MATRIX), ("zeros", "x", "torch.cat([x, torch.zeros([x.size(0), 2], dtype=x.dtype)], 1)", MATRIX[:1]),
+    ("ones", "x", "torch.cat([x, torch.ones([x.size(0), 2], dtype=x.dtype)], 1)", MATRIX[:1]), ("full", "x", "torch.cat([x, torch.full([x.size(0), 2], 3, dtype=x.dtype)], 1)", MATRIX[:1]),
+    ("scalar_tensor", "x", "torch.where(x > 0, x, torch.scalar_tensor(2, dtype=x.dtype))", MATRIX), ("eye_wide", "x", "torch.eye(x.size(0), 5, dtype=x.dtype) + x", MATRIX[:1]),
+    ("arange_steps", "x", "x + torch.arange(0, 2 * x.size(0), 2, dtype=x.dtype).unsqueeze(-1)", MATRIX[:1]),
+    ("native_group_norm", "x", "torch.native_group_norm(x, None, None, x.size(0), 4, 48, 2, 1e-5)[0]", ((t(2, 4, 6, 8),),)),
+    ("max_other", "x, y", "torch.max(x, y)", BINARY), ("min_other", "x, y", "torch.min(x, y)", BINARY), ("to_other", "x, y", "x.to(y)", BINARY),
+    ("rsub_tensor", "x, y", "torch.rsub(x, y, alpha=2)", BINARY),
+    ("split_list", "x", "x.split([1, x.size(-1) - 1], -1)[1]", MATRIX), ("halves", "x", "torch.cat(x.chunk(4, -1)[1:], -1)", MATRIX[:4]),
+    ("div_in_place", "x", "x.clone().div_(2)", unary_cases()), ("to_device", "x", "x.to(x.device)", unary_cases()),
+    ("expand_as", "x, y", "x.expand_as(y)", ((t(3, 1), t(3, 4)), (t(4), t(2, 3, 4)), (t(), t(0, 2)))), ("t", "x", "x.t()", ((t(3, 5),), (t(4, 3, layout="transposed"),), (t(5),))),
+    ("view", "x", "x.view([x.size(0), -1, 1])", ((t(3, 4),), (t(2, 3, 5),))), ("unflatten", "x", "x.unflatten(-1, [2, -1])", ((t(3, 4),), (t(2, 3, 6),))),
+    ("meshgrid", "x, y", "torch.meshgrid([x, y])[1] + torch.meshgrid([x, y])[0]", ((t(3), t(4)), (t(2), t(1)))),
+    ("lstm_cell_state", "x, h, v, w", "torch.lstm_cell(x, [h, h + 1], v, w)[1]", CELL), ("gru_cell_alone", "x, h, v, w", "torch.gru_cell(x, h, v[:12], w[:12])", CELL),
 ]
 
 TABLE = [
-    *(Operator(f"{name}_whole", lambda x, f=f: f(x, 2), unary_cases(), dtypes) for name, f, dtypes in WITH_NUMBERS),
-    *(Operator(f"{name}_real", lambda x, f=f: f(x, 1.5), unary_cases(), dtypes) for name, f, dtypes in WITH_NUMBERS),
-    Operator("pow_whole", lambda x: A.pow.Tensor_Scalar(x, 2), unary_cases(), NUMBERS),
-    Operator("pow_real", lambda x: A.pow.Tensor_Scalar(x, 1.5), unary_cases(1.0, 4.0), NUMBERS),
-    *(Operator(name, f, MATRIX[:4], FLOATS if "norm" in name else NUMBERS) for name, f in ARRAYS),
+    *(Operator(f"{name}_whole", lambda x, f=f: f(x, 2), unary_cases()) for name, f in WITH_NUMBERS),
+    *(Operator(f"{name}_real", lambda x, f=f: f(x, 1.5), unary_cases()) for name, f in WITH_NUMBERS),
+    Operator("pow_whole", lambda x: A.pow.Tensor_Scalar(x, 2), unary_cases()),
+    Operator("pow_real", lambda x: A.pow.Tensor_Scalar(x, 1.5), unary_cases(1.0, 4.0)),
+    *(Operator(name, f, MATRIX[:4]) for name, f in ARRAYS),
     *(Operator(name, f, cases) for name, f, cases in SPATIAL),
-    *(Operator(f"{name}_size", _resize(f, size, corners), cases, WIDE) for name, f, size, corners, cases in RESIZES),
-    *(Operator(f"{name}_scale", _scale(f, size, corners), cases, WIDE) for name, f, size, corners, cases in RESIZES),
-    *(Operator(name, lambda *x, f=_script(parameters, expression): f(*x), cases, dtypes) for name, parameters, expression, cases, dtypes in SCRIPTED),
-    Operator("squeeze_all", torch.squeeze, unary_cases(), ALL, dynamic=False),  # the rank depends on whether the batch is 1
+    *(Operator(f"{name}_size", _resize(f, size, corners), cases) for name, f, size, corners, cases in RESIZES),
+    *(Operator(f"{name}_scale", _scale(f, size, corners), cases) for name, f, size, corners, cases in RESIZES),
+    *(Operator(name, lambda *x, f=_script(parameters, expression): f(*x), cases) for name, parameters, expression, cases in SCRIPTED),
+    Operator("squeeze_all", torch.squeeze, unary_cases(), fixed="whether the batch is 1 decides the rank of the result"),
     Operator("convolution_deprecated", lambda x, w: A._convolution.deprecated(x, w, None, [2, 1], [1, 0], [1, 1], False, [0, 0], 1, False, False, True),
              ((t(2, 3, 9, 11), t(4, 3, 3, 3)),)),
 ]

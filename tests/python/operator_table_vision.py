@@ -3,9 +3,8 @@
 import torch
 import torchvision
 
-from operator_case import FLOATS, Operator, t
+from operator_case import Operator, t
 
-WIDE = FLOATS[:2]
 VISION = torch.ops.torchvision
 
 
@@ -41,8 +40,8 @@ def _deformable(places: tuple[int, int], offset_groups: int, groups: int):
 
 
 TABLE = [
-    *(Operator(name, f, POOLED, WIDE) for name, f in REGIONS),
-    Operator("deform_conv2d", _deformed(1, 1, 0, 0, 1, 1), _deformable((7, 10), 1, 1), WIDE),
-    Operator("deform_conv2d_groups", _deformed(2, 1, 1, 2, 1, 2), _deformable((5, 13), 3, 2), WIDE),
-    Operator("deform_conv2d_without_mask", _deformed(1, 3, 2, 0, 2, 1, masked=False), _deformable((9, 4), 2, 2), WIDE),
+    *(Operator(name, f, POOLED) for name, f in REGIONS),
+    Operator("deform_conv2d", _deformed(1, 1, 0, 0, 1, 1), _deformable((7, 10), 1, 1)),
+    Operator("deform_conv2d_groups", _deformed(2, 1, 1, 2, 1, 2), _deformable((5, 13), 3, 2)),
+    Operator("deform_conv2d_without_mask", _deformed(1, 3, 2, 0, 2, 1, masked=False), _deformable((9, 4), 2, 2)),
 ]

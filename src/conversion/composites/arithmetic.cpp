@@ -18,11 +18,10 @@ void addFunctions(NodeConverterRegistry& registry) {
   add(registry, "aten::round.decimals", R"(
   if decimals == 0:
     return torch.round(self)
-  if decimals > 0:
-    scale = 10.0 ** decimals
-    return torch.round(self * scale) / scale
-  scale = 10.0 ** -decimals
-  return torch.round(self / scale) * scale)");
+  x = self if self.dtype == 7 else self.to(6)
+  scale = 10.0 ** decimals if decimals > 0 else 10.0 ** -decimals
+  x = torch.round(x * scale) / scale if decimals > 0 else torch.round(x / scale) * scale
+  return x.to(self.dtype))");
   add(registry, "aten::isposinf", "  return self == float('inf')");
   add(registry, "aten::isneginf", "  return self == -float('inf')");
   add(registry, "aten::isreal", "  return torch.ones_like(self, dtype=11)");  // 11: bool
@@ -60,8 +59,10 @@ void addChoices(NodeConverterRegistry& registry) {
     close = close | (torch.isnan(self) & torch.isnan(other))
   if rtol == 0 and atol == 0:
     return close
-  difference = torch.abs(self - other)
-  return close | (torch.isfinite(difference) & (difference <= atol + torch.abs(rtol * other))))");
+  a = self.to(6) if self.dtype == 11 else self
+  b = other if other.is_floating_point() else other.to(6)
+  difference = torch.abs(a - b)
+  return close | (torch.isfinite(difference) & (difference <= atol + torch.abs(rtol * b))))");
   add(registry, "aten::isin.Tensor_Tensor", R"(
   found = (elements.unsqueeze(-1) == test_elements.reshape([-1])).any(-1)
   return torch.logical_not(found) if invert else found)");
@@ -69,18 +70,28 @@ void addChoices(NodeConverterRegistry& registry) {
   return elements != test_element if invert else elements == test_element)");
 }
 
-// Of whole numbers by a number of places that is known and below the width of the dtype.
+// Of whole numbers by a number of places that is known. In two steps, each by a power of two that every dtype of enough
+// bits can hold. By less than none or more than all, everything leaves on the left and signs are left on the right.
 void addShifts(NodeConverterRegistry& registry) {
-  const std::string left = "  return self * int(2 ** int(other))", right = R"(
-  return torch.floor_divide(self, int(2 ** int(other))))";
   const std::string places = R"(
-  plain = not self.is_floating_point() and self.dtype != 11 and int(other) >= 0 and int(other) <= 6
-  assert plain, "only whole numbers are shifted here, by 0 to 6 places"
+  x = self.to(4) if self.dtype == 11 else self
+  assert not x.is_floating_point() and int(other) >= -64 and int(other) <= 64, "shifted are whole numbers by up to 64 places"
+  bits = 64 if x.dtype == 4 else 32 if x.dtype == 3 else 16 if x.dtype == 2 else 8
 )";
-  add(registry, "aten::__lshift__.Scalar", places + left);
-  add(registry, "aten::__rshift__.Scalar", places + right);
-  add(registry, "aten::bitwise_left_shift.Tensor_Scalar", places + left);
-  add(registry, "aten::bitwise_right_shift.Tensor_Scalar", places + right);
+  const std::string left = places + R"(
+  if int(other) < 0 or int(other) >= bits:
+    return torch.zeros_like(x)
+  few = int(other) // 2
+  return x * int(2 ** few) * int(2 ** (int(other) - few)))";
+  const std::string right = places + R"(
+  most = bits if x.dtype == 0 else bits - 1
+  count = most if int(other) < 0 or int(other) > most else int(other)
+  few = count // 2
+  return torch.floor_divide(torch.floor_divide(x, int(2 ** few)), int(2 ** (count - few))))";
+  add(registry, "aten::__lshift__.Scalar", left);
+  add(registry, "aten::__rshift__.Scalar", right);
+  add(registry, "aten::bitwise_left_shift.Tensor_Scalar", left);
+  add(registry, "aten::bitwise_right_shift.Tensor_Scalar", right);
 }
 
 }  // namespace

@@ -27,13 +27,12 @@ void addLosses(NodeConverterRegistry& registry) {
   if weight is not None:
     loss = loss * weight)");
   loss("aten::binary_cross_entropy_with_logits", R"(
+  logarithm = torch.log_sigmoid(self)
   if pos_weight is not None:
-    factor = (pos_weight - 1) * target + 1
-    loss = (1 - target) * self - factor * torch.log_sigmoid(self)
-  else:
-    loss = (1 - target) * self - torch.log_sigmoid(self)
+    logarithm = (logarithm * ((pos_weight - 1) * target + 1)).to(self.dtype)
+  loss = ((1 - target) * self - logarithm).to(target.dtype)
   if weight is not None:
-    loss = loss * weight)");
+    loss = (loss * weight).to(target.dtype))");
   loss("aten::kl_div", R"(
   if log_target:
     loss = torch.exp(target) * (target - self)

@@ -69,11 +69,19 @@ void addMatrixProducts(NodeConverterRegistry& registry) {
   b = torch.permute(other, right + rest).reshape([contracted, -1])
   return torch.mm(a, b).reshape(shape))");
   add(registry, "aten::addbmm", R"(
-  product = torch.bmm(batch1, batch2).sum(0) * alpha
-  return product if beta == 0 else self * beta + product)");
+  product = torch.sum(torch.bmm(batch1, batch2), [0], False, dtype=batch1.dtype)
+  if not self.is_floating_point():
+    return product * int(alpha) if int(beta) == 0 else self * int(beta) + product * int(alpha)
+  return product * alpha if beta == 0 else self * beta + product * alpha)");
   add(registry, "aten::addr", R"(
-  product = torch.outer(vec1, vec2) * alpha
-  return product if beta == 0 else self * beta + product)");
+  product = torch.outer(vec1, vec2)
+  if product.dtype == 11:
+    if self.dtype == 11:
+      product = product if alpha != 0 else torch.zeros_like(product)
+      return product if beta == 0 else torch.logical_or(self, product)
+    product = product.to(self.dtype)
+  x = self.to(product.dtype) if self.dtype == 11 else self
+  return product * alpha if beta == 0 else x * beta + product * alpha)");
   add(registry, "aten::chain_matmul", R"(
   product = matrices[0]
   for i in range(1, len(matrices)):
@@ -89,7 +97,7 @@ void addMatrixProducts(NodeConverterRegistry& registry) {
   // x1 [..., i], weight [o, i, j], x2 [..., j]
   add(registry, "aten::bilinear", R"(
   halves = torch.einsum("...i,oij->...oj", [input1, weight])
-  y = (halves * input2.unsqueeze(-2)).sum(-1)
+  y = torch.sum(halves * input2.unsqueeze(-2), [-1], False, dtype=input1.dtype)
   return y if bias is None else y + bias)");
 }
 

@@ -152,7 +152,7 @@ void addRearrangements(NodeConverterRegistry& registry) {
   while x.dim() > len(size):
     x = x.sum(0)
   for i in range(len(size)):
-    if size[i] == 1 and x.size(i) != 1:
+    if size[i] == 1 and (x.is_floating_point() or x.dtype == 4 or x.size(i) != 1):  # sums of others are int64
       x = x.sum(i, keepdim=True)
   return x)");
 }

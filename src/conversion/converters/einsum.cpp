@@ -117,7 +117,12 @@ Term summed(const Call& call, const Term& term, const Labels& gone) {
       left.push_back(term.labels[i]);
     }
   }
-  return axes.empty() ? term : Term{&call.reduce("sum", *term.tensor, axes, false), left};
+  if (axes.empty()) {
+    return term;
+  }
+  const bool is_whole = isIntegral(term.tensor->getType(), true);
+  Tensor& terms = is_whole ? call.cast(*term.tensor, DType::kInt64) : *term.tensor;
+  return {&call.reduce("sum", terms, axes, false), left};
 }
 
 Tensor& inOrder(const Call& call, const Term& term, const Labels& order) {
@@ -165,6 +170,16 @@ Term stretched(const Call& call, const Term& term, const Term& other, const Labe
   return {&call.expand(*term.tensor, Dims(dims)), term.labels};
 }
 
+// Where nothing is contracted PyTorch multiplies elements, of any dtypes.
+Tensor& multiplied(const Call& call, Tensor& a, Tensor& b, bool are_elements) {
+  if (!are_elements) {
+    return call.add(LayerType::kMATRIX_MULTIPLY, {&a, &b});
+  }
+  const DType dtype = promoteTypes(a.getType(), b.getType());
+  const DType computed = dtype == DType::kBool ? DType::kUInt8 : dtype;
+  return call.cast(call.add(LayerType::kMATRIX_MULTIPLY, {&call.cast(a, computed), &call.cast(b, computed)}), dtype);
+}
+
 // What neither the result nor a later operand (`needed`) asks for is summed over.
 Term contract(const Call& call, const Term& left, const Term& right, const Labels& needed) {
   Labels batch, contracted, rows, columns, gone;
@@ -182,8 +197,8 @@ Term contract(const Call& call, const Term& left, const Term& right, const Label
   }
   const Term a = stretched(call, summed(call, left, gone), right, contracted);
   const Term b = stretched(call, summed(call, right, gone), left, contracted);
-  Tensor& product = call.add(LayerType::kMATRIX_MULTIPLY, {&asMatrices(call, a, batch, rows, contracted),
-                                                           &asMatrices(call, b, batch, contracted, columns)});
+  Tensor& product = multiplied(call, asMatrices(call, a, batch, rows, contracted),
+                               asMatrices(call, b, batch, contracted, columns), contracted.empty());
   std::vector<Dim> dims(product.getDimensions().begin(), product.getDimensions().end() - 2);
   for (const int label : rows) {
     dims.push_back(dimOf(a, label));

@@ -8,10 +8,10 @@
 namespace torchtrt::conversion::converters {
 namespace {
 
-// In half types torchvision computes its coordinates in them, too: no kernel of ours rounds as coarsely.
-void requireWide(const Call& call, const Tensor& tensor) {
-  if (tensor.getType() != DType::kFloat32 && tensor.getType() != DType::kFloat64) {
-    call.refuse("dtype", std::string("takes float32 and float64, got ") + toString(tensor.getType()));
+void requireDType(const Call& call, const Tensor& tensor) {
+  const DType dtype = tensor.getType();
+  if (dtype != DType::kFloat32 && dtype != DType::kFloat64 && dtype != DType::kFloat16) {
+    call.refuse("dtype", std::string("takes float32, float64 and float16, got ") + toString(dtype));
   }
 }
 
@@ -27,7 +27,7 @@ Layer* addPlugin(const Call& call, const char* type, const std::vector<Tensor*>&
 Layer* poolRegions(const Call& call, const char* op, bool by_position, Attributes fields = {}) {
   Tensor& images = call.tensor(0);
   Tensor& regions = call.tensor(1);
-  requireWide(call, images);
+  requireDType(call, images);
   if (regions.getType() != images.getType() || images.rank() != 4 || regions.rank() != 2) {
     call.refuse("argument", "expected images of four dimensions and regions of two and of the same dtype");
   }
@@ -86,7 +86,7 @@ std::vector<Tensor*> psRoiPool(Call& call) {
 
 void checkDeformable(const Call& call, int64_t groups, int64_t offset_groups) {
   const Tensor &input = call.tensor(0), &weight = call.tensor(1), &offset = call.tensor(2);
-  requireWide(call, input);
+  requireDType(call, input);
   for (size_t i = 1; i < 5; ++i) {
     if (call.tensor(i).getType() != input.getType()) {
       call.refuse("argument", "expected tensors of one dtype");

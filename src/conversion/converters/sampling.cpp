@@ -70,13 +70,62 @@ at::Tensor filterMatrix(int64_t in, int64_t out, bool align_corners, std::option
   return matrix;
 }
 
+struct ByteFilter {
+  at::Tensor matrix;  // whole numbers in units of 2^-shift
+  int shift = 0;
+};
+
+// As precise as 16 bits allow, as PyTorch resizes bytes.
+ByteFilter byteFilter(const at::Tensor& matrix) {
+  const double greatest = matrix.numel() > 0 ? matrix.max().item<double>() : 0;
+  ByteFilter filter;
+  while (filter.shift < 22 && static_cast<int>(0.5 + greatest * (1 << (filter.shift + 1))) < (1 << 15)) {
+    ++filter.shift;
+  }
+  const at::Tensor scaled = matrix * static_cast<double>(1 << filter.shift);
+  filter.matrix = (scaled + 0.5 * scaled.sign()).to(at::kInt);
+  return filter;
+}
+
+// Sums of products with whole numbers, rounded to bytes.
+Tensor& roundedToBytes(const Call& call, Tensor& sums, int shift) {
+  const int64_t unit = int64_t{1} << shift;
+  Tensor& shifted = call.elementwise("sum", sums, call.constant(unit / 2, DType::kInt32));
+  Tensor& bytes = call.elementwise("floor_div", shifted, call.constant(unit, DType::kInt32));
+  Tensor& not_below = call.elementwise("max", bytes, call.constant(0, DType::kInt32));
+  return call.elementwise("min", not_below, call.constant(255, DType::kInt32));
+}
+
+// Both axes in whole numbers, width first.
+template <bool cubic>
+Tensor& resizeBytesSmoothly(const Call& call, const std::vector<int64_t>& size, bool align_corners,
+                            const std::vector<std::optional<double>>& scales) {
+  Tensor& given = call.tensor(0);
+  const auto filter = [&](int axis) {
+    const int64_t in = call.number(given.getDimensions()[given.rank() - 2 + axis], "the size of a dimension to resize");
+    const auto at = static_cast<size_t>(axis);
+    if (in == size.at(at) && scales[at].value_or(1) != 1) {
+      call.refuse("argument",
+                  "a scale factor other than 1 between equal sizes is one only for some numbers of channels");
+    }
+    return byteFilter(filterMatrix<cubic, double>(in, size[at], align_corners, scales[at]));
+  };
+  const ByteFilter height = filter(0), width = filter(1);
+  Tensor& narrowed =
+      call.add(LayerType::kMATRIX_MULTIPLY, {&call.cast(given, DType::kInt32), call.ctx.constant(width.matrix)},
+               attributes({{"transpose_b", true}}));
+  Tensor& bytes = roundedToBytes(call, narrowed, width.shift);
+  Tensor& resized = call.add(LayerType::kMATRIX_MULTIPLY, {call.ctx.constant(height.matrix), &bytes});
+  return call.cast(roundedToBytes(call, resized, height.shift), given.getType());
+}
+
 // Both axes are products with constant matrices, width first.
 template <bool cubic>
 Tensor& resizeSmoothly(const Call& call, const std::vector<int64_t>& size, bool align_corners,
                        const std::vector<std::optional<double>>& scales) {
   Tensor& given = call.tensor(0);
-  if (!isFloating(given.getType())) {
-    call.refuse("dtype", "antialiased resizing of whole numbers rounds in steps of its own");
+  if (given.getType() == DType::kUInt8) {
+    return resizeBytesSmoothly<cubic>(call, size, align_corners, scales);
   }
   const DType dtype = given.getType() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
   Tensor& x = call.cast(given, dtype);

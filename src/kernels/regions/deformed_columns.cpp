@@ -69,11 +69,7 @@ class DeformedColumns final : public plugin::Plugin {
   void enqueue(std::span<const InputView> inputs, std::span<const OutputView> outputs, void* scratch,
                int threads) const override {
     checkCall(*this, "DeformedColumns", inputs, outputs);
-    if (inputs[0].dtype == DType::kFloat64) {
-      run<double>(inputs, outputs, scratch, threads);
-    } else {
-      run<float>(inputs, outputs, scratch, threads);
-    }
+    visitArithmetic(inputs[0].dtype, [&](auto type) { run<decltype(type)>(inputs, outputs, scratch, threads); });
   }
 
  private:
@@ -110,11 +106,12 @@ class DeformedColumns final : public plugin::Plugin {
       geometry.output[axis] = inputs[1].dims[2 + axis];
     }
     const int64_t values = geometry.taps() * geometry.places();
-    T* out = static_cast<T*>(outputs[0].data);
     parallelFor(threads, 0, inputs[0].dims[0] * geometry.channels, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
+        OutputPart<T> part(outputs[0].data, i * values, values);
         fillChannel(data[0], data[1], data.size() == 3 ? data[2] : nullptr, geometry, i / geometry.channels,
-                    i % geometry.channels, out + i * values);
+                    i % geometry.channels, part.data());
+        part.store();
       }
     });
   }

@@ -2,10 +2,13 @@
 // a check that the outputs are as large as the plugin would have them.
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/common/dense.h"
+#include "kernels/regions/half.h"
 #include "torchtrt/plugin.h"
 
 namespace torchtrt::kernels::regions {
@@ -30,10 +33,11 @@ class DenseOperands {
   /// Pointers in the operands' order.
   template <typename T>
   std::vector<const T*> read(int threads, void* scratch) const {
+    using Read = std::conditional_t<std::is_same_v<T, Half>, float, T>;
     std::vector<const T*> pointers;
     auto* free = static_cast<std::byte*>(scratch);
     for (size_t i = 0; i < operands_.size(); ++i) {
-      pointers.push_back(operands_[i].dense<T>(threads, views_[i].data, free));
+      pointers.push_back(reinterpret_cast<const T*>(operands_[i].dense<Read>(threads, views_[i].data, free)));
       free += operands_[i].scratchBytes();
     }
     return pointers;
@@ -44,15 +48,59 @@ class DenseOperands {
   std::vector<DenseOperand> operands_;
 };
 
-/// float32 alone or float64 alone.
+/// float32 alone, float64 alone or float16 alone.
 inline bool areOfOneFloatingType(std::span<const DType> inputs) {
   for (const DType dtype : inputs) {
-    if (dtype != inputs[0] || (dtype != DType::kFloat32 && dtype != DType::kFloat64)) {
+    if (dtype != inputs[0] || (dtype != DType::kFloat32 && dtype != DType::kFloat64 && dtype != DType::kFloat16)) {
       return false;
     }
   }
   return true;
 }
+
+/// Calls visit(T()) with the type to compute in.
+template <typename Visit>
+void visitArithmetic(DType dtype, Visit&& visit) {
+  switch (dtype) {
+    case DType::kFloat64:
+      return visit(double());
+    case DType::kFloat16:
+      return visit(Half());
+    default:
+      return visit(float());
+  }
+}
+
+/// Part of an output: values are computed in `data` and stored where the part lies.
+template <typename T>
+class OutputPart {
+ public:
+  OutputPart(void* output, int64_t begin, int64_t /*count*/) : data_(static_cast<T*>(output) + begin) {}
+  T* data() {
+    return data_;
+  }
+  void store() {}
+
+ private:
+  T* data_;
+};
+
+template <>
+class OutputPart<Half> {
+ public:
+  OutputPart(void* output, int64_t begin, int64_t count)
+      : stored_(static_cast<Float16*>(output) + begin), values_(static_cast<size_t>(count)) {}
+  Half* data() {
+    return values_.data();
+  }
+  void store() {
+    std::transform(values_.begin(), values_.end(), stored_, [](Half value) { return toFloat16(value); });
+  }
+
+ private:
+  Float16* stored_;
+  std::vector<Half> values_;
+};
 
 /// Throws where a call's shapes do not fit each other, also those of a plan that somebody changed.
 inline void checkCall(const plugin::Plugin& plugin, const std::string& name, std::span<const plugin::InputView> inputs,

@@ -71,11 +71,7 @@ class PoolRegions final : public plugin::Plugin {
   void enqueue(std::span<const InputView> inputs, std::span<const OutputView> outputs, void* scratch,
                int threads) const override {
     checkCall(*this, "PoolRegions", inputs, outputs);
-    if (inputs[0].dtype == DType::kFloat64) {
-      run<double>(inputs, outputs, scratch, threads);
-    } else {
-      run<float>(inputs, outputs, scratch, threads);
-    }
+    visitArithmetic(inputs[0].dtype, [&](auto type) { run<decltype(type)>(inputs, outputs, scratch, threads); });
   }
 
  private:
@@ -95,13 +91,14 @@ class PoolRegions final : public plugin::Plugin {
       fail("expected images with pixels");
     }
     const int64_t per_region = outputs[0].dims[1] * options_.rows * options_.columns;
-    T* out = static_cast<T*>(outputs[0].data);
     int32_t* places = op_ == Op::kMax ? static_cast<int32_t*>(outputs[1].data) : nullptr;
     parallelFor(threads, 0, count, 1, [&](int64_t begin, int64_t end) {
       for (int64_t k = begin; k < end; ++k) {
         const T* roi = data[1] + k * 5;
         checkIndex(static_cast<double>(roi[0]), k, dims[0]);
-        pool(images, roi, out + k * per_region, places == nullptr ? nullptr : places + k * per_region);
+        OutputPart<T> part(outputs[0].data, k * per_region, per_region);
+        pool(images, roi, part.data(), places == nullptr ? nullptr : places + k * per_region);
+        part.store();
       }
     });
   }

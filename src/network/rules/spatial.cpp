@@ -120,8 +120,12 @@ std::string checkPoolingWindow(const LayerContext& context) {
   return problem.empty() ? checkWindowLists(context, spatial) : problem;
 }
 
-std::string checkPoolingDType(const LayerContext& context) {
+std::string checkAdaptivePoolingDType(const LayerContext& context) {
   return context.op() == "average" ? floatingInput(context) : numericInput(context);
+}
+
+std::string checkPoolingDType(const LayerContext& context) {
+  return context.dtype(0) == DType::kInt64 ? "" : checkAdaptivePoolingDType(context);
 }
 
 std::string checkPoolingPadding(const LayerContext& context) {
@@ -307,7 +311,8 @@ Rules poolingRules() {
       {"window",
        "window, stride, paddings and dilation have one entry for each of 1 to 3 dims; paddings >= 0, the others >= 1",
        checkPoolingWindow},
-      {"dtype", "average takes floating dtypes, max all but bool", checkPoolingDType},
+      {"dtype", "average takes floating dtypes and int64, whose quotients go towards zero, max all but bool",
+       checkPoolingDType},
       {"padding", "every window touches the input: paddings are at most dilation * (window - 1)", checkPoolingPadding},
       {"dilation", "average has dilation 1", checkAverageDilation},
       {"indices", "only max returns indices", checkIndices},
@@ -319,7 +324,7 @@ Rules adaptivePoolingRules() {
   return {
       {"sizes", "there are output sizes >= 0 for the last 1 to 3 dims",
        [](const LayerContext& context) { return checkSpatialSizes(context, "output_size"); }},
-      {"dtype", "average takes floating dtypes, max all but bool", checkPoolingDType},
+      {"dtype", "average takes floating dtypes, max all but bool", checkAdaptivePoolingDType},
       {"indices", "only max returns indices", checkIndices},
   };
 }

@@ -10,7 +10,7 @@
 namespace torchtrt::kernels::testing {
 namespace {
 
-constexpr DType kWide[] = {DType::kFloat32, DType::kFloat64};
+constexpr DType kDTypes[] = {DType::kFloat32, DType::kFloat64, DType::kFloat16};
 
 Attributes fieldsOf(const char* type, Attributes fields) {
   plugin::registerBuiltinPlugins();
@@ -44,7 +44,7 @@ Case pool(DType dtype, const char* op, const Values& regions, int64_t channels =
 }
 
 TEST(PoolRegions, AlignTakesTheMiddleOfACell) {
-  for (const DType dtype : kWide) {
+  for (const DType dtype : kDTypes) {
     expectOutputs(pool(dtype, "align", {0, 0, 0, 3, 2, 1, 1, 0, 3, 1}), {{2.5, 7.5}});
     expectOutputs(pool(dtype, "align", {0, 9, 9, 11, 11}), {{0}});
     expectOutputs(pool(dtype, "align", {}), {{}});
@@ -52,13 +52,13 @@ TEST(PoolRegions, AlignTakesTheMiddleOfACell) {
 }
 
 TEST(PoolRegions, MaxTellsItsPlace) {
-  for (const DType dtype : kWide) {
+  for (const DType dtype : kDTypes) {
     expectOutputs(pool(dtype, "max", {0, 0, 0, 1, 1, 1, 5, 5, 6, 6}), {{4, 0}, {4, -1}});
   }
 }
 
 TEST(PoolRegions, ByPositionEveryCellHasChannelsOfItsOwn) {
-  for (const DType dtype : kWide) {
+  for (const DType dtype : kDTypes) {
     expectOutputs(pool(dtype, "align_by_position", {0, 0, 0, 3, 2}, 2, 2), {{1, 10}});
     expectOutputs(pool(dtype, "mean_by_position", {1, 0, 0, 2, 1}, 2, 2), {{12.5, 18.5}});
   }
@@ -104,7 +104,7 @@ Case deform(DType dtype, const Values& offset, const Values& mask = {}) {
 }
 
 TEST(DeformedColumns, WithoutOffsetsAreThoseOfAConvolution) {
-  for (const DType dtype : kWide) {
+  for (const DType dtype : kDTypes) {
     expectOutputs(deform(dtype, Values(16, 0)), {{1, 2, 4, 5, 2, 3, 5, 6}});
   }
 }
@@ -113,7 +113,7 @@ TEST(DeformedColumns, MoveIntoZerosAndAreWeighed) {
   Values offset(16, 0);
   std::fill(offset.begin() + 4, offset.begin() + 8, -0.5);  // the first tap half a pixel to the left
   std::fill(offset.begin() + 8, offset.begin() + 12, 5);    // the second one far below
-  for (const DType dtype : kWide) {
+  for (const DType dtype : kDTypes) {
     expectOutputs(deform(dtype, offset), {{0.5, 1.5, 2, 4.5, 0, 0, 0, 0}});
     expectOutputs(deform(dtype, offset, {2, 2, 0, 1, 1, 1, 1, 1}), {{1, 3, 0, 4.5, 0, 0, 0, 0}});
   }
@@ -126,7 +126,7 @@ TEST(DeformedColumns, ShapesThatDoNotFitAreErrors) {
   layer = deform(DType::kFloat32, Values(16, 0));
   layer.attributes.set("stride", std::vector<int64_t>{0, 1});
   EXPECT_THROW(run(layer), EngineError);
-  layer = deform(DType::kFloat16, Values(16, 0));
+  layer = deform(DType::kBFloat16, Values(16, 0));
   EXPECT_THROW(run(layer), EngineError);
 }
 
