@@ -195,6 +195,14 @@ bool isEvaluated(const Node& node) {
                      [&](const Value* output) { return isKnown(*output); });
 }
 
+// What is left of attributes: those that are written to, and objects such as the packed weights of quantized modules.
+Refusal refusalOfAttribute(const Node& node) {
+  const std::string attribute = "attribute '" + node.s(torch::jit::attr::name) + "'";
+  const auto type = node.kind() == prim::GetAttr ? node.output()->type()->cast<c10::ClassType>() : nullptr;
+  return type ? Refusal{"state", attribute + " is an object, of " + type->name()->name()}
+              : Refusal{"state", attribute + " changes from call to call"};
+}
+
 }  // namespace
 
 std::optional<Refusal> refusalOf(const Node& node) {
@@ -207,7 +215,7 @@ std::optional<Refusal> refusalOf(const Node& node) {
     return refusalOfLoop(node, refusalOf);
   }
   if (node.kind() == prim::GetAttr || node.kind() == prim::SetAttr) {
-    return Refusal{"state", "attribute '" + node.s(torch::jit::attr::name) + "' changes from call to call"};
+    return refusalOfAttribute(node);
   }
   const Refusal random = {"random", kind + " gives different results at every call"};
   if (dropoutOf(node) == Dropout::kSome) {

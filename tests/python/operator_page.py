@@ -31,7 +31,10 @@ STAYS = {
     "random numbers": "rand rand_like randn randn_like randint randperm bernoulli multinomial normal poisson",
     "complex numbers, spectra": "fft_fft fft_ifft fft_rfft fft_irfft stft istft view_as_real view_as_complex polar complex",
     "decompositions of matrices": "linalg_svd linalg_qr linalg_eigh linalg_inv_ex linalg_solve_ex linalg_cholesky_ex det inverse matrix_exp",
-    "sparse, quantized and nested tensors": "to_sparse to_dense quantize_per_tensor dequantize int_repr to_padded_tensor",
+    "sparse and nested tensors": "to_sparse to_dense to_padded_tensor",
+    "quantized tensors, which networks have no dtype for; the float parts of quantized modules are in engines, fake quantization is, to the bit":
+        "quantize_per_tensor quantize_per_channel quantize_per_tensor_dynamic dequantize int_repr q_scale quantized::add quantized::cat quantized::conv2d "
+        "quantized::conv2d_relu quantized::linear quantized::linear_dynamic quantized::linear_relu quantized::mul",
     "depends on how memory is laid out": "as_strided as_strided_scatter",
     "sequences of several lengths": "_pack_padded_sequence _pad_packed_sequence ctc_loss embedding_bag",
     "functions without a kernel": "digamma polygamma igamma i0 erfinv nextafter frexp gcd lcm copysign hypot histogram mode quantile renorm",

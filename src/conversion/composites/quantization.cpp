@@ -1,32 +1,46 @@
 #include "conversion/composites/composite.h"
 
 // To the nearest of quant_min..quant_max steps and back, in float32 as PyTorch computes it: half to even, times the
-// inverse of the scale, NaN as the lowest step.
+// inverse of the scale, NaN as the lowest step. Per channel PyTorch computes float64 in float64 and converts to int64
+// before it clamps, so that what that cannot hold is the lowest step, too.
 
 namespace torchtrt::conversion::composites {
 namespace {
 
-constexpr char kQuantized[] = R"(
+constexpr char kWide[] = R"(
   x = self.to(6)
-  q = torch.round(x * torch.reciprocal(step)) + zero
+  inverse = torch.reciprocal(step)
+)";
+constexpr char kQuantized[] = R"(
+  q = torch.round(x * inverse) + zero
   least = torch.full_like(q, float(quant_min))
+)";
+constexpr char kTensor[] = R"(
   q = torch.where(torch.isnan(q), least, torch.clamp(q, float(quant_min), float(quant_max)))
+)";
+constexpr char kChannel[] = R"(
+  lost = torch.isnan(q) | (q >= 9223372036854775808.0)
+  q = torch.where(lost, least, torch.clamp(q, float(quant_min), float(quant_max)))
 )";
 constexpr char kResult[] = "  y = ((q - zero) * step).to(self.dtype)\n";
 
 }  // namespace
 
 void addQuantization(NodeConverterRegistry& registry) {
-  const std::string number =
-      std::string("\n  step = torch.tensor(scale, dtype=6)\n  zero = float(zero_point)") + kQuantized + kResult;
-  const std::string tensor = std::string("\n  step = scale.to(6)\n  zero = zero_point.to(6)") + kQuantized + kResult;
+  const std::string number = std::string("\n  step = torch.tensor(scale, dtype=6)\n  zero = float(zero_point)") +
+                             kWide + kQuantized + kTensor + kResult;
+  const std::string tensor =
+      std::string("\n  step = scale.to(6)\n  zero = zero_point.to(6)") + kWide + kQuantized + kTensor + kResult;
   const std::string channel = std::string(R"(
   shape: List[int] = []
   for i in range(self.dim()):
     shape.append(self.size(i) if i == (axis if axis >= 0 else axis + self.dim()) else 1)
+  x = self if self.dtype == 7 else self.to(6)
   step = scale.to(6).reshape(shape)
-  zero = torch.round(zero_point.to(6)).reshape(shape))") +
-                              kQuantized + kResult;
+  inverse = torch.reciprocal(step).to(x.dtype)
+  step = step.to(x.dtype)
+  zero = torch.round(zero_point.to(x.dtype)).reshape(shape))") +
+                              kQuantized + kChannel + kResult;
   add(registry, "aten::fake_quantize_per_tensor_affine", number + "  return y");
   add(registry, "aten::fake_quantize_per_tensor_affine.tensor_qparams", tensor + "  return y");
   add(registry, "aten::fake_quantize_per_channel_affine", channel + "  return y");
