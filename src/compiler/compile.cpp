@@ -80,6 +80,27 @@ bool carriesMethods(const Source& source, const ts::CompileSpec& spec) {
   return !spec.require_full_compilation && hasOtherMethods(source);
 }
 
+void addLate(const torch::jit::Block& block, std::unordered_set<const torch::jit::Node*>& late) {
+  for (const torch::jit::Node* node : block.nodes()) {
+    if (conversion::hasLateSize(*node)) {
+      late.insert(node);
+    }
+    for (const torch::jit::Block* inner : node->blocks()) {
+      addLate(*inner, late);
+    }
+  }
+}
+
+// What another attempt has to know: what failed moves to PyTorch, and behind what shows its size late an engine ends.
+void learn(const Failures& failures, partitioning::PartitioningOptions& options) {
+  for (const auto& [node, refusal] : failures) {
+    const bool ends_engine = refusal.code == conversion::kLateSize && node->blocks().empty();
+    if (!ends_engine || !options.late.insert(node).second) {
+      options.refused.emplace(node, refusal);
+    }
+  }
+}
+
 partitioning::PartitioningOptions partitioningOptions(const lowering::LoweredGraph& lowered,
                                                       const ts::CompileSpec& spec) {
   partitioning::PartitioningOptions options;
@@ -89,6 +110,7 @@ partitioning::PartitioningOptions partitioningOptions(const lowering::LoweredGra
   }
   options.require_full_compilation = spec.require_full_compilation;
   options.what = methodName(lowered);
+  addLate(*lowered.graph->block(), options.late);
   return options;
 }
 
@@ -261,7 +283,7 @@ Compiled compile(const Source& original, const ts::CompileSpec& spec) {
   const auto attempt = [&](partitioning::PartitioningOptions tried) -> std::optional<std::string> {
     Failures failures;
     do {  // what fails moves to PyTorch, and the rest is partitioned anew
-      tried.refused.insert(failures.begin(), failures.end());
+      learn(failures, tried);
       partition = clock.run(Phase::kPartitioning, [&] { return partitionOf(lowered, roles, tried); });
       failures = engines.run(partition);
     } while (!failures.empty());

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "compiler/dtype_inference.h"
+#include "network/counted.h"
 #include "runtime/dtypes.h"
 
 namespace torchtrt::compiler {
@@ -19,13 +20,10 @@ constexpr int64_t kAnySize = std::numeric_limits<int32_t>::max();
 
 // How many elements these give depends on what is in their operands.
 bool hasDataDependentSize(const Node& node) {
-  static const std::set<std::string> kinds = {
-      "aten::nonzero",    "aten::nonzero_numpy",      "aten::unique",     "aten::_unique",
-      "aten::_unique2",   "aten::unique_consecutive", "aten::unique_dim", "aten::masked_select",
-      "torchvision::nms", "aten::repeat_interleave",  "aten::bincount",   "aten::argwhere"};
-  const std::string kind = node.kind().toQualString();
   // A mask among the indices is only seen when it runs.
-  return kinds.count(kind) != 0 || kind == "aten::index" || (kind == "aten::where" && node.inputs().size() == 1);
+  static const std::set<std::string> kinds = {"aten::unique", "aten::unique_dim", "aten::repeat_interleave",
+                                              "aten::bincount", "aten::index"};
+  return conversion::hasLateSize(node) || kinds.count(node.kind().toQualString()) != 0;
 }
 
 std::string uniqueName(std::set<std::string>& used, const std::string& wanted) {
@@ -247,7 +245,9 @@ void ValueTypes::replaceUnboundExpressions(conversion::ConversionRequest& reques
 void ValueTypes::learn(const partitioning::Segment& segment, const network::Network& network) {
   for (size_t i = 0; i < segment.outputs.size(); ++i) {
     const network::Tensor& output = *network.getOutput(static_cast<int>(i));
-    learnt_[segment.outputs[i]] = {output.getType(), output.getDimensions()};
+    if (!network::isCounted(output)) {  // else its dims are those there is room for
+      learnt_[segment.outputs[i]] = {output.getType(), output.getDimensions()};
+    }
   }
 }
 

@@ -41,4 +41,9 @@ TORCHTRT_API std::optional<Refusal> refusalOf(const torch::jit::Node& node);
 // The same where nothing may stay in PyTorch: warnings are then given while compiling, by what is known by then.
 TORCHTRT_API std::optional<Refusal> refusalOfWhole(const torch::jit::Node& node);
 
+// Whether how large the node's results are shows only when it has run. Also those of masks are, which only the walk
+// sees: what it finds it refuses with this code, for the node that gives them, where another of the block needs them.
+inline constexpr const char* kLateSize = "late-size";
+TORCHTRT_API bool hasLateSize(const torch::jit::Node& node);
+
 }  // namespace torchtrt::conversion

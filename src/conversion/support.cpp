@@ -4,6 +4,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "conversion/collections.h"
 #include "conversion/conversion.h"
 #include "conversion/evaluators/evaluators.h"
 
@@ -48,12 +49,6 @@ bool asksForType(const Node& node) {
                                               "aten::is_autocast_enabled",
                                               "aten::is_grad_enabled"};
   return kinds.count(node.kind().toQualString()) != 0;
-}
-
-// Puts collections together or takes them apart.
-bool movesElements(const Node& node) {
-  return node.kind() == prim::ListConstruct || node.kind() == prim::TupleConstruct || node.kind() == prim::ListUnpack ||
-         node.kind() == prim::TupleUnpack || node.kind() == prim::TupleIndex || node.kind() == prim::unchecked_cast;
 }
 
 // Whether values follow from constants, shapes and dtypes. Where that takes types that only the walk has, the answer is

@@ -2,6 +2,7 @@
 
 #include "conversion/conversion.h"
 #include "conversion/evaluators/evaluators.h"
+#include "conversion/late_sizes.h"
 
 namespace torchtrt::conversion {
 namespace {
@@ -123,6 +124,7 @@ void callConverter(ConversionCtx& ctx, const Node& node, const OpConverter& conv
 void convertNode(ConversionCtx& ctx, const Node& node) {
   ctx.node = &node;
   ctx.net->setCurrentLocation(util::locationOf(ctx.visibleNode()));
+  refuseLateSizes(ctx, node);
   if (node.kind() == prim::If) {
     convertIf(ctx, node);
   } else if (node.kind() == prim::Loop) {

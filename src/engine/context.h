@@ -30,6 +30,9 @@ class Context {
   std::vector<void*>& outputPointers() {
     return outputs_;
   }
+  const void* slotPointer(uint32_t slot) const {
+    return pointers_[slot];
+  }
 
  private:
   std::shared_ptr<const Specialization> bound_;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 
 #include "engine/shapes.h"
 #include "kernels/parallel.h"
@@ -85,14 +86,18 @@ void LoadedEngine::begin(Context& context, std::span<const TensorView> inputs, O
   }
   std::vector<void*>& pointers = context.outputPointers();
   for (size_t i = 0; i < shapes.outputs.size(); ++i) {
-    const OutputShape& shape = shapes.outputs[i];
-    pointers[i] = outputs.allocate(static_cast<int>(i), shape.dtype, shape.dims);
-    const bool misaligned = reinterpret_cast<uintptr_t>(pointers[i]) % device::Device::kAlignment != 0;
-    if (shape.bytes != 0 && (pointers[i] == nullptr || misaligned)) {
-      throw EngineError(ErrorCode::kOutOfMemory, describeRefusedMemory(*model_, i, shape, misaligned));
-    }
+    pointers[i] = shapes.outputs[i].is_cut ? nullptr : allocate(outputs, i, shapes.outputs[i]);
   }
   context.setCallPointers(inputs, pointers);
+}
+
+void* LoadedEngine::allocate(OutputAllocator& outputs, size_t index, const OutputShape& shape) const {
+  void* memory = outputs.allocate(static_cast<int>(index), shape.dtype, shape.dims);
+  const bool misaligned = reinterpret_cast<uintptr_t>(memory) % device::Device::kAlignment != 0;
+  if (shape.bytes != 0 && (memory == nullptr || misaligned)) {
+    throw EngineError(ErrorCode::kOutOfMemory, describeRefusedMemory(*model_, index, shape, misaligned));
+  }
+  return memory;
 }
 
 void LoadedEngine::runLocated(const Context& context, int threads) const {
@@ -106,18 +111,45 @@ void LoadedEngine::runLocated(const Context& context, int threads) const {
   }
 }
 
+void LoadedEngine::giveCuts(const Context& context, OutputAllocator& outputs) const {
+  const Specialization& shapes = *context.bound();
+  for (const Cut& cut : shapes.cuts) {
+    OutputShape shape = shapes.outputs[cut.output];
+    int64_t count = 0;
+    std::memcpy(&count, context.slotPointer(cut.count), sizeof(count));
+    if (count < 0 || count > shape.dims[0]) {
+      throw EngineError(ErrorCode::kPlugin,
+                        "output '" + model_->plan.outputs[cut.output].name + "': its step counts " +
+                            std::to_string(count) + " rows where there is room for " + std::to_string(shape.dims[0]),
+                        {}, "the fault is in the plugin that computes it");
+    }
+    shape.bytes =
+        shape.dims[0] == 0 ? 0 : shape.bytes / static_cast<size_t>(shape.dims[0]) * static_cast<size_t>(count);
+    shape.dims[0] = count;
+    void* const memory = allocate(outputs, cut.output, shape);
+    if (shape.bytes != 0) {
+      std::memcpy(memory, context.slotPointer(cut.rows), shape.bytes);
+    }
+  }
+}
+
 void LoadedEngine::enqueue(std::span<const TensorView> inputs, OutputAllocator& outputs, int threads) const {
   threads = resolveThreads(threads);
   const ContextLease lease(pool_);
   begin(*lease, inputs, outputs, threads);
   const kernels::ThreadScope scope(threads);
   runLocated(*lease, threads);
+  giveCuts(*lease, outputs);
 }
 
 std::vector<std::vector<int64_t>> LoadedEngine::outputShapes(std::span<const TensorView> inputs) const {
   const std::vector<int64_t> registers = evaluateShapes(model_->plan, inputs);
   std::vector<std::vector<int64_t>> shapes;
   for (const plan::Binding& output : model_->plan.outputs) {
+    if (model_->counts[static_cast<size_t>(output.tensor)] >= 0) {
+      throw EngineError(ErrorCode::kInputDevice, "how large output '" + output.name + "' is depends on data", {},
+                        "call the engine with tensors that have data");
+    }
     shapes.push_back(dimsOf(model_->plan.tensors[static_cast<size_t>(output.tensor)].dims, registers));
   }
   return shapes;

@@ -48,7 +48,10 @@ class LoadedEngine : public Engine {
  private:
   // Everything up to the first kernel: shapes, memory, pointers.
   void begin(Context& context, std::span<const TensorView> inputs, OutputAllocator& outputs, int threads) const;
+  void* allocate(OutputAllocator& outputs, size_t index, const OutputShape& shape) const;
   void runLocated(const Context& context, int threads) const;
+  // Gives the outputs whose length shows when all has run.
+  void giveCuts(const Context& context, OutputAllocator& outputs) const;
 
   std::shared_ptr<const Model> model_;
   mutable SpecializationCache cache_;

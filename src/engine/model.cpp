@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kernels/parallel.h"
+#include "plan/counted.h"
 
 namespace torchtrt::engine {
 
@@ -23,6 +24,7 @@ class ModelLoader {
 
   std::shared_ptr<const Model> load(bool owns_weights) {
     evaluateRange();
+    model_->counts = plan::countsOfTensors(plan());
     createKernels();
     keepNeededWeights(owns_weights);
     describeBindings();
@@ -171,6 +173,10 @@ class ModelLoader {
       info.min.push_back(registers_[0][r]);
       info.opt.push_back(registers_[1][r]);
       info.max.push_back(registers_[2][r]);
+    }
+    if (model_->counts[static_cast<size_t>(binding.tensor)] >= 0) {
+      info.dims.front() = "0.." + info.dims.front();
+      info.min.front() = 0;
     }
     return info;
   }

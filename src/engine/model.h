@@ -29,6 +29,7 @@ struct Model {
   size_t packed_bytes = 0;  // of what kernels made of the others
   bool force_reference = false;
   std::vector<BindingInfo> inputs, outputs;
+  std::vector<int32_t> counts;  // per tensor of the plan, see plan/counted.h
 };
 
 // The tensor whose memory a tensor shares: itself, or the one at the end of its chain of views.

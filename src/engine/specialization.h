@@ -31,6 +31,13 @@ struct OutputShape {
   DType dtype = DType::kFloat32;
   std::vector<int64_t> dims;
   size_t bytes = 0;
+  bool is_cut = false;  // these are its largest dims
+};
+
+// An output that shows its length when all has run: it is computed in the workspace, and what counts of it copied.
+struct Cut {
+  uint32_t output = 0;
+  uint32_t rows = 0, count = 0;  // slots: where it lies, and the number of its rows
 };
 
 struct Specialization {
@@ -40,6 +47,7 @@ struct Specialization {
   std::vector<Slot> slots;
   std::vector<uint32_t> call_slots;  // those of kind kInput and kOutput: they change with every call
   std::vector<OutputShape> outputs;
+  std::vector<Cut> cuts;
   std::vector<size_t> input_bytes;
   size_t workspace_bytes = 0;
   size_t held_bytes = 0;  // what keeping this costs

@@ -77,6 +77,10 @@ class Specializer {
   const plan::Tensor& tensorOf(int32_t tensor) const {
     return plan_.tensors[static_cast<size_t>(tensor)];
   }
+  // The tensor that counts this one's rows, or -1.
+  int32_t countOf(int32_t tensor) const {
+    return model_.counts[static_cast<size_t>(tensor)];
+  }
   int32_t rootOf(int32_t tensor) {
     while (placeOf(tensor).base >= 0) {
       tensor = placeOf(tensor).base;
@@ -184,9 +188,10 @@ class Specializer {
     for (size_t i = 0; i < plan_.outputs.size(); ++i) {
       const int32_t tensor = plan_.outputs[i].tensor;
       Place& place = placeOf(tensor);
-      result_->outputs.push_back({place.desc.dtype, place.desc.dims, place.bytes});
+      result_->outputs.push_back({place.desc.dtype, place.desc.dims, place.bytes, countOf(tensor) >= 0});
       const int32_t root = rootOf(tensor);
-      const bool free = placeOf(root).slot.kind == Slot::Kind::kNull && claims_[static_cast<size_t>(root)] < 0;
+      const bool free =
+          countOf(tensor) < 0 && placeOf(root).slot.kind == Slot::Kind::kNull && claims_[static_cast<size_t>(root)] < 0;
       if (free && liesAs(place.desc, kernels::denseStrides(place.desc.dims))) {
         claims_[static_cast<size_t>(root)] = static_cast<int32_t>(i);
       }
@@ -247,6 +252,10 @@ class Specializer {
 
   void finishOutput(size_t i) {
     const int32_t tensor = plan_.outputs[i].tensor;
+    if (countOf(tensor) >= 0) {
+      placeOf(tensor).last_use = placeOf(countOf(tensor)).last_use = kNever;  // to the end of the call
+      return;
+    }
     const Slot& slot = placeOf(rootOf(tensor)).slot;
     if (placeOf(tensor).bytes == 0 || (slot.kind == Slot::Kind::kOutput && slot.index == i)) {
       return;
@@ -263,7 +272,7 @@ class Specializer {
 
   void addDraft(Draft draft) {
     for (const int32_t input : draft.inputs) {
-      if (input >= 0) {
+      if (input >= 0 && placeOf(rootOf(input)).last_use != kNever) {
         placeOf(rootOf(input)).last_use = drafts_.size();
       }
     }
@@ -330,6 +339,13 @@ class Specializer {
       result_->actions.push_back(action);
       result_->prepared.push_back(std::move(draft.prepared));
     }
+    for (size_t i = 0; i < plan_.outputs.size(); ++i) {
+      const int32_t tensor = plan_.outputs[i].tensor;
+      if (countOf(tensor) >= 0) {
+        const uint32_t rows = addSlot(slotOf(tensor));
+        result_->cuts.push_back({static_cast<uint32_t>(i), rows, addSlot(slotOf(countOf(tensor)))});
+      }
+    }
   }
 
   void measure() {
@@ -356,34 +372,6 @@ class Specializer {
 };
 
 }  // namespace
-
-bool Specialization::matches(std::span<const TensorView> inputs, int thread_count) const {
-  if (thread_count != threads) {
-    return false;
-  }
-  const int64_t* at = key.data();
-  const int64_t* const end = at + key.size();
-  for (const TensorView& input : inputs) {
-    const auto rank = static_cast<size_t>(input.rank);
-    if (at == end || *at != input.rank || at[1] != static_cast<int64_t>(input.dtype) ||
-        !std::equal(input.dims, input.dims + rank, at + 2) ||
-        !std::equal(input.strides, input.strides + rank, at + 2 + rank)) {
-      return false;
-    }
-    at += 2 + 2 * rank;
-  }
-  return at == end;
-}
-
-void makeKey(std::span<const TensorView> inputs, std::vector<int64_t>& key) {
-  key.clear();
-  for (const TensorView& input : inputs) {
-    key.push_back(input.rank);
-    key.push_back(static_cast<int64_t>(input.dtype));
-    key.insert(key.end(), input.dims, input.dims + std::max(input.rank, 0));
-    key.insert(key.end(), input.strides, input.strides + std::max(input.rank, 0));
-  }
-}
 
 std::shared_ptr<const Specialization> specialize(const Model& model, std::span<const TensorView> inputs, int threads) {
   return Specializer(model, inputs, threads).run();

@@ -3,6 +3,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "network/counted.h"
 #include "network/inference/inference.h"
 #include "network/network_impl.h"
 #include "network/rules/rules.h"
@@ -34,6 +35,7 @@ class Verifier {
     for (const Tensor* tensor : tensors_) {
       verifyName(*tensor);
       verifyUses(*tensor);
+      verifyCounted(*tensor);
     }
     verifyInputs();
     for (const Layer* layer : layers_) {
@@ -120,6 +122,14 @@ class Verifier {
              "expected entries that are true, got operand " + std::to_string(use.index) + " of " +
                  (is_member ? named(*use.layer) : "a layer of another network"));
       }
+    }
+  }
+
+  void verifyCounted(const Tensor& tensor) const {
+    if (!tensor.uses().empty() && isCounted(tensor)) {
+      fail("counted", named(tensor),
+           "expected no layer to read it, whose length shows when it has been computed, got " +
+               named(*tensor.uses().front().layer));
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "partitioning/late.h"
 #include "partitioning/segment_builder.h"
 #include "partitioning/worth.h"
 
@@ -27,7 +28,10 @@ std::string count(int64_t number, const char* what) {
 }  // namespace
 
 BlockPartitioner::BlockPartitioner(const Block& block, const PartitioningContext& context)
-    : block_(block), context_(context), dependencies_(dependenciesOf(block, context.roles)) {
+    : block_(block),
+      context_(context),
+      dependencies_(dependenciesOf(block, context.roles)),
+      late_before_(lateBefore(dependencies_, context.options.late)) {
   for (size_t i = 0; i < dependencies_.nodes.size(); ++i) {
     numbers_[dependencies_.nodes[i]] = static_cast<int>(i);
   }
@@ -39,6 +43,9 @@ std::vector<Segment> BlockPartitioner::run() {
   std::vector<Group> ordered = groups();
   while (true) {
     std::vector<Move> moves = listsAcross(ordered);
+    if (moves.empty()) {
+      moves = lateThatSplit(ordered);
+    }
     if (moves.empty()) {
       moves = leastWorthwhile(ordered);
     }
@@ -63,6 +70,14 @@ std::optional<Refusal> BlockPartitioner::refusalFor(const Node& node) const {
   }
   if (auto refusal = refusalBy(context_.options.user_choice, node)) {
     return refusal;
+  }
+  // In a branch or loop that an engine would take over whole, and where one engine has to do, nothing can be behind.
+  const bool nothing_behind =
+      node.owningBlock() != &block_ || (context_.options.require_full_compilation && !isOnlyReturned(node));
+  if (nothing_behind && context_.options.late.count(&node) != 0) {
+    return Refusal{"data-dependent", std::string(node.kind().toQualString()) +
+                                         " shows how large its result is when it has run, and what needs it is in the "
+                                         "same engine"};
   }
   if (context_.deciders_of_layout.count(&node) != 0) {
     return Refusal{"memory-layout", std::string(node.kind().toQualString()) +
@@ -178,8 +193,28 @@ bool BlockPartitioner::engineTakes(const Value& value) {
   return producer >= 0 && colours_[static_cast<size_t>(producer)] == Colour::kEngine;
 }
 
+DependencyGraph BlockPartitioner::graph() const {
+  return {colours_, dependencies_.predecessors, late_before_};
+}
+
 std::vector<BlockPartitioner::Group> BlockPartitioner::groups() const {
-  return fewestGroups({colours_, dependencies_.predecessors});
+  return fewestGroups(graph());
+}
+
+// An engine that ends with such a node may be one more than there has to be: then PyTorch runs it.
+std::vector<BlockPartitioner::Move> BlockPartitioner::lateThatSplit(const std::vector<Group>& groups) const {
+  for (size_t i = 0; i < colours_.size(); ++i) {
+    if (colours_[i] != Colour::kEngine || context_.options.late.count(dependencies_.nodes[i]) == 0) {
+      continue;
+    }
+    DependencyGraph without = graph();
+    without.colours[i] = Colour::kTorch;
+    if (fewestGroups(without).size() < groups.size()) {
+      return {{static_cast<int>(i),
+               {"data-dependent", "an engine that ends where the size of its result shows would be one more"}}};
+    }
+  }
+  return {};
 }
 
 bool BlockPartitioner::allConverts() const {
@@ -232,7 +267,7 @@ int64_t BlockPartitioner::countWithCarried(const Group& group) const {
 // The group that is worth an engine least, if it is not worth one. One at a time: where it runs in PyTorch, others may
 // come together. A block of which all converts is one engine, however small.
 std::vector<BlockPartitioner::Move> BlockPartitioner::leastWorthwhile(const std::vector<Group>& groups) const {
-  const bool is_whole = block_.owningNode() == nullptr && allConverts();
+  const bool is_whole = block_.owningNode() == nullptr && allConverts() && groups.size() == 1;
   if (is_whole || context_.options.require_full_compilation) {
     return {};
   }

@@ -50,8 +50,10 @@ class BlockPartitioner {
   int producerOf(const torch::jit::Value& value) const;  // its number; -1 where it is no placed node of this block
 
   // Which nodes go together.
+  DependencyGraph graph() const;
   std::vector<Group> groups() const;
   std::vector<Move> leastWorthwhile(const std::vector<Group>& groups) const;
+  std::vector<Move> lateThatSplit(const std::vector<Group>& groups) const;
   std::vector<Move> listsAcross(const std::vector<Group>& groups) const;
   int64_t countWithCarried(const Group& group) const;
   bool allConverts() const;
@@ -63,6 +65,7 @@ class BlockPartitioner {
   const torch::jit::Block& block_;
   const PartitioningContext& context_;
   BlockDependencies dependencies_;
+  std::vector<std::vector<int>> late_before_;
   std::vector<Colour> colours_;
   std::vector<std::optional<Refusal>> refusals_;
   std::unordered_map<const torch::jit::Node*, int> numbers_;

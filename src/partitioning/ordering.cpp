@@ -7,8 +7,10 @@ namespace torchtrt::partitioning {
 
 // A group takes all of its colour that can run by then: what is taken early only frees others, so no order with a
 // smaller group is shorter (a state that has run more never needs more groups). For the same reason a node that stands
-// alone runs as soon as it can. Left to choose is the colour of the next group, and that only at the start and behind
-// a node that stood alone; the states that the choices lead to are searched breadth first.
+// alone runs as soon as it can. What an engine's group has to end with is such a node, too: taken early, what waits for
+// its group waits for an earlier one. Left to choose is the colour of the next group, and that only at the start and
+// behind a node that stood alone, and whether another engine follows an engine; the states that the choices lead to are
+// searched breadth first.
 
 namespace {
 
@@ -35,11 +37,21 @@ bool isReady(const DependencyGraph& graph, const State& state, size_t node) {
                                              [&](int other) { return state.has_run[static_cast<size_t>(other)]; });
 }
 
+// Whether one of these, of which the node needs another group, is in the one that is being taken.
+bool waitsForGroup(const DependencyGraph& graph, const std::vector<int>& taken, size_t node) {
+  if (graph.groups_before.empty() || graph.colours[node] != Colour::kEngine) {
+    return false;
+  }
+  const auto& before = graph.groups_before[node];
+  return std::any_of(before.begin(), before.end(),
+                     [&](int other) { return std::binary_search(taken.begin(), taken.end(), other); });
+}
+
 // All of the colour that can run, one after the other. Predecessors have smaller numbers, so one pass finds all.
 std::vector<int> take(const DependencyGraph& graph, State& state, Colour colour) {
   std::vector<int> taken;
   for (size_t node = 0; node < graph.colours.size(); ++node) {
-    if (graph.colours[node] == colour && isReady(graph, state, node)) {
+    if (graph.colours[node] == colour && isReady(graph, state, node) && !waitsForGroup(graph, taken, node)) {
       state.has_run[node] = true;
       taken.push_back(static_cast<int>(node));
     }

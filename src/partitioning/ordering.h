@@ -13,6 +13,9 @@ enum class Colour { kEngine, kTorch, kAlone };  // kAlone: a segment of its own
 struct DependencyGraph {
   std::vector<Colour> colours;
   std::vector<std::vector<int>> predecessors;  // by node; smaller numbers only
+  // By node, those of its predecessors that an engine's group has to end with before the node can be in one; empty:
+  // none has any.
+  std::vector<std::vector<int>> groups_before = {};
 };
 
 // Every node in exactly one group, behind or beside all that it depends on; groups of one colour, as few as can be.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include <torch/script.h>
@@ -32,6 +33,8 @@ struct PartitioningOptions {
   std::string what;  // what is compiled, for messages: "__torch__.LeNet.forward"
   // What failed so far: nodes that could have been converted but for this.
   std::unordered_map<const torch::jit::Node*, Refusal> refused;
+  // How large their results are shows when they have run: an engine ends with them, and what needs them is behind it.
+  std::unordered_set<const torch::jit::Node*> late;
 };
 
 // Throws CompileError only where full compilation is required: kUnsupportedOperator naming every node that stands in

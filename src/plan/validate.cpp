@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bitset>
 
+#include "plan/counted.h"
 #include "plan/families.h"
 #include "plan/format.h"
 #include "plan/plan.h"
@@ -50,6 +51,7 @@ class Validator {
     for (size_t i = 0; i < plan_.tensors.size(); ++i) {
       require(isDefined(static_cast<int32_t>(i)), "tensor", i, "is never computed");
     }
+    checkCounted();
     for (size_t i = 0; i < plan_.outputs.size(); ++i) {
       require(isTensor(plan_.outputs[i].tensor), "output", i, "is not a tensor of the plan");
     }
@@ -187,6 +189,20 @@ class Validator {
       const auto at = static_cast<size_t>(output);
       require(!defined_[at] && plan_.tensors[at].view_of < 0, "step", index, "writes a tensor that has another source");
       defined_[at] = true;
+    }
+  }
+
+  // What is counted is as long as it is only behind its step, and so for the caller alone.
+  void checkCounted() const {
+    const std::vector<int32_t> counts = countsOfTensors(plan_);
+    const auto is_counted = [&](int32_t tensor) { return tensor >= 0 && counts[static_cast<size_t>(tensor)] >= 0; };
+    for (size_t i = 0; i < plan_.tensors.size(); ++i) {
+      require(!is_counted(plan_.tensors[i].view_of), "tensor", i, "views a tensor whose rows are counted");
+    }
+    for (size_t i = 0; i < plan_.steps.size(); ++i) {
+      const std::vector<int32_t>& inputs = plan_.steps[i].inputs;
+      require(std::none_of(inputs.begin(), inputs.end(), is_counted), "step", i,
+              "reads a tensor whose rows are counted");
     }
   }
 

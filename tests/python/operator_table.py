@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 
 import operator_table_arrays
+import operator_table_counted
 import operator_table_forms
 import operator_table_networks
 import operator_table_overloads
@@ -152,6 +153,7 @@ TABLE: list[Operator] = [
     Operator("attention", lambda q, k, v: F.scaled_dot_product_attention(q, k, v), ((t(2, 2, 5, 8), t(2, 2, 7, 8), t(2, 2, 7, 8)),)),
     Operator("attention_causal", lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=0.3), ((t(2, 2, 5, 8), t(2, 2, 5, 8), t(2, 2, 5, 8)),)),
     *operator_table_arrays.TABLE,
+    *operator_table_counted.TABLE,
     *operator_table_forms.TABLE,
     *operator_table_networks.TABLE,
     *operator_table_overloads.TABLE,

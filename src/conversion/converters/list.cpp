@@ -21,6 +21,7 @@ void addAll(NodeConverterRegistry& registry) {
   addRecurrences(registry);
   addSamplings(registry);
   addRegions(registry);
+  addCounted(registry);
   addCombinations(registry);
   addPaddings(registry);
   addResizes(registry);

@@ -21,6 +21,7 @@ void addEinsum(NodeConverterRegistry& registry);
 void addRecurrences(NodeConverterRegistry& registry);
 void addSamplings(NodeConverterRegistry& registry);
 void addRegions(NodeConverterRegistry& registry);
+void addCounted(NodeConverterRegistry& registry);
 void addCombinations(NodeConverterRegistry& registry);
 void addPaddings(NodeConverterRegistry& registry);
 void addResizes(NodeConverterRegistry& registry);

@@ -1,9 +1,9 @@
 #include "conversion/converters/call.h"
 #include "conversion/converters/list.h"
-#include "torchtrt/plugin.h"
+#include "conversion/converters/plugin_layer.h"
 
 // torchvision's operators on regions of images, and its convolution at places of their own. Both come as plugins
-// (src/kernels/regions); boxes that suppress each other (nms) stay in PyTorch, since their number depends on data.
+// (src/kernels/regions); nms is among the operators of counted.cpp.
 
 namespace torchtrt::conversion::converters {
 namespace {
@@ -13,14 +13,6 @@ void requireDType(const Call& call, const Tensor& tensor) {
   if (dtype != DType::kFloat32 && dtype != DType::kFloat64 && dtype != DType::kFloat16) {
     call.refuse("dtype", std::string("takes float32, float64 and float16, got ") + toString(dtype));
   }
-}
-
-Layer* addPlugin(const Call& call, const char* type, const std::vector<Tensor*>& inputs, Attributes fields) {
-  plugin::registerBuiltinPlugins();
-  fields.set("namespace", "torchtrt");
-  fields.set("type", type);
-  fields.set("version", "1");
-  return call.net.addLayer(LayerType::kPLUGIN_V2, inputs, std::move(fields));
 }
 
 // input, rois, spatial_scale, pooled_height, pooled_width

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "conversion/converters/call.h"
+#include "conversion/converters/counted.h"
 #include "conversion/converters/indexing.h"
 #include "conversion/converters/list.h"
 #include "conversion/ivalues.h"
@@ -261,6 +262,9 @@ Tensor& take(Call& call) {
 // comes first if not.
 Tensor& index(Call& call) {
   Tensor& x = call.tensor(0);
+  if (const auto masked = maskIndex(call); masked && masked->axis == 0 && masked->mask->rank() > 0) {
+    return maskedRows(call, x, *masked->mask);
+  }
   const IndexedAxes indexed = indexedAxes(call);
   if (indexed.axes.empty()) {
     return x;

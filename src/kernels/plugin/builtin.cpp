@@ -6,6 +6,7 @@
 
 #include "kernels/attention/attention.h"
 #include "kernels/attention/gpt_attention.h"
+#include "kernels/counted/plugins.h"
 #include "kernels/regions/plugins.h"
 #include "torchtrt/plugin.h"
 
@@ -18,6 +19,10 @@ void registerBuiltinPlugins() {
     PluginRegistry::global().add(kernels::attention::createGptAttentionCreator());
     PluginRegistry::global().add(kernels::regions::createPoolRegionsCreator());
     PluginRegistry::global().add(kernels::regions::createDeformedColumnsCreator());
+    PluginRegistry::global().add(kernels::counted::createNonZeroCreator());
+    PluginRegistry::global().add(kernels::counted::createMaskedRowsCreator());
+    PluginRegistry::global().add(kernels::counted::createUniqueCreator());
+    PluginRegistry::global().add(kernels::counted::createSuppressionCreator());
   });
   const char* libraries = std::getenv("TORCHTRT_PLUGINS");
   std::istringstream stream(libraries == nullptr ? "" : libraries);

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <random>
+#include <tuple>
 
 #include "graphs.h"
 
@@ -22,12 +24,13 @@ class BruteForce {
  public:
   explicit BruteForce(const DependencyGraph& graph) : graph_(graph) {}
 
-  int run(unsigned done = 0, int last = -1) {
+  // `start`: what had run when the last group began.
+  int run(unsigned done = 0, int last = -1, unsigned start = 0) {
     const auto count = graph_.colours.size();
     if (done == (1U << count) - 1) {
       return 0;
     }
-    const auto [entry, is_new] = known_.try_emplace({done, last}, 0);
+    const auto [entry, is_new] = known_.try_emplace({done, last, start}, 0);
     if (!is_new) {
       return entry->second;
     }
@@ -37,16 +40,30 @@ class BruteForce {
       const bool is_ready = std::all_of(before.begin(), before.end(), [&](int other) { return (done >> other) & 1U; });
       if (((done >> node) & 1U) == 0 && is_ready) {
         const Colour colour = graph_.colours[node];
-        const bool joins = colour != Colour::kAlone && static_cast<int>(colour) == last;
-        best = std::min(best, (joins ? 0 : 1) + run(done | (1U << node), static_cast<int>(colour)));
+        const bool joins =
+            colour != Colour::kAlone && static_cast<int>(colour) == last && !waitsForGroup(node, done & ~start);
+        const bool may_wait = !graph_.groups_before.empty();
+        const unsigned next = done | (1U << node);
+        best = std::min(best, (joins ? 0 : 1) + run(next, static_cast<int>(colour), joins || !may_wait ? start : done));
+        if (joins && may_wait) {  // a group may also end before it has to
+          best = std::min(best, 1 + run(next, static_cast<int>(colour), done));
+        }
       }
     }
-    return known_[{done, last}] = best;
+    return known_[{done, last, start}] = best;
   }
 
  private:
+  bool waitsForGroup(size_t node, unsigned group) const {
+    if (graph_.groups_before.empty() || graph_.colours[node] != Colour::kEngine) {
+      return false;
+    }
+    const auto& before = graph_.groups_before[node];
+    return std::any_of(before.begin(), before.end(), [&](int other) { return (group >> other) & 1U; });
+  }
+
   const DependencyGraph& graph_;
-  std::map<std::pair<unsigned, int>, int> known_;
+  std::map<std::tuple<unsigned, int, unsigned>, int> known_;
 };
 
 // Document 000's segmentation: both targets' segments stay open, one closes when a node of the other depends on it;
@@ -142,6 +159,36 @@ TEST(FewestGroups, NeverMoreThanTheMinimumWithNodesThatStandAlone) {
     const DependencyGraph graph = randomGraph(random, true);
     const Groups groups = fewestGroups(graph);
     expectValid(graph, groups);
+    EXPECT_EQ(static_cast<int>(groups.size()), BruteForce(graph).run()) << "graph " << seed;
+  }
+}
+
+// Some nodes end the engines that they are in.
+TEST(FewestGroups, NeverMoreThanTheMinimumWithGroupsThatHaveToEnd) {
+  std::mt19937 random(7);
+  for (int seed = 0; seed < kGraphs / 4; ++seed) {
+    DependencyGraph graph = randomGraph(random, true);
+    const size_t count = std::min<size_t>(graph.colours.size(), 9);
+    graph.colours.resize(count);
+    graph.predecessors.resize(count);
+    const unsigned enders = std::uniform_int_distribution<unsigned>(0, 511)(random);
+    for (const std::vector<int>& before : graph.predecessors) {
+      graph.groups_before.emplace_back();
+      std::copy_if(before.begin(), before.end(), std::back_inserter(graph.groups_before.back()),
+                   [&](int other) { return (enders >> other) & 1U; });
+    }
+    const Groups groups = fewestGroups(graph);
+    expectValid(graph, groups);
+    for (const std::vector<int>& group : groups) {
+      for (const int node : group) {
+        const auto& before = graph.groups_before[static_cast<size_t>(node)];
+        EXPECT_TRUE(
+            graph.colours[static_cast<size_t>(node)] != Colour::kEngine ||
+            std::none_of(before.begin(), before.end(),
+                         [&](int other) { return std::find(group.begin(), group.end(), other) != group.end(); }))
+            << "graph " << seed;
+      }
+    }
     EXPECT_EQ(static_cast<int>(groups.size()), BruteForce(graph).run()) << "graph " << seed;
   }
 }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/hash.h"
+#include "support/counted_plan.h"
 #include "support/engine_call.h"
 #include "support/plan_maker.h"
 
@@ -53,9 +54,23 @@ inline std::string fuzzedPlan() {
   return plan::serialize(make.plan());
 }
 
+// Outputs that show their length when they have been computed.
+inline std::string fuzzedCountedPlan() {
+  PlanMaker make("counted");
+  const plan::Register n = make.symbol("n", 1, 2, 4);
+  const plan::Register all = make.emit({plan::Op::kMul, n, make.number(32), 0});
+  const int32_t x = make.input("x", {n, make.number(2), make.number(4), make.number(4)});
+  const int32_t flat = make.view("flat", make.activation("relu", x), {all});
+  const Places places = addPlaces(make, flat, all);
+  make.output("places", places.places);
+  make.output("count", places.count);
+  make.output("again", places.places);
+  return plan::serialize(make.plan());
+}
+
 class PlanFuzzer {
  public:
-  PlanFuzzer() : bytes_(fuzzedPlan()), expected_(run(bytes_)) {}
+  explicit PlanFuzzer(std::string bytes = fuzzedPlan()) : bytes_(std::move(bytes)), expected_(run(bytes_)) {}
 
   // "" when all is well, else what happened.
   std::string tryOne(uint64_t seed) {

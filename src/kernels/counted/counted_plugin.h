@@ -1,0 +1,81 @@
+// What the plugins of this folder share. Private to it.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/regions/plugin_operands.h"
+#include "torchtrt/plugin.h"
+
+namespace torchtrt::kernels::counted {
+
+// Outputs in order, the number last; which of them it counts is up to the plugin.
+class CountedPlugin : public plugin::Plugin {
+ public:
+  int outputCount() const override {
+    return outputs_;
+  }
+
+ protected:
+  // Throws EngineError (kPlugin) unless the fields name as counted what is: without that an engine would show memory
+  // that nobody wrote.
+  CountedPlugin(std::string type, const Attributes& fields, int outputs, const std::vector<int64_t>& counted)
+      : type_(std::move(type)), outputs_(outputs) {
+    const AttributeValue* named = fields.find("counted");
+    if (named == nullptr || *named != AttributeValue(counted)) {
+      fail("the field counted does not name the outputs whose rows it counts");
+    }
+  }
+
+  [[noreturn]] void fail(const std::string& problem) const {
+    throw EngineError(ErrorCode::kPlugin, type_ + ": " + problem);
+  }
+
+  // Types of the operands, of which there have to be as many.
+  void requireOperands(std::span<const TensorType> inputs, size_t count) const {
+    if (inputs.size() != count) {
+      fail("expected " + std::to_string(count) + " operands, got " + std::to_string(inputs.size()));
+    }
+  }
+
+  // Also of a plan that somebody changed: outputs are as many and as large as inferOutputs says, and every operand with
+  // elements has memory.
+  void checkCall(std::span<const plugin::InputView> inputs, std::span<const plugin::OutputView> outputs) const {
+    if (outputs.size() != static_cast<size_t>(outputs_)) {
+      fail("expected " + std::to_string(outputs_) + " outputs, got " + std::to_string(outputs.size()));
+    }
+    regions::checkCall(*this, type_, inputs, outputs);
+    for (const plugin::InputView& input : inputs) {
+      if (input.data == nullptr && countOf({input.dims.begin(), input.dims.end()}) != 0) {
+        fail("an operand is missing");
+      }
+    }
+  }
+
+ private:
+  std::string type_;
+  int outputs_;
+};
+
+template <typename PluginType>
+class Creator final : public plugin::PluginCreator {
+ public:
+  std::string pluginNamespace() const override {
+    return "torchtrt";
+  }
+  std::string type() const override {
+    return PluginType::kType;
+  }
+  std::unique_ptr<plugin::Plugin> create(const Attributes& fields) const override {
+    return std::make_unique<PluginType>(fields);
+  }
+};
+
+// Of a plugin's last output.
+inline void writeCount(std::span<const plugin::OutputView> outputs, int64_t count) {
+  *static_cast<int64_t*>(outputs.back().data) = count;
+}
+
+}  // namespace torchtrt::kernels::counted

@@ -1,0 +1,19 @@
+// Nodes whose results show how large they are when they have run (PartitioningOptions::late): what that means for the
+// nodes around them.
+#pragma once
+
+#include <unordered_set>
+#include <vector>
+
+#include "partitioning/dependencies.h"
+
+namespace torchtrt::partitioning {
+
+// For each placed node, those of its predecessors that are late, or take the lists of such apart: these end an engine
+// before the node can be in one.
+std::vector<std::vector<int>> lateBefore(const BlockDependencies& dependencies,
+                                         const std::unordered_set<const torch::jit::Node*>& late);
+// Whether nothing reads the node's results but what returns them, in a collection or taken out of one.
+bool isOnlyReturned(const torch::jit::Node& node);
+
+}  // namespace torchtrt::partitioning
