@@ -95,7 +95,6 @@ HWY_INLINE void poolVector(const Plane& plane, const Span& line, const float* fi
                            int64_t count) {
   const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto stored = hn::FirstN(d, static_cast<size_t>(count));
   const Span& column = plane.regular;
   const int64_t first = column.first + (pixel - plane.regular_begin) * plane.stride;
   const float* from = first_line + first;
@@ -127,7 +126,11 @@ HWY_INLINE void poolVector(const Plane& plane, const Span& line, const float* fi
   if (!kMax) {
     total = hn::Div(total, hn::Set(d, divisorOf(plane, line, column)));
   }
-  hn::BlendedStore(total, stored, d, out + pixel);
+  if (HWY_LIKELY(count == lanes)) {  // stores under a mask take many times as long on some machines
+    hn::StoreU(total, d, out + pixel);
+  } else {
+    hn::BlendedStore(total, hn::FirstN(d, static_cast<size_t>(count)), d, out + pixel);
+  }
 }
 
 template <bool kMax>
