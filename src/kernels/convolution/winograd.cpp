@@ -214,11 +214,13 @@ class WinogradConvolution final : public Prepared {
     packed_->functions.input(tile);
   }
 
-  // Product i of `count` tiles; that of `next` comes after it, or none if negative.
+  // Product i of `count` tiles; that of `next` comes after it, or none if negative. By blocks of panels: the one in use
+  // and the one that is fetched meanwhile share the second-level cache.
   void multiply(int64_t i, int64_t next, int64_t count, const float* patches, float* products) const {
     const Geometry& g = packed_->geometry;
+    const PackedB& kernels = packed_->products[static_cast<size_t>(i)];
+    const gemm::Blocking blocking = gemm::chooseBlocking(kernels, count, 1);
     gemm::Slab slab{};
-    slab.panels = packed_->products[static_cast<size_t>(i)].panels();
     slab.rows = count;
     slab.a = patches + i * patchStep();
     slab.a_stride = g.channels;
@@ -228,8 +230,13 @@ class WinogradConvolution final : public Prepared {
     slab.out = products + i * productStep();
     slab.out_stride = g.outputs;
     slab.epilogue = &packed_->none;
-    slab.ahead = next < 0 ? nullptr : packed_->products[static_cast<size_t>(next)].panels().front().data;
-    packed_->gemm.slab_of_short_sums(slab);
+    for (int64_t block = 0; block < blocking.blocks; ++block) {
+      slab.panels = gemm::panelsOf(kernels, blocking, block);
+      slab.ahead = block + 1 < blocking.blocks ? gemm::panelsOf(kernels, blocking, block + 1).front().data
+                   : next < 0                  ? nullptr
+                                               : packed_->products[static_cast<size_t>(next)].panels().front().data;
+      packed_->gemm.slab_of_short_sums(slab);
+    }
   }
 
   void finishTile(const RunArgs& args, const Place& place, const float* products) const {

@@ -380,6 +380,8 @@ void shapeForTarget(int& lanes, int& max_vectors) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include <unistd.h>
+
 #include <limits>
 #include <string>
 
@@ -437,13 +439,20 @@ PackedB::PackedB(int64_t depth, int64_t columns, int64_t column_stride, const st
   });
 }
 
+// A quarter of the second-level cache: the block in use, the one that is fetched meanwhile and the rows share it.
+static int64_t blockBytes() {
+  constexpr int64_t kLeast = 128 * 1024;
+  constexpr int64_t kMost = 512 * 1024;
+  static const int64_t bytes = std::clamp<int64_t>(sysconf(_SC_LEVEL2_CACHE_SIZE) / 4, kLeast, kMost);  // 0: not known
+  return bytes;
+}
+
 Blocking chooseBlocking(const PackedB& b, int64_t rows, int threads) {
-  constexpr int64_t kBlockBytes = 256 * 1024;
   const auto panels = static_cast<int64_t>(b.panels().size());
   const int64_t panel_bytes = std::max<int64_t>(1, static_cast<int64_t>(b.bytes()) / panels);
   Blocking blocking;
   blocking.tiles = (rows + kTileRows - 1) / kTileRows;
-  const int64_t most = std::clamp<int64_t>(kBlockBytes / panel_bytes, 1, panels);
+  const int64_t most = std::clamp<int64_t>(blockBytes() / panel_bytes, 1, panels);
   blocking.blocks = (panels + most - 1) / most;
   if (blocking.tiles < threads) {  // few rows and many columns: the columns are what can be shared out
     blocking.blocks = std::max(blocking.blocks, std::min<int64_t>(threads, panels));
