@@ -1,11 +1,13 @@
 // 3x3 convolution with stride 1 by Winograd's F(2x2, 3x3) and F(4x4, 3x3) (Lavin and Gray, arXiv:1509.09308): 16
 // multiplications for 4 outputs, or 36 for 16, where the plain sum takes 36 and 144. F(4x4) is that of the points 0,
 // +-1/sqrt(2), +-sqrt(2) and infinity, and products are summed in short runs: so errors are no larger than those of the
-// plain sum (docs/decisions/0007-winograd.md). An infinity or NaN would spread over its tile: such tiles are computed
-// by the plain sum.
+// plain sum (docs/decisions/0007-winograd.md). An infinity or NaN would spread over its tile, and what is large over
+// what is small beside it: such tiles are computed by the plain sum.
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -21,6 +23,7 @@ namespace {
 using gemm::PackedB;
 
 constexpr int64_t kWidest = 16;  // floats of the longest vector
+constexpr int64_t kTaps = 9;
 
 int64_t tilesAlong(int64_t tile, int64_t size) {
   return (size + tile - 1) / tile;
@@ -70,7 +73,7 @@ std::vector<float> transformWeights(const Packed& packed, int threads) {
   parallelFor(threads, 0, g.channels, 16, [&](int64_t begin, int64_t end) {
     for (int64_t c = begin; c < end; ++c) {
       for (int64_t n = 0; n < g.outputs; ++n) {
-        const float* w = g.weights + (n * g.channels + c) * 9;
+        const float* w = g.weights + (n * g.channels + c) * kTaps;
         float* to = all.data() + c * g.outputs + n;
         for (int64_t y = 0; y < side; ++y) {
           const Row line = {dot(rows[y], w[0], w[3], w[6]), dot(rows[y], w[1], w[4], w[7]),
@@ -193,7 +196,8 @@ class WinogradConvolution final : public Prepared {
     });
     parallelFor(threads, 0, count, gemm::kTileRows, [&](int64_t t, int64_t last) {
       for (; t < last; ++t) {
-        finishTile(args, placeOf(first + t), products + t * packed_->geometry.outputs);
+        finishTile(args, placeOf(first + t), products + t * packed_->geometry.outputs,
+                   patches + t * packed_->patch() * packed_->geometry.channels);
       }
     });
   }
@@ -239,7 +243,8 @@ class WinogradConvolution final : public Prepared {
     }
   }
 
-  void finishTile(const RunArgs& args, const Place& place, const float* products) const {
+  // The patches are not needed any more: `scratch` is this tile's share of them.
+  void finishTile(const RunArgs& args, const Place& place, const float* products, float* scratch) const {
     const Geometry& g = packed_->geometry;
     WinogradOutput tile;
     tile.from = products;
@@ -256,11 +261,7 @@ class WinogradConvolution final : public Prepared {
     if (packed_->functions.output(tile)) {
       return;
     }
-    forEachOutput(place, [&](size_t i, int64_t y, int64_t x) {
-      if (tile.out[i] != nullptr) {
-        sumPlainly(args, place.image, y, x, tile.residual[i], tile.out[i]);
-      }
-    });
+    sumPlainly(args, place, tile, scratch);
   }
 
   // body(index in the tile, y, x of the output) for all of a tile, also those outside of the image.
@@ -274,22 +275,45 @@ class WinogradConvolution final : public Prepared {
     }
   }
 
-  // One output pixel as the definition has it.
-  void sumPlainly(const RunArgs& args, int64_t image, int64_t y, int64_t x, const float* residual, float* out) const {
+  // The outputs of a tile as the definition has them.
+  void sumPlainly(const RunArgs& args, const Place& place, const WinogradOutput& tile, float* scratch) const {
     const Geometry& g = packed_->geometry;
-    const auto* weights = static_cast<const float*>(args.inputs[1]);
-    const auto* bias = static_cast<const float*>(args.inputs[2]);
-    for (int64_t n = 0; n < g.outputs; ++n) {
-      float sum = g.has_bias ? bias[n] : 0.0F;
-      for (int64_t t = 0; t < 9; ++t) {
-        const float* from = pixel(args, image, y - g.pre_padding[1] + t / 3, x - g.pre_padding[2] + t % 3);
-        for (int64_t c = 0; from != nullptr && c < g.channels; ++c) {
-          sum += from[c] * weights[(n * g.channels + c) * 9 + t];
+    WinogradPlain plain{};
+    plain.weights = static_cast<const float*>(args.inputs[1]);
+    plain.bias = tile.bias;
+    plain.length = kTaps * g.channels;
+    plain.columns = g.outputs;
+    const int64_t together = packed_->patch() / kTaps;  // windows that there is room for
+    for (int64_t first = 0; first < packed_->tile * packed_->tile; first += together) {
+      for (int64_t w = 0; w < kMostWindows; ++w) {
+        const int64_t i = first + std::min(w, together - 1);  // those that there is no room for repeat the last
+        const auto at = static_cast<size_t>(w);
+        float* window = scratch + (i - first) * plain.length;
+        plain.windows[at] = window;
+        plain.out[at] = tile.out[static_cast<size_t>(i)];
+        plain.residual[at] = tile.residual[static_cast<size_t>(i)];
+        if (w < together) {
+          gatherWindow(args, place.image, place.y + i / packed_->tile, place.x + i % packed_->tile, window);
         }
       }
-      out[n] = residual == nullptr ? sum : sum + residual[n];
+      packed_->functions.plain(plain);
+      for (int64_t i = first; i < first + together; ++i) {
+        if (float* out = tile.out[static_cast<size_t>(i)]) {
+          packed_->functions.finish(packed_->epilogue, out, g.outputs);
+        }
+      }
     }
-    packed_->functions.finish(packed_->epilogue, out, g.outputs);
+  }
+
+  // What an output pixel depends on, in the order of the weights.
+  void gatherWindow(const RunArgs& args, int64_t image, int64_t y, int64_t x, float* to) const {
+    const Geometry& g = packed_->geometry;
+    for (int64_t t = 0; t < kTaps; ++t) {
+      const float* from = pixel(args, image, y - g.pre_padding[1] + t / 3, x - g.pre_padding[2] + t % 3);
+      for (int64_t c = 0; c < g.channels; ++c) {
+        to[c * kTaps + t] = from == nullptr ? 0.0F : from[c];
+      }
+    }
   }
 
   std::shared_ptr<const Packed> packed_;
@@ -332,6 +356,10 @@ double costOfPlainSum(int64_t pixels, double least_rows) {
 }
 
 double costOfTiles(int64_t tile, const std::vector<int64_t>& size, const Geometry& g, double least_rows) {
+  constexpr int64_t kMostKernels = int64_t{32} << 20;  // floats: they are kept, and once more while they are packed
+  if ((tile + 2) * (tile + 2) * g.channels * g.outputs > kMostKernels) {
+    return std::numeric_limits<double>::infinity();
+  }
   const double transforms = tile == 2 ? 100 : 350;  // by measurement (two cores, AVX2), per tile and channel
   const auto tiles = static_cast<double>(size[0] * tilesAlong(tile, size[2]) * tilesAlong(tile, size[3]));
   const double channels = 1.0 / static_cast<double>(g.channels) + 1.0 / static_cast<double>(g.outputs);
@@ -370,6 +398,9 @@ CreateResult createWinograd(const Problem& problem) {
   if (!isChannelsLast(problem.inputs[0]) || !isChannelsLast(problem.outputs[0]) ||
       (g.has_residual && problem.inputs[3].order != problem.outputs[0].order)) {
     return Refusal{"memory-order", "reads and writes channels-last only"};
+  }
+  if (!std::all_of(g.weights, g.weights + kTaps * g.channels * g.outputs, [](float w) { return std::isfinite(w); })) {
+    return Refusal{"weights", "would spread an infinity or NaN of the weights"};
   }
   const int64_t tile = chooseTile(problem, g);
   if (tile == 0) {

@@ -5,6 +5,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <limits>
+
 #include "kernels/convolution/winograd_tile.h"
 #include "kernels/gemm/epilogue-inl.h"
 
@@ -106,13 +108,54 @@ void transformInput(const WinogradInput& tile) {
   }
 }
 
+// In tiles of 4x4 an output also holds terms of pixels that it does not depend on, which cancel but for their rounding.
+// That shows where these are far larger: beside a sentinel, or beside nothing at all. Such pixels lie in the middle of
+// the patch in at least one direction, so that some of these products hold them.
+constexpr bool isWatched(int y, int x) {
+  const bool middle_y = y == 1 || y == 3;
+  const bool middle_x = x == 1 || x == 3;
+  const bool edge_y = y == 0 || y == 5;
+  const bool edge_x = x == 0 || x == 5;
+  return (middle_y && (middle_x || edge_x)) || (middle_x && edge_y);
+}
+
+// Rounding is about 1e-6 of the largest product: products may be this many times the largest channel of a pixel.
+constexpr float kMostCancelled = 24.0F;
+
+template <int kTile>
+HWY_INLINE bool cancels(V products, const V (&pixels)[kTile * kTile]) {
+  const D d;
+  const float largest = hn::GetLane(hn::MaxOfLanes(d, products));
+  V smallest = pixels[0];
+#pragma GCC unroll 16
+  for (int i = 1; i < kTile * kTile; ++i) {
+    smallest = hn::Min(smallest, pixels[i]);
+  }
+  if (largest <= kMostCancelled * hn::GetLane(hn::MaxOfLanes(d, smallest))) {
+    return false;  // by far the commonest
+  }
+  for (const V pixel : pixels) {
+    if (largest > kMostCancelled * hn::GetLane(hn::MaxOfLanes(d, pixel))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // A^T m A of products m, then bias, residual and epilogue.
 template <int kTile>
 bool transformOutput(const WinogradOutput& tile) {
   constexpr int kSide = kTile + 2;
+  constexpr bool kWatches = kTile > 2;
   const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   V nothing = hn::Zero(d);  // stays 0 while everything is finite
+  V products = hn::Zero(d);
+  V pixels[kTile * kTile];  // the largest channels of each
+  for (int i = 0; kWatches && i < kTile * kTile; ++i) {
+    const bool exists = tile.out[static_cast<size_t>(i)] != nullptr;
+    pixels[i] = hn::Set(d, exists ? 0.0F : std::numeric_limits<float>::infinity());
+  }
   for (int64_t n = 0; n < tile.columns; n += lanes) {
     V columns[kTile * kSide];
     V values[kSide];
@@ -122,6 +165,9 @@ bool transformOutput(const WinogradOutput& tile) {
 #pragma GCC unroll 8
       for (int y = 0; y < kSide; ++y) {
         values[y] = hn::LoadU(d, tile.from + (kSide * y + x) * tile.step + n);
+        if (kWatches && isWatched(y, x)) {
+          products = hn::Max(products, hn::Abs(values[y]));
+        }
       }
       Line<kTile>::output(values, line);
 #pragma GCC unroll 8
@@ -138,6 +184,10 @@ bool transformOutput(const WinogradOutput& tile) {
         const float* residual = tile.residual[static_cast<size_t>(kTile * y + x)];
         nothing = hn::MulAdd(line[x], hn::Zero(d), nothing);
         line[x] = hn::Add(line[x], bias);
+        if constexpr (kWatches) {
+          V& pixel = pixels[kTile * y + x];
+          pixel = hn::Max(pixel, hn::Abs(line[x]));
+        }
         if (residual != nullptr) {
           line[x] = hn::Add(line[x], hn::LoadU(d, residual + n));
         }
@@ -152,7 +202,42 @@ bool transformOutput(const WinogradOutput& tile) {
       }
     }
   }
-  return hn::AllTrue(d, hn::Eq(nothing, hn::Zero(d)));
+  if (!hn::AllTrue(d, hn::Eq(nothing, hn::Zero(d)))) {
+    return false;
+  }
+  if constexpr (kWatches) {
+    return !cancels<kTile>(products, pixels);
+  }
+  return true;
+}
+
+// Dots of one line of weights with the windows of up to kMostWindows pixels at a time.
+void sumPlainly(const WinogradPlain& plain) {
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t n = 0; n < plain.columns; ++n) {
+    const float* weights = plain.weights + n * plain.length;
+    V sums[kMostWindows];
+#pragma GCC unroll 4
+    for (int i = 0; i < kMostWindows; ++i) {
+      sums[i] = hn::Zero(d);
+    }
+    for (int64_t k = 0; k < plain.length; k += lanes) {
+      const V weight = hn::LoadU(d, weights + k);
+#pragma GCC unroll 4
+      for (int i = 0; i < kMostWindows; ++i) {
+        sums[i] = hn::MulAdd(weight, hn::LoadU(d, plain.windows[static_cast<size_t>(i)] + k), sums[i]);
+      }
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < kMostWindows; ++i) {
+      const float bias = plain.bias == nullptr ? 0.0F : plain.bias[n];
+      const float* residual = plain.residual[static_cast<size_t>(i)];
+      if (float* out = plain.out[static_cast<size_t>(i)]) {
+        out[n] = hn::GetLane(hn::SumOfLanes(d, sums[i])) + bias + (residual == nullptr ? 0.0F : residual[n]);
+      }
+    }
+  }
 }
 
 // The epilogue over values in memory.
@@ -168,8 +253,8 @@ void finish(const gemm::Epilogue& epilogue, float* values, int64_t count) {
 
 WinogradFunctions functionsForTarget(int64_t tile) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
-  return tile == 2 ? WinogradFunctions{lanes, transformInput<2>, transformOutput<2>, finish}
-                   : WinogradFunctions{lanes, transformInput<4>, transformOutput<4>, finish};
+  return tile == 2 ? WinogradFunctions{lanes, transformInput<2>, transformOutput<2>, sumPlainly, finish}
+                   : WinogradFunctions{lanes, transformInput<4>, transformOutput<4>, sumPlainly, finish};
 }
 
 }  // namespace

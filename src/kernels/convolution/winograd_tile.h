@@ -28,11 +28,26 @@ struct WinogradOutput {
   const gemm::Epilogue* epilogue;
 };
 
+// Output pixels by their definition.
+inline constexpr int kMostWindows = 4;
+
+struct WinogradPlain {
+  std::array<const float*, kMostWindows> windows;   // `length` floats each, in the order of the weights
+  std::array<float*, kMostWindows> out;             // null where there is no pixel
+  std::array<const float*, kMostWindows> residual;  // null where there is none
+  const float* weights;                             // [columns, length]
+  const float* bias;                                // null or one per column
+  int64_t length;                                   // a multiple of every vector's length
+  int64_t columns;
+};
+
 struct WinogradFunctions {
   int64_t lanes = 0;  // floats of a vector
   void (*input)(const WinogradInput& tile) = nullptr;
-  // False when an infinity or NaN was met: then the tile's values are not to be used.
+  // False when an infinity or NaN was met, or an output is small beside the rounding of what it was made of: then the
+  // tile's values are not to be used.
   bool (*output)(const WinogradOutput& tile) = nullptr;
+  void (*plain)(const WinogradPlain& plain) = nullptr;
   // The epilogue alone, over `count` values; count is a multiple of every vector's length.
   void (*finish)(const gemm::Epilogue& epilogue, float* values, int64_t count) = nullptr;
 };

@@ -57,6 +57,12 @@ float draw(std::mt19937& random, Values values) {
   if (values == Values::kSomeNan && random() % 500 == 0) {
     return kSpecials[0];
   }
+  if (values == Values::kSparse) {
+    return random() % 4096 == 0 ? 1.0F : 0.0F;
+  }
+  if (values == Values::kOutliers && random() % 4096 == 0) {
+    return 1e9F;
+  }
   if (values == Values::kExact || values == Values::kSomeNan) {
     return static_cast<float>(static_cast<int>(random() % 17) - 8) / 8.0F;
   }
@@ -91,9 +97,11 @@ Buffer randomBuffer(const TensorDesc& desc, Values values, unsigned seed) {
 // A problem with data for the operands of its tuned shapes.
 class Data {
  public:
-  Data(const std::string& text, Values values) : parsed_(parseProblem(text)), shapes_(tunedShapes(parsed_.problem)) {
+  Data(const std::string& text, Values values, std::optional<Values> constants = std::nullopt)
+      : parsed_(parseProblem(text)), shapes_(tunedShapes(parsed_.problem)) {
     for (size_t i = 0; i < shapes_.inputs.size(); ++i) {
-      inputs_.push_back(randomBuffer(shapes_.inputs[i], values, static_cast<unsigned>(i) + 1));
+      const Values held = parsed_.constant[i] ? constants.value_or(values) : values;
+      inputs_.push_back(randomBuffer(shapes_.inputs[i], held, static_cast<unsigned>(i) + 1));
       if (parsed_.constant[i]) {
         parsed_.problem.inputs[i].constant = inputs_.back().data();
       }
@@ -211,7 +219,7 @@ void compareRuns(const Data& data, const Kernel& fast, const CompareOptions& opt
 void expectMatchesReference(const std::string& problem, const std::string& implementation,
                             const CompareOptions& options) {
   SCOPED_TRACE(problem);
-  const Data data(problem, options.values);
+  const Data data(problem, options.values, options.constants);
   const Chosen fast = createKernel(data.problem(), implementation);
   std::string refusals;
   for (const auto& [name, refusal] : fast.refusals) {
@@ -221,7 +229,7 @@ void expectMatchesReference(const std::string& problem, const std::string& imple
   compareRuns(data, *fast.kernel, options);
   for (const std::string& other : options.shapes) {
     SCOPED_TRACE(other);
-    compareRuns(Data(other, options.values), *fast.kernel, options);
+    compareRuns(Data(other, options.values, options.constants), *fast.kernel, options);
   }
 }
 
@@ -252,9 +260,10 @@ void expectSafeForThreads(const std::string& problem, const std::string& impleme
   EXPECT_EQ(different, 0);
 }
 
-void expectRefused(const std::string& problem, const std::string& implementation, const std::string& code) {
+void expectRefused(const std::string& problem, const std::string& implementation, const std::string& code,
+                   Values values) {
   SCOPED_TRACE(problem);
-  const Data data(problem, Values::kExact);
+  const Data data(problem, values);
   const Chosen chosen = createKernel(data.problem(), implementation);
   EXPECT_NE(chosen.implementation, implementation);
   const auto found = std::find_if(chosen.refusals.begin(), chosen.refusals.end(),

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,17 +12,21 @@ namespace torchtrt::kernels {
 
 // What random operands hold.
 enum class Values {
-  kExact,    // multiples of 1/8 in [-1, 1]: sums of products are exact in float32, whatever their order
-  kSomeNan,  // kExact with a few NaN among them
-  kSmooth,   // in [-4, 4]
-  kSpecial,  // kSmooth with NaN, infinities, zeros and large and tiny numbers among them
+  kExact,     // multiples of 1/8 in [-1, 1]: sums of products are exact in float32, whatever their order
+  kSomeNan,   // kExact with a few NaN among them
+  kSmooth,    // in [-4, 4]
+  kSpecial,   // kSmooth with NaN, infinities, zeros and large and tiny numbers among them
+  kOutliers,  // kSmooth with a few of 1e9 among them
+  kSparse,    // 0, and a few 1 among them
 };
 
 struct CompareOptions {
   Values values = Values::kExact;
+  std::optional<Values> constants;  // what constant operands hold, if something else
   double rtol = 1e-5;
-  double atol = 1e-6;               // times the largest finite magnitude of the reference
-  std::vector<std::string> shapes;  // more problems of the same kind, whose shapes the one kernel runs after its own
+  double atol = 1e-6;  // times the largest finite magnitude of the reference
+  std::vector<std::string> shapes =
+      {};  // more problems of the same kind, whose shapes the one kernel runs after its own
 };
 
 // Fails unless createKernel() chooses `implementation` for the problem; then compares for 1, 2 and 3 threads, whose
@@ -33,6 +38,7 @@ void expectMatchesReference(const std::string& problem, const std::string& imple
 void expectSafeForThreads(const std::string& problem, const std::string& implementation);
 
 // Fails unless the implementation refuses the problem with this code.
-void expectRefused(const std::string& problem, const std::string& implementation, const std::string& code);
+void expectRefused(const std::string& problem, const std::string& implementation, const std::string& code,
+                   Values values = Values::kExact);
 
 }  // namespace torchtrt::kernels

@@ -54,17 +54,30 @@ TEST(WinogradConvolution, BiasResidualAndActivation) {
   }
 }
 
-TEST(WinogradConvolution, InfinitiesAndNanStayInTheirWindows) {
-  CompareOptions options;
-  for (const int64_t size : {11, 28}) {
-    for (const Values values : {Values::kSomeNan, Values::kSpecial}) {
-      options.values = values;
-      expectMatchesReference(
-          toText(
-              {.input = {1, 64, size, size}, .kernel = {64, 64, 3, 3}, .pre_padding = {1, 1}, .post_padding = {1, 1}}),
-          "winograd", options);
+// Of a small image in tiles of 2x2 outputs, and of larger ones in tiles of 4x4.
+void checkValues(const CompareOptions& options) {
+  for (const int64_t size : {11, 28, 30}) {
+    for (const bool residual : {false, true}) {
+      Convolution convolution = {.input = {1, 64, size, size}, .kernel = {64, 64, 3, 3}};
+      convolution.pre_padding = convolution.post_padding = {1, 1};
+      convolution.residual = convolution.bias = residual;
+      expectMatchesReference(toText(convolution), "winograd", options);
     }
   }
+}
+
+TEST(WinogradConvolution, InfinitiesAndNanStayInTheirWindows) {
+  checkValues({.values = Values::kSomeNan, .constants = Values::kSmooth});
+  checkValues({.values = Values::kSpecial, .constants = Values::kSmooth});
+}
+
+TEST(WinogradConvolution, OutliersStayInTheirWindows) {
+  // Sums that hold an outlier by a small weight are as exact as those of other channels there.
+  checkValues({.values = Values::kOutliers, .constants = Values::kSmooth, .rtol = 1e-4});
+}
+
+TEST(WinogradConvolution, NothingStaysNothing) {
+  checkValues({.values = Values::kSparse, .constants = Values::kExact, .rtol = 0, .atol = 0});
 }
 
 TEST(WinogradConvolution, AsExactAsThePlainSum) {
@@ -104,6 +117,7 @@ TEST(WinogradConvolution, RefusesWhatOthersDoFaster) {
   refused({.input = {1, 8, 28, 28}, .kernel = {64, 8, 3, 3}}, "channels");
   refused({.input = {1, 64, 4, 4}, .kernel = {64, 64, 3, 3}}, "slower");
   refused({.input = {1, 64, 28, 28}, .kernel = {64, 64, 3, 3}, .input_order = ""}, "memory-order");
+  expectRefused(toText({.input = {1, 64, 28, 28}, .kernel = {64, 64, 3, 3}}), "winograd", "weights", Values::kSomeNan);
 }
 
 }  // namespace
