@@ -369,7 +369,11 @@ double costOfTiles(int64_t tile, const std::vector<int64_t>& size, const Geometr
 // The tile that costs least, or 0 if the plain sum does. With few rows, products wait for kernels from memory: then
 // larger kernels are a loss. The longer the vectors, the more rows a kernel has to serve.
 int64_t chooseTile(const Problem& problem, const Geometry& g) {
-  const double least_rows = 3.0 * static_cast<double>(winogradFunctions(2).lanes);
+  const int64_t lanes = winogradFunctions(2).lanes;
+  if (g.outputs < 2 * lanes) {
+    return 0;  // products of a single vector wait for each multiply-add
+  }
+  const double least_rows = 3.0 * static_cast<double>(lanes);
   const std::vector<int64_t>& size = problem.outputs[0].opt_dims;
   const double plain = costOfPlainSum(size[0] * size[2] * size[3], least_rows);
   const double small = costOfTiles(2, size, g, least_rows);

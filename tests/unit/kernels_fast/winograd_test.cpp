@@ -32,7 +32,7 @@ TEST(WinogradConvolution, EveryBorderOfTheImage) {
 
 TEST(WinogradConvolution, AnyMultipleOf16Channels) {
   for (const int64_t channels : {16, 32, 48, 112}) {
-    for (const int64_t outputs : {16, 48, 96}) {
+    for (const int64_t outputs : {32, 48, 96}) {
       check("winograd", {.input = {1, channels, 20, 21}, .kernel = {outputs, channels, 3, 3}}, kClose);
     }
   }
