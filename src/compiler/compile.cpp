@@ -313,11 +313,15 @@ std::string buildEngine(const Source& original, const ts::CompileSpec& original_
   const lowering::LoweredGraph lowered = lower(source);
   const InputLeaves leaves = matchInputs(spec.graph_inputs, lowered);
   const partitioning::Roles roles(lowered.graph);
-  const Partition partition = partitionOf(lowered, roles, partitioningOptions(lowered, spec));
+  partitioning::PartitioningOptions options = partitioningOptions(lowered, spec);
   PhaseClock clock;
   SegmentEngines engines(lowered, roles, leaves, segmentOptions(source, lowered, spec, precision), clock);
   const std::string name = stitching::engineName(lowered.module_name, 0, 1);
-  return plan::serialize(planOf(*engines.networkOf(partition.segments.front(), name), source));
+  std::unique_ptr<network::Network> network;
+  for (Failures failures; !network; learn(failures, options)) {
+    network = engines.wholeNetworkOf(partitionOf(lowered, roles, options).segments.front(), name, failures);
+  }
+  return plan::serialize(planOf(*network, source));
 }
 
 bool isSupported(const Source& source) {

@@ -64,7 +64,8 @@ Failures SegmentEngines::run(const Partition& partition) {
   return failures;
 }
 
-std::unique_ptr<network::Network> SegmentEngines::networkOf(const Segment& segment, const std::string& name) {
+std::unique_ptr<network::Network> SegmentEngines::networkOf(const Segment& segment, const std::string& name,
+                                                            const Node** failed) {
   ConversionRequest request;
   request.name = name;
   request.is_whole = true;
@@ -73,9 +74,25 @@ std::unique_ptr<network::Network> SegmentEngines::networkOf(const Segment& segme
                        "no input specification says what %" + unknown->value->debugName() + " is", {},
                        "give one Input for every tensor");
   }
+  request.failed_node = failed;
   auto network = conversion::convert(*segment.graph->block(), request);
   rewriting::applyRewriters(network, options_.rewriters);
   return network;
+}
+
+std::unique_ptr<network::Network> SegmentEngines::wholeNetworkOf(const Segment& segment, const std::string& name,
+                                                                 Failures& failures) {
+  const Node* failed = nullptr;
+  try {
+    return networkOf(segment, name, &failed);
+  } catch (const conversion::ConversionRefused& error) {
+    const auto origin = segment.origins.find(failed);
+    if (error.refusal().code != conversion::kLateSize || origin == segment.origins.end()) {
+      throw;
+    }
+    failures.emplace(origin->second, error.refusal());
+    return nullptr;
+  }
 }
 
 Failures SegmentEngines::convert(const std::vector<const Segment*>& segments,
@@ -86,7 +103,7 @@ Failures SegmentEngines::convert(const std::vector<const Segment*>& segments,
     const std::string name = stitching::engineName(lowered_.module_name, i, segments.size());
     auto network = clock_.run(Phase::kConversion, [&]() -> std::unique_ptr<network::Network> {
       if (!options_.may_fall_back) {
-        return networkOf(*segments[i], name);
+        return wholeNetworkOf(*segments[i], name, failures);
       }
       ConversionRequest request;
       request.name = name;

@@ -59,11 +59,15 @@ class SegmentEngines {
   const std::vector<SegmentEngine>& engines() const {
     return engines_;
   }
-  std::unique_ptr<network::Network> networkOf(const partitioning::Segment& segment, const std::string& name);
+  // Null, with a failure, where another partition has to know whose size shows late. What else fails is thrown.
+  std::unique_ptr<network::Network> wholeNetworkOf(const partitioning::Segment& segment, const std::string& name,
+                                                   Failures& failures);
 
  private:
   using Test = std::function<void(const partitioning::Segment& segment)>;  // throws where the segment fails
 
+  std::unique_ptr<network::Network> networkOf(const partitioning::Segment& segment, const std::string& name,
+                                              const torch::jit::Node** failed = nullptr);
   Failures convert(const std::vector<const partitioning::Segment*>& segments,
                    std::vector<std::unique_ptr<network::Network>>& networks);
   bool describe(const partitioning::Segment& segment, conversion::ConversionRequest& request, Failures& failures);

@@ -18,12 +18,27 @@ namespace {
 
 constexpr int64_t kAnySize = std::numeric_limits<int32_t>::max();
 
+bool mayBeMask(const Value& index, const partitioning::Observations* observations) {
+  const ObservedType* seen = observations != nullptr ? observations->find(index) : nullptr;
+  const auto constant = torch::jit::toIValue(&index);
+  if (seen == nullptr && (!constant || !constant->isTensor())) {
+    return !constant;
+  }
+  const at::ScalarType dtype = seen != nullptr ? seen->dtype : constant->toTensor().scalar_type();
+  return dtype == at::kBool || dtype == at::kByte;
+}
+
 // How many elements these give depends on what is in their operands.
-bool hasDataDependentSize(const Node& node) {
-  // A mask among the indices is only seen when it runs.
+bool hasDataDependentSize(const Node& node, const partitioning::Observations* observations) {
   static const std::set<std::string> kinds = {"aten::unique", "aten::unique_dim", "aten::repeat_interleave",
-                                              "aten::bincount", "aten::index"};
-  return conversion::hasLateSize(node) || kinds.count(node.kind().toQualString()) != 0;
+                                              "aten::bincount"};
+  if (node.kind() == torch::jit::aten::index && node.input(1)->node()->kind() == torch::jit::prim::ListConstruct) {
+    const auto indices = node.input(1)->node()->inputs();
+    return std::any_of(indices.begin(), indices.end(),
+                       [&](const Value* index) { return mayBeMask(*index, observations); });
+  }
+  return conversion::hasLateSize(node) || node.kind() == torch::jit::aten::index ||
+         kinds.count(node.kind().toQualString()) != 0;
 }
 
 std::string uniqueName(std::set<std::string>& used, const std::string& wanted) {
@@ -42,6 +57,15 @@ std::string keyOf(const std::vector<int64_t>& sizes) {
   return key;
 }
 
+// In every run.
+std::vector<int64_t> sizesOf(const ObservedType& type, size_t axis) {
+  std::vector<int64_t> sizes;
+  for (const auto& run : type.sizes) {
+    sizes.push_back(run[axis]);
+  }
+  return sizes;
+}
+
 }  // namespace
 
 void ValueTypes::setObservations(const partitioning::Observations* observations,
@@ -52,19 +76,41 @@ void ValueTypes::setObservations(const partitioning::Observations* observations,
 }
 
 void ValueTypes::findDataDependent(const torch::jit::Block& block) {
+  const auto depends = [this](const Value* value) { return data_dependent_.count(value) != 0; };
   for (const Node* node : block.nodes()) {
-    bool depends = hasDataDependentSize(*node);
+    const bool begins = hasDataDependentSize(*node, observations_);
+    bool follows = begins || std::any_of(node->inputs().begin(), node->inputs().end(), depends);
     for (const torch::jit::Block* inner : node->blocks()) {
-      findDataDependent(*inner);
-      depends |= std::any_of(inner->outputs().begin(), inner->outputs().end(),
-                             [this](const Value* output) { return data_dependent_.count(output) != 0; });
+      size_t before = 0;
+      do {  // what a trip of a loop gives, the next one takes
+        before = data_dependent_.size();
+        findDataDependent(*inner);
+        for (size_t i = 1; node->kind() == torch::jit::prim::Loop && i < inner->inputs().size(); ++i) {
+          if (depends(node->input(i + 1)) || depends(inner->outputs()[i])) {
+            addDataDependent(*inner->inputs()[i]);
+          }
+        }
+      } while (data_dependent_.size() != before);
+      follows |= std::any_of(inner->outputs().begin(), inner->outputs().end(), depends);
     }
-    depends |= std::any_of(node->inputs().begin(), node->inputs().end(),
-                           [this](const Value* input) { return data_dependent_.count(input) != 0; });
-    if (depends) {
-      data_dependent_.insert(node->outputs().begin(), node->outputs().end());
+    for (const Value* output : node->outputs()) {
+      const ObservedType* type = follows ? addDataDependent(*output) : nullptr;
+      if (begins && type != nullptr) {
+        late_sizes_.insert(keyOf(sizesOf(*type, 0)));
+      }
     }
   }
+}
+
+// What has no dimensions ends it: a sum over rows is as large, however many there are.
+const ObservedType* ValueTypes::addDataDependent(const Value& value) {
+  const ObservedType* type = observations_ != nullptr ? observations_->find(value) : nullptr;
+  const bool is_known = type != nullptr && type->is_steady && !type->sizes.empty();
+  if (is_known && type->sizes.front().empty()) {
+    return nullptr;
+  }
+  data_dependent_.insert(&value);
+  return is_known ? type : nullptr;
 }
 
 bool ValueTypes::followsFromArguments(const partitioning::Segment& segment) const {
@@ -165,12 +211,10 @@ std::optional<TensorType> ValueTypes::observedType(const Value& value) {
 }
 
 // The same in every run: a number, unless there was but one run of many shapes, or the size follows from elements. As
-// large as an argument's dimension in every run: that one. Else any size, and the same for all that had the same sizes.
+// large as an argument's dimension in every run: that one, unless it is what elements decide that was as large, as
+// where a mask took all rows. Else any size, and the same for all that had the same sizes.
 Dim ValueTypes::observedDim(const Value& value, const ObservedType& type, size_t axis) {
-  std::vector<int64_t> sizes;
-  for (const auto& run : type.sizes) {
-    sizes.push_back(run[axis]);
-  }
+  const std::vector<int64_t> sizes = sizesOf(type, axis);
   const bool varies_inside = std::count(sizes.begin(), sizes.end(), -1) != 0;
   const bool is_same = std::adjacent_find(sizes.begin(), sizes.end(), std::not_equal_to<>()) == sizes.end();
   const bool is_told_apart = leaves_.symbols.empty() || sizes.size() > 1;
@@ -181,8 +225,9 @@ Dim ValueTypes::observedDim(const Value& value, const ObservedType& type, size_t
   if (is_same && is_told_apart && !follows_from_data) {
     return sizes.front();
   }
+  const bool is_late = follows_from_data && late_sizes_.count(keyOf(sizes)) != 0;
   for (const Symbol& symbol : leaves_.symbols) {
-    bool fits = sizes.size() == sizes_of_symbols_.size() && is_told_apart;
+    bool fits = !is_late && sizes.size() == sizes_of_symbols_.size() && is_told_apart;
     for (size_t run = 0; fits && run < sizes.size(); ++run) {
       fits = sizes_of_symbols_[run].at(symbol.name) == sizes[run];
     }
@@ -190,7 +235,7 @@ Dim ValueTypes::observedDim(const Value& value, const ObservedType& type, size_t
       return Dim::symbol(symbol.name);
     }
   }
-  return symbolFor("sizes " + keyOf(sizes), 0, type.largest[axis], kAnySize);
+  return symbolFor((is_late ? "late sizes " : "sizes ") + keyOf(sizes), 0, type.largest[axis], kAnySize);
 }
 
 Dim ValueTypes::symbolFor(const std::string& key, int64_t min, int64_t opt, int64_t max) {

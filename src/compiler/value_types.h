@@ -52,6 +52,8 @@ class TORCHTRT_API ValueTypes {
   void replaceUnboundExpressions(conversion::ConversionRequest& request);
   std::string nameOf(const torch::jit::Value& value) const;
   void findDataDependent(const torch::jit::Block& block);
+  // What is known of it, where anything is.
+  const partitioning::ObservedType* addDataDependent(const torch::jit::Value& value);
 
   const InputLeaves& leaves_;
   const lowering::LoweredGraph& lowered_;
@@ -62,6 +64,7 @@ class TORCHTRT_API ValueTypes {
   std::map<std::string, std::string> named_;  // what a symbol stands for -> its name
   std::unordered_map<const torch::jit::Value*, TensorType> learnt_;
   std::unordered_set<const torch::jit::Value*> data_dependent_;  // sizes follow from elements
+  std::set<std::string> late_sizes_;  // that elements decide: how many rows there were in every run
 };
 
 }  // namespace torchtrt::compiler

@@ -42,6 +42,7 @@ class Verifier {
       verifySymbols(*layer);
       checkRules(LayerContext(*layer));
       verifyTypes(*layer);
+      verifyCounts(*layer);
     }
     for (const Tensor* tensor : tensors_) {
       verifyMemoryOrder(*tensor);
@@ -130,6 +131,33 @@ class Verifier {
       fail("counted", named(tensor),
            "expected no layer to read it, whose length shows when it has been computed, got " +
                named(*tensor.uses().front().layer));
+    }
+  }
+
+  // As plans' readers ask of its step (plan/counted.h).
+  void verifyCounts(const Layer& layer) const {
+    const AttributeValue* field =
+        layer.getType() == LayerType::kPLUGIN_V2 ? layer.attributes().find("counted") : nullptr;
+    if (field == nullptr) {
+      return;
+    }
+    const auto require = [&](bool holds, const std::string& expected, const std::string& got) {
+      if (!holds) {
+        fail("counted", named(layer), "expected " + expected + ", got " + got, layer.location());
+      }
+    };
+    const auto* counted = std::get_if<std::vector<int64_t>>(field);
+    require(counted != nullptr, "a list of outputs in its field counted", "a value of another type");
+    const int last = layer.getNbOutputs() - 1;
+    const Tensor& number = *layer.getOutput(last);
+    require(number.getType() == DType::kInt64 && number.rank() == 0, "a last output that counts, int64[]",
+            toString(number.getType()) + number.getDimensions().toString());
+    for (const int64_t index : *counted) {
+      require(index >= 0 && index < last,
+              "its field counted to name outputs in front of the last one, number " + std::to_string(last),
+              std::to_string(index));
+      require(layer.getOutput(static_cast<int>(index))->rank() > 0, "rows to count in output " + std::to_string(index),
+              "a tensor without dimensions");
     }
   }
 

@@ -150,6 +150,50 @@ def test_full_compilation_says_what_cannot_be_behind():
         torchtrt.compile(torch.jit.script(Sizes().eval()), inputs=[torchtrt.Input([9, 4])], require_full_compilation=True)
 
 
+@pytest.mark.parametrize("made", [torch.jit.script, lambda module: torch.jit.trace(module, torch.randn(9, 4))], ids=["script", "trace"])
+@torch.inference_mode()
+def test_full_compilation_says_the_same_of_a_mask_that_shows_late(made):
+    inputs = [torchtrt.Input([9, 4])]
+    explained = r"(?s)C001.*unable to convert 1 node.*test_counted.py.*schema: aten::index.*reason: aten::index shows how large"
+    with pytest.raises(torchtrt.CompileError, match=explained):
+        torchtrt.compile(made(Chosen().eval()), inputs=inputs, require_full_compilation=True)
+    with pytest.raises(torchtrt.CompileError, match=explained):
+        torchtrt.ts.convert_method_to_trt_engine(made(Chosen().eval()), "forward", inputs=inputs)
+
+
+class UntilLarge(nn.Module):
+    def forward(self, x):
+        s = x
+        y = torch.nonzero(x)
+        while s.sum() < 100:
+            s = s.abs() + 1 + s[s[:, 0] > 0].sum()
+            y = torch.nonzero(s > 1)
+        return y, s
+
+
+class CarriedRows(nn.Module):
+    def forward(self, x):
+        y = x
+        trips = x.sum() * 0
+        while trips < 2:
+            y = (y * 2 + x.relu().amax())[y[:, 0] > 0]
+            trips = trips + 1
+        return y, x.tanh()
+
+
+@pytest.mark.parametrize("module", [UntilLarge(), CarriedRows()])
+@torch.inference_mode()
+def test_rows_are_no_arguments_though_examples_have_as_many(module, capfd):
+    """Examples are positive, so that their masks take all rows."""
+    torch.manual_seed(0)
+    rows = torchtrt.Input(min_shape=[0, 4], opt_shape=[8, 4], max_shape=[50, 4])
+    compiled = torchtrt.compile(torch.jit.script(module.eval()), inputs=[rows])
+    for scale in (1.0, -1.0, 0.5):
+        x = torch.randn(8, 4) * scale
+        assert_same(compiled(x), module(x))
+    assert "PyTorch runs what an engine was not made for" not in capfd.readouterr().err
+
+
 @torch.inference_mode()
 def test_shapes_that_do_not_fit_are_pytorchs_error():
     compiled = compiled_of(lambda x, m: (x * 2 + 1).tanh()[m], torch.ones(3, 2), torch.ones(3, dtype=torch.bool),

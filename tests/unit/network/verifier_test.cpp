@@ -497,17 +497,6 @@ TEST_F(Plugins, SayWhichDTypesAndShapesTheyTake) {
   expectBroken("shapes", [] { parse(textOf("float32[n, 2, 2]")); });
 }
 
-TEST_F(Plugins, WhatTheyCountIsReadByNoLayer) {
-  const auto network = [](const std::string& rest) {
-    return parse(
-        "network \"p\" (n in [1, 2, 4]) {\n  input %x : float32[n]\n  %a, %b = plugin_v2(%x) {counted=[0], "
-        "namespace=\"\", type=\"Pair\", version=\"1\"} : float32[n], int64[2*n]\n" +
-        rest + "}\n");
-  };
-  EXPECT_NO_THROW(verify(*network("  %y = cast(%b) {to=float32}\n  output \"y\" %y\n  output \"a\" %a\n")));
-  expectBroken("counted", [&] { verify(*network("  %y = cast(%a) {to=int64}\n  output \"y\" %y\n")); });
-}
-
 TEST_F(Plugins, AreCompileErrorsWhenNotRegistered) {
   plugin::PluginRegistry::global().remove("", "Pair", "1");
   try {
