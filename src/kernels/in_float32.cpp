@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "device/constants.h"
 #include "kernels/common/half_rows.h"
 #include "kernels/parallel.h"
 
@@ -13,8 +14,6 @@ namespace {
 
 constexpr int64_t kGrain = 16384;  // elements worth a thread
 constexpr size_t kAlignment = 64;
-
-using Floats = InFloat32::Floats;
 
 void widen(DType dtype, const void* from, float* to, int64_t count, int threads) {
   const HalfRows rows = halfRows(dtype);
@@ -52,7 +51,7 @@ struct Widened {
 
 class PreparedInFloat32 final : public Prepared {
  public:
-  PreparedInFloat32(const Kernel& inner, const ShapeSet& shapes, const std::vector<Floats>& constants)
+  PreparedInFloat32(const Kernel& inner, const ShapeSet& shapes, const InFloat32::Constants& constants)
       : constants_(constants) {
     ShapeSet wide = shapes;
     inputs_ = widenAll(wide.inputs);
@@ -106,7 +105,7 @@ class PreparedInFloat32 final : public Prepared {
     return widened;
   }
 
-  const std::vector<Floats>& constants_;  // of the kernel, by input
+  const InFloat32::Constants& constants_;  // of the kernel, by input
   std::unique_ptr<Prepared> inner_;
   std::vector<Widened> inputs_;
   std::vector<Widened> outputs_;
@@ -118,7 +117,7 @@ class PreparedInFloat32 final : public Prepared {
 class KernelInFloat32 final : public Kernel {
  public:
   // constants: the widened ones, by input; null for other inputs.
-  KernelInFloat32(std::unique_ptr<Kernel> inner, std::vector<Floats> constants, const std::vector<size_t>& sizes)
+  KernelInFloat32(std::unique_ptr<Kernel> inner, InFloat32::Constants constants, const std::vector<size_t>& sizes)
       : inner_(std::move(inner)), constants_(std::move(constants)) {
     for (size_t i = 0; i < constants_.size(); ++i) {
       is_widened_.push_back(constants_[i] != nullptr);
@@ -141,7 +140,7 @@ class KernelInFloat32 final : public Kernel {
 
  private:
   std::unique_ptr<Kernel> inner_;
-  std::vector<Floats> constants_;
+  InFloat32::Constants constants_;
   std::vector<bool> is_widened_;
   size_t constant_bytes_ = 0;
 };
@@ -164,13 +163,10 @@ InFloat32::InFloat32(const Problem& problem)
     if (isHalfOperand(operand) && operand.constant != nullptr) {
       const int64_t count = std::accumulate(operand.dims.begin(), operand.dims.end(), int64_t{1}, std::multiplies<>());
       sizes_[i] = static_cast<size_t>(count) * sizeof(float);
-      constants_[i] = hwy::AllocateAligned<float>(static_cast<size_t>(std::max<int64_t>(count, 1)));
-      if (constants_[i] == nullptr) {
-        throw EngineError(ErrorCode::kOutOfMemory,
-                          "no memory for " + std::to_string(sizes_[i]) + " bytes of weights in float32");
-      }
-      widen(operand.dtype, operand.constant, constants_[i].get(), count, problem.threads);
-      operand.constant = constants_[i].get();
+      constants_[i] = device::allocateConstant(std::max(sizes_[i], sizeof(float)), "widening weights to float32");
+      auto* wide = static_cast<float*>(constants_[i].get());
+      widen(operand.dtype, operand.constant, wide, count, problem.threads);
+      operand.constant = wide;
     }
   }
   for (std::vector<Operand>* operands : {&wide_.inputs, &wide_.outputs}) {

@@ -2,8 +2,7 @@
 // once after, as a reference does it. So every fast kernel serves all three.
 #pragma once
 
-#include <hwy/aligned_allocator.h>
-
+#include <memory>
 #include <vector>
 
 #include "kernels/kernel.h"
@@ -13,7 +12,7 @@ namespace torchtrt::kernels {
 // A problem with float32 in place of float16 and bfloat16, for as many implementations as have to be asked.
 class InFloat32 {
  public:
-  using Floats = hwy::AlignedFreeUniquePtr<float[]>;
+  using Constants = std::vector<std::shared_ptr<void>>;  // by input; null where none was widened
 
   // Whether an operand is float16 or bfloat16.
   static bool applies(const Problem& problem);
@@ -26,8 +25,8 @@ class InFloat32 {
 
  private:
   Problem wide_;
-  std::vector<Floats> constants_;  // by input; null where none was widened
-  std::vector<size_t> sizes_;      // in bytes
+  Constants constants_;
+  std::vector<size_t> sizes_;  // in bytes
 };
 
 }  // namespace torchtrt::kernels

@@ -152,6 +152,7 @@ HWY_AFTER_NAMESPACE();
 #include <utility>
 #include <vector>
 
+#include "device/constants.h"
 #include "kernels/convolution/fast.h"
 #include "kernels/convolution/geometry.h"
 #include "kernels/parallel.h"
@@ -166,7 +167,7 @@ constexpr int64_t kMaxLines = 256;  // depth times height taps; their pointers a
 
 struct PackedDepthwise {
   Geometry geometry;
-  hwy::AlignedFreeUniquePtr<float[]> weights;
+  std::shared_ptr<float> weights;
   size_t bytes = 0;
   std::vector<DepthwiseBlock> blocks;
   std::vector<float> zeros;
@@ -183,8 +184,8 @@ std::shared_ptr<PackedDepthwise> pack(const Geometry& g) {
   const int64_t taps = g.taps();
   const int64_t vectors = (g.channels + lanes - 1) / lanes;
   const auto count = static_cast<size_t>(vectors * lanes * taps);
-  packed->weights = hwy::AllocateAligned<float>(count);
   packed->bytes = count * sizeof(float);
+  packed->weights = std::static_pointer_cast<float>(device::allocateConstant(packed->bytes, "packing weights"));
   packed->zeros.assign(static_cast<size_t>(kMaxBlockVectors * lanes), 0.0F);
   float* to = packed->weights.get();
   for (int64_t channel = 0; channel < g.channels;) {

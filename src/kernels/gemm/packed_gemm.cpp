@@ -385,8 +385,8 @@ HWY_AFTER_NAMESPACE();
 #include <limits>
 #include <string>
 
+#include "device/constants.h"
 #include "kernels/parallel.h"
-#include "torchtrt/error.h"
 
 namespace torchtrt::kernels::gemm {
 
@@ -405,12 +405,8 @@ PackedB::PackedB(int64_t depth, int64_t columns, int64_t column_stride, const st
   HWY_DYNAMIC_DISPATCH(shapeForTarget)(lanes, max_vectors);
   const int64_t vectors = (columns + lanes - 1) / lanes;
   const auto count = static_cast<size_t>(vectors * lanes * depth);
-  data_ = hwy::AllocateAligned<float>(count);
-  if (data_ == nullptr) {
-    throw EngineError(ErrorCode::kOutOfMemory,
-                      "no memory to pack " + std::to_string(count * sizeof(float)) + " bytes of weights");
-  }
   bytes_ = count * sizeof(float);
+  data_ = std::static_pointer_cast<float>(device::allocateConstant(bytes_, "packing weights"));
   for (int64_t vector = 0; vector < vectors;) {
     // Even shares: 4 vectors become 2 + 2, not 3 + 1.
     const int64_t panels_left = (vectors - vector + max_vectors - 1) / max_vectors;

@@ -3,12 +3,11 @@
 // depth of the product.
 #pragma once
 
-#include <hwy/aligned_allocator.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -67,7 +66,7 @@ class PackedB {
   int64_t depth_ = 0;
   int64_t columns_ = 0;
   size_t bytes_ = 0;
-  hwy::AlignedFreeUniquePtr<float[]> data_;
+  std::shared_ptr<float> data_;
   std::vector<Panel> panels_;
 };
 

@@ -2,12 +2,11 @@
 
 #ifndef TORCHTRT_NO_ONEDNN
 
-#include <hwy/aligned_allocator.h>
-
 #include <cfloat>
 #include <string_view>
 
 #include "base/check.h"
+#include "device/constants.h"
 #include "kernels/isa.h"
 #include "kernels/parallel.h"
 
@@ -137,18 +136,12 @@ PackedConstant packConstant(const void* data, const dnnl::memory::desc& from, co
                             int threads) {
   PackedConstant packed;
   packed.desc = to;
-  hwy::AlignedFreeUniquePtr<uint8_t[]> memory = hwy::AllocateAligned<uint8_t>(to.get_size());
-  if (memory == nullptr) {
-    throw EngineError(ErrorCode::kOutOfMemory,
-                      "no memory to pack " + std::to_string(to.get_size()) + " bytes of weights");
-  }
+  packed.data = device::allocateConstant(to.get_size(), "packing weights");
   const dnnl::memory source(from, engine(), const_cast<void*>(data));
-  const dnnl::memory target(to, engine(), memory.get());
+  const dnnl::memory target(to, engine(), packed.data.get());
   dnnl::stream stream(engine());
   const ThreadScope scope(threads);
   dnnl::reorder(source, target).execute(stream, const_cast<dnnl::memory&>(source), const_cast<dnnl::memory&>(target));
-  auto deleter = memory.get_deleter();
-  packed.data = std::shared_ptr<void>(memory.release(), [deleter](void* p) { deleter(static_cast<uint8_t*>(p)); });
   return packed;
 }
 
