@@ -18,12 +18,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-// The transforms of one row or column: B^T d of an input, A^T m of products. winograd.cpp says where they come from.
-template <int kTile>
-struct Line;
+// The transforms of one row or column: B^T d of an input, A^T m of products. winograd_form.cpp has those of kernels.
+struct Small {
+  static constexpr int kTile = 2;
+  static constexpr int kSide = 4;
+  static constexpr bool kWatches = false;
 
-template <>
-struct Line<2> {
   static HWY_INLINE void input(const V* d, V* to) {
     to[0] = hn::Sub(d[0], d[2]);
     to[1] = hn::Add(d[1], d[2]);
@@ -36,8 +36,30 @@ struct Line<2> {
   }
 };
 
-template <>
-struct Line<4> {
+// The first three values are of the outer taps, the others of the middle one.
+struct Strided {
+  static constexpr int kTile = 2;
+  static constexpr int kSide = 5;
+  static constexpr bool kWatches = false;
+
+  static HWY_INLINE void input(const V* d, V* to) {
+    to[0] = hn::Sub(d[0], d[2]);
+    to[1] = d[2];
+    to[2] = hn::Sub(d[4], d[2]);
+    to[3] = d[1];
+    to[4] = d[3];
+  }
+  static HWY_INLINE void output(const V* m, V* to) {
+    to[0] = hn::Add(hn::Add(m[0], m[1]), m[3]);
+    to[1] = hn::Add(hn::Add(m[1], m[2]), m[4]);
+  }
+};
+
+struct Large {
+  static constexpr int kTile = 4;
+  static constexpr int kSide = 6;
+  static constexpr bool kWatches = true;  // for what cancels
+
   static HWY_INLINE void input(const V* d, V* to) {
     const D tag;
     const V half = hn::Set(tag, 0.5F);
@@ -74,32 +96,42 @@ struct Line<4> {
   static constexpr float kRoot = 1.41421356237309505F;
 };
 
+// Transforms each column of a patch, whose pixel is load(y, x), to `kTo` values: to[kSide * y + x].
+template <typename Form, int kTo, typename Load, typename Transform>
+HWY_INLINE void transformColumns(const Load& load, const Transform& transform, V* to) {
+  constexpr int kSide = Form::kSide;
+  V values[kSide];
+  V line[kTo];
+#pragma GCC unroll 8
+  for (int x = 0; x < kSide; ++x) {
+#pragma GCC unroll 8
+    for (int y = 0; y < kSide; ++y) {
+      values[y] = load(y, x);
+    }
+    transform(values, line);
+#pragma GCC unroll 8
+    for (int y = 0; y < kTo; ++y) {
+      to[kSide * y + x] = line[y];
+    }
+  }
+}
+
 // B^T d B of a patch d.
-template <int kTile>
+template <typename Form>
 void transformInput(const WinogradInput& tile) {
-  constexpr int kSide = kTile + 2;
+  constexpr int kSide = Form::kSide;
   const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t c = 0; c < tile.channels; c += lanes) {
     V rows[kSide * kSide];
-    V values[kSide];
     V line[kSide];
-#pragma GCC unroll 8
-    for (int x = 0; x < kSide; ++x) {
-#pragma GCC unroll 8
-      for (int y = 0; y < kSide; ++y) {
-        values[y] = hn::LoadU(d, tile.pixels[static_cast<size_t>(kSide * y + x)] + c);
-      }
-      Line<kTile>::input(values, line);
-#pragma GCC unroll 8
-      for (int y = 0; y < kSide; ++y) {
-        rows[kSide * y + x] = line[y];
-      }
-    }
+    transformColumns<Form, kSide>(
+        [&](int y, int x) HWY_ATTR { return hn::LoadU(d, tile.pixels[static_cast<size_t>(kSide * y + x)] + c); },
+        Form::input, rows);
     float* to = tile.to + c;
 #pragma GCC unroll 8
     for (int y = 0; y < kSide; ++y) {
-      Line<kTile>::input(rows + kSide * y, line);
+      Form::input(rows + kSide * y, line);
 #pragma GCC unroll 8
       for (int x = 0; x < kSide; ++x) {
         hn::StoreU(line[x], d, to + (kSide * y + x) * tile.step);
@@ -143,10 +175,11 @@ HWY_INLINE bool cancels(V products, const V (&pixels)[kTile * kTile]) {
 }
 
 // A^T m A of products m, then bias, residual and epilogue.
-template <int kTile>
+template <typename Form>
 bool transformOutput(const WinogradOutput& tile) {
-  constexpr int kSide = kTile + 2;
-  constexpr bool kWatches = kTile > 2;
+  constexpr int kTile = Form::kTile;
+  constexpr int kSide = Form::kSide;
+  constexpr bool kWatches = Form::kWatches;
   const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   V nothing = hn::Zero(d);  // stays 0 while everything is finite
@@ -158,27 +191,20 @@ bool transformOutput(const WinogradOutput& tile) {
   }
   for (int64_t n = 0; n < tile.columns; n += lanes) {
     V columns[kTile * kSide];
-    V values[kSide];
     V line[kTile];
-#pragma GCC unroll 8
-    for (int x = 0; x < kSide; ++x) {
-#pragma GCC unroll 8
-      for (int y = 0; y < kSide; ++y) {
-        values[y] = hn::LoadU(d, tile.from + (kSide * y + x) * tile.step + n);
-        if (kWatches && isWatched(y, x)) {
-          products = hn::Max(products, hn::Abs(values[y]));
-        }
-      }
-      Line<kTile>::output(values, line);
-#pragma GCC unroll 8
-      for (int y = 0; y < kTile; ++y) {
-        columns[kSide * y + x] = line[y];
-      }
-    }
+    transformColumns<Form, kTile>(
+        [&](int y, int x) HWY_ATTR {
+          const V product = hn::LoadU(d, tile.from + (kSide * y + x) * tile.step + n);
+          if (kWatches && isWatched(y, x)) {
+            products = hn::Max(products, hn::Abs(product));
+          }
+          return product;
+        },
+        Form::output, columns);
     const V bias = tile.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, tile.bias + n);
 #pragma GCC unroll 8
     for (int y = 0; y < kTile; ++y) {
-      Line<kTile>::output(columns + kSide * y, line);
+      Form::output(columns + kSide * y, line);
 #pragma GCC unroll 8
       for (int x = 0; x < kTile; ++x) {
         const float* residual = tile.residual[static_cast<size_t>(kTile * y + x)];
@@ -251,10 +277,21 @@ void finish(const gemm::Epilogue& epilogue, float* values, int64_t count) {
   }
 }
 
-WinogradFunctions functionsForTarget(int64_t tile) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
-  return tile == 2 ? WinogradFunctions{lanes, transformInput<2>, transformOutput<2>, sumPlainly, finish}
-                   : WinogradFunctions{lanes, transformInput<4>, transformOutput<4>, sumPlainly, finish};
+template <typename Form>
+WinogradFunctions functionsOf() {
+  return {static_cast<int64_t>(hn::Lanes(D())), transformInput<Form>, transformOutput<Form>, sumPlainly, finish};
+}
+
+WinogradFunctions functionsForTarget(WinogradForm form) {
+  switch (form) {
+    case WinogradForm::kSmall:
+      return functionsOf<Small>();
+    case WinogradForm::kLarge:
+      return functionsOf<Large>();
+    case WinogradForm::kStrided:
+      break;
+  }
+  return functionsOf<Strided>();
 }
 
 }  // namespace
@@ -266,8 +303,8 @@ namespace torchtrt::kernels::convolution {
 
 HWY_EXPORT(functionsForTarget);
 
-WinogradFunctions winogradFunctions(int64_t tile) {
-  return HWY_DYNAMIC_DISPATCH(functionsForTarget)(tile);
+WinogradFunctions winogradFunctions(WinogradForm form) {
+  return HWY_DYNAMIC_DISPATCH(functionsForTarget)(form);
 }
 
 }  // namespace torchtrt::kernels::convolution

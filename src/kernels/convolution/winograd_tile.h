@@ -1,14 +1,15 @@
-// One tile of 2x2 or 4x4 outputs of a 3x3 convolution in the Winograd domain: the vector code that winograd.cpp calls.
+// One tile of a 3x3 convolution in the Winograd domain: the vector code that winograd.cpp calls.
 #pragma once
 
 #include <array>
 #include <cstdint>
 
+#include "kernels/convolution/winograd_form.h"
 #include "kernels/gemm/packed_gemm.h"
 
 namespace torchtrt::kernels::convolution {
 
-inline constexpr int kMostPatch = 36;    // input pixels of a 4x4 tile, 6x6, and as many products
+inline constexpr int kMostPatch = 36;    // input pixels of the largest tile, and as many products
 inline constexpr int kMostOutputs = 16;  // its output pixels
 
 struct WinogradInput {
@@ -51,6 +52,6 @@ struct WinogradFunctions {
   // The epilogue alone, over `count` values; count is a multiple of every vector's length.
   void (*finish)(const gemm::Epilogue& epilogue, float* values, int64_t count) = nullptr;
 };
-WinogradFunctions winogradFunctions(int64_t tile);  // for tiles of 2x2 or 4x4 outputs, on this machine
+WinogradFunctions winogradFunctions(WinogradForm form);  // on this machine
 
 }  // namespace torchtrt::kernels::convolution
