@@ -335,9 +335,9 @@ CreateResult createWinograd(const Problem& problem) {
   auto packed = std::make_shared<Packed>();
   packed->geometry = g;
   packed->sizes = sizesOf(choice.form);
-  const std::vector<float> weights = transformWeights(choice.form, g, problem.threads);
+  const device::Memory weights = transformWeights(choice.form, g, problem.threads);
   for (int64_t i = 0; i < packed->sizes.kernels(); ++i) {
-    const float* matrix = weights.data() + i * g.channels * g.outputs;
+    const float* matrix = static_cast<const float*>(weights.data()) + i * g.channels * g.outputs;
     packed->kernels.emplace_back(
         g.channels, g.outputs, 1, [&](int64_t c) { return matrix + c * g.outputs; }, problem.threads);
   }

@@ -83,22 +83,37 @@ WinogradSizes sizesOf(WinogradForm form) {
   return {2, 5, 2, 4};
 }
 
-std::vector<float> transformWeights(WinogradForm form, const Geometry& geometry, int threads) {
+device::Memory transformWeights(WinogradForm form, const Geometry& geometry, int threads) {
+  constexpr int64_t kTogether = kWinogradVector;  // outputs
+  using Values = std::array<double, kTogether>;
   const Geometry& g = geometry;
   const Row* rows = rowsOf(form);
-  const WinogradSizes sizes = sizesOf(form);
-  std::vector<float> all(static_cast<size_t>(sizes.kernels() * g.channels * g.outputs));
-  parallelFor(threads, 0, g.channels, 16, [&](int64_t begin, int64_t end) {
-    for (int64_t c = begin; c < end; ++c) {
-      for (int64_t n = 0; n < g.outputs; ++n) {
-        const float* w = g.weights + (n * g.channels + c) * kWinogradTaps;
-        float* to = all.data() + c * g.outputs + n;
-        for (int64_t y = 0; y < sizes.lines; ++y) {
-          const Row line = {dot(rows[y], w[0], w[3], w[6]), dot(rows[y], w[1], w[4], w[7]),
-                            dot(rows[y], w[2], w[5], w[8])};
-          for (int64_t x = 0; x < sizes.lines; ++x) {
-            *to = static_cast<float>(dot(rows[x], line[0], line[1], line[2]));
-            to += g.channels * g.outputs;
+  const int64_t lines = sizesOf(form).lines;
+  const int64_t matrix = g.channels * g.outputs;
+  device::Memory all = device::cpu().allocate(static_cast<size_t>(lines * lines * matrix) * sizeof(float),
+                                              "transforming the kernels of a convolution");
+  parallelFor(threads, 0, g.outputs / kTogether, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t n = begin * kTogether; n < end * kTogether; n += kTogether) {
+      for (int64_t c = 0; c < g.channels; ++c) {
+        std::array<Values, kWinogradTaps> w;
+        for (size_t i = 0; i < kTogether; ++i) {
+          const float* from = g.weights + ((n + static_cast<int64_t>(i)) * g.channels + c) * kWinogradTaps;
+          for (size_t t = 0; t < kWinogradTaps; ++t) {
+            w[t][i] = from[t];
+          }
+        }
+        float* to = static_cast<float*>(all.data()) + c * g.outputs + n;
+        for (int64_t y = 0; y < lines; ++y) {
+          std::array<Values, 3> line;
+          for (size_t x = 0; x < 3; ++x) {
+            for (size_t i = 0; i < kTogether; ++i) {
+              line[x][i] = dot(rows[y], w[x][i], w[x + 3][i], w[x + 6][i]);
+            }
+          }
+          for (int64_t x = 0; x < lines; ++x, to += matrix) {
+            for (size_t i = 0; i < kTogether; ++i) {
+              to[i] = static_cast<float>(dot(rows[x], line[0][i], line[1][i], line[2][i]));
+            }
           }
         }
       }

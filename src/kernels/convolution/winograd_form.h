@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "device/device.h"
 #include "kernels/convolution/geometry.h"
 
 namespace torchtrt::kernels::convolution {
@@ -32,8 +33,8 @@ inline constexpr int64_t kWinogradTaps = 9;
 // Vectors of this many floats, the longest, divide the channels and the outputs.
 inline constexpr int64_t kWinogradVector = 16;
 
-// Kernels in this form, rounded once: [lines][lines][channels][outputs].
-std::vector<float> transformWeights(WinogradForm form, const Geometry& geometry, int threads);
+// Kernels in this form as float32, rounded once: [lines][lines][channels][outputs].
+device::Memory transformWeights(WinogradForm form, const Geometry& geometry, int threads);
 
 struct WinogradChoice {
   bool pays = false;  // false: plain sums are faster

@@ -425,8 +425,12 @@ PackedB::PackedB(int64_t depth, int64_t columns, int64_t column_stride, const st
       float* to = data_.get() + panel.column * depth;
       for (int64_t k = 0; k < depth; ++k) {
         const float* from = row(k) + panel.column * column_stride;
-        for (int64_t n = 0; n < panel.valid; ++n) {
-          to[n] = from[n * column_stride];
+        if (column_stride == 1) {
+          std::copy_n(from, panel.valid, to);
+        } else {
+          for (int64_t n = 0; n < panel.valid; ++n) {
+            to[n] = from[n * column_stride];
+          }
         }
         std::fill(to + panel.valid, to + panel.vectors * lanes, 0.0F);
         to += panel.vectors * lanes;
