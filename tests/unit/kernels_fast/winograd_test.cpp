@@ -76,8 +76,8 @@ TEST(WinogradConvolution, BiasResidualAndActivation) {
   }
 }
 
-// Of a small image in tiles of 2x2 outputs, of larger ones in tiles of 4x4, and with stride 2.
-void checkValues(const CompareOptions& options) {
+// Square images with stride 1, of these sizes, and one with stride 2.
+void checkForms(const std::vector<int64_t>& sizes, const CompareOptions& options) {
   const auto checkSize = [&](int64_t size, int64_t stride) {
     for (const bool residual : {false, true}) {
       Convolution convolution = {.input = {1, 64, size, size}, .kernel = {96, 64, 3, 3}, .stride = {stride, stride}};
@@ -86,10 +86,15 @@ void checkValues(const CompareOptions& options) {
       expectMatchesReference(toText(convolution), "winograd", options);
     }
   };
-  for (const int64_t size : {11, 28, 30}) {
+  for (const int64_t size : sizes) {
     checkSize(size, 1);
   }
   checkSize(60, 2);
+}
+
+// A small image in tiles of 2x2 outputs, and larger ones in tiles of 4x4.
+void checkValues(const CompareOptions& options) {
+  checkForms({11, 28, 30}, options);
 }
 
 TEST(WinogradConvolution, InfinitiesAndNanStayInTheirWindows) {
@@ -104,6 +109,11 @@ TEST(WinogradConvolution, OutliersStayInTheirWindows) {
 
 TEST(WinogradConvolution, NothingStaysNothing) {
   checkValues({.values = Values::kSparse, .constants = Values::kExact, .rtol = 0, .atol = 0});
+}
+
+TEST(WinogradConvolution, SmallTilesAddNoRounding) {
+  // Of multiples of 1/8, tiles of 2x2 make multiples of 1/256 that float32 holds: sums are the reference's to the bit.
+  checkForms({11}, {.values = Values::kExact, .constants = Values::kExact, .rtol = 0, .atol = 0});
 }
 
 TEST(WinogradConvolution, AsExactAsThePlainSum) {
