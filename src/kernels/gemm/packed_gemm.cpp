@@ -206,7 +206,7 @@ HWY_INLINE void micro(const Rows& rows, const Terms& terms, int row, const Packe
   for (int p = 0; p < kPanels; ++p) {
     b[p] = panels[p].data;
   }
-  constexpr bool kFetches = kRows * kWide >= 2 * kChains;  // only where a step has the time
+  constexpr bool kFetches = kRows * kWide > kChains;  // only where a step has the time
   const char* ahead = terms.ahead;
   const float* a[kRows];
 #pragma GCC unroll 16
