@@ -328,6 +328,10 @@ CreateResult createWinograd(const Problem& problem) {
                    [](float w) { return std::isfinite(w); })) {
     return Refusal{"weights", "would spread an infinity or NaN of the weights"};
   }
+  if (std::all_of(g.weights, g.weights + kWinogradTaps * g.channels * g.outputs,
+                  [](float w) { return std::trunc(w) == w; })) {
+    return Refusal{"integers", "would round sums of integers, which others compute exactly"};
+  }
   const WinogradChoice choice = chooseForm(g, problem.outputs[0].opt_dims);
   if (!choice.pays) {
     return Refusal{"slower", "is slower than others for few channels or a small image"};

@@ -152,7 +152,7 @@ TEST(WinogradConvolution, ManyShapesWithOneKernel) {
   expectMatchesReference(toText(convolution), "winograd", options);
 }
 
-TEST(WinogradConvolution, RefusesWhatOthersDoFaster) {
+TEST(WinogradConvolution, RefusesWhatOthersDoFasterOrExactly) {
   const auto refused = [](const Convolution& convolution, const char* code) {
     expectRefused(toText(convolution), "winograd", code);
   };
@@ -167,6 +167,7 @@ TEST(WinogradConvolution, RefusesWhatOthersDoFaster) {
   refused({.input = {1, 64, 8, 8}, .kernel = {64, 64, 3, 3}, .stride = {2, 2}}, "slower");
   refused({.input = {1, 64, 28, 28}, .kernel = {64, 64, 3, 3}, .input_order = ""}, "memory-order");
   expectRefused(toText({.input = {1, 64, 28, 28}, .kernel = {64, 64, 3, 3}}), "winograd", "weights", Values::kSomeNan);
+  expectRefused(toText({.input = {1, 64, 28, 28}, .kernel = {64, 64, 3, 3}}), "winograd", "integers", Values::kSparse);
 }
 
 }  // namespace
