@@ -100,6 +100,10 @@ Source owned(const Source& source) {
 lowering::LoweredGraph lower(const Source& source, bool keep_state) {
   lowering::LoweringOptions options;
   options.keep_state = keep_state;
+  if (keep_state) {
+    // PyTorch's int8 kernels are faster than float32 ones: quantized operators leave it where nothing may stay in it.
+    options.disabled_passes.emplace_back("lower-quantized");
+  }
   return source.module ? lowering::lower(*source.module, source.method, options) : lowering::lower(source.graph);
 }
 

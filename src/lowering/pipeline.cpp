@@ -100,6 +100,7 @@ const std::vector<Pass>& pipeline() {
       {"normalize-linear", "addmm and matmul + add become linear", normalizeLinear},
       {"normalize-batch-norm", "every batch normalisation becomes batch_norm", normalizeBatchNorm},
       {"normalize-views", "view and its relatives become reshape", normalizeViews},
+      {"lower-quantized", "quantized operators become float ones on integers, where that is exact", lowerQuantized},
       {"fold-remaining-constants", "computes what the rewrites made constant", foldConstants},
       {"pool-constants", "one node per number, string, list or None", poolConstants},
       {"eliminate-common-subexpressions", "one node per computation", eliminateCommonSubexpressions},

@@ -32,7 +32,8 @@ STAYS = {
     "complex numbers, spectra": "fft_fft fft_ifft fft_rfft fft_irfft stft istft view_as_real view_as_complex polar complex",
     "decompositions of matrices": "linalg_svd linalg_qr linalg_eigh linalg_inv_ex linalg_solve_ex linalg_cholesky_ex det inverse matrix_exp",
     "sparse and nested tensors": "to_sparse to_dense to_padded_tensor",
-    "quantized tensors, which networks have no dtype for; the float parts of quantized modules are in engines, fake quantization is, to the bit":
+    "quantized tensors, which networks have no dtype for; the float parts of quantized modules are in engines, fake quantization is, to the bit, "
+    "and under full compilation so are most quantized operators (src/lowering/README.md), but for those with scales of each call":
         "quantize_per_tensor quantize_per_channel quantize_per_tensor_dynamic dequantize int_repr q_scale quantized::add quantized::cat quantized::conv2d "
         "quantized::conv2d_relu quantized::linear quantized::linear_dynamic quantized::linear_relu quantized::mul",
     "depends on how memory is laid out": "as_strided as_strided_scatter",

@@ -1,5 +1,5 @@
 """Quantization: fake quantization is in engines, to the bit; quantized modules keep their quantized tensors in PyTorch and have the rest in
-engines."""
+engines, unless full compilation is asked for (test_quantized_operators.py, test_quantized_models.py)."""
 
 import warnings
 

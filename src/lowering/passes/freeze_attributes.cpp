@@ -46,6 +46,12 @@ IValue withoutGradient(IValue value) {
   return value;
 }
 
+// Weights of quantized operators are objects that no operator writes to. They are constants where lower-quantized needs
+// them; else they stay attributes, which are saved once.
+bool isPackedWeight(const IValue& value) {
+  return value.isCustomClass() && value.type()->str().rfind("__torch__.torch.classes.quantized.", 0) == 0;
+}
+
 class AttributeFreezer {
  public:
   // `kept` are attributes that others write.
@@ -118,7 +124,7 @@ class AttributeFreezer {
       if (owner != objects_.end()) {
         const std::string name = node->s(torch::jit::attr::name);
         const IValue value = owner->second.object->getAttr(name);
-        if (value.isObject()) {
+        if (value.isObject() && (keep_state_ || !isPackedWeight(value))) {
           const std::string& path = owner->second.path;
           objects_[node->output()] = {value.toObject(), path.empty() ? name : path + "." + name};
         }

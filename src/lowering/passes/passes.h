@@ -37,6 +37,7 @@ bool normalizeLinear(const GraphPtr& graph);       // addmm and matmul + add to 
 bool normalizeBatchNorm(const GraphPtr& graph);    // to batch_norm
 bool normalizeViews(const GraphPtr& graph);        // to reshape
 bool normalizeCasts(const GraphPtr& graph);        // type_as to to, whose schema says that it may be its operand
+bool lowerQuantized(const GraphPtr& graph);        // quantized operators to float ones on integers, to the bit
 bool poolConstants(const GraphPtr& graph);         // one node per number, string, list or None, at the top of the graph
 bool eliminateCommonSubexpressions(const GraphPtr& graph);
 bool eliminateDeadCode(const GraphPtr& graph);
