@@ -1,6 +1,6 @@
 #include <torch/csrc/jit/ir/constants.h>
 
-#include <map>
+#include <limits>
 #include <set>
 #include <string>
 
@@ -49,16 +49,10 @@ std::optional<at::Tensor> evaluate(Node* node, const std::vector<std::pair<const
              : std::nullopt;
 }
 
-// As above for one operand, by vector and by scalar code.
-std::optional<at::Tensor> evaluateBothWays(Node* node, const std::vector<std::pair<const Value*, at::Tensor>>& probes) {
-  std::vector<std::pair<const Value*, IValue>> together;
-  std::vector<std::pair<const Value*, IValue>> one_by_one;
-  for (const auto& [value, probe] : probes) {
-    together.emplace_back(value, probe);
-    one_by_one.emplace_back(value, apart(probe));
-  }
-  const auto result = evaluate(node, together);
-  const auto other = result ? evaluate(node, one_by_one) : std::nullopt;
+// For all values of the first operand, where vector and scalar code give the same.
+std::optional<at::Tensor> evaluateBothWays(Node* node, const at::Tensor& values) {
+  const auto result = evaluate(node, {{node->input(0), values}});
+  const auto other = result ? evaluate(node, {{node->input(0), apart(values)}}) : std::nullopt;
   return other && at::equal(result->int_repr(), other->int_repr()) ? result : std::nullopt;
 }
 
@@ -92,7 +86,7 @@ Value* lookUp(FloatBuilder& builder, Value* x, const at::Tensor& table, int64_t 
 
 // Whatever the operator: clamping where its table is that, and the table else.
 std::optional<QuantizedRule> tableRule(Node* node, const Quantization& from) {
-  const auto result = evaluateBothWays(node, {{node->input(0), allValues(from)}});
+  const auto result = evaluateBothWays(node, allValues(from));
   auto to = result ? quantizationOf(*result) : std::nullopt;
   if (!to || result->numel() != 256) {
     return std::nullopt;
@@ -156,7 +150,7 @@ struct PairForm {
 
 // All pairs of values of two quantizations, centered and as PyTorch holds them.
 struct AllPairs {
-  explicit AllPairs(const Quantization& a, const Quantization& b)
+  AllPairs(const Quantization& a, const Quantization& b)
       : x(repeated(a, allValues(a).int_repr().repeat_interleave(256))),
         y(repeated(b, allValues(b).int_repr().repeat({256}))) {}
 
