@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "device/device.h"
+#include "torchtrt/error.h"
 
 namespace torchtrt::device {
 namespace {
@@ -42,17 +43,23 @@ class Chunk {
       if (size < bytes) {
         continue;
       }
-      free_.erase(gap);
-      if (size > bytes) {
-        free_.emplace(offset + bytes, size - bytes);
+      if (size == bytes) {
+        taken_.insert(free_.extract(gap));
+      } else {
+        taken_.emplace(offset, bytes);  // what may throw comes first
+        auto rest = free_.extract(gap);
+        rest.key() += bytes;
+        rest.mapped() -= bytes;
+        free_.insert(std::move(rest));
       }
       return begin() + offset;
     }
     return nullptr;
   }
 
-  void giveBack(void* data, size_t bytes) {
-    auto gap = free_.emplace(static_cast<std::byte*>(data) - begin(), bytes).first;
+  // Asks for no memory: shared_ptr's deleters must not throw.
+  void giveBack(void* data) {
+    auto gap = free_.insert(taken_.extract(static_cast<size_t>(static_cast<std::byte*>(data) - begin()))).position;
     if (const auto next = std::next(gap); next != free_.end() && gap->first + gap->second == next->first) {
       gap->second += next->second;
       free_.erase(next);
@@ -68,11 +75,13 @@ class Chunk {
 
  private:
   Memory memory_;
-  std::map<size_t, size_t> free_;  // bytes by offset
+  std::map<size_t, size_t> free_;  // bytes by offset, as are those of
+  std::map<size_t, size_t> taken_;
 };
 
 class Pool {
  public:
+  // Null where there is no memory for another chunk.
   void* take(size_t bytes, const std::string& purpose) {
     const std::lock_guard lock(mutex_);
     for (auto& [begin, chunk] : chunks_) {
@@ -80,16 +89,20 @@ class Pool {
         return data;
       }
     }
-    Chunk chunk(cpu().allocate(kChunkBytes, purpose));
-    void* data = chunk.take(bytes);
-    chunks_.emplace(chunk.begin(), std::move(chunk));
-    return data;
+    try {
+      Chunk chunk(cpu().allocate(kChunkBytes, purpose));
+      void* data = chunk.take(bytes);
+      chunks_.emplace(chunk.begin(), std::move(chunk));
+      return data;
+    } catch (const EngineError&) {
+      return nullptr;
+    }
   }
 
-  void giveBack(void* data, size_t bytes) {
+  void giveBack(void* data) {
     const std::lock_guard lock(mutex_);
     const auto at = std::prev(chunks_.upper_bound(static_cast<std::byte*>(data)));
-    at->second.giveBack(data, bytes);
+    at->second.giveBack(data);
     if (at->second.isEmpty()) {
       chunks_.erase(at);
     }
@@ -120,12 +133,14 @@ std::shared_ptr<void> allocateConstant(size_t bytes, const std::string& purpose)
   if (bytes == 0) {
     return nullptr;
   }
-  if (!kShares || bytes >= kChunkBytes) {
-    auto memory = std::make_shared<Memory>(cpu().allocate(bytes, purpose));
-    return {memory, memory->data()};
+  if (kShares && bytes < kChunkBytes) {
+    const size_t rounded = (bytes + Device::kAlignment - 1) / Device::kAlignment * Device::kAlignment;
+    if (void* data = pool().take(rounded, purpose)) {
+      return {data, [](void* piece) { pool().giveBack(piece); }};
+    }
   }
-  const size_t rounded = (bytes + Device::kAlignment - 1) / Device::kAlignment * Device::kAlignment;
-  return {pool().take(rounded, purpose), [rounded](void* data) { pool().giveBack(data, rounded); }};
+  auto memory = std::make_shared<Memory>(cpu().allocate(bytes, purpose));
+  return {memory, memory->data()};
 }
 
 }  // namespace torchtrt::device

@@ -1,6 +1,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 
 #include "device/cpu/properties.h"
@@ -26,32 +27,60 @@ class CpuDevice : public Device {
     if (properties_.memory_bytes != 0 && bytes > properties_.memory_bytes) {
       return nullptr;
     }
-    const size_t alignment = bytes >= kHugePage ? kHugePage : kAlignment;
+    if (isMapped(bytes)) {
+      return map(bytes);
+    }
     const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
     void* data = nullptr;
-    if (posix_memalign(&data, alignment, rounded) != 0) {
-      return nullptr;
-    }
-#ifdef MADV_HUGEPAGE
-    if (bytes >= kHugePage) {
-      madvise(data, rounded / kHugePage * kHugePage, MADV_HUGEPAGE);
-    }
-#endif
-    return data;
+    return posix_memalign(&data, kAlignment, rounded) == 0 ? data : nullptr;
   }
-  void freeBytes(void* data, size_t) const override {
-    std::free(data);
+  void freeBytes(void* data, size_t bytes) const override {
+    if (isMapped(bytes)) {
+      munmap(data, wholePages(bytes));
+    } else {
+      std::free(data);
+    }
   }
 
  private:
+  // Not from malloc: it keeps large pieces once it has seen some come and go, and cuts them for others.
+  static bool isMapped(size_t bytes) {
+#if defined(__SANITIZE_ADDRESS__)
+    return false;  // it would not see a read beyond the end
+#else
+    return bytes >= kHugePage;
+#endif
+  }
+  static size_t wholePages(size_t bytes) {
+    const auto page = static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
+    return (bytes + page - 1) / page * page;
+  }
+  static void* map(size_t bytes) {
+    const size_t wanted = wholePages(bytes);
+    void* mapped = mmap(nullptr, wanted + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) {
+      return nullptr;
+    }
+    auto* from = static_cast<std::byte*>(mapped);
+    const size_t before = (kHugePage - reinterpret_cast<uintptr_t>(from) % kHugePage) % kHugePage;
+    if (before > 0) {
+      munmap(from, before);
+    }
+    munmap(from + before + wanted, kHugePage - before);
+#ifdef MADV_HUGEPAGE
+    madvise(from + before, wanted / kHugePage * kHugePage, MADV_HUGEPAGE);
+#endif
+    return from + before;
+  }
+
   Properties properties_;
 };
 
 }  // namespace
 
 const Device& cpu() {
-  static const CpuDevice device;
-  return device;
+  static const CpuDevice* const device = new CpuDevice;  // never destroyed: memory may outlive every static object
+  return *device;
 }
 
 }  // namespace torchtrt::device

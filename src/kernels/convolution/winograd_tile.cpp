@@ -22,7 +22,9 @@ using V = hn::Vec<D>;
 struct Small {
   static constexpr int kTile = 2;
   static constexpr int kSide = 4;
-  static constexpr bool kWatches = false;
+  static constexpr bool watches(int y, int x) {
+    return y == 1 || y == 2 || x == 1 || x == 2;
+  }
 
   static HWY_INLINE void input(const V* d, V* to) {
     to[0] = hn::Sub(d[0], d[2]);
@@ -40,7 +42,9 @@ struct Small {
 struct Strided {
   static constexpr int kTile = 2;
   static constexpr int kSide = 5;
-  static constexpr bool kWatches = false;
+  static constexpr bool watches(int y, int x) {
+    return y == 1 || x == 1;
+  }
 
   static HWY_INLINE void input(const V* d, V* to) {
     to[0] = hn::Sub(d[0], d[2]);
@@ -58,7 +62,14 @@ struct Strided {
 struct Large {
   static constexpr int kTile = 4;
   static constexpr int kSide = 6;
-  static constexpr bool kWatches = true;  // for what cancels
+  // Such pixels lie in the middle of the patch in at least one direction.
+  static constexpr bool watches(int y, int x) {
+    const bool middle_y = y == 1 || y == 3;
+    const bool middle_x = x == 1 || x == 3;
+    const bool edge_y = y == 0 || y == 5;
+    const bool edge_x = x == 0 || x == 5;
+    return (middle_y && (middle_x || edge_x)) || (middle_x && edge_y);
+  }
 
   static HWY_INLINE void input(const V* d, V* to) {
     const D tag;
@@ -140,16 +151,9 @@ void transformInput(const WinogradInput& tile) {
   }
 }
 
-// In tiles of 4x4 an output also holds terms of pixels that it does not depend on, which cancel but for their rounding.
-// That shows where these are far larger: beside a sentinel, or beside nothing at all. Such pixels lie in the middle of
-// the patch in at least one direction, so that some of these products hold them.
-constexpr bool isWatched(int y, int x) {
-  const bool middle_y = y == 1 || y == 3;
-  const bool middle_x = x == 1 || x == 3;
-  const bool edge_y = y == 0 || y == 5;
-  const bool edge_x = x == 0 || x == 5;
-  return (middle_y && (middle_x || edge_x)) || (middle_x && edge_y);
-}
+// An output also holds terms of pixels that it does not depend on, or only by taps that are zero: they cancel but for
+// their rounding. That shows where these are far larger: beside a sentinel, or beside nothing at all. Some of the
+// products that a form watches hold each such pixel.
 
 // Rounding is about 1e-6 of the largest product: products may be this many times the largest channel of a pixel.
 constexpr float kMostCancelled = 24.0F;
@@ -179,13 +183,12 @@ template <typename Form>
 bool transformOutput(const WinogradOutput& tile) {
   constexpr int kTile = Form::kTile;
   constexpr int kSide = Form::kSide;
-  constexpr bool kWatches = Form::kWatches;
   const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   V nothing = hn::Zero(d);  // stays 0 while everything is finite
   V products = hn::Zero(d);
   V pixels[kTile * kTile];  // the largest channels of each
-  for (int i = 0; kWatches && i < kTile * kTile; ++i) {
+  for (int i = 0; i < kTile * kTile; ++i) {
     const bool exists = tile.out[static_cast<size_t>(i)] != nullptr;
     pixels[i] = hn::Set(d, exists ? 0.0F : std::numeric_limits<float>::infinity());
   }
@@ -195,7 +198,7 @@ bool transformOutput(const WinogradOutput& tile) {
     transformColumns<Form, kTile>(
         [&](int y, int x) HWY_ATTR {
           const V product = hn::LoadU(d, tile.from + (kSide * y + x) * tile.step + n);
-          if (kWatches && isWatched(y, x)) {
+          if (Form::watches(y, x)) {
             products = hn::Max(products, hn::Abs(product));
           }
           return product;
@@ -210,10 +213,8 @@ bool transformOutput(const WinogradOutput& tile) {
         const float* residual = tile.residual[static_cast<size_t>(kTile * y + x)];
         nothing = hn::MulAdd(line[x], hn::Zero(d), nothing);
         line[x] = hn::Add(line[x], bias);
-        if constexpr (kWatches) {
-          V& pixel = pixels[kTile * y + x];
-          pixel = hn::Max(pixel, hn::Abs(line[x]));
-        }
+        V& pixel = pixels[kTile * y + x];
+        pixel = hn::Max(pixel, hn::Abs(line[x]));
         if (residual != nullptr) {
           line[x] = hn::Add(line[x], hn::LoadU(d, residual + n));
         }
@@ -231,10 +232,7 @@ bool transformOutput(const WinogradOutput& tile) {
   if (!hn::AllTrue(d, hn::Eq(nothing, hn::Zero(d)))) {
     return false;
   }
-  if constexpr (kWatches) {
-    return !cancels<kTile>(products, pixels);
-  }
-  return true;
+  return !cancels<kTile>(products, pixels);
 }
 
 // Dots of one line of weights with the windows of up to kMostWindows pixels at a time.

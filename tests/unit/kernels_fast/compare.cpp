@@ -34,7 +34,7 @@ size_t bytesOf(const TensorDesc& desc) {
          static_cast<size_t>(std::accumulate(desc.dims.begin(), desc.dims.end(), int64_t{1}, std::multiplies<>()));
 }
 
-float draw(std::mt19937& random, Values values) {
+float draw(std::mt19937& random, Values values, size_t i) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   static constexpr float kSpecials[] = {std::numeric_limits<float>::quiet_NaN(),
                                         kInfinity,
@@ -60,6 +60,10 @@ float draw(std::mt19937& random, Values values) {
   if (values == Values::kSparse) {
     return random() % 4096 == 0 ? 1.0F : 0.0F;
   }
+  if (values == Values::kPruned) {
+    const bool pruned = i % 3 == 2 || i % 9 >= 6;
+    return pruned ? 0.0F : static_cast<float>(random() % 8 + 1) / 8.0F;
+  }
   if (values == Values::kOutliers && random() % 4096 == 0) {
     return 1e9F;
   }
@@ -79,12 +83,12 @@ Buffer randomBuffer(const TensorDesc& desc, Values values, unsigned seed) {
   for (size_t i = 0; i < bytesOf(desc) / size; ++i) {
     std::byte* at = buffer.data()->bytes + i * size;
     if (isFloating(desc.dtype) && desc.dtype != DType::kFloat64) {
-      const float value = draw(random, values);
+      const float value = draw(random, values, i);
       Writer<float>(desc.dtype).write(&value, 1, at, 0, 1);
     } else {
       const auto value = static_cast<int64_t>(random() % 2);
       if (desc.dtype == DType::kFloat64) {
-        const double wide = draw(random, values);
+        const double wide = draw(random, values, i);
         std::memcpy(at, &wide, size);
       } else if (!isFloating(desc.dtype)) {
         std::memcpy(at, &value, size);  // little-endian: the low bytes

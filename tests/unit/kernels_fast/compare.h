@@ -18,6 +18,7 @@ enum class Values {
   kSpecial,   // kSmooth with NaN, infinities, zeros and large and tiny numbers among them
   kOutliers,  // kSmooth with a few of 1e9 among them
   kSparse,    // 0, and a few 1 among them
+  kPruned,    // 0 in the last row and column of 3x3 kernels, else 1/8 to 1: large values do not cancel
 };
 
 struct CompareOptions {

@@ -112,6 +112,10 @@ TEST(WinogradConvolution, OutliersStayInTheirWindows) {
   checkValues({.values = Values::kOutliers, .constants = Values::kSmooth, .rtol = 1e-3});
 }
 
+TEST(WinogradConvolution, OutliersUnderTapsOfZeroDoNotShow) {
+  checkValues({.values = Values::kOutliers, .constants = Values::kPruned, .rtol = 1e-4});
+}
+
 TEST(WinogradConvolution, NothingStaysNothing) {
   checkValues({.values = Values::kSparse, .constants = Values::kExact, .rtol = 0, .atol = 0});
 }
