@@ -61,6 +61,17 @@ bool isOperator(const Node& node) {
   return !isHarmless(node) && !takesPart(node) && node.kind() != prim::Param;
 }
 
+// An einsum of two operands or more, which are multiplied; one of a single operand may be a view of it. The list is as
+// it was made: nobody else has it.
+bool multipliesOperands(const Node& node) {
+  if (node.kind().toQualString() != std::string_view("aten::einsum")) {
+    return false;
+  }
+  const Value& operands = *node.namedInput("tensors");
+  return operands.node()->kind() == prim::ListConstruct && operands.node()->inputs().size() > 1 &&
+         operands.uses().size() == 1;
+}
+
 class WriteTracer {
  public:
   explicit WriteTracer(Graph& graph) : graph_(graph) {}
@@ -223,6 +234,9 @@ class WriteTracer {
 }  // namespace
 
 bool mayReturnOperand(const Node& node) {
+  if (multipliesOperands(node)) {
+    return false;
+  }
   static const std::set<std::string> kinds = {"aten::dropout",
                                               "aten::feature_dropout",
                                               "aten::alpha_dropout",

@@ -161,10 +161,14 @@ class TensorFunctionalizer {
            });
   }
 
+  bool mayShare(const Value* a, const Value* b) {
+    return !roots_.areDisjoint(a, b) && aliases_.mayContainAlias(const_cast<Value*>(a), const_cast<Value*>(b));
+  }
+
   // What type_as and its like give may be their operand, which schemas keep to themselves.
-  bool hasSecretName(Value* mutated) {
+  bool hasSecretName(const Value* mutated) {
     return std::any_of(secrets_.begin(), secrets_.end(), [&](const auto& secret) {
-      return aliases_.mayContainAlias(mutated, secret.first) || aliases_.mayContainAlias(mutated, secret.second);
+      return mayShare(mutated, secret.first) || mayShare(mutated, secret.second);
     });
   }
 
@@ -180,7 +184,7 @@ class TensorFunctionalizer {
     return std::all_of(values_.begin(), values_.end(), [&](Value* value) {
       // What is made later is made from the written value, or from a value that is read later itself.
       if (value == mutated || views.count(value) != 0 || value->node() == node || value->node()->isAfter(node) ||
-          roots_.areDisjoint(mutated, value) || !aliases_.mayContainAlias(mutated, value)) {
+          !mayShare(mutated, value)) {
         return true;
       }
       if (isOwnedElsewhere(value) || loopBetween(node, value->node()->owningBlock())) {

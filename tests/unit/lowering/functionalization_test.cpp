@@ -170,16 +170,6 @@ graph(%x : Tensor, %all : Tensor[]):
   return (%out))");
 }
 
-TEST(FunctionalizeTensors, WhatMayBeItsOperandStays) {
-  expectUnchanged("functionalize-tensors", R"(
-graph(%x : Tensor, %all : Tensor[]):
-  %fresh : Tensor = aten::type_as(%x, %x)
-  %written : Tensor = aten::relu_(%fresh)
-  %unused : Tensor[] = aten::append(%all, %written)
-  %out : Tensor = aten::neg(%x)
-  return (%out))");
-}
-
 TEST(FunctionalizeTensors, LaterReadsOfTheWrittenValueSeeTheResult) {
   expectPass("functionalize-tensors", R"(
 graph(%x : Tensor):
@@ -215,22 +205,6 @@ graph(%x : Tensor, %y : Tensor):
   return (%out))");
 }
 
-// einsum of one operand may be a view of it, which no schema says.
-TEST(FunctionalizeTensors, WhatAResultMayBeInSecretStays) {
-  expectUnchanged("functionalize-tensors", R"(
-graph(%x : Tensor):
-  %one : int = prim::Constant[value=1]()
-  %none : NoneType = prim::Constant()
-  %turned : str = prim::Constant[value="ij->ji"]()
-  %fresh : Tensor = aten::sigmoid(%x)
-  %operands : Tensor[] = prim::ListConstruct(%fresh)
-  %view : Tensor = aten::einsum(%turned, %operands, %none)
-  %written : Tensor = aten::add_(%fresh, %one, %one)
-  %out : Tensor = aten::neg(%view)
-  return (%out))");
-}
-
-// Without a trip it is the caller's tensor that is written to.
 TEST(FunctionalizeTensors, WhatALoopMayHandOnStays) {
   expectUnchanged("functionalize-tensors", R"(
 graph(%x : Tensor, %n : int):

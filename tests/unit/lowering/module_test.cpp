@@ -188,6 +188,8 @@ TEST(LowerModule, WritesToFreshTensorsLeaveWeightsAlone) {
   return fresh + self.weight
 )");
   expectWeightIsState(false, "  self.weights[0].add_(1)\n  return x + self.weight\n");
+  expectWeightIsState(false,
+                      "  product = torch.einsum('ij,ij->ij', [x, self.weight])\n  return product.add_(self.weight)\n");
   expectWeightIsState(false, "  kept = [self.weight]\n  kept.append(x)\n  x.add_(1)\n  return x + self.weight\n");
 }
 
@@ -206,6 +208,7 @@ TEST(LowerModule, WritesThatReachAWeightMakeItState) {
            "self.weight.chunk(3, 1)[1].add_(1)",
            "x = torch.dropout(self.weight, 0.5, False).add_(1)",
            "x = self.weight.type_as(x).add_(1)",
+           "x = torch.einsum('ij->ji', [self.weight]).add_(1).t()",
            "(x if n > 1 else self.weight).add_(1)",
            "(x, self.weight)[1].add_(1)",
            "[self.weight, x][0].add_(1)",
