@@ -7,10 +7,12 @@
 #include "conversion/collections.h"
 #include "conversion/conversion.h"
 #include "conversion/evaluators/evaluators.h"
+#include "lowering/pass.h"
 
 namespace torchtrt::conversion {
 namespace {
 
+using lowering::holdsTensors;
 using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
@@ -18,14 +20,6 @@ namespace prim = torch::jit::prim;
 
 bool isTensor(const Value& value) {
   return value.type()->isSubtypeOf(*c10::TensorType::get());
-}
-
-bool holdsTensors(const c10::TypePtr& type) {
-  if (type->isSubtypeOf(*c10::TensorType::get())) {
-    return true;
-  }
-  const auto contained = type->containedTypes();
-  return std::any_of(contained.begin(), contained.end(), holdsTensors);
 }
 
 // Questions that shapes and dtypes answer, or that have one answer in every engine, whatever the values are.

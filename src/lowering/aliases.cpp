@@ -1,6 +1,7 @@
 #include "lowering/aliases.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <vector>
 
@@ -168,6 +169,42 @@ SecretAliases secretAliasesOf(Graph& graph) {
     }
   });
   return aliases;
+}
+
+std::vector<const Value*> secretNamesOf(const Value* value, const torch::jit::AliasDb& aliases,
+                                        const SecretAliases& secrets) {
+  const auto meet = [&](const Value* a, Value* b) { return aliases.mayContainAlias(const_cast<Value*>(a), b); };
+  std::vector<const Value*> names = {value};
+  const auto add = [&](const Value* name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      names.push_back(name);
+    }
+  };
+  for (size_t i = 0; i < names.size(); ++i) {
+    for (const auto& [operand, result] : secrets) {
+      if (meet(names[i], operand)) {
+        add(result);
+      }
+      if (meet(names[i], result)) {
+        add(operand);
+      }
+    }
+  }
+  names.erase(names.begin());
+  return names;
+}
+
+bool isWritten(const Value* value, const torch::jit::AliasDb& aliases, const SecretAliases& secrets) {
+  const std::function<bool(const Value*)> has_writers = [&](const Value* name) {
+    const auto inputs = name->node()->inputs();
+    if (aliases.hasWriters(name) || name->type()->isSubtypeOf(*c10::TensorType::get())) {
+      return aliases.hasWriters(name);
+    }
+    // Of a collection the analysis tells who writes to itself.
+    return name->node()->kind() != prim::ListConstruct || std::any_of(inputs.begin(), inputs.end(), has_writers);
+  };
+  const auto names = secretNamesOf(value, aliases, secrets);
+  return has_writers(value) || std::any_of(names.begin(), names.end(), has_writers);
 }
 
 }  // namespace torchtrt::lowering

@@ -17,4 +17,10 @@ torch::jit::AliasDb aliasesOf(const std::shared_ptr<torch::jit::Graph>& graph, b
 using SecretAliases = std::vector<std::pair<torch::jit::Value*, torch::jit::Value*>>;
 SecretAliases secretAliasesOf(torch::jit::Graph& graph);
 
+// The values behind all secrets that the value may have part in, by way of other secrets too.
+std::vector<const torch::jit::Value*> secretNamesOf(const torch::jit::Value* value, const torch::jit::AliasDb& aliases,
+                                                    const SecretAliases& secrets);
+// Whether somebody writes to what the value holds, under any name.
+bool isWritten(const torch::jit::Value* value, const torch::jit::AliasDb& aliases, const SecretAliases& secrets);
+
 }  // namespace torchtrt::lowering

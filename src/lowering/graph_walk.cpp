@@ -48,4 +48,12 @@ bool isMutable(const c10::Type& type) {
   }
 }
 
+bool holdsTensors(const c10::TypePtr& type) {
+  if (type->isSubtypeOf(*c10::TensorType::get())) {
+    return true;
+  }
+  const auto contained = type->containedTypes();
+  return std::any_of(contained.begin(), contained.end(), holdsTensors);
+}
+
 }  // namespace torchtrt::lowering

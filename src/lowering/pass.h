@@ -29,5 +29,7 @@ void forEachNode(torch::jit::Block* block, const std::function<void(torch::jit::
 void inlineBlock(torch::jit::Node* node, torch::jit::Block* block);
 // Whether values of this type hold something that can be written to (libtorch keeps its own answer to itself).
 bool isMutable(const c10::Type& type);
+// Whether a value of this type is, or holds, a tensor.
+TORCHTRT_API bool holdsTensors(const c10::TypePtr& type);
 
 }  // namespace torchtrt::lowering

@@ -279,10 +279,6 @@ bool makesMemory(const Value& value) {
          !schema->returns()[value.offset()].alias_info();
 }
 
-bool readsByStrides(const Node& node) {
-  return std::string_view(node.kind().toQualString()).starts_with("aten::as_strided");
-}
-
 std::optional<std::set<const Value*>> writtenReads(Graph& graph, const std::vector<Value*>& further) {
   WriteTracer tracer(graph);
   if (!tracer.run(further)) {

@@ -23,7 +23,4 @@ bool makesMemory(const torch::jit::Value& value);
 // Whether it may return an operand, or a view of one, though its schema does not say so.
 bool mayReturnOperand(const torch::jit::Node& node);
 
-// Whether it reads its operand's memory by strides, so that what is in it depends on how the operand is laid out.
-bool readsByStrides(const torch::jit::Node& node);
-
 }  // namespace torchtrt::lowering

@@ -81,7 +81,7 @@ std::optional<Refusal> BlockPartitioner::refusalFor(const Node& node) const {
   }
   if (context_.deciders_of_layout.count(&node) != 0) {
     return Refusal{"memory-layout", std::string(node.kind().toQualString()) +
-                                        " is read by its strides, and engines lay tensors out their own way"};
+                                        " is made for what sees strides, and engines lay tensors out their own way"};
   }
   for (const Block* inner : node.blocks()) {
     for (const Node* each : inner->nodes()) {

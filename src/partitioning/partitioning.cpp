@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "lowering/memory_layout.h"
 #include "partitioning/block_partitioner.h"
-#include "partitioning/memory_layout.h"
 
 namespace torchtrt::partitioning {
 
@@ -62,7 +62,8 @@ std::string describe(const torch::jit::Node& node) {
 
 Partition partition(const std::shared_ptr<torch::jit::Graph>& graph, const Roles& roles,
                     const ConvertibleQuestion& refusal_of, const PartitioningOptions& options) {
-  const PartitioningContext context{roles, refusal_of, options, decidersOfLayout(*graph->block())};
+  const PartitioningContext context{roles, refusal_of, options,
+                                    lowering::decidersOfLayout(graph->block(), lowering::writesThatShow(*graph))};
   BlockPartitioner partitioner(*graph->block(), context);
   Partition result{graph, partitioner.run(), partitioner.verdicts()};
   if (options.require_full_compilation) {

@@ -114,14 +114,6 @@ void addOperands(const Block& block, std::vector<Value*>& operands) {
 
 }  // namespace
 
-bool holdsTensors(const c10::TypePtr& type) {
-  if (type->isSubtypeOf(*c10::TensorType::get())) {
-    return true;
-  }
-  const auto contained = type->containedTypes();
-  return std::any_of(contained.begin(), contained.end(), holdsTensors);
-}
-
 bool isTensor(const Value& value) {
   return value.type()->isSubtypeOf(*c10::TensorType::get());
 }
@@ -147,13 +139,8 @@ void Roles::addWritten(const Value* value, torch::jit::ValueSet& written) const 
   if (operands_.empty() || !holdsTensors(value->type())) {
     return;
   }
-  for (const auto& [operand, result] : secrets_) {
-    if (aliases_.mayContainAlias(const_cast<Value*>(value), operand)) {
-      addWrittenByName(result, written);
-    }
-    if (aliases_.mayContainAlias(const_cast<Value*>(value), result)) {
-      addWrittenByName(operand, written);
-    }
+  for (const Value* name : lowering::secretNamesOf(value, aliases_, secrets_)) {
+    addWrittenByName(name, written);
   }
 }
 

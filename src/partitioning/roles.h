@@ -10,6 +10,7 @@
 #include <torch/script.h>
 
 #include "lowering/aliases.h"
+#include "lowering/pass.h"
 #include "torchtrt/export.h"
 
 namespace torchtrt::partitioning {
@@ -59,8 +60,7 @@ class TORCHTRT_API Roles {
   mutable std::unordered_map<const torch::jit::Node*, std::vector<torch::jit::Value*>> needs_;
 };
 
-// Whether a value of this type is, or holds, a tensor.
-bool holdsTensors(const c10::TypePtr& type);
+using lowering::holdsTensors;
 bool isTensor(const torch::jit::Value& value);
 // The node of the block that is, or contains, this one; null where the block is elsewhere.
 const torch::jit::Node* ancestorIn(const torch::jit::Block& block, const torch::jit::Node& node);

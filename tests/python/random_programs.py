@@ -351,7 +351,10 @@ class Generator:
     def sizes(self, scope, depth):
         a = self.pick(scope.tensors("f", lambda shape: len(shape) == 2))
         b = a and self.pick(scope.tensors("f", lambda shape: shape == scope[a][2]))
-        return b and self.tensor(scope, f"{b}.view({a}.size(0), {a}.size(1)) if {b}.is_contiguous() else {b} * 1.0", scope[b][2])
+        same = f"({a}.size(0), {a}.size(1))"
+        return b and self.tensor(scope, self.random.choice([
+            f"{b}.view{same} if {b}.is_contiguous() else {b} * 1.0", f"{b}.contiguous()", f"{b}.flatten().view{same}",
+            f"{b} * {b}.stride({self.random.randint(0, 1)}) - {b}.storage_offset()"]), scope[b][2])
 
     # What decides and repeats. Names of inner blocks stay there; outer ones may be assigned, with their type.
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "lowering/aliases.h"
+#include "lowering/memory_layout.h"
 #include "lowering/pass.h"
 #include "lowering/passes/memory_roots.h"
 #include "lowering/passes/passes.h"
@@ -132,7 +133,11 @@ void collectValues(torch::jit::Block* block, std::vector<Value*>* values) {
 class TensorFunctionalizer {
  public:
   explicit TensorFunctionalizer(GraphPtr graph)
-      : graph_(std::move(graph)), aliases_(aliasesOf(graph_)), secrets_(secretAliasesOf(*graph_)), roots_(*graph_) {
+      : graph_(std::move(graph)),
+        aliases_(aliasesOf(graph_)),
+        secrets_(secretAliasesOf(*graph_)),
+        roots_(*graph_),
+        deciders_of_layout_(decidersOfLayout(graph_->block(), [](const Node&) { return false; })) {
     collectValues(graph_->block(), &values_);
     std::erase_if(values_, [](const Value* value) { return !isMutable(*value->type()); });
   }
@@ -195,10 +200,16 @@ class TensorFunctionalizer {
     });
   }
 
+  // An in-place operator leaves gaps between its operand's elements where they are, a functional one makes none.
+  bool showsGaps(const Value* mutated) const {
+    return !makesMemory(*mutated) && deciders_of_layout_.count(mutated->node()) != 0;
+  }
+
   // The alias information stays that of the graph before all changes: a functional result is still said to share memory
   // with what its in-place form wrote to, which errs on the safe side.
   bool functionalize(Node* node) {
-    Node* functional = writeIsPrivate(node, node->input(0)) ? functionalForm(*graph_, *node) : nullptr;
+    const bool is_hidden = !showsGaps(node->input(0)) && writeIsPrivate(node, node->input(0));
+    Node* functional = is_hidden ? functionalForm(*graph_, *node) : nullptr;
     if (!functional) {
       return false;
     }
@@ -223,6 +234,7 @@ class TensorFunctionalizer {
     for (auto& [operand, given] : secrets_) {
       operand = operand == written ? result : operand;
     }
+    deciders_of_layout_.erase(node);
     node->destroy();
     return true;
   }
@@ -283,6 +295,7 @@ class TensorFunctionalizer {
   std::vector<Value*> values_;
   SecretAliases secrets_;
   MemoryRoots roots_;
+  std::unordered_set<const Node*> deciders_of_layout_;
 };
 
 }  // namespace

@@ -163,9 +163,13 @@ bool MemoryRoots::reachesUnknown(const Roots& roots) const {
 }
 
 bool MemoryRoots::areDisjoint(const Value* a, const Value* b) const {
+  return !meet(a, b) && !(reachesUnknown(rootsOf(a)) && reachesUnknown(rootsOf(b)));
+}
+
+bool MemoryRoots::meet(const Value* a, const Value* b) const {
   const Roots &left = rootsOf(a), &right = rootsOf(b);
-  const bool share = std::any_of(left.begin(), left.end(), [&](const Value* root) { return right.count(root) != 0; });
-  return !share && !(reachesUnknown(left) && reachesUnknown(right));
+  return std::any_of(left.begin(), left.end(),
+                     [&](const Value* root) { return root != nullptr && right.count(root) != 0; });
 }
 
 void MemoryRoots::replace(const Value* former, const Value* value) {

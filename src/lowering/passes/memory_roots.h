@@ -1,6 +1,6 @@
 // Which memory a value may live in, told apart more finely than libtorch's AliasDb does: to that, whatever went through
 // a list may share memory with everything else that did, so pieces of one tensor would keep writes to another from
-// becoming functional. Only disjointness is answered, and only where every operator in between is known.
+// becoming functional. Disjointness is answered only where every operator in between is known.
 #pragma once
 
 #include <map>
@@ -17,6 +17,8 @@ class MemoryRoots {
 
   // Whether nothing reachable from one of them is memory of the other.
   bool areDisjoint(const torch::jit::Value* a, const torch::jit::Value* b) const;
+  // Whether something is known to be reachable from both.
+  bool meet(const torch::jit::Value* a, const torch::jit::Value* b) const;
   // `value` stands for `former` from now on.
   void replace(const torch::jit::Value* former, const torch::jit::Value* value);
 

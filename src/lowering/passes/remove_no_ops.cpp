@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "lowering/aliases.h"
+#include "lowering/memory_layout.h"
 #include "lowering/pass.h"
 #include "lowering/passes/passes.h"
-#include "lowering/write_origins.h"
 
 namespace torchtrt::lowering {
 namespace {
@@ -33,21 +33,26 @@ bool escapes(const Value* value, const torch::jit::Graph& graph) {
 }
 
 // A copy may be dropped where nobody writes to either side and the caller cannot tell an input from an output.
-bool copyIsInvisible(Node& node, const torch::jit::AliasDb& aliases, const torch::jit::Graph& graph) {
-  return !aliases.hasWriters(node.input(0)) && !aliases.hasWriters(node.output()) && !escapes(node.output(), graph);
+bool copyIsInvisible(Node& node, const torch::jit::AliasDb& aliases, const SecretAliases& secrets,
+                     const torch::jit::Graph& graph) {
+  return !isWritten(node.input(0), aliases, secrets) && !isWritten(node.output(), aliases, secrets) &&
+         !escapes(node.output(), graph);
 }
 
 }  // namespace
 
 bool removeNoOps(const GraphPtr& graph) {
   const torch::jit::AliasDb aliases = aliasesOf(graph);
-  bool copies_matter = false;  // where something reads by strides, a copy that lays its operand out anew is none
-  forEachNode(graph->block(), [&](Node* node) { copies_matter |= readsByStrides(*node); });
+  const SecretAliases secrets = secretAliasesOf(*graph);
+  bool copies_matter = false;  // where somebody sees layouts, a copy that lays its operand out anew is no copy
+  forEachNode(graph->block(), [&](Node* node) {
+    copies_matter |= looksAtLayout(*node) || (viewsOrCopies(*node) && isWritten(node->output(), aliases, secrets));
+  });
   std::vector<Node*> removed;
   forEachNode(graph->block(), [&](Node* node) {
     const bool view = isOneOf(kViews, *node);
     const bool copy = !copies_matter && isOneOf(kCopies, *node);
-    if (view || (copy && copyIsInvisible(*node, aliases, *graph))) {
+    if (view || (copy && copyIsInvisible(*node, aliases, secrets, *graph))) {
       removed.push_back(node);
     }
   });

@@ -320,6 +320,22 @@ graph(%x : Tensor):
   return (%out))");
 }
 
+// An in-place operator keeps the gaps of every second column, and a functional one does not.
+TEST(FunctionalizeTensors, WriteBetweenGapsThatAreAskedForStays) {
+  const std::string head = R"(
+graph(%x : Tensor):
+  %none : NoneType = prim::Constant()
+  %one : int = prim::Constant[value=1]()
+  %two : int = prim::Constant[value=2]()
+  %fresh : Tensor = aten::sigmoid(%x)
+)";
+  const std::string columns = "  %columns : Tensor = aten::slice(%fresh, %one, %none, %none, %two)\n";
+  const std::string question = "  %answer : bool = aten::is_contiguous(%written)\n  return (%answer, %written)";
+  expectUnchanged("functionalize-tensors", head + columns + "  %written : Tensor = aten::relu_(%columns)\n" + question);
+  expectPass("functionalize-tensors", head + "  %written : Tensor = aten::relu_(%fresh)\n" + question,
+             head + "  %written : Tensor = aten::relu(%fresh)\n" + question);
+}
+
 TEST(FunctionalizeTensors, FillBecomesAFullTensor) {
   expectPass("functionalize-tensors", R"(
 graph(%x : Tensor):

@@ -275,6 +275,52 @@ graph(%x : Tensor):
   return (%out))");
 }
 
+TEST(RemoveNoOps, KeepsCopiesWhereLayoutIsAskedFor) {
+  expectUnchanged("remove-no-ops", R"(
+graph(%x : Tensor):
+  %format : int = prim::Constant[value=0]()
+  %rows : Tensor = aten::contiguous(%x, %format)
+  %sum : Tensor = aten::exp(%rows)
+  %out : bool = aten::is_contiguous(%sum)
+  return (%out))");
+}
+
+// Whether it is a view that is written to is decided by the layout that contiguous gives.
+TEST(RemoveNoOps, KeepsCopiesWhereAWriteShowsLayout) {
+  const std::string text = R"(
+graph(%x : Tensor, %size : int[]):
+  %one : int = prim::Constant[value=1]()
+  %format : int = prim::Constant[value=0]()
+  %rows : Tensor = aten::contiguous(%x, %format)
+  %fresh : Tensor = aten::exp(%rows)
+  %line : Tensor = aten::reshape(%fresh, %size)
+)";
+  expectUnchanged("remove-no-ops", text + "  %out : Tensor = aten::add_(%line, %one, %one)\n  return (%out, %fresh)");
+  expectPass("remove-no-ops", text + "  %out : Tensor = aten::add(%line, %one, %one)\n  return (%out, %fresh)", R"(
+graph(%x : Tensor, %size : int[]):
+  %one : int = prim::Constant[value=1]()
+  %format : int = prim::Constant[value=0]()
+  %fresh : Tensor = aten::exp(%x)
+  %line : Tensor = aten::reshape(%fresh, %size)
+  %out : Tensor = aten::add(%line, %one, %one)
+  return (%out, %fresh))");
+}
+
+// einsum of one operand may be a view of it.
+TEST(RemoveNoOps, KeepsACopyOfWhatIsWrittenInSecret) {
+  expectUnchanged("remove-no-ops", R"(
+graph(%x : Tensor):
+  %one : int = prim::Constant[value=1]()
+  %none : NoneType = prim::Constant()
+  %turned : str = prim::Constant[value="ij->ji"]()
+  %operands : Tensor[] = prim::ListConstruct(%x)
+  %view : Tensor = aten::einsum(%turned, %operands, %none)
+  %copy : Tensor = aten::clone(%view, %none)
+  %written : Tensor = aten::add_(%x, %one, %one)
+  %out : Tensor = aten::neg(%copy)
+  return (%out))");
+}
+
 TEST(RemoveNoOps, KeepsACopyThatIsWrittenTo) {
   expectUnchanged("remove-no-ops", R"(
 graph(%x : Tensor):
@@ -470,6 +516,12 @@ graph(%x : Tensor, %size : int[]):
   expectUnchanged("normalize-views", R"(
 graph(%x : Tensor, %y : Tensor):
   %out : Tensor = aten::view_as(%x, %y)
+  return (%out))");
+  // What is written to is never a copy.
+  expectUnchanged("normalize-views", R"(
+graph(%x : Tensor, %size : int[]):
+  %view : Tensor = aten::view(%x, %size)
+  %out : Tensor = aten::relu_(%view)
   return (%out))");
 }
 

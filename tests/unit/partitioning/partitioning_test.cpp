@@ -114,6 +114,50 @@ graph(%x : Tensor, %w : Tensor):
             "engine(tanh linear) torch(relu transpose) engine(as_strided) torch(exp)");
 }
 
+// The answers of an engine's result would be others.
+TEST(Partition, WhoseStridesAreAskedForIsLaidOutByPyTorch) {
+  const auto asked = [](const std::string& question) {
+    return outlined(R"IR(
+graph(%x : Tensor, %w : Tensor):
+  %none : NoneType = prim::Constant()
+  %zero : int = prim::Constant[value=0]()
+  %one : int = prim::Constant[value=1]()
+  %a : Tensor = aten::tanh(%x)
+  %b : Tensor = aten::linear(%a, %w, %none)
+  %c : Tensor = aten::relu(%b)
+  %d : Tensor = aten::contiguous(%c, %zero)
+  %e : Tensor = aten::exp(%b)
+  %answer : )IR" + question +
+                        "\n  return (%answer, %d, %e)",
+                    withMinBlockSize(1), {"aten::is_contiguous", "aten::stride", "aten::storage_offset"});
+  };
+  const std::string decided = "engine(tanh linear exp) torch(relu ";
+  EXPECT_EQ(asked("bool = aten::is_contiguous(%c)"), decided + "is_contiguous) engine(contiguous)");
+  EXPECT_EQ(asked("int[] = aten::stride(%c)"), decided + "stride) engine(contiguous)");
+  EXPECT_EQ(asked("int = aten::storage_offset(%c)"), decided + "storage_offset) engine(contiguous)");
+  // Contiguous is contiguous, but it may be its operand, which may be anywhere and have any stride where there is one.
+  EXPECT_EQ(asked("bool = aten::is_contiguous(%d)"), "engine(tanh linear relu contiguous exp) torch(is_contiguous)");
+  EXPECT_EQ(asked("int[] = aten::stride(%d)"), decided + "contiguous stride)");
+  EXPECT_EQ(asked("int[] = aten::stride(%b)"), "engine(tanh linear relu contiguous exp) torch(stride)");
+}
+
+// An engine's result would be viewed where PyTorch copies its own, and show the write.
+TEST(Partition, WhatIsViewedOrCopiedBeforeAWriteIsLaidOutByPyTorch) {
+  const auto flattened = [](const std::string& then) {
+    return outlined(R"IR(
+graph(%x : Tensor):
+  %zero : int = prim::Constant[value=0]()
+  %one : int = prim::Constant[value=1]()
+  %a : Tensor = aten::tanh(%x)
+  %b : Tensor = aten::flatten(%a, %zero, %one)
+  %c : Tensor = )IR" + then +
+                        "\n  return (%a, %c)",
+                    withMinBlockSize(1));
+  };
+  EXPECT_EQ(flattened("aten::add_(%b, %one, %one)"), "torch(tanh flatten add_)");
+  EXPECT_EQ(flattened("aten::add(%b, %one, %one)"), "engine(tanh flatten add)");
+}
+
 TEST(Partition, AListThatPyTorchReadsIsMadeThere) {
   EXPECT_EQ(outlined(R"IR(
 graph(%x : Tensor):
