@@ -7,6 +7,7 @@
 
 #include "base/logging.h"
 #include "builder/builder.h"
+#include "compiler/bisection.h"
 #include "compiler/checks.h"
 #include "compiler/dtype_inference.h"
 #include "compiler/input_specs.h"
@@ -19,6 +20,7 @@
 #include "compiler/validation.h"
 #include "conversion/conversion.h"
 #include "lowering/lowering.h"
+#include "lowering/pass.h"
 #include "partitioning/observation.h"
 #include "partitioning/partitioning.h"
 #include "runtime/dtypes.h"
@@ -80,17 +82,6 @@ bool carriesMethods(const Source& source, const ts::CompileSpec& spec) {
   return !spec.require_full_compilation && hasOtherMethods(source);
 }
 
-void addLate(const torch::jit::Block& block, std::unordered_set<const torch::jit::Node*>& late) {
-  for (const torch::jit::Node* node : block.nodes()) {
-    if (conversion::hasLateSize(*node)) {
-      late.insert(node);
-    }
-    for (const torch::jit::Block* inner : node->blocks()) {
-      addLate(*inner, late);
-    }
-  }
-}
-
 // What another attempt has to know: what failed moves to PyTorch, and behind what shows its size late an engine ends.
 void learn(const Failures& failures, partitioning::PartitioningOptions& options) {
   for (const auto& [node, refusal] : failures) {
@@ -110,7 +101,11 @@ partitioning::PartitioningOptions partitioningOptions(const lowering::LoweredGra
   }
   options.require_full_compilation = spec.require_full_compilation;
   options.what = methodName(lowered);
-  addLate(*lowered.graph->block(), options.late);
+  lowering::forEachNode(lowered.graph->block(), [&](const torch::jit::Node* node) {
+    if (conversion::hasLateSize(*node)) {
+      options.late.insert(node);
+    }
+  });
   return options;
 }
 
@@ -229,17 +224,14 @@ void refuseFirstThatDisagrees(
     nodes.insert(nodes.end(), segment->nodes.begin(), segment->nodes.end());
   }
   const Refusal refusal{"disagrees", difference};
-  size_t agreeing = 0;
-  size_t disagreeing = nodes.size();
-  while (disagreeing - agreeing > 1) {
-    const size_t middle = agreeing + (disagreeing - agreeing) / 2;
+  const auto disagrees_with_first = [&](size_t count) {
     partitioning::PartitioningOptions without_rest = options;
-    for (size_t i = middle; i < nodes.size(); ++i) {
+    for (size_t i = count; i < nodes.size(); ++i) {
       without_rest.refused.emplace(nodes[i], refusal);
     }
-    (attempt(without_rest) ? disagreeing : agreeing) = middle;
-  }
-  options.refused.emplace(nodes[disagreeing - 1], refusal);
+    return attempt(without_rest).has_value();
+  };
+  options.refused.emplace(nodes[leastFailing(nodes.size(), disagrees_with_first) - 1], refusal);
 }
 
 // Without times: the same module gives the same bytes.

@@ -43,16 +43,22 @@ std::optional<Dim> dimIn(const IValue& value) {
   return symbolIn(value);
 }
 
-bool holdsContainers(const IValue& value) {
+bool anyElement(const IValue& value, const std::function<bool(const IValue&)>& predicate) {
+  const auto any = [&](const IValue& element) { return anyElement(element, predicate); };
   if (value.isList()) {
     const auto list = value.toListRef();
-    return std::any_of(list.begin(), list.end(), holdsContainers);
+    return std::any_of(list.begin(), list.end(), any);
   }
   if (value.isTuple()) {
     const auto& elements = value.toTupleRef().elements();
-    return std::any_of(elements.begin(), elements.end(), holdsContainers);
+    return std::any_of(elements.begin(), elements.end(), any);
   }
-  return holds<TensorContainer>(value) || holds<SizeContainer>(value);
+  return predicate(value);
+}
+
+bool holdsContainers(const IValue& value) {
+  return anyElement(
+      value, [](const IValue& element) { return holds<TensorContainer>(element) || holds<SizeContainer>(element); });
 }
 
 std::optional<IValue> lookUp(const ConversionCtx& ctx, const torch::jit::Value* value) {

@@ -2,6 +2,7 @@
 // container.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "torchtrt/conversion.h"
@@ -16,6 +17,8 @@ network::Tensor* tensorIn(const IValue& value);  // null where it is something e
 std::optional<Dim> symbolIn(const IValue& value);
 // A whole number: an int, a 0-d integral tensor, or a symbolic size.
 std::optional<Dim> dimIn(const IValue& value);
+// Whether the predicate holds of the value or, where it is a list or tuple, of an element of it.
+bool anyElement(const IValue& value, const std::function<bool(const IValue&)>& predicate);
 // Whether the value or an element of it is a container, which PyTorch's operators cannot take.
 bool holdsContainers(const IValue& value);
 

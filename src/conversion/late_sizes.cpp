@@ -1,6 +1,5 @@
 #include "conversion/late_sizes.h"
 
-#include <algorithm>
 #include <set>
 
 #include "conversion/collections.h"
@@ -16,16 +15,10 @@ using torch::jit::Node;
 using torch::jit::Value;
 
 bool holdsCounted(const IValue& value) {
-  if (value.isList()) {
-    const auto list = value.toListRef();
-    return std::any_of(list.begin(), list.end(), holdsCounted);
-  }
-  if (value.isTuple()) {
-    const auto& elements = value.toTupleRef().elements();
-    return std::any_of(elements.begin(), elements.end(), holdsCounted);
-  }
-  const network::Tensor* tensor = tensorIn(value);
-  return tensor != nullptr && network::isCounted(*tensor);
+  return anyElement(value, [](const IValue& element) {
+    const network::Tensor* tensor = tensorIn(element);
+    return tensor != nullptr && network::isCounted(*tensor);
+  });
 }
 
 // Null where nothing of the value is such a tensor. Collections are looked through, to the node that computes.

@@ -380,12 +380,11 @@ void shapeForTarget(int& lanes, int& max_vectors) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include <unistd.h>
-
 #include <limits>
 #include <string>
 
 #include "device/constants.h"
+#include "device/device.h"
 #include "kernels/parallel.h"
 
 namespace torchtrt::kernels::gemm {
@@ -443,8 +442,7 @@ PackedB::PackedB(int64_t depth, int64_t columns, int64_t column_stride, const st
 static int64_t blockBytes() {
   constexpr int64_t kLeast = 128 * 1024;
   constexpr int64_t kMost = 512 * 1024;
-  static const int64_t bytes = std::clamp<int64_t>(sysconf(_SC_LEVEL2_CACHE_SIZE) / 4, kLeast, kMost);  // 0: not known
-  return bytes;
+  return std::clamp(static_cast<int64_t>(device::cpu().properties().l2_bytes) / 4, kLeast, kMost);  // 0: not known
 }
 
 Blocking chooseBlocking(const PackedB& b, int64_t rows, int threads) {
