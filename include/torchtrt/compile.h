@@ -39,7 +39,13 @@ struct TORCHTRT_API Report {
   struct Node {
     std::string node, target, code, reason;
   };
+  // Of CompileSpec::precision.
+  struct Pin {
+    std::string pattern, dtype;
+    size_t nodes = 0;  // for which it holds
+  };
   std::string module;
+  std::vector<Pin> precision;
   std::vector<Phase> phases;
   std::vector<Segment> segments;
   std::vector<Node> nodes;

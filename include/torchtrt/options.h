@@ -163,6 +163,14 @@ class TORCHTRT_API MinBlockSize {
   bool is_given_ = false;
 };
 
+// A floating dtype (float, half or bfloat16) for the modules whose path the pattern names, and all that is inside of
+// them: "fc", "encoder.layer.*.attention", "encoder.layer.0.*" (which is the same as "encoder.layer.0"). `*`, `?` and
+// `[...]` as in a shell, but they take dots too; "*" is the whole module.
+struct TORCHTRT_API PrecisionPin {
+  std::string pattern;
+  DataType dtype;
+};
+
 namespace ts {
 
 // Fields below the inputs have the reference's names and defaults. Those that a CPU engine has no use for are accepted
@@ -196,6 +204,9 @@ struct TORCHTRT_API CompileSpec {
   // Beyond the reference.
   // What floating weights, and inputs whose dtype is not given, are cast to first (kUnknown: they stay as they are).
   DataType op_precision;
+  // Pins of modules to other precisions: what they read is cast to it, and their results are cast back where others
+  // read them. Of several that cover a module the last holds. Their weights are not cast to op_precision first.
+  std::vector<PrecisionPin> precision;
   // Arguments of one call: the result is then checked against PyTorch. Empty: the tensors that inputs were made from,
   // if all were.
   std::vector<torch::jit::IValue> sample_inputs;

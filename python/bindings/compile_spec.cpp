@@ -97,6 +97,10 @@ void addCompileSpec(py::module_& module) {
       .def(py::init<std::vector<Input>>(), py::arg("inputs"))
       .def_static("from_signature", [](const py::object& signature) { return CompileSpec(nested(signature)); })
       .def_property("enabled_precisions", &precisions, &setPrecisions)
+      .def("add_precision_pin",
+           [](CompileSpec& spec, const std::string& pattern, int value) {
+             spec.precision.push_back({pattern, DataType(static_cast<DataType::Value>(value))});
+           })
       .def_property(
           "op_precision", [](const CompileSpec& spec) { return static_cast<int>(spec.op_precision); },
           [](CompileSpec& spec, int value) { spec.op_precision = DataType(static_cast<DataType::Value>(value)); })

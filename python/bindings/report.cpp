@@ -32,7 +32,12 @@ void addReport(py::module_& module) {
       .def_readonly("target", &Report::Node::target)
       .def_readonly("code", &Report::Node::code)
       .def_readonly("reason", &Report::Node::reason);
+  py::class_<Report::Pin>(report, "Pin")
+      .def_readonly("pattern", &Report::Pin::pattern)
+      .def_readonly("dtype", &Report::Pin::dtype)
+      .def_readonly("nodes", &Report::Pin::nodes);
   report.def_readonly("module", &Report::module)
+      .def_readonly("precision", &Report::precision)
       .def_readonly("phases", &Report::phases)
       .def_readonly("segments", &Report::segments)
       .def_readonly("nodes", &Report::nodes)

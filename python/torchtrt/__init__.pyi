@@ -126,6 +126,11 @@ class Report:
         name: str
         milliseconds: float
 
+    class Pin:
+        pattern: str
+        dtype: str
+        nodes: int
+
     class Step:
         name: str
         family: str
@@ -149,6 +154,7 @@ class Report:
         code: str
         reason: str
     module: str
+    precision: list[Report.Pin]
     phases: list[Report.Phase]
     segments: list[Report.Segment]
     nodes: list[Report.Node]
@@ -231,6 +237,7 @@ def compile(
     device: Device | str | torch.device | Mapping[str, Any] | None = None,
     enabled_precisions: Iterable[dtype | torch.dtype] | None = None,
     op_precision: dtype | torch.dtype | None = None,
+    precision: Mapping[str, dtype | torch.dtype] | None = None,
     capability: EngineCapability = ...,
     sample_inputs: Sequence[Any] | None = None,
     tune: bool = False,

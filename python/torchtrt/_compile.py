@@ -28,7 +28,7 @@ _PLAIN_OPTIONS = {
     "min_block_size": 3,
 }
 _LIST_OPTIONS = ["torch_executed_ops", "torch_executed_modules"]
-_OTHER_OPTIONS = ["device", "enabled_precisions", "op_precision", "capability", "sample_inputs", "rewriters"]
+_OTHER_OPTIONS = ["device", "enabled_precisions", "op_precision", "precision", "capability", "sample_inputs", "rewriters"]
 _OPTIONS = [*_PLAIN_OPTIONS, *_LIST_OPTIONS, *_OTHER_OPTIONS]
 # What the reference's kinds of front end are called; here there is one.
 _FRONT_ENDS = {"default", "ts", "torchscript"}
@@ -81,12 +81,22 @@ def _spec(extension, inputs, input_signature, options):
     if options.get("enabled_precisions"):
         spec.enabled_precisions = [int(_enums.dtype.of(each)) for each in options["enabled_precisions"]]
     spec.op_precision = int(_enums.dtype.of(options.get("op_precision")))
+    for pattern, pinned in _pins(options.get("precision")):
+        spec.add_precision_pin(pattern, int(_enums.dtype.of(pinned)))
     spec.capability = int(options.get("capability") or _enums.EngineCapability.STANDARD)
     if options.get("sample_inputs") is not None:
         spec.set_sample_inputs(tuple(options["sample_inputs"]))
     for rewriter in options.get("rewriters") or []:
         spec.add_rewriter(_rewriter(rewriter))
     return spec
+
+
+def _pins(precision):
+    if precision is None:
+        return []
+    if not isinstance(precision, dict) or not all(isinstance(pattern, str) for pattern in precision):
+        _reject(f"option precision does not take {precision!r}", 'give dtypes for patterns of module paths: {"encoder.layer.0.*": torch.float32}')
+    return precision.items()
 
 
 def _rewriter(rewriter):
@@ -145,7 +155,8 @@ def compile(module, ir="default", inputs=None, input_signature=None, **options):
     inputs: one Input, tensor, list of sizes or {"min", "opt", "max"} per tensor, in order. Tensors are also run, and the
         results compared with PyTorch's. input_signature: the same, nested as the method takes it in tuples,
         lists and dictionaries, with examples of the numbers and texts among the arguments and None for what is left out.
-    options: device, enabled_precisions, op_precision, sample_inputs (the arguments of one call, to check the result with),
+    options: device, enabled_precisions, op_precision, precision ({"encoder.layer.0.*": torch.float32}: modules that compute in
+        another floating dtype, by patterns of their paths; the last that covers a module holds), sample_inputs (the arguments of one call, to check the result with),
         tune (time engines on them, and leave to PyTorch what is slower in engines),
         torch_executed_ops and torch_executed_modules (what stays in PyTorch), min_block_size (operators an engine must hold;
         without it, what an engine saves decides), require_full_compilation (an error instead of PyTorch for the rest), and

@@ -34,6 +34,13 @@ class Node:
     reason: str
 
 
+@dataclasses.dataclass(frozen=True)
+class Pin:
+    pattern: str
+    dtype: str
+    nodes: int
+
+
 class LoadedReport:
     def __init__(self, record: str, text: str):
         """`record` and `text` are the attributes torchtrt_report_json and torchtrt_report."""
@@ -43,6 +50,7 @@ class LoadedReport:
         self.module = parts["module"]
         self.milliseconds = 0.0
         self.phases = []
+        self.precision = [Pin(**pin) for pin in parts.get("precision", [])]
         self.nodes = [Node(**node) for node in parts["nodes"]]
         self.segments = [Segment(**{**each, "steps": [Step(**step) for step in each["steps"]]}) for each in parts["segments"]]
 

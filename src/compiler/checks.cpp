@@ -1,6 +1,7 @@
 #include "compiler/checks.h"
 
 #include "base/logging.h"
+#include "compiler/precision_pins.h"
 #include "torchtrt/error.h"
 
 namespace torchtrt::compiler {
@@ -95,6 +96,7 @@ void checkPrecisions(const ts::CompileSpec& spec) {
 void checkOptions(const ts::CompileSpec& spec, const torch::jit::Module* module) {
   checkDevice(spec.device, module);
   checkPrecisions(spec);
+  checkPins(spec, module);
   if (spec.require_full_compilation && !(spec.torch_executed_ops.empty() && spec.torch_executed_modules.empty())) {
     reject("require_full_compilation is set and torch_executed_ops or torch_executed_modules is not empty",
            "drop one of the two");

@@ -13,6 +13,7 @@
 #include "compiler/input_specs.h"
 #include "compiler/kept_segment.h"
 #include "compiler/phase_clock.h"
+#include "compiler/precision_pins.h"
 #include "compiler/segment_engines.h"
 #include "compiler/segment_report.h"
 #include "compiler/source.h"
@@ -175,8 +176,10 @@ std::vector<c10::intrusive_ptr<runtime::Engine>> holdersOf(const SegmentEngines&
 }
 
 // What the module's results are other in than PyTorch's on the samples, if they are and samples are given.
-std::optional<std::string> disagreement(const Source& source, const torch::jit::Module& module, bool has_state,
+std::optional<std::string> disagreement(const Source& source, const torch::jit::Module& module,
+                                        const lowering::LoweredGraph& lowered,
                                         const std::vector<torch::jit::IValue>& samples) {
+  const bool has_state = lowered.has_self;
   if (samples.empty()) {
     return std::nullopt;
   }
@@ -189,13 +192,15 @@ std::optional<std::string> disagreement(const Source& source, const torch::jit::
     return copies;
   };
   const partitioning::KeepRandomState keep_random_state;
-  const torch::jit::IValue expected = run(has_state ? owned(source) : source, copied());
+  const Source reference = has_state ? owned(source) : source;
+  const torch::jit::IValue expected =
+      lowered.pinned.empty() ? run(reference, copied()) : run(reference, lowered, copied());
   keep_random_state.restore();
   torch::jit::Module compiled = has_state ? module.deepcopy() : module;
   const at::NoGradGuard no_grad;
   std::optional<std::string> difference;
   try {
-    difference = firstDifference(expected, compiled.get_method(source.method)(copied()));
+    difference = firstDifference(expected, compiled.get_method(source.method)(copied()), coarsestOf(*lowered.graph));
   } catch (const std::exception& error) {
     difference = std::string("it fails: ") + error.what();
   }
@@ -258,11 +263,12 @@ Compiled compile(const Source& original, const ts::CompileSpec& spec) {
   const DataType precision = weightPrecision(spec);
   const Source source = clock.run(Phase::kChecking, [&] {
     checkOptions(spec, original.module.get());
-    const Source cast = withPrecision(original, precision);
+    const Source cast = withPrecision(original, spec);
     return carriesMethods(cast, spec) ? owned(cast) : cast;
   });
-  const lowering::LoweredGraph lowered =
-      clock.run(Phase::kLowering, [&] { return lower(source, /*keep_state=*/!spec.require_full_compilation); });
+  const lowering::LoweredGraph lowered = clock.run(Phase::kLowering, [&] {
+    return lower(source, /*keep_state=*/!spec.require_full_compilation, pinsFor(spec, source, precision));
+  });
   const InputLeaves leaves = clock.run(Phase::kChecking, [&] { return matchInputs(spec.graph_inputs, lowered); });
 
   const partitioning::Roles roles(lowered.graph);
@@ -281,7 +287,7 @@ Compiled compile(const Source& original, const ts::CompileSpec& spec) {
     } while (!failures.empty());
     module =
         clock.run(Phase::kStitching, [&] { return moduleOf(source, lowered, spec, partition, holdersOf(engines)); });
-    return clock.run(Phase::kValidation, [&] { return disagreement(source, *module, lowered.has_self, samples); });
+    return clock.run(Phase::kValidation, [&] { return disagreement(source, *module, lowered, samples); });
   };
   while (const auto difference = attempt(options)) {
     if (isStrict() || spec.require_full_compilation || engines.engines().empty()) {
@@ -290,6 +296,7 @@ Compiled compile(const Source& original, const ts::CompileSpec& spec) {
     refuseFirstThatDisagrees(partition, *difference, options, attempt);
   }
   Report report = reportOf(methodName(lowered), partition, engines.engines(), clock);
+  report.precision = pinsOf(spec, lowered);
   const Report record = recordOf(report);
   stitching::attachRecord(*module, record.toText(), record.toJson());
   tell(report);
@@ -301,8 +308,8 @@ std::string buildEngine(const Source& original, const ts::CompileSpec& original_
   spec.require_full_compilation = true;
   checkOptions(spec, original.module.get());
   const DataType precision = weightPrecision(spec);
-  const Source source = withPrecision(original, precision);
-  const lowering::LoweredGraph lowered = lower(source);
+  const Source source = withPrecision(original, spec);
+  const lowering::LoweredGraph lowered = lower(source, /*keep_state=*/false, pinsFor(spec, source, precision));
   const InputLeaves leaves = matchInputs(spec.graph_inputs, lowered);
   const partitioning::Roles roles(lowered.graph);
   partitioning::PartitioningOptions options = partitioningOptions(lowered, spec);

@@ -58,6 +58,11 @@ DelegateSpec::Settings settingsOf(const CompileSpec& spec) {
   std::vector<int64_t> precisions(spec.enabled_precisions.begin(), spec.enabled_precisions.end());
   settings.insert("enabled_precisions", precisions);
   settings.insert("op_precision", static_cast<int64_t>(spec.op_precision));
+  std::vector<std::tuple<std::string, int64_t>> pins;
+  for (const PrecisionPin& pin : spec.precision) {
+    pins.emplace_back(pin.pattern, static_cast<int64_t>(pin.dtype));
+  }
+  settings.insert("precision", pins);
   const Device& device = spec.device;
   settings.insert("device", std::make_tuple(static_cast<int64_t>(device.device_type), device.gpu_id, device.dla_core,
                                             device.allow_gpu_fallback));
@@ -82,6 +87,11 @@ CompileSpec compileSpecOf(const DelegateSpec::Settings& settings) {
     spec.enabled_precisions.insert(DataType(static_cast<DataType::Value>(precision)));
   }
   spec.op_precision = DataType(static_cast<DataType::Value>(settings.at("op_precision").toInt()));
+  for (const c10::IValue& pin : settings.at("precision").toListRef()) {
+    const std::vector<c10::IValue> elements = pin.toTupleRef().elements().vec();
+    spec.precision.push_back(
+        {elements.at(0).toStringRef(), DataType(static_cast<DataType::Value>(elements.at(1).toInt()))});
+  }
   const std::vector<c10::IValue> device = settings.at("device").toTupleRef().elements().vec();
   spec.device = {static_cast<Device::DeviceType::Value>(device.at(0).toInt()), device.at(1).toInt(),
                  device.at(2).toInt(), device.at(3).toBool()};

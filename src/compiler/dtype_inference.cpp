@@ -30,6 +30,12 @@ std::optional<DType> constantBeside(const torch::jit::Node& node) {
   return std::nullopt;
 }
 
+bool isCast(const torch::jit::Node& node) {
+  static const std::set<std::string> kinds = {"aten::to", "aten::_autocast_to_full_precision",
+                                              "aten::_autocast_to_reduced_precision"};
+  return kinds.count(node.kind().toQualString()) != 0;
+}
+
 std::optional<DType> firstUse(const torch::jit::Value& value, std::set<const torch::jit::Value*>& seen) {
   if (!seen.insert(&value).second) {
     return std::nullopt;
@@ -42,7 +48,7 @@ std::optional<DType> firstUse(const torch::jit::Value& value, std::set<const tor
       return dtype;
     }
     // A cast ends the search: what follows says nothing of what came in.
-    if (use.user->kind() == torch::jit::aten::to) {
+    if (isCast(*use.user)) {
       continue;
     }
     for (const torch::jit::Value* output : use.user->outputs()) {

@@ -26,7 +26,7 @@ Node& listOfOutputs(Graph& graph) {
 }
 
 Verification::Deviation deviationOf(const std::vector<at::Tensor>& expected, const std::vector<at::Tensor>& got,
-                                    at::ArrayRef<Value*> outputs) {
+                                    at::ArrayRef<Value*> outputs, at::ScalarType coarsest) {
   c10::List<at::Tensor> of_torch;
   c10::List<at::Tensor> of_engine;
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -35,7 +35,7 @@ Verification::Deviation deviationOf(const std::vector<at::Tensor>& expected, con
       of_engine.push_back(got[i]);
     }
   }
-  return deviation(of_torch, of_engine);
+  return deviation(of_torch, of_engine, coarsest);
 }
 
 // The kept graph as a segment's, with constants inside and the engine's inputs alone.
@@ -108,7 +108,7 @@ bool disagrees(const std::shared_ptr<Graph>& graph, std::vector<at::Tensor> inpu
     expected.push_back(value.toTensor());
   }
   const std::vector<at::Tensor> got = runtime::runEngine(inputs, *engineOf(*graph, inputs));
-  return !deviationOf(expected, got, graph->outputs()).difference.empty();
+  return !deviationOf(expected, got, graph->outputs(), coarsestOf(*graph)).difference.empty();
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ bool disagrees(const std::shared_ptr<Graph>& graph, std::vector<at::Tensor> inpu
 Verification::Deviation deviationOf(const runtime::Engine& engine, std::vector<at::Tensor> inputs) {
   const std::vector<at::Tensor> got = runtime::runEngine(inputs, engine);
   const std::shared_ptr<Graph> graph = engine.kept()->graph();
-  return deviationOf(engine.kept()->run(inputs), got, listOfOutputs(*graph).inputs());
+  return deviationOf(engine.kept()->run(inputs), got, listOfOutputs(*graph).inputs(), coarsestOf(*graph));
 }
 
 std::vector<const Node*> operatorsOf(const Graph& graph) {

@@ -179,6 +179,9 @@ std::string Report::toText() const {
     out << "  " << std::left << std::setw(14) << phase.name << std::right << std::setw(10) << phase.milliseconds
         << " ms\n";
   }
+  for (const Pin& pin : precision) {
+    out << "precision " << pin.pattern << " = " << pin.dtype << ": " << counted(pin.nodes, "node") << "\n";
+  }
   for (const Segment& segment : segments) {
     addText(out, segment);
   }
@@ -190,6 +193,12 @@ std::string Report::toJson() const {
          list(phases,
               [](const Phase& phase) {
                 return "{\"name\": " + quoted(phase.name) + ", \"milliseconds\": " + number(phase.milliseconds) + "}";
+              }) +
+         ", \"precision\": " +
+         list(precision,
+              [](const Pin& pin) {
+                return "{\"pattern\": " + quoted(pin.pattern) + ", \"dtype\": " + quoted(pin.dtype) +
+                       ", \"nodes\": " + std::to_string(pin.nodes) + "}";
               }) +
          ", \"segments\": " + list(segments, [](const Segment& segment) { return json(segment); }) +
          ", \"nodes\": " + list(nodes, [](const Node& node) { return json(node); }) + "}";

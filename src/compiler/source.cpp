@@ -9,6 +9,7 @@
 
 #include "base/logging.h"
 #include "compiler/dtype_inference.h"
+#include "compiler/precision_pins.h"
 #include "runtime/dtypes.h"
 
 namespace torchtrt::compiler {
@@ -47,6 +48,11 @@ std::shared_ptr<const void> copyOf(const plan::Weight& weight) {
   return {std::move(copy), data};
 }
 
+torch::jit::IValue runGraph(const torch::jit::Graph& graph, std::vector<torch::jit::IValue> arguments) {
+  torch::jit::GraphFunction function("forward", const_cast<torch::jit::Graph&>(graph).copy(), nullptr);
+  return function(std::move(arguments));
+}
+
 }  // namespace
 
 DataType weightPrecision(const ts::CompileSpec& spec) {
@@ -64,7 +70,8 @@ DataType weightPrecision(const ts::CompileSpec& spec) {
   return DataType::kUnknown;
 }
 
-Source withPrecision(const Source& source, DataType precision) {
+Source withPrecision(const Source& source, const ts::CompileSpec& spec) {
+  const DataType precision = weightPrecision(spec);
   if (precision == DataType::kUnknown || !source.module) {
     return source;
   }
@@ -78,8 +85,12 @@ Source withPrecision(const Source& source, DataType precision) {
   }
   TORCHTRT_LOG(kINFO, "weights are cast to " << precision << ", as module.to(dtype) does");
   auto copy = std::make_shared<torch::jit::Module>(source.module->deepcopy());
+  const std::vector<at::Tensor> pinned = pinnedTensors(spec, *copy);
+  const auto is_pinned = [&](const at::Tensor& tensor) {
+    return std::any_of(pinned.begin(), pinned.end(), [&](const at::Tensor& each) { return each.is_same(tensor); });
+  };
   for (const at::Tensor& tensor : tensorsOf(*copy)) {
-    if (differs(tensor)) {
+    if (differs(tensor) && !is_pinned(tensor)) {
       tensor.set_data(tensor.to(type));
     }
   }
@@ -97,8 +108,9 @@ Source owned(const Source& source) {
   return {std::make_shared<torch::jit::Module>(source.module->deepcopy()), source.method, nullptr};
 }
 
-lowering::LoweredGraph lower(const Source& source, bool keep_state) {
+lowering::LoweredGraph lower(const Source& source, bool keep_state, lowering::PrecisionPins pins) {
   lowering::LoweringOptions options;
+  options.precision = std::move(pins);
   options.keep_state = keep_state;
   if (keep_state) {
     // PyTorch's int8 kernels are faster than float32 ones: quantized operators leave it where nothing may stay in it.
@@ -112,8 +124,19 @@ torch::jit::IValue run(const Source& source, std::vector<torch::jit::IValue> arg
   if (source.module) {
     return source.module->get_method(source.method)(std::move(arguments));
   }
-  torch::jit::GraphFunction function("forward", source.graph->copy(), nullptr);
-  return function(std::move(arguments));
+  return runGraph(*source.graph, std::move(arguments));
+}
+
+torch::jit::IValue run(const Source& source, const lowering::LoweredGraph& lowered,
+                       std::vector<torch::jit::IValue> arguments) {
+  const at::NoGradGuard no_grad;
+  if (lowered.has_self) {
+    arguments.insert(arguments.begin(), source.module->_ivalue());
+  }
+  for (size_t i = arguments.size() - (lowered.has_self ? 1 : 0); i < lowered.schema.arguments().size(); ++i) {
+    arguments.push_back(lowered.schema.arguments()[i].default_value().value_or(torch::jit::IValue()));
+  }
+  return runGraph(*lowered.graph, std::move(arguments));
 }
 
 void ownConstants(torch::jit::Block& block) {

@@ -13,8 +13,9 @@ namespace torchtrt::compiler {
 // The dtype that floating weights are cast to: op_precision, or a reduced precision that is enabled and that an input
 // has.
 DataType weightPrecision(const ts::CompileSpec& spec);
-// A source with floating parameters and buffers cast, as module.half() does; the same one where nothing is asked for.
-Source withPrecision(const Source& source, DataType precision);
+// A source with floating parameters and buffers cast, as module.half() does, but for those of modules that
+// spec.precision pins; the same one where nothing is asked for.
+Source withPrecision(const Source& source, const ts::CompileSpec& spec);
 
 // Which the compiled module has, too.
 bool hasOtherMethods(const Source& source);
@@ -22,10 +23,13 @@ bool hasOtherMethods(const Source& source);
 Source owned(const Source& source);
 
 // With keep_state, attributes that the method writes stay in the graph, which then takes the module first.
-lowering::LoweredGraph lower(const Source& source, bool keep_state = false);
+lowering::LoweredGraph lower(const Source& source, bool keep_state = false, lowering::PrecisionPins pins = {});
 
 // What PyTorch gives for these arguments.
 torch::jit::IValue run(const Source& source, std::vector<torch::jit::IValue> arguments);
+// The same of the lowered method, whose nodes may be pinned to a precision that the module knows nothing of.
+torch::jit::IValue run(const Source& source, const lowering::LoweredGraph& lowered,
+                       std::vector<torch::jit::IValue> arguments);
 
 // Engines never change: weights that still lie in the module's own tensors are copied out of them.
 void ownWeights(plan::Plan& plan, const Source& source);

@@ -7,6 +7,8 @@
 
 #include <torch/csrc/jit/runtime/interpreter.h>
 
+#include "stitching/stitching.h"
+
 namespace torchtrt::compiler {
 
 namespace {
@@ -53,7 +55,7 @@ double mostUlps(const at::Tensor& expected, const at::Tensor& got, const at::Ten
 class Comparison {
  public:
   // Without measuring it ends at the first difference.
-  explicit Comparison(bool measures) : measures_(measures) {}
+  Comparison(bool measures, at::ScalarType coarsest) : measures_(measures), coarsest_(coarsest) {}
 
   void compare(const IValue& expected, const IValue& got, const std::string& where) {
     if (!measures_ && !worst_.difference.empty()) {
@@ -115,7 +117,7 @@ class Comparison {
     const at::Tensor zeroed = a.masked_fill(~finite, 0);
     const double largest = zeroed.abs().max().item<double>();
     const double difference = (zeroed - b.masked_fill(~finite, 0)).abs().max().item<double>();
-    const double tolerance = toleranceOf(type);
+    const double tolerance = std::max(toleranceOf(type), toleranceOf(coarsest_));
     const double allowed = tolerance * largest;
     if (measures_) {
       note(difference == 0 ? 0 : difference / largest, mostUlps(expected, got, finite), tolerance);
@@ -173,24 +175,50 @@ class Comparison {
   }
 
   bool measures_;
+  at::ScalarType coarsest_;
   Verification::Deviation worst_;
 };
 
-Verification::Deviation compared(const IValue& expected, const IValue& got, bool measures) {
-  Comparison comparison(measures);
+Verification::Deviation compared(const IValue& expected, const IValue& got, bool measures, at::ScalarType coarsest) {
+  Comparison comparison(measures, coarsest);
   comparison.compare(expected, got, "");
   return comparison.take();
 }
 
-}  // namespace
-
-Verification::Deviation deviation(const IValue& expected, const IValue& got) {
-  return compared(expected, got, /*measures=*/true);
+// What lowering puts around pinned nodes.
+bool hasPrecisionCasts(at::ArrayRef<const torch::jit::Block*> blocks) {
+  static const std::unordered_set<c10::Symbol> kinds = {
+      c10::Symbol::fromQualString("aten::_autocast_to_full_precision"),
+      c10::Symbol::fromQualString("aten::_autocast_to_reduced_precision")};
+  return std::any_of(blocks.begin(), blocks.end(), [](const torch::jit::Block* block) {
+    const auto nodes = block->nodes();
+    return std::any_of(nodes.begin(), nodes.end(), [](const torch::jit::Node* node) {
+      return kinds.count(node->kind()) != 0 || hasPrecisionCasts(node->blocks());
+    });
+  });
 }
 
-std::optional<std::string> firstDifference(const IValue& expected, const IValue& got) {
-  const std::string difference = compared(expected, got, /*measures=*/false).difference;
+}  // namespace
+
+Verification::Deviation deviation(const IValue& expected, const IValue& got, at::ScalarType coarsest) {
+  return compared(expected, got, /*measures=*/true, coarsest);
+}
+
+std::optional<std::string> firstDifference(const IValue& expected, const IValue& got, at::ScalarType coarsest) {
+  const std::string difference = compared(expected, got, /*measures=*/false, coarsest).difference;
   return difference.empty() ? std::nullopt : std::optional(difference);
+}
+
+at::ScalarType coarsestOf(const torch::jit::Graph& graph) {
+  return hasPrecisionCasts(graph.block()) ? at::kBFloat16 : at::kDouble;
+}
+
+at::ScalarType coarsestOf(const torch::jit::Module& compiled) {
+  const std::string record =
+      compiled.hasattr(stitching::kJsonRecord) ? compiled.attr(stitching::kJsonRecord).toStringRef() : std::string();
+  const bool has_halves = record.find(R"("dtype": "bfloat16")") != std::string::npos ||
+                          record.find(R"("dtype": "float16")") != std::string::npos;
+  return has_halves ? at::kBFloat16 : at::kDouble;
 }
 
 torch::jit::Stack interpret(const std::shared_ptr<torch::jit::Graph>& graph, torch::jit::Stack inputs) {

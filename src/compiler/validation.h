@@ -13,10 +13,17 @@ namespace torchtrt::compiler {
 
 // How far two results are apart. They agree where types and structure, shapes, dtypes, integers, booleans and the
 // places of NaN and infinity are the same, and floating values satisfy max|a - b| <= tolerance of the dtype *
-// max|expected|. Numbers outside of tensors are compared as float32.
-Verification::Deviation deviation(const torch::jit::IValue& expected, const torch::jit::IValue& got);
+// max|expected|, or the tolerance of `coarsest` where that is more. Numbers outside of tensors are compared as float32.
+Verification::Deviation deviation(const torch::jit::IValue& expected, const torch::jit::IValue& got,
+                                  at::ScalarType coarsest = at::kDouble);
 // The first difference that is not allowed, or nothing; without looking at how far others are apart.
-std::optional<std::string> firstDifference(const torch::jit::IValue& expected, const torch::jit::IValue& got);
+std::optional<std::string> firstDifference(const torch::jit::IValue& expected, const torch::jit::IValue& got,
+                                           at::ScalarType coarsest = at::kDouble);
+
+// A dtype of 16 bits where nodes are pinned to one, since what follows from them is no more exact for being cast back;
+// else float64. Of a compiled module: as its record has it.
+at::ScalarType coarsestOf(const torch::jit::Graph& graph);
+at::ScalarType coarsestOf(const torch::jit::Module& compiled);
 
 // What PyTorch gives.
 torch::jit::Stack interpret(const std::shared_ptr<torch::jit::Graph>& graph, torch::jit::Stack inputs);

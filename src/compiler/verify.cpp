@@ -68,9 +68,9 @@ IValue tupleOf(const std::vector<IValue>& values) {
 
 // What the forwards give and what they leave in their inputs.
 Verification::Deviation deviationOf(const IValue& expected, const IValue& got, const std::vector<IValue>& expected_left,
-                                    const std::vector<IValue>& left) {
-  Verification::Deviation results = compiler::deviation(expected, got);
-  Verification::Deviation inputs = compiler::deviation(tupleOf(expected_left), tupleOf(left));
+                                    const std::vector<IValue>& left, at::ScalarType coarsest) {
+  Verification::Deviation results = compiler::deviation(expected, got, coarsest);
+  Verification::Deviation inputs = compiler::deviation(tupleOf(expected_left), tupleOf(left), coarsest);
   if (!results.difference.empty() || inputs.difference.empty()) {
     return results;
   }
@@ -188,7 +188,7 @@ Verification verify(torch::jit::Module module, torch::jit::Module compiled, cons
     got = compiled.forward(for_engines);
     watched = watch.watched();
   }
-  verification.outputs = deviationOf(expected, got, for_torch, for_engines);
+  verification.outputs = deviationOf(expected, got, for_torch, for_engines, compiler::coarsestOf(compiled));
   for (const compiler::Watched& each : watched) {
     if (each.engine != nullptr) {
       verification.segments.push_back(segmentOf(each, calls));

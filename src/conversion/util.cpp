@@ -1,33 +1,12 @@
-#include <torch/csrc/jit/ir/scope.h>
-
 #include <sstream>
 
+#include "lowering/module_path.h"
 #include "torchtrt/conversion.h"
 
 namespace torchtrt::conversion::util {
 namespace {
 
 using torch::jit::Node;
-
-// "__module.layer1/__module.layer1.0/__module.layer1.0.conv1": a trace's scope says the whole path last.
-std::string pathOfScope(const std::string& scope) {
-  const std::string marker = "__module.";
-  const size_t start = scope.rfind(marker);
-  return start == std::string::npos ? "" : scope.substr(start + marker.size());
-}
-
-// The attribute names through which the call went, from the outermost.
-std::string pathOfCalls(const torch::jit::InlinedCallStackPtr& calls) {
-  std::string path;
-  for (const auto& call : calls->vec()) {
-    const auto& instance = std::get<2>(call);
-    const std::string name = instance ? instance->instance_name() : "";
-    if (!name.empty() && name != "self" && name != "SELF" && name != "INSTANCE_NAME_UNKNOWN") {
-      path += (path.empty() ? "" : ".") + name;
-    }
-  }
-  return path;
-}
 
 std::string functionOf(const Node& node) {
   const auto calls = node.callstack();
@@ -136,10 +115,7 @@ Location locationOf(const Node& node) {
     location.column = static_cast<int>(std::get<2>(*line));
   }
   location.function = functionOf(node);
-  location.scope = node.callstack() ? pathOfCalls(*node.callstack()) : "";
-  if (location.scope.empty()) {
-    location.scope = pathOfScope(node.scopeName());
-  }
+  location.scope = lowering::modulePath(node);
   return location;
 }
 

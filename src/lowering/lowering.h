@@ -8,6 +8,7 @@
 
 #include <torch/script.h>
 
+#include "lowering/precision_pins.h"
 #include "torchtrt/export.h"
 
 namespace torchtrt::lowering {
@@ -17,6 +18,7 @@ struct LoweringOptions {
   std::string dump_after;                    // regex of pass names whose result is logged at kGRAPH
   bool keep_state = false;                   // attributes that methods write stay, where they are else an error
   bool verify = false;                       // lint the graph after every changing pass
+  PrecisionPins precision = {};
 };
 
 struct LoweredGraph {
@@ -25,6 +27,7 @@ struct LoweredGraph {
   c10::FunctionSchema schema;  // of the original method, without self
   std::string module_name;     // qualified, e.g. "__torch__.LeNet"
   bool has_self = false;       // the first input is the module, for the attributes that the method writes
+  std::vector<size_t> pinned;  // how many nodes each pin of the options holds for
 };
 
 // The module is copied, never changed. Throws CompileError(kInvalidModule) for a missing method or a module in training

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <regex>
+#include <string_view>
 
 #include "base/logging.h"
 #include "lowering/lowering.h"
@@ -54,9 +55,18 @@ c10::FunctionSchema schemaOf(const Graph& graph) {
   return c10::FunctionSchema("forward", "", std::move(arguments), std::move(returns));
 }
 
-void runPipeline(const GraphPtr& graph, const LoweringOptions& options) {
+// After which equal computations become one, which they are not where their precisions differ.
+constexpr std::string_view kLastBeforePins = "normalize-views";
+
+void runPipeline(LoweredGraph* lowered, const LoweringOptions& options) {
   for (const Pass& pass : pipeline()) {
-    runPass(pass, graph, options);
+    runPass(pass, lowered->graph, options);
+    if (pass.name == kLastBeforePins && !options.precision.pins.empty()) {
+      lowered->pinned = pinPrecisions(lowered->graph, options.precision);
+      if (options.verify) {
+        verify(*lowered->graph, "pin-precisions");
+      }
+    }
   }
 }
 
@@ -126,20 +136,23 @@ LoweredGraph lower(const Module& module, const std::string& method, const Loweri
                        {}, "name a method that the module was scripted or traced with");
   }
   checkEvalMode(module);
-  LoweredGraph lowered{found->graph()->copy(), withoutSelf(found->function().getSchema()),
-                       module.type()->name() ? module.type()->name()->qualifiedName() : module.type()->str(), false};
+  LoweredGraph lowered{found->graph()->copy(),
+                       withoutSelf(found->function().getSchema()),
+                       module.type()->name() ? module.type()->name()->qualifiedName() : module.type()->str(),
+                       false,
+                       {}};
   lowered.has_self = freezeAttributes(lowered.graph, module, method, options.keep_state);
   if (options.verify) {
     verify(*lowered.graph, "freeze-attributes");
   }
-  runPipeline(lowered.graph, options);
+  runPipeline(&lowered, options);
   return lowered;
 }
 
 LoweredGraph lower(const std::shared_ptr<Graph>& graph, const LoweringOptions& options) {
   checkPassNames(options);
-  LoweredGraph lowered{graph->copy(), schemaOf(*graph), "", false};
-  runPipeline(lowered.graph, options);
+  LoweredGraph lowered{graph->copy(), schemaOf(*graph), "", false, {}};
+  runPipeline(&lowered, options);
   return lowered;
 }
 

@@ -20,14 +20,36 @@ constexpr std::array<std::string_view, 18> kHeavy = {
 
 // These move nothing, or move data once.
 const std::set<std::string>& views() {
-  static const std::set<std::string> kinds = {
-      "aten::reshape",    "aten::view",      "aten::permute",   "aten::transpose",
-      "aten::t",          "aten::unsqueeze", "aten::squeeze",   "aten::flatten",
-      "aten::expand",     "aten::expand_as", "aten::slice",     "aten::select",
-      "aten::narrow",     "aten::chunk",     "aten::split",     "aten::unbind",
-      "aten::contiguous", "aten::detach",    "aten::to",        "aten::alias",
-      "aten::numpy_T",    "aten::movedim",   "aten::unflatten", "aten::split_with_sizes",
-      "aten::type_as",    "aten::view_as",   "aten::clone",     "aten::tensor_split"};
+  static const std::set<std::string> kinds = {"aten::reshape",
+                                              "aten::view",
+                                              "aten::permute",
+                                              "aten::transpose",
+                                              "aten::t",
+                                              "aten::unsqueeze",
+                                              "aten::squeeze",
+                                              "aten::flatten",
+                                              "aten::expand",
+                                              "aten::expand_as",
+                                              "aten::slice",
+                                              "aten::select",
+                                              "aten::narrow",
+                                              "aten::chunk",
+                                              "aten::split",
+                                              "aten::unbind",
+                                              "aten::contiguous",
+                                              "aten::detach",
+                                              "aten::to",
+                                              "aten::alias",
+                                              "aten::numpy_T",
+                                              "aten::movedim",
+                                              "aten::unflatten",
+                                              "aten::split_with_sizes",
+                                              "aten::type_as",
+                                              "aten::view_as",
+                                              "aten::clone",
+                                              "aten::tensor_split",
+                                              "aten::_autocast_to_full_precision",
+                                              "aten::_autocast_to_reduced_precision"};
   return kinds;
 }
 

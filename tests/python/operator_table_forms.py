@@ -29,7 +29,8 @@ OF_ROWS = [
     ("concatenate", ["x", "x"], 0), ("_stack", ["x", "x"], 1), ("moveaxis.int", "x", 0, -1), ("movedim.int", "x", -1, 0), ("moveaxis.intlist", "x", [0, 1], [1, 0]),
     ("movedim.intlist", "x", [1, 0], [0, 1]), ("swapaxes", "x", 0, -1), ("swapdims", "x", 1, 0), ("mT", "x"), ("adjoint", "x"), ("numpy_T", "x"),
     ("_unsafe_view", "x", [-1]), ("new_full", "x", [2, 3], 4), ("new_ones", "x", [2, 3]), ("new_zeros", "x", [2]), ("_to_copy", "x", 6), ("to.dtype_layout", "x", 7),
-    ("to.prim_dtype", "x", 6), ("to.prim_other", "x"), ("tensor_split.sections", "x", 3, -1), ("unsafe_split.Tensor", "x", 2, -1), ("clip", "x", -1, 1), ("split.Tensor", "x", 2, -1),
+    ("to.prim_dtype", "x", 6), ("_autocast_to_full_precision", "x", True, True),
+    ("_autocast_to_reduced_precision", "x", True, True, 15, 15), ("to.prim_other", "x"), ("tensor_split.sections", "x", 3, -1), ("unsafe_split.Tensor", "x", 2, -1), ("clip", "x", -1, 1), ("split.Tensor", "x", 2, -1),
 ]
 OF_FLOATS = [
     ("std", "x"), ("var", "x", False), ("std.correction", "x", [-1], 2), ("var.correction", "x", [0, 1], None, True), ("std_mean", "x"), ("var_mean", "x", False),

@@ -63,6 +63,14 @@ def test_half_precision_is_the_settings():
 
 
 @torch.inference_mode()
+def test_pins_are_among_the_settings():
+    module, x = TwoMethods().eval(), torch.randn(2, 4)
+    pinned, plain = lower(module, score=spec([2, 4], precision={"*": torch.bfloat16})), lower(module, score=spec([2, 4]))
+    assert not torch.equal(pinned.score(x), plain.score(x))
+    torch.testing.assert_close(pinned.score(x), plain.score(x), rtol=2e-2, atol=2e-2)
+
+
+@torch.inference_mode()
 def test_saved_it_runs_with_the_runtime_alone(tmp_path):
     module, x = nets.lenet().eval(), nets.images()
     torch.jit._recursive.wrap_cpp_module(lower(module, forward=spec([1, 1, 32, 32]))._c).save(str(tmp_path / "lowered.ts"))

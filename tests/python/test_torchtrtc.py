@@ -201,6 +201,23 @@ def test_half_precision(folder):
     assert (actual - expected).abs().max() <= 2e-2 * expected.abs().max()
 
 
+def test_pinned_precision(folder):
+    """LeNet in bfloat16 but for its last layer: so its results are float32's products of rounded features."""
+    done = succeeds(folder / "lenet.ts", folder / "pinned.ts", LENET_INPUT, "--precision", "*=bf16", "--precision", "*.fc3=fp32")
+    assert "precision *.fc3 = float32: 1 node" in done.stderr
+    shown = succeeds("inspect", folder / "pinned.ts").stdout
+    assert "precision *.fc3 = float32: 1 node" in shown and "bfloat16" in shown
+    x = models.sample("lenet")
+    expected, actual = models.build("lenet")(x), torch.jit.load(str(folder / "pinned.ts"))(x)
+    assert 0 < (actual - expected).abs().max() <= 2e-2 * expected.abs().max()
+
+
+@pytest.mark.parametrize("pin, says", [("fc9=fp32", "near it are 'classifer.fc1'"), ("fc1", "MODULES=DTYPE"), ("fc1=i64", "float, half or bfloat16")])
+def test_what_is_no_pin(folder, pin, says):
+    process = torchtrtc(folder / "lenet.ts", folder / "none.ts", LENET_INPUT, "--precision", pin)
+    assert process.returncode == 2 and says in process.stderr
+
+
 def test_nothing_given_shows_the_help():
     process = torchtrtc()
     assert process.returncode == 0 and "torchtrtc model.ts compiled.ts" in process.stdout

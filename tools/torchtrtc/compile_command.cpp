@@ -24,7 +24,8 @@ using torchtrt::ErrorCode;
 
 struct CompileOptions {
   std::string input, output;
-  std::vector<std::string> specs, precisions, torch_executed_ops, torch_executed_modules, custom_ops, custom_converters;
+  std::vector<std::string> specs, precisions, pins, torch_executed_ops, torch_executed_modules, custom_ops,
+      custom_converters;
   std::vector<std::string> plugins, disabled_passes;
   std::string dump_network, dump_after;
   std::string device_type, engine_capability = "standard", check_method, calibration_cache;
@@ -54,6 +55,16 @@ torch_tensorrt::Device device(const CompileOptions& options) {
   return result;
 }
 
+// "encoder.layer.0.*=fp32"
+torchtrt::PrecisionPin parsePin(const std::string& text) {
+  const size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw CompileError(ErrorCode::kInvalidOption, "--precision \"" + text + "\" is no pattern and dtype", {},
+                       "use MODULES=DTYPE, such as 'encoder.layer.0.*=fp32'");
+  }
+  return {text.substr(0, equals), parseDataType(text.substr(equals + 1), "--precision")};
+}
+
 ts::CompileSpec compileSpec(const CompileOptions& options) {
   std::vector<torch_tensorrt::Input> inputs;
   for (const std::string& text : options.specs) {
@@ -65,6 +76,9 @@ ts::CompileSpec compileSpec(const CompileOptions& options) {
     for (const std::string& text : options.precisions) {
       spec.enabled_precisions.insert(parseDataType(text, "--enable-precision"));
     }
+  }
+  for (const std::string& text : options.pins) {
+    spec.precision.push_back(parsePin(text));
   }
   using Capability = torch_tensorrt::EngineCapability;
   spec.capability = options.engine_capability == "safety"           ? Capability::kSAFETY
@@ -204,8 +218,8 @@ void compile(const CompileOptions& options) {
   torchtrt::Report report;
   const torch::jit::Module compiled = ts::compile(module, spec, &report);
   std::cerr << report.toText();
-  const bool only_float =
-      spec.enabled_precisions.size() == 1 && *spec.enabled_precisions.begin() == torchtrt::DataType::kFloat;
+  const bool only_float = spec.precision.empty() && spec.enabled_precisions.size() == 1 &&
+                          *spec.enabled_precisions.begin() == torchtrt::DataType::kFloat;
   if (only_float && !options.no_threshold_check) {
     checkThreshold(module, compiled, options, spec.graph_inputs.inputs);
   }
@@ -236,6 +250,9 @@ void addOptions(CLI::App& app, CompileOptions& o) {
   app.add_option("--check-method-support", o.check_method,
                  "Say whether this method's operators are supported, then stop");
   app.add_option("-p,--enable-precision", o.precisions, "Precisions engines may use (repeatable): f32, f16, i8")
+      ->allow_extra_args(false);
+  app.add_option("--precision", o.pins,
+                 "MODULES=DTYPE, such as 'encoder.layer.0.*=fp32' (repeatable; the last that covers a module holds)")
       ->allow_extra_args(false);
   app.add_option("-d,--device-type", o.device_type, "Where engines run")->check(CLI::IsMember({"cpu", "gpu", "dla"}));
   app.add_option("--gpu-id", o.gpu_id, "With -d gpu");

@@ -95,19 +95,19 @@ TensorFormat parseFormat(const std::string& whole, const std::string& text) {
 
 DataType parseDataType(const std::string& text, const std::string& option) {
   static const std::map<std::string, DataType> kTypes = {
-      {"float", DataType::kFloat},    {"float32", DataType::kFloat}, {"f32", DataType::kFloat},
-      {"fp32", DataType::kFloat},     {"half", DataType::kHalf},     {"float16", DataType::kHalf},
-      {"f16", DataType::kHalf},       {"fp16", DataType::kHalf},     {"int8", DataType::kChar},
-      {"i8", DataType::kChar},        {"char", DataType::kChar},     {"int", DataType::kInt},
-      {"int32", DataType::kInt},      {"i32", DataType::kInt},       {"long", DataType::kLong},
-      {"int64", DataType::kLong},     {"i64", DataType::kLong},      {"double", DataType::kDouble},
-      {"float64", DataType::kDouble}, {"f64", DataType::kDouble},    {"bool", DataType::kBool},
-      {"b", DataType::kBool}};
+      {"float", DataType::kFloat},       {"float32", DataType::kFloat}, {"f32", DataType::kFloat},
+      {"fp32", DataType::kFloat},        {"half", DataType::kHalf},     {"float16", DataType::kHalf},
+      {"bfloat16", DataType::kBFloat16}, {"bf16", DataType::kBFloat16}, {"f16", DataType::kHalf},
+      {"fp16", DataType::kHalf},         {"int8", DataType::kChar},     {"i8", DataType::kChar},
+      {"char", DataType::kChar},         {"int", DataType::kInt},       {"int32", DataType::kInt},
+      {"i32", DataType::kInt},           {"long", DataType::kLong},     {"int64", DataType::kLong},
+      {"i64", DataType::kLong},          {"double", DataType::kDouble}, {"float64", DataType::kDouble},
+      {"f64", DataType::kDouble},        {"bool", DataType::kBool},     {"b", DataType::kBool}};
   const auto found = kTypes.find(lower(text));
   if (found == kTypes.end()) {
     throw torchtrt::CompileError(
         torchtrt::ErrorCode::kInvalidOption, option + ": unknown dtype \"" + text + "\"", {},
-        "use float32, float64, float16, int8, int32, int64 or bool, or a short form such as f32");
+        "use float32, float64, float16, bfloat16, int8, int32, int64 or bool, or a short form such as f32");
   }
   return found->second;
 }

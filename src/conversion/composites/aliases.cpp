@@ -28,6 +28,11 @@ void addAliases(NodeConverterRegistry& registry) {
       add(registry, std::string(name) + overload, std::string("  return torch.") + other + "(self, other)");
     }
   }
+  // 5, 15 and 6 are float16, bfloat16 and float32.
+  add(registry, "aten::_autocast_to_full_precision",
+      "  return self.to(6) if cpu_enabled and (self.dtype == 5 or self.dtype == 15) else self");
+  add(registry, "aten::_autocast_to_reduced_precision",
+      "  return self.to(cpu_dtype) if cpu_enabled and self.dtype == 6 else self");
   add(registry, "aten::arctan2", "  return torch.atan2(self, other)");
   add(registry, "aten::divide.Tensor_mode", "  return torch.div(self, other, rounding_mode=rounding_mode)");
   add(registry, "aten::divide.Scalar_mode", "  return torch.div(self, other, rounding_mode=rounding_mode)");

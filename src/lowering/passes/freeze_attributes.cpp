@@ -93,6 +93,7 @@ class AttributeFreezer {
 
   // A module behind an interface has its class only as a value; with the class as its type the call can be inlined.
   void inlineKnownCalls() {
+    inlineMethods(graph_);
     size_t calls = countCalls();
     torch::jit::Inline(*graph_);
     for (size_t left = countCalls(); left != 0 && left != calls; left = countCalls()) {

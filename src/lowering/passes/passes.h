@@ -17,6 +17,9 @@ using GraphPtr = std::shared_ptr<torch::jit::Graph>;
 bool freezeAttributes(const GraphPtr& graph, const torch::jit::Module& module, const std::string& method,
                       bool keep_state);
 
+// Calls of methods of modules that are read from the first input; nodes then know the whole path of their module.
+bool inlineMethods(const GraphPtr& graph);
+
 bool inlineCalls(const GraphPtr& graph);                 // functions, methods, fork and wait
 bool eraseTracedShapes(const GraphPtr& graph);           // tensor types that a trace recorded for its example inputs
 bool removeExceptions(const GraphPtr& graph);            // a branch that raises is taken to be never taken

@@ -9,6 +9,7 @@ namespace {
 Report example() {
   Report report;
   report.module = "__torch__.Net.forward";
+  report.precision = {{"fc", "float32", 1}};
   report.phases = {{"lowering", 1.5}, {"building", 2.25}};
   Report::Segment engine;
   engine.index = "0";
@@ -45,6 +46,7 @@ TEST(Report, TextTellsSegmentsAndTimes) {
 compiled in 3.8 ms
   lowering             1.5 ms
   building             2.2 ms
+precision fc = float32: 1 node
 segment 0: engine, 2 nodes
   input    x: float32 [s0, 3]
   output   output_0: float32 [s0, 3]
@@ -89,8 +91,8 @@ TEST(Report, JsonTellsAll) {
   EXPECT_EQ(
       example().toJson(),
       R"({"module": "__torch__.Net.forward", "milliseconds": 3.750, "phases": )"
-      R"([{"name": "lowering", "milliseconds": 1.500}, {"name": "building", "milliseconds": 2.250}], "segments": )"
-      R"([{"index": "0", "name": "net_engine", "target": "engine", "nodes": ["aten::relu # net.py:3:4", "aten::tanh"], )"
+      R"([{"name": "lowering", "milliseconds": 1.500}, {"name": "building", "milliseconds": 2.250}], )"
+      R"("precision": [{"pattern": "fc", "dtype": "float32", "nodes": 1}], "segments": [{"index": "0", "name": "net_engine", "target": "engine", "nodes": ["aten::relu # net.py:3:4", "aten::tanh"], )"
       R"("reasons": [], "inputs": ["x: float32 [s0, 3]"], "outputs": ["output_0: float32 [s0, 3]"], )"
       R"("milliseconds": 2.500, "memory_bytes": 64, "steps": [{"name": "relu_0", "family": "activation", )"
       R"("location": "net.py:3:4"}]}, {"index": "1", "name": "", "target": "torch", "nodes": ["aten::lgamma"], )"

@@ -286,8 +286,11 @@ graph(%x : Tensor):
   %d : Tensor = aten::tanh(%c)
   %e : Tensor = aten::relu(%d)
   return (%e))IR");
-  lowering::LoweredGraph lowered_{
-      graph_, c10::FunctionSchema("forward", "", {c10::Argument("x", c10::TensorType::get())}, {}), "__torch__.Net"};
+  lowering::LoweredGraph lowered_{graph_,
+                                  c10::FunctionSchema("forward", "", {c10::Argument("x", c10::TensorType::get())}, {}),
+                                  "__torch__.Net",
+                                  false,
+                                  {}};
   partitioning::Roles roles_{graph_};
   GraphInputs inputs_{{Input(Sizes{2, 3})}};
   InputLeaves leaves_ = matchInputs(inputs_, lowered_);

@@ -1,0 +1,26 @@
+// CompileSpec::precision against the module: whether its patterns name anything, which weights pins own, and what
+// lowering is told.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "compiler/compile.h"
+#include "lowering/lowering.h"
+
+namespace torchtrt::compiler {
+
+// Throws CompileError for a dtype that cannot be pinned, and for a pattern that names no module, with what is near.
+void checkPins(const ts::CompileSpec& spec, const torch::jit::Module* module);
+
+// Parameters and buffers of pinned modules, which are not cast to the precision of the rest.
+std::vector<at::Tensor> pinnedTensors(const ts::CompileSpec& spec, const torch::jit::Module& module);
+
+// For the module with its weights cast to `precision`, if that is known. Throws CompileError where it is not and the
+// weights have several floating dtypes.
+lowering::PrecisionPins pinsFor(const ts::CompileSpec& spec, const Source& source, DataType precision);
+
+// What became of them; a pin without any node is warned of.
+std::vector<Report::Pin> pinsOf(const ts::CompileSpec& spec, const lowering::LoweredGraph& lowered);
+
+}  // namespace torchtrt::compiler
