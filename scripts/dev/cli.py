@@ -54,6 +54,13 @@ def parse():
     sub.add_argument("rest", nargs=argparse.REMAINDER, metavar="ARGUMENT")
 
     sub = command(
+        "shapes",
+        "build and run bench/shapes.py: random shapes within the ranges that models are compiled for",
+        lambda a: testing.run_script(a.preset, "bench/shapes.py", a.rest),
+    )
+    sub.add_argument("rest", nargs=argparse.REMAINDER, metavar="ARGUMENT")
+
+    sub = command(
         "sweep",
         "build, try every operator in every dtype, write docs/operators.md again, and compare every model: an hour",
         lambda a: testing.sweep(a.preset),

@@ -169,6 +169,7 @@ def sweep(preset: str) -> None:
     parts = {
         "operators": [python(), "-m", "pytest", "-q", "--tb=short", "--every-dtype", *tests],
         "models": [python(), ROOT / "bench/coverage.py", "--all"],
+        "shapes": [python(), ROOT / "bench/shapes.py"],
     }
     page = subprocess.run(
         [python(), ROOT / "tests/python/operator_page.py"], env=variables, capture_output=True, text=True, check=True

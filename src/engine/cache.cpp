@@ -1,6 +1,9 @@
 #include "engine/cache.h"
 
+#include <string>
+
 #include "base/hash.h"
+#include "base/logging.h"
 
 namespace torchtrt::engine {
 
@@ -8,6 +11,18 @@ namespace {
 
 uint64_t hashOf(const std::vector<int64_t>& key, int threads) {
   return hashBytes(key.data(), key.size() * sizeof(int64_t), static_cast<uint64_t>(threads)).low;
+}
+
+std::string shapesOf(std::span<const TensorView> inputs) {
+  std::string text;
+  for (const TensorView& input : inputs) {
+    text += text.empty() ? "[" : " [";
+    for (int32_t i = 0; i < input.rank; ++i) {
+      text += (i == 0 ? "" : ", ") + std::to_string(input.dims[i]);
+    }
+    text += "]";
+  }
+  return text;
 }
 
 }  // namespace
@@ -29,6 +44,9 @@ std::shared_ptr<const Specialization> SpecializationCache::get(const Model& mode
     return found;
   }
   insert(hash, made);
+  // bench/shapes.py counts these lines.
+  TORCHTRT_LOG(kDEBUG, "engine " << model.plan.name << " is prepared for " << shapesOf(inputs) << ": " << list_.size()
+                                 << " kept, " << bytes_ << " of " << limit_ << " bytes");
   return made;
 }
 
