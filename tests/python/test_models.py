@@ -68,7 +68,7 @@ def test_traced_model_is_one_engine_and_equals_eager_for_batch_1_to_4(model_name
     gc.collect()
 
 
-@pytest.mark.parametrize("name", ["lenet", "resnet18", "mobilenet_v3_small"])
+@pytest.mark.parametrize("name", ["lenet", "resnet18", "mobilenet_v3_small", "densenet121"])
 @torch.inference_mode()
 def test_scripted_model_equals_eager(name):
     module = models.build(name)

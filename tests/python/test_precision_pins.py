@@ -2,6 +2,7 @@
 
 import copy
 import re
+from typing import Optional
 
 import pytest
 import torch
@@ -203,6 +204,55 @@ def test_what_stays_in_pytorch_is_pinned_too():
     assert 1e-4 < distance(compiled(x), module(x)) and distance(compiled(x), expected) <= TOLERANCE[torch.float32]
     whole = torchtrt.compile(torch.jit.script(module), inputs=[x], precision=pins, torch_executed_modules=["conv", "encoder", "fc"])
     assert distance(whole(x), expected) < 1e-6
+
+
+class MaybeBias(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.randn(4, 8))
+
+    def forward(self, x, bias: Optional[torch.Tensor]):
+        return torch.nn.functional.linear(x, self.weight, bias).relu()
+
+
+class Outer(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = MaybeBias()
+
+    def forward(self, x, bias: Optional[torch.Tensor] = None):
+        return self.inner(x * 2, bias)
+
+
+@torch.inference_mode()
+def test_what_may_be_none_is_not_cast():
+    torch.manual_seed(0)
+    module, x, bias = Outer().eval(), torch.randn(3, 8), torch.randn(4)
+    compiled = torchtrt.compile(torch.jit.script(module), inputs=[x, bias], precision={"inner": torch.bfloat16})
+    for given in (bias, None):
+        assert compiled(x, given).dtype == torch.float32 and distance(compiled(x, given), module(x, given)) <= 2e-2
+
+
+class Pieces(torch.nn.Module):
+    def forward(self, x):
+        return torch.split(x * 2, 4, -1)
+
+
+class Chunks(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.pieces = Pieces()
+
+    def forward(self, x):
+        return self.pieces(x)
+
+
+@torch.inference_mode()
+def test_lists_that_are_given_away_keep_the_dtype():
+    x = torch.randn(3, 8)
+    compiled = torchtrt.compile(torch.jit.script(Chunks().eval()), inputs=[x], precision={"pieces": torch.bfloat16})
+    for got, expected in zip(compiled(x), Chunks()(x), strict=True):
+        assert got.dtype == torch.float32 and distance(got, expected) <= 2e-2
 
 
 @pytest.mark.parametrize("pins, says", [

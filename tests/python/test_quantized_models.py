@@ -52,5 +52,30 @@ def test_whole_models_are_one_engine(name, way):
         torch.backends.quantized.engine = before
 
 
+def test_modules_that_were_loaded_and_gradients_that_are_on(tmp_path):
+    """Packed weights of a file hold the code they came with, and their bias is a parameter."""
+    before = torch.backends.quantized.engine
+    torch.backends.quantized.engine = "fbgemm"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            torch.manual_seed(0)
+            module = torch.nn.Sequential(
+                quantization.QuantStub(), torch.nn.Conv2d(3, 8, 3), torch.nn.Flatten(), torch.nn.Linear(8 * 36, 10), quantization.DeQuantStub()
+            ).eval()
+            module.qconfig = quantization.get_default_qconfig("fbgemm")
+            quantization.prepare(module, inplace=True)
+            x = images(4, 3, 8, 8, seed=0)
+            module(x)
+            torch.jit.script(quantization.convert(module).eval()).save(tmp_path / "quantized.ts")
+        assert torch.is_grad_enabled()
+        loaded = torch.jit.load(tmp_path / "quantized.ts")
+        compiled = torchtrt.compile(loaded, inputs=[torchtrt.Input([4, 3, 8, 8])], require_full_compilation=True)
+        assert torchtrt.report(compiled).engine_segments == 1
+        assert torch.equal(compiled(x * 0.8), loaded(x * 0.8)) and loaded(x).unique().numel() > 10
+    finally:
+        torch.backends.quantized.engine = before
+
+
 def logits(result) -> torch.Tensor:
     return result if isinstance(result, torch.Tensor) else result[0]  # GoogLeNet's, scripted

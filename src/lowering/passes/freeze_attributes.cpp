@@ -225,6 +225,9 @@ class AttributeFreezer {
       return known->second;
     }
     value = withoutGradient(std::move(value));
+    if (isPackedWeight(value)) {  // one that was loaded holds the code it came with, which no constant may
+      value = value.toObject()->copy_to_weak_compilation_ref();
+    }
     torch::jit::WithInsertPoint guard(*graph_->block()->nodes().begin());
     const auto constant = torch::jit::tryInsertConstant(*graph_, value, node.sourceRange(), node.scope());
     if (!constant) {

@@ -38,9 +38,9 @@ bool inlineMethod(Node* call, const Graph& graph) {
   if (!callee) {
     return false;
   }
-  const GraphPtr body = callee->graph()->copy();
+  GraphPtr body = callee->graph()->copy();
   inlineMethods(body);
-  torch::jit::Inline(*body);  // functions, whose nodes are the module's
+  torch::jit::preoptimizeGraph(body);  // as libtorch does; inlines functions, whose nodes are the module's
   Node* read = call->input(0)->node();
   const bool is_read = read->kind() == prim::GetAttr;  // else it is the module that this is a method of
   const std::string name = is_read ? read->s(attr::name) : "";

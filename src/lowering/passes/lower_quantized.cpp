@@ -144,6 +144,7 @@ class QuantizedLowering {
 }  // namespace
 
 bool lowerQuantized(const GraphPtr& graph) {
+  const at::NoGradGuard no_grad;  // the bias of packed weights is a parameter, and constants have no gradient
   return QuantizedLowering(graph).run();
 }
 

@@ -46,6 +46,26 @@ bool asksForShape(const Node& node) {
   return kinds.count(node.kind().toQualString()) != 0;
 }
 
+// A tensor that a run may have or not is not cast, since None cannot be: what computes with it is not pinned.
+bool takesOptionalTensor(const Node& node) {
+  const auto is_optional = [](const Value* input) {
+    const auto type = input->type()->cast<c10::OptionalType>();
+    return type && type->getElementType()->kind() == c10::TypeKind::TensorType &&
+           input->node()->kind() != prim::Constant;
+  };
+  return !node.kind().is_prim() && std::any_of(node.inputs().begin(), node.inputs().end(), is_optional);
+}
+
+// Lists of tensors are not cast either: one that a module returns or keeps is not pinned.
+bool givesListAway(const Node& node) {
+  const auto keeps = [](const torch::jit::Use& use) {
+    return use.user->kind().is_prim() && use.user->kind() != prim::ListUnpack && use.user->kind() != prim::TupleUnpack;
+  };
+  return !node.kind().is_prim() && std::any_of(node.outputs().begin(), node.outputs().end(), [&](const Value* output) {
+    return isContainer(*output) && std::any_of(output->uses().begin(), output->uses().end(), keeps);
+  });
+}
+
 // Results whose dtype the node says, as softmax(x, -1, torch.float32), or that it makes of no tensor.
 bool choosesItsDtype(const Node& node) {
   const c10::FunctionSchema* schema = node.maybeSchema();
@@ -109,7 +129,8 @@ class Pinner {
 
   Precision precisionOf(Node* node) const {
     // An attribute keeps the dtype that it has in the module, whoever writes it.
-    if (written_.count(node) || node->kind() == prim::GetAttr || node->kind() == prim::SetAttr) {
+    if (written_.count(node) || node->kind() == prim::GetAttr || node->kind() == prim::SetAttr ||
+        takesOptionalTensor(*node) || givesListAway(*node)) {
       return std::nullopt;
     }
     if (node->kind() == prim::unchecked_cast) {

@@ -38,7 +38,6 @@ std::optional<at::Tensor> evaluate(Node* node, const std::vector<std::pair<const
     }
     stack.push_back(*constant);
   }
-  const at::NoGradGuard no_grad;
   try {
     node->getOperation()(stack);
   } catch (const std::exception&) {

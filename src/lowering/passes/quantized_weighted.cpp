@@ -15,7 +15,8 @@
 //
 // where round(sum), which changes no integer, keeps bias and factor from being folded into the weights. QNNPACK's bias
 // is a rounded one, and part of the sum. oneDNN's kernels round otherwise, so theirs stay. What fbgemm saturates on
-// CPUs without VNNI (pairs of products beyond 16 bits, which reduce_range avoids) is exact here, as it is with VNNI.
+// CPUs without VNNI (pairs of products beyond 16 bits, which 7-bit activations avoid) is exact here, as it is with
+// VNNI.
 
 namespace torchtrt::lowering {
 namespace {
@@ -113,7 +114,6 @@ std::optional<Weights> weightsOf(const Node& node, const Operator& op) {
   if (!constant || !constant->isObject()) {
     return std::nullopt;
   }
-  const at::NoGradGuard no_grad;
   if (op.spatial == 0) {
     return unpacked(*constant->toCustomClass<LinearPackedParamsBase>());
   }
