@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <memory>
 #include <mutex>
+#include <utility>
 
 #ifdef TORCHTRT_NO_OPENMP
 #include "device/device.h"
@@ -35,31 +37,68 @@ class InsideLoop {
   bool previous_;
 };
 
-// The range cut into chunks of equal size (the last may be smaller), and the first exception of any of them.
-class Chunks {
- public:
-  Chunks(int64_t begin, int64_t end, int64_t count, detail::LoopBody body, void* state)
-      : begin_(begin), end_(end), count_(count), size_((end - begin + count - 1) / count), body_(body), state_(state) {}
+// A run of the parts that a loop is cut into.
+struct Parts {
+  uint32_t begin;
+  uint32_t end;
+  bool empty() const {
+    return begin == end;
+  }
+  uint32_t half() const {
+    return (end - begin + 1) / 2;
+  }
+};
 
-  int64_t count() const {
-    return count_;
+// What is left of one thread's share, on a cache line of its own.
+struct alignas(64) Share {
+  std::atomic<Parts> left;
+};
+static_assert(std::atomic<Parts>::is_always_lock_free);
+
+// As many shares as a loop of this thread needs: loops do not nest, so one buffer serves them all.
+Share* sharesOf(int64_t count) {
+  thread_local std::unique_ptr<Share[]> shares;
+  thread_local int64_t capacity = 0;
+  if (count > capacity) {
+    shares = std::make_unique<Share[]>(static_cast<size_t>(count));
+    capacity = count;
   }
-  void run(int64_t chunk) noexcept {
+  return shares.get();
+}
+
+// A loop's range, cut into parts of which each thread owns a share. A thread takes half of what is left of its share at
+// a time, from the front; one that has nothing left takes half of another's, from the back. So each stays with its own
+// part of the data while all are equally fast, and none waits for one that was interrupted or shares its core.
+class Loop {
+ public:
+  Loop(int64_t begin, int64_t end, int64_t threads, int64_t grain, detail::LoopBody body, void* state)
+      : begin_(begin), size_(end - begin), threads_(threads), body_(body), state_(state), shares_(sharesOf(threads)) {
+    constexpr int64_t kPartsOfShare = 32;
+    const int64_t each = std::clamp<int64_t>(size_ / std::max<int64_t>(grain, 1) / threads, 1, kPartsOfShare);
+    parts_ = threads * each;
+    for (int64_t i = 0; i < threads; ++i) {
+      shares_[i].left.store({static_cast<uint32_t>(i * each), static_cast<uint32_t>((i + 1) * each)},
+                            std::memory_order_relaxed);
+    }
+  }
+
+  // Works on share `own`, then on what others have left.
+  void run(int64_t own) noexcept {
     const InsideLoop inside;
-    const int64_t begin = begin_ + chunk * size_;
-    const int64_t end = std::min(end_, begin + size_);
-    if (begin >= end || failed_.load(std::memory_order_relaxed)) {
-      return;
-    }
-    try {
-      body_(state_, begin, end);
-    } catch (...) {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (!failed_.exchange(true)) {
-        error_ = std::current_exception();
+    while (true) {
+      Parts parts = takeFront(own);
+      for (int64_t i = 1; i < threads_ && parts.empty(); ++i) {
+        // Kept as a share, of which others take in turn.
+        shares_[own].left.store(takeBack((own + i) % threads_), std::memory_order_relaxed);
+        parts = takeFront(own);
       }
+      if (parts.empty()) {
+        return;
+      }
+      work(parts);
     }
   }
+
   void rethrow() const {
     if (error_) {
       std::rethrow_exception(error_);
@@ -67,9 +106,51 @@ class Chunks {
   }
 
  private:
-  int64_t begin_, end_, count_, size_;
+  Parts takeFront(int64_t share) {
+    return take(share, [](Parts& left) {
+      const uint32_t cut = left.begin + left.half();
+      return Parts{std::exchange(left.begin, cut), cut};
+    });
+  }
+  Parts takeBack(int64_t share) {
+    return take(share, [](Parts& left) {
+      const uint32_t cut = left.end - left.half();
+      return Parts{cut, std::exchange(left.end, cut)};
+    });
+  }
+  template <typename Cut>
+  Parts take(int64_t share, const Cut& cut) {
+    std::atomic<Parts>& left = shares_[share].left;
+    Parts now = left.load(std::memory_order_relaxed);
+    while (!now.empty()) {
+      Parts rest = now;
+      const Parts taken = cut(rest);
+      if (left.compare_exchange_weak(now, rest, std::memory_order_relaxed)) {
+        return taken;
+      }
+    }
+    return now;
+  }
+
+  void work(const Parts& parts) noexcept {
+    if (failed_.load(std::memory_order_relaxed)) {
+      return;
+    }
+    try {
+      body_(state_, begin_ + size_ * parts.begin / parts_, begin_ + size_ * parts.end / parts_);
+    } catch (...) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!failed_.exchange(true)) {
+        error_ = std::current_exception();
+      }
+    }
+  }
+
+  int64_t begin_, size_, threads_;
+  int64_t parts_ = 0;
   detail::LoopBody body_;
   void* state_;
+  Share* shares_;
   std::atomic<bool> failed_ = false;
   std::mutex mutex_;
   std::exception_ptr error_;
@@ -97,17 +178,15 @@ void parallelFor(int threads, int64_t begin, int64_t end, int64_t grain, LoopBod
     body(state, begin, end);
     return;
   }
-  Chunks chunks(begin, end, count, body, state);
+  Loop loop(begin, end, count, grain, body, state);
 #ifdef TORCHTRT_NO_OPENMP
-  runOnPool(chunks.count(), [&](int64_t chunk) { chunks.run(chunk); });
+  runOnPool(count, [&](int64_t share) { loop.run(share); });
 #else
+// The runtime may grant fewer threads than asked for: what the others would own is taken from them.
 #pragma omp parallel num_threads(static_cast <int>(count))
-  // The runtime may grant fewer threads than asked for.
-  for (int64_t chunk = omp_get_thread_num(); chunk < chunks.count(); chunk += omp_get_num_threads()) {
-    chunks.run(chunk);
-  }
+  loop.run(omp_get_thread_num());
 #endif
-  chunks.rethrow();
+  loop.rethrow();
 }
 
 }  // namespace detail

@@ -15,7 +15,8 @@ TORCHTRT_API void parallelFor(int threads, int64_t begin, int64_t end, int64_t g
 }  // namespace detail
 
 // body(chunk_begin, chunk_end) on disjoint chunks that cover [begin, end); no chunk is smaller than grain unless it is
-// the last. The first exception that a chunk throws is rethrown in the caller.
+// the last. A thread gets several chunks, and takes over some of those of a slower one. The first exception that a
+// chunk throws is rethrown in the caller.
 template <typename Body>
 void parallelFor(int threads, int64_t begin, int64_t end, int64_t grain, Body&& body) {
   detail::parallelFor(

@@ -34,9 +34,8 @@ struct Geometry {
   int64_t taps() const {
     return kernel[0] * kernel[1] * kernel[2];
   }
-  bool isPointwise() const {  // 1x1, stride 1, no padding: a plain matrix product
-    return taps() == 1 && stride == Spatial{1, 1, 1} && pre_padding == Spatial{0, 0, 0} &&
-           post_padding == Spatial{0, 0, 0};
+  bool isPointwise() const {  // 1x1 without padding: each output pixel reads one input pixel
+    return taps() == 1 && pre_padding == Spatial{0, 0, 0} && post_padding == Spatial{0, 0, 0};
   }
 };
 

@@ -38,7 +38,10 @@ class ImplicitGemm final : public Prepared {
       : packed_(std::move(packed)), input_(imageOf(shapes.inputs[0])), output_(imageOf(shapes.outputs[0])) {
     const Geometry& g = packed_->geometry;
     rows_ = output_.batch * output_.pixels();
-    flat_ = g.isPointwise() && packed_->reading == Reading::kChannels && isFlat(input_) && isFlat(output_);
+    flat_ = g.isPointwise() && packed_->groups.size() == 1 && packed_->reading == Reading::kChannels && isFlat(output_);
+    if (flat_ && (g.stride != Spatial{1, 1, 1} || !isFlat(input_))) {
+      findPixels();
+    }
     const int64_t per_plane = packed_->reading == Reading::kPlanes ? g.channels : 1;
     const int64_t widths = packed_->reading == Reading::kChannels ? g.kernel[2] : 1;
     for (int64_t c = 0; c < per_plane; ++c) {
@@ -68,7 +71,7 @@ class ImplicitGemm final : public Prepared {
   }
 
   void run(const RunArgs& args) const override {
-    if (flat_ && packed_->groups.size() == 1) {
+    if (flat_) {
       runFlat(args);
       return;
     }
@@ -107,6 +110,22 @@ class ImplicitGemm final : public Prepared {
     const float* bias;      // or null
   };
 
+  // The output pixel of a row of A: batch, depth, height, width.
+  using Pixel = std::array<int64_t, 4>;
+
+  // Where the one input pixel of each output pixel lies.
+  void findPixels() {
+    const Geometry& g = packed_->geometry;
+    Pixel pixel = {};
+    for (int64_t row = 0; row < rows_; ++row, advance(pixel)) {
+      int64_t offset = pixel[0] * input_.batch_stride;
+      for (size_t i = 0; i < 3; ++i) {
+        offset += pixel[i + 1] * g.stride[i] * input_.stride[i];
+      }
+      pixels_.push_back(offset);
+    }
+  }
+
   Range innerRange(size_t axis) const {
     const Geometry& g = packed_->geometry;
     const int64_t reach = (g.kernel[axis] - 1) * g.dilation[axis];
@@ -131,9 +150,6 @@ class ImplicitGemm final : public Prepared {
         rowsComputed(inner.begin) + rowsComputed(inner.end - inner.begin) + rowsComputed(width - inner.end);
     return inner.end > inner.begin && 4 * computed <= 5 * width;
   }
-
-  // The output pixel of a row of A: batch, depth, height, width.
-  using Pixel = std::array<int64_t, 4>;
 
   Pixel pixelOf(int64_t row) const {
     Pixel pixel;
@@ -250,6 +266,7 @@ class ImplicitGemm final : public Prepared {
     slab.run = packed_->run;
     slab.a = static_cast<const float*>(args.inputs[0]);
     slab.a_stride = input_.stride[2];
+    slab.a_offsets = pixels_.empty() ? nullptr : pixels_.data();
     slab.out = static_cast<float*>(args.outputs[0]);
     slab.out_stride = output_.stride[2];
     slab.residual = g.has_residual ? static_cast<const float*>(args.inputs[3]) : nullptr;
@@ -353,6 +370,7 @@ class ImplicitGemm final : public Prepared {
   std::vector<Tap> taps_;
   std::vector<int64_t> tap_offsets_;  // those of taps_
   std::array<Range, 3> inner_;        // output positions whose windows touch no padding
+  std::vector<int64_t> pixels_;       // of the input, one for each row, unless they lie at even distances
   int64_t rows_ = 0;                  // output pixels of the whole batch
   gemm::Blocking blocking_;           // of one group; its tiles are lines if by_lines_
   bool flat_ = false;                 // a plain matrix product

@@ -74,11 +74,12 @@ class WinogradConvolution final : public Prepared {
       }
       return;
     }
-    std::atomic<int64_t> parts = 0;
-    parallelFor(args.threads, 0, chunks_, 1, [&](int64_t begin, int64_t end) {
-      float* own = scratch + parts.fetch_add(1) * chunkFloats();
-      for (int64_t chunk = begin; chunk < end; ++chunk) {
-        runChunk(args, own, chunk, 1);
+    std::atomic<int64_t> next = 0;
+    parallelFor(args.threads, 0, std::min<int64_t>(args.threads, chunks_), 1, [&](int64_t begin, int64_t end) {
+      for (int64_t own = begin; own < end; ++own) {
+        for (int64_t chunk = next.fetch_add(1); chunk < chunks_; chunk = next.fetch_add(1)) {
+          runChunk(args, scratch + own * chunkFloats(), chunk, 1);
+        }
       }
     });
   }
@@ -179,6 +180,7 @@ class WinogradConvolution final : public Prepared {
     const auto panels = [&](int64_t u) {
       return gemm::panelsOf(packed_->kernelOf(u / blocking.blocks), blocking, u % blocking.blocks);
     };
+    const int64_t units = packed_->sizes.patch() * blocking.blocks;
     gemm::Slab slab{};
     slab.rows = count;
     slab.a_stride = g.channels;
@@ -192,7 +194,7 @@ class WinogradConvolution final : public Prepared {
       slab.panels = panels(unit);
       slab.a = patches + product * patchStep();
       slab.out = products + product * productStep();
-      slab.ahead = unit + 1 < last ? panels(unit + 1).front().data : nullptr;
+      slab.ahead = unit + 1 < units ? panels(unit + 1).front().data : nullptr;
       packed_->gemm.slab_of_short_sums(slab);
     }
   }

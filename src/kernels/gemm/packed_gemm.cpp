@@ -57,7 +57,7 @@ struct EvenRows {
   HWY_INLINE EvenRows(const Slab& of, int64_t first, int rows) : slab(of), count(rows) {
     for (int r = 0; r < kTileRows; ++r) {
       const int64_t row = first + std::min(r, count - 1);
-      starts[r] = slab.a + row * slab.a_stride;
+      starts[r] = slab.a + (slab.a_offsets == nullptr ? row * slab.a_stride : slab.a_offsets[row]);
       offsets[r] = row * slab.out_stride;
     }
   }
@@ -471,9 +471,13 @@ void runUnits(const PackedB& b, const Blocking& blocking, const Functions& funct
     const int64_t tiles = std::min(end - begin, blocking.tiles - tile);
     const int64_t first = tile * kTileRows;
     slab.panels = panelsOf(b, blocking, block);
-    slab.ahead = begin + blocking.tiles < end ? panelsOf(b, blocking, block + 1).front().data : nullptr;
+    slab.ahead = block + 1 < blocking.blocks ? panelsOf(b, blocking, block + 1).front().data : nullptr;
     slab.rows = std::min(tiles * kTileRows, whole.rows - first);
-    slab.a = whole.a + first * whole.a_stride;
+    if (whole.a_offsets == nullptr) {
+      slab.a = whole.a + first * whole.a_stride;
+    } else {
+      slab.a_offsets = whole.a_offsets + first;
+    }
     slab.out = whole.out + first * whole.out_stride;
     slab.residual = whole.residual == nullptr ? nullptr : whole.residual + first * whole.out_stride;
     functions.slab(slab);

@@ -84,7 +84,8 @@ struct Tile {
   const Epilogue* epilogue;
 };
 
-// Any number of rows that lie at even distances: run t of row r starts at a + r * a_stride + tap_offsets[t].
+// Any number of rows whose results lie at even distances: run t of row r starts at a + r * a_stride + tap_offsets[t],
+// or at a + a_offsets[r] + tap_offsets[t].
 struct Slab {
   static constexpr int64_t kOneTap = 0;
 
@@ -92,6 +93,7 @@ struct Slab {
   int64_t rows;
   const float* a;
   int64_t a_stride;
+  const int64_t* a_offsets = nullptr;
   int64_t taps = 1;
   const int64_t* tap_offsets = &kOneTap;
   int64_t run;            // taps * run is B's depth
