@@ -52,6 +52,28 @@ bool cannotTellRowsApart(const Node& node) {
   return viewsOrCopies(node) || (isOneOf(node, {"aten::is_contiguous"}) && node.inputs().size() == 1);
 }
 
+bool isInside(const Node* node, const Node* outer) {
+  for (; node != nullptr; node = node->owningBlock()->owningNode()) {
+    if (node == outer) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Behind it in the program, or in the next trip of a loop.
+bool mayFollow(const Node* write, const Node* node) {
+  if (write->isAfter(node)) {
+    return true;
+  }
+  for (const Node* outer = node; outer != nullptr; outer = outer->owningBlock()->owningNode()) {
+    if (outer->kind() == prim::Loop && isInside(write, outer)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 class LayoutWalk {
  public:
   explicit LayoutWalk(const std::function<bool(const Node&)>& can_tell) : can_tell_(can_tell) {}
@@ -122,19 +144,24 @@ bool viewsOrCopies(const Node& node) {
 }
 
 std::function<bool(const Node&)> writesThatShow(torch::jit::Graph& graph) {
-  std::vector<const Value*> written;
+  struct Write {
+    const Node* node;
+    const Value* operand;
+  };
+  std::vector<Write> writes;
   forEachNode(graph.block(), [&](const Node* node) {
     const auto* schema = node->maybeSchema();
     for (size_t i = 0; schema != nullptr && i < schema->arguments().size(); ++i) {
       if (schema->is_mutable({c10::SchemaArgType::input, i}) &&
           node->input(i)->type()->isSubtypeOf(*c10::TensorType::get())) {
-        written.push_back(node->input(i));
+        writes.push_back({node, node->input(i)});
       }
     }
   });
-  return [written, roots = MemoryRoots(graph)](const Node& node) {
-    return std::any_of(written.begin(), written.end(),
-                       [&](const Value* value) { return roots.meet(value, node.output()); });
+  return [writes, roots = MemoryRoots(graph)](const Node& node) {
+    return std::any_of(writes.begin(), writes.end(), [&](const Write& write) {
+      return mayFollow(write.node, &node) && roots.meet(write.operand, node.output());
+    });
   };
 }
 

@@ -18,8 +18,8 @@ bool looksAtLayout(const torch::jit::Node& node);
 // one or the other can tell.
 bool viewsOrCopies(const torch::jit::Node& node);
 
-// Which of those a write shows, as far as the written memory can be followed from where it was made: through views,
-// branches and lists, not through loops.
+// Which of those a later write shows, as far as the written memory can be followed from where it was made: through
+// views, branches and lists, not through loops.
 std::function<bool(const torch::jit::Node&)> writesThatShow(torch::jit::Graph& graph);
 
 // Of the block and its inner blocks: the nodes between what looks at the layout of its operand and what is laid out

@@ -137,7 +137,7 @@ class TensorFunctionalizer {
         aliases_(aliasesOf(graph_)),
         secrets_(secretAliasesOf(*graph_)),
         roots_(*graph_),
-        deciders_of_layout_(decidersOfLayout(graph_->block(), [](const Node&) { return false; })) {
+        deciders_of_layout_(decidersOfLayout(graph_->block(), writesThatShow(*graph_))) {
     collectValues(graph_->block(), &values_);
     std::erase_if(values_, [](const Value* value) { return !isMutable(*value->type()); });
   }

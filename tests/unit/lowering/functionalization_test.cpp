@@ -336,6 +336,27 @@ graph(%x : Tensor):
              head + "  %written : Tensor = aten::relu(%fresh)\n" + question);
 }
 
+// Nor is a functional result copied where what it takes the place of is.
+TEST(FunctionalizeTensors, WriteBetweenGapsThatALaterWriteShowsStays) {
+  const std::string head = R"(
+graph(%x : Tensor):
+  %none : NoneType = prim::Constant()
+  %zero : int = prim::Constant[value=0]()
+  %one : int = prim::Constant[value=1]()
+  %two : int = prim::Constant[value=2]()
+  %last : int = prim::Constant[value=-1]()
+  %fresh : Tensor = aten::sigmoid(%x)
+  %columns : Tensor = aten::slice(%fresh, %one, %none, %none, %two)
+)";
+  const std::string line = "  %line : Tensor = aten::flatten(%written, %zero, %last)\n";
+  const std::string read = line + "  %out : Tensor = aten::add(%line, %one, %one)\n  return (%out, %written)";
+  const std::string write = line + "  %out : Tensor = aten::add_(%line, %one, %one)\n  return (%out, %written)";
+  const std::string in_place = "  %written : Tensor = aten::relu_(%columns)\n";
+  expectUnchanged("functionalize-tensors", head + in_place + write);
+  expectPass("functionalize-tensors", head + in_place + read,
+             head + "  %written : Tensor = aten::relu(%columns)\n" + read);
+}
+
 TEST(FunctionalizeTensors, FillBecomesAFullTensor) {
   expectPass("functionalize-tensors", R"(
 graph(%x : Tensor):
