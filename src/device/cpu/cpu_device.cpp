@@ -44,7 +44,7 @@ class CpuDevice : public Device {
 
  private:
   // Not from malloc: it keeps large pieces once it has seen some come and go, and cuts them for others.
-  static bool isMapped(size_t bytes) {
+  static bool isMapped([[maybe_unused]] size_t bytes) {
 #if defined(__SANITIZE_ADDRESS__)
     return false;  // it would not see a read beyond the end
 #else
