@@ -262,3 +262,14 @@ def test_settings_without_effect_are_accepted_and_explained(capfd):
     told = capfd.readouterr().err
     assert "truncate_long_and_double is accepted and has no effect" in told
     assert "workspace_size is accepted and has no effect" in told
+
+
+@pytest.mark.parametrize("layer, shape", [(torch.nn.Conv2d(64, 32, 1), [1, 64, 8, 8]), (torch.nn.Linear(64, 32), [8, 64])], ids=["1x1", "linear"])
+def test_a_large_bias_swallows_no_small_product(layer, shape):
+    """Each of the 64 products is half a unit in the last place of the bias: none would show if they were added to it one by one."""
+    with torch.no_grad():
+        layer.weight.fill_(0.25)
+        layer.bias.fill_(2**20)
+        x = torch.full(shape, 0.25)
+        compiled = torchtrt.compile(torch.jit.trace(layer.eval(), x), inputs=[torchtrt.Input(shape)])
+        assert torch.equal(compiled(x), torch.full_like(layer(x), 2**20 + 4))

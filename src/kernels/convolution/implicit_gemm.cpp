@@ -70,6 +70,10 @@ class ImplicitGemm final : public Prepared {
     }
   }
 
+  size_t heldBytes() const override {
+    return pixels_.size() * sizeof(int64_t);
+  }
+
   void run(const RunArgs& args) const override {
     if (flat_) {
       runFlat(args);

@@ -102,7 +102,7 @@ HWY_INLINE void loadBias(const float* bias, const PackedB::Panel* panels, V* lin
   for (int i = 0; i < kVectors * kPanels; ++i) {
     const PackedB::Panel& panel = panels[i / kVectors];
     const int64_t within = i % kVectors * lanes;
-    line[i] = bias == nullptr ? hn::Zero(D()) : loadPart<kWhole>(bias + panel.column + within, panel.valid - within);
+    line[i] = loadPart<kWhole>(bias + panel.column + within, panel.valid - within);
   }
 }
 
@@ -125,6 +125,17 @@ HWY_INLINE void finish(const Rows& rows, const Terms& terms, int row, const Pack
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
     out[r] = rows.out(row + r);
+  }
+  if (terms.bias != nullptr) {
+    V line[kWide];
+    loadBias<kVectors, kPanels, kWhole>(terms.bias, panels, line);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+      for (int i = 0; i < kWide; ++i) {
+        sum[r][i] = hn::Add(sum[r][i], line[i]);
+      }
+    }
   }
   if (terms.has_residual) {
 #pragma GCC unroll 16
@@ -182,23 +193,11 @@ HWY_INLINE void micro(const Rows& rows, const Terms& terms, int row, const Packe
   // Only the last panel can be cut.
   const bool whole = panels[kPanels - 1].valid == kVectors * lanes;
   V line[kWide];
-  if (HWY_LIKELY(whole)) {
-    loadBias<kVectors, kPanels, true>(terms.bias, panels, line);
-  } else {
-    loadBias<kVectors, kPanels, false>(terms.bias, panels, line);
-  }
   // Few sums cannot hide the latency of multiply-add: then consecutive steps of the depth go to sums of their own.
   constexpr int kSplit = std::max(1, kChains / (kRows * kWide));
   V sums[kSplit][kRows][kWide];
 #pragma GCC unroll 16
-  for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 16
-    for (int i = 0; i < kWide; ++i) {
-      sums[0][r][i] = line[i];
-    }
-  }
-#pragma GCC unroll 16
-  for (int s = 1; s < kSplit; ++s) {
+  for (int s = 0; s < kSplit; ++s) {
     clear(sums[s]);
   }
   const float* b[kPanels];
