@@ -158,6 +158,7 @@ void completeAttributes(LayerType type, const std::vector<Tensor*>& inputs, Attr
   }
   switch (type) {
     case LayerType::kCONVOLUTION:
+    case LayerType::kQUANTIZED_CONVOLUTION:
     case LayerType::kDECONVOLUTION:
     case LayerType::kPOOLING:
       completeWindow(type, inputs, attributes);

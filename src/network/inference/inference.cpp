@@ -24,6 +24,14 @@ TensorTypes dispatch(const LayerContext& context) {
       return inferElementwise(context);
     case LayerType::kMATRIX_MULTIPLY:
       return inferMatrixMultiply(context);
+    case LayerType::kQUANTIZE:
+      return inferQuantize(context);
+    case LayerType::kDEQUANTIZE:
+      return inferDequantize(context);
+    case LayerType::kQUANTIZED_CONVOLUTION:
+      return inferQuantizedConvolution(context);
+    case LayerType::kQUANTIZED_MATRIX_MULTIPLY:
+      return inferQuantizedMatrixMultiply(context);
     case LayerType::kREDUCE:
       return inferReduce(context);
     case LayerType::kSHUFFLE:

@@ -92,6 +92,14 @@ Rules listOf(LayerType type) {
       return elementwiseRules();
     case LayerType::kMATRIX_MULTIPLY:
       return matrixMultiplyRules();
+    case LayerType::kQUANTIZE:
+      return quantizeRules();
+    case LayerType::kDEQUANTIZE:
+      return dequantizeRules();
+    case LayerType::kQUANTIZED_CONVOLUTION:
+      return quantizedConvolutionRules();
+    case LayerType::kQUANTIZED_MATRIX_MULTIPLY:
+      return quantizedMatrixMultiplyRules();
     case LayerType::kSOFTMAX:
       return softMaxRules();
     case LayerType::kREDUCE:

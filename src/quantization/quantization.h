@@ -1,0 +1,100 @@
+// Post-training quantization, Network to Network: what the tensors of an optimized network reach on sample data gives
+// ranges, and with ranges its products become products of integers. Nothing here knows of TorchScript.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "torchtrt/engine.h"
+#include "torchtrt/export.h"
+#include "torchtrt/network.h"
+
+namespace torchtrt::quantization {
+
+// How a range is taken from what a tensor was seen to hold.
+enum class Method : uint8_t {
+  kEntropy,     // clipped where the histogram loses the least information (Kullback-Leibler divergence)
+  kMinMax,      // all of it
+  kPercentile,  // all but the outermost
+};
+
+// What the steps of an activation are to hold; always around zero, which has a step of its own.
+struct Range {
+  double low = 0;
+  double high = 0;
+};
+using Ranges = std::map<std::string, Range>;  // by the name of a tensor of the optimized network
+
+struct Options {
+  Method method = Method::kEntropy;
+  double percentile = 99.99;  // kPercentile: how much of the values lies within, in percent
+  bool symmetric = false;     // activations: as far below zero as above
+  // The largest relative error of an output, |quantized - float| / |float| in 2-norms over all batches, that is taken;
+  // the layers that cost the most are left in float until it is met. 0: all are quantized, and none is measured.
+  double accuracy_target = 0;
+  std::function<void(size_t done, size_t all)> progress;  // of measuring layers, may be empty
+};
+
+// One layer that might have been quantized.
+struct LayerChoice {
+  std::string layer;   // its name
+  std::string kind;    // of the layer table
+  Location location;
+  bool is_quantized = false;
+  std::string reason;  // why it is not
+  double error = -1;   // relative, of the outputs, with this layer alone quantized; negative where it was not measured
+};
+
+struct Quantized {
+  std::unique_ptr<network::Network> network;
+  std::vector<LayerChoice> layers;  // in order of the network
+  double error = -1;                // relative, of the outputs; negative where it was not measured
+};
+
+// A network under calibration. Batches are run once for their ranges and again where layers are measured, so they are
+// kept if accuracy_target asks for that.
+class TORCHTRT_API Calibration {
+ public:
+  // `network`: optimized here, on a copy. Throws CompileError (kBuildFailed) where it cannot be built.
+  Calibration(const network::Network& network, Options options);
+  ~Calibration();
+  Calibration(const Calibration&) = delete;
+  Calibration& operator=(const Calibration&) = delete;
+
+  // Throws EngineError. Tensors are as an engine of the network takes them.
+  void add(std::span<const engine::TensorView> inputs);
+  size_t batches() const;
+  Ranges ranges() const;
+
+  // The optimized network with integer products wherever the ranges and the layers allow; ranges: those from add(), or
+  // read from a cache. Throws CompileError (kInvalidOption) where an accuracy target is set and there is no batch.
+  Quantized quantize(const Ranges& ranges) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// A cache file: what ranges were computed for, and the ranges, one a line, so that they can be read and edited.
+//
+//   torchtrt calibration 1
+//   method entropy
+//   network <hash of the optimized network, without its weights>
+//   range <low> <high> <tensor name>
+struct Cache {
+  Method method = Method::kEntropy;
+  std::map<std::string, Ranges> networks;  // by hash of the network's text
+};
+TORCHTRT_API std::string print(const Cache& cache);
+TORCHTRT_API Cache parseCache(std::string_view text);  // throws CompileError (kInvalidOption) with the line
+// What a cache knows this network's ranges by.
+TORCHTRT_API std::string cacheKey(const network::Network& network);
+
+}  // namespace torchtrt::quantization
