@@ -1,4 +1,5 @@
 #include "conversion/ivalues.h"
+#include "lowering/pass.h"
 #include "torchtrt/conversion.h"
 
 namespace torchtrt::conversion {
@@ -30,7 +31,7 @@ network::Tensor* ConversionCtx::tensorOf(const Value* value) {
   if (evaluated == evaluated_value_map.end()) {
     return nullptr;
   }
-  const bool is_tensor = value->type()->isSubtypeOf(*c10::TensorType::get());
+  const bool is_tensor = lowering::isTensor(*value);
   if (evaluated->second.isTensor()) {
     return constant(evaluated->second.toTensor());
   }

@@ -13,14 +13,11 @@ namespace torchtrt::conversion {
 namespace {
 
 using lowering::holdsTensors;
+using lowering::isTensor;
 using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 namespace prim = torch::jit::prim;
-
-bool isTensor(const Value& value) {
-  return value.type()->isSubtypeOf(*c10::TensorType::get());
-}
 
 // Questions that shapes and dtypes answer, or that have one answer in every engine, whatever the values are.
 bool asksForType(const Node& node) {

@@ -86,7 +86,7 @@ class LoopsAsBranches {
     }
     Block& body = *loop.blocks().at(0);
     Node& node = *value.node();
-    if (!isInside(node, body)) {
+    if (!isInside(node, loop)) {
       outside.insert(&value);
     } else if (&node == body.param_node()) {
       outside.insert(loop.input(value.offset() + 1));
@@ -111,23 +111,12 @@ class LoopsAsBranches {
     const auto* schema = node.kind().is_aten() ? node.maybeSchema() : nullptr;
     const bool is_new = schema != nullptr && offset < schema->returns().size() &&
                         schema->returns()[offset].alias_info() == nullptr &&
-                        node.output(offset)->type()->isSubtypeOf(*c10::TensorType::get());
+                        isTensor(*node.output(offset));
     if (!is_new) {
       for (Value* input : node.inputs()) {
         collectOutside(*input, loop, outside, seen);
       }
     }
-  }
-
-  static bool isInside(const Node& node, const Block& body) {
-    for (const Block* block = node.owningBlock(); block != nullptr;) {
-      if (block == &body) {
-        return true;
-      }
-      const Node* owner = block->owningNode();
-      block = owner != nullptr ? owner->owningBlock() : nullptr;
-    }
-    return false;
   }
 
   void replaceInput(Node& user, size_t offset, Value& other) {
@@ -197,7 +186,7 @@ std::vector<const Value*> secretNamesOf(const Value* value, const torch::jit::Al
 bool isWritten(const Value* value, const torch::jit::AliasDb& aliases, const SecretAliases& secrets) {
   const std::function<bool(const Value*)> has_writers = [&](const Value* name) {
     const auto inputs = name->node()->inputs();
-    if (aliases.hasWriters(name) || name->type()->isSubtypeOf(*c10::TensorType::get())) {
+    if (aliases.hasWriters(name) || isTensor(*name)) {
       return aliases.hasWriters(name);
     }
     // Of a collection the analysis tells who writes to itself.

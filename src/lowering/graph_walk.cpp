@@ -17,6 +17,14 @@ void forEachNode(Block* block, const std::function<void(Node*)>& visit) {
   }
 }
 
+bool isInside(const Node& node, const Node& outer) {
+  const Node* around = node.owningBlock()->owningNode();
+  while (around != nullptr && around != &outer) {
+    around = around->owningBlock()->owningNode();
+  }
+  return around != nullptr;
+}
+
 void inlineBlock(Node* node, Block* block) {
   for (auto it = block->nodes().begin(); it != block->nodes().end();) {
     Node* inner = *it++;
@@ -46,6 +54,10 @@ bool isMutable(const c10::Type& type) {
     default:
       return false;
   }
+}
+
+bool isTensor(const torch::jit::Value& value) {
+  return value.type()->isSubtypeOf(*c10::TensorType::get());
 }
 
 bool holdsTensors(const c10::TypePtr& type) {

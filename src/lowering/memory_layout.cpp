@@ -52,22 +52,13 @@ bool cannotTellRowsApart(const Node& node) {
   return viewsOrCopies(node) || (isOneOf(node, {"aten::is_contiguous"}) && node.inputs().size() == 1);
 }
 
-bool isInside(const Node* node, const Node* outer) {
-  for (; node != nullptr; node = node->owningBlock()->owningNode()) {
-    if (node == outer) {
-      return true;
-    }
-  }
-  return false;
-}
-
 // Behind it in the program, or in the next trip of a loop.
 bool mayFollow(const Node* write, const Node* node) {
   if (write->isAfter(node)) {
     return true;
   }
   for (const Node* outer = node; outer != nullptr; outer = outer->owningBlock()->owningNode()) {
-    if (outer->kind() == prim::Loop && isInside(write, outer)) {
+    if (outer->kind() == prim::Loop && isInside(*write, *outer)) {
       return true;
     }
   }
@@ -153,7 +144,7 @@ std::function<bool(const Node&)> writesThatShow(torch::jit::Graph& graph) {
     const auto* schema = node->maybeSchema();
     for (size_t i = 0; schema != nullptr && i < schema->arguments().size(); ++i) {
       if (schema->is_mutable({c10::SchemaArgType::input, i}) &&
-          node->input(i)->type()->isSubtypeOf(*c10::TensorType::get())) {
+          isTensor(*node->input(i))) {
         writes.push_back({node, node->input(i)});
       }
     }

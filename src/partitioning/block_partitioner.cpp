@@ -16,11 +16,6 @@ namespace {
 
 const char* const kNonTensor = "non-tensor-dependency";
 
-bool isInside(const Node& node, const Node& outer) {
-  return std::any_of(outer.blocks().begin(), outer.blocks().end(),
-                     [&](const Block* block) { return ancestorIn(*block, node) != nullptr; });
-}
-
 std::string count(int64_t number, const char* what) {
   return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
 }
@@ -159,7 +154,7 @@ bool BlockPartitioner::spreadOnce() {
 }
 
 bool BlockPartitioner::takesAll(const Node& node, const Node& outermost) {
-  const auto is_taken = [&](const Value* value) { return isInside(*value->node(), outermost) || engineTakes(*value); };
+  const auto is_taken = [&](const Value* value) { return lowering::isInside(*value->node(), outermost) || engineTakes(*value); };
   return std::all_of(node.inputs().begin(), node.inputs().end(), is_taken) &&
          std::all_of(node.blocks().begin(), node.blocks().end(), [&](const Block* inner) {
            return std::all_of(inner->nodes().begin(), inner->nodes().end(),

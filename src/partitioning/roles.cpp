@@ -68,11 +68,6 @@ bool takesApart(const Node& node) {
          node.input(1)->node()->kind() == prim::Constant;
 }
 
-bool isInside(const Value& value, const Node& node) {
-  return std::any_of(node.blocks().begin(), node.blocks().end(),
-                     [&](const Block* block) { return ancestorIn(*block, *value.node()) != nullptr; });
-}
-
 template <typename Predicate>
 bool allTensorInputs(const Node& node, const Predicate& predicate) {
   return std::all_of(node.inputs().begin(), node.inputs().end(),
@@ -113,10 +108,6 @@ void addOperands(const Block& block, std::vector<Value*>& operands) {
 }
 
 }  // namespace
-
-bool isTensor(const Value& value) {
-  return value.type()->isSubtypeOf(*c10::TensorType::get());
-}
 
 const Node* ancestorIn(const Block& block, const Node& node) {
   const Node* at = &node;
@@ -274,7 +265,7 @@ const std::vector<Value*>& Roles::needsOf(const Node& node) const {
   for (const Block* block : node.blocks()) {
     const auto add_outer = [&](const std::vector<Value*>& inner_needs) {
       for (Value* value : inner_needs) {
-        if (!isInside(*value, node)) {
+        if (!lowering::isInside(*value->node(), node)) {
           addOnce(value, needs);
         }
       }

@@ -61,7 +61,7 @@ class TORCHTRT_API Roles {
 };
 
 using lowering::holdsTensors;
-bool isTensor(const torch::jit::Value& value);
+using lowering::isTensor;
 // The node of the block that is, or contains, this one; null where the block is elsewhere.
 const torch::jit::Node* ancestorIn(const torch::jit::Block& block, const torch::jit::Node& node);
 

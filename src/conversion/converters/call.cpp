@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "conversion/ivalues.h"
+#include "lowering/pass.h"
 
 namespace torchtrt::conversion::converters {
 
@@ -40,7 +41,7 @@ Operand Call::operand(size_t i) const {
   }
   if (var.isIValue()) {
     if (const auto symbol = symbolIn(*var.IValue())) {
-      const bool is_number = !node.inputs()[i]->type()->isSubtypeOf(*c10::TensorType::get());
+      const bool is_number = !lowering::isTensor(*node.inputs()[i]);
       return {sizeTensor(net, *symbol), is_number, {}};
     }
   }

@@ -2,6 +2,7 @@
 #include <functional>
 
 #include "conversion/evaluators/evaluators.h"
+#include "lowering/pass.h"
 
 namespace torchtrt::conversion::evaluators {
 namespace {
@@ -183,7 +184,7 @@ bool compare(ConversionCtx& ctx, const Node& node) {
 // min and max of a list of whole numbers, or of two.
 template <Dim2 compute>
 bool extreme(ConversionCtx& ctx, const Node& node) {
-  if (node.output()->type()->isSubtypeOf(*c10::TensorType::get())) {
+  if (lowering::isTensor(*node.output())) {
     return false;
   }
   return arithmetic<compute>(ctx, node);

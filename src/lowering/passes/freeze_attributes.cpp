@@ -233,7 +233,7 @@ class AttributeFreezer {
     if (!constant) {
       return nullptr;
     }
-    if ((*constant)->type()->isSubtypeOf(*c10::TensorType::get())) {
+    if (isTensor(**constant)) {
       (*constant)->setType(c10::TensorType::get());
       (*constant)->setDebugName("self." + (path.empty() ? "" : path + ".") + attribute.second);
     }

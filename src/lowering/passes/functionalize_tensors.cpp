@@ -33,13 +33,13 @@ bool isInPlace(const Node& node) {
   return schema && node.kind().is_aten() && node.outputs().size() == 1 && !schema->arguments().empty() &&
          schema->name().back() == '_' && !schema->name().ends_with("__") &&
          schema->is_mutable({c10::SchemaArgType::input, 0}) &&
-         node.input(0)->type()->isSubtypeOf(*c10::TensorType::get());
+         isTensor(*node.input(0));
 }
 
 // Not in the graph yet; null where there is no functional form with the same operands.
 Node* functionalForm(Graph& graph, Node& node) {
   const std::string kind = node.kind().toQualString();
-  const bool fills_with_tensor = kind == "aten::fill_" && node.input(1)->type()->isSubtypeOf(*c10::TensorType::get());
+  const bool fills_with_tensor = kind == "aten::fill_" && isTensor(*node.input(1));
   const auto found = fills_with_tensor ? renamed().end() : renamed().find(kind);
   const std::string name = found != renamed().end() ? found->second : kind.substr(0, kind.size() - 1);
   std::vector<Value*> inputs = node.inputs().vec();
@@ -62,7 +62,7 @@ const char* scatterOf(const Node& view) {
   static const std::map<std::string, const char*> names = {{"aten::slice", "aten::slice_scatter"},
                                                            {"aten::select", "aten::select_scatter"}};
   const auto found = names.find(view.kind().toQualString());
-  const bool of_tensor = found != names.end() && view.input(0)->type()->isSubtypeOf(*c10::TensorType::get());
+  const bool of_tensor = found != names.end() && isTensor(*view.input(0));
   return of_tensor ? found->second : nullptr;
 }
 
@@ -106,7 +106,7 @@ bool changesType(const Node& functional) {
   static const std::set<std::string> kinds = {
       "aten::eq", "aten::ne",          "aten::lt",          "aten::le",         "aten::gt",
       "aten::ge", "aten::logical_not", "aten::logical_and", "aten::logical_or", "aten::logical_xor"};
-  const auto is_tensor = [](const Value* value) { return value->type()->isSubtypeOf(*c10::TensorType::get()); };
+  const auto is_tensor = [](const Value* value) { return isTensor(*value); };
   return kinds.count(functional.kind().toQualString()) != 0 ||
          std::count_if(functional.inputs().begin(), functional.inputs().end(), is_tensor) > 1;
 }

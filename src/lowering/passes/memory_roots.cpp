@@ -14,10 +14,6 @@ using torch::jit::Node;
 using torch::jit::Value;
 namespace prim = torch::jit::prim;
 
-bool isTensor(const Value* value) {
-  return value->type()->isSubtypeOf(*c10::TensorType::get());
-}
-
 // Results hold what the operands hold, or parts of it, and nothing else.
 bool passesOn(const Node& node) {
   static const std::set<c10::Symbol> kinds = {prim::ListConstruct, prim::ListUnpack, prim::TupleConstruct,
@@ -40,7 +36,7 @@ bool isKnown(const Node& node) {
     return false;
   }
   for (size_t i = 0; i < schema->arguments().size(); ++i) {
-    if (schema->is_mutable({c10::SchemaArgType::input, i}) && !isTensor(node.input(i))) {
+    if (schema->is_mutable({c10::SchemaArgType::input, i}) && !isTensor(*node.input(i))) {
       return false;
     }
   }
@@ -58,7 +54,7 @@ MemoryRoots::MemoryRoots(torch::jit::Graph& graph) {
   forEachNode(graph.block(), [this](Node* node) {
     const auto inputs = node->inputs();
     lists_change_ |= mayChangeLists(*node) && std::any_of(inputs.begin(), inputs.end(), [](const Value* input) {
-                       return isMutable(*input->type()) && !isTensor(input);
+                       return isMutable(*input->type()) && !isTensor(*input);
                      });
   });
   visit(graph.block());
@@ -107,7 +103,7 @@ void MemoryRoots::visit(Node* node) {
 }
 
 void MemoryRoots::note(const Value* value, Roots roots) {
-  if (lists_change_ && !isTensor(value)) {
+  if (lists_change_ && !isTensor(*value)) {
     roots.insert(nullptr);
   }
   roots_[value] = std::move(roots);
@@ -130,7 +126,7 @@ MemoryRoots::Roots MemoryRoots::sharedWith(const Node& node, size_t output) cons
   const bool is_view = schema.returns()[output].alias_info() != nullptr;
   std::vector<const Value*> sources;
   for (size_t i = 0; i < schema.arguments().size(); ++i) {
-    const bool from_list = !isTensor(node.input(i)) && (is_view || !isTensor(node.output(output)));
+    const bool from_list = !isTensor(*node.input(i)) && (is_view || !isTensor(*node.output(output)));
     if (from_list || (is_view && schema.arguments()[i].alias_info())) {
       sources.push_back(node.input(i));
     }

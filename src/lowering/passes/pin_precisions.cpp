@@ -25,10 +25,6 @@ bool isReduced(at::ScalarType type) {
   return type == at::kHalf || type == at::kBFloat16;
 }
 
-bool isTensor(const Value& value) {
-  return value.type()->kind() == c10::TypeKind::TensorType;
-}
-
 // Lists and tuples, which cannot be cast; their elements are.
 bool isContainer(const Value& value) {
   const c10::TypeKind kind = value.type()->kind();
