@@ -169,7 +169,8 @@ void checkShapes(const Plan& plan, std::span<const int64_t> registers, ErrorCode
   }
   for (const Step& step : plan.steps) {
     const StepChecker checker(plan, step, registers, code);
-    if (!checkWindowed(checker) && !checkPointwise(checker) && !checkReducing(checker) && !checkMoving(checker)) {
+    if (!checkWindowed(checker) && !checkPointwise(checker) && !checkReducing(checker) && !checkMoving(checker) &&
+        !checkQuantized(checker)) {
       TORCHTRT_CHECK(step.family == "plugin_v2", "family " << step.family << " has no rules");
     }
   }

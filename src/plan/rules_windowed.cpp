@@ -45,10 +45,9 @@ void requireSameType(const StepChecker& step) {
   }
 }
 
-// What convolution and deconvolution share: operands present, ranks, geometry, groups that divide.
+// What convolutions and deconvolution share: operands present, ranks, geometry, groups that divide.
 int64_t requireKernel(const StepChecker& step) {
   step.requirePresent(2);
-  requireSameType(step);
   const auto& input = step.in(0);
   const auto& kernel = step.in(1);
   step.require(input.rank() >= 3 && kernel.rank() == input.rank(), "input and kernel differ in rank");
@@ -64,22 +63,16 @@ int64_t requireKernel(const StepChecker& step) {
 }
 
 void checkConvolution(const StepChecker& step) {
-  const int64_t groups = requireKernel(step);
-  const auto& input = step.in(0);
-  const auto& kernel = step.in(1);
-  step.require(kernel.dims[1] == input.dims[1] / groups, "the kernel's channels are not the input's");
-  Shape out = {input.dims[0], kernel.dims[0]};
-  for (size_t axis = 2; axis < input.rank(); ++axis) {
-    out.push_back(positions(step, input.dims[axis], windowAt(step, axis - 2, kernel.dims[axis]), false));
-  }
-  step.require(!step.in(2).present || step.in(2).dims == Shape{kernel.dims[0]},
-               "the bias has not one entry per channel");
+  const Shape out = convolvedShape(step);
+  requireSameType(step);
+  step.require(!step.in(2).present || step.in(2).dims == Shape{out[1]}, "the bias has not one entry per channel");
   step.require(!step.in(3).present || step.in(3).dims == out, "the residual has not the output's dimensions");
-  step.requireOutput(0, out, input.dtype);
+  step.requireOutput(0, out, step.in(0).dtype);
 }
 
 void checkDeconvolution(const StepChecker& step) {
   const int64_t groups = requireKernel(step);
+  requireSameType(step);
   const auto& input = step.in(0);
   const auto& kernel = step.in(1);
   step.require(kernel.dims[0] == input.dims[1], "the kernel's channels are not the input's");
@@ -179,6 +172,18 @@ void checkGridSample(const StepChecker& step) {
 }
 
 }  // namespace
+
+Shape convolvedShape(const StepChecker& step) {
+  const int64_t groups = requireKernel(step);
+  const auto& input = step.in(0);
+  const auto& kernel = step.in(1);
+  step.require(kernel.dims[1] == input.dims[1] / groups, "the kernel's channels are not the input's");
+  Shape out = {input.dims[0], kernel.dims[0]};
+  for (size_t axis = 2; axis < input.rank(); ++axis) {
+    out.push_back(positions(step, input.dims[axis], windowAt(step, axis - 2, kernel.dims[axis]), false));
+  }
+  return out;
+}
 
 bool checkWindowed(const StepChecker& step) {
   const std::string& family = step.step().family;

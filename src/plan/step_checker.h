@@ -72,6 +72,9 @@ bool checkWindowed(const StepChecker& step);
 bool checkPointwise(const StepChecker& step);
 bool checkReducing(const StepChecker& step);
 bool checkMoving(const StepChecker& step);
+bool checkQuantized(const StepChecker& step);
+// Of a convolution of operand 0 with operand 1, by the attributes: requires all of them, but no element types.
+Shape convolvedShape(const StepChecker& step);
 bool isActivation(std::string_view op);
 std::string dimsText(const Shape& dims);  // "[1, 3, 224, 224]"
 

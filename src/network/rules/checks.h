@@ -25,7 +25,8 @@ std::string floatingInput(const LayerContext& context);    // operand 0
 std::string numericInput(const LayerContext& context);     // operand 0
 std::string oneDType(const LayerContext& context);         // all operands that are there
 std::string axisInRange(const LayerContext& context);      // attribute "axis" against operand 0
-std::string fusedActivation(const LayerContext& context);  // attribute "activation"
+std::string knownActivation(const LayerContext& context);  // attribute "activation"
+std::string fusedActivation(const LayerContext& context);  // the same, and that it takes the output's dtype
 std::string sameDims(const LayerContext& context, int operand, const Dims& expected);  // true for an absent operand
 
 }  // namespace torchtrt::network

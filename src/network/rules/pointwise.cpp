@@ -149,13 +149,17 @@ bool isActivation(const std::string& op) {
   return takesIntegers(op) || isOneOf(op, kFloatingActivations);
 }
 
+std::string knownActivation(const LayerContext& context) {
+  const std::string& activation = context.attributes().getString("activation");
+  return activation.empty() || isActivation(activation)
+             ? ""
+             : expectedGot("the name of an activation or nothing", "activation \"" + activation + "\"");
+}
+
 std::string fusedActivation(const LayerContext& context) {
   const std::string& activation = context.attributes().getString("activation");
-  if (activation.empty()) {
-    return "";
-  }
-  if (!isActivation(activation)) {
-    return expectedGot("the name of an activation or nothing", "activation \"" + activation + "\"");
+  if (const std::string problem = knownActivation(context); activation.empty() || !problem.empty()) {
+    return problem;
   }
   const DType dtype = inferTypes(context)[0].dtype;
   return isFloating(dtype) || (isNumeric(dtype) && takesIntegers(activation))

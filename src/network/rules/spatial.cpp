@@ -5,18 +5,10 @@
 #include "network/inference/spatial.h"
 #include "network/rules/checks.h"
 #include "network/rules/rules.h"
+#include "network/rules/spatial.h"
 
 namespace torchtrt::network {
 namespace {
-
-std::string checkConvolutionRank(const LayerContext& context) {
-  const int rank = context.rank(0);
-  if (rank < 3 || rank > 5) {
-    return expectedGot("an input of rank 3 to 5", operandText(context, 0));
-  }
-  return context.rank(1) == rank ? ""
-                                 : expectedGot("a kernel of rank " + std::to_string(rank), operandText(context, 1));
-}
 
 std::string checkList(const LayerContext& context, const char* name, size_t count, int64_t smallest) {
   const std::vector<int64_t>& values = context.ints(name);
@@ -35,35 +27,6 @@ std::string checkWindowLists(const LayerContext& context, size_t count) {
     }
   }
   return "";
-}
-
-std::string checkConvolutionWindow(const LayerContext& context) {
-  const auto spatial = static_cast<size_t>(context.rank(0) - 2);
-  const std::string problem = checkWindowLists(context, spatial);
-  return problem.empty() && context.attributes().has("output_padding")
-             ? checkList(context, "output_padding", spatial, 0)
-             : problem;
-}
-
-std::string checkGroups(const LayerContext& context) {
-  const int64_t groups = context.attributes().getInt("groups");
-  if (groups < 1) {
-    return expectedGot("at least one group", std::to_string(groups));
-  }
-  // The kernel's first dim is split over the groups: output channels of a convolution, input channels of a
-  // deconvolution.
-  const Dim left = Dim::mod(context.dims(1)[0], groups);
-  return left.isConstant() && left.constant() != 0
-             ? expectedGot("a multiple of " + std::to_string(groups) + " groups in the kernel's first dim",
-                           operandText(context, 1))
-             : "";
-}
-
-std::string checkConvolutionChannels(const LayerContext& context) {
-  const Dim channels = context.dims(1)[1] * Dim(context.attributes().getInt("groups"));
-  return context.unify(context.dims(0)[1], channels)
-             ? ""
-             : expectedGot(channels.toString() + " input channels", operandText(context, 0));
 }
 
 std::string checkDeconvolutionChannels(const LayerContext& context) {
@@ -97,10 +60,6 @@ std::string checkOutputSize(const LayerContext& context, const Dims& output, int
     }
   }
   return "";
-}
-
-std::string checkConvolutionOutput(const LayerContext& context) {
-  return checkOutputSize(context, inferConvolution(context)[0].dims, context.rank(0) - 2, 1);
 }
 
 std::string checkDeconvolutionOutput(const LayerContext& context) {
@@ -260,6 +219,48 @@ std::string checkGridMode(const LayerContext& context) {
 }
 
 }  // namespace
+
+std::string checkConvolutionRank(const LayerContext& context) {
+  const int rank = context.rank(0);
+  if (rank < 3 || rank > 5) {
+    return expectedGot("an input of rank 3 to 5", operandText(context, 0));
+  }
+  return context.rank(1) == rank ? ""
+                                 : expectedGot("a kernel of rank " + std::to_string(rank), operandText(context, 1));
+}
+
+std::string checkConvolutionWindow(const LayerContext& context) {
+  const auto spatial = static_cast<size_t>(context.rank(0) - 2);
+  const std::string problem = checkWindowLists(context, spatial);
+  return problem.empty() && context.attributes().has("output_padding")
+             ? checkList(context, "output_padding", spatial, 0)
+             : problem;
+}
+
+std::string checkGroups(const LayerContext& context) {
+  const int64_t groups = context.attributes().getInt("groups");
+  if (groups < 1) {
+    return expectedGot("at least one group", std::to_string(groups));
+  }
+  // The kernel's first dim is split over the groups: output channels of a convolution, input channels of a
+  // deconvolution.
+  const Dim left = Dim::mod(context.dims(1)[0], groups);
+  return left.isConstant() && left.constant() != 0
+             ? expectedGot("a multiple of " + std::to_string(groups) + " groups in the kernel's first dim",
+                           operandText(context, 1))
+             : "";
+}
+
+std::string checkConvolutionChannels(const LayerContext& context) {
+  const Dim channels = context.dims(1)[1] * Dim(context.attributes().getInt("groups"));
+  return context.unify(context.dims(0)[1], channels)
+             ? ""
+             : expectedGot(channels.toString() + " input channels", operandText(context, 0));
+}
+
+std::string checkConvolutionOutput(const LayerContext& context) {
+  return checkOutputSize(context, inferConvolution(context)[0].dims, context.rank(0) - 2, 1);
+}
 
 Rules gridSampleRules() {
   return {

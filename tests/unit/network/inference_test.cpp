@@ -46,6 +46,15 @@ constexpr const char* kOperands = R"(
   input %volume_grid : float32[1, 5, 6, 7, 3]
   input %places : int64[k]
   input %rows : float32[k, 12]
+  input %step_kernel : int8[6, 3, 3, 5]
+  input %step_kernel1 : int8[4, 1, 3]
+  input %steps : int8[n, k, 12]
+  input %step_matrix : int8[12, 6]
+  input %six_steps : uint8[n, k, 6]
+  input %long_steps : uint8[n, 65793]
+  input %long_matrix : int8[65793, 6]
+  input %four : float32[4]
+  input %step_signal : int8[2, 4, h]
 )";
 
 std::string textOf(const std::string& layer) {
@@ -84,6 +93,23 @@ INSTANTIATE_TEST_SUITE_P(
         "2*h, 64]",
         "%y = deconvolution(%image, %deconv) {stride=[3, 2], output_padding=[2, 1]} : float32[n, 5, 3*h+3, 67]",
         "%y = deconvolution(%small, %deconv) {dilation=[2, 1], groups=3} : float32[2, 15, 14, 12]"));
+
+INSTANTIATE_TEST_SUITE_P(
+    Quantized, Inference,
+    testing::Values(
+        "%y = quantize(%image) {to=uint8, scale=0.5, zero_point=128, low=0, high=255} : uint8[n, 3, h, 32]",
+        "%y = quantize(%empty) {to=int8, scale=1.2e-38, low=-128, high=-128} : int8[0, 4]",
+        "%y = dequantize(%bytes) {scale=3e38} : float32[2, 3, 8, 9]",
+        "%y = dequantize(%steps) {scale=1, zero_point=-128} : float32[n, k, 12]",
+        "%y = quantized_convolution(%bytes, %step_kernel, %six) {to=float32, zero_point=255} : float32[2, 6, 6, 5]",
+        "%y = quantized_convolution(%bytes, %step_kernel, %six, %six) {to=int8, low=-127, high=127, "
+        "activation=\"silu\", stride=[2, 2], pre_padding=[1, 2], post_padding=[1, 2]} : int8[2, 6, 4, 5]",
+        "%y = quantized_convolution(%step_signal, %step_kernel1, %four, null, %step_signal) {to=uint8, groups=4, "
+        "pre_padding=[1], post_padding=[1], zero_point=-128, residual_zero_point=-128} : uint8[2, 4, h]",
+        "%y = quantized_matrix_multiply(%steps, %step_matrix, %six) {to=float32} : float32[n, k, 6]",
+        "%y = quantized_matrix_multiply(%steps, %step_matrix, %six, %six, %six_steps) {to=uint8, output_scale=0.1, "
+        "output_zero_point=255, low=3, high=255, residual_scale=7, residual_zero_point=255} : uint8[n, k, 6]",
+        "%y = quantized_matrix_multiply(%long_steps, %long_matrix, %six) {to=int8, low=0, high=0} : int8[n, 6]"));
 
 INSTANTIATE_TEST_SUITE_P(
     Pooling, Inference,

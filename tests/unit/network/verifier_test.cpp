@@ -77,6 +77,14 @@ constexpr const char* kOperands = R"(
   input %kernel : float32[6, 3, 3, 5]
   input %batched : float32[7, 32, 12]
   input %kernel5 : float32[3, 2, 4, 4]
+  input %steps : uint8[n, 12]
+  input %step_kernel : int8[6, 3, 3, 5]
+  input %large_kernel : int8[6, 3, 150, 150]
+  input %step_matrix : int8[12, 6]
+  input %long : int8[n, 65794]
+  input %long_matrix : int8[65794, 6]
+  input %six : float32[6]
+  input %out_steps : uint8[n, 6]
 )";
 
 struct BrokenRule {
@@ -226,6 +234,57 @@ const std::vector<BrokenRule>& brokenRules() {
       {"dims", "%y, %l = recurrent(%gates, %recurrence, null, %state) {op=\"rnn_relu\"}"},
       {"dims", "%y, %l = recurrent(%gates, %recurrence, %row, %matrix) {op=\"gru\"}"},
       {"cell", "%y, %l = recurrent(%gates, %recurrence, null, %state, %state) {op=\"gru\"}"},
+      // quantize, dequantize
+      {"dtype", "%y = quantize(%double) {to=int8, scale=1, low=0, high=1}"},
+      {"to", "%y = quantize(%row) {to=int16, scale=1, low=0, high=1}"},
+      {"scale", "%y = quantize(%row) {to=int8, scale=0, low=0, high=1}"},
+      {"scale", "%y = quantize(%row) {to=int8, scale=-1, low=0, high=1}"},
+      {"scale", "%y = quantize(%row) {to=int8, scale=nan, low=0, high=1}"},
+      {"scale", "%y = quantize(%row) {to=int8, scale=inf, low=0, high=1}"},
+      {"scale", "%y = quantize(%row) {to=int8, scale=1e-40, low=0, high=1}"},
+      {"scale", "%y = quantize(%row) {to=int8, scale=1e39, low=0, high=1}"},
+      {"zero-point", "%y = quantize(%row) {to=int8, scale=1, zero_point=128, low=0, high=1}"},
+      {"limits", "%y = quantize(%row) {to=uint8, scale=1, low=-1, high=1}"},
+      {"limits", "%y = quantize(%row) {to=uint8, scale=1, low=0, high=256}"},
+      {"limits", "%y = quantize(%row) {to=int8, scale=1, low=1, high=0}"},
+      {"dtype", "%y = dequantize(%row) {scale=1}"},
+      {"scale", "%y = dequantize(%steps) {scale=0}"},
+      {"zero-point", "%y = dequantize(%steps) {scale=1, zero_point=-1}"},
+      // quantized_convolution
+      {"rank", "%y = quantized_convolution(%steps, %step_matrix, %six) {to=float32}"},
+      {"dtype", "%y = quantized_convolution(%image, %step_kernel, %six) {to=float32}"},
+      {"dtype", "%y = quantized_convolution(%bytes, %bytes, %six) {to=float32}"},
+      {"dtype", "%y = quantized_convolution(%bytes, %step_kernel, %integers) {to=float32}"},
+      {"dtype", "%y = quantized_convolution(%bytes, %step_kernel, %six, %integers) {to=float32}"},
+      {"dtype", "%y = quantized_convolution(%bytes, %step_kernel, %six, null, %wide) {to=float32}"},
+      {"window", "%y = quantized_convolution(%bytes, %step_kernel, %six) {to=float32, stride=[0, 1]}"},
+      {"groups", "%y = quantized_convolution(%bytes, %step_kernel, %six) {to=float32, groups=4}"},
+      {"channels", "%y = quantized_convolution(%bytes, %step_kernel, %six) {to=float32, groups=3}"},
+      {"vectors", "%y = quantized_convolution(%bytes, %step_kernel, %row) {to=float32}"},
+      {"vectors", "%y = quantized_convolution(%bytes, %step_kernel, %six, %row) {to=float32}"},
+      {"sums", "%y = quantized_convolution(%bytes, %large_kernel, %six) {to=float32}"},
+      {"output", "%y = quantized_convolution(%bytes, %step_kernel, %six) {to=float32, dilation=[1, 9]}"},
+      {"residual", "%y = quantized_convolution(%bytes, %step_kernel, %six, null, %image) {to=float32}"},
+      {"zero-point", "%y = quantized_convolution(%bytes, %step_kernel, %six) {to=float32, zero_point=256}"},
+      {"residual-steps", "%y = quantized_convolution(%bytes, %step_kernel, %six) {to=float32, residual_scale=0}"},
+      {"output-steps", "%y = quantized_convolution(%bytes, %step_kernel, %six) {to=bool}"},
+      {"activation", "%y = quantized_convolution(%bytes, %step_kernel, %six) {to=int8, activation=\"gelu\"}"},
+      // quantized_matrix_multiply
+      {"rank", "%y = quantized_matrix_multiply(%places, %step_matrix, %six) {to=float32}"},
+      {"rank", "%y = quantized_matrix_multiply(%steps, %step_kernel, %six) {to=float32}"},
+      {"dtype", "%y = quantized_matrix_multiply(%steps, %matrix, %six) {to=float32}"},
+      {"inner", "%y = quantized_matrix_multiply(%out_steps, %step_matrix, %six) {to=float32}"},
+      {"vectors", "%y = quantized_matrix_multiply(%steps, %step_matrix, %row) {to=float32}"},
+      {"sums", "%y = quantized_matrix_multiply(%long, %long_matrix, %six) {to=float32}"},
+      {"residual", "%y = quantized_matrix_multiply(%steps, %step_matrix, %six, null, %steps) {to=float32}"},
+      {"zero-point", "%y = quantized_matrix_multiply(%steps, %step_matrix, %six) {to=float32, zero_point=-1}"},
+      {"residual-steps",
+       "%y = quantized_matrix_multiply(%steps, %step_matrix, %six, null, %out_steps) {to=float32, "
+       "residual_zero_point=-1}"},
+      {"output-steps", "%y = quantized_matrix_multiply(%steps, %step_matrix, %six) {to=int8, output_scale=0}"},
+      {"output-steps", "%y = quantized_matrix_multiply(%steps, %step_matrix, %six) {to=int8, output_zero_point=128}"},
+      {"output-steps", "%y = quantized_matrix_multiply(%steps, %step_matrix, %six) {to=int8, low=1}"},
+      {"activation", "%y = quantized_matrix_multiply(%steps, %step_matrix, %six) {to=int8, activation=\"gelu\"}"},
       // scatter, grid_sample
       {"indices", "%y = scatter(%row, %row, %row) {axis=0}"},
       {"update-dtype", "%y = scatter(%row, %places, %places) {axis=0}"},
