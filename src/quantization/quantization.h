@@ -39,13 +39,15 @@ struct Options {
   // The largest relative error of an output, |quantized - float| / |float| in 2-norms over all batches, that is taken;
   // the layers that cost the most are left in float until it is met. 0: all are quantized, and none is measured.
   double accuracy_target = 0;
-  std::function<void(size_t done, size_t all)> progress;  // of measuring layers, may be empty
+  std::function<void(size_t done, size_t all)> progress = {};  // of measuring layers, may be empty
+  // Layers of fewer multiplications, at the optimum shape, stay in float: reading and writing take longer there.
+  int64_t min_multiplications = int64_t{1} << 15;
 };
 
 // One layer that might have been quantized.
 struct LayerChoice {
-  std::string layer;   // its name
-  std::string kind;    // of the layer table
+  std::string layer;  // its name
+  std::string kind;   // of the layer table
   Location location;
   bool is_quantized = false;
   std::string reason;  // why it is not
@@ -62,19 +64,28 @@ struct Quantized {
 // kept if accuracy_target asks for that.
 class TORCHTRT_API Calibration {
  public:
-  // `network`: optimized here, on a copy. Throws CompileError (kBuildFailed) where it cannot be built.
+  // `network`: optimized here, on a copy, as a build would do.
   Calibration(const network::Network& network, Options options);
   ~Calibration();
   Calibration(const Calibration&) = delete;
   Calibration& operator=(const Calibration&) = delete;
 
-  // Throws EngineError. Tensors are as an engine of the network takes them.
+  // What a cache knows this network's ranges by: a hash of the optimized network, with its weights, since those of
+  // another training have other ranges; without its name and the ranges of its symbols.
+  const std::string& key() const;
+  // Some layer may be quantized. Without, there is nothing to run batches for.
+  bool hasCandidates() const;
+
+  // Runs one batch. Tensors are as an engine of the network takes them, and copied where they must outlive the call.
+  // Throws EngineError; CompileError (kBuildFailed), at the first batch, where the network cannot be built.
   void add(std::span<const engine::TensorView> inputs);
   size_t batches() const;
+  // Of the tensors that quantize() asks for; not those that were never seen, or held nothing but zeros.
   Ranges ranges() const;
 
-  // The optimized network with integer products wherever the ranges and the layers allow; ranges: those from add(), or
-  // read from a cache. Throws CompileError (kInvalidOption) where an accuracy target is set and there is no batch.
+  // The optimized network with integer products wherever the ranges and the layers allow, for builder::build(); ranges:
+  // those from add(), or read from a cache, of which others are ignored. The layers left in float say why. Throws
+  // CompileError (kInvalidOption) where an accuracy target is set and there is no batch, or a range is none.
   Quantized quantize(const Ranges& ranges) const;
 
  private:
@@ -86,15 +97,13 @@ class TORCHTRT_API Calibration {
 //
 //   torchtrt calibration 1
 //   method entropy
-//   network <hash of the optimized network, without its weights>
+//   network <Calibration::key()>
 //   range <low> <high> <tensor name>
 struct Cache {
   Method method = Method::kEntropy;
-  std::map<std::string, Ranges> networks;  // by hash of the network's text
+  std::map<std::string, Ranges> networks;  // by Calibration::key()
 };
 TORCHTRT_API std::string print(const Cache& cache);
 TORCHTRT_API Cache parseCache(std::string_view text);  // throws CompileError (kInvalidOption) with the line
-// What a cache knows this network's ranges by.
-TORCHTRT_API std::string cacheKey(const network::Network& network);
 
 }  // namespace torchtrt::quantization

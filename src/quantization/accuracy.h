@@ -1,0 +1,39 @@
+// Which layers to leave in float for the outputs to stay near: measured, layer by layer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "quantization/runs.h"
+#include "torchtrt/network.h"
+
+namespace torchtrt::quantization {
+
+// What a batch held and what the float network made of it.
+struct Sample {
+  Tensors inputs;
+  Tensors outputs;  // as those of comparable()
+};
+
+// A copy of the network whose outputs are float32 or float64, whatever they were.
+std::unique_ptr<network::Network> comparable(const network::Network& network);
+
+struct Measured {
+  std::set<int64_t> layers;         // ids of those to quantize
+  std::map<int64_t, double> alone;  // by a layer's id: the error with this one alone quantized; empty if not needed
+  double error = 0;                 // with `layers` quantized
+};
+
+// As many of the layers as leave every output of all samples within `target`: the relative error in 2-norms. The layer
+// that costs the most alone is the first to be left out; equal ones in order. make(ids): the network with these
+// quantized. progress (may be empty) is told of every layer measured alone.
+Measured measureLayers(const std::vector<int64_t>& layers, const std::vector<Sample>& samples, double target,
+                       const std::function<std::unique_ptr<network::Network>(const std::set<int64_t>&)>& make,
+                       const std::function<void(size_t done, size_t all)>& progress);
+
+}  // namespace torchtrt::quantization

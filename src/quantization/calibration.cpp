@@ -1,0 +1,198 @@
+#include <algorithm>
+
+#include "base/hash.h"
+#include "kernels/parallel.h"
+#include "optimization/environment.h"
+#include "quantization/accuracy.h"
+#include "quantization/candidates.h"
+#include "quantization/range.h"
+#include "quantization/rewrite.h"
+#include "quantization/runs.h"
+#include "torchtrt/plugin.h"
+
+namespace torchtrt::quantization {
+
+using network::Network;
+using network::Tensor;
+
+namespace {
+
+std::unique_ptr<Network> optimized(const Network& network) {
+  plugin::registerBuiltinPlugins();
+  auto copy = network.clone();
+  optimization::optimizeAsEnvironmentSays(*copy);
+  return copy;
+}
+
+// Without the first line, which has the network's name and the ranges of its symbols.
+std::string keyOf(const Network& network) {
+  const std::string text = network::print(network);
+  const size_t body = std::min(text.find('\n'), text.size());
+  return hashBytes(text.data() + body, text.size() - body).toString();
+}
+
+}  // namespace
+
+struct Calibration::Impl {
+  Impl(const Network& given, Options chosen)
+      : options(std::move(chosen)),
+        network(optimized(given)),
+        key(keyOf(*network)),
+        candidates(findCandidates(*network, options)),
+        wanted(wantedTensors(candidates)),
+        histograms(wanted.size()) {}
+
+  bool keepsSamples() const {
+    return options.accuracy_target > 0;
+  }
+  void loadCollector();
+  // The steps of what the layer multiplies; or why there are none.
+  std::optional<Steps> stepsFor(const Tensor& tensor, const Ranges& ranges, std::string& reason) const;
+  std::vector<int64_t> collectSteps(const Ranges& ranges, StepsOfTensors& steps,
+                                    std::vector<LayerChoice>& choices) const;
+
+  Options options;
+  std::unique_ptr<Network> network;
+  std::string key;
+  std::vector<Candidate> candidates;
+  std::vector<Tensor*> wanted;
+  std::vector<Histogram> histograms;  // of `wanted`
+  size_t batches = 0;
+  std::vector<Sample> samples;
+  // Computes `wanted`; before them, where samples are kept, the network's inputs, which are copies then, and outputs.
+  std::shared_ptr<const engine::Engine> collector;
+};
+
+void Calibration::Impl::loadCollector() {
+  const auto copy = keepsSamples() ? comparable(*network) : network->clone();
+  while (!keepsSamples() && copy->getNbOutputs() > 0) {
+    copy->unmarkOutput(0);
+  }
+  for (int i = 0; keepsSamples() && i < copy->getNbInputs(); ++i) {
+    copy->markOutput(*copy->getInput(i));
+  }
+  for (const Tensor* tensor : wanted) {
+    copy->markOutput(*copy->tensorById(tensor->id()));
+  }
+  collector = loadEngine(*copy);
+}
+
+std::optional<Steps> Calibration::Impl::stepsFor(const Tensor& tensor, const Ranges& ranges,
+                                                 std::string& reason) const {
+  const auto range = ranges.find(tensor.getName());
+  if (range == ranges.end()) {
+    reason = "no range is known of its input '" + tensor.getName() + "': no batch gave it a finite value but zero";
+    return std::nullopt;
+  }
+  const std::optional<Steps> steps = stepsOf(range->second, options.symmetric);
+  if (!steps) {
+    reason = "the range of its input '" + tensor.getName() + "' is too small or too large for steps in float32";
+  }
+  return steps;
+}
+
+// The ids of the layers that can be quantized, in order of the network.
+std::vector<int64_t> Calibration::Impl::collectSteps(const Ranges& ranges, StepsOfTensors& steps,
+                                                     std::vector<LayerChoice>& choices) const {
+  std::vector<int64_t> layers;
+  for (const Candidate& candidate : candidates) {
+    const network::Layer& layer = *candidate.layer;
+    LayerChoice choice{layer.getName(), layer.info().name, layer.location(), false, candidate.reason, -1};
+    if (choice.reason.empty()) {
+      if (const auto input = stepsFor(*layer.getInput(0), ranges, choice.reason)) {
+        steps[layer.getInput(0)->id()] = *input;
+        layers.push_back(layer.id());
+      }
+    }
+    choices.push_back(std::move(choice));
+  }
+  std::string unused;
+  for (const Tensor* tensor : wanted) {  // residuals
+    if (const auto residual = stepsFor(*tensor, ranges, unused)) {
+      steps[tensor->id()] = *residual;
+    }
+  }
+  return layers;
+}
+
+Calibration::Calibration(const Network& network, Options options)
+    : impl_(std::make_unique<Impl>(network, std::move(options))) {}
+
+Calibration::~Calibration() = default;
+
+const std::string& Calibration::key() const {
+  return impl_->key;
+}
+
+bool Calibration::hasCandidates() const {
+  return !impl_->wanted.empty();
+}
+
+void Calibration::add(std::span<const engine::TensorView> inputs) {
+  if (hasCandidates()) {
+    if (!impl_->collector) {
+      impl_->loadCollector();
+    }
+    Tensors tensors = run(*impl_->collector, inputs);
+    const auto collected = static_cast<int64_t>(impl_->wanted.size());
+    const int64_t others = static_cast<int64_t>(tensors.size()) - collected;
+    kernels::parallelFor(kernels::currentThreads(), 0, collected, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const network::Weights& tensor = tensors[static_cast<size_t>(others + i)];
+        impl_->histograms[static_cast<size_t>(i)].add(tensor.as<float>(), tensor.count());
+      }
+    });
+    if (impl_->keepsSamples()) {
+      const auto outputs = tensors.begin() + impl_->network->getNbOutputs();
+      impl_->samples.push_back({{outputs, tensors.begin() + others}, {tensors.begin(), outputs}});
+    }
+  }
+  ++impl_->batches;
+}
+
+size_t Calibration::batches() const {
+  return impl_->batches;
+}
+
+Ranges Calibration::ranges() const {
+  Ranges ranges;
+  for (size_t i = 0; i < impl_->wanted.size(); ++i) {
+    if (const auto range = rangeOf(impl_->histograms[i], impl_->options)) {
+      ranges[impl_->wanted[i]->getName()] = *range;
+    }
+  }
+  return ranges;
+}
+
+Quantized Calibration::quantize(const Ranges& ranges) const {
+  Quantized result;
+  StepsOfTensors steps;
+  const std::vector<int64_t> layers = impl_->collectSteps(ranges, steps, result.layers);
+  const auto make = [&](const std::set<int64_t>& chosen) {
+    return withIntegerProducts(*impl_->network, chosen, steps);
+  };
+  Measured measured{{layers.begin(), layers.end()}, {}, -1};
+  if (impl_->keepsSamples() && !layers.empty()) {
+    if (impl_->samples.empty()) {
+      throw CompileError(ErrorCode::kInvalidOption, "an accuracy target needs batches to measure layers with", {},
+                         "give batches beside the cache of ranges, or no target");
+    }
+    measured = measureLayers(layers, impl_->samples, impl_->options.accuracy_target, make, impl_->options.progress);
+  }
+  for (size_t i = 0; i < result.layers.size(); ++i) {
+    LayerChoice& choice = result.layers[i];
+    const int64_t id = impl_->candidates[i].layer->id();
+    choice.is_quantized = measured.layers.count(id) != 0;
+    if (const auto alone = measured.alone.find(id); alone != measured.alone.end()) {
+      choice.error = alone->second;
+    }
+    if (!choice.is_quantized && choice.reason.empty()) {
+      choice.reason = "it costs more accuracy than the layers that are quantized, which meet the target without it";
+    }
+  }
+  result.network = make(measured.layers);
+  result.error = measured.error;
+  return result;
+}
+
+}  // namespace torchtrt::quantization

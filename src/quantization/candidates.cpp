@@ -1,0 +1,140 @@
+#include "quantization/candidates.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace torchtrt::quantization {
+
+using network::Layer;
+using network::LayerType;
+using network::Network;
+using network::Tensor;
+using network::Weights;
+
+namespace {
+
+// Sums of more products of a step and a weight may leave int32.
+constexpr int64_t kMostProducts = INT32_MAX / (255 * 128);
+// A group's dot products are too short, or too few, for kernels that multiply four channels by 16 outputs at a time.
+constexpr int64_t kLeastChannelsOfGroup = 16;
+// Making a step of an input and reading it again takes as long as about this many multiplications save.
+constexpr int64_t kLeastReuse = 16;
+
+// Elements at the optimum shape.
+int64_t elements(const Tensor& tensor) {
+  return tensor.getDimensions().numel().evaluate(
+      [&](const std::string& symbol) { return tensor.network()->findSymbol(symbol)->opt; });
+}
+
+bool areFinite(const Weights& weights) {
+  const float* values = weights.as<float>();
+  return std::all_of(values, values + weights.count(), [](float value) { return std::isfinite(value); });
+}
+
+std::string text(int64_t number) {
+  return std::to_string(number);
+}
+
+std::string whyNotGroups(const Layer& layer, const Weights& kernel) {
+  const int64_t groups = layer.attributes().getInt("groups", 1);
+  if (groups == 1) {
+    return "";
+  }
+  if (kernel.dims[1] == 1) {
+    return "a depthwise convolution multiplies too little to gain from integers";
+  }
+  const int64_t smallest = std::min(kernel.dims[1], kernel.dims[0] / groups);
+  return smallest >= kLeastChannelsOfGroup
+             ? ""
+             : "its groups have " + text(smallest) + " channels, too few to gain from integers";
+}
+
+std::string whyNotMatrices(const Layer& layer, const Weights& right) {
+  if (right.dims.size() != 2) {
+    return "its right operand has rank " + text(static_cast<int64_t>(right.dims.size())) + ", integer products take 2";
+  }
+  if (layer.attributes().getBool("transpose_a", false)) {
+    return "its left operand is transposed";
+  }
+  const Tensor* bias = layer.getInput(2);
+  if (bias == nullptr) {
+    return "";
+  }
+  const int64_t columns = right.dims[layer.attributes().getBool("transpose_b", false) ? 0 : 1];
+  const Dims& dims = bias->getDimensions();
+  const bool is_vector = dims.rank() == 1 && dims[0] == Dim(columns);
+  return is_vector ? "" : "its bias has dims " + dims.toString() + ", integer products take [" + text(columns) + "]";
+}
+
+std::string whyNot(const Layer& layer, const Options& options) {
+  if (layer.getType() == LayerType::kDECONVOLUTION) {
+    return "there are no integer kernels of deconvolution";
+  }
+  const DType dtype = layer.getInput(0)->getType();
+  if (dtype != DType::kFloat32) {
+    return std::string("it computes in ") + toString(dtype) + ", only float32 is quantized";
+  }
+  const bool is_convolution = layer.getType() == LayerType::kCONVOLUTION;
+  const Weights* weights = layer.getInput(1)->constant();
+  if (!weights) {
+    return is_convolution ? "its weights are no constant" : "its right operand is no constant";
+  }
+  const std::string form = is_convolution ? whyNotGroups(layer, *weights) : whyNotMatrices(layer, *weights);
+  if (!form.empty()) {
+    return form;
+  }
+  const int64_t outputs = weights->dims[is_convolution || layer.attributes().getBool("transpose_b", false) ? 0 : 1];
+  const int64_t products = outputs == 0 ? 0 : static_cast<int64_t>(weights->count()) / outputs;
+  if (products > kMostProducts) {
+    return "its sums of " + text(products) + " products may leave int32, which holds " + text(kMostProducts);
+  }
+  const int64_t multiplications = elements(*layer.getOutput(0)) * products;
+  if (multiplications < std::max<int64_t>(options.min_multiplications, 1)) {
+    return "its " + text(multiplications) + " multiplications are too few to gain from integers";
+  }
+  if (options.min_multiplications > 0 && multiplications < kLeastReuse * elements(*layer.getInput(0))) {
+    return "it multiplies each input " + text(multiplications / elements(*layer.getInput(0))) +
+           " times, too few to gain from integers";
+  }
+  return areFinite(*weights) ? "" : "its weights are not finite";
+}
+
+}  // namespace
+
+std::vector<Candidate> findCandidates(const Network& network, const Options& options) {
+  std::vector<Candidate> candidates;
+  for (Layer* layer : network.layers()) {
+    const LayerType type = layer->getType();
+    if (type == LayerType::kCONVOLUTION || type == LayerType::kDECONVOLUTION || type == LayerType::kMATRIX_MULTIPLY) {
+      candidates.push_back({layer, whyNot(*layer, options)});
+    }
+  }
+  return candidates;
+}
+
+std::vector<Tensor*> wantedTensors(const std::vector<Candidate>& candidates) {
+  std::set<const Layer*> quantized;
+  for (const Candidate& candidate : candidates) {
+    if (candidate.reason.empty()) {
+      quantized.insert(candidate.layer);
+    }
+  }
+  std::vector<Tensor*> wanted;
+  std::set<int64_t> seen;
+  for (const Candidate& candidate : candidates) {
+    if (!candidate.reason.empty()) {
+      continue;
+    }
+    Tensor* residual = candidate.layer->getInput(3);
+    for (Tensor* tensor : {candidate.layer->getInput(0), residual}) {
+      const bool is_wanted = tensor != nullptr && (tensor != residual || quantized.count(tensor->producer()) != 0);
+      if (is_wanted && seen.insert(tensor->id()).second) {
+        wanted.push_back(tensor);
+      }
+    }
+  }
+  return wanted;
+}
+
+}  // namespace torchtrt::quantization

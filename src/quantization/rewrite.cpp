@@ -1,0 +1,204 @@
+#include "quantization/rewrite.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "base/check.h"
+
+namespace torchtrt::quantization {
+
+using network::Layer;
+using network::LayerType;
+using network::Network;
+using network::Tensor;
+using network::Weights;
+
+namespace {
+
+constexpr int kResidual = 3;  // operand of a float product
+
+// Weights of a product seen as [outputs, inputs].
+struct Matrix {
+  const float* values;
+  int64_t outputs, inputs;
+  int64_t output_stride, input_stride;  // elements
+
+  float at(int64_t output, int64_t input) const {
+    return values[output * output_stride + input * input_stride];
+  }
+};
+
+Matrix matrixOf(const Layer& layer) {
+  const Weights& weights = *layer.getInput(1)->constant();
+  const bool outputs_first =
+      layer.getType() == LayerType::kCONVOLUTION || layer.attributes().getBool("transpose_b", false);
+  const int64_t first = weights.dims[0];
+  const int64_t second = static_cast<int64_t>(weights.count()) / first;
+  return outputs_first ? Matrix{weights.as<float>(), first, second, second, 1}
+                       : Matrix{weights.as<float>(), second, first, 1, second};
+}
+
+struct IntegerWeights {
+  Weights weights;  // int8: a kernel's dims, or [K, N]
+  Weights scales;   // of the sums: input scale * weight scale, one per output
+};
+
+IntegerWeights quantizeWeights(const Layer& layer, double input_scale) {
+  const Matrix matrix = matrixOf(layer);
+  const bool is_convolution = layer.getType() == LayerType::kCONVOLUTION;
+  void* weight_memory = nullptr;
+  void* scale_memory = nullptr;
+  const std::vector<int64_t> dims =
+      is_convolution ? layer.getInput(1)->constant()->dims : std::vector<int64_t>{matrix.inputs, matrix.outputs};
+  IntegerWeights result;
+  result.weights = Weights::allocate(DType::kInt8, dims, &weight_memory);
+  result.scales = Weights::allocate(DType::kFloat32, {matrix.outputs}, &scale_memory);
+  auto* steps = static_cast<int8_t*>(weight_memory);
+  auto* scales = static_cast<float*>(scale_memory);
+  for (int64_t output = 0; output < matrix.outputs; ++output) {
+    double magnitude = 0;
+    for (int64_t input = 0; input < matrix.inputs; ++input) {
+      magnitude = std::max(magnitude, std::abs(static_cast<double>(matrix.at(output, input))));
+    }
+    const double scale = magnitude == 0 ? 1 : magnitude / 127;
+    for (int64_t input = 0; input < matrix.inputs; ++input) {
+      const int64_t at = is_convolution ? output * matrix.inputs + input : input * matrix.outputs + output;
+      steps[at] = static_cast<int8_t>(std::nearbyint(static_cast<double>(matrix.at(output, input)) / scale));
+    }
+    scales[output] = static_cast<float>(input_scale * scale);
+  }
+  return result;
+}
+
+class IntegerProducts {
+ public:
+  IntegerProducts(const Network& network, const std::set<int64_t>& layers, const StepsOfTensors& steps)
+      : network_(network.clone()), layers_(layers), steps_(steps) {}
+
+  std::unique_ptr<Network> run() {
+    // Before any edit: afterwards the readers are others.
+    for (const Layer* layer : network_->layers()) {
+      if (isChosen(layer) && readsResidualInSteps(*layer)) {
+        residual_readers_.insert(layer->id());
+      }
+    }
+    for (Layer* layer : network_->layers()) {
+      if (isChosen(layer)) {
+        rewrite(*layer);
+      }
+    }
+    return std::move(network_);
+  }
+
+ private:
+  struct Quantized {
+    Tensor* tensor;
+    Steps steps;
+  };
+
+  bool isChosen(const Layer* layer) const {
+    return layer != nullptr && layers_.count(layer->id()) != 0;
+  }
+
+  // Its float32 form would be computed for nothing else.
+  bool readsResidualInSteps(const Layer& layer) const {
+    const Tensor* residual = layer.getInput(kResidual);
+    return residual != nullptr && isChosen(residual->producer()) && !residual->isNetworkOutput() &&
+           steps_.count(residual->id()) != 0 &&
+           std::all_of(residual->uses().begin(), residual->uses().end(), [&](const Tensor::Use& use) {
+             return isChosen(use.layer) && (use.index == 0 || use.index == kResidual);
+           });
+  }
+
+  // `wanted_by` stands behind whatever makes the tensor.
+  const Quantized& quantized(Tensor& tensor, Layer& wanted_by) {
+    // The id of the tensor that the given network has in this one's place.
+    const auto origin = origins_.find(tensor.id());
+    const Steps& steps = steps_.at(origin == origins_.end() ? tensor.id() : origin->second);
+    const auto [place, is_new] = quantized_.try_emplace(tensor.id());
+    if (is_new) {
+      Attributes attributes;
+      attributes.set("to", steps.to);
+      attributes.set("scale", steps.scale);
+      attributes.set("zero_point", steps.zero_point);
+      attributes.set("low", steps.low);
+      attributes.set("high", steps.high);
+      Layer* layer = network_->addLayer(LayerType::kQUANTIZE, {&tensor}, std::move(attributes), &wanted_by);
+      layer->setLocation(wanted_by.location());
+      layer->setName(tensor.getName() + "_steps");
+      layer->getOutput(0)->setName(tensor.getName() + "_steps");
+      place->second = {layer->getOutput(0), steps};
+    }
+    return place->second;
+  }
+
+  void rewrite(Layer& layer) {
+    const Quantized input = quantized(*layer.getInput(0), layer);
+    const IntegerWeights weights = quantizeWeights(layer, input.steps.scale);
+    Attributes attributes = layer.attributes();
+    attributes.erase("transpose_a");
+    attributes.erase("transpose_b");
+    attributes.set("zero_point", input.steps.zero_point);
+    attributes.set("to", DType::kFloat32);
+    Tensor* residual = layer.getInput(kResidual);
+    if (residual_readers_.count(layer.id()) != 0) {
+      const Quantized quantized_residual = quantized(*residual, layer);
+      residual = quantized_residual.tensor;
+      attributes.set("residual_scale", quantized_residual.steps.scale);
+      attributes.set("residual_zero_point", quantized_residual.steps.zero_point);
+    }
+    std::vector<Tensor*> inputs = {input.tensor, constant(weights.weights, layer, "_weights"),
+                                   constant(weights.scales, layer, "_scales"), layer.getInput(2)};
+    if (residual != nullptr) {
+      inputs.push_back(residual);
+    } else if (inputs.back() == nullptr) {
+      inputs.pop_back();
+    }
+    Layer* made = network_->addLayer(layer.getType() == LayerType::kCONVOLUTION ? LayerType::kQUANTIZED_CONVOLUTION
+                                                                                : LayerType::kQUANTIZED_MATRIX_MULTIPLY,
+                                     inputs, std::move(attributes), &layer);
+    replace(layer, *made);
+  }
+
+  Tensor* constant(const Weights& weights, Layer& before, const char* suffix) {
+    Layer* made = network_->addConstant(weights, &before);
+    const std::string name = before.getOutput(0)->getName() + suffix;
+    made->setName(name);
+    made->getOutput(0)->setName(name);
+    return made->getOutput(0);
+  }
+
+  void replace(Layer& old, Layer& made) {
+    Tensor& from = *old.getOutput(0);
+    Tensor& to = *made.getOutput(0);
+    const std::string layer_name = old.getName();
+    const std::string tensor_name = from.getName();
+    made.setLocation(old.location());
+    network_->replaceAllUses(from, to);
+    origins_[to.id()] = from.id();
+    Layer* weights = old.getInput(1)->producer();
+    network_->removeLayer(old);
+    if (weights->getOutput(0)->uses().empty() && !weights->getOutput(0)->isNetworkOutput()) {
+      network_->removeLayer(*weights);
+    }
+    made.setName(layer_name);
+    to.setName(tensor_name);
+  }
+
+  std::unique_ptr<Network> network_;
+  const std::set<int64_t>& layers_;
+  const StepsOfTensors& steps_;
+  std::set<int64_t> residual_readers_;      // ids of layers
+  std::map<int64_t, int64_t> origins_;      // by a made tensor's id that of the tensor it took the place of
+  std::map<int64_t, Quantized> quantized_;  // by a tensor's id
+};
+
+}  // namespace
+
+std::unique_ptr<Network> withIntegerProducts(const Network& network, const std::set<int64_t>& layers,
+                                             const StepsOfTensors& steps) {
+  return IntegerProducts(network, layers, steps).run();
+}
+
+}  // namespace torchtrt::quantization
