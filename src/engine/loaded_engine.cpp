@@ -72,6 +72,21 @@ std::shared_ptr<const Specialization> LoadedEngine::specialization(std::span<con
   return cache_.get(*model_, inputs, resolveThreads(threads));
 }
 
+void LoadedEngine::prepare(int threads) const {
+  std::vector<std::vector<int64_t>> strides;
+  std::vector<TensorView> views;
+  for (const BindingInfo& input : model_->inputs) {
+    strides.push_back(kernels::denseStrides(input.opt));
+    views.push_back(
+        {input.dtype, static_cast<int32_t>(input.opt.size()), input.opt.data(), strides.back().data(), nullptr});
+  }
+  try {
+    const ContextLease lease(pool_);
+    (*lease).bind(specialization(views, threads), *model_->device);
+  } catch (const EngineError&) {
+  }
+}
+
 void LoadedEngine::begin(Context& context, std::span<const TensorView> inputs, OutputAllocator& outputs,
                          int threads) const {
   if (context.bound() == nullptr || !context.bound()->matches(inputs, threads)) {
@@ -223,7 +238,11 @@ std::shared_ptr<const LoadedEngine> loadOn(const device::Device& device, std::sp
   }
   external.clear();
   weights.clear();
-  return std::make_shared<LoadedEngine>(loadModel(std::move(parsed), owned, options, device), options);
+  auto engine = std::make_shared<LoadedEngine>(loadModel(std::move(parsed), owned, options, device), options);
+  if (options.prepare) {
+    engine->prepare(options.threads);
+  }
+  return engine;
 }
 
 std::shared_ptr<const Engine> Engine::load(std::span<const std::byte> plan, std::shared_ptr<const void> owner,

@@ -36,6 +36,10 @@ class LoadedEngine : public Engine {
   }
   size_t workspaceBytes(std::span<const TensorView> inputs) const override;
 
+  // Does what a first call with inputs of the optimum's shapes, row-major, would do before its first kernel runs. A
+  // fault in the shapes is left to that call.
+  void prepare(int threads) const;
+
   // What a call with these inputs runs, for tests.
   std::shared_ptr<const Specialization> specialization(std::span<const TensorView> inputs, int threads) const;
   const SpecializationCache& cache() const {

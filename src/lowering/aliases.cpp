@@ -110,8 +110,7 @@ class LoopsAsBranches {
                            std::set<const Value*>& seen) {
     const auto* schema = node.kind().is_aten() ? node.maybeSchema() : nullptr;
     const bool is_new = schema != nullptr && offset < schema->returns().size() &&
-                        schema->returns()[offset].alias_info() == nullptr &&
-                        isTensor(*node.output(offset));
+                        schema->returns()[offset].alias_info() == nullptr && isTensor(*node.output(offset));
     if (!is_new) {
       for (Value* input : node.inputs()) {
         collectOutside(*input, loop, outside, seen);

@@ -143,8 +143,7 @@ std::function<bool(const Node&)> writesThatShow(torch::jit::Graph& graph) {
   forEachNode(graph.block(), [&](const Node* node) {
     const auto* schema = node->maybeSchema();
     for (size_t i = 0; schema != nullptr && i < schema->arguments().size(); ++i) {
-      if (schema->is_mutable({c10::SchemaArgType::input, i}) &&
-          isTensor(*node->input(i))) {
+      if (schema->is_mutable({c10::SchemaArgType::input, i}) && isTensor(*node->input(i))) {
         writes.push_back({node, node->input(i)});
       }
     }

@@ -154,7 +154,9 @@ bool BlockPartitioner::spreadOnce() {
 }
 
 bool BlockPartitioner::takesAll(const Node& node, const Node& outermost) {
-  const auto is_taken = [&](const Value* value) { return lowering::isInside(*value->node(), outermost) || engineTakes(*value); };
+  const auto is_taken = [&](const Value* value) {
+    return lowering::isInside(*value->node(), outermost) || engineTakes(*value);
+  };
   return std::all_of(node.inputs().begin(), node.inputs().end(), is_taken) &&
          std::all_of(node.blocks().begin(), node.blocks().end(), [&](const Block* inner) {
            return std::all_of(inner->nodes().begin(), inner->nodes().end(),

@@ -32,8 +32,7 @@ bool isInPlace(const Node& node) {
   const auto* schema = node.maybeSchema();
   return schema && node.kind().is_aten() && node.outputs().size() == 1 && !schema->arguments().empty() &&
          schema->name().back() == '_' && !schema->name().ends_with("__") &&
-         schema->is_mutable({c10::SchemaArgType::input, 0}) &&
-         isTensor(*node.input(0));
+         schema->is_mutable({c10::SchemaArgType::input, 0}) && isTensor(*node.input(0));
 }
 
 // Not in the graph yet; null where there is no functional form with the same operands.
