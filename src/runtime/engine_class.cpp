@@ -75,6 +75,14 @@ at::Tensor weightTensor(const plan::Weight& weight) {
   return isAligned(data) ? view : view.clone();
 }
 
+// The first time that a process runs a graph with an operator whose derivative libtorch does not know by heart, it
+// reads the TorchScript of all it does know, for 35 ms. Here, once, that is a part of loading and not of the first
+// call.
+void readDerivatives() {
+  static const bool done [[maybe_unused]] = torch::jit::hasGradientInfoForSchema(
+      c10::Dispatcher::singleton().findSchemaOrThrow("tensorrt::execute_engine", "").schema());
+}
+
 std::shared_ptr<const LoadedEngine> load(const std::string& plan_bytes, std::string plan_text,
                                          std::vector<at::Tensor> weights) {
   auto bytes = std::make_shared<const std::string>(plan_bytes);
@@ -87,14 +95,6 @@ std::shared_ptr<const LoadedEngine> load(const std::string& plan_bytes, std::str
   auto engine = engine::Engine::load(bytesOf(*bytes), bytes, std::move(external), options);
   return std::make_shared<const LoadedEngine>(
       LoadedEngine{std::move(plan_text), std::move(weights), std::move(engine)});
-}
-
-// The first time that a process runs a graph with an operator whose derivative libtorch does not know by heart, it
-// reads the TorchScript of all it does know, for 35 ms. Here, once, that is a part of loading and not of the first
-// call.
-void readDerivatives() {
-  static const bool done [[maybe_unused]] = torch::jit::hasGradientInfoForSchema(
-      c10::Dispatcher::singleton().findSchemaOrThrow("tensorrt::execute_engine", "").schema());
 }
 
 plan::Plan parseCopy(std::string_view bytes) {
