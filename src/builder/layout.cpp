@@ -46,6 +46,7 @@ bool isSpatialWindow(const Layer& layer, const char* attribute) {
 Behaviour behaviourOf(const Layer& layer) {
   switch (layer.getType()) {
     case LayerType::kCONVOLUTION:
+    case LayerType::kQUANTIZED_CONVOLUTION:
     case LayerType::kDECONVOLUTION:
       return Behaviour::kSpatial;
     case LayerType::kPOOLING:
@@ -64,6 +65,8 @@ Behaviour behaviourOf(const Layer& layer) {
     case LayerType::kELEMENTWISE:
     case LayerType::kSELECT:
     case LayerType::kCAST:
+    case LayerType::kQUANTIZE:
+    case LayerType::kDEQUANTIZE:
     case LayerType::kCONCATENATION:
     case LayerType::kSLICE:
     case LayerType::kPADDING:
@@ -162,6 +165,8 @@ class LayoutPass {
     switch (layer.getType()) {
       case LayerType::kCONVOLUTION:
         return index == 0 || index == 3;
+      case LayerType::kQUANTIZED_CONVOLUTION:
+        return index == 0 || index == 4;
       case LayerType::kDECONVOLUTION:
       case LayerType::kNORMALIZATION:
         return index == 0;
@@ -266,7 +271,8 @@ class LayoutPass {
 
 bool isWorthIt(const Network& network) {
   for (int i = 0; i < network.getNbLayers(); ++i) {
-    if (network.getLayer(i)->getType() == LayerType::kCONVOLUTION) {
+    const LayerType type = network.getLayer(i)->getType();
+    if (type == LayerType::kCONVOLUTION || type == LayerType::kQUANTIZED_CONVOLUTION) {
       return true;
     }
   }

@@ -15,6 +15,7 @@
 #include "kernels/pointwise/pointwise.h"
 #include "kernels/pooling/fast.h"
 #include "kernels/pooling/pooling.h"
+#include "kernels/quantized/fast.h"
 #include "kernels/quantized/quantized.h"
 #include "kernels/recurrent/recurrent.h"
 #include "kernels/reduce/fast.h"
@@ -44,7 +45,7 @@ const std::vector<Family>& families() {
       {"cumulative", {{"reference", createCumulativeReference}}},
       {"deconvolution",
        {{"onednn", convolution::createDeconvolutionOneDnn}, {"reference", createDeconvolutionReference}}},
-      {"dequantize", {{"reference", createDequantizeReference}}},
+      {"dequantize", {{"highway", quantized::createDequantizeHighway}, {"reference", createDequantizeReference}}},
       {"elementwise", {{"highway", pointwise::createElementwiseHighway}, {"reference", createElementwiseReference}}},
       {"expand", {{"reference", createExpandReference}}},
       {"fill", {{"reference", createFillReference}}},
@@ -62,7 +63,7 @@ const std::vector<Family>& families() {
       {"plugin_v2", {{"reference", createPluginReference}}},
       {"pooling",
        {{"highway", pooling::createHighway}, {"planes", pooling::createPlanes}, {"reference", createPoolingReference}}},
-      {"quantize", {{"reference", createQuantizeReference}}},
+      {"quantize", {{"highway", quantized::createQuantizeHighway}, {"reference", createQuantizeReference}}},
       {"quantized_convolution", {{"reference", createQuantizedConvolutionReference}}},
       {"quantized_matrix_multiply", {{"reference", createQuantizedMatrixMultiplyReference}}},
       {"recurrent", {{"highway", createRecurrentHighway}, {"reference", createRecurrentReference}}},

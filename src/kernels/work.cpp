@@ -27,12 +27,12 @@ double sizeFromLast(const TensorDesc& desc, size_t axis) {
 
 double flopsOf(std::string_view family, const Attributes& attributes, const ShapeSet& shapes, double outputs) {
   const std::vector<TensorDesc>& in = shapes.inputs;
-  if (family == "convolution" || family == "deconvolution") {
+  if (family == "convolution" || family == "quantized_convolution" || family == "deconvolution") {
     const double outer = family == "deconvolution" ? countOf(in[0]) : outputs;
     const double kernels = static_cast<double>(in[1].dims[0]);
     return kernels == 0 ? 0 : 2 * outer * countOf(in[1]) / kernels;
   }
-  if (family == "matrix_multiply") {
+  if (family == "matrix_multiply" || family == "quantized_matrix_multiply") {
     return 2 * outputs * sizeFromLast(in[0], attributes.getBool("transpose_a", false) ? 1 : 0);
   }
   if (family == "recurrent") {

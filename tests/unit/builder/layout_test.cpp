@@ -34,6 +34,22 @@ TEST(Layout, SpatialLayersRunChannelsLastWithoutReordersBetween) {
             "reformat(0,2,3,1) convolution(0,2,3,1) unary(0,2,3,1) pooling(0,2,3,1) convolution(0,2,3,1) reformat");
 }
 
+// From the first steps to the last everything is moved as bytes; the residual lies as the output does.
+TEST(Layout, StepsRunChannelsLastToo) {
+  const std::string product =
+      " = quantized_convolution(%q, %b, %s, null, %r) {to=int8, low=-127, high=127, pre_padding=[1, 1], "
+      "post_padding=[1, 1]}\n";
+  EXPECT_EQ(stepsFor(R"(  %b = fill() {op="constant", dims=[8, 8, 3, 3], dtype=int8, int_value=2}
+  %s = fill() {op="constant", dims=[8], dtype=float32, value=0.5}
+  %q = quantize(%x) {to=uint8, scale=0.5, zero_point=3, low=0, high=255}
+  %r = quantize(%x) {to=int8, scale=0.5, low=-127, high=127}
+  %c)" + product + R"(  %d = dequantize(%c) {scale=0.5}
+  %e = unary(%d) {op="sin"}
+  output "y" %e)"),
+            "quantize quantize reformat(0,2,3,1) reformat(0,2,3,1) quantized_convolution(0,2,3,1) "
+            "dequantize(0,2,3,1) unary(0,2,3,1) reformat");
+}
+
 TEST(Layout, BranchesStayChannelsLast) {
   EXPECT_EQ(
       stepsFor(conv("a", "x") + conv("b", "a") + R"(  %c = concatenation(%a, %b) {axis=1}

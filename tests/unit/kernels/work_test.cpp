@@ -46,6 +46,20 @@ TEST(Work, OfProductsTakesTheDepthWhereverItStands) {
   expectWork("matrix_multiply float32 [5,3]x[5,7] -> [3,7] {transpose_a=true}", 2.0 * 3 * 7 * 5, 4.0 * (15 + 35 + 21));
 }
 
+TEST(Work, OfStepsIsTheSameInAQuarterOfTheBytes) {
+  const std::string after =
+      "high=127, low=-127, output_scale=1.0, output_zero_point=0, residual_scale=1.0, residual_zero_point=0, to=int8, "
+      "zero_point=3";
+  expectWork(
+      "quantized_convolution uint8 [1,8,6,6]xint8 [4,2,3,3]!xfloat32 [4]xnull -> int8 [1,4,4,4] {dilation=[1, "
+      "1], groups=4, post_padding=[0, 0], pre_padding=[0, 0], stride=[1, 1], " +
+          after + "}",
+      2.0 * 4 * 4 * 4 * 2 * 9, 8 * 36 + 4 * 2 * 9 + 4 * 4 + 4 * 16);
+  expectWork("quantized_matrix_multiply uint8 [2,3,5]xint8 [5,7]xfloat32 [7] -> int8 [2,3,7] {" + after + "}",
+             2.0 * 2 * 3 * 7 * 5, 30 + 35 + 28 + 42);
+  expectWork("quantize float32 [4,5] -> int8 [4,5] {high=127, low=-127, scale=1.0, to=int8, zero_point=0}", 20, 100);
+}
+
 TEST(Work, OfOtherLayersIsAnOperationPerElement) {
   expectWork("unary float16 [4,5] -> [4,5] {op=\"exp\"}", 20, 2.0 * 2 * 20);
   expectWork("unary float32 [0,5] -> [0,5] {op=\"exp\"}", 0, 0);

@@ -86,7 +86,8 @@ Buffer randomBuffer(const TensorDesc& desc, Values values, unsigned seed) {
       const float value = draw(random, values, i);
       Writer<float>(desc.dtype).write(&value, 1, at, 0, 1);
     } else {
-      const auto value = static_cast<int64_t>(random() % 2);
+      const bool is_step = desc.dtype == DType::kInt8 || desc.dtype == DType::kUInt8;
+      const auto value = static_cast<int64_t>(random() % (is_step ? 256 : 2));
       if (desc.dtype == DType::kFloat64) {
         const double wide = draw(random, values, i);
         std::memcpy(at, &wide, size);

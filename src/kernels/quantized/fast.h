@@ -1,0 +1,11 @@
+// The fast implementations of steps and their products, for the list in families.cpp.
+#pragma once
+
+#include "kernels/kernel.h"
+
+namespace torchtrt::kernels::quantized {
+
+CreateResult createQuantizeHighway(const Problem& problem);
+CreateResult createDequantizeHighway(const Problem& problem);
+
+}  // namespace torchtrt::kernels::quantized
