@@ -24,6 +24,15 @@ TEST(DamagedBytes, OfCountedOutputsAreAnErrorOrTheSameAnswer) {
   EXPECT_GT(fuzzer.answers(), 10);
 }
 
+TEST(DamagedBytes, OfStepsAreAnErrorOrTheSameAnswer) {
+  testing::PlanFuzzer fuzzer(testing::fuzzedQuantizedPlan());
+  for (uint64_t seed = 1; seed <= 500; ++seed) {
+    EXPECT_EQ(fuzzer.tryOne(seed), "") << "seed " << seed;
+  }
+  EXPECT_GT(fuzzer.errors(), 300);
+  EXPECT_GT(fuzzer.answers(), 10);
+}
+
 // Seeds that failed once.
 TEST(DamagedBytes, KeptFailures) {
   testing::PlanFuzzer fuzzer;

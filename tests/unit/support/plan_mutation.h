@@ -68,6 +68,46 @@ inline std::string fuzzedCountedPlan() {
   return plan::serialize(make.plan());
 }
 
+// Steps of integers: made, convolved, multiplied and read back.
+inline std::string fuzzedQuantizedPlan() {
+  using Ints = std::vector<int64_t>;
+  PlanMaker make("quantized");
+  const plan::Register n = make.symbol("n", 1, 2, 4);
+  const plan::Register two = make.number(2);
+  const plan::Register three = make.number(3);
+  const plan::Register four = make.number(4);
+  const int32_t x = make.input("x", {n, two, four, four});
+  const int32_t steps = make.step(
+      "quantize", {x}, {n, two, four, four},
+      {{"to", DType::kUInt8}, {"scale", 0.5}, {"zero_point", int64_t{3}}, {"low", int64_t{0}}, {"high", int64_t{255}}},
+      DType::kUInt8);
+  const int32_t kernel =
+      make.weight<int8_t>("k", {2, 2, 2, 2}, {1, -2, 3, -4, 5, -6, 7, -8, 1, 2, 3, 4, 5, 6, 7, 8}, DType::kInt8);
+  const int32_t scale = make.floats("s", {2}, {0.25F, 0.125F});
+  const int32_t product = make.step("quantized_convolution", {steps, kernel, scale, scale, steps}, {n, two, four, four},
+                                    {{"stride", Ints{1, 1}},
+                                     {"pre_padding", Ints{1, 1}},
+                                     {"post_padding", Ints{0, 0}},
+                                     {"dilation", Ints{1, 1}},
+                                     {"zero_point", int64_t{3}},
+                                     {"residual_scale", 0.5},
+                                     {"residual_zero_point", int64_t{3}},
+                                     {"to", DType::kInt8},
+                                     {"output_scale", 0.75},
+                                     {"low", int64_t{-127}},
+                                     {"high", int64_t{127}},
+                                     {"activation", std::string("relu")}},
+                                    DType::kInt8);
+  const int32_t flat = make.view("flat", product, {n, make.number(32)});
+  const int32_t matrix = make.weight<int8_t>("m", {32, 3}, std::vector<int8_t>(96, 3), DType::kInt8);
+  const int32_t scales = make.floats("t", {3}, {1, 2, 3});
+  const int32_t scores =
+      make.step("quantized_matrix_multiply", {flat, matrix, scales}, {n, three}, {{"to", DType::kFloat32}});
+  make.output("scores", scores);
+  make.output("y", make.step("dequantize", {product}, {n, two, four, four}, {{"scale", 0.75}}));
+  return plan::serialize(make.plan());
+}
+
 class PlanFuzzer {
  public:
   explicit PlanFuzzer(std::string bytes = fuzzedPlan()) : bytes_(std::move(bytes)), expected_(run(bytes_)) {}
