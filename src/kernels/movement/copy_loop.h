@@ -22,11 +22,8 @@ class CopyLoop {
       : loop_(dims, {target_strides, source_strides}),
         size_(sizeOf(dtype)),
         target_offset_(target_offset),
-        source_offset_(source_offset) {
-    if (size_ == 4) {
-      transpose_ = Transpose::find(dims, target_strides, source_strides);
-    }
-  }
+        source_offset_(source_offset),
+        transpose_(Transpose::find(size_, dims, target_strides, source_strides)) {}
 
   void run(int threads, const void* source, void* target) const {
     const auto* from = static_cast<const std::byte*>(source);

@@ -14,7 +14,8 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // target[c * target_stride + r] = source[r * source_stride + c] for r < rows, c < columns.
-void transposeScalar(const float* source, int64_t source_stride, float* target, int64_t target_stride, int64_t rows,
+template <typename T>
+void transposeScalar(const T* source, int64_t source_stride, T* target, int64_t target_stride, int64_t rows,
                      int64_t columns) {
   for (int64_t c = 0; c < columns; ++c) {
     for (int64_t r = 0; r < rows; ++r) {
@@ -25,32 +26,45 @@ void transposeScalar(const float* source, int64_t source_stride, float* target, 
 
 #if HWY_TARGET == HWY_SCALAR
 
-void transpose(const float* source, int64_t source_stride, float* target, int64_t target_stride, int64_t rows,
+template <typename T>
+void transpose(const T* source, int64_t source_stride, T* target, int64_t target_stride, int64_t rows,
                int64_t columns) {
   transposeScalar(source, source_stride, target, target_stride, rows, columns);
 }
 
 #else
 
-HWY_INLINE void transposeTile(const float* source, int64_t source_stride, float* target, int64_t target_stride) {
-  const hn::CappedTag<float, 4> d;
-  const auto a = hn::LoadU(d, source);
-  const auto b = hn::LoadU(d, source + source_stride);
-  const auto c = hn::LoadU(d, source + 2 * source_stride);
-  const auto e = hn::LoadU(d, source + 3 * source_stride);
-  const auto low_ac = hn::InterleaveLower(d, a, c);
-  const auto high_ac = hn::InterleaveUpper(d, a, c);
-  const auto low_be = hn::InterleaveLower(d, b, e);
-  const auto high_be = hn::InterleaveUpper(d, b, e);
-  hn::StoreU(hn::InterleaveLower(d, low_ac, low_be), d, target);
-  hn::StoreU(hn::InterleaveUpper(d, low_ac, low_be), d, target + target_stride);
-  hn::StoreU(hn::InterleaveLower(d, high_ac, high_be), d, target + 2 * target_stride);
-  hn::StoreU(hn::InterleaveUpper(d, high_ac, high_be), d, target + 3 * target_stride);
+// As many rows and columns as 16 bytes have elements. Interleaving the halves of the list of rows once for every power
+// of two among them leaves columns.
+template <typename T>
+constexpr int64_t kTile = 16 / sizeof(T);
+
+template <typename T>
+HWY_INLINE void transposeTile(const T* source, int64_t source_stride, T* target, int64_t target_stride) {
+  constexpr size_t kRows = kTile<T>;
+  const hn::CappedTag<T, kRows> d;
+  hn::Vec<decltype(d)> rows[kRows], interleaved[kRows];
+  for (size_t i = 0; i < kRows; ++i) {
+    rows[i] = hn::LoadU(d, source + static_cast<int64_t>(i) * source_stride);
+  }
+  for (size_t step = 1; step < kRows; step *= 2) {
+    for (size_t i = 0; i < kRows / 2; ++i) {
+      interleaved[2 * i] = hn::InterleaveLower(d, rows[i], rows[i + kRows / 2]);
+      interleaved[2 * i + 1] = hn::InterleaveUpper(d, rows[i], rows[i + kRows / 2]);
+    }
+    for (size_t i = 0; i < kRows; ++i) {
+      rows[i] = interleaved[i];
+    }
+  }
+  for (size_t i = 0; i < kRows; ++i) {
+    hn::StoreU(rows[i], d, target + static_cast<int64_t>(i) * target_stride);
+  }
 }
 
 // Three planes become triples, and back: images.
-int64_t interleaveThree(const float* source, int64_t stride, float* target, int64_t columns) {
-  const hn::ScalableTag<float> d;
+template <typename T>
+int64_t interleaveThree(const T* source, int64_t stride, T* target, int64_t columns) {
+  const hn::ScalableTag<T> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t c = 0;
   for (; c + lanes <= columns; c += lanes) {
@@ -60,8 +74,9 @@ int64_t interleaveThree(const float* source, int64_t stride, float* target, int6
   return c;
 }
 
-int64_t separateThree(const float* source, float* target, int64_t stride, int64_t rows) {
-  const hn::ScalableTag<float> d;
+template <typename T>
+int64_t separateThree(const T* source, T* target, int64_t stride, int64_t rows) {
+  const hn::ScalableTag<T> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t r = 0;
   for (; r + lanes <= rows; r += lanes) {
@@ -74,7 +89,8 @@ int64_t separateThree(const float* source, float* target, int64_t stride, int64_
   return r;
 }
 
-void transpose(const float* source, int64_t source_stride, float* target, int64_t target_stride, int64_t rows,
+template <typename T>
+void transpose(const T* source, int64_t source_stride, T* target, int64_t target_stride, int64_t rows,
                int64_t columns) {
   if (rows == 3 && target_stride == 3) {
     const int64_t done = interleaveThree(source, source_stride, target, columns);
@@ -86,10 +102,11 @@ void transpose(const float* source, int64_t source_stride, float* target, int64_
     transposeScalar(source + 3 * done, 3, target + done, target_stride, rows - done, columns);
     return;
   }
-  const int64_t whole_rows = rows / 4 * 4;
-  const int64_t whole_columns = columns / 4 * 4;
-  for (int64_t c = 0; c < whole_columns; c += 4) {
-    for (int64_t r = 0; r < whole_rows; r += 4) {
+  constexpr int64_t kSide = kTile<T>;
+  const int64_t whole_rows = rows / kSide * kSide;
+  const int64_t whole_columns = columns / kSide * kSide;
+  for (int64_t c = 0; c < whole_columns; c += kSide) {
+    for (int64_t r = 0; r < whole_rows; r += kSide) {
       transposeTile(source + r * source_stride + c, source_stride, target + c * target_stride + r, target_stride);
     }
   }
@@ -101,9 +118,20 @@ void transpose(const float* source, int64_t source_stride, float* target, int64_
 
 #endif
 
-using TransposeFunction = void (*)(const float*, int64_t, float*, int64_t, int64_t, int64_t);
+// Strides in elements of `size` bytes.
+void transposeBytes(size_t size, const std::byte* source, int64_t source_stride, std::byte* target,
+                    int64_t target_stride, int64_t rows, int64_t columns) {
+  const auto as = [&](auto element) {
+    using T = decltype(element);
+    transpose(reinterpret_cast<const T*>(source), source_stride, reinterpret_cast<T*>(target), target_stride, rows,
+              columns);
+  };
+  size == 1 ? as(uint8_t()) : size == 2 ? as(uint16_t()) : as(float());
+}
+
+using TransposeFunction = void (*)(size_t, const std::byte*, int64_t, std::byte*, int64_t, int64_t, int64_t);
 TransposeFunction transposeForTarget() {
-  return transpose;
+  return transposeBytes;
 }
 
 }  // namespace
@@ -120,7 +148,8 @@ namespace torchtrt::kernels {
 
 HWY_EXPORT(transposeForTarget);
 
-std::optional<Transpose> Transpose::find(const std::vector<int64_t>& dims, const std::vector<int64_t>& target_strides,
+std::optional<Transpose> Transpose::find(size_t element_size, const std::vector<int64_t>& dims,
+                                         const std::vector<int64_t>& target_strides,
                                          const std::vector<int64_t>& source_strides) {
   constexpr int64_t kSmall = 256;  // elements
   std::vector<Axis> axes;
@@ -131,7 +160,7 @@ std::optional<Transpose> Transpose::find(const std::vector<int64_t>& dims, const
       axes.push_back({dims[i], target_strides[i], source_strides[i]});
     }
   }
-  if (count < kSmall) {
+  if (count < kSmall || (element_size != 1 && element_size != 2 && element_size != 4)) {
     return std::nullopt;
   }
   std::stable_sort(axes.begin(), axes.end(),
@@ -149,6 +178,7 @@ std::optional<Transpose> Transpose::find(const std::vector<int64_t>& dims, const
     return std::nullopt;
   }
   Transpose transpose;
+  transpose.element_size_ = element_size;
   transpose.rows_ = merged.back();
   merged.pop_back();
   const auto columns =
@@ -166,8 +196,7 @@ void Transpose::run(int threads, const std::byte* source, std::byte* target) con
   constexpr int64_t kPart = 64;      // columns of a unit of work
   constexpr int64_t kGrain = 16384;  // elements worth a thread
   const auto function = HWY_DYNAMIC_DISPATCH(transposeForTarget)();
-  const auto* from = reinterpret_cast<const float*>(source);
-  auto* to = reinterpret_cast<float*>(target);
+  const auto size = static_cast<int64_t>(element_size_);
   const int64_t parts = (columns_.size + kPart - 1) / kPart;
   int64_t units = parts;
   for (const Axis& axis : outer_) {
@@ -186,8 +215,8 @@ void Transpose::run(int threads, const std::byte* source, std::byte* target) con
         source_offset += index * outer_[i].source_stride;
         target_offset += index * outer_[i].target_stride;
       }
-      function(from + source_offset, rows_.source_stride, to + target_offset, columns_.target_stride, rows_.size,
-               std::min(kPart, columns_.size - first));
+      function(element_size_, source + source_offset * size, rows_.source_stride, target + target_offset * size,
+               columns_.target_stride, rows_.size, std::min(kPart, columns_.size - first));
     }
   });
 }

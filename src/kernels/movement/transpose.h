@@ -1,6 +1,6 @@
-// Copies that exchange two dimensions of 4-byte elements: what lies next to each other in the source does not in the
-// target. They are done in square tiles, since element by element they are several times slower. Other copies are
-// CopyLoop's own.
+// Copies that exchange two dimensions of elements of 1, 2 or 4 bytes: what lies next to each other in the source does
+// not in the target. They are done in square tiles, since element by element they are several times slower. Other
+// copies are CopyLoop's own.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@ namespace torchtrt::kernels {
 class Transpose {
  public:
   // Nothing if the copy between these strides (in elements) is not of this kind or too small to matter.
-  static std::optional<Transpose> find(const std::vector<int64_t>& dims, const std::vector<int64_t>& target_strides,
+  static std::optional<Transpose> find(size_t element_size, const std::vector<int64_t>& dims,
+                                       const std::vector<int64_t>& target_strides,
                                        const std::vector<int64_t>& source_strides);
 
   // source and target at their first elements.
@@ -26,6 +27,7 @@ class Transpose {
     int64_t source_stride;
   };
 
+  size_t element_size_ = 0;
   std::vector<Axis> outer_;
   Axis columns_{};  // next to each other in the source
   Axis rows_{};     // next to each other in the target

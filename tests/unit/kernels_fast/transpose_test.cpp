@@ -11,17 +11,18 @@ namespace torchtrt::kernels {
 namespace {
 
 // Copies a tensor of these dims from one memory order to another and compares with the definition.
-void check(const std::vector<int64_t>& dims, const std::vector<uint8_t>& from_order,
-           const std::vector<uint8_t>& to_order) {
+template <typename T>
+void checkAs(const std::vector<int64_t>& dims, const std::vector<uint8_t>& from_order,
+             const std::vector<uint8_t>& to_order) {
   const std::vector<int64_t> from = denseStrides(dims, from_order);
   const std::vector<int64_t> to = denseStrides(dims, to_order);
   const auto count = static_cast<size_t>(std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>()));
-  std::vector<float> source(count);
-  std::iota(source.begin(), source.end(), 1.0F);
-  const std::optional<Transpose> transpose = Transpose::find(dims, to, from);
+  std::vector<T> source(count);
+  std::iota(source.begin(), source.end(), T(1));
+  const std::optional<Transpose> transpose = Transpose::find(sizeof(T), dims, to, from);
   ASSERT_TRUE(transpose.has_value());
   for (const int threads : {1, 3}) {
-    std::vector<float> target(count + 8, -1.0F);
+    std::vector<T> target(count + 8, T(77));
     transpose->run(threads, reinterpret_cast<const std::byte*>(source.data()),
                    reinterpret_cast<std::byte*>(target.data()));
     for (size_t i = 0; i < count; ++i) {
@@ -36,14 +37,21 @@ void check(const std::vector<int64_t>& dims, const std::vector<uint8_t>& from_or
       ASSERT_EQ(target[static_cast<size_t>(target_at)], source[static_cast<size_t>(source_at)]) << "element " << i;
     }
     for (size_t i = count; i < target.size(); ++i) {
-      ASSERT_EQ(target[i], -1.0F) << "wrote behind the target";
+      ASSERT_EQ(target[i], T(77)) << "wrote behind the target";
     }
   }
 }
 
+void check(const std::vector<int64_t>& dims, const std::vector<uint8_t>& from_order,
+           const std::vector<uint8_t>& to_order) {
+  checkAs<float>(dims, from_order, to_order);
+  checkAs<uint16_t>(dims, from_order, to_order);
+  checkAs<uint8_t>(dims, from_order, to_order);
+}
+
 TEST(Transpose, ImagesBetweenRowMajorAndChannelsLast) {
   for (const int64_t channels : {2, 3, 4, 5, 16, 31, 64}) {
-    for (const int64_t width : {9, 16, 33}) {
+    for (const int64_t width : {9, 16, 33, 64}) {
       check({2, channels, 17, width}, {}, {0, 2, 3, 1});
       check({2, channels, 17, width}, {0, 2, 3, 1}, {});
     }
@@ -59,9 +67,10 @@ TEST(Transpose, MatricesAndInnerDimensions) {
 }
 
 TEST(Transpose, LeavesOtherCopiesAlone) {
-  EXPECT_FALSE(Transpose::find({64, 64}, {64, 1}, {64, 1}).has_value());
-  EXPECT_FALSE(Transpose::find({64, 64}, {64, 1}, {128, 2}).has_value());
-  EXPECT_FALSE(Transpose::find({4, 4}, {4, 1}, {1, 4}).has_value());
+  EXPECT_FALSE(Transpose::find(4, {64, 64}, {64, 1}, {64, 1}).has_value());
+  EXPECT_FALSE(Transpose::find(4, {64, 64}, {64, 1}, {128, 2}).has_value());
+  EXPECT_FALSE(Transpose::find(4, {4, 4}, {4, 1}, {1, 4}).has_value());
+  EXPECT_FALSE(Transpose::find(8, {64, 64}, {64, 1}, {1, 64}).has_value());
 }
 
 }  // namespace
