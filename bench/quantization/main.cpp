@@ -10,6 +10,7 @@
 #include <memory>
 #include <numeric>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -107,10 +108,18 @@ std::shared_ptr<const engine::Engine> load(const Network& network) {
 class Output : public engine::OutputAllocator {
  public:
   void* allocate(int, DType, std::span<const int64_t> dims) override {
-    values.resize(static_cast<size_t>(std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>())));
-    return values.data();
+    const auto count = static_cast<size_t>(std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>()));
+    lines_.resize((count + std::size(Line().values) - 1) / std::size(Line().values));
+    values = {lines_.data()->values, count};
+    return lines_.data();
   }
-  std::vector<float> values;
+  std::span<const float> values;
+
+ private:
+  struct alignas(64) Line {
+    float values[16];
+  };
+  std::vector<Line> lines_;
 };
 
 class Images {
