@@ -29,5 +29,6 @@ PassPtr createFoldScaleAndShift(const Options& options);
 PassPtr createFuseBias(const Options& options);
 PassPtr createFuseResidualAdd(const Options& options);
 PassPtr createFuseActivation(const Options& options);
+PassPtr createFuseQuantize(const Options& options);
 
 }  // namespace torchtrt::optimization

@@ -37,6 +37,7 @@ const std::vector<PassEntry>& pipeline() {
        createFuseAttentionWithBias},
       {"fuse_residual_add", "an added tensor becomes the residual operand", createFuseResidualAdd},
       {"fuse_activation", "an activation becomes an attribute of its producer", createFuseActivation},
+      {"fuse_quantize", "a product of integers gives the steps that its reader wants", createFuseQuantize},
   };
   return entries;
 }

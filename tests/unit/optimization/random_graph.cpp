@@ -77,7 +77,7 @@ void Generator::grow() {
                                         &Generator::constantSum,   &Generator::twice,
                                         &Generator::softmax,       &Generator::transposedProduct,
                                         &Generator::arithmetic,    &Generator::normalization,
-                                        &Generator::attention};
+                                        &Generator::attention,     &Generator::integerProduct};
   Tensor* grown = (this->*kGrowers[pick(std::size(kGrowers))])(any());
   // Bounded, so that chains of products neither overflow nor drown everything else.
   if (grown && chance(5)) {

@@ -1,5 +1,6 @@
 // What passes recognize, fold or remove, spelled out.
 #include <cmath>
+#include <numeric>
 
 #include "optimization/graph_generator.h"
 
@@ -94,6 +95,41 @@ Tensor* Generator::normalization(Tensor* x) {
   return chance(2) || !x->getDimensions()[static_cast<int>(axis)].isConstant()
              ? normal
              : elementwise(normal, constant({size(x, static_cast<int>(axis))}, 0.5, 2), chance(2) ? "prod" : "sum");
+}
+
+Tensor* Generator::integerProduct(Tensor*) {
+  Tensor* x = network_->getInput(0);
+  const int last = x->rank() - 1;
+  if (dtype_ != DType::kFloat32 || last < 1 || !x->getDimensions()[last].isConstant()) {
+    return nullptr;
+  }
+  Attributes steps;
+  steps.set("to", DType::kInt8);
+  steps.set("scale", 0.125);
+  steps.set("low", int64_t{-127});
+  steps.set("high", int64_t{127});
+  Attributes in_float;
+  in_float.set("to", DType::kFloat32);
+  void* memory = nullptr;
+  const Weights weights = Weights::allocate(DType::kInt8, {size(x, last), 3}, &memory);
+  for (size_t i = 0; i < weights.count(); ++i) {
+    static_cast<int8_t*>(memory)[i] = static_cast<int8_t>(static_cast<int>(pick(255)) - 127);
+  }
+  Tensor* input = add(network_->addLayer(LayerType::kQUANTIZE, {x}, steps));
+  Tensor* product = add(network_->addLayer(
+      LayerType::kQUANTIZED_MATRIX_MULTIPLY,
+      {input, network_->addConstant(weights)->getOutput(0), constant({3}, 0.0009765625, 0.0009765625)}, in_float));
+  if (chance(2)) {
+    Layer* turned = network_->addShuffle(*product);
+    std::vector<int64_t> permutation(static_cast<size_t>(last) + 1);
+    std::iota(permutation.rbegin(), permutation.rend(), 0);
+    turned->setFirstTranspose(permutation);
+    product = add(turned);
+  }
+  Attributes back;
+  back.set("scale", 0.125);
+  return add(network_->addLayer(LayerType::kDEQUANTIZE,
+                                {add(network_->addLayer(LayerType::kQUANTIZE, {product}, steps))}, back));
 }
 
 Tensor* Generator::attention(Tensor* x) {
