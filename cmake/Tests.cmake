@@ -14,7 +14,7 @@ if(support_sources)
 endif()
 
 # Folders whose results depend on the instruction set: their tests run a second time with it capped.
-set(vector_folders kernels engine optimization builder)
+set(vector_folders kernels engine optimization builder quantization)
 
 # torchtrt_test(<folder> [<tests>]): tests/unit/<tests> (<folder> when not given) for the code of src/<folder>.
 function(torchtrt_test folder)

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <set>
 
+#include "base/steps.h"
+
 namespace torchtrt::quantization {
 
 using network::Layer;
@@ -14,8 +16,6 @@ using network::Weights;
 
 namespace {
 
-// Sums of more products of a step and a weight may leave int32.
-constexpr int64_t kMostProducts = INT32_MAX / (255 * 128);
 // A group's dot products are too short, or too few, for kernels that multiply four channels by 16 outputs at a time.
 constexpr int64_t kLeastChannelsOfGroup = 16;
 // Making a step of an input and reading it again takes as long as about this many multiplications save.
@@ -86,8 +86,8 @@ std::string whyNot(const Layer& layer, const Options& options) {
   }
   const int64_t outputs = weights->dims[is_convolution || layer.attributes().getBool("transpose_b", false) ? 0 : 1];
   const int64_t products = outputs == 0 ? 0 : static_cast<int64_t>(weights->count()) / outputs;
-  if (products > kMostProducts) {
-    return "its sums of " + text(products) + " products may leave int32, which holds " + text(kMostProducts);
+  if (products > kMostStepProducts) {
+    return "its sums of " + text(products) + " products may leave int32, which holds " + text(kMostStepProducts);
   }
   const int64_t multiplications = elements(*layer.getOutput(0)) * products;
   if (multiplications < std::max<int64_t>(options.min_multiplications, 1)) {

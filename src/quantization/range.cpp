@@ -6,6 +6,8 @@
 #include <numeric>
 #include <span>
 
+#include "base/steps.h"
+
 namespace torchtrt::quantization {
 
 namespace {
@@ -148,7 +150,7 @@ std::optional<Steps> stepsOf(const Range& range, bool symmetric) {
     steps.scale = (high - low) / 255;
   }
   const auto scale = static_cast<float>(steps.scale);
-  if (!std::isnormal(scale) || !std::isnormal(1 / scale)) {
+  if (!isStepScale(scale) || !std::isnormal(1 / scale)) {
     return std::nullopt;
   }
   steps.scale = static_cast<double>(scale);
