@@ -59,6 +59,53 @@ TEST(FuseQuantize, ThroughShuffles) {
 )"));
 }
 
+std::string pooledConvolution(const std::string& product, const std::string& rest) {
+  return R"(network "n" () {
+  input %x : float32[1, 1, 4, 4]
+  %w = constant() {} : int8[2, 1, 1, 1] data=[2, -3]
+  %s = constant() {} : float32[2] data=[0.25, 0.5]
+  %steps = quantize(%x) {to=uint8, scale=0.5, zero_point=8, low=0, high=255}
+  )" + product +
+         R"( = quantized_convolution(%steps, %w, %s) {zero_point=8, )" + rest + R"(  output "y" %y
+})";
+}
+
+TEST(FuseQuantize, ThroughMaxPooling) {
+  expectChanged(
+      "fuse_quantize", pooledConvolution("%product", R"(to=float32, activation="relu"}
+  %pooled = pooling(%product) {op="max", window=[3, 2], stride=[2, 2], pre_padding=[1, 0], post_padding=[1, 0]}
+  %y = quantize(%pooled) {to=uint8, scale=0.5, zero_point=3, low=0, high=255}
+)"),
+      pooledConvolution("%quantize_6", R"(to=uint8, activation="relu", output_scale=0.5, output_zero_point=3, high=255}
+  %y = pooling(%quantize_6) {op="max", window=[3, 2], stride=[2, 2], pre_padding=[1, 0], post_padding=[1, 0]}
+)"));
+}
+
+TEST(FuseQuantize, NotThroughOtherPooling) {
+  for (const char* pooling : {R"(op="average", window=[2, 2])", R"(op="max", window=[2, 2], dilation=[2, 2])",
+                              R"(op="max", window=[2, 2], return_indices=true)"}) {
+    SCOPED_TRACE(pooling);
+    expectKept("fuse_quantize", pooledConvolution("%product", R"(to=float32}
+  %pooled)" + std::string(std::string(pooling).find("indices") == std::string::npos ? "" : ", %indices") +
+                                                                  R"( = pooling(%product) {)" + pooling + R"(}
+  %y = quantize(%pooled) {to=uint8, scale=0.5, low=0, high=255}
+)"));
+  }
+}
+
+TEST(FuseQuantize, NotThroughMaxPoolingOfAFloatResidual) {
+  expectKept("fuse_quantize", R"(network "n" () {
+  input %x : float32[1, 1, 4, 4]
+  %w = constant() {} : int8[1, 1, 1, 1] data=[2]
+  %s = constant() {} : float32[1] data=[0.25]
+  %steps = quantize(%x) {to=uint8, scale=0.5, zero_point=8, low=0, high=255}
+  %product = quantized_convolution(%steps, %w, %s, null, %x) {zero_point=8, to=float32}
+  %pooled = pooling(%product) {op="max", window=[2, 2]}
+  %y = quantize(%pooled) {to=uint8, scale=0.5, low=0, high=255}
+  output "y" %y
+})");
+}
+
 TEST(FuseQuantize, NotWhereTheProductIsReadInFloat) {
   expectKept("fuse_quantize", product(R"(%product = quantized_matrix_multiply(%x, %w, %s) {to=float32}
   %y = quantize(%product) {to=uint8, scale=0.5, low=0, high=255}
