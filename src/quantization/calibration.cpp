@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "base/hash.h"
 #include "kernels/parallel.h"
@@ -45,7 +47,10 @@ struct Calibration::Impl {
   bool keepsSamples() const {
     return options.accuracy_target > 0;
   }
-  void loadCollector();
+  // Loads collectors that share `wanted` among them.
+  void loadCollectors(size_t count);
+  // As many that none makes more than max_batch_bytes of it.
+  void makeCollectorsFor(std::span<const engine::TensorView> inputs);
   // The steps of what the layer multiplies; or why there are none.
   std::optional<Steps> stepsFor(const Tensor& tensor, const Ranges& ranges, std::string& reason) const;
   std::vector<int64_t> collectSteps(const Ranges& ranges, StepsOfTensors& steps,
@@ -59,22 +64,53 @@ struct Calibration::Impl {
   std::vector<Histogram> histograms;  // of `wanted`
   size_t batches = 0;
   std::vector<Sample> samples;
-  // Computes `wanted`; before them, where samples are kept, the network's inputs, which are copies then, and outputs.
-  std::shared_ptr<const engine::Engine> collector;
+  // Each computes a part of `wanted`; before that the first, where samples are kept, the network's outputs and inputs,
+  // which are copies then.
+  struct Collector {
+    std::shared_ptr<const engine::Engine> engine;
+    size_t first;   // of `wanted`
+    size_t others;  // outputs before that
+  };
+  std::vector<Collector> collectors;
 };
 
-void Calibration::Impl::loadCollector() {
-  const auto copy = keepsSamples() ? comparable(*network) : network->clone();
-  while (!keepsSamples() && copy->getNbOutputs() > 0) {
-    copy->unmarkOutput(0);
+void Calibration::Impl::loadCollectors(size_t count) {
+  collectors.clear();
+  for (size_t part = 0; part < count; ++part) {
+    const bool keeps = keepsSamples() && part == 0;
+    const auto copy = keeps ? comparable(*network) : network->clone();
+    while (!keeps && copy->getNbOutputs() > 0) {
+      copy->unmarkOutput(0);
+    }
+    for (int i = 0; keeps && i < copy->getNbInputs(); ++i) {
+      copy->markOutput(*copy->getInput(i));
+    }
+    const auto others = static_cast<size_t>(copy->getNbOutputs());
+    const size_t first = part * wanted.size() / count;
+    for (size_t i = first; i < (part + 1) * wanted.size() / count; ++i) {
+      copy->markOutput(*copy->tensorById(wanted[i]->id()));
+    }
+    collectors.push_back({loadEngine(*copy), first, others});
   }
-  for (int i = 0; keepsSamples() && i < copy->getNbInputs(); ++i) {
-    copy->markOutput(*copy->getInput(i));
+}
+
+void Calibration::Impl::makeCollectorsFor(std::span<const engine::TensorView> inputs) {
+  if (collectors.empty()) {
+    loadCollectors(1);
   }
-  for (const Tensor* tensor : wanted) {
-    copy->markOutput(*copy->tensorById(tensor->id()));
+  size_t most = 0;
+  for (const Collector& collector : collectors) {
+    size_t bytes = 0;
+    for (const std::vector<int64_t>& dims : collector.engine->outputShapes(inputs)) {
+      bytes += sizeof(float) *
+               static_cast<size_t>(std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>()));
+    }
+    most = std::max(most, bytes);
   }
-  collector = loadEngine(*copy);
+  const size_t count = std::min(collectors.size() * (most / options.max_batch_bytes + 1), wanted.size());
+  if (count > collectors.size()) {
+    loadCollectors(count);
+  }
 }
 
 std::optional<Steps> Calibration::Impl::stepsFor(const Tensor& tensor, const Ranges& ranges,
@@ -130,21 +166,27 @@ bool Calibration::hasCandidates() const {
 
 void Calibration::add(std::span<const engine::TensorView> inputs) {
   if (hasCandidates()) {
-    if (!impl_->collector) {
-      impl_->loadCollector();
-    }
-    Tensors tensors = run(*impl_->collector, inputs);
-    const auto collected = static_cast<int64_t>(impl_->wanted.size());
-    const int64_t others = static_cast<int64_t>(tensors.size()) - collected;
-    kernels::parallelFor(kernels::currentThreads(), 0, collected, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const network::Weights& tensor = tensors[static_cast<size_t>(others + i)];
-        impl_->histograms[static_cast<size_t>(i)].add(tensor.as<float>(), tensor.count());
+    Sample sample;
+    impl_->makeCollectorsFor(inputs);
+    std::vector<Histogram> histograms = impl_->histograms;  // to stay as they are if a collector throws
+    for (const Impl::Collector& collector : impl_->collectors) {
+      Tensors tensors = run(*collector.engine, inputs);
+      const auto others = static_cast<int64_t>(collector.others);
+      kernels::parallelFor(
+          kernels::currentThreads(), others, static_cast<int64_t>(tensors.size()), 1, [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) {
+              const network::Weights& tensor = tensors[static_cast<size_t>(i)];
+              histograms[collector.first + static_cast<size_t>(i - others)].add(tensor.as<float>(), tensor.count());
+            }
+          });
+      if (others > 0) {
+        const auto outputs = tensors.begin() + impl_->network->getNbOutputs();
+        sample = {{outputs, tensors.begin() + others}, {tensors.begin(), outputs}};
       }
-    });
+    }
+    impl_->histograms = std::move(histograms);
     if (impl_->keepsSamples()) {
-      const auto outputs = tensors.begin() + impl_->network->getNbOutputs();
-      impl_->samples.push_back({{outputs, tensors.begin() + others}, {tensors.begin(), outputs}});
+      impl_->samples.push_back(std::move(sample));
     }
   }
   ++impl_->batches;

@@ -42,6 +42,8 @@ struct Options {
   std::function<void(size_t done, size_t all)> progress = {};  // of measuring layers, may be empty
   // Layers of fewer multiplications, at the optimum shape, stay in float: reading and writing take longer there.
   int64_t min_multiplications = int64_t{1} << 15;
+  // Where a batch's tensors whose ranges are asked for take more, it is run again and again, for a part of them each.
+  size_t max_batch_bytes = size_t{512} << 20;
 };
 
 // One layer that might have been quantized.
@@ -77,7 +79,8 @@ class TORCHTRT_API Calibration {
   bool hasCandidates() const;
 
   // Runs one batch. Tensors are as an engine of the network takes them, and copied where they must outlive the call.
-  // Throws EngineError; CompileError (kBuildFailed), at the first batch, where the network cannot be built.
+  // Throws EngineError, after which all is as before, and CompileError (kBuildFailed), where the network cannot be
+  // built.
   void add(std::span<const engine::TensorView> inputs);
   size_t batches() const;
   // Of the tensors that quantize() asks for; not those that were never seen, or held nothing but zeros.

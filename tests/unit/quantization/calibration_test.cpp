@@ -227,6 +227,22 @@ TEST(Calibration, ABatchThatTheEngineRefusesChangesNothing) {
   EXPECT_EQ(calibration.ranges().at("x").high, before.at("x").high);
 }
 
+// Where a batch's tensors would take too much memory, it is run for some of them at a time.
+TEST(Calibration, GivesTheSameRangesInParts) {
+  Options options = smallLayersToo();
+  options.accuracy_target = 10;
+  Calibration whole(*smallImageNetwork(), options);
+  options.max_batch_bytes = 10000;
+  Calibration in_parts(*smallImageNetwork(), options);
+  addAll(whole, imageBatches());
+  addAll(in_parts, imageBatches());
+  Cache expected, got;
+  expected.networks["n"] = whole.ranges();
+  got.networks["n"] = in_parts.ranges();
+  EXPECT_EQ(print(got), print(expected));
+  EXPECT_EQ(in_parts.quantize(in_parts.ranges()).error, whole.quantize(whole.ranges()).error);
+}
+
 TEST(Calibration, ABatchMayBeStrided) {
   const auto network = network::parse(R"(network "n" () {
   input %x : float32[2, 2]
