@@ -54,8 +54,12 @@ size_t bytesOf(const TensorDesc& desc) {
 
 Buffer makeBuffer(const TensorDesc& desc) {
   Buffer buffer(bytesOf(desc) / sizeof(Line) + 1);
+  std::mt19937 random(1);
+  if (desc.dtype == DType::kInt8 || desc.dtype == DType::kUInt8) {
+    auto* bytes = reinterpret_cast<uint8_t*>(buffer.data());
+    std::generate_n(bytes, bytesOf(desc), [&] { return static_cast<uint8_t>(random()); });
+  }
   if (desc.dtype == DType::kFloat32) {
-    std::mt19937 random(1);
     std::uniform_real_distribution<float> uniform(-1, 1);
     for (Line& line : buffer) {
       std::generate(std::begin(line.values), std::end(line.values), [&] { return uniform(random); });

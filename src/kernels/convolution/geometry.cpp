@@ -12,14 +12,8 @@ Spatial spatial(const std::vector<int64_t>& values, int64_t missing) {
   return result;
 }
 
-std::variant<Geometry, Refusal> describeCommon(const Problem& problem, DType dtype) {
-  for (const std::vector<Operand>* operands : {&problem.inputs, &problem.outputs}) {
-    for (const Operand& operand : *operands) {
-      if (operand.present && operand.dtype != dtype) {
-        return Refusal{"dtype", std::string("computes ") + toString(dtype) + " only, not " + toString(operand.dtype)};
-      }
-    }
-  }
+// The residual comes behind the bias.
+std::variant<Geometry, Refusal> read(const Problem& problem, size_t bias) {
   const Operand& kernel = problem.inputs[1];
   if (kernel.constant == nullptr) {
     return Refusal{"dynamic-weights", "packs its kernel when it is loaded and needs it constant"};
@@ -35,23 +29,41 @@ std::variant<Geometry, Refusal> describeCommon(const Problem& problem, DType dty
   g.dilation = spatial(attributes.getInts("dilation"), 1);
   g.pre_padding = spatial(attributes.getInts("pre_padding"), 0);
   g.post_padding = spatial(attributes.getInts("post_padding"), 0);
-  g.has_bias = problem.inputs.size() > 2 && problem.inputs[2].present;
-  g.has_residual = problem.inputs.size() > 3 && problem.inputs[3].present;
+  g.has_bias = problem.inputs.size() > bias && problem.inputs[bias].present;
+  g.has_residual = problem.inputs.size() > bias + 1 && problem.inputs[bias + 1].present;
   g.activation = attributes.getString("activation", "");
   g.alpha = attributes.getDouble("activation_alpha", 0);
   g.beta = attributes.getDouble("activation_beta", 0);
-  g.dtype = dtype;
-  g.weights = dtype == DType::kFloat32 ? static_cast<const float*>(kernel.constant) : nullptr;
   if (g.outputs == 0 || g.channels == 0 || g.taps() == 0) {
     return Refusal{"empty", "has nothing to pack"};
   }
   return g;
 }
 
+std::variant<Geometry, Refusal> describeCommon(const Problem& problem, DType dtype) {
+  for (const std::vector<Operand>* operands : {&problem.inputs, &problem.outputs}) {
+    for (const Operand& operand : *operands) {
+      if (operand.present && operand.dtype != dtype) {
+        return Refusal{"dtype", std::string("computes ") + toString(dtype) + " only, not " + toString(operand.dtype)};
+      }
+    }
+  }
+  std::variant<Geometry, Refusal> described = read(problem, 2);
+  if (Geometry* g = std::get_if<Geometry>(&described)) {
+    g->dtype = dtype;
+    g->weights = dtype == DType::kFloat32 ? static_cast<const float*>(problem.inputs[1].constant) : nullptr;
+  }
+  return described;
+}
+
 }  // namespace
 
 std::variant<Geometry, Refusal> describe(const Problem& problem, DType dtype) {
   return describeCommon(problem, dtype);
+}
+
+std::variant<Geometry, Refusal> describeQuantized(const Problem& problem) {
+  return read(problem, 3);
 }
 
 std::variant<Geometry, Refusal> describeTransposed(const Problem& problem) {

@@ -28,7 +28,7 @@ struct Geometry {
   std::string activation;  // fused, "" for none
   double alpha = 0;
   double beta = 0;
-  DType dtype = DType::kFloat32;   // of all operands
+  DType dtype = DType::kFloat32;   // of all operands, but in a quantized convolution
   const float* weights = nullptr;  // [outputs, channels / groups, kernel...], row-major; null but for float32
 
   int64_t taps() const {
@@ -41,6 +41,8 @@ struct Geometry {
 
 // Refuses operands of other dtypes and kernels that are not constant.
 std::variant<Geometry, Refusal> describe(const Problem& problem, DType dtype = DType::kFloat32);
+// The same of a quantized_convolution, whose operands have dtypes of their own.
+std::variant<Geometry, Refusal> describeQuantized(const Problem& problem);
 // The same of a deconvolution: channels and outputs are those of its input and output, weights are [channels, outputs /
 // groups, kernel...], and output padding is taken off the padding after.
 std::variant<Geometry, Refusal> describeTransposed(const Problem& problem);

@@ -37,6 +37,17 @@ inline bool isRowMajor(const Operand& operand) {
   return std::is_sorted(operand.order.begin(), operand.order.end());
 }
 
+inline std::optional<Refusal> refuseOtherOrders(const Problem& problem) {
+  for (const std::vector<Operand>* operands : {&problem.inputs, &problem.outputs}) {
+    for (const Operand& operand : *operands) {
+      if (operand.present && !isRowMajor(operand)) {
+        return Refusal{"memory-order", "reads and writes row-major only"};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 // What all implementations refuse.
 inline std::optional<Refusal> commonRefusal(const Problem& problem, DType dtype = DType::kFloat32) {
   for (const std::vector<Operand>* operands : {&problem.inputs, &problem.outputs}) {
@@ -44,12 +55,9 @@ inline std::optional<Refusal> commonRefusal(const Problem& problem, DType dtype 
       if (operand.present && operand.dtype != dtype) {
         return Refusal{"dtype", std::string("computes ") + toString(dtype) + " only, not " + toString(operand.dtype)};
       }
-      if (operand.present && !isRowMajor(operand)) {
-        return Refusal{"memory-order", "reads and writes row-major only"};
-      }
     }
   }
-  return std::nullopt;
+  return refuseOtherOrders(problem);
 }
 
 // True when every dim but the last is 1: one row for all of the output.

@@ -7,5 +7,8 @@ namespace torchtrt::kernels::quantized {
 
 CreateResult createQuantizeHighway(const Problem& problem);
 CreateResult createDequantizeHighway(const Problem& problem);
+CreateResult createConvolutionWinograd(const Problem& problem);
+CreateResult createConvolutionHighway(const Problem& problem);
+CreateResult createMatmulHighway(const Problem& problem);
 
 }  // namespace torchtrt::kernels::quantized

@@ -11,6 +11,7 @@
 #include <random>
 #include <thread>
 
+#include "base/steps.h"
 #include "kernels/common/convert.h"
 #include "kernels/kernel.h"
 #include "kernels/problem_text.h"
@@ -67,7 +68,7 @@ float draw(std::mt19937& random, Values values, size_t i) {
   if (values == Values::kOutliers && random() % 4096 == 0) {
     return 1e9F;
   }
-  if (values == Values::kExact || values == Values::kSomeNan) {
+  if (values == Values::kExact || values == Values::kSomeNan || values == Values::kLargest) {
     return static_cast<float>(static_cast<int>(random() % 17) - 8) / 8.0F;
   }
   if (values == Values::kSpecial && random() % 4 == 0) {
@@ -82,12 +83,14 @@ Buffer randomBuffer(const TensorDesc& desc, Values values, unsigned seed) {
   const size_t size = sizeOf(desc.dtype);
   for (size_t i = 0; i < bytesOf(desc) / size; ++i) {
     std::byte* at = buffer.data()->bytes + i * size;
-    if (isFloating(desc.dtype) && desc.dtype != DType::kFloat64) {
+    if (isSteps(desc.dtype)) {
+      const uint8_t largest = desc.dtype == DType::kInt8 ? 0x81 : 0xFF;
+      *at = std::byte{values == Values::kLargest ? largest : static_cast<uint8_t>(random())};
+    } else if (isFloating(desc.dtype) && desc.dtype != DType::kFloat64) {
       const float value = draw(random, values, i);
       Writer<float>(desc.dtype).write(&value, 1, at, 0, 1);
     } else {
-      const bool is_step = desc.dtype == DType::kInt8 || desc.dtype == DType::kUInt8;
-      const auto value = static_cast<int64_t>(random() % (is_step ? 256 : 2));
+      const auto value = static_cast<int64_t>(random() % 2);
       if (desc.dtype == DType::kFloat64) {
         const double wide = draw(random, values, i);
         std::memcpy(at, &wide, size);
@@ -188,6 +191,18 @@ void compareFloats(const TensorDesc& desc, const Buffer& got, const Buffer& expe
   EXPECT_EQ(wrong, 0U);
 }
 
+void compareSteps(const TensorDesc& desc, const Buffer& got, const Buffer& expected, int allowed) {
+  const std::vector<float> a = floatsOf(desc, got);
+  const std::vector<float> b = floatsOf(desc, expected);
+  size_t wrong = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (std::abs(a[i] - b[i]) > static_cast<float>(allowed) && ++wrong <= 3) {
+      ADD_FAILURE() << "element " << i << " of " << a.size() << " is " << a[i] << ", expected " << b[i];
+    }
+  }
+  EXPECT_EQ(wrong, 0U);
+}
+
 void expectGuard(const TensorDesc& desc, const Buffer& got) {
   const std::byte* behind = got.data()->bytes + bytesOf(desc);
   EXPECT_TRUE(std::all_of(behind, behind + kGuard, [](std::byte b) { return b == std::byte{0x5A}; }))
@@ -207,6 +222,8 @@ void compareRuns(const Data& data, const Kernel& fast, const CompareOptions& opt
       if (!first.empty()) {
         EXPECT_EQ(std::memcmp(got[i].data(), first[i].data(), bytesOf(desc)), 0)
             << "the result depends on the number of threads";
+      } else if (isSteps(desc.dtype)) {
+        compareSteps(desc, got[i], expected[i], options.steps);
       } else if (computeSize(desc.dtype) == sizeof(float)) {
         compareFloats(desc, got[i], expected[i], options);
       } else {

@@ -10,7 +10,7 @@
 
 namespace torchtrt::kernels {
 
-// What random operands hold.
+// What random operands hold. int8 and uint8: any number, but for kLargest.
 enum class Values {
   kExact,     // multiples of 1/8 in [-1, 1]: sums of products are exact in float32, whatever their order
   kSomeNan,   // kExact with a few NaN among them
@@ -18,14 +18,16 @@ enum class Values {
   kSpecial,   // kSmooth with NaN, infinities, zeros and large and tiny numbers among them
   kOutliers,  // kSmooth with a few of 1e9 among them
   kSparse,    // 0, and a few 1 among them
+  kLargest,   // -127 in int8 and 255 in uint8; the others as in kExact
   kPruned,    // 0 in the last row and column of 3x3 kernels, else 1/8 to 1: large values do not cancel
 };
 
 struct CompareOptions {
   Values values = Values::kExact;
-  std::optional<Values> constants;  // what constant operands hold, if something else
+  std::optional<Values> constants = {};  // what constant operands hold, if something else
   double rtol = 1e-5;
   double atol = 1e-6;  // times the largest finite magnitude of the reference
+  int steps = 0;       // that int8 and uint8 results may be off
   std::vector<std::string> shapes =
       {};  // more problems of the same kind, whose shapes the one kernel runs after its own
 };
