@@ -10,6 +10,7 @@
 #include "kernels/convolution/convolution.h"
 #include "kernels/convolution/fast.h"
 #include "kernels/convolution/geometry.h"
+#include "kernels/convolution/onednn_shapes.h"
 #include "kernels/onednn/onednn.h"
 #include "kernels/parallel.h"
 
@@ -36,15 +37,6 @@ using dnnl::memory;
 // Below, the cost of oneDNN's call outweighs what bfloat16 saves: 3.5 us against 2.5 at 290,000 (AVX-512 BF16).
 constexpr int64_t kFewFlops = 400'000;
 
-// The last `rank` of three values, as oneDNN wants them.
-memory::dims spatial(const Spatial& values, int rank, int64_t less = 0) {
-  memory::dims result(values.end() - rank, values.end());
-  for (int64_t& value : result) {
-    value -= less;
-  }
-  return result;
-}
-
 // What tells a convolution from a deconvolution here.
 struct Forward {
   using Primitive = dnnl::convolution_forward;
@@ -63,10 +55,10 @@ typename Kind::Primitive::primitive_desc makeDesc(const Geometry& g, const memor
                                                   const dnnl::primitive_attr& attributes) {
   const int rank = g.spatial_rank;
   const memory::desc bias = onednn::describe({g.outputs}, {1}, g.dtype);
-  const auto strides = spatial(g.stride, rank);
-  const auto dilations = spatial(g.dilation, rank, 1);
-  const auto before = spatial(g.pre_padding, rank);
-  const auto after = spatial(g.post_padding, rank);
+  const auto strides = lastDims(g.stride, rank);
+  const auto dilations = lastDims(g.dilation, rank, 1);
+  const auto before = lastDims(g.pre_padding, rank);
+  const auto after = lastDims(g.post_padding, rank);
   if (g.has_bias) {
     return {onednn::engine(),
             dnnl::prop_kind::forward_inference,
@@ -87,33 +79,6 @@ typename Kind::Primitive::primitive_desc makeDesc(const Geometry& g, const memor
           strides,          dilations,
           before,           after,
           attributes};
-}
-
-// [K, C/g, k...] for a convolution, [C, K/g, k...] as oneDNN's [K/g, C/g, k...] for a deconvolution; with groups in
-// front.
-struct WeightShape {
-  memory::dims dims;
-  memory::dims strides;
-};
-
-template <typename Kind>
-WeightShape weightShape(const Geometry& g) {
-  const int64_t in = g.channels / g.groups;
-  const int64_t out = g.outputs / g.groups;
-  const int64_t taps = g.taps();
-  constexpr bool kTransposed = std::is_same_v<Kind, Transposed>;
-  WeightShape shape;
-  if (g.groups > 1) {
-    shape.dims.push_back(g.groups);
-    shape.strides.push_back(in * out * taps);
-  }
-  shape.dims.insert(shape.dims.end(), {out, in});
-  shape.strides.insert(shape.strides.end(), {kTransposed ? taps : in * taps, kTransposed ? out * taps : taps});
-  const auto kernel = spatial(g.kernel, g.spatial_rank);
-  shape.dims.insert(shape.dims.end(), kernel.begin(), kernel.end());
-  const auto strides = denseStrides(kernel);
-  shape.strides.insert(shape.strides.end(), strides.begin(), strides.end());
-  return shape;
 }
 
 template <typename Kind>
@@ -263,7 +228,7 @@ CreateResult create(const Problem& problem, Geometry geometry) {
     if (fusion.rest && g.dtype != DType::kFloat32) {
       return Refusal{"activation", "has no " + g.activation + " for sums that are not rounded yet"};
     }
-    const WeightShape shape = weightShape<Kind>(g);
+    const WeightShape shape = weightShape(g, std::is_same_v<Kind, Transposed>);
     const auto desc = makeDesc<Kind>(g, source, onednn::describeAny(shape.dims, g.dtype), target, fusion.attributes);
     packed->weights.setTuned(onednn::packConstant(problem.inputs[1].constant,
                                                   onednn::describe(shape.dims, shape.strides, g.dtype),

@@ -22,31 +22,27 @@ dnnl::engine makeEngine() {
 }
 
 dnnl::memory::data_type dataType(DType dtype) {
-  TORCHTRT_CHECK(dtype == DType::kFloat32 || dtype == DType::kBFloat16,
-                 "no oneDNN kernel of ours takes " << toString(dtype));
-  return dtype == DType::kFloat32 ? dnnl::memory::data_type::f32 : dnnl::memory::data_type::bf16;
+  switch (dtype) {
+    case DType::kFloat32:
+      return dnnl::memory::data_type::f32;
+    case DType::kBFloat16:
+      return dnnl::memory::data_type::bf16;
+    case DType::kInt32:
+      return dnnl::memory::data_type::s32;
+    case DType::kInt8:
+      return dnnl::memory::data_type::s8;
+    case DType::kUInt8:
+      return dnnl::memory::data_type::u8;
+    default:
+      TORCHTRT_CHECK(false, "no oneDNN kernel of ours takes " << toString(dtype));
+  }
 }
 
-// Appends the activation if oneDNN computes it as PyTorch does, NaN included: its relu, clip and sigmoid turn NaN into
-// numbers.
-bool appendActivation(dnnl::post_ops& ops, const std::string& activation, double alpha, DType dtype) {
-  if (activation == "relu") {
-    // x * clip(FLT_MAX * x, 0, 1): x where it is positive, else 0, and NaN stays.
-    ops.append_eltwise(algorithm::eltwise_hardswish, FLT_MAX, 0);
-  } else if (activation == "leaky_relu" && alpha != 0) {
-    ops.append_eltwise(algorithm::eltwise_relu, static_cast<float>(alpha), 0);
-  } else if (activation == "hard_swish") {
-    ops.append_eltwise(algorithm::eltwise_hardswish, 1.0F / 6, 0.5F);
-  } else if (activation == "silu") {
-    ops.append_eltwise(algorithm::eltwise_swish, 1, 0);
-  } else if (activation == "gelu_erf" && dtype != DType::kFloat32) {
-    ops.append_eltwise(algorithm::eltwise_gelu_erf, 0, 0);
-  } else if (activation == "gelu_tanh" && dtype != DType::kFloat32) {
-    ops.append_eltwise(algorithm::eltwise_gelu_tanh, 0, 0);
-  } else {
-    return false;
-  }
-  return true;
+// Below the cap of TORCHTRT_MAX_ISA.
+bool hasInstructions(dnnl::cpu_isa needed) {
+  isaCap();
+  const auto bits = static_cast<unsigned>(needed);
+  return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & bits) == bits;
 }
 
 }  // namespace
@@ -65,12 +61,37 @@ dnnl::memory::desc describeAny(const std::vector<int64_t>& dims, DType dtype) {
 }
 
 std::optional<Refusal> refuseBFloat16() {
-  isaCap();
-  constexpr auto kNeeded = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_bf16);
-  if ((static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & kNeeded) != kNeeded) {
+  if (!hasInstructions(dnnl::cpu_isa::avx512_core_bf16)) {
     return Refusal{"instructions", "needs a CPU with AVX-512 BF16"};
   }
   return std::nullopt;
+}
+
+std::optional<Refusal> refuseInt8() {
+  if (!hasInstructions(dnnl::cpu_isa::avx512_core_vnni) && !hasInstructions(dnnl::cpu_isa::avx2_vnni)) {
+    return Refusal{"instructions", "needs a CPU with AVX-512 VNNI, AVX-VNNI or AMX"};
+  }
+  return std::nullopt;
+}
+
+bool appendActivation(dnnl::post_ops& ops, const std::string& activation, double alpha, DType dtype) {
+  if (activation == "relu") {
+    // x * clip(FLT_MAX * x, 0, 1): x where it is positive, else 0, and NaN stays.
+    ops.append_eltwise(algorithm::eltwise_hardswish, FLT_MAX, 0);
+  } else if (activation == "leaky_relu" && alpha != 0) {
+    ops.append_eltwise(algorithm::eltwise_relu, static_cast<float>(alpha), 0);
+  } else if (activation == "hard_swish") {
+    ops.append_eltwise(algorithm::eltwise_hardswish, 1.0F / 6, 0.5F);
+  } else if (activation == "silu") {
+    ops.append_eltwise(algorithm::eltwise_swish, 1, 0);
+  } else if (activation == "gelu_erf" && dtype != DType::kFloat32) {
+    ops.append_eltwise(algorithm::eltwise_gelu_erf, 0, 0);
+  } else if (activation == "gelu_tanh" && dtype != DType::kFloat32) {
+    ops.append_eltwise(algorithm::eltwise_gelu_tanh, 0, 0);
+  } else {
+    return false;
+  }
+  return true;
 }
 
 Fusion fuse(const std::string& activation, double alpha, double beta, const dnnl::memory::desc* residual, DType dtype) {

@@ -25,7 +25,7 @@ static_assert(DNNL_VERSION_MAJOR == 3 && DNNL_VERSION_MINOR == 2, "headers of an
 // is ours to bound.
 const dnnl::engine& engine();
 
-// Of float32 or bfloat16, with these strides.
+// Of float32, bfloat16, int32, int8 or uint8, with these strides.
 dnnl::memory::desc describe(const std::vector<int64_t>& dims, const std::vector<int64_t>& strides,
                             DType dtype = DType::kFloat32);
 // In whatever layout the primitive likes best.
@@ -35,6 +35,13 @@ dnnl::memory::desc describeAny(const std::vector<int64_t>& dims, DType dtype = D
 // float16 too, which was no faster than float32 on a CPU with AVX-512 FP16, and for some products a plain loop.
 std::optional<Refusal> refuseBFloat16();
 
+// Refuses where it has none for products of int8: without them oneDNN sums pairs of products in int16, and saturates.
+std::optional<Refusal> refuseInt8();
+
+// Appends an activation if oneDNN computes it as PyTorch does, NaN included: its relu, clip and sigmoid turn NaN into
+// numbers. dtype: of the result; oneDNN's gelu is too coarse for float32. False if nothing was appended.
+bool appendActivation(dnnl::post_ops& ops, const std::string& activation, double alpha, DType dtype);
+
 // The residual and the activation of a layer: what a primitive can fuse so that NaN stays NaN, and what is left to a
 // second pass.
 struct Fusion {
@@ -42,11 +49,14 @@ struct Fusion {
   ActivationRows rest;              // empty: all is fused
 };
 // residual: null or the descriptor of the tensor to add first; it becomes the primitive's post-op 0. dtype: of the
-// result; oneDNN's gelu is good enough for bfloat16 alone.
+// result.
 Fusion fuse(const std::string& activation, double alpha, double beta, const dnnl::memory::desc* residual, DType dtype);
 
-// Argument number of post-op 0's second operand.
-inline constexpr int kResidualArgument = DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1;
+// Argument number of a post-op's second operand.
+inline constexpr int postOpArgument(int index) {
+  return DNNL_ARG_ATTR_MULTIPLE_POST_OP(index) | DNNL_ARG_SRC_1;
+}
+inline constexpr int kResidualArgument = postOpArgument(0);
 
 // A primitive with the descriptors of its arguments. Memory objects carry the addresses of a call, so each call takes a
 // set of its own; sets are kept for the next call.

@@ -7,8 +7,10 @@ namespace torchtrt::kernels::quantized {
 
 CreateResult createQuantizeHighway(const Problem& problem);
 CreateResult createDequantizeHighway(const Problem& problem);
+CreateResult createConvolutionOneDnn(const Problem& problem);
 CreateResult createConvolutionWinograd(const Problem& problem);
 CreateResult createConvolutionHighway(const Problem& problem);
+CreateResult createMatmulOneDnn(const Problem& problem);
 CreateResult createMatmulHighway(const Problem& problem);
 
 }  // namespace torchtrt::kernels::quantized

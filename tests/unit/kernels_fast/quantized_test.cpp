@@ -1,9 +1,10 @@
-// Products of steps against the reference, in every bit.
+// Products of steps against the reference: ours in every bit, oneDNN's within a step.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 
+#include "kernels/problem_text.h"
 #include "kernels_fast/compare.h"
 #include "kernels_fast/convolution_problem.h"
 
@@ -275,6 +276,81 @@ TEST(Quantized, OtherShapesRunOnTheSamePackedKernel) {
 TEST(Quantized, SafeForThreads) {
   expectSafeForThreads(matmul({.batch = {}, .rows = 150, .depth = 900, .columns = 200}), "highway");
   expectSafeForThreads(convolution({.input = {1, 32, 30, 30}, .kernel = {64, 32, 3, 3}}), "highway");
+}
+
+class QuantizedOneDnn : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const Chosen chosen =
+        createKernel(parseProblem(matmul({.batch = {}, .rows = 64, .depth = 64, .columns = 64})).problem, "onednn");
+    for (const auto& [name, refusal] : chosen.refusals) {
+      if (name == "onednn" && (refusal.code == "instructions" || refusal.code == "not-built")) {
+        GTEST_SKIP() << name << " " << refusal.reason;
+      }
+    }
+  }
+  static void check(const std::string& problem, Values values = Values::kExact) {
+    expectMatchesReference(problem, "onednn", {.values = values, .steps = 1});
+  }
+};
+
+TEST_F(QuantizedOneDnn, Convolutions) {
+  for (const Steps& steps : {Steps{}, kSymmetric, kToFloat}) {
+    for (const bool residual : {false, true}) {
+      check(convolution({.input = {1, 64, 19, 21}, .kernel = {48, 64, 1, 1}, .residual = residual}, steps));
+      check(convolution({.input = {2, 16, 19, 17},
+                         .kernel = {33, 16, 3, 3},
+                         .pre_padding = {1, 1},
+                         .post_padding = {1, 0},
+                         .residual = residual,
+                         .activation = "activation=\"relu\", "},
+                        steps));
+    }
+    check(convolution({.input = {1, 3, 41, 39},
+                       .kernel = {24, 3, 7, 7},
+                       .stride = {2, 2},
+                       .pre_padding = {3, 3},
+                       .post_padding = {3, 3},
+                       .bias = false},
+                      steps));
+    check(convolution({.input = {1, 64, 20, 20}, .kernel = {64, 16, 3, 3}, .groups = 4}, steps));
+  }
+}
+
+TEST_F(QuantizedOneDnn, Epilogues) {
+  for (const char* residual : {"float32", "int8", "uint8"}) {
+    for (const char* activation :
+         {"", "activation=\"relu\", ", "activation=\"hard_swish\", ", "activation=\"gelu_erf\", ",
+          "activation=\"clip\", activation_alpha=-40.5, activation_beta=900.25, "}) {
+      for (const Steps& steps : {Steps{.residual = residual}, Steps{.residual = residual, .low = 90, .high = 140},
+                                 Steps{.residual = residual, .to = "float32"}}) {
+        check(matmul({.batch = {}, .rows = 70, .depth = 64, .columns = 80, .residual = true, .activation = activation},
+                     steps));
+      }
+    }
+  }
+}
+
+TEST_F(QuantizedOneDnn, MatrixProducts) {
+  for (const Steps& steps : {Steps{}, kSymmetric, kToFloat}) {
+    check(matmul({.batch = {2, 3}, .rows = 40, .depth = 64, .columns = 100, .bias = false}, steps));
+    check(matmul({.batch = {}, .rows = 128, .depth = 769, .columns = 131}, steps));
+  }
+  check(matmul({.batch = {}, .rows = 70, .depth = 4608, .columns = 40}, {.zero_point = 0, .to = "float32"}),
+        Values::kLargest);
+}
+
+TEST_F(QuantizedOneDnn, OtherShapesRunOnTheSamePackedKernel) {
+  CompareOptions options{.steps = 1};
+  for (const std::vector<int64_t>& input : {std::vector<int64_t>{3, 32, 7, 9}, {1, 32, 3, 3}, {0, 32, 9, 9}}) {
+    options.shapes.push_back(convolution({.input = input, .kernel = {32, 32, 3, 3}}));
+  }
+  expectMatchesReference(convolution({.input = {1, 32, 20, 20}, .kernel = {32, 32, 3, 3}, .dynamic = true}), "onednn",
+                         options);
+}
+
+TEST_F(QuantizedOneDnn, SafeForThreads) {
+  expectSafeForThreads(convolution({.input = {1, 32, 30, 30}, .kernel = {64, 32, 3, 3}}), "onednn");
 }
 
 }  // namespace
