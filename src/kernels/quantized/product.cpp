@@ -10,18 +10,26 @@ namespace {
 constexpr int64_t kMostDepth = 768;
 // Rows of a block: its widened values stay in the second-level cache, and panels are read once for all of them.
 constexpr int64_t kMostRows = 72;
-// Units of work for each thread, so that one that was interrupted holds up the others little.
-constexpr int64_t kUnitsOfThread = 4;
-// Columns of a unit, at the least: widening its rows costs 2 / columns of multiplying them.
-constexpr int64_t kFewColumns = 64;
+constexpr int64_t kLeastRows = 36;
 // Sums that wait for the next part of the depth, at the most in a unit.
 constexpr int64_t kMostSums = 32768;
 
-int64_t ceilDiv(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
 }  // namespace
+
+Cut cutProduct(const PackedIntegers& b, int64_t groups, int64_t rows, int64_t least_rows, int64_t most_rows,
+               int64_t threads) {
+  constexpr int64_t kUnitsOfThread = 8;  // so that one that was interrupted holds up the others little
+  constexpr int64_t kFewColumns = 64;    // of a unit: preparing its rows costs 2 / columns of multiplying them
+  Cut cut;
+  cut.row_blocks = std::max<int64_t>(1, ceilDiv(rows, most_rows));
+  if (threads > 1) {
+    const int64_t wanted = ceilDiv(kUnitsOfThread * threads, groups);
+    cut.row_blocks = std::max(cut.row_blocks, std::min(wanted, rows / least_rows));
+    cut.panel_blocks =
+        std::clamp<int64_t>(ceilDiv(wanted, cut.row_blocks), 1, std::max<int64_t>(1, b.columns() / kFewColumns));
+  }
+  return cut;
+}
 
 PackedProduct::PackedProduct(const Problem& problem, std::vector<PackedIntegers> weights)
     : groups(std::move(weights)), requantizer(problem), gemm(integerGemm()) {}
@@ -57,22 +65,19 @@ PreparedProduct::PreparedProduct(std::shared_ptr<const PackedProduct> packed, st
   const int64_t depth = b.depth();
   const auto groups = static_cast<int64_t>(packed_->groups.size());
   const auto panels = static_cast<int64_t>(b.panels().size());
-  threads_ = static_cast<int>(
-      std::clamp<int64_t>(2 * row_count * groups * depth * b.columns() / gemm::kMinChunkFlops, 1, threads));
+  threads_ = static_cast<int>(std::clamp<int64_t>(2 * row_count * groups * depth * b.columns() / gemm::kMinChunkFlops,
+                                                  1, std::min<int64_t>(threads, Slot::kMost)));
   depth_blocks_ = depth <= kMostDepth ? 1 : ceilDiv(depth, kMostDepth);
   depth_block_ = ceilDiv(ceilDiv(depth, depth_blocks_), 2) * 2;
   constexpr int64_t kPad = 32;  // rows at a distance of a power of two would share lines of the cache
   stride_ = depth_blocks_ == 1 ? depth_block_ : depth_block_ + kPad;
-  row_blocks_ = std::max<int64_t>(1, ceilDiv(row_count, kMostRows));
+  const Cut cut = cutProduct(b, groups, row_count, kLeastRows, kMostRows, threads_);
+  row_blocks_ = cut.row_blocks;
   most_rows_ = ceilDiv(row_count, row_blocks_);
-  const int64_t width = b.panels().front().width;
+  panel_blocks_ = cut.panel_blocks;
   if (depth_blocks_ > 1) {
-    panel_blocks_ = std::clamp<int64_t>(ceilDiv(most_rows_ * panels * width, kMostSums), 1, panels);
-  }
-  if (threads_ > 1) {
-    const int64_t wanted = ceilDiv(kUnitsOfThread * threads_, row_blocks_ * groups);
-    const int64_t most = std::max<int64_t>(1, b.columns() / kFewColumns);
-    panel_blocks_ = std::clamp(std::max(panel_blocks_, std::min(wanted, most)), int64_t{1}, panels);
+    const int64_t sums = most_rows_ * panels * b.panels().front().width;
+    panel_blocks_ = std::clamp(ceilDiv(sums, kMostSums), panel_blocks_, panels);
   }
   most_panels_ = ceilDiv(panels, panel_blocks_);
 }

@@ -17,17 +17,46 @@
 
 namespace torchtrt::kernels::quantized {
 
-// body(memory, unit) for each unit, on up to `slots` threads, each with `slot_bytes` of the scratch memory of its own;
-// a thread takes the next unit when it is done with one.
+// A piece of scratch memory, of which each thread that works takes one: the one it had before, if it can, since that
+// lies in its cache.
+class Slot {
+ public:
+  static constexpr int64_t kMost = 64;
+
+  // busy: a bit for each of `count` pieces.
+  Slot(std::atomic<uint64_t>& busy, int64_t count) : busy_(busy) {
+    thread_local int64_t last = 0;
+    last %= count;
+    while ((busy_.fetch_or(uint64_t{1} << last) >> last & 1) != 0) {
+      last = (last + 1) % count;
+    }
+    index_ = last;
+  }
+  ~Slot() {
+    busy_.fetch_and(~(uint64_t{1} << index_));
+  }
+  Slot(const Slot&) = delete;
+  Slot& operator=(const Slot&) = delete;
+
+  int64_t index() const {
+    return index_;
+  }
+
+ private:
+  std::atomic<uint64_t>& busy_;
+  int64_t index_;
+};
+
+// body(memory, unit) for each unit, on up to `slots` threads, each with `slot_bytes` of the scratch memory of its own.
 template <typename Body>
 void runUnits(const RunArgs& args, int64_t units, int64_t slots, size_t slot_bytes, const Body& body) {
-  std::atomic<int64_t> next = 0;
-  parallelFor(args.threads, 0, std::min<int64_t>({slots, args.threads, units}), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t slot = begin; slot < end; ++slot) {
-      std::byte* memory = static_cast<std::byte*>(args.scratch) + slot_bytes * static_cast<size_t>(slot);
-      for (int64_t unit = next.fetch_add(1); unit < units; unit = next.fetch_add(1)) {
-        body(memory, unit);
-      }
+  std::atomic<uint64_t> busy = 0;
+  const auto threads = static_cast<int>(std::min<int64_t>(slots, args.threads));
+  parallelFor(threads, 0, units, 1, [&](int64_t begin, int64_t end) {
+    const Slot slot(busy, slots);
+    std::byte* memory = static_cast<std::byte*>(args.scratch) + slot_bytes * static_cast<size_t>(slot.index());
+    for (int64_t unit = begin; unit < end; ++unit) {
+      body(memory, unit);
     }
   });
 }
@@ -41,6 +70,20 @@ template <typename T>
 T* takePiece(std::byte*& memory, size_t count) {
   return reinterpret_cast<T*>(std::exchange(memory, memory + alignedBytes(count * sizeof(T))));
 }
+
+inline int64_t ceilDiv(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+// Even shares of the rows and panels of a product: units of work.
+struct Cut {
+  int64_t row_blocks = 1;
+  int64_t panel_blocks = 1;
+};
+// Blocks of at most `most_rows` rows, with all panels. For more than one thread of smaller ones, down to `least_rows`,
+// and of some panels, so that each thread has several of the units of all groups.
+Cut cutProduct(const PackedIntegers& b, int64_t groups, int64_t rows, int64_t least_rows, int64_t most_rows,
+               int64_t threads);
 
 // What is made when a kernel is created.
 struct PackedProduct {

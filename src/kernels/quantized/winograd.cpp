@@ -23,10 +23,8 @@ using convolution::Spatial;
 constexpr int64_t kTaps = 9;
 // Transformed steps of a unit stay in the second-level cache.
 constexpr int64_t kPatchBytes = 192 * 1024;
-constexpr int64_t kFewTiles = 6;    // of a unit: as many rows are multiplied at a time
-constexpr int64_t kManyTiles = 72;  // beyond, kernels are read no less often for it
-constexpr int64_t kUnitsOfThread = 4;
-constexpr int64_t kFewColumns = 64;  // of a unit, which transforms all channels of its tiles
+constexpr int64_t kLeastTiles = 12;  // of a unit
+constexpr int64_t kManyTiles = 72;   // beyond, kernels are read no less often for it
 
 struct Packed {
   Geometry geometry;
@@ -47,20 +45,17 @@ class WinogradProduct final : public Prepared {
         residual_(packed_->geometry.has_residual ? convolution::imageOf(shapes.inputs[kResidual]) : output_) {
     const Geometry& g = packed_->geometry;
     const SquareSizes& sizes = packed_->sizes;
-    tile_rows_ = (output_.size[1] + sizes.tile - 1) / sizes.tile;
-    tile_columns_ = (output_.size[2] + sizes.tile - 1) / sizes.tile;
+    tile_rows_ = ceilDiv(output_.size[1], sizes.tile);
+    tile_columns_ = ceilDiv(output_.size[2], sizes.tile);
     tiles_ = output_.batch * tile_rows_ * tile_columns_;
     threads_ = std::clamp<int64_t>(2 * tiles_ * sizes.products() * g.channels * g.outputs / gemm::kMinChunkFlops, 1,
-                                   shapes.threads);
+                                   std::min<int64_t>(shapes.threads, Slot::kMost));
     const int64_t tile_bytes = sizes.products() * g.channels * static_cast<int64_t>(sizeof(int16_t));
-    const int64_t most = std::clamp(kPatchBytes / tile_bytes, 2 * kFewTiles, kManyTiles);
-    tile_blocks_ = std::max<int64_t>(1, (tiles_ + most - 1) / most);
-    most_tiles_ = (tiles_ + tile_blocks_ - 1) / tile_blocks_;
-    if (threads_ > 1) {
-      const int64_t wanted = (kUnitsOfThread * threads_ + tile_blocks_ - 1) / tile_blocks_;
-      const auto panels = static_cast<int64_t>(packed_->products[0].panels().size());
-      panel_blocks_ = std::clamp(std::min(wanted, g.outputs / kFewColumns), int64_t{1}, panels);
-    }
+    const int64_t most = std::clamp(kPatchBytes / tile_bytes, kLeastTiles, kManyTiles);
+    const Cut cut = cutProduct(packed_->products[0], 1, tiles_, kLeastTiles, most, threads_);
+    tile_blocks_ = cut.row_blocks;
+    panel_blocks_ = cut.panel_blocks;
+    most_tiles_ = ceilDiv(tiles_, tile_blocks_);
   }
 
   size_t scratchBytes() const override {
