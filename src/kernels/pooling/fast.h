@@ -5,9 +5,10 @@
 
 namespace torchtrt::kernels::pooling {
 
-// float32, without indices.
+// Without indices; float32, but for createBytes.
 CreateResult createHighway(const Problem& problem);  // channels-last, as the next
 CreateResult createAdaptiveHighway(const Problem& problem);
+CreateResult createBytes(const Problem& problem);   // maxima of int8 or uint8, channels-last
 CreateResult createPlanes(const Problem& problem);  // row-major
 
 }  // namespace torchtrt::kernels::pooling

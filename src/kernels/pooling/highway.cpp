@@ -20,6 +20,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 namespace math = kernels::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
+using Line = LineOf<float>;
 
 // kVectors vectors of channels of one window, which begins at `in`; `count` is the channels left, of which the last
 // vector may use fewer.
@@ -150,7 +151,7 @@ void maxOfLine(const Line& line) {
   isNarrow(line) ? maxOfNarrow(line) : poolWindows<true>(line);
 }
 
-LineFunction functionForTarget(bool is_max) {
+LineFunction<float> functionForTarget(bool is_max) {
   return is_max ? maxOfLine : poolWindows<false>;
 }
 
@@ -159,119 +160,28 @@ LineFunction functionForTarget(bool is_max) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include <algorithm>
-#include <memory>
-#include <vector>
-
-#include "kernels/convolution/geometry.h"
-#include "kernels/parallel.h"
+#include "kernels/pooling/channels_last.h"
 #include "kernels/pooling/fast.h"
 
 namespace torchtrt::kernels::pooling {
-namespace {
 
 HWY_EXPORT(functionForTarget);
 
-using convolution::Image;
-using convolution::imageOf;
+namespace {
 
-class HighwayPooling final : public Prepared {
- public:
-  HighwayPooling(const Config& config, const ShapeSet& shapes)
-      : config_(config),
-        in_(imageOf(shapes.inputs[0])),
-        out_(imageOf(shapes.outputs[0])),
-        windows_(config, in_, out_, shapes.outputs[0].dims.size() - 2),
-        function_(HWY_DYNAMIC_DISPATCH(functionForTarget)(config.is_max)) {}
-
-  void run(const RunArgs& args) const override {
-    const int64_t lines = out_.batch * out_.size[0] * out_.size[1];
-    // Where there are few lines (global pooling), channels are shared out, in parts of whole cache lines.
-    const bool split = lines < 4 * args.threads;
-    const int64_t part = split ? kPart : std::max<int64_t>(out_.channels, 1);
-    const int64_t parts = (out_.channels + part - 1) / part;
-    const int64_t cost = out_.size[2] * part * windows_.largest[0] * windows_.largest[1] * windows_.largest[2];
-    const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(cost, 1));
-    parallelFor(args.threads, 0, lines * parts, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t unit = begin; unit < end; ++unit) {
-        const int64_t channel = unit % parts * part;
-        runLine(args, unit / parts, channel, std::min(part, out_.channels - channel));
-      }
-    });
-  }
-
- private:
-  static constexpr int64_t kPart = 64;
-  static constexpr int64_t kGrain = 32768;  // additions worth a thread
-
-  void runLine(const RunArgs& args, int64_t index, int64_t channel, int64_t channels) const {
-    Line line;
-    line.in = static_cast<const float*>(args.inputs[0]) + channel;
-    line.out = static_cast<float*>(args.outputs[0]) + channel;
-    line.area = 1;
-    for (size_t i = 2; i-- > 0;) {
-      const int64_t at = index % out_.size[i];
-      index /= out_.size[i];
-      const Span& span = windows_.spans[i][static_cast<size_t>(at)];
-      line.count[i] = span.count;
-      line.stride[i] = span.step * in_.stride[i];
-      line.area *= config_.count_include_pad ? span.padded : span.count;
-      line.in += span.first * in_.stride[i];
-      line.out += at * out_.stride[i];
-    }
-    line.in += index * in_.batch_stride;
-    line.out += index * out_.batch_stride;
-    line.width = in_.size[2];
-    line.column_stride = in_.stride[2];
-    line.out_stride = out_.stride[2];
-    line.spans = windows_.spans[2].data();
-    line.pixels = out_.size[2];
-    line.channels = channels;
-    line.divisor = windows_.divisor;
-    if (line.divisor == Divisor::kFixed) {
-      line.area = config_.divisor;
-    }
-    function_(line);
-  }
-
-  Config config_;
-  Image in_, out_;
-  Windows windows_;
-  LineFunction function_;
-};
-
-class HighwayPoolingKernel final : public Kernel {
- public:
-  explicit HighwayPoolingKernel(Config config) : config_(std::move(config)) {}
-  std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
-    return std::make_unique<HighwayPooling>(config_, shapes);
-  }
-  bool acceptsStrides(int, const TensorDesc& desc) const override {
-    return desc.strides[1] == 1;
-  }
-
- private:
-  Config config_;
-};
-
-std::optional<Refusal> refuseChannelsLast(const Problem& problem, size_t spatial) {
-  if (std::optional<Refusal> refusal = refuse(problem, spatial)) {
-    return refusal;
-  }
-  if (!convolution::isChannelsLast(problem.inputs[0]) || !convolution::isChannelsLast(problem.outputs[0])) {
-    return Refusal{"memory-order", "reads and writes channels-last only"};
-  }
-  return std::nullopt;
+CreateResult create(Config config) {
+  const LineFunction<float> function = HWY_DYNAMIC_DISPATCH(functionForTarget)(config.is_max);
+  return std::make_unique<ChannelsLastKernel<float>>(std::move(config), function);
 }
 
 }  // namespace
 
 CreateResult createHighway(const Problem& problem) {
   Config config = readConfig(*problem.attributes);
-  if (std::optional<Refusal> refusal = refuseChannelsLast(problem, config.window.size())) {
+  if (std::optional<Refusal> refusal = refuseChannelsLast(problem, config.window.size(), {DType::kFloat32})) {
     return *refusal;
   }
-  return std::make_unique<HighwayPoolingKernel>(std::move(config));
+  return create(std::move(config));
 }
 
 CreateResult createAdaptiveHighway(const Problem& problem) {
@@ -281,10 +191,10 @@ CreateResult createAdaptiveHighway(const Problem& problem) {
   if (convolution::isRowMajor(problem.inputs[0])) {
     return Refusal{"memory-order", "reads and writes channels-last only"};
   }
-  if (std::optional<Refusal> refusal = refuseChannelsLast(problem, rank < 3 ? 0 : rank - 2)) {
+  if (std::optional<Refusal> refusal = refuseChannelsLast(problem, rank < 3 ? 0 : rank - 2, {DType::kFloat32})) {
     return *refusal;
   }
-  return std::make_unique<HighwayPoolingKernel>(readAdaptiveConfig(*problem.attributes));
+  return create(readAdaptiveConfig(*problem.attributes));
 }
 
 }  // namespace torchtrt::kernels::pooling

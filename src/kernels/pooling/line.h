@@ -1,4 +1,5 @@
-// One line of pooling windows over a channels-last image: what the vector code of highway.cpp works on.
+// One line of pooling windows over a channels-last image: what the vector code of highway.cpp and
+// bytes.cpp works on.
 #pragma once
 
 #include <array>
@@ -9,9 +10,10 @@
 namespace torchtrt::kernels::pooling {
 
 // Neighbouring output pixels whose windows share their positions along depth and height.
-struct Line {
-  const float* in;                // the first position of the shared axes, column 0, first of `channels` channels
-  float* out;                     // the first output pixel, same channel
+template <typename T>
+struct LineOf {
+  const T* in;                    // the first position of the shared axes, column 0, first of `channels` channels
+  T* out;                         // the first output pixel, same channel
   std::array<int64_t, 2> count;   // positions along depth and height
   std::array<int64_t, 2> stride;  // elements from one position to the next
   int64_t width;                  // columns of the input
@@ -24,6 +26,7 @@ struct Line {
   int64_t area;  // for kFixed the divisor, else the window's size along depth and height as `divisor` counts it
 };
 
-using LineFunction = void (*)(const Line& line);
+template <typename T>
+using LineFunction = void (*)(const LineOf<T>& line);
 
 }  // namespace torchtrt::kernels::pooling

@@ -329,7 +329,7 @@ class PlanesPoolingKernel final : public Kernel {
 
 CreateResult createPlanes(const Problem& problem) {
   Config config = readConfig(*problem.attributes);
-  if (std::optional<Refusal> refusal = refuse(problem, config.window.size())) {
+  if (std::optional<Refusal> refusal = refuse(problem, config.window.size(), {DType::kFloat32})) {
     return *refusal;
   }
   if (!convolution::isRowMajor(problem.inputs[0]) || !convolution::isRowMajor(problem.outputs[0])) {

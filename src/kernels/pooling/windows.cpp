@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "kernels/pooling/channels_last.h"
+
 namespace torchtrt::kernels::pooling {
 namespace {
 
@@ -53,10 +55,14 @@ Config readAdaptiveConfig(const Attributes& attributes) {
   return config;
 }
 
-std::optional<Refusal> refuse(const Problem& problem, size_t spatial) {
+std::optional<Refusal> refuse(const Problem& problem, size_t spatial, std::initializer_list<DType> dtypes) {
   const Operand& in = problem.inputs[0];
-  if (in.dtype != DType::kFloat32) {
-    return Refusal{"dtype", std::string("computes float32 only, not ") + toString(in.dtype)};
+  if (std::find(dtypes.begin(), dtypes.end(), in.dtype) == dtypes.end()) {
+    std::string known;
+    for (const DType dtype : dtypes) {
+      known += (known.empty() ? "" : " and ") + std::string(toString(dtype));
+    }
+    return Refusal{"dtype", "computes " + known + " only, not " + toString(in.dtype)};
   }
   if (problem.outputs.size() > 1) {
     return Refusal{"indices", "does not return indices"};
@@ -80,6 +86,16 @@ Windows::Windows(const Config& config, const convolution::Image& in, const convo
       largest[slot] = std::max(largest[slot], span.count);
     }
   }
+}
+
+std::optional<Refusal> refuseChannelsLast(const Problem& problem, size_t spatial, std::initializer_list<DType> dtypes) {
+  if (std::optional<Refusal> refusal = refuse(problem, spatial, dtypes)) {
+    return refusal;
+  }
+  if (!convolution::isChannelsLast(problem.inputs[0]) || !convolution::isChannelsLast(problem.outputs[0])) {
+    return Refusal{"memory-order", "reads and writes channels-last only"};
+  }
+  return std::nullopt;
 }
 
 }  // namespace torchtrt::kernels::pooling

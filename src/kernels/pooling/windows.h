@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <vector>
 
@@ -23,8 +24,8 @@ struct Config {
 Config readConfig(const Attributes& attributes);
 Config readAdaptiveConfig(const Attributes& attributes);
 
-// Refuses other dtypes than float32, indices, and dimensions other than batch, channels and `spatial` pooled ones.
-std::optional<Refusal> refuse(const Problem& problem, size_t spatial);
+// Refuses other dtypes, indices, and dimensions other than batch, channels and `spatial` pooled ones.
+std::optional<Refusal> refuse(const Problem& problem, size_t spatial, std::initializer_list<DType> dtypes);
 
 // The windows of one output position along an axis: `count` positions from `first`, `step` apart; `padded` is its
 // length with padding, for averages, which have no dilation.

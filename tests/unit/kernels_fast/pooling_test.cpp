@@ -52,6 +52,29 @@ TEST(HighwayPooling, MaximumOfSpecialValues) {
                          "highway", options);
 }
 
+TEST(BytesPooling, WindowsPaddingAndTails) {
+  for (const char* dtype : {"int8", "uint8"}) {
+    const auto text = [&](const std::string& channels, const std::string& rest) {
+      return "pooling " + std::string(dtype) + " [2," + channels + ",9,11]@0231 -> [2," + channels + rest;
+    };
+    for (const char* channels : {"1", "3", "4", "7", "16", "17", "31", "32", "33", "70", "130", "256"}) {
+      expectMatchesReference(text(channels,
+                                  ",5,6]@0231 {dilation=[1, 1], op=\"max\", post_padding=[1, 1], pre_padding=[1, 1], "
+                                  "stride=[2, 2], window=[3, 3]}"),
+                             "bytes");
+    }
+    // Windows without an element, and steps of two.
+    expectMatchesReference(text("40",
+                                ",11,13]@0231 {dilation=[2, 2], op=\"max\", post_padding=[2, 2], "
+                                "pre_padding=[2, 2], stride=[1, 1], window=[2, 2]}"),
+                           "bytes");
+  }
+  expectMatchesReference(
+      "pooling uint8 [1,5,21]@021 -> [1,5,10]@021 {dilation=[1], op=\"max\", post_padding=[1], pre_padding=[1], "
+      "stride=[2], window=[4]}",
+      "bytes");
+}
+
 TEST(HighwayPooling, Adaptive) {
   for (const char* op : {"max", "average"}) {
     for (const char* channels : {"1", "30", "960"}) {
