@@ -2,7 +2,9 @@
 // can mend and InternalError for a bug of ours; none of them changes the module it is given.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,23 @@ struct TORCHTRT_API Report {
   struct Step {
     std::string name, family, location;
   };
+  // A layer of an engine's network that int8 was asked for.
+  struct Layer {
+    std::string name, kind, location;
+    bool is_quantized = false;
+    std::string reason;  // why it stays in float
+    double error = -1;   // of the engine's outputs with this layer alone in int8; negative: not measured
+  };
+  // Of an engine, by CompileSpec::ptq_calibrator. Errors are relative: |int8 - float| / |float| in 2-norms.
+  struct Calibration {
+    uint64_t calls = 0;      // of the engine on calibration batches
+    bool is_cached = false;  // its ranges were read from the cache
+    std::string reason;      // why the whole engine stays in float
+    double error = -1;  // of its outputs, in its first call or, with accuracy_target, in all; negative: not measured
+    std::vector<Layer> layers;
+
+    size_t quantizedLayers() const;
+  };
   // In the order of execution; what is inside of a branch or loop follows it.
   struct Segment {
     std::string index;                 // "2", or "2.0.1" for number 1 of block 0 of the branch or loop 2
@@ -35,6 +54,7 @@ struct TORCHTRT_API Report {
     double milliseconds = 0;    // conversion, build and load
     uint64_t memory_bytes = 0;  // what its loaded engine holds
     std::vector<Step> steps;    // of an engine
+    std::optional<Calibration> calibration;
   };
   struct Node {
     std::string node, target, code, reason;

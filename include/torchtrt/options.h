@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -171,6 +173,10 @@ struct TORCHTRT_API PrecisionPin {
   DataType dtype;
 };
 
+namespace ptq {
+struct Calibrator;  // torchtrt/ptq.h
+}
+
 namespace ts {
 
 // Fields below the inputs have the reference's names and defaults. Those that a CPU engine has no use for are accepted
@@ -200,8 +206,13 @@ struct TORCHTRT_API CompileSpec {
   MinBlockSize min_block_size;
   std::vector<std::string> torch_executed_ops;  // "aten::relu"; in-place and general forms mean what becomes of them
   std::vector<std::string> torch_executed_modules;
+  // What gives the ranges of int8, with kChar among enabled_precisions. It is not changed and may serve many compiles.
+  std::shared_ptr<const ptq::Calibrator> ptq_calibrator;
 
   // Beyond the reference.
+  // int8: the largest relative error, |int8 - float| / |float| in 2-norms over all batches, that an output of an engine
+  // may have, between 0 and 1; the layers that cost the most stay in float until it is met. None: nothing is measured.
+  std::optional<double> accuracy_target;
   // What floating weights, and inputs whose dtype is not given, are cast to first (kUnknown: they stay as they are).
   DataType op_precision;
   // Pins of modules to other precisions: what they read is cast to it, and their results are cast back where others

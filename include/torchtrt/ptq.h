@@ -2,10 +2,13 @@
 // CompileSpec::ptq_calibrator with kChar among enabled_precisions.
 #pragma once
 
+#include <concepts>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <torch/script.h>
@@ -22,16 +25,97 @@ enum class CalibrationAlgo : int8_t {
   kMINMAX_CALIBRATION      // all of it
 };
 
-// What a compile is to calibrate with. Batches, a cache of ranges, or both.
+// What a compile is to calibrate with: batches, a cache of ranges, or both.
 struct TORCHTRT_API Calibrator {
+  using Arguments = std::vector<torch::jit::IValue>;
+  using NextBatch = std::function<std::optional<Arguments>()>;
+
   CalibrationAlgo algo = CalibrationAlgo::kENTROPY_CALIBRATION_2;
-  double percentile = 99.99;  // kLEGACY_CALIBRATION, in percent
+  double percentile = 99.99;  // kLEGACY_CALIBRATION: how much of the values lies within, in percent
   bool symmetric = false;     // activations: as many steps below zero as above
-  // The arguments of the next call of the method, nothing after the last; restart goes back to the first.
-  std::function<std::optional<std::vector<torch::jit::IValue>>()> next_batch;
-  std::function<void()> restart;
-  std::string cache_file;  // ranges are written here, and with use_cache read instead of calibrating where it has them
+  // Begins a pass over the batches: what it returns gives the arguments of the next call of the method, and nothing
+  // after the last. What follows the arguments that Inputs are given for, as labels do, is left out. Empty: there is
+  // the cache alone.
+  std::function<NextBatch()> batches;
+  // A text of ranges. They are written there, or with use_cache read instead of calibrating, where it has them.
+  std::string cache_file;
   bool use_cache = false;
 };
+
+namespace detail {
+
+template <typename Loader>
+decltype(auto) rangeOf(Loader& loader) {
+  if constexpr (requires { *loader; }) {  // torch::data::make_data_loader gives a std::unique_ptr
+    return (*loader);
+  } else {
+    return (loader);
+  }
+}
+
+// The arguments of a call, out of a Tensor, a vector of Tensors or values, or an Example, whose data they are.
+template <typename Batch>
+Calibrator::Arguments argumentsOf(const Batch& batch) {
+  if constexpr (std::convertible_to<const Batch&, at::Tensor>) {
+    return {at::Tensor(batch)};
+  } else if constexpr (requires { Calibrator::Arguments(std::begin(batch), std::end(batch)); }) {
+    return Calibrator::Arguments(std::begin(batch), std::end(batch));
+  } else {
+    static_assert(
+        requires { argumentsOf(batch.data); },
+        "a calibration batch is a Tensor, a vector of Tensors, or an Example: map the data set with "
+        "torch::data::transforms::Stack<>()");
+    return argumentsOf(batch.data);
+  }
+}
+
+template <typename Loader>
+class Pass {
+ public:
+  explicit Pass(std::shared_ptr<Loader> loader)
+      : loader_(std::move(loader)), next_(rangeOf(*loader_).begin()), end_(rangeOf(*loader_).end()) {}
+
+  std::optional<Calibrator::Arguments> operator()() {
+    if (next_ == end_) {
+      return std::nullopt;
+    }
+    Calibrator::Arguments arguments = argumentsOf(*next_);
+    ++next_;
+    return arguments;
+  }
+
+ private:
+  std::shared_ptr<Loader> loader_;
+  decltype(rangeOf(std::declval<Loader&>()).begin()) next_;
+  decltype(rangeOf(std::declval<Loader&>()).end()) end_;
+};
+
+}  // namespace detail
+
+// From what torch::data::make_data_loader gives, or any range of batches, which it keeps: a Tensor, a vector of Tensors
+// (one per argument), or an Example, whose data is taken.
+template <typename Loader>
+std::shared_ptr<Calibrator> make_int8_calibrator(Loader loader, std::string cache_file = "", bool use_cache = false,
+                                                 CalibrationAlgo algo = CalibrationAlgo::kENTROPY_CALIBRATION_2) {
+  auto calibrator = std::make_shared<Calibrator>();
+  calibrator->algo = algo;
+  calibrator->cache_file = std::move(cache_file);
+  calibrator->use_cache = use_cache;
+  calibrator->batches = [held = std::make_shared<Loader>(std::move(loader))]() -> Calibrator::NextBatch {
+    auto pass = std::make_shared<detail::Pass<Loader>>(held);
+    return [pass] { return (*pass)(); };
+  };
+  return calibrator;
+}
+
+// From ranges that an earlier compile wrote.
+inline std::shared_ptr<Calibrator> make_int8_cache_calibrator(
+    std::string cache_file, CalibrationAlgo algo = CalibrationAlgo::kENTROPY_CALIBRATION_2) {
+  auto calibrator = std::make_shared<Calibrator>();
+  calibrator->algo = algo;
+  calibrator->cache_file = std::move(cache_file);
+  calibrator->use_cache = true;
+  return calibrator;
+}
 
 }  // namespace torchtrt::ptq

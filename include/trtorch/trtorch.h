@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "torchtrt/torchtrt.h"
+#include "trtorch/ptq.h"
 
 namespace trtorch {
 
@@ -42,7 +43,7 @@ struct ExtraInfo {
       : input_ranges(fixed_sizes.begin(), fixed_sizes.end()) {}
 
   std::vector<InputRange> input_ranges;
-  DataType op_precision = DataType::kFloat;  // inputs and weights have it
+  DataType op_precision = DataType::kFloat;  // inputs and weights have it; kChar: float ones, and a calibrator
   bool disable_tf32 = false;
   bool refit = false;
   bool debug = false;
@@ -54,6 +55,7 @@ struct ExtraInfo {
   uint64_t num_avg_timing_iters = 1;
   uint64_t workspace_size = 0;
   uint64_t max_batch_size = 0;
+  std::shared_ptr<const ptq::Calibrator> ptq_calibrator;
 };
 
 namespace detail {
@@ -63,9 +65,12 @@ inline torchtrt::ts::CompileSpec specOf(const ExtraInfo& info) {
     inputs.emplace_back(range.min, range.opt, range.max);
   }
   torchtrt::ts::CompileSpec spec(std::move(inputs));
-  // The default says nothing about inputs that are not floating.
-  spec.op_precision = info.op_precision == ExtraInfo::DataType::kFloat ? ExtraInfo::DataType() : info.op_precision;
+  // The default says nothing about inputs that are not floating, and int8 is not what they are given in.
+  const bool is_cast =
+      info.op_precision != ExtraInfo::DataType::kFloat && info.op_precision != ExtraInfo::DataType::kChar;
+  spec.op_precision = is_cast ? info.op_precision : ExtraInfo::DataType();
   spec.enabled_precisions = {info.op_precision};
+  spec.ptq_calibrator = info.ptq_calibrator;
   spec.disable_tf32 = info.disable_tf32;
   spec.refit = info.refit;
   spec.debug = info.debug;

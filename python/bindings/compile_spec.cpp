@@ -5,6 +5,7 @@
 #include "bindings.h"
 #include "torchtrt/error.h"
 #include "torchtrt/options.h"
+#include "torchtrt/ptq.h"
 
 namespace py = pybind11;
 
@@ -90,6 +91,60 @@ void setPrecisions(CompileSpec& spec, const std::vector<int>& values) {
   }
 }
 
+// The error of a callback that Python raised, which only whoever holds the interpreter may touch.
+[[noreturn]] void rethrowAsOurs(const py::error_already_set& error) {
+  throw CompileError(ErrorCode::kInvalidInputSpec, "the calibrator raised " +
+                                                       py::str(error.type().attr("__name__")).cast<std::string>() +
+                                                       ": " + py::str(error.value()).cast<std::string>());
+}
+
+// `body` with the interpreter held, by threads that do not hold it.
+template <typename Body>
+auto inPython(Body&& body) {
+  const py::gil_scoped_acquire acquire;
+  try {
+    return body();
+  } catch (py::error_already_set& error) {
+    rethrowAsOurs(error);
+  }
+}
+
+// Held by whoever calls it, with the interpreter or without.
+std::shared_ptr<py::object> held(py::object object) {
+  return {new py::object(std::move(object)), [](py::object* last) {
+            const py::gil_scoped_acquire acquire;
+            delete last;
+          }};
+}
+
+// `begin` begins a pass and gives a function, which gives a tuple of arguments or, after the last, None.
+std::function<ptq::Calibrator::NextBatch()> batchesOf(const py::object& begin) {
+  return [begin = held(begin)]() -> ptq::Calibrator::NextBatch {
+    return inPython([&]() -> ptq::Calibrator::NextBatch {
+      return [next = held((*begin)())]() {
+        return inPython([&]() -> std::optional<ptq::Calibrator::Arguments> {
+          const py::object batch = (*next)();
+          return batch.is_none() ? std::nullopt : std::optional(nested(batch).toTupleRef().elements().vec());
+        });
+      };
+    });
+  };
+}
+
+void setCalibrator(CompileSpec& spec, const py::object& begin, int algo, double percentile, bool symmetric,
+                   const std::string& cache_file, bool use_cache) {
+  auto calibrator = std::make_shared<ptq::Calibrator>();
+  calibrator->algo = static_cast<ptq::CalibrationAlgo>(algo);
+  calibrator->percentile = percentile;
+  calibrator->symmetric = symmetric;
+  if (!begin.is_none()) {
+    calibrator->batches = batchesOf(begin);
+  }
+  calibrator->cache_file = cache_file;
+  calibrator->use_cache = use_cache;
+  spec.ptq_calibrator = std::move(calibrator);
+}
+
 }  // namespace
 
 void addCompileSpec(py::module_& module) {
@@ -115,6 +170,9 @@ void addCompileSpec(py::module_& module) {
            [](CompileSpec& spec, const py::tuple& samples) {
              spec.sample_inputs = nested(samples).toTupleRef().elements().vec();
            })
+      .def("set_calibrator", &setCalibrator, py::arg("begin"), py::arg("algo"), py::arg("percentile"),
+           py::arg("symmetric"), py::arg("cache_file"), py::arg("use_cache"))
+      .def_readwrite("accuracy_target", &CompileSpec::accuracy_target)
       .def("add_rewriter",
            [](CompileSpec& spec, const py::function& body) { spec.rewriters.push_back(pythonRewriter(body)); })
       .def_readwrite("disable_tf32", &CompileSpec::disable_tf32)

@@ -7,6 +7,15 @@ namespace py = pybind11;
 
 namespace torchtrt::bindings {
 
+namespace {
+
+// None where it was not.
+std::optional<double> measured(double error) {
+  return error < 0 ? std::nullopt : std::optional(error);
+}
+
+}  // namespace
+
 void addReport(py::module_& module) {
   py::class_<Report> report(module, "Report");
   py::class_<Report::Phase>(report, "Phase")
@@ -16,6 +25,20 @@ void addReport(py::module_& module) {
       .def_readonly("name", &Report::Step::name)
       .def_readonly("family", &Report::Step::family)
       .def_readonly("location", &Report::Step::location);
+  py::class_<Report::Layer>(report, "Layer")
+      .def_readonly("name", &Report::Layer::name)
+      .def_readonly("kind", &Report::Layer::kind)
+      .def_readonly("location", &Report::Layer::location)
+      .def_readonly("is_quantized", &Report::Layer::is_quantized)
+      .def_readonly("reason", &Report::Layer::reason)
+      .def_property_readonly("error", [](const Report::Layer& layer) { return measured(layer.error); });
+  py::class_<Report::Calibration>(report, "Calibration")
+      .def_readonly("calls", &Report::Calibration::calls)
+      .def_readonly("is_cached", &Report::Calibration::is_cached)
+      .def_readonly("reason", &Report::Calibration::reason)
+      .def_property_readonly("error", [](const Report::Calibration& self) { return measured(self.error); })
+      .def_readonly("layers", &Report::Calibration::layers)
+      .def_property_readonly("quantized_layers", &Report::Calibration::quantizedLayers);
   py::class_<Report::Segment>(report, "Segment")
       .def_readonly("index", &Report::Segment::index)
       .def_readonly("name", &Report::Segment::name)
@@ -26,7 +49,8 @@ void addReport(py::module_& module) {
       .def_readonly("outputs", &Report::Segment::outputs)
       .def_readonly("milliseconds", &Report::Segment::milliseconds)
       .def_readonly("memory_bytes", &Report::Segment::memory_bytes)
-      .def_readonly("steps", &Report::Segment::steps);
+      .def_readonly("steps", &Report::Segment::steps)
+      .def_readonly("calibration", &Report::Segment::calibration);
   py::class_<Report::Node>(report, "Node")
       .def_readonly("node", &Report::Node::node)
       .def_readonly("target", &Report::Node::target)

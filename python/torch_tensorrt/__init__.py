@@ -4,9 +4,10 @@ import sys
 
 import torchtrt
 from torchtrt import *  # noqa: F403: all of it, lazily loaded names included
-from torchtrt import logging, ts
+from torchtrt import logging, ptq, ts
 
 sys.modules[__name__ + ".logging"] = logging
+sys.modules[__name__ + ".ptq"] = ptq
 sys.modules[__name__ + ".ts"] = ts
 
 

@@ -30,7 +30,7 @@ _HOME = {
     "translated_errors": "_errors",
     "verify": "_verify",
 }
-_MODULES = ["functional", "graph_rewriting", "logging", "network", "runtime", "ts"]
+_MODULES = ["functional", "graph_rewriting", "logging", "network", "ptq", "runtime", "ts"]
 
 __all__ = [*_HOME, *_MODULES]
 

@@ -9,6 +9,7 @@ from torchtrt import logging as logging
 from torchtrt import functional as functional
 from torchtrt import graph_rewriting as graph_rewriting
 from torchtrt import network as network
+from torchtrt import ptq as ptq
 from torchtrt import runtime as runtime
 from torchtrt import ts as ts
 
@@ -136,6 +137,22 @@ class Report:
         family: str
         location: str
 
+    class Layer:
+        name: str
+        kind: str
+        location: str
+        is_quantized: bool
+        reason: str
+        error: float | None
+
+    class Calibration:
+        calls: int
+        is_cached: bool
+        reason: str
+        error: float | None
+        layers: list[Report.Layer]
+        quantized_layers: int
+
     class Segment:
         index: str
         name: str
@@ -147,6 +164,7 @@ class Report:
         milliseconds: float
         memory_bytes: int
         steps: list[Report.Step]
+        calibration: Report.Calibration | None
 
     class Node:
         node: str
@@ -242,6 +260,8 @@ def compile(
     sample_inputs: Sequence[Any] | None = None,
     tune: bool = False,
     rewriters: Sequence[Any] | None = None,
+    calibrator: ptq.DataLoaderCalibrator | ptq.CacheCalibrator | None = None,
+    accuracy_target: float | None = None,
     disable_tf32: bool = False,
     sparse_weights: bool = False,
     refit: bool = False,

@@ -28,7 +28,8 @@ _PLAIN_OPTIONS = {
     "min_block_size": 3,
 }
 _LIST_OPTIONS = ["torch_executed_ops", "torch_executed_modules"]
-_OTHER_OPTIONS = ["device", "enabled_precisions", "op_precision", "precision", "capability", "sample_inputs", "rewriters"]
+_OTHER_OPTIONS = ["device", "enabled_precisions", "op_precision", "precision", "capability", "sample_inputs", "rewriters", "calibrator",
+                  "accuracy_target"]
 _OPTIONS = [*_PLAIN_OPTIONS, *_LIST_OPTIONS, *_OTHER_OPTIONS]
 # What the reference's kinds of front end are called; here there is one.
 _FRONT_ENDS = {"default", "ts", "torchscript"}
@@ -63,7 +64,7 @@ def _is_range(value: dict) -> bool:
         isinstance(shape, (tuple, list)) and all(isinstance(size, int) for size in shape) for shape in value.values())
 
 
-def _spec(extension, inputs, input_signature, options):
+def _spec(extension, inputs, input_signature, options, script=None, method="forward"):
     if inputs is not None:
         if isinstance(inputs, torch.Tensor) or isinstance(inputs, _inputs.Input):
             inputs = [inputs]
@@ -88,7 +89,16 @@ def _spec(extension, inputs, input_signature, options):
         spec.set_sample_inputs(tuple(options["sample_inputs"]))
     for rewriter in options.get("rewriters") or []:
         spec.add_rewriter(_rewriter(rewriter))
+    _set(spec, "accuracy_target", options.get("accuracy_target"))
+    if options.get("calibrator") is not None:
+        _add_calibrator(spec, options["calibrator"], script, method, len(inputs if inputs is not None else input_signature))
     return spec
+
+
+def _add_calibrator(spec, calibrator, script, method, most):
+    if not hasattr(calibrator, "add_to"):
+        _reject(f"option calibrator does not take a {type(calibrator).__name__}", "give a torchtrt.ptq.DataLoaderCalibrator or CacheCalibrator")
+    calibrator.add_to(spec, script, method, most)
 
 
 def _pins(precision):
@@ -158,6 +168,8 @@ def compile(module, ir="default", inputs=None, input_signature=None, **options):
     options: device, enabled_precisions, op_precision, precision ({"encoder.layer.0.*": torch.float32}: modules that compute in
         another floating dtype, by patterns of their paths; the last that covers a module holds), sample_inputs (the arguments of one call, to check the result with),
         tune (time engines on them, and leave to PyTorch what is slower in engines),
+        calibrator (of torchtrt.ptq, with torch.int8 among enabled_precisions: engines compute in int8 what they can),
+        accuracy_target (of int8: the relative error that an engine's outputs may have, such as 0.02; layers that cost more stay in float),
         torch_executed_ops and torch_executed_modules (what stays in PyTorch), min_block_size (operators an engine must hold;
         without it, what an engine saves decides), require_full_compilation (an error instead of PyTorch for the rest), and
         the rest of the reference system's, with its defaults.
@@ -168,7 +180,7 @@ def compile(module, ir="default", inputs=None, input_signature=None, **options):
     _check_names(options)
     script = _script(module)
     extension = _libraries.extension()
-    spec = _spec(extension, inputs, input_signature, options)
+    spec = _spec(extension, inputs, input_signature, options, script)
     if isinstance(script, torch._C.Graph):
         compiled, done = extension.compile_graph(script, spec)
     else:
@@ -197,7 +209,7 @@ def convert_method_to_trt_engine(module, method_name="forward", inputs=None, ir=
     if isinstance(script, torch._C.Graph):
         _reject("a graph has no methods", "give a module", "C004")
     extension = _libraries.extension()
-    spec = _spec(extension, inputs, input_signature, options)
+    spec = _spec(extension, inputs, input_signature, options, script, method_name)
     return extension.convert_method_to_trt_engine(script._c, method_name, spec)
 
 

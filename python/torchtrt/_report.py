@@ -13,6 +13,34 @@ class Step:
 
 
 @dataclasses.dataclass(frozen=True)
+class Layer:
+    name: str
+    kind: str
+    location: str
+    is_quantized: bool
+    reason: str
+    error: float | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Calibration:
+    calls: int
+    is_cached: bool
+    reason: str
+    error: float | None
+    layers: list[Layer]
+
+    @property
+    def quantized_layers(self) -> int:
+        return sum(layer.is_quantized for layer in self.layers)
+
+    @classmethod
+    def of(cls, parts):
+        """Of a record's entry, which is None where there was no calibration."""
+        return parts and cls(**{**parts, "layers": [Layer(**layer) for layer in parts["layers"]]})
+
+
+@dataclasses.dataclass(frozen=True)
 class Segment:
     index: str
     name: str
@@ -24,6 +52,13 @@ class Segment:
     milliseconds: float
     memory_bytes: int
     steps: list[Step]
+    calibration: Calibration | None
+
+    @classmethod
+    def of(cls, parts):
+        """Of a record's entry; that of an older release has no calibration."""
+        steps = [Step(**step) for step in parts["steps"]]
+        return cls(**{**parts, "steps": steps, "calibration": Calibration.of(parts.get("calibration"))})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,7 +87,7 @@ class LoadedReport:
         self.phases = []
         self.precision = [Pin(**pin) for pin in parts.get("precision", [])]
         self.nodes = [Node(**node) for node in parts["nodes"]]
-        self.segments = [Segment(**{**each, "steps": [Step(**step) for step in each["steps"]]}) for each in parts["segments"]]
+        self.segments = [Segment.of(each) for each in parts["segments"]]
 
     def _count(self, target: str) -> int:
         return sum(segment.target == target for segment in self.segments)

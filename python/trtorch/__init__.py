@@ -1,8 +1,12 @@
 """The spelling before torch_tensorrt and torchtrt: compile() with a dictionary of settings."""
 
+import sys
+
 import torchtrt
-from torchtrt import Device, EngineCapability, Input, dtype, get_build_info, logging  # noqa: F401: passed on
+from torchtrt import Device, EngineCapability, Input, dtype, get_build_info, logging, ptq  # noqa: F401: passed on
 from torchtrt._compile import check_method_op_support, embed_engine_in_new_module  # noqa: F401
+
+sys.modules[__name__ + ".ptq"] = ptq
 
 # Settings under names that compile() has another for.
 _RENAMED = {"input_shapes": "inputs"}
@@ -16,6 +20,9 @@ def _options(settings: dict) -> dict:
     if precision is not None and dtype.of(precision) == dtype.float32:
         # The default says nothing about inputs that are not floating.
         del options["op_precision"]
+    elif precision is not None and dtype.of(precision) == dtype.int8:
+        # Which a calibrator is for; inputs and weights are given in float.
+        options["enabled_precisions"] = {options.pop("op_precision")}
     return options
 
 

@@ -3,6 +3,7 @@
 #include "base/logging.h"
 #include "compiler/precision_pins.h"
 #include "torchtrt/error.h"
+#include "torchtrt/ptq.h"
 
 namespace torchtrt::compiler {
 
@@ -91,11 +92,46 @@ void checkPrecisions(const ts::CompileSpec& spec) {
   }
 }
 
+void checkCalibration(const ts::CompileSpec& spec) {
+  const bool has_int8 = spec.enabled_precisions.count(DataType::kChar) != 0;
+  const ptq::Calibrator* calibrator = spec.ptq_calibrator.get();
+  if (calibrator != nullptr && !has_int8) {
+    reject("a calibrator is given and int8 is not among enabled_precisions",
+           "add int8 to enabled_precisions, or leave the calibrator out");
+  }
+  if (calibrator != nullptr && !calibrator->batches && calibrator->cache_file.empty()) {
+    reject("the calibrator has neither batches nor a cache file", "give it one of them");
+  }
+  if (calibrator != nullptr && calibrator->use_cache && calibrator->cache_file.empty()) {
+    reject("the calibrator is to use a cache and names no file", "give cache_file, or leave use_cache out");
+  }
+  if (calibrator != nullptr && !(calibrator->percentile > 50 && calibrator->percentile <= 100)) {
+    reject(c10::str("the calibrator's percentile is ", calibrator->percentile),
+           "give percent between 50 and 100, such as 99.99");
+  }
+  if (spec.accuracy_target) {
+    if (!(*spec.accuracy_target > 0 && *spec.accuracy_target < 1)) {
+      reject(c10::str("accuracy_target is ", *spec.accuracy_target),
+             "give the relative error that int8 may cost, between 0 and 1, such as 0.02");
+    }
+    if (calibrator == nullptr || !calibrator->batches) {
+      reject("accuracy_target is given and there are no calibration batches to measure on",
+             "give a calibrator with batches, or leave accuracy_target out");
+    }
+  }
+  if (has_int8 && calibrator == nullptr) {
+    TORCHTRT_LOG(kWARNING,
+                 "int8 is enabled and no calibrator is given: nothing is quantized, and what the module quantizes "
+                 "itself computes as it says; give a calibrator to have engines compute in int8");
+  }
+}
+
 }  // namespace
 
 void checkOptions(const ts::CompileSpec& spec, const torch::jit::Module* module) {
   checkDevice(spec.device, module);
   checkPrecisions(spec);
+  checkCalibration(spec);
   checkPins(spec, module);
   if (spec.require_full_compilation && !(spec.torch_executed_ops.empty() && spec.torch_executed_modules.empty())) {
     reject("require_full_compilation is set and torch_executed_ops or torch_executed_modules is not empty",

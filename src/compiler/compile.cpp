@@ -8,8 +8,8 @@
 #include "base/logging.h"
 #include "builder/builder.h"
 #include "compiler/bisection.h"
+#include "compiler/calibration.h"
 #include "compiler/checks.h"
-#include "compiler/dtype_inference.h"
 #include "compiler/input_specs.h"
 #include "compiler/kept_segment.h"
 #include "compiler/phase_clock.h"
@@ -17,14 +17,12 @@
 #include "compiler/segment_engines.h"
 #include "compiler/segment_report.h"
 #include "compiler/source.h"
-#include "compiler/typed_value.h"
 #include "compiler/validation.h"
 #include "conversion/conversion.h"
 #include "lowering/lowering.h"
 #include "lowering/pass.h"
 #include "partitioning/observation.h"
 #include "partitioning/partitioning.h"
-#include "runtime/dtypes.h"
 #include "runtime/engine_class.h"
 #include "stitching/stitching.h"
 
@@ -55,9 +53,6 @@ bool areArguments(const std::vector<torch::jit::IValue>& tensors, const c10::Fun
 std::vector<torch::jit::IValue> samplesOf(const ts::CompileSpec& spec, const c10::FunctionSchema& schema,
                                           DataType precision) {
   std::vector<torch::jit::IValue> samples = spec.sample_inputs;
-  for (size_t i = 0; i < std::min(samples.size(), schema.arguments().size()); ++i) {
-    samples[i] = asType(samples[i], schema.arguments()[i].type()).value_or(samples[i]);
-  }
   if (samples.empty() && spec.graph_inputs.input_signature.isNone()) {
     for (const Input& input : spec.graph_inputs.inputs) {
       if (!input.sample.defined()) {
@@ -69,14 +64,7 @@ std::vector<torch::jit::IValue> samplesOf(const ts::CompileSpec& spec, const c10
       return {};
     }
   }
-  if (precision != DataType::kUnknown) {
-    for (torch::jit::IValue& sample : samples) {
-      if (sample.isTensor() && sample.toTensor().is_floating_point()) {
-        sample = sample.toTensor().to(runtime::scalarTypeOf(dtypeOf(precision)));
-      }
-    }
-  }
-  return samples;
+  return asArguments(std::move(samples), schema, precision);
 }
 
 bool carriesMethods(const Source& source, const ts::CompileSpec& spec) {
@@ -135,6 +123,7 @@ SegmentOptions segmentOptions(const Source& source, const lowering::LoweredGraph
   options.precision = precision;
   options.may_fall_back = !spec.require_full_compilation;
   options.samples = samplesOf(spec, lowered.schema, precision);
+  options.keep_networks = spec.ptq_calibrator != nullptr;
   options.tune = spec.tune;
   options.rewriters = spec.rewriters;
   options.self = source.module ? c10::IValue(source.module->_ivalue()) : c10::IValue();
@@ -165,6 +154,19 @@ torch::jit::Module moduleOf(const Source& source, const lowering::LoweredGraph& 
     ownConstants(*module.get_method(source.method).graph()->block());
   }
   return module;
+}
+
+CalibrationRuns calibrationRuns(const torch::jit::Module& module, const Source& source,
+                                const lowering::LoweredGraph& lowered, const ts::CompileSpec& spec,
+                                DataType precision) {
+  const bool is_flat = spec.graph_inputs.input_signature.isNone();
+  const size_t arguments = lowered.schema.arguments().size();
+  return {.module = module,
+          .method = source.method,
+          .schema = lowered.schema,
+          .arguments = is_flat ? std::min(arguments, spec.graph_inputs.inputs.size()) : arguments,
+          .precision = precision,
+          .has_state = lowered.has_self};
 }
 
 std::vector<c10::intrusive_ptr<runtime::Engine>> holdersOf(const SegmentEngines& engines) {
@@ -295,6 +297,13 @@ Compiled compile(const Source& original, const ts::CompileSpec& spec) {
     }
     refuseFirstThatDisagrees(partition, *difference, options, attempt);
   }
+  if (spec.ptq_calibrator) {
+    clock.run(Phase::kCalibration, [&] {
+      quantizeEngines(engines, spec, calibrationRuns(*module, source, lowered, spec, precision), samples);
+    });
+    module =
+        clock.run(Phase::kStitching, [&] { return moduleOf(source, lowered, spec, partition, holdersOf(engines)); });
+  }
   Report report = reportOf(methodName(lowered), partition, engines.engines(), clock);
   report.precision = pinsOf(spec, lowered);
   const Report record = recordOf(report);
@@ -315,10 +324,23 @@ std::string buildEngine(const Source& original, const ts::CompileSpec& original_
   partitioning::PartitioningOptions options = partitioningOptions(lowered, spec);
   PhaseClock clock;
   SegmentEngines engines(lowered, roles, leaves, segmentOptions(source, lowered, spec, precision), clock);
+  Partition partition;
+  Failures failures;
+  if (spec.ptq_calibrator) {
+    do {
+      learn(failures, options);
+      partition = partitionOf(lowered, roles, options);
+      failures = engines.run(partition);
+    } while (!failures.empty());
+    const torch::jit::Module module = moduleOf(source, lowered, spec, partition, holdersOf(engines));
+    quantizeEngines(engines, spec, calibrationRuns(module, source, lowered, spec, precision), {});
+    return plan::serialize(planOf(*engines.engines().front().network, source));
+  }
   const std::string name = stitching::engineName(lowered.module_name, 0, 1);
   std::unique_ptr<network::Network> network;
-  for (Failures failures; !network; learn(failures, options)) {
-    network = engines.wholeNetworkOf(partitionOf(lowered, roles, options).segments.front(), name, failures);
+  for (; !network; learn(failures, options)) {
+    partition = partitionOf(lowered, roles, options);
+    network = engines.wholeNetworkOf(partition.segments.front(), name, failures);
   }
   return plan::serialize(planOf(*network, source));
 }

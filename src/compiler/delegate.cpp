@@ -153,6 +153,9 @@ torch::jit::IValue ts::to_backend_spec(const CompileSpec& info) {
   if (!info.rewriters.empty()) {
     refuse("rewriters");
   }
+  if (info.ptq_calibrator) {
+    refuse("a calibrator");
+  }
   return c10::make_intrusive<DelegateSpec>(settingsOf(info));
 }
 

@@ -116,7 +116,7 @@ bool disagrees(const std::shared_ptr<Graph>& graph, std::vector<at::Tensor> inpu
 Verification::Deviation deviationOf(const runtime::Engine& engine, std::vector<at::Tensor> inputs) {
   const std::vector<at::Tensor> got = runtime::runEngine(inputs, engine);
   const std::shared_ptr<Graph> graph = engine.kept()->graph();
-  return deviationOf(engine.kept()->run(inputs), got, listOfOutputs(*graph).inputs(), coarsestOf(*graph));
+  return deviationOf(engine.kept()->run(inputs), got, listOfOutputs(*graph).inputs(), coarsestOf(engine));
 }
 
 std::vector<const Node*> operatorsOf(const Graph& graph) {

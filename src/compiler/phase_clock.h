@@ -1,8 +1,10 @@
-// Runs phases and keeps their times; a phase that runs once per segment adds up.
+// Runs phases and keeps their times; a phase that runs once per segment adds up, and one inside of another counts for
+// itself alone.
 #pragma once
 
 #include <array>
 #include <chrono>
+#include <utility>
 #include <vector>
 
 #include "base/logging.h"
@@ -15,15 +17,15 @@ class PhaseClock {
  public:
   template <typename Body>
   auto run(Phase phase, Body&& body) {
-    const auto start = std::chrono::steady_clock::now();
     struct Stop {
       PhaseClock& clock;
       Phase phase;
+      double inner_of_outer;
       std::chrono::steady_clock::time_point start;
       ~Stop() {
-        clock.add(phase, std::chrono::steady_clock::now() - start);
+        clock.add(phase, std::chrono::steady_clock::now() - start, inner_of_outer);
       }
-    } stop{*this, phase, start};
+    } stop{*this, phase, std::exchange(inner_, 0), std::chrono::steady_clock::now()};
     TORCHTRT_LOG(kDEBUG, "phase " << phaseInfo(phase).name << ": " << phaseInfo(phase).meaning);
     return body();
   }
@@ -45,11 +47,13 @@ class PhaseClock {
   }
 
  private:
-  void add(Phase phase, std::chrono::duration<double, std::milli> elapsed) {
-    milliseconds_[static_cast<size_t>(phase)] += elapsed.count();
+  void add(Phase phase, std::chrono::duration<double, std::milli> elapsed, double inner_of_outer) {
+    milliseconds_[static_cast<size_t>(phase)] += elapsed.count() - inner_;
+    inner_ = inner_of_outer + elapsed.count();
   }
 
   std::array<double, kPhases.size()> milliseconds_{};
+  double inner_ = 0;  // milliseconds of phases inside of the one that runs
 };
 
 }  // namespace torchtrt::compiler

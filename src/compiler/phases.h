@@ -14,7 +14,8 @@ enum class Phase {
   kLoading,
   kTuning,
   kStitching,
-  kValidation
+  kValidation,
+  kCalibration
 };
 
 struct PhaseInfo {
@@ -36,6 +37,8 @@ inline constexpr std::array kPhases = {
               "engines and PyTorch's segments become one module with the old signature"},
     PhaseInfo{Phase::kValidation, "validation",
               "the module's results are compared with PyTorch's on the sample inputs"},
+    PhaseInfo{Phase::kCalibration, "calibration",
+              "batches that run through the module give ranges, and engines become int8 ones, where that is asked for"},
 };
 
 constexpr const PhaseInfo& phaseInfo(Phase phase) {

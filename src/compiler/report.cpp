@@ -35,13 +35,36 @@ std::string json(const Report::Step& step) {
          ", \"location\": " + quoted(step.location) + "}";
 }
 
+// An error that was not measured is null.
+std::string jsonError(double error) {
+  return error < 0 ? "null" : brief(error);
+}
+
+std::string json(const Report::Layer& layer) {
+  return "{\"name\": " + quoted(layer.name) + ", \"kind\": " + quoted(layer.kind) +
+         ", \"location\": " + quoted(layer.location) +
+         ", \"is_quantized\": " + (layer.is_quantized ? "true" : "false") + ", \"reason\": " + quoted(layer.reason) +
+         ", \"error\": " + jsonError(layer.error) + "}";
+}
+
+std::string json(const std::optional<Report::Calibration>& calibration) {
+  if (!calibration) {
+    return "null";
+  }
+  return "{\"calls\": " + std::to_string(calibration->calls) +
+         ", \"is_cached\": " + (calibration->is_cached ? "true" : "false") +
+         ", \"reason\": " + quoted(calibration->reason) + ", \"error\": " + jsonError(calibration->error) +
+         ", \"layers\": " + list(calibration->layers, [](const Report::Layer& layer) { return json(layer); }) + "}";
+}
+
 std::string json(const Report::Segment& segment) {
   return "{\"index\": " + quoted(segment.index) + ", \"name\": " + quoted(segment.name) +
          ", \"target\": " + quoted(segment.target) + ", \"nodes\": " + jsonList(segment.nodes) +
          ", \"reasons\": " + jsonList(segment.reasons) + ", \"inputs\": " + jsonList(segment.inputs) +
          ", \"outputs\": " + jsonList(segment.outputs) + ", \"milliseconds\": " + number(segment.milliseconds) +
          ", \"memory_bytes\": " + std::to_string(segment.memory_bytes) +
-         ", \"steps\": " + list(segment.steps, [](const Report::Step& step) { return json(step); }) + "}";
+         ", \"steps\": " + list(segment.steps, [](const Report::Step& step) { return json(step); }) +
+         ", \"calibration\": " + json(segment.calibration) + "}";
 }
 
 std::string json(const Report::Node& node) {
@@ -89,6 +112,23 @@ void addNodes(std::ostream& out, const std::vector<std::string>& nodes, const st
   }
 }
 
+// "off by 0.0123", or nothing where that was not measured.
+std::string offBy(double error, const std::string& before) {
+  return error < 0 ? "" : before + "off by " + brief(error);
+}
+
+void addCalibration(std::ostream& out, const Report::Calibration& calibration, const std::string& indent) {
+  out << indent << "int8     " << calibration.quantizedLayers() << " of " << counted(calibration.layers.size(), "layer")
+      << (calibration.is_cached ? ", ranges from the cache" : ", ranges from " + counted(calibration.calls, "call"))
+      << offBy(calibration.error, ", ") << (calibration.reason.empty() ? "" : "; " + calibration.reason) << "\n";
+  for (const Report::Layer& layer : calibration.layers) {
+    out << indent << "layer    " << layer.name << " (" << layer.kind << ")"
+        << (layer.location.empty() ? "" : "  " + withoutPackageFolder(layer.location))
+        << (layer.is_quantized ? ": int8" : ": float, " + layer.reason) << offBy(layer.error, "; alone in int8 ")
+        << "\n";
+  }
+}
+
 // Segments inside of branches and loops stand under them, a step to the right.
 void addText(std::ostream& out, const Report::Segment& segment) {
   const auto dots = static_cast<size_t>(std::count(segment.index.begin(), segment.index.end(), '.'));
@@ -113,6 +153,30 @@ void addText(std::ostream& out, const Report::Segment& segment) {
     }
     out << "\n";
   }
+  if (segment.calibration) {
+    addCalibration(out, *segment.calibration, indent);
+  }
+}
+
+// "; int8: 5 of 6 layers, engines off by 0.0123 at most"; nothing where there was no calibration.
+std::string int8Of(const std::vector<Report::Segment>& segments) {
+  size_t layers = 0;
+  size_t quantized = 0;
+  double worst = -1;
+  bool is_calibrated = false;
+  for (const Report::Segment& segment : segments) {
+    if (segment.calibration) {
+      is_calibrated = true;
+      layers += segment.calibration->layers.size();
+      quantized += segment.calibration->quantizedLayers();
+      worst = std::max(worst, segment.calibration->error);
+    }
+  }
+  if (!is_calibrated) {
+    return "";
+  }
+  return "; int8: " + std::to_string(quantized) + " of " + counted(layers, "layer") +
+         (worst < 0 ? "" : ", engines off by " + brief(worst) + " at most");
 }
 
 int segmentsFor(const Report& report, const char* target) {
@@ -121,6 +185,11 @@ int segmentsFor(const Report& report, const char* target) {
 }
 
 }  // namespace
+
+size_t Report::Calibration::quantizedLayers() const {
+  return static_cast<size_t>(
+      std::count_if(layers.begin(), layers.end(), [](const Layer& layer) { return layer.is_quantized; }));
+}
 
 double Report::milliseconds() const {
   double sum = 0;
@@ -166,6 +235,7 @@ std::string Report::summary() const {
   if (reasons.size() > kMostReasons) {
     out << "; and " << reasons.size() - kMostReasons << " more";
   }
+  out << int8Of(segments);
   return out.str();
 }
 

@@ -118,7 +118,7 @@ Failures SegmentEngines::convert(const std::vector<const Segment*>& segments,
       types_.learn(*segments[i], *network);
     }
     networks.push_back(std::move(network));
-    engines_.push_back({segments[i], {}, name, {}, clock_.total() - before});
+    engines_.push_back({segments[i], {}, name, {}, clock_.total() - before, nullptr, std::nullopt});
   }
   return failures;
 }
@@ -178,20 +178,8 @@ Failures SegmentEngines::build(const std::vector<const Segment*>& segments,
   Failures failures;
   for (size_t i = 0; i < segments.size(); ++i) {
     SegmentEngine& made = engines_[i];
-    const double before = clock_.total();
     try {
-      const plan::Plan plan = clock_.run(Phase::kBuilding, [&] { return options_.plan_of(*networks[i]); });
-      networks[i].reset();
-      std::vector<at::Tensor> weights = runtime::Engine::weightsOf(plan);
-      // Before the engine packs its weights: both copy what they fold, and need not do so at the same time.
-      const std::shared_ptr<const runtime::KeptSegment> kept =
-          options_.may_fall_back ? keptSegment(*segments[i], weights, options_.shares_constants) : nullptr;
-      made.engine = clock_.run(Phase::kLoading, [&] { return runtime::Engine::fromPlan(plan, std::move(weights)); });
-      if (kept) {
-        made.engine->keep(kept);
-      }
-      made.steps = plan.steps;
-      made.milliseconds += clock_.total() - before;
+      make(made, std::move(networks[i]));
     } catch (const std::exception& error) {
       const auto* known = dynamic_cast<const Error*>(&error);
       const bool is_users_mistake =
@@ -207,6 +195,31 @@ Failures SegmentEngines::build(const std::vector<const Segment*>& segments,
     }
   }
   return failures;
+}
+
+void SegmentEngines::make(SegmentEngine& made, std::unique_ptr<network::Network> network) {
+  const double before = clock_.total();
+  const plan::Plan plan = clock_.run(Phase::kBuilding, [&] { return options_.plan_of(*network); });
+  made.network = options_.keep_networks ? std::move(network) : nullptr;
+  network.reset();
+  std::vector<at::Tensor> weights = runtime::Engine::weightsOf(plan);
+  // Before the engine packs its weights: both copy what they fold, and need not do so at the same time.
+  const std::shared_ptr<const runtime::KeptSegment> kept =
+      options_.may_fall_back ? keptSegment(*made.segment, weights, options_.shares_constants) : nullptr;
+  made.engine = clock_.run(Phase::kLoading, [&] { return runtime::Engine::fromPlan(plan, std::move(weights)); });
+  if (kept) {
+    made.engine->keep(kept);
+  }
+  made.steps = plan.steps;
+  made.milliseconds += clock_.total() - before;
+}
+
+SegmentEngine SegmentEngines::remade(size_t index, std::unique_ptr<network::Network> network) {
+  SegmentEngine made;
+  made.segment = engines_[index].segment;
+  made.name = engines_[index].name;
+  make(made, std::move(network));
+  return made;
 }
 
 const Node* SegmentEngines::firstFailing(const Segment& segment, const Test& test) const {

@@ -18,6 +18,7 @@
 #include "partitioning/roles.h"
 #include "plan/plan.h"
 #include "runtime/engine_class.h"
+#include "torchtrt/compile.h"
 #include "torchtrt/rewriting.h"
 
 namespace torchtrt::compiler {
@@ -29,7 +30,9 @@ struct SegmentEngine {
   c10::intrusive_ptr<runtime::Engine> engine;
   std::string name;
   std::vector<plan::Step> steps;
-  double milliseconds = 0;  // conversion, build and load
+  double milliseconds = 0;                    // conversion, build and load
+  std::unique_ptr<network::Network> network;  // that it was made of, where those are kept
+  std::optional<Report::Calibration> calibration;
 };
 
 struct SegmentOptions {
@@ -38,6 +41,7 @@ struct SegmentOptions {
   bool shares_constants = false;  // of the graph with attributes of the compiled module
   torch::jit::IValue self;        // the module, where the graph takes it
   std::vector<torch::jit::IValue> samples;
+  bool keep_networks = false;
   bool tune = false;                                  // leave to PyTorch what is slower in engines on the samples
   std::vector<rewriting::NetworkRewriter> rewriters;  // of the user; what they throw ends the compile
   std::function<plan::Plan(const network::Network&)> plan_of;
@@ -59,6 +63,14 @@ class SegmentEngines {
   const std::vector<SegmentEngine>& engines() const {
     return engines_;
   }
+  // An engine of another network in the place of one: same inputs and outputs, same operators kept.
+  SegmentEngine remade(size_t index, std::unique_ptr<network::Network> network);
+  void replace(size_t index, SegmentEngine made) {
+    engines_[index] = std::move(made);
+  }
+  void note(size_t index, Report::Calibration calibration) {
+    engines_[index].calibration = std::move(calibration);
+  }
   // Null, with a failure, where another partition has to know whose size shows late. What else fails is thrown.
   std::unique_ptr<network::Network> wholeNetworkOf(const partitioning::Segment& segment, const std::string& name,
                                                    Failures& failures);
@@ -75,6 +87,7 @@ class SegmentEngines {
                                                conversion::ConversionRequest request, Failures& failures);
   Failures build(const std::vector<const partitioning::Segment*>& segments,
                  std::vector<std::unique_ptr<network::Network>>& networks);
+  void make(SegmentEngine& made, std::unique_ptr<network::Network> network);
   Failures validate(const partitioning::Partition& partition);
   // What to leave to PyTorch: all nodes of the segment if its engine is slower than they are there.
   Failures timed(const SegmentEngine& made, const std::vector<at::Tensor>& inputs);

@@ -95,6 +95,7 @@ class Reporter {
     for (const plan::Step& step : made.steps) {
       entry.steps.push_back({step.name, step.family, toString(step.location)});
     }
+    entry.calibration = made.calibration;
   }
 
   const std::vector<SegmentEngine>& engines_;

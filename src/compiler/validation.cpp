@@ -24,6 +24,8 @@ double toleranceOf(at::ScalarType type) {
     case at::kHalf:
     case at::kBFloat16:
       return 2e-2;
+    case at::kChar:
+      return 0.5;
     default:
       return 1e-4;
   }
@@ -216,9 +218,17 @@ at::ScalarType coarsestOf(const torch::jit::Graph& graph) {
 at::ScalarType coarsestOf(const torch::jit::Module& compiled) {
   const std::string record =
       compiled.hasattr(stitching::kJsonRecord) ? compiled.attr(stitching::kJsonRecord).toStringRef() : std::string();
+  if (record.find(R"("is_quantized": true)") != std::string::npos) {
+    return at::kChar;
+  }
   const bool has_halves = record.find(R"("dtype": "bfloat16")") != std::string::npos ||
                           record.find(R"("dtype": "float16")") != std::string::npos;
   return has_halves ? at::kBFloat16 : at::kDouble;
+}
+
+at::ScalarType coarsestOf(const runtime::Engine& engine) {
+  const bool is_quantized = engine.engine().inspect().find("quantized_") != std::string::npos;
+  return is_quantized ? at::kChar : coarsestOf(*engine.kept()->graph());
 }
 
 torch::jit::Stack interpret(const std::shared_ptr<torch::jit::Graph>& graph, torch::jit::Stack inputs) {

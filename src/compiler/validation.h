@@ -7,6 +7,7 @@
 
 #include <torch/script.h>
 
+#include "runtime/engine_class.h"
 #include "torchtrt/verify.h"
 
 namespace torchtrt::compiler {
@@ -21,9 +22,11 @@ std::optional<std::string> firstDifference(const torch::jit::IValue& expected, c
                                            at::ScalarType coarsest = at::kDouble);
 
 // A dtype of 16 bits where nodes are pinned to one, since what follows from them is no more exact for being cast back;
-// else float64. Of a compiled module: as its record has it.
+// int8 where an engine was quantized, which is held against float to tell wrong from coarse; else float64. Of a
+// compiled module: as its record has it. Of an engine: one that keeps its operators.
 at::ScalarType coarsestOf(const torch::jit::Graph& graph);
 at::ScalarType coarsestOf(const torch::jit::Module& compiled);
+at::ScalarType coarsestOf(const runtime::Engine& engine);
 
 // What PyTorch gives.
 torch::jit::Stack interpret(const std::shared_ptr<torch::jit::Graph>& graph, torch::jit::Stack inputs);

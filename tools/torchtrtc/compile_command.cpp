@@ -6,6 +6,7 @@
 
 #include <torch/csrc/jit/serialization/export.h>
 
+#include "calibration_data.h"
 #include "commands.h"
 #include "files.h"
 #include "input_spec.h"
@@ -28,10 +29,11 @@ struct CompileOptions {
       custom_converters;
   std::vector<std::string> plugins, disabled_passes;
   std::string dump_network, dump_after;
-  std::string device_type, engine_capability = "standard", check_method, calibration_cache;
+  std::string device_type, engine_capability = "standard", check_method, calibration_cache, calibration_data;
   int64_t gpu_id = 0, dla_core = 0;
   uint64_t timing_iterations = 1, workspace_size = 0;
   std::optional<uint64_t> min_block_size;
+  std::optional<double> accuracy_target;
   uint64_t dla_sram = 1048576, dla_local_dram = 1073741824, dla_global_dram = 536870912;
   double atol = 1e-8, rtol = 1e-5;
   bool verbose = false, no_warnings = false, info = false, debuggable = false, allow_gpu_fallback = false;
@@ -101,6 +103,10 @@ ts::CompileSpec compileSpec(const CompileOptions& options) {
   spec.dla_global_dram_size = options.dla_global_dram;
   spec.torch_executed_ops = options.torch_executed_ops;
   spec.torch_executed_modules = options.torch_executed_modules;
+  // As in the reference system, a cache says nothing where int8 is not asked for.
+  const bool has_int8 = spec.enabled_precisions.count(torchtrt::DataType::kChar) != 0;
+  spec.ptq_calibrator = calibrator(options.calibration_data, has_int8 ? options.calibration_cache : "");
+  spec.accuracy_target = options.accuracy_target;
   if (options.tune) {
     spec.tune = true;
     spec.sample_inputs = randomInputs(spec.graph_inputs.inputs);
@@ -259,7 +265,12 @@ void addOptions(CLI::App& app, CompileOptions& o) {
   app.add_option("--dla-core", o.dla_core, "With -d dla");
   app.add_option("--engine-capability", o.engine_capability)
       ->check(CLI::IsMember({"standard", "safety", "dla_standalone"}));
-  app.add_option("--calibration-cache-file", o.calibration_cache, "Cache of an int8 calibration");
+  app.add_option("--calibration-cache-file", o.calibration_cache,
+                 "Ranges for int8: read, or with --calibration-data written");
+  app.add_option("--calibration-data", o.calibration_data,
+                 "Batches to calibrate int8 with: a list that torch.save wrote, of tensors or tuples of arguments");
+  app.add_option("--accuracy-target", o.accuracy_target,
+                 "Relative error that int8 may cost an engine's outputs, such as 0.02; what costs more stays in float");
   app.add_option("--teo,--torch-executed-op", o.torch_executed_ops, "Operator to keep in PyTorch (repeatable)")
       ->allow_extra_args(false);
   app.add_option("--tem,--torch-executed-mod", o.torch_executed_modules, "Module to keep in PyTorch (repeatable)")

@@ -1,0 +1,6 @@
+// The reference system's name for torchtrt/ptq.h; nothing of its own.
+#pragma once
+
+#include "torchtrt/ptq.h"
+
+namespace torch_tensorrt = torchtrt;

@@ -1,0 +1,102 @@
+#include "compiler/calibration_cache.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include <unistd.h>
+
+#include "base/logging.h"
+#include "torchtrt/error.h"
+
+namespace torchtrt::compiler {
+
+namespace {
+
+std::optional<std::string> contentOf(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  if (in) {
+    text << in.rdbuf();
+  }
+  return in && !in.bad() && !text.bad() ? std::optional(text.str()) : std::nullopt;
+}
+
+}  // namespace
+
+quantization::Method methodOf(ptq::CalibrationAlgo algo) {
+  switch (algo) {
+    case ptq::CalibrationAlgo::kMINMAX_CALIBRATION:
+      return quantization::Method::kMinMax;
+    case ptq::CalibrationAlgo::kLEGACY_CALIBRATION:
+      return quantization::Method::kPercentile;
+    case ptq::CalibrationAlgo::kENTROPY_CALIBRATION:
+    case ptq::CalibrationAlgo::kENTROPY_CALIBRATION_2:
+      break;
+  }
+  return quantization::Method::kEntropy;
+}
+
+CalibrationCache::CalibrationCache(const ptq::Calibrator& calibrator) : file_(calibrator.cache_file) {
+  const quantization::Method method = methodOf(calibrator.algo);
+  cache_.method = method;
+  if (!calibrator.use_cache) {
+    return;
+  }
+  const std::optional<std::string> content = contentOf(file_);
+  if (!content) {
+    if (!calibrator.batches) {
+      throw CompileError(ErrorCode::kInvalidOption, "the calibration cache " + file_ + " cannot be read", {},
+                         "compile once with batches and this cache file, which writes it");
+    }
+    return;
+  }
+  try {
+    cache_ = quantization::parseCache(*content);
+  } catch (const CompileError& error) {
+    throw CompileError(ErrorCode::kInvalidOption, "the calibration cache " + file_ + ": " + error.message(), {},
+                       "remove the file, or name another one");
+  }
+  if (cache_.method != method && calibrator.batches) {
+    TORCHTRT_LOG(kWARNING, "the calibration cache " << file_ << " was written by another method, and is not used");
+    cache_ = {method, {}};
+  }
+}
+
+const quantization::Ranges* CalibrationCache::find(const std::string& key) const {
+  const auto found = cache_.networks.find(key);
+  return found == cache_.networks.end() ? nullptr : &found->second;
+}
+
+void CalibrationCache::add(const std::string& key, quantization::Ranges ranges) {
+  cache_.networks.insert_or_assign(key, std::move(ranges));
+  is_changed_ = true;
+}
+
+void CalibrationCache::write() const {
+  if (file_.empty() || !is_changed_) {
+    return;
+  }
+  // Another compile may be reading or writing it.
+  std::string temporary = file_ + ".XXXXXX";
+  const int descriptor = mkstemp(temporary.data());
+  if (descriptor >= 0) {
+    close(descriptor);
+    std::ofstream out(temporary, std::ios::binary);
+    out << quantization::print(cache_);
+    out.close();
+    if (out && std::rename(temporary.c_str(), file_.c_str()) == 0) {
+      return;
+    }
+    std::remove(temporary.c_str());
+  }
+  throw CompileError(ErrorCode::kOutput,
+                     "the calibration cache " + file_ + " cannot be written: " + std::strerror(errno), {},
+                     "name another file, or none");
+}
+
+}  // namespace torchtrt::compiler

@@ -1,0 +1,142 @@
+#include "compiler/calibration_runs.h"
+
+#include <algorithm>
+#include <iostream>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/logging.h"
+#include "compiler/dtype_inference.h"
+#include "compiler/typed_value.h"
+#include "compiler/watch.h"
+#include "partitioning/observation.h"
+#include "runtime/dtypes.h"
+#include "torchtrt/error.h"
+
+namespace torchtrt::compiler {
+
+namespace {
+
+using torch::jit::IValue;
+
+constexpr size_t kMostCalls = 100;  // of one engine in a forward; a loop's further ones are left out
+
+// Of what the interpreter throws, which tells where it was first, what was raised.
+std::string reasonOf(const std::exception& error) {
+  constexpr std::string_view kRaised = "\nRuntimeError: ";
+  const std::string text = error.what();
+  const size_t raised = text.find(kRaised);
+  const size_t begin = raised == std::string::npos ? 0 : raised + kRaised.size();
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+void forward(const torch::jit::Module& module, const std::string& method, std::vector<IValue> arguments,
+             const EngineCall& call) {
+  std::vector<Watched> watched;
+  {
+    Watch watch(kMostCalls, Watch::Keeping::kCopies);
+    watch.beginForward();
+    module.get_method(method)(std::move(arguments));
+    watched = watch.watched();
+  }
+  for (const Watched& each : watched) {
+    for (const std::vector<at::Tensor>& inputs : each.inputs) {
+      call(*each.engine, inputs);
+    }
+  }
+}
+
+std::vector<IValue> argumentsOf(ptq::Calibrator::Arguments batch, const CalibrationRuns& runs) {
+  batch.resize(std::min(batch.size(), runs.arguments));
+  return asArguments(std::move(batch), runs.schema, runs.precision);
+}
+
+// The module to run on: methods may write to it.
+torch::jit::Module runnable(const CalibrationRuns& runs) {
+  return runs.has_state ? runs.module.deepcopy() : runs.module;
+}
+
+[[noreturn]] void rejectNone() {
+  throw CompileError(ErrorCode::kInvalidInputSpec, "the calibrator gives no batch", {},
+                     "give a data loader with batches; an iterator that was gone through has none left, a list or a "
+                     "DataLoader can be gone through again");
+}
+
+[[noreturn]] void rejectFirst(const CalibrationRuns& runs, const std::string& why) {
+  throw CompileError(ErrorCode::kInvalidInputSpec,
+                     "the first calibration batch does not fit " + runs.method + ": " + why, {},
+                     "give batches with the method's arguments in order, a tuple or list where there are several, in "
+                     "shapes that the inputs allow: " +
+                         c10::str(runs.schema));
+}
+
+}  // namespace
+
+std::vector<IValue> asArguments(std::vector<IValue> values, const c10::FunctionSchema& schema, DataType precision) {
+  for (size_t i = 0; i < std::min(values.size(), schema.arguments().size()); ++i) {
+    values[i] = asType(values[i], schema.arguments()[i].type()).value_or(values[i]);
+  }
+  if (precision != DataType::kUnknown) {
+    for (IValue& value : values) {
+      if (value.isTensor() && value.toTensor().is_floating_point()) {
+        value = value.toTensor().to(runtime::scalarTypeOf(dtypeOf(precision)));
+      }
+    }
+  }
+  return values;
+}
+
+void Progress::at(const std::function<std::string()>& where) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_ < std::chrono::seconds(2)) {
+    return;
+  }
+  last_ = now;
+  if (logging::getReportableLevel() >= logging::kWARNING) {
+    std::cerr << logging::getPrefix() + where() + "\n";
+  }
+}
+
+void runBatches(const ptq::Calibrator& calibrator, const CalibrationRuns& runs, const EngineCall& call) {
+  const torch::jit::Module module = runnable(runs);
+  const ptq::Calibrator::NextBatch next = calibrator.batches();
+  const at::NoGradGuard no_grad;
+  const partitioning::KeepRandomState keep_random_state;
+  Progress progress;
+  size_t fitting = 0;
+  size_t others = 0;
+  std::string reason;
+  while (auto batch = next()) {
+    try {
+      forward(module, runs.method, argumentsOf(std::move(*batch), runs), call);
+      ++fitting;
+    } catch (const InternalError&) {
+      throw;
+    } catch (const std::exception& error) {
+      if (fitting == 0) {
+        rejectFirst(runs, reasonOf(error));
+      }
+      reason = others++ == 0 ? reasonOf(error) : reason;
+    }
+    progress.at([&] { return "calibration: " + std::to_string(fitting + others) + " batches so far"; });
+  }
+  if (fitting == 0) {
+    rejectNone();
+  }
+  if (others > 0) {
+    TORCHTRT_LOG(kWARNING, others << " of " << fitting + others
+                                  << " calibration batches do not fit and are left out: " << reason);
+  }
+}
+
+void runOnce(const CalibrationRuns& runs, const std::vector<IValue>& arguments, const EngineCall& call) {
+  const at::NoGradGuard no_grad;
+  const partitioning::KeepRandomState keep_random_state;
+  std::vector<IValue> copies;
+  std::transform(arguments.begin(), arguments.end(), std::back_inserter(copies),
+                 [](const IValue& argument) { return argument.deepcopy(); });
+  forward(runnable(runs), runs.method, std::move(copies), call);
+}
+
+}  // namespace torchtrt::compiler
