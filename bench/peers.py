@@ -1,63 +1,140 @@
-"""The systems that `./dev bench --peers` measures beside: TorchInductor, ONNX Runtime and OpenVINO, on float32 and the same threads.
-
-Each `make` takes a module in eval mode, its input and the number of threads, and returns a callable without arguments.
-"""
+"""The systems that `./dev bench --peers` measures beside: TorchInductor, ONNX Runtime and OpenVINO, on float32 and the same threads."""
 
 import contextlib
 import io
-import pathlib
-import tempfile
-from collections.abc import Callable
+import os
+from typing import Any
 
-import torch
+import models
+import ways
+from job import Job
 
 NAMES = ["inductor", "onnxruntime", "openvino"]
+# silero-vad comes in ONNX beside TorchScript, which the exporter does not take; its makers have a file for OpenVINO.
+SILERO_FILES = {"onnxruntime": "silero_vad.onnx", "openvino": "silero_vad_openvino_16k.onnx"}
+SILERO_CONTEXT, SILERO_STATE = 64, 128  # samples before the input's, and values of each of two states, that its caller keeps
 
 
-def _onnx_file(module: torch.nn.Module, x: torch.Tensor, folder: str) -> str:
-    file = str(pathlib.Path(folder) / "model.onnx")
+def _inductor(job: Job, module) -> ways.Call:
+    import torch._inductor.config
+
+    torch._inductor.config.freezing = True
+    call = ways.calling(torch.compile(module, mode="max-autotune-no-cudagraphs"), job)
+    call()
+    return call
+
+
+def _inductor_libraries(job: Job) -> contextlib.AbstractContextManager:
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = job.file("inductor")  # what making leaves for loading
+    return ways.torch_libraries(job)
+
+
+def _size_of_cache(job: Job, made) -> dict:
+    files = [os.path.join(folder, name) for folder, _, names in os.walk(job.file("inductor")) for name in names]
+    return {"file_bytes": sum(map(os.path.getsize, files))}
+
+
+def _onnx_file(job: Job) -> str:
+    if job.model == "silero_vad":
+        return models.package_file("silero_vad", f"data/{SILERO_FILES[job.way]}")
+    return job.file(f"{job.way}.onnx")
+
+
+def _export(job: Job, module) -> None:
+    import torch
+
     fast = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)  # its operator has no form in ONNX
     try:
         with contextlib.redirect_stdout(io.StringIO()):  # on failure the exporter prints the whole graph
-            torch.onnx.export(module, (x,), file, input_names=["x"], dynamo=False, opset_version=18)
+            torch.onnx.export(module, models.arguments(job.model, job.batch), _onnx_file(job), dynamo=False, opset_version=18)
     finally:
         torch.backends.mha.set_fastpath_enabled(fast)
-    return file
 
 
-def _inductor(module: torch.nn.Module, x: torch.Tensor, threads: int) -> Callable[[], object]:
-    import torch._inductor.config
-
-    del threads  # torch.set_num_threads has been called
-    torch._inductor.config.freezing = True
-    compiled = torch.compile(module, mode="max-autotune-no-cudagraphs")
-    compiled(x)
-    return lambda: compiled(x)
+def _module(job: Job) -> Any:
+    return None if job.model == "silero_vad" else ways.module(job)
 
 
-def _onnxruntime(module: torch.nn.Module, x: torch.Tensor, threads: int) -> Callable[[], object]:
+def _make_from_onnx(session):
+    def make(job: Job, module) -> object:
+        if module is not None:
+            _export(job, module)
+        return session(job)
+
+    return make
+
+
+def _size_of_onnx(job: Job, made) -> dict:
+    return {"file_bytes": os.path.getsize(_onnx_file(job))}
+
+
+def _session(job: Job):
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = job.threads
     options.inter_op_num_threads = 1
-    with tempfile.TemporaryDirectory() as folder:
-        session = onnxruntime.InferenceSession(_onnx_file(module, x, folder), options, providers=["CPUExecutionProvider"])
-    feed = {"x": x.numpy()}
+    return onnxruntime.InferenceSession(_onnx_file(job), options, providers=["CPUExecutionProvider"])
+
+
+def _request(job: Job):
+    import openvino
+
+    compiled = openvino.compile_model(_onnx_file(job), "CPU", {
+        "INFERENCE_NUM_THREADS": job.threads, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"})
+    return compiled.create_infer_request()
+
+
+def _silero_caller(job: Job, names: list[str], run) -> ways.Call:
+    """`run` takes the file's inputs and gives probability and state. What the TorchScript form keeps itself is kept here."""
+    import numpy
+
+    samples, rate = job.arrays()
+    kept = {"context": numpy.zeros((job.batch, SILERO_CONTEXT), numpy.float32),
+            "state": numpy.zeros((2, job.batch, SILERO_STATE), numpy.float32)}
+
+    def call():
+        given = {"input": numpy.concatenate([kept["context"], samples], axis=1), "state": kept["state"], "sr": rate}
+        probability, kept["state"] = run([given[name] for name in names])
+        kept["context"] = samples[:, -SILERO_CONTEXT:]
+        return probability
+
+    return call
+
+
+def _onnxruntime_load(job: Job) -> ways.Call:
+    session = _session(job)
+    names = [each.name for each in session.get_inputs()]
+    if job.model == "silero_vad":
+        return _silero_caller(job, names, lambda values: session.run(None, dict(zip(names, values))))
+    feed = dict(zip(names, job.arrays(), strict=True))
     return lambda: session.run(None, feed)
 
 
-def _openvino(module: torch.nn.Module, x: torch.Tensor, threads: int) -> Callable[[], object]:
-    import openvino
-
-    with tempfile.TemporaryDirectory() as folder:
-        compiled = openvino.compile_model(_onnx_file(module, x, folder), "CPU", {
-            "INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"})
-    request = compiled.create_infer_request()
-    array = x.numpy()
-    return lambda: request.infer([array], share_inputs=True)
+def _openvino_load(job: Job) -> ways.Call:
+    request = _request(job)
+    if job.model == "silero_vad":
+        names = [each.get_any_name() for each in request.model_inputs]
+        return _silero_caller(job, names, lambda values: [value.copy() for value in request.infer(values).values()])
+    arrays = job.arrays()
+    return lambda: request.infer(arrays, share_inputs=True)
 
 
-def make(name: str, module: torch.nn.Module, x: torch.Tensor, threads: int) -> Callable[[], object]:
-    return {"inductor": _inductor, "onnxruntime": _onnxruntime, "openvino": _openvino}[name](module, x, threads)
+def _onnxruntime_libraries(job: Job) -> contextlib.AbstractContextManager:
+    import onnxruntime  # noqa: F401
+
+    return contextlib.nullcontext()
+
+
+def _openvino_libraries(job: Job) -> contextlib.AbstractContextManager:
+    import openvino  # noqa: F401
+
+    return contextlib.nullcontext()
+
+
+PEERS: dict[str, ways.Way] = {
+    "inductor": ways.Way(lambda job: _inductor(job, ways.module(job)), _inductor_libraries, ways.module, _inductor, _size_of_cache),
+    "onnxruntime": ways.Way(_onnxruntime_load, _onnxruntime_libraries, _module, _make_from_onnx(_session), _size_of_onnx),
+    "openvino": ways.Way(_openvino_load, _openvino_libraries, _module, _make_from_onnx(_request), _size_of_onnx),
+}

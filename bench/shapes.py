@@ -31,6 +31,7 @@ import torch
 
 import catalog
 import models
+import settling
 import torchtrt
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests" / "python"))
@@ -53,7 +54,7 @@ def resnet50() -> catalog.Case:
 
 
 def unet() -> catalog.Case:
-    return catalog.traced(catalog.settle(models.UNet(8), catalog.noise(2, 3, 64, 64)), catalog.noise(2, 3, 64, 64))
+    return catalog.traced(settling.settle(models.UNet(8), catalog.noise(2, 3, 64, 64)), catalog.noise(2, 3, 64, 64))
 
 
 # Of models of catalog.py, or made by a function: sizes, least, best and most of what varies, and what it is a multiple of.

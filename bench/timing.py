@@ -1,12 +1,14 @@
-"""Honest timings: all candidates in turn within one run, warm, medians with quartiles, the machine's load watched."""
+"""Honest timings: all candidates in turn within one run, warm, medians with quartiles, the machine's load watched. Here candidates are
+functions of this process; turns.py times processes in the same way."""
 
 import dataclasses
 import os
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-LOAD_LIMIT = 0.3  # runs under more load than this, per core, are repeated
+LOAD_LIMIT = 0.3  # runs under more load of others than this, per core, are repeated
+BLOCK_SECONDS = 0.02  # what is faster is called several times a round
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,31 +21,58 @@ class Timing:
     rounds: int
 
 
-def other_load(seconds: float = 0.2) -> float:
-    """Share of the cores that is busy while this process sleeps, from /proc/stat."""
+class OthersLoad:
+    """The share of the cores that neither this process nor those of `pids` use, and that is busy, from when it is made."""
 
-    def busy() -> tuple[int, int]:
+    def __init__(self, pids: Iterable[int] = ()):
+        self._pids = ["self", *pids]
+        self._begin = self._ticks()
+
+    def share(self) -> float:
+        (busy, all_ticks, own), (busy_then, all_then, own_then) = self._ticks(), self._begin
+        return max(0.0, (busy - busy_then) - (own - own_then)) / max(1, all_ticks - all_then)
+
+    def _ticks(self) -> tuple[int, int, int]:
         fields = [int(f) for f in open("/proc/stat").readline().split()[1:9]]
-        return sum(fields) - fields[3] - fields[4], sum(fields)
-
-    busy_before, all_before = busy()
-    time.sleep(seconds)
-    busy_after, all_after = busy()
-    return (busy_after - busy_before) / max(1, all_after - all_before)
+        own = 0
+        for pid in self._pids:
+            try:
+                own += sum(map(int, open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[11:13]))  # user and system time
+            except FileNotFoundError:
+                continue  # it has ended
+        return sum(fields) - fields[3] - fields[4], sum(fields), own
 
 
 def quiet(tries: int = 5) -> float:
     """Waits for a quiet machine, at most a few seconds; returns the load that was left."""
-    load = other_load()
-    while load > LOAD_LIMIT and tries > 0:
+    for last in range(tries, -1, -1):
+        load = OthersLoad()
+        time.sleep(0.2)
+        share = load.share()
+        if share <= LOAD_LIMIT or not last:
+            break
         time.sleep(1)
-        tries -= 1
-        load = other_load()
-    return load
+    return share
+
+
+def of_samples(milliseconds: list[float]) -> Timing:
+    lower, median, upper = statistics.quantiles(milliseconds, n=4)
+    return Timing(median, lower, upper, len(milliseconds))
+
+
+def calls_per_round(seconds: float, block_seconds: float = BLOCK_SECONDS) -> int:
+    """So many calls of this length that a round can be timed."""
+    return max(1, min(1000, int(block_seconds / max(seconds, 1e-7))))
+
+
+def turned(order: list[str], round_index: int) -> list[str]:
+    """Another one comes first in every round."""
+    shift = round_index % len(order)
+    return order[shift:] + order[:shift]
 
 
 def in_turn(candidates: dict[str, Callable[[], object]], rounds: int = 30, warmup: int = 5,
-            block_seconds: float = 0.02) -> dict[str, Timing]:
+            block_seconds: float = BLOCK_SECONDS) -> dict[str, Timing]:
     """Times every candidate once a round, so that a drifting machine hurts all alike; fast ones run several calls a round."""
     calls = {}
     for name, call in candidates.items():
@@ -51,24 +80,17 @@ def in_turn(candidates: dict[str, Callable[[], object]], rounds: int = 30, warmu
             call()
         start = time.perf_counter()
         call()
-        once = max(time.perf_counter() - start, 1e-7)
-        calls[name] = max(1, min(1000, int(block_seconds / once)))
+        calls[name] = calls_per_round(time.perf_counter() - start, block_seconds)
     samples: dict[str, list[float]] = {name: [] for name in candidates}
-    order = list(candidates)
     for round_index in range(rounds):
-        shift = round_index % len(order)
-        for name in order[shift:] + order[:shift]:
+        for name in turned(list(candidates), round_index):
             call, count = candidates[name], calls[name]
             call()  # back into the caches after the others
             start = time.perf_counter()
             for _ in range(count):
                 call()
             samples[name].append((time.perf_counter() - start) / count * 1e3)
-    result = {}
-    for name, values in samples.items():
-        lower, median, upper = statistics.quantiles(values, n=4)
-        result[name] = Timing(median, lower, upper, rounds)
-    return result
+    return {name: of_samples(values) for name, values in samples.items()}
 
 
 def threads_available() -> int:

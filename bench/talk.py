@@ -1,0 +1,32 @@
+"""How a process of the benchmark talks with the one that started it (processes.py): a line of JSON each, on stdin and stdout."""
+
+import json
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+
+
+def questions() -> Iterator[dict]:
+    for line in sys.stdin:
+        yield json.loads(line)
+
+
+def run(main: Callable[[Callable[[dict], None]], None]) -> None:
+    """Calls `main` with what tells facts, or its error in their place, and ends the process. What libraries print goes to stderr."""
+    channel = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    warnings.filterwarnings("ignore")  # of tracing and exporting
+
+    def tell(facts: dict) -> None:
+        channel.write(json.dumps(facts) + "\n")
+        channel.flush()
+
+    try:
+        main(tell)
+    except Exception as problem:  # noqa: BLE001: whatever stops one, the others are measured, and its error is shown
+        traceback.print_exc()
+        text = str(problem).strip().splitlines()
+        tell({"error": f"{type(problem).__name__}: {text[0] if text else ''}"})
+    os._exit(0)  # libraries that do not come to an end have nothing more to say

@@ -1,0 +1,64 @@
+"""Who is fastest: the ratio of others' medians to the engine's, and what counts as a win. Pure arithmetic on a result of cell.measure."""
+
+import dataclasses
+import statistics
+
+import peers
+import ways
+
+WRONG = 1e-3  # whose answer is further from eager's, relative to the largest value, is not compared with
+PEERS_FOR_A_WIN = 2  # besides TorchScript
+
+
+@dataclasses.dataclass(frozen=True)
+class Ratio:
+    """How many times as long as the engine the best of some others takes."""
+
+    best: str
+    value: float  # of medians
+    lower: float  # quartiles of the rounds' ratios
+    upper: float
+
+
+def problem(facts: dict) -> str | None:
+    """Why a way does not count: its error, or how far it is off."""
+    if "error" in facts:
+        return facts["error"]
+    return None if facts["difference"] <= WRONG else f"its answer is off by {facts['difference']:.1g} of the largest value"
+
+
+def ratio(result: dict, names: list[str]) -> Ratio | None:
+    """To the fastest of `names`; None where none of them, or not the engine, runs rightly."""
+    facts = result["ways"]
+    able = [name for name in names if name in facts and name != ways.ENGINE and not problem(facts[name])]
+    if not able or problem(facts[ways.ENGINE]):
+        return None
+    best = min(able, key=lambda name: facts[name]["milliseconds"]["median"])
+    engine = facts[ways.ENGINE]
+    lower, _, upper = statistics.quantiles([a / b for a, b in zip(facts[best]["samples_ms"], engine["samples_ms"])], n=4)
+    return Ratio(best, facts[best]["milliseconds"]["median"] / engine["milliseconds"]["median"], lower, upper)
+
+
+def has_peers(result: dict, names: list[str]) -> bool:
+    """Whether enough other systems of `names` ran rightly for a win to be one."""
+    facts = result["ways"]
+    return sum(name in names and name in facts and not problem(facts[name]) for name in peers.NAMES) >= PEERS_FOR_A_WIN
+
+
+def summary(results: list[dict], names: list[str]) -> str:
+    """Wins over the best of `names`, and who is faster where, of results of one batch and number of threads."""
+    ratios = {result["model"]: ratio(result, names) for result in results}
+    unfair = [result["model"] for result in results if ratios[result["model"]] and not has_peers(result, names)]
+    able = {model: each for model, each in ratios.items() if each}
+    won = [model for model, each in able.items() if each.value > 1 and model not in unfair]
+    lines = [f"faster than the best of all others: {len(won)} of {len(results)} models"]
+    if able:
+        lines[0] += f"; geometric mean of the ratios {statistics.geometric_mean(each.value for each in able.values()):.2f}"
+    lost = sorted((each.value, model, each.best) for model, each in able.items() if each.value <= 1)
+    if lost:
+        lines.append("slower: " + ", ".join(f"{model} {value:.2f} of {best}" for value, model, best in lost))
+    if unfair:
+        lines.append(f"no win, for fewer than {PEERS_FOR_A_WIN} of {', '.join(peers.NAMES)} run it: {', '.join(unfair)}")
+    if len(able) < len(results):
+        lines.append("not compared: " + ", ".join(model for model in ratios if model not in able))
+    return "\n".join(lines)

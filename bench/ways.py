@@ -1,0 +1,153 @@
+"""The ways of running a model that `./dev bench` measures: PyTorch's own and the engine here, other systems in peers.py.
+
+Each is made in one process, which leaves files, and loaded and called in another one that has only these, as a deployment has.
+"""
+
+import contextlib
+import dataclasses
+import os
+from collections.abc import Callable
+from typing import Any
+
+import models
+from job import Job
+
+Call = Callable[[], object]
+TORCHSCRIPT = ["script", "freeze", "optimize_for_inference"]
+ENGINE = "engine"
+NAMES = ["eager", *TORCHSCRIPT, ENGINE]
+PROFILED_CALLS = 5
+
+
+@dataclasses.dataclass(frozen=True)
+class Way:
+    """What runs in the first process: `given`, then `make`, whose time and memory are counted, then `finish`, which leaves files and
+    gives further figures; in the second, within the context of `libraries`, `load`, whose time and memory are counted."""
+
+    load: Callable[[Job], Call]
+    libraries: Callable[[Job], contextlib.AbstractContextManager]
+    given: Callable[[Job], Any] | None = None  # none of these three: the model's own file is loaded
+    make: Callable[[Job, Any], Any] | None = None
+    finish: Callable[[Job, Any], dict] = lambda job, made: {}
+
+
+def torch_libraries(job: Job) -> contextlib.AbstractContextManager:
+    import torch
+
+    torch.set_num_threads(job.threads)
+    if models.ALL[job.model].detects:
+        import torchvision  # noqa: F401: its operators
+    return torch.inference_mode()
+
+
+def _runtime_libraries(job: Job) -> contextlib.AbstractContextManager:
+    import torchtrt.runtime  # noqa: F401: the engine's operator
+
+    return torch_libraries(job)
+
+
+def module(job: Job):
+    """The Python module that make_model left."""
+    import torch
+
+    if not os.path.exists(job.file("module.pt")):
+        raise FileNotFoundError("there is no Python module: the model comes as TorchScript")
+    return torch.load(job.file("module.pt"), weights_only=False)
+
+
+def _script(job: Job):
+    import torch
+
+    return torch.jit.load(job.file("script.ts"))
+
+
+def calling(function, job: Job) -> Call:
+    arguments = models.arguments(job.model, job.batch)
+    return lambda: function(*arguments)
+
+
+def make_model(job: Job) -> dict:
+    """Leaves what all ways begin with: module.pt, script.ts, inputs.npz and the answer, reference.npz."""
+    import numpy
+    import torch
+
+    import answers
+
+    with torch_libraries(job):
+        built = models.build(job.model)
+        arguments = models.arguments(job.model, job.batch)
+        models.script(job.model, built, job.batch).save(job.file("script.ts"))
+        numpy.savez(job.file("inputs.npz"), *answers.flat(arguments))
+        numpy.savez(job.file("reference.npz"), *answers.flat(built(*arguments)))
+        if not isinstance(built, torch.jit.ScriptModule):
+            torch.save(built, job.file("module.pt"))
+    return {"weight_bytes": sum(p.numel() * p.element_size() for p in built.parameters())}
+
+
+def _saved(name: str) -> Callable[[Job, Any], dict]:
+    def save(job: Job, made) -> dict:
+        made.save(job.file(name))
+        return {"file_bytes": os.path.getsize(job.file(name))}
+
+    return save
+
+
+def _from(name: str) -> Callable[[Job], Call]:
+    def load(job: Job) -> Call:
+        import torch
+
+        return calling(torch.jit.load(job.file(name)), job)
+
+    return load
+
+
+def _freeze(job: Job, script):
+    import torch
+
+    return torch.jit.freeze(script.eval())
+
+
+def _optimized(job: Job) -> Call:
+    """Made where it is loaded: what it is saved as does not load again."""
+    import torch
+
+    return calling(torch.jit.optimize_for_inference(torch.jit.freeze(_script(job).eval())), job)
+
+
+def _inputs(value):
+    """The compiler's description of an argument."""
+    import torch
+
+    import torchtrt
+
+    if isinstance(value, torch.Tensor):
+        return torchtrt.Input(list(value.shape), dtype=value.dtype)
+    return [_inputs(each) for each in value] if isinstance(value, list) else value
+
+
+def _compile(job: Job, script):
+    import torchtrt
+
+    return torchtrt.compile(script, input_signature=tuple(map(_inputs, models.arguments(job.model, job.batch))))
+
+
+def _finish_engine(job: Job, compiled) -> dict:
+    """The file, and what the engines compute of what the machine can at this moment."""
+    import torchtrt
+
+    facts = _saved("engine.ts")(job, compiled)
+    report = torchtrt.report(compiled)
+    profile = torchtrt.profile(compiled, list(models.arguments(job.model, job.batch)), calls=PROFILED_CALLS)
+    flops = sum(step.flops * engine.calls for engine in profile.engines for step in engine.steps)
+    return facts | {
+        "engines": report.engine_segments, "torch_segments": report.torch_segments, "flops": flops,
+        "peak_flops_per_second": profile.flops_per_second}
+
+
+WAYS: dict[str, Way] = {
+    "eager": Way(lambda job: calling(module(job), job), torch_libraries),
+    "script": Way(_from("script.ts"), torch_libraries),
+    "freeze": Way(_from("freeze.ts"), torch_libraries, _script, _freeze, _saved("freeze.ts")),
+    "optimize_for_inference": Way(_optimized, torch_libraries),
+    ENGINE: Way(_from("engine.ts"), _runtime_libraries, _script, _compile, _finish_engine),
+}
