@@ -50,43 +50,74 @@ HWY_INLINE void write(const ToSteps& maker, V values, T* to, int64_t count) {
   }
 }
 
-// One vector of columns of all rows.
+// One vector of columns.
+template <bool kWhole, typename Out, typename Residual>
+class Columns {
+ public:
+  HWY_INLINE Columns(const Requantization& definition, const gemm::Epilogue& activation, const RequantizedRows& rows,
+                     int64_t column)
+      : activation_(activation),
+        rows_(rows),
+        reader_(definition.residual),
+        maker_(definition.output),
+        column_(column),
+        count_(std::min<int64_t>(rows.columns - column, static_cast<int64_t>(hn::Lanes(D())))),
+        scale_(read<kWhole>(reader_, rows.scale + column, count_)),
+        bias_(rows.bias == nullptr ? hn::Zero(D()) : read<kWhole>(reader_, rows.bias + column, count_)) {}
+
+  template <int kRows>
+  HWY_INLINE void run(int64_t row) const {
+    const D d;
+    const auto* residual = static_cast<const Residual*>(rows_.residual);
+    V values[kRows];
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) {
+      const auto sum = hn::LoadU(StepInts(), rows_.sums + (row + r) * rows_.sums_stride + column_);
+      values[r] = hn::Mul(hn::ConvertTo(d, sum), scale_);
+    }
+    if (rows_.bias != nullptr) {
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) {
+        values[r] = hn::Add(values[r], bias_);
+      }
+    }
+    if (residual != nullptr) {
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) {
+        const Residual* from = residual + rows_.residual_offsets[row + r] + column_;
+        values[r] = hn::Add(values[r], read<kWhole>(reader_, from, count_));
+      }
+    }
+    gemm::HWY_NAMESPACE::applyEpilogue<kRows>(activation_, values);
+    auto* out = static_cast<Out*>(rows_.out);
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) {
+      write<kWhole>(maker_, values[r], out + rows_.out_offsets[row + r] + column_, count_);
+    }
+  }
+
+ private:
+  const gemm::Epilogue& activation_;
+  const RequantizedRows& rows_;
+  FromSteps reader_;
+  ToSteps maker_;
+  int64_t column_;
+  int64_t count_;
+  V scale_;
+  V bias_;
+};
+
 template <bool kWhole, typename Out, typename Residual>
 HWY_INLINE void columnsOfRows(const Requantization& definition, const gemm::Epilogue& activation,
                               const RequantizedRows& rows, int64_t column) {
-  constexpr int kTogether =
-      4;  // vectors, so that activations of many instructions are called for more than a few values
-  const D d;
-  const StepInts di;
-  const FromSteps reader(definition.residual);
-  const ToSteps maker(definition.output);
-  const int64_t count = std::min<int64_t>(rows.columns - column, static_cast<int64_t>(hn::Lanes(d)));
-  const V scale = read<kWhole>(reader, rows.scale + column, count);
-  const V bias = rows.bias == nullptr ? hn::Zero(d) : read<kWhole>(reader, rows.bias + column, count);
-  const auto* residual = static_cast<const Residual*>(rows.residual);
-  auto* out = static_cast<Out*>(rows.out);
-  for (int64_t row = 0; row < rows.rows; row += kTogether) {
-    const int64_t last = rows.rows - row - 1;  // rows beyond repeat it
-    V values[kTogether];
-#pragma GCC unroll 4
-    for (int r = 0; r < kTogether; ++r) {
-      const int64_t at = row + std::min<int64_t>(r, last);
-      const auto sum = hn::LoadU(di, rows.sums + at * rows.sums_stride + column);
-      values[r] = hn::Mul(hn::ConvertTo(d, sum), scale);
-      if (rows.bias != nullptr) {
-        values[r] = hn::Add(values[r], bias);
-      }
-      if (residual != nullptr) {
-        values[r] = hn::Add(values[r], read<kWhole>(reader, residual + rows.residual_offsets[at] + column, count));
-      }
-    }
-    gemm::HWY_NAMESPACE::applyEpilogue<kTogether>(activation, values);
-#pragma GCC unroll 4
-    for (int r = 0; r < kTogether; ++r) {
-      if (r <= last) {
-        write<kWhole>(maker, values[r], out + rows.out_offsets[row + r] + column, count);
-      }
-    }
+  constexpr int kTogether = 4;  // so that activations of many instructions are called for more than a few values
+  const Columns<kWhole, Out, Residual> columns(definition, activation, rows, column);
+  int64_t row = 0;
+  for (; row + kTogether <= rows.rows; row += kTogether) {
+    columns.template run<kTogether>(row);
+  }
+  for (; row < rows.rows; ++row) {
+    columns.template run<1>(row);
   }
 }
 
@@ -136,10 +167,15 @@ namespace torchtrt::kernels::quantized {
 
 HWY_EXPORT(functionForTarget);
 
-Requantizer::Requantizer(const Problem& problem) : definition_(requantizationOf(problem)) {
+Requantizer::Requantizer(const Problem& problem)
+    : definition_(requantizationOf(problem)),
+      function_(HWY_DYNAMIC_DISPATCH(functionForTarget)(definition_.to, definition_.residual_dtype)) {
   const ActivationSpec& activation = definition_.activation;
+  const Quantizer& output = definition_.output;
+  if (activation.op == "relu" && definition_.makesSteps() && output.low >= output.zero_point) {
+    return;  // no step is below that of zero
+  }
   activation_ = gemm::makeEpilogue(activation.op, activation.alpha, activation.beta);
-  function_ = HWY_DYNAMIC_DISPATCH(functionForTarget)(definition_.to, definition_.residual_dtype);
 }
 
 void Requantizer::run(const RunArgs& args, int64_t column, RequantizedRows rows) const {

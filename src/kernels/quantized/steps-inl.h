@@ -35,7 +35,8 @@ class ToSteps {
 
   HWY_INLINE hn::Vec<StepBytes> operator()(hn::Vec<StepFloats> x) const {
     const auto step = hn::Mul(x, inverse_scale_);
-    const auto raised = hn::IfThenElse(hn::Ge(step, low_), step, low_);  // NaN is low
+    // NaN is low: vector instructions return their second operand where one is NaN.
+    const auto raised = HWY_TARGET == HWY_SCALAR ? hn::IfThenElse(hn::Ge(step, low_), step, low_) : hn::Max(step, low_);
     const auto rounded = hn::Add(hn::Min(raised, high_), hn::Set(d_, kRounding));
     const auto shifted = hn::Add(hn::BitCast(du_, rounded), zero_point_);
     return hn::U8FromU32(hn::And(shifted, hn::Set(du_, 0xFF)));
