@@ -1,0 +1,188 @@
+"""What calibrates int8: batches of every form, caches, and what is said of those that do not fit."""
+
+import threading
+
+import pytest
+import torch
+from torch import nn
+
+import torchtrt
+from test_int8 import IMAGES, INT8, ROWS, Cnn, Gated, Mlp, batches, calibrations, compiled, made, off_by
+from torchtrt import ptq
+
+
+class Masked(nn.Module):
+    """Takes an argument that may be left out."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(64, 64), nn.Linear(64, 64)
+
+    def forward(self, x, scale: float = 1.0, mask: torch.Tensor | None = None):
+        y = torch.relu(self.first(x)) * scale
+        if mask is not None:
+            y = y * mask
+        return self.second(y)
+
+
+class Loader(torch.utils.data.Dataset):
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index], index % 10
+
+
+def forms():
+    data = batches(ROWS)
+    rows = torch.cat(data)
+    return {
+        "tensors": data,
+        "tuples": [(each,) for each in data],
+        "lists with labels": [[each, torch.arange(32)] for each in data],
+        "labels of any kind": [(each, {"label"}) for each in data],
+        "dictionaries": [{"x": each} for each in data],
+        "DataLoader": torch.utils.data.DataLoader(Loader(rows), batch_size=32),
+        "generator": (each for each in data),
+    }
+
+
+@pytest.mark.parametrize("form", list(forms()))
+def test_batches_of_every_form(form):
+    reference = compiled(made(Mlp), ROWS)
+    int8 = compiled(made(Mlp), ROWS, forms()[form])
+    x = batches(ROWS, 1, 7)[0]
+    assert torch.equal(int8(x), reference(x)) and calibrations(int8)[0].calls == 4
+
+
+def test_dictionaries_by_name():
+    module, mask = made(Masked), torch.ones(64)
+    inputs, signature = batches(ROWS), (torchtrt.Input(ROWS), 1.0, torchtrt.Input([64]))
+    int8 = compiled(module, None, [{"mask": mask, "x": each, "labels": None} for each in inputs], inputs=None, input_signature=signature)
+    assert sum(calibration.quantized_layers for calibration in calibrations(int8)) == 2
+    assert off_by(int8, module, inputs[0], 1.0, mask) < 0.05
+
+
+def test_one_calibrator_for_many_compiles_and_threads():
+    calibrator = ptq.DataLoaderCalibrator(batches(ROWS))
+    reference, x = compiled(made(Mlp), ROWS, calibrator=calibrator), batches(ROWS, 1, 7)[0]
+    results = []
+
+    def work():
+        int8 = compiled(made(Mlp), ROWS, calibrator=calibrator)
+        results.append(all(torch.equal(int8(x), reference(x)) for _ in range(20)))
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [True] * 3
+
+
+def test_the_cache_serves_in_place_of_data(tmp_path):
+    file, x = tmp_path / "mlp.cache", batches(ROWS, 1, 7)[0]
+    first = compiled(made(Mlp), ROWS, with_={"cache_file": file})
+    assert file.read_text().startswith("torchtrt calibration 1\n")
+    before = file.read_bytes()
+    cached = compiled(made(Mlp), ROWS, calibrator=ptq.CacheCalibrator(str(file)))
+    unread = compiled(made(Mlp), ROWS, [1, 2, 3], with_={"cache_file": file, "use_cache": True})
+    for each in [cached, unread]:
+        assert torch.equal(each(x), first(x)) and calibrations(each)[0].is_cached and calibrations(each)[0].calls == 0
+        assert "ranges from the cache" in str(torchtrt.report(each))
+    assert file.read_bytes() == before
+    assert calibrations(cached)[0].error is None
+    (measured,) = calibrations(compiled(made(Mlp), ROWS, calibrator=ptq.CacheCalibrator(file), inputs=[x]))
+    assert measured.is_cached and 1e-4 < measured.error < 0.05  # on the sample
+    assert [path.name for path in tmp_path.iterdir()] == ["mlp.cache"]
+
+
+def test_a_cache_that_does_not_know_the_module_is_added_to(tmp_path):
+    file = tmp_path / "both.cache"
+    compiled(made(Mlp), ROWS, with_={"cache_file": file})
+    compiled(made(Cnn), IMAGES, with_={"cache_file": file, "use_cache": True})
+    for kind, shape in [(Mlp, ROWS), (Cnn, IMAGES)]:
+        assert calibrations(compiled(made(kind), shape, calibrator=ptq.CacheCalibrator(file)))[0].is_cached
+    with pytest.raises(torchtrt.CompileError, match="C003.*has no ranges for this module"):
+        compiled(made(Gated), ROWS, calibrator=ptq.CacheCalibrator(file))
+
+
+def test_the_cache_of_another_method_is_not_used_beside_data(tmp_path, capfd):
+    file = tmp_path / "mlp.cache"
+    compiled(made(Mlp), ROWS, with_={"cache_file": file})
+    minmax = {"cache_file": file, "use_cache": True, "algo_type": ptq.CalibrationAlgo.MINMAX_CALIBRATION}
+    assert not calibrations(compiled(made(Mlp), ROWS, with_=minmax))[0].is_cached
+    assert "was written by another method" in capfd.readouterr().err
+    assert "method min" in file.read_text()
+
+
+def rejects(match, **options):
+    with pytest.raises(torchtrt.CompileError, match=match):
+        torchtrt.compile(made(Mlp), inputs=[ROWS], **{"enabled_precisions": INT8, **options})
+
+
+def loader(*data, **options):
+    return ptq.DataLoaderCalibrator(data or batches(ROWS), **options)
+
+
+def test_options_that_do_not_fit():
+    rejects("C003.*int8 is not among enabled_precisions(.|\n)*add int8", calibrator=loader(), enabled_precisions={torch.float32})
+    rejects("C003.*accuracy_target is 1(.|\n)*between 0 and 1", calibrator=loader(), accuracy_target=1.0)
+    rejects("C003.*accuracy_target is 0(.|\n)*between 0 and 1", calibrator=loader(), accuracy_target=0.0)
+    rejects("C003.*no calibration batches to measure on", accuracy_target=0.1)
+    rejects("C003.*accuracy_target does not take 'low'", calibrator=loader(), accuracy_target="low")
+    rejects("C003.*calibrator does not take a list", calibrator=batches(ROWS))
+    rejects("C003.*percentile is 101", calibrator=loader(percentile=101))
+    rejects("C003.*names no file", calibrator=loader(use_cache=True))
+    for wrong in [3, "data", torch.zeros(3), {"x": 1}]:
+        with pytest.raises(torchtrt.CompileError, match="C003.*is no data loader"):
+            ptq.DataLoaderCalibrator(wrong)
+    with pytest.raises(torchtrt.CompileError, match="C003.*engines run on the cpu"):
+        ptq.DataLoaderCalibrator([], device=torch.device("cuda:0"))
+    with pytest.raises(torchtrt.CompileError, match="C003.*algo_type is 7"):
+        ptq.DataLoaderCalibrator([], algo_type=7)
+
+
+def test_batches_that_do_not_fit():
+    rejects("C002.*the calibrator gives no batch(.|\n)*gone through", calibrator=ptq.DataLoaderCalibrator([]))
+    used = iter(batches(ROWS))
+    list(used)
+    rejects("C002.*the calibrator gives no batch", calibrator=ptq.DataLoaderCalibrator(used))
+    rejects("C002.*first calibration batch does not fit forward", calibrator=loader(torch.zeros(32, 63)))
+    rejects("C002.*first calibration batch does not fit forward(.|\n)*Tensor x", calibrator=loader(("text",)))
+    rejects("C002.*first calibration batch does not fit forward", calibrator=loader(()))
+    rejects("C002.*TypeError: a calibration batch is a int", calibrator=loader(3))
+    rejects("C002.*ValueError: a calibration batch has .'y'.", calibrator=loader({"y": torch.zeros(ROWS)}))
+
+    def failing():
+        yield batches(ROWS)[0]
+        raise OSError("the disk is gone")
+
+    rejects("C002.*the calibrator raised OSError: the disk is gone", calibrator=ptq.DataLoaderCalibrator(failing()))
+
+
+def test_a_last_batch_of_another_size_is_left_out(capfd):
+    int8 = compiled(made(Mlp), ROWS, [*batches(ROWS), torch.randn(7, 64)])
+    assert calibrations(int8)[0].calls == 4
+    assert "1 of 5 calibration batches do not fit and are left out" in capfd.readouterr().err
+
+
+def test_caches_that_cannot_be_read(tmp_path):
+    rejects("C003.*missing.cache cannot be read(.|\n)*compile once with batches", calibrator=ptq.CacheCalibrator(tmp_path / "missing.cache"))
+    damaged = tmp_path / "damaged.cache"
+    damaged.write_text("torchtrt calibration 1\nmethod entropy\nnetwork abc\nrange low high x\n")
+    rejects("C003.*damaged.cache", calibrator=ptq.CacheCalibrator(damaged))
+    rejects("C007.*cannot be written", calibrator=loader(cache_file=tmp_path / "no" / "such" / "folder"))
+
+
+def test_slow_loaders_are_waited_for_with_a_word(capfd):
+    def slow():
+        for batch in batches(ROWS, 3):
+            threading.Event().wait(0.8)
+            yield batch
+
+    compiled(made(Mlp), ROWS, slow())
+    assert " batches so far" in capfd.readouterr().err
