@@ -64,31 +64,50 @@ bool passesOn(const Layer& layer) {
          (layer.attributes().getString("op") == "max" && layer.getNbOutputs() == 1 && poolsSomething(layer));
 }
 
+// The product whose result the layer passes on, through others or not, if it can take a quantize layer; else null.
+const Layer* productBehind(const Layer* layer) {
+  bool compares = false;
+  while (layer != nullptr && passesOn(*layer)) {
+    compares = compares || layer->getType() == LayerType::kPOOLING;
+    layer = layer->getInput(0)->producer();
+  }
+  if (layer == nullptr || !m::match(*layer, productInFloat())) {
+    return nullptr;
+  }
+  // A NaN is the greatest number and the smallest step. Sums of integers are none, a residual may hold one.
+  const Tensor* residual = layer->getInput(4);
+  return compares && residual != nullptr && isFloating(residual->getType()) ? nullptr : layer;
+}
+
 // quantize(f(x)) -> f(quantize(x)) for shuffles and max pooling, where behind one of them or several there is a product
-// to take it.
+// to take it; the same for concatenations of such.
 class MoveQuantizeToProduct : public PatternRewriter {
  public:
   MoveQuantizeToProduct() : PatternRewriter("move_quantize_to_product", {LayerType::kQUANTIZE}) {}
 
   bool matchAndRewrite(Layer& layer, Rewriter& rewriter) override {
-    const Layer* last = layer.getInput(0)->producer();
-    const Layer* first = last;
-    bool compares = false;
-    while (first != nullptr && passesOn(*first)) {
-      compares = compares || first->getType() == LayerType::kPOOLING;
-      first = first->getInput(0)->producer();
-    }
-    if (first == nullptr || first == last || !m::match(*first, productInFloat())) {
+    const Layer* mover = layer.getInput(0)->producer();
+    if (mover == nullptr || !canMoveBefore(*mover)) {
       return false;
     }
-    // A NaN is the greatest number and the smallest step. Sums of integers are none, a residual may hold one.
-    const Tensor* residual = first->getInput(4);
-    if (compares && residual != nullptr && isFloating(residual->getType())) {
-      return false;
+    std::vector<Tensor*> inputs;
+    for (int i = 0; i < mover->getNbInputs(); ++i) {
+      inputs.push_back(rewriter.create(LayerType::kQUANTIZE, {mover->getInput(i)}, layer.attributes()).getOutput(0));
     }
-    Layer& quantize = rewriter.create(LayerType::kQUANTIZE, {last->getInput(0)}, layer.attributes());
-    Layer& moved = rewriter.create(last->getType(), {quantize.getOutput(0)}, last->attributes());
-    rewriter.replaceLayer(layer, {moved.getOutput(0)});
+    rewriter.replaceLayer(layer, {rewriter.create(mover->getType(), inputs, mover->attributes()).getOutput(0)});
+    return true;
+  }
+
+ private:
+  static bool canMoveBefore(const Layer& mover) {
+    if (!m::match(mover, m::layer(LayerType::kCONCATENATION).oneUse())) {
+      return passesOn(mover) && productBehind(&mover) != nullptr;
+    }
+    for (int i = 0; i < mover.getNbInputs(); ++i) {
+      if (productBehind(mover.getInput(i)->producer()) == nullptr) {
+        return false;
+      }
+    }
     return true;
   }
 };

@@ -18,7 +18,8 @@ namespace {
 
 // A group's dot products are too short, or too few, for kernels that multiply four channels by 16 outputs at a time.
 constexpr int64_t kLeastChannelsOfGroup = 16;
-// Making a step of an input and reading it again takes as long as about this many multiplications save.
+// Making a step of an input takes as long as this many multiplications save: 0.15 ns, and 0.007 ns with AVX2, more with
+// VNNI.
 constexpr int64_t kLeastReuse = 16;
 
 // Elements at the optimum shape.

@@ -40,7 +40,8 @@ struct Options {
   // the layers that cost the most are left in float until it is met. 0: all are quantized, and none is measured.
   double accuracy_target = 0;
   std::function<void(size_t done, size_t all)> progress = {};  // of measuring layers, may be empty
-  // Layers of fewer multiplications, at the optimum shape, stay in float: reading and writing take longer there.
+  // Layers of fewer multiplications, at the optimum shape, stay in float, which is as fast there (measured on AVX2,
+  // with quantizing the operand: 1.04 times as fast at 40,000, 0.93 at 10,000).
   int64_t min_multiplications = int64_t{1} << 15;
   // Where a batch's tensors whose ranges are asked for take more, it is run again and again, for a part of them each.
   size_t max_batch_bytes = size_t{512} << 20;

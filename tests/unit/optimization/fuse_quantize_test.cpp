@@ -93,6 +93,34 @@ TEST(FuseQuantize, NotThroughOtherPooling) {
   }
 }
 
+TEST(FuseQuantize, IntoAllThatIsConcatenated) {
+  expectChanged(
+      "fuse_quantize", product(R"(%a = quantized_matrix_multiply(%x, %w, %s) {to=float32}
+  %b = quantized_matrix_multiply(%x, %w, %s) {to=float32, activation="relu"}
+  %c = shuffle(%b) {reshape_dims=[0, 1, 6]}
+  %d = shuffle(%a) {reshape_dims=[0, 1, 6]}
+  %joined = concatenation(%c, %d) {axis=1}
+  %y = quantize(%joined) {to=uint8, scale=0.5, low=0, high=255}
+)"),
+      product(
+          R"(%quantize_12 = quantized_matrix_multiply(%x, %w, %s) {to=uint8, activation="relu", output_scale=0.5, low=0, high=255}
+  %quantize_9 = shuffle(%quantize_12) {reshape_dims=[0, 1, 6]}
+  %quantize_14 = quantized_matrix_multiply(%x, %w, %s) {to=uint8, output_scale=0.5, low=0, high=255}
+  %quantize_10 = shuffle(%quantize_14) {reshape_dims=[0, 1, 6]}
+  %y = concatenation(%quantize_9, %quantize_10) {axis=1}
+)"));
+}
+
+TEST(FuseQuantize, NotWhereSomethingElseIsConcatenatedToo) {
+  for (const char* operands : {"%a, %input", "%a, %a"}) {
+    expectKept("fuse_quantize", product(R"(%a = quantized_matrix_multiply(%x, %w, %s) {to=float32}
+  %joined = concatenation()" + std::string(operands) +
+                                        R"() {axis=1}
+  %y = quantize(%joined) {to=uint8, scale=0.5, low=0, high=255}
+)"));
+  }
+}
+
 TEST(FuseQuantize, NotThroughMaxPoolingOfAFloatResidual) {
   expectKept("fuse_quantize", R"(network "n" () {
   input %x : float32[1, 1, 4, 4]
