@@ -18,7 +18,7 @@ SHAPES = torchtrt.Input(min_shape=[1, 1, 32, 32], opt_shape=[64, 1, 32, 32], max
 
 
 def main() -> None:
-    module, images, labels = demo.train_lenet(seconds=5)
+    module, images, labels = demo.train_lenet(seconds=15)
     calibration, test = images[:128], images[128:]
     wanted = labels[128:]
     script = torch.jit.script(module)
