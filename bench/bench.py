@@ -1,8 +1,9 @@
 """`./dev bench`: the engine against eager PyTorch, torch.jit.freeze, torch.jit.optimize_for_inference and, with --peers, other systems,
 in turn, each in a process of its own.
 
-Prints tables of medians and ratios, and of what each way costs beside its calls; --json keeps every figure, --plot draws the medians. Speed
-is shown here and asserted nowhere.
+Prints tables of medians and ratios, and of what each way costs beside its calls; --json keeps every figure, --plot draws the medians.
+Speed is shown here and asserted nowhere. --neighbour and --memory measure other things, each in tables of its own: what an engine costs the
+rest of its process, and whether memory stays flat.
 """
 
 import argparse
@@ -11,8 +12,10 @@ import sys
 import time
 
 import cell
+import flat
 import kept
 import models
+import neighbour
 import peers
 import plot
 import processes
@@ -26,19 +29,26 @@ PEER_MODELS = ["lenet", "resnet50", "mobilenet_v3_large", "efficientnet_b0", "co
 DEFAULT_FILE = pathlib.Path(__file__).parents[1] / "build" / "bench.json"
 
 
+BEGIN = time.monotonic()
+
+
+def progress(text: str) -> None:
+    print(f"[{time.monotonic() - BEGIN:6.0f} s] {text}", file=sys.stderr, flush=True)
+
+
 def run(cells: list[tuple[str, int, int]], names: list[str], options, results: kept.Kept) -> list[dict]:
     """The results of (model, batch, threads), kept ones with --resume; of fewer where the budget of time ends."""
-    begin, done = time.monotonic(), []
+    done = []
     for index, key in enumerate(cells):
         where = f"[{index + 1}/{len(cells)}] {key[0]}, batch {key[1]}, threads {key[2]}"
 
         def say(text: str, where=where) -> None:
-            print(f"[{time.monotonic() - begin:6.0f} s] {where}: {text}", file=sys.stderr, flush=True)
+            progress(f"{where}: {text}")
 
         result = results.find(*key, names, options.rounds) if options.resume else None
         if result:
             say("kept")
-        elif options.budget and time.monotonic() - begin > options.budget * 60:
+        elif options.budget and time.monotonic() - BEGIN > options.budget * 60:
             say("left out, the budget of time is spent")
             continue
         else:
@@ -65,17 +75,24 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--models", default="", metavar="NAMES", help=f"by commas, of: {', '.join(models.ALL)}")
     parser.add_argument("--peers", nargs="?", const=",".join(peers.NAMES), default="", metavar="NAMES",
                         help="with more models, batches and threads, and beside other systems: all, or those of NAMES, by commas")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--neighbour", action="store_true",
+                         help="ATen operators beside an engine, CPU time after a call, several callers, first calls (of --models)")
+    instead.add_argument("--memory", action="store_true", help="over many calls and compiles, and (of --models) beside ONNX Runtime's")
     parser.add_argument("--batch", type=numbers, metavar="N,...", help="default: 1, with --peers 1,8")
     parser.add_argument("--threads", type=numbers, metavar="N,...", help=f"default: {threads}, with --peers also 1")
     parser.add_argument("--rounds", type=int, default=30)
-    parser.add_argument("--limit", type=float, default=600, metavar="S", help="seconds for making or loading a way; more is a failure (600)")
-    parser.add_argument("--budget", type=float, default=0, metavar="MIN", help="begin with no model after so many minutes; --resume goes on")
+    parser.add_argument("--limit", type=float, default=600, metavar="S",
+                        help="seconds for making or loading a way; more is a failure (600)")
+    parser.add_argument("--budget", type=float, default=0, metavar="MIN",
+                        help="begin with no model after so many minutes; --resume goes on")
     parser.add_argument("--json", default=str(DEFAULT_FILE), metavar="FILE", help="keep all figures there (build/bench.json)")
     parser.add_argument("--resume", action="store_true", help="take from that file what was measured on this machine with this build")
     parser.add_argument("--plot", metavar="FILE", help=f"draw medians and quartiles there: {', '.join(plot.FORMATS)}")
     options = parser.parse_args()
     options.peers = [name for name in options.peers.split(",") if name]
-    options.models = [name for name in options.models.split(",") if name] or (PEER_MODELS if options.peers else MODELS)
+    options.chosen = [name for name in options.models.split(",") if name]
+    options.models = options.chosen or (PEER_MODELS if options.peers or options.memory else MODELS)
     options.batch = options.batch or ([1, 8] if options.peers else [1])
     options.threads = options.threads or (sorted({threads, 1}, reverse=True) if options.peers else [threads])
     for given, known, what in [(options.peers, peers.NAMES, "peer"), (options.models, models.ALL, "model")]:
@@ -91,6 +108,11 @@ def parse() -> argparse.Namespace:
 
 def main() -> int:
     options = parse()
+    if options.neighbour:
+        neighbour.main(options.chosen, max(options.threads), options.rounds, progress)
+        return 0
+    if options.memory:
+        return 0 if flat.main(options.models, max(options.threads), options.limit, progress) else 1
     names = [*ways.NAMES[:-1], *options.peers, ways.ENGINE]
     settings = [(batch, threads) for batch in options.batch for threads in options.threads]
     cells = [(model, batch, threads) for batch, threads in settings for model in options.models]

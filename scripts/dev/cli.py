@@ -100,7 +100,7 @@ def parse():
 
 
 def bench(arguments) -> None:
-    if any(argument.startswith(("--peers", "--plot")) for argument in arguments.rest):
+    if any(argument.startswith(("--peers", "--plot", "--memory")) for argument in arguments.rest):
         machine.add_peers()
     testing.run_script(arguments.preset, "bench/bench.py", arguments.rest)
 

@@ -3,7 +3,10 @@
 import json
 
 import answers
+import flat
+import flat_worker
 import kept
+import neighbour
 import numpy
 import plot
 import processes
@@ -109,6 +112,26 @@ def test_plot(tmp_path, ways_of):
     assert [path.name for path in tmp_path.iterdir()] == ["plot.png"]
 
 
+@pytest.mark.parametrize("before, after, is_flat", [
+    (100e6, 107e6, True), (100e6, 109e6, False), (2e9, 2.015e9, True), (2e9, 2.03e9, False)])
+def test_flat(before, after, is_flat):
+    assert flat.is_flat(before, after) == is_flat
+
+
+def test_memory_beside():
+    theirs = figures(1.0, 1.0, 1.0, resident_bytes=14e6)
+    lines = flat.beside([result(onnxruntime=theirs), result("unet", onnxruntime={"error": "no"})]).splitlines()
+    assert lines[2].split() == ["lenet", "1.0", "7.0", "14.0", "9.0", "9.0", "0.50"]
+    assert lines[3].split() == ["unet", "1.0", "7.0", "failed", "9.0", "failed", "-"]
+
+
+def test_growth_is_told_at_a_tenth_and_at_the_end():
+    told = []
+    flat_worker.calls("lstm, scripted", 20, told.append)
+    flat_worker.compiles("lenet", 10, told.append)
+    assert len(told) == 4 and all(each["bytes"] > 1e7 for each in told)
+
+
 def job(folder, way: str) -> Job:
     return Job(way, "lenet", 2, 1, str(folder))
 
@@ -121,6 +144,12 @@ def test_processes(tmp_path):
     serving = {"engine": processes.of_job("serve", job(tmp_path, "engine"))}
     loaded = serving["engine"].listen(300)
     assert loaded["difference"] < 1e-5 and loaded["load_seconds"] > 0
+    pair = neighbour.pair_of(job(tmp_path, "engine"), 1)
+    names = [process.listen(300)["operators"] for process in pair.values()]
+    assert names[0] == names[1] and len(neighbour.operators(pair, names[0][:1], 2).splitlines()) == 3
+    assert "engine" in neighbour.idle(pair["engine"], 2) and neighbour.callers(pair["engine"], 2).splitlines()[2].split()[0] == "1"
+    for process in pair.values():
+        process.end()
     serving["lost"] = processes.of_job("serve", job(tmp_path, "freeze"))  # nobody made it
     samples, errors, _ = turns.rounds_of(serving, {"engine": 1e-4, "lost": 1e-4}, 2, 300)
     assert len(samples["engine"]) == 2 and "freeze.ts" in errors["lost"] and list(serving) == ["engine"]

@@ -1,0 +1,106 @@
+"""A process of `./dev bench --neighbour`: `neighbour_worker.py bare|engine THREADS [FILE MODEL]`. With an engine, FILE, compiled of MODEL,
+is loaded, and called before each operator that is timed; without, the process has torch alone.
+
+Answers {"operator": NAME, "calls": N} by {"ms": a call}, {"idle": NAME or null for the engine} by {"ms": of CPU time in IDLE_SECONDS
+after a call}, and {"callers": N} by {"calls_per_second": of the engine, from so many threads}.
+"""
+
+import sys
+import threading
+import time
+
+import talk
+
+IDLE_SECONDS = 0.1
+CALLERS_SECONDS = 1.0
+
+
+def operators() -> dict:
+    """ATen operators that run on all threads, by name."""
+    import torch
+
+    a, b = torch.randn(384, 384), torch.randn(384, 384)
+    image, filters = torch.randn(1, 64, 56, 56), torch.randn(64, 64, 3, 3)
+    values = torch.randn(1 << 20)
+    return {
+        "mm 384": lambda: torch.mm(a, b), "conv2d 64x56x56": lambda: torch.conv2d(image, filters, padding=1),
+        "add 1M": lambda: torch.add(values, values), "exp 1M": lambda: torch.exp(values), "sum 1M": lambda: torch.sum(values),
+        "softmax 384x384": lambda: torch.softmax(a, -1), "relu 100": lambda: torch.relu(values[:100]),
+    }
+
+
+def timed(call, calls: int) -> float:
+    """Milliseconds a call."""
+    call()  # back into the caches
+    start = time.perf_counter()
+    for _ in range(calls):
+        call()
+    return (time.perf_counter() - start) / calls * 1e3
+
+
+def idle(call) -> float:
+    """Milliseconds of CPU time that the process uses in IDLE_SECONDS after a call."""
+    call()
+    start = time.process_time()
+    time.sleep(IDLE_SECONDS)
+    return (time.process_time() - start) * 1e3
+
+
+def calls_per_second(call, callers: int, threads: int) -> float:
+    import torch
+
+    counts, begin = [0] * callers, threading.Barrier(callers + 1)
+    ended = threading.Event()
+
+    def run(index: int) -> None:
+        torch.set_num_threads(threads)  # of the operators and engines that this thread calls
+        with torch.inference_mode():
+            call()
+            begin.wait()
+            while not ended.is_set():
+                call()
+                counts[index] += 1
+
+    running = [threading.Thread(target=run, args=[index]) for index in range(callers)]
+    for thread in running:
+        thread.start()
+    begin.wait()
+    start = time.perf_counter()
+    time.sleep(CALLERS_SECONDS)
+    ended.set()
+    for thread in running:
+        thread.join()
+    return sum(counts) / (time.perf_counter() - start)
+
+
+def main(tell) -> None:
+    import torch
+
+    threads = int(sys.argv[2])
+    torch.set_num_threads(threads)
+    engine = None
+    with torch.inference_mode():
+        if sys.argv[1] == "engine":
+            import models
+            import torchtrt.runtime  # noqa: F401: the engine's operator
+
+            module, arguments = torch.jit.load(sys.argv[3]), models.arguments(sys.argv[4])
+            engine = lambda: module(*arguments)  # noqa: E731
+        calls = operators()
+        for call in [*calls.values(), *([engine] if engine else [])]:
+            for _ in range(3):
+                call()
+        tell({"operators": list(calls)})
+        for asked in talk.questions():
+            if "callers" in asked:
+                tell({"calls_per_second": calls_per_second(engine, asked["callers"], threads)})
+            elif "idle" in asked:
+                tell({"ms": idle(calls[asked["idle"]] if asked["idle"] else engine)})
+            else:
+                if engine:
+                    engine()
+                tell({"ms": timed(calls[asked["operator"]], asked["calls"])})
+
+
+if __name__ == "__main__":
+    talk.run(main)
