@@ -8,6 +8,7 @@ rest of its process, and whether memory stays flat.
 
 import argparse
 import pathlib
+import signal
 import sys
 import time
 
@@ -108,6 +109,7 @@ def parse() -> argparse.Namespace:
 
 def main() -> int:
     options = parse()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # by way of all that ends processes and removes folders
     if options.neighbour:
         neighbour.main(options.chosen, max(options.threads), options.rounds, progress)
         return 0

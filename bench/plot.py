@@ -60,9 +60,10 @@ def draw(results: list[dict], names: list[str], file: str) -> None:
         for axes, count in zip(row, threads):
             if of_panel := [r for r in results if (r["batch"], r["threads"]) == (batch, count)]:
                 _panel(axes, of_panel, names, colors)
-            else:
-                axes.set_axis_off()
-    figure.supxlabel("times as long as the engine takes (medians with quartiles); right of the line is slower", fontsize="medium")
+            else:  # of a run that ended early
+                axes.set(xticks=[], yticks=[], title=f"batch {batch}, threads {count}: not measured")
+    for axes in panels[-1]:
+        axes.set_xlabel("times as long as the engine takes (medians with quartiles); right of the line is slower")
     legend = {label: handle for axes in panels.flat for handle, label in zip(*axes.get_legend_handles_labels())}
     shown = [name for name in names if name in legend]
     figure.legend([legend[name] for name in shown], shown, loc="outside lower center", ncols=4)
