@@ -13,7 +13,6 @@ import tempfile
 import time
 
 import torch
-import torch.nn.functional as F
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
@@ -27,28 +26,6 @@ TOLERANCE = 1e-4  # of the largest reference value: what float32 models are held
 
 def step(text: str) -> None:
     print(f"\n== {text}", flush=True)
-
-
-def train_lenet(seconds: float) -> tuple[torch.nn.Module, torch.Tensor, torch.Tensor]:
-    """LeNet trained on three quarters of the digits; returns it with the held-out images and labels."""
-    torch.manual_seed(0)
-    images, labels = models.digits()
-    order = torch.randperm(len(labels))
-    held_out = len(labels) // 4
-    test, training = order[:held_out], order[held_out:]
-    module = models.LeNet()
-    optimizer = torch.optim.Adam(module.parameters(), lr=2e-3)
-    end, epoch = time.monotonic() + seconds, 0
-    while time.monotonic() < end:
-        for batch in training[torch.randperm(len(training))].split(64):
-            optimizer.zero_grad()
-            loss = F.cross_entropy(module(images[batch]), labels[batch])
-            loss.backward()
-            optimizer.step()
-        epoch += 1
-        print(f"\r   epoch {epoch}, loss {loss.item():.4f}", end="", flush=True)
-    print()
-    return module.eval(), images[test], labels[test]
 
 
 def accuracy(module, images: torch.Tensor, labels: torch.Tensor) -> float:
@@ -67,11 +44,13 @@ def run_in_cpp(runner: pathlib.Path, saved: pathlib.Path, x: torch.Tensor, folde
     return torch.load(outputs)[0]
 
 
-def demo_lenet(seconds: float) -> list[str]:
+def demo_lenet(epochs: int) -> list[str]:
     import torchtrt
 
     step("LeNet on scikit-learn's digits")
-    module, images, labels = train_lenet(seconds)
+    module, _, (images, labels) = models.trained_lenet(
+        epochs, lambda epoch, loss: print(f"\r   epoch {epoch}, loss {loss:.4f}", end="", flush=True))
+    print()
     script = torch.jit.script(module)
     single = images[:1].contiguous()
     start = time.perf_counter()
@@ -135,7 +114,7 @@ def demo_photographs(name: str, model: str, script_it, runner: pathlib.Path) -> 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="./dev demo", description=__doc__)
-    parser.add_argument("--training-seconds", type=float, default=5)
+    parser.add_argument("--training-epochs", type=int, default=30)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
     options = parser.parse_args()
     torch.set_num_threads(timing.threads_available())
@@ -145,7 +124,7 @@ def main() -> None:
         return torch.jit.trace(module, torch.zeros(1, 3, 224, 224), check_trace=False)
 
     rows = [
-        demo_lenet(options.training_seconds),
+        demo_lenet(options.training_epochs),
         demo_photographs("EfficientNet-Lite0, traced", "efficientnet_lite0", trace, runner),
         demo_photographs("ResNet-50, scripted", "resnet50", torch.jit.script, runner),
         demo_photographs("ResNet-50, traced", "resnet50", trace, runner),

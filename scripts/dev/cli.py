@@ -61,6 +61,13 @@ def parse():
     sub.add_argument("rest", nargs=argparse.REMAINDER, metavar="ARGUMENT")
 
     sub = command(
+        "accuracy",
+        "build and run bench/accuracy.py: what bfloat16, float16 and int8 cost in accuracy, on real data",
+        lambda a: testing.run_script(a.preset, "bench/accuracy.py", a.rest),
+    )
+    sub.add_argument("rest", nargs=argparse.REMAINDER, metavar="ARGUMENT")
+
+    sub = command(
         "sweep",
         "build, try every operator in every dtype, write docs/operators.md again, and compare every model: an hour",
         lambda a: testing.sweep(a.preset),

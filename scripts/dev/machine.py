@@ -77,7 +77,7 @@ def make_venv() -> None:
             if not complete.exists():
                 install_venv(folder)
                 complete.touch()
-    add_requirements(folder, MODELS, "140 MB")
+    add_requirements(folder, MODELS, "155 MB")
     if not VENV_LINK.is_symlink() or os.readlink(VENV_LINK) != str(folder):
         VENV_LINK.unlink(missing_ok=True)
         VENV_LINK.symlink_to(folder)
