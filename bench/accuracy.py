@@ -277,7 +277,7 @@ def main() -> None:
             start = time.perf_counter()
             subject = make[name]()
             rows = measure(subject, options.only, options.percentile)
-            print(f"{SUBJECTS[name]}: {subject.samples}, {time.perf_counter() - start:.0f} s", report(subject, rows), sep="\n", end="\n\n")
+            print(f"{SUBJECTS[name]}: {subject.samples}, {time.perf_counter() - start:.0f} s", report(subject, rows), sep="\n", end="\n\n", flush=True)
             results.append({"subject": name, "samples": subject.samples, "figures": subject.header, "rows": [vars(row) for row in rows]})
     if options.json:
         with open(options.json, "w") as file:
