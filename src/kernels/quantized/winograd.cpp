@@ -1,6 +1,7 @@
 // Quantized 3x3 convolution with stride 1 by Winograd's F(2x2, 3x3) and F(4x4, 3x3): 16 multiplications for 4 outputs,
 // or 36 for 16, where the plain sum takes 36 and 144. Integers make it exact: transformed steps and kernels fit int16,
-// and sums may wrap as long as results, times what they are divided by in the end, do not.
+// and sums may wrap as long as results, times what they are divided by in the end, do not
+// (docs/decisions/0010-integer-products.md).
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -261,11 +262,15 @@ bool fits(SquareForm form, const Geometry& g, const int8_t* weights, int64_t lar
   return true;
 }
 
+// Tiles of this height and width that cover all output images of this size.
+int64_t tilesOf(int64_t tile, const std::vector<int64_t>& size) {
+  return size[0] * ceilDiv(size[2], tile) * ceilDiv(size[3], tile);
+}
+
 // Large tiles multiply less and have more kernels to read, which few tiles do not make up for.
 SquareForm preferredForm(const std::vector<int64_t>& size) {
   constexpr int64_t kEnoughTiles = 36;
-  const int64_t tiles = size[0] * ((size[2] + 3) / 4) * ((size[3] + 3) / 4);
-  return tiles >= kEnoughTiles ? SquareForm::kLarge : SquareForm::kSmall;
+  return tilesOf(4, size) >= kEnoughTiles ? SquareForm::kLarge : SquareForm::kSmall;
 }
 
 std::vector<PackedIntegers> packProducts(SquareForm form, const Geometry& g, const int8_t* weights, int threads) {
@@ -306,6 +311,10 @@ CreateResult createConvolutionWinograd(const Problem& problem) {
   }
   if (!convolution::isChannelsLast(problem.outputs[0])) {
     return Refusal{"memory-order", "reads and writes channels-last only"};
+  }
+  constexpr int64_t kFewTiles = 4;  // 3x3 outputs, where it is as fast as the plain sum
+  if (tilesOf(2, problem.outputs[0].opt_dims) < kFewTiles) {
+    return Refusal{"slower", "is slower than others for so few outputs"};
   }
   const auto* weights = static_cast<const int8_t*>(problem.inputs[kKernel].constant);
   const DType dtype = problem.inputs[kInput].dtype;

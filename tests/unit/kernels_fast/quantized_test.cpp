@@ -126,7 +126,7 @@ TEST(Quantized, Convolutions) {
 
 TEST(Quantized, Winograd) {
   for (const Steps& steps : {Steps{}, kSymmetric, kToFloat}) {
-    for (const int64_t size : {1, 7, 8, 21, 26}) {  // from 21 on by tiles of 4x4
+    for (const int64_t size : {3, 7, 8, 21, 26}) {  // from 21 on by tiles of 4x4
       checkExactly(convolution({.input = {1, 32, size, size + 1},
                                 .kernel = {45, 32, 3, 3},
                                 .pre_padding = {1, 1},
@@ -146,6 +146,7 @@ TEST(Quantized, Winograd) {
   expectRefused(convolution({.input = {1, 16, 6, 6}, .kernel = {16, 16, 3, 3}}), "winograd", "channels");
   expectRefused(convolution({.input = {1, 32, 6, 6}, .kernel = {16, 32, 3, 3}, .stride = {2, 2}}), "winograd",
                 "kernel");
+  expectRefused(convolution({.input = {1, 32, 4, 4}, .kernel = {16, 32, 3, 3}}), "winograd", "slower");
 }
 
 // Weights of the largest magnitude: up to 112 channels fit tiles of 4x4, up to 1842 those of 2x2.
@@ -164,7 +165,7 @@ TEST(Quantized, WinogradOfTheLargestSteps) {
                              "winograd", options);
     }
   }
-  expectRefused(convolution({.input = {1, 2048, 4, 4}, .kernel = {8, 2048, 3, 3}}, {.zero_point = 0}), "winograd",
+  expectRefused(convolution({.input = {1, 2048, 6, 6}, .kernel = {8, 2048, 3, 3}}, {.zero_point = 0}), "winograd",
                 "large-sums", Values::kLargest);
 }
 
