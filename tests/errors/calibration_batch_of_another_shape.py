@@ -9,5 +9,5 @@ SAYS = ["the first calibration batch does not fit forward", "in shapes that the 
 
 
 def misuse(folder):
-    calibrator = torchtrt.ptq.DataLoaderCalibrator([torch.zeros(2, 4)])
-    torchtrt.compile(torch.nn.Linear(3, 200).eval(), inputs=[[64, 3]], enabled_precisions={torch.int8}, calibrator=calibrator)
+    calibrator = torchtrt.ptq.DataLoaderCalibrator([torch.zeros(2, 65)])
+    torchtrt.compile(torch.nn.Linear(64, 200).eval(), inputs=[[64, 64]], enabled_precisions={torch.int8}, calibrator=calibrator)
