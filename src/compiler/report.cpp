@@ -35,9 +35,9 @@ std::string json(const Report::Step& step) {
          ", \"location\": " + quoted(step.location) + "}";
 }
 
-// An error that was not measured is null.
+// An error that was not measured is null, and so is one beyond all numbers, which JSON has no word for.
 std::string jsonError(double error) {
-  return error < 0 ? "null" : brief(error);
+  return error < 0 || !std::isfinite(error) ? "null" : brief(error);
 }
 
 std::string json(const Report::Layer& layer) {

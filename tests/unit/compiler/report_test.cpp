@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "torchtrt/compile.h"
 
 namespace torchtrt {
@@ -95,13 +97,44 @@ TEST(Report, JsonTellsAll) {
       R"("precision": [{"pattern": "fc", "dtype": "float32", "nodes": 1}], "segments": [{"index": "0", "name": "net_engine", "target": "engine", "nodes": ["aten::relu # net.py:3:4", "aten::tanh"], )"
       R"("reasons": [], "inputs": ["x: float32 [s0, 3]"], "outputs": ["output_0: float32 [s0, 3]"], )"
       R"("milliseconds": 2.500, "memory_bytes": 64, "steps": [{"name": "relu_0", "family": "activation", )"
-      R"("location": "net.py:3:4"}]}, {"index": "1", "name": "", "target": "torch", "nodes": ["aten::lgamma"], )"
+      R"("location": "net.py:3:4"}], "calibration": null}, {"index": "1", "name": "", "target": "torch", "nodes": ["aten::lgamma"], )"
       R"("reasons": ["no \"converter\""], "inputs": ["%y: Tensor"], "outputs": [], "milliseconds": 0.000, )"
-      R"("memory_bytes": 0, "steps": []}], "nodes": )"
+      R"("memory_bytes": 0, "steps": [], "calibration": null}], "nodes": )"
       R"([{"node": "aten::relu # net.py:3:4", "target": "engine", "code": "converts", "reason": "converts"}, )"
       R"({"node": "aten::tanh", "target": "engine", "code": "converts", "reason": "converts"}, )"
       R"({"node": "aten::lgamma", "target": "torch", "code": "no-converter", "reason": "no \"converter\""}, )"
       R"({"node": "prim::TupleConstruct", "target": "torch", "code": "carried", "reason": "made where it is needed"}]})");
+}
+
+Report calibrated() {
+  Report::Calibration calibration;
+  calibration.calls = 4;
+  calibration.error = 0.0125;
+  calibration.layers = {{"conv_1", "convolution", "net.py:7:1", true, "", 0.01},
+                        {"conv_2", "convolution", "", false, "it is depthwise", -1},
+                        {"fc", "matrix_multiply", "", false, "it costs more", std::numeric_limits<double>::infinity()}};
+  Report report = example();
+  report.segments[0].calibration = calibration;
+  return report;
+}
+
+TEST(Report, TextTellsWhatIsQuantized) {
+  EXPECT_THAT(calibrated().toText(),
+              ::testing::HasSubstr("  int8     1 of 3 layers, ranges from 4 calls, off by 0.0125\n"
+                                   "  layer    conv_1 (convolution)  net.py:7:1: int8; alone in int8 off by 0.01\n"
+                                   "  layer    conv_2 (convolution): float, it is depthwise\n"
+                                   "  layer    fc (matrix_multiply): float, it costs more; alone in int8 off by inf\n"));
+  EXPECT_THAT(calibrated().summary(), ::testing::EndsWith("; int8: 1 of 3 layers, engines off by 0.0125 at most"));
+}
+
+TEST(Report, JsonTellsWhatIsQuantized) {
+  EXPECT_THAT(
+      calibrated().toJson(),
+      ::testing::HasSubstr(
+          R"("calibration": {"calls": 4, "is_cached": false, "reason": "", "error": 0.0125, "layers": [)"
+          R"({"name": "conv_1", "kind": "convolution", "location": "net.py:7:1", "is_quantized": true, "reason": "", "error": 0.01}, )"
+          R"({"name": "conv_2", "kind": "convolution", "location": "", "is_quantized": false, "reason": "it is depthwise", "error": null}, )"
+          R"({"name": "fc", "kind": "matrix_multiply", "location": "", "is_quantized": false, "reason": "it costs more", "error": null}]})"));
 }
 
 }  // namespace
