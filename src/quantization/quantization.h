@@ -41,7 +41,8 @@ struct Options {
   double accuracy_target = 0;
   std::function<void(size_t done, size_t all)> progress = {};  // of measuring layers, may be empty
   // Layers of fewer multiplications, at the optimum shape, stay in float, which is as fast there (measured on AVX2,
-  // with quantizing the operand: 1.04 times as fast at 40,000, 0.93 at 10,000).
+  // with quantizing the operand: 1.04 times as fast at 40,000, 0.93 at 10,000). With 0 those of short sums do not
+  // either.
   int64_t min_multiplications = int64_t{1} << 15;
   // Where a batch's tensors whose ranges are asked for take more, it is run again and again, for a part of them each.
   size_t max_batch_bytes = size_t{512} << 20;

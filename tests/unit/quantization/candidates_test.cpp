@@ -147,14 +147,22 @@ TEST(StaysInFloat, ADeconvolution) {
 }
 
 TEST(StaysInFloat, ASmallLayerAtTheOptimumShape) {
-  // 2 * 16 * 16 * 8 = 4096
+  // 2 * 16 * 32 * 32
   Options options;
-  options.min_multiplications = 4097;
-  EXPECT_EQ(whyNot(convolution(8, 16, 1), options), "its 4096 multiplications are too few to gain from integers");
-  options.min_multiplications = 4096;
-  EXPECT_EQ(whyNot(convolution(8, 16, 1), options), "");
-  EXPECT_EQ(whyNot(convolution(8, 15, 1, "8"), options),
-            "it multiplies each input 15 times, too few to gain from integers");
+  options.min_multiplications = 32769;
+  EXPECT_EQ(whyNot(convolution(32, 32, 1), options), "its 32768 multiplications are too few to gain from integers");
+  options.min_multiplications = 32768;
+  EXPECT_EQ(whyNot(convolution(32, 32, 1), options), "");
+}
+
+TEST(StaysInFloat, ALayerOfShortSums) {
+  EXPECT_EQ(whyNot(convolution(31, 64, 1, "8"), {}), "its sums of 31 products are too short to gain from integers");
+  EXPECT_EQ(whyNot(convolution(32, 64, 1, "8"), {}), "");
+}
+
+TEST(StaysInFloat, ALayerThatReadsMoreThanItMultiplies) {
+  EXPECT_EQ(whyNot(convolution(32, 31, 1, "8"), {}),
+            "it multiplies each input 31 times, too few to gain from integers");
 }
 
 TEST(StaysInFloat, ALayerWithoutRange) {
