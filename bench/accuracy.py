@@ -190,8 +190,8 @@ def precisions(subject: Subject, percentile: float) -> dict[str, dict]:
     }
 
 
-def computed_in(compiled, dtype: torch.dtype) -> str:
-    """What the engines' convolutions and matrix products are computed in, from what compile() reported."""
+def computed_in(compiled, dtype: torch.dtype, call: tuple[torch.Tensor, ...]) -> str:
+    """What the engines' convolutions and matrix products are computed in: as compile() reports of int8, by the kernels of a call of others."""
     import torchtrt
 
     calibrations = [segment.calibration for segment in torchtrt.report(compiled).segments if segment.calibration]
@@ -201,15 +201,8 @@ def computed_in(compiled, dtype: torch.dtype) -> str:
     if dtype == torch.float32:
         return "float32"
     name = str(dtype).removeprefix("torch.")
-    return name if multiplies(dtype) else f"float32, stored in {name}"
-
-
-def multiplies(dtype: torch.dtype) -> bool:
-    """Whether engines multiply numbers of 16 bits here; where not, they are stored so and multiplied as float32."""
-    if dtype != torch.bfloat16:
-        return False  # no kernel does
-    flags = pathlib.Path("/proc/cpuinfo").read_text().split()
-    return "avx512_bf16" in flags and os.environ.get("TORCHTRT_MAX_ISA", "native") not in ("sse4", "avx2", "avx512", "avx512_vnni")
+    steps = [step for engine in torchtrt.profile(compiled, call, calls=1).engines for step in engine.steps]
+    return name if any(step.implementation.endswith("_" + name) for step in steps) else f"float32, stored in {name}"
 
 
 @dataclasses.dataclass
@@ -239,7 +232,8 @@ def measure(subject: Subject, chosen: str, percentile: float) -> list[Row]:
             compiled = torchtrt.compile(script, inputs=subject.inputs(dtype), **options)
         outputs = subject.outputs(compiled, dtype)
         differs = ((outputs - expected).norm() / expected.norm()).item()
-        rows.append(Row(name, computed_in(compiled, dtype), subject.judge(outputs, expected), differs, time.perf_counter() - start))
+        used = computed_in(compiled, dtype, _cast(subject.evaluated[0], dtype))
+        rows.append(Row(name, used, subject.judge(outputs, expected), differs, time.perf_counter() - start))
     return rows
 
 
