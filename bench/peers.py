@@ -10,6 +10,7 @@ import ways
 from job import Job
 
 NAMES = ["inductor", "onnxruntime", "openvino"]
+ONNX_OPSET = 18
 # silero-vad comes in ONNX beside TorchScript, which the exporter does not take; its makers have a file for OpenVINO.
 SILERO_FILES = {"onnxruntime": "silero_vad.onnx", "openvino": "silero_vad_openvino_16k.onnx"}
 SILERO_CONTEXT, SILERO_STATE = 64, 128  # samples before the input's, and values of each of two states, that its caller keeps
@@ -40,14 +41,26 @@ def _onnx_file(job: Job) -> str:
     return job.file(f"{job.way}.onnx")
 
 
+def _diff(graph, x, n, dim, prepend, append):
+    """torch.diff of first order, which the exporter does not know and transformers' causal masks call."""
+    from torch.onnx import symbolic_helper as helper
+
+    axis = helper._get_const(dim, "i", "dim")
+    parts = [each for each in (prepend, x, append) if not helper._is_none(each)]
+    joined = graph.op("Concat", *parts, axis_i=axis) if len(parts) > 1 else x
+    later = helper._slice_helper(graph, joined, axes=[axis], starts=[1], ends=[2**63 - 1])
+    return graph.op("Sub", later, helper._slice_helper(graph, joined, axes=[axis], starts=[0], ends=[-1]))
+
+
 def _export(job: Job, module) -> None:
     import torch
 
+    torch.onnx.register_custom_op_symbolic("aten::diff", _diff, ONNX_OPSET)
     fast = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)  # its operator has no form in ONNX
     try:
         with contextlib.redirect_stdout(io.StringIO()):  # on failure the exporter prints the whole graph
-            torch.onnx.export(module, models.arguments(job.model, job.batch), _onnx_file(job), dynamo=False, opset_version=18)
+            torch.onnx.export(module, models.arguments(job.model, job.batch), _onnx_file(job), dynamo=False, opset_version=ONNX_OPSET)
     finally:
         torch.backends.mha.set_fastpath_enabled(fast)
 

@@ -8,6 +8,7 @@ import flat_worker
 import kept
 import neighbour
 import numpy
+import peers
 import plot
 import processes
 import pytest
@@ -134,6 +135,23 @@ def test_growth_is_told_at_a_tenth_and_at_the_end():
 
 def job(folder, way: str) -> Job:
     return Job(way, "lenet", 2, 1, str(folder))
+
+
+def test_what_the_exporter_does_not_know(tmp_path, monkeypatch):
+    """torch.diff, with which transformers' causal masks begin."""
+    onnxruntime = pytest.importorskip("onnxruntime")
+
+    class Differences(torch.nn.Module):
+        def forward(self, x):
+            return torch.diff(x), torch.diff(x, prepend=x[:, :1] - 1, dim=-1)
+
+    x = torch.tensor([[1, 4, 2], [3, 3, 9]])
+    monkeypatch.setattr(peers.models, "arguments", lambda *_: (x,))
+    exported = Job("onnxruntime", "gpt2", 1, 1, str(tmp_path))
+    peers._export(exported, Differences())
+    session = onnxruntime.InferenceSession(exported.file("onnxruntime.onnx"))
+    answer = session.run(None, {session.get_inputs()[0].name: x.numpy()})
+    assert answers.difference(answer, answers.flat(Differences()(x))) == 0
 
 
 def test_processes(tmp_path):
