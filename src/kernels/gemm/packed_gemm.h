@@ -1,6 +1,6 @@
 // The float32 matrix product behind our own convolutions and small matrix products: rows of A are found through
 // pointers (so a convolution needs no im2col), B is packed once into panels. Not a BLAS: it has no blocking over the
-// depth of the product.
+// depth of the product, other than the sums of their own that the taps of a slab may have.
 #pragma once
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include "kernels/gemm/packed_gemm.h"
 #include "kernels/matmul/config.h"
@@ -17,6 +18,7 @@ namespace {
 struct Packed {
   Config config;
   gemm::PackedB b;
+  std::vector<int64_t> runs;  // where each part of the depth begins that is summed for itself
   gemm::Epilogue epilogue;
   gemm::Functions functions;
 };
@@ -33,7 +35,9 @@ class HighwayMatmul final : public Prepared {
     const Config& config = packed_->config;
     gemm::Slab slab{};
     slab.rows = rows_;
-    slab.run = packed_->b.depth();
+    slab.taps = static_cast<int64_t>(packed_->runs.size());
+    slab.tap_offsets = packed_->runs.data();
+    slab.run = packed_->b.depth() / slab.taps;
     slab.a = static_cast<const float*>(args.inputs[0]);
     slab.a_stride = packed_->b.depth();
     slab.out = static_cast<float*>(args.outputs[0]);
@@ -70,6 +74,22 @@ class HighwayMatmulKernel final : public Kernel {
   std::shared_ptr<const Packed> packed_;
 };
 
+// The longer a sum, the further it is from the exact one: deep products are summed in equal parts, where the depth has
+// a divisor for it.
+std::vector<int64_t> runsOf(int64_t depth) {
+  constexpr int64_t kLongest = 512;
+  constexpr int64_t kShortest = 64;  // below, adding the parts up takes time
+  int64_t parts = (depth + kLongest - 1) / kLongest;
+  while (depth % parts != 0 && depth / parts >= kShortest) {
+    ++parts;
+  }
+  std::vector<int64_t> runs(static_cast<size_t>(depth % parts == 0 ? parts : 1));
+  for (size_t i = 0; i < runs.size(); ++i) {
+    runs[i] = static_cast<int64_t>(i) * (depth / static_cast<int64_t>(runs.size()));
+  }
+  return runs;
+}
+
 #ifndef TORCHTRT_NO_ONEDNN
 int64_t tunedRows(const Operand& output) {
   return std::accumulate(output.opt_dims.begin(), output.opt_dims.end() - 1, int64_t{1}, std::multiplies<>());
@@ -105,10 +125,9 @@ CreateResult createHighway(const Problem& problem) {
   }
 #ifndef TORCHTRT_NO_ONEDNN
   // oneDNN's blocking over the depth wins by 10 to 20 % with AVX-512. With AVX2 its products with many columns take
-  // twice as long as these (128x768x3072 13.5 ms of a core, 6.8 ms here); but the longer a row, the further is a sum
-  // without blocks from the exact one, and the less there is to win.
+  // twice as long as these (128x768x3072 13.5 ms of a core, 6.8 ms here).
   const bool has_avx512 = (hwy::SupportedTargets() & HWY_AVX3) != 0;
-  if (depth >= (has_avx512 ? 512 : 1024) && tunedRows(problem.outputs[0]) >= 48) {
+  if (has_avx512 && depth >= 512 && tunedRows(problem.outputs[0]) >= 48) {
     return Refusal{"slower", "is slower than onednn for a product of this size"};
   }
 #endif
@@ -119,7 +138,11 @@ CreateResult createHighway(const Problem& problem) {
       depth, columns, config.transpose_b ? depth : 1,
       [&](int64_t k) { return values + (config.transpose_b ? k : k * columns); }, problem.threads);
   packed->epilogue = gemm::makeEpilogue(config.activation, config.alpha, config.beta);
+  packed->runs = runsOf(depth);
   packed->functions = gemm::functions();
+  if (packed->runs.size() > 1) {
+    packed->functions.slab = packed->functions.slab_of_short_sums;
+  }
   return std::make_unique<HighwayMatmulKernel>(std::move(packed));
 }
 

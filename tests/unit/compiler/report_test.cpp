@@ -119,11 +119,12 @@ Report calibrated() {
 }
 
 TEST(Report, TextTellsWhatIsQuantized) {
-  EXPECT_THAT(calibrated().toText(),
-              ::testing::HasSubstr("  int8     1 of 3 layers, ranges from 4 calls, off by 0.0125\n"
-                                   "  layer    conv_1 (convolution)  net.py:7:1: int8; alone in int8 off by 0.01\n"
-                                   "  layer    conv_2 (convolution): float, it is depthwise\n"
-                                   "  layer    fc (matrix_multiply): float, it costs more; alone in int8 off by inf\n"));
+  EXPECT_THAT(
+      calibrated().toText(),
+      ::testing::HasSubstr("  int8     1 of 3 layers, ranges from 4 calls, off by 0.0125\n"
+                           "  layer    conv_1 (convolution)  net.py:7:1: int8; alone in int8 off by 0.01\n"
+                           "  layer    conv_2 (convolution): float, it is depthwise\n"
+                           "  layer    fc (matrix_multiply): float, it costs more; alone in int8 off by inf\n"));
   EXPECT_THAT(calibrated().summary(), ::testing::EndsWith("; int8: 1 of 3 layers, engines off by 0.0125 at most"));
 }
 

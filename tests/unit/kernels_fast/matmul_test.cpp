@@ -31,6 +31,21 @@ TEST(HighwayMatmul, EveryTailOfRowsAndColumns) {
                          "highway", exact());
 }
 
+// With and without a divisor that cuts the depth into equal parts, and rounded sums, too.
+TEST(HighwayMatmul, DeepProductsAreSummedInParts) {
+  for (const int64_t depth : {513, 521, 768, 1000, 3072}) {
+    for (const int64_t rows : {1, 2, 7, 20}) {
+      const std::string line =
+          "matrix_multiply float32 " + dims(rows, depth) + "x" + dims(depth, 50) + "! -> " + dims(rows, 50) + " {}";
+      expectMatchesReference(line, "highway", exact());
+      CompareOptions smooth;
+      smooth.values = Values::kSmooth;
+      smooth.atol = 2e-6;
+      expectMatchesReference(line, "highway", smooth);
+    }
+  }
+}
+
 TEST(HighwayMatmul, BatchBiasResidualActivation) {
   expectMatchesReference(
       "matrix_multiply float32 [3,5,20]x[1,40,20]!x[1,40]x[3,5,40] -> [3,5,40] {activation=\"relu\", transpose_b=true}",
