@@ -43,14 +43,15 @@ HWY_INLINE FloatVec lesser(FloatVec so_far, FloatVec x) {
   return hn::IfThenElse(hn::Or(hn::Lt(x, so_far), hn::IsNaN(x)), x, so_far);
 }
 
-// c[0] + c[1] x + c[2] x^2 + ...
-template <size_t kCount>
+// c[k] + c[k + 1] x + c[k + 2] x^2 + ... A loop would keep the coefficients on the stack and fill them in for every
+// vector.
+template <size_t k = 0, size_t kCount>
 HWY_INLINE FloatVec polynomial(FloatVec x, const float (&c)[kCount]) {
-  FloatVec sum = constant(c[kCount - 1]);
-  for (size_t i = kCount - 1; i-- > 0;) {
-    sum = hn::MulAdd(sum, x, constant(c[i]));
+  if constexpr (k + 1 == kCount) {
+    return constant(c[k]);
+  } else {
+    return hn::MulAdd(polynomial<k + 1>(x, c), x, constant(c[k]));
   }
-  return sum;
 }
 
 // 2^n for integral n in [-126, 127].
@@ -68,6 +69,13 @@ HWY_INLINE FloatVec reducedExpm1(FloatVec x, FloatVec& n) {
   return hn::MulAdd(polynomial(r, kTerms), hn::Mul(r, r), r);
 }
 
+// e^x where that is surely a normal number.
+HWY_INLINE FloatVec normalExponential(FloatVec x) {
+  FloatVec n;
+  const FloatVec p = hn::Add(reducedExpm1(x, n), constant(1.0F));
+  return hn::Mul(p, powerOfTwo(hn::ConvertTo(IntTag(), n)));
+}
+
 HWY_INLINE FloatVec exponential(FloatVec x) {
   const IntTag di;
   x = atMost(atLeast(x, constant(-104.0F)), constant(89.0F));
@@ -79,13 +87,17 @@ HWY_INLINE FloatVec exponential(FloatVec x) {
   return hn::Mul(hn::Mul(p, powerOfTwo(half)), powerOfTwo(hn::Sub(power, half)));
 }
 
+// e^x - 1 for x in [-80, 60].
+HWY_INLINE FloatVec moderateExponentialMinus1(FloatVec x) {
+  FloatVec n;
+  const FloatVec q = reducedExpm1(x, n);
+  const FloatVec power = powerOfTwo(hn::ConvertTo(IntTag(), n));
+  return hn::MulAdd(power, q, hn::Sub(power, constant(1.0F)));
+}
+
 HWY_INLINE FloatVec exponentialMinus1(FloatVec x) {
   const FloatVec clamped = atMost(atLeast(x, constant(-80.0F)), constant(60.0F));
-  FloatVec n;
-  const FloatVec q = reducedExpm1(clamped, n);
-  const FloatVec power = powerOfTwo(hn::ConvertTo(IntTag(), n));
-  const FloatVec near = hn::MulAdd(power, q, hn::Sub(power, constant(1.0F)));
-  return hn::IfThenElse(hn::Gt(x, constant(50.0F)), exponential(x), near);
+  return hn::IfThenElse(hn::Gt(x, constant(50.0F)), exponential(x), moderateExponentialMinus1(clamped));
 }
 
 HWY_INLINE FloatVec logarithm(FloatVec x) {
@@ -126,7 +138,7 @@ HWY_INLINE FloatVec logarithm1p(FloatVec x) {
 
 HWY_INLINE FloatVec hyperbolicTangent(FloatVec x) {
   const FloatVec a = atMost(hn::Abs(x), constant(10.0F));
-  const FloatVec t = exponentialMinus1(hn::Add(a, a));
+  const FloatVec t = moderateExponentialMinus1(hn::Add(a, a));
   return hn::CopySign(hn::Div(t, hn::Add(t, constant(2.0F))), x);
 }
 
@@ -146,7 +158,7 @@ HWY_INLINE FloatVec errorFunction(FloatVec x) {
   const FloatVec a = hn::Abs(x);
   const FloatVec small = hn::Mul(a, polynomial(hn::Mul(a, a), kSmall));
   const FloatVec clamped = atMost(a, constant(4.0F));
-  const FloatVec large = hn::Sub(constant(1.0F), exponential(hn::Neg(polynomial(clamped, kLarge))));
+  const FloatVec large = hn::Sub(constant(1.0F), normalExponential(hn::Neg(polynomial(clamped, kLarge))));
   return hn::CopySign(hn::IfThenElse(hn::Gt(a, constant(1.0F)), large, small), x);
 }
 
