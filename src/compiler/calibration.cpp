@@ -32,7 +32,7 @@ struct Calibrated {
   const SegmentEngine& made;
   std::unique_ptr<Calibration> calibration;
   Report::Calibration report;
-  std::optional<std::vector<at::Tensor>> inputs;  // of its first call
+  std::optional<std::vector<at::Tensor>> inputs;  // of its first call that has any element
 };
 
 quantization::Options optionsOf(const ts::CompileSpec& spec, Progress& progress) {
@@ -50,16 +50,19 @@ quantization::Options optionsOf(const ts::CompileSpec& spec, Progress& progress)
   return options;
 }
 
-// |got - expected| / |expected| in 2-norms, of the floating output that is the furthest; negative where none is.
+// |got - expected| / |expected| in 2-norms, of the floating output that is the furthest; negative where none has
+// elements. What is not finite, such as the -inf of a mask, has to be the same.
 double relativeError(const std::vector<at::Tensor>& expected, const std::vector<at::Tensor>& got) {
   double worst = -1;
   for (size_t i = 0; i < expected.size(); ++i) {
-    if (!expected[i].is_floating_point()) {
+    if (!expected[i].is_floating_point() || expected[i].numel() == 0) {
       continue;
     }
     const at::Tensor wanted = expected[i].to(at::kDouble);
-    const double difference = (got[i].to(at::kDouble) - wanted).norm().item<double>();
-    const double norm = wanted.norm().item<double>();
+    const at::Tensor value = got[i].to(at::kDouble);
+    const at::Tensor is_same = at::isclose(value, wanted, /*rtol=*/0, /*atol=*/0, /*equal_nan=*/true);
+    const double difference = (value - wanted).masked_fill(is_same, 0).norm().item<double>();
+    const double norm = wanted.masked_fill(~wanted.isfinite(), 0).norm().item<double>();
     const double error = difference == 0 ? 0 : difference / norm;
     worst = std::max(worst, std::isnan(error) ? std::numeric_limits<double>::infinity() : error);
   }
@@ -141,10 +144,14 @@ class Quantizer {
     return *found;
   }
 
+  // An empty batch tells no error, if another follows.
   static void keepFirst(Calibrated& calibrated, std::vector<at::Tensor> inputs) {
-    if (!calibrated.inputs) {
+    if (!calibrated.inputs || (hasEmpty(*calibrated.inputs) && !hasEmpty(inputs))) {
       calibrated.inputs = std::move(inputs);
     }
+  }
+  static bool hasEmpty(const std::vector<at::Tensor>& inputs) {
+    return std::any_of(inputs.begin(), inputs.end(), [](const at::Tensor& input) { return input.numel() == 0; });
   }
 
   // Nothing where no batch reached the engine and the cache does not know it.

@@ -227,7 +227,10 @@ at::ScalarType coarsestOf(const torch::jit::Module& compiled) {
 }
 
 at::ScalarType coarsestOf(const runtime::Engine& engine) {
-  const bool is_quantized = engine.engine().inspect().find("quantized_") != std::string::npos;
+  // Steps by their families: names, which may hold anything, are in quotes.
+  const std::string steps = engine.engine().inspect();
+  const bool is_quantized = steps.find(R"( quantized_convolution ")") != std::string::npos ||
+                            steps.find(R"( quantized_matrix_multiply ")") != std::string::npos;
   return is_quantized ? at::kChar : coarsestOf(*engine.kept()->graph());
 }
 

@@ -238,6 +238,25 @@ def test_layers_stay_in_float_until_the_target_is_met():
     assert off_by(some, module, x) < 3 * errors[0]
 
 
+class Masked(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(64, 64)
+
+    def forward(self, x, mask):
+        return self.first(x).masked_fill(mask, float("-inf"))
+
+
+def test_results_that_are_not_finite_have_to_be_the_same_and_no_more():
+    module = made(Masked)
+    x, mask = batches(ROWS, 1, seed=7)[0], torch.rand(32, 64) > 0.8
+    inputs = [torchtrt.Input(ROWS), torchtrt.Input([32, 64], dtype=torch.bool)]
+    int8 = compiled(torch.jit.script(module), None, [(each, mask) for each in batches(ROWS)], inputs=inputs)
+    (calibration,) = calibrations(int8)
+    assert calibration.quantized_layers == 1 and 1e-4 < calibration.error < 0.05
+    assert torch.equal(int8(x, mask).isinf(), mask)
+
+
 def test_samples_check_the_float_engine_first():
     x = batches(IMAGES, 1, 7)[0]
     int8 = compiled(made(Cnn), IMAGES, inputs=[x])
@@ -305,3 +324,19 @@ def test_verify_holds_int8_to_what_int8_can():
     assert verification.agrees and verification.outputs.allowed == verification.segments[0].deviation.allowed == 0.5
     assert 1e-4 < verification.segments[0].deviation.relative < 0.1
     assert torchtrt.verify(made(Cnn, seed=3), compiled(module, IMAGES), [x], calls=1).outputs.difference
+
+
+class Named(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.quantized_part = nn.Linear(64, 64)
+
+    def forward(self, x):
+        quantized_convolution = self.quantized_part(x)
+        return torch.relu(quantized_convolution)
+
+
+def test_verify_is_not_misled_by_names():
+    module, x = made(Named), batches(ROWS, 1)[0]
+    verification = torchtrt.verify(module, torchtrt.compile(torch.jit.script(module), inputs=[ROWS]), [x], calls=1)
+    assert verification.segments[0].deviation.allowed < 0.01
