@@ -105,6 +105,9 @@ auto inPython(Body&& body) {
   try {
     return body();
   } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_Exception)) {  // who interrupts, or exits, is no calibrator at fault
+      throw;
+    }
     rethrowAsOurs(error);
   }
 }

@@ -1,5 +1,6 @@
 #include "compiler/calibration_cache.h"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -82,20 +83,18 @@ void CalibrationCache::write() const {
     return;
   }
   // Another compile may be reading or writing it.
-  std::string temporary = file_ + ".XXXXXX";
-  const int descriptor = mkstemp(temporary.data());
-  if (descriptor >= 0) {
-    close(descriptor);
-    std::ofstream out(temporary, std::ios::binary);
-    out << quantization::print(cache_);
-    out.close();
-    if (out && std::rename(temporary.c_str(), file_.c_str()) == 0) {
-      return;
-    }
-    std::remove(temporary.c_str());
+  static std::atomic<int> count = 0;
+  const std::string temporary = file_ + ".part" + std::to_string(getpid()) + "." + std::to_string(count++);
+  std::ofstream out(temporary, std::ios::binary);
+  out << quantization::print(cache_);
+  out.close();
+  if (out && std::rename(temporary.c_str(), file_.c_str()) == 0) {
+    return;
   }
+  const int problem = errno;
+  std::remove(temporary.c_str());
   throw CompileError(ErrorCode::kOutput,
-                     "the calibration cache " + file_ + " cannot be written: " + std::strerror(errno), {},
+                     "the calibration cache " + file_ + " cannot be written: " + std::strerror(problem), {},
                      "name another file, or none");
 }
 

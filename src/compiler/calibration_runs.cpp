@@ -22,11 +22,12 @@ using torch::jit::IValue;
 
 constexpr size_t kMostCalls = 100;  // of one engine in a forward; a loop's further ones are left out
 
-// Of what the interpreter throws, which tells where it was first, what was raised.
+// Of what the interpreter throws, which tells where it was first, what was raised; the innermost, where one runs in
+// another for an engine.
 std::string reasonOf(const std::exception& error) {
   constexpr std::string_view kRaised = "\nRuntimeError: ";
   const std::string text = error.what();
-  const size_t raised = text.find(kRaised);
+  const size_t raised = text.rfind(kRaised);
   const size_t begin = raised == std::string::npos ? 0 : raised + kRaised.size();
   return text.substr(begin, text.find('\n', begin) - begin);
 }

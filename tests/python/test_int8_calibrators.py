@@ -152,6 +152,7 @@ def test_batches_that_do_not_fit():
     list(used)
     rejects("C002.*the calibrator gives no batch", calibrator=ptq.DataLoaderCalibrator(used))
     rejects("C002.*first calibration batch does not fit forward", calibrator=loader(torch.zeros(32, 63)))
+    rejects("C002.*first calibration batch does not fit forward: mat1 and mat2.*dtype", calibrator=loader(torch.zeros(ROWS).double()))
     rejects("C002.*first calibration batch does not fit forward(.|\n)*Tensor x", calibrator=loader(("text",)))
     rejects("C002.*first calibration batch does not fit forward", calibrator=loader(()))
     rejects("C002.*TypeError: a calibration batch is a int", calibrator=loader(3))
@@ -163,11 +164,34 @@ def test_batches_that_do_not_fit():
 
     rejects("C002.*the calibrator raised OSError: the disk is gone", calibrator=ptq.DataLoaderCalibrator(failing()))
 
+    def interrupted():
+        yield batches(ROWS)[0]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        compiled(made(Mlp), ROWS, calibrator=ptq.DataLoaderCalibrator(interrupted()))
+
 
 def test_a_last_batch_of_another_size_is_left_out(capfd):
     int8 = compiled(made(Mlp), ROWS, [*batches(ROWS), torch.randn(7, 64)])
     assert calibrations(int8)[0].calls == 4
     assert "1 of 5 calibration batches do not fit and are left out" in capfd.readouterr().err
+
+
+def test_an_empty_batch_tells_no_error():
+    inputs = [torchtrt.Input(min_shape=[0, 64], opt_shape=ROWS, max_shape=ROWS)]
+    empty = torch.zeros(0, 64)
+    (alone,) = calibrations(compiled(made(Mlp), None, [empty], inputs=inputs))
+    assert alone.quantized_layers == 0 and alone.error is None
+    (first,) = calibrations(compiled(made(Mlp), None, [empty, *batches(ROWS)], inputs=inputs))
+    assert first.calls == 5 and first.quantized_layers == 3 and first.error > 1e-4
+
+
+def test_the_cache_is_as_readable_as_other_files(tmp_path):
+    cache, other = tmp_path / "model.cache", tmp_path / "other"
+    other.touch()
+    compiled(made(Mlp), ROWS, with_={"cache_file": cache})
+    assert cache.stat().st_mode == other.stat().st_mode and sorted(tmp_path.iterdir()) == [cache, other]
 
 
 def test_caches_that_cannot_be_read(tmp_path):
