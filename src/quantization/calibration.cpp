@@ -75,7 +75,7 @@ struct Calibration::Impl {
 };
 
 void Calibration::Impl::loadCollectors(size_t count) {
-  collectors.clear();
+  std::vector<Collector> loaded;  // what is there stays where one cannot be made
   for (size_t part = 0; part < count; ++part) {
     const bool keeps = keepsSamples() && part == 0;
     const auto copy = keeps ? comparable(*network) : network->clone();
@@ -90,8 +90,9 @@ void Calibration::Impl::loadCollectors(size_t count) {
     for (size_t i = first; i < (part + 1) * wanted.size() / count; ++i) {
       copy->markOutput(*copy->tensorById(wanted[i]->id()));
     }
-    collectors.push_back({loadEngine(*copy), first, others});
+    loaded.push_back({loadEngine(*copy), first, others});
   }
+  collectors = std::move(loaded);
 }
 
 void Calibration::Impl::makeCollectorsFor(std::span<const engine::TensorView> inputs) {
