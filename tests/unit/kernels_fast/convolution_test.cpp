@@ -13,8 +13,8 @@ namespace {
 
 TEST(HighwayConvolution, PointwiseForEveryTailOfRowsAndColumns) {
   for (const int64_t outputs : {1, 3, 7, 16, 17, 33, 48, 64, 80, 112, 200}) {
-    for (const int64_t size : {1, 2, 3, 7}) {
-      check("highway", {.input = {1, 5, size, size}, .kernel = {outputs, 5, 1, 1}});
+    for (int64_t rows = 1; rows <= 17; ++rows) {
+      check("highway", {.input = {1, 5, 1, rows}, .kernel = {outputs, 5, 1, 1}});
     }
   }
   check("highway", {.input = {3, 64, 14, 14}, .kernel = {96, 64, 1, 1}, .bias = false});
@@ -86,6 +86,10 @@ TEST(HighwayConvolution, RowMajorImage) {
                     .post_padding = {3, 3},
                     .input_order = ""});
   check("highway", {.input = {1, 1, 32, 32}, .kernel = {6, 1, 5, 5}, .input_order = ""});
+  for (const int64_t outputs : {8, 16, 24}) {  // lines that end in tiles of five and six rows
+    check("highway", {.input = {1, 6, 9, 15}, .kernel = {outputs, 6, 3, 3}, .input_order = ""});
+    check("highway", {.input = {1, 6, 9, 16}, .kernel = {outputs, 6, 3, 3}, .input_order = ""});
+  }
 }
 
 TEST(HighwayConvolution, ResidualAndActivations) {
