@@ -162,6 +162,15 @@ HWY_INLINE void poolRegular(const Plane& plane, const Span& line, const float* f
   const int64_t reach = kStride == 0   ? 0
                         : kStride == 2 ? 2 * lanes + (column.count - 1) / 2 * 2
                                        : (column.count - 1) * column.step + lanes;
+  const int64_t last = plane.regular_end - lanes;
+  const int64_t behind = column.first + (last - plane.regular_begin) * plane.stride + reach;
+  if (last >= plane.regular_begin && behind <= plane.width) {  // nothing to decide from vector to vector
+    for (int64_t pixel = plane.regular_begin; pixel < last; pixel += lanes) {
+      poolVector<kMax, kStride, false>(plane, line, first_line, out, pixel, lanes);
+    }
+    poolVector<kMax, kStride, false>(plane, line, first_line, out, last, lanes);
+    return;
+  }
   for (int64_t pixel = plane.regular_begin; pixel < plane.regular_end; pixel += lanes) {
     const int64_t at = std::max(plane.regular_begin, std::min(pixel, plane.regular_end - lanes));
     const int64_t count = std::min(lanes, plane.regular_end - at);
