@@ -27,6 +27,12 @@ std::optional<std::string> contentOf(const std::string& file) {
   return in && !in.bad() && !text.bad() ? std::optional(text.str()) : std::nullopt;
 }
 
+// Whether ranges are taken in the same way.
+bool isAlike(const quantization::Cache& a, const quantization::Cache& b) {
+  const bool same_limit = a.method != quantization::Method::kPercentile || a.percentile == b.percentile;
+  return a.method == b.method && same_limit && a.symmetric == b.symmetric;
+}
+
 }  // namespace
 
 quantization::Method methodOf(ptq::CalibrationAlgo algo) {
@@ -43,8 +49,8 @@ quantization::Method methodOf(ptq::CalibrationAlgo algo) {
 }
 
 CalibrationCache::CalibrationCache(const ptq::Calibrator& calibrator) : file_(calibrator.cache_file) {
-  const quantization::Method method = methodOf(calibrator.algo);
-  cache_.method = method;
+  const quantization::Cache asked{methodOf(calibrator.algo), calibrator.percentile, calibrator.symmetric, {}};
+  cache_ = asked;
   if (!calibrator.use_cache) {
     return;
   }
@@ -62,9 +68,9 @@ CalibrationCache::CalibrationCache(const ptq::Calibrator& calibrator) : file_(ca
     throw CompileError(ErrorCode::kInvalidOption, "the calibration cache " + file_ + ": " + error.message(), {},
                        "remove the file, or name another one");
   }
-  if (cache_.method != method && calibrator.batches) {
+  if (!isAlike(cache_, asked) && calibrator.batches) {
     TORCHTRT_LOG(kWARNING, "the calibration cache " << file_ << " was written by another method, and is not used");
-    cache_ = {method, {}};
+    cache_ = asked;
   }
 }
 

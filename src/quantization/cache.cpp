@@ -1,7 +1,9 @@
 // The text of a cache file.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <optional>
 
 #include "quantization/quantization.h"
@@ -79,7 +81,7 @@ class Parser {
     while (nextLine()) {
       const std::string_view word = nextWord();
       if (word == "method" && !has_method) {
-        cache.method = method();
+        setMethod(cache);
         has_method = true;
       } else if (word == "network" && has_method) {
         const auto [place, is_new] = cache.networks.try_emplace(std::string(line_));
@@ -100,13 +102,25 @@ class Parser {
   }
 
  private:
-  Method method() {
-    for (const auto& entry : kMethods) {
-      if (line_ == entry.name) {
-        return entry.method;
-      }
+  void setMethod(Cache& cache) {
+    const std::string_view name = nextWord();
+    const auto* const entry =
+        std::find_if(std::begin(kMethods), std::end(kMethods), [&](const auto& method) { return method.name == name; });
+    if (entry == std::end(kMethods)) {
+      fail("there is no method '" + std::string(name) + "'; there are entropy, minmax and percentile");
     }
-    fail("there is no method '" + std::string(line_) + "'; there are entropy, minmax and percentile");
+    cache.method = entry->method;
+    if (cache.method == Method::kPercentile) {
+      const auto percentile = numberFrom(nextWord());
+      if (!percentile) {
+        fail("expected the percentile behind 'method percentile'");
+      }
+      cache.percentile = *percentile;
+    }
+    cache.symmetric = line_ == "symmetric";
+    if (!line_.empty() && !cache.symmetric) {
+      fail("expected 'symmetric' or nothing behind the method, got '" + std::string(line_) + "'");
+    }
   }
 
   void addRange(Ranges& ranges) {
@@ -162,8 +176,10 @@ class Parser {
 std::string print(const Cache& cache) {
   std::string text(kHeader);
   for (const auto& entry : kMethods) {
-    text += entry.method == cache.method ? "\nmethod " + std::string(entry.name) + "\n" : "";
+    text += entry.method == cache.method ? "\nmethod " + std::string(entry.name) : "";
   }
+  text += cache.method == Method::kPercentile ? " " + digits(cache.percentile) : "";
+  text += cache.symmetric ? " symmetric\n" : "\n";
   for (const auto& [key, ranges] : cache.networks) {
     text += "network " + key + "\n";
     for (const auto& [name, range] : ranges) {

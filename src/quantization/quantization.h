@@ -101,11 +101,13 @@ class TORCHTRT_API Calibration {
 // A cache file: what ranges were computed for, and the ranges, one a line, so that they can be read and edited.
 //
 //   torchtrt calibration 1
-//   method entropy
+//   method entropy               (or: method percentile 99.99; symmetric ranges: method entropy symmetric)
 //   network <Calibration::key()>
 //   range <low> <high> <tensor name>
 struct Cache {
   Method method = Method::kEntropy;
+  double percentile = Options().percentile;  // of kPercentile only
+  bool symmetric = false;
   std::map<std::string, Ranges> networks;  // by Calibration::key()
 };
 TORCHTRT_API std::string print(const Cache& cache);

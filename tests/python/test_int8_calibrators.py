@@ -119,6 +119,15 @@ def test_the_cache_of_another_method_is_not_used_beside_data(tmp_path, capfd):
     assert "method min" in file.read_text()
 
 
+def test_neither_is_the_cache_of_another_percentile_or_symmetry(tmp_path):
+    file = tmp_path / "mlp.cache"
+    settings = {"cache_file": file, "use_cache": True, "algo_type": ptq.CalibrationAlgo.LEGACY_CALIBRATION, "percentile": 99.0}
+    for changed in [{}, {"percentile": 99.9}, {"symmetric": True}]:
+        settings |= changed
+        assert [calibrations(compiled(made(Mlp), ROWS, with_=settings))[0].is_cached for _ in range(2)] == [False, True], changed
+    assert "method percentile 99.9 symmetric" in file.read_text()
+
+
 def rejects(match, **options):
     with pytest.raises(torchtrt.CompileError, match=match):
         torchtrt.compile(made(Mlp), inputs=[ROWS], **{"enabled_precisions": INT8, **options})

@@ -26,7 +26,7 @@ TEST(Cache, IsTextOfOneRangeALine) {
   cache.networks["1a"]["fc"] = {-2, 1e-30};
   cache.networks["3c"] = {};
   EXPECT_EQ(print(cache), R"(torchtrt calibration 1
-method percentile
+method percentile 99.99
 network 1a
 range -2 1e-30 fc
 range -0.1 0.3333333333333333 x
@@ -40,11 +40,15 @@ TEST(Cache, ComesBackAsItWas) {
   for (const Method method : {Method::kEntropy, Method::kMinMax, Method::kPercentile}) {
     Cache cache;
     cache.method = method;
+    cache.percentile = method == Method::kPercentile ? 99.9 : cache.percentile;
+    cache.symmetric = method != Method::kMinMax;
     cache.networks["1a"]["x\n\\ \x7f%"] = {-0.1, 1.0 / 3};
     cache.networks["1a"][" a  b "] = {0, 5e-324};
     const Cache parsed = parseCache(print(cache));
     EXPECT_EQ(print(parsed), print(cache));
     EXPECT_EQ(parsed.method, method);
+    EXPECT_EQ(parsed.percentile, cache.percentile);
+    EXPECT_EQ(parsed.symmetric, cache.symmetric);
     ASSERT_EQ(parsed.networks.at("1a").count("x\n\\ \x7f%"), 1U);
     EXPECT_EQ(parsed.networks.at("1a").at("x\n\\ \x7f%").high, 1.0 / 3);
     EXPECT_EQ(parsed.networks.at("1a").count(" a  b "), 1U);
@@ -68,6 +72,10 @@ TEST(Cache, ErrorsNameTheLine) {
       {"torchtrt calibration 1\n", "line 1 of the calibration cache: expected 'method', the text ends"},
       {"torchtrt calibration 1\nnetwork a\n", "line 2 of the calibration cache: expected 'method'"},
       {"torchtrt calibration 1\nmethod best\n", "line 2 of the calibration cache: there is no method 'best'"},
+      {"torchtrt calibration 1\nmethod percentile\n",
+       "line 2 of the calibration cache: expected the percentile behind 'method percentile'"},
+      {"torchtrt calibration 1\nmethod entropy twice\n",
+       "line 2 of the calibration cache: expected 'symmetric' or nothing behind the method, got 'twice'"},
       {head + "method entropy\n", "line 3 of the calibration cache: expected 'network'"},
       {head + "range 0 1 x\n", "line 3 of the calibration cache: expected 'network'"},
       {head + "network \n", "line 3 of the calibration cache: the network has no hash"},
