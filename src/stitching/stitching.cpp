@@ -9,6 +9,7 @@
 #include <torch/csrc/jit/api/function_impl.h>
 
 #include "base/check.h"
+#include "stitching/original_unit.h"
 
 namespace torchtrt::stitching {
 
@@ -172,6 +173,7 @@ class Stitcher {
     addMethod(module_, options_.method, graph_, &options_.schema);
     if (options_.original) {
       carryMethods(*options_.original, options_.method, module_);
+      keepUnitInUse(*options_.original, module_);
     }
     return module_;
   }

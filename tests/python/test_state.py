@@ -1,5 +1,7 @@
 """Modules whose forward writes attributes: state is the compiled module's own, carried over its calls."""
 
+import gc
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -44,6 +46,24 @@ def test_attributes_that_change_and_other_methods_work():
         assert each.calls == module.calls == 5
         assert_same(each.state.detach(), module.state.detach())
         assert set(each.state_dict()) == {"state"}  # what is used; weights are in engines
+
+
+class WithoutGradient(nn.Module):
+    def forward(self, x):
+        return torch.relu(x) * 2
+
+    @torch.jit.export
+    def padded(self, x):
+        with torch.no_grad():  # a class of the file, and the function pad is one too
+            return self.forward(nn.functional.pad(x, [1, 1]))
+
+
+def test_other_methods_outlive_the_original_of_a_file():
+    module, x = torch.jit.script(WithoutGradient().eval()), torch.randn(2, 4)
+    compiled = torchtrt.compile(saved(module), inputs=[x], min_block_size=1)
+    gc.collect()
+    for each in (saved(compiled), compiled):
+        assert_same(each.padded(x), module.padded(x))
 
 
 class Linear(nn.Module):

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/jit/frontend/resolver.h>
 #include <torch/csrc/jit/ir/irparser.h>
 
 #include <sstream>
@@ -16,12 +17,13 @@ using runtime::smallAnswer;
 using runtime::smallEngine;
 
 // A graph of which the one engine segment is what smallEngine() computes, as far as stitching is concerned.
-torch::jit::Module stitched(const std::string& ir, std::vector<c10::Argument> arguments, c10::TypePtr result) {
+torch::jit::Module stitched(const std::string& ir, std::vector<c10::Argument> arguments, c10::TypePtr result,
+                            std::shared_ptr<const torch::jit::Module> original = nullptr) {
   auto graph = std::make_shared<torch::jit::Graph>();
   torch::jit::parseIR(ir, graph.get());
   const auto partition = partitioning::partition(graph, [](const torch::jit::Node&) { return std::nullopt; });
   const c10::FunctionSchema schema("forward", "", std::move(arguments), {c10::Argument("", std::move(result))});
-  return stitch(partition, {smallEngine()}, {"__torch__.models.Net", "forward", schema});
+  return stitch(partition, {smallEngine()}, {"__torch__.models.Net", "forward", schema, std::move(original)});
 }
 
 torch::jit::Module saved(const torch::jit::Module& module) {
@@ -35,8 +37,33 @@ graph(%x : Tensor):
   %y : Tensor = aten::relu(%x)
   return (%y))IR";
 
-torch::jit::Module oneTensor() {
-  return stitched(kOneTensor, {c10::Argument("x", c10::TensorType::get())}, c10::TensorType::get());
+torch::jit::Module oneTensor(std::shared_ptr<const torch::jit::Module> original = nullptr) {
+  return stitched(kOneTensor, {c10::Argument("x", c10::TensorType::get())}, c10::TensorType::get(),
+                  std::move(original));
+}
+
+std::shared_ptr<torch::jit::Module> originalModule() {
+  auto module =
+      std::make_shared<torch::jit::Module>("__torch__.models.Net", std::make_shared<torch::jit::CompilationUnit>());
+  module->define("def forward(self, x):\n  return torch.relu(x)\n");
+  module->define("def twice(self, x):\n  return x + x\n");
+  return module;
+}
+
+// Adds a method that calls a function of the module's unit, as modules that are loaded from files do.
+void addCaller(torch::jit::Module& module) {
+  torch::jit::CompilationUnit& unit = *module._ivalue()->compilation_unit();
+  torch::jit::Function* callee =
+      unit.define(c10::QualifiedName("__torch__.models"), "def tripled(x):\n  return x * 3\n",
+                  torch::jit::nativeResolver(), nullptr)[0];
+  auto graph = std::make_shared<torch::jit::Graph>();
+  graph->addInput("self")->setType(module.type());
+  torch::jit::Value* x = graph->addInput("x");
+  torch::jit::Node* function = graph->insertNode(graph->create(torch::jit::prim::Constant));
+  function->s_(torch::jit::attr::name, "tripled")->output()->setType(c10::FunctionType::create(callee));
+  torch::jit::Node* call = graph->insertNode(graph->create(torch::jit::prim::CallFunction, {function->output(), x}));
+  graph->registerOutput(call->output());
+  module.type()->addMethod(unit.create_function(c10::QualifiedName(*module.type()->name(), "thrice"), graph));
 }
 
 TEST(EngineName, ComesFromTheModuleAlone) {
@@ -62,6 +89,30 @@ TEST(Stitch, RunsAndSurvivesSaving) {
   torch::jit::Module module = oneTensor();
   EXPECT_TRUE(at::equal(module.forward({x}).toTensor(), smallAnswer(x)));
   EXPECT_TRUE(at::equal(saved(module).forward({x}).toTensor(), smallAnswer(x)));
+}
+
+TEST(Stitch, OwnsWhatItsMethodsCallWhenTheOriginalIsGone) {
+  auto original = originalModule();
+  addCaller(*original);
+  torch::jit::Module module = oneTensor(original);
+  const std::weak_ptr<torch::jit::CompilationUnit> unit = original->_ivalue()->compilation_unit();
+  original.reset();
+  ASSERT_FALSE(unit.expired());
+  const at::Tensor x = at::randn({4, 3});
+  EXPECT_TRUE(at::equal(saved(module).get_method("thrice")({x}).toTensor(), x * 3));
+  EXPECT_TRUE(at::equal(module.get_method("thrice")({x}).toTensor(), x * 3));
+  module = torch::jit::Module();
+  EXPECT_TRUE(unit.expired());
+}
+
+TEST(Stitch, OwnsNothingOfAnOriginalThatItDoesNotCall) {
+  auto original = originalModule();
+  torch::jit::Module module = oneTensor(original);
+  const std::weak_ptr<torch::jit::CompilationUnit> unit = original->_ivalue()->compilation_unit();
+  original.reset();
+  EXPECT_TRUE(unit.expired());
+  const at::Tensor x = at::randn({4, 3});
+  EXPECT_TRUE(at::equal(saved(module).get_method("twice")({x}).toTensor(), x + x));
 }
 
 TEST(Stitch, KeepsTheSignature) {
