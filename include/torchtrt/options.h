@@ -131,6 +131,14 @@ struct TORCHTRT_API Input : torch::CustomClassHolder {
         TensorFormat format = TensorFormat::kContiguous);
   Input(at::Tensor tensor);  // NOLINT(google-explicit-constructor): its shape, dtype and layout; kept as a sample
 
+  // What any of several ranges holds, tuned for the optimum of the first. One plan serves the smallest range around
+  // all, so there is nothing to switch at run time.
+  struct Profile {
+    Shape min, opt, max;
+  };
+  static Input ofProfiles(const std::vector<Profile>& profiles, DataType dtype = {},
+                          TensorFormat format = TensorFormat::kContiguous);
+
   bool isDynamic() const {
     return min_shape != max_shape;
   }

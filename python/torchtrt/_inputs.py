@@ -11,7 +11,9 @@ class Input:
     """One tensor that a method takes.
 
     Input([1, 3, 224, 224]); Input(shape=(1, -1)) for any size; Input(min_shape=..., opt_shape=..., max_shape=...) for a range;
-    a dictionary {"min": ..., "opt": ..., "max": ...}; or a tensor, which is also kept as a sample to check the result with.
+    a dictionary {"min": ..., "opt": ..., "max": ...}; profiles=[...], several such dictionaries, of which any may hold the shape of a call
+    (one plan serves the smallest range around all and is tuned for the first one's optimum); or a tensor, which is also kept as a
+    sample to check the result with.
 
     dtype: of torchtrt.dtype or torch; left out, it follows from the first use. format: torch.contiguous_format or
     torch.channels_last. tensor_domain: the range [low, high) for random data. shared_dims: {dimension: name}; dynamic dimensions
@@ -19,12 +21,16 @@ class Input:
     """
 
     def __init__(self, shape=None, *, min_shape=None, opt_shape=None, max_shape=None, dtype=None, format=None,
-                 tensor_domain=_DOMAIN, torch_tensor=None, name="", shared_dims=None):
+                 tensor_domain=_DOMAIN, torch_tensor=None, name="", shared_dims=None, profiles=None):
         if isinstance(shape, torch.Tensor):
             shape, torch_tensor = None, shape
         if isinstance(shape, dict):
             shape, min_shape, opt_shape, max_shape = None, *_range_of(shape)
         ranges = [min_shape, opt_shape, max_shape]
+        if profiles is not None and shape is None and torch_tensor is None and not any(each is not None for each in ranges):
+            ranges = min_shape, opt_shape, max_shape = _range_around(profiles)
+        elif profiles is not None:
+            raise _errors.CompileError("[C002] an Input has profiles and another shape beside them\n  give the profiles alone")
         given = (shape is not None) + any(each is not None for each in ranges) + (torch_tensor is not None)
         if given != 1 or (any(each is not None for each in ranges) and not all(each is not None for each in ranges)):
             raise _errors.CompileError(
@@ -90,6 +96,19 @@ def _range_of(shape: dict):
     if set(shape) != {"min", "opt", "max"}:
         raise _errors.CompileError(f'[C002] a range of shapes has "min", "opt" and "max", got {sorted(shape)}\n  give all three')
     return shape["min"], shape["opt"], shape["max"]
+
+
+def _range_around(profiles) -> list[list[int]]:
+    """The smallest range that holds all of them, with the optimum of the first."""
+    ranges = [[_sizes(shape) for shape in _range_of(profile)] for profile in profiles]
+    if len({len(shape) for each in ranges for shape in each}) != 1:
+        raise _errors.CompileError("[C002] the profiles of an Input are ranges of shapes of one rank, at least one\n"
+                                   '  for example [{"min": [1, 8], "opt": [4, 8], "max": [8, 8]}]')
+    for least, optimum, most in ranges:
+        if not all(low <= best <= high for low, best, high in zip(least, optimum, most)):
+            raise _errors.CompileError(f"[C002] a profile goes from {least} over {optimum} to {most}\n  expected min <= opt <= max in every dimension")
+    return [[min(sizes) for sizes in zip(*(each[0] for each in ranges))], ranges[0][1],
+            [max(sizes) for sizes in zip(*(each[2] for each in ranges))]]
 
 
 def _layout_of(tensor):

@@ -1,6 +1,7 @@
 // The values of torchtrt/options.h: conversions from torch's types and the checks that need no module.
 #include "torchtrt/options.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 
@@ -227,6 +228,26 @@ Input::Input(ShapeRef min_shape, ShapeRef opt_shape, ShapeRef max_shape, DataTyp
 Input::Input(at::Tensor tensor)
     : Input(checked(tensor).sizes(), DataType(checked(tensor).scalar_type()), layoutOf(checked(tensor))) {
   sample = std::move(tensor);
+}
+
+Input Input::ofProfiles(const std::vector<Profile>& profiles, DataType dtype, TensorFormat format) {
+  if (profiles.empty()) {
+    reject("an input has no profile", "give at least one range of shapes: minimum, optimum and maximum");
+  }
+  Profile around = profiles.front();
+  for (const Profile& profile : profiles) {
+    const Input checked(profile.min, profile.opt, profile.max, dtype, format);
+    if (checked.shape.size() != around.min.size()) {
+      reject(
+          c10::str("the profiles of an input have ", around.min.size(), " and ", checked.shape.size(), " dimensions"),
+          "give shapes of one rank");
+    }
+    for (size_t i = 0; i < checked.shape.size(); ++i) {
+      around.min[i] = std::min(around.min[i], profile.min[i]);
+      around.max[i] = std::max(around.max[i], profile.max[i]);
+    }
+  }
+  return {around.min, around.opt, around.max, dtype, format};
 }
 
 std::ostream& operator<<(std::ostream& out, const Input& input) {

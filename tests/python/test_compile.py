@@ -106,6 +106,21 @@ def test_one_plan_serves_a_range_of_batches_and_says_what_is_outside():
         compiled(nets.images(5))
 
 
+def test_any_of_several_profiles_holds_a_shape():
+    profiles = [{"min": [2, 4], "opt": [3, 4], "max": [4, 4]}, {"min": [8, 4], "opt": [8, 4], "max": [8, 4]}]
+    given = torchtrt.Input(profiles=profiles)
+    assert (given.min_shape, given.opt_shape, given.max_shape) == ([2, 4], [3, 4], [8, 4])
+    scripted = script(torch.nn.Linear(4, 3).eval())
+    compiled = torchtrt.compile(scripted, inputs=[given], require_full_compilation=True)
+    for rows in [2, 4, 8]:
+        x = torch.randn(rows, 4)
+        assert_equal(compiled(x), scripted(x))
+    for mistake in [{"profiles": []}, {"profiles": [profiles[0], {"min": [1], "opt": [1], "max": [1]}]},
+                    {"profiles": [{"min": [2], "opt": [1], "max": [4]}]}, {"profiles": profiles, "shape": [4, 4]}]:
+        with pytest.raises(torchtrt.CompileError, match="C002"):
+            torchtrt.Input(**mistake)
+
+
 @pytest.mark.parametrize("batch", [0, 1, 7])
 def test_an_open_dimension_takes_any_size(batch):
     module = nets.lenet()

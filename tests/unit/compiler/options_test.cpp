@@ -46,6 +46,17 @@ TEST(InputValue, OfARangeHasMinusOneWhereItIsDynamic) {
   EXPECT_THAT(input.tensor_domain, ElementsAre(-1, 1));
 }
 
+TEST(InputValue, OfProfilesIsTheSmallestRangeAroundThem) {
+  const Input input = Input::ofProfiles({{{4, 8}, {6, 8}, {8, 16}}, {{1, 8}, {1, 8}, {1, 64}}}, DataType::kHalf);
+  EXPECT_EQ(input.min_shape, (std::vector<int64_t>{1, 8}));
+  EXPECT_EQ(input.opt_shape, (std::vector<int64_t>{6, 8}));
+  EXPECT_EQ(input.max_shape, (std::vector<int64_t>{8, 64}));
+  EXPECT_EQ(input.dtype, DataType::kHalf);
+  EXPECT_THROW(Input::ofProfiles({}), CompileError);
+  EXPECT_THROW(Input::ofProfiles({{{4}, {6}, {8}}, {{1, 8}, {1, 8}, {1, 64}}}), CompileError);
+  EXPECT_THROW(Input::ofProfiles({{{4}, {6}, {8}}, {{3}, {2}, {8}}}), CompileError);
+}
+
 TEST(InputValue, AnOpenSizeStartsAtZero) {
   const Input input(Sizes{-1, 3});
   EXPECT_THAT(input.min_shape, ElementsAre(0, 3));
