@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/logging.h"
+#include "partitioning/dependencies.h"
 #include "runtime/dtypes.h"
 
 namespace torchtrt::compiler {
@@ -198,6 +199,22 @@ class ArgumentMaker {
   at::Generator generator_;
 };
 
+// Whether a call may leave attributes of other sizes than it found.
+bool writesAttributes(const lowering::LoweredGraph& lowered) {
+  const auto nodes = lowered.graph->nodes();
+  return lowered.has_self && std::any_of(nodes.begin(), nodes.end(),
+                                         [](const torch::jit::Node* node) { return partitioning::writes(*node); });
+}
+
+// Of all but the module: a call may write to its arguments.
+std::vector<std::optional<IValue>> forAnotherCall(const std::vector<std::optional<IValue>>& arguments) {
+  std::vector<std::optional<IValue>> copies;
+  for (const auto& argument : arguments) {
+    copies.push_back(copies.empty() || !argument ? argument : std::optional(argument->deepcopy()));
+  }
+  return copies;
+}
+
 // What the samples have where the leaf is; None where they have nothing there.
 IValue valueAt(const InputLeaves& leaves, const std::vector<IValue>& samples, const LeafPath& path) {
   const auto first = static_cast<size_t>(path.front());
@@ -237,9 +254,16 @@ ExampleRuns runExamples(const lowering::LoweredGraph& lowered, const partitionin
                         const InputLeaves& leaves, DataType open_dtype, const IValue& self,
                         const std::vector<IValue>& samples) {
   ExampleRuns result{std::make_unique<partitioning::Observations>(lowered.graph, roles), {}};
+  const bool has_state = writesAttributes(lowered);
   const auto run = [&](const Sizes& sizes, std::vector<std::optional<IValue>> arguments) {
     if (lowered.has_self) {
       arguments.insert(arguments.begin(), self.deepcopy());
+    }
+    // An engine is for the state that calls find, which need not be of the size or rank that the first one finds. Where
+    // it grows with every call, sizes differ.
+    const int earlier_calls = !has_state ? 0 : result.sizes_of_symbols.empty() ? 1 : 2;
+    for (int i = 0; i < earlier_calls; ++i) {
+      partitioning::Observations(lowered.graph, roles).run(forAnotherCall(arguments));
     }
     result.observations->run(arguments);
     result.sizes_of_symbols.push_back(sizes);
@@ -268,7 +292,7 @@ ExampleRuns runExamples(const lowering::LoweredGraph& lowered, const partitionin
   if (!leaves.symbols.empty()) {
     run_made({apart(leaves, true)});
     run_made({apart(leaves, false)});
-  } else if (!has_lists && result.observations->guesses()) {
+  } else if (!has_lists && (has_state || result.observations->guesses())) {
     run_first();
   }
   return result;

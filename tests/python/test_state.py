@@ -66,6 +66,49 @@ def test_other_methods_outlive_the_original_of_a_file():
         assert_same(each.padded(x), module.padded(x))
 
 
+WARNING = "PyTorch runs what an engine was not made for"
+
+
+class EmptyAtFirst(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.register_buffer("state", torch.zeros(0))
+
+    def forward(self, x):
+        y = self.linear(x)
+        if len(self.state):
+            y = y + self.state
+        self.state = torch.tanh(y)
+        return self.state * 2
+
+
+@pytest.mark.parametrize("described", [torchtrt.Input([2, 4]), torchtrt.Input(min_shape=[1, 4], opt_shape=[2, 4], max_shape=[8, 4])])
+def test_engines_are_for_the_state_that_later_calls_find(described, capfd):
+    module, x = torch.jit.script(EmptyAtFirst().eval()), torch.randn(2, 4)
+    compiled = torchtrt.compile(module, inputs=[described], min_block_size=1)
+    assert torchtrt.report(compiled).engine_segments and compiled.state.shape == module.state.shape == (0,)
+    assert_same(compiled(x), module(x))
+    capfd.readouterr()
+    for _ in range(3):
+        assert_same(compiled(x), module(x))
+    assert WARNING not in capfd.readouterr().err
+
+
+def test_state_that_grows_is_of_any_size(capfd):
+    class Growing(Linear):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("state", torch.zeros(0, 4))
+
+        def forward(self, x):
+            self.state = torch.cat([self.state, self.linear(x)])
+            return torch.relu(self.state) * 2
+
+    assert_calls_are_same(Growing(), [(torch.randn(2, 4),) for _ in range(5)])
+    assert WARNING not in capfd.readouterr().err
+
+
 class Linear(nn.Module):
     def __init__(self):
         super().__init__()
