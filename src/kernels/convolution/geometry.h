@@ -47,6 +47,9 @@ std::variant<Geometry, Refusal> describeQuantized(const Problem& problem);
 // groups, kernel...], and output padding is taken off the padding after.
 std::variant<Geometry, Refusal> describeTransposed(const Problem& problem);
 
+// A place in the images of a batch: batch, depth, height, width.
+using Pixel = std::array<int64_t, 4>;
+
 // Sizes and strides (in elements) of an image tensor [N, C, d...].
 struct Image {
   int64_t batch = 0;
@@ -58,6 +61,30 @@ struct Image {
 
   int64_t pixels() const {
     return size[0] * size[1] * size[2];
+  }
+  // Pixel number `index` of the batch, row by row.
+  Pixel pixelAt(int64_t index) const {
+    Pixel pixel{};
+    for (size_t i = 4; i-- > 1;) {
+      pixel[i] = index % size[i - 1];
+      index /= size[i - 1];
+    }
+    pixel[0] = index;
+    return pixel;
+  }
+  // To the next pixel of the batch.
+  void advance(Pixel& pixel) const {
+    for (size_t i = 3; i > 0; --i) {
+      if (++pixel[i] < size[i - 1]) {
+        return;
+      }
+      pixel[i] = 0;
+    }
+    ++pixel[0];
+  }
+  // Where it lies in the first channel.
+  int64_t offsetOf(const Pixel& pixel) const {
+    return pixel[0] * batch_stride + pixel[1] * stride[0] + pixel[2] * stride[1] + pixel[3] * stride[2];
   }
 };
 Image imageOf(const TensorDesc& desc);

@@ -114,14 +114,11 @@ class ImplicitGemm final : public Prepared {
     const float* bias;      // or null
   };
 
-  // The output pixel of a row of A: batch, depth, height, width.
-  using Pixel = std::array<int64_t, 4>;
-
   // Where the one input pixel of each output pixel lies.
   void findPixels() {
     const Geometry& g = packed_->geometry;
     Pixel pixel = {};
-    for (int64_t row = 0; row < rows_; ++row, advance(pixel)) {
+    for (int64_t row = 0; row < rows_; ++row, output_.advance(pixel)) {
       int64_t offset = pixel[0] * input_.batch_stride;
       for (size_t i = 0; i < 3; ++i) {
         offset += pixel[i + 1] * g.stride[i] * input_.stride[i];
@@ -153,26 +150,6 @@ class ImplicitGemm final : public Prepared {
     const int64_t computed =
         rowsComputed(inner.begin) + rowsComputed(inner.end - inner.begin) + rowsComputed(width - inner.end);
     return inner.end > inner.begin && 4 * computed <= 5 * width;
-  }
-
-  Pixel pixelOf(int64_t row) const {
-    Pixel pixel;
-    for (size_t i = 4; i-- > 1;) {
-      pixel[i] = row % output_.size[i - 1];
-      row /= output_.size[i - 1];
-    }
-    pixel[0] = row;
-    return pixel;
-  }
-
-  void advance(Pixel& pixel) const {
-    for (size_t i = 3; i > 0; --i) {
-      if (++pixel[i] < output_.size[i - 1]) {
-        return;
-      }
-      pixel[i] = 0;
-    }
-    ++pixel[0];
   }
 
   Window windowOf(const Pixel& pixel, const float* group_input) const {
@@ -241,7 +218,7 @@ class ImplicitGemm final : public Prepared {
       }
     }
     Pixel pixel = first;
-    for (int r = 0; r < count; ++r, advance(pixel)) {
+    for (int r = 0; r < count; ++r, output_.advance(pixel)) {
       const Window window = windowOf(pixel, group_input);
       if (!window.inside) {
         borderRow(window, r, pointers, patch);
@@ -257,9 +234,8 @@ class ImplicitGemm final : public Prepared {
 
   void findOutputs(const Pixel& first, int count, int64_t* offsets) const {
     Pixel pixel = first;
-    for (int r = 0; r < count; ++r, advance(pixel)) {
-      offsets[r] = pixel[0] * output_.batch_stride + pixel[1] * output_.stride[0] + pixel[2] * output_.stride[1] +
-                   pixel[3] * output_.stride[2];
+    for (int r = 0; r < count; ++r, output_.advance(pixel)) {
+      offsets[r] = output_.offsetOf(pixel);
     }
   }
 
@@ -322,14 +298,15 @@ class ImplicitGemm final : public Prepared {
   void runTiles(const Work& work, int64_t begin, int64_t end) const {
     for (int64_t tile = begin; tile < end; ++tile) {
       const int64_t first = tile * kTileRows;
-      runTile(work, pixelOf(first), static_cast<int>(std::min<int64_t>(kTileRows, rows_ - first)));
+      runTile(work, output_.pixelAt(first), static_cast<int>(std::min<int64_t>(kTileRows, rows_ - first)));
     }
   }
 
   // Pixels [begin, end) of a line of the image, by tiles.
   void runPart(const Work& work, int64_t line, int64_t begin, int64_t end) const {
     for (int64_t x = begin; x < end; x += kTileRows) {
-      runTile(work, pixelOf(line * output_.size[2] + x), static_cast<int>(std::min<int64_t>(kTileRows, end - x)));
+      runTile(work, output_.pixelAt(line * output_.size[2] + x),
+              static_cast<int>(std::min<int64_t>(kTileRows, end - x)));
     }
   }
 

@@ -16,6 +16,7 @@ namespace {
 
 using convolution::Geometry;
 using convolution::Image;
+using convolution::Pixel;
 using convolution::Spatial;
 
 constexpr int64_t kFewOutputs = 8;  // of a group: fewer would leave most of each vector empty
@@ -27,9 +28,6 @@ struct Packed {
   bool is_signed;
   int zero_point;
 };
-
-// The output pixel of a row of A: batch, depth, height, width.
-using Pixel = std::array<int64_t, 4>;
 
 // Rows of A are the channels of the taps of each window, tap by tap.
 class WindowRows final : public Rows {
@@ -70,8 +68,8 @@ class WindowRows final : public Rows {
     }
     const int64_t length = taps_of_run_ * channels_;
     const bool whole = input_.channel_stride == 1 && end - begin == length * static_cast<int64_t>(runs_.size());
-    Pixel pixel = pixelOf(first);
-    for (int64_t r = 0; r < count; ++r, advance(pixel), to += stride) {
+    Pixel pixel = output_.pixelAt(first);
+    for (int64_t r = 0; r < count; ++r, output_.advance(pixel), to += stride) {
       const Spatial start = startOf(pixel);
       if (whole && isInside(start)) {
         const std::byte* from = steps + pixel[0] * input_.batch_stride + start[0] * input_.stride[0] +
@@ -87,10 +85,10 @@ class WindowRows final : public Rows {
   }
 
   void find(int64_t first, int64_t count, int64_t* out, int64_t* residual) const override {
-    Pixel pixel = pixelOf(first);
-    for (int64_t r = 0; r < count; ++r, advance(pixel)) {
-      out[r] = offsetIn(output_, pixel);
-      residual[r] = offsetIn(residual_, pixel);
+    Pixel pixel = output_.pixelAt(first);
+    for (int64_t r = 0; r < count; ++r, output_.advance(pixel)) {
+      out[r] = output_.offsetOf(pixel);
+      residual[r] = residual_.offsetOf(pixel);
     }
   }
 
@@ -105,31 +103,6 @@ class WindowRows final : public Rows {
       stride *= input_.size[i];
     }
     return input_.batch == 1 || input_.batch_stride == stride;
-  }
-
-  static int64_t offsetIn(const Image& image, const Pixel& pixel) {
-    return pixel[0] * image.batch_stride + pixel[1] * image.stride[0] + pixel[2] * image.stride[1] +
-           pixel[3] * image.stride[2];
-  }
-
-  Pixel pixelOf(int64_t row) const {
-    Pixel pixel{};
-    for (size_t i = 4; i-- > 1;) {
-      pixel[i] = row % output_.size[i - 1];
-      row /= output_.size[i - 1];
-    }
-    pixel[0] = row;
-    return pixel;
-  }
-
-  void advance(Pixel& pixel) const {
-    for (size_t i = 3; i > 0; --i) {
-      if (++pixel[i] < output_.size[i - 1]) {
-        return;
-      }
-      pixel[i] = 0;
-    }
-    ++pixel[0];
   }
 
   // Where the window of a pixel begins.
