@@ -21,6 +21,9 @@ void addFunctions(pybind11::module_& module);
 void addNetwork(pybind11::module_& module);
 void addRewriting(pybind11::module_& module);
 
+// Shared by owners who may let it go without holding the interpreter.
+std::shared_ptr<pybind11::object> held(pybind11::object object);
+
 // What the module's forward takes, as its schema wants it.
 torch::jit::Stack argumentsOf(const torch::jit::Module& script, const pybind11::tuple& arguments);
 

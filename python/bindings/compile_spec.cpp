@@ -112,14 +112,6 @@ auto inPython(Body&& body) {
   }
 }
 
-// Held by whoever calls it, with the interpreter or without.
-std::shared_ptr<py::object> held(py::object object) {
-  return {new py::object(std::move(object)), [](py::object* last) {
-            const py::gil_scoped_acquire acquire;
-            delete last;
-          }};
-}
-
 // `begin` begins a pass and gives a function, which gives a tuple of arguments or, after the last, None.
 std::function<ptq::Calibrator::NextBatch()> batchesOf(const py::object& begin) {
   return [begin = held(begin)]() -> ptq::Calibrator::NextBatch {

@@ -96,11 +96,8 @@ class PythonManager {
 };
 
 std::shared_ptr<void> opaque(const py::handle& object) {
-  object.inc_ref();
-  return {object.ptr(), [](void* held) {
-            const py::gil_scoped_acquire acquire;
-            Py_DECREF(static_cast<PyObject*>(held));
-          }};
+  const auto owner = held(py::reinterpret_borrow<py::object>(object));
+  return {owner, owner->ptr()};
 }
 
 FValue valueOf(const BoxPtr& box, const py::handle& object) {
@@ -254,8 +251,7 @@ void addRewriting(py::module_& module) {
 
 // A Python callable as one of CompileSpec's rewriters; it sees the network only while it runs.
 rewriting::NetworkRewriter pythonRewriter(const py::function& body) {
-  const std::shared_ptr<void> held = opaque(body);
-  return [held](Network& network) {
+  return [body = held(body)](Network& network) {
     const py::gil_scoped_acquire acquire;
     const auto box = std::make_shared<NetworkBox>(network);
     struct Release {
@@ -265,7 +261,7 @@ rewriting::NetworkRewriter pythonRewriter(const py::function& body) {
       }
     } const release{*box};
     try {
-      py::reinterpret_borrow<py::function>(static_cast<PyObject*>(held.get()))(box);
+      (*body)(box);
     } catch (py::error_already_set& error) {
       throw CompileError(ErrorCode::kConversionFailed, py::str(error.type().attr("__name__")).cast<std::string>() +
                                                            ": " + py::str(error.value()).cast<std::string>());
