@@ -32,6 +32,10 @@ def _reject(message: str, advice: str):
 
 
 class _Calibrator:
+    # Of those with batches: begin(script, method, most) begins a pass and returns a function that gives the next call's arguments, at
+    # most so many, and None after the last.
+    begin = None
+
     def __init__(self, algo_type: CalibrationAlgo, cache_file: str | os.PathLike | None, use_cache: bool,
                  percentile: float = 99.99, symmetric: bool = False):
         try:
@@ -43,15 +47,10 @@ class _Calibrator:
         self.percentile = float(percentile)
         self.symmetric = bool(symmetric)
 
-    def begin(self, script, method: str, most: int):
-        """Begins a pass: a function that gives the next call's arguments, at most so many, and None after the last."""
-        raise NotImplementedError
-
     def add_to(self, spec, script, method: str, most: int) -> None:
         """Into the extension's settings for a method that takes `most` arguments."""
-        has_batches = type(self).begin is not _Calibrator.begin
-        spec.set_calibrator((lambda: self.begin(script, method, most)) if has_batches else None, int(self.algo_type),
-                            self.percentile, self.symmetric, self.cache_file or "", self.use_cache)
+        batches = None if self.begin is None else lambda: self.begin(script, method, most)
+        spec.set_calibrator(batches, int(self.algo_type), self.percentile, self.symmetric, self.cache_file or "", self.use_cache)
 
 
 class DataLoaderCalibrator(_Calibrator):
