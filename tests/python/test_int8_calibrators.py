@@ -71,11 +71,12 @@ def test_one_calibrator_for_many_compiles_and_threads():
     reference, x = compiled(made(Mlp), ROWS, calibrator=calibrator), batches(ROWS, 1, 7)[0]
     results = []
 
-    def work():
-        int8 = compiled(made(Mlp), ROWS, calibrator=calibrator)
+    def work(module):
+        int8 = compiled(module, ROWS, calibrator=calibrator)
         results.append(all(torch.equal(int8(x), reference(x)) for _ in range(20)))
 
-    threads = [threading.Thread(target=work) for _ in range(3)]
+    # Made one after the other: they draw their weights from one generator.
+    threads = [threading.Thread(target=work, args=[module]) for module in [made(Mlp) for _ in range(3)]]
     for thread in threads:
         thread.start()
     for thread in threads:
