@@ -64,21 +64,20 @@ struct Celu {
 };
 struct GeluErf {
   static HWY_INLINE V apply(V x, V, V) {
-    const V erf = errorFunction(hn::Mul(x, constant(std::numbers::sqrt2_v<float> / 2)));
-    return hn::Mul(hn::Mul(x, constant(0.5F)), hn::Add(constant(1.0F), erf));
+    return normalWeighted(x);
   }
 };
 struct GeluTanh {
   static HWY_INLINE V apply(V x, V, V) {
-    constexpr float kFactor = std::numbers::sqrt2_v<float> * std::numbers::inv_sqrtpi_v<float>;
+    // (1 + tanh(z)) / 2 = 1 / (1 + e^-2z)
+    constexpr float kFactor = 2 * std::numbers::sqrt2_v<float> * std::numbers::inv_sqrtpi_v<float>;
     const V cube = hn::Mul(hn::Mul(hn::Mul(constant(0.044715F), x), x), x);
-    const V tanh = hyperbolicTangent(hn::Mul(constant(kFactor), hn::Add(x, cube)));
-    return hn::Mul(hn::Mul(constant(0.5F), x), hn::Add(constant(1.0F), tanh));
+    return hn::Div(x, onePlusExponential(hn::Mul(constant(-kFactor), hn::Add(x, cube))));
   }
 };
 struct Silu {
   static HWY_INLINE V apply(V x, V, V) {
-    return hn::Div(x, hn::Add(constant(1.0F), exponential(hn::Neg(x))));
+    return sigmoidWeighted(x);
   }
 };
 struct HardSwish {

@@ -59,39 +59,40 @@ HWY_INLINE FloatVec powerOfTwo(hn::Vec<IntTag> n) {
   return hn::BitCast(FloatTag(), hn::ShiftLeft<23>(hn::Add(n, hn::Set(IntTag(), 127))));
 }
 
-// x = n ln 2 + r with |r| <= ln 2 / 2; returns e^r - 1.
-HWY_INLINE FloatVec reducedExpm1(FloatVec x, FloatVec& n) {
+// x = n ln 2 + r with |r| <= ln 2 / 2 and |x| < 100; returns e^r - 1.
+HWY_INLINE FloatVec reducedExpm1(FloatVec x, hn::Vec<IntTag>& n) {
   constexpr float kTerms[] = {5.0000001201e-1F, 1.6666665459e-1F, 4.1665795894e-2F,
                               8.3334519073e-3F, 1.3981999507e-3F, 1.9875691500e-4F};
-  n = hn::Round(hn::Mul(x, constant(1.44269504088896341F)));
-  FloatVec r = hn::NegMulAdd(n, constant(0.693359375F), x);  // exact product: the constant has few bits
-  r = hn::NegMulAdd(n, constant(-2.12194440e-4F), r);
+  // Beside 1.5 * 2^23 the last bit of a sum is a unit: it rounds, and its bits hold the integer.
+  const FloatVec large = constant(0x1.8p23F);
+  const FloatVec shifted = hn::MulAdd(x, constant(1.44269504088896341F), large);
+  n = hn::Sub(hn::BitCast(IntTag(), shifted), hn::BitCast(IntTag(), large));
+  const FloatVec whole = hn::Sub(shifted, large);
+  FloatVec r = hn::NegMulAdd(whole, constant(0.693359375F), x);  // exact product: the constant has few bits
+  r = hn::NegMulAdd(whole, constant(-2.12194440e-4F), r);
   return hn::MulAdd(polynomial(r, kTerms), hn::Mul(r, r), r);
 }
 
 // e^x where that is surely a normal number.
 HWY_INLINE FloatVec normalExponential(FloatVec x) {
-  FloatVec n;
+  hn::Vec<IntTag> n;
   const FloatVec p = hn::Add(reducedExpm1(x, n), constant(1.0F));
-  return hn::Mul(p, powerOfTwo(hn::ConvertTo(IntTag(), n)));
+  return hn::Mul(p, powerOfTwo(n));
 }
 
 HWY_INLINE FloatVec exponential(FloatVec x) {
-  const IntTag di;
-  x = atMost(atLeast(x, constant(-104.0F)), constant(89.0F));
-  FloatVec n;
-  const FloatVec p = hn::Add(reducedExpm1(x, n), constant(1.0F));
   // Two factors, since 2^n alone may not be a normal number.
-  const auto power = hn::ConvertTo(di, n);
-  const auto half = hn::ShiftRight<1>(power);
-  return hn::Mul(hn::Mul(p, powerOfTwo(half)), powerOfTwo(hn::Sub(power, half)));
+  hn::Vec<IntTag> n;
+  const FloatVec p = hn::Add(reducedExpm1(atMost(atLeast(x, constant(-104.0F)), constant(89.0F)), n), constant(1.0F));
+  const auto half = hn::ShiftRight<1>(n);
+  return hn::Mul(hn::Mul(p, powerOfTwo(half)), powerOfTwo(hn::Sub(n, half)));
 }
 
 // e^x - 1 for x in [-80, 60].
 HWY_INLINE FloatVec moderateExponentialMinus1(FloatVec x) {
-  FloatVec n;
+  hn::Vec<IntTag> n;
   const FloatVec q = reducedExpm1(x, n);
-  const FloatVec power = powerOfTwo(hn::ConvertTo(IntTag(), n));
+  const FloatVec power = powerOfTwo(n);
   return hn::MulAdd(power, q, hn::Sub(power, constant(1.0F)));
 }
 
@@ -142,9 +143,41 @@ HWY_INLINE FloatVec hyperbolicTangent(FloatVec x) {
   return hn::CopySign(hn::Div(t, hn::Add(t, constant(2.0F))), x);
 }
 
+// 1 + e^x, infinity from about 89 on.
+HWY_INLINE FloatVec onePlusExponential(FloatVec x) {
+  hn::Vec<IntTag> n;
+  const FloatVec p = hn::Add(reducedExpm1(atMost(atLeast(x, constant(-86.0F)), constant(89.0F)), n), constant(1.0F));
+  // Half of the power, which is always a normal number.
+  const FloatVec half = hn::Mul(p, powerOfTwo(hn::Sub(n, hn::Set(IntTag(), 1))));
+  return hn::MulAdd(half, constant(2.0F), constant(1.0F));
+}
+
 HWY_INLINE FloatVec logistic(FloatVec x) {
-  const FloatVec one = constant(1.0F);
-  return hn::Div(one, hn::Add(one, exponential(hn::Neg(x))));
+  return hn::Div(constant(1.0F), onePlusExponential(hn::Neg(x)));
+}
+
+// x / (1 + e^-x)
+HWY_INLINE FloatVec sigmoidWeighted(FloatVec x) {
+  return hn::Div(x, onePlusExponential(hn::Neg(x)));
+}
+
+// x times the share of the normal distribution below x, within 2.1e-7 |x|; for |x| above 5.6 exactly x or 0.
+HWY_INLINE FloatVec normalWeighted(FloatVec x) {
+  // Least relative error of erf(x / sqrt(2)) / 2x as a quotient of polynomials in x^2 on [-5.6, 5.6], raised by a unit
+  // in the last place so that both ends reach 1/2.
+  constexpr float kAbove[] = {0.3989422917366028F,     0.03392920270562172F,   0.0046773627400398254F,
+                              0.00016893117572180927F, 6.28980296824011e-06F, 2.2297356849776406e-08F};
+  constexpr float kBelow[] = {1.0F,
+                              0.25171422958374023F,
+                              0.02867765910923481F,
+                              0.0018855028320103884F,
+                              7.33448687242344e-05F,
+                              1.1796571470767958e-06F};
+  const FloatVec inside = atMost(atLeast(x, constant(-5.6F)), constant(5.6F));
+  const FloatVec square = hn::Mul(inside, inside);
+  const FloatVec quotient = hn::Div(hn::Mul(inside, polynomial(square, kAbove)), polynomial(square, kBelow));
+  const FloatVec half = constant(0.5F);
+  return hn::MulAdd(x, atMost(atLeast(quotient, hn::Neg(half)), half), hn::Mul(x, half));
 }
 
 HWY_INLINE FloatVec errorFunction(FloatVec x) {
