@@ -52,10 +52,21 @@ def _diff(graph, x, n, dim, prepend, append):
     return graph.op("Sub", later, helper._slice_helper(graph, joined, axes=[axis], starts=[0], ends=[-1]))
 
 
+def _cumsum(graph, x, dim, dtype):
+    """torch.cumsum, whose sums of truths and of short integers are int64: the exporter leaves their type, which ONNX does not add up."""
+    from torch.onnx import TensorProtoDataType, symbolic_opset11
+    from torch.onnx import symbolic_helper as helper
+
+    if helper._is_none(dtype) and not helper._is_fp(x):
+        x = graph.op("Cast", x, to_i=TensorProtoDataType.INT64)
+    return symbolic_opset11.cumsum(graph, x, dim, dtype)
+
+
 def _export(job: Job, module) -> None:
     import torch
 
-    torch.onnx.register_custom_op_symbolic("aten::diff", _diff, ONNX_OPSET)
+    for name, symbolic in [("diff", _diff), ("cumsum", _cumsum)]:
+        torch.onnx.register_custom_op_symbolic(f"aten::{name}", symbolic, ONNX_OPSET)
     fast = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)  # its operator has no form in ONNX
     try:

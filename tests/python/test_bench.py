@@ -138,12 +138,12 @@ def job(folder, way: str) -> Job:
 
 
 def test_what_the_exporter_does_not_know(tmp_path, monkeypatch):
-    """torch.diff, with which transformers' causal masks begin."""
+    """torch.diff, with which transformers' causal masks begin, and sums of truths, with which they go on."""
     onnxruntime = pytest.importorskip("onnxruntime")
 
     class Differences(torch.nn.Module):
         def forward(self, x):
-            return torch.diff(x), torch.diff(x, prepend=x[:, :1] - 1, dim=-1)
+            return torch.diff(x), torch.diff(x, prepend=x[:, :1] - 1, dim=-1), (x > 2).cumsum(-1), x.float().cumsum(0)
 
     x = torch.tensor([[1, 4, 2], [3, 3, 9]])
     monkeypatch.setattr(peers.models, "arguments", lambda *_: (x,))
