@@ -21,6 +21,14 @@ void Context::bind(std::shared_ptr<const Specialization> specialization, const d
   bound_ = std::move(specialization);
 }
 
+void Context::touchWorkspace() {
+  constexpr size_t kSmallestPage = 4096;
+  auto* const bytes = static_cast<volatile std::byte*>(workspace_.data());
+  for (size_t at = 0; bytes != nullptr && at < workspace_.bytes(); at += kSmallestPage) {
+    bytes[at] = std::byte{0};
+  }
+}
+
 void Context::setCallPointers(std::span<const TensorView> inputs, std::span<void* const> outputs) {
   for (const uint32_t index : bound_->call_slots) {
     const Slot& slot = bound_->slots[index];

@@ -24,6 +24,8 @@ class Context {
   size_t workspaceBytes() const {
     return workspace_.bytes();
   }
+  // Makes the system give the workspace's pages now.
+  void touchWorkspace();
   // Fills in the pointers that change with every call.
   void setCallPointers(std::span<const TensorView> inputs, std::span<void* const> outputs);
   void runAction(const Action& action, int threads) const;

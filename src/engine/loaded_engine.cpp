@@ -83,6 +83,7 @@ void LoadedEngine::prepare(int threads) const {
   try {
     const ContextLease lease(pool_);
     (*lease).bind(specialization(views, threads), *model_->device);
+    (*lease).touchWorkspace();
   } catch (const EngineError&) {
   }
 }

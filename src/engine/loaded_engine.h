@@ -36,7 +36,7 @@ class LoadedEngine : public Engine {
   }
   size_t workspaceBytes(std::span<const TensorView> inputs) const override;
 
-  // Does what a first call with inputs of the optimum's shapes, row-major, would do before its first kernel runs. A
+  // Does what a first call with inputs of the optimum's shapes, row-major, would do but run kernels. A
   // fault in the shapes is left to that call.
   void prepare(int threads) const;
 

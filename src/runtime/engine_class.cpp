@@ -5,12 +5,10 @@
 #include <mutex>
 #include <span>
 
-#include <ATen/core/dispatch/Dispatcher.h>
-#include <torch/csrc/jit/runtime/symbolic_script.h>
-
 #include "runtime/base64.h"
 #include "runtime/device_info.h"
 #include "runtime/dtypes.h"
+#include "runtime/warm_up.h"
 #include "torchtrt/runtime.h"
 
 namespace torchtrt::runtime {
@@ -75,14 +73,6 @@ at::Tensor weightTensor(const plan::Weight& weight) {
   return isAligned(data) ? view : view.clone();
 }
 
-// The first time that a process runs a graph with an operator whose derivative libtorch does not know by heart, it
-// reads the TorchScript of all it does know, for 35 ms. Here, once, that is a part of loading and not of the first
-// call.
-void readDerivatives() {
-  static const bool done [[maybe_unused]] = torch::jit::hasGradientInfoForSchema(
-      c10::Dispatcher::singleton().findSchemaOrThrow("tensorrt::execute_engine", "").schema());
-}
-
 std::shared_ptr<const LoadedEngine> load(const std::string& plan_bytes, std::string plan_text,
                                          std::vector<at::Tensor> weights) {
   auto bytes = std::make_shared<const std::string>(plan_bytes);
@@ -91,7 +81,7 @@ std::shared_ptr<const LoadedEngine> load(const std::string& plan_bytes, std::str
   std::transform(weights.begin(), weights.end(), std::back_inserter(external), externalWeight);
   engine::LoadOptions options;
   options.threads = callThreads();
-  readDerivatives();
+  warmInterpreter();
   auto engine = engine::Engine::load(bytesOf(*bytes), bytes, std::move(external), options);
   return std::make_shared<const LoadedEngine>(
       LoadedEngine{std::move(plan_text), std::move(weights), std::move(engine)});

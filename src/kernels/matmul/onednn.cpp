@@ -118,6 +118,7 @@ class OneDnnMatmul final : public Prepared {
     if (config.has_residual) {
       arguments.emplace_back(onednn::kResidualArgument, plan.residual);
     }
+    onednn::makeGemmCode(plan.desc);
     call_ = std::make_unique<onednn::Call>(dnnl::matmul(plan.desc), arguments, shapes.threads);
   }
 

@@ -170,6 +170,19 @@ bool isPlainLoop(const dnnl::primitive_desc_base& desc) {
   return std::string_view(desc.impl_info_str()).find("ref") != std::string_view::npos;
 }
 
+void makeGemmCode(const dnnl::primitive_desc_base& desc) {
+  if (std::string_view(desc.impl_info_str()).find("gemm") == std::string_view::npos) {
+    return;
+  }
+  static const bool done [[maybe_unused]] = [] {
+    constexpr int64_t kSide = 16;  // a single row would take another way
+    const std::vector<float> zeros(kSide * kSide);
+    std::vector<float> product(kSide * kSide);
+    dnnl::sgemm('N', 'N', kSide, kSide, kSide, 1, zeros.data(), kSide, zeros.data(), kSide, 0, product.data(), kSide);
+    return true;
+  }();
+}
+
 void PackedWeights::setTuned(PackedConstant tuned) {
   tuned_ = std::make_shared<const PackedConstant>(std::move(tuned));
 }

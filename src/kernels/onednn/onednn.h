@@ -92,6 +92,10 @@ PackedConstant packConstant(const void* data, const dnnl::memory::desc& from, co
 // Whether all that oneDNN has for these descriptors is its plain loop, which is a hundred times as slow as its kernels.
 bool isPlainLoop(const dnnl::primitive_desc_base& desc);
 
+// For a primitive that multiplies by oneDNN's gemm, which makes its code in its first run, all of it at once, for 15
+// ms: makes it now, once a process. Others make theirs when they are made.
+void makeGemmCode(const dnnl::primitive_desc_base& desc);
+
 // Weights in the layout that oneDNN likes best for the shape to tune for and, where that layout would leave another
 // shape the plain loop alone, in the layout that it likes for that shape as well.
 class PackedWeights {

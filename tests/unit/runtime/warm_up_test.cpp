@@ -1,0 +1,14 @@
+#include "runtime/warm_up.h"
+
+#include <gtest/gtest.h>
+
+namespace torchtrt::runtime {
+namespace {
+
+// What it runs is text for libtorch's parser, and a failure is silent by design.
+TEST(WarmUp, LibtorchTakesItsGraph) {
+  EXPECT_TRUE(warmInterpreter());
+}
+
+}  // namespace
+}  // namespace torchtrt::runtime
