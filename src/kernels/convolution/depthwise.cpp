@@ -1,166 +1,18 @@
 // Depthwise convolution (one input and one output channel per group), channels-last, float32: vectors run over
 // channels, and the output columns of a tile share every weight that is loaded.
-#include "kernels/common/targets.h"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/convolution/depthwise.cpp"  // NOLINT
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
-
 #include <algorithm>
-
-#include "kernels/convolution/depthwise_row.h"
-#include "kernels/gemm/epilogue-inl.h"
-
-HWY_BEFORE_NAMESPACE();
-namespace torchtrt::kernels::convolution::HWY_NAMESPACE {
-namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
-
-using Mask = hn::Mask<D>;
-
-// Vector j of kVectors, of which the last is cut by the mask where kPartial.
-template <int kVectors, bool kPartial>
-HWY_INLINE V load(const float* from, int j, int64_t lanes, Mask last) {
-  return kPartial && j == kVectors - 1 ? hn::MaskedLoad(last, D(), from + j * lanes) : hn::LoadU(D(), from + j * lanes);
-}
-
-// kColumns output pixels times kVectors vectors of channels; kPartial: the last vector may be cut; kInside: no tap of
-// the tile touches padding at the left or right.
-template <int kColumns, int kVectors, bool kPartial, bool kInside>
-HWY_INLINE void tile(const DepthwiseRow& row, const DepthwiseBlock& block, int64_t column) {
-  const D d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  const Mask last = hn::FirstN(d, static_cast<size_t>(block.valid - (kVectors - 1) * lanes));
-  V sum[kColumns][kVectors];
-#pragma GCC unroll 16
-  for (int j = 0; j < kVectors; ++j) {
-    const V bias =
-        row.bias != nullptr ? load<kVectors, kPartial>(row.bias + block.channel, j, lanes, last) : hn::Zero(d);
-#pragma GCC unroll 16
-    for (int o = 0; o < kColumns; ++o) {
-      sum[o][j] = bias;
-    }
-  }
-  const float* weights = block.weights;
-  const int64_t first = column * row.stride - row.padding;
-  for (int64_t t = 0; t < row.line_taps; ++t) {
-    if (row.lines[t] == nullptr) {
-      weights += row.width_taps * kVectors * lanes;
-      continue;
-    }
-    // One pointer per column: they move together, and vectors are at fixed distances from them.
-    const float* from[kColumns];
-    from[0] = row.lines[t] + block.channel + first * row.pixel_stride;
-#pragma GCC unroll 16
-    for (int o = 1; o < kColumns; ++o) {
-      from[o] = from[o - 1] + row.stride * row.pixel_stride;
-    }
-    for (int64_t k = 0; k < row.width_taps; ++k) {
-      V weight[kVectors];
-#pragma GCC unroll 16
-      for (int j = 0; j < kVectors; ++j) {
-        weight[j] = hn::Load(d, weights + j * lanes);
-      }
-#pragma GCC unroll 16
-      for (int o = 0; o < kColumns; ++o) {
-        const int64_t x = first + o * row.stride + k * row.dilation;
-        const float* at = kInside || (x >= 0 && x < row.width) ? from[o] : row.zeros;
-#pragma GCC unroll 16
-        for (int j = 0; j < kVectors; ++j) {
-          sum[o][j] = hn::MulAdd(load<kVectors, kPartial>(at, j, lanes, last), weight[j], sum[o][j]);
-        }
-        from[o] += row.dilation * row.pixel_stride;
-      }
-      weights += kVectors * lanes;
-    }
-  }
-  gemm::HWY_NAMESPACE::applyEpilogue<kColumns * kVectors>(*row.epilogue, &sum[0][0]);
-#pragma GCC unroll 16
-  for (int o = 0; o < kColumns; ++o) {
-    float* out = row.out + (column + o) * row.out_stride + block.channel;
-#pragma GCC unroll 16
-    for (int j = 0; j < kVectors; ++j) {
-      if (kPartial && j == kVectors - 1) {
-        hn::BlendedStore(sum[o][j], last, d, out + j * lanes);
-      } else {
-        hn::StoreU(sum[o][j], d, out + j * lanes);
-      }
-    }
-  }
-}
-
-template <int kColumns, int kVectors, bool kPartial>
-HWY_INLINE int64_t tiles(const DepthwiseRow& row, const DepthwiseBlock& block, int64_t column) {
-  const int64_t reach = (kColumns - 1) * row.stride + (row.width_taps - 1) * row.dilation;
-  for (; column + kColumns <= row.columns; column += kColumns) {
-    const int64_t first = column * row.stride - row.padding;
-    if (first >= 0 && first + reach < row.width) {
-      tile<kColumns, kVectors, kPartial, true>(row, block, column);
-    } else {
-      tile<kColumns, kVectors, kPartial, false>(row, block, column);
-    }
-  }
-  return column;
-}
-
-template <int kColumns, int kVectors, bool kPartial>
-HWY_NOINLINE void columns(const DepthwiseRow& row, const DepthwiseBlock& block) {
-  int64_t column = tiles<kColumns, kVectors, kPartial>(row, block, 0);
-  if constexpr (kColumns > 4) {
-    column = tiles<4, kVectors, kPartial>(row, block, column);
-  }
-  if constexpr (kColumns > 2) {
-    column = tiles<3, kVectors, kPartial>(row, block, column);
-  }
-  column = tiles<2, kVectors, kPartial>(row, block, column);
-  tiles<1, kVectors, kPartial>(row, block, column);
-}
-
-void runRow(const DepthwiseRow& row, const DepthwiseBlock& block) {
-  constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(D()));
-  constexpr int kNarrow = kManyRegisters ? 4 : 2;  // columns of a tile of 3 or 4 vectors
-  if (block.vectors == 1) {
-    columns<8, 1, true>(row, block);
-  } else if (block.vectors == 2) {
-    columns<4, 2, true>(row, block);
-  } else if (block.vectors == 3) {
-    columns<kNarrow, 3, true>(row, block);
-  } else if (block.valid < 4 * lanes) {
-    columns<kNarrow, 4, true>(row, block);
-  } else {
-    columns<kNarrow, 4, false>(row, block);
-  }
-}
-
-using RowFunction = void (*)(const DepthwiseRow&, const DepthwiseBlock&);
-RowFunction rowForTarget(int& lanes) {
-  lanes = static_cast<int>(hn::Lanes(D()));
-  return runRow;
-}
-
-}  // namespace
-}  // namespace torchtrt::kernels::convolution::HWY_NAMESPACE
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "device/constants.h"
+#include "kernels/convolution/depthwise_row.h"
 #include "kernels/convolution/fast.h"
 #include "kernels/convolution/geometry.h"
 #include "kernels/parallel.h"
 
 namespace torchtrt::kernels::convolution {
 namespace {
-
-HWY_EXPORT(rowForTarget);
 
 constexpr int64_t kMaxBlockVectors = 4;
 constexpr int64_t kMaxLines = 256;  // depth times height taps; their pointers are on the stack
@@ -178,9 +30,8 @@ struct PackedDepthwise {
 std::shared_ptr<PackedDepthwise> pack(const Geometry& g) {
   auto packed = std::make_shared<PackedDepthwise>();
   packed->geometry = g;
-  int lane_count = 0;
-  packed->row = HWY_DYNAMIC_DISPATCH(rowForTarget)(lane_count);
-  const int64_t lanes = lane_count;
+  const auto [lanes, row] = depthwiseFunctions();
+  packed->row = row;
   const int64_t taps = g.taps();
   const int64_t vectors = (g.channels + lanes - 1) / lanes;
   const auto count = static_cast<size_t>(vectors * lanes * taps);
@@ -308,4 +159,3 @@ CreateResult createDepthwise(const Problem& problem) {
 }
 
 }  // namespace torchtrt::kernels::convolution
-#endif  // HWY_ONCE

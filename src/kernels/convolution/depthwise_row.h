@@ -1,4 +1,4 @@
-// One output row of a depthwise convolution, for a block of channels: what the vector code of depthwise.cpp works on.
+// One output row of a depthwise convolution, for a block of channels: the vector code that depthwise.cpp calls.
 #pragma once
 
 #include <cstdint>
@@ -30,5 +30,11 @@ struct DepthwiseRow {
   int64_t out_stride;
   const gemm::Epilogue* epilogue;
 };
+
+struct DepthwiseFunctions {
+  int64_t lanes = 0;  // floats of a vector
+  void (*row)(const DepthwiseRow& row, const DepthwiseBlock& block) = nullptr;
+};
+DepthwiseFunctions depthwiseFunctions();  // on this machine
 
 }  // namespace torchtrt::kernels::convolution
