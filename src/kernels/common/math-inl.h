@@ -165,7 +165,7 @@ HWY_INLINE FloatVec sigmoidWeighted(FloatVec x) {
 HWY_INLINE FloatVec normalWeighted(FloatVec x) {
   // Least relative error of erf(x / sqrt(2)) / 2x as a quotient of polynomials in x^2 on [-5.6, 5.6], raised by a unit
   // in the last place so that both ends reach 1/2.
-  constexpr float kAbove[] = {0.3989422917366028F,     0.03392920270562172F,   0.0046773627400398254F,
+  constexpr float kAbove[] = {0.3989422917366028F,     0.03392920270562172F,  0.0046773627400398254F,
                               0.00016893117572180927F, 6.28980296824011e-06F, 2.2297356849776406e-08F};
   constexpr float kBelow[] = {1.0F,
                               0.25171422958374023F,
