@@ -101,6 +101,16 @@ def _from(name: str) -> Callable[[Job], Call]:
     return load
 
 
+def _prepared(job: Job) -> Call:
+    import torch
+
+    import torchtrt.runtime
+
+    module = torch.jit.load(job.file("engine.ts"))
+    torchtrt.runtime.prepare(module)
+    return calling(module, job)
+
+
 def _freeze(job: Job, script):
     import torch
 
@@ -149,5 +159,5 @@ WAYS: dict[str, Way] = {
     "script": Way(_from("script.ts"), torch_libraries),
     "freeze": Way(_from("freeze.ts"), torch_libraries, _script, _freeze, _saved("freeze.ts")),
     "optimize_for_inference": Way(_optimized, torch_libraries),
-    ENGINE: Way(_from("engine.ts"), _runtime_libraries, _script, _compile, _finish_engine),
+    ENGINE: Way(_prepared, _runtime_libraries, _script, _compile, _finish_engine),
 }

@@ -6,10 +6,12 @@
 
 import os
 
+import torch
+
 from torchtrt import _libraries
 from torchtrt._errors import EngineError, translated_errors
 
-__all__ = ["EngineError", "engines", "load_plugin_library", "load_vision", "translated_errors"]
+__all__ = ["EngineError", "engines", "load_plugin_library", "load_vision", "prepare", "translated_errors"]
 
 _ENGINE_TYPE = "__torch__.torch.classes.tensorrt.Engine"
 
@@ -26,6 +28,13 @@ def load_plugin_library(path) -> None:
     """Registers the plugins of a shared library for the modules that this process loads from now on."""
     libraries = [each for each in os.environ.get("TORCHTRT_PLUGINS", "").split(":") if each]
     os.environ["TORCHTRT_PLUGINS"] = ":".join([*libraries, str(path)])
+
+
+def prepare(module) -> int:
+    """Makes the first call of a loaded compiled module cost what later ones do: libtorch plans now how to run its methods that call engines
+    and do nothing else, which it would in their first two calls, for 0.4 ms each. Runs nothing, changes no result. What torchtrt.compile
+    returned is prepared. Returns the number of methods planned; others wait for their first call, which libtorch learns from."""
+    return torch.ops.tensorrt.prepare(module)
 
 
 def engines(module) -> dict:

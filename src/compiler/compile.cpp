@@ -25,6 +25,7 @@
 #include "partitioning/partitioning.h"
 #include "runtime/engine_class.h"
 #include "stitching/stitching.h"
+#include "torchtrt/prepare.h"
 
 namespace torchtrt::compiler {
 
@@ -308,6 +309,7 @@ Compiled compile(const Source& original, const ts::CompileSpec& spec) {
   report.precision = pinsOf(spec, lowered);
   const Report record = recordOf(report);
   stitching::attachRecord(*module, record.toText(), record.toJson());
+  runtime::prepare(*module);
   tell(report);
   return {std::move(*module), std::move(report)};
 }

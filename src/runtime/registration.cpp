@@ -1,4 +1,4 @@
-// Puts the engine class and its operator into libtorch when the library is loaded. libtorch ends the process when a
+// Puts the engine class and its operators into libtorch when the library is loaded. libtorch ends the process when a
 // name is registered twice, so both are looked up first and a clash becomes an error that is told on first use.
 #include <torch/library.h>
 
@@ -8,6 +8,7 @@
 #include "runtime/engine_class.h"
 #include "runtime/execute.h"
 #include "runtime/threads.h"
+#include "torchtrt/prepare.h"
 #include "torchtrt/runtime.h"
 #include "torchtrt/version.h"
 
@@ -19,6 +20,9 @@ constexpr const char* kClass = "__torch__.torch.classes.tensorrt.Engine";
 constexpr const char* kOperator = "tensorrt::execute_engine";
 constexpr const char* kSchema =
     "execute_engine(Tensor[] inputs, __torch__.torch.classes.tensorrt.Engine engine) -> Tensor[]";
+
+constexpr const char* kPrepare = "tensorrt::prepare";
+constexpr const char* kPrepareSchema = "prepare(Any module) -> int";
 
 using Holder = c10::intrusive_ptr<Engine>;
 
@@ -72,13 +76,21 @@ torch::class_<Engine> registerClass() {
   return engine;
 }
 
+void prepareModule(const c10::OperatorHandle&, torch::jit::Stack* stack) {
+  const c10::IValue value = torch::jit::pop(*stack);
+  TORCH_CHECK_TYPE(value.isModule(), "tensorrt::prepare expected a ScriptModule, got ", value.tagKind());
+  torch::jit::push(*stack, prepare(value.toModule()));
+}
+
 std::string clash() {
   std::string taken;
   if (torch::getCustomClass(kClass)) {
     taken = kClass;
   }
-  if (c10::Dispatcher::singleton().findSchema({kOperator, ""})) {
-    taken += (taken.empty() ? "" : " and ") + std::string(kOperator);
+  for (const char* name : {kOperator, kPrepare}) {
+    if (c10::Dispatcher::singleton().findSchema({name, ""})) {
+      taken += (taken.empty() ? "" : " and ") + std::string(name);
+    }
   }
   if (taken.empty()) {
     return {};
@@ -104,6 +116,9 @@ class Registration {
     // Results never require grad, so autograd has nothing to record and no warning to give.
     definitions_->impl("execute_engine",
                        torch::dispatch(c10::DispatchKey::Autograd, torch::CppFunction::makeFallthrough()));
+    definitions_->def(kPrepareSchema);
+    definitions_->impl("prepare", torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd,
+                                                  torch::CppFunction::makeFromBoxedFunction<&prepareModule>()));
     watchForks();
   }
 

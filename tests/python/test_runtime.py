@@ -59,6 +59,28 @@ def test_a_fresh_process_with_the_runtime_alone_runs_it(compiled, saved, tmp_pat
     assert mapped(done.stdout) == {"libtorchtrt_runtime", "libtorchtrt_engine"}
 
 
+PREPARED = """
+import sys, torch, torchtrt.runtime
+module = torch.jit.load(sys.argv[1])
+assert torchtrt.runtime.prepare(module) == 1
+torch.save(module(torch.load(sys.argv[2])), sys.argv[3])
+assert torchtrt.runtime.prepare(torch.jit.script(torch.nn.ReLU())) == 0
+try:
+    torchtrt.runtime.prepare(torch.nn.ReLU())
+except (TypeError, RuntimeError) as error:
+    print(error)
+"""
+
+
+def test_a_loaded_module_may_be_prepared(compiled, saved, tmp_path):
+    x = nets.images(3)
+    torch.save(x, tmp_path / "x.pt")
+    done = subprocess.run([sys.executable, "-c", PREPARED, saved, tmp_path / "x.pt", tmp_path / "y.pt"],
+                          capture_output=True, text=True, check=True)
+    assert torch.equal(torch.load(tmp_path / "y.pt"), compiled(x))
+    assert done.stdout, "a module of Python is no ScriptModule"
+
+
 def test_a_cpp_process_with_the_runtime_alone_runs_it(compiled, saved, tmp_path):
     x = nets.images(2)
     torch.save([x], tmp_path / "x.pt")

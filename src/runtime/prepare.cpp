@@ -1,0 +1,52 @@
+#include "torchtrt/prepare.h"
+
+#include <algorithm>
+
+#include <torch/csrc/jit/api/function_impl.h>
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/runtime/graph_executor.h>
+
+#include "runtime/warm_up.h"
+
+namespace torchtrt::runtime {
+
+namespace {
+
+// Of these nothing is learned by watching a call: no fusion, no derivative, no shape.
+bool onlyCallsEngines(const torch::jit::Graph& graph) {
+  namespace prim = torch::jit::prim;
+  static const c10::Symbol kExecuteEngine = c10::Symbol::fromQualString("tensorrt::execute_engine");
+  bool calls = false;
+  for (const torch::jit::Node* node : graph.nodes()) {
+    constexpr c10::Symbol kAround[] = {prim::GetAttr,        prim::Constant,    prim::ListConstruct,
+                                       prim::TupleConstruct, prim::TupleUnpack, prim::ListUnpack};
+    const bool is_call = node->kind() == kExecuteEngine;
+    if (!is_call && std::find(std::begin(kAround), std::end(kAround), node->kind()) == std::end(kAround)) {
+      return false;
+    }
+    calls = calls || is_call;
+  }
+  return calls;
+}
+
+}  // namespace
+
+int64_t prepare(const torch::jit::Module& module) {
+  if (!torch::jit::IsNewExecutorEnabled()) {
+    return 0;  // the old executor plans by the arguments of a call
+  }
+  warmInterpreter();
+  const torch::jit::GraphOptimizerEnabledGuard optimize(true);
+  int64_t count = 0;
+  for (torch::jit::Function* method : module.type()->methods()) {
+    torch::jit::GraphFunction* function = torch::jit::tryToGraphFunction(*method);
+    if (function != nullptr && onlyCallsEngines(*function->graph())) {
+      torch::jit::Stack no_arguments;
+      function->get_executor().getPlanFor(no_arguments, /*remaining_bailout_depth=*/0);  // without watching a call
+      ++count;
+    }
+  }
+  return count;
+}
+
+}  // namespace torchtrt::runtime
