@@ -85,6 +85,12 @@ class TORCHTRT_API Engine {
   virtual std::string inspect() const = 0;  // the plan as text, with the implementation chosen for every step
   virtual size_t memoryBytes() const = 0;   // weights and packed weights held
   virtual size_t workspaceBytes(std::span<const TensorView> inputs) const = 0;
+
+  // Whether weight `index` of the plan can be had from what kernels made of it: then its owner may let it go, and the
+  // engine does not hold it either.
+  virtual bool restoresWeight(size_t index) const = 0;
+  // Writes it, bit by bit as it was given, to `to`, which has its size. Only where restoresWeight(index).
+  virtual void restoreWeight(size_t index, std::span<std::byte> to, int threads = 0) const = 0;
 };
 
 }  // namespace torchtrt::engine

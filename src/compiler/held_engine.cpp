@@ -42,9 +42,10 @@ Verification::Deviation deviationOf(const std::vector<at::Tensor>& expected, con
 std::shared_ptr<Graph> withConstants(const runtime::KeptSegment& kept) {
   std::shared_ptr<Graph> graph = kept.graph()->copy();
   const torch::jit::WithInsertPoint before(*graph->nodes().begin());
-  for (size_t i = kept.constants().size(); i-- > 0;) {
+  const std::vector<at::Tensor> constants = kept.constants();
+  for (size_t i = constants.size(); i-- > 0;) {
     const size_t last = graph->inputs().size() - 1;
-    graph->inputs()[last]->replaceAllUsesWith(graph->insertConstant(kept.constants()[i].detach()));
+    graph->inputs()[last]->replaceAllUsesWith(graph->insertConstant(constants[i].detach()));
     graph->eraseInput(last);
   }
   graph->eraseInput(0);  // the module

@@ -114,9 +114,8 @@ void shareStorage(const torch::jit::Module& module, const std::vector<at::Tensor
   }
 }
 
-std::shared_ptr<const runtime::KeptSegment> keptSegment(const partitioning::Segment& segment,
-                                                        const std::vector<at::Tensor>& engine_weights,
-                                                        bool shares_constants) {
+runtime::KeptSegment::State keptSegment(const partitioning::Segment& segment,
+                                        const std::vector<at::Tensor>& engine_weights, bool shares_constants) {
   std::shared_ptr<Graph> graph = segment.graph->copy();
   if (!shares_constants) {
     torch::jit::FoldFrozenConvBatchnorm(graph);  // as the engine's builder does: its weights are then this graph's
@@ -139,7 +138,7 @@ std::shared_ptr<const runtime::KeptSegment> keptSegment(const partitioning::Segm
   module.type()->addMethod(module._ivalue()->compilation_unit()->create_function(name, graph));
   std::ostringstream archive;
   module.save(archive);
-  return std::make_shared<const runtime::KeptSegment>(archive.str(), std::move(tensors));
+  return {archive.str(), std::move(tensors)};
 }
 
 }  // namespace torchtrt::compiler

@@ -11,9 +11,8 @@ namespace torchtrt::compiler {
 
 // The segment's graph as a module of its own. Its constant tensors are the engine's weights where those are the same;
 // others are copied, unless `shares_constants`: then they are attributes of the compiled module, too.
-std::shared_ptr<const runtime::KeptSegment> keptSegment(const partitioning::Segment& segment,
-                                                        const std::vector<at::Tensor>& engine_weights,
-                                                        bool shares_constants);
+runtime::KeptSegment::State keptSegment(const partitioning::Segment& segment,
+                                        const std::vector<at::Tensor>& engine_weights, bool shares_constants);
 // Parameters and buffers that an engine's weights share memory with share their storage too: it is saved once.
 void shareStorage(const torch::jit::Module& module, const std::vector<at::Tensor>& engine_weights);
 

@@ -204,11 +204,16 @@ void SegmentEngines::make(SegmentEngine& made, std::unique_ptr<network::Network>
   network.reset();
   std::vector<at::Tensor> weights = runtime::Engine::weightsOf(plan);
   // Before the engine packs its weights: both copy what they fold, and need not do so at the same time.
-  const std::shared_ptr<const runtime::KeptSegment> kept =
-      options_.may_fall_back ? keptSegment(*made.segment, weights, options_.shares_constants) : nullptr;
-  made.engine = clock_.run(Phase::kLoading, [&] { return runtime::Engine::fromPlan(plan, std::move(weights)); });
+  std::optional<runtime::KeptSegment::State> kept;
+  if (options_.may_fall_back) {
+    kept = keptSegment(*made.segment, weights, options_.shares_constants);
+  }
+  // Weights that are attributes of the module, too, stay in memory whether the engine holds them or not.
+  const auto originals = options_.shares_constants ? runtime::Originals::kHold : runtime::Originals::kLetGo;
+  made.engine =
+      clock_.run(Phase::kLoading, [&] { return runtime::Engine::fromPlan(plan, std::move(weights), originals); });
   if (kept) {
-    made.engine->keep(kept);
+    made.engine->keep(std::move(*kept));
   }
   made.steps = plan.steps;
   made.milliseconds += clock_.total() - before;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/check.h"
 #include "engine/shapes.h"
 #include "kernels/parallel.h"
 #include "kernels/work.h"
@@ -220,11 +221,25 @@ size_t LoadedEngine::workspaceBytes(std::span<const TensorView> inputs) const {
   return specialization(inputs, 0)->workspace_bytes;
 }
 
+bool LoadedEngine::restoresWeight(size_t index) const {
+  return index < model_->sources.size() && model_->sources[index].kernel != nullptr;
+}
+
+void LoadedEngine::restoreWeight(size_t index, std::span<std::byte> to, int threads) const {
+  TORCHTRT_CHECK(restoresWeight(index) && to.size() == model_->plan.weights[index].bytes,
+                 "weight " << index << " cannot be restored to " << to.size() << " bytes");
+  threads = resolveThreads(threads);
+  const kernels::ThreadScope scope(threads);
+  const WeightSource& source = model_->sources[index];
+  source.kernel->restore(source.input, to.data(), threads);
+}
+
 std::shared_ptr<const LoadedEngine> loadOn(const device::Device& device, std::span<const std::byte> plan,
                                            std::shared_ptr<const void> owner, std::vector<ExternalWeight> external,
                                            const LoadOptions& options) {
   std::vector<plan::Weight> weights(external.size());
-  bool owned = !external.empty() || owner != nullptr;
+  const bool apart = !external.empty();
+  bool owned = apart || owner != nullptr;
   for (size_t i = 0; i < external.size(); ++i) {
     weights[i].bytes = external[i].bytes;
     weights[i].data = std::shared_ptr<const void>(external[i].owner, external[i].data);
@@ -239,7 +254,8 @@ std::shared_ptr<const LoadedEngine> loadOn(const device::Device& device, std::sp
   }
   external.clear();
   weights.clear();
-  auto engine = std::make_shared<LoadedEngine>(loadModel(std::move(parsed), owned, options, device), options);
+  const Ownership ownership = !owned ? Ownership::kNone : apart ? Ownership::kApart : Ownership::kTogether;
+  auto engine = std::make_shared<LoadedEngine>(loadModel(std::move(parsed), ownership, options, device), options);
   if (options.prepare) {
     engine->prepare(options.threads);
   }

@@ -35,6 +35,8 @@ class LoadedEngine : public Engine {
     return model_->weight_bytes + model_->packed_bytes;
   }
   size_t workspaceBytes(std::span<const TensorView> inputs) const override;
+  bool restoresWeight(size_t index) const override;
+  void restoreWeight(size_t index, std::span<std::byte> to, int threads) const override;
 
   // Does what a first call with inputs of the optimum's shapes, row-major, would do but run kernels. A
   // fault in the shapes is left to that call.

@@ -22,11 +22,11 @@ class ModelLoader {
     }
   }
 
-  std::shared_ptr<const Model> load(bool owns_weights) {
+  std::shared_ptr<const Model> load(Ownership ownership) {
     evaluateRange();
     model_->counts = plan::countsOfTensors(plan());
     createKernels();
-    keepNeededWeights(owns_weights);
+    keepNeededWeights(ownership);
     describeBindings();
     return model_;
   }
@@ -134,16 +134,17 @@ class ModelLoader {
     return needed;
   }
 
-  // Weights lie in one piece of memory with a common owner, which would stay as a whole for the sake of a single one:
-  // where less than half of it is still read, and where the caller gave no owner, what is needed is copied.
-  void keepNeededWeights(bool owns_weights) {
+  // Memory with a common owner would stay as a whole for the sake of a single weight: where less than half of it is
+  // still read, and where the caller gave no owner, what is needed is copied.
+  void keepNeededWeights(Ownership ownership) {
     const std::vector<bool> needed = findNeededWeights();
     size_t all = 0;
     for (size_t i = 0; i < needed.size(); ++i) {
       all += plan().weights[i].bytes;
       model_->weight_bytes += needed[i] ? plan().weights[i].bytes : 0;
     }
-    const bool copy = !owns_weights || model_->weight_bytes * 2 < all;
+    const bool copy =
+        ownership == Ownership::kNone || (ownership == Ownership::kTogether && model_->weight_bytes * 2 < all);
     model_->weights.resize(needed.size());
     for (size_t i = 0; i < needed.size(); ++i) {
       plan::Weight& weight = model_->plan.weights[i];
@@ -151,6 +152,22 @@ class ModelLoader {
         model_->weights[i] = copy ? copyOf(weight) : weight.data;
       }
       weight.data = nullptr;
+    }
+    findSources(needed);
+  }
+
+  void findSources(const std::vector<bool>& needed) {
+    model_->sources.resize(needed.size());
+    for (size_t i = 0; i < plan().steps.size(); ++i) {
+      const plan::Step& step = plan().steps[i];
+      const auto* kernel = dynamic_cast<const kernels::RestoresConstants*>(model_->steps[i].kernel.get());
+      for (size_t k = 0; kernel != nullptr && k < step.inputs.size(); ++k) {
+        const int32_t tensor = step.inputs[k];
+        const int32_t weight = tensor < 0 ? -1 : plan().tensors[static_cast<size_t>(rootOf(plan(), tensor))].weight;
+        if (weight >= 0 && !needed[static_cast<size_t>(weight)] && kernel->restores(static_cast<int>(k))) {
+          model_->sources[static_cast<size_t>(weight)] = {kernel, static_cast<int>(k)};
+        }
+      }
     }
   }
 
@@ -204,9 +221,9 @@ int32_t rootOf(const plan::Plan& plan, int32_t tensor) {
   return tensor;
 }
 
-std::shared_ptr<const Model> loadModel(plan::Plan plan, bool owns_weights, const LoadOptions& options,
+std::shared_ptr<const Model> loadModel(plan::Plan plan, Ownership ownership, const LoadOptions& options,
                                        const device::Device& device) {
-  return ModelLoader(std::move(plan), options, device).load(owns_weights);
+  return ModelLoader(std::move(plan), options, device).load(ownership);
 }
 
 }  // namespace torchtrt::engine

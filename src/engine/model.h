@@ -9,6 +9,7 @@
 
 #include "device/device.h"
 #include "kernels/kernel.h"
+#include "kernels/restores.h"
 #include "plan/plan.h"
 #include "torchtrt/engine.h"
 
@@ -19,14 +20,24 @@ struct LoadedStep {
   const char* implementation = "";
 };
 
+// Who keeps the memory of the weights that are given: nobody, one owner of them all, or each its own.
+enum class Ownership : uint8_t { kNone, kTogether, kApart };
+
+// Where a weight that nobody holds any more can be had from.
+struct WeightSource {
+  const kernels::RestoresConstants* kernel = nullptr;  // null: from nowhere
+  int input = 0;                                       // of the kernel's step
+};
+
 struct Model {
   plan::Plan plan;  // weights without their data
   const device::Device* device = nullptr;
   std::vector<LoadedStep> steps;  // one per step of the plan
   std::vector<std::shared_ptr<const void>>
-      weights;              // one per weight of the plan; null where no kernel reads it any more
-  size_t weight_bytes = 0;  // of those that are held
-  size_t packed_bytes = 0;  // of what kernels made of the others
+      weights;                        // one per weight of the plan; null where no kernel reads it any more
+  std::vector<WeightSource> sources;  // one per weight, of those that are not held
+  size_t weight_bytes = 0;            // of those that are held
+  size_t packed_bytes = 0;            // of what kernels made of the others
   bool force_reference = false;
   std::vector<BindingInfo> inputs, outputs;
   std::vector<int32_t> counts;  // per tensor of the plan, see plan/counted.h
@@ -35,7 +46,7 @@ struct Model {
 // The tensor whose memory a tensor shares: itself, or the one at the end of its chain of views.
 int32_t rootOf(const plan::Plan& plan, int32_t tensor);
 // Creates the kernels and lets go of the weights that they packed. The plan must carry its weights.
-std::shared_ptr<const Model> loadModel(plan::Plan plan, bool owns_weights, const LoadOptions& options,
+std::shared_ptr<const Model> loadModel(plan::Plan plan, Ownership ownership, const LoadOptions& options,
                                        const device::Device& device);
 // Runs `body` and gives EngineErrors that have no location the step's.
 template <typename Body>

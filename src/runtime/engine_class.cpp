@@ -74,7 +74,7 @@ at::Tensor weightTensor(const plan::Weight& weight) {
 }
 
 std::shared_ptr<const LoadedEngine> load(const std::string& plan_bytes, std::string plan_text,
-                                         std::vector<at::Tensor> weights) {
+                                         std::vector<at::Tensor> weights, Originals originals) {
   auto bytes = std::make_shared<const std::string>(plan_bytes);
   std::vector<engine::ExternalWeight> external;
   external.reserve(weights.size());
@@ -83,8 +83,8 @@ std::shared_ptr<const LoadedEngine> load(const std::string& plan_bytes, std::str
   options.threads = callThreads();
   warmInterpreter();
   auto engine = engine::Engine::load(bytesOf(*bytes), bytes, std::move(external), options);
-  return std::make_shared<const LoadedEngine>(
-      LoadedEngine{std::move(plan_text), std::move(weights), std::move(engine)});
+  auto held = std::make_shared<const EngineWeights>(std::move(weights), engine, originals);
+  return std::make_shared<const LoadedEngine>(LoadedEngine{std::move(plan_text), std::move(held), std::move(engine)});
 }
 
 plan::Plan parseCopy(std::string_view bytes) {
@@ -104,7 +104,7 @@ class LoadedEngines {
     const std::lock_guard lock(mutex_);
     for (const std::weak_ptr<const LoadedEngine>& candidate : engines_) {
       auto engine = candidate.lock();
-      if (engine && engine->plan == plan && sameStorage(engine->weights, weights)) {
+      if (engine && engine->plan == plan && engine->weights->areSame(weights)) {
         return engine;
       }
     }
@@ -118,12 +118,6 @@ class LoadedEngines {
   }
 
  private:
-  static bool sameStorage(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const at::Tensor& x, const at::Tensor& y) {
-      return x.const_data_ptr() == y.const_data_ptr() && x.nbytes() == y.nbytes();
-    });
-  }
-
   std::mutex mutex_;
   std::vector<std::weak_ptr<const LoadedEngine>> engines_;
 };
@@ -146,9 +140,10 @@ c10::intrusive_ptr<Engine> Engine::fromPlan(const plan::Plan& plan) {
   return fromPlan(plan, weightsOf(plan));
 }
 
-c10::intrusive_ptr<Engine> Engine::fromPlan(const plan::Plan& plan, std::vector<at::Tensor> weights) {
+c10::intrusive_ptr<Engine> Engine::fromPlan(const plan::Plan& plan, std::vector<at::Tensor> weights,
+                                            Originals originals) {
   const std::string bytes = plan::serializeWithoutWeights(plan);
-  auto loaded = load(bytes, encodeBase64(bytes), std::move(weights));
+  auto loaded = load(bytes, encodeBase64(bytes), std::move(weights), originals);
   loadedEngines().add(loaded);
   return c10::make_intrusive<Engine>(plan.name, cpuDeviceInfo(), std::move(loaded));
 }
@@ -168,7 +163,7 @@ c10::intrusive_ptr<Engine> Engine::fromState(EngineState state) {
       throw EngineError(ErrorCode::kPlanCorrupt, "the plan of engine \"" + strings[kName] + "\" is not base64", {},
                         "the file is damaged: save the module again");
     }
-    loaded = load(*bytes, std::move(strings[kPlan]), std::move(weights));
+    loaded = load(*bytes, std::move(strings[kPlan]), std::move(weights), Originals::kLetGo);
     loadedEngines().add(loaded);
   }
   return c10::make_intrusive<Engine>(std::move(strings[kName]), std::move(strings[kDevice]), std::move(loaded));
@@ -187,7 +182,7 @@ c10::intrusive_ptr<Engine> Engine::fromStrings(const std::vector<std::string>& s
 }
 
 EngineState Engine::state() const {
-  return {{kAbiVersion, name_, device_info_, loaded_->plan}, loaded_->weights};
+  return {{kAbiVersion, name_, device_info_, loaded_->plan}, weights()};
 }
 
 }  // namespace torchtrt::runtime

@@ -12,6 +12,7 @@
 #include <torch/script.h>
 
 #include "plan/plan.h"
+#include "runtime/engine_weights.h"
 #include "runtime/kept_segment.h"
 #include "torchtrt/engine.h"
 #include "torchtrt/export.h"
@@ -33,7 +34,7 @@ using StepTuple = std::tuple<std::string, std::string, std::string, std::string,
 // What holders of equal state share in one process.
 struct LoadedEngine {
   std::string plan;  // base64, without weights
-  std::vector<at::Tensor> weights;
+  std::shared_ptr<const EngineWeights> weights;
   std::shared_ptr<const engine::Engine> engine;
 };
 
@@ -43,7 +44,8 @@ class TORCHTRT_API Engine : public torch::CustomClassHolder {
   static c10::intrusive_ptr<Engine> fromPlan(const plan::Plan& plan);  // shares the plan's weights
   // The same in two steps, for what has to be done with the weights before an engine packs its own copy of them.
   static std::vector<at::Tensor> weightsOf(const plan::Plan& plan);
-  static c10::intrusive_ptr<Engine> fromPlan(const plan::Plan& plan, std::vector<at::Tensor> weights);
+  static c10::intrusive_ptr<Engine> fromPlan(const plan::Plan& plan, std::vector<at::Tensor> weights,
+                                             Originals originals = Originals::kLetGo);
   static c10::intrusive_ptr<Engine> fromState(EngineState state);
   // Self-contained plan bytes (plan::serialize), which are copied.
   static c10::intrusive_ptr<Engine> fromBytes(std::string_view bytes);
@@ -56,8 +58,8 @@ class TORCHTRT_API Engine : public torch::CustomClassHolder {
   EngineState state() const;
   // What runs instead for inputs that the engine was not made for; null: nothing, the call is an error. Set before the
   // engine is handed out.
-  void keep(std::shared_ptr<const KeptSegment> kept) {
-    kept_ = std::move(kept);
+  void keep(KeptSegment::State kept) {
+    kept_ = std::make_shared<const KeptSegment>(std::move(kept), loaded_->weights);
   }
   const KeptSegment* kept() const {
     return kept_.get();
@@ -69,8 +71,8 @@ class TORCHTRT_API Engine : public torch::CustomClassHolder {
   const engine::Engine& engine() const {
     return *loaded_->engine;
   }
-  const std::vector<at::Tensor>& weights() const {
-    return loaded_->weights;
+  std::vector<at::Tensor> weights() const {
+    return loaded_->weights->all();
   }
 
  private:

@@ -6,6 +6,40 @@
 
 namespace torchtrt::runtime {
 
+KeptSegment::KeptSegment(State state, std::shared_ptr<const EngineWeights> weights)
+    : archive_(std::move(state.archive)), weights_(std::move(weights)) {
+  constants_.reserve(state.constants.size());
+  for (at::Tensor& tensor : state.constants) {
+    Constant constant;
+    if (const std::optional<size_t> weight = weights_->findLetGo(tensor)) {
+      constant = {at::Tensor(), *weight, tensor.sizes().vec(), tensor.strides().vec(), tensor.storage_offset()};
+    } else {
+      constant.held = std::move(tensor);
+    }
+    constants_.push_back(std::move(constant));
+  }
+}
+
+std::vector<at::Tensor> KeptSegment::constants() const {
+  std::vector<at::Tensor> tensors;
+  tensors.reserve(constants_.size());
+  for (const Constant& constant : constants_) {
+    tensors.push_back(constant.held.defined()
+                          ? constant.held
+                          : weights_->at(constant.weight).as_strided(constant.dims, constant.strides, constant.offset));
+  }
+  return tensors;
+}
+
+// Restoring takes longer than a call: who came here once will come again.
+std::vector<at::Tensor> KeptSegment::constantsThatStay() const {
+  const std::lock_guard lock(mutex_);
+  if (restored_.empty()) {
+    restored_ = constants();
+  }
+  return restored_;
+}
+
 bool KeptSegment::helps(const EngineError& error) {
   return error.code() == ErrorCode::kInputShape || error.code() == ErrorCode::kInputDType;
 }
@@ -26,7 +60,8 @@ std::shared_ptr<torch::jit::Graph> KeptSegment::graph() const {
 std::vector<at::Tensor> KeptSegment::run(const std::vector<at::Tensor>& inputs) const {
   const at::NoGradGuard no_grad;
   std::vector<torch::jit::IValue> arguments(inputs.begin(), inputs.end());
-  arguments.insert(arguments.end(), constants_.begin(), constants_.end());
+  const std::vector<at::Tensor> constants = constantsThatStay();
+  arguments.insert(arguments.end(), constants.begin(), constants.end());
   return module().forward(std::move(arguments)).toTensorVector();
 }
 

@@ -1,6 +1,6 @@
 // What an engine computes, as PyTorch runs it: for inputs of shapes or dtypes that the engine was not made for, and to
 // hold the engine against. A small TorchScript archive, opened when it is first needed, whose constant tensors lie
-// beside it.
+// beside it; where those are weights that the engine let go, they are restored when it runs, and stay from then on.
 #pragma once
 
 #include <atomic>
@@ -12,6 +12,7 @@
 
 #include <torch/script.h>
 
+#include "runtime/engine_weights.h"
 #include "torchtrt/error.h"
 #include "torchtrt/export.h"
 
@@ -19,15 +20,18 @@ namespace torchtrt::runtime {
 
 class TORCHTRT_API KeptSegment {
  public:
-  KeptSegment(std::string archive, std::vector<at::Tensor> constants)
-      : archive_(std::move(archive)), constants_(std::move(constants)) {}
+  // What it is made of, and saved as.
+  struct State {
+    std::string archive;
+    std::vector<at::Tensor> constants;
+  };
+
+  KeptSegment(State state, std::shared_ptr<const EngineWeights> weights);
 
   const std::string& archive() const {
     return archive_;
   }
-  const std::vector<at::Tensor>& constants() const {
-    return constants_;
-  }
+  std::vector<at::Tensor> constants() const;
   // Whether it helps against what the engine says.
   static bool helps(const EngineError& error);
   // Its inputs: the module itself, the engine's inputs, the constants. Its output: a list of the engine's outputs.
@@ -38,12 +42,22 @@ class TORCHTRT_API KeptSegment {
   std::vector<at::Tensor> runInstead(const std::vector<at::Tensor>& inputs, const EngineError& why) const;
 
  private:
+  struct Constant {
+    at::Tensor held;  // undefined: it is this view of a weight that was let go
+    size_t weight = 0;
+    std::vector<int64_t> dims, strides;
+    int64_t offset = 0;
+  };
+
   torch::jit::Module module() const;
+  std::vector<at::Tensor> constantsThatStay() const;
 
   std::string archive_;
-  std::vector<at::Tensor> constants_;
+  std::vector<Constant> constants_;
+  std::shared_ptr<const EngineWeights> weights_;
   mutable std::mutex mutex_;
   mutable std::optional<torch::jit::Module> module_;
+  mutable std::vector<at::Tensor> restored_;  // what has to stay for the next run
   mutable std::atomic<bool> has_warned_ = false;
 };
 

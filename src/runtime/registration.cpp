@@ -51,7 +51,7 @@ Holder unpickled(PickledEngine state) {
       throw EngineError(ErrorCode::kPlanCorrupt, "the kept segment of engine \"" + engine->name() + "\" is not base64",
                         {}, "the file is damaged: save the module again");
     }
-    engine->keep(std::make_shared<const KeptSegment>(*bytes, std::move(constants)));
+    engine->keep({*bytes, std::move(constants)});
   }
   return engine;
 }

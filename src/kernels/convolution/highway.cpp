@@ -9,6 +9,8 @@
 
 #include "kernels/convolution/fast.h"
 #include "kernels/convolution/implicit_gemm.h"
+#include "kernels/gemm/unpack.h"
+#include "kernels/restores.h"
 
 namespace torchtrt::kernels::convolution {
 namespace {
@@ -26,21 +28,37 @@ Reading chooseReading(const Geometry& g, const Operand& input) {
                                                                                                  : Reading::kChannels;
 }
 
+// Where a group's row k of the product's B begins in the weights [outputs, channels, taps]; its columns are `depth`
+// apart.
+struct RowsOfGroup {
+  int64_t first;  // of the group
+  int64_t depth;
+  int64_t channels;
+  int64_t taps;
+  bool planes;
+
+  RowsOfGroup(const PackedConvolution& packed, int64_t group)
+      : depth(packed.geometry.channels / packed.geometry.groups * packed.geometry.taps()),
+        channels(packed.geometry.channels / packed.geometry.groups),
+        taps(packed.geometry.taps()),
+        planes(packed.reading == Reading::kPlanes) {
+    first = group * (packed.geometry.outputs / packed.geometry.groups) * depth;
+  }
+  int64_t operator()(int64_t k) const {
+    const int64_t channel = planes ? k / taps : k % channels;
+    const int64_t tap = planes ? k % taps : k / channels;
+    return first + channel * taps + tap;
+  }
+};
+
 PackedB packGroup(const PackedConvolution& packed, int64_t group, int threads) {
   const Geometry& g = packed.geometry;
-  const int64_t channels = g.channels / g.groups;
-  const int64_t outputs = g.outputs / g.groups;
-  const float* weights = g.weights + group * outputs * channels * g.taps();
-  const bool planes = packed.reading == Reading::kPlanes;
-  const auto row = [&](int64_t k) {
-    const int64_t channel = planes ? k / g.taps() : k % channels;
-    const int64_t tap = planes ? k % g.taps() : k / channels;
-    return weights + channel * g.taps() + tap;
-  };
-  return PackedB(channels * g.taps(), outputs, channels * g.taps(), row, threads);
+  const RowsOfGroup rows(packed, group);
+  return PackedB(
+      rows.depth, g.outputs / g.groups, rows.depth, [&](int64_t k) { return g.weights + rows(k); }, threads);
 }
 
-class HighwayConvolutionKernel final : public Kernel {
+class HighwayConvolutionKernel final : public Kernel, public RestoresConstants {
  public:
   explicit HighwayConvolutionKernel(std::shared_ptr<const PackedConvolution> packed) : packed_(std::move(packed)) {}
 
@@ -56,6 +74,17 @@ class HighwayConvolutionKernel final : public Kernel {
       bytes += group.bytes();
     }
     return bytes;
+  }
+  bool restores(int input) const override {
+    return input == 1;
+  }
+  void restore(int, void* to, int threads) const override {
+    auto* weights = static_cast<float*>(to);
+    for (size_t group = 0; group < packed_->groups.size(); ++group) {
+      const RowsOfGroup rows(*packed_, static_cast<int64_t>(group));
+      gemm::unpack(
+          packed_->groups[group], rows.depth, [&](int64_t k) { return weights + rows(k); }, threads);
+    }
   }
   bool acceptsStrides(int input, const TensorDesc& desc) const override {
     if (input != 0) {

@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "kernels/gemm/packed_gemm.h"
+#include "kernels/gemm/unpack.h"
 #include "kernels/matmul/config.h"
 #include "kernels/matmul/fast.h"
 #include "kernels/parallel.h"
+#include "kernels/restores.h"
 
 namespace torchtrt::kernels::matmul {
 namespace {
@@ -56,7 +58,7 @@ class HighwayMatmul final : public Prepared {
   gemm::Blocking blocking_;
 };
 
-class HighwayMatmulKernel final : public Kernel {
+class HighwayMatmulKernel final : public Kernel, public RestoresConstants {
  public:
   explicit HighwayMatmulKernel(std::shared_ptr<const Packed> packed) : packed_(std::move(packed)) {}
 
@@ -68,6 +70,18 @@ class HighwayMatmulKernel final : public Kernel {
   }
   size_t packedBytes() const override {
     return packed_->b.bytes();
+  }
+  bool restores(int input) const override {
+    return input == 1;
+  }
+  void restore(int, void* to, int threads) const override {
+    auto* values = static_cast<float*>(to);
+    const bool transposed = packed_->config.transpose_b;
+    const int64_t depth = packed_->b.depth();
+    const int64_t columns = packed_->b.columns();
+    gemm::unpack(
+        packed_->b, transposed ? depth : 1, [&](int64_t k) { return values + (transposed ? k : k * columns); },
+        threads);
   }
 
  private:

@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
+#include <limits>
 #include <new>
+#include <numeric>
 
 #include "load.h"
 
@@ -134,6 +137,50 @@ TEST(Engine, RunsFromWeightsBesideThePlan) {
   const auto engine = Engine::load(testing::bytesOf(bytes), nullptr, {{weights->data(), 8, weights}});
   weights.reset();
   EXPECT_THAT(callEngine(*engine, {HostTensor({2}, {1, 2})})[0].values(), ElementsAre(11, 22));
+}
+
+// Every original has an owner of its own, as the tensors of a file have.
+TEST(Engine, LetsGoOfOriginalsThatItCanRestore) {
+  PlanMaker make;
+  std::vector<float> matrix(70 * 50);
+  std::iota(matrix.begin(), matrix.end(), 0.1F);
+  matrix[7] = -0.0F;
+  matrix[8] = std::numeric_limits<float>::quiet_NaN();
+  const int32_t x = make.input("x", make.dims({4, 70}));
+  const int32_t flat = make.floats("w", {70 * 50}, matrix);
+  const int32_t product =
+      make.step("matrix_multiply", {x, make.view("m", flat, make.dims({70, 50}))}, make.dims({4, 50}));
+  make.output("y", make.elementwise("sum", product, make.floats("b", {1, 50}, std::vector<float>(50, 1.0F))));
+  const std::string bytes = plan::serializeWithoutWeights(make.plan());
+  std::vector<std::weak_ptr<std::vector<float>>> owners;
+  std::vector<ExternalWeight> external;
+  for (const plan::Weight& weight : make.plan().weights) {
+    const auto* from = static_cast<const float*>(weight.data.get());
+    // 64-byte aligned, or the plan would copy it.
+    auto owner = std::make_shared<std::vector<float>>(weight.bytes / sizeof(float) + 16);
+    auto* to = reinterpret_cast<float*>((reinterpret_cast<uintptr_t>(owner->data()) + 63) / 64 * 64);
+    std::copy_n(from, weight.bytes / sizeof(float), to);
+    owners.push_back(owner);
+    external.push_back({to, weight.bytes, owner});
+  }
+  const auto engine = Engine::load(testing::bytesOf(bytes), nullptr, std::move(external));
+  EXPECT_TRUE(owners[0].expired());
+  EXPECT_FALSE(owners[1].expired()) << "the sum reads it where it lies";
+  ASSERT_TRUE(engine->restoresWeight(0));
+  EXPECT_FALSE(engine->restoresWeight(1));
+  EXPECT_FALSE(engine->restoresWeight(2)) << "there are two";
+  std::vector<float> restored(matrix.size());
+  engine->restoreWeight(0, std::as_writable_bytes(std::span(restored)));
+  EXPECT_EQ(std::memcmp(restored.data(), matrix.data(), matrix.size() * sizeof(float)), 0);
+  EXPECT_THROW(engine->restoreWeight(0, std::as_writable_bytes(std::span(restored).first(9))), InternalError);
+}
+
+TEST(Engine, ReferencesReadTheOriginals) {
+  PlanMaker make;
+  const int32_t x = make.input("x", make.dims({4, 2}));
+  const int32_t w = make.floats("w", {2, 2}, {1, 2, 3, 4});
+  make.output("y", make.step("matrix_multiply", {x, w}, make.dims({4, 2})));
+  EXPECT_FALSE(loadMade(make, {.force_reference = true})->restoresWeight(0));
 }
 
 TEST(Engine, BytesWithoutAnOwnerMayGoAfterLoading) {

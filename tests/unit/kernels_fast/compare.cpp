@@ -15,6 +15,7 @@
 #include "kernels/common/convert.h"
 #include "kernels/kernel.h"
 #include "kernels/problem_text.h"
+#include "kernels/restores.h"
 
 namespace torchtrt::kernels {
 namespace {
@@ -102,6 +103,12 @@ Buffer randomBuffer(const TensorDesc& desc, Values values, unsigned seed) {
   return buffer;
 }
 
+void expectGuard(const TensorDesc& desc, const Buffer& got) {
+  const std::byte* behind = got.data()->bytes + bytesOf(desc);
+  EXPECT_TRUE(std::all_of(behind, behind + kGuard, [](std::byte b) { return b == std::byte{0x5A}; }))
+      << "wrote behind the output";
+}
+
 // A problem with data for the operands of its tuned shapes.
 class Data {
  public:
@@ -121,6 +128,22 @@ class Data {
   }
   const ShapeSet& shapes() const {
     return shapes_;
+  }
+
+  // What the kernel says that it can restore has the bits that it was given.
+  void expectRestored(const Kernel& kernel) const {
+    const auto* restoring = dynamic_cast<const RestoresConstants*>(&kernel);
+    for (size_t i = 0; restoring != nullptr && i < inputs_.size(); ++i) {
+      if (!parsed_.constant[i] || !restoring->restores(static_cast<int>(i))) {
+        continue;
+      }
+      const size_t bytes = bytesOf(shapes_.inputs[i]);
+      Buffer restored = makeBuffer(bytes + kGuard);
+      std::memset(restored.data(), 0x5A, restored.size() * sizeof(Line));
+      restoring->restore(static_cast<int>(i), restored.data(), 2);
+      EXPECT_EQ(std::memcmp(restored.data(), inputs_[i].data(), bytes), 0) << "constant " << i << " is another one";
+      expectGuard(shapes_.inputs[i], restored);
+    }
   }
 
   std::vector<Buffer> run(const Kernel& kernel, int threads) const {
@@ -203,12 +226,6 @@ void compareSteps(const TensorDesc& desc, const Buffer& got, const Buffer& expec
   EXPECT_EQ(wrong, 0U);
 }
 
-void expectGuard(const TensorDesc& desc, const Buffer& got) {
-  const std::byte* behind = got.data()->bytes + bytesOf(desc);
-  EXPECT_TRUE(std::all_of(behind, behind + kGuard, [](std::byte b) { return b == std::byte{0x5A}; }))
-      << "wrote behind the output";
-}
-
 void compareRuns(const Data& data, const Kernel& fast, const CompareOptions& options) {
   const Chosen reference = createKernel(data.problem(), "reference");
   const std::vector<Buffer> expected = data.run(*reference.kernel, 1);
@@ -248,6 +265,7 @@ void expectMatchesReference(const std::string& problem, const std::string& imple
     refusals += "\n  " + name + ": " + refusal.reason;
   }
   ASSERT_EQ(fast.implementation, implementation) << refusals;
+  data.expectRestored(*fast.kernel);
   compareRuns(data, *fast.kernel, options);
   for (const std::string& other : options.shapes) {
     SCOPED_TRACE(other);

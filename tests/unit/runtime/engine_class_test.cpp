@@ -49,6 +49,45 @@ TEST(EngineClass, CopiesShareTheLoadedEngine) {
   EXPECT_EQ(&Engine::fromState(engine->state())->engine(), &engine->engine());
 }
 
+// y = x * w, whose kernel packs w.
+c10::intrusive_ptr<Engine> engineOf(const at::Tensor& w) {
+  testing::PlanMaker make("product");
+  const std::vector<float> values(w.const_data_ptr<float>(), w.const_data_ptr<float>() + w.numel());
+  const int32_t x = make.input("x", make.dims({4, w.size(0)}));
+  make.output("y",
+              make.step("matrix_multiply", {x, make.floats("w", w.sizes().vec(), values)}, make.dims({4, w.size(1)})));
+  plan::fillDefaults(make.plan());
+  return Engine::fromPlan(make.plan());
+}
+
+TEST(EngineClass, WeightsThatWereLetGoComeBackBitByBit) {
+  const at::Tensor w = at::randn({70, 50});
+  const auto first = engineOf(w);
+  EngineState state = first->state();
+  std::vector<at::Tensor>& weights = std::get<1>(state);
+  ASSERT_TRUE(at::equal(weights[0], w));
+  EXPECT_EQ(first->weights()[0].const_data_ptr(), weights[0].const_data_ptr()) << "it is held: nothing is restored";
+  weights[0] = weights[0].clone();
+  const c10::weak_intrusive_ptr<c10::StorageImpl> storage(
+      c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(weights[0].storage().unsafeGetStorageImpl()));
+  const auto second = Engine::fromState(std::move(state));
+  weights.clear();
+  EXPECT_NE(&second->engine(), &first->engine());
+  EXPECT_TRUE(storage.expired()) << "the engine's kernel packed it, and nobody needs the original";
+  EXPECT_TRUE(at::equal(second->weights()[0], w));
+  EXPECT_EQ(&Engine::fromState(second->state())->engine(), &second->engine());
+  const at::Tensor x = at::randn({4, 70});
+  EXPECT_TRUE(at::allclose(executeEngine({x}, second)[0], at::matmul(x, w), 1e-4, 1e-4));
+}
+
+TEST(EngineClass, WeightsThatSomebodyElseHoldsStayTheSameMemory) {
+  const at::Tensor w = at::randn({70, 50});
+  EngineState state = engineOf(w)->state();
+  const at::Tensor held = std::get<1>(state)[0];
+  const auto engine = Engine::fromState(std::move(state));
+  EXPECT_EQ(engine->weights()[0].const_data_ptr(), held.const_data_ptr());
+}
+
 TEST(EngineClass, WeightsOfAnotherEngineAreAnError) {
   auto [strings, weights] = smallEngine()->state();
   const EngineState other(strings, {weights[0] + 1});

@@ -1,0 +1,14 @@
+// The way back from a packed matrix to the plain one, whose bits the panels hold unchanged.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "kernels/gemm/packed_gemm.h"
+
+namespace torchtrt::kernels::gemm {
+
+// Row k of the plain matrix is row(k)[n * column_stride] for n < columns, as PackedB was told.
+void unpack(const PackedB& b, int64_t column_stride, const std::function<float*(int64_t)>& row, int threads);
+
+}  // namespace torchtrt::kernels::gemm

@@ -1,0 +1,49 @@
+// The weights that an engine was loaded with, for saving it and for the segment it keeps. Originals that the engine can
+// restore from what its kernels packed are let go, and restored where somebody asks: they would be in memory twice.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include <torch/script.h>
+
+#include "torchtrt/engine.h"
+#include "torchtrt/export.h"
+
+namespace torchtrt::runtime {
+
+enum class Originals : uint8_t { kHold, kLetGo };
+
+class TORCHTRT_API EngineWeights {
+ public:
+  EngineWeights(std::vector<at::Tensor> given, std::shared_ptr<const engine::Engine> engine, Originals originals);
+
+  // All, in the plan's order. One that was let go is the original where somebody else still holds it, what was restored
+  // before where that is still held, or restored now: callers share it. Throws EngineError when there is no memory.
+  std::vector<at::Tensor> all() const;
+  at::Tensor at(size_t index) const;
+  // Whether these are the very same memory; restores nothing.
+  bool areSame(const std::vector<at::Tensor>& others) const;
+  // The weight in whose memory a tensor lies, if that one was let go.
+  std::optional<size_t> findLetGo(const at::Tensor& tensor) const;
+
+ private:
+  struct Weight {
+    at::Tensor held;  // undefined where it was let go
+    std::vector<int64_t> dims;
+    at::ScalarType dtype = at::kFloat;
+    size_t bytes = 0;
+    mutable c10::weak_intrusive_ptr<c10::StorageImpl> storage;
+  };
+
+  static bool canBeLetGo(const at::Tensor& tensor);
+  at::Tensor alive(const Weight& weight) const;
+
+  std::shared_ptr<const engine::Engine> engine_;
+  std::vector<Weight> weights_;
+  mutable std::mutex mutex_;  // of the storages
+};
+
+}  // namespace torchtrt::runtime

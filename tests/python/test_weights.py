@@ -1,0 +1,66 @@
+"""Weights of a loaded module are in memory once, as engines pack them: originals come back where they are asked for."""
+
+import copy
+import subprocess
+import sys
+import zipfile
+
+import torch
+from torch import nn
+
+import torchtrt
+from same import assert_same
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.convolution, self.norm, self.linear = nn.Conv2d(64, 64, 3), nn.BatchNorm2d(64), nn.Linear(64, 1000)
+        self.norm.running_mean.normal_()
+
+    def forward(self, x):
+        return self.linear(torch.relu(self.norm(self.convolution(x))).mean([2, 3]))
+
+
+def tensors(path):
+    """The bytes of all that are saved."""
+    with zipfile.ZipFile(path) as file:
+        return sorted(file.read(name) for name in file.namelist() if name.split("/")[-2] == "data" and name[-1].isdigit())
+
+
+def test_weights_that_engines_let_go_are_saved_and_fallen_back_to(tmp_path):
+    module, x = Block().eval(), torch.randn(1, 64, 8, 8)
+    torchtrt.compile(torch.jit.script(module), inputs=[x]).save(tmp_path / "first.ts")
+    loaded = torch.jit.load(tmp_path / "first.ts")
+    assert_same(loaded(x), module(x).detach())
+    loaded.save(tmp_path / "second.ts")
+    first = tensors(tmp_path / "first.ts")
+    assert len(first) > 1 and tensors(tmp_path / "second.ts") == first
+    other = torch.randn(2, 64, 5, 5)
+    for each in (loaded, copy.deepcopy(loaded), torch.jit.load(tmp_path / "second.ts")):
+        for _ in range(2):
+            assert_same(each(other), module(other).detach())
+            assert_same(each(x), module(x).detach())
+    loaded.save(tmp_path / "third.ts")  # what the fallback holds is no second copy
+    assert tensors(tmp_path / "third.ts") == first
+
+
+RESIDENT = """
+import ctypes, sys, torch, torchtrt.runtime
+def resident():
+    ctypes.CDLL(None).malloc_trim(0)
+    return int(open("/proc/self/statm").read().split()[1]) * 4096
+x = torch.randn(2, 4096)
+torch.nn.functional.linear(x, torch.randn(4096, 4096))
+before = resident()
+module = torch.jit.load(sys.argv[1])
+module(x)
+print(resident() - before)
+"""
+
+
+def test_a_loaded_module_holds_its_weights_once(tmp_path):
+    module = nn.Linear(4096, 4096).eval()
+    torchtrt.compile(torch.jit.script(module), inputs=[[2, 4096]]).save(tmp_path / "linear.ts")
+    ran = subprocess.run([sys.executable, "-c", RESIDENT, tmp_path / "linear.ts"], capture_output=True, text=True, check=True)
+    assert int(ran.stdout) < 1.6 * module.weight.numel() * 4
