@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/logging.h"
-#include "partitioning/dependencies.h"
+#include "compiler/module_state.h"
 #include "runtime/dtypes.h"
 
 namespace torchtrt::compiler {
@@ -199,13 +198,6 @@ class ArgumentMaker {
   at::Generator generator_;
 };
 
-// Whether a call may leave attributes of other sizes than it found.
-bool writesAttributes(const lowering::LoweredGraph& lowered) {
-  const auto nodes = lowered.graph->nodes();
-  return lowered.has_self && std::any_of(nodes.begin(), nodes.end(),
-                                         [](const torch::jit::Node* node) { return partitioning::writes(*node); });
-}
-
 // Of all but the module: a call may write to its arguments.
 std::vector<std::optional<IValue>> forAnotherCall(const std::vector<std::optional<IValue>>& arguments) {
   std::vector<std::optional<IValue>> copies;
@@ -254,7 +246,7 @@ ExampleRuns runExamples(const lowering::LoweredGraph& lowered, const partitionin
                         const InputLeaves& leaves, DataType open_dtype, const IValue& self,
                         const std::vector<IValue>& samples) {
   ExampleRuns result{std::make_unique<partitioning::Observations>(lowered.graph, roles), {}};
-  const bool has_state = writesAttributes(lowered);
+  const bool has_state = callsLeaveState(lowered, roles);
   const auto run = [&](const Sizes& sizes, std::vector<std::optional<IValue>> arguments) {
     if (lowered.has_self) {
       arguments.insert(arguments.begin(), self.deepcopy());

@@ -20,8 +20,8 @@ struct ExampleRuns {
 };
 
 // Where dimensions are dynamic there are four runs, in which they differ; lists are longer in one of them. `self` is
-// the module, None where the graph takes none; it is not changed. Where the graph writes attributes, what is observed
-// is the second call of a copy, and the third of another one.
+// the module, None where the graph takes none; it is not changed. Where calls leave state in the module, what is
+// observed is the second call of a copy, and the third of another one.
 ExampleRuns runExamples(const lowering::LoweredGraph& lowered, const partitioning::Roles& roles,
                         const InputLeaves& leaves, DataType open_dtype, const torch::jit::IValue& self,
                         const std::vector<torch::jit::IValue>& samples);

@@ -1,0 +1,13 @@
+// Whether calls of a method depend on the ones before them, through attributes of the module. Not what they depend on.
+#pragma once
+
+#include "lowering/lowering.h"
+#include "partitioning/roles.h"
+
+namespace torchtrt::compiler {
+
+// Whether a call may find other values in the module than the one before it found. Not where all that is left there is
+// read for nothing but to warn once, as torchvision's detection models do.
+bool callsLeaveState(const lowering::LoweredGraph& lowered, const partitioning::Roles& roles);
+
+}  // namespace torchtrt::compiler
