@@ -134,10 +134,17 @@ void runBatches(const ptq::Calibrator& calibrator, const CalibrationRuns& runs, 
 void runOnce(const CalibrationRuns& runs, const std::vector<IValue>& arguments, const EngineCall& call) {
   const at::NoGradGuard no_grad;
   const partitioning::KeepRandomState keep_random_state;
-  std::vector<IValue> copies;
-  std::transform(arguments.begin(), arguments.end(), std::back_inserter(copies),
-                 [](const IValue& argument) { return argument.deepcopy(); });
-  forward(runnable(runs), runs.method, std::move(copies), call);
+  const auto copied = [&arguments] {
+    std::vector<IValue> copies;
+    std::transform(arguments.begin(), arguments.end(), std::back_inserter(copies),
+                   [](const IValue& argument) { return argument.deepcopy(); });
+    return copies;
+  };
+  const torch::jit::Module module = runnable(runs);
+  for (int i = 0; i < runs.earlier_calls; ++i) {
+    module.get_method(runs.method)(copied());
+  }
+  forward(module, runs.method, copied(), call);
 }
 
 }  // namespace torchtrt::compiler

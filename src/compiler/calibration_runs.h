@@ -35,6 +35,7 @@ struct CalibrationRuns {
   size_t arguments = 0;               // that a batch has at most; what is behind them is left out
   DataType precision;                 // of weights, where they were cast
   bool has_state = false;             // the method changes the module
+  int earlier_calls = 0;              // before the one of runOnce, for the state that they leave
 };
 
 // May throw EngineError, for inputs that the engine was not made for.

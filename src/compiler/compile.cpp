@@ -12,6 +12,7 @@
 #include "compiler/checks.h"
 #include "compiler/input_specs.h"
 #include "compiler/kept_segment.h"
+#include "compiler/module_state.h"
 #include "compiler/phase_clock.h"
 #include "compiler/precision_pins.h"
 #include "compiler/segment_engines.h"
@@ -125,7 +126,6 @@ SegmentOptions segmentOptions(const Source& source, const lowering::LoweredGraph
   options.may_fall_back = !spec.require_full_compilation;
   options.samples = samplesOf(spec, lowered.schema, precision);
   options.keep_networks = spec.ptq_calibrator != nullptr;
-  options.tune = spec.tune;
   options.rewriters = spec.rewriters;
   options.self = source.module ? c10::IValue(source.module->_ivalue()) : c10::IValue();
   // A source of our own may share its weights with engines.
@@ -176,6 +176,16 @@ std::vector<c10::intrusive_ptr<runtime::Engine>> holdersOf(const SegmentEngines&
     holders.push_back(engine.engine);
   }
   return holders;
+}
+
+// What is slower in an engine than in PyTorch, on what reaches the engines that the samples come through.
+Failures slowerEngines(SegmentEngines& engines, const CalibrationRuns& runs,
+                       const std::vector<torch::jit::IValue>& samples) {
+  Failures failures;
+  runOnce(runs, samples, [&](const runtime::Engine& engine, const std::vector<at::Tensor>& inputs) {
+    failures.merge(engines.timed(engine, inputs));
+  });
+  return failures;
 }
 
 // What the module's results are other in than PyTorch's on the samples, if they are and samples are given.
@@ -287,10 +297,22 @@ Compiled compile(const Source& original, const ts::CompileSpec& spec) {
       learn(failures, tried);
       partition = clock.run(Phase::kPartitioning, [&] { return partitionOf(lowered, roles, tried); });
       failures = engines.run(partition);
+      if (!failures.empty()) {
+        continue;
+      }
+      module =
+          clock.run(Phase::kStitching, [&] { return moduleOf(source, lowered, spec, partition, holdersOf(engines)); });
+      if (auto difference =
+              clock.run(Phase::kValidation, [&] { return disagreement(source, *module, lowered, samples); })) {
+        return difference;
+      }
+      if (spec.tune) {
+        CalibrationRuns runs = calibrationRuns(*module, source, lowered, spec, precision);
+        runs.earlier_calls = callsLeaveState(lowered, roles) ? 1 : 0;
+        failures = clock.run(Phase::kTuning, [&] { return slowerEngines(engines, runs, samples); });
+      }
     } while (!failures.empty());
-    module =
-        clock.run(Phase::kStitching, [&] { return moduleOf(source, lowered, spec, partition, holdersOf(engines)); });
-    return clock.run(Phase::kValidation, [&] { return disagreement(source, *module, lowered, samples); });
+    return std::nullopt;
   };
   while (const auto difference = attempt(options)) {
     if (isStrict() || spec.require_full_compilation || engines.engines().empty()) {

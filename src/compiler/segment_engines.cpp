@@ -6,6 +6,7 @@
 
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
+#include "base/check.h"
 #include "base/logging.h"
 #include "compiler/bisection.h"
 #include "compiler/kept_segment.h"
@@ -316,13 +317,6 @@ Failures SegmentEngines::validate(const Partition& partition) {
         failures.emplace(culprit, Refusal{"disagrees", message});
         return failures;
       }
-      if (options_.tune) {
-        std::vector<at::Tensor> tensors;
-        for (const IValue& input : inputs) {
-          tensors.push_back(input.toTensor());
-        }
-        failures.merge(clock_.run(Phase::kTuning, [&] { return timed(*made, tensors); }));
-      }
     }
     for (size_t i = 0; i < segment.outputs.size(); ++i) {
       values[segment.outputs[i]] = expected[i];
@@ -332,7 +326,11 @@ Failures SegmentEngines::validate(const Partition& partition) {
 }
 
 // Once for every segment, however many attempts hold it.
-Failures SegmentEngines::timed(const SegmentEngine& made, const std::vector<at::Tensor>& inputs) {
+Failures SegmentEngines::timed(const runtime::Engine& engine, const std::vector<at::Tensor>& inputs) {
+  const auto found = std::find_if(engines_.begin(), engines_.end(),
+                                  [&](const SegmentEngine& each) { return each.name == engine.name(); });
+  TORCHTRT_CHECK(found != engines_.end(), "an engine " << engine.name() << " runs that was not made");
+  const SegmentEngine& made = *found;
   const auto [known, is_new] = timed_.try_emplace({made.segment->nodes.begin(), made.segment->nodes.end()});
   if (is_new) {
     const c10::InferenceMode inference;

@@ -42,7 +42,6 @@ struct SegmentOptions {
   torch::jit::IValue self;        // the module, where the graph takes it
   std::vector<torch::jit::IValue> samples;
   bool keep_networks = false;
-  bool tune = false;                                  // leave to PyTorch what is slower in engines on the samples
   std::vector<rewriting::NetworkRewriter> rewriters;  // of the user; what they throw ends the compile
   std::function<plan::Plan(const network::Network&)> plan_of;
 };
@@ -63,6 +62,9 @@ class SegmentEngines {
   const std::vector<SegmentEngine>& engines() const {
     return engines_;
   }
+  // What to leave to PyTorch: all nodes of the segment of one of the engines, if it is slower than they are there on
+  // what reaches it.
+  Failures timed(const runtime::Engine& engine, const std::vector<at::Tensor>& inputs);
   // An engine of another network in the place of one: same inputs and outputs, same operators kept.
   SegmentEngine remade(size_t index, std::unique_ptr<network::Network> network);
   void replace(size_t index, SegmentEngine made) {
@@ -89,8 +91,6 @@ class SegmentEngines {
                  std::vector<std::unique_ptr<network::Network>>& networks);
   void make(SegmentEngine& made, std::unique_ptr<network::Network> network);
   Failures validate(const partitioning::Partition& partition);
-  // What to leave to PyTorch: all nodes of the segment if its engine is slower than they are there.
-  Failures timed(const SegmentEngine& made, const std::vector<at::Tensor>& inputs);
   // The last node of the shortest beginning of the segment that fails.
   const torch::jit::Node* firstFailing(const partitioning::Segment& segment, const Test& test) const;
   // Code of PyTorch's or ours that threw what no refusal is; strict: ends the compile.

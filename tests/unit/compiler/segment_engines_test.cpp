@@ -248,6 +248,29 @@ TEST(Tuning, LeavesToPyTorchWhatIsSlowerInAnEngine) {
   EXPECT_THAT(reasonOf(compiled.report, "aten::hypot"), HasSubstr("torch: slower than PyTorch on the sample inputs: "));
 }
 
+// No segment's graph leads there from the samples: it is timed on what reaches it when the module runs.
+TEST(Tuning, ReachesEnginesInsideOfBranches) {
+  registerSlowConverter();
+  ts::CompileSpec tuned(std::vector<Input>{Input(Sizes{64, 512})});
+  tuned.min_block_size = 1;
+  tuned.sample_inputs = {at::rand({64, 512})};
+  tuned.tune = true;
+  const Compiled compiled = compile(Source{nullptr, "forward", graphOf(R"IR(
+graph(%x : Tensor):
+  %none : NoneType = prim::Constant()
+  %s : Tensor = aten::sum(%x, %none)
+  %is_any : bool = aten::Bool(%s)
+  %r : Tensor = prim::If(%is_any)
+    block0():
+      %a : Tensor = aten::hypot(%x, %x)
+      -> (%a)
+    block1():
+      -> (%x)
+  return (%r))IR")},
+                                    tuned);
+  EXPECT_THAT(reasonOf(compiled.report, "aten::hypot"), HasSubstr("torch: slower than PyTorch on the sample inputs: "));
+}
+
 TEST(Tuning, NeedsSamplesAndSomethingToFallBackTo) {
   const auto graph = graphOf("graph(%x : Tensor):\n  %y : Tensor = aten::exp(%x)\n  return (%y)");
   ts::CompileSpec tuned = spec();
