@@ -13,14 +13,18 @@ from job import Job
 TRIES = 3  # of measuring, under load
 
 
-def _made(job: Job, limit: float) -> dict:
-    """The figures of making a way, or its error."""
-    if not (ways.WAYS | peers.PEERS)[job.way].make:
-        return {}
+def _answer(action: str, job: Job, limit: float) -> dict:
+    """The figures of a process, or its error."""
     try:
-        return processes.answer_of("make", job, limit)
+        return processes.answer_of(action, job, limit)
     except processes.Failed as failure:
         return {"error": str(failure)}
+
+
+def _made(job: Job, limit: float) -> dict:
+    """The figures of making a way, or its error; an engine's with those of making it once more, tuned, which nobody calls."""
+    facts = _answer("make", job, limit) if (ways.WAYS | peers.PEERS)[job.way].make else {}
+    return facts | ({"tuning": _answer("tune", job, limit)} if job.way == ways.ENGINE and "error" not in facts else {})
 
 
 def measure(model: str, batch: int, threads: int, names: list[str], rounds: int, limit: float, say: Callable[[str], None]) -> dict:

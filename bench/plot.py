@@ -1,6 +1,5 @@
 """The benchmark as a picture: how many times as long as the engine every other way takes, a line per model, a panel per batch and threads."""
 
-import math
 import os
 import tempfile
 
@@ -9,6 +8,7 @@ import ways
 
 FORMATS = (".svg", ".png", ".pdf")
 WIDTH_INCHES, ROW_INCHES, MARGIN_INCHES = 9, 0.62, 1.7
+STEPS = (1, 1.25, 1.5, 2, 3, 4, 6, 8)  # where the axis is labelled, from half as long as the engine on
 COLORS = ["tab:blue", "tab:orange", "tab:green", "tab:red", "tab:purple", "tab:brown", "tab:pink", "tab:olive"]
 
 
@@ -28,10 +28,16 @@ def _panel(axes, results: list[dict], names: list[str], colors: dict[str, object
             axes.errorbar(median, height, xerr=[[max(median - lower, 0)], [max(upper - median, 0)]], color=colors[name],
                           fmt="D" if name == ways.ENGINE else "o", markersize=6, capsize=2, label=name)
     axes.axvline(1, color=colors[ways.ENGINE], linewidth=1, zorder=1)
-    axes.set_xscale("log", base=2)
+    axes.set_xscale("log")
     low, high = axes.get_xlim()
-    ticks = [2.0**power for power in range(math.floor(math.log2(low)), math.ceil(math.log2(high)) + 1)]
+    ticks = [tick for tick in (0.5, 0.75, *STEPS, *(10 * step for step in STEPS)) if low <= tick <= high]
     axes.set_xticks(ticks, [f"{tick:g}x" for tick in ticks])
+    axes.set_xticks([], minor=True)
+    axes.grid(axis="x", color="0.85", linewidth=0.7, zorder=0.5)
+    for row, result in enumerate(results):
+        if failed := [name for name in names if name in result["ways"] and verdict.problem(result["ways"][name])]:
+            axes.annotate(f"not shown: {', '.join(failed)}", (1, row + 0.47), xycoords=("axes fraction", "data"), xytext=(-4, 2),
+                          textcoords="offset points", ha="right", va="bottom", fontsize=7, color="0.4")
     axes.set_yticks(range(len(results)), [_label(result) for result in results])
     axes.set_ylim(len(results) - 0.5, -0.5)
     threads = results[0]["threads"]
@@ -45,7 +51,7 @@ def _label(result: dict) -> str:
 
 def draw(results: list[dict], names: list[str], file: str) -> None:
     """Writes `file` in the format that its ending, one of FORMATS, names, whole or not at all. `results` are those of cell.measure, `names`
-    the ways in the order of the legend; those that failed are left out."""
+    the ways in the order of the legend; those that failed are named only."""
     import matplotlib
 
     matplotlib.use("Agg")  # no display

@@ -57,7 +57,8 @@ def times(results: list[dict], names: list[str]) -> str:
 
 
 def engines(results: list[dict]) -> str:
-    """What the compiler makes, and what it runs of what the machine can (measured beside)."""
+    """What the compiler makes, how long that takes alone and with tune=True, which finds so many operators slower in engines, and what it
+    runs of what the machine can (measured beside)."""
     def row(result: dict) -> list[str]:
         facts = result["ways"][ways.ENGINE]
 
@@ -67,17 +68,20 @@ def engines(results: list[dict]) -> str:
 
         shows = [
             lambda f: f"{f['engines']} + {f['torch_segments']}", lambda f: f"{f['make_seconds']:.2f}",
+            lambda f: cell(f["tuning"], lambda t: f"{t['seconds']:.2f}"), lambda f: cell(f["tuning"], lambda t: str(t["slower"])),
             lambda f: f"{f['make_peak_bytes'] / MEGABYTE:.0f}", lambda f: f"{f['file_bytes'] / MEGABYTE:.1f}",
             lambda f: f"{f['flops'] / 1e9:.2f}", share]
         return [result["model"], f"{result['weight_bytes'] / MEGABYTE:.1f}", *(cell(facts, show) for show in shows)]
 
-    return table.render(["model", "weights MB", "engines + PyTorch", "compile s", "peak of it MB", "file MB", "GFLOP", "GFLOP/s, of peak"],
-                        [row(result) for result in results])
+    return table.render(["model", "weights MB", "engines + PyTorch", "compile s", "tuned s", "slower operators", "peak of it MB", "file MB",
+                         "GFLOP", "GFLOP/s, of peak"], [row(result) for result in results])
 
 
 def problems(results: list[dict], names: list[str]) -> list[str]:
-    return [f"{result['model']}, {name}: {text}" for result in results for name in names
-            if name in result["ways"] and (text := verdict.problem(result["ways"][name]))]
+    lines = [f"{result['model']}, {name}: {text}" for result in results for name in names
+             if name in result["ways"] and (text := verdict.problem(result["ways"][name]))]
+    return lines + [f"{result['model']}, tuning: {text}" for result in results
+                    if (text := result["ways"].get(ways.ENGINE, {}).get("tuning", {}).get("error"))]
 
 
 def whole(results: list[dict], names: list[str]) -> str:

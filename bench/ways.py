@@ -6,6 +6,7 @@ Each is made in one process, which leaves files, and loaded and called in anothe
 import contextlib
 import dataclasses
 import os
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -135,10 +136,22 @@ def _inputs(value):
     return [_inputs(each) for each in value] if isinstance(value, list) else value
 
 
-def _compile(job: Job, script):
+def _compile(job: Job, script, **options):
     import torchtrt
 
-    return torchtrt.compile(script, input_signature=tuple(map(_inputs, models.arguments(job.model, job.batch))))
+    return torchtrt.compile(script, input_signature=tuple(map(_inputs, models.arguments(job.model, job.batch))), **options)
+
+
+def tune(job: Job) -> dict:
+    """Seconds of a compile in which engines are timed against PyTorch, and how many operators are slower in them."""
+    import torchtrt
+
+    with torch_libraries(job):
+        script, samples = _script(job), list(models.arguments(job.model, job.batch))
+        start = time.perf_counter()
+        compiled = _compile(job, script, sample_inputs=samples, tune=True)
+        seconds = time.perf_counter() - start
+    return {"seconds": seconds, "slower": sum(node.reason.startswith("slower than PyTorch") for node in torchtrt.report(compiled).nodes)}
 
 
 def _finish_engine(job: Job, compiled) -> dict:

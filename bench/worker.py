@@ -1,4 +1,4 @@
-"""A process of `./dev bench` that makes a way of running a model, or loads and calls it: `worker.py model|make|serve JOB`.
+"""A process of `./dev bench` that makes a way of running a model, or loads and calls it: `worker.py model|make|tune|serve JOB`.
 
 `serve` tells what loading and the first calls took, then answers {"calls": N, "warm": whether to call once before} by {"ms": a call}, and
 {} by the memory. Every process has torch, also those that do not call it: what is imported counts for nobody.
@@ -91,7 +91,7 @@ def main(tell) -> None:
     else:
         import ways
 
-        tell(ways.make_model(job))
+        tell({"model": ways.make_model, "tune": ways.tune}[action](job))
 
 
 if __name__ == "__main__":

@@ -30,8 +30,8 @@ def figures(*samples: float, **others) -> dict:
 
 def result(model: str = "lenet", **changed) -> dict:
     all_ways = {name: figures(4.0, 4.0, 4.0) for name in NAMES} | {
-        "engine": figures(1.0, 2.0, 3.0, engines=1, torch_segments=0, make_peak_bytes=2e6, file_bytes=3e5, flops=4e6,
-                          peak_flops_per_second=1e11)}
+        "engine": figures(1.0, 2.0, 3.0, engines=1, torch_segments=0, tuning={"seconds": 2.25, "slower": 3}, make_peak_bytes=2e6,
+                          file_bytes=3e5, flops=4e6, peak_flops_per_second=1e11)}
     return {"model": model, "batch": 1, "threads": 2, "rounds": 3, "load": 0.0, "weight_bytes": 1e6, "ways": all_ways | changed}
 
 
@@ -75,6 +75,15 @@ def test_tables_show_what_failed():
     assert "  lenet, inductor: BackendError: no compiler" in lines
     assert any("2.00 (1.33..4.00) eager" in line for line in lines)
     assert any("2.0, 2% of 100" in line for line in lines)
+    assert any(line.split()[:8] == ["unet", "1.0", "1", "+", "0", "1.50", "2.25", "3"] for line in lines)
+
+
+def test_tables_show_that_tuning_failed():
+    broken = result()
+    broken["ways"]["engine"]["tuning"] = {"error": "CompileError: no"}
+    lines = report.whole([broken], NAMES).splitlines()
+    assert "  lenet, tuning: CompileError: no" in lines
+    assert any(line.split()[5:8] == ["1.50", "failed", "failed"] for line in lines)
 
 
 def test_ways_that_make_nothing_have_a_dash():
