@@ -132,7 +132,7 @@ class LayoutPass {
     }
     const bool moved = !sameMemory(input.getDimensions(), input.memoryOrder(), {});
     const bool reshapes = layer.attributes().has("reshape_dims");
-    if (moved && reshapes && output.rank() >= 4) {
+    if (moved && reshapes && output.rank() >= 4 && !endsInLastAxis(input)) {
       const Order wanted = channelsLast(output.rank());
       if (const auto order = shuffledOrder(output.getDimensions(), wanted, inverse(input.getDimensions(), shuffle))) {
         putInOrder(layer, 0, *order);
@@ -143,6 +143,15 @@ class LayoutPass {
     if (reshapes) {  // a mere transposition reads any order
       putInOrder(layer, 0, {});
     }
+  }
+
+  // Whether lines along the last axis lie in one piece though the tensor is not row-major, as those of an image cut
+  // into windows do: what becomes row-major is moved line by line then.
+  static bool endsInLastAxis(const Tensor& tensor) {
+    const Order& order = tensor.memoryOrder();
+    const auto isLong = [&](auto axis) { return !(tensor.getDimensions()[static_cast<int>(axis)] == Dim(1)); };
+    const auto last = std::find_if(order.rbegin(), order.rend(), isLong);
+    return last == order.rend() || static_cast<int>(*last) == tensor.rank() - 1;
   }
 
   // Whether readers expect the order, which is then spelled as they do: [1, C, H, W] has several names for one memory.

@@ -39,6 +39,12 @@ double flopsOf(std::string_view family, const Attributes& attributes, const Shap
     return 2 * countOf(in[0]) * sizeFromLast(in[1], 0);
   }
   if (family == "plugin_v2" && attributes.getString("type") == "Attention") {
+    if (const int64_t heads = attributes.getInt("heads", 0); heads > 0) {
+      const double rows = countOf(in[0]) / std::max(1.0, sizeFromLast(in[0], 0));
+      const double keys = sizeFromLast(in[1], attributes.getBool("sequence_first", false) ? 2 : 1);
+      const auto sizes = static_cast<double>(attributes.getInt("head_size") + attributes.getInt("value_size"));
+      return 2 * rows * keys * static_cast<double>(heads) * sizes;
+    }
     const double width = sizeFromLast(in[0], 0);
     const double rows = width == 0 ? 0 : countOf(in[0]) / width;
     return 2 * rows * sizeFromLast(in[2], 1) * (width + sizeFromLast(in[2], 0));

@@ -1,5 +1,8 @@
 #include <cmath>
+#include <optional>
+#include <vector>
 
+#include "optimization/heads_view.h"
 #include "optimization/passes.h"
 #include "torchtrt/matchers.h"
 #include "torchtrt/plugin.h"
@@ -10,11 +13,21 @@ namespace {
 
 using namespace rewriting;
 
+constexpr size_t kMostMasks = 2;  // that the kernel takes
+
 struct Pieces {
-  Tensor *q = nullptr, *k = nullptr, *v = nullptr, *mask = nullptr;
+  Tensor *q = nullptr, *k = nullptr, *v = nullptr;
+  std::vector<Tensor*> masks;   // in the order in which they are applied
+  std::vector<Dims> mask_dims;  // that each has to have: what was masked may have been of another shape
   bool transpose_k = false;
+  bool safe = false;
   double scale = 1;
 };
+
+bool isMinusInfinity(const Tensor& tensor) {
+  const auto value = tensor.constant() ? m::uniformValue(tensor) : std::nullopt;
+  return value && *value == -INFINITY;
+}
 
 // A product that nothing was fused into.
 auto plainProduct() {
@@ -33,6 +46,7 @@ const Layer* scoresOf(const Tensor* tensor) {
 bool matchScaledScores(const Tensor* tensor, Pieces& pieces) {
   const Layer* product = scoresOf(tensor);
   const Layer* producer = tensor->producer();
+  pieces.scale = 1;
   if (!product && producer && m::countUses(*tensor) == 1) {
     Tensor *scores = nullptr, *factor = nullptr;
     const bool multiplied =
@@ -56,25 +70,144 @@ bool matchScaledScores(const Tensor* tensor, Pieces& pieces) {
   return true;
 }
 
-// The same, plus a mask that does not enlarge it.
-bool matchMaskedScores(const Tensor* tensor, Pieces& pieces) {
-  if (matchScaledScores(tensor, pieces)) {
-    return true;
+// The dims that a mask of `mask`, which broadcasts to `from`, has where the axes before the last two are grouped into
+// those of `to`. Within a group it has all elements or one; in the first it may also repeat.
+std::optional<Dims> regrouped(const Dims& mask, const Dims& from, const Dims& to) {
+  const auto axisOfMask = [&](int axis) {
+    const int at = axis - (from.rank() - mask.rank());
+    return at < 0 ? Dim(1) : mask[at];
+  };
+  if (to.rank() < 3 || from.rank() < 3 || !(from[from.rank() - 1] == to[to.rank() - 1]) ||
+      !(from[from.rank() - 2] == to[to.rank() - 2])) {
+    return std::nullopt;
   }
-  const Layer* sum = tensor->producer();
-  if (!sum || m::countUses(*tensor) != 1 || !m::match(*sum, m::elementwise("sum"))) {
-    return false;
+  std::vector<Dim> dims;
+  int axis = 0;
+  for (int i = 0; i < to.rank() - 2; ++i) {
+    Dim group = 1, kept = 1;
+    bool started = false, whole = true;
+    while (!(group == to[i])) {
+      if (axis == from.rank() - 2) {
+        return std::nullopt;
+      }
+      const bool has = axisOfMask(axis) == from[axis];
+      if (!has && started) {
+        return std::nullopt;
+      }
+      started = started || (has && !(from[axis] == Dim(1)));
+      whole = whole && has;
+      kept = kept * axisOfMask(axis);
+      group = group * from[axis++];
+    }
+    if (!whole && started && i > 0) {
+      return std::nullopt;
+    }
+    dims.push_back(kept);
   }
-  for (int i = 0; i < 2; ++i) {
-    const Tensor* scores = sum->getInput(i);
-    Tensor* mask = sum->getInput(1 - i);
-    pieces.scale = 1;
-    if (mask->rank() >= 2 && scores->getDimensions() == tensor->getDimensions() && matchScaledScores(scores, pieces)) {
-      pieces.mask = mask;
-      return true;
+  for (; axis < from.rank() - 2; ++axis) {
+    if (!(from[axis] == Dim(1))) {
+      return std::nullopt;
     }
   }
-  return false;
+  dims.push_back(axisOfMask(from.rank() - 2));
+  dims.push_back(axisOfMask(from.rank() - 1));
+  return Dims(std::move(dims));
+}
+
+bool maskFits(const Dims& mask, const Dims& scores) {
+  const int missing = scores.rank() - mask.rank();
+  for (int i = 0; missing >= 0 && i < mask.rank(); ++i) {
+    if (!(mask[i] == Dim(1)) && !(mask[i] == scores[i + missing])) {
+      return false;
+    }
+  }
+  return missing >= 0 && mask.rank() >= 2;
+}
+
+// One step from masked scores towards the product: scores + mask, or condition ? scores : -inf. Nothing for others.
+const Tensor* unmasked(const Tensor* tensor, Tensor*& mask) {
+  const Layer& layer = *tensor->producer();
+  if (m::match(layer, m::elementwise("sum"))) {
+    for (int i = 0; i < 2; ++i) {
+      const Tensor* scores = layer.getInput(i);
+      // The product is on one side; where both could be, the one that is no constant.
+      if (scores->getDimensions() == tensor->getDimensions() && scores->producer() && !scores->constant() &&
+          m::countUses(*scores) == 1 && maskFits(layer.getInput(1 - i)->getDimensions(), tensor->getDimensions())) {
+        Pieces ignored;
+        if (layer.getInput(1 - i)->constant() || !matchScaledScores(layer.getInput(1 - i), ignored)) {
+          mask = layer.getInput(1 - i);
+          return scores;
+        }
+      }
+    }
+    return nullptr;
+  }
+  if (m::match(layer, m::layer(LayerType::kSELECT)) && isMinusInfinity(*layer.getInput(2)) &&
+      layer.getInput(1)->getDimensions() == tensor->getDimensions() &&
+      maskFits(layer.getInput(0)->getDimensions(), tensor->getDimensions())) {
+    mask = layer.getInput(0);
+    return layer.getInput(1);
+  }
+  return nullptr;
+}
+
+// Scores with masks and with reshapes between them that only cut the axes in front differently. `uses`: by how many
+// layers of the pattern the last of them is read.
+bool matchMaskedScores(const Tensor* tensor, size_t uses, Pieces& pieces) {
+  const Dims& dims = tensor->getDimensions();
+  while (!matchScaledScores(tensor, pieces)) {
+    const Layer* producer = tensor->producer();
+    if (!producer || m::countUses(*tensor) != uses) {
+      return false;
+    }
+    uses = 1;
+    if (producer->getType() == LayerType::kSHUFFLE) {
+      const Tensor* input = producer->getInput(0);
+      if (!producer->attributes().getInts("first_permutation", {}).empty() ||
+          !producer->attributes().getInts("second_permutation", {}).empty()) {
+        return false;
+      }
+      tensor = input;
+      continue;
+    }
+    Tensor* mask = nullptr;
+    const Tensor* scores = unmasked(tensor, mask);
+    if (!scores || pieces.masks.size() == kMostMasks) {
+      return false;
+    }
+    const auto mask_dims = tensor->getDimensions() == dims
+                               ? std::optional(mask->getDimensions())
+                               : regrouped(mask->getDimensions(), tensor->getDimensions(), dims);
+    if (!mask_dims) {
+      return false;
+    }
+    pieces.masks.insert(pieces.masks.begin(), mask);
+    pieces.mask_dims.insert(pieces.mask_dims.begin(), *mask_dims);
+    tensor = scores;
+  }
+  return tensor->getDimensions() == dims;
+}
+
+// softmax(x), or softmax(x) with 0 for rows of nothing but minus infinity. Nothing if it is read elsewhere.
+const Layer* matchWeights(const Layer& layer, Pieces& pieces) {
+  const Layer* softmax = nullptr;
+  const auto plain = m::layer(LayerType::kSOFTMAX).attribute("log", false).oneUse().capture(&softmax);
+  if (m::match(layer, plain)) {
+    return softmax;
+  }
+  const Layer* greatest = nullptr;
+  Tensor* bound = nullptr;
+  const auto empty = m::elementwise("equal").oneUse().input(
+      0, m::layer(LayerType::kREDUCE).op("max").attribute("keep_dims", true).oneUse().capture(&greatest));
+  if (!m::match(layer,
+                m::layer(LayerType::kSELECT).oneUse().input(0, empty).input(1, m::constant(&bound)).input(2, plain)) ||
+      m::uniformValue(*bound) != 0.0 || !isMinusInfinity(*layer.getInput(0)->producer()->getInput(1)) ||
+      greatest->getInput(0) != softmax->getInput(0) ||
+      greatest->attributes().getInts("axes") != std::vector<int64_t>{softmax->attributes().getInt("axis")}) {
+    return nullptr;
+  }
+  pieces.safe = true;
+  return softmax;
 }
 
 bool sameLeadingDims(const Tensor& a, const Tensor& b) {
@@ -96,21 +229,34 @@ bool sizesAgree(const Pieces& pieces) {
   return k[pieces.transpose_k ? last : last - 1] == q[last] && k[pieces.transpose_k ? last - 1 : last] == v[last - 1];
 }
 
-bool maskFits(const Pieces& pieces) {
-  const Dims& q = pieces.q->getDimensions();
-  std::vector<Dim> scores = q.vec();
-  scores.back() = pieces.v->getDimensions()[q.rank() - 2];
-  const Dims& mask = pieces.mask->getDimensions();
-  const int missing = q.rank() - mask.rank();
-  for (int i = 0; i < mask.rank(); ++i) {
-    if (!(mask[i] == Dim(1)) && !(mask[i] == scores[static_cast<size_t>(i + missing)])) {
-      return false;
+// The heads of q, k and v where all three lie in channels in the same way.
+struct Heads {
+  HeadsView q, k, v;
+  bool sequence_first = false;
+};
+
+std::optional<Heads> findHeadsOf(const Pieces& pieces) {
+  for (const Dims& mask : pieces.mask_dims) {
+    if (pieces.q->rank() == 3 && mask.rank() == 3 && !(mask[0] == Dim(1))) {
+      return std::nullopt;  // one for each matrix of all batches, which is no axis of [B, heads, T, L]
     }
   }
-  return missing >= 0;
+  for (const HeadsView& q : findHeads(*pieces.q, false)) {
+    for (const HeadsView& k : findHeads(*pieces.k, !pieces.transpose_k)) {
+      for (const HeadsView& v : findHeads(*pieces.v, false)) {
+        const bool batch_first = q.batch_first && k.batch_first && v.batch_first;
+        const bool sequence_first = q.sequence_first && k.sequence_first && v.sequence_first;
+        if (q.heads == k.heads && q.heads == v.heads && q.batch == k.batch && q.batch == v.batch && v.scale == 1 &&
+            (batch_first || sequence_first)) {
+          return Heads{q, k, v, !batch_first};
+        }
+      }
+    }
+  }
+  return std::nullopt;
 }
 
-// softmax(q k^T * scale + mask) v
+// softmax(q k^T * scale + masks) v
 class FuseAttention : public PatternRewriter {
  public:
   explicit FuseAttention(const Options& options)
@@ -119,30 +265,37 @@ class FuseAttention : public PatternRewriter {
         min_keys_(options.min_attention_keys) {}
 
   bool matchAndRewrite(Layer& layer, Rewriter& rewriter) override {
-    const Layer* softmax = nullptr;
-    const auto weights = m::layer(LayerType::kSOFTMAX).attribute("log", false).oneUse().capture(&softmax);
-    if (!m::match(layer, plainProduct().attribute("transpose_b", false).input(0, weights))) {
+    if (layer.getOutput(0)->getType() != DType::kFloat32 ||
+        !m::match(layer, plainProduct().attribute("transpose_b", false)) || !layer.getInput(0)->producer()) {
       return false;
     }
     Pieces pieces;
+    const Layer* softmax = matchWeights(*layer.getInput(0)->producer(), pieces);
+    if (!softmax) {
+      return false;
+    }
     pieces.v = layer.getInput(1);
     const Tensor& scores = *softmax->getInput(0);
-    if (layer.getOutput(0)->getType() != DType::kFloat32 || scores.rank() < 3 ||
-        softmax->attributes().getInt("axis") != scores.rank() - 1 || !matchMaskedScores(&scores, pieces) ||
-        !sameLeadingDims(*pieces.q, *pieces.k) || !sameLeadingDims(*pieces.q, *pieces.v) || !sizesAgree(pieces) ||
-        (pieces.mask && !maskFits(pieces)) || !isLarge(scores)) {
+    if (scores.rank() < 3 || softmax->attributes().getInt("axis") != scores.rank() - 1 ||
+        !matchMaskedScores(&scores, pieces.safe ? 2 : 1, pieces) || !sameLeadingDims(*pieces.q, *pieces.k) ||
+        !sameLeadingDims(*pieces.q, *pieces.v) || !sizesAgree(pieces) || !isLarge(scores)) {
       return false;
     }
     Attributes fields;
     fields.set("namespace", std::string("torchtrt"));
     fields.set("type", std::string("Attention"));
     fields.set("version", std::string("1"));
+    if (pieces.safe) {
+      fields.set("safe", true);
+    }
+    if (const auto heads = findHeadsOf(pieces)) {
+      rewriteHeads(layer, rewriter, pieces, *heads, fields);
+      return true;
+    }
     fields.set("scale", pieces.scale);
     fields.set("transpose_k", pieces.transpose_k);
     std::vector<Tensor*> operands = {pieces.q, pieces.k, pieces.v};
-    if (pieces.mask) {
-      operands.push_back(pieces.mask);
-    }
+    addMasks(rewriter, pieces, operands);
     rewriter.replaceLayer(layer, {rewriter.create(LayerType::kPLUGIN_V2, operands, fields).getOutput(0)});
     return true;
   }
@@ -154,6 +307,54 @@ class FuseAttention : public PatternRewriter {
       return scores.getDimensions()[axis].range(symbol).first;
     };
     return least(scores.rank() - 2) >= min_queries_ && least(scores.rank() - 1) >= min_keys_;
+  }
+
+  static Tensor& shuffled(Rewriter& rewriter, Tensor& tensor, const Dims& dims,
+                          const std::vector<int64_t>& order = {}) {
+    if (tensor.getDimensions() == dims && order.empty()) {
+      return tensor;
+    }
+    Attributes attributes;
+    attributes.set("first_permutation", std::vector<int64_t>());
+    attributes.set("reshape_dims", dims);
+    attributes.set("second_permutation", order);
+    return *rewriter.create(LayerType::kSHUFFLE, {&tensor}, attributes).getOutput(0);
+  }
+
+  static void addMasks(Rewriter& rewriter, const Pieces& pieces, std::vector<Tensor*>& operands) {
+    for (size_t i = 0; i < pieces.masks.size(); ++i) {
+      operands.push_back(&shuffled(rewriter, *pieces.masks[i], pieces.mask_dims[i]));
+    }
+  }
+
+  static void rewriteHeads(Layer& layer, Rewriter& rewriter, const Pieces& pieces, const Heads& heads,
+                           Attributes& fields) {
+    const HeadsView &q = heads.q, &k = heads.k, &v = heads.v;
+    fields.set("scale", pieces.scale * q.scale * k.scale);
+    fields.set("transpose_k", true);
+    fields.set("heads", q.heads);
+    fields.set("head_size", q.size);
+    fields.set("value_size", v.size);
+    fields.set("q_channel", q.channel);
+    fields.set("k_channel", k.channel);
+    fields.set("v_channel", v.channel);
+    fields.set("sequence_first", heads.sequence_first);
+    std::vector<Tensor*> operands;
+    for (const HeadsView* view : {&q, &k, &v}) {
+      operands.push_back(&shuffled(rewriter, *view->base, view->baseDims(heads.sequence_first)));
+    }
+    addMasks(rewriter, pieces, operands);
+    Tensor& context = *rewriter.create(LayerType::kPLUGIN_V2, operands, fields).getOutput(0);
+    // What reads it as [B, T, heads * size] undoes these, and merge_shuffles removes both.
+    const Dims& wanted = layer.getOutput(0)->getDimensions();
+    Tensor* result = nullptr;
+    if (heads.sequence_first) {
+      result = wanted.rank() == 3 ? &shuffled(rewriter, context, {q.sequence, q.batch * q.heads, v.size}, {1, 0, 2})
+                                  : &shuffled(rewriter, context, {q.sequence, q.batch, q.heads, v.size}, {1, 2, 0, 3});
+    } else {
+      result = &shuffled(rewriter, context, {q.batch, q.sequence, q.heads, v.size}, {0, 2, 1, 3});
+    }
+    rewriter.replaceLayer(layer, {&shuffled(rewriter, *result, wanted)});
   }
 
   int64_t min_queries_, min_keys_;

@@ -21,10 +21,9 @@ struct Options {
   bool verify = false;                // after every rewrite and every changing pass
   bool check_changed = false;         // a pass must say truly whether it changed anything (compares texts)
   size_t max_folded_bytes = 1 << 20;  // how much larger than its operands a folded constant may be
-  // Attention of fewer queries or keys stays in pieces, which are faster there (measured: 1.2 times as fast at 1024
-  // keys, as fast at 512, slower below).
-  int64_t min_attention_queries = 256;
-  int64_t min_attention_keys = 1024;
+  // Attention of fewer queries or keys stays in pieces: the kernel packs keys and values, which few queries do not pay.
+  int64_t min_attention_queries = 8;
+  int64_t min_attention_keys = 8;
 };
 
 // One line of the pipeline.

@@ -3,14 +3,15 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <memory>
+#include <span>
 
-#include "kernels/gemm/packed_gemm.h"
+#include "kernels/attention/head_kernel.h"
 
 namespace torchtrt::kernels::attention {
 
 // Queries whose scores are computed at a time.
-inline constexpr int64_t kBlockRows = 32;
+inline constexpr int64_t kBlockRows = 24;
 
 // Vectors in memory: element e of vector i is data[i * stride + e * step].
 struct Vectors {
@@ -20,10 +21,12 @@ struct Vectors {
   int64_t size;
 };
 
-// The keys and values that all queries of a head meet, packed once.
+// The keys and values that all queries of a head meet, packed once. Its memory serves the next head, too.
 class Head {
  public:
-  Head(const Vectors& keys, const Vectors& values, int64_t count);
+  static constexpr size_t kMostMasks = 2;
+
+  void pack(const Vectors& keys, const Vectors& values, int64_t count);
 
   struct Queries {
     const float* data;
@@ -32,23 +35,23 @@ class Head {
     float* out;  // [count, value_size], rows out_stride apart
     int64_t out_stride;
     float scale;
-    int64_t first_limit;  // query i meets the keys below min(first_limit + i, count of keys); none: its output is 0
-    const float* mask;    // null, or added to the scaled scores: mask + i * mask_stride
-    int64_t mask_stride;
+    int64_t first_limit;          // query i meets the keys below min(first_limit + i, count of keys); none: output 0
+    std::span<const Mask> masks;  // at most kMostMasks, applied to the scaled scores in order
+    bool safe;                    // where all scores are minus infinity, the output is 0 instead of NaN
   };
-  // `scores` holds scoreCount() floats.
-  void attend(const Queries& queries, float* scores) const;
-  int64_t scoreCount() const {
-    return kBlockRows * count_;
-  }
+  void attend(const Queries& queries);
 
  private:
-  void attendBlock(const Queries& queries, int64_t first, int64_t rows, float* scores) const;
+  void attendBlock(const Queries& queries, int64_t first, int64_t rows);
 
-  int64_t key_size_, count_;
-  gemm::PackedB keys_;    // [key_size, count]
-  gemm::PackedB values_;  // [count, value_size]
-  gemm::Functions functions_;
+  const HeadFunctions& functions_ = headFunctions();
+  int64_t key_size_ = 0, value_size_ = 0, count_ = 0;
+  int64_t score_stride_ = 0;  // whole panels
+  size_t capacity_ = 0;
+  std::shared_ptr<float> memory_;
+  float* keys_ = nullptr;    // [key_size, count], packed
+  float* values_ = nullptr;  // [count, value_size], packed
+  float* scores_ = nullptr;  // [kBlockRows, score_stride]
 };
 
 }  // namespace torchtrt::kernels::attention

@@ -194,8 +194,8 @@ class Call {
     if (sequence.length == 0) {
       return;
     }
-    const Head head({keys.data(), size, 1, size}, {values.data(), size, 1, size}, count);
-    std::vector<float> scores(static_cast<size_t>(head.scoreCount()));
+    Head head;
+    head.pack({keys.data(), size, 1, size}, {values.data(), size, 1, size}, count);
     std::vector<float> queries(static_cast<size_t>(sequence.length * size)), out(queries.size());
     const int64_t group = fields_.num_heads / fields_.num_kv_heads;
     for (int64_t query_head = kv_head * group; query_head < (kv_head + 1) * group; ++query_head) {
@@ -207,9 +207,15 @@ class Call {
         }
       }
       const int64_t first_limit = fields_.causal ? sequence.past + 1 : count;
-      head.attend({queries.data(), size, sequence.length, out.data(), size, static_cast<float>(fields_.scale()),
-                   first_limit, nullptr, 0},
-                  scores.data());
+      head.attend({queries.data(),
+                   size,
+                   sequence.length,
+                   out.data(),
+                   size,
+                   static_cast<float>(fields_.scale()),
+                   first_limit,
+                   {},
+                   false});
       for (int64_t token = 0; token < sequence.length; ++token) {
         write_.write(out.data() + token * size, size, context_.data,
                      (sequence.row + token) * fields_.contextSize() + query_head * size, 1);

@@ -96,6 +96,19 @@ TEST(Layout, ShufflingChannelsIsOneMove) {
             "reformat(0,2,3,1) convolution(0,2,3,1) reformat(0,3,4,1,2) convolution(0,2,3,1) reformat");
 }
 
+TEST(Layout, WindowsAreCutOutLineByLine) {
+  // To windows and back, as lines of 8: what is added to lies row-major, too.
+  EXPECT_EQ(stepsFor(conv("a", "x") + R"(  %t = shuffle(%a) {first_permutation=[0, 2, 3, 1]}
+  %b = shuffle(%t) {reshape_dims=[2, 3, 2, 3, 2, 8], second_permutation=[0, 1, 3, 2, 4, 5]}
+  %c = shuffle(%b) {reshape_dims=[18, 4, 8]}
+  %d = softmax(%c) {axis=2}
+  %e = shuffle(%d) {reshape_dims=[2, 3, 3, 2, 2, 8], second_permutation=[0, 1, 3, 2, 4, 5]}
+  %f = shuffle(%e) {reshape_dims=[2, 6, 6, 8]}
+  %g = elementwise(%f, %t) {op="sum"}
+  output "y" %g)"),
+            "reformat(0,2,3,1) convolution(0,2,3,1) reformat softmax reformat elementwise");
+}
+
 TEST(Layout, ATranspositionReadsAnyOrder) {
   EXPECT_EQ(stepsFor(conv("a", "x") + R"(  %b = shuffle(%a) {first_permutation=[2, 0, 1, 3]}
   %c = softmax(%b) {axis=0}

@@ -139,6 +139,166 @@ TEST(Attention, MasksKeysWithMinusInfinityAndGivesNaNWhereAllAreMasked) {
   EXPECT_TRUE(std::isnan(got[2]) && std::isnan(got[3])) << "as softmax of nothing but minus infinity";
 }
 
+// q, k and v as the heads of one tensor's channels: [batch, rows, 3 * heads * size], or with the sequence first.
+struct InChannels {
+  Problem p;
+  bool sequence_first;
+
+  Attributes fields(bool safe) const {
+    Attributes fields;
+    fields.set("namespace", std::string("torchtrt"));
+    fields.set("type", std::string("Attention"));
+    fields.set("scale", 0.25);
+    fields.set("transpose_k", true);
+    fields.set("safe", safe);
+    fields.set("heads", p.heads);
+    fields.set("head_size", p.size);
+    fields.set("value_size", p.out_size);
+    fields.set("q_channel", int64_t{1});
+    fields.set("k_channel", 1 + p.heads * p.size);
+    fields.set("v_channel", 1 + 2 * p.heads * p.size);
+    fields.set("sequence_first", sequence_first);
+    return fields;
+  }
+  int64_t channels() const {
+    return 1 + p.heads * (2 * p.size + p.out_size);
+  }
+  // The heads that begin at a channel, as the matrices that the other form takes.
+  Operand heads(const Operand& x, int64_t channel, int64_t size) const {
+    Operand result({p.batch, p.heads, p.rows, size}, 0);
+    for (size_t i = 0; i < result.values.size(); ++i) {
+      const auto at = static_cast<int64_t>(i);
+      const int64_t e = at % size, row = at / size % p.rows, h = at / size / p.rows % p.heads,
+                    b = at / size / p.rows / p.heads;
+      const int64_t place = sequence_first ? row * p.batch + b : b * p.rows + row;
+      result.values[i] = x.values[static_cast<size_t>(place * channels() + channel + h * size + e)];
+    }
+    return result;
+  }
+};
+
+TEST(Attention, ReadsHeadsSideBySideAndWritesThemSo) {
+  for (const Problem& p :
+       {Problem{2, 3, 49, 49, 32, 32}, {1, 2, 7, 7, 5, 3}, {3, 2, 65, 65, 16, 24}, {2, 1, 1, 1, 4, 4}}) {
+    for (const bool sequence_first : {false, true}) {
+      const InChannels form{p, sequence_first};
+      const std::vector<int64_t> dims = sequence_first ? std::vector{p.rows, p.batch, form.channels()}
+                                                       : std::vector{p.batch, p.rows, form.channels()};
+      const Operand x(dims, 1);
+      // The bias repeats over the batch, the mask of windows over its halves where it has any.
+      const int64_t windows = p.batch % 2 == 0 ? p.batch / 2 : p.batch;
+      const Operand bias({1, p.heads, p.rows, p.rows}, 2), mask({windows, 1, p.rows, p.rows}, 3);
+      std::vector<Operand> matrices = {form.heads(x, 1, p.size), form.heads(x, 1 + p.heads * p.size, p.size),
+                                       form.heads(x, 1 + 2 * p.heads * p.size, p.out_size)};
+      const auto call = [&](int threads) {
+        plugin::registerBuiltinPlugins();
+        const auto attention = plugin::PluginRegistry::global().create(form.fields(false));
+        const std::vector<InputView> inputs = {x.view(), x.view(), x.view(), bias.view(), mask.view()};
+        std::vector<int64_t> out_dims = dims;
+        out_dims[2] = p.heads * p.out_size;
+        const std::vector<int64_t> strides = denseStrides(out_dims);
+        std::vector<float> out(static_cast<size_t>(p.batch * p.rows * out_dims[2]), NAN);
+        const std::vector<OutputView> outputs = {{DType::kFloat32, out_dims, strides, out.data()}};
+        attention->enqueue(inputs, outputs, nullptr, threads);
+        return out;
+      };
+      const std::vector<float> got = call(1);
+      EXPECT_EQ(call(2), got);
+      EXPECT_EQ(call(3), got);
+      for (int64_t b = 0; b < p.batch; ++b) {
+        for (int64_t h = 0; h < p.heads; ++h) {
+          for (int64_t row = 0; row < p.rows; ++row) {
+            std::vector<double> weights;
+            for (int64_t key = 0; key < p.rows; ++key) {
+              double score = 0;
+              for (int64_t d = 0; d < p.size; ++d) {
+                score += matrices[0].at(b, h, row, d) * matrices[1].at(b, h, key, d);
+              }
+              weights.push_back(std::exp(score * 0.25 + bias.at(0, h, row, key) + mask.at(b % windows, 0, row, key)));
+            }
+            const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+            for (int64_t e = 0; e < p.out_size; ++e) {
+              double value = 0;
+              for (int64_t key = 0; key < p.rows; ++key) {
+                value += weights[static_cast<size_t>(key)] / sum * matrices[2].at(b, h, key, e);
+              }
+              const int64_t place = sequence_first ? row * p.batch + b : b * p.rows + row;
+              ASSERT_NEAR(got[static_cast<size_t>((place * p.heads + h) * p.out_size + e)], value, 1e-5)
+                  << "batch " << b << ", head " << h << ", row " << row << " of " << p.rows;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Attention, ChoosesKeysAndGivesZeroWhereThereAreNone) {
+  plugin::registerBuiltinPlugins();
+  constexpr int64_t kKeys = 19;
+  const Operand q({1, 1, 3, 4}, 1), k({1, 1, kKeys, 4}, 2), v({1, 1, kKeys, 2}, 3);
+  // The first row keeps key 17 alone, which lies behind the last whole vector; the second none; the third all.
+  std::vector<uint8_t> keep(3 * kKeys, 0);
+  keep[17] = 1;
+  std::fill(keep.begin() + 2 * kKeys, keep.end(), uint8_t{1});
+  const std::vector<int64_t> mask_dims = {3, kKeys}, mask_strides = {kKeys, 1}, out_dims = {1, 1, 3, 2},
+                             out_strides = {6, 6, 2, 1};
+  for (const bool safe : {false, true}) {
+    Attributes fields;
+    fields.set("namespace", std::string("torchtrt"));
+    fields.set("type", std::string("Attention"));
+    fields.set("scale", 1.0);
+    fields.set("transpose_k", true);
+    fields.set("safe", safe);
+    Operand spoilt = k;
+    spoilt.values[4 * 3] = NAN;  // of key 3: only the third row meets it
+    std::vector<float> out(6, -1.0F);
+    const std::vector<InputView> inputs = {
+        q.view(), spoilt.view(), v.view(), {DType::kBool, mask_dims, mask_strides, keep.data()}};
+    const std::vector<OutputView> outputs = {{DType::kFloat32, out_dims, out_strides, out.data()}};
+    plugin::PluginRegistry::global().create(fields)->enqueue(inputs, outputs, nullptr, 1);
+    EXPECT_FLOAT_EQ(out[0], v.values[2 * 17]);
+    EXPECT_FLOAT_EQ(out[1], v.values[2 * 17 + 1]);
+    EXPECT_EQ(std::isnan(out[2]), !safe);
+    EXPECT_TRUE(!safe || (out[2] == 0 && out[3] == 0));
+    EXPECT_TRUE(std::isnan(out[4]) && std::isnan(out[5]));
+  }
+}
+
+TEST(Attention, GivesNaNForInfiniteScoresAndZerosForNoKeys) {
+  const Problem p = {1, 1, 2, 3, 4, 2};
+  std::vector<Operand> operands = {Operand({1, 1, 2, 4}, 1), Operand({1, 1, 3, 4}, 2), Operand({1, 1, 3, 2}, 3)};
+  operands[0].values = {1, 0, 0, 0, 0, 1, 0, 0};
+  operands[1].values[0] = INFINITY;
+  operands[1].values[1] = operands[1].values[5] = operands[1].values[9] = 0;
+  const std::vector<float> got = run(operands, true, p, 1);
+  EXPECT_TRUE(std::isnan(got[0]) && std::isnan(got[1]));
+  const Problem none = {1, 1, 2, 0, 4, 2};
+  EXPECT_EQ(run({Operand({1, 1, 2, 4}, 1), Operand({1, 1, 0, 4}, 2), Operand({1, 1, 0, 2}, 3)}, true, none, 1),
+            std::vector<float>(4, 0.0F));
+}
+
+TEST(Attention, RefusesHeadsThatChannelsDoNotHold) {
+  plugin::registerBuiltinPlugins();
+  const InChannels form{{2, 3, 5, 5, 4, 4}, false};
+  const auto attention = plugin::PluginRegistry::global().create(form.fields(false));
+  const auto infer = [&](const Dims& x, const Dims& v, const Dims& mask) {
+    const std::vector<TensorType> inputs = {
+        {DType::kFloat32, x}, {DType::kFloat32, x}, {DType::kFloat32, v}, {DType::kBool, mask}};
+    return attention->inferOutputs(inputs)[0].dims;
+  };
+  EXPECT_EQ(infer({2, 5, 37}, {2, 5, 37}, {2, 1, 5, 5}), (Dims{2, 5, 12}));
+  EXPECT_EQ(infer({4, 5, 37}, {4, 5, 37}, {2, 1, 5, 5}), (Dims{4, 5, 12}));
+  EXPECT_THROW(infer({2, 5, 36}, {2, 5, 36}, {1, 5}), EngineError);
+  EXPECT_THROW(infer({2, 5, 37}, {2, 6, 37}, {1, 5}), EngineError);
+  EXPECT_THROW(infer({2, 5, 37}, {1, 5, 37}, {1, 5}), EngineError);
+  EXPECT_THROW(infer({3, 5, 37}, {3, 5, 37}, {2, 1, 5, 5}), EngineError);
+  EXPECT_THROW(infer({2, 3, 5, 37}, {2, 3, 5, 37}, {1, 5}), EngineError);
+  Attributes fields = form.fields(false);
+  fields.set("transpose_k", false);
+  EXPECT_THROW(plugin::PluginRegistry::global().create(fields), EngineError);
+}
+
 TEST(Attention, RefusesShapesThatDoNotFit) {
   plugin::registerBuiltinPlugins();
   Attributes fields;

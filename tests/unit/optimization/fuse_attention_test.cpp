@@ -121,9 +121,165 @@ TEST(FuseAttention, OnlyWhereItIsFaster) {
     network.markOutput(*network.addMatrixMultiply(*weights, false, *input("v", {1, keys, 8}), false)->getOutput(0));
     return createManager({"fuse_attention"}).run(network);
   };
-  EXPECT_TRUE(fused(256, 1024));
-  EXPECT_FALSE(fused(255, 1024));
-  EXPECT_FALSE(fused(256, 1023));
+  EXPECT_TRUE(fused(8, 8));
+  EXPECT_FALSE(fused(7, 1024));
+  EXPECT_FALSE(fused(256, 7));
+}
+
+// Attention over heads [2, 3, 5, 8] q, k and v, whose results are put side by side.
+std::string weighted(const std::string& operands) {
+  return operands + R"(
+  %scores = matrix_multiply(%q, %k) {transpose_b=true}
+  %weights = softmax(%scores) {axis=3}
+  %heads = matrix_multiply(%weights, %v) {}
+  %y = shuffle(%heads) {first_permutation=[0, 2, 1, 3], reshape_dims=[2, 5, 24]}
+  output "y" %y
+})";
+}
+
+constexpr const char* kSplitQkv = R"(network "n" () {
+  input %x : float32[2, 5, 72]
+  %parts = shuffle(%x) {reshape_dims=[2, 5, 3, 3, 8], second_permutation=[2, 0, 3, 1, 4]}
+  %q1 = slice(%parts) {size=[1, 2, 3, 5, 8], start=[0, 0, 0, 0, 0], stride=[1, 1, 1, 1, 1]}
+  %k1 = slice(%parts) {size=[1, 2, 3, 5, 8], start=[1, 0, 0, 0, 0], stride=[1, 1, 1, 1, 1]}
+  %v1 = slice(%parts) {size=[1, 2, 3, 5, 8], start=[2, 0, 0, 0, 0], stride=[1, 1, 1, 1, 1]}
+  %q0 = shuffle(%q1) {reshape_dims=[2, 3, 5, 8]}
+  %k = shuffle(%k1) {reshape_dims=[2, 3, 5, 8]}
+  %v = shuffle(%v1) {reshape_dims=[2, 3, 5, 8]}
+  %half = constant() {} : float32[] data=[0.5]
+  %q = elementwise(%q0, %half) {op="prod"})";
+
+constexpr const char* kInChannels =
+    R"({namespace="torchtrt", type="Attention", version="1", head_size=8, heads=3, k_channel=24, q_channel=0, )"
+    R"(scale=0.5, sequence_first=false, transpose_k=true, v_channel=48, value_size=8})";
+
+TEST(FuseAttention, ReadsHeadsInTheChannelsOfOneProduct) {
+  expectChanged("fuse_attention", weighted(kSplitQkv),
+                std::string(R"(network "n" () {
+  input %x : float32[2, 5, 72]
+  %plugin_v2_13 = plugin_v2(%x, %x, %x) )") +
+                    kInChannels +
+                    R"(
+  %heads = shuffle(%plugin_v2_13) {reshape_dims=[2, 5, 3, 8], second_permutation=[0, 2, 1, 3]}
+  %y = shuffle(%heads) {first_permutation=[0, 2, 1, 3], reshape_dims=[2, 5, 24]}
+  output "y" %y
+})");
+}
+
+TEST(FuseAttention, ReadsHeadsOfSequencesThatComeFirst) {
+  expectChanged("fuse_attention", R"(network "n" () {
+  input %x : float32[5, 2, 24]
+  %m = shuffle(%x) {reshape_dims=[5, 6, 8], second_permutation=[1, 0, 2]}
+  %q = shuffle(%m) {reshape_dims=[2, 3, 5, 8]}
+  %scores = matrix_multiply(%q, %q) {transpose_b=true}
+  %weights = softmax(%scores) {axis=3}
+  %y = matrix_multiply(%weights, %q) {}
+  output "y" %y
+})",
+                R"(network "n" () {
+  input %x : float32[5, 2, 24]
+  %plugin_v2_5 = plugin_v2(%x, %x, %x) {namespace="torchtrt", type="Attention", version="1", head_size=8, heads=3, k_channel=0, q_channel=0, scale=1.0, sequence_first=true, transpose_k=true, v_channel=0, value_size=8}
+  %y = shuffle(%plugin_v2_5) {reshape_dims=[5, 2, 3, 8], second_permutation=[1, 2, 0, 3]}
+  output "y" %y
+})");
+}
+
+TEST(FuseAttention, TakesMatricesWhereHeadsLieOtherwise) {
+  // Elements of a head are three apart: nothing that the kernel reads in place.
+  const std::string operands = R"(network "n" () {
+  input %x : float32[2, 5, 24]
+  %q = shuffle(%x) {reshape_dims=[2, 5, 8, 3], second_permutation=[0, 3, 1, 2]}
+)";
+  const std::string rest = R"(  output "y" %y
+})";
+  expectChanged(
+      "fuse_attention", operands + R"(  %scores = matrix_multiply(%q, %q) {transpose_b=true}
+  %weights = softmax(%scores) {axis=3}
+  %y = matrix_multiply(%weights, %q) {}
+)" + rest,
+      operands +
+          R"(  %y = plugin_v2(%q, %q, %q) {namespace="torchtrt", type="Attention", version="1", scale=1.0, transpose_k=true}
+)" + rest);
+}
+
+TEST(FuseAttention, WithTwoMasksOfWhichOneIsPerWindow) {
+  const std::string inputs =
+      std::string(kKeys) + "  input %bias : float32[1, 2, 5, 3]\n  input %windows : float32[1, 1, 1, 5, 3]\n";
+  expectChanged("fuse_attention", attention(inputs, R"(  %product = matrix_multiply(%q, %k) {}
+  %biased = elementwise(%product, %bias) {op="sum"}
+  %cut = shuffle(%biased) {reshape_dims=[s0, 1, 2, 5, 3]}
+  %masked = elementwise(%cut, %windows) {op="sum"}
+  %scores = shuffle(%masked) {reshape_dims=[s0, 2, 5, 3]})"),
+                R"(network "n" (s0 in [1, 2, 4]) {
+  input %q : float32[s0, 2, 5, 8]
+  input %v : float32[s0, 2, 3, 4]
+)" + inputs + R"(  %shuffle_7 = shuffle(%windows) {reshape_dims=[1, 1, 5, 3]}
+  %y = plugin_v2(%q, %k, %v, %bias, %shuffle_7) {namespace="torchtrt", type="Attention", version="1", scale=1.0, transpose_k=false}
+  output "y" %y
+})");
+}
+
+constexpr const char* kSafe = R"(  %product = matrix_multiply(%q, %k) {}
+  %nothing = constant() {} : float32[] data=[-inf]
+  %zero = constant() {} : float32[] data=[0.0]
+  %masked = select(%keep, %product, %nothing) {}
+  %greatest = reduce(%masked) {axes=[3], keep_dims=true, op="max"}
+  %empty = elementwise(%greatest, %nothing) {op="equal"}
+  %some = softmax(%masked) {axis=3}
+  %weights = select(%empty, %zero, %some) {}
+  %y = matrix_multiply(%weights, %v) {}
+  output "y" %y
+})";
+
+std::string safe(const std::string& scores) {
+  return std::string(R"(network "n" (s0 in [1, 2, 4]) {
+  input %q : float32[s0, 2, 5, 8]
+  input %v : float32[s0, 2, 3, 4]
+  input %k : float32[s0, 2, 8, 3]
+  input %keep : bool[5, 3]
+)") + scores;
+}
+
+TEST(FuseAttention, WithChosenKeysAndRowsThatMayBeEmpty) {
+  expectChanged(
+      "fuse_attention", safe(kSafe),
+      safe(
+          R"(  %y = plugin_v2(%q, %k, %v, %keep) {namespace="torchtrt", type="Attention", version="1", safe=true, scale=1.0, transpose_k=false}
+  output "y" %y
+})"));
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+TEST(FuseAttention, NotWhereEmptyRowsBecomeSomethingElse) {
+  expectKept("fuse_attention", safe(replaced(kSafe, "data=[0.0]", "data=[1.0]")));
+  expectKept("fuse_attention", safe(replaced(kSafe, "data=[-inf]", "data=[-100]")));
+}
+
+TEST(FuseAttention, NotAMaskThatCutsTheHeadsInTwo) {
+  expectKept("fuse_attention", R"(network "n" () {
+  input %q : float32[3, 4, 5, 8]
+  input %v : float32[3, 4, 3, 4]
+  input %k : float32[3, 4, 8, 3]
+  input %mask : float32[1, 2, 1, 5, 3]
+  %product = matrix_multiply(%q, %k) {}
+  %cut = shuffle(%product) {reshape_dims=[3, 2, 2, 5, 3]}
+  %masked = elementwise(%cut, %mask) {op="sum"}
+  %scores = shuffle(%masked) {reshape_dims=[3, 4, 5, 3]}
+  %weights = softmax(%scores) {axis=3}
+  %y = matrix_multiply(%weights, %v) {}
+  output "y" %y
+})");
+}
+
+TEST(FuseAttention, NotWithThreeMasks) {
+  expectKept("fuse_attention", attention(std::string(kKeys) + "  input %mask : float32[5, 3]\n",
+                                         R"(  %product = matrix_multiply(%q, %k) {}
+  %a = elementwise(%product, %mask) {op="sum"}
+  %b = elementwise(%a, %mask) {op="sum"}
+  %scores = elementwise(%b, %mask) {op="sum"})"));
 }
 
 std::string gpt(const std::string& bias_dims, const std::string& data, const std::string& rest = "") {

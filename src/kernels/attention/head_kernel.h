@@ -1,0 +1,62 @@
+// The vector code of an attention head: products with packed matrices and the numerators of softmax over a row.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace torchtrt::kernels::attention {
+
+// Rows of a mask: floats that are added to the scaled scores, or bytes of which 0 makes a score minus infinity.
+struct Mask {
+  const float* added = nullptr;
+  const uint8_t* chosen = nullptr;
+  int64_t stride = 0;
+
+  Mask from(int64_t row) const {
+    return {added == nullptr ? nullptr : added + row * stride, chosen == nullptr ? nullptr : chosen + row * stride,
+            stride};
+  }
+};
+
+// out = a b, rows of which may be scaled. b is packed; out of a product without factors has room for whole panels.
+struct Product {
+  const float* a;  // [rows, depth]
+  int64_t a_stride;
+  int64_t rows;
+  int64_t depth;
+  const float* panels;
+  int64_t panel_depth;  // with which b was packed: at least depth
+  int64_t columns;
+  float* out;
+  int64_t out_stride;
+  const float* factors;  // null or one per row
+};
+
+// Scores become weights: e^(x[i] - max x) with x = scores * scale and then masked. Row r is of the first
+// min(first_count + r, count) scores, the others of the first `count` become 0; rows have room for whole panels.
+struct Softmax {
+  float* scores;
+  int64_t stride;
+  int64_t rows;
+  int64_t first_count;
+  int64_t count;
+  float scale;
+  std::span<const Mask> masks;
+  bool safe;       // a row of nothing but minus infinity becomes 0 instead of NaN
+  float* factors;  // that make the weights of a row sum up to 1
+};
+
+struct HeadFunctions {
+  int64_t width;  // columns of a panel
+  // Packs b[k][j] = data[k * row_stride + j * column_stride] of [depth, columns] into panels, [width] wide, one behind
+  // the other; columns that do not exist become 0.
+  void (*pack)(const float* data, int64_t row_stride, int64_t column_stride, int64_t depth, int64_t columns,
+               float* panels);
+  void (*product)(const Product& product);
+  void (*weigh)(const Softmax& softmax);
+};
+
+// The variants for this machine.
+const HeadFunctions& headFunctions();
+
+}  // namespace torchtrt::kernels::attention
