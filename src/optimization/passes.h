@@ -16,6 +16,7 @@ PassPtr createRemoveNoOps(const Options& options);
 PassPtr createMergeShuffles(const Options& options);
 PassPtr createMoveConstantsRight(const Options& options);
 PassPtr createMergeCommonSubexpressions(const Options& options);
+PassPtr createGatherRows(const Options& options);
 PassPtr createSimplifyArithmetic(const Options& options);
 PassPtr createRecognizeActivations(const Options& options);
 PassPtr createRecognizeGlobalPooling(const Options& options);

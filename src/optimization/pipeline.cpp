@@ -18,6 +18,8 @@ const std::vector<PassEntry>& pipeline() {
        createMoveConstantsRight},
       {"merge_common_subexpressions", "equal layers of equal operands are computed once",
        createMergeCommonSubexpressions},
+      {"gather_rows", "rows cut out and put together in another order, as by rolling, are moved once",
+       createGatherRows},
       {"simplify_arithmetic", "powers, reciprocals and differences take their simplest form", createSimplifyArithmetic},
       {"recognize_activations", "silu, hard_swish, gelu and others are put together from their pieces",
        createRecognizeActivations},

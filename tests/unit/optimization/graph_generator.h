@@ -80,6 +80,8 @@ class Generator {
   Tensor* normalization(Tensor* x);
   // softmax(x x^T * c + mask) x, by itself or as gpt_attention of x + c
   Tensor* attention(Tensor* x);
+  // x, rolled along an axis
+  Tensor* roll(Tensor* x);
   Tensor* gptAttention(Tensor* x);
   // An integer product of a network input's steps whose result is read in steps again, at times transposed. Of an input
   // and with scales that are powers of two, since a step must not depend on how a pass rounds what comes before.

@@ -77,7 +77,8 @@ void Generator::grow() {
                                         &Generator::constantSum,   &Generator::twice,
                                         &Generator::softmax,       &Generator::transposedProduct,
                                         &Generator::arithmetic,    &Generator::normalization,
-                                        &Generator::attention,     &Generator::integerProduct};
+                                        &Generator::attention,     &Generator::integerProduct,
+                                        &Generator::roll};
   Tensor* grown = (this->*kGrowers[pick(std::size(kGrowers))])(any());
   // Bounded, so that chains of products neither overflow nor drown everything else.
   if (grown && chance(5)) {

@@ -132,6 +132,21 @@ Tensor* Generator::integerProduct(Tensor*) {
                                 {add(network_->addLayer(LayerType::kQUANTIZE, {product}, steps))}, back));
 }
 
+Tensor* Generator::roll(Tensor* x) {
+  const int axis = x->rank() - 2;
+  if (axis < 0 || !x->getDimensions().isStatic() || x->getDimensions()[axis].constant() < 2) {
+    return nullptr;
+  }
+  const std::vector<int64_t> stride(static_cast<size_t>(x->rank()), 1);
+  Dims start(std::vector<Dim>(stride.size(), Dim(0))), front = x->getDimensions(), back = front;
+  front[axis] = 1;
+  back[axis] = back[axis] - Dim(1);
+  Tensor* first = add(network_->addSlice(*x, start, front, stride));
+  start[axis] = 1;
+  Tensor* rest = add(network_->addSlice(*x, start, back, stride));
+  return add(network_->addConcatenation({rest, first}, axis));
+}
+
 Tensor* Generator::attention(Tensor* x) {
   if (x->rank() < 3 || dtype_ != DType::kFloat32) {
     return nullptr;

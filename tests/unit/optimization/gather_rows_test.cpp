@@ -1,0 +1,112 @@
+#include <gtest/gtest.h>
+
+#include "optimization/pass_check.h"
+
+namespace torchtrt::optimization::testing {
+namespace {
+
+// x [2, 3, 4], of which the lines are rolled by one along axis 1.
+std::string rolled(const std::string& rest, const std::string& dtype = "float32") {
+  return R"(network "n" () {
+  input %x : )" +
+         dtype + R"([2, 3, 4]
+  %back = slice(%x) {size=[2, 2, 4], start=[0, 1, 0], stride=[1, 1, 1]}
+  %front = slice(%x) {size=[2, 1, 4], start=[0, 0, 0], stride=[1, 1, 1]}
+  %r = concatenation(%back, %front) {axis=1}
+)" + rest +
+         "}";
+}
+
+TEST(GatherRows, ARollIsOneMove) {
+  expectChanged("gather_rows", rolled("  output \"r\" %r\n"), R"(network "n" () {
+  input %x : float32[2, 3, 4]
+  %constant_3 = constant() {} : int64[6] data=[1, 2, 0, 4, 5, 3]
+  %shuffle_4 = shuffle(%x) {reshape_dims=[6, 4]}
+  %gather_5 = gather(%shuffle_4, %constant_3) {axis=0}
+  %r = shuffle(%gather_5) {reshape_dims=[2, 3, 4]}
+  output "r" %r
+})");
+}
+
+TEST(GatherRows, WithTheWindowsCutOutOfIt) {
+  expectChanged("gather_rows",
+                rolled(R"(  %windows = shuffle(%r) {first_permutation=[1, 0, 2], reshape_dims=[3, 2, 1, 4]}
+  %y = shuffle(%windows) {first_permutation=[2, 1, 0, 3], reshape_dims=[6, 4]}
+  output "y" %y
+)"),
+                R"(network "n" () {
+  input %x : float32[2, 3, 4]
+  %constant_5 = constant() {} : int64[6] data=[1, 2, 0, 4, 5, 3]
+  %shuffle_6 = shuffle(%x) {reshape_dims=[6, 4]}
+  %y = gather(%shuffle_6, %constant_5) {axis=0}
+  output "y" %y
+})");
+}
+
+TEST(GatherRows, TakesEverySecondRowAndRowsThatRepeat) {
+  expectChanged("gather_rows", R"(network "n" () {
+  input %x : float32[5, 4]
+  %odd = slice(%x) {size=[2, 4], start=[1, 0], stride=[2, 1]}
+  %down = slice(%x) {size=[3, 4], start=[4, 0], stride=[-2, 1]}
+  %y = concatenation(%odd, %down, %odd) {axis=0}
+  output "y" %y
+})",
+                R"(network "n" () {
+  input %x : float32[5, 4]
+  %constant_3 = constant() {} : int64[7] data=[1, 3, 4, 2, 0, 1, 3]
+  %y = gather(%x, %constant_3) {axis=0}
+  output "y" %y
+})");
+}
+
+TEST(GatherRows, NotWhatIsReadBetween) {
+  expectKept("gather_rows", rolled("  output \"r\" %r\n  output \"front\" %front\n"));
+}
+
+TEST(GatherRows, NotShortRows) {
+  expectKept("gather_rows", rolled("  output \"r\" %r\n", "float16"));
+}
+
+TEST(GatherRows, NotPartsOfRows) {
+  expectKept("gather_rows", R"(network "n" () {
+  input %x : float32[3, 8]
+  %right = slice(%x) {size=[3, 4], start=[0, 4], stride=[1, 1]}
+  %left = slice(%x) {size=[3, 4], start=[0, 0], stride=[1, 1]}
+  %y = concatenation(%right, %left) {axis=1}
+  output "y" %y
+})");
+}
+
+TEST(GatherRows, NotRowsOfTwoTensors) {
+  expectKept("gather_rows", R"(network "n" () {
+  input %x : float32[3, 4]
+  input %z : float32[3, 4]
+  %a = slice(%x) {size=[2, 4], start=[1, 0], stride=[1, 1]}
+  %b = slice(%z) {size=[2, 4], start=[0, 0], stride=[1, 1]}
+  %y = concatenation(%a, %b) {axis=0}
+  output "y" %y
+})");
+}
+
+TEST(GatherRows, NotWithADynamicBatch) {
+  expectKept("gather_rows", R"(network "n" (s0 in [1, 2, 4]) {
+  input %x : float32[s0, 3, 4]
+  %back = slice(%x) {size=[s0, 2, 4], start=[0, 1, 0], stride=[1, 1, 1]}
+  %front = slice(%x) {size=[s0, 1, 4], start=[0, 0, 0], stride=[1, 1, 1]}
+  %y = concatenation(%back, %front) {axis=1}
+  output "y" %y
+})");
+}
+
+TEST(GatherRows, NotSlicesAndShufflesAlone) {
+  expectKept("gather_rows", R"(network "n" () {
+  input %x : float32[4, 3, 4]
+  %a = slice(%x) {size=[2, 3, 4], start=[1, 0, 0], stride=[2, 1, 1]}
+  %b = shuffle(%a) {first_permutation=[1, 0, 2]}
+  %y = slice(%b) {size=[2, 2, 4], start=[1, 0, 0], stride=[1, 1, 1]}
+  output "y" %y
+})");
+}
+
+}  // namespace
+}  // namespace torchtrt::optimization::testing
