@@ -34,6 +34,10 @@ Dim lastOf(const Tensor& tensor) {
 
 // Slices, concatenations and shuffles that leave rows whole.
 bool movesRows(const Layer& layer) {
+  if (layer.getType() != LayerType::kSHUFFLE && layer.getType() != LayerType::kSLICE &&
+      layer.getType() != LayerType::kCONCATENATION) {
+    return false;
+  }
   const Tensor& output = *layer.getOutput(0);
   const int rank = output.rank();
   if (rank < 2 || !output.getDimensions().isStatic() || layer.getInput(0)->rank() < 2 ||
@@ -48,10 +52,8 @@ bool movesRows(const Layer& layer) {
     case LayerType::kSLICE:
       return lastOf(output) == lastOf(*layer.getInput(0)) && layer.attributes().getInts("stride").back() == 1 &&
              layer.attributes().getDims("start").isStatic();
-    case LayerType::kCONCATENATION:
-      return layer.attributes().getInt("axis") != rank - 1;
     default:
-      return false;
+      return layer.attributes().getInt("axis") != rank - 1;
   }
 }
 
