@@ -212,23 +212,47 @@ int64_t countOf(const Softmax& softmax, int64_t row) {
   return std::clamp<int64_t>(softmax.first_count + row, 0, softmax.count);
 }
 
-// Scales and masks the scores of a row, fills the last vector with minus infinity, and returns the greatest. A NaN may
-// get lost in that, but not in the exponentials.
-HWY_INLINE float maskRow(const Softmax& softmax, int64_t row, float* scores, int64_t count) {
+// Scales and masks the scores of a row, whole vectors by mask_whole(scores, i), fills the last vector with minus
+// infinity, and returns the greatest. A NaN may get lost in that, but not in the exponentials.
+template <typename MaskWhole>
+HWY_INLINE float maskRowBy(const Softmax& softmax, int64_t row, float* scores, int64_t count, MaskWhole mask_whole) {
   const D d;
   const int64_t n = lanes();
   const V scale = hn::Set(d, softmax.scale);
   V most = math::constant(-kInfinity);
-  for (int64_t i = 0; i < count; i += n) {
-    const int64_t valid = std::min(n, count - i);
-    V score = masked(hn::Mul(hn::LoadU(d, scores + i), scale), softmax.masks, row, i, valid);
-    if (valid < n) {
-      score = hn::IfThenElse(hn::FirstN(d, static_cast<size_t>(valid)), score, math::constant(-kInfinity));
-    }
+  int64_t i = 0;
+  for (; i + n <= count; i += n) {
+    const V score = mask_whole(hn::Mul(hn::LoadU(d, scores + i), scale), i);
     hn::StoreU(score, d, scores + i);
     most = hn::Max(score, most);
   }
+  if (i < count) {
+    const V score = masked(hn::Mul(hn::LoadU(d, scores + i), scale), softmax.masks, row, i, count - i);
+    const V rest = hn::IfThenElse(hn::FirstN(d, static_cast<size_t>(count - i)), score, math::constant(-kInfinity));
+    hn::StoreU(rest, d, scores + i);
+    most = hn::Max(rest, most);
+  }
   return hn::GetLane(hn::MaxOfLanes(d, most));
+}
+
+HWY_INLINE float maskRow(const Softmax& softmax, int64_t row, float* scores, int64_t count) {
+  const D d;
+  const std::span<const Mask> masks = softmax.masks;
+  const auto addedBy = [&](size_t i) { return masks[i].added + row * masks[i].stride; };
+  if (masks.empty()) {
+    return maskRowBy(softmax, row, scores, count, [](V score, int64_t) HWY_ATTR { return score; });
+  }
+  if (masks.size() == 1 && masks[0].added != nullptr) {
+    return maskRowBy(softmax, row, scores, count,
+                     [d, a = addedBy(0)](V score, int64_t i) HWY_ATTR { return hn::Add(score, hn::LoadU(d, a + i)); });
+  }
+  if (masks.size() == 2 && masks[0].added != nullptr && masks[1].added != nullptr) {
+    return maskRowBy(softmax, row, scores, count, [d, a = addedBy(0), b = addedBy(1)](V score, int64_t i) HWY_ATTR {
+      return hn::Add(hn::Add(score, hn::LoadU(d, a + i)), hn::LoadU(d, b + i));
+    });
+  }
+  return maskRowBy(softmax, row, scores, count,
+                   [&](V score, int64_t i) HWY_ATTR { return masked(score, masks, row, i, lanes()); });
 }
 
 // e^x for x <= 0. What would be no normal number is the least one, or 0 where float32 has no other.

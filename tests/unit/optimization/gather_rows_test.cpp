@@ -59,6 +59,37 @@ TEST(GatherRows, TakesEverySecondRowAndRowsThatRepeat) {
 })");
 }
 
+TEST(GatherRows, TakesRowsOfALayerWithoutOperands) {
+  expectChanged("gather_rows", R"(network "n" () {
+  %x = fill() {op="arange", dims=[12], dtype=float32, step=1}
+  %lines = shuffle(%x) {reshape_dims=[3, 4]}
+  %back = slice(%lines) {size=[2, 4], start=[1, 0], stride=[1, 1]}
+  %front = slice(%lines) {size=[1, 4], start=[0, 0], stride=[1, 1]}
+  %y = concatenation(%back, %front) {axis=0}
+  output "y" %y
+})",
+                R"(network "n" () {
+  %x = fill() {op="arange", dims=[12], dtype=float32, step=1}
+  %lines = shuffle(%x) {reshape_dims=[3, 4]}
+  %constant_5 = constant() {} : int64[3] data=[1, 2, 0]
+  %y = gather(%lines, %constant_5) {axis=0}
+  output "y" %y
+})");
+  expectChanged("gather_rows", R"(network "n" () {
+  %x = fill() {op="constant", dims=[3, 4], dtype=float32, value=1}
+  %back = slice(%x) {size=[2, 4], start=[1, 0], stride=[1, 1]}
+  %front = slice(%x) {size=[1, 4], start=[0, 0], stride=[1, 1]}
+  %y = concatenation(%back, %front) {axis=0}
+  output "y" %y
+})",
+                R"(network "n" () {
+  %x = fill() {op="constant", dims=[3, 4], dtype=float32, value=1}
+  %constant_4 = constant() {} : int64[3] data=[1, 2, 0]
+  %y = gather(%x, %constant_4) {axis=0}
+  output "y" %y
+})");
+}
+
 TEST(GatherRows, NotWhatIsReadBetween) {
   expectKept("gather_rows", rolled("  output \"r\" %r\n  output \"front\" %front\n"));
 }
