@@ -13,8 +13,11 @@
 namespace torchtrt::device {
 namespace {
 
-// What is at least as large has memory of its own. Only what is written to is taken from the machine.
-constexpr size_t kChunkBytes = size_t{8} << 20;
+// What is at least as large has memory of its own.
+constexpr size_t kLargePiece = size_t{8} << 20;
+// Only what is written to is taken from the machine, but that in huge pages: what is left over behind the last piece
+// that fits is lost. In 8 MiB that would be a seventh beside three matrices 768 x 768, in 32 MiB it is a sixtieth.
+constexpr size_t kChunkBytes = size_t{32} << 20;
 
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kShares = false;  // neighbours would hide a read beyond the end
@@ -133,7 +136,7 @@ std::shared_ptr<void> allocateConstant(size_t bytes, const std::string& purpose)
   if (bytes == 0) {
     return nullptr;
   }
-  if (kShares && bytes < kChunkBytes) {
+  if (kShares && bytes < kLargePiece) {
     const size_t rounded = (bytes + Device::kAlignment - 1) / Device::kAlignment * Device::kAlignment;
     if (void* data = pool().take(rounded, purpose)) {
       return {data, [](void* piece) { pool().giveBack(piece); }};

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <fstream>
 #include <random>
 #include <thread>
 #include <vector>
@@ -82,6 +83,29 @@ TEST(Constants, LargerThanAllSharedMemoryHaveTheirOwn) {
   ASSERT_NE(memory, nullptr);
   std::memset(memory.get(), 1, bytes);
 }
+
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+size_t residentBytes() {
+  size_t all = 0;
+  size_t resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident * static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
+}
+
+// Matrices of 768 x 768 floats, the weights of many transformers.
+TEST(Constants, TakeLittleMoreMemoryThanTheyHold) {
+  constexpr size_t kBytes = size_t{768} * 768 * 4;
+  constexpr size_t kCount = 56;
+  std::vector<std::shared_ptr<void>> pieces;
+  pieces.reserve(kCount);
+  const size_t before = residentBytes();
+  for (size_t i = 0; i < kCount; ++i) {
+    pieces.push_back(allocateConstant(kBytes, "test"));
+    std::memset(pieces.back().get(), 1, kBytes);
+  }
+  EXPECT_LT(static_cast<double>(residentBytes() - before), 1.06 * kBytes * kCount);
+}
+#endif
 
 TEST(Constants, TooManyBytesAreNamed) {
   try {
