@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
+#include <iterator>
+#include <set>
 #include <sstream>
 
 #include <torch/csrc/jit/ir/constants.h>
@@ -39,6 +42,8 @@ bool isDense(const at::Tensor& tensor) {
          tensor.is_non_overlapping_and_dense();
 }
 
+constexpr float kFolded = 2e-6F;  // relative, of float32
+
 // Of memory in its order. Equal, or what two ways of folding the same numbers give.
 template <typename T>
 bool areClose(const at::Tensor& a, const at::Tensor& b, T tolerance) {
@@ -53,7 +58,7 @@ bool areSame(const at::Tensor& a, const at::Tensor& b) {
   }
   switch (a.scalar_type()) {
     case at::kFloat:
-      return areClose<float>(a, b, 2e-6F);
+      return areClose<float>(a, b, kFolded);
     case at::kDouble:
       return areClose<double>(a, b, 4e-15);
     default:
@@ -86,6 +91,85 @@ std::optional<at::Tensor> inWeights(const std::vector<at::Tensor>& weights, cons
   return std::nullopt;
 }
 
+// Weights whose rows, one after the other, are the tensor's: an engine may multiply by parts of a matrix. Empty where
+// there are none.
+std::vector<at::Tensor> partsInWeights(const std::vector<at::Tensor>& weights, const at::Tensor& tensor) {
+  std::vector<at::Tensor> parts;
+  if (tensor.dim() != 2 || !tensor.is_contiguous() || tensor.numel() == 0) {
+    return parts;
+  }
+  std::set<int64_t, std::greater<>> heights;
+  for (const at::Tensor& weight : weights) {
+    if (weight.numel() % tensor.size(1) == 0 && weight.numel() < tensor.numel()) {
+      heights.insert(weight.numel() / tensor.size(1));
+    }
+  }
+  for (int64_t row = 0; row < tensor.size(0);) {
+    std::optional<at::Tensor> part;
+    for (auto height = heights.begin(); !part && height != heights.end(); ++height) {
+      if (*height > 0 && *height <= tensor.size(0) - row) {
+        part = inWeights(weights, tensor.narrow(0, row, *height));
+      }
+    }
+    if (!part) {
+      return {};
+    }
+    row += part->size(0);
+    parts.push_back(std::move(*part));
+  }
+  return parts;
+}
+
+// A weight and the factors [rows, 1] by which its rows are the tensor's: an engine folds a scale of channels into the
+// product before it. Empty where there is none.
+std::vector<at::Tensor> scaledInWeights(const std::vector<at::Tensor>& weights, const at::Tensor& tensor) {
+  if (tensor.dim() != 2 || !tensor.is_contiguous() || tensor.numel() == 0 || tensor.scalar_type() != at::kFloat) {
+    return {};
+  }
+  for (const at::Tensor& weight : weights) {
+    if (weight.sizes() != tensor.sizes() || weight.scalar_type() != at::kFloat || !weight.is_contiguous()) {
+      continue;
+    }
+    at::Tensor factors = at::empty({tensor.size(0), 1}, tensor.options());
+    const auto fits = [&](int64_t row) {
+      const int64_t columns = tensor.size(1);
+      const float* from = weight.const_data_ptr<float>() + row * columns;
+      const float* to = tensor.const_data_ptr<float>() + row * columns;
+      const float* largest =
+          std::max_element(from, from + columns, [](float a, float b) { return std::abs(a) < std::abs(b); });
+      const float factor = *largest == 0 ? 0 : to[largest - from] / *largest;
+      factors.mutable_data_ptr<float>()[row] = factor;
+      return std::equal(from, from + columns, to, [factor](float a, float b) {
+        return std::isfinite(b) && std::abs(a * factor - b) <= kFolded * std::abs(b);
+      });
+    };
+    int64_t row = 0;
+    while (row < tensor.size(0) && fits(row)) {
+      ++row;
+    }
+    if (row == tensor.size(0)) {
+      return {weight, factors};
+    }
+  }
+  return {};
+}
+
+// Puts what is made of new inputs, one per part, in the place of an input.
+void replaceInput(Graph& graph, size_t index, const std::vector<at::Tensor>& parts, bool scaled) {
+  const torch::jit::WithInsertPoint first(*graph.nodes().begin());
+  std::vector<Value*> values;
+  std::generate_n(std::back_inserter(values), parts.size(), [&] { return graph.addInput(); });
+  Value* made = nullptr;
+  if (scaled) {
+    made = graph.insert(c10::aten::mul, {values[0], values[1]});
+  } else {
+    Value* list = graph.insertNode(graph.createList(c10::TensorType::get(), values))->output();
+    made = graph.insert(c10::aten::cat, {list, 0});
+  }
+  graph.inputs()[index]->replaceAllUsesWith(made);
+  graph.eraseInput(index);
+}
+
 // The same for a tensor that an engine was given as it is.
 std::optional<at::Tensor> inStorageOf(const std::vector<at::Tensor>& weights, const at::Tensor& tensor) {
   if (!isDense(tensor)) {
@@ -99,6 +183,31 @@ std::optional<at::Tensor> inStorageOf(const std::vector<at::Tensor>& weights, co
     }
   }
   return std::nullopt;
+}
+
+// Constants, the graph's last inputs, in the engine's weights where these have them.
+void shareWeights(Graph& graph, std::vector<at::Tensor>& tensors, const std::vector<at::Tensor>& weights,
+                  bool shares_constants) {
+  const size_t first = graph.inputs().size() - tensors.size();
+  for (size_t i = tensors.size(); i-- > 0;) {
+    const auto shared = shares_constants ? inStorageOf(weights, tensors[i]) : inWeights(weights, tensors[i]);
+    if (shared || shares_constants) {
+      tensors[i] = shared.value_or(tensors[i]);
+      continue;
+    }
+    std::vector<at::Tensor> parts = partsInWeights(weights, tensors[i]);
+    const bool scaled = parts.empty();
+    if (scaled) {
+      parts = scaledInWeights(weights, tensors[i]);
+    }
+    if (parts.empty()) {
+      tensors[i] = tensors[i].clone();
+      continue;
+    }
+    replaceInput(graph, first + i, parts, scaled);
+    tensors.erase(tensors.begin() + static_cast<std::ptrdiff_t>(i));
+    tensors.insert(tensors.end(), parts.begin(), parts.end());
+  }
 }
 
 }  // namespace
@@ -123,10 +232,7 @@ runtime::KeptSegment::State keptSegment(const partitioning::Segment& segment,
   }
   std::vector<at::Tensor> tensors;
   hoistTensors(graph->block(), *graph, tensors);
-  for (at::Tensor& tensor : tensors) {
-    const auto shared = shares_constants ? inStorageOf(engine_weights, tensor) : inWeights(engine_weights, tensor);
-    tensor = shared ? *shared : shares_constants ? tensor : tensor.clone();
-  }
+  shareWeights(*graph, tensors, engine_weights, shares_constants);
   const std::vector<Value*> outputs = graph->outputs().vec();
   while (!graph->outputs().empty()) {
     graph->eraseOutput(0);

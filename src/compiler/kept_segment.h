@@ -9,8 +9,9 @@
 
 namespace torchtrt::compiler {
 
-// The segment's graph as a module of its own. Its constant tensors are the engine's weights where those are the same;
-// others are copied, unless `shares_constants`: then they are attributes of the compiled module, too.
+// The segment's graph as a module of its own. Its constant tensors are the engine's weights where those are the same,
+// rows of several, or multiples of one, up to the rounding of folded weights; others are copied, unless
+// `shares_constants`: then they are attributes of the compiled module, too.
 runtime::KeptSegment::State keptSegment(const partitioning::Segment& segment,
                                         const std::vector<at::Tensor>& engine_weights, bool shares_constants);
 // Parameters and buffers that an engine's weights share memory with share their storage too: it is saved once.

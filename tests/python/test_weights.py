@@ -45,6 +45,31 @@ def test_weights_that_engines_let_go_are_saved_and_fallen_back_to(tmp_path):
     assert tensors(tmp_path / "third.ts") == first
 
 
+class Attention(nn.Module):
+    """An engine multiplies by the three parts of in_proj_weight, and by the second linear layer's weight times the scale."""
+
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(64, 4, batch_first=True)
+        self.up, self.down = nn.Linear(64, 96), nn.Linear(96, 64)
+        self.scale = nn.Parameter(torch.rand(64) + 0.5)
+
+    def forward(self, x):
+        x = self.attention(x, x, x, need_weights=False)[0]
+        return x + self.scale * self.down(torch.relu(self.up(x)))
+
+
+def test_what_is_kept_for_other_shapes_is_made_of_parts_and_multiples_of_weights(tmp_path):
+    module, x = Attention().eval(), torch.randn(1, 10, 64)
+    torchtrt.compile(torch.jit.trace(module, x, check_trace=False), inputs=[x]).save(tmp_path / "attention.ts")
+    weights = [p.numel() * 4 for p in module.parameters()]
+    assert sum(map(len, tensors(tmp_path / "attention.ts"))) < sum(weights) + 4096
+    loaded = torch.jit.load(tmp_path / "attention.ts")
+    for length in (7, 10):
+        other = torch.randn(1, length, 64)
+        assert_same(loaded(other), module(other).detach())
+
+
 RESIDENT = """
 import ctypes, sys, torch, torchtrt.runtime
 def resident():
