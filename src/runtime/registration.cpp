@@ -62,7 +62,7 @@ torch::class_<Engine> registerClass() {
       .def(torch::init([](const std::vector<std::string>& strings) {
         return atBorder([&] { return Engine::fromStrings(strings); });
       }))
-      .def_pickle([](const Holder& self) { return pickled(*self); },
+      .def_pickle([](const Holder& self) { return atBorder([&] { return pickled(*self); }); },
                   [](PickledEngine state) { return atBorder([&] { return unpickled(std::move(state)); }); })
       .def("name", [](const Holder& self) { return self->name(); })
       .def("inputs", [](const Holder& self) { return bindings(self->engine().inputs()); })
