@@ -1,5 +1,7 @@
 #include "engine/context.h"
 
+#include <algorithm>
+
 namespace torchtrt::engine {
 
 void Context::bind(std::shared_ptr<const Specialization> specialization, const device::Device& device) {
@@ -23,8 +25,11 @@ void Context::bind(std::shared_ptr<const Specialization> specialization, const d
 
 void Context::touchWorkspace() {
   constexpr size_t kSmallestPage = 4096;
+  // A call that needs more than this takes long beside its pages, and may never come: inputs below the optimum use less.
+  constexpr size_t kMost = size_t{32} << 20;
   auto* const bytes = static_cast<volatile std::byte*>(workspace_.data());
-  for (size_t at = 0; bytes != nullptr && at < workspace_.bytes(); at += kSmallestPage) {
+  const size_t end = bytes == nullptr ? 0 : std::min(workspace_.bytes(), kMost);
+  for (size_t at = 0; at < end; at += kSmallestPage) {
     bytes[at] = std::byte{0};
   }
 }
