@@ -1,7 +1,8 @@
 """`./dev bench --neighbour`: what an engine costs others of its process, and what its first call costs.
 
-ATen operators in a process whose engine has just been called beside those of one that has torch alone, in turn; CPU time after a call;
-calls a second from several threads; first calls, of new processes, beside the module's that the engine was made of.
+ATen operators right behind a call of the engine, in another process behind one of the module that it was made of, which takes as much out of the
+caches, and in a third one alone, in turn; CPU time after a call; calls a second from several threads; first calls, of new processes, beside
+the module's that the engine was made of.
 """
 
 import os
@@ -19,6 +20,7 @@ ENGINE_MODEL = "mobilenet_v3_large"  # whose engine is the neighbour
 FIRST_CALLS = ["lenet", "mobilenet_v3_large", "resnet50", "minilm", "ssd300", "silero_vad"]  # the last two have Torch segments
 FIRST_PROCESSES = 5
 IDLE_OPERATOR = "mm 384"
+CALLS_BEHIND = 9  # of an operator a round, each behind a call of its own; the median is the round's
 MAKING_SECONDS, ANSWER_SECONDS = 600, 120
 
 
@@ -29,29 +31,29 @@ def _engine(model: str, threads: int, folder: str) -> tuple[Job, dict]:
     return job, processes.answer_of("make", job, MAKING_SECONDS)
 
 
-def _quartiles(values: list[float]) -> str:
+def _quartiles(values: list[float], form: str = "#.3g") -> str:
     each = timing.of_samples(values)
-    return f"{each.median:.3f} ({each.lower:.3f}..{each.upper:.3f})"
+    return f"{each.median:{form}} ({each.lower:{form}}..{each.upper:{form}})"
 
 
-def pair_of(job: Job, threads: int) -> dict[str, processes.Process]:
-    arguments = {"bare": [], "engine": [job.file("engine.ts"), job.model]}
+def neighbours_of(job: Job, threads: int) -> dict[str, processes.Process]:
+    """Processes with nothing, the module and its engine, by these names."""
+    arguments = {"bare": [], "script": [job.file("script.ts"), job.model], "engine": [job.file("engine.ts"), job.model]}
     return {kind: processes.Process("neighbour_worker.py", [kind, str(threads), *more], job.file(f"neighbour-{kind}-{threads}.log"))
             for kind, more in arguments.items()}
 
 
-def operators(pair: dict[str, processes.Process], names: list[str], rounds: int) -> str:
-    samples: dict[str, dict[str, list[float]]] = {name: {kind: [] for kind in pair} for name in names}
+def operators(beside: dict[str, processes.Process], names: list[str], rounds: int) -> str:
+    samples: dict[str, dict[str, list[float]]] = {name: {kind: [] for kind in beside} for name in names}
     for name in names:
-        once = pair["bare"].ask({"operator": name, "calls": 1}, ANSWER_SECONDS)["ms"] / 1e3
         for index in range(rounds):
-            for kind in timing.turned(list(pair), index):
-                asked = {"operator": name, "calls": timing.calls_per_round(once)}
-                samples[name][kind].append(pair[kind].ask(asked, ANSWER_SECONDS)["ms"])
-                pair[kind].wait_until_idle()
-    rows = [[name, *(_quartiles(of[kind]) for kind in pair),
-             f"{statistics.median(of['engine']) / statistics.median(of['bare']) - 1:+.1%}"] for name, of in samples.items()]
-    return table.render(["ATen operator, ms", "torch alone", "after an engine's call", "more"], rows)
+            for kind in timing.turned(list(beside), index):
+                samples[name][kind].append(beside[kind].ask({"operator": name, "calls": CALLS_BEHIND}, ANSWER_SECONDS)["ms"])
+                beside[kind].wait_until_idle()
+    rows = [[name, *(_quartiles(of[kind]) for kind in beside), _quartiles([a / b - 1 for a, b in zip(of["engine"], of["script"])], "+.1%")]
+            for name, of in samples.items()]
+    return table.render(["ATen operator, ms", "alone", "behind TorchScript's call", "behind the engine's call",
+                         "more than behind TorchScript's"], rows)
 
 
 def idle(process: processes.Process, rounds: int) -> str:
@@ -71,8 +73,7 @@ def callers(process: processes.Process, rounds: int) -> str:
     for _ in range(max(2, rounds // 6)):  # each lasts a second
         for count in counts:
             speeds[count].append(process.ask({"callers": count}, ANSWER_SECONDS)["calls_per_second"])
-    one = statistics.median(speeds[1])
-    rows = [[str(count), f"{statistics.median(each):.1f}", f"{statistics.median(each) / one:.2f}"] for count, each in speeds.items()]
+    rows = [[str(count), _quartiles(each, ".1f"), _quartiles([a / b for a, b in zip(each, speeds[1])], ".2f")] for count, each in speeds.items()]
     return table.render(["threads that call, each with one thread", "calls/s", "x one"], rows)
 
 
@@ -100,7 +101,7 @@ def first_calls(models: list[str], threads: int, say: Callable[[str], None]) -> 
             cells = []
             for way in (ways.ENGINE, "script"):
                 first, later = first_call(Job(way, model, 1, threads, folder))
-                cells += [f"{first:.2f}", f"{later:.2f}", f"{first / later:.2f}"]
+                cells += [f"{first:#.3g}", f"{later:#.3g}", f"{first / later:.2f}"]
             rows.append([model, f"{made['engines']} + {made['torch_segments']}", *cells])
     return table.render(["first call", "engines + PyTorch", "ms", "later ms", "x later", "TorchScript's ms", "later ms", "x later"], rows)
 
@@ -111,21 +112,21 @@ def main(models: list[str], threads: int, rounds: int, say: Callable[[str], None
         job, _ = _engine(ENGINE_MODEL, threads, folder)
         print(f"the engine is {ENGINE_MODEL}'s, {threads} threads of {os.cpu_count()} cores, medians and quartiles of {rounds} rounds\n")
         for count in dict.fromkeys([threads, 1]):
-            pair = pair_of(job, count)
+            beside = neighbours_of(job, count)
             try:
-                names = [process.listen(MAKING_SECONDS)["operators"] for process in pair.values()][0]
-                load = timing.OthersLoad([process.pid for process in pair.values()])
+                names = [process.listen(MAKING_SECONDS)["operators"] for process in beside.values()][0]
+                load = timing.OthersLoad([process.pid for process in beside.values()])
                 if count == threads:
                     say("ATen operators beside it")
-                    print(operators(pair, names, rounds) + "\n")
+                    print(operators(beside, names, rounds) + "\n")
                     say("CPU time after a call")
-                    print(idle(pair["engine"], rounds) + "\n")
+                    print(idle(beside["engine"], rounds) + "\n")
                 if count == 1:
                     say("several callers")
-                    print(callers(pair["engine"], rounds) + "\n")
+                    print(callers(beside["engine"], rounds) + "\n")
                 if load.share() > timing.LOAD_LIMIT:
                     print("measured under load, repeat on a quiet machine\n")
             finally:
-                for process in pair.values():
+                for process in beside.values():
                     process.end()
     print(first_calls(models or FIRST_CALLS, threads, say))

@@ -1,10 +1,11 @@
-"""A process of `./dev bench --neighbour`: `neighbour_worker.py bare|engine THREADS [FILE MODEL]`. With an engine, FILE, compiled of MODEL,
-is loaded, and called before each operator that is timed; without, the process has torch alone.
+"""A process of `./dev bench --neighbour`: `neighbour_worker.py bare|script|engine THREADS [FILE MODEL]`. FILE, TorchScript
+of MODEL, compiled if it is an engine, is loaded, and called before each call of an operator that is timed; without, the process has torch alone.
 
-Answers {"operator": NAME, "calls": N} by {"ms": a call}, {"idle": NAME or null for the engine} by {"ms": of CPU time in IDLE_SECONDS
-after a call}, and {"callers": N} by {"calls_per_second": of the engine, from so many threads}.
+Answers {"operator": NAME, "calls": N} by {"ms": the median call}, {"idle": NAME or null for the file} by {"ms": of CPU time in IDLE_SECONDS
+after a call}, and {"callers": N} by {"calls_per_second": of the file, from so many threads}.
 """
 
+import statistics
 import sys
 import threading
 import time
@@ -29,13 +30,15 @@ def operators() -> dict:
     }
 
 
-def timed(call, calls: int) -> float:
-    """Milliseconds a call."""
-    call()  # back into the caches
-    start = time.perf_counter()
+def timed(call, before, calls: int) -> float:
+    """Milliseconds of the median call, each behind one of `before`."""
+    spent = []
     for _ in range(calls):
+        before()
+        start = time.perf_counter()
         call()
-    return (time.perf_counter() - start) / calls * 1e3
+        spent.append(time.perf_counter() - start)
+    return statistics.median(spent) * 1e3
 
 
 def idle(call) -> float:
@@ -78,28 +81,28 @@ def main(tell) -> None:
 
     threads = int(sys.argv[2])
     torch.set_num_threads(threads)
-    engine = None
+    neighbour = None
     with torch.inference_mode():
         if sys.argv[1] == "engine":
-            import models
             import torchtrt.runtime  # noqa: F401: the engine's operator
+        if sys.argv[1] != "bare":
+            import models
 
             module, arguments = torch.jit.load(sys.argv[3]), models.arguments(sys.argv[4])
-            engine = lambda: module(*arguments)  # noqa: E731
+            neighbour = lambda: module(*arguments)  # noqa: E731
         calls = operators()
-        for call in [*calls.values(), *([engine] if engine else [])]:
+        for call in [*calls.values(), *([neighbour] if neighbour else [])]:
             for _ in range(3):
                 call()
         tell({"operators": list(calls)})
         for asked in talk.questions():
             if "callers" in asked:
-                tell({"calls_per_second": calls_per_second(engine, asked["callers"], threads)})
+                tell({"calls_per_second": calls_per_second(neighbour, asked["callers"], threads)})
             elif "idle" in asked:
-                tell({"ms": idle(calls[asked["idle"]] if asked["idle"] else engine)})
+                tell({"ms": idle(calls[asked["idle"]] if asked["idle"] else neighbour)})
             else:
-                if engine:
-                    engine()
-                tell({"ms": timed(calls[asked["operator"]], asked["calls"])})
+                call = calls[asked["operator"]]
+                tell({"ms": timed(call, neighbour or call, asked["calls"])})
 
 
 if __name__ == "__main__":

@@ -171,11 +171,11 @@ def test_processes(tmp_path):
     serving = {"engine": processes.of_job("serve", job(tmp_path, "engine"))}
     loaded = serving["engine"].listen(300)
     assert loaded["difference"] < 1e-5 and loaded["load_seconds"] > 0
-    pair = neighbour.pair_of(job(tmp_path, "engine"), 1)
-    names = [process.listen(300)["operators"] for process in pair.values()]
-    assert names[0] == names[1] and len(neighbour.operators(pair, names[0][:1], 2).splitlines()) == 3
-    assert "engine" in neighbour.idle(pair["engine"], 2) and neighbour.callers(pair["engine"], 2).splitlines()[2].split()[0] == "1"
-    for process in pair.values():
+    beside = neighbour.neighbours_of(job(tmp_path, "engine"), 1)
+    names = [process.listen(300)["operators"] for process in beside.values()]
+    assert names[0] == names[1] == names[2] and len(neighbour.operators(beside, names[0][:1], 2).splitlines()) == 3
+    assert "engine" in neighbour.idle(beside["engine"], 2) and neighbour.callers(beside["engine"], 2).splitlines()[2].split()[0] == "1"
+    for process in beside.values():
         process.end()
     serving["lost"] = processes.of_job("serve", job(tmp_path, "freeze"))  # nobody made it
     samples, errors, _ = turns.rounds_of(serving, {"engine": 1e-4, "lost": 1e-4}, 2, 300)
