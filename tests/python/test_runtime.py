@@ -81,6 +81,13 @@ def test_a_loaded_module_may_be_prepared(compiled, saved, tmp_path):
     assert done.stdout, "a module of Python is no ScriptModule"
 
 
+def test_what_compile_returns_is_prepared(saved):
+    compiled = torchtrt.compile(torch.jit.script(nets.lenet()), inputs=[torchtrt.Input([1, 1, 32, 32])])
+    compiled.get_debug_state()  # of the executor's plan
+    with pytest.raises(RuntimeError):
+        torch.jit.load(str(saved)).get_debug_state()
+
+
 def test_a_cpp_process_with_the_runtime_alone_runs_it(compiled, saved, tmp_path):
     x = nets.images(2)
     torch.save([x], tmp_path / "x.pt")
