@@ -25,8 +25,8 @@ void Context::bind(std::shared_ptr<const Specialization> specialization, const d
 
 void Context::touchWorkspace() {
   constexpr size_t kSmallestPage = 4096;
-  // A call that needs more than this takes long beside its pages, and may never come: inputs below the optimum use less.
-  constexpr size_t kMost = size_t{32} << 20;
+  // A call that needs more takes long beside its pages, and may never come: SSD300's engines would hold 114 MB.
+  constexpr size_t kMost = size_t{4} << 20;
   auto* const bytes = static_cast<volatile std::byte*>(workspace_.data());
   const size_t end = bytes == nullptr ? 0 : std::min(workspace_.bytes(), kMost);
   for (size_t at = 0; at < end; at += kSmallestPage) {

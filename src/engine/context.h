@@ -24,7 +24,7 @@ class Context {
   size_t workspaceBytes() const {
     return workspace_.bytes();
   }
-  // Makes the system give the first 32 MiB of the workspace's pages now.
+  // Makes the system give the first 4 MiB of the workspace's pages now.
   void touchWorkspace();
   // Fills in the pointers that change with every call.
   void setCallPointers(std::span<const TensorView> inputs, std::span<void* const> outputs);
