@@ -1,4 +1,4 @@
-// Elementary functions over Highway vectors of float32, within 3.5e-7 of the value (see each). NaN comes back as
+// Elementary functions over Highway vectors of float32, within 3.5e-7 of the value. NaN comes back as
 // NaN, and infinities, zeros and results too large or too small for float32 are those of the C library. Included once
 // per instruction set, like every *-inl.h of Highway.
 
