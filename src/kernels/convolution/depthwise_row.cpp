@@ -240,25 +240,20 @@ bool slideRow(const DepthwiseRow& row, const DepthwiseBlock& block) {
   if (HWY_TARGET == HWY_SCALAR || row.dilation != 1 || row.columns < 4) {
     return false;
   }
-  switch (row.stride * 100 + row.width_taps) {
-    case 1'03:
-      slideRow<3, 1>(row, block);
-      return true;
-    case 1'05:
-      slideRow<5, 1>(row, block);
-      return true;
-    case 1'07:
-      slideRow<7, 1>(row, block);
-      return true;
-    case 2'03:
-      slideRow<3, 2>(row, block);
-      return true;
-    case 2'05:
-      slideRow<5, 2>(row, block);
-      return true;
-    default:
-      return false;
+  if (row.stride == 1 && row.width_taps == 3) {
+    slideRow<3, 1>(row, block);
+  } else if (row.stride == 1 && row.width_taps == 5) {
+    slideRow<5, 1>(row, block);
+  } else if (row.stride == 1 && row.width_taps == 7) {
+    slideRow<7, 1>(row, block);
+  } else if (row.stride == 2 && row.width_taps == 3) {
+    slideRow<3, 2>(row, block);
+  } else if (row.stride == 2 && row.width_taps == 5) {
+    slideRow<5, 2>(row, block);
+  } else {
+    return false;
   }
+  return true;
 }
 
 void runRow(const DepthwiseRow& row, const DepthwiseBlock& block) {

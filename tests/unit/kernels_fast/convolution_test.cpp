@@ -205,6 +205,12 @@ TEST(DepthwiseConvolution, StrideDilationPaddingAndRank) {
                       .groups = 500});
 }
 
+TEST(DepthwiseConvolution, VeryWideWindows) {
+  for (const int64_t taps : {103, 105, 203}) {
+    check("depthwise", {.input = {1, 20, 1, 230}, .kernel = {20, 1, 1, taps}, .pre_padding = {0, 2}, .groups = 20});
+  }
+}
+
 TEST(DepthwiseConvolution, Activations) {
   check("depthwise",
         {.input = {1, 50, 9, 9}, .kernel = {50, 1, 3, 3}, .groups = 50, .activation = "activation=\"relu\", "});
