@@ -1,11 +1,15 @@
 #include "kernels/attention/attention_fields.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <limits>
 
 #include "kernels/attention/attend.h"
 
 namespace torchtrt::kernels::attention {
 namespace {
+
+constexpr int64_t kMost = std::numeric_limits<int32_t>::max();  // of a field: sums and products of two cannot overflow
 
 [[noreturn]] void fail(const std::string& problem) {
   throw EngineError(ErrorCode::kPlugin, "Attention: " + problem);
@@ -46,9 +50,12 @@ AttentionFields AttentionFields::of(const Attributes& fields) {
     result.k_channel = fields.getInt("k_channel");
     result.v_channel = fields.getInt("v_channel");
     result.sequence_first = fields.getBool("sequence_first", false);
-    if (std::min({result.heads, result.head_size, result.value_size}) < 1 ||
-        std::min({result.q_channel, result.k_channel, result.v_channel}) < 0 || !result.transpose_k) {
-      fail("heads in channels need positive sizes, channels from 0 on, and transpose_k");
+    const auto within = [](int64_t least, std::initializer_list<int64_t> values) {
+      return std::min(values) >= least && std::max(values) <= kMost;
+    };
+    if (!within(1, {result.heads, result.head_size, result.value_size}) ||
+        !within(0, {result.q_channel, result.k_channel, result.v_channel}) || !result.transpose_k) {
+      fail("heads in channels need sizes from 1 and channels from 0 to " + std::to_string(kMost) + ", and transpose_k");
     }
   }
   return result;

@@ -18,7 +18,7 @@ struct AttentionFields {
   int64_t q_channel = 0, k_channel = 0, v_channel = 0;
   bool sequence_first = false;
 
-  // Throws EngineError(kPlugin) for what is missing or negative.
+  // Throws EngineError(kPlugin) for what is missing or out of range.
   static AttentionFields of(const Attributes& fields);
 
   static bool supports(std::span<const DType> inputs);

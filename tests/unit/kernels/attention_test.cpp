@@ -299,6 +299,43 @@ TEST(Attention, RefusesHeadsThatChannelsDoNotHold) {
   EXPECT_THROW(plugin::PluginRegistry::global().create(fields), EngineError);
 }
 
+TEST(Attention, RefusesFieldsOutOfRange) {
+  plugin::registerBuiltinPlugins();
+  const InChannels form{{2, 3, 5, 5, 4, 4}, false};
+  const auto with = [&](const char* name, int64_t value) {
+    Attributes fields = form.fields(false);
+    fields.set(name, value);
+    return fields;
+  };
+  const auto create = [](const Attributes& fields) { return plugin::PluginRegistry::global().create(fields); };
+  for (const char* name : {"heads", "head_size", "value_size", "q_channel", "k_channel", "v_channel"}) {
+    EXPECT_THROW(create(with(name, -1)), EngineError);
+    EXPECT_THROW(create(with(name, int64_t{1} << 62)), EngineError) << name << " overflows times another";
+  }
+  EXPECT_THROW(create(with("head_size", 0)), EngineError);
+}
+
+// As those of a plan that somebody changed.
+TEST(Attention, RefusesCallsWhoseShapesDoNotFit) {
+  plugin::registerBuiltinPlugins();
+  const InChannels form{{1, 2, 5, 5, 4, 4}, false};
+  const auto attention = plugin::PluginRegistry::global().create(form.fields(false));
+  const auto call = [&](const Operand& x, const Operand& v, const Operand& mask, std::vector<int64_t> out_dims) {
+    const std::vector<int64_t> strides = denseStrides(out_dims);
+    std::vector<float> out(1000);
+    const std::vector<InputView> inputs = {x.view(), x.view(), v.view(), mask.view()};
+    const std::vector<OutputView> outputs = {{DType::kFloat32, out_dims, strides, out.data()}};
+    attention->enqueue(inputs, outputs, nullptr, 1);
+  };
+  const Operand x({1, 5, form.channels()}, 1), bias({5, 5}, 2);
+  EXPECT_NO_THROW(call(x, x, bias, {1, 5, 8}));
+  EXPECT_THROW(call(Operand({1, 5, 8}, 1), x, bias, {1, 5, 8}), EngineError);
+  EXPECT_THROW(call(x, Operand({1, 6, form.channels()}, 1), bias, {1, 5, 8}), EngineError);
+  EXPECT_THROW(call(x, x, Operand({5, 4}, 1), {1, 5, 8}), EngineError);
+  EXPECT_THROW(call(x, x, bias, {1, 5, 4}), EngineError);
+  EXPECT_THROW(attention->enqueue({}, {}, nullptr, 1), EngineError);
+}
+
 TEST(Attention, RefusesShapesThatDoNotFit) {
   plugin::registerBuiltinPlugins();
   Attributes fields;
