@@ -2,6 +2,7 @@
 #include <functional>
 #include <numeric>
 #include <optional>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -15,8 +16,8 @@ namespace {
 
 using namespace rewriting;
 
-constexpr size_t kMostRows = size_t{1} << 20;  // indices that a plan is worth
-constexpr int64_t kLeastRowBytes = 16;         // moved one by one, shorter rows take longer than the copies saved
+constexpr int64_t kMostRows = int64_t{1} << 20;  // of a tensor: indices that a plan, and compiling it, is worth
+constexpr int64_t kLeastRowBytes = 16;           // moved one by one, shorter rows take longer than the copies saved
 
 // A tensor made of rows (lines along its last axis) of another one, row i being that one's row rows[i].
 struct Rows {
@@ -40,9 +41,13 @@ bool movesRows(const Layer& layer) {
   }
   const Tensor& output = *layer.getOutput(0);
   const int rank = output.rank();
-  if (rank < 2 || !output.getDimensions().isStatic() || layer.getInput(0)->rank() < 2 ||
-      !layer.getInput(0)->getDimensions().isStatic()) {
+  if (rank < 2 || !output.getDimensions().isStatic()) {
     return false;
+  }
+  for (int i = 0; i < layer.getNbInputs(); ++i) {
+    if (layer.getInput(i)->rank() < 2 || !layer.getInput(i)->getDimensions().isStatic()) {
+      return false;
+    }
   }
   switch (layer.getType()) {
     case LayerType::kSHUFFLE: {
@@ -104,25 +109,17 @@ void permute(std::vector<int64_t>& rows, const Dims& dims, const Permutation& pe
 
 class Trace {
  public:
-  // What `tensor` is made of; the layers passed are kept. Nothing for parts of different tensors.
+  // What `tensor` is made of; the layers passed are kept. Nothing for parts of different tensors, or of long ones.
   std::optional<Rows> of(Tensor& tensor) {
-    const Layer* layer = tensor.producer();
-    if (layer == nullptr || !movesRows(*layer)) {
-      Rows all{&tensor, std::vector<int64_t>(static_cast<size_t>(rowCount(tensor)))};
-      std::iota(all.rows.begin(), all.rows.end(), int64_t{0});
-      return all;
+    if (const auto known = traced_.find(&tensor); known != traced_.end()) {
+      return known->second;
     }
-    layers_.insert(layer);
-    switch (layer->getType()) {
-      case LayerType::kSHUFFLE:
-        return ofShuffle(*layer);
-      case LayerType::kSLICE:
-        return ofSlice(*layer);
-      default:
-        return ofConcatenation(*layer);
+    auto rows = rowCount(tensor) > kMostRows ? std::nullopt : trace(tensor);
+    if (tensor.uses().size() > 1) {  // a chain of rolls would be traced twice as often with each
+      traced_.emplace(&tensor, rows);
     }
+    return rows;
   }
-
   // Whether nobody else reads what lies between, and there is more than one copy to save.
   bool isWorthIt(const Layer& root) const {
     bool joins = false;
@@ -142,6 +139,24 @@ class Trace {
   static int64_t rowCount(const Tensor& tensor) {
     const std::vector<int64_t> sizes = Lattice(tensor.getDimensions()).sizes;
     return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
+  }
+
+  std::optional<Rows> trace(Tensor& tensor) {
+    const Layer* layer = tensor.producer();
+    if (layer == nullptr || !movesRows(*layer)) {
+      Rows all{&tensor, std::vector<int64_t>(static_cast<size_t>(rowCount(tensor)))};
+      std::iota(all.rows.begin(), all.rows.end(), int64_t{0});
+      return all;
+    }
+    layers_.insert(layer);
+    switch (layer->getType()) {
+      case LayerType::kSHUFFLE:
+        return ofShuffle(*layer);
+      case LayerType::kSLICE:
+        return ofSlice(*layer);
+      default:
+        return ofConcatenation(*layer);
+    }
   }
 
   std::optional<Rows> ofShuffle(const Layer& layer) {
@@ -194,7 +209,8 @@ class Trace {
     return joined;
   }
 
-  std::unordered_set<const Layer*> layers_;  // looked up and asked of all: in no order that shows
+  std::unordered_set<const Layer*> layers_;                        // looked up and asked of all: in no order that shows
+  std::unordered_map<const Tensor*, std::optional<Rows>> traced_;  // of tensors read more than once
 };
 
 // Slices of a tensor that are put together again in another order, as rolling it does, and the shuffles before and
@@ -211,7 +227,7 @@ class GatherRows : public PatternRewriter {
     }
     Trace trace;
     const auto traced = trace.of(output);
-    if (!traced || !trace.isWorthIt(layer) || traced->rows.size() > kMostRows) {
+    if (!traced || !trace.isWorthIt(layer)) {
       return false;
     }
     Tensor& base = *traced->base;

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "optimization/optimization.h"
 #include "optimization/pass_check.h"
 
 namespace torchtrt::optimization::testing {
@@ -125,6 +126,41 @@ TEST(GatherRows, NotWithADynamicBatch) {
   %back = slice(%x) {size=[s0, 2, 4], start=[0, 1, 0], stride=[1, 1, 1]}
   %front = slice(%x) {size=[s0, 1, 4], start=[0, 0, 0], stride=[1, 1, 1]}
   %y = concatenation(%back, %front) {axis=1}
+  output "y" %y
+})");
+}
+
+TEST(GatherRows, NotPartsOfDynamicLengthThatAddUpToAKnownOne) {
+  expectKept("gather_rows", R"(network "n" (s0 in [1, 2, 4]) {
+  input %x : float32[5, 4]
+  %one = slice(%x) {size=[1, 4], start=[0, 0], stride=[1, 1]}
+  %front = slice(%x) {size=[s0, 4], start=[0, 0], stride=[1, 1]}
+  %back = slice(%x) {size=[5 - s0, 4], start=[s0, 0], stride=[1, 1]}
+  %y = concatenation(%one, %back, %front) {axis=0}
+  output "y" %y
+})");
+}
+
+// Each roll reads the one before twice: traced anew for each they would take 2^40 steps.
+TEST(GatherRows, ManyRollsInARowAreOneMove) {
+  network::Network network;
+  network::Tensor* x = network.addInput("x", DType::kFloat32, {41, 4});
+  for (int i = 0; i < 40; ++i) {
+    network::Tensor* back = network.addSlice(*x, {1, 0}, {40, 4}, {1, 1})->getOutput(0);
+    network::Tensor* front = network.addSlice(*x, {0, 0}, {1, 4}, {1, 1})->getOutput(0);
+    x = network.addConcatenation({back, front}, 0)->getOutput(0);
+  }
+  network.markOutput(*x);
+  EXPECT_TRUE(createManager({"gather_rows"}).run(network));
+  EXPECT_EQ(network.layers().size(), 2U) << "indices and a gather";
+}
+
+TEST(GatherRows, NotAFewRowsOfAHugeTensor) {
+  expectKept("gather_rows", R"(network "n" () {
+  input %x : float32[1048577, 4]
+  %a = slice(%x) {size=[1, 4], start=[7, 0], stride=[1, 1]}
+  %b = slice(%x) {size=[1, 4], start=[5, 0], stride=[1, 1]}
+  %y = concatenation(%a, %b) {axis=0}
   output "y" %y
 })");
 }
