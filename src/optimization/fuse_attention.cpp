@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -23,6 +24,12 @@ struct Pieces {
   bool safe = false;
   double scale = 1;
 };
+
+// Whether float32, in which the kernel scales, loses nothing of it but the usual rounding.
+bool isFloatScale(double scale) {
+  const double size = std::abs(scale);
+  return size == 0 || (size >= std::numeric_limits<float>::min() && size <= std::numeric_limits<float>::max());
+}
 
 bool isMinusInfinity(const Tensor& tensor) {
   const auto value = tensor.constant() ? m::uniformValue(tensor) : std::nullopt;
@@ -61,7 +68,7 @@ bool matchScaledScores(const Tensor* tensor, Pieces& pieces) {
     pieces.scale = multiplied ? *value : 1 / *value;
     product = scoresOf(scores);
   }
-  if (!product || !std::isfinite(pieces.scale)) {
+  if (!product || !isFloatScale(pieces.scale)) {
     return false;
   }
   pieces.q = product->getInput(0);
@@ -247,7 +254,7 @@ std::optional<Heads> findHeadsOf(const Pieces& pieces) {
         const bool batch_first = q.batch_first && k.batch_first && v.batch_first;
         const bool sequence_first = q.sequence_first && k.sequence_first && v.sequence_first;
         if (q.heads == k.heads && q.heads == v.heads && q.batch == k.batch && q.batch == v.batch && v.scale == 1 &&
-            (batch_first || sequence_first)) {
+            isFloatScale(pieces.scale * q.scale * k.scale) && (batch_first || sequence_first)) {
           return Heads{q, k, v, !batch_first};
         }
       }

@@ -258,6 +258,24 @@ TEST(FuseAttention, NotWhereEmptyRowsBecomeSomethingElse) {
   expectKept("fuse_attention", safe(replaced(kSafe, "data=[-inf]", "data=[-100]")));
 }
 
+TEST(FuseAttention, NotScalesThatFloat32HasNot) {
+  expectKept("fuse_attention", attention(kKeys, R"(  %tiny = constant() {} : float32[1] data=[1e-40]
+  %product = matrix_multiply(%q, %k) {}
+  %scores = elementwise(%product, %tiny) {op="div"})"));
+  // What is not multiplied into the scale of heads stays before the product.
+  const std::string operands = replaced(kSplitQkv, "data=[0.5]", "data=[1e-25]");
+  const std::string small = R"(  %product = matrix_multiply(%q, %k) {transpose_b=true}
+  %small = constant() {} : float32[] data=[1e-25]
+  %scores = elementwise(%product, %small) {op="prod"})";
+  const std::string fused =
+      R"(  %heads = plugin_v2(%q, %k, %v) {namespace="torchtrt", type="Attention", version="1", scale=1.0000000195414814e-25, transpose_k=true}
+)";
+  std::string before = replaced(weighted(operands), "  %scores = matrix_multiply(%q, %k) {transpose_b=true}", small);
+  std::string after = replaced(weighted(operands), "  %scores = matrix_multiply(%q, %k) {transpose_b=true}\n", "");
+  after = replaced(after, "  %weights = softmax(%scores) {axis=3}\n", "");
+  expectChanged("fuse_attention", before, replaced(after, "  %heads = matrix_multiply(%weights, %v) {}\n", fused));
+}
+
 TEST(FuseAttention, NotAMaskThatCutsTheHeadsInTwo) {
   expectKept("fuse_attention", R"(network "n" () {
   input %q : float32[3, 4, 5, 8]
