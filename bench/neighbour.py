@@ -1,8 +1,8 @@
 """`./dev bench --neighbour`: what an engine costs others of its process, and what its first call costs.
 
 ATen operators right behind a call of the engine, in another process behind one of the module that it was made of, which takes as much out of the
-caches, and in a third one alone, in turn; CPU time after a call; calls a second from several threads; first calls, of new processes, beside
-the module's that the engine was made of.
+caches, and in a third one alone, in turn; CPU time after a call; calls a second from several threads; first calls, of new processes that
+loaded and prepared the engine, beside the module's that it was made of.
 """
 
 import os
@@ -103,7 +103,7 @@ def first_calls(models: list[str], threads: int, say: Callable[[str], None]) -> 
                 first, later = first_call(Job(way, model, 1, threads, folder))
                 cells += [f"{first:#.3g}", f"{later:#.3g}", f"{first / later:.2f}"]
             rows.append([model, f"{made['engines']} + {made['torch_segments']}", *cells])
-    return table.render(["first call", "engines + PyTorch", "ms", "later ms", "x later", "TorchScript's ms", "later ms", "x later"], rows)
+    return table.render(["first call, prepared", "engines + PyTorch", "ms", "later ms", "x later", "TorchScript's ms", "later ms", "x later"], rows)
 
 
 def main(models: list[str], threads: int, rounds: int, say: Callable[[str], None]) -> None:

@@ -13,7 +13,7 @@ MEGABYTE = 1e6
 # What a way costs beside its calls: title, and how a way's figures show it.
 COSTS: list[tuple[str, Callable[[dict], str]]] = [
     ("making, s (TorchScript's ways and the engine from TorchScript, the others from the Python module)", lambda f: f"{f['make_seconds']:.2f}"),
-    ("loading what was made in another process, s", lambda f: f"{f['load_seconds']:.2f}"),
+    ("loading what was made in another process, the engine with runtime.prepare, s", lambda f: f"{f['load_seconds']:.2f}"),
     ("the first call there, in calls of the median's length", lambda f: f"{f['first_call_ms'] / f['milliseconds']['median']:.1f}"),
     ("resident after the calls, MB beyond the bare libraries", lambda f: f"{f['resident_bytes'] / MEGABYTE:.0f}"),
     ("peak while loading and calling, MB beyond the bare libraries", lambda f: f"{f['peak_bytes'] / MEGABYTE:.0f}"),
