@@ -34,6 +34,13 @@ bool decidesOnWarnings(const Value& value) {
   });
 }
 
+// Modules, objects of classes and of interfaces, also in collections.
+bool holdsObjects(const c10::Type& type) {
+  return type.kind() == c10::TypeKind::ClassType || type.kind() == c10::TypeKind::InterfaceType ||
+         std::any_of(type.containedTypes().begin(), type.containedTypes().end(),
+                     [](const c10::TypePtr& contained) { return holdsObjects(*contained); });
+}
+
 // What the graph does with a module, or one that it holds.
 struct Accesses {
   std::set<std::string> written;  // attributes
@@ -46,7 +53,7 @@ struct Accesses {
         written.insert(attributeOf(*use.user));
       } else if (use.user->kind() == prim::GetAttr) {
         reads.push_back(use.user);
-        if (use.user->output()->type()->kind() == c10::TypeKind::ClassType) {
+        if (holdsObjects(*use.user->output()->type())) {
           add(*use.user->output());
         }
       } else {

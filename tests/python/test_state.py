@@ -323,3 +323,36 @@ def test_forward_sees_what_other_methods_write():
 def test_full_compilation_refuses_state():
     with pytest.raises(torchtrt.CompileError, match="attribute 'count' is written by the method"):
         torchtrt.compile(torch.jit.script(Number().eval()), inputs=[[2, 4]], require_full_compilation=True)
+
+
+@torch.jit.interface
+class Part(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        pass
+
+
+class Growing(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rows = 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.rows += 2
+        return x[:self.rows]
+
+
+class HoldsInterface(nn.Module):
+    part: Part
+
+    def __init__(self):
+        super().__init__()
+        self.part, self.linear = torch.jit.script(Growing()), nn.Linear(8, 8)
+
+    def forward(self, x):
+        return torch.relu(self.linear(self.part.forward(x)))
+
+
+def test_state_behind_an_interface_makes_engines_for_later_calls():
+    x = torch.randn(4, 8)
+    compiled = torchtrt.compile(torch.jit.script(HoldsInterface().eval()), inputs=[x], min_block_size=1)
+    assert [text.split(": ")[1] for each in torchtrt.report(compiled).segments if each.target == "engine" for text in each.inputs] == ["float32 [4, 8]"]
