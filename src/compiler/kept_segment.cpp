@@ -92,8 +92,9 @@ std::optional<at::Tensor> inWeights(const std::vector<at::Tensor>& weights, cons
 }
 
 // Weights whose rows, one after the other, are the tensor's: an engine may multiply by parts of a matrix. Empty where
-// there are none.
+// there are none, or that many that they are none of these: every row of zeros is a bias of zeros.
 std::vector<at::Tensor> partsInWeights(const std::vector<at::Tensor>& weights, const at::Tensor& tensor) {
+  constexpr size_t kMostParts = 16;
   std::vector<at::Tensor> parts;
   if (tensor.dim() != 2 || !tensor.is_contiguous() || tensor.numel() == 0) {
     return parts;
@@ -111,7 +112,7 @@ std::vector<at::Tensor> partsInWeights(const std::vector<at::Tensor>& weights, c
         part = inWeights(weights, tensor.narrow(0, row, *height));
       }
     }
-    if (!part) {
+    if (!part || parts.size() == kMostParts) {
       return {};
     }
     row += part->size(0);

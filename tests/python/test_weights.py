@@ -70,6 +70,28 @@ def test_what_is_kept_for_other_shapes_is_made_of_parts_and_multiples_of_weights
         assert_same(loaded(other), module(other).detach())
 
 
+class Repeated(nn.Module):
+    """The rows of a matrix that an engine scales are all the bias of another."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(256, 256), nn.Linear(256, 50)
+        self.second.weight.data = self.first.bias.data.repeat(50, 1)
+        self.scale = nn.Parameter(torch.rand(50) + 0.5)
+
+    def forward(self, x):
+        return self.scale * self.second(torch.relu(self.first(x)))
+
+
+def test_what_is_kept_for_other_shapes_is_not_put_together_row_by_row():
+    module, x = Repeated().eval(), torch.randn(3, 256)
+    compiled = torchtrt.compile(torch.jit.script(module), inputs=[x])
+    [engine] = torchtrt.runtime.engines(compiled).values()
+    kept = engine.__getstate__()[0][3]
+    assert len(kept) < 10
+    assert_same(compiled(x[:2]), module(x[:2]).detach())
+
+
 RESIDENT = """
 import ctypes, sys, torch, torchtrt.runtime
 def resident():
