@@ -92,14 +92,17 @@ class Quantizer {
   void run(const std::vector<torch::jit::IValue>& samples) {
     if (needsBatches()) {
       runBatches(calibrator_, runs_, [&](const runtime::Engine& engine, std::vector<at::Tensor> inputs) {
-        Calibrated& calibrated = of(engine);
-        calibrated.calibration->add(runtime::InputViews(inputs, engine).span());
-        ++calibrated.report.calls;
-        keepFirst(calibrated, std::move(inputs));
+        if (Calibrated* calibrated = find(engine)) {
+          calibrated->calibration->add(runtime::InputViews(inputs, engine).span());
+          ++calibrated->report.calls;
+          keepFirst(*calibrated, std::move(inputs));
+        }
       });
     } else if (!samples.empty()) {
       runOnce(runs_, samples, [&](const runtime::Engine& engine, std::vector<at::Tensor> inputs) {
-        keepFirst(of(engine), std::move(inputs));
+        if (Calibrated* calibrated = find(engine)) {
+          keepFirst(*calibrated, std::move(inputs));
+        }
       });
     }
     rejectForeignCache();
@@ -134,14 +137,10 @@ class Quantizer {
     }
   }
 
-  // Copies of the module may have holders of their own.
-  Calibrated& of(const runtime::Engine& engine) {
-    const auto found = std::find_if(calibrated_.begin(), calibrated_.end(),
-                                    [&](const Calibrated& each) { return each.made.name == engine.name(); });
-    if (found == calibrated_.end()) {
-      throw InternalError("engine " + engine.name() + " runs and is none of the module's");
-    }
-    return *found;
+  // Null for engines that the source itself came with.
+  Calibrated* find(const runtime::Engine& engine) {
+    const SegmentEngine* const made = engines_.find(engine);
+    return made == nullptr ? nullptr : &calibrated_[static_cast<size_t>(made - engines_.engines().data())];
   }
 
   // An empty batch tells no error, if another follows.

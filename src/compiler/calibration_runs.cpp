@@ -32,15 +32,15 @@ std::string reasonOf(const std::exception& error) {
   return text.substr(begin, text.find('\n', begin) - begin);
 }
 
-void forward(const torch::jit::Module& module, const std::string& method, std::vector<IValue> arguments,
-             const EngineCall& call) {
-  std::vector<Watched> watched;
-  {
-    Watch watch(kMostCalls, Watch::Keeping::kCopies);
-    watch.beginForward();
-    module.get_method(method)(std::move(arguments));
-    watched = watch.watched();
-  }
+std::vector<Watched> watchedForward(const torch::jit::Module& module, const std::string& method,
+                                    std::vector<IValue> arguments) {
+  Watch watch(kMostCalls, Watch::Keeping::kCopies);
+  watch.beginForward();
+  module.get_method(method)(std::move(arguments));
+  return watch.watched();
+}
+
+void tell(const std::vector<Watched>& watched, const EngineCall& call) {
   for (const Watched& each : watched) {
     for (const std::vector<at::Tensor>& inputs : each.inputs) {
       call(*each.engine, inputs);
@@ -110,7 +110,7 @@ void runBatches(const ptq::Calibrator& calibrator, const CalibrationRuns& runs, 
   std::string reason;
   while (auto batch = next()) {
     try {
-      forward(module, runs.method, argumentsOf(std::move(*batch), runs), call);
+      tell(watchedForward(module, runs.method, argumentsOf(std::move(*batch), runs)), call);
       ++fitting;
     } catch (const InternalError&) {
       throw;
@@ -140,11 +140,23 @@ void runOnce(const CalibrationRuns& runs, const std::vector<IValue>& arguments, 
                    [](const IValue& argument) { return argument.deepcopy(); });
     return copies;
   };
-  const torch::jit::Module module = runnable(runs);
-  for (int i = 0; i < runs.earlier_calls; ++i) {
-    module.get_method(runs.method)(copied());
+  const auto watched_behind = [&](int earlier_calls) {
+    const torch::jit::Module module = runnable(runs);
+    for (int i = 0; i < earlier_calls; ++i) {
+      module.get_method(runs.method)(copied());
+    }
+    return watchedForward(module, runs.method, copied());
+  };
+  std::vector<Watched> watched;
+  try {
+    watched = watched_behind(runs.earlier_calls);
+  } catch (const std::exception&) {
+    if (runs.earlier_calls == 0) {
+      throw;
+    }
+    watched = watched_behind(0);  // what the module keeps may be full after one call
   }
-  forward(module, runs.method, copied(), call);
+  tell(watched, call);
 }
 
 }  // namespace torchtrt::compiler

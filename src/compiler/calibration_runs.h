@@ -45,7 +45,8 @@ using EngineCall = std::function<void(const runtime::Engine& engine, std::vector
 // warning; if it is the first, or there is none at all, that is a CompileError(kInvalidInputSpec). What the calibrator
 // throws ends it.
 void runBatches(const ptq::Calibrator& calibrator, const CalibrationRuns& runs, const EngineCall& call);
-// The same for the arguments of one call. Throws what the module does.
+// The same for the arguments of one call, which is the first where a module fails behind earlier ones. Throws what the
+// module does.
 void runOnce(const CalibrationRuns& runs, const std::vector<torch::jit::IValue>& arguments, const EngineCall& call);
 
 }  // namespace torchtrt::compiler

@@ -6,7 +6,6 @@
 
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
-#include "base/check.h"
 #include "base/logging.h"
 #include "compiler/bisection.h"
 #include "compiler/kept_segment.h"
@@ -325,11 +324,20 @@ Failures SegmentEngines::validate(const Partition& partition) {
   return failures;
 }
 
+// Holders of copies are others, but share what they hold. Names alone may be those of the source's own engines.
+const SegmentEngine* SegmentEngines::find(const runtime::Engine& engine) const {
+  const auto found = std::find_if(engines_.begin(), engines_.end(), [&](const SegmentEngine& each) {
+    return &each.engine->engine() == &engine.engine();
+  });
+  return found == engines_.end() ? nullptr : &*found;
+}
+
 // Once for every segment, however many attempts hold it.
 Failures SegmentEngines::timed(const runtime::Engine& engine, const std::vector<at::Tensor>& inputs) {
-  const auto found = std::find_if(engines_.begin(), engines_.end(),
-                                  [&](const SegmentEngine& each) { return each.name == engine.name(); });
-  TORCHTRT_CHECK(found != engines_.end(), "an engine " << engine.name() << " runs that was not made");
+  const SegmentEngine* const found = find(engine);
+  if (found == nullptr) {
+    return {};
+  }
   const SegmentEngine& made = *found;
   const auto [known, is_new] = timed_.try_emplace({made.segment->nodes.begin(), made.segment->nodes.end()});
   if (is_new) {

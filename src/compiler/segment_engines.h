@@ -62,8 +62,10 @@ class SegmentEngines {
   const std::vector<SegmentEngine>& engines() const {
     return engines_;
   }
+  // Which of engines() a call ran, in the module or a copy of it: null for an engine that the source itself came with.
+  const SegmentEngine* find(const runtime::Engine& engine) const;
   // What to leave to PyTorch: all nodes of the segment of one of the engines, if it is slower than they are there on
-  // what reaches it.
+  // what reaches it. Nothing for what find() does not know.
   Failures timed(const runtime::Engine& engine, const std::vector<at::Tensor>& inputs);
   // An engine of another network in the place of one: same inputs and outputs, same operators kept.
   SegmentEngine remade(size_t index, std::unique_ptr<network::Network> network);

@@ -220,3 +220,25 @@ def test_slow_loaders_are_waited_for_with_a_word(capfd):
 
     compiled(made(Mlp), ROWS, slow())
     assert " batches so far" in capfd.readouterr().err
+
+
+class Around(nn.Module):
+    """Another module in the middle."""
+
+    def __init__(self, inner):
+        super().__init__()
+        self.first, self.inner, self.second = nn.Linear(64, 64), inner, nn.Linear(32, 64)
+
+    def forward(self, x):
+        return self.second(torch.relu(self.inner(self.first(x))))
+
+
+@pytest.mark.parametrize("options", [{"tune": True, "sample_inputs": batches((8, 64), 1)},
+                                     {"calibrator": ptq.DataLoaderCalibrator(batches((8, 64))), "enabled_precisions": {torch.int8}}],
+                         ids=["tuned", "calibrated"])
+def test_engines_that_a_module_came_with_are_left_alone(options):
+    x = batches((8, 64), 1)[0]
+    inner = torchtrt.compile(torch.jit.script(made(Mlp)), inputs=[x])
+    module = torch.jit.script(Around(inner).eval())
+    around = torchtrt.compile(module, inputs=[x], min_block_size=1, **options)
+    assert off_by(around, module, x) < 0.1

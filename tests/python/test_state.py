@@ -356,3 +356,23 @@ def test_state_behind_an_interface_makes_engines_for_later_calls():
     x = torch.randn(4, 8)
     compiled = torchtrt.compile(torch.jit.script(HoldsInterface().eval()), inputs=[x], min_block_size=1)
     assert [text.split(": ")[1] for each in torchtrt.report(compiled).segments if each.target == "engine" for text in each.inputs] == ["float32 [4, 8]"]
+
+
+class Once(nn.Module):
+    """Keeps what it is called with, and has room for one."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("kept", torch.zeros(1, 4, 8))
+        self.linear, self.calls = nn.Linear(8, 8), 0
+
+    def forward(self, x):
+        self.kept[self.calls] = x
+        self.calls += 1
+        return torch.relu(self.linear(self.kept.sum(0)))
+
+
+def test_engines_are_tuned_on_the_only_call_that_a_module_takes():
+    module, x = Once().eval(), torch.randn(4, 8)
+    compiled = torchtrt.compile(torch.jit.script(module), inputs=[x], sample_inputs=[x], tune=True, min_block_size=1)
+    assert_same(compiled(x), module(x).detach())
