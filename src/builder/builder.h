@@ -1,5 +1,5 @@
 // Network -> Plan: optimization is done; here memory orders are chosen, shape arithmetic is compiled, weights are
-// collected and kernels are asked whether they accept. By rule, or by timing when a timing cache is given.
+// collected and kernels are asked whether they accept.
 #pragma once
 
 #include <memory>
