@@ -50,13 +50,19 @@ def mapped(text: str) -> set[str]:
     return {line.rpartition("/")[2].partition(".so")[0] for line in text.splitlines() if "libtorchtrt" in line or "_torchtrt." in line}
 
 
+def run_in_a_fresh_process(program: str, saved, x: torch.Tensor, folder) -> tuple[torch.Tensor, str]:
+    """What `program` saves, given the files of the module, of x and of the result; and what it prints."""
+    torch.save(x, folder / "x.pt")
+    done = subprocess.run([sys.executable, "-c", program, saved, folder / "x.pt", folder / "y.pt"],
+                          capture_output=True, text=True, check=True)
+    return torch.load(folder / "y.pt"), done.stdout
+
+
 def test_a_fresh_process_with_the_runtime_alone_runs_it(compiled, saved, tmp_path):
     x = nets.images(3)
-    torch.save(x, tmp_path / "x.pt")
-    done = subprocess.run([sys.executable, "-c", FRESH_PROCESS, saved, tmp_path / "x.pt", tmp_path / "y.pt"],
-                          capture_output=True, text=True, check=True)
-    assert torch.equal(torch.load(tmp_path / "y.pt"), compiled(x))
-    assert mapped(done.stdout) == {"libtorchtrt_runtime", "libtorchtrt_engine"}
+    y, printed = run_in_a_fresh_process(FRESH_PROCESS, saved, x, tmp_path)
+    assert torch.equal(y, compiled(x))
+    assert mapped(printed) == {"libtorchtrt_runtime", "libtorchtrt_engine"}
 
 
 PREPARED = """
@@ -74,11 +80,9 @@ except TypeError as error:
 
 def test_a_loaded_module_may_be_prepared(compiled, saved, tmp_path):
     x = nets.images(3)
-    torch.save(x, tmp_path / "x.pt")
-    done = subprocess.run([sys.executable, "-c", PREPARED, saved, tmp_path / "x.pt", tmp_path / "y.pt"],
-                          capture_output=True, text=True, check=True)
-    assert torch.equal(torch.load(tmp_path / "y.pt"), compiled(x))
-    assert "expected a ScriptModule, as torch.jit.load returns it, got ReLU" in done.stdout
+    y, printed = run_in_a_fresh_process(PREPARED, saved, x, tmp_path)
+    assert torch.equal(y, compiled(x))
+    assert "expected a ScriptModule, as torch.jit.load returns it, got ReLU" in printed
 
 
 def test_what_compile_returns_is_prepared(saved):
