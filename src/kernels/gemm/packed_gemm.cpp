@@ -368,10 +368,8 @@ Functions functionsForTarget() {
   return {runTile, runSlab<false>, runSlab<true>};
 }
 
-// Lanes of a vector and most vectors of a panel.
-void shapeForTarget(int& lanes, int& max_vectors) {
-  lanes = static_cast<int>(hn::Lanes(D()));
-  max_vectors = kMaxVectors;
+PanelShape panelShapeForTarget() {
+  return {static_cast<int>(hn::Lanes(D())), kMaxVectors};
 }
 
 }  // namespace
@@ -379,127 +377,17 @@ void shapeForTarget(int& lanes, int& max_vectors) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include <limits>
-#include <string>
-
-#include "device/constants.h"
-#include "device/device.h"
-#include "kernels/parallel.h"
-
 namespace torchtrt::kernels::gemm {
 
 HWY_EXPORT(functionsForTarget);
-HWY_EXPORT(shapeForTarget);
+HWY_EXPORT(panelShapeForTarget);
 
 Functions functions() {
   return HWY_DYNAMIC_DISPATCH(functionsForTarget)();
 }
 
-PackedB::PackedB(int64_t depth, int64_t columns, int64_t column_stride, const std::function<const float*(int64_t)>& row,
-                 int threads)
-    : depth_(depth), columns_(columns) {
-  int lanes = 0;
-  int max_vectors = 0;
-  HWY_DYNAMIC_DISPATCH(shapeForTarget)(lanes, max_vectors);
-  const int64_t vectors = (columns + lanes - 1) / lanes;
-  const auto count = static_cast<size_t>(vectors * lanes * depth);
-  bytes_ = count * sizeof(float);
-  data_ = std::static_pointer_cast<float>(device::allocateConstant(bytes_, "packing weights"));
-  for (int64_t vector = 0; vector < vectors;) {
-    // Even shares: 4 vectors become 2 + 2, not 3 + 1.
-    const int64_t panels_left = (vectors - vector + max_vectors - 1) / max_vectors;
-    const int64_t width = (vectors - vector + panels_left - 1) / panels_left;
-    const int64_t column = vector * lanes;
-    const int64_t valid = std::min(width * lanes, columns - column);
-    panels_.push_back({data_.get() + column * depth, static_cast<int32_t>(width), static_cast<int32_t>(column),
-                       static_cast<int32_t>(valid)});
-    vector += width;
-  }
-  constexpr int64_t kGrain = 65536;  // floats worth a thread
-  const int64_t grain = std::max<int64_t>(1, kGrain / (depth * max_vectors * lanes + 1));
-  parallelFor(threads, 0, static_cast<int64_t>(panels_.size()), grain, [&](int64_t begin, int64_t end) {
-    for (int64_t p = begin; p < end; ++p) {
-      const Panel& panel = panels_[static_cast<size_t>(p)];
-      float* to = data_.get() + panel.column * depth;
-      for (int64_t k = 0; k < depth; ++k) {
-        const float* from = row(k) + panel.column * column_stride;
-        if (column_stride == 1) {
-          std::copy_n(from, panel.valid, to);
-        } else {
-          for (int64_t n = 0; n < panel.valid; ++n) {
-            to[n] = from[n * column_stride];
-          }
-        }
-        std::fill(to + panel.valid, to + panel.vectors * lanes, 0.0F);
-        to += panel.vectors * lanes;
-      }
-    }
-  });
-}
-
-// A quarter of the second-level cache: the block in use, the one that is fetched meanwhile and the rows share it.
-static int64_t blockBytes() {
-  constexpr int64_t kLeast = 128 * 1024;
-  constexpr int64_t kMost = 512 * 1024;
-  return std::clamp(static_cast<int64_t>(device::cpu().properties().l2_bytes) / 4, kLeast, kMost);  // 0: not known
-}
-
-Blocking chooseBlocking(const PackedB& b, int64_t rows, int threads) {
-  const auto panels = static_cast<int64_t>(b.panels().size());
-  const int64_t panel_bytes = std::max<int64_t>(1, static_cast<int64_t>(b.bytes()) / panels);
-  Blocking blocking;
-  blocking.tiles = (rows + kTileRows - 1) / kTileRows;
-  const int64_t most = std::clamp<int64_t>(blockBytes() / panel_bytes, 1, panels);
-  blocking.blocks = (panels + most - 1) / most;
-  if (blocking.tiles < threads) {  // few rows and many columns: the columns are what can be shared out
-    blocking.blocks = std::max(blocking.blocks, std::min<int64_t>(threads, panels));
-  }
-  blocking.block_panels = (panels + blocking.blocks - 1) / blocking.blocks;  // even shares
-  blocking.blocks = (panels + blocking.block_panels - 1) / blocking.block_panels;
-  const int64_t unit_flops = 2 * std::min<int64_t>(rows, kTileRows) * b.depth() * b.columns() / blocking.blocks;
-  blocking.grain = std::max<int64_t>(1, kMinChunkFlops / std::max<int64_t>(1, unit_flops));
-  return blocking;
-}
-
-void runUnits(const PackedB& b, const Blocking& blocking, const Functions& functions, Slab slab, int64_t begin,
-              int64_t end) {
-  const Slab whole = slab;
-  while (begin < end) {
-    const int64_t block = begin / blocking.tiles;
-    const int64_t tile = begin % blocking.tiles;
-    const int64_t tiles = std::min(end - begin, blocking.tiles - tile);
-    const int64_t first = tile * kTileRows;
-    slab.panels = panelsOf(b, blocking, block);
-    slab.ahead = block + 1 < blocking.blocks ? panelsOf(b, blocking, block + 1).front().data : nullptr;
-    slab.rows = std::min(tiles * kTileRows, whole.rows - first);
-    if (whole.a_offsets == nullptr) {
-      slab.a = whole.a + first * whole.a_stride;
-    } else {
-      slab.a_offsets = whole.a_offsets + first;
-    }
-    slab.out = whole.out + first * whole.out_stride;
-    slab.residual = whole.residual == nullptr ? nullptr : whole.residual + first * whole.out_stride;
-    functions.slab(slab);
-    begin += tiles;
-  }
-}
-
-Epilogue makeEpilogue(const std::string& activation, double alpha, double beta) {
-  Epilogue epilogue;
-  if (activation == "relu") {
-    epilogue.kind = Epilogue::Kind::kClamp;
-    epilogue.high = std::numeric_limits<float>::infinity();
-  } else if (activation == "clip") {
-    epilogue.kind = Epilogue::Kind::kClamp;
-    epilogue.low = static_cast<float>(alpha);
-    epilogue.high = static_cast<float>(beta);
-  } else if (activation == "hard_swish") {
-    epilogue.kind = Epilogue::Kind::kHardSwish;
-  } else if (!activation.empty()) {
-    epilogue.kind = Epilogue::Kind::kRows;
-    epilogue.rows = activationRows(activation, alpha, beta);
-  }
-  return epilogue;
+PanelShape panelShape() {
+  return HWY_DYNAMIC_DISPATCH(panelShapeForTarget)();
 }
 
 }  // namespace torchtrt::kernels::gemm

@@ -34,6 +34,12 @@ struct Epilogue {
 // Turns the fused attributes of a layer into an epilogue.
 Epilogue makeEpilogue(const std::string& activation, double alpha, double beta);
 
+struct PanelShape {
+  int lanes;        // floats of a vector
+  int max_vectors;  // of a panel
+};
+PanelShape panelShape();  // for this machine
+
 // B of shape [depth, columns], as panels of up to three vectors of columns.
 class PackedB {
  public:
