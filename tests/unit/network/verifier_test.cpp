@@ -1,54 +1,15 @@
-// The verifier: for every rule a network that breaks just this one.
-#include <gmock/gmock.h>
+// The verifier: for every rule of a kind of layer a network that breaks just this one.
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <set>
 #include <string>
 
+#include "network/broken_rule.h"
 #include "network/rules/rules.h"
 #include "torchtrt/network.h"
-#include "torchtrt/plugin.h"
 
 namespace torchtrt::network {
-
-// Reaches what the public interface keeps whole.
-struct NetworkCorruption {
-  static void setId(Layer& layer, int64_t id) {
-    layer.id_ = id;
-  }
-  static void setName(Layer& layer, const std::string& name) {
-    layer.name_ = name;
-  }
-  static void setName(Tensor& tensor, const std::string& name) {
-    tensor.name_ = name;
-  }
-  static void setOperand(Layer& layer, int i, Tensor* tensor) {
-    layer.inputs_[static_cast<size_t>(i)] = tensor;
-  }
-  static void addUse(Tensor& tensor, Layer& layer, int i) {
-    tensor.uses_.push_back({&layer, i});
-  }
-  static void dropUses(Tensor& tensor) {
-    tensor.uses_.clear();
-  }
-  static void setDims(Tensor& tensor, const Dims& dims) {
-    tensor.dims_ = dims;
-  }
-};
-
 namespace {
-
-void expectBroken(const std::string& rule, const std::function<void()>& action) {
-  try {
-    action();
-    FAIL() << "no error, expected rule " << rule << " to be broken";
-  } catch (const CompileError& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kInvalidNetwork);
-    EXPECT_THAT(error.what(), testing::HasSubstr("breaks rule \"" + rule + "\": expected "));
-    EXPECT_THAT(error.what(), testing::HasSubstr(", got "));
-  }
-}
 
 // Rules of the kinds: a line of network text for each.
 
@@ -351,7 +312,7 @@ INSTANTIATE_TEST_SUITE_P(Verifier, KindRules, testing::ValuesIn(brokenRules()));
 
 TEST(Verifier, HasACaseForEveryRule) {
   std::set<std::string> covered = {"constant weights", "plugin_v2 dtypes",
-                                   "plugin_v2 shapes"};  // in tests of their own below
+                                   "plugin_v2 shapes"};  // in tests of their own
   for (const BrokenRule& broken : brokenRules()) {
     const std::string layer = broken.layer;
     const size_t kind = layer.find("= ") + 2;
@@ -394,177 +355,6 @@ TEST(Verifier, WantsDataInConstants) {
   Network without;
   without.markOutput(*without.addLayer(LayerType::kCONSTANT, {})->getOutput(0));
   expectBroken("weights", [&] { verify(without); });
-}
-
-// Rules of the whole network.
-
-class WholeNetwork : public testing::Test {
- protected:
-  WholeNetwork() {
-    network_.addSymbol({"n", 1, 2, 4});
-    input_ = network_.addInput("x", DType::kFloat32, {Dim::symbol("n"), 4});
-    first_ = network_.addActivation(*input_, "relu");
-    second_ = network_.addActivation(*first_->getOutput(0), "tanh");
-    network_.markOutput(*second_->getOutput(0));
-    verify(network_);
-  }
-  void expectBrokenRule(const std::string& rule) {
-    expectBroken(rule, [this] { verify(network_); });
-  }
-
-  Network network_;
-  Tensor* input_;
-  Layer* first_;
-  Layer* second_;
-};
-
-TEST_F(WholeNetwork, LayersStandBehindTheirOperands) {
-  Layer* last = network_.addActivation(*input_, "sigmoid");
-  second_->setInput(0, last->getOutput(0));
-  expectBrokenRule("order");
-  network_.sortTopologically();
-  EXPECT_NO_THROW(verify(network_));
-}
-
-TEST_F(WholeNetwork, UsesAreListedOnce) {
-  NetworkCorruption::dropUses(*input_);
-  expectBrokenRule("uses");
-}
-
-TEST_F(WholeNetwork, UsesAreTrue) {
-  NetworkCorruption::addUse(*input_, *second_, 0);
-  expectBrokenRule("uses");
-}
-
-TEST_F(WholeNetwork, OperandsAreItsOwn) {
-  Network other;
-  NetworkCorruption::setOperand(*first_, 0, other.addInput("x", DType::kFloat32, {1}));
-  expectBrokenRule("membership");
-}
-
-TEST_F(WholeNetwork, IdsAreUnique) {
-  NetworkCorruption::setId(*second_, first_->id());
-  expectBrokenRule("ids");
-}
-
-TEST_F(WholeNetwork, LayerNamesAreUnique) {
-  NetworkCorruption::setName(*second_, first_->getName());
-  expectBrokenRule("names");
-}
-
-TEST_F(WholeNetwork, TensorNamesAreUnique) {
-  NetworkCorruption::setName(*second_->getOutput(0), "x");
-  expectBrokenRule("names");
-}
-
-TEST_F(WholeNetwork, TypesFollowFromOperands) {
-  NetworkCorruption::setDims(*first_->getOutput(0), {1, 4});
-  expectBrokenRule("types");
-}
-
-TEST_F(WholeNetwork, SymbolsAreDeclared) {
-  network_.addInput("y", DType::kFloat32, {Dim::symbol("m")});
-  expectBrokenRule("symbols");
-}
-
-TEST_F(WholeNetwork, SymbolsOfAttributesAreDeclared) {
-  network_.addSlice(*input_, {0, 0}, {1, Dim::symbol("m")}, {1, 1});
-  expectBrokenRule("symbols");
-}
-
-TEST_F(WholeNetwork, InputsAreNotNegative) {
-  network_.addInput("y", DType::kFloat32, {Dim::symbol("n") - Dim(2)});
-  expectBrokenRule("inputs");
-}
-
-TEST_F(WholeNetwork, MemoryOrdersArePermutations) {
-  first_->getOutput(0)->setMemoryOrder({1, 0});
-  EXPECT_NO_THROW(verify(network_));
-  first_->getOutput(0)->setMemoryOrder({1, 1});
-  expectBrokenRule("memory-order");
-  first_->getOutput(0)->setMemoryOrder({0});
-  expectBrokenRule("memory-order");
-}
-
-TEST_F(WholeNetwork, HasOutputs) {
-  network_.unmarkOutput(0);
-  expectBrokenRule("outputs");
-}
-
-// Plugins.
-
-class Pair : public plugin::Plugin {
- public:
-  int outputCount() const override {
-    return 2;
-  }
-  bool supports(std::span<const DType> inputs) const override {
-    return inputs.size() == 1 && inputs[0] == DType::kFloat32;
-  }
-  std::vector<TensorType> inferOutputs(std::span<const TensorType> inputs) const override {
-    if (inputs[0].dims.rank() == 3) {
-      return {inputs[0]};
-    }
-    if (inputs[0].dims.rank() != 1) {
-      throw std::runtime_error("expected a vector, got " + inputs[0].dims.toString());
-    }
-    return {inputs[0], {DType::kInt64, {inputs[0].dims[0] * Dim(2)}}};
-  }
-  void enqueue(std::span<const plugin::InputView>, std::span<const plugin::OutputView>, void*, int) const override {}
-};
-
-class PairCreator : public plugin::PluginCreator {
- public:
-  std::string type() const override {
-    return "Pair";
-  }
-  std::unique_ptr<plugin::Plugin> create(const Attributes&) const override {
-    return std::make_unique<Pair>();
-  }
-};
-
-class Plugins : public testing::Test {
- protected:
-  Plugins() {
-    plugin::PluginRegistry::global().add(std::make_shared<PairCreator>());
-  }
-  ~Plugins() override {
-    plugin::PluginRegistry::global().remove("", "Pair", "1");
-  }
-  static std::string textOf(const std::string& input) {
-    return "network \"p\" (n in [1, 2, 4]) {\n  input %x : " + input +
-           "\n  %a, %b = plugin_v2(%x) {factors=doubles[0.5, 2.0], namespace=\"\", sizes=[1, 2], to=dims[n, 3], "
-           "type=\"Pair\", "
-           "version=\"1\"} : float32[n], int64[2*n] name=\"pair\"\n  output \"a\" %a\n}\n";
-  }
-};
-
-TEST_F(Plugins, InferThroughTheRegistryAndReadBack) {
-  const std::string text = textOf("float32[n]");
-  const auto network = parse(text);
-  verify(*network);
-  EXPECT_EQ(print(*network), text);
-  const Attributes& fields = network->getLayer(0)->attributes();
-  EXPECT_EQ(fields.getDoubles("factors"), (std::vector<double>{0.5, 2}));
-  EXPECT_EQ(fields.getInts("sizes"), (std::vector<int64_t>{1, 2}));
-  EXPECT_EQ(fields.getDims("to").toString(), "[n, 3]");
-}
-
-TEST_F(Plugins, SayWhichDTypesAndShapesTheyTake) {
-  expectBroken("dtypes", [] { parse(textOf("int64[n]")); });
-  expectBroken("shapes", [] { parse(textOf("float32[n, 2]")); });
-  expectBroken("shapes", [] { parse(textOf("float32[n, 2, 2]")); });
-}
-
-TEST_F(Plugins, AreCompileErrorsWhenNotRegistered) {
-  plugin::PluginRegistry::global().remove("", "Pair", "1");
-  try {
-    parse(textOf("float32[n]"));
-    FAIL() << "no error";
-  } catch (const CompileError& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kPlugin);
-    EXPECT_THAT(error.what(), testing::HasSubstr("plugin Pair version 1 is not registered"));
-  }
 }
 
 }  // namespace
