@@ -20,6 +20,7 @@
 #include "kernels/recurrent/recurrent.h"
 #include "kernels/reduce/fast.h"
 #include "kernels/reduce/reduce.h"
+#include "kernels/resize/fast.h"
 #include "kernels/resize/resize.h"
 #include "kernels/softmax/fast.h"
 #include "kernels/softmax/softmax.h"
@@ -79,7 +80,7 @@ const std::vector<Family>& families() {
       {"recurrent", {{"highway", createRecurrentHighway}, {"reference", createRecurrentReference}}},
       {"reduce", {{"highway", reduce::createHighway}, {"reference", createReduceReference}}},
       {"reformat", {{"reference", createReformatReference}}},
-      {"resize", {{"reference", createResizeReference}}},
+      {"resize", {{"highway", resize::createHighway}, {"reference", createResizeReference}}},
       {"scatter", {{"reference", createScatterReference}}},
       {"select", {{"reference", createSelectReference}}},
       {"shuffle", {{"reference", createShuffleReference}}},

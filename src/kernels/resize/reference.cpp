@@ -3,20 +3,14 @@
 #include <cmath>
 #include <limits>
 
-#include "base/check.h"
 #include "kernels/common/dense.h"
 #include "kernels/common/simple_kernel.h"
+#include "kernels/resize/axes.h"
 #include "kernels/resize/resize.h"
 #include "kernels/resize/taps.h"
 
 namespace torchtrt::kernels {
 namespace {
-
-struct ResizeConfig {
-  ResizeMode mode = ResizeMode::kNearest;
-  bool align_corners = false;
-  std::vector<double> scales;
-};
 
 // For axes that the problem does not have.
 const ByteTaps kOnlyEntry = {{{{}, {1, 0, 0, 0}}}, 0};
@@ -25,21 +19,13 @@ class ResizePrepared final : public Prepared {
  public:
   ResizePrepared(const ResizeConfig& config, const ShapeSet& shapes)
       : count_(tapCount(config.mode)), in_(shapes.inputs.at(0)), out_(shapes.outputs.at(0)) {
-    const size_t spatial = shapes.dimsOf("size").size();
-    TORCHTRT_CHECK(spatial >= 1 && spatial <= 3 && spatial <= out_.dims.size(), spatial << " spatial dimensions");
+    const std::vector<ResizeAxis> axes = resizeAxes(config, shapes);
+    const size_t spatial = axes.size();
     lead_ = out_.dims.size() - spatial;
     planes_ = countOf({out_.dims.begin(), out_.dims.begin() + static_cast<std::ptrdiff_t>(lead_)});
     for (size_t axis = 0; axis < spatial; ++axis) {
       const size_t slot = 3 - spatial + axis;
-      const bool copies_equal = config.mode == ResizeMode::kLinear ||
-                                (config.mode == ResizeMode::kNearest && spatial == 2) ||
-                                (config.mode == ResizeMode::kCubic && !isFloating(out_.dtype));
-      const ResizeAxis rule = {config.mode,
-                               config.align_corners,
-                               axis < config.scales.size() ? config.scales[axis] : 0,
-                               copies_equal,
-                               shapes.inputs[0].dims.at(lead_ + axis),
-                               out_.dims[lead_ + axis]};
+      const ResizeAxis& rule = axes[axis];
       in_size_[slot] = rule.in;
       strides_[slot] = out_.strides[lead_ + axis];
       if (count_ > 1 && !isFloating(out_.dtype)) {
@@ -172,20 +158,10 @@ class ResizePrepared final : public Prepared {
   std::array<std::vector<Taps>, 3> taps_ = {std::vector<Taps>(1), std::vector<Taps>(1), std::vector<Taps>(1)};
 };
 
-ResizeMode parseMode(const std::string& text) {
-  static constexpr const char* kNames[] = {"nearest", "nearest_exact", "linear", "cubic"};
-  const auto* found = std::find(std::begin(kNames), std::end(kNames), text);
-  TORCHTRT_CHECK(found != std::end(kNames), "resize has no mode \"" << text << "\"");
-  return static_cast<ResizeMode>(found - std::begin(kNames));
-}
-
 }  // namespace
 
 CreateResult createResizeReference(const Problem& problem) {
-  const Attributes& attributes = *problem.attributes;
-  return makeKernel<ResizePrepared>(
-      ResizeConfig{parseMode(attributes.getString("mode")), attributes.getBool("align_corners", false),
-                   attributes.has("scales") ? attributes.getDoubles("scales") : std::vector<double>()});
+  return makeKernel<ResizePrepared>(readResizeConfig(*problem.attributes));
 }
 
 }  // namespace torchtrt::kernels

@@ -64,7 +64,7 @@ std::vector<Taps> resizeTaps(const ResizeAxis& axis) {
   for (int64_t i = 0; i < axis.out; ++i) {
     Taps& taps = result[static_cast<size_t>(i)];
     if (axis.copies_equal && axis.in == axis.out) {
-      taps.index[0] = i;
+      taps.index.fill(i);  // also of the taps that weigh nothing: 0 times an infinity elsewhere is NaN
     } else if (interpolates) {
       taps = interpolatingTaps<T>(axis, step, i);
     } else {

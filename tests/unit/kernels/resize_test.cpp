@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "kernels/harness.h"
 
 namespace torchtrt::kernels::testing {
@@ -72,6 +74,12 @@ TEST(Resize, BytesAreRoundedPerAxis) {
   // Width first: (1+2)/2 and (2+3)/2 round up to 2 and 3; their mean rounds up to 3.
   expectOutputs(resize("linear", makeTensor(DType::kUInt8, {1, 1, 2, 2}, {1, 2, 2, 3}), {1, 1}), {{3}});
   expectOutputs(resize("cubic", makeTensor(DType::kUInt8, {1, 1, 1, 4}, {0, 255, 0, 0}), {1, 2}), {{151, 0}});
+}
+
+TEST(Resize, AnInfinityStaysInItsColumnWhereTheWidthIsEqual) {
+  const double inf = std::numeric_limits<double>::infinity();
+  expectOutputs(resize("linear", makeTensor(DType::kFloat32, {1, 1, 1, 3}, {inf, 2, 3}), {2, 3}),
+                {{std::numeric_limits<double>::quiet_NaN(), 2, 3, std::numeric_limits<double>::quiet_NaN(), 2, 3}});
 }
 
 TEST(Resize, EqualSizesCopy) {

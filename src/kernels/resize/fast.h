@@ -1,0 +1,10 @@
+// The fast implementation of resize, for the list in families.cpp.
+#pragma once
+
+#include "kernels/kernel.h"
+
+namespace torchtrt::kernels::resize {
+
+CreateResult createHighway(const Problem& problem);  // float32, two spatial dimensions, row-major or channels-last
+
+}  // namespace torchtrt::kernels::resize
