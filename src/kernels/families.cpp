@@ -38,6 +38,7 @@ const std::vector<Family>& families() {
       {"convolution",
        {{"onednn_bfloat16", convolution::createOneDnnBFloat16},
         {"depthwise", convolution::createDepthwise},
+        {"grouped", convolution::createGrouped},
         {"planes", convolution::createPlanes},
         {"winograd", convolution::createWinograd},
         {"highway", convolution::createHighway},
