@@ -4,18 +4,12 @@
 
 namespace torchtrt::engine {
 
-void Context::bind(std::shared_ptr<const Specialization> specialization, const device::Device& device) {
+void Context::bind(std::shared_ptr<const Specialization> specialization) {
   bound_ = nullptr;
-  if (workspace_.bytes() < specialization->workspace_bytes) {
-    workspace_ = device::Memory();  // the old one goes first: never both at a time
-    workspace_ = device.allocate(specialization->workspace_bytes, "the engine's workspace");
-  }
+  workspace_ = nullptr;
   pointers_.assign(specialization->slots.size(), nullptr);
   for (size_t i = 0; i < pointers_.size(); ++i) {
-    const Slot& slot = specialization->slots[i];
-    if (slot.kind == Slot::Kind::kWorkspace && workspace_.data() != nullptr) {
-      pointers_[i] = static_cast<std::byte*>(workspace_.data()) + slot.offset;
-    } else if (slot.kind == Slot::Kind::kConstant) {
+    if (const Slot& slot = specialization->slots[i]; slot.kind == Slot::Kind::kConstant) {
       pointers_[i] = const_cast<void*>(slot.constant);  // only ever read: kernels take inputs as const
     }
   }
@@ -23,15 +17,16 @@ void Context::bind(std::shared_ptr<const Specialization> specialization, const d
   bound_ = std::move(specialization);
 }
 
-void Context::touchWorkspace() {
-  constexpr size_t kSmallestPage = 4096;
-  // A call that needs more takes long beside its pages, and may never come: SSD300's engines would hold 114 MB.
-  constexpr size_t kMost = size_t{4} << 20;
-  auto* const bytes = static_cast<volatile std::byte*>(workspace_.data());
-  const size_t end = bytes == nullptr ? 0 : std::min(workspace_.bytes(), kMost);
-  for (size_t at = 0; at < end; at += kSmallestPage) {
-    bytes[at] = std::byte{0};
+void Context::setWorkspace(void* base) {
+  if (base == workspace_) {
+    return;
   }
+  for (size_t i = 0; i < pointers_.size(); ++i) {
+    if (const Slot& slot = bound_->slots[i]; slot.kind == Slot::Kind::kWorkspace) {
+      pointers_[i] = static_cast<std::byte*>(base) + slot.offset;
+    }
+  }
+  workspace_ = base;
 }
 
 void Context::setCallPointers(std::span<const TensorView> inputs, std::span<void* const> outputs) {
@@ -51,13 +46,15 @@ void Context::runAction(const Action& action, int threads) const {
   action.prepared->run(args);
 }
 
-std::unique_ptr<Context> ContextPool::take() {
+std::unique_ptr<Context> ContextPool::take(const void* base) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!idle_.empty()) {
+      const auto found = std::find_if(idle_.rbegin(), idle_.rend(),
+                                      [base](const auto& context) { return context->workspace() == base; });
+      std::swap(found == idle_.rend() ? idle_.back() : *found, idle_.back());
       std::unique_ptr<Context> context = std::move(idle_.back());
       idle_.pop_back();
-      idle_bytes_ -= context->workspaceBytes();
       return context;
     }
   }
@@ -66,9 +63,7 @@ std::unique_ptr<Context> ContextPool::take() {
 
 void ContextPool::give(std::unique_ptr<Context> context) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const size_t bytes = context->workspaceBytes();
-  if (idle_.empty() || (idle_.size() < kMaxIdle && idle_bytes_ + bytes <= kMaxIdleBytes)) {
-    idle_bytes_ += bytes;
+  if (idle_.size() < kMaxIdle) {
     idle_.push_back(std::move(context));
   }
 }

@@ -1,6 +1,6 @@
-// What one running call has for itself: workspace and operand pointers. Contexts wait in a pool between calls, so that
-// in the steady state nothing is allocated; the pool keeps a bounded number of bounded total size. Private to this
-// folder.
+// What one running call has for itself: operand pointers, and the thread's workspace that some of them lead into.
+// Contexts wait in a pool between calls, so that in the steady state nothing is allocated; the pool keeps a bounded
+// number. Private to this folder.
 #pragma once
 
 #include <cstddef>
@@ -9,23 +9,23 @@
 #include <span>
 #include <vector>
 
-#include "device/device.h"
+#include "engine/arena.h"
 #include "engine/specialization.h"
 
 namespace torchtrt::engine {
 
 class Context {
  public:
-  // Makes it fit for a specialization: workspace large enough, pointers to workspace and constants in place.
-  void bind(std::shared_ptr<const Specialization> specialization, const device::Device& device);
+  // Makes it fit for a specialization: pointers to constants in place, those to the workspace to come.
+  void bind(std::shared_ptr<const Specialization> specialization);
   const std::shared_ptr<const Specialization>& bound() const {
     return bound_;
   }
-  size_t workspaceBytes() const {
-    return workspace_.bytes();
+  // Fills in the pointers to the workspace, which lies at `base` in this call. Nothing to do where it lay there before.
+  void setWorkspace(void* base);
+  const void* workspace() const {
+    return workspace_;
   }
-  // Makes the system give the first 4 MiB of the workspace's pages now.
-  void touchWorkspace();
   // Fills in the pointers that change with every call.
   void setCallPointers(std::span<const TensorView> inputs, std::span<void* const> outputs);
   void runAction(const Action& action, int threads) const;
@@ -38,7 +38,7 @@ class Context {
 
  private:
   std::shared_ptr<const Specialization> bound_;
-  device::Memory workspace_;
+  void* workspace_ = nullptr;    // of the call before, maybe gone since: compared, not read
   std::vector<void*> pointers_;  // one per slot
   std::vector<void*> outputs_;
 };
@@ -48,34 +48,38 @@ class ContextPool {
   ContextPool() {
     idle_.reserve(kMaxIdle);  // give() runs in destructors and must not allocate
   }
-  std::unique_ptr<Context> take();
+  // One whose pointers are those of a workspace at `base`, if there is one, else the one given back last.
+  std::unique_ptr<Context> take(const void* base);
   void give(std::unique_ptr<Context> context);
   size_t idle() const;
 
  private:
   static constexpr size_t kMaxIdle = 16;
-  static constexpr size_t kMaxIdleBytes = size_t{256} << 20;  // one context is kept whatever its size
 
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Context>> idle_;
-  size_t idle_bytes_ = 0;
 };
 
-// A context for the length of a call; it goes back to the pool whether the call ends well or not.
+// A context and the thread's workspace for the length of a call; the context goes back to the pool whether the call
+// ends well or not.
 class ContextLease {
  public:
-  explicit ContextLease(ContextPool& pool) : pool_(pool), context_(pool.take()) {}
+  explicit ContextLease(ContextPool& pool) : pool_(pool), context_(pool.take(workspace_.data())) {}
   ~ContextLease() {
     pool_.give(std::move(context_));
   }
   ContextLease(const ContextLease&) = delete;
   ContextLease& operator=(const ContextLease&) = delete;
-  Context& operator*() const {
+  Context& context() const {
     return *context_;
+  }
+  WorkspaceLease& workspace() {
+    return workspace_;
   }
 
  private:
   ContextPool& pool_;
+  WorkspaceLease workspace_;
   std::unique_ptr<Context> context_;
 };
 

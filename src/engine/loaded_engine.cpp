@@ -1,5 +1,6 @@
 #include "engine/loaded_engine.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -13,6 +14,8 @@
 namespace torchtrt::engine {
 
 namespace {
+
+std::atomic<int64_t> living_engines = 0;
 
 int resolveThreads(int threads) {
   return threads > 0 ? threads : std::max(kernels::currentThreads(), 1);
@@ -68,6 +71,17 @@ std::string describeRefusedMemory(const Model& model, size_t index, const Output
 
 }  // namespace
 
+LoadedEngine::LoadedEngine(std::shared_ptr<const Model> model, const LoadOptions& options)
+    : model_(std::move(model)), cache_(options.shape_cache_bytes) {
+  ++living_engines;
+}
+
+LoadedEngine::~LoadedEngine() {
+  if (--living_engines == 0) {
+    releaseIdleWorkspace();
+  }
+}
+
 std::shared_ptr<const Specialization> LoadedEngine::specialization(std::span<const TensorView> inputs,
                                                                    int threads) const {
   return cache_.get(*model_, inputs, resolveThreads(threads));
@@ -82,18 +96,27 @@ void LoadedEngine::prepare(int threads) const {
         {input.dtype, static_cast<int32_t>(input.opt.size()), input.opt.data(), strides.back().data(), nullptr});
   }
   try {
-    const ContextLease lease(pool_);
-    (*lease).bind(specialization(views, threads), *model_->device);
-    (*lease).touchWorkspace();
+    ContextLease lease(pool_);
+    bind(lease, views, resolveThreads(threads));
+    lease.workspace().touch(lease.context().bound()->workspace_bytes);
   } catch (const EngineError&) {
   }
 }
 
-void LoadedEngine::begin(Context& context, std::span<const TensorView> inputs, OutputAllocator& outputs,
-                         int threads) const {
+void LoadedEngine::bind(ContextLease& lease, std::span<const TensorView> inputs, int threads) const {
+  Context& context = lease.context();
   if (context.bound() == nullptr || !context.bound()->matches(inputs, threads)) {
-    context.bind(cache_.get(*model_, inputs, threads), *model_->device);
+    context.bind(cache_.get(*model_, inputs, threads));
   }
+  if (const size_t bytes = context.bound()->workspace_bytes; bytes != 0) {
+    context.setWorkspace(lease.workspace().reserve(bytes, *model_->device));
+  }
+}
+
+void LoadedEngine::begin(ContextLease& lease, std::span<const TensorView> inputs, OutputAllocator& outputs,
+                         int threads) const {
+  bind(lease, inputs, threads);
+  Context& context = lease.context();
   const Specialization& shapes = *context.bound();
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].data == nullptr && shapes.input_bytes[i] != 0) {
@@ -152,11 +175,11 @@ void LoadedEngine::giveCuts(const Context& context, OutputAllocator& outputs) co
 
 void LoadedEngine::enqueue(std::span<const TensorView> inputs, OutputAllocator& outputs, int threads) const {
   threads = resolveThreads(threads);
-  const ContextLease lease(pool_);
-  begin(*lease, inputs, outputs, threads);
+  ContextLease lease(pool_);
+  begin(lease, inputs, outputs, threads);
   const kernels::ThreadScope scope(threads);
-  runLocated(*lease, threads);
-  giveCuts(*lease, outputs);
+  runLocated(lease.context(), threads);
+  giveCuts(lease.context(), outputs);
 }
 
 std::vector<std::vector<int64_t>> LoadedEngine::outputShapes(std::span<const TensorView> inputs) const {
@@ -176,9 +199,10 @@ std::vector<StepProfile> LoadedEngine::profile(std::span<const TensorView> input
   using Clock = std::chrono::steady_clock;
   threads = resolveThreads(threads);
   DiscardingAllocator outputs(*model_->device);
-  const ContextLease lease(pool_);
-  begin(*lease, inputs, outputs, threads);
-  const Specialization& shapes = *(*lease).bound();
+  ContextLease lease(pool_);
+  begin(lease, inputs, outputs, threads);
+  const Context& context = lease.context();
+  const Specialization& shapes = *context.bound();
   const std::vector<int64_t> registers = evaluateShapes(model_->plan, inputs);
   std::vector<StepProfile> profiles;
   for (const Action& action : shapes.actions) {
@@ -198,11 +222,11 @@ std::vector<StepProfile> LoadedEngine::profile(std::span<const TensorView> input
     profiles.push_back(std::move(profile));
   }
   const kernels::ThreadScope scope(threads);
-  runLocated(*lease, threads);  // what is slow only once shall not count
+  runLocated(context, threads);  // what is slow only once shall not count
   for (int call = 0; call < calls; ++call) {
     for (size_t i = 0; i < shapes.actions.size(); ++i) {
       const auto start = Clock::now();
-      (*lease).runAction(shapes.actions[i], threads);
+      context.runAction(shapes.actions[i], threads);
       profiles[i].microseconds += std::chrono::duration<double, std::micro>(Clock::now() - start).count() / calls;
     }
   }

@@ -15,8 +15,9 @@ namespace torchtrt::engine {
 
 class LoadedEngine : public Engine {
  public:
-  LoadedEngine(std::shared_ptr<const Model> model, const LoadOptions& options)
-      : model_(std::move(model)), cache_(options.shape_cache_bytes) {}
+  LoadedEngine(std::shared_ptr<const Model> model, const LoadOptions& options);
+  // The process's last engine takes the workspace of the thread in which it dies with it.
+  ~LoadedEngine() override;
 
   const std::string& name() const override {
     return model_->plan.name;
@@ -52,8 +53,10 @@ class LoadedEngine : public Engine {
   }
 
  private:
+  // A specialization and the workspace for it.
+  void bind(ContextLease& lease, std::span<const TensorView> inputs, int threads) const;
   // Everything up to the first kernel: shapes, memory, pointers.
-  void begin(Context& context, std::span<const TensorView> inputs, OutputAllocator& outputs, int threads) const;
+  void begin(ContextLease& lease, std::span<const TensorView> inputs, OutputAllocator& outputs, int threads) const;
   void* allocate(OutputAllocator& outputs, size_t index, const OutputShape& shape) const;
   void runLocated(const Context& context, int threads) const;
   // Gives the outputs whose length shows when all has run.
