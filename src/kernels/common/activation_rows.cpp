@@ -72,7 +72,7 @@ struct GeluTanh {
     // (1 + tanh(z)) / 2 = 1 / (1 + e^-2z)
     constexpr float kFactor = 2 * std::numbers::sqrt2_v<float> * std::numbers::inv_sqrtpi_v<float>;
     const V cube = hn::Mul(hn::Mul(hn::Mul(constant(0.044715F), x), x), x);
-    return hn::Div(x, onePlusExponential(hn::Mul(constant(-kFactor), hn::Add(x, cube))));
+    return hn::Div(x, onePlusExponentialOfMinus(hn::Mul(constant(kFactor), hn::Add(x, cube))));
   }
 };
 struct Silu {
