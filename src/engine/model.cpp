@@ -26,6 +26,7 @@ class ModelLoader {
     evaluateRange();
     model_->counts = plan::countsOfTensors(plan());
     createKernels();
+    model_->joins = findJoins(plan(), model_->steps);
     keepNeededWeights(ownership);
     describeBindings();
     return model_;

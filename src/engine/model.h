@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/device.h"
+#include "engine/joins.h"
 #include "kernels/kernel.h"
 #include "kernels/restores.h"
 #include "plan/plan.h"
@@ -33,6 +34,7 @@ struct Model {
   plan::Plan plan;  // weights without their data
   const device::Device* device = nullptr;
   std::vector<LoadedStep> steps;  // one per step of the plan
+  Joins joins;
   std::vector<std::shared_ptr<const void>>
       weights;                        // one per weight of the plan; null where no kernel reads it any more
   std::vector<WeightSource> sources;  // one per weight, of those that are not held

@@ -4,6 +4,7 @@
 #include "engine/shapes.h"
 #include "engine/specialization.h"
 #include "engine/workspace.h"
+#include "kernels/joins.h"
 #include "plan/rules.h"
 
 namespace torchtrt::engine {
@@ -45,6 +46,7 @@ class Specializer {
     registers_ = evaluateShapes(plan_, inputs_);
     plan::checkShapes(plan_, registers_, ErrorCode::kShapeArithmetic);
     describeTensors();
+    joined_.resize(plan_.steps.size());
     for (size_t i = 0; i < plan_.inputs.size(); ++i) {
       placeInput(i);
     }
@@ -198,9 +200,16 @@ class Specializer {
     }
   }
 
+  // A step that another one computes too, or that computes another one.
+  struct Joined {
+    std::unique_ptr<kernels::Prepared> prepared;  // of a convolution that multiplies its input
+    int32_t tensor = -1, factors = -1;            // what it multiplies
+    bool done = false;                            // by another step
+  };
+
   void addStep(size_t index) {
     const plan::Step& step = plan_.steps[index];
-    if (step.family == "reformat" && skipReorder(step)) {
+    if (joined_[index].done || (step.family == "reformat" && skipReorder(step))) {
       return;
     }
     bool empty = true;
@@ -212,24 +221,88 @@ class Specializer {
       ++result_->skipped_steps;
       return;
     }
-    kernels::ShapeSet shapes;
-    shapes.threads = result_->threads;
+    if (leaveToReader(index)) {
+      return;
+    }
     Draft draft;
     draft.step = static_cast<int32_t>(index);
     draft.inputs = step.inputs;
     draft.outputs = step.outputs;
-    for (size_t k = 0; k < step.inputs.size(); ++k) {
-      shapes.inputs.push_back(step.inputs[k] < 0 ? TensorDesc() : placeOf(step.inputs[k]).desc);
+    if (Joined& joined = joined_[index]; joined.prepared != nullptr) {
+      draft.prepared = std::move(joined.prepared);
+      draft.inputs[0] = joined.tensor;
+      draft.inputs.push_back(joined.factors);
+    } else if (!averageToo(index, draft)) {
+      locateErrors(step, [&] { draft.prepared = model_.steps[index].kernel->prepare(shapesOf(step, step.inputs)); });
+    }
+    for (const int32_t output : draft.outputs) {
+      placeOf(output).written_by = drafts_.size();
+    }
+    addDraft(std::move(draft));
+  }
+
+  kernels::ShapeSet shapesOf(const plan::Step& step, const std::vector<int32_t>& inputs) {
+    kernels::ShapeSet shapes;
+    shapes.threads = result_->threads;
+    for (const int32_t input : inputs) {
+      shapes.inputs.push_back(input < 0 ? TensorDesc() : placeOf(input).desc);
     }
     for (const int32_t output : step.outputs) {
       shapes.outputs.push_back(placeOf(output).desc);
-      placeOf(output).written_by = drafts_.size();
     }
     for (const auto& [name, registers] : step.dims) {
       shapes.dims.emplace_back(name, dimsOf(registers, registers_));
     }
-    locateErrors(step, [&] { draft.prepared = model_.steps[index].kernel->prepare(shapes); });
-    addDraft(std::move(draft));
+    return shapes;
+  }
+
+  // Whether the one reader of a product multiplies itself.
+  bool leaveToReader(size_t index) {
+    const int32_t reader = model_.joins.readers[index];
+    if (reader < 0) {
+      return false;
+    }
+    const plan::Step& step = plan_.steps[index];
+    const plan::Step& reading = plan_.steps[static_cast<size_t>(reader)];
+    const TensorDesc& product = placeOf(step.outputs[0]).desc;
+    const bool swapped = placeOf(step.inputs[0]).desc.dims != product.dims;
+    const int32_t tensor = step.inputs[swapped ? 1 : 0];
+    const int32_t factors = step.inputs[swapped ? 0 : 1];
+    if (placeOf(reading.outputs[0]).bytes == 0 || placeOf(tensor).desc.dims != product.dims ||
+        !isPerChannel(placeOf(factors).desc, product)) {
+      return false;
+    }
+    std::vector<int32_t> inputs = reading.inputs;
+    inputs[0] = tensor;
+    const auto* kernel =
+        dynamic_cast<const kernels::ScalesInput*>(model_.steps[static_cast<size_t>(reader)].kernel.get());
+    Joined& joined = joined_[static_cast<size_t>(reader)];
+    locateErrors(reading, [&] { joined.prepared = kernel->prepareScaled(shapesOf(reading, inputs)); });
+    joined.tensor = tensor;
+    joined.factors = factors;
+    return joined.prepared != nullptr;
+  }
+
+  // Whether a convolution also does the step that averages each channel of its result.
+  bool averageToo(size_t index, Draft& draft) {
+    const int32_t averager = model_.joins.averagers[index];
+    if (averager < 0) {
+      return false;
+    }
+    const plan::Step& step = plan_.steps[index];
+    const int32_t means = plan_.steps[static_cast<size_t>(averager)].outputs[0];
+    if (!isPerChannel(placeOf(means).desc, placeOf(step.outputs[0]).desc)) {
+      return false;
+    }
+    const auto* kernel = dynamic_cast<const kernels::AveragesOutput*>(model_.steps[index].kernel.get());
+    locateErrors(step, [&] { draft.prepared = kernel->prepareWithMeans(shapesOf(step, step.inputs)); });
+    if (draft.prepared == nullptr) {
+      return false;
+    }
+    place(means);
+    draft.outputs.push_back(means);
+    joined_[static_cast<size_t>(averager)].done = true;
+    return true;
   }
 
   // The memory that a step writes: a claimed output's, or a piece of the workspace.
@@ -367,6 +440,7 @@ class Specializer {
   std::vector<int64_t> registers_;
   std::vector<Place> places_;
   std::vector<int32_t> claims_;  // per tensor that a step writes: the output it is, or -1
+  std::vector<Joined> joined_;   // per step
   std::vector<Draft> drafts_;
   std::vector<size_t> scratch_;  // per draft, offset in the workspace
 };

@@ -9,6 +9,7 @@
 #include "kernels/convolution/depthwise_row.h"
 #include "kernels/convolution/fast.h"
 #include "kernels/convolution/geometry.h"
+#include "kernels/joins.h"
 #include "kernels/parallel.h"
 
 namespace torchtrt::kernels::convolution {
@@ -24,14 +25,14 @@ struct PackedDepthwise {
   std::vector<DepthwiseBlock> blocks;
   std::vector<float> zeros;
   gemm::Epilogue epilogue;
-  void (*row)(const DepthwiseRow&, const DepthwiseBlock&) = nullptr;
+  DepthwiseFunctions functions;
 };
 
 std::shared_ptr<PackedDepthwise> pack(const Geometry& g) {
   auto packed = std::make_shared<PackedDepthwise>();
   packed->geometry = g;
-  const auto [lanes, row] = depthwiseFunctions();
-  packed->row = row;
+  packed->functions = depthwiseFunctions();
+  const int64_t lanes = packed->functions.lanes;
   const int64_t taps = g.taps();
   const int64_t vectors = (g.channels + lanes - 1) / lanes;
   const auto count = static_cast<size_t>(vectors * lanes * taps);
@@ -60,8 +61,15 @@ std::shared_ptr<PackedDepthwise> pack(const Geometry& g) {
 
 class Depthwise final : public Prepared {
  public:
-  Depthwise(std::shared_ptr<const PackedDepthwise> packed, const ShapeSet& shapes)
-      : packed_(std::move(packed)), input_(imageOf(shapes.inputs[0])), output_(imageOf(shapes.outputs[0])) {}
+  Depthwise(std::shared_ptr<const PackedDepthwise> packed, const ShapeSet& shapes, bool with_means)
+      : packed_(std::move(packed)),
+        input_(imageOf(shapes.inputs[0])),
+        output_(imageOf(shapes.outputs[0])),
+        with_means_(with_means) {}
+
+  size_t scratchBytes() const override {
+    return with_means_ ? static_cast<size_t>(output_.batch * lineSums()) * sizeof(float) : 0;
+  }
 
   void run(const RunArgs& args) const override {
     const Geometry& g = packed_->geometry;
@@ -79,11 +87,29 @@ class Depthwise final : public Prepared {
                 packed_->blocks[static_cast<size_t>(block)]);
       }
     });
+    if (with_means_) {
+      writeMeans(args);
+    }
   }
 
  private:
   static constexpr size_t kFirstLevelBytes = 24 * 1024;
   static constexpr int64_t kMinChunkFlops = 40'000;  // bound by loads: slower per operation than a matrix product
+
+  int64_t lineSums() const {  // of an image: one for each line and channel
+    return output_.size[0] * output_.size[1] * output_.channels;
+  }
+
+  // From the sums of lines, which whoever computed a line left in the scratch memory: the order of additions does not
+  // depend on who that was.
+  void writeMeans(const RunArgs& args) const {
+    const auto* sums = static_cast<const float*>(args.scratch);
+    auto* means = static_cast<float*>(args.outputs[1]);
+    for (int64_t n = 0; n < output_.batch; ++n) {
+      packed_->functions.sum(sums + n * lineSums(), output_.channels, output_.size[0] * output_.size[1],
+                             output_.channels, static_cast<float>(output_.pixels()), means + n * output_.channels);
+    }
+  }
 
   void runLine(const RunArgs& args, int64_t n, int64_t oz, int64_t oy, const DepthwiseBlock& block) const {
     const Geometry& g = packed_->geometry;
@@ -106,20 +132,29 @@ class Depthwise final : public Prepared {
     row.pixel_stride = input_.stride[2];
     row.out_stride = output_.stride[2];
     row.epilogue = &packed_->epilogue;
-    packed_->row(row, block);
+    packed_->functions.row(row, block);
+    if (with_means_) {
+      float* sums = static_cast<float*>(args.scratch) + n * lineSums() +
+                    (oz * output_.size[1] + oy) * output_.channels + block.channel;
+      packed_->functions.sum(row.out + block.channel, row.out_stride, row.columns, block.valid, 1.0F, sums);
+    }
   }
 
   std::shared_ptr<const PackedDepthwise> packed_;
   Image input_;
   Image output_;
+  bool with_means_;  // the second output is the mean of each image and channel
 };
 
-class DepthwiseKernel final : public Kernel {
+class DepthwiseKernel final : public Kernel, public AveragesOutput {
  public:
   explicit DepthwiseKernel(std::shared_ptr<const PackedDepthwise> packed) : packed_(std::move(packed)) {}
 
   std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
-    return std::make_unique<Depthwise>(packed_, shapes);
+    return std::make_unique<Depthwise>(packed_, shapes, false);
+  }
+  std::unique_ptr<Prepared> prepareWithMeans(const ShapeSet& shapes) const override {
+    return std::make_unique<Depthwise>(packed_, shapes, true);
   }
   bool needsConstant(int input) const override {
     return input != 1;

@@ -276,8 +276,46 @@ void runRow(const DepthwiseRow& row, const DepthwiseBlock& block) {
   }
 }
 
+template <int kVectors>
+HWY_INLINE void sumVectors(const float* from, int64_t stride, int64_t rows, int64_t valid, float divisor, float* to) {
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const Mask last = hn::FirstN(d, static_cast<size_t>(valid - (kVectors - 1) * lanes));
+  V total[kVectors];
+#pragma GCC unroll 16
+  for (int j = 0; j < kVectors; ++j) {
+    total[j] = hn::Zero(d);
+  }
+  for (int64_t r = 0; r < rows; ++r, from += stride) {
+#pragma GCC unroll 16
+    for (int j = 0; j < kVectors; ++j) {
+      total[j] = hn::Add(total[j], load<kVectors, kVectors == 1>(from, j, lanes, last));
+    }
+  }
+#pragma GCC unroll 16
+  for (int j = 0; j < kVectors; ++j) {
+    const V value = hn::Div(total[j], hn::Set(d, divisor));
+    if (kVectors == 1) {
+      hn::BlendedStore(value, last, d, to);
+    } else {
+      hn::StoreU(value, d, to + j * lanes);
+    }
+  }
+}
+
+void sumRows(const float* from, int64_t stride, int64_t rows, int64_t channels, float divisor, float* to) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
+  int64_t c = 0;
+  for (; c + 4 * lanes <= channels; c += 4 * lanes) {
+    sumVectors<4>(from + c, stride, rows, 4 * lanes, divisor, to + c);
+  }
+  for (; c < channels; c += lanes) {
+    sumVectors<1>(from + c, stride, rows, channels - c, divisor, to + c);
+  }
+}
+
 DepthwiseFunctions functionsForTarget() {
-  return {static_cast<int64_t>(hn::Lanes(D())), runRow};
+  return {static_cast<int64_t>(hn::Lanes(D())), runRow, sumRows};
 }
 
 }  // namespace

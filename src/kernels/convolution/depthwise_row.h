@@ -34,6 +34,8 @@ struct DepthwiseRow {
 struct DepthwiseFunctions {
   int64_t lanes = 0;  // floats of a vector
   void (*row)(const DepthwiseRow& row, const DepthwiseBlock& block) = nullptr;
+  // to[c] = sum over rows r of from[r * stride + c], divided by `divisor`: of the pixels of a line, and of lines.
+  void (*sum)(const float* from, int64_t stride, int64_t rows, int64_t channels, float divisor, float* to) = nullptr;
 };
 DepthwiseFunctions depthwiseFunctions();  // on this machine
 

@@ -9,7 +9,9 @@
 
 #include "kernels/convolution/fast.h"
 #include "kernels/convolution/implicit_gemm.h"
+#include "kernels/convolution/scaled_pointwise.h"
 #include "kernels/gemm/unpack.h"
+#include "kernels/joins.h"
 #include "kernels/restores.h"
 
 namespace torchtrt::kernels::convolution {
@@ -58,12 +60,15 @@ PackedB packGroup(const PackedConvolution& packed, int64_t group, int threads) {
       rows.depth, g.outputs / g.groups, rows.depth, [&](int64_t k) { return g.weights + rows(k); }, threads);
 }
 
-class HighwayConvolutionKernel final : public Kernel, public RestoresConstants {
+class HighwayConvolutionKernel final : public Kernel, public RestoresConstants, public ScalesInput {
  public:
   explicit HighwayConvolutionKernel(std::shared_ptr<const PackedConvolution> packed) : packed_(std::move(packed)) {}
 
   std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
     return prepareImplicitGemm(packed_, shapes);
+  }
+  std::unique_ptr<Prepared> prepareScaled(const ShapeSet& shapes) const override {
+    return prepareScaledPointwise(packed_, shapes);
   }
   bool needsConstant(int input) const override {
     return input != 1;

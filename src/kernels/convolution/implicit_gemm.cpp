@@ -13,18 +13,6 @@ namespace {
 using gemm::kTileRows;
 using gemm::PackedB;
 
-// Pixel p of the whole batch lies at p times the pixel stride.
-bool isFlat(const Image& image) {
-  int64_t stride = image.stride[2] * image.size[2];
-  for (const size_t i : {1, 0}) {
-    if (image.size[i] != 1 && image.stride[i] != stride) {
-      return false;
-    }
-    stride *= image.size[i];
-  }
-  return image.batch == 1 || image.batch_stride == stride;
-}
-
 // Where the window of one output pixel begins.
 struct Window {
   const float* base;  // may lie outside the tensor where there is padding; only used inside
@@ -359,6 +347,17 @@ class ImplicitGemm final : public Prepared {
 };
 
 }  // namespace
+
+bool isFlat(const Image& image) {
+  int64_t stride = image.stride[2] * image.size[2];
+  for (const size_t i : {1, 0}) {
+    if (image.size[i] != 1 && image.stride[i] != stride) {
+      return false;
+    }
+    stride *= image.size[i];
+  }
+  return image.batch == 1 || image.batch_stride == stride;
+}
 
 std::unique_ptr<Prepared> prepareImplicitGemm(std::shared_ptr<const PackedConvolution> packed, const ShapeSet& shapes) {
   return std::make_unique<ImplicitGemm>(std::move(packed), shapes);

@@ -31,6 +31,9 @@ struct PackedConvolution {
   gemm::Functions functions;
 };
 
+// Pixel p of the whole batch lies at p times the pixel stride.
+bool isFlat(const Image& image);
+
 std::unique_ptr<Prepared> prepareImplicitGemm(std::shared_ptr<const PackedConvolution> packed, const ShapeSet& shapes);
 
 }  // namespace torchtrt::kernels::convolution

@@ -1,0 +1,26 @@
+// Steps of a plan that one kernel may compute together (kernels/joins.h): a product read by a 1x1 convolution alone,
+// and the average over what a depthwise convolution writes. Found when a plan is loaded; whether they are joined is
+// asked once the shapes are known. Private to this folder.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/kernel.h"
+#include "plan/plan.h"
+
+namespace torchtrt::engine {
+
+struct LoadedStep;
+
+struct Joins {
+  std::vector<int32_t> readers;    // per step that multiplies: the convolution that may do so instead, or -1
+  std::vector<int32_t> averagers;  // per convolution: the step that averages its result, which it may do instead, or -1
+};
+
+Joins findJoins(const plan::Plan& plan, const std::vector<LoadedStep>& steps);
+
+// Whether `factors` holds one value for each image and channel of `tensor`, next to each other.
+bool isPerChannel(const kernels::TensorDesc& factors, const kernels::TensorDesc& tensor);
+
+}  // namespace torchtrt::engine

@@ -1,0 +1,29 @@
+// What a kernel may do besides its own layer: the layer before it, or one that reads its result, while rows are in the
+// cache anyway. The engine asks for it where a plan has such neighbours (engine/joins.h); results are those of the
+// layers one after the other.
+#pragma once
+
+#include <memory>
+
+#include "kernels/kernel.h"
+#include "torchtrt/export.h"
+
+namespace torchtrt::kernels {
+
+// A convolution that reads the product of a tensor and one factor for each image and channel.
+class TORCHTRT_API ScalesInput {
+ public:
+  virtual ~ScalesInput() = default;
+  // shapes.inputs[0] is the tensor to multiply; the factors lie dense behind the layer's own inputs, as
+  // args.inputs[shapes.inputs.size()]. Null where that cannot be done, or is no faster.
+  virtual std::unique_ptr<Prepared> prepareScaled(const ShapeSet& shapes) const = 0;
+};
+
+// A convolution that writes the mean of each channel of each image, too: dense, as its second output.
+class TORCHTRT_API AveragesOutput {
+ public:
+  virtual ~AveragesOutput() = default;
+  virtual std::unique_ptr<Prepared> prepareWithMeans(const ShapeSet& shapes) const = 0;
+};
+
+}  // namespace torchtrt::kernels
