@@ -139,6 +139,16 @@ HWY_INLINE void mapRow(float* out, int64_t count, Function&& function) {
   }
 }
 
+void exponentialsEach(const float* in, const float* shifts, float* out, float* totals, int64_t count) {
+  mapRow(totals, count, [in, shifts, out, totals](int64_t i, int64_t valid) HWY_ATTR {
+    const V value = exponential(hn::Sub(load(in, i, valid), load(shifts, i, valid)));
+    if (out != nullptr) {
+      store(value, out, i, valid);
+    }
+    return hn::Add(load(totals, i, valid), value);
+  });
+}
+
 void scale(const float* in, float factor, float offset, float* out, int64_t count) {
   mapRow(out, count, [in, factor, offset](int64_t i, int64_t valid) HWY_ATTR {
     return hn::MulAdd(load(in, i, valid), hn::Set(D(), factor), hn::Set(D(), offset));
@@ -148,6 +158,12 @@ void scale(const float* in, float factor, float offset, float* out, int64_t coun
 void scaleEach(const float* in, const float* factors, const float* offsets, float* out, int64_t count) {
   mapRow(out, count, [in, factors, offsets](int64_t i, int64_t valid) HWY_ATTR {
     return hn::MulAdd(load(in, i, valid), load(factors, i, valid), load(offsets, i, valid));
+  });
+}
+
+void shiftTwice(const float* in, const float* first, const float* second, float* out, int64_t count) {
+  mapRow(out, count, [in, first, second](int64_t i, int64_t valid) HWY_ATTR {
+    return hn::Add(hn::Add(load(in, i, valid), load(first, i, valid)), load(second, i, valid));
   });
 }
 
@@ -170,8 +186,8 @@ void foldInto(const float* values, float* totals, int64_t count) {
 }
 
 constexpr RowReductions kFunctions = {
-    sum,       sumSquares, dot,           greatest,          least,           exponentials, scale,
-    scaleEach, normalize,  foldInto<Add>, foldInto<Greater>, foldInto<Lesser>};
+    sum,   sumSquares, dot,        greatest,  least,         exponentials,      exponentialsEach,
+    scale, scaleEach,  shiftTwice, normalize, foldInto<Add>, foldInto<Greater>, foldInto<Lesser>};
 
 const RowReductions& functionsForTarget() {
   return kFunctions;

@@ -1,8 +1,11 @@
-// Softmax and log-softmax along an axis whose elements lie next to each other, float32.
+// Softmax and log-softmax in float32, where either the axis or another lies next to each other in memory.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include "kernels/common/fallback.h"
+#include "kernels/common/loop_nest.h"
 #include "kernels/common/row_reductions.h"
 #include "kernels/common/simple_kernel.h"
 #include "kernels/common/strided_loop.h"
@@ -23,15 +26,10 @@ std::vector<int64_t> without(std::vector<int64_t> values, size_t axis) {
   return values;
 }
 
-class HighwaySoftmax final : public Prepared {
+// Rows that lie along memory.
+class SoftmaxOfRows final : public Prepared {
  public:
-  static bool accepts(const Config& config, const ShapeSet& shapes) {
-    const TensorDesc& in = shapes.inputs[0];
-    return !in.dims.empty() && in.dims[config.axis] > 0 && in.strides[config.axis] == 1 &&
-           shapes.outputs[0].strides[config.axis] == 1;
-  }
-
-  HighwaySoftmax(const Config& config, const ShapeSet& shapes)
+  SoftmaxOfRows(const Config& config, const ShapeSet& shapes)
       : log_(config.log),
         size_(shapes.inputs[0].dims[config.axis]),
         rows_(without(shapes.inputs[0].dims, config.axis),
@@ -68,6 +66,110 @@ class HighwaySoftmax final : public Prepared {
   StridedLoop rows_;
 };
 
+// Rows that lie side by side, so that vectors run across them.
+class SoftmaxOfColumns final : public Prepared {
+ public:
+  static bool accepts(const Config& config, const ShapeSet& shapes) {
+    const LoopNest kept = keptNest(config, shapes);
+    return kept.steps()[0] == 1 && kept.steps()[1] == 1;
+  }
+
+  SoftmaxOfColumns(const Config& config, const ShapeSet& shapes)
+      : log_(config.log),
+        size_(shapes.inputs[0].dims[config.axis]),
+        in_step_(shapes.inputs[0].strides[config.axis]),
+        out_step_(shapes.outputs[0].strides[config.axis]),
+        columns_(std::clamp<int64_t>(kCached / size_ / kLine * kLine, kLine, kColumns)),
+        kept_(keptNest(config, shapes)) {}
+
+  void run(const RunArgs& args) const override {
+    const auto* in = static_cast<const float*>(args.inputs[0]);
+    auto* out = static_cast<float*>(args.outputs[0]);
+    kept_.run(args.threads, columns_, grainFor(4 * size_), [&](const LoopNest::Block& block) {
+      for (int64_t row = 0; row < block.rows; ++row) {
+        runColumns(in + block.offsets[1] + row * block.row_strides[1],
+                   out + block.offsets[0] + row * block.row_strides[0], block.length);
+      }
+    });
+  }
+
+ private:
+  static constexpr int64_t kColumns = 256;
+  static constexpr int64_t kLine = 16;       // floats of a cache line
+  static constexpr int64_t kCached = 32768;  // elements of a block, which two passes write and read again
+  static constexpr int64_t kPartial = 32;    // terms that are added before they go into the total
+  using Row = std::array<float, kColumns>;
+
+  // The other axes: output and input.
+  static LoopNest keptNest(const Config& config, const ShapeSet& shapes) {
+    return {without(shapes.inputs[0].dims, config.axis),
+            {without(shapes.outputs[0].strides, config.axis), without(shapes.inputs[0].strides, config.axis)}};
+  }
+
+  void runColumns(const float* in, float* out, int64_t columns) const {
+    const RowReductions& functions = rowReductions();
+    alignas(64) Row greatest, sums, partial, zeros;
+    greatest.fill(-std::numeric_limits<float>::infinity());
+    sums.fill(0.0F);
+    zeros.fill(0.0F);
+    for (int64_t i = 0; i < size_; ++i) {
+      functions.raise(in + i * in_step_, greatest.data(), columns);
+    }
+    for (int64_t first = 0; first < size_; first += kPartial) {
+      partial.fill(0.0F);
+      for (int64_t i = first; i < std::min(first + kPartial, size_); ++i) {
+        functions.exponentialsEach(in + i * in_step_, greatest.data(), log_ ? nullptr : out + i * out_step_,
+                                   partial.data(), columns);
+      }
+      functions.add(partial.data(), sums.data(), columns);
+    }
+    for (size_t j = 0; j < static_cast<size_t>(columns); ++j) {
+      sums[j] = log_ ? -std::log(sums[j]) : 1.0F / sums[j];
+      greatest[j] = -greatest[j];
+    }
+    for (int64_t i = 0; i < size_; ++i) {
+      float* to = out + i * out_step_;
+      if (log_) {
+        functions.shiftTwice(in + i * in_step_, greatest.data(), sums.data(), to, columns);
+      } else {
+        functions.scaleEach(to, sums.data(), zeros.data(), to, columns);
+      }
+    }
+  }
+
+  bool log_;
+  int64_t size_, in_step_, out_step_;
+  int64_t columns_;  // of a block
+  LoopNest kept_;
+};
+
+class HighwaySoftmax final : public Kernel {
+ public:
+  HighwaySoftmax(const Config& config, std::unique_ptr<Kernel> reference)
+      : config_(config), reference_(std::move(reference)) {}
+
+  std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
+    const TensorDesc& in = shapes.inputs[0];
+    if (in.dims.empty() || in.dims[config_.axis] == 0) {
+      return reference_->prepare(shapes);
+    }
+    if (in.strides[config_.axis] == 1 && shapes.outputs[0].strides[config_.axis] == 1) {
+      return std::make_unique<SoftmaxOfRows>(config_, shapes);
+    }
+    if (SoftmaxOfColumns::accepts(config_, shapes)) {
+      return std::make_unique<SoftmaxOfColumns>(config_, shapes);
+    }
+    return reference_->prepare(shapes);
+  }
+  bool acceptsStrides(int input, const TensorDesc& desc) const override {
+    return reference_->acceptsStrides(input, desc);
+  }
+
+ private:
+  Config config_;
+  std::unique_ptr<Kernel> reference_;
+};
+
 }  // namespace
 
 CreateResult createHighway(const Problem& problem) {
@@ -76,7 +178,8 @@ CreateResult createHighway(const Problem& problem) {
   }
   const Config config = {static_cast<size_t>(problem.attributes->getInt("axis")),
                          problem.attributes->getBool("log", false)};
-  return makeKernelWithFallback<HighwaySoftmax>(config, createSoftmaxReference(problem));
+  CreateResult reference = createSoftmaxReference(problem);
+  return std::make_unique<HighwaySoftmax>(config, std::move(std::get<std::unique_ptr<Kernel>>(reference)));
 }
 
 }  // namespace torchtrt::kernels::softmax

@@ -31,6 +31,24 @@ TEST(HighwaySoftmax, RowsOfEveryLength) {
   }
 }
 
+TEST(HighwaySoftmax, ColumnsOfEveryWidth) {
+  for (const char* log : {"false", "true"}) {
+    const std::string rest = std::string(", log=") + log + "}";
+    for (const char* shape : {"[2,1,5]", "[2,33,1]", "[3,7,3]", "[2,21,17]", "[1,100,300]", "[1,3000,40]", "[2,5,4,9]",
+                              "[2,5,4,9]@0231", "[2,6,3,5]@0213"}) {
+      for (const char* axis : {"0", "1", "2"}) {
+        const std::string text =
+            "softmax float32 " + std::string(shape) + " -> " + shape + " {axis=" + std::string(axis) + rest;
+        expectMatchesReference(text, "highway", with(Values::kSmooth));
+        expectMatchesReference(text, "highway", with(Values::kSpecial));
+      }
+    }
+    expectMatchesReference("softmax float32 [2,7,0] -> [2,7,0] {axis=1" + rest, "highway");
+    expectMatchesReference("softmax float32 [2,9,5] -> [2,9,5]@021 {axis=1" + rest, "highway", with(Values::kSmooth));
+    expectMatchesReference("softmax float16 [2,9,5] -> [2,9,5] {axis=1" + rest, "highway", with(Values::kSmooth));
+  }
+}
+
 TEST(HighwayNormalization, LayerAndRms) {
   for (const char* mode : {"layer", "rms"}) {
     const std::string rest = "eps=1e-05, mode=\"" + std::string(mode) + "\"";
