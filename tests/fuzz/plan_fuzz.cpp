@@ -3,6 +3,7 @@
 //   plan_fuzz [COUNT [FIRST_SEED]]
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 
 #include "support/plan_mutation.h"
 
@@ -11,10 +12,11 @@ int main(int argc, char** argv) {
   const uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   torchtrt::testing::PlanFuzzer fuzzers[] = {torchtrt::testing::PlanFuzzer(),
                                              torchtrt::testing::PlanFuzzer(torchtrt::testing::fuzzedCountedPlan()),
-                                             torchtrt::testing::PlanFuzzer(torchtrt::testing::fuzzedQuantizedPlan())};
+                                             torchtrt::testing::PlanFuzzer(torchtrt::testing::fuzzedQuantizedPlan()),
+                                             torchtrt::testing::PlanFuzzer(torchtrt::testing::fuzzedPluginPlan())};
   int failures = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
-    if (const std::string problem = fuzzers[seed / 2 % 3].tryOne(seed); !problem.empty()) {
+    if (const std::string problem = fuzzers[seed / 2 % std::size(fuzzers)].tryOne(seed); !problem.empty()) {
       std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), problem.c_str());
       ++failures;
     }

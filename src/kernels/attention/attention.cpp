@@ -8,7 +8,6 @@
 #include "kernels/attention/attend.h"
 #include "kernels/attention/attention_fields.h"
 #include "kernels/parallel.h"
-#include "kernels/regions/plugin_operands.h"
 
 namespace torchtrt::kernels::attention {
 namespace {
@@ -201,10 +200,6 @@ class Attention final : public plugin::Plugin {
   }
   void enqueue(std::span<const InputView> inputs, std::span<const OutputView> outputs, void*,
                int threads) const override {
-    if (outputs.size() != 1) {
-      throw EngineError(ErrorCode::kPlugin, "Attention: expected one output, got " + std::to_string(outputs.size()));
-    }
-    regions::checkCall(*this, "Attention", inputs, outputs);
     Call(fields_, inputs, outputs[0]).run(threads);
   }
 

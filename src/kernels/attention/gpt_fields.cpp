@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <utility>
 
 namespace torchtrt::kernels::attention {
 namespace {
+
+constexpr int64_t kMost = int64_t{1} << 30;  // of a field: what is computed of several cannot overflow
 
 constexpr const char* kOperands[] = {"qkv", "context_lengths", "past_lengths", "past_key_value", "qkv_bias"};
 
@@ -56,6 +59,11 @@ GptFields GptFields::of(const Attributes& attributes) {
   check(fields.num_heads > 0 && fields.head_size > 0, "num_heads and head_size are positive, got " +
                                                           std::to_string(fields.num_heads) + " and " +
                                                           std::to_string(fields.head_size));
+  for (const auto& [name, value] : {std::pair("num_heads", fields.num_heads),
+                                    {"head_size", fields.head_size},
+                                    {"cache_capacity", fields.cache_capacity}}) {
+    check(value <= kMost, number(name, value) + ", expected at most " + std::to_string(kMost));
+  }
   check(fields.num_kv_heads > 0 && fields.num_heads % fields.num_kv_heads == 0,
         number("num_kv_heads", fields.num_kv_heads) + ", expected a divisor of num_heads");
   check(mask == "causal" || mask == "padding", "mask_type is '" + mask + "', expected causal or padding");

@@ -40,20 +40,6 @@ class CountedPlugin : public plugin::Plugin {
     }
   }
 
-  // Also of a plan that somebody changed: outputs are as many and as large as inferOutputs says, and every operand with
-  // elements has memory.
-  void checkCall(std::span<const plugin::InputView> inputs, std::span<const plugin::OutputView> outputs) const {
-    if (outputs.size() != static_cast<size_t>(outputs_)) {
-      fail("expected " + std::to_string(outputs_) + " outputs, got " + std::to_string(outputs.size()));
-    }
-    regions::checkCall(*this, type_, inputs, outputs);
-    for (const plugin::InputView& input : inputs) {
-      if (input.data == nullptr && countOf({input.dims.begin(), input.dims.end()}) != 0) {
-        fail("an operand is missing");
-      }
-    }
-  }
-
  private:
   std::string type_;
   int outputs_;

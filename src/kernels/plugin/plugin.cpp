@@ -29,6 +29,32 @@ auto guarded(const std::string& name, Call&& call) {
   }
 }
 
+std::string describe(DType dtype, const Dims& dims) {
+  return std::string(toString(dtype)) + " " + dims.toString();
+}
+
+// Throws where operands do not fit each other or the plugin's fields, or outputs are not those that it would write:
+// plans are checked byte by byte, but what their plugins' fields mean is known here alone.
+void checkShapes(const Plugin& plugin, const std::string& name, const ShapeSet& shapes) {
+  std::vector<TensorType> inputs;
+  for (const TensorDesc& input : shapes.inputs) {
+    inputs.push_back({input.dtype, Dims::of(input.dims)});
+  }
+  const std::vector<TensorType> outputs = guarded(name, [&] { return plugin.inferOutputs(inputs); });
+  const auto expect = [&](const std::string& expected, const std::string& got) {
+    if (expected != got) {
+      throw EngineError(ErrorCode::kPlugin, "plugin " + name + ": expected " + expected + ", got " + got, {},
+                        "the plan is damaged, or made with another version of the plugin: compile the module again");
+    }
+  };
+  expect(std::to_string(outputs.size()) + " outputs", std::to_string(shapes.outputs.size()) + " outputs");
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const std::string output = "output " + std::to_string(i) + " of ";
+    expect(output + describe(outputs[i].dtype, outputs[i].dims),
+           output + describe(shapes.outputs[i].dtype, Dims::of(shapes.outputs[i].dims)));
+  }
+}
+
 // An output that the plan does not want row-major is computed in scratch memory and copied.
 struct Output {
   TensorDesc desc;
@@ -41,6 +67,7 @@ class PluginPrepared final : public Prepared {
  public:
   PluginPrepared(std::shared_ptr<const Plugin> plugin, std::string name, const ShapeSet& shapes)
       : plugin_(std::move(plugin)), name_(std::move(name)), inputs_(shapes.inputs) {
+    checkShapes(*plugin_, name_, shapes);
     const std::vector<InputView> views = inputViews(nullptr);
     scratch_bytes_ = guarded(name_, [&] { return aligned(plugin_->scratchBytes(views)); });
     for (const TensorDesc& desc : shapes.outputs) {
@@ -117,6 +144,10 @@ CreateResult createPluginReference(const Problem& problem) {
   std::shared_ptr<const Plugin> plugin = plugin::PluginRegistry::global().create(*problem.attributes);
   std::vector<DType> dtypes;
   for (const Operand& input : problem.inputs) {
+    if (!input.present) {
+      throw EngineError(ErrorCode::kPlugin, "plugin " + name + ": an operand is missing", {},
+                        "the plan is damaged: compile the module again, or copy the file again");
+    }
     dtypes.push_back(input.dtype);
   }
   if (!guarded(name, [&] { return plugin->supports(dtypes); })) {

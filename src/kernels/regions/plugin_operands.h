@@ -1,5 +1,4 @@
-// What both plugins of this folder do with their operands: row-major copies where the caller's strides need them, and
-// a check that the outputs are as large as the plugin would have them.
+// What both plugins of this folder do with their operands: row-major copies where the caller's strides need them.
 #pragma once
 
 #include <algorithm>
@@ -101,22 +100,5 @@ class OutputPart<Half> {
   Float16* stored_;
   std::vector<Half> values_;
 };
-
-/// Throws where a call's shapes do not fit each other, also those of a plan that somebody changed.
-inline void checkCall(const plugin::Plugin& plugin, const std::string& name, std::span<const plugin::InputView> inputs,
-                      std::span<const plugin::OutputView> outputs) {
-  std::vector<TensorType> types;
-  for (const plugin::InputView& input : inputs) {
-    types.push_back({input.dtype, Dims::of({input.dims.begin(), input.dims.end()})});
-  }
-  const std::vector<TensorType> expected = plugin.inferOutputs(types);
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const Dims dims = Dims::of({outputs[i].dims.begin(), outputs[i].dims.end()});
-    if (!(expected.at(i).dims == dims) || expected[i].dtype != outputs[i].dtype) {
-      throw EngineError(ErrorCode::kPlugin,
-                        name + ": expected an output of " + expected[i].dims.toString() + ", got " + dims.toString());
-    }
-  }
-}
 
 }  // namespace torchtrt::kernels::regions

@@ -33,6 +33,15 @@ TEST(DamagedBytes, OfStepsAreAnErrorOrTheSameAnswer) {
   EXPECT_GT(fuzzer.answers(), 10);
 }
 
+TEST(DamagedBytes, OfPluginsAreAnErrorOrTheSameAnswer) {
+  testing::PlanFuzzer fuzzer(testing::fuzzedPluginPlan());
+  for (uint64_t seed = 1; seed <= 500; ++seed) {
+    EXPECT_EQ(fuzzer.tryOne(seed), "") << "seed " << seed;
+  }
+  EXPECT_GT(fuzzer.errors(), 300);
+  EXPECT_GT(fuzzer.answers(), 10);
+}
+
 // Seeds that failed once.
 TEST(DamagedBytes, KeptFailures) {
   testing::PlanFuzzer fuzzer;

@@ -315,27 +315,6 @@ TEST(Attention, RefusesFieldsOutOfRange) {
   EXPECT_THROW(create(with("head_size", 0)), EngineError);
 }
 
-// As those of a plan that somebody changed.
-TEST(Attention, RefusesCallsWhoseShapesDoNotFit) {
-  plugin::registerBuiltinPlugins();
-  const InChannels form{{1, 2, 5, 5, 4, 4}, false};
-  const auto attention = plugin::PluginRegistry::global().create(form.fields(false));
-  const auto call = [&](const Operand& x, const Operand& v, const Operand& mask, std::vector<int64_t> out_dims) {
-    const std::vector<int64_t> strides = denseStrides(out_dims);
-    std::vector<float> out(1000);
-    const std::vector<InputView> inputs = {x.view(), x.view(), v.view(), mask.view()};
-    const std::vector<OutputView> outputs = {{DType::kFloat32, out_dims, strides, out.data()}};
-    attention->enqueue(inputs, outputs, nullptr, 1);
-  };
-  const Operand x({1, 5, form.channels()}, 1), bias({5, 5}, 2);
-  EXPECT_NO_THROW(call(x, x, bias, {1, 5, 8}));
-  EXPECT_THROW(call(Operand({1, 5, 8}, 1), x, bias, {1, 5, 8}), EngineError);
-  EXPECT_THROW(call(x, Operand({1, 6, form.channels()}, 1), bias, {1, 5, 8}), EngineError);
-  EXPECT_THROW(call(x, x, Operand({5, 4}, 1), {1, 5, 8}), EngineError);
-  EXPECT_THROW(call(x, x, bias, {1, 5, 4}), EngineError);
-  EXPECT_THROW(attention->enqueue({}, {}, nullptr, 1), EngineError);
-}
-
 TEST(Attention, RefusesShapesThatDoNotFit) {
   plugin::registerBuiltinPlugins();
   Attributes fields;

@@ -108,6 +108,53 @@ inline std::string fuzzedQuantizedPlan() {
   return plan::serialize(make.plan());
 }
 
+// Plugins whose operands are as large as their fields say.
+inline std::string fuzzedPluginPlan() {
+  PlanMaker make("plugins");
+  const plan::Register n = make.symbol("n", 1, 2, 4);
+  const plan::Register one = make.number(1);
+  const plan::Register two = make.number(2);
+  const plan::Register three = make.number(3);
+  const plan::Register four = make.number(4);
+  const plan::Register eight = make.number(8);
+  const auto plugin = [&](const char* home, const char* type, const std::vector<int32_t>& inputs,
+                          const PlanMaker::Registers& dims,
+                          const std::vector<std::pair<const char*, AttributeValue>>& fields) {
+    const int32_t output =
+        make.step("plugin_v2", inputs, dims,
+                  {{"namespace", std::string(home)}, {"type", std::string(type)}, {"version", std::string("1")}});
+    for (const auto& [name, value] : fields) {
+      make.lastStep().attributes.set(name, value);
+    }
+    return output;
+  };
+  const int32_t x = make.input("x", {n, two, four, four});
+  const int32_t qkv = make.view("qkv", x, {n, two, make.number(16)});
+  const int32_t lengths = make.weight<int64_t>("lengths", {2}, {2, 1}, DType::kInt64);
+  const int32_t before = make.weight<int64_t>("before", {2}, {1, 0}, DType::kInt64);
+  const int32_t cache = make.floats("cache", {2, 2, 1, 3, 4}, std::vector<float>(48, 0.5F));
+  const int32_t bias = make.floats("bias", {16}, std::vector<float>(16, 1.0F));
+  const int32_t context =
+      plugin("tensorrt_llm", "GPTAttention", {qkv, lengths, before, cache, bias}, {n, two, eight},
+             {{"num_heads", int64_t{2}},
+              {"num_kv_heads", int64_t{1}},
+              {"head_size", int64_t{4}},
+              {"rotary_embedding_dim", int64_t{4}},
+              {"operands", std::string("qkv,context_lengths,past_lengths,past_key_value,qkv_bias")}});
+  const int32_t present = make.tensor("present", {n, two, one, three, four});
+  make.lastStep().outputs.push_back(present);
+  const int32_t attention =
+      plugin("torchtrt", "Attention", {x, x, x}, {n, two, four, four}, {{"scale", 0.125}, {"transpose_k", true}});
+  const int32_t regions = make.floats("regions", {2, 5}, {0, 0, 0, 2, 2, 1, 1, 1, 3, 3});
+  const int32_t pooled =
+      plugin("torchtrt", "PoolRegions", {attention, regions}, {two, two, two, two},
+             {{"op", std::string("align")}, {"rows", int64_t{2}}, {"columns", int64_t{2}}, {"spatial_scale", 1.0}});
+  make.output("context", context);
+  make.output("present", present);
+  make.output("pooled", pooled);
+  return plan::serialize(make.plan());
+}
+
 class PlanFuzzer {
  public:
   explicit PlanFuzzer(std::string bytes = fuzzedPlan()) : bytes_(std::move(bytes)), expected_(run(bytes_)) {}
