@@ -24,6 +24,7 @@
 #include "kernels/resize/resize.h"
 #include "kernels/softmax/fast.h"
 #include "kernels/softmax/softmax.h"
+#include "kernels/topk/fast.h"
 #include "kernels/topk/topk.h"
 
 namespace torchtrt::kernels {
@@ -87,7 +88,7 @@ const std::vector<Family>& families() {
       {"shuffle", {{"reference", createShuffleReference}}},
       {"slice", {{"reference", createSliceReference}}},
       {"softmax", {{"highway", softmax::createHighway}, {"reference", createSoftmaxReference}}},
-      {"topk", {{"reference", createTopKReference}}},
+      {"topk", {{"highway", topk::createHighway}, {"reference", createTopKReference}}},
       {"unary", {{"highway", pointwise::createUnaryHighway}, {"reference", createUnaryReference}}},
   };
   return list;

@@ -5,12 +5,19 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "kernels/parallel.h"
 
 namespace torchtrt::kernels {
+
+// Dims or strides of the axes but one: of the rows along that.
+inline std::vector<int64_t> withoutAxis(std::vector<int64_t> values, size_t axis) {
+  values.erase(values.begin() + static_cast<ptrdiff_t>(axis));
+  return values;
+}
 
 class LoopNest {
  public:

@@ -21,19 +21,14 @@ struct Config {
   bool log = false;
 };
 
-std::vector<int64_t> without(std::vector<int64_t> values, size_t axis) {
-  values.erase(values.begin() + static_cast<ptrdiff_t>(axis));
-  return values;
-}
-
 // Rows that lie along memory.
 class SoftmaxOfRows final : public Prepared {
  public:
   SoftmaxOfRows(const Config& config, const ShapeSet& shapes)
       : log_(config.log),
         size_(shapes.inputs[0].dims[config.axis]),
-        rows_(without(shapes.inputs[0].dims, config.axis),
-              {without(shapes.outputs[0].strides, config.axis), without(shapes.inputs[0].strides, config.axis)}) {}
+        rows_(withoutAxis(shapes.inputs[0].dims, config.axis), {withoutAxis(shapes.outputs[0].strides, config.axis),
+                                                                withoutAxis(shapes.inputs[0].strides, config.axis)}) {}
 
   void run(const RunArgs& args) const override {
     const RowReductions& functions = rowReductions();
@@ -102,8 +97,8 @@ class SoftmaxOfColumns final : public Prepared {
 
   // The other axes: output and input.
   static LoopNest keptNest(const Config& config, const ShapeSet& shapes) {
-    return {without(shapes.inputs[0].dims, config.axis),
-            {without(shapes.outputs[0].strides, config.axis), without(shapes.inputs[0].strides, config.axis)}};
+    return {withoutAxis(shapes.inputs[0].dims, config.axis),
+            {withoutAxis(shapes.outputs[0].strides, config.axis), withoutAxis(shapes.inputs[0].strides, config.axis)}};
   }
 
   void runColumns(const float* in, float* out, int64_t columns) const {

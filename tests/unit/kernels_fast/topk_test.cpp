@@ -1,0 +1,61 @@
+// The greatest and smallest elements against the reference: values, positions, and which of equal ones come first.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "kernels_fast/compare.h"
+
+namespace torchtrt::kernels {
+namespace {
+
+// Of few different numbers, many of them equal; and of infinities, NaN and both zeros.
+void expectSameTopK(const std::string& in, const std::string& out, int axis, int k) {
+  for (const char* largest : {"true", "false"}) {
+    const std::string text = "topk float32 " + in + " -> " + out + "xint64 " + out + " {axis=" + std::to_string(axis) +
+                             ", k=(" + std::to_string(k) + "), largest=" + largest + "}";
+    for (const Values values : {Values::kExact, Values::kSpecial, Values::kSparse, Values::kSomeNan}) {
+      CompareOptions options;
+      options.values = values;
+      expectMatchesReference(text, "highway", options);
+    }
+  }
+}
+
+TEST(HighwayTopK, OneOfRowsOfEveryLength) {
+  for (const char* size : {"1", "2", "7", "31", "32", "33", "64", "100", "4099"}) {
+    expectSameTopK("[3,5," + std::string(size) + "]", "[3,5,1]", 2, 1);
+  }
+  expectSameTopK("[3,40,5]@021", "[3,1,5]", 1, 1);
+  expectSameTopK("[40,3,5]@210", "[1,3,5]@210", 0, 1);
+}
+
+TEST(HighwayTopK, OneOfColumnsOfEveryWidth) {
+  for (const char* size : {"1", "2", "7", "8", "9", "31", "300"}) {
+    expectSameTopK("[3,21," + std::string(size) + "]", "[3,1," + std::string(size) + "]", 1, 1);
+  }
+  expectSameTopK("[17,3,5]", "[1,3,5]", 0, 1);
+  expectSameTopK("[2,9,5,4]@0231", "[2,9,1,4]@0231", 2, 1);
+  expectSameTopK("[2,9,5,4]@0231", "[2,9,1,4]", 2, 1);
+}
+
+TEST(HighwayTopK, SeveralAndAll) {
+  for (const char* k : {"2", "5", "33", "299", "300"}) {
+    const std::string n = k;
+    expectSameTopK("[2,3,300]", "[2,3," + n + "]", 2, std::stoi(n));
+    expectSameTopK("[2,300,3]", "[2," + n + ",3]", 1, std::stoi(n));
+    expectSameTopK("[2,300,3]@021", "[2," + n + ",3]", 1, std::stoi(n));
+  }
+}
+
+TEST(HighwayTopK, Nothing) {
+  expectSameTopK("[3,5]", "[3,0]", 1, 0);
+  expectSameTopK("[0,5]", "[0,2]", 1, 2);
+  expectSameTopK("[3,0]", "[3,0]", 1, 0);
+}
+
+TEST(HighwayTopK, OfHalf) {
+  expectMatchesReference("topk float16 [3,40] -> [3,2]xint64 [3,2] {axis=1, k=(2), largest=true}", "highway");
+}
+
+}  // namespace
+}  // namespace torchtrt::kernels
