@@ -281,7 +281,8 @@ class LayoutPass {
 bool isWorthIt(const Network& network) {
   for (int i = 0; i < network.getNbLayers(); ++i) {
     const LayerType type = network.getLayer(i)->getType();
-    if (type == LayerType::kCONVOLUTION || type == LayerType::kQUANTIZED_CONVOLUTION) {
+    if (type == LayerType::kCONVOLUTION || type == LayerType::kQUANTIZED_CONVOLUTION ||
+        type == LayerType::kDECONVOLUTION) {
       return true;
     }
   }

@@ -34,6 +34,13 @@ TEST(Layout, SpatialLayersRunChannelsLastWithoutReordersBetween) {
             "reformat(0,2,3,1) convolution(0,2,3,1) unary(0,2,3,1) pooling(0,2,3,1) convolution(0,2,3,1) reformat");
 }
 
+TEST(Layout, ADeconvolutionAloneRunsChannelsLast) {
+  EXPECT_EQ(
+      stepsFor(R"(  %a = deconvolution(%x, %k) {stride=[2, 2], pre_padding=[1, 1], post_padding=[1, 1], dilation=[1, 1]}
+  output "y" %a)"),
+      "reformat(0,2,3,1) deconvolution(0,2,3,1) reformat");
+}
+
 // From the first steps to the last everything is moved as bytes; the residual lies as the output does.
 TEST(Layout, StepsRunChannelsLastToo) {
   const std::string product =
