@@ -288,7 +288,11 @@ HWY_NOINLINE void panelRows(const Rows& rows, const Terms& terms, const PackedB:
     micro<kTileRows, kVectors, 1>(rows, terms, 0, panel);
   } else {
     micro<4, kVectors, 1>(rows, terms, 0, panel);
-    micro<4, kVectors, 1>(rows, terms, 4, panel);
+    if (HWY_LIKELY(rows.count > 6)) {
+      micro<4, kVectors, 1>(rows, terms, 4, panel);
+    } else {
+      micro<2, kVectors, 1>(rows, terms, 4, panel);
+    }
   }
 }
 

@@ -93,6 +93,9 @@ void poolWindows(const Line& line) {
     for (; c + 4 * lanes <= line.channels; c += 4 * lanes) {
       pool<kMax, 4, false>(line, span, in + c, out + c, line.channels - c, divisor);
     }
+    for (; c + 2 * lanes <= line.channels; c += 2 * lanes) {
+      pool<kMax, 2, false>(line, span, in + c, out + c, line.channels - c, divisor);
+    }
     for (; c + lanes <= line.channels; c += lanes) {
       pool<kMax, 1, false>(line, span, in + c, out + c, line.channels - c, divisor);
     }
