@@ -193,8 +193,9 @@ HWY_INLINE void micro(const Rows& rows, const Terms& terms, int row, const Packe
   // Only the last panel can be cut.
   const bool whole = panels[kPanels - 1].valid == kVectors * lanes;
   V line[kWide];
-  // Few sums cannot hide the latency of multiply-add: then consecutive steps of the depth go to sums of their own.
-  constexpr int kSplit = std::max(1, kChains / (kRows * kWide));
+  // Few sums cannot hide the latency of multiply-add: then consecutive steps of the depth go to sums of their own. A
+  // single row's are as many whether its panel is taken alone or with another: what lies beside it must not show.
+  constexpr int kSplit = std::max(1, kChains / (kRows * (kRows == 1 ? kVectors : kWide)));
   V sums[kSplit][kRows][kWide];
 #pragma GCC unroll 16
   for (int s = 0; s < kSplit; ++s) {
@@ -296,27 +297,21 @@ HWY_NOINLINE void panelRows(const Rows& rows, const Terms& terms, const PackedB:
   }
 }
 
-// A single row takes several panels at once where there are: longer runs through memory, more sums at a time.
+// A single row takes two wide panels at once: more sums at a time.
 template <typename Rows>
 HWY_NOINLINE void singleRow(const Rows& rows, const Terms& terms, const PackedB::Panel* panels, int panel_count) {
-  constexpr int kTogether = 4;
-  int p = 0;
-  while (p < panel_count) {
+  for (int p = 0; p < panel_count; ++p) {
     const PackedB::Panel* panel = panels + p;
-    const int vectors = panel->vectors;
-    const bool together = vectors > 1 && p + kTogether <= panel_count && panel[kTogether - 1].vectors == vectors;
-    if (together && vectors == 2) {
-      micro<1, 2, kTogether>(rows, terms, 0, panel);
-    } else if (together) {
-      micro<1, kMaxVectors, kTogether>(rows, terms, 0, panel);
-    } else if (vectors == 1) {
+    if (panel->vectors == 1) {
       micro<1, 1, 1>(rows, terms, 0, panel);
-    } else if (vectors == 2) {
+    } else if (panel->vectors == 2) {
       micro<1, 2, 1>(rows, terms, 0, panel);
+    } else if (p + 1 < panel_count && panel[1].vectors == kMaxVectors) {
+      micro<1, kMaxVectors, 2>(rows, terms, 0, panel);
+      ++p;
     } else {
       micro<1, kMaxVectors, 1>(rows, terms, 0, panel);
     }
-    p += together ? kTogether : 1;
   }
 }
 

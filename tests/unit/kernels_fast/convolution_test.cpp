@@ -140,6 +140,22 @@ TEST(HighwayConvolution, SaysWhatItCannotDo) {
       "highway", "dtype");
 }
 
+// Pixels at the border are rows by themselves; which columns a thread computes must not show in their sums.
+TEST(HighwayConvolution, BorderPixelsHaveTheSameBitsOnAnyNumberOfThreads) {
+  CompareOptions smooth;
+  smooth.values = Values::kSmooth;
+  smooth.atol = 2e-6;
+  for (const int64_t outputs : {48, 100, 192, 500}) {
+    for (const int64_t width : {3, 10, 18}) {
+      expectMatchesReference(toText({.input = {1, 30, 1, width},
+                                     .kernel = {outputs, 30, 1, 3},
+                                     .pre_padding = {0, 1},
+                                     .post_padding = {0, 1}}),
+                             "highway", smooth);
+    }
+  }
+}
+
 TEST(DepthwiseConvolution, EveryTailOfChannelsAndColumns) {
   for (const int64_t channels : {1, 3, 16, 17, 33, 72, 120, 150}) {
     for (const int64_t width : {1, 5, 7, 14, 23}) {

@@ -46,6 +46,23 @@ TEST(HighwayMatmul, DeepProductsAreSummedInParts) {
   }
 }
 
+// A single row adds up in another order where several panels of columns are taken together: which are must not depend
+// on how many threads there are.
+TEST(HighwayMatmul, SingleRowsHaveTheSameBitsOnAnyNumberOfThreads) {
+  CompareOptions smooth;
+  smooth.values = Values::kSmooth;
+  smooth.atol = 2e-6;
+  for (const int64_t rows : {1, 9, 17}) {
+    for (const int64_t depth : {70, 400}) {
+      for (const int64_t columns : {48, 100, 192, 240, 500, 1000}) {
+        expectMatchesReference("matrix_multiply float32 " + dims(rows, depth) + "x" + dims(depth, columns) + "! -> " +
+                                   dims(rows, columns) + " {}",
+                               "highway", smooth);
+      }
+    }
+  }
+}
+
 TEST(HighwayMatmul, BatchBiasResidualActivation) {
   expectMatchesReference(
       "matrix_multiply float32 [3,5,20]x[1,40,20]!x[1,40]x[3,5,40] -> [3,5,40] {activation=\"relu\", transpose_b=true}",
