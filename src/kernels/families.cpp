@@ -33,7 +33,9 @@ const std::vector<Family>& families() {
   static const std::vector<Family> list = {
       {"activation", {{"highway", pointwise::createActivationHighway}, {"reference", createActivationReference}}},
       {"adaptive_pooling",
-       {{"highway", pooling::createAdaptiveHighway}, {"reference", createAdaptivePoolingReference}}},
+       {{"highway", pooling::createAdaptiveHighway},
+        {"lines", pooling::createAdaptiveLines},
+        {"reference", createAdaptivePoolingReference}}},
       {"cast", {{"reference", createCastReference}}},
       {"concatenation", {{"reference", createConcatenationReference}}},
       {"convolution",

@@ -8,7 +8,8 @@ namespace torchtrt::kernels::pooling {
 // Without indices; float32, but for createBytes.
 CreateResult createHighway(const Problem& problem);  // channels-last, as the next
 CreateResult createAdaptiveHighway(const Problem& problem);
-CreateResult createBytes(const Problem& problem);   // maxima of int8 or uint8, channels-last
-CreateResult createPlanes(const Problem& problem);  // row-major
+CreateResult createBytes(const Problem& problem);          // maxima of int8 or uint8, channels-last
+CreateResult createPlanes(const Problem& problem);         // row-major
+CreateResult createAdaptiveLines(const Problem& problem);  // any order whose last axis lies along memory
 
 }  // namespace torchtrt::kernels::pooling

@@ -75,6 +75,32 @@ TEST(BytesPooling, WindowsPaddingAndTails) {
       "bytes");
 }
 
+TEST(AdaptiveLines, WindowsOfAnySize) {
+  for (const char* op : {"average", "max"}) {
+    const std::string rest = " {op=\"" + std::string(op) + "\", output_size=";
+    const auto expectSame = [&](const std::string& in, const std::string& out, const std::string& size) {
+      for (const Values values : {Values::kExact, Values::kSomeNan, Values::kSmooth}) {
+        CompareOptions options;
+        options.values = values;
+        const std::string operands = std::string("adaptive_pooling float32 ").append(in) + " -> " + out;
+        expectMatchesReference(operands + rest + size + "}", "lines", options);
+      }
+    };
+    for (const char* width : {"1", "7", "8", "33", "100"}) {
+      const std::string w = width;
+      expectSame("[2,3,7," + w + "]", "[2,3,1,1]", "(1, 1)");
+      expectSame("[2,3,7," + w + "]", "[2,3,3,4]", "(3, 4)");
+      expectSame("[3,7," + w + "]", "[3,9,1]", "(9, 1)");
+      expectSame("[2,3,5," + w + "]@1032", "[2,3,2,3]@1032", "(2, 3)");
+      expectSame("[2,3," + w + "]", "[2,3,2]", "(2)");
+      expectSame("[2,3,4,5," + w + "]", "[2,3,2,3,2]", "(2, 3, 2)");
+      expectSame("[2,3,4,5," + w + "]", "[2,3,1,1,1]", "(1, 1, 1)");
+      expectSame("[2,3,4,5," + w + "]", "[2,3,3,1,1]", "(3, 1, 1)");
+    }
+    expectSame("[0,3,4,5]", "[0,3,1,1]", "(1, 1)");
+  }
+}
+
 TEST(HighwayPooling, Adaptive) {
   for (const char* op : {"max", "average"}) {
     for (const char* channels : {"1", "30", "960"}) {
