@@ -3,6 +3,7 @@
 #include "kernels/convolution/convolution.h"
 #include "kernels/convolution/fast.h"
 #include "kernels/cumulative/cumulative.h"
+#include "kernels/cumulative/fast.h"
 #include "kernels/grid_sample/grid_sample.h"
 #include "kernels/kernel.h"
 #include "kernels/matmul/fast.h"
@@ -47,7 +48,7 @@ const std::vector<Family>& families() {
         {"highway", convolution::createHighway},
         {"onednn", convolution::createOneDnn},
         {"reference", createConvolutionReference}}},
-      {"cumulative", {{"reference", createCumulativeReference}}},
+      {"cumulative", {{"lines", cumulative::createLines}, {"reference", createCumulativeReference}}},
       {"deconvolution",
        {{"onednn", convolution::createDeconvolutionOneDnn}, {"reference", createDeconvolutionReference}}},
       {"dequantize", {{"highway", quantized::createDequantizeHighway}, {"reference", createDequantizeReference}}},
