@@ -4,6 +4,7 @@
 // short runs: so errors are no larger than those of the plain sum (docs/decisions/0007-winograd.md). An infinity or NaN
 // would spread over its tile, and what is large over what is small beside it: such tiles are computed by the plain sum.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <memory>
@@ -13,29 +14,32 @@
 #include "kernels/convolution/fast.h"
 #include "kernels/convolution/geometry.h"
 #include "kernels/convolution/winograd_form.h"
+#include "kernels/convolution/winograd_kernels.h"
 #include "kernels/convolution/winograd_tile.h"
+#include "kernels/gemm/unpack.h"
 #include "kernels/parallel.h"
+#include "kernels/restores.h"
 
 namespace torchtrt::kernels::convolution {
 namespace {
 
-using gemm::PackedB;
-
 struct Packed {
+  Packed(WinogradForm form, const Geometry& g, int threads)
+      : geometry(g),
+        sizes(sizesOf(form)),
+        functions(winogradFunctions(form)),
+        gemm(gemm::functions()),
+        kernels(form, g, functions, threads),
+        zeros(static_cast<size_t>(g.channels)),
+        epilogue(gemm::makeEpilogue(g.activation, g.alpha, g.beta)) {}
+
   Geometry geometry;
-  WinogradSizes sizes{};
-  std::vector<PackedB> kernels;   // [channels, outputs] each
-  int64_t run = kWinogradVector;  // channels that are summed together, before the sums of runs are
-  std::vector<int64_t> run_offsets;
+  WinogradSizes sizes;
+  WinogradFunctions functions;
+  gemm::Functions gemm;
+  WinogradKernels kernels;
   std::vector<float> zeros;  // a pixel of padding
   gemm::Epilogue epilogue;
-  gemm::Epilogue none;
-  gemm::Functions gemm;
-  WinogradFunctions functions;
-
-  const PackedB& kernelOf(int64_t product) const {
-    return kernels[static_cast<size_t>(sizes.kernelOf(product))];
-  }
 };
 
 class WinogradConvolution final : public Prepared {
@@ -49,12 +53,11 @@ class WinogradConvolution final : public Prepared {
     tile_columns_ = tilesAlong(packed_->sizes.tile, output_.size[2]);
     const int64_t tiles = output_.batch * tile_rows_ * tile_columns_;
     const Geometry& g = packed_->geometry;
-    by_product_ = packed_->sizes.kernels() * g.channels * g.outputs * kFloat > kLargeKernels;
+    const bool large = packed_->kernels.areLarge();
     const int64_t tile_bytes = packed_->sizes.patch() * kFloat * (g.channels + g.outputs);
-    const int64_t most = by_product_
-                             ? kTilesOfProducts
-                             : std::clamp<int64_t>(kChunkBytes / tile_bytes, 3 * gemm::kTileRows, 8 * gemm::kTileRows);
-    const int64_t together = by_product_ ? 1 : threads_;  // chunks at a time
+    const int64_t most =
+        large ? kTilesOfLarge : std::clamp<int64_t>(kChunkBytes / tile_bytes, 3 * gemm::kTileRows, 8 * gemm::kTileRows);
+    const int64_t together = large ? 1 : threads_;  // chunks at a time
     const int64_t rounds = (tiles + most * together - 1) / (most * together);
     // Cut between rows of the same kernel of the product: results do not depend on the number of threads.
     groups_ = (tiles + gemm::kTileRows - 1) / gemm::kTileRows;
@@ -63,12 +66,13 @@ class WinogradConvolution final : public Prepared {
   }
 
   size_t scratchBytes() const override {
-    return static_cast<size_t>((by_product_ ? 1 : threads_) * chunkFloats()) * sizeof(float);
+    const int64_t chunks = packed_->kernels.areLarge() ? 1 : threads_;
+    return static_cast<size_t>(chunks * chunkFloats() + threads_ * packed_->kernels.scratchFloats()) * sizeof(float);
   }
 
   void run(const RunArgs& args) const override {
     auto* scratch = static_cast<float*>(args.scratch);
-    if (by_product_) {
+    if (packed_->kernels.areLarge()) {
       for (int64_t chunk = 0; chunk < chunks_; ++chunk) {
         runChunk(args, scratch, chunk, args.threads);
       }
@@ -86,11 +90,10 @@ class WinogradConvolution final : public Prepared {
 
  private:
   // Small kernels: threads take chunks of tiles whose patches and products stay in their second-level cache. Large ones
-  // come from memory in every call and are shared out: all threads work on one chunk, each on products of its own.
+  // come from memory in every call and are shared out: all threads work on one chunk, each on kernels of its own.
   static constexpr int64_t kFloat = sizeof(float);
   static constexpr int64_t kChunkBytes = 400 * 1024;
-  static constexpr int64_t kLargeKernels = 2 * 1024 * 1024;
-  static constexpr int64_t kTilesOfProducts = 128;
+  static constexpr int64_t kTilesOfLarge = 128;
 
   // Where a tile lies in the output.
   struct Place {
@@ -145,9 +148,12 @@ class WinogradConvolution final : public Prepared {
         startTile(args, placeOf(first + t), patches + t * packed_->geometry.channels);
       }
     });
-    const gemm::Blocking blocking = gemm::chooseBlocking(packed_->kernels.front(), count, 1);
-    parallelFor(threads, 0, packed_->sizes.patch() * blocking.blocks, 1,
-                [&](int64_t unit, int64_t last) { multiply(blocking, unit, last, count, patches, products); });
+    const WinogradProducts all = {count, patches, patchStep(), products, productStep()};
+    if (packed_->kernels.areLarge()) {
+      packed_->kernels.multiplyLarge(all, scratch + chunkFloats(), threads);
+    } else {
+      packed_->kernels.multiplySmall(all);
+    }
     parallelFor(threads, 0, count, gemm::kTileRows, [&](int64_t t, int64_t last) {
       for (; t < last; ++t) {
         finishTile(args, placeOf(first + t), products + t * packed_->geometry.outputs,
@@ -170,33 +176,6 @@ class WinogradConvolution final : public Prepared {
     tile.step = patchStep();
     tile.channels = g.channels;
     packed_->functions.input(tile);
-  }
-
-  // Units [unit, last) of the products of `count` tiles: unit u is block u % blocks of the panels of product u /
-  // blocks. The block in use and the one that is fetched meanwhile share the second-level cache.
-  void multiply(const gemm::Blocking& blocking, int64_t unit, int64_t last, int64_t count, const float* patches,
-                float* products) const {
-    const Geometry& g = packed_->geometry;
-    const auto panels = [&](int64_t u) {
-      return gemm::panelsOf(packed_->kernelOf(u / blocking.blocks), blocking, u % blocking.blocks);
-    };
-    const int64_t units = packed_->sizes.patch() * blocking.blocks;
-    gemm::Slab slab{};
-    slab.rows = count;
-    slab.a_stride = g.channels;
-    slab.run = packed_->run;
-    slab.taps = static_cast<int64_t>(packed_->run_offsets.size());
-    slab.tap_offsets = packed_->run_offsets.data();
-    slab.out_stride = g.outputs;
-    slab.epilogue = &packed_->none;
-    for (; unit < last; ++unit) {
-      const int64_t product = unit / blocking.blocks;
-      slab.panels = panels(unit);
-      slab.a = patches + product * patchStep();
-      slab.out = products + product * productStep();
-      slab.ahead = unit + 1 < units ? panels(unit + 1).front().data : nullptr;
-      packed_->gemm.slab_of_short_sums(slab);
-    }
   }
 
   // The patches are not needed any more: `scratch` is this tile's share of them.
@@ -234,32 +213,41 @@ class WinogradConvolution final : public Prepared {
   // The outputs of a tile as the definition has them.
   void sumPlainly(const RunArgs& args, const Place& place, const WinogradOutput& tile, float* scratch) const {
     const Geometry& g = packed_->geometry;
-    WinogradPlain plain{};
-    plain.weights = static_cast<const float*>(args.inputs[1]);
-    plain.bias = tile.bias;
-    plain.length = kWinogradTaps * g.channels;
-    plain.columns = g.outputs;
+    const int64_t length = kWinogradTaps * g.channels;
     const int64_t together = packed_->sizes.patch() / kWinogradTaps;  // windows that there is room for
-    for (int64_t first = 0; first < packed_->sizes.tile * packed_->sizes.tile; first += together) {
-      for (int64_t w = 0; w < kMostWindows; ++w) {
-        const int64_t i = first + std::min(w, together - 1);  // those that there is no room for repeat the last
-        const auto at = static_cast<size_t>(w);
-        float* window = scratch + (i - first) * plain.length;
-        plain.windows[at] = window;
-        plain.out[at] = tile.out[static_cast<size_t>(i)];
-        plain.residual[at] = tile.residual[static_cast<size_t>(i)];
-        if (w < together) {
-          const int64_t tile = packed_->sizes.tile;
-          gatherWindow(args, {place.image, place.y + i / tile, place.x + i % tile}, window);
-        }
+    std::array<const float*, gemm::kTileRows> windows{};
+    std::array<const float*, gemm::kTileRows> residuals{};
+    std::array<float*, gemm::kTileRows> out{};
+    gemm::Tile sums{};
+    sums.panels = packed_->kernels.plain().panels();
+    sums.rows = windows.data();
+    sums.taps = 1;
+    sums.run = length;
+    sums.out = out.data();
+    sums.residual = g.has_residual ? residuals.data() : nullptr;
+    sums.bias = tile.bias;
+    sums.epilogue = &packed_->epilogue;
+    const auto flush = [&] {
+      if (sums.row_count > 0) {
+        packed_->gemm.tile(sums);
       }
-      packed_->functions.plain(plain);
-      for (int64_t i = first; i < first + together; ++i) {
-        if (float* out = tile.out[static_cast<size_t>(i)]) {
-          packed_->functions.finish(packed_->epilogue, out, g.outputs);
-        }
+      sums.row_count = 0;
+    };
+    forEachOutput(place, [&](size_t i, int64_t y, int64_t x) {
+      if (tile.out[i] == nullptr) {
+        return;
       }
-    }
+      const auto at = static_cast<size_t>(sums.row_count++);
+      float* window = scratch + static_cast<int64_t>(at) * length;
+      gatherWindow(args, {place.image, y, x}, window);
+      windows[at] = window;
+      residuals[at] = tile.residual[i];
+      out[at] = tile.out[i];
+      if (sums.row_count == together) {
+        flush();
+      }
+    });
+    flush();
   }
 
   // What an output pixel depends on, in the order of the weights.
@@ -277,7 +265,6 @@ class WinogradConvolution final : public Prepared {
   Image input_;
   Image output_;
   int64_t threads_;
-  bool by_product_ = false;
   int64_t tile_rows_ = 0;
   int64_t tile_columns_ = 0;
   int64_t groups_ = 0;       // of up to kTileRows tiles
@@ -285,19 +272,27 @@ class WinogradConvolution final : public Prepared {
   int64_t chunk_tiles_ = 0;  // most tiles of a chunk
 };
 
-class WinogradKernel final : public Kernel {
+class WinogradKernel final : public Kernel, public RestoresConstants {
  public:
   explicit WinogradKernel(std::shared_ptr<const Packed> packed) : packed_(std::move(packed)) {}
 
   std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
     return std::make_unique<WinogradConvolution>(packed_, shapes);
   }
+  bool needsConstant(int input) const override {
+    return input != 1;
+  }
   size_t packedBytes() const override {
-    size_t bytes = 0;
-    for (const PackedB& kernel : packed_->kernels) {
-      bytes += kernel.bytes();
-    }
-    return bytes;
+    return packed_->kernels.plain().bytes() + packed_->kernels.formedBytes();
+  }
+  bool restores(int input) const override {
+    return input == 1;
+  }
+  void restore(int, void* to, int threads) const override {
+    auto* weights = static_cast<float*>(to);
+    gemm::unpack(
+        packed_->kernels.plain(), kWinogradTaps * packed_->geometry.channels, [&](int64_t k) { return weights + k; },
+        threads);
   }
   bool acceptsStrides(int input, const TensorDesc& desc) const override {
     return input == 0 && desc.strides[1] == 1;
@@ -338,24 +333,7 @@ CreateResult createWinograd(const Problem& problem) {
   if (!choice.pays) {
     return Refusal{"slower", "is slower than others for few channels or a small image"};
   }
-  auto packed = std::make_shared<Packed>();
-  packed->geometry = g;
-  packed->sizes = sizesOf(choice.form);
-  const device::Memory weights = transformWeights(choice.form, g, problem.threads);
-  for (int64_t i = 0; i < packed->sizes.kernels(); ++i) {
-    const float* matrix = static_cast<const float*>(weights.data()) + i * g.channels * g.outputs;
-    packed->kernels.emplace_back(
-        g.channels, g.outputs, 1, [&](int64_t c) { return matrix + c * g.outputs; }, problem.threads);
-  }
-  packed->zeros.assign(static_cast<size_t>(g.channels), 0.0F);
-  packed->run = g.channels % (2 * kWinogradVector) == 0 ? 2 * kWinogradVector : kWinogradVector;
-  for (int64_t c = 0; c < g.channels; c += packed->run) {
-    packed->run_offsets.push_back(c);
-  }
-  packed->epilogue = gemm::makeEpilogue(g.activation, g.alpha, g.beta);
-  packed->gemm = gemm::functions();
-  packed->functions = winogradFunctions(choice.form);
-  return std::make_unique<WinogradKernel>(std::move(packed));
+  return std::make_unique<WinogradKernel>(std::make_shared<const Packed>(choice.form, g, problem.threads));
 }
 
 }  // namespace torchtrt::kernels::convolution

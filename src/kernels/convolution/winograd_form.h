@@ -1,10 +1,9 @@
-// The forms of Winograd's 3x3 convolution: their sizes, how kernels are brought to them, and which costs least.
+// The forms of Winograd's 3x3 convolution: their sizes, and which costs least.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "device/device.h"
 #include "kernels/convolution/geometry.h"
 
 namespace torchtrt::kernels::convolution {
@@ -32,9 +31,6 @@ inline constexpr int64_t kWinogradTaps = 9;
 
 // Vectors of this many floats, the longest, divide the channels and the outputs.
 inline constexpr int64_t kWinogradVector = 16;
-
-// Kernels in this form as float32, rounded once: [lines][lines][channels][outputs].
-device::Memory transformWeights(WinogradForm form, const Geometry& geometry, int threads);
 
 struct WinogradChoice {
   bool pays = false;  // false: plain sums are faster

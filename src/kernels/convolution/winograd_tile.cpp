@@ -18,14 +18,23 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-// The transforms of one row or column: B^T d of an input, A^T m of products. winograd_form.cpp has those of kernels.
+// The transforms of one row or column: G w of a kernel, B^T d of an input, A^T m of products.
 struct Small {
   static constexpr int kTile = 2;
   static constexpr int kSide = 4;
+  static constexpr int kLines = 4;
   static constexpr bool watches(int y, int x) {
     return y == 1 || y == 2 || x == 1 || x == 2;
   }
 
+  static HWY_INLINE void kernel(const V* w, V* to) {
+    const V half = hn::Set(D(), 0.5F);
+    const V even = hn::Mul(half, hn::Add(w[0], w[2]));
+    to[0] = w[0];
+    to[1] = hn::MulAdd(half, w[1], even);
+    to[2] = hn::NegMulAdd(half, w[1], even);
+    to[3] = w[2];
+  }
   static HWY_INLINE void input(const V* d, V* to) {
     to[0] = hn::Sub(d[0], d[2]);
     to[1] = hn::Add(d[1], d[2]);
@@ -42,10 +51,18 @@ struct Small {
 struct Strided {
   static constexpr int kTile = 2;
   static constexpr int kSide = 5;
+  static constexpr int kLines = 4;
   static constexpr bool watches(int y, int x) {
     return y == 1 || x == 1;
   }
 
+  // Outputs read every other pixel by the outer two taps, which is F(2, 2), and those between by the middle.
+  static HWY_INLINE void kernel(const V* w, V* to) {
+    to[0] = w[0];
+    to[1] = hn::Add(w[0], w[2]);
+    to[2] = w[2];
+    to[3] = w[1];
+  }
   static HWY_INLINE void input(const V* d, V* to) {
     to[0] = hn::Sub(d[0], d[2]);
     to[1] = d[2];
@@ -62,6 +79,7 @@ struct Strided {
 struct Large {
   static constexpr int kTile = 4;
   static constexpr int kSide = 6;
+  static constexpr int kLines = 6;
   // Such pixels lie in the middle of the patch in at least one direction.
   static constexpr bool watches(int y, int x) {
     const bool middle_y = y == 1 || y == 3;
@@ -71,6 +89,21 @@ struct Large {
     return (middle_y && (middle_x || edge_x)) || (middle_x && edge_y);
   }
 
+  static HWY_INLINE void kernel(const V* w, V* to) {
+    const D tag;
+    const V third = hn::Set(tag, 1.0F / 3);
+    const V sixth = hn::Set(tag, 1.0F / 6);
+    const V near_odd = hn::Set(tag, kRoot / 3);
+    const V far_odd = hn::Set(tag, kRoot / 6);
+    const V near_even = hn::Mul(third, hn::NegMulSub(hn::Set(tag, 2.0F), w[0], w[2]));
+    const V far_even = hn::Mul(sixth, hn::MulAdd(hn::Set(tag, 2.0F), w[2], w[0]));
+    to[0] = w[0];
+    to[1] = hn::NegMulAdd(near_odd, w[1], near_even);
+    to[2] = hn::MulAdd(near_odd, w[1], near_even);
+    to[3] = hn::MulAdd(far_odd, w[1], far_even);
+    to[4] = hn::NegMulAdd(far_odd, w[1], far_even);
+    to[5] = w[2];
+  }
   static HWY_INLINE void input(const V* d, V* to) {
     const D tag;
     const V half = hn::Set(tag, 0.5F);
@@ -235,61 +268,81 @@ bool transformOutput(const WinogradOutput& tile) {
   return !cancels<kTile>(products, pixels);
 }
 
-// Dots of one line of weights with the windows of up to kMostWindows pixels at a time.
-void sumPlainly(const WinogradPlain& plain) {
+// Lines kFirst and kSecond of G w G^T, for kernels w of one channel and a vector of outputs at a time.
+template <typename Form, int kFirst, int kSecond, int kVectors>
+void transformPanel(const WinogradKernelLines& lines) {
+  constexpr int kLines = Form::kLines;
   const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t n = 0; n < plain.columns; ++n) {
-    const float* weights = plain.weights + n * plain.length;
-    V sums[kMostWindows];
-#pragma GCC unroll 4
-    for (int i = 0; i < kMostWindows; ++i) {
-      sums[i] = hn::Zero(d);
-    }
-    for (int64_t k = 0; k < plain.length; k += lanes) {
-      const V weight = hn::LoadU(d, weights + k);
-#pragma GCC unroll 4
-      for (int i = 0; i < kMostWindows; ++i) {
-        sums[i] = hn::MulAdd(weight, hn::LoadU(d, plain.windows[static_cast<size_t>(i)] + k), sums[i]);
+  const int64_t width = kVectors * lanes;
+  const int64_t step = lines.step;  // a store could change what `lines` holds, for all the compiler knows
+  const float* from = lines.from;
+  float* first = lines.to;
+  for (int64_t c = lines.channels; c > 0; --c) {
+#pragma GCC unroll 3
+    for (int64_t v = 0; v < kVectors; ++v) {
+      V rows[2][3];
+#pragma GCC unroll 3
+      for (int x = 0; x < 3; ++x) {
+        V column[3];
+        V all[kLines];  // of which the compiler makes the two that are used
+#pragma GCC unroll 3
+        for (int y = 0; y < 3; ++y) {
+          column[y] = hn::Load(d, from + (3 * y + x) * width + v * lanes);
+        }
+        Form::kernel(column, all);
+        rows[0][x] = all[kFirst];
+        rows[1][x] = all[kSecond];
+      }
+      float* to = first + v * lanes;
+#pragma GCC unroll 2
+      for (int i = 0; i < 2; ++i) {
+        V results[kLines];
+        Form::kernel(rows[i], results);
+#pragma GCC unroll 8
+        for (int x = 0; x < kLines; ++x) {
+          hn::Store(results[x], d, to);
+          to += step;
+        }
       }
     }
-#pragma GCC unroll 4
-    for (int i = 0; i < kMostWindows; ++i) {
-      const float bias = plain.bias == nullptr ? 0.0F : plain.bias[n];
-      const float* residual = plain.residual[static_cast<size_t>(i)];
-      if (float* out = plain.out[static_cast<size_t>(i)]) {
-        out[n] = hn::GetLane(hn::SumOfLanes(d, sums[i])) + bias + (residual == nullptr ? 0.0F : residual[n]);
-      }
-    }
+    from += kWinogradTaps * width;
+    first += width;
   }
 }
 
-// The epilogue over values in memory.
-void finish(const gemm::Epilogue& epilogue, float* values, int64_t count) {
-  const D d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t i = 0; i < count; i += lanes) {
-    V value[1] = {hn::LoadU(d, values + i)};
-    gemm::HWY_NAMESPACE::applyEpilogue<1>(epilogue, value);
-    hn::StoreU(value[0], d, values + i);
+template <typename Form, int kFirst, int kSecond>
+void transformKernels(const WinogradKernelLines& lines) {
+  switch (lines.vectors) {
+    case 1:
+      return transformPanel<Form, kFirst, kSecond, 1>(lines);
+    case 2:
+      return transformPanel<Form, kFirst, kSecond, 2>(lines);
+    default:
+      return transformPanel<Form, kFirst, kSecond, 3>(lines);
   }
 }
 
-template <typename Form>
-WinogradFunctions functionsOf() {
-  return {static_cast<int64_t>(hn::Lanes(D())), transformInput<Form>, transformOutput<Form>, sumPlainly, finish};
+template <typename Form, int kFirst, int kSecond>
+WinogradLinePair pairOf() {
+  return {kFirst, kSecond, transformKernels<Form, kFirst, kSecond>};
+}
+
+template <typename Form, typename... Pairs>
+WinogradFunctions functionsOf(Pairs... pairs) {
+  return {static_cast<int64_t>(hn::Lanes(D())), transformInput<Form>, transformOutput<Form>, {pairs...}};
 }
 
 WinogradFunctions functionsForTarget(WinogradForm form) {
   switch (form) {
     case WinogradForm::kSmall:
-      return functionsOf<Small>();
+      return functionsOf<Small>(pairOf<Small, 0, 3>(), pairOf<Small, 1, 2>());
     case WinogradForm::kLarge:
-      return functionsOf<Large>();
+      return functionsOf<Large>(pairOf<Large, 0, 5>(), pairOf<Large, 1, 2>(), pairOf<Large, 3, 4>());
     case WinogradForm::kStrided:
       break;
   }
-  return functionsOf<Strided>();
+  return functionsOf<Strided>(pairOf<Strided, 0, 2>(), pairOf<Strided, 1, 3>());
 }
 
 }  // namespace

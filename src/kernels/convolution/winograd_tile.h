@@ -11,6 +11,7 @@ namespace torchtrt::kernels::convolution {
 
 inline constexpr int kMostPatch = 36;    // input pixels of the largest tile, and as many products
 inline constexpr int kMostOutputs = 16;  // its output pixels
+inline constexpr int kMostKernelLines = 6;
 
 struct WinogradInput {
   std::array<const float*, kMostPatch> pixels;  // row by row, each at channel 0; zeros where there is padding
@@ -29,17 +30,20 @@ struct WinogradOutput {
   const gemm::Epilogue* epilogue;
 };
 
-// Output pixels by their definition.
-inline constexpr int kMostWindows = 4;
+// Plain kernels of one panel of outputs, some channels of them, brought to two lines of the products.
+struct WinogradKernelLines {
+  const float* from;  // [channels][kWinogradTaps][width]
+  float* to;          // kernel x of the first line at to + x * step, those of the second behind: [channels][width]
+  int64_t step;
+  int64_t channels;
+  int vectors;  // of a panel: width in vectors, up to 3
+};
 
-struct WinogradPlain {
-  std::array<const float*, kMostWindows> windows;   // `length` floats each, in the order of the weights
-  std::array<float*, kMostWindows> out;             // null where there is no pixel
-  std::array<const float*, kMostWindows> residual;  // null where there is none
-  const float* weights;                             // [columns, length]
-  const float* bias;                                // null or one per column
-  int64_t length;                                   // a multiple of every vector's length
-  int64_t columns;
+// Two lines of a form's kernels that share work.
+struct WinogradLinePair {
+  int first = 0;
+  int second = 0;
+  void (*transform)(const WinogradKernelLines& lines) = nullptr;
 };
 
 struct WinogradFunctions {
@@ -48,9 +52,7 @@ struct WinogradFunctions {
   // False when an infinity or NaN was met, or an output is small beside the rounding of what it was made of: then the
   // tile's values are not to be used.
   bool (*output)(const WinogradOutput& tile) = nullptr;
-  void (*plain)(const WinogradPlain& plain) = nullptr;
-  // The epilogue alone, over `count` values; count is a multiple of every vector's length.
-  void (*finish)(const gemm::Epilogue& epilogue, float* values, int64_t count) = nullptr;
+  std::array<WinogradLinePair, kMostKernelLines / 2> pairs;  // half as many as the form's kernels have lines
 };
 WinogradFunctions winogradFunctions(WinogradForm form);  // on this machine
 

@@ -354,11 +354,12 @@ void runSlab(const Slab& slab) {
     const char* ahead = reinterpret_cast<const char*>(slab.ahead);
     for (const PackedB::Panel& panel : slab.panels) {
       const int64_t step_bytes = panel.vectors * static_cast<int64_t>(hn::Lanes(D()) * sizeof(float));
-      const int64_t panel_bytes = slab.taps * slab.run * step_bytes;
-      terms.ahead = ahead + tile * panel_bytes / tiles;
-      terms.ahead_step = (step_bytes + tiles - 1) / tiles;
+      const int64_t steps = slab.taps * slab.run;
+      const int64_t bytes = slab.ahead_bytes == 0 ? steps * step_bytes : slab.ahead_bytes;
+      terms.ahead = ahead + tile * bytes / tiles;
+      terms.ahead_step = (bytes + steps * tiles - 1) / (steps * tiles);
       runRows(rows, terms, &panel, 1);
-      ahead += panel_bytes;
+      ahead += bytes;
     }
   }
 }

@@ -109,6 +109,7 @@ struct Slab {
   const float* bias;      // null or one per column
   const Epilogue* epilogue;
   const float* ahead = nullptr;  // null, or as many panels as these that will be needed next: fetched meanwhile
+  int64_t ahead_bytes = 0;       // of each panel; 0: all of it
 };
 
 // The variants for this machine; ask once and keep them.

@@ -1,6 +1,7 @@
 // Winograd's convolution against the reference: borders, what is fused, values that must not spread, exactness.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -160,6 +161,37 @@ TEST(WinogradConvolution, ManyShapesWithOneKernel) {
     options.shapes.push_back(toText(other));
   }
   expectMatchesReference(toText(convolution), "winograd", options);
+}
+
+// Kernels of 2 MiB or more in the form are held plain, and brought to it in every call.
+std::vector<Convolution> largeOnes() {
+  std::vector<Convolution> all;
+  for (const auto& [channels, outputs, size, stride] :
+       std::vector<std::array<int64_t, 4>>{{272, 208, 14, 1}, {256, 256, 7, 1}, {144, 112, 26, 1}, {256, 144, 29, 2}}) {
+    Convolution convolution = {
+        .input = {1, channels, size, size}, .kernel = {outputs, channels, 3, 3}, .stride = {stride, stride}};
+    convolution.pre_padding = convolution.post_padding = {1, 1};
+    all.push_back(convolution);
+  }
+  return all;
+}
+
+TEST(WinogradConvolution, LargeKernels) {
+  for (Convolution& convolution : largeOnes()) {
+    check("winograd", convolution, kClose);
+    convolution.residual = true;
+    convolution.activation = "activation=\"relu\", ";
+    check("winograd", convolution, kClose);
+  }
+}
+
+TEST(WinogradConvolution, LargeKernelsSumTilesWithOutliersPlainly) {
+  for (const Convolution& convolution : largeOnes()) {
+    const std::string text = toText(convolution);
+    expectMatchesReference(text, "winograd", {.values = Values::kSomeNan, .constants = Values::kSmooth});
+    expectMatchesReference(text, "winograd", {.values = Values::kOutliers, .constants = Values::kPruned, .rtol = 1e-4});
+    expectMatchesReference(text, "winograd", {.values = Values::kOutliers, .constants = Values::kSmooth, .rtol = 1e-3});
+  }
 }
 
 TEST(WinogradConvolution, RefusesWhatOthersDoFasterOrExactly) {
