@@ -107,7 +107,9 @@ HWY_INLINE FloatVec moderateExponentialMinus1(FloatVec x) {
 
 HWY_INLINE FloatVec exponentialMinus1(FloatVec x) {
   const FloatVec clamped = atMost(atLeast(x, constant(-80.0F)), constant(60.0F));
-  return hn::IfThenElse(hn::Gt(x, constant(50.0F)), exponential(x), moderateExponentialMinus1(clamped));
+  const FloatVec result =
+      hn::IfThenElse(hn::Gt(x, constant(50.0F)), exponential(x), moderateExponentialMinus1(clamped));
+  return hn::Or(result, hn::And(x, constant(-0.0F)));  // its sign is that of x, also of zero
 }
 
 HWY_INLINE FloatVec logarithm(FloatVec x) {

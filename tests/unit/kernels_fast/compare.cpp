@@ -207,7 +207,9 @@ void compareFloats(const TensorDesc& desc, const Buffer& got, const Buffer& expe
   }
   size_t wrong = 0;
   for (size_t i = 0; i < count; ++i) {
-    if (!isClose(a[i], b[i], options.rtol, options.atol * largest) && ++wrong <= 3) {
+    const bool other_zero =
+        options.zeros_have_signs && a[i] == 0 && b[i] == 0 && std::signbit(a[i]) != std::signbit(b[i]);
+    if ((other_zero || !isClose(a[i], b[i], options.rtol, options.atol * largest)) && ++wrong <= 3) {
       ADD_FAILURE() << "element " << i << " of " << count << " is " << a[i] << ", expected " << b[i];
     }
   }

@@ -26,8 +26,9 @@ struct CompareOptions {
   Values values = Values::kExact;
   std::optional<Values> constants = {};  // what constant operands hold, if something else
   double rtol = 1e-5;
-  double atol = 1e-6;  // times the largest finite magnitude of the reference
-  int steps = 0;       // that int8 and uint8 results may be off
+  double atol = 1e-6;             // times the largest finite magnitude of the reference
+  bool zeros_have_signs = false;  // where both are 0 their signs are one
+  int steps = 0;                  // that int8 and uint8 results may be off
   std::vector<std::string> shapes =
       {};  // more problems of the same kind, whose shapes the one kernel runs after its own
 };

@@ -14,6 +14,7 @@ CompareOptions accurate(Values values) {
   options.values = values;
   options.rtol = 1e-6;
   options.atol = 2e-7;
+  options.zeros_have_signs = true;
   return options;
 }
 
