@@ -101,11 +101,9 @@ plan::Plan parseCopy(std::string_view bytes) {
 class LoadedEngines {
  public:
   std::shared_ptr<const LoadedEngine> find(const std::string& plan, const std::vector<at::Tensor>& weights) {
-    const std::lock_guard lock(mutex_);
-    for (const std::weak_ptr<const LoadedEngine>& candidate : engines_) {
-      auto engine = candidate.lock();
-      if (engine && engine->plan == plan && engine->weights->areSame(weights)) {
-        return engine;
+    for (std::shared_ptr<const LoadedEngine>& engine : alive()) {
+      if (engine->plan == plan && engine->weights->areSame(weights)) {
+        return std::move(engine);
       }
     }
     return nullptr;
@@ -118,6 +116,18 @@ class LoadedEngines {
   }
 
  private:
+  // Outlive the lock: the last reference to one runs the code of whoever owns its weights.
+  std::vector<std::shared_ptr<const LoadedEngine>> alive() {
+    std::vector<std::shared_ptr<const LoadedEngine>> engines;
+    const std::lock_guard lock(mutex_);
+    for (const std::weak_ptr<const LoadedEngine>& candidate : engines_) {
+      if (auto engine = candidate.lock()) {
+        engines.push_back(std::move(engine));
+      }
+    }
+    return engines;
+  }
+
   std::mutex mutex_;
   std::vector<std::weak_ptr<const LoadedEngine>> engines_;
 };

@@ -37,37 +37,58 @@ EngineWeights::EngineWeights(std::vector<at::Tensor> given, std::shared_ptr<cons
   }
 }
 
+at::Tensor EngineWeights::tensorIn(c10::intrusive_ptr<c10::StorageImpl> storage, const Weight& weight) {
+  at::Tensor tensor = at::empty({0}, weight.dtype);
+  return tensor.set_(c10::Storage(std::move(storage)), 0, weight.dims);
+}
+
+// Nothing of what is returned may be dropped under the lock: it may be the last reference, which runs its owner's code.
+c10::intrusive_ptr<c10::StorageImpl> EngineWeights::storageOf(const Weight& weight) const {
+  const std::lock_guard lock(mutex_);
+  return weight.storage.lock();
+}
+
 // Undefined where nobody holds it.
 at::Tensor EngineWeights::alive(const Weight& weight) const {
   if (weight.held.defined()) {
     return weight.held;
   }
-  auto storage = weight.storage.lock();
-  if (!storage) {
-    return {};
-  }
-  at::Tensor tensor = at::empty({0}, weight.dtype);
-  return tensor.set_(c10::Storage(std::move(storage)), 0, weight.dims);
+  auto storage = storageOf(weight);
+  return storage ? tensorIn(std::move(storage), weight) : at::Tensor();
 }
 
 at::Tensor EngineWeights::at(size_t index) const {
   const Weight& weight = weights_.at(index);
   const c10::InferenceMode no_inference(false);  // a tensor as it was loaded, wherever it will be used
-  const std::lock_guard lock(mutex_);
-  at::Tensor tensor = alive(weight);
-  if (!tensor.defined()) {
-    try {
-      tensor = at::empty(weight.dims, weight.dtype);
-    } catch (const c10::Error&) {
-      throw EngineError(ErrorCode::kOutOfMemory,
-                        "restoring weight " + std::to_string(index) + " of engine \"" + engine_->name() +
-                            "\": no memory for " + std::to_string(weight.bytes) + " bytes",
-                        {}, "free some memory before the module is saved or falls back to PyTorch");
-    }
-    const std::span<std::byte> bytes(static_cast<std::byte*>(tensor.mutable_data_ptr()), weight.bytes);
-    engine_->restoreWeight(index, bytes, callThreads());
-    weight.storage = weakStorageOf(tensor);
+  if (at::Tensor tensor = alive(weight); tensor.defined()) {
+    return tensor;
   }
+  at::Tensor restored = restore(index);
+  c10::intrusive_ptr<c10::StorageImpl> storage;  // of another thread that was faster
+  {
+    const std::lock_guard lock(mutex_);
+    storage = weight.storage.lock();
+    if (!storage) {
+      weight.storage = weakStorageOf(restored);
+    }
+  }
+  return storage ? tensorIn(std::move(storage), weight) : restored;
+}
+
+// Not under the lock: it takes long, and a child forked meanwhile would find it locked for ever.
+at::Tensor EngineWeights::restore(size_t index) const {
+  const Weight& weight = weights_[index];
+  at::Tensor tensor;
+  try {
+    tensor = at::empty(weight.dims, weight.dtype);
+  } catch (const c10::Error&) {
+    throw EngineError(ErrorCode::kOutOfMemory,
+                      "restoring weight " + std::to_string(index) + " of engine \"" + engine_->name() +
+                          "\": no memory for " + std::to_string(weight.bytes) + " bytes",
+                      {}, "free some memory before the module is saved or falls back to PyTorch");
+  }
+  const std::span<std::byte> bytes(static_cast<std::byte*>(tensor.mutable_data_ptr()), weight.bytes);
+  engine_->restoreWeight(index, bytes, callThreads());
   return tensor;
 }
 
@@ -81,7 +102,6 @@ std::vector<at::Tensor> EngineWeights::all() const {
 }
 
 bool EngineWeights::areSame(const std::vector<at::Tensor>& others) const {
-  const std::lock_guard lock(mutex_);
   return std::equal(weights_.begin(), weights_.end(), others.begin(), others.end(),
                     [this](const Weight& weight, const at::Tensor& other) {
                       const at::Tensor tensor = alive(weight);
@@ -94,11 +114,10 @@ std::optional<size_t> EngineWeights::findLetGo(const at::Tensor& tensor) const {
   if (!tensor.has_storage() || tensor.nbytes() == 0) {
     return std::nullopt;
   }
-  const std::lock_guard lock(mutex_);
   for (size_t i = 0; i < weights_.size(); ++i) {
     const Weight& weight = weights_[i];
     if (!weight.held.defined() && weight.dtype == tensor.scalar_type() &&
-        weight.storage.lock().get() == tensor.storage().unsafeGetStorageImpl()) {
+        storageOf(weight).get() == tensor.storage().unsafeGetStorageImpl()) {
       return i;
     }
   }

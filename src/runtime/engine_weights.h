@@ -39,11 +39,14 @@ class TORCHTRT_API EngineWeights {
   };
 
   static bool canBeLetGo(const at::Tensor& tensor);
+  static at::Tensor tensorIn(c10::intrusive_ptr<c10::StorageImpl> storage, const Weight& weight);
+  c10::intrusive_ptr<c10::StorageImpl> storageOf(const Weight& weight) const;  // null where nobody holds it
   at::Tensor alive(const Weight& weight) const;
+  at::Tensor restore(size_t index) const;
 
   std::shared_ptr<const engine::Engine> engine_;
   std::vector<Weight> weights_;
-  mutable std::mutex mutex_;  // of the storages
+  mutable std::mutex mutex_;  // of the weights' storages
 };
 
 }  // namespace torchtrt::runtime

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "runtime/base64.h"
 #include "runtime/execute.h"
 #include "runtime/small_engine.h"
@@ -78,6 +80,27 @@ TEST(EngineClass, WeightsThatWereLetGoComeBackBitByBit) {
   EXPECT_EQ(&Engine::fromState(second->state())->engine(), &second->engine());
   const at::Tensor x = at::randn({4, 70});
   EXPECT_TRUE(at::allclose(executeEngine({x}, second)[0], at::matmul(x, w), 1e-4, 1e-4));
+}
+
+TEST(EngineClass, ThreadsThatRestoreAWeightShareIt) {
+  const at::Tensor w = at::randn({300, 200});
+  EngineState state = engineOf(w)->state();
+  std::get<1>(state)[0] = std::get<1>(state)[0].clone();
+  const auto engine = Engine::fromState(std::move(state));
+  for (int round = 0; round < 20; ++round) {
+    std::vector<at::Tensor> restored(4);
+    std::vector<std::thread> threads;
+    for (at::Tensor& tensor : restored) {
+      threads.emplace_back([&] { tensor = engine->weights()[0]; });
+    }
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
+    for (const at::Tensor& tensor : restored) {
+      EXPECT_EQ(tensor.const_data_ptr(), restored[0].const_data_ptr());
+      EXPECT_TRUE(at::equal(tensor, w));
+    }
+  }
 }
 
 TEST(EngineClass, WeightsThatSomebodyElseHoldsStayTheSameMemory) {
