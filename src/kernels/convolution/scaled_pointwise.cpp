@@ -9,9 +9,11 @@
 namespace torchtrt::kernels::convolution {
 namespace {
 
-constexpr int64_t kBandFloats = 4096;        // of a band of rows, beside the weights in the first-level cache
-constexpr int64_t kMostFloats = 12288;       // of one tile; they are on the stack
-constexpr size_t kMostWeights = 320 * 1024;  // bytes: more do not stay in the second-level cache from band to band
+constexpr int64_t kBandFloats = 4096;             // of a band of rows, beside the weights in the first-level cache
+constexpr int64_t kMostFloats = 12288;            // of one tile; they are on the stack
+constexpr size_t kMostWeights = 320 * 1024;       // bytes: more do not stay in the second-level cache from band to band
+constexpr size_t kMostWeightsOfFew = 700 * 1024;  // where few bands read them anew
+constexpr int64_t kFewRows = 64;
 
 class ScaledPointwise final : public Prepared {
  public:
@@ -77,11 +79,13 @@ std::unique_ptr<Prepared> prepareScaledPointwise(std::shared_ptr<const PackedCon
   const Geometry& g = packed->geometry;
   const bool plain = g.isPointwise() && g.stride == Spatial{1, 1, 1} && packed->groups.size() == 1 &&
                      packed->reading == Reading::kChannels;
-  if (!plain || gemm::kTileRows * g.channels > kMostFloats || packed->groups[0].bytes() > kMostWeights) {
+  if (!plain || gemm::kTileRows * g.channels > kMostFloats) {
     return nullptr;
   }
   const Image input = imageOf(shapes.inputs[0]);
-  if (input.channel_stride != 1 || !isFlat(input) || !isFlat(imageOf(shapes.outputs[0]))) {
+  const Image output = imageOf(shapes.outputs[0]);
+  const size_t most = output.batch * output.pixels() <= kFewRows ? kMostWeightsOfFew : kMostWeights;
+  if (packed->groups[0].bytes() > most || input.channel_stride != 1 || !isFlat(input) || !isFlat(output)) {
     return nullptr;
   }
   return std::make_unique<ScaledPointwise>(std::move(packed), shapes);

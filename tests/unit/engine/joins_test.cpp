@@ -158,6 +158,10 @@ TEST(Joins, OddSizesAndBatches) {
   }
 }
 
+TEST(Joins, ManyWeightsForFewRows) {
+  expectJoined({.channels = 700, .height = 7, .width = 7, .outputs = 160, .residual = false}, 2);
+}
+
 TEST(Joins, BitsAreThoseOfTheStepsApart) {
   const Block block{.batch = 2, .channels = 40, .height = 28, .width = 28, .outputs = 48, .residual = false};
   Block apart = block;
@@ -181,7 +185,9 @@ TEST(Joins, WhatAveragesMayBeAnOutputAndReadTwice) {
 }
 
 TEST(Joins, ProductsThatStay) {
-  expectJoined({.channels = 700, .outputs = 160, .residual = false}, 1);  // too many weights to stay in the cache
+  // Too many weights to stay in the cache.
+  expectJoined({.channels = 700, .height = 9, .width = 8, .outputs = 160, .residual = false}, 1);
+  expectJoined({.channels = 700, .height = 7, .width = 7, .outputs = 300, .residual = false}, 1);
   expectJoined({.window = 3}, 1);
   expectJoined({.op = "sum"}, 1);
   expectJoined({.op = "div"}, 1);
