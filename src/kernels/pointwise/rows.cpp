@@ -8,6 +8,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/common/math-inl.h"
+#include "kernels/pointwise/trigonometry-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace torchtrt::kernels::pointwise::HWY_NAMESPACE {
@@ -85,6 +86,16 @@ struct Trunc {
 struct Erf {
   static HWY_INLINE V apply(V x) {
     return math::errorFunction(x);
+  }
+};
+struct Sin {
+  static HWY_INLINE V apply(V x) {
+    return sine<0>(x);
+  }
+};
+struct Cos {
+  static HWY_INLINE V apply(V x) {
+    return sine<1>(x);
   }
 };
 struct Expm1 {
@@ -188,7 +199,8 @@ constexpr UnaryEntry kUnary[] = {
     {"ceil", mapUnary<Ceil>},   {"floor", mapUnary<Floor>},
     {"round", mapUnary<Round>}, {"trunc", mapUnary<Trunc>},
     {"erf", mapUnary<Erf>},     {"expm1", mapUnary<Expm1>},
-    {"log1p", mapUnary<Log1p>},
+    {"log1p", mapUnary<Log1p>}, {"sin", mapUnary<Sin>},
+    {"cos", mapUnary<Cos>},
 };
 
 struct BinaryEntry {

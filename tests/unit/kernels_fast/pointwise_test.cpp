@@ -35,7 +35,7 @@ TEST(HighwayActivation, EveryOpOnOrdinaryAndSpecialValues) {
 
 TEST(HighwayUnary, EveryOpOnOrdinaryAndSpecialValues) {
   for (const char* op : {"exp", "log", "sqrt", "reciprocal", "rsqrt", "abs", "neg", "square", "ceil", "floor", "round",
-                         "trunc", "erf", "expm1", "log1p"}) {
+                         "trunc", "erf", "expm1", "log1p", "sin", "cos"}) {
     for (const Values values : {Values::kSmooth, Values::kSpecial}) {
       expectMatchesReference("unary float32 [5,1001] -> [5,1001] {op=\"" + std::string(op) + "\"}", "highway",
                              accurate(values));
