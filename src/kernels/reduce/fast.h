@@ -1,10 +1,12 @@
-// The fast implementation of reduce, for the list in families.cpp.
+// The fast implementations of reduce, for the list in families.cpp.
 #pragma once
 
 #include "kernels/kernel.h"
 
 namespace torchtrt::kernels::reduce {
 
-CreateResult createHighway(const Problem& problem);  // float32
+CreateResult createHighway(const Problem& problem);  // sums, averages and extremes of float32
+CreateResult createWide(const Problem& problem);     // products, norms and logsumexp of float32
+CreateResult createTruth(const Problem& problem);    // any and all of bools
 
 }  // namespace torchtrt::kernels::reduce

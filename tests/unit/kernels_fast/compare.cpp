@@ -91,7 +91,8 @@ Buffer randomBuffer(const TensorDesc& desc, Values values, unsigned seed) {
       const float value = draw(random, values, i);
       Writer<float>(desc.dtype).write(&value, 1, at, 0, 1);
     } else {
-      const auto value = static_cast<int64_t>(random() % 2);
+      const bool is_rare = desc.dtype == DType::kBool && values == Values::kSparse;
+      const auto value = static_cast<int64_t>(is_rare ? random() % 4096 == 0 : random() % 2);
       if (desc.dtype == DType::kFloat64) {
         const double wide = draw(random, values, i);
         std::memcpy(at, &wide, size);

@@ -122,16 +122,23 @@ TEST(HighwayRecurrent, EveryOpBothWays) {
   }
 }
 
+const char* const kReductions[] = {"[3,5,37] -> [3,5] {axes=[2], keep_dims=false",
+                                   "[3,5,37] -> [3,1,37] {axes=[1], keep_dims=true",
+                                   "[3,5,37] -> [37] {axes=[0, 1], keep_dims=false",
+                                   "[3,5,37] -> [5] {axes=[0, 2], keep_dims=false",
+                                   "[3,5,37] -> [] {axes=[0, 1, 2], keep_dims=false",
+                                   "[2,70,9,9]@0231 -> [2,70,1,1] {axes=[2, 3], keep_dims=true",
+                                   "[2,70,9,9]@0231 -> [2,1,9,9] {axes=[1], keep_dims=true",
+                                   "[2,300,9,9] -> [2,300] {axes=[2, 3], keep_dims=false",
+                                   "[100000] -> [1] {axes=[0], keep_dims=true",
+                                   "[1,960,7,7]@0231 -> [1,960,1,1]@0231 {axes=[2, 3], keep_dims=true",
+                                   "[300,3] -> [300] {axes=[1], keep_dims=false",
+                                   "[3,2,300] -> [2,300] {axes=[0], keep_dims=false",
+                                   "[9,4096] -> [9] {axes=[1], keep_dims=false"};
+
 TEST(HighwayReduce, RowsColumnsAndBoth) {
   for (const char* op : {"sum", "avg", "max", "min"}) {
-    for (const char* text :
-         {"[3,5,37] -> [3,5] {axes=[2], keep_dims=false", "[3,5,37] -> [3,1,37] {axes=[1], keep_dims=true",
-          "[3,5,37] -> [37] {axes=[0, 1], keep_dims=false", "[3,5,37] -> [5] {axes=[0, 2], keep_dims=false",
-          "[3,5,37] -> [] {axes=[0, 1, 2], keep_dims=false",
-          "[2,70,9,9]@0231 -> [2,70,1,1] {axes=[2, 3], keep_dims=true",
-          "[2,70,9,9]@0231 -> [2,1,9,9] {axes=[1], keep_dims=true",
-          "[2,300,9,9] -> [2,300] {axes=[2, 3], keep_dims=false", "[100000] -> [1] {axes=[0], keep_dims=true",
-          "[1,960,7,7]@0231 -> [1,960,1,1]@0231 {axes=[2, 3], keep_dims=true"}) {
+    for (const char* text : kReductions) {
       const std::string problem = "reduce float32 " + std::string(text) + ", op=\"" + op + "\"}";
       expectMatchesReference(problem, "highway", with(Values::kExact));
       expectMatchesReference(problem, "highway", with(Values::kSomeNan));
@@ -139,6 +146,34 @@ TEST(HighwayReduce, RowsColumnsAndBoth) {
   }
   expectMatchesReference("reduce float32 [3,0,4] -> [3,4] {axes=[1], keep_dims=false, op=\"sum\"}", "highway");
   expectRefused("reduce float32 [3,4] -> [3] {axes=[1], keep_dims=false, op=\"prod\"}", "highway", "op");
+}
+
+TEST(WideReduce, RowsColumnsAndBoth) {
+  for (const char* op : {"prod", "norm1", "norm2", "logsumexp"}) {
+    for (const char* text : kReductions) {
+      const std::string problem = "reduce float32 " + std::string(text) + ", op=\"" + op + "\"}";
+      expectMatchesReference(problem, "wide", with(Values::kSmooth));
+      expectMatchesReference(problem, "wide", with(Values::kSomeNan));
+      if (op != std::string("prod")) {  // products of the largest leave even double's range, in some orders
+        expectMatchesReference(problem, "wide", with(Values::kSpecial));
+      }
+    }
+  }
+  expectMatchesReference("reduce float32 [3,0,4] -> [3,4] {axes=[1], keep_dims=false, op=\"prod\"}", "wide");
+  expectMatchesReference("reduce float16 [3,9] -> [3] {axes=[1], keep_dims=false, op=\"norm2\"}", "wide");
+  expectRefused("reduce float32 [3,4] -> [3] {axes=[1], keep_dims=false, op=\"var\"}", "wide", "op");
+}
+
+TEST(TruthReduce, RowsColumnsAndBoth) {
+  for (const char* op : {"any", "all"}) {
+    for (const char* text : kReductions) {
+      const std::string problem = "reduce bool " + std::string(text) + ", op=\"" + op + "\"}";
+      expectMatchesReference(problem, "truth");
+      expectMatchesReference(problem, "truth", with(Values::kSparse));
+    }
+  }
+  expectMatchesReference("reduce bool [3,0,4] -> [3,4] {axes=[1], keep_dims=false, op=\"all\"}", "truth");
+  expectRefused("reduce float32 [3,4] -> [3] {axes=[1], keep_dims=false, op=\"sum\"}", "truth", "dtype");
 }
 
 }  // namespace

@@ -1,0 +1,146 @@
+// Products, norms and logarithms of sums of exponentials of float32, where either what is reduced or what is kept lies
+// next to each other in memory.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "kernels/common/fallback.h"
+#include "kernels/common/row_reductions.h"
+#include "kernels/reduce/axes.h"
+#include "kernels/reduce/fast.h"
+#include "kernels/reduce/reduce.h"
+#include "kernels/reduce/wide_rows.h"
+
+namespace torchtrt::kernels::reduce {
+namespace {
+
+constexpr int64_t kColumns = 256;  // outputs next to each other that are taken together
+constexpr int64_t kGrain = 16384;  // terms worth a thread
+
+struct Wide {
+  const ReduceAxes& axes;
+  WideOp op;
+  WideRows functions;
+
+  float finish(double total) const {
+    return static_cast<float>(op == WideOp::kNorm2 ? std::sqrt(total) : total);
+  }
+  double start() const {
+    return op == WideOp::kProduct ? 1.0 : 0.0;
+  }
+  float row(const float* from) const {
+    double total = start();
+    axes.forRows(from, [&](const float* values, int64_t n) {
+      const double part = functions.ofRow(values, n);
+      total = op == WideOp::kProduct ? total * part : total + part;
+    });
+    return finish(total);
+  }
+  void columns(const float* from, float* to, int64_t count) const {
+    alignas(64) std::array<double, kColumns> totals;
+    totals.fill(start());
+    axes.forTerms(from, [&](const float* values) { functions.fold(values, totals.data(), count); });
+    std::transform(totals.data(), totals.data() + count, to, [this](double total) { return finish(total); });
+  }
+};
+
+struct LogSumExp {
+  const ReduceAxes& axes;
+  const RowReductions& functions;
+
+  // The greatest is taken off before; an infinite one would leave NaN.
+  static float shiftOf(float greatest) {
+    return std::isinf(greatest) ? 0.0F : greatest;
+  }
+  float row(const float* from) const {
+    float greatest = -std::numeric_limits<float>::infinity();
+    axes.forRows(from, [&](const float* values, int64_t n) {
+      const float value = functions.max(values, n);
+      greatest = value > greatest || std::isnan(value) ? value : greatest;
+    });
+    const float shift = shiftOf(greatest);
+    double sum = 0;
+    axes.forRows(from, [&](const float* values, int64_t n) {
+      sum += static_cast<double>(functions.exponentials(values, shift, nullptr, n));
+    });
+    return static_cast<float>(std::log(sum) + static_cast<double>(shift));
+  }
+  void columns(const float* from, float* to, int64_t count) const {
+    constexpr int64_t kPartial = 32;  // terms that are added before they go into the total
+    alignas(64) std::array<float, kColumns> shifts, sums, partial;
+    shifts.fill(-std::numeric_limits<float>::infinity());
+    sums.fill(0);
+    partial.fill(0);
+    axes.forTerms(from, [&](const float* values) { functions.raise(values, shifts.data(), count); });
+    std::transform(shifts.begin(), shifts.end(), shifts.begin(), shiftOf);
+    int64_t terms = 0;
+    axes.forTerms(from, [&](const float* values) {
+      functions.exponentialsEach(values, shifts.data(), nullptr, partial.data(), count);
+      if (++terms % kPartial == 0) {
+        functions.add(partial.data(), sums.data(), count);
+        partial.fill(0);
+      }
+    });
+    functions.add(partial.data(), sums.data(), count);
+    for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+      to[i] = static_cast<float>(std::log(static_cast<double>(sums[i])) + static_cast<double>(shifts[i]));
+    }
+  }
+};
+
+struct Config {
+  std::optional<WideOp> op;  // none: logarithm of the sum of exponentials
+  std::vector<int64_t> axes;
+};
+
+class WideReduce final : public Prepared {
+ public:
+  static bool accepts(const Config& config, const ShapeSet& shapes) {
+    return ReduceAxes(config.axes, shapes).areFast();
+  }
+
+  WideReduce(const Config& config, const ShapeSet& shapes) : op_(config.op), axes_(config.axes, shapes) {}
+
+  void run(const RunArgs& args) const override {
+    if (op_) {
+      runWith(args, Wide{axes_, *op_, wideRows(*op_)});
+    } else {
+      runWith(args, LogSumExp{axes_, rowReductions()});
+    }
+  }
+
+ private:
+  template <typename Reducer>
+  void runWith(const RunArgs& args, const Reducer& reducer) const {
+    axes_.run<float>(
+        args, kColumns, kGrain, [&](const float* from) { return reducer.row(from); },
+        [&](const float* from, float* to, int64_t count) { reducer.columns(from, to, count); });
+  }
+
+  std::optional<WideOp> op_;
+  ReduceAxes axes_;
+};
+
+}  // namespace
+
+CreateResult createWide(const Problem& problem) {
+  if (const char* dtype = otherThanFloat32(problem)) {
+    return float32Only(dtype);
+  }
+  const std::string& op = problem.attributes->getString("op");
+  Config config = {std::nullopt, problem.attributes->getInts("axes")};
+  if (op == "prod") {
+    config.op = WideOp::kProduct;
+  } else if (op == "norm1") {
+    config.op = WideOp::kNorm1;
+  } else if (op == "norm2") {
+    config.op = WideOp::kNorm2;
+  } else if (op != "logsumexp") {
+    return Refusal{"op", "has no wide form of " + op};
+  }
+  return makeKernelWithFallback<WideReduce>(std::move(config), createReduceReference(problem));
+}
+
+}  // namespace torchtrt::kernels::reduce
