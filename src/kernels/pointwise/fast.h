@@ -9,5 +9,11 @@ namespace torchtrt::kernels::pointwise {
 CreateResult createActivationHighway(const Problem& problem);
 CreateResult createUnaryHighway(const Problem& problem);
 CreateResult createElementwiseHighway(const Problem& problem);
+CreateResult createParametricReluHighway(const Problem& problem);
+
+// Functions over rows of any dtype, any strides: casts, comparisons and integer arithmetic, selections.
+CreateResult createCastRows(const Problem& problem);
+CreateResult createElementwiseRows(const Problem& problem);
+CreateResult createSelectRows(const Problem& problem);
 
 }  // namespace torchtrt::kernels::pointwise

@@ -1,4 +1,4 @@
-// Activation, unary and elementwise layers in float32 with vector functions over rows.
+// Activation, unary, elementwise and parametric_relu layers in float32 with vector functions over rows.
 #include <array>
 #include <memory>
 #include <utility>
@@ -179,6 +179,13 @@ CreateResult createElementwiseHighway(const Problem& problem) {
       activationRows(attributes.getString("activation", ""), attributes.getDouble("activation_alpha", 0),
                      attributes.getDouble("activation_beta", 0));
   return makeKernel<BinaryPrepared>(config);
+}
+
+CreateResult createParametricReluHighway(const Problem& problem) {
+  if (!isFloat32(problem)) {
+    return notFloat32();
+  }
+  return makeKernel<BinaryPrepared>(BinaryConfig{findBinaryRow("parametric_relu"), {}});
 }
 
 }  // namespace torchtrt::kernels::pointwise

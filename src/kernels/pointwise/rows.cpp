@@ -153,6 +153,11 @@ struct Min {
     return kernels::HWY_NAMESPACE::lesser(b, a);
   }
 };
+struct ParametricRelu {
+  static HWY_INLINE V apply(V x, V slope) {
+    return hn::IfThenElse(hn::Gt(x, hn::Zero(D())), x, hn::Mul(x, slope));
+  }
+};
 
 template <typename Op, bool kBroadcastA, bool kBroadcastB>
 HWY_INLINE void mapRow(const float* a, const float* b, float* out, int64_t count) {
@@ -208,8 +213,13 @@ struct BinaryEntry {
   BinaryRowFunction function;
 };
 constexpr BinaryEntry kBinary[] = {
-    {"sum", mapBinary<Sum>}, {"sub", mapBinary<Sub>}, {"prod", mapBinary<Prod>},
-    {"div", mapBinary<Div>}, {"max", mapBinary<Max>}, {"min", mapBinary<Min>},
+    {"sum", mapBinary<Sum>},
+    {"sub", mapBinary<Sub>},
+    {"prod", mapBinary<Prod>},
+    {"div", mapBinary<Div>},
+    {"max", mapBinary<Max>},
+    {"min", mapBinary<Min>},
+    {"parametric_relu", mapBinary<ParametricRelu>},
 };
 
 RowFunction unaryForTarget(std::string_view op) {

@@ -72,10 +72,26 @@ float draw(std::mt19937& random, Values values, size_t i) {
   if (values == Values::kExact || values == Values::kSomeNan || values == Values::kLargest) {
     return static_cast<float>(static_cast<int>(random() % 17) - 8) / 8.0F;
   }
-  if (values == Values::kSpecial && random() % 4 == 0) {
+  if ((values == Values::kSpecial || values == Values::kWide) && random() % 4 == 0) {
     return kSpecials[random() % std::size(kSpecials)];
   }
   return std::uniform_real_distribution<float>(-4, 4)(random);
+}
+
+int64_t drawInteger(std::mt19937& random, DType dtype, Values values) {
+  if (values != Values::kWide) {
+    const bool is_rare = dtype == DType::kBool && values == Values::kSparse;
+    return static_cast<int64_t>(is_rare ? random() % 4096 == 0 : random() % 2);
+  }
+  if (dtype == DType::kBool) {
+    return random() % 2 == 0 ? 0 : static_cast<int64_t>(random() % 255 + 1);
+  }
+  const int64_t bits = static_cast<int64_t>(uint64_t{random()} << 32 | random());
+  const int64_t least =
+      dtype == DType::kInt32 ? std::numeric_limits<int32_t>::min() : std::numeric_limits<int64_t>::min();
+  const int64_t choices[] = {bits, bits >> 13, bits >> 40, bits >> 58, 7, -3, -1, 1, least};
+  const int64_t value = choices[random() % std::size(choices)];
+  return value == 0 || static_cast<int32_t>(value) == 0 ? 5 : value;  // zeros divide nothing
 }
 
 Buffer randomBuffer(const TensorDesc& desc, Values values, unsigned seed) {
@@ -91,8 +107,7 @@ Buffer randomBuffer(const TensorDesc& desc, Values values, unsigned seed) {
       const float value = draw(random, values, i);
       Writer<float>(desc.dtype).write(&value, 1, at, 0, 1);
     } else {
-      const bool is_rare = desc.dtype == DType::kBool && values == Values::kSparse;
-      const auto value = static_cast<int64_t>(is_rare ? random() % 4096 == 0 : random() % 2);
+      const int64_t value = drawInteger(random, desc.dtype, values);
       if (desc.dtype == DType::kFloat64) {
         const double wide = draw(random, values, i);
         std::memcpy(at, &wide, size);

@@ -19,6 +19,7 @@ enum class Values {
   kOutliers,  // kSmooth with a few of 1e9 among them
   kSparse,    // 0, and a few 1 among them
   kLargest,   // -127 in int8 and 255 in uint8; the others as in kExact
+  kWide,      // kSpecial; integers of any bits, small ones and the largest among them, and bytes beside 1 that are true
   kPruned,    // 0 in the last row and column of 3x3 kernels, else 1/8 to 1: large values do not cancel
 };
 

@@ -89,5 +89,19 @@ TEST(HighwayElementwise, SaysWhatItCannotDo) {
   expectRefused("elementwise float32 [3]x[3] -> [3] {op=\"atan2\"}", "highway", "op");
 }
 
+TEST(HighwayParametricRelu, SlopesOfChannelsAndElements) {
+  CompareOptions exact;
+  exact.values = Values::kSpecial;
+  exact.rtol = 0;
+  exact.atol = 0;
+  for (const char* operands :
+       {"[2,17,9,9]x[17,1,1] -> [2,17,9,9]", "[2,17,9,9]@0231x[17,1,1] -> [2,17,9,9]@0231", "[4,50]x[] -> [4,50]",
+        "[4,50]x[50] -> [4,50]", "[4,50]x[4,50] -> [4,50]", "[]x[] -> []", "[3,0]x[1] -> [3,0]"}) {
+    expectMatchesReference("parametric_relu float32 " + std::string(operands) + " {}", "highway", exact);
+  }
+  expectMatchesReference("parametric_relu float16 [2,17,9]x[17,1] -> [2,17,9] {}", "highway", exact);
+  expectRefused("parametric_relu float64 [4,50]x[50] -> [4,50] {}", "highway", "dtype");
+}
+
 }  // namespace
 }  // namespace torchtrt::kernels

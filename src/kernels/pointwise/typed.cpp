@@ -1,0 +1,198 @@
+// Casts, comparisons, integer arithmetic and selections by functions over rows of any dtype.
+#include <array>
+
+#include "kernels/common/convert.h"
+#include "kernels/common/half_rows.h"
+#include "kernels/common/loop_nest.h"
+#include "kernels/common/simple_kernel.h"
+#include "kernels/common/strided_loop.h"
+#include "kernels/pointwise/fast.h"
+#include "kernels/pointwise/typed_rows.h"
+
+namespace torchtrt::kernels::pointwise {
+namespace {
+
+constexpr int64_t kBlock = 1024;   // elements of a block: its operands and result stay in the first-level cache
+constexpr int64_t kGrain = 16384;  // elements worth a thread
+
+using Buffer = std::array<std::byte, kBlock * sizeof(int64_t)>;
+
+LoopNest nestOf(const ShapeSet& shapes, size_t operands) {
+  const TensorDesc& out = shapes.outputs[0];
+  std::vector<std::vector<int64_t>> strides = {out.strides};
+  for (size_t i = 0; i < operands; ++i) {
+    strides.push_back(broadcastStrides(shapes.inputs[i], out.dims));
+  }
+  return {out.dims, strides};
+}
+
+struct RowsConfig {
+  TypedRowFunction function;
+  size_t operands;
+  size_t first_repeated;  // operands from here on may have step 0
+  bool one_repeated;      // but only one of them at a time
+};
+
+class RowsPrepared final : public Prepared {
+ public:
+  RowsPrepared(const RowsConfig& config, const ShapeSet& shapes)
+      : config_(config), nest_(nestOf(shapes, config.operands)), sizes_{sizeOf(shapes.outputs[0].dtype)} {
+    size_t repeated = 0;
+    for (size_t i = 0; i < config.operands; ++i) {
+      sizes_[i + 1] = sizeOf(shapes.inputs[i].dtype);
+      const int64_t step = nest_.steps()[i + 1];
+      const bool repeats = step == 0 && i >= config.first_repeated && !(config.one_repeated && repeated != 0);
+      repeated += repeats ? 1 : 0;
+      in_place_[i] = step == 1 || repeats;
+    }
+  }
+
+  void run(const RunArgs& args) const override {
+    nest_.run(args.threads, kBlock, kGrain, [&](const LoopNest::Block& block) {
+      alignas(64) std::array<Buffer, 4> buffers;
+      for (int64_t row = 0; row < block.rows; ++row) {
+        TypedRow typed{};
+        typed.count = block.length;
+        for (size_t i = 0; i < config_.operands; ++i) {
+          const std::byte* from = at(static_cast<const std::byte*>(args.inputs[i]), block, row, i + 1);
+          typed.in[i] = from;
+          typed.steps[i] = block.steps[i + 1];
+          if (!in_place_[i]) {
+            copyRun(sizes_[i + 1], from, block.steps[i + 1], buffers[i + 1].data(), 1, block.length);
+            typed.in[i] = buffers[i + 1].data();
+            typed.steps[i] = 1;
+          }
+        }
+        std::byte* to = at(static_cast<std::byte*>(args.outputs[0]), block, row, 0);
+        const bool dense = block.steps[0] == 1;
+        typed.out = dense ? to : buffers[0].data();
+        config_.function(typed);
+        if (!dense) {
+          copyRun(sizes_[0], buffers[0].data(), 1, to, block.steps[0], block.length);
+        }
+      }
+    });
+  }
+
+ private:
+  template <typename Byte>
+  Byte* at(Byte* base, const LoopNest::Block& block, int64_t row, size_t tensor) const {
+    return base + (block.offsets[tensor] + row * block.row_strides[tensor]) * static_cast<int64_t>(sizes_[tensor]);
+  }
+
+  RowsConfig config_;
+  LoopNest nest_;
+  std::array<size_t, 4> sizes_;     // of an element of the output and of every operand
+  std::array<bool, 3> in_place_{};  // operands that are read where they lie
+};
+
+// Halves on either side become float32 on the way.
+struct CastConfig {
+  HalfRows from;              // empty unless the operand is of 16 bits
+  TypedRowFunction function;  // null if nothing is left to do between them
+  HalfRows to;
+};
+
+class CastPrepared final : public Prepared {
+ public:
+  CastPrepared(const CastConfig& config, const ShapeSet& shapes)
+      : config_(config),
+        nest_(nestOf(shapes, 1)),
+        in_size_(sizeOf(shapes.inputs[0].dtype)),
+        out_size_(sizeOf(shapes.outputs[0].dtype)) {}
+
+  void run(const RunArgs& args) const override {
+    nest_.run(args.threads, kBlock, kGrain, [&](const LoopNest::Block& block) {
+      for (int64_t row = 0; row < block.rows; ++row) {
+        castRow(static_cast<const std::byte*>(args.inputs[0]) +
+                    (block.offsets[1] + row * block.row_strides[1]) * static_cast<int64_t>(in_size_),
+                block.steps[1],
+                static_cast<std::byte*>(args.outputs[0]) +
+                    (block.offsets[0] + row * block.row_strides[0]) * static_cast<int64_t>(out_size_),
+                block.steps[0], block.length);
+      }
+    });
+  }
+
+ private:
+  void castRow(const std::byte* from, int64_t from_step, std::byte* to, int64_t to_step, int64_t count) const {
+    alignas(64) Buffer gathered, widened, narrow, result;
+    const void* values = from;
+    if (from_step != 1) {
+      copyRun(in_size_, from, from_step, gathered.data(), 1, count);
+      values = gathered.data();
+    }
+    void* const target = to_step == 1 ? static_cast<void*>(to) : result.data();
+    if (config_.from.widen != nullptr) {
+      const bool last = config_.function == nullptr && config_.to.narrow == nullptr;
+      void* const wide = last ? target : widened.data();
+      config_.from.widen(values, static_cast<float*>(wide), count);
+      values = wide;
+    }
+    if (config_.function != nullptr) {
+      void* const cast = config_.to.narrow == nullptr ? target : narrow.data();
+      config_.function({{values}, {1}, cast, count});
+      values = cast;
+    }
+    if (config_.to.narrow != nullptr) {
+      config_.to.narrow(static_cast<const float*>(values), target, count);
+    }
+    if (to_step != 1) {
+      copyRun(out_size_, result.data(), 1, to, to_step, count);
+    }
+  }
+
+  CastConfig config_;
+  LoopNest nest_;
+  size_t in_size_, out_size_;
+};
+
+Refusal noRows(const std::string& what) {
+  return {"dtype", "has no rows for " + what};
+}
+
+}  // namespace
+
+CreateResult createCastRows(const Problem& problem) {
+  const DType from = problem.inputs[0].dtype;
+  const DType to = problem.outputs[0].dtype;
+  CastConfig config{};
+  if (isHalf(from)) {
+    config.from = halfRows(from);
+  }
+  if (isHalf(to)) {
+    config.to = halfRows(to);
+  }
+  const DType inner_from = isHalf(from) ? DType::kFloat32 : from;
+  const DType inner_to = isHalf(to) ? DType::kFloat32 : to;
+  if (inner_from != inner_to) {
+    config.function = findCastRow(inner_from, inner_to);
+  }
+  if (from == to || (inner_from != inner_to && config.function == nullptr)) {
+    return noRows(std::string(toString(from)) + " to " + toString(to));
+  }
+  return makeKernel<CastPrepared>(config);
+}
+
+CreateResult createElementwiseRows(const Problem& problem) {
+  const std::string& op = problem.attributes->getString("op");
+  const DType in = problem.inputs[0].dtype;
+  const DType out = problem.outputs[0].dtype;
+  TypedRowFunction function = findTypedBinaryRow(op, in, out);
+  if (function == nullptr && in == out) {
+    function = findDivisionRow(op, in);
+  }
+  if (function == nullptr || problem.inputs[1].dtype != in) {
+    return noRows(op + " of " + toString(in) + " to " + toString(out));
+  }
+  if (!problem.attributes->getString("activation", "").empty()) {
+    return Refusal{"activation", "has no activation of integers"};
+  }
+  return makeKernel<RowsPrepared>(RowsConfig{function, 2, 0, true});
+}
+
+CreateResult createSelectRows(const Problem& problem) {
+  return makeKernel<RowsPrepared>(RowsConfig{findSelectRow(sizeOf(problem.outputs[0].dtype)), 3, 1, false});
+}
+
+}  // namespace torchtrt::kernels::pointwise
