@@ -106,12 +106,33 @@ auto visitStorage(DType dtype, Visitor&& visitor) {
   return visitor(std::type_identity<BoolByte>{});
 }
 
+// Blocks of a known length become vectors.
+template <int64_t kSourceStep, typename Element>
+void copyBlocks(const Element* __restrict from, Element* __restrict to, int64_t count) {
+  constexpr int64_t kBlock = 16;
+  int64_t i = 0;
+  for (; i + kBlock <= count; i += kBlock) {
+    for (int64_t j = 0; j < kBlock; ++j) {
+      to[i + j] = from[(i + j) * kSourceStep];
+    }
+  }
+  for (; i < count; ++i) {
+    to[i] = from[i * kSourceStep];
+  }
+}
+
 template <typename Element>
 void copyElements(const std::byte* source, int64_t source_step, std::byte* target, int64_t target_step, int64_t count) {
   const auto* from = reinterpret_cast<const Element*>(source);
   auto* to = reinterpret_cast<Element*>(target);
-  for (int64_t i = 0; i < count; ++i) {
-    to[i * target_step] = from[i * source_step];
+  if (target_step == 1 && source_step == 0) {
+    copyBlocks<0>(from, to, count);
+  } else if (target_step == 1 && source_step == -1) {
+    copyBlocks<-1>(from, to, count);
+  } else {
+    for (int64_t i = 0; i < count; ++i) {
+      to[i * target_step] = from[i * source_step];
+    }
   }
 }
 

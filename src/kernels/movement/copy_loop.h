@@ -2,13 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <limits>
 #include <optional>
 #include <vector>
 
 #include "kernels/common/convert.h"
+#include "kernels/common/loop_nest.h"
 #include "kernels/common/simple_kernel.h"
-#include "kernels/common/strided_loop.h"
 #include "kernels/movement/transpose.h"
 #include "kernels/parallel.h"
 
@@ -33,17 +32,22 @@ class CopyLoop {
                       to + target_offset_ * static_cast<int64_t>(size_));
       return;
     }
-    parallelFor(threads, 0, loop_.count(), grainFor(1), [&](int64_t begin, int64_t end) {
-      loop_.run(begin, end, std::numeric_limits<int64_t>::max(),
-                [&](const int64_t* offsets, const int64_t* steps, int64_t n) {
-                  copyRun(size_, from + static_cast<size_t>(source_offset_ + offsets[1]) * size_, steps[1],
-                          to + static_cast<size_t>(target_offset_ + offsets[0]) * size_, steps[0], n);
-                });
+    const auto size = static_cast<int64_t>(size_);
+    loop_.run(threads, kBlock, grainFor(1), [&](const LoopNest::Block& block) {
+      const std::byte* source_row = from + (source_offset_ + block.offsets[1]) * size;
+      std::byte* target_row = to + (target_offset_ + block.offsets[0]) * size;
+      for (int64_t row = 0; row < block.rows; ++row) {
+        copyRun(size_, source_row, block.steps[1], target_row, block.steps[0], block.length);
+        source_row += block.row_strides[1] * size;
+        target_row += block.row_strides[0] * size;
+      }
     });
   }
 
  private:
-  StridedLoop loop_;
+  static constexpr int64_t kBlock = 65536;  // elements of a share of a thread at the most
+
+  LoopNest loop_;
   size_t size_;
   int64_t target_offset_, source_offset_;
   std::optional<Transpose> transpose_;

@@ -53,22 +53,48 @@ class GatherPrepared final : public Prepared {
     parallelFor(args.threads, 0, loop_.count(), grainFor(2), [&](int64_t begin, int64_t end) {
       std::array<int64_t, kRun> run;
       loop_.run(begin, end, kRun, [&](const int64_t* offsets, const int64_t* steps, int64_t n) {
-        // A run inside one slice of the data has one index.
-        const int64_t distinct = steps[2] == 0 ? 1 : n;
-        indices.read(args.inputs[1], offsets[2], steps[2], distinct, run.data());
-        const int64_t length = steps[2] == 0 ? n : 1;
-        for (int64_t i = 0; i < distinct; ++i) {
-          const int64_t source = offsets[1] + i * steps[1] + checked(run[static_cast<size_t>(i)]) * axis_stride_;
-          copyRun(static_cast<size_t>(size_), data + source * size_, steps[1],
-                  out + (offsets[0] + i * steps[0]) * size_, steps[0], length);
+        const std::byte* from = data + offsets[1] * size_;
+        std::byte* to = out + offsets[0] * size_;
+        if (steps[2] == 0) {  // a run inside one slice of the data has one index
+          const int64_t source = checked(indices.one(args.inputs[1], offsets[2])) * axis_stride_;
+          copyRun(static_cast<size_t>(size_), from + source * size_, steps[1], to, steps[0], n);
+          return;
+        }
+        const int64_t* picked = indices.view(args.inputs[1], offsets[2], steps[2], n, run.data());
+        switch (size_) {
+          case 1:
+            return pick<uint8_t>(picked, from, steps[1], to, steps[0], n);
+          case 2:
+            return pick<uint16_t>(picked, from, steps[1], to, steps[0], n);
+          case 4:
+            return pick<uint32_t>(picked, from, steps[1], to, steps[0], n);
+          default:
+            return pick<uint64_t>(picked, from, steps[1], to, steps[0], n);
         }
       });
     });
   }
 
  private:
+  // Every element has an index of its own.
+  template <typename Element>
+  void pick(const int64_t* indices, const std::byte* source, int64_t source_step, std::byte* target,
+            int64_t target_step, int64_t count) const {
+    const auto* from = reinterpret_cast<const Element*>(source);
+    auto* to = reinterpret_cast<Element*>(target);
+    const auto size = static_cast<uint64_t>(axis_size_);
+    const int64_t stride = axis_stride_;
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t index = indices[i];
+      if (static_cast<uint64_t>(index) >= size) {
+        index = checked(index);
+      }
+      to[i * target_step] = from[i * source_step + index * stride];
+    }
+  }
+
   // Counts negative indices from the end.
-  int64_t checked(int64_t index) const {
+  [[gnu::noinline]] int64_t checked(int64_t index) const {
     if (index < -axis_size_ || index >= axis_size_) [[unlikely]] {
       throw EngineError(
           ErrorCode::kIndexOutOfRange,

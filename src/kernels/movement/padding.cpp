@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
 
 #include "base/check.h"
@@ -80,8 +81,15 @@ class PaddingPrepared final : public Prepared {
     auto* out = static_cast<std::byte*>(args.outputs[0]);
     const int64_t grain = grainFor(static_cast<int64_t>(inner.source.size()));
     parallelFor(args.threads, 0, rows_, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        writeRow(row, in, out);
+      switch (size_) {
+        case 1:
+          return writeRows<uint8_t>(begin, end, in, out);
+        case 2:
+          return writeRows<uint16_t>(begin, end, in, out);
+        case 4:
+          return writeRows<uint32_t>(begin, end, in, out);
+        default:
+          return writeRows<uint64_t>(begin, end, in, out);
       }
     });
   }
@@ -103,50 +111,79 @@ class PaddingPrepared final : public Prepared {
     axes_.push_back(std::move(axis));
   }
 
-  void writeRow(int64_t row, const std::byte* in, std::byte* out) const {
+  // Where a row begins in the output and, unless it is all padding, in the input.
+  struct Row {
     int64_t source = 0, target = 0;
     bool outside = false;
-    for (size_t d = axes_.size() - 1; d-- > 0;) {
-      const Axis& axis = axes_[d];
-      const auto size = static_cast<int64_t>(axis.source.size());
-      const int64_t index = row % size;
-      row /= size;
-      outside = outside || axis.source[static_cast<size_t>(index)] == kOutside;
-      source += axis.source[static_cast<size_t>(index)] * axis.in_stride;
-      target += index * axis.out_stride;
+  };
+
+  void add(const Axis& axis, int64_t index, Row& row) const {
+    const int64_t source = axis.source[static_cast<size_t>(index)];
+    row.outside = row.outside || source == kOutside;
+    row.source += source * axis.in_stride;
+    row.target += index * axis.out_stride;
+  }
+
+  // What the axes in front of the last but one add to a row.
+  Row outerOf(int64_t number) const {
+    Row row;
+    for (size_t d = axes_.size() - 2; d-- > 0;) {
+      const auto size = static_cast<int64_t>(axes_[d].source.size());
+      add(axes_[d], number % size, row);
+      number /= size;
     }
-    const Axis& inner = axes_.back();
-    const auto size = static_cast<int64_t>(inner.source.size());
-    if (outside) {
-      fill(out, target, inner.out_stride, size);
+    return row;
+  }
+
+  template <typename Element>
+  void writeRows(int64_t begin, int64_t end, const std::byte* in, std::byte* out) const {
+    const auto* from = reinterpret_cast<const Element*>(in);
+    auto* to = reinterpret_cast<Element*>(out);
+    if (axes_.size() == 1) {
+      writeRow(Row{}, from, to);
       return;
     }
+    const Axis& axis = axes_[axes_.size() - 2];
+    const auto size = static_cast<int64_t>(axis.source.size());
+    while (begin < end) {
+      const Row outer = outerOf(begin / size);
+      const int64_t first = begin % size;
+      const int64_t last = std::min(size, first + end - begin);
+      for (int64_t index = first; index < last; ++index) {
+        Row row = outer;
+        add(axis, index, row);
+        writeRow(row, from, to);
+      }
+      begin += last - first;
+    }
+  }
+
+  template <typename Element>
+  void writeRow(const Row& row, const Element* in, Element* out) const {
+    const Axis& inner = axes_.back();
+    const auto size = static_cast<int64_t>(inner.source.size());
+    Element value;
+    std::memcpy(&value, value_.data(), sizeof(Element));
+    Element* to = out + row.target;
+    if (row.outside) {
+      copyRun(sizeof(Element), value_.data(), 0, reinterpret_cast<std::byte*>(to), inner.out_stride, size);
+      return;
+    }
+    const Element* from = in + row.source;
     const auto edge = [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t index = inner.source[static_cast<size_t>(i)];
-        if (index == kOutside) {
-          fill(out, target + i * inner.out_stride, 0, 1);
-        } else {
-          copy(in, source + index * inner.in_stride, 0, out, target + i * inner.out_stride, 0, 1);
-        }
+        to[i * inner.out_stride] = index == kOutside ? value : from[index * inner.in_stride];
       }
     };
     edge(0, inner.begin);
     if (inner.begin < inner.end) {
-      copy(in, source + inner.source[static_cast<size_t>(inner.begin)] * inner.in_stride, inner.in_stride, out,
-           target + inner.begin * inner.out_stride, inner.out_stride, inner.end - inner.begin);
+      const int64_t first = inner.source[static_cast<size_t>(inner.begin)];
+      copyRun(sizeof(Element), reinterpret_cast<const std::byte*>(from + first * inner.in_stride), inner.in_stride,
+              reinterpret_cast<std::byte*>(to + inner.begin * inner.out_stride), inner.out_stride,
+              inner.end - inner.begin);
     }
     edge(inner.end, size);
-  }
-
-  void copy(const std::byte* in, int64_t source, int64_t source_step, std::byte* out, int64_t target,
-            int64_t target_step, int64_t count) const {
-    copyRun(size_, in + source * static_cast<int64_t>(size_), source_step, out + target * static_cast<int64_t>(size_),
-            target_step, count);
-  }
-
-  void fill(std::byte* out, int64_t target, int64_t step, int64_t count) const {
-    copyRun(size_, value_.data(), 0, out + target * static_cast<int64_t>(size_), step, count);
   }
 
   size_t size_;

@@ -1,4 +1,5 @@
 #include "base/check.h"
+#include "kernels/common/strided_loop.h"
 #include "kernels/movement/copy_loop.h"
 #include "kernels/movement/movement.h"
 

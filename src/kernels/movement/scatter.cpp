@@ -116,6 +116,10 @@ class ScatterPrepared final : public Prepared {
     });
     parallelFor(args.threads, 0, lines_.count(), grainFor(4 * count_), [&](int64_t begin, int64_t end) {
       lines_.run(begin, end, kRun, [&](const int64_t* offsets, const int64_t* steps, int64_t n) {
+        if (config_.by_element && config_.include_self && index_dtype_ == DType::kInt64 &&
+            scatterElements(args, offsets, steps, n)) {
+          return;
+        }
         if (config_.fold == Fold::kNone) {
           copyLines(args, offsets, steps, n);
         } else {
@@ -137,6 +141,54 @@ class ScatterPrepared final : public Prepared {
     indices.read(args.inputs[1], offsets[1] + k * index_step_, steps[1], distinct, run.data());
     for (int64_t i = 0; i < distinct; ++i) {
       visitor(i, distinct == 1 ? n : 1, checked(run[static_cast<size_t>(i)]));
+    }
+  }
+
+  // False where elements are not stored as their compute type.
+  bool scatterElements(const RunArgs& args, const int64_t* offsets, const int64_t* steps, int64_t n) const {
+    switch (dtype_) {
+      case DType::kFloat32:
+        foldElements<float>(args, offsets, steps, n);
+        return true;
+      case DType::kFloat64:
+        foldElements<double>(args, offsets, steps, n);
+        return true;
+      case DType::kInt64:
+        foldElements<int64_t>(args, offsets, steps, n);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  // Every element has an index of its own. Whatever the order of the lines, a line's updates come in theirs.
+  template <typename T>
+  void foldElements(const RunArgs& args, const int64_t* offsets, const int64_t* steps, int64_t n) const {
+    T* out = static_cast<T*>(args.outputs[0]) + offsets[0];
+    const int64_t* indices = static_cast<const int64_t*>(args.inputs[1]) + offsets[1];
+    const T* updates = static_cast<const T*>(args.inputs[2]) + offsets[2];
+    const auto fold = [=, this, size = static_cast<uint64_t>(axis_size_), stride = axis_stride_, rule = config_.fold,
+                       index_step = index_step_, update_step = update_step_, out_line = steps[0], index_line = steps[1],
+                       update_line = steps[2]](int64_t line, int64_t k) {
+      int64_t index = indices[line * index_line + k * index_step];
+      if (static_cast<uint64_t>(index) >= size) {
+        index = checked(index);
+      }
+      T& target = out[line * out_line + index * stride];
+      target = folded(rule, target, updates[line * update_line + k * update_step]);
+    };
+    if (update_step_ < steps[2]) {
+      for (int64_t line = 0; line < n; ++line) {
+        for (int64_t k = 0; k < count_; ++k) {
+          fold(line, k);
+        }
+      }
+    } else {
+      for (int64_t k = 0; k < count_; ++k) {
+        for (int64_t line = 0; line < n; ++line) {
+          fold(line, k);
+        }
+      }
     }
   }
 
@@ -189,7 +241,7 @@ class ScatterPrepared final : public Prepared {
   }
 
   // Counts negative indices from the end.
-  int64_t checked(int64_t index) const {
+  [[gnu::noinline]] int64_t checked(int64_t index) const {
     if (index < -axis_size_ || index >= axis_size_) [[unlikely]] {
       throw EngineError(
           ErrorCode::kIndexOutOfRange,

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "kernels/common/strided_loop.h"
 #include "kernels/movement/copy_loop.h"
 #include "torchtrt/plugin.h"
 

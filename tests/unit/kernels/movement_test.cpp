@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "kernels/harness.h"
 
 namespace torchtrt::kernels::testing {
@@ -49,6 +51,19 @@ TEST(Slice, StepsForwardsAndBackwards) {
                       {{DType::kInt16, {0}}},
                       {{"start", {3}}, {"size", {0}}}};
   expectOutputs(empty, {{}});
+}
+
+TEST(Slice, TurnsLongLinesAround) {
+  for (const DType dtype : {DType::kInt16, DType::kFloat32, DType::kInt64}) {
+    Values turned = iota(37);
+    std::reverse(turned.begin(), turned.end());
+    expectOutputs({"slice",
+                   makeAttributes({{"stride", Ints{-1}}}),
+                   {makeTensor(dtype, {37}, iota(37))},
+                   {{dtype, {37}}},
+                   {{"start", {36}}, {"size", {37}}}},
+                  {turned});
+  }
 }
 
 TEST(Expand, RepeatsAndAddsDims) {

@@ -35,9 +35,12 @@ TEST(Scatter, WritesSlicesOfEveryDType) {
 
 TEST(Scatter, WritesElementsInOrder) {
   const Tensor data = makeTensor(DType::kFloat32, {2, 3}, iota(6));
-  const Tensor indices = makeTensor(DType::kInt32, {2, 2}, {0, 0, -1, 1});
   const Tensor updates = makeTensor(DType::kFloat32, {2, 2}, {7, 8, 9, 10});
-  expectOutputs(scatter("element", data, indices, updates, 1), {{8, 1, 2, 3, 10, 9}});
+  for (const DType index : {DType::kInt32, DType::kInt64}) {
+    const Tensor indices = makeTensor(index, {2, 2}, {0, 0, -1, 1});
+    expectOutputs(scatter("element", data, indices, updates, 1), {{8, 1, 2, 3, 10, 9}});
+    expectOutputs(scatter("element", data, indices, updates, 0), {{7, 8, 2, 9, 10, 5}});
+  }
 }
 
 TEST(Scatter, Folds) {
@@ -70,6 +73,7 @@ TEST(Scatter, NothingAndPlacesOutside) {
   for (const double index : {2.0, -3.0}) {
     const Tensor updates = makeTensor(DType::kFloat32, {1}, {9});
     EXPECT_THROW(run(scatter("default", data, places({1}, {index}), updates, 0)), EngineError);
+    EXPECT_THROW(run(scatter("element", data, places({1}, {index}), updates, 0)), EngineError);
   }
 }
 
