@@ -25,6 +25,14 @@ struct TORCHTRT_API Report {
   struct Step {
     std::string name, family, location;
   };
+  // A step whose implementation was chosen by timing, by CompileSpec::timing_cache.
+  struct Timing {
+    std::string step, family, implementation;
+    std::string by_rule;      // what would run without timings
+    double microseconds = 0;  // of a run
+    double by_rule_microseconds = 0;
+    bool is_cached = false;  // known before this compile
+  };
   // A layer of an engine's network that int8 was asked for.
   struct Layer {
     std::string name, kind, location;
@@ -54,6 +62,7 @@ struct TORCHTRT_API Report {
     double milliseconds = 0;    // conversion, build and load
     uint64_t memory_bytes = 0;  // what its loaded engine holds
     std::vector<Step> steps;    // of an engine
+    std::vector<Timing> timings;
     std::optional<Calibration> calibration;
   };
   struct Node {

@@ -232,6 +232,11 @@ struct TORCHTRT_API CompileSpec {
   // Whether engines are timed against PyTorch on those arguments, and what is slower in them is left to PyTorch.
   // Engines inside of branches and loops are not timed.
   bool tune = false;
+  // A file of which implementation of a convolution or product was the fastest on which machine, "" for none. What it
+  // says of this machine is chosen; with `tune`, what it does not say is timed, for `tuning_seconds` at the most and
+  // the longest first, and added. What it does not hold, and all of a file that is damaged, is chosen by rule.
+  std::string timing_cache;
+  double tuning_seconds = 10;
   // Run on the network of every engine, in order, after conversion and before optimization. They may not change its
   // inputs and outputs. An error of one ends the compile and names pattern and layer.
   std::vector<rewriting::NetworkRewriter> rewriters;

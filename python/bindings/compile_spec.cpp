@@ -183,6 +183,8 @@ void addCompileSpec(py::module_& module) {
       .def_readwrite("dla_global_dram_size", &CompileSpec::dla_global_dram_size)
       .def_readwrite("require_full_compilation", &CompileSpec::require_full_compilation)
       .def_readwrite("tune", &CompileSpec::tune)
+      .def_readwrite("timing_cache", &CompileSpec::timing_cache)
+      .def_readwrite("tuning_seconds", &CompileSpec::tuning_seconds)
       .def_property(
           "min_block_size", [](const CompileSpec& spec) { return static_cast<uint64_t>(spec.min_block_size); },
           [](CompileSpec& spec, uint64_t size) { spec.min_block_size = size; })

@@ -25,6 +25,14 @@ void addReport(py::module_& module) {
       .def_readonly("name", &Report::Step::name)
       .def_readonly("family", &Report::Step::family)
       .def_readonly("location", &Report::Step::location);
+  py::class_<Report::Timing>(report, "Timing")
+      .def_readonly("step", &Report::Timing::step)
+      .def_readonly("family", &Report::Timing::family)
+      .def_readonly("implementation", &Report::Timing::implementation)
+      .def_readonly("by_rule", &Report::Timing::by_rule)
+      .def_readonly("microseconds", &Report::Timing::microseconds)
+      .def_readonly("by_rule_microseconds", &Report::Timing::by_rule_microseconds)
+      .def_readonly("is_cached", &Report::Timing::is_cached);
   py::class_<Report::Layer>(report, "Layer")
       .def_readonly("name", &Report::Layer::name)
       .def_readonly("kind", &Report::Layer::kind)
@@ -50,6 +58,7 @@ void addReport(py::module_& module) {
       .def_readonly("milliseconds", &Report::Segment::milliseconds)
       .def_readonly("memory_bytes", &Report::Segment::memory_bytes)
       .def_readonly("steps", &Report::Segment::steps)
+      .def_readonly("timings", &Report::Segment::timings)
       .def_readonly("calibration", &Report::Segment::calibration);
   py::class_<Report::Node>(report, "Node")
       .def_readonly("node", &Report::Node::node)

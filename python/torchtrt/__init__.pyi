@@ -137,6 +137,15 @@ class Report:
         family: str
         location: str
 
+    class Timing:
+        step: str
+        family: str
+        implementation: str
+        by_rule: str
+        microseconds: float
+        by_rule_microseconds: float
+        is_cached: bool
+
     class Layer:
         name: str
         kind: str
@@ -164,6 +173,7 @@ class Report:
         milliseconds: float
         memory_bytes: int
         steps: list[Report.Step]
+        timings: list[Report.Timing]
         calibration: Report.Calibration | None
 
     class Node:
@@ -259,6 +269,8 @@ def compile(
     capability: EngineCapability = ...,
     sample_inputs: Sequence[Any] | None = None,
     tune: bool = False,
+    timing_cache: str = "",
+    tuning_seconds: float = 10.0,
     rewriters: Sequence[Any] | None = None,
     calibrator: ptq.DataLoaderCalibrator | ptq.CacheCalibrator | None = None,
     accuracy_target: float | None = None,

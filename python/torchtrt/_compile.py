@@ -25,6 +25,8 @@ _PLAIN_OPTIONS = {
     "dla_global_dram_size": 536870912,
     "require_full_compilation": False,
     "tune": False,
+    "timing_cache": "",
+    "tuning_seconds": 10.0,
     "min_block_size": 3,
 }
 _LIST_OPTIONS = ["torch_executed_ops", "torch_executed_modules"]
@@ -168,6 +170,8 @@ def compile(module, ir="default", inputs=None, input_signature=None, **options):
     options: device, enabled_precisions, op_precision, precision ({"encoder.layer.0.*": torch.float32}: modules that compute in
         another floating dtype, by patterns of their paths; the last that covers a module holds), sample_inputs (the arguments of one call, to check the result with),
         tune (time engines on them, and leave to PyTorch what is slower in engines),
+        timing_cache (a file of the fastest implementation of convolutions and products, by machine: what it holds is chosen; with tune, what
+        it does not hold is timed for tuning_seconds at the most, the longest first, and added; engines on other machines choose by rule),
         calibrator (of torchtrt.ptq, with torch.int8 among enabled_precisions: engines compute in int8 what they can),
         accuracy_target (of int8: the relative error that an engine's outputs may have, such as 0.02; layers that cost more stay in float),
         torch_executed_ops and torch_executed_modules (what stays in PyTorch), min_block_size (operators an engine must hold;

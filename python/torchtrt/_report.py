@@ -41,6 +41,17 @@ class Calibration:
 
 
 @dataclasses.dataclass(frozen=True)
+class Timing:
+    step: str
+    family: str
+    implementation: str
+    by_rule: str
+    microseconds: float
+    by_rule_microseconds: float
+    is_cached: bool
+
+
+@dataclasses.dataclass(frozen=True)
 class Segment:
     index: str
     name: str
@@ -52,13 +63,15 @@ class Segment:
     milliseconds: float
     memory_bytes: int
     steps: list[Step]
+    timings: list[Timing]
     calibration: Calibration | None
 
     @classmethod
     def of(cls, parts):
-        """Of a record's entry; that of an older release has no calibration."""
+        """Of a record's entry; that of an older release has no calibration and no timings."""
         steps = [Step(**step) for step in parts["steps"]]
-        return cls(**{**parts, "steps": steps, "calibration": Calibration.of(parts.get("calibration"))})
+        timings = [Timing(**timing) for timing in parts.get("timings", [])]
+        return cls(**{**parts, "steps": steps, "timings": timings, "calibration": Calibration.of(parts.get("calibration"))})
 
 
 @dataclasses.dataclass(frozen=True)

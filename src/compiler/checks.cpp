@@ -9,6 +9,8 @@ namespace torchtrt::compiler {
 
 namespace {
 
+constexpr double kMostTuningSeconds = 24 * 3600;
+
 [[noreturn]] void reject(const std::string& message, const std::string& advice) {
   throw CompileError(ErrorCode::kInvalidOption, message, {}, advice);
 }
@@ -53,7 +55,8 @@ void explain(const ts::CompileSpec& spec) {
       {spec.refit, "refit", "compile again with the new weights, it takes a moment"},
       {spec.allow_shape_tensors, "allow_shape_tensors", "shapes are symbolic expressions and need no permission"},
       {spec.capability != plain.capability, "capability", "there is one kind of engine"},
-      {spec.num_avg_timing_iters != plain.num_avg_timing_iters, "num_avg_timing_iters", "kernels are chosen by rule"},
+      {spec.num_avg_timing_iters != plain.num_avg_timing_iters, "num_avg_timing_iters",
+       "with a timing_cache, kernels are timed until noise is out"},
       {spec.workspace_size != plain.workspace_size, "workspace_size",
        "the workspace is as large as the shapes ask for"},
       {spec.dla_sram_size != plain.dla_sram_size, "dla_sram_size", "there is no DLA"},
@@ -137,16 +140,19 @@ void checkOptions(const ts::CompileSpec& spec, const torch::jit::Module* module)
     reject("require_full_compilation is set and torch_executed_ops or torch_executed_modules is not empty",
            "drop one of the two");
   }
-  if (spec.tune && spec.require_full_compilation) {
+  if (spec.tune && spec.require_full_compilation && spec.timing_cache.empty()) {
     reject(
         "tune is set, which leaves to PyTorch what is slower in engines, and require_full_compilation leaves nothing",
-        "drop one of the two");
+        "drop one of the two, or name a timing_cache to have kernels timed");
+  }
+  if (!(spec.tuning_seconds >= 0 && spec.tuning_seconds <= kMostTuningSeconds)) {
+    reject(c10::str("tuning_seconds is ", spec.tuning_seconds), "give the seconds that timing may take, up to a day");
   }
   explain(spec);
 }
 
 void checkSamples(const ts::CompileSpec& spec, const std::vector<torch::jit::IValue>& samples) {
-  if (spec.tune && samples.empty()) {
+  if (spec.tune && !spec.require_full_compilation && samples.empty()) {
     reject("tune is set and there are no sample inputs to time engines on", "give sample_inputs, or tensors as inputs");
   }
 }

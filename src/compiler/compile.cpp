@@ -12,6 +12,7 @@
 #include "compiler/checks.h"
 #include "compiler/input_specs.h"
 #include "compiler/kept_segment.h"
+#include "compiler/kernel_choice.h"
 #include "compiler/module_state.h"
 #include "compiler/phase_clock.h"
 #include "compiler/precision_pins.h"
@@ -113,14 +114,18 @@ plan::Plan planOf(const network::Network& network) {
   return builder::build(network);
 }
 
-plan::Plan planOf(const network::Network& network, const Source& source) {
+// Where a source is given, weights are apart from its own.
+plan::Plan planOf(const network::Network& network, const Source* source, KernelChoice& kernels) {
   plan::Plan plan = planOf(network);
-  ownWeights(plan, source);
+  if (source != nullptr) {
+    ownWeights(plan, *source);
+  }
+  kernels.choose(plan);
   return plan;
 }
 
 SegmentOptions segmentOptions(const Source& source, const lowering::LoweredGraph& lowered, const ts::CompileSpec& spec,
-                              DataType precision) {
+                              DataType precision, KernelChoice& kernels) {
   SegmentOptions options;
   options.precision = precision;
   options.may_fall_back = !spec.require_full_compilation;
@@ -130,8 +135,8 @@ SegmentOptions segmentOptions(const Source& source, const lowering::LoweredGraph
   options.self = source.module ? c10::IValue(source.module->_ivalue()) : c10::IValue();
   // A source of our own may share its weights with engines.
   options.shares_constants = carriesMethods(source, spec);
-  options.plan_of = [&source, shares = options.shares_constants](const network::Network& network) {
-    return shares ? planOf(network) : planOf(network, source);
+  options.plan_of = [&kernels, own = options.shares_constants ? nullptr : &source](const network::Network& network) {
+    return planOf(network, own, kernels);
   };
   return options;
 }
@@ -252,11 +257,14 @@ void refuseFirstThatDisagrees(
   options.refused.emplace(nodes[leastFailing(nodes.size(), disagrees_with_first) - 1], refusal);
 }
 
-// Without times: the same module gives the same bytes.
+// Without times of this compile: the same module and timing cache give the same bytes.
 Report recordOf(Report report) {
   report.phases.clear();
   for (Report::Segment& segment : report.segments) {
     segment.milliseconds = 0;
+    for (Report::Timing& timing : segment.timings) {
+      timing.is_cached = true;  // who reads the record has it from there
+    }
   }
   return report;
 }
@@ -286,7 +294,8 @@ Compiled compile(const Source& original, const ts::CompileSpec& spec) {
 
   const partitioning::Roles roles(lowered.graph);
   partitioning::PartitioningOptions options = partitioningOptions(lowered, spec);
-  SegmentEngines engines(lowered, roles, leaves, segmentOptions(source, lowered, spec, precision), clock);
+  KernelChoice kernels(spec, clock);
+  SegmentEngines engines(lowered, roles, leaves, segmentOptions(source, lowered, spec, precision, kernels), clock);
   Partition partition;
   std::optional<torch::jit::Module> module;
   const std::vector<torch::jit::IValue> samples = samplesOf(spec, lowered.schema, precision);
@@ -306,7 +315,7 @@ Compiled compile(const Source& original, const ts::CompileSpec& spec) {
               clock.run(Phase::kValidation, [&] { return disagreement(source, *module, lowered, samples); })) {
         return difference;
       }
-      if (spec.tune) {
+      if (spec.tune && !spec.require_full_compilation) {
         CalibrationRuns runs = calibrationRuns(*module, source, lowered, spec, precision);
         runs.earlier_calls = callsLeaveState(lowered, roles) ? 1 : 0;
         failures = clock.run(Phase::kTuning, [&] { return slowerEngines(engines, runs, samples); });
@@ -327,7 +336,9 @@ Compiled compile(const Source& original, const ts::CompileSpec& spec) {
     module =
         clock.run(Phase::kStitching, [&] { return moduleOf(source, lowered, spec, partition, holdersOf(engines)); });
   }
+  kernels.write();
   Report report = reportOf(methodName(lowered), partition, engines.engines(), clock);
+  kernels.addTo(report);
   report.precision = pinsOf(spec, lowered);
   const Report record = recordOf(report);
   stitching::attachRecord(*module, record.toText(), record.toJson());
@@ -347,7 +358,8 @@ std::string buildEngine(const Source& original, const ts::CompileSpec& original_
   const partitioning::Roles roles(lowered.graph);
   partitioning::PartitioningOptions options = partitioningOptions(lowered, spec);
   PhaseClock clock;
-  SegmentEngines engines(lowered, roles, leaves, segmentOptions(source, lowered, spec, precision), clock);
+  KernelChoice kernels(spec, clock);
+  SegmentEngines engines(lowered, roles, leaves, segmentOptions(source, lowered, spec, precision, kernels), clock);
   Partition partition;
   Failures failures;
   if (spec.ptq_calibrator) {
@@ -358,7 +370,9 @@ std::string buildEngine(const Source& original, const ts::CompileSpec& original_
     } while (!failures.empty());
     const torch::jit::Module module = moduleOf(source, lowered, spec, partition, holdersOf(engines));
     quantizeEngines(engines, spec, calibrationRuns(module, source, lowered, spec, precision), {});
-    return plan::serialize(planOf(*engines.engines().front().network, source));
+    const plan::Plan plan = planOf(*engines.engines().front().network, &source, kernels);
+    kernels.write();
+    return plan::serialize(plan);
   }
   const std::string name = stitching::engineName(lowered.module_name, 0, 1);
   std::unique_ptr<network::Network> network;
@@ -366,7 +380,9 @@ std::string buildEngine(const Source& original, const ts::CompileSpec& original_
     partition = partitionOf(lowered, roles, options);
     network = engines.wholeNetworkOf(partition.segments.front(), name, failures);
   }
-  return plan::serialize(planOf(*network, source));
+  const plan::Plan plan = planOf(*network, &source, kernels);
+  kernels.write();
+  return plan::serialize(plan);
 }
 
 bool isSupported(const Source& source) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "compiler/median.h"
+#include "base/median.h"
 #include "compiler/text.h"
 #include "compiler/watch.h"
 #include "kernels/limits.h"
@@ -58,7 +58,7 @@ Profile profile(torch::jit::Module module, const std::vector<IValue>& inputs, in
     module.forward(inputs);
     milliseconds.push_back(compiler::millisecondsSince(start));
   }
-  profile.milliseconds = compiler::median(std::move(milliseconds));
+  profile.milliseconds = median(std::move(milliseconds));
 
   std::vector<compiler::Watched> all;
   {
@@ -71,7 +71,7 @@ Profile profile(torch::jit::Module module, const std::vector<IValue>& inputs, in
   }
   for (compiler::Watched& watched : all) {
     watched.milliseconds.resize(static_cast<size_t>(calls));
-    const double each = compiler::median(watched.milliseconds);
+    const double each = median(watched.milliseconds);
     const int64_t count = (watched.calls + calls - 1) / calls;
     if (watched.engine == nullptr) {
       profile.operators.push_back({watched.name, count, each});

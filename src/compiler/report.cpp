@@ -57,6 +57,14 @@ std::string json(const std::optional<Report::Calibration>& calibration) {
          ", \"layers\": " + list(calibration->layers, [](const Report::Layer& layer) { return json(layer); }) + "}";
 }
 
+std::string json(const Report::Timing& timing) {
+  return "{\"step\": " + quoted(timing.step) + ", \"family\": " + quoted(timing.family) +
+         ", \"implementation\": " + quoted(timing.implementation) + ", \"by_rule\": " + quoted(timing.by_rule) +
+         ", \"microseconds\": " + number(timing.microseconds) +
+         ", \"by_rule_microseconds\": " + number(timing.by_rule_microseconds) +
+         ", \"is_cached\": " + (timing.is_cached ? "true" : "false") + "}";
+}
+
 std::string json(const Report::Segment& segment) {
   return "{\"index\": " + quoted(segment.index) + ", \"name\": " + quoted(segment.name) +
          ", \"target\": " + quoted(segment.target) + ", \"nodes\": " + jsonList(segment.nodes) +
@@ -64,6 +72,7 @@ std::string json(const Report::Segment& segment) {
          ", \"outputs\": " + jsonList(segment.outputs) + ", \"milliseconds\": " + number(segment.milliseconds) +
          ", \"memory_bytes\": " + std::to_string(segment.memory_bytes) +
          ", \"steps\": " + list(segment.steps, [](const Report::Step& step) { return json(step); }) +
+         ", \"timings\": " + list(segment.timings, [](const Report::Timing& timing) { return json(timing); }) +
          ", \"calibration\": " + json(segment.calibration) + "}";
 }
 
@@ -129,6 +138,21 @@ void addCalibration(std::ostream& out, const Report::Calibration& calibration, c
   }
 }
 
+// What runs otherwise than by rule, and what that saves; of the rest how many they are.
+void addTimings(std::ostream& out, const std::vector<Report::Timing>& timings, const std::string& indent) {
+  const auto is_other = [](const Report::Timing& timing) { return timing.implementation != timing.by_rule; };
+  const auto is_cached = [](const Report::Timing& timing) { return timing.is_cached; };
+  out << indent << "timed    " << counted(timings.size(), "step") << ", "
+      << std::count_if(timings.begin(), timings.end(), is_cached) << " of them before; "
+      << std::count_if(timings.begin(), timings.end(), is_other) << " not by rule\n";
+  for (const Report::Timing& timing : timings) {
+    if (is_other(timing)) {
+      out << indent << "faster   " << timing.step << " (" << timing.family << "): " << timing.implementation << " "
+          << timing.microseconds << " us, by rule " << timing.by_rule << " " << timing.by_rule_microseconds << " us\n";
+    }
+  }
+}
+
 // Segments inside of branches and loops stand under them, a step to the right.
 void addText(std::ostream& out, const Report::Segment& segment) {
   const auto dots = static_cast<size_t>(std::count(segment.index.begin(), segment.index.end(), '.'));
@@ -152,6 +176,9 @@ void addText(std::ostream& out, const Report::Segment& segment) {
       out << "; made in " << segment.milliseconds << " ms";
     }
     out << "\n";
+  }
+  if (!segment.timings.empty()) {
+    addTimings(out, segment.timings, indent);
   }
   if (segment.calibration) {
     addCalibration(out, *segment.calibration, indent);

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/median.h"
+#include "base/median.h"
 
 namespace torchtrt::compiler {
 

@@ -9,8 +9,8 @@
 
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
+#include "base/median.h"
 #include "compiler/held_engine.h"
-#include "compiler/median.h"
 #include "compiler/segment_report.h"
 #include "compiler/validation.h"
 #include "compiler/watch.h"
@@ -43,7 +43,7 @@ std::pair<double, double> timed(int calls, const std::function<void()>& a, const
     of_a.push_back(millisecondsOf(a));
     of_b.push_back(millisecondsOf(b));
   }
-  return {compiler::median(std::move(of_a)), compiler::median(std::move(of_b))};
+  return {median(std::move(of_a)), median(std::move(of_b))};
 }
 
 std::string locationOf(const std::vector<const torch::jit::Node*>& nodes) {

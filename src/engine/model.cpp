@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/machine.h"
 #include "kernels/parallel.h"
 #include "plan/counted.h"
 
@@ -62,49 +63,23 @@ class ModelLoader {
     plan::runProgram(plan(), values, registers);
   }
 
-  kernels::Operand describe(int32_t index) const {
-    kernels::Operand operand;
-    if (index < 0) {
-      return operand;
-    }
-    const plan::Tensor& tensor = plan().tensors[static_cast<size_t>(index)];
-    operand.present = true;
-    operand.dtype = tensor.dtype;
-    operand.order = tensor.order;
-    for (const plan::Register r : tensor.dims) {
-      const bool fixed = plan().program[r].op == plan::Op::kConstant;
-      operand.dims.push_back(fixed ? plan().program[r].immediate : -1);
-      operand.opt_dims.push_back(registers_[1][r]);
-    }
-    const int32_t weight = plan().tensors[static_cast<size_t>(rootOf(plan(), index))].weight;
-    if (weight >= 0) {
-      operand.constant = plan().weights[static_cast<size_t>(weight)].data.get();
-    }
-    return operand;
-  }
-
   void createKernels() {
     kernels::ThreadScope scope(threads_);
+    takes_hints_ = !plan().timed_on.empty() && plan().timed_on == kernels::machineKey(threads_);
     for (const plan::Step& step : plan().steps) {
-      kernels::Problem problem;
-      problem.family = step.family;
-      problem.attributes = &step.attributes;
-      problem.threads = threads_;
-      for (const int32_t input : step.inputs) {
-        problem.inputs.push_back(describe(input));
-      }
-      for (const int32_t output : step.outputs) {
-        problem.outputs.push_back(describe(output));
-      }
+      const kernels::Problem problem = problemOf(plan(), step, registers_[1], threads_);
       locateErrors(step, [&] { addKernel(step, problem); });
     }
+  }
+
+  std::string_view hintOf(const plan::Step& step) const {
+    return model_->force_reference ? "reference" : takes_hints_ ? std::string_view(step.hint) : std::string_view();
   }
 
   // A kernel is refused for nothing that the verifier of networks lets through: then the plan is not one of ours.
   void addKernel(const plan::Step& step, const kernels::Problem& problem) {
     try {
-      kernels::Chosen chosen =
-          kernels::createKernel(problem, model_->force_reference ? std::string_view("reference") : step.hint);
+      kernels::Chosen chosen = kernels::createKernel(problem, hintOf(step));
       model_->packed_bytes += chosen.kernel->packedBytes();
       model_->steps.push_back({std::move(chosen.kernel), chosen.implementation});
     } catch (const InternalError& error) {
@@ -210,17 +185,11 @@ class ModelLoader {
 
   std::shared_ptr<Model> model_;
   int threads_;
+  bool takes_hints_ = false;
   std::vector<int64_t> registers_[3];  // for every symbol at its minimum, optimum, maximum
 };
 
 }  // namespace
-
-int32_t rootOf(const plan::Plan& plan, int32_t tensor) {
-  while (plan.tensors[static_cast<size_t>(tensor)].view_of >= 0) {
-    tensor = plan.tensors[static_cast<size_t>(tensor)].view_of;
-  }
-  return tensor;
-}
 
 std::shared_ptr<const Model> loadModel(plan::Plan plan, Ownership ownership, const LoadOptions& options,
                                        const device::Device& device) {

@@ -9,6 +9,7 @@
 
 #include "device/device.h"
 #include "engine/joins.h"
+#include "engine/problem.h"
 #include "kernels/kernel.h"
 #include "kernels/restores.h"
 #include "plan/plan.h"
@@ -45,8 +46,6 @@ struct Model {
   std::vector<int32_t> counts;  // per tensor of the plan, see plan/counted.h
 };
 
-// The tensor whose memory a tensor shares: itself, or the one at the end of its chain of views.
-int32_t rootOf(const plan::Plan& plan, int32_t tensor);
 // Creates the kernels and lets go of the weights that they packed. The plan must carry its weights.
 std::shared_ptr<const Model> loadModel(plan::Plan plan, Ownership ownership, const LoadOptions& options,
                                        const device::Device& device);

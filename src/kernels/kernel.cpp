@@ -13,7 +13,9 @@ namespace {
 // Asks the implementations of one family, and notes what they refuse.
 class Choice {
  public:
-  Choice(const Family& family, const Problem& problem) : family_(family), problem_(problem) {}
+  Choice(const Family& family, const Problem& problem, bool by_name) : family_(family), problem_(problem) {
+    problem_.by_name = by_name;
+  }
 
   bool attempt(const Implementation& implementation) {
     CreateResult result = create(implementation);
@@ -28,6 +30,9 @@ class Choice {
 
   Chosen take() {
     return std::move(chosen_);
+  }
+  void note(std::vector<std::pair<std::string, Refusal>> refusals) {
+    chosen_.refusals = std::move(refusals);
   }
 
  private:
@@ -47,19 +52,21 @@ class Choice {
   }
 
   const Family& family_;
-  const Problem& problem_;
+  Problem problem_;
   std::optional<InFloat32> in_float32_;
   Chosen chosen_;
 };
 
 // The implementation of that name if it accepts, else the first that does.
 Chosen choose(const Family& family, const Problem& problem, std::string_view hint) {
-  Choice choice(family, problem);
+  Choice by_name(family, problem, true);
   for (const Implementation& implementation : family.implementations) {
-    if (hint == implementation.name && choice.attempt(implementation)) {
-      return choice.take();
+    if (hint == implementation.name && by_name.attempt(implementation)) {
+      return by_name.take();
     }
   }
+  Choice choice(family, problem, false);
+  choice.note(by_name.take().refusals);
   for (const Implementation& implementation : family.implementations) {
     if (hint != implementation.name && choice.attempt(implementation)) {
       return choice.take();

@@ -42,6 +42,8 @@ struct Problem {
   std::vector<Operand> inputs;
   std::vector<Operand> outputs;
   int threads = 1;  // threads to use for packing
+  // An implementation is asked for by its name: it refuses what it cannot do, not what others are likely to do faster.
+  bool by_name = false;
   // "convolution f32 [1,3,224,224]x[64,3,7,7] {stride=[2,2]}": the line that logs print and torchtrt-bench accepts.
   TORCHTRT_API std::string toString() const;
 };

@@ -43,6 +43,7 @@ class GraphReader {
     Plan plan;
     plan.name = text(graph.name());
     plan.producer = text(graph.producer());
+    plan.timed_on = text(graph.timed_on());
     forEach(graph.symbols(), [&](const fb::Symbol& symbol) {
       plan.symbols.push_back({text(symbol.name()), symbol.min(), symbol.opt(), symbol.max()});
     });

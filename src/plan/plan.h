@@ -20,7 +20,7 @@ namespace torchtrt::plan {
 TORCHTRT_API std::string contentHash(const void* data, size_t bytes);
 
 inline constexpr uint16_t kMajorVersion = 1;
-inline constexpr uint16_t kMinorVersion = 0;
+inline constexpr uint16_t kMinorVersion = 1;
 
 // Shape arithmetic: instruction i writes register i. Registers hold int64.
 enum class Op : uint8_t { kConstant = 0, kSymbol = 1, kAdd = 2, kMul = 3, kFloorDiv = 4, kMod = 5, kMax = 6, kMin = 7 };
@@ -51,7 +51,7 @@ struct Tensor {
 
 struct Step {
   std::string family;  // kernel family = text name of the layer type
-  std::string hint;    // implementation that won when timed; "" = by rule
+  std::string hint;    // implementation that won when timed, see Plan::timed_on; "" = by rule
   std::string name;    // layer name
   Location location;
   Attributes attributes;                                            // without those of type Dims
@@ -75,6 +75,9 @@ struct Plan {
   std::vector<Binding> inputs, outputs;  // an output's tensor may be an input's, a constant's, or another output's
   std::vector<std::pair<std::string, std::string>> options;  // what it was built with, for people
   std::string producer;                                      // "torchtrt 0.1.0"
+  // Since 1.1. The machine that the steps' hints were found on (kernels::machineKey): others have no use for them, and
+  // choose by rule.
+  std::string timed_on;
 };
 
 // Self-contained bytes: magic, version, FlatBuffer, and a 64-byte aligned weight section after it.

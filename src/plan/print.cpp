@@ -121,6 +121,9 @@ std::string print(const Plan& plan, std::span<const std::string> step_notes) {
   for (const Symbol& symbol : plan.symbols) {
     out << "symbol " << symbol.name << " in [" << symbol.min << ", " << symbol.opt << ", " << symbol.max << "]\n";
   }
+  if (!plan.timed_on.empty()) {
+    out << "timed on " << quoted(plan.timed_on) << "\n";
+  }
   for (const auto& [key, value] : plan.options) {
     out << "option " << key << " = " << value << "\n";
   }

@@ -109,8 +109,9 @@ void writeGraph(FlatBufferBuilder& out, const Plan& plan, const std::vector<uint
   });
   const auto name = out.CreateSharedString(plan.name);
   const auto producer = out.CreateSharedString(plan.producer);
-  out.Finish(
-      fb::CreatePlan(out, name, producer, symbols, program_list, weights, tensors, steps, inputs, outputs, options));
+  const auto timed_on = out.CreateSharedString(plan.timed_on);
+  out.Finish(fb::CreatePlan(out, name, producer, symbols, program_list, weights, tensors, steps, inputs, outputs,
+                            options, timed_on));
 }
 
 std::string assemble(const Plan& plan, bool weights_outside) {

@@ -29,7 +29,9 @@ struct CompileOptions {
       custom_converters;
   std::vector<std::string> plugins, disabled_passes;
   std::string dump_network, dump_after;
-  std::string device_type, engine_capability = "standard", check_method, calibration_cache, calibration_data;
+  std::string device_type, engine_capability = "standard", check_method, calibration_cache, calibration_data,
+                           timing_cache;
+  double tuning_seconds = 10;
   int64_t gpu_id = 0, dla_core = 0;
   uint64_t timing_iterations = 1, workspace_size = 0;
   std::optional<uint64_t> min_block_size;
@@ -107,6 +109,8 @@ ts::CompileSpec compileSpec(const CompileOptions& options) {
   const bool has_int8 = spec.enabled_precisions.count(torchtrt::DataType::kChar) != 0;
   spec.ptq_calibrator = calibrator(options.calibration_data, has_int8 ? options.calibration_cache : "");
   spec.accuracy_target = options.accuracy_target;
+  spec.timing_cache = options.timing_cache;
+  spec.tuning_seconds = options.tuning_seconds;
   if (options.tune) {
     spec.tune = true;
     spec.sample_inputs = randomInputs(spec.graph_inputs.inputs);
@@ -277,6 +281,9 @@ void addOptions(CLI::App& app, CompileOptions& o) {
       ->allow_extra_args(false);
   app.add_option("--mbs,--min-block-size", o.min_block_size,
                  "Operators an engine must hold; without it, what an engine saves decides");
+  app.add_option("--timing-cache", o.timing_cache,
+                 "File of the fastest kernels by machine: read, and with --tune added to");
+  app.add_option("--tuning-seconds", o.tuning_seconds, "Longest time to time kernels for")->capture_default_str();
   app.add_option("--num-avg-timing-iters", o.timing_iterations)->capture_default_str();
   app.add_option("--workspace-size", o.workspace_size, "Bytes; 0 for no limit")->capture_default_str();
   app.add_option("--dla-sram-size", o.dla_sram)->capture_default_str();

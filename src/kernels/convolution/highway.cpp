@@ -164,7 +164,7 @@ CreateResult createHighway(const Problem& problem) {
   if (packed->taps > kMaxTaps || (patches && packed->taps * packed->run * kTileRows > kMaxPatch)) {
     return Refusal{"large-kernel", "keeps the pointers of a tile on the stack, and there would be too many"};
   }
-  if (isFasterInOneDnn(problem, *packed)) {
+  if (!problem.by_name && isFasterInOneDnn(problem, *packed)) {
     return Refusal{"slower", "is slower than onednn for a kernel of this size"};
   }
   for (int64_t group = 0; group < g.groups; ++group) {

@@ -141,7 +141,7 @@ CreateResult createHighway(const Problem& problem) {
   // oneDNN's blocking over the depth wins by 10 to 20 % with AVX-512. With AVX2 its products with many columns take
   // twice as long as these (128x768x3072 13.5 ms of a core, 6.8 ms here).
   const bool has_avx512 = (hwy::SupportedTargets() & HWY_AVX3) != 0;
-  if (has_avx512 && depth >= 512 && tunedRows(problem.outputs[0]) >= 48) {
+  if (!problem.by_name && has_avx512 && depth >= 512 && tunedRows(problem.outputs[0]) >= 48) {
     return Refusal{"slower", "is slower than onednn for a product of this size"};
   }
 #endif

@@ -28,6 +28,16 @@ TEST(SerializedPlan, ComesBackAsItWas) {
   EXPECT_EQ(back.steps[0].location, plan.steps[0].location);
 }
 
+TEST(SerializedPlan, KeepsHintsAndTheirMachine) {
+  Plan plan = smallPlan();
+  plan.steps[0].hint = "onednn";
+  plan.timed_on = "torchtrt 0.1.0; threads 2";
+  const Plan back = parse(bytesOf(serialize(plan)), nullptr);
+  EXPECT_EQ(back.steps[0].hint, "onednn");
+  EXPECT_EQ(back.timed_on, plan.timed_on);
+  EXPECT_THAT(print(back), HasSubstr("timed on \"torchtrt 0.1.0; threads 2\"\n"));
+}
+
 TEST(SerializedPlan, IsAFunctionOfThePlan) {
   EXPECT_TRUE(serialize(smallPlan()) == serialize(smallPlan()));
 }

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace torchtrt::compiler {
+namespace torchtrt {
 
 // Of at least one value; of an even number, the greater of the two in the middle.
 inline double median(std::vector<double> values) {
@@ -14,4 +14,4 @@ inline double median(std::vector<double> values) {
   return *middle;
 }
 
-}  // namespace torchtrt::compiler
+}  // namespace torchtrt

@@ -1,0 +1,360 @@
+#include "builder/kernel_timing.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "base/logging.h"
+#include "base/median.h"
+#include "device/device.h"
+#include "engine/problem.h"
+#include "kernels/kernel.h"
+#include "kernels/machine.h"
+#include "kernels/parallel.h"
+#include "kernels/problem_text.h"
+#include "kernels/work.h"
+
+namespace torchtrt::builder {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using kernels::Problem;
+
+// Two ways that are as fast differ by less, and so does one from one minute to the next.
+constexpr double kFaster = 1.05;
+constexpr size_t kFewestRounds = 11;
+constexpr size_t kMostRounds = 51;
+constexpr double kEnough = 0.05;  // seconds for one problem, if the fewest rounds take less
+// Of the largest value of a result: what sums of float32 in another order differ by at the most.
+constexpr float kTolerance = 1e-5F;
+
+double secondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+size_t countOf(const kernels::TensorDesc& desc) {
+  return std::accumulate(desc.dims.begin(), desc.dims.end(), size_t{1},
+                         [](size_t product, int64_t size) { return product * static_cast<size_t>(size); });
+}
+
+// Memory as kernels want it, for float32 values.
+class Buffer {
+ public:
+  explicit Buffer(size_t bytes) : memory_(device::cpu().allocate(bytes, "timing kernels")) {}
+  float* values() const {
+    return static_cast<float*>(memory_.data());
+  }
+  size_t size() const {
+    return memory_.bytes() / sizeof(float);
+  }
+  void fill() {
+    std::mt19937 random(1);
+    std::generate_n(values(), size(), [&] { return static_cast<float>(random()) / 2147483648.0F - 1.0F; });
+  }
+
+ private:
+  device::Memory memory_;
+};
+
+// Between two runs of a step a call reads the weights of all others, and writes the step's inputs: caches hold the
+// same here.
+class Caches {
+ public:
+  Caches(size_t bytes, int threads) : others_(bytes), threads_(threads) {
+    std::fill_n(others_.values(), others_.size(), 0.0F);  // pages that nobody wrote would all be one
+  }
+  void beforeRun(const std::vector<Buffer>& inputs) {
+    read(others_);
+    for (const Buffer& input : inputs) {
+      read(input);
+    }
+  }
+
+ private:
+  void read(const Buffer& buffer) {
+    constexpr size_t kLine = 16;
+    kernels::parallelFor(threads_, 0, static_cast<int64_t>(buffer.size() / kLine), 256,
+                         [&](int64_t begin, int64_t end) {
+                           float sum = 0;
+                           for (int64_t i = begin; i < end; ++i) {
+                             sum += buffer.values()[static_cast<size_t>(i) * kLine];
+                           }
+                           seen_.store(sum, std::memory_order_relaxed);  // or the compiler would leave the loop out
+                         });
+  }
+
+  Buffer others_;
+  int threads_;
+  std::atomic<float> seen_ = 0;
+};
+
+// One implementation of a problem, ready to run.
+struct Candidate {
+  std::string name;
+  std::unique_ptr<kernels::Kernel> kernel;
+  std::unique_ptr<kernels::Prepared> prepared;
+  std::unique_ptr<Buffer> scratch;
+  std::vector<Buffer> outputs;
+  std::vector<double> seconds;
+};
+
+// Runs the implementations of one problem on random values, in turns.
+class Contest {
+ public:
+  Contest(const Problem& problem, Caches& caches)
+      : problem_(problem), shapes_(kernels::tunedShapes(problem)), caches_(caches) {
+    shapes_.threads = problem.threads;
+    for (size_t i = 0; i < problem.inputs.size(); ++i) {
+      const kernels::Operand& operand = problem.inputs[i];
+      inputs_.emplace_back(operand.present && operand.constant == nullptr ? countOf(shapes_.inputs[i]) * sizeof(float)
+                                                                          : 0);
+      inputs_.back().fill();
+      pointers_.push_back(operand.constant != nullptr ? operand.constant
+                          : operand.present           ? inputs_.back().values()
+                                                      : nullptr);
+    }
+  }
+
+  // None when time is up.
+  std::optional<Timing> run(Clock::time_point deadline) {
+    add(kernels::createKernel(problem_));
+    for (const kernels::Implementation& each : kernels::findFamily(problem_.family)->implementations) {
+      const std::string_view name = each.name;
+      if (name != candidates_.front().name && name != "reference") {
+        kernels::Chosen chosen = kernels::createKernel(problem_, name);
+        if (name == chosen.implementation) {
+          add(std::move(chosen));
+        }
+      }
+    }
+    const std::string by_rule = candidates_.front().name;
+    std::erase_if(candidates_, [&](const Candidate& candidate) { return !agrees(candidate); });
+    if (candidates_.size() < 2) {
+      return Timing{by_rule, by_rule, 0, 0};
+    }
+    const auto start = Clock::now();
+    while (rounds_ < kFewestRounds || (rounds_ < kMostRounds && secondsSince(start) < kEnough)) {
+      if (Clock::now() >= deadline) {
+        return std::nullopt;
+      }
+      // The first to run is another one each time.
+      for (size_t i = 0; i < candidates_.size(); ++i) {
+        time(candidates_[(i + rounds_) % candidates_.size()]);
+      }
+      ++rounds_;
+    }
+    return fastest();
+  }
+
+ private:
+  void add(kernels::Chosen chosen) {
+    Candidate candidate;
+    candidate.name = chosen.implementation;
+    candidate.kernel = std::move(chosen.kernel);
+    candidate.prepared = candidate.kernel->prepare(shapes_);
+    candidate.scratch = std::make_unique<Buffer>(candidate.prepared->scratchBytes());
+    for (const kernels::TensorDesc& output : shapes_.outputs) {
+      candidate.outputs.emplace_back(countOf(output) * sizeof(float));
+    }
+    candidates_.push_back(std::move(candidate));
+    runOnce(candidates_.back());
+  }
+
+  void runOnce(const Candidate& candidate) const {
+    std::vector<void*> outputs;
+    for (const Buffer& output : candidate.outputs) {
+      outputs.push_back(output.values());
+    }
+    candidate.prepared->run({pointers_.data(), outputs.data(), candidate.scratch->values(), problem_.threads});
+  }
+
+  void time(Candidate& candidate) {
+    caches_.beforeRun(inputs_);
+    const auto start = Clock::now();
+    runOnce(candidate);
+    candidate.seconds.push_back(secondsSince(start));
+  }
+
+  // With what the rule chooses, as far as rounding allows; not where either has a NaN.
+  bool agrees(const Candidate& candidate) const {
+    for (size_t i = 0; i < candidate.outputs.size(); ++i) {
+      const float* expected = candidates_.front().outputs[i].values();
+      const float* got = candidate.outputs[i].values();
+      const size_t count = countOf(shapes_.outputs[i]);
+      float largest = 0;
+      float difference = 0;
+      bool is_number = true;
+      for (size_t k = 0; k < count; ++k) {
+        largest = std::max(largest, std::abs(expected[k]));
+        difference = std::max(difference, std::abs(expected[k] - got[k]));
+        is_number = is_number && std::isfinite(expected[k]) && std::isfinite(got[k]);
+      }
+      if (!is_number || difference > kTolerance * largest) {
+        TORCHTRT_LOG(kDEBUG, candidate.name << " is off by " << difference << " of " << largest << " for "
+                                            << problem_.toString());
+        return false;
+      }
+    }
+    return true;
+  }
+
+  Timing fastest() const {
+    const Candidate& rule = candidates_.front();
+    const Candidate* best = &rule;
+    double best_seconds = median(rule.seconds);
+    const double rule_seconds = best_seconds;
+    for (const Candidate& candidate : candidates_) {
+      const double seconds = median(candidate.seconds);
+      if (seconds < best_seconds && winsOver(rule, candidate)) {
+        best = &candidate;
+        best_seconds = seconds;
+      }
+    }
+    const auto microseconds = [](double seconds) { return std::round(seconds * 1e8) / 100; };
+    return {best->name, rule.name, microseconds(best_seconds), microseconds(rule_seconds)};
+  }
+
+  // By enough in the median of rounds, and in three rounds of four at all: beside a busy neighbour medians alone say
+  // little.
+  bool winsOver(const Candidate& rule, const Candidate& candidate) const {
+    std::vector<double> ratios;
+    size_t won = 0;
+    for (size_t round = 0; round < rounds_; ++round) {
+      ratios.push_back(rule.seconds[round] / candidate.seconds[round]);
+      won += ratios.back() > 1 ? 1 : 0;
+    }
+    return 4 * won >= 3 * rounds_ && median(std::move(ratios)) >= kFaster &&
+           median(rule.seconds) >= kFaster * median(candidate.seconds);
+  }
+
+  const Problem& problem_;
+  kernels::ShapeSet shapes_;
+  Caches& caches_;
+  std::vector<Buffer> inputs_;
+  std::vector<const void*> pointers_;
+  std::vector<Candidate> candidates_;  // the rule's first
+  size_t rounds_ = 0;
+};
+
+// Float32 alone: there kernels are many and costly.
+bool isTimed(const Problem& problem) {
+  if (problem.family != "convolution" && problem.family != "matrix_multiply") {
+    return false;
+  }
+  const auto is_other = [](const kernels::Operand& operand) {
+    return operand.present && operand.dtype != DType::kFloat32;
+  };
+  return std::none_of(problem.inputs.begin(), problem.inputs.end(), is_other) &&
+         std::none_of(problem.outputs.begin(), problem.outputs.end(), is_other);
+}
+
+// What a call reads beside one step's operands, as far as caches could hold it.
+size_t bytesOfOthers(const plan::Plan& plan) {
+  constexpr size_t kMost = size_t{128} << 20;
+  size_t bytes = 0;
+  for (const plan::Weight& weight : plan.weights) {
+    bytes += weight.bytes;
+  }
+  const device::Properties& cpu = device::cpu().properties();
+  return std::min({bytes, 2 * std::max(cpu.l2_bytes, cpu.l3_bytes), kMost});
+}
+
+double flopsOf(const Problem& problem) {
+  std::vector<bool> present;
+  for (const kernels::Operand& operand : problem.inputs) {
+    present.push_back(operand.present);
+  }
+  return kernels::workOf(problem.family, *problem.attributes, kernels::tunedShapes(problem), present).flops;
+}
+
+// The steps of one problem: equal ones are timed once.
+struct Group {
+  const Problem* problem = nullptr;
+  std::string line;
+  double flops = 0;  // of all of them
+};
+
+std::vector<Group> groupsToTime(const std::vector<std::pair<std::string, Problem>>& problems, const Timings& known) {
+  std::map<std::string, Group> groups;
+  for (const auto& [line, problem] : problems) {
+    if (!line.empty() && known.count(line) == 0) {
+      Group& group = groups[line];
+      group.problem = &problem;
+      group.line = line;
+      group.flops += flopsOf(problem);
+    }
+  }
+  std::vector<Group> sorted;
+  for (auto& [line, group] : groups) {
+    sorted.push_back(std::move(group));
+  }
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Group& a, const Group& b) { return a.flops > b.flops; });
+  return sorted;
+}
+
+void timeGroups(const std::vector<Group>& groups, size_t bytes_of_others, int threads, Timings& known,
+                double& seconds) {
+  const auto start = Clock::now();
+  const auto deadline = start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  Caches caches(bytes_of_others, threads);
+  for (const Group& group : groups) {
+    if (Clock::now() >= deadline) {
+      break;
+    }
+    try {
+      if (const std::optional<Timing> timing = Contest(*group.problem, caches).run(deadline)) {
+        known[group.line] = *timing;
+      }
+    } catch (const EngineError& error) {  // such as no memory for a second packed copy of the weights
+      TORCHTRT_LOG(kDEBUG, group.line << " is not timed: " << error.what());
+    }
+  }
+  seconds = std::max(0.0, seconds - secondsSince(start));
+}
+
+}  // namespace
+
+std::vector<TimedStep> chooseKernels(plan::Plan& plan, Timings& known, double& seconds) {
+  const int threads = engine::defaultThreads();
+  const kernels::ThreadScope scope(threads);
+  const std::vector<int64_t> optimum = engine::optimumOf(plan);
+  std::vector<std::pair<std::string, Problem>> problems;  // by step; without a line where it is not one to time
+  for (const plan::Step& step : plan.steps) {
+    Problem problem = engine::problemOf(plan, step, optimum, threads);
+    std::string line = isTimed(problem) ? problem.toString() : "";
+    if (line.find('\n') != std::string::npos) {
+      line.clear();
+    }
+    problems.emplace_back(std::move(line), std::move(problem));
+  }
+  const Timings before = known;
+  const std::vector<Group> groups = groupsToTime(problems, known);
+  if (seconds > 0 && !groups.empty()) {
+    timeGroups(groups, bytesOfOthers(plan), threads, known, seconds);
+  }
+  std::vector<TimedStep> timed;
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const auto found = known.find(problems[i].first);
+    if (problems[i].first.empty() || found == known.end() || found->second.microseconds <= 0) {
+      continue;
+    }
+    timed.push_back({i, found->second, before.count(found->first) != 0});
+    if (found->second.implementation != found->second.by_rule) {
+      plan.steps[i].hint = found->second.implementation;
+      plan.timed_on = kernels::machineKey(threads);
+    }
+  }
+  return timed;
+}
+
+}  // namespace torchtrt::builder
