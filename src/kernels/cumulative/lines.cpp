@@ -54,7 +54,7 @@ class CumulativeLines final : public Prepared {
       for (int64_t row = 0; row < block.rows; ++row) {
         const float* from = in + block.offsets[1] + row * block.row_strides[1];
         float* to = out + block.offsets[0] + row * block.row_strides[0];
-        if (side_by_side_) {
+        if (side_by_side_ && block.length > kFew) {
           foldColumns<Fold>(from, to, block.length, start);
           continue;
         }

@@ -117,7 +117,8 @@ class TopKOfRows final : public Prepared {
 class ExtremeOfColumns final : public Prepared {
  public:
   static bool accepts(const Config& config, const ShapeSet& shapes) {
-    return shapes.outputs[0].dims[config.axis] == 1 && keptNest(config, shapes).steps()[2] == 1;
+    return shapes.outputs[0].dims[config.axis] == 1 && shapes.inputs[0].strides[config.axis] != 1 &&
+           keptNest(config, shapes).steps()[2] == 1;
   }
 
   ExtremeOfColumns(const Config& config, const ShapeSet& shapes)

@@ -25,6 +25,7 @@ TEST(HighwayTopK, OneOfRowsOfEveryLength) {
   for (const char* size : {"1", "2", "7", "31", "32", "33", "64", "100", "4099"}) {
     expectSameTopK("[3,5," + std::string(size) + "]", "[3,5,1]", 2, 1);
   }
+  expectSameTopK("[1,1,4099]", "[1,1,1]", 2, 1);
   expectSameTopK("[3,40,5]@021", "[3,1,5]", 1, 1);
   expectSameTopK("[40,3,5]@210", "[1,3,5]@210", 0, 1);
 }
