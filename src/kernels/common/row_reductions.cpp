@@ -39,20 +39,21 @@ struct Lesser {
   }
 };
 
-// Folds the lanes of a vector in a fixed order.
+// Folds the lanes of a vector in a fixed order: each with the one half of those left further on.
 template <typename Op>
 float foldLanes(V total) {
-  const D d;
-  HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
-  hn::Store(total, d, lanes);
-  size_t n = hn::Lanes(d);
-  for (; n > 1; n /= 2) {
-    for (size_t i = 0; i < n / 2; ++i) {
-      const V both = Op::apply(hn::Set(d, lanes[i]), hn::Set(d, lanes[i + n / 2]));
-      lanes[i] = hn::GetLane(both);
-    }
-  }
-  return lanes[0];
+#if HWY_TARGET != HWY_SCALAR
+  [[maybe_unused]] const D d;
+#if HWY_MAX_BYTES >= 32
+  total = Op::apply(total, hn::ConcatLowerUpper(d, total, total));
+#endif
+#if HWY_MAX_BYTES == 64
+  total = Op::apply(total, hn::SwapAdjacentBlocks(total));
+#endif
+  total = Op::apply(total, hn::Shuffle1032(total));
+  total = Op::apply(total, hn::Shuffle2301(total));
+#endif
+  return hn::GetLane(total);
 }
 
 // Folds transform(vector of values) over a row, in four interleaved strands.

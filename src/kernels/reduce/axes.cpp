@@ -1,6 +1,7 @@
 #include "kernels/reduce/axes.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace torchtrt::kernels::reduce {
 namespace {
@@ -44,7 +45,10 @@ ReduceAxes::ReduceAxes(const std::vector<int64_t>& reduced_axes, const ShapeSet&
   if (reduced.count() == 0) {
     return;
   }
-  reduced.run(0, 1, 1, [&](const int64_t*, const int64_t* steps, int64_t) { by_rows = steps[0] == 1; });
+  reduced.run(0, 1, 1, [&](const int64_t*, const int64_t* steps, int64_t) {
+    by_rows = steps[0] == 1;
+    are_wide = reduced.count() == 1 || std::abs(steps[0]) >= 8;
+  });
   if (by_rows) {
     int64_t rows = 0;
     reduced.run(0, reduced.count(), reduced.count(), [&](const int64_t*, const int64_t*, int64_t) { ++rows; });

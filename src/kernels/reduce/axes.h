@@ -15,10 +15,11 @@ namespace torchtrt::kernels::reduce {
 struct ReduceAxes {
   ReduceAxes(const std::vector<int64_t>& reduced_axes, const ShapeSet& shapes);
 
-  // Whether there is anything to do, and neighbours in memory are terms of one output or belong to neighbouring
-  // outputs.
+  // Whether there is anything to do, and neighbours in memory are terms of one output, or belong to outputs that are
+  // neighbours, enough of them for a vector.
   bool areFast() const {
-    return reduced.count() != 0 && kept.count() != 0 && (by_rows || (kept.steps()[0] == 1 && kept.steps()[1] == 1));
+    return reduced.count() != 0 && kept.count() != 0 &&
+           (by_rows || (are_wide && kept.steps()[0] == 1 && kept.steps()[1] == 1));
   }
 
   // T is the type of input and output. Every output is what row(from) returns, whose terms forRows() gives; or
@@ -69,6 +70,7 @@ struct ReduceAxes {
   StridedLoop reduced;      // input
   bool by_rows = true;      // neighbours in memory are terms of one output,
   bool in_one_row = false;  // which has no others
+  bool are_wide = true;     // terms of one output lie so far apart that those of eight fit between
 };
 
 }  // namespace torchtrt::kernels::reduce

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "kernels/common/fallback.h"
@@ -66,7 +67,8 @@ class SoftmaxOfColumns final : public Prepared {
  public:
   static bool accepts(const Config& config, const ShapeSet& shapes) {
     const LoopNest kept = keptNest(config, shapes);
-    return kept.steps()[0] == 1 && kept.steps()[1] == 1;
+    // Fewer than four columns between the terms of one leave vectors too empty.
+    return kept.steps()[0] == 1 && kept.steps()[1] == 1 && std::abs(shapes.inputs[0].strides[config.axis]) >= 4;
   }
 
   SoftmaxOfColumns(const Config& config, const ShapeSet& shapes)
