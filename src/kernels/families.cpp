@@ -4,6 +4,7 @@
 #include "kernels/convolution/fast.h"
 #include "kernels/cumulative/cumulative.h"
 #include "kernels/cumulative/fast.h"
+#include "kernels/grid_sample/fast.h"
 #include "kernels/grid_sample/grid_sample.h"
 #include "kernels/kernel.h"
 #include "kernels/matmul/fast.h"
@@ -59,7 +60,7 @@ const std::vector<Family>& families() {
       {"expand", {{"reference", createExpandReference}}},
       {"fill", {{"reference", createFillReference}}},
       {"gather", {{"reference", createGatherReference}}},
-      {"grid_sample", {{"reference", createGridSampleReference}}},
+      {"grid_sample", {{"highway", grid_sample::createHighway}, {"reference", createGridSampleReference}}},
       {"identity", {{"reference", createIdentityReference}}},
       {"matrix_multiply",
        {{"onednn_bfloat16", matmul::createOneDnnBFloat16},
