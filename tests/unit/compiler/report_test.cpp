@@ -97,13 +97,23 @@ TEST(Report, JsonTellsAll) {
       R"("precision": [{"pattern": "fc", "dtype": "float32", "nodes": 1}], "segments": [{"index": "0", "name": "net_engine", "target": "engine", "nodes": ["aten::relu # net.py:3:4", "aten::tanh"], )"
       R"("reasons": [], "inputs": ["x: float32 [s0, 3]"], "outputs": ["output_0: float32 [s0, 3]"], )"
       R"("milliseconds": 2.500, "memory_bytes": 64, "steps": [{"name": "relu_0", "family": "activation", )"
-      R"("location": "net.py:3:4"}], "calibration": null}, {"index": "1", "name": "", "target": "torch", "nodes": ["aten::lgamma"], )"
+      R"("location": "net.py:3:4"}], "timings": [], "calibration": null}, {"index": "1", "name": "", "target": "torch", "nodes": ["aten::lgamma"], )"
       R"("reasons": ["no \"converter\""], "inputs": ["%y: Tensor"], "outputs": [], "milliseconds": 0.000, )"
-      R"("memory_bytes": 0, "steps": [], "calibration": null}], "nodes": )"
+      R"("memory_bytes": 0, "steps": [], "timings": [], "calibration": null}], "nodes": )"
       R"([{"node": "aten::relu # net.py:3:4", "target": "engine", "code": "converts", "reason": "converts"}, )"
       R"({"node": "aten::tanh", "target": "engine", "code": "converts", "reason": "converts"}, )"
       R"({"node": "aten::lgamma", "target": "torch", "code": "no-converter", "reason": "no \"converter\""}, )"
       R"({"node": "prim::TupleConstruct", "target": "torch", "code": "carried", "reason": "made where it is needed"}]})");
+}
+
+TEST(Report, TimedKernelsThatAreNotByRuleHaveALine) {
+  Report report = example();
+  report.segments[0].timings = {{"conv_1", "convolution", "onednn", "highway", 12.5, 25, false},
+                                {"conv_2", "convolution", "highway", "highway", 8, 8, true}};
+  EXPECT_THAT(report.toText(),
+              testing::HasSubstr("  timed    2 steps, 1 of them before; 1 not by rule\n"
+                                 "  faster   conv_1 (convolution): onednn 12.5 us, by rule highway 25.0 us\n"));
+  EXPECT_THAT(report.toJson(), testing::HasSubstr(R"("timings": [{"step": "conv_1", "family": "convolution", )"));
 }
 
 Report calibrated() {
