@@ -186,7 +186,7 @@ std::vector<std::vector<int64_t>> LoadedEngine::outputShapes(std::span<const Ten
   const std::vector<int64_t> registers = evaluateShapes(model_->plan, inputs);
   std::vector<std::vector<int64_t>> shapes;
   for (const plan::Binding& output : model_->plan.outputs) {
-    if (model_->counts[static_cast<size_t>(output.tensor)] >= 0) {
+    if (model_->countOf(output.tensor) >= 0) {
       throw EngineError(ErrorCode::kInputDevice, "how large output '" + output.name + "' is depends on data", {},
                         "call the engine with tensors that have data");
     }

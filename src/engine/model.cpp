@@ -167,7 +167,7 @@ class ModelLoader {
       info.opt.push_back(registers_[1][r]);
       info.max.push_back(registers_[2][r]);
     }
-    if (model_->counts[static_cast<size_t>(binding.tensor)] >= 0) {
+    if (model_->countOf(binding.tensor) >= 0) {
       info.dims.front() = "0.." + info.dims.front();
       info.min.front() = 0;
     }

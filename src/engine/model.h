@@ -44,6 +44,10 @@ struct Model {
   bool force_reference = false;
   std::vector<BindingInfo> inputs, outputs;
   std::vector<int32_t> counts;  // per tensor of the plan, see plan/counted.h
+  // The tensor that counts this one's rows, or -1.
+  int32_t countOf(int32_t tensor) const {
+    return counts[static_cast<size_t>(tensor)];
+  }
 };
 
 // Creates the kernels and lets go of the weights that they packed. The plan must carry its weights.

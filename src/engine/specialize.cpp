@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "engine/drafts.h"
 #include "engine/shapes.h"
 #include "engine/specialization.h"
-#include "engine/workspace.h"
 #include "kernels/joins.h"
 #include "plan/rules.h"
 
@@ -12,18 +12,6 @@ namespace torchtrt::engine {
 namespace {
 
 using kernels::TensorDesc;
-
-constexpr size_t kNever = static_cast<size_t>(-1);
-
-// How a tensor of the plan is kept in this specialization. A tensor that shares another's memory has `base` set.
-struct Place {
-  TensorDesc desc;
-  size_t bytes = 0;
-  int32_t base = -1;
-  Slot slot;
-  size_t written_by = kNever;  // action
-  size_t last_use = 0;         // action
-};
 
 // Whether two tensors of the same dims lie alike. No element is reached by the stride of a dim of size 0 or 1.
 bool liesAs(const TensorDesc& desc, const std::vector<int64_t>& strides) {
@@ -57,37 +45,16 @@ class Specializer {
     for (size_t i = 0; i < plan_.outputs.size(); ++i) {
       finishOutput(i);
     }
-    placeWorkspace();
-    fillSlots();
-    measure();
+    assemble(model_, std::move(places_), std::move(drafts_), *result_);
     return result_;
   }
 
  private:
-  // An action with its operands as tensors (-1: absent), resolved to slots once every place is known.
-  struct Draft {
-    std::unique_ptr<kernels::Prepared> prepared;
-    int32_t step = -1;
-    std::vector<int32_t> inputs, outputs;
-    int32_t input_binding = -1;   // a copy that reads this input as the caller gave it
-    int32_t output_binding = -1;  // a copy that writes this output
-  };
-
   Place& placeOf(int32_t tensor) {
     return places_[static_cast<size_t>(tensor)];
   }
   const plan::Tensor& tensorOf(int32_t tensor) const {
     return plan_.tensors[static_cast<size_t>(tensor)];
-  }
-  // The tensor that counts this one's rows, or -1.
-  int32_t countOf(int32_t tensor) const {
-    return model_.counts[static_cast<size_t>(tensor)];
-  }
-  int32_t rootOf(int32_t tensor) {
-    while (placeOf(tensor).base >= 0) {
-      tensor = placeOf(tensor).base;
-    }
-    return tensor;
   }
 
   void describeTensors() {
@@ -190,10 +157,10 @@ class Specializer {
     for (size_t i = 0; i < plan_.outputs.size(); ++i) {
       const int32_t tensor = plan_.outputs[i].tensor;
       Place& place = placeOf(tensor);
-      result_->outputs.push_back({place.desc.dtype, place.desc.dims, place.bytes, countOf(tensor) >= 0});
-      const int32_t root = rootOf(tensor);
-      const bool free =
-          countOf(tensor) < 0 && placeOf(root).slot.kind == Slot::Kind::kNull && claims_[static_cast<size_t>(root)] < 0;
+      result_->outputs.push_back({place.desc.dtype, place.desc.dims, place.bytes, model_.countOf(tensor) >= 0});
+      const int32_t root = rootOf(places_, tensor);
+      const bool free = model_.countOf(tensor) < 0 && placeOf(root).slot.kind == Slot::Kind::kNull &&
+                        claims_[static_cast<size_t>(root)] < 0;
       if (free && liesAs(place.desc, kernels::denseStrides(place.desc.dims))) {
         claims_[static_cast<size_t>(root)] = static_cast<int32_t>(i);
       }
@@ -325,11 +292,11 @@ class Specializer {
 
   void finishOutput(size_t i) {
     const int32_t tensor = plan_.outputs[i].tensor;
-    if (countOf(tensor) >= 0) {
-      placeOf(tensor).last_use = placeOf(countOf(tensor)).last_use = kNever;  // to the end of the call
+    if (model_.countOf(tensor) >= 0) {
+      placeOf(tensor).last_use = placeOf(model_.countOf(tensor)).last_use = kNever;  // to the end of the call
       return;
     }
-    const Slot& slot = placeOf(rootOf(tensor)).slot;
+    const Slot& slot = placeOf(rootOf(places_, tensor)).slot;
     if (placeOf(tensor).bytes == 0 || (slot.kind == Slot::Kind::kOutput && slot.index == i)) {
       return;
     }
@@ -345,93 +312,12 @@ class Specializer {
 
   void addDraft(Draft draft) {
     for (const int32_t input : draft.inputs) {
-      if (input >= 0 && placeOf(rootOf(input)).last_use != kNever) {
-        placeOf(rootOf(input)).last_use = drafts_.size();
+      if (input >= 0 && placeOf(rootOf(places_, input)).last_use != kNever) {
+        placeOf(rootOf(places_, input)).last_use = drafts_.size();
       }
     }
     drafts_.push_back(std::move(draft));
   }
-
-  void placeWorkspace() {
-    std::vector<Buffer> buffers;
-    std::vector<size_t*> offsets;
-    for (Place& place : places_) {
-      if (place.slot.kind == Slot::Kind::kWorkspace && place.written_by != kNever && place.bytes != 0) {
-        buffers.push_back({place.bytes, place.written_by, std::max(place.written_by, place.last_use), 0});
-        offsets.push_back(&place.slot.offset);
-      }
-    }
-    scratch_.resize(drafts_.size(), 0);
-    for (size_t i = 0; i < drafts_.size(); ++i) {
-      if (const size_t bytes = drafts_[i].prepared->scratchBytes(); bytes != 0) {
-        buffers.push_back({bytes, i, i, 0});
-        offsets.push_back(&scratch_[i]);
-      }
-    }
-    result_->workspace_bytes = layOut(buffers);
-    for (size_t i = 0; i < buffers.size(); ++i) {
-      *offsets[i] = buffers[i].offset;
-    }
-  }
-
-  uint32_t addSlot(const Slot& slot) {
-    const auto index = static_cast<uint32_t>(result_->slots.size());
-    if (slot.kind == Slot::Kind::kInput || slot.kind == Slot::Kind::kOutput) {
-      result_->call_slots.push_back(index);
-    }
-    result_->slots.push_back(slot);
-    return index;
-  }
-
-  Slot slotOf(int32_t tensor) {
-    return tensor < 0 ? Slot() : placeOf(rootOf(tensor)).slot;
-  }
-
-  void fillSlots() {
-    for (size_t i = 0; i < drafts_.size(); ++i) {
-      Draft& draft = drafts_[i];
-      Action action;
-      action.prepared = draft.prepared.get();
-      action.step = draft.step;
-      action.first_input = static_cast<uint32_t>(result_->slots.size());
-      for (const int32_t input : draft.inputs) {
-        addSlot(slotOf(input));
-      }
-      if (draft.input_binding >= 0) {
-        addSlot({Slot::Kind::kInput, static_cast<uint32_t>(draft.input_binding), 0, nullptr});
-      }
-      action.first_output = static_cast<uint32_t>(result_->slots.size());
-      for (const int32_t output : draft.outputs) {
-        addSlot(slotOf(output));
-      }
-      if (draft.output_binding >= 0) {
-        addSlot({Slot::Kind::kOutput, static_cast<uint32_t>(draft.output_binding), 0, nullptr});
-      }
-      const bool scratch = draft.prepared->scratchBytes() != 0;
-      action.scratch = addSlot({scratch ? Slot::Kind::kWorkspace : Slot::Kind::kNull, 0, scratch_[i], nullptr});
-      result_->actions.push_back(action);
-      result_->prepared.push_back(std::move(draft.prepared));
-    }
-    for (size_t i = 0; i < plan_.outputs.size(); ++i) {
-      const int32_t tensor = plan_.outputs[i].tensor;
-      if (countOf(tensor) >= 0) {
-        const uint32_t rows = addSlot(slotOf(tensor));
-        result_->cuts.push_back({static_cast<uint32_t>(i), rows, addSlot(slotOf(countOf(tensor)))});
-      }
-    }
-  }
-
-  void measure() {
-    size_t bytes = sizeof(Specialization) + result_->key.size() * sizeof(int64_t);
-    bytes += result_->slots.size() * sizeof(Slot) + result_->call_slots.size() * sizeof(uint32_t);
-    for (const auto& prepared : result_->prepared) {
-      bytes += sizeof(Action) + kBytesPerKernel + prepared->heldBytes();
-    }
-    result_->held_bytes = bytes;
-  }
-
-  // What a prepared kernel takes for itself, roughly: a few descriptions of dims and strides.
-  static constexpr size_t kBytesPerKernel = 512;
 
   const Model& model_;
   const plan::Plan& plan_;
@@ -442,7 +328,6 @@ class Specializer {
   std::vector<int32_t> claims_;  // per tensor that a step writes: the output it is, or -1
   std::vector<Joined> joined_;   // per step
   std::vector<Draft> drafts_;
-  std::vector<size_t> scratch_;  // per draft, offset in the workspace
 };
 
 }  // namespace
