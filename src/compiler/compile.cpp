@@ -109,14 +109,10 @@ Partition partitionOf(const lowering::LoweredGraph& lowered, const partitioning:
   return partition;
 }
 
-plan::Plan planOf(const network::Network& network) {
-  TORCHTRT_LOG(kGRAPH, "network\n" << network::print(network));
-  return builder::build(network);
-}
-
 // Where a source is given, weights are apart from its own.
 plan::Plan planOf(const network::Network& network, const Source* source, KernelChoice& kernels) {
-  plan::Plan plan = planOf(network);
+  TORCHTRT_LOG(kGRAPH, "network\n" << network::print(network));
+  plan::Plan plan = builder::build(network);
   if (source != nullptr) {
     ownWeights(plan, *source);
   }
