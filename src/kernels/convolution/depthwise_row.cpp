@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "kernels/common/pieces.h"
 #include "kernels/gemm/epilogue-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -286,10 +287,22 @@ HWY_INLINE void sumVectors(const float* from, int64_t stride, int64_t rows, int6
   for (int j = 0; j < kVectors; ++j) {
     total[j] = hn::Zero(d);
   }
-  for (int64_t r = 0; r < rows; ++r, from += stride) {
+  const int64_t most = summedAtOnce(rows);
+  for (int64_t r = 0; r < rows;) {
+    V piece[kVectors];
 #pragma GCC unroll 16
     for (int j = 0; j < kVectors; ++j) {
-      total[j] = hn::Add(total[j], load<kVectors, kVectors == 1>(from, j, lanes, last));
+      piece[j] = hn::Zero(d);
+    }
+    for (const int64_t end = std::min(rows, r + most); r < end; ++r, from += stride) {
+#pragma GCC unroll 16
+      for (int j = 0; j < kVectors; ++j) {
+        piece[j] = hn::Add(piece[j], load<kVectors, kVectors == 1>(from, j, lanes, last));
+      }
+    }
+#pragma GCC unroll 16
+    for (int j = 0; j < kVectors; ++j) {
+      total[j] = hn::Add(total[j], piece[j]);
     }
   }
 #pragma GCC unroll 16

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "kernels/common/math-inl.h"
+#include "kernels/common/pieces.h"
 #include "kernels/pooling/line.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -38,23 +39,27 @@ HWY_INLINE void pool(const Line& window, const Span& span, const float* in, floa
   for (int64_t z = 0; z < window.count[0]; ++z) {
     for (int64_t y = 0; y < window.count[1]; ++y) {
       const float* from = in + z * window.stride[0] + y * window.stride[1];
-      // Averages sum each line by itself: rounding grows with the sides of a window, not with its area.
-      V line[kVectors];
-#pragma GCC unroll 8
-      for (int j = 0; j < kVectors; ++j) {
-        line[j] = kMax ? total[j] : hn::Zero(d);
-      }
-      for (int64_t x = 0; x < span.count; ++x) {
+      // Averages sum each line by itself, and long ones in pieces: rounding grows with the sides of a window, or their
+      // roots, not with its area.
+      const int64_t most = kMax ? span.count : summedAtOnce(span.count);
+      for (int64_t x = 0; x < span.count;) {
+        V line[kVectors];
 #pragma GCC unroll 8
         for (int j = 0; j < kVectors; ++j) {
-          const V value = kPartial ? hn::MaskedLoad(mask, d, from) : hn::LoadU(d, from + j * lanes);
-          line[j] = kMax ? math::greater(line[j], value) : hn::Add(line[j], value);
+          line[j] = kMax ? total[j] : hn::Zero(d);
         }
-        from += step;
-      }
+        for (const int64_t end = std::min(span.count, x + most); x < end; ++x) {
 #pragma GCC unroll 8
-      for (int j = 0; j < kVectors; ++j) {
-        total[j] = kMax ? line[j] : hn::Add(total[j], line[j]);
+          for (int j = 0; j < kVectors; ++j) {
+            const V value = kPartial ? hn::MaskedLoad(mask, d, from) : hn::LoadU(d, from + j * lanes);
+            line[j] = kMax ? math::greater(line[j], value) : hn::Add(line[j], value);
+          }
+          from += step;
+        }
+#pragma GCC unroll 8
+        for (int j = 0; j < kVectors; ++j) {
+          total[j] = kMax ? line[j] : hn::Add(total[j], line[j]);
+        }
       }
     }
   }

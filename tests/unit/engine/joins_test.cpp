@@ -174,6 +174,18 @@ TEST(Joins, MeansMayBeAnOutput) {
   expectJoined({.change = [](PlanMaker& make, int32_t, int32_t means, int32_t) { make.output("m", means); }}, 2);
 }
 
+// Sums that stay beside what is added to them would lose its last digits.
+TEST(Joins, MeansOfLongLines) {
+  const auto change = [](PlanMaker& make, int32_t, int32_t means, int32_t) { make.output("m", means); };
+  const Block block{.channels = 9, .height = 1, .width = 300'000, .outputs = 3, .residual = false, .change = change};
+  EXPECT_EQ(countActions(block), kSteps - 2);
+  const auto expected = call(block.plan(), block, true, 1)[1];
+  const auto got = call(block.plan(), block, false, 2)[1];
+  for (size_t i = 0; i < got.size(); ++i) {
+    EXPECT_NEAR(got[i], expected[i], 1e-6 * std::abs(expected[i])) << i;
+  }
+}
+
 TEST(Joins, WhatAveragesMayBeAnOutputAndReadTwice) {
   const auto change = [](PlanMaker& make, int32_t convolved, int32_t, int32_t) {
     addOutput(make, "c", convolved);

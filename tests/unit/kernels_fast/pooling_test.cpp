@@ -115,6 +115,18 @@ TEST(HighwayPooling, Adaptive) {
   }
 }
 
+// A sum of so many values in one piece would be off by 3e-5.
+TEST(HighwayPooling, AveragesOfLongLines) {
+  CompareOptions options;
+  options.values = Values::kSmooth;
+  for (const char* channels : {"1", "9", "40"}) {
+    const std::string c = channels;
+    expectMatchesReference(
+        "adaptive_pooling float32 [1," + c + ",300000]@021 -> [1," + c + ",1]@021 {op=\"average\", output_size=(1)}",
+        "highway", options);
+  }
+}
+
 TEST(PlanesPooling, WindowsStridesPaddingAndTails) {
   for (const char* op : {"max", "average"}) {
     for (const int out : {1, 2, 7, 8, 15, 16, 17, 33}) {

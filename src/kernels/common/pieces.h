@@ -1,0 +1,16 @@
+// How long sums in float32 are cut.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace torchtrt::kernels {
+
+// Of `count` values: sums of so many are added up by themselves, so that rounding grows with the root of the count.
+inline int64_t summedAtOnce(int64_t count) {
+  constexpr int64_t kFewest = 256;
+  return count <= kFewest ? count : std::max(kFewest, static_cast<int64_t>(std::sqrt(static_cast<double>(count))));
+}
+
+}  // namespace torchtrt::kernels
