@@ -164,6 +164,31 @@ TEST(KernelTiming, TimesWhatIsNotKnownOnceAndWritesTheSamePlanFromThen) {
   EXPECT_TRUE(plan::serialize(again) == plan::serialize(plan));
 }
 
+// Engines run no kernel on nothing, and none has to be able to.
+TEST(KernelTiming, StepsOnNothingAreNotTimed) {
+  const std::string matrix = "float32[8, 8] data=[" + valuesOf(64, 0.3) + "]";
+  plan::Plan plan = build(*network::parse(R"(network "n" {
+  input %x : float32[0, 32, 12, 12]
+  input %a : float32[4, 0]
+  input %b : float32[0, 8]
+  input %e : float32[0, 8]
+  %w = constant() {} : float32[32, 32, 3, 3] data=[)" +
+                                          valuesOf(32 * 32 * 9, 0.7) +
+                                          R"(]
+  %m = constant() {} : )" + matrix + R"(
+  %c = convolution(%x, %w) {pre_padding=[1, 1], post_padding=[1, 1]}
+  %p = matrix_multiply(%a, %b) {}
+  %q = matrix_multiply(%e, %m) {}
+  output "y" %c
+  output "z" %p
+  output "q" %q
+})"));
+  Timings known;
+  double seconds = 60;
+  EXPECT_TRUE(chooseKernels(plan, known, seconds).empty());
+  EXPECT_TRUE(known.empty());
+}
+
 TEST(KernelTiming, WithoutTimeAndKnowledgeThePlanStaysAsItIs) {
   plan::Plan plan = makePlan();
   const std::string bytes = plan::serialize(plan);
