@@ -185,6 +185,23 @@ TEST(WinogradConvolution, LargeKernels) {
   }
 }
 
+TEST(WinogradConvolution, LargeKernelsForManyShapes) {
+  for (const int64_t stride : {1, 2}) {
+    const std::vector<int64_t> first = {1, 272, 14 * stride, 13 * stride};
+    Convolution convolution = {.input = first, .kernel = {144, 272, 3, 3}, .stride = {stride, stride}, .dynamic = true};
+    convolution.pre_padding = {1, 0};
+    convolution.post_padding = {0, 2};
+    CompareOptions options;
+    for (const std::vector<int64_t>& input :
+         std::vector<std::vector<int64_t>>{{0, 272, 9, 9}, {1, 272, 3, 3}, {5, 272, 2, 6}, {3, 272, 9, 8}}) {
+      convolution.input = input;
+      options.shapes.push_back(toText(convolution));
+    }
+    convolution.input = first;
+    expectMatchesReference(toText(convolution), "winograd", options);
+  }
+}
+
 TEST(WinogradConvolution, LargeKernelsSumTilesWithOutliersPlainly) {
   for (const Convolution& convolution : largeOnes()) {
     const std::string text = toText(convolution);
