@@ -5,15 +5,11 @@
 #include <utility>
 
 #include "base/check.h"
+#include "kernels/common/bool_byte.h"
 #include "kernels/common/half.h"
 
 namespace torchtrt::kernels {
 namespace {
-
-// Storage of a dtype; bool is a byte of its own kind, so that conversions can tell it from uint8.
-struct BoolByte {
-  uint8_t byte;
-};
 
 template <typename T, typename Stored>
 T fromStored(Stored value) {

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "kernels/common/convert.h"
+#include "kernels/common/loop_nest.h"
 #include "kernels/common/simple_kernel.h"
 #include "kernels/common/strided_loop.h"
 #include "kernels/movement/movement.h"
@@ -22,20 +23,15 @@ struct ScatterConfig {
   bool include_self = true;
 };
 
-template <typename T>
-std::vector<T> without(std::vector<T> values, size_t axis) {
-  values.erase(values.begin() + static_cast<std::ptrdiff_t>(axis));
-  return values;
-}
-
 // The lines along the axis, which never meet in the output.
 StridedLoop linesOf(const ScatterConfig& config, const ShapeSet& shapes) {
   const TensorDesc& updates = shapes.inputs.at(2);
-  const std::vector<int64_t> dims = without(updates.dims, config.axis);
+  const std::vector<int64_t> dims = withoutAxis(updates.dims, config.axis);
   const std::vector<int64_t> index_strides =
-      config.by_element ? without(shapes.inputs.at(1).strides, config.axis) : std::vector<int64_t>(dims.size(), 0);
+      config.by_element ? withoutAxis(shapes.inputs.at(1).strides, config.axis) : std::vector<int64_t>(dims.size(), 0);
   return {dims,
-          {without(shapes.outputs.at(0).strides, config.axis), index_strides, without(updates.strides, config.axis)}};
+          {withoutAxis(shapes.outputs.at(0).strides, config.axis), index_strides,
+           withoutAxis(updates.strides, config.axis)}};
 }
 
 template <typename T>

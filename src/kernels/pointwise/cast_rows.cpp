@@ -9,6 +9,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "kernels/common/bool_byte.h"
 #include "kernels/common/each-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -17,11 +18,6 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 namespace each = kernels::HWY_NAMESPACE;
-
-// A byte of its own kind: what is not 0 is true.
-struct BoolByte {
-  uint8_t byte;
-};
 
 // As x86's conversion instructions: all that does not fit becomes the smallest integer.
 template <typename Integer, typename T>

@@ -9,6 +9,7 @@
 
 #include <type_traits>
 
+#include "kernels/common/bool_byte.h"
 #include "kernels/common/each-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -16,11 +17,6 @@ namespace torchtrt::kernels::pointwise::HWY_NAMESPACE {
 namespace {
 
 namespace each = kernels::HWY_NAMESPACE;
-
-// A byte of its own kind: what is not 0 is true.
-struct BoolByte {
-  uint8_t byte;
-};
 
 // What operations compute with: 0 or 1 for a bool.
 template <typename T>
