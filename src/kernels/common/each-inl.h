@@ -19,7 +19,7 @@ namespace torchtrt::kernels::HWY_NAMESPACE {
 
 inline constexpr int64_t kEachBlock = 32;  // elements: a whole number of vectors of every width
 
-// out[i] = function(a[i]). The results may lie where the operands do.
+// out[i] = function(a[i]). The results lie apart from the operands, here and below.
 template <typename A, typename Out, typename Function>
 HWY_INLINE void eachOf(const A* HWY_RESTRICT a, Out* HWY_RESTRICT out, int64_t count, Function function) {
   int64_t i = 0;
