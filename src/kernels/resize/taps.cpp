@@ -18,6 +18,9 @@ T ratio(const ResizeAxis& axis) {
 // PyTorch takes nearest in float even for float64, but not nearest-exact.
 template <typename T>
 int64_t nearestIndex(const ResizeAxis& axis, int64_t i) {
+  if (axis.mode == ResizeMode::kNearest && axis.copies_equal && axis.out == 2 * axis.in) {
+    return i / 2;
+  }
   const auto position = axis.mode == ResizeMode::kNearest
                             ? static_cast<int64_t>(std::floor(static_cast<float>(i) * ratio<float>(axis)))
                             : static_cast<int64_t>(std::floor((static_cast<T>(i) + T(0.5)) * ratio<T>(axis)));

@@ -23,8 +23,10 @@ constexpr int tapCount(ResizeMode mode) {
 struct ResizeAxis {
   ResizeMode mode = ResizeMode::kNearest;
   bool align_corners = false;
-  double scale = 0;           // the scale factor asked for, 0 when only sizes are known
-  bool copies_equal = false;  // equal sizes are a copy whatever the scale factor, as in some of PyTorch's kernels
+  double scale = 0;  // the scale factor asked for, 0 when only sizes are known
+  // As in some of PyTorch's kernels, whatever the scale factor: equal sizes are a copy, and the nearest elements of
+  // twice the size are each element twice.
+  bool copies_equal = false;
   int64_t in = 0, out = 0;
 };
 

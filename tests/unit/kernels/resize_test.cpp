@@ -76,6 +76,14 @@ TEST(Resize, BytesAreRoundedPerAxis) {
   expectOutputs(resize("cubic", makeTensor(DType::kUInt8, {1, 1, 1, 4}, {0, 255, 0, 0}), {1, 2}), {{151, 0}});
 }
 
+// In two dimensions PyTorch asks no scale factor there; in one and three it does.
+TEST(Resize, NearestOfTwiceTheSizeIsEachElementTwice) {
+  const Tensor image = makeTensor(DType::kInt32, {1, 2, 1}, {1, 2});
+  expectOutputs(resize("nearest", image, {4, 1}, false, {2.3, 1}), {{1, 1, 2, 2}});
+  const Tensor line = makeTensor(DType::kInt32, {1, 2}, {1, 2});
+  expectOutputs(resize("nearest", line, {4}, false, {2.3}), {{1, 1, 1, 2}});
+}
+
 TEST(Resize, AnInfinityStaysInItsColumnWhereTheWidthIsEqual) {
   const double inf = std::numeric_limits<double>::infinity();
   expectOutputs(resize("linear", makeTensor(DType::kFloat32, {1, 1, 1, 3}, {inf, 2, 3}), {2, 3}),
