@@ -37,6 +37,9 @@ using dnnl::memory;
 // Below, the cost of oneDNN's call outweighs what bfloat16 saves: 3.5 us against 2.5 at 290,000 (AVX-512 BF16).
 constexpr int64_t kFewFlops = 400'000;
 
+// What oneDNN keeps for one shape, roughly: code that it writes for it and pages around that.
+constexpr size_t kCodeBytes = 128 * 1024;
+
 // What tells a convolution from a deconvolution here.
 struct Forward {
   using Primitive = dnnl::convolution_forward;
@@ -139,7 +142,7 @@ class OneDnn final : public Prepared {
     return scratch_bytes_;
   }
   size_t heldBytes() const override {
-    return held_bytes_;
+    return held_bytes_ + (call_ == nullptr ? 0 : kCodeBytes);
   }
 
   void run(const RunArgs& args) const override {
