@@ -9,18 +9,18 @@
 
 namespace torchtrt::kernels {
 
-// PreparedType is tried first: PreparedType::accepts(config, shapes) tells whether it can run these shapes.
-template <typename PreparedType, typename Config>
+// Asks `choose` first, which gives null for shapes that are the reference's.
+template <typename Config>
 class KernelWithFallback final : public Kernel {
  public:
-  KernelWithFallback(Config config, std::unique_ptr<Kernel> reference)
-      : config_(std::move(config)), reference_(std::move(reference)) {}
+  using Choose = std::unique_ptr<Prepared> (*)(const Config& config, const ShapeSet& shapes);
+
+  KernelWithFallback(Config config, Choose choose, std::unique_ptr<Kernel> reference)
+      : config_(std::move(config)), choose_(choose), reference_(std::move(reference)) {}
 
   std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
-    if (PreparedType::accepts(config_, shapes)) {
-      return std::make_unique<PreparedType>(config_, shapes);
-    }
-    return reference_->prepare(shapes);
+    std::unique_ptr<Prepared> chosen = choose_(config_, shapes);
+    return chosen != nullptr ? std::move(chosen) : reference_->prepare(shapes);
   }
   bool acceptsStrides(int input, const TensorDesc& desc) const override {
     return reference_->acceptsStrides(input, desc);
@@ -28,17 +28,30 @@ class KernelWithFallback final : public Kernel {
 
  private:
   Config config_;
+  Choose choose_;
   std::unique_ptr<Kernel> reference_;
 };
 
 // Refuses what the reference refuses.
-template <typename PreparedType, typename Config>
-CreateResult makeKernelWithFallback(Config config, CreateResult reference) {
+template <typename Config>
+CreateResult makeKernelWithFallback(Config config, typename KernelWithFallback<Config>::Choose choose,
+                                    CreateResult reference) {
   if (Refusal* refusal = std::get_if<Refusal>(&reference)) {
     return std::move(*refusal);
   }
-  return std::make_unique<KernelWithFallback<PreparedType, Config>>(
-      std::move(config), std::move(std::get<std::unique_ptr<Kernel>>(reference)));
+  return std::make_unique<KernelWithFallback<Config>>(std::move(config), choose,
+                                                      std::move(std::get<std::unique_ptr<Kernel>>(reference)));
+}
+
+// With one PreparedType, whose PreparedType::accepts(config, shapes) tells whether it can run these shapes.
+template <typename PreparedType, typename Config>
+CreateResult makeKernelWithFallback(Config config, CreateResult reference) {
+  return makeKernelWithFallback<Config>(
+      std::move(config),
+      [](const Config& given, const ShapeSet& shapes) -> std::unique_ptr<Prepared> {
+        return PreparedType::accepts(given, shapes) ? std::make_unique<PreparedType>(given, shapes) : nullptr;
+      },
+      std::move(reference));
 }
 
 // Null, or the first operand dtype that is not float32.

@@ -140,32 +140,16 @@ class SoftmaxOfColumns final : public Prepared {
   LoopNest kept_;
 };
 
-class HighwaySoftmax final : public Kernel {
- public:
-  HighwaySoftmax(const Config& config, std::unique_ptr<Kernel> reference)
-      : config_(config), reference_(std::move(reference)) {}
-
-  std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
-    const TensorDesc& in = shapes.inputs[0];
-    if (in.dims.empty() || in.dims[config_.axis] == 0) {
-      return reference_->prepare(shapes);
-    }
-    if (in.strides[config_.axis] == 1 && shapes.outputs[0].strides[config_.axis] == 1) {
-      return std::make_unique<SoftmaxOfRows>(config_, shapes);
-    }
-    if (SoftmaxOfColumns::accepts(config_, shapes)) {
-      return std::make_unique<SoftmaxOfColumns>(config_, shapes);
-    }
-    return reference_->prepare(shapes);
+std::unique_ptr<Prepared> choose(const Config& config, const ShapeSet& shapes) {
+  const TensorDesc& in = shapes.inputs[0];
+  if (in.dims.empty() || in.dims[config.axis] == 0) {
+    return nullptr;
   }
-  bool acceptsStrides(int input, const TensorDesc& desc) const override {
-    return reference_->acceptsStrides(input, desc);
+  if (in.strides[config.axis] == 1 && shapes.outputs[0].strides[config.axis] == 1) {
+    return std::make_unique<SoftmaxOfRows>(config, shapes);
   }
-
- private:
-  Config config_;
-  std::unique_ptr<Kernel> reference_;
-};
+  return SoftmaxOfColumns::accepts(config, shapes) ? std::make_unique<SoftmaxOfColumns>(config, shapes) : nullptr;
+}
 
 }  // namespace
 
@@ -175,8 +159,7 @@ CreateResult createHighway(const Problem& problem) {
   }
   const Config config = {static_cast<size_t>(problem.attributes->getInt("axis")),
                          problem.attributes->getBool("log", false)};
-  CreateResult reference = createSoftmaxReference(problem);
-  return std::make_unique<HighwaySoftmax>(config, std::move(std::get<std::unique_ptr<Kernel>>(reference)));
+  return makeKernelWithFallback<Config>(config, choose, createSoftmaxReference(problem));
 }
 
 }  // namespace torchtrt::kernels::softmax

@@ -165,31 +165,18 @@ class ExtremeOfColumns final : public Prepared {
   LoopNest kept_;
 };
 
-class HighwayTopK final : public Kernel {
- public:
-  HighwayTopK(const Config& config, std::unique_ptr<Kernel> reference)
-      : config_(config), reference_(std::move(reference)) {}
-
-  std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
-    const TensorDesc& in = shapes.inputs[0];
-    const int64_t size = in.dims.empty() ? 0 : in.dims[config_.axis];
-    const int64_t count = in.dims.empty() ? 0 : shapes.outputs[0].dims[config_.axis];
-    if (count == 0 || count > size || size > std::numeric_limits<int32_t>::max()) {
-      return reference_->prepare(shapes);
-    }
-    if (ExtremeOfColumns::accepts(config_, shapes)) {
-      return std::make_unique<ExtremeOfColumns>(config_, shapes);
-    }
-    return std::make_unique<TopKOfRows>(config_, shapes);
+std::unique_ptr<Prepared> choose(const Config& config, const ShapeSet& shapes) {
+  const TensorDesc& in = shapes.inputs[0];
+  const int64_t size = in.dims.empty() ? 0 : in.dims[config.axis];
+  const int64_t count = in.dims.empty() ? 0 : shapes.outputs[0].dims[config.axis];
+  if (count == 0 || count > size || size > std::numeric_limits<int32_t>::max()) {
+    return nullptr;
   }
-  bool acceptsStrides(int input, const TensorDesc& desc) const override {
-    return reference_->acceptsStrides(input, desc);
+  if (ExtremeOfColumns::accepts(config, shapes)) {
+    return std::make_unique<ExtremeOfColumns>(config, shapes);
   }
-
- private:
-  Config config_;
-  std::unique_ptr<Kernel> reference_;
-};
+  return std::make_unique<TopKOfRows>(config, shapes);
+}
 
 }  // namespace
 
@@ -197,10 +184,9 @@ CreateResult createHighway(const Problem& problem) {
   if (problem.inputs.at(0).dtype != DType::kFloat32) {
     return float32Only(toString(problem.inputs[0].dtype));
   }
-  CreateResult reference = createTopKReference(problem);
-  return std::make_unique<HighwayTopK>(
-      Config{static_cast<size_t>(problem.attributes->getInt("axis")), problem.attributes->getBool("largest", true)},
-      std::move(std::get<std::unique_ptr<Kernel>>(reference)));
+  return makeKernelWithFallback<Config>(
+      {static_cast<size_t>(problem.attributes->getInt("axis")), problem.attributes->getBool("largest", true)}, choose,
+      createTopKReference(problem));
 }
 
 }  // namespace torchtrt::kernels::topk
