@@ -5,10 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "device/constants.h"
 #include "kernels/convolution/depthwise_row.h"
 #include "kernels/convolution/fast.h"
-#include "kernels/convolution/geometry.h"
 #include "kernels/joins.h"
 #include "kernels/parallel.h"
 
@@ -16,29 +14,19 @@ namespace torchtrt::kernels::convolution {
 namespace {
 
 constexpr int64_t kMaxBlockVectors = 4;
-constexpr int64_t kMaxLines = 256;  // depth times height taps; their pointers are on the stack
 
-struct PackedDepthwise {
-  Geometry geometry;
-  std::shared_ptr<float> weights;
-  size_t bytes = 0;
+struct PackedDepthwise : PackedRows {
   std::vector<DepthwiseBlock> blocks;
-  std::vector<float> zeros;
-  gemm::Epilogue epilogue;
   DepthwiseFunctions functions;
 };
 
 std::shared_ptr<PackedDepthwise> pack(const Geometry& g) {
   auto packed = std::make_shared<PackedDepthwise>();
-  packed->geometry = g;
   packed->functions = depthwiseFunctions();
   const int64_t lanes = packed->functions.lanes;
   const int64_t taps = g.taps();
   const int64_t vectors = (g.channels + lanes - 1) / lanes;
-  const auto count = static_cast<size_t>(vectors * lanes * taps);
-  packed->bytes = count * sizeof(float);
-  packed->weights = std::static_pointer_cast<float>(device::allocateConstant(packed->bytes, "packing weights"));
-  packed->zeros.assign(static_cast<size_t>(kMaxBlockVectors * lanes), 0.0F);
+  allocate(*packed, g, vectors * lanes * taps, kMaxBlockVectors * lanes);
   float* to = packed->weights.get();
   for (int64_t channel = 0; channel < g.channels;) {
     // Even shares: 5 vectors become 3 + 2, not 4 + 1.
@@ -55,7 +43,6 @@ std::shared_ptr<PackedDepthwise> pack(const Geometry& g) {
     }
     channel += valid;
   }
-  packed->epilogue = gemm::makeEpilogue(g.activation, g.alpha, g.beta);
   return packed;
 }
 
@@ -112,26 +99,8 @@ class Depthwise final : public Prepared {
   }
 
   void runLine(const RunArgs& args, int64_t n, int64_t oz, int64_t oy, const DepthwiseBlock& block) const {
-    const Geometry& g = packed_->geometry;
-    const float* lines[kMaxLines];
-    const float* image = static_cast<const float*>(args.inputs[0]) + n * input_.batch_stride;
-    const float** end = findLines(g, input_, image, oz, oy, lines);
-    DepthwiseRow row;
-    row.lines = lines;
-    row.zeros = packed_->zeros.data();
-    row.bias = g.has_bias ? static_cast<const float*>(args.inputs[2]) : nullptr;
-    row.out = static_cast<float*>(args.outputs[0]) + n * output_.batch_stride + oz * output_.stride[0] +
-              oy * output_.stride[1];
-    row.line_taps = end - lines;
-    row.width_taps = g.kernel[2];
-    row.stride = g.stride[2];
-    row.dilation = g.dilation[2];
-    row.padding = g.pre_padding[2];
-    row.width = input_.size[2];
-    row.columns = output_.size[2];
-    row.pixel_stride = input_.stride[2];
-    row.out_stride = output_.stride[2];
-    row.epilogue = &packed_->epilogue;
+    const float* lines[kMaxRowLines];
+    const Row row = rowAt(*packed_, input_, output_, args, {n, oz, oy, 0}, lines);
     packed_->functions.row(row, block);
     if (with_means_) {
       float* sums = static_cast<float*>(args.scratch) + n * lineSums() +
@@ -181,14 +150,8 @@ CreateResult createDepthwise(const Problem& problem) {
   if (g.groups != g.channels || g.outputs != g.channels) {
     return Refusal{"not-depthwise", "needs one input and one output channel per group"};
   }
-  if (!isChannelsLast(problem.inputs[0]) || !isChannelsLast(problem.outputs[0])) {
-    return Refusal{"memory-order", "reads and writes channels-last only"};
-  }
-  if (g.has_residual) {
-    return Refusal{"residual", "has no residual operand"};
-  }
-  if (g.kernel[0] * g.kernel[1] > kMaxLines) {
-    return Refusal{"large-kernel", "keeps a pointer per line of the kernel on the stack, and there would be too many"};
+  if (auto refusal = refuseRows(problem, g)) {
+    return *refusal;
   }
   return std::make_unique<DepthwiseKernel>(pack(g));
 }

@@ -31,7 +31,7 @@ HWY_INLINE V load(const float* from, int j, int64_t lanes, Mask last) {
 // kColumns output pixels times kVectors vectors of channels; kPartial: the last vector may be cut; kInside: no tap of
 // the tile touches padding at the left or right.
 template <int kColumns, int kVectors, bool kPartial, bool kInside>
-HWY_INLINE void tile(const DepthwiseRow& row, const DepthwiseBlock& block, int64_t column) {
+HWY_INLINE void tile(const Row& row, const DepthwiseBlock& block, int64_t column) {
   const D d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   const Mask last = hn::FirstN(d, static_cast<size_t>(block.valid - (kVectors - 1) * lanes));
@@ -94,7 +94,7 @@ HWY_INLINE void tile(const DepthwiseRow& row, const DepthwiseBlock& block, int64
 }
 
 template <int kColumns, int kVectors, bool kPartial>
-HWY_INLINE int64_t tiles(const DepthwiseRow& row, const DepthwiseBlock& block, int64_t column) {
+HWY_INLINE int64_t tiles(const Row& row, const DepthwiseBlock& block, int64_t column) {
   const int64_t reach = (kColumns - 1) * row.stride + (row.width_taps - 1) * row.dilation;
   for (; column + kColumns <= row.columns; column += kColumns) {
     const int64_t first = column * row.stride - row.padding;
@@ -108,7 +108,7 @@ HWY_INLINE int64_t tiles(const DepthwiseRow& row, const DepthwiseBlock& block, i
 }
 
 template <int kColumns, int kVectors, bool kPartial>
-HWY_NOINLINE void columns(const DepthwiseRow& row, const DepthwiseBlock& block) {
+HWY_NOINLINE void columns(const Row& row, const DepthwiseBlock& block) {
   int64_t column = tiles<kColumns, kVectors, kPartial>(row, block, 0);
   if constexpr (kColumns > 4) {
     column = tiles<4, kVectors, kPartial>(row, block, column);
@@ -138,7 +138,7 @@ constexpr Edges kInside{false, false, false}, kLeft{true, false, false}, kRight{
 // registers, and every input pixel is loaded once a line and multiplied for all outputs that it reaches. Sums are taken
 // in the order of tile().
 template <int kTaps, int kStride, int kColumns, bool kPartial, const Edges& kEdges>
-HWY_INLINE void slide(const DepthwiseRow& row, const DepthwiseBlock& block, int64_t column, int j) {
+HWY_INLINE void slide(const Row& row, const DepthwiseBlock& block, int64_t column, int j) {
   const D d;
   constexpr int kReach = (kColumns - 1) * kStride + kTaps;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -194,7 +194,7 @@ HWY_INLINE void slide(const DepthwiseRow& row, const DepthwiseBlock& block, int6
 
 // All whole vectors of a tile.
 template <int kTaps, int kStride, int kColumns, const Edges& kEdges>
-HWY_NOINLINE void slideVectors(const DepthwiseRow& row, const DepthwiseBlock& block, int64_t column) {
+HWY_NOINLINE void slideVectors(const Row& row, const DepthwiseBlock& block, int64_t column) {
   const int whole = static_cast<int>(block.valid / static_cast<int64_t>(hn::Lanes(D())));
   for (int j = 0; j < whole; ++j) {
     slide<kTaps, kStride, kColumns, false, kEdges>(row, block, column, j);
@@ -203,7 +203,7 @@ HWY_NOINLINE void slideVectors(const DepthwiseRow& row, const DepthwiseBlock& bl
 
 // The last tile reaches back over columns that are done already: it computes the same again.
 template <int kTaps, int kStride, int kColumns>
-void slideColumns(const DepthwiseRow& row, const DepthwiseBlock& block) {
+void slideColumns(const Row& row, const DepthwiseBlock& block) {
   constexpr int kMargin = kTaps / 2;
   const int last = static_cast<int>(block.valid / static_cast<int64_t>(hn::Lanes(D())));  // if it is cut
   for (int64_t next = 0; next < row.columns; next += kColumns) {
@@ -232,12 +232,12 @@ void slideColumns(const DepthwiseRow& row, const DepthwiseBlock& block) {
 
 // Sums, weights of a line and a pixel fit 16 registers, and the sizes of image networks are multiples of seven.
 template <int kTaps, int kStride>
-void slideRow(const DepthwiseRow& row, const DepthwiseBlock& block) {
+void slideRow(const Row& row, const DepthwiseBlock& block) {
   row.columns < 7 ? slideColumns<kTaps, kStride, 4>(row, block) : slideColumns<kTaps, kStride, 7>(row, block);
 }
 
 // False for a row that is too short, and for unusual windows.
-bool slideRow(const DepthwiseRow& row, const DepthwiseBlock& block) {
+bool slideRow(const Row& row, const DepthwiseBlock& block) {
   if (HWY_TARGET == HWY_SCALAR || row.dilation != 1 || row.columns < 4) {
     return false;
   }
@@ -257,7 +257,7 @@ bool slideRow(const DepthwiseRow& row, const DepthwiseBlock& block) {
   return true;
 }
 
-void runRow(const DepthwiseRow& row, const DepthwiseBlock& block) {
+void runRow(const Row& row, const DepthwiseBlock& block) {
   if (slideRow(row, block)) {
     return;
   }

@@ -5,9 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/constants.h"
 #include "kernels/convolution/fast.h"
-#include "kernels/convolution/geometry.h"
 #include "kernels/convolution/grouped_row.h"
 #include "kernels/parallel.h"
 #include "kernels/restores.h"
@@ -15,17 +13,10 @@
 namespace torchtrt::kernels::convolution {
 namespace {
 
-constexpr int64_t kMaxLines = 256;  // depth times height taps; their pointers are on the stack
-
-struct PackedGrouped {
-  Geometry geometry;
-  std::shared_ptr<float> weights;
-  size_t bytes = 0;
+struct PackedGrouped : PackedRows {
   int64_t lanes = 0;
   std::vector<GroupedBlock> blocks;
-  std::vector<float> zeros;
-  gemm::Epilogue epilogue;
-  void (*row)(const DepthwiseRow&, const GroupedBlock&) = nullptr;
+  void (*row)(const Row&, const GroupedBlock&) = nullptr;
 };
 
 // Visits each weight: body(place in [outputs, kGroupChannels, taps], place in packed memory).
@@ -47,23 +38,18 @@ void visitWeights(const PackedGrouped& packed, Body&& body) {
 
 std::shared_ptr<PackedGrouped> pack(const Geometry& g, const GroupedFunctions& functions) {
   auto packed = std::make_shared<PackedGrouped>();
-  packed->geometry = g;
   packed->row = functions.row;
   packed->lanes = functions.lanes;
   const int64_t vectors = (g.channels + packed->lanes - 1) / packed->lanes;
   const int64_t block_floats = g.taps() * kGroupChannels * packed->lanes;
-  packed->bytes = static_cast<size_t>(vectors * block_floats) * sizeof(float);
-  packed->weights = std::static_pointer_cast<float>(device::allocateConstant(packed->bytes, "packing weights"));
-  packed->zeros.assign(static_cast<size_t>(packed->lanes), 0.0F);
+  allocate(*packed, g, vectors * block_floats, packed->lanes);
   float* const to = packed->weights.get();
-  std::fill_n(to, vectors * block_floats, 0.0F);
   for (int64_t vector = 0; vector < vectors; ++vector) {
     const int64_t channel = vector * packed->lanes;
     const int64_t valid = std::min(packed->lanes, g.channels - channel);
     packed->blocks.push_back({static_cast<int32_t>(channel), static_cast<int32_t>(valid), to + vector * block_floats});
   }
   visitWeights(*packed, [&](int64_t plain, int64_t place) { to[place] = g.weights[plain]; });
-  packed->epilogue = gemm::makeEpilogue(g.activation, g.alpha, g.beta);
   return packed;
 }
 
@@ -81,27 +67,15 @@ class Grouped final : public Prepared {
     parallelFor(args.threads, 0, output_.batch * lines * blocks, grain, [&](int64_t begin, int64_t end) {
       for (int64_t unit = begin; unit < end; ++unit) {
         const int64_t line = unit / blocks % lines;
-        runLine(args, unit / (blocks * lines), line / output_.size[1], line % output_.size[1],
-                packed_->blocks[static_cast<size_t>(unit % blocks)]);
+        const Pixel first = {unit / (blocks * lines), line / output_.size[1], line % output_.size[1], 0};
+        const float* line_taps[kMaxRowLines];
+        packed_->row(rowAt(*packed_, input_, output_, args, first, line_taps),
+                     packed_->blocks[static_cast<size_t>(unit % blocks)]);
       }
     });
   }
 
  private:
-  void runLine(const RunArgs& args, int64_t n, int64_t oz, int64_t oy, const GroupedBlock& block) const {
-    const Geometry& g = packed_->geometry;
-    const float* lines[kMaxLines];
-    const float* image = static_cast<const float*>(args.inputs[0]) + n * input_.batch_stride;
-    const float** end = findLines(g, input_, image, oz, oy, lines);
-    float* out = static_cast<float*>(args.outputs[0]) + n * output_.batch_stride + oz * output_.stride[0] +
-                 oy * output_.stride[1];
-    const float* bias = g.has_bias ? static_cast<const float*>(args.inputs[2]) : nullptr;
-    packed_->row(
-        {lines, packed_->zeros.data(), bias, out, end - lines, g.kernel[2], g.stride[2], g.dilation[2],
-         g.pre_padding[2], input_.size[2], output_.size[2], input_.stride[2], output_.stride[2], &packed_->epilogue},
-        block);
-  }
-
   std::shared_ptr<const PackedGrouped> packed_;
   Image input_;
   Image output_;
@@ -146,14 +120,8 @@ CreateResult createGrouped(const Problem& problem) {
   if (g.groups == 1 || g.channels != kGroupChannels * g.groups || g.outputs != g.channels) {
     return Refusal{"groups", "needs groups of four input and four output channels"};
   }
-  if (!isChannelsLast(problem.inputs[0]) || !isChannelsLast(problem.outputs[0])) {
-    return Refusal{"memory-order", "reads and writes channels-last only"};
-  }
-  if (g.has_residual) {
-    return Refusal{"residual", "has no residual operand"};
-  }
-  if (g.kernel[0] * g.kernel[1] > kMaxLines) {
-    return Refusal{"large-kernel", "keeps a pointer per line of the kernel on the stack, and there would be too many"};
+  if (auto refusal = refuseRows(problem, g)) {
+    return *refusal;
   }
   const GroupedFunctions functions = groupedFunctions();
   if (functions.lanes < kGroupChannels) {

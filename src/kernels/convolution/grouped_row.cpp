@@ -43,7 +43,7 @@ HWY_INLINE void addProducts(const V (&pixels)[kPixels], const float* weights, V 
 
 // Output columns [column, column + kPixels).
 template <int kPixels, bool kPartial>
-HWY_INLINE void tile(const DepthwiseRow& row, const GroupedBlock& block, int64_t column) {
+HWY_INLINE void tile(const Row& row, const GroupedBlock& block, int64_t column) {
   const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto mask = hn::FirstN(d, static_cast<size_t>(kPartial ? block.valid : lanes));
@@ -95,7 +95,7 @@ HWY_INLINE void tile(const DepthwiseRow& row, const GroupedBlock& block, int64_t
 
 // The last tile reaches back over columns that are done already: it computes the same again.
 template <int kPixels, bool kPartial>
-void tiles(const DepthwiseRow& row, const GroupedBlock& block) {
+void tiles(const Row& row, const GroupedBlock& block) {
   for (int64_t next = 0; next < row.columns; next += kPixels) {
     tile<kPixels, kPartial>(row, block, std::min(next, row.columns - kPixels));
   }
@@ -103,7 +103,7 @@ void tiles(const DepthwiseRow& row, const GroupedBlock& block) {
 
 // Six sums, their pixels, the weights and a broadcast fit 16 registers.
 template <bool kPartial>
-void columns(const DepthwiseRow& row, const GroupedBlock& block) {
+void columns(const Row& row, const GroupedBlock& block) {
   if (row.columns >= 6) {
     tiles<6, kPartial>(row, block);
   } else if (row.columns >= 2) {
@@ -113,7 +113,7 @@ void columns(const DepthwiseRow& row, const GroupedBlock& block) {
   }
 }
 
-void runRow(const DepthwiseRow& row, const GroupedBlock& block) {
+void runRow(const Row& row, const GroupedBlock& block) {
   block.valid < static_cast<int64_t>(hn::Lanes(D())) ? columns<true>(row, block) : columns<false>(row, block);
 }
 

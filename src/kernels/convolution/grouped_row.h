@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/convolution/depthwise_row.h"
+#include "kernels/convolution/row.h"
 
 namespace torchtrt::kernels::convolution {
 
@@ -18,7 +18,7 @@ struct GroupedBlock {
 
 struct GroupedFunctions {
   int64_t lanes = 0;  // floats of a vector; fewer than kGroupChannels where there is no row
-  void (*row)(const DepthwiseRow& row, const GroupedBlock& block) = nullptr;
+  void (*row)(const Row& row, const GroupedBlock& block) = nullptr;
 };
 GroupedFunctions groupedFunctions();  // on this machine
 
