@@ -73,9 +73,12 @@ std::shared_ptr<const Specialization> SpecializationCache::find(uint64_t hash, s
 }
 
 void SpecializationCache::insert(uint64_t hash, std::shared_ptr<const Specialization> specialization) {
-  bytes_ += specialization->held_bytes;
-  list_.push_front(std::move(specialization));
-  by_hash_.emplace(hash, list_.begin());
+  const size_t bytes = specialization->held_bytes;
+  List made;  // what may throw comes first
+  made.push_front(std::move(specialization));
+  by_hash_.emplace(hash, made.begin());
+  list_.splice(list_.begin(), made);
+  bytes_ += bytes;
   while (bytes_ > limit_ && list_.size() > 1) {
     evict();
   }

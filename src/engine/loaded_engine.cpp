@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <new>
 
 #include "base/check.h"
 #include "engine/shapes.h"
@@ -175,11 +176,17 @@ void LoadedEngine::giveCuts(const Context& context, OutputAllocator& outputs) co
 
 void LoadedEngine::enqueue(std::span<const TensorView> inputs, OutputAllocator& outputs, int threads) const {
   threads = resolveThreads(threads);
-  ContextLease lease(pool_);
-  begin(lease, inputs, outputs, threads);
-  const kernels::ThreadScope scope(threads);
-  runLocated(lease.context(), threads);
-  giveCuts(lease.context(), outputs);
+  try {
+    ContextLease lease(pool_);
+    begin(lease, inputs, outputs, threads);
+    const kernels::ThreadScope scope(threads);
+    runLocated(lease.context(), threads);
+    giveCuts(lease.context(), outputs);
+  } catch (const std::bad_alloc&) {
+    throw EngineError(ErrorCode::kOutOfMemory,
+                      "engine '" + name() + "': no memory for what a call needs beside its tensors", {},
+                      "free some memory, or use smaller inputs or a smaller batch");
+  }
 }
 
 std::vector<std::vector<int64_t>> LoadedEngine::outputShapes(std::span<const TensorView> inputs) const {

@@ -4,33 +4,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <new>
 #include <numeric>
 
+#include "allocations.h"
 #include "load.h"
-
-namespace {
-// Allocations of the whole program, for the test that a call makes none.
-std::atomic<int64_t> allocations = 0;
-}  // namespace
-
-void* operator new(size_t bytes) {
-  ++allocations;
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) {
-    return memory;
-  }
-  throw std::bad_alloc();
-}
-void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
-  ++allocations;
-  return std::malloc(bytes == 0 ? 1 : bytes);
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, size_t) noexcept {
-  std::free(memory);
-}
 
 namespace torchtrt::engine {
 namespace {
@@ -89,11 +66,11 @@ TEST(Engine, ACallAllocatesNothingOfItsOwn) {
   const HostTensor input({0, 3}, {});
   const std::vector<TensorView> views = {input.view()};
   engine->enqueue(views, fixed, 1);
-  const int64_t before = allocations;
+  const int64_t before = testing::allocations();
   for (int call = 0; call < 100; ++call) {
     engine->enqueue(views, fixed, 1);
   }
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(testing::allocations(), before);
 }
 
 TEST(Engine, ManyShapesKeepMemoryFlat) {
