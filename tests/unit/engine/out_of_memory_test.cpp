@@ -14,31 +14,8 @@ using testing::HostTensor;
 using testing::KeptOutputs;
 using testing::PlanMaker;
 
-// Calls it with the first, the second, ... allocation failing, until there are none left to fail. Returns how many
-// there were. What did with less memory than it asked for (std::stable_sort) has to be right all the same.
-int failEveryAllocation(const LoadedEngine& engine, const HostTensor& input, const std::vector<float>& expected) {
-  const std::vector<TensorView> views = {input.view()};
-  for (int count = 0;; ++count) {
-    KeptOutputs outputs;
-    outputs.outputs.resize(1);
-    testing::refuseAllocation(count);
-    try {
-      engine.enqueue(views, outputs, 1);
-    } catch (const EngineError& error) {
-      EXPECT_EQ(error.code(), ErrorCode::kOutOfMemory) << error.what();
-      continue;
-    }
-    const bool is_last = testing::allocationsBeforeRefusal() >= 0;
-    testing::refuseAllocation(-1);
-    EXPECT_EQ(outputs.outputs[0].values(), expected);
-    if (is_last) {
-      return count;
-    }
-  }
-}
-
 // y = relu(x) * w + b of a transposed x, which the engine copies.
-std::shared_ptr<const LoadedEngine> manySteps(const LoadOptions& options) {
+std::shared_ptr<const LoadedEngine> manySteps(size_t shape_cache_bytes) {
   PlanMaker make("steps");
   const plan::Register n = make.symbol("n", 1, 1, 64);
   const plan::Register width = make.number(8);
@@ -47,7 +24,7 @@ std::shared_ptr<const LoadedEngine> manySteps(const LoadOptions& options) {
   const int32_t product =
       make.step("matrix_multiply", {relu, make.floats("w", {8, 8}, HostTensor::counting({8, 8}).values)}, {n, width});
   make.output("y", make.elementwise("sum", product, make.floats("b", {8}, {0, 1, 2, 3, 4, 5, 6, 7})));
-  return loadMade(make, options);
+  return loadMade(make, {.shape_cache_bytes = shape_cache_bytes, .prepare = false});
 }
 
 HostTensor transposed(int64_t batch) {
@@ -56,23 +33,49 @@ HostTensor transposed(int64_t batch) {
   return x;
 }
 
+// Whether the call was refused an allocation. What did with less memory than it asked for (std::stable_sort) has to be
+// right all the same.
+bool callRefusing(const LoadedEngine& engine, const HostTensor& x, int64_t allocations_before,
+                  const std::vector<float>& expected) {
+  const std::vector<TensorView> views = {x.view()};
+  KeptOutputs outputs;
+  outputs.outputs.resize(1);
+  testing::refuseAllocation(allocations_before);
+  try {
+    engine.enqueue(views, outputs, 1);
+  } catch (const EngineError& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kOutOfMemory) << error.what();
+    return true;
+  }
+  const bool is_refused = testing::allocationsBeforeRefusal() < 0;
+  testing::refuseAllocation(-1);
+  EXPECT_EQ(outputs.outputs[0].values(), expected);
+  return is_refused;
+}
+
 TEST(OutOfMemory, AnyAllocationOfACallMayFail) {
-  // Room for about three sets of shapes, so that some of them go while others come.
-  const size_t one = [] {
-    const auto engine = manySteps({.prepare = false});
-    callEngine(*engine, {transposed(3)});
-    return engine->cache().bytes();
-  }();
-  const auto sound = manySteps({});
-  const auto engine = manySteps({.shape_cache_bytes = 3 * one + one / 2, .prepare = false});
-  for (int64_t batch = 1; batch <= 20; ++batch) {
-    const HostTensor x = transposed(batch);
-    const auto expected = callEngine(*sound, {x})[0].values();
-    EXPECT_GT(failEveryAllocation(*engine, x, expected), 20) << "a set of shapes was made";
-    EXPECT_EQ(callEngine(*engine, {x})[0].values(), expected);
-    EXPECT_EQ(engine->cache().size(), static_cast<size_t>(std::min<int64_t>(batch, 3)));
+  constexpr int64_t kLast = 5;
+  const auto sound = manySteps(size_t{1} << 30);
+  std::vector<size_t> bytes;
+  std::vector<float> expected;
+  for (int64_t batch = 1; batch <= kLast; ++batch) {
+    expected = callEngine(*sound, {transposed(batch)})[0].values();
+    bytes.push_back(sound->cache().bytes());
+  }
+  const size_t room = bytes[2] + bytes[0] / 2;  // for three sets of shapes: some go while others come
+  int64_t refused = 0;
+  for (bool is_refused = true; is_refused; ++refused) {
+    const auto engine = manySteps(room);
+    for (int64_t batch = 1; batch < kLast; ++batch) {
+      callEngine(*engine, {transposed(batch)});
+    }
+    is_refused = callRefusing(*engine, transposed(kLast), refused, expected);
+    EXPECT_EQ(callEngine(*engine, {transposed(kLast)})[0].values(), expected);
+    EXPECT_EQ(engine->cache().size(), 3U) << "behind " << refused << " allocations";
+    EXPECT_EQ(engine->cache().bytes(), bytes[kLast - 1] - bytes[kLast - 4]) << "behind " << refused << " allocations";
     EXPECT_EQ(engine->contexts().idle(), 1U);
   }
+  EXPECT_GT(refused, 50) << "a set of shapes is made";
 }
 
 }  // namespace
