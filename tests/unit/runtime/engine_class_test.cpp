@@ -51,20 +51,9 @@ TEST(EngineClass, CopiesShareTheLoadedEngine) {
   EXPECT_EQ(&Engine::fromState(engine->state())->engine(), &engine->engine());
 }
 
-// y = x * w, whose kernel packs w.
-c10::intrusive_ptr<Engine> engineOf(const at::Tensor& w) {
-  testing::PlanMaker make("product");
-  const std::vector<float> values(w.const_data_ptr<float>(), w.const_data_ptr<float>() + w.numel());
-  const int32_t x = make.input("x", make.dims({4, w.size(0)}));
-  make.output("y",
-              make.step("matrix_multiply", {x, make.floats("w", w.sizes().vec(), values)}, make.dims({4, w.size(1)})));
-  plan::fillDefaults(make.plan());
-  return Engine::fromPlan(make.plan());
-}
-
 TEST(EngineClass, WeightsThatWereLetGoComeBackBitByBit) {
   const at::Tensor w = at::randn({70, 50});
-  const auto first = engineOf(w);
+  const auto first = productEngine(w);
   EngineState state = first->state();
   std::vector<at::Tensor>& weights = std::get<1>(state);
   ASSERT_TRUE(at::equal(weights[0], w));
@@ -84,7 +73,7 @@ TEST(EngineClass, WeightsThatWereLetGoComeBackBitByBit) {
 
 TEST(EngineClass, ThreadsThatRestoreAWeightShareIt) {
   const at::Tensor w = at::randn({300, 200});
-  EngineState state = engineOf(w)->state();
+  EngineState state = productEngine(w)->state();
   std::get<1>(state)[0] = std::get<1>(state)[0].clone();
   const auto engine = Engine::fromState(std::move(state));
   for (int round = 0; round < 20; ++round) {
@@ -105,7 +94,7 @@ TEST(EngineClass, ThreadsThatRestoreAWeightShareIt) {
 
 TEST(EngineClass, WeightsThatSomebodyElseHoldsStayTheSameMemory) {
   const at::Tensor w = at::randn({70, 50});
-  EngineState state = engineOf(w)->state();
+  EngineState state = productEngine(w)->state();
   const at::Tensor held = std::get<1>(state)[0];
   const auto engine = Engine::fromState(std::move(state));
   EXPECT_EQ(engine->weights()[0].const_data_ptr(), held.const_data_ptr());
