@@ -210,12 +210,22 @@ class LayoutPass {
     return channels_last > 0 && channels_last * 2 >= row_major;
   }
 
+  // Whether oneDNN moves the images of a convolution with computed weights to blocks and back by itself.
+  static bool isGroupedAndComputed(const Layer& layer) {
+    const Tensor& weights = *layer.getInput(1);
+    return layer.attributes().getInt("groups", 1) != 1 &&
+           (weights.producer() == nullptr || weights.producer()->getType() != LayerType::kCONSTANT);
+  }
+
   bool isBestRowMajor(const Layer& layer) const {
     if (layer.getType() != LayerType::kCONVOLUTION || !runsInFloat32(*layer.getInput(0)) ||
-        layer.attributes().getInt("groups", 1) != 1 || (layer.getNbInputs() > 3 && layer.getInput(3) != nullptr)) {
+        (layer.getNbInputs() > 3 && layer.getInput(3) != nullptr)) {
       return false;
     }
     const Tensor& input = *layer.getInput(0);
+    if (layer.attributes().getInt("groups", 1) != 1) {
+      return isGroupedAndComputed(layer) && sameMemory(input.getDimensions(), input.memoryOrder(), {});
+    }
     const Dims& kernel = layer.getInput(1)->getDimensions();
     double lines = 1;
     for (int i = 1; i + 1 < kernel.rank(); ++i) {

@@ -12,6 +12,8 @@ CreateResult createPlanes(const Problem& problem);     // at most eight outputs,
 CreateResult createWinograd(const Problem& problem);   // 3x3 kernels, stride 1 or 2, channels-last
 CreateResult createOneDnn(const Problem& problem);
 CreateResult createOneDnnBFloat16(const Problem& problem);  // where the CPU multiplies bfloat16
+CreateResult createOneDnnComputed(const Problem& problem);  // kernels that are no constants
 CreateResult createDeconvolutionOneDnn(const Problem& problem);
+CreateResult createDeconvolutionOneDnnComputed(const Problem& problem);
 
 }  // namespace torchtrt::kernels::convolution

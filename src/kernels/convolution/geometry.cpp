@@ -13,18 +13,16 @@ Spatial spatial(const std::vector<int64_t>& values, int64_t missing) {
 }
 
 // The residual comes behind the bias.
-std::variant<Geometry, Refusal> read(const Problem& problem, size_t bias) {
+std::variant<Geometry, Refusal> read(const Problem& problem, size_t bias, Weights weights, bool transposed) {
   const Operand& kernel = problem.inputs[1];
-  if (kernel.constant == nullptr) {
+  if (kernel.constant == nullptr && weights == Weights::kConstant) {
     return Refusal{"dynamic-weights", "packs its kernel when it is loaded and needs it constant"};
   }
   const Attributes& attributes = *problem.attributes;
   Geometry g;
   g.spatial_rank = static_cast<int>(kernel.dims.size()) - 2;
   g.groups = attributes.getInt("groups", 1);
-  g.outputs = kernel.dims[0];
-  g.channels = kernel.dims[1] * g.groups;
-  g.kernel = spatial({kernel.dims.begin() + 2, kernel.dims.end()}, 1);
+  setKernel(g, kernel.dims, transposed);
   g.stride = spatial(attributes.getInts("stride"), 1);
   g.dilation = spatial(attributes.getInts("dilation"), 1);
   g.pre_padding = spatial(attributes.getInts("pre_padding"), 0);
@@ -40,7 +38,7 @@ std::variant<Geometry, Refusal> read(const Problem& problem, size_t bias) {
   return g;
 }
 
-std::variant<Geometry, Refusal> describeCommon(const Problem& problem, DType dtype) {
+std::variant<Geometry, Refusal> describeCommon(const Problem& problem, DType dtype, Weights weights, bool transposed) {
   for (const std::vector<Operand>* operands : {&problem.inputs, &problem.outputs}) {
     for (const Operand& operand : *operands) {
       if (operand.present && operand.dtype != dtype) {
@@ -48,7 +46,7 @@ std::variant<Geometry, Refusal> describeCommon(const Problem& problem, DType dty
       }
     }
   }
-  std::variant<Geometry, Refusal> described = read(problem, 2);
+  std::variant<Geometry, Refusal> described = read(problem, 2, weights, transposed);
   if (Geometry* g = std::get_if<Geometry>(&described)) {
     g->dtype = dtype;
     g->weights = dtype == DType::kFloat32 ? static_cast<const float*>(problem.inputs[1].constant) : nullptr;
@@ -58,20 +56,23 @@ std::variant<Geometry, Refusal> describeCommon(const Problem& problem, DType dty
 
 }  // namespace
 
-std::variant<Geometry, Refusal> describe(const Problem& problem, DType dtype) {
-  return describeCommon(problem, dtype);
+void setKernel(Geometry& geometry, const std::vector<int64_t>& dims, bool transposed) {
+  geometry.outputs = transposed ? dims[1] * geometry.groups : dims[0];
+  geometry.channels = transposed ? dims[0] : dims[1] * geometry.groups;
+  geometry.kernel = spatial({dims.begin() + 2, dims.end()}, 1);
+}
+
+std::variant<Geometry, Refusal> describe(const Problem& problem, DType dtype, Weights weights) {
+  return describeCommon(problem, dtype, weights, false);
 }
 
 std::variant<Geometry, Refusal> describeQuantized(const Problem& problem) {
-  return read(problem, 3);
+  return read(problem, 3, Weights::kConstant, false);
 }
 
-std::variant<Geometry, Refusal> describeTransposed(const Problem& problem) {
-  std::variant<Geometry, Refusal> described = describeCommon(problem, DType::kFloat32);
+std::variant<Geometry, Refusal> describeTransposed(const Problem& problem, Weights weights) {
+  std::variant<Geometry, Refusal> described = describeCommon(problem, DType::kFloat32, weights, true);
   if (Geometry* g = std::get_if<Geometry>(&described)) {
-    const std::vector<int64_t>& kernel = problem.inputs[1].dims;
-    g->channels = kernel[0];
-    g->outputs = kernel[1] * g->groups;
     const Spatial extra = spatial(problem.attributes->getInts("output_padding", {}), 0);
     for (size_t i = 0; i < extra.size(); ++i) {
       g->post_padding[i] -= extra[i];

@@ -39,13 +39,19 @@ struct Geometry {
   }
 };
 
-// Refuses operands of other dtypes and kernels that are not constant.
-std::variant<Geometry, Refusal> describe(const Problem& problem, DType dtype = DType::kFloat32);
+enum class Weights : uint8_t { kConstant, kAny };
+
+// Refuses operands of other dtypes and, unless any are asked for, kernels that are not constant. What a kernel that is
+// computed may have of another size in each call is -1.
+std::variant<Geometry, Refusal> describe(const Problem& problem, DType dtype = DType::kFloat32,
+                                         Weights weights = Weights::kConstant);
 // The same of a quantized_convolution, whose operands have dtypes of their own.
 std::variant<Geometry, Refusal> describeQuantized(const Problem& problem);
 // The same of a deconvolution: channels and outputs are those of its input and output, weights are [channels, outputs /
 // groups, kernel...], and output padding is taken off the padding after.
-std::variant<Geometry, Refusal> describeTransposed(const Problem& problem);
+std::variant<Geometry, Refusal> describeTransposed(const Problem& problem, Weights weights = Weights::kConstant);
+// Channels, outputs and kernel sizes of a geometry with these weights.
+void setKernel(Geometry& geometry, const std::vector<int64_t>& dims, bool transposed);
 
 // A place in the images of a batch: batch, depth, height, width.
 using Pixel = std::array<int64_t, 4>;

@@ -10,6 +10,7 @@
 #include "kernels/convolution/convolution.h"
 #include "kernels/convolution/fast.h"
 #include "kernels/convolution/geometry.h"
+#include "kernels/convolution/onednn_desc.h"
 #include "kernels/convolution/onednn_shapes.h"
 #include "kernels/onednn/onednn.h"
 #include "kernels/parallel.h"
@@ -36,53 +37,6 @@ using dnnl::memory;
 
 // Below, the cost of oneDNN's call outweighs what bfloat16 saves: 3.5 us against 2.5 at 290,000 (AVX-512 BF16).
 constexpr int64_t kFewFlops = 400'000;
-
-// What oneDNN keeps for one shape, roughly: code that it writes for it and pages around that.
-constexpr size_t kCodeBytes = 128 * 1024;
-
-// What tells a convolution from a deconvolution here.
-struct Forward {
-  using Primitive = dnnl::convolution_forward;
-  static constexpr const char* kName = "convolution";
-  static constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
-};
-struct Transposed {
-  using Primitive = dnnl::deconvolution_forward;
-  static constexpr const char* kName = "deconvolution";
-  static constexpr auto kAlgorithm = dnnl::algorithm::deconvolution_direct;
-};
-
-template <typename Kind>
-typename Kind::Primitive::primitive_desc makeDesc(const Geometry& g, const memory::desc& source,
-                                                  const memory::desc& weights, const memory::desc& target,
-                                                  const dnnl::primitive_attr& attributes) {
-  const int rank = g.spatial_rank;
-  const memory::desc bias = onednn::describe({g.outputs}, {1}, g.dtype);
-  const auto strides = lastDims(g.stride, rank);
-  const auto dilations = lastDims(g.dilation, rank, 1);
-  const auto before = lastDims(g.pre_padding, rank);
-  const auto after = lastDims(g.post_padding, rank);
-  if (g.has_bias) {
-    return {onednn::engine(),
-            dnnl::prop_kind::forward_inference,
-            Kind::kAlgorithm,
-            source,
-            weights,
-            bias,
-            target,
-            strides,
-            dilations,
-            before,
-            after,
-            attributes};
-  }
-  return {onednn::engine(), dnnl::prop_kind::forward_inference,
-          Kind::kAlgorithm, source,
-          weights,          target,
-          strides,          dilations,
-          before,           after,
-          attributes};
-}
 
 template <typename Kind>
 struct PackedOneDnn {
@@ -203,19 +157,8 @@ class OneDnnKernel final : public Kernel {
 
 template <typename Kind>
 CreateResult create(const Problem& problem, Geometry geometry) {
-  if (!isRowMajor(problem.inputs[0]) && !isChannelsLast(problem.inputs[0])) {
-    return Refusal{"memory-order", "reads row-major and channels-last only"};
-  }
-  if (problem.outputs[0].order != problem.inputs[0].order) {
-    return Refusal{"memory-order", "reads and writes in one memory order only"};
-  }
-  if (geometry.has_residual && problem.inputs[3].order != problem.outputs[0].order) {
-    return Refusal{"memory-order", "reads the residual in the order of the output only"};
-  }
-  const auto negative = [](int64_t value) { return value < 0; };
-  if (std::any_of(geometry.pre_padding.begin(), geometry.pre_padding.end(), negative) ||
-      std::any_of(geometry.post_padding.begin(), geometry.post_padding.end(), negative)) {
-    return Refusal{"padding", "takes no negative padding"};
+  if (std::optional<Refusal> refusal = refuseLayout(problem, geometry)) {
+    return *refusal;
   }
   auto packed = std::make_shared<PackedOneDnn<Kind>>();
   packed->geometry = std::move(geometry);
@@ -231,7 +174,7 @@ CreateResult create(const Problem& problem, Geometry geometry) {
     if (fusion.rest && g.dtype != DType::kFloat32) {
       return Refusal{"activation", "has no " + g.activation + " for sums that are not rounded yet"};
     }
-    const WeightShape shape = weightShape(g, std::is_same_v<Kind, Transposed>);
+    const WeightShape shape = weightShape(g, Kind::kTransposed);
     const auto desc = makeDesc<Kind>(g, source, onednn::describeAny(shape.dims, g.dtype), target, fusion.attributes);
     packed->weights.setTuned(onednn::packConstant(problem.inputs[1].constant,
                                                   onednn::describe(shape.dims, shape.strides, g.dtype),

@@ -2,6 +2,7 @@
 
 #ifndef TORCHTRT_NO_ONEDNN
 
+#include <array>
 #include <cfloat>
 #include <string_view>
 
@@ -164,6 +165,21 @@ PackedConstant packConstant(const void* data, const dnnl::memory::desc& from, co
   const ThreadScope scope(threads);
   dnnl::reorder(source, target).execute(stream, const_cast<dnnl::memory&>(source), const_cast<dnnl::memory&>(target));
   return packed;
+}
+
+Reorder::Reorder(const dnnl::memory::desc& from, const dnnl::memory::desc& to, int threads) {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  const dnnl::reorder::primitive_desc desc(engine(), from, engine(), to, attributes);
+  scratch_bytes_ = desc.scratchpad_desc().get_size();
+  const Call::Arguments arguments = {
+      {DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}, {DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc()}};
+  call_ = std::make_unique<Call>(dnnl::reorder(desc), arguments, threads);
+}
+
+void Reorder::run(const void* from, void* to, void* scratch) const {
+  const std::array<const void*, 3> addresses = {from, to, scratch};
+  call_->run(addresses);
 }
 
 bool isPlainLoop(const dnnl::primitive_desc_base& desc) {

@@ -89,6 +89,21 @@ struct PackedConstant {
 PackedConstant packConstant(const void* data, const dnnl::memory::desc& from, const dnnl::memory::desc& to,
                             int threads);
 
+// Brings an operand of a call to the layout that a primitive chose, or its result back from there.
+class Reorder {
+ public:
+  Reorder(const dnnl::memory::desc& from, const dnnl::memory::desc& to, int threads);
+
+  size_t scratchBytes() const {
+    return scratch_bytes_;
+  }
+  void run(const void* from, void* to, void* scratch) const;
+
+ private:
+  std::unique_ptr<Call> call_;
+  size_t scratch_bytes_ = 0;
+};
+
 // Whether all that oneDNN has for these descriptors is its plain loop, which is a hundred times as slow as its kernels.
 bool isPlainLoop(const dnnl::primitive_desc_base& desc);
 

@@ -180,6 +180,21 @@ TEST(Layout, MoreOutputsShortLinesAndManyChannelsDoNot) {
   EXPECT_EQ(stepsOfFewOutputs(22, 6, 40), channels_last);
 }
 
+// oneDNN moves images to blocks and back where channels are grouped and the kernel comes with the call.
+TEST(Layout, GroupsWithComputedKernelsStayRowMajor) {
+  const auto stepsOfGroups = [](const std::string& groups, const std::string& kernel) {
+    return stepsOf(build(*network::parse(R"(network "groups" () {
+  input %x : float32[2, 16, 24, 24]
+  input %w : float32)" + kernel + R"(
+  %c = convolution(%x, %w) {stride=[1, 1], pre_padding=[0, 0], post_padding=[0, 0], dilation=[1, 1], groups=)" +
+                                         groups + R"(}
+  output "y" %c
+})")));
+  };
+  EXPECT_EQ(stepsOfGroups("4", "[16, 4, 3, 3]"), "convolution");
+  EXPECT_EQ(stepsOfGroups("1", "[16, 16, 3, 3]"), "reformat(0,2,3,1) convolution(0,2,3,1) reformat");
+}
+
 TEST(Layout, NetworksWithoutConvolutionStayRowMajor) {
   EXPECT_EQ(stepsOf(build(*network::parse(R"(network "pool" () {
   input %x : float32[2, 8, 6, 6]

@@ -34,8 +34,8 @@ std::string toText(const Convolution& c) {
   for (size_t i = 0; i < rank; ++i) {
     output.push_back((c.input[i + 2] + pre[i] + post[i] - dilation[i] * (c.kernel[i + 2] - 1) - 1) / stride[i] + 1);
   }
-  std::string text =
-      "convolution float32 " + shape(c.input, c.dynamic) + c.input_order + "x" + list(c.kernel, ",") + "!x";
+  std::string text = "convolution float32 " + shape(c.input, c.dynamic) + c.input_order + "x" + list(c.kernel, ",") +
+                     (c.computed ? "x" : "!x");
   text += c.bias ? list({c.kernel[0]}) : "null";
   if (c.residual) {
     text += "x" + shape(output, c.dynamic) + c.output_order;

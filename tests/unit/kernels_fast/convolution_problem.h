@@ -20,6 +20,7 @@ struct Convolution {
   bool bias = true;
   bool residual = false;
   bool dynamic = false;         // batch and spatial dims
+  bool computed = false;        // the kernel is no constant
   std::string activation = "";  // with its alpha and beta: ", activation=..."
   const char* input_order = "@0231";
   const char* output_order = "@0231";

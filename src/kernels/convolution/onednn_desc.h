@@ -1,0 +1,70 @@
+// oneDNN's primitives for a convolution and a deconvolution, described from a Geometry. Empty where the build has no
+// oneDNN.
+#pragma once
+
+#ifndef TORCHTRT_NO_ONEDNN
+
+#include <optional>
+
+#include "kernels/convolution/geometry.h"
+#include "kernels/convolution/onednn_shapes.h"
+#include "kernels/onednn/onednn.h"
+
+namespace torchtrt::kernels::convolution {
+
+// What tells a convolution from a deconvolution here.
+struct Forward {
+  static constexpr bool kTransposed = false;
+  using Primitive = dnnl::convolution_forward;
+  static constexpr const char* kName = "convolution";
+  static constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
+};
+struct Transposed {
+  static constexpr bool kTransposed = true;
+  using Primitive = dnnl::deconvolution_forward;
+  static constexpr const char* kName = "deconvolution";
+  static constexpr auto kAlgorithm = dnnl::algorithm::deconvolution_direct;
+};
+
+// The primitive for one set of shapes. Layouts may be left to oneDNN.
+template <typename Kind>
+typename Kind::Primitive::primitive_desc makeDesc(const Geometry& g, const dnnl::memory::desc& source,
+                                                  const dnnl::memory::desc& weights, const dnnl::memory::desc& target,
+                                                  const dnnl::primitive_attr& attributes) {
+  const int rank = g.spatial_rank;
+  const dnnl::memory::desc bias = onednn::describe({g.outputs}, {1}, g.dtype);
+  const auto strides = lastDims(g.stride, rank);
+  const auto dilations = lastDims(g.dilation, rank, 1);
+  const auto before = lastDims(g.pre_padding, rank);
+  const auto after = lastDims(g.post_padding, rank);
+  if (g.has_bias) {
+    return {onednn::engine(),
+            dnnl::prop_kind::forward_inference,
+            Kind::kAlgorithm,
+            source,
+            weights,
+            bias,
+            target,
+            strides,
+            dilations,
+            before,
+            after,
+            attributes};
+  }
+  return {onednn::engine(), dnnl::prop_kind::forward_inference,
+          Kind::kAlgorithm, source,
+          weights,          target,
+          strides,          dilations,
+          before,           after,
+          attributes};
+}
+
+// Refuses memory orders and paddings that oneDNN does not take, or reads slowly.
+std::optional<Refusal> refuseLayout(const Problem& problem, const Geometry& geometry);
+
+// What oneDNN keeps for one shape, roughly: code that it writes for it and pages around that.
+inline constexpr size_t kCodeBytes = 128 * 1024;
+
+}  // namespace torchtrt::kernels::convolution
+
+#endif  // TORCHTRT_NO_ONEDNN
