@@ -38,6 +38,18 @@ Tensor& timesNumber(const Call& call, Tensor& tensor, const at::Scalar& factor) 
   return factor.equal(1) ? tensor : call.elementwise("prod", tensor, call.constant(factor, tensor.getType()));
 }
 
+// Whether it is one row for all of the product, or has its shape: what a product adds without a step of its own.
+bool isBias(const Tensor& self, const Tensor& a, const Tensor& b) {
+  const int rank = a.rank();
+  bool row = self.rank() > 0 && self.getDimensions()[self.rank() - 1] == b.getDimensions()[rank - 1];
+  bool whole = row && self.rank() == rank;
+  for (int i = 0; i + 1 < self.rank(); ++i) {
+    row = row && self.getDimensions()[i] == Dim(1);
+    whole = whole && self.getDimensions()[i] == a.getDimensions()[i];
+  }
+  return row || whole;
+}
+
 // beta * self + alpha * (a x b); with beta 0 self is not looked at, so its NaN do not spread.
 Tensor& addProduct(const Call& call, Tensor& a, Tensor& b) {
   const at::Scalar beta = call.number(3), alpha = call.number(4);
@@ -45,7 +57,7 @@ Tensor& addProduct(const Call& call, Tensor& a, Tensor& b) {
     return timesNumber(call, multiply(call, a, b), alpha);
   }
   Tensor& self = timesNumber(call, call.tensor(0), beta);
-  if (alpha.equal(1)) {
+  if (alpha.equal(1) && isBias(self, a, b)) {
     return multiply(call, a, b, false, &self);
   }
   return call.elementwise("sum", self, timesNumber(call, multiply(call, a, b), alpha));

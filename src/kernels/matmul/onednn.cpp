@@ -31,11 +31,15 @@ using dnnl::memory;
 // 20,000, 3.2 against 4.3 at 138,000 (AVX-512 BF16).
 constexpr int64_t kFewFlops = 100'000;
 
+constexpr int kBias = 2;  // operands
+constexpr int kResidual = 3;
+
 struct Packed {
-  Config config;
+  Config config;             // with has_residual where a bias is one, and no has_bias then
+  int residual = kResidual;  // the operand that is added to the sum
   bool has_constant_b = false;
   onednn::PackedWeights b;
-  std::unique_ptr<Kernel> reference;  // for products of depth 0, which oneDNN has no primitive for
+  std::unique_ptr<Kernel> reference;  // for products of depth 0, which oneDNN has no primitive for, and slow ones
 };
 
 // Descriptor of an operand as `rank` dims, the last two exchanged where it is transposed.
@@ -65,12 +69,13 @@ struct Plan {
 };
 
 // a, b, bias, residual, output; b as given or packed.
-Plan makePlan(const Config& config, const std::vector<TensorDesc>& inputs, const TensorDesc& output,
+Plan makePlan(const Packed& packed, const std::vector<TensorDesc>& inputs, const TensorDesc& output,
               const memory::desc& b) {
+  const Config& config = packed.config;
   const size_t rank = output.dims.size();
   Plan plan;
   if (config.has_residual) {
-    plan.residual = describe(inputs[3], rank, false);
+    plan.residual = describe(inputs[static_cast<size_t>(packed.residual)], rank, false);
   }
   plan.fusion = onednn::fuse(config.activation, config.alpha, config.beta,
                              config.has_residual ? &plan.residual : nullptr, output.dtype);
@@ -83,6 +88,11 @@ Plan makePlan(const Config& config, const std::vector<TensorDesc>& inputs, const
     plan.desc = {onednn::engine(), a, b, target, plan.fusion.attributes};
   }
   return plan;
+}
+
+// Whether all that oneDNN has for a bias of this shape is its plain loop.
+bool isSlow(const Packed& packed, const Plan& plan) {
+  return packed.residual != kResidual && onednn::isPlainLoop(plan.desc);
 }
 
 class OneDnnMatmul final : public Prepared {
@@ -104,8 +114,12 @@ class OneDnnMatmul final : public Prepared {
     const ThreadScope scope(shapes.threads);
     const Plan plan = packed_->has_constant_b
                           ? planWithConstant(shapes)
-                          : makePlan(config, shapes.inputs, output,
+                          : makePlan(*packed_, shapes.inputs, output,
                                      describe(shapes.inputs[1], output.dims.size(), config.transpose_b));
+    if (isSlow(*packed_, plan) && !packed_->has_constant_b) {
+      reference_ = packed_->reference->prepare(shapes);
+      return;
+    }
     rest_ = plan.fusion.rest;
     scratch_bytes_ = plan.desc.scratchpad_desc().get_size();
     onednn::Call::Arguments arguments = {{DNNL_ARG_SRC, plan.desc.src_desc()},
@@ -144,7 +158,7 @@ class OneDnnMatmul final : public Prepared {
       addresses[count++] = args.inputs[2];
     }
     if (config.has_residual) {
-      addresses[count++] = args.inputs[3];
+      addresses[count++] = args.inputs[packed_->residual];
     }
     try {
       call_->run({addresses.data(), count});
@@ -159,9 +173,9 @@ class OneDnnMatmul final : public Prepared {
  private:
   Plan planWithConstant(const ShapeSet& shapes) {
     b_ = packed_->b.tuned();
-    Plan plan = makePlan(packed_->config, shapes.inputs, shapes.outputs[0], b_->desc);
+    Plan plan = makePlan(*packed_, shapes.inputs, shapes.outputs[0], b_->desc);
     if (onednn::isPlainLoop(plan.desc)) {
-      plan = makePlan(packed_->config, shapes.inputs, shapes.outputs[0],
+      plan = makePlan(*packed_, shapes.inputs, shapes.outputs[0],
                       onednn::describeAny(b_->desc.get_dims(), shapes.outputs[0].dtype));
       bool made = false;
       b_ = packed_->b.in(plan.desc.weights_desc(), shapes.threads, made);
@@ -202,8 +216,8 @@ class OneDnnMatmulKernel final : public Kernel {
   std::shared_ptr<const Packed> packed_;
 };
 
-// Makes sure that oneDNN takes the problem, and packs b if it is constant.
-void pack(Packed& packed, const Problem& problem) {
+// Makes sure that oneDNN takes the problem, and packs b if it is constant. False where it would be slow.
+bool pack(Packed& packed, const Problem& problem) {
   const ThreadScope scope(problem.threads);
   std::vector<TensorDesc> inputs;
   for (const Operand& operand : problem.inputs) {
@@ -212,11 +226,14 @@ void pack(Packed& packed, const Problem& problem) {
   const TensorDesc output = tuned(problem.outputs[0]);
   const memory::desc b = describe(inputs[1], output.dims.size(), packed.config.transpose_b);
   if (!packed.has_constant_b) {
-    makePlan(packed.config, inputs, output, b);
-    return;
+    return !isSlow(packed, makePlan(packed, inputs, output, b));
   }
-  const Plan plan = makePlan(packed.config, inputs, output, onednn::describeAny(b.get_dims(), problem.inputs[1].dtype));
+  const Plan plan = makePlan(packed, inputs, output, onednn::describeAny(b.get_dims(), problem.inputs[1].dtype));
+  if (isSlow(packed, plan)) {
+    return false;
+  }
   packed.b.setTuned(onednn::packConstant(problem.inputs[1].constant, b, plan.desc.weights_desc(), problem.threads));
+  return true;
 }
 
 CreateResult create(const Problem& problem) {
@@ -233,7 +250,12 @@ CreateResult create(const Problem& problem) {
   const Operand& bias = problem.inputs.size() > 2 ? problem.inputs[2] : Operand{};
   const int64_t columns = problem.outputs[0].dims[rank - 1];
   if (packed->config.has_bias && (!isRow(bias.dims) || bias.dims.back() != columns || columns < 0)) {
-    return Refusal{"bias-shape", "adds a bias of one value per column only"};
+    if (packed->config.has_residual) {
+      return Refusal{"bias-shape", "adds a bias of one value per column only where there is a residual, too"};
+    }
+    packed->config.has_bias = false;
+    packed->config.has_residual = true;
+    packed->residual = kBias;
   }
   packed->has_constant_b = problem.inputs[1].constant != nullptr;
   CreateResult reference = createMatrixMultiplyReference(problem);
@@ -244,7 +266,9 @@ CreateResult create(const Problem& problem) {
     return Refusal{"activation", "has no " + config.activation + " for sums that are not rounded yet"};
   }
   try {
-    pack(*packed, problem);
+    if (!pack(*packed, problem)) {
+      return Refusal{"bias-shape", "has a plain loop alone for a bias of this shape"};
+    }
   } catch (const dnnl::error& error) {
     return Refusal{"unsupported", std::string("oneDNN refuses: ") + error.what()};
   }

@@ -115,6 +115,24 @@ TEST(OneDnnMatmul, ResidualAndActivations) {
                          "onednn", {});
 }
 
+// What addmm and baddbmm add: a matrix, or many of them.
+TEST(OneDnnMatmul, BiasOfTheProductsShape) {
+  for (const char* bias : {"[20,40]", "[1,1]", "[1]", "[1,40]"}) {
+    for (const char* b : {"[30,40]", "[30,40]!"}) {
+      expectMatchesReference(
+          "matrix_multiply float32 [20,30]x" + std::string(b) + "x" + bias + " -> [20,40] {activation=\"relu\"}",
+          "onednn", exact());
+    }
+  }
+  expectMatchesReference("matrix_multiply float32 [3,8,16]x[3,16,20]x[3,8,20] -> [3,8,20] {}", "onednn", exact());
+  expectRefused("matrix_multiply float32 [20,30]x[30,40]x[20,1] -> [20,40] {}", "onednn", "bias-shape");
+  CompareOptions options = exact();
+  options.shapes = {"matrix_multiply float32 [?5,30]x[30,40]x[?5,40] -> [?5,40] {}",
+                    "matrix_multiply float32 [?0,30]x[30,40]x[?0,40] -> [?0,40] {}"};
+  expectMatchesReference("matrix_multiply float32 [?20,30]x[30,40]x[?20,40] -> [?20,40] {}", "onednn", options);
+  expectRefused("matrix_multiply float32 [4,30]x[30,70]x[4,70]x[4,70] -> [4,70] {}", "onednn", "bias-shape");
+}
+
 TEST(OneDnnMatmul, OneKernelRunsManyShapes) {
   CompareOptions options = exact();
   options.shapes = {"matrix_multiply float32 [1,3,24]x[1,24,3] -> [1,3,3] {}",
