@@ -5,11 +5,13 @@
 #include <memory>
 #include <variant>
 
+#include "kernels/common/dense_inputs.h"
 #include "kernels/kernel.h"
 
 namespace torchtrt::kernels {
 
-// Asks `choose` first, which gives null for shapes that are the reference's.
+// Asks `choose` first, which gives null for shapes that are the reference's; with operands that it would take if they
+// lay in rows, it gets copies.
 template <typename Config>
 class KernelWithFallback final : public Kernel {
  public:
@@ -20,10 +22,13 @@ class KernelWithFallback final : public Kernel {
 
   std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
     std::unique_ptr<Prepared> chosen = choose_(config_, shapes);
+    if (chosen == nullptr) {
+      chosen = prepareOnDenseInputs(shapes, [&](const ShapeSet& dense) { return choose_(config_, dense); });
+    }
     return chosen != nullptr ? std::move(chosen) : reference_->prepare(shapes);
   }
-  bool acceptsStrides(int input, const TensorDesc& desc) const override {
-    return reference_->acceptsStrides(input, desc);
+  bool acceptsStrides(int, const TensorDesc&) const override {
+    return true;
   }
 
  private:

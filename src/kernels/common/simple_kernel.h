@@ -5,11 +5,13 @@
 #include <memory>
 #include <utility>
 
+#include "kernels/common/dense_inputs.h"
 #include "kernels/kernel.h"
 
 namespace torchtrt::kernels {
 
-// A kernel whose prepare() is PreparedType(config, shapes), and which takes any strides.
+// A kernel whose prepare() is PreparedType(config, shapes). It takes any strides, but has operands copied for which that
+// is faster.
 template <typename PreparedType, typename Config>
 class SimpleKernel final : public Kernel {
  public:
@@ -17,8 +19,8 @@ class SimpleKernel final : public Kernel {
   std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
     return std::make_unique<PreparedType>(config_, shapes);
   }
-  bool acceptsStrides(int, const TensorDesc&) const override {
-    return true;
+  bool acceptsStrides(int, const TensorDesc& desc) const override {
+    return !liesCrosswise(desc);
   }
 
  private:
