@@ -33,7 +33,10 @@ namespace torchtrt::kernels {
 
 const std::vector<Family>& families() {
   static const std::vector<Family> list = {
-      {"activation", {{"highway", pointwise::createActivationHighway}, {"reference", createActivationReference}}},
+      {"activation",
+       {{"half", pointwise::createActivationHalf},
+        {"highway", pointwise::createActivationHighway},
+        {"reference", createActivationReference}}},
       {"adaptive_pooling",
        {{"highway", pooling::createAdaptiveHighway},
         {"lines", pooling::createAdaptiveLines},
@@ -57,7 +60,8 @@ const std::vector<Family>& families() {
         {"reference", createDeconvolutionReference}}},
       {"dequantize", {{"highway", quantized::createDequantizeHighway}, {"reference", createDequantizeReference}}},
       {"elementwise",
-       {{"highway", pointwise::createElementwiseHighway},
+       {{"half", pointwise::createElementwiseHalf},
+        {"highway", pointwise::createElementwiseHighway},
         {"rows", pointwise::createElementwiseRows},
         {"reference", createElementwiseReference}}},
       {"expand", {{"reference", createExpandReference}}},
@@ -73,7 +77,9 @@ const std::vector<Family>& families() {
       {"normalization", {{"highway", normalization::createHighway}, {"reference", createNormalizationReference}}},
       {"padding", {{"reference", createPaddingReference}}},
       {"parametric_relu",
-       {{"highway", pointwise::createParametricReluHighway}, {"reference", createParametricReluReference}}},
+       {{"half", pointwise::createParametricReluHalf},
+        {"highway", pointwise::createParametricReluHighway},
+        {"reference", createParametricReluReference}}},
       {"plugin_v2", {{"reference", createPluginReference}}},
       {"pooling",
        {{"highway", pooling::createHighway},
@@ -104,7 +110,11 @@ const std::vector<Family>& families() {
       {"slice", {{"reference", createSliceReference}}},
       {"softmax", {{"highway", softmax::createHighway}, {"reference", createSoftmaxReference}}},
       {"topk", {{"highway", topk::createHighway}, {"reference", createTopKReference}}},
-      {"unary", {{"highway", pointwise::createUnaryHighway}, {"reference", createUnaryReference}}},
+      {"unary",
+       {{"half", pointwise::createUnaryHalf},
+        {"highway", pointwise::createUnaryHighway},
+        {"rows", pointwise::createUnaryRows},
+        {"reference", createUnaryReference}}},
   };
   return list;
 }

@@ -1,5 +1,5 @@
-// Operands that lie otherwise than a fast kernel reads them: a copy of a tensor, transposed in tiles where need be, costs
-// a fraction of what a walk against the order of memory does.
+// Operands that lie otherwise than a fast kernel reads them: a copy of a tensor, transposed in tiles where need be,
+// costs a fraction of what a walk against the order of memory does.
 #pragma once
 
 #include <functional>

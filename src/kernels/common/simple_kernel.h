@@ -10,8 +10,8 @@
 
 namespace torchtrt::kernels {
 
-// A kernel whose prepare() is PreparedType(config, shapes). It takes any strides, but has operands copied for which that
-// is faster.
+// A kernel whose prepare() is PreparedType(config, shapes). It takes any strides, but has operands copied for which
+// that is faster.
 template <typename PreparedType, typename Config>
 class SimpleKernel final : public Kernel {
  public:

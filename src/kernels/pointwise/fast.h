@@ -11,8 +11,15 @@ CreateResult createUnaryHighway(const Problem& problem);
 CreateResult createElementwiseHighway(const Problem& problem);
 CreateResult createParametricReluHighway(const Problem& problem);
 
-// Functions over rows of any dtype, any strides: casts, comparisons and integer arithmetic, selections.
+// All operands float16, or all bfloat16, any strides.
+CreateResult createActivationHalf(const Problem& problem);
+CreateResult createUnaryHalf(const Problem& problem);
+CreateResult createElementwiseHalf(const Problem& problem);
+CreateResult createParametricReluHalf(const Problem& problem);
+
+// Functions over rows of any dtype, any strides: casts, predicates and integer arithmetic, selections.
 CreateResult createCastRows(const Problem& problem);
+CreateResult createUnaryRows(const Problem& problem);
 CreateResult createElementwiseRows(const Problem& problem);
 CreateResult createSelectRows(const Problem& problem);
 

@@ -8,6 +8,8 @@
 #include <hwy/highway.h>
 
 #include "kernels/common/math-inl.h"
+#include "kernels/pointwise/functions-inl.h"
+#include "kernels/pointwise/quotients-inl.h"
 #include "kernels/pointwise/trigonometry-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -205,7 +207,12 @@ constexpr UnaryEntry kUnary[] = {
     {"round", mapUnary<Round>}, {"trunc", mapUnary<Trunc>},
     {"erf", mapUnary<Erf>},     {"expm1", mapUnary<Expm1>},
     {"log1p", mapUnary<Log1p>}, {"sin", mapUnary<Sin>},
-    {"cos", mapUnary<Cos>},
+    {"cos", mapUnary<Cos>},     {"tan", mapUnary<Tan>},
+    {"asin", mapUnary<Asin>},   {"acos", mapUnary<Acos>},
+    {"atan", mapUnary<Atan>},   {"sinh", mapUnary<Sinh>},
+    {"cosh", mapUnary<Cosh>},   {"atanh", mapUnary<Atanh>},
+    {"exp2", mapUnary<Exp2>},   {"log2", mapUnary<Log2>},
+    {"sign", mapUnary<Sign>},   {"frac", mapUnary<Frac>},
 };
 
 struct BinaryEntry {
@@ -220,6 +227,11 @@ constexpr BinaryEntry kBinary[] = {
     {"max", mapBinary<Max>},
     {"min", mapBinary<Min>},
     {"parametric_relu", mapBinary<ParametricRelu>},
+    {"atan2", mapBinary<Atan2>},
+    {"fmod", mapBinary<Fmod>},
+    {"mod", mapBinary<Modulo>},
+    {"floor_div", mapBinary<FloorDivide>},
+    {"trunc_div", mapBinary<TruncatedDivide>},
 };
 
 RowFunction unaryForTarget(std::string_view op) {

@@ -1,4 +1,4 @@
-// Casts, comparisons, integer arithmetic and selections by functions over rows of any dtype.
+// Casts, predicates, integer arithmetic and selections by functions over rows of any dtype.
 #include <array>
 
 #include "kernels/common/convert.h"
@@ -172,6 +172,17 @@ CreateResult createCastRows(const Problem& problem) {
     return noRows(std::string(toString(from)) + " to " + toString(to));
   }
   return makeKernel<CastPrepared>(config);
+}
+
+CreateResult createUnaryRows(const Problem& problem) {
+  const std::string& op = problem.attributes->getString("op");
+  const DType in = problem.inputs[0].dtype;
+  const DType out = problem.outputs[0].dtype;
+  const TypedRowFunction function = findTypedUnaryRow(op, in, out);
+  if (function == nullptr) {
+    return noRows(op + " of " + toString(in) + " to " + toString(out));
+  }
+  return makeKernel<RowsPrepared>(RowsConfig{function, 1, 1, false});
 }
 
 CreateResult createElementwiseRows(const Problem& problem) {

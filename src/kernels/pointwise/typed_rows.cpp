@@ -32,10 +32,10 @@ HWY_INLINE uint8_t asBool(T value) {
   return static_cast<uint8_t>(value != 0);
 }
 
-// Integers wrap: so do the unsigned ones of their width.
+// Integers wrap: so do unsigned ones, of 32 bits at least, since narrower ones are promoted to int.
 template <typename T>
 HWY_INLINE auto bitsOf(T value) {
-  return static_cast<std::make_unsigned_t<T>>(value);
+  return static_cast<std::make_unsigned_t<std::conditional_t<sizeof(T) < sizeof(int), int, T>>>(value);
 }
 
 struct Less {
@@ -247,6 +247,12 @@ TypedRowFunction binaryForTarget(std::string_view op, DType in, DType out) {
         return findIn(kPredicates<int32_t>, op);
       case DType::kInt64:
         return findIn(kPredicates<int64_t>, op);
+      case DType::kInt16:
+        return findIn(kPredicates<int16_t>, op);
+      case DType::kInt8:
+        return findIn(kPredicates<int8_t>, op);
+      case DType::kUInt8:
+        return findIn(kPredicates<uint8_t>, op);
       case DType::kBool: {
         const TypedRowFunction found = findIn(kPredicates<BoolByte>, op);
         return found != nullptr ? found : findIn(kArithmetic<BoolByte>, op);
@@ -258,9 +264,20 @@ TypedRowFunction binaryForTarget(std::string_view op, DType in, DType out) {
   if (in != out) {
     return nullptr;
   }
-  return in == DType::kInt32   ? findIn(kArithmetic<int32_t>, op)
-         : in == DType::kInt64 ? findIn(kArithmetic<int64_t>, op)
-                               : nullptr;
+  switch (in) {
+    case DType::kInt64:
+      return findIn(kArithmetic<int64_t>, op);
+    case DType::kInt32:
+      return findIn(kArithmetic<int32_t>, op);
+    case DType::kInt16:
+      return findIn(kArithmetic<int16_t>, op);
+    case DType::kInt8:
+      return findIn(kArithmetic<int8_t>, op);
+    case DType::kUInt8:
+      return findIn(kArithmetic<uint8_t>, op);
+    default:
+      return nullptr;
+  }
 }
 
 TypedRowFunction selectForTarget(size_t size) {

@@ -22,6 +22,8 @@ using TypedRowFunction = void (*)(const TypedRow& row);
 
 // One operand with step 1; neither dtype is float16 or bfloat16, which half_rows.h converts.
 TypedRowFunction findCastRow(DType from, DType to);
+// One operand with step 1; of float32 only predicates.
+TypedRowFunction findTypedUnaryRow(std::string_view op, DType in, DType out);
 // Two operands, of which one may have step 0: all but divisions.
 TypedRowFunction findTypedBinaryRow(std::string_view op, DType in, DType out);
 // The same for quotients and remainders of integers. The function throws EngineError for a division by zero.

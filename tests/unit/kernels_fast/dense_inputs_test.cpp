@@ -58,8 +58,8 @@ TEST(DenseInputs, ChannelsLastImagesOfRowMajorResults) {
   expectMatchesReference(
       "normalization float32 " + images + "x[20]x[20] -> [2,20,9,11] {eps=1e-05, groups=4, mode=\"group\"}", "highway",
       smooth);
-  expectMatchesReference("reduce float32 [2,20,9,11]@2031 -> [2,9] {axes=[1,3], keep_dims=false, op=\"sum\"}", "highway",
-                         smooth);
+  expectMatchesReference("reduce float32 [2,20,9,11]@2031 -> [2,9] {axes=[1,3], keep_dims=false, op=\"sum\"}",
+                         "highway", smooth);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ TEST(CastRows, TailsAndMemoryOrders) {
 }
 
 TEST(ElementwiseRows, PredicatesOfEveryDtype) {
-  for (const char* dtype : {"float32", "float64", "int32", "int64", "bool"}) {
+  for (const char* dtype : {"float32", "float64", "int64", "int32", "int16", "int8", "uint8", "bool"}) {
     for (const char* op :
          {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "and", "or", "xor"}) {
       for (const char* operands : {" [3,201]x[3,201]", " [3,201]x[]", " []x[3,201]"}) {
@@ -58,6 +58,49 @@ TEST(ElementwiseRows, Bools) {
   for (const char* op : {"sum", "sub", "prod", "max", "min", "bitwise_and", "bitwise_or", "bitwise_xor"}) {
     expectMatchesReference("elementwise bool [3,201]x[3,201] -> [3,201] {op=\"" + std::string(op) + "\"}", "rows",
                            exact());
+  }
+}
+
+TEST(UnaryRows, SignsAndBitsOfIntegers) {
+  for (const char* dtype : {"int64", "int32", "int16", "int8", "uint8"}) {
+    for (const char* op : {"abs", "neg", "sign", "square", "bitwise_not"}) {
+      expectMatchesReference(std::string("unary ") + dtype + " [3,709] -> [3,709] {op=\"" + op + "\"}", "rows",
+                             exact());
+    }
+  }
+}
+
+TEST(UnaryRows, Predicates) {
+  for (const char* dtype : {"float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool"}) {
+    expectMatchesReference(std::string("unary ") + dtype + " [3,709] -> bool [3,709] {op=\"not\"}", "rows", exact());
+  }
+  for (const char* dtype : {"float32", "float16", "bfloat16"}) {
+    for (const char* op : {"isnan", "isinf", "isfinite"}) {
+      expectMatchesReference(std::string("unary ") + dtype + " [3,709] -> bool [3,709] {op=\"" + op + "\"}", "rows",
+                             exact());
+    }
+  }
+  expectMatchesReference("unary bool [3,709] -> [3,709] {op=\"bitwise_not\"}", "rows", exact());
+}
+
+TEST(UnaryRows, TailsAndMemoryOrders) {
+  for (const char* size : {"[]", "[0]", "[1]", "[7]", "[31]", "[33]", "[70001]", "[3,0,5]"}) {
+    expectMatchesReference("unary int32 " + std::string(size) + " -> " + size + " {op=\"neg\"}", "rows", exact());
+  }
+  for (const char* orders : {"[2,5,7,9]@0231 -> bool [2,5,7,9]", "[2,5,7,9] -> bool [2,5,7,9]@0231",
+                             "[2,5,7,9]@0231 -> bool [2,5,7,9]@0231"}) {
+    expectMatchesReference("unary float32 " + std::string(orders) + " {op=\"isnan\"}", "rows", exact());
+  }
+}
+
+TEST(ElementwiseRows, NarrowIntegersWrap) {
+  for (const char* dtype : {"int16", "int8", "uint8"}) {
+    for (const char* op : {"sum", "sub", "prod", "max", "min", "bitwise_and", "bitwise_or", "bitwise_xor"}) {
+      for (const char* operands : {" [17,201]x[17,201]", " [17,201]x[]", " []x[17,201]", " [17,201]x[17,1]"}) {
+        expectMatchesReference("elementwise " + std::string(dtype) + operands + " -> [17,201] {op=\"" + op + "\"}",
+                               "rows", exact());
+      }
+    }
   }
 }
 
