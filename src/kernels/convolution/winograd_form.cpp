@@ -22,29 +22,37 @@ double transformsOf(WinogradForm form) {
   return 250;
 }
 
-// Bringing a kernel to the form in every call, in the same.
-double kernelTransformOf(WinogradForm form) {
+// Bringing a kernel to the form in every call, in the same. Caches bound it: vectors of AVX-512 do no more of it in the
+// time of many more multiply-adds (by measurement, Xeon with AMX).
+double kernelTransformOf(WinogradForm form, int64_t lanes) {
+  const double waiting = lanes < kWinogradVector ? 0 : 400;
   switch (form) {
     case WinogradForm::kSmall:
-      return 50;
+      return waiting + 50;
     case WinogradForm::kLarge:
-      return 110;
+      return waiting + 110;
     case WinogradForm::kStrided:
       break;
   }
-  return 0;  // shared by more than one product
+  return waiting;  // shared by more than one product
+}
+
+// With fewer, products wait for kernels from memory. The longer the vectors, the more rows a kernel has to serve.
+double leastRows(int64_t lanes) {
+  return 3.0 * static_cast<double>(lanes);
 }
 
 // In multiply-adds per channel and output.
-double costOf(WinogradForm form, const Geometry& g, const std::vector<int64_t>& size, double least_rows) {
+double costOf(WinogradForm form, const Geometry& g, const std::vector<int64_t>& size, int64_t lanes) {
   const WinogradSizes sizes = sizesOf(form);
   const auto tiles = static_cast<double>(size[0] * tilesAlong(sizes.tile, size[2]) * tilesAlong(sizes.tile, size[3]));
   const double channels = 1.0 / static_cast<double>(g.channels) + 1.0 / static_cast<double>(g.outputs);
   const double products = static_cast<double>(sizes.patch()) * tiles;
   const double rest = tiles * transformsOf(form) * channels;
   if (WinogradKernels::areLarge(sizes, g)) {
-    return products + kernelTransformOf(form) + rest;
+    return products + kernelTransformOf(form, lanes) + rest;
   }
+  const double least_rows = leastRows(lanes);
   return std::max(products, static_cast<double>(sizes.kernels()) * least_rows) + rest;
 }
 
@@ -66,21 +74,18 @@ WinogradSizes sizesOf(WinogradForm form) {
   return {2, 5, 2, 4};
 }
 
-// With few rows, products wait for kernels from memory: then larger kernels are a loss. The longer the vectors, the
-// more rows a kernel has to serve.
 WinogradChoice chooseForm(const Geometry& geometry, const std::vector<int64_t>& size) {
   const Geometry& g = geometry;
   const int64_t lanes = winogradFunctions(WinogradForm::kSmall).lanes;
   if (g.outputs < 2 * lanes) {
     return {};  // products of a single vector wait for each multiply-add
   }
-  const double least_rows = 3.0 * static_cast<double>(lanes);
-  const double plain = 9 * std::max(static_cast<double>(size[0] * size[2] * size[3]), least_rows);
+  const double plain = 9 * std::max(static_cast<double>(size[0] * size[2] * size[3]), leastRows(lanes));
   if (g.stride[1] == 2) {  // at 0.94 the gain is one eighth (512 channels, 7x7; AVX2)
-    return {costOf(WinogradForm::kStrided, g, size, least_rows) <= 0.95 * plain, WinogradForm::kStrided};
+    return {costOf(WinogradForm::kStrided, g, size, lanes) <= 0.95 * plain, WinogradForm::kStrided};
   }
-  const double small = costOf(WinogradForm::kSmall, g, size, least_rows);
-  const double large = costOf(WinogradForm::kLarge, g, size, least_rows);
+  const double small = costOf(WinogradForm::kSmall, g, size, lanes);
+  const double large = costOf(WinogradForm::kLarge, g, size, lanes);
   return {std::min(small, large) <= 0.9 * plain, small <= large ? WinogradForm::kSmall : WinogradForm::kLarge};
 }
 
