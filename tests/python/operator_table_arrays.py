@@ -48,7 +48,11 @@ RESHAPES = [
 PRODUCTS = [
     ("outer", torch.outer, VECTORS), ("inner", torch.inner, PAIR[:1]), ("kron", torch.kron, ((t(2, 3), t(4, 5)), (t(3), t(2, 2)))),
     ("cross", lambda a, b: torch.linalg.cross(a, b), ((t(4, 3), t(4, 3)), (t(2, 1, 3), t(5, 3)))), ("tensordot", lambda a, b: torch.tensordot(a, b, 2), ((t(3, 4, 5), t(4, 5, 2)),)),
-    ("cdist", torch.cdist, ((t(2, 5, 3), t(2, 4, 3)), (t(5, 3), t(6, 3)))), ("bilinear", lambda a, b, w, c: F.bilinear(a, b, w, c), ((t(2, 5, 3), t(2, 5, 4), t(6, 3, 4), t(6)),)),
+    ("cdist", torch.cdist, ((t(2, 5, 3), t(2, 4, 3)), (t(5, 3), t(6, 3)))),
+    ("cdist_as_product", torch.cdist, ((t(2, 26, 7), t(2, 4, 7)), (t(2, 3, 40), t(30, 40)))),
+    ("cdist_product_asked", lambda a, b: torch.cdist(a, b, compute_mode="use_mm_for_euclid_dist"), ((t(2, 5, 9), t(2, 4, 9)),)),
+    ("cdist_no_product", lambda a, b: torch.cdist(a, b, compute_mode="donot_use_mm_for_euclid_dist"), ((t(2, 30, 9), t(2, 40, 9)),)),
+    ("bilinear", lambda a, b, w, c: F.bilinear(a, b, w, c), ((t(2, 5, 3), t(2, 5, 4), t(6, 3, 4), t(6)),)),
     ("linalg_norm", lambda x: torch.linalg.norm(x, dim=-1) + torch.linalg.norm(x), ((t(3, 4),), (t(2, 3, 4),))),
     ("einsum", lambda a, b: torch.einsum("bij,bkj->bik", a, b), ((t(2, 3, 4), t(2, 5, 4)),)), ("einsum_implicit", lambda a, b: torch.einsum("ij,jk", a, b), ((t(3, 4), t(4, 5)),)),
     ("einsum_ellipsis", lambda a, b: torch.einsum("...ij,...jk->...ki", a, b), ((t(2, 3, 4), t(4, 5)), (t(6, 2, 3, 4), t(2, 4, 5)))),

@@ -108,7 +108,20 @@ void addDistances(NodeConverterRegistry& registry) {
   b = torch.clamp_min(torch.linalg_vector_norm(pair[1], 2, [dim], True), eps)
   return (pair[0] / a * (pair[1] / b)).sum(dim))");
   add(registry, "aten::pairwise_distance", "  return torch.linalg_vector_norm(x1 - x2 + eps, p, [-1], keepdim)");
-  add(registry, "aten::cdist", "  return torch.linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, [-1])");
+  // As PyTorch does: a product of [-2 a, |a|^2, 1] and [b, 1, |b|^2] where that is asked for (mode 1), or where it is
+  // not forbidden (mode 2) and there are more than 25 rows. It is less exact for points that are close together.
+  add(registry, "aten::cdist", R"(
+  mode = 0 if compute_mode is None else compute_mode
+  many = False
+  if p == 2.0 and mode == 0:
+    many = x1.size(-2) > 25 or x2.size(-2) > 25
+  if p != 2.0 or (mode != 1 and not many):
+    return torch.linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, [-1])
+  left = (x1 * x1).sum([-1], True)
+  right = (x2 * x2).sum([-1], True)
+  a = torch.cat([x1 * -2, left, torch.ones_like(left)], -1)
+  b = torch.cat([x2, torch.ones_like(right), right], -1)
+  return torch.sqrt(torch.clamp_min(torch.matmul(a, b.transpose(-2, -1)), 0)))");
   add(registry, "aten::linalg_norm", R"(
   if ord is None:
     if dim is None:
