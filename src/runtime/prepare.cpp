@@ -6,6 +6,8 @@
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
+#include "runtime/preparation.h"
+#include "runtime/rehearsal.h"
 #include "runtime/warm_up.h"
 
 namespace torchtrt::runtime {
@@ -31,22 +33,30 @@ bool onlyCallsEngines(const torch::jit::Graph& graph) {
 
 }  // namespace
 
-int64_t prepare(const torch::jit::Module& module) {
+Preparation prepareModule(const torch::jit::Module& module) {
+  Preparation done;
   if (!torch::jit::IsNewExecutorEnabled()) {
-    return 0;  // the old executor plans by the arguments of a call
+    return done;  // the old executor plans by the arguments of a call
   }
   warmInterpreter();
   const torch::jit::GraphOptimizerEnabledGuard optimize(true);
-  int64_t count = 0;
   for (torch::jit::Function* method : module.type()->methods()) {
     torch::jit::GraphFunction* function = torch::jit::tryToGraphFunction(*method);
     if (function != nullptr && onlyCallsEngines(*function->graph())) {
       torch::jit::Stack no_arguments;
       function->get_executor().getPlanFor(no_arguments, /*remaining_bailout_depth=*/0);  // without watching a call
-      ++count;
+      std::vector<at::Tensor> arguments = rehearse(module, torch::jit::Method(module._ivalue(), function));
+      if (method->name() == "forward") {
+        done.arguments = std::move(arguments);
+      }
+      ++done.methods;
     }
   }
-  return count;
+  return done;
+}
+
+int64_t prepare(const torch::jit::Module& module) {
+  return prepareModule(module).methods;
 }
 
 }  // namespace torchtrt::runtime

@@ -7,8 +7,8 @@
 #include "runtime/delegate.h"
 #include "runtime/engine_class.h"
 #include "runtime/execute.h"
+#include "runtime/preparation.h"
 #include "runtime/threads.h"
-#include "torchtrt/prepare.h"
 #include "torchtrt/runtime.h"
 #include "torchtrt/version.h"
 
@@ -22,7 +22,7 @@ constexpr const char* kSchema =
     "execute_engine(Tensor[] inputs, __torch__.torch.classes.tensorrt.Engine engine) -> Tensor[]";
 
 constexpr const char* kPrepare = "tensorrt::prepare";
-constexpr const char* kPrepareSchema = "prepare(Any module) -> int";
+constexpr const char* kPrepareSchema = "prepare(Any module) -> (int, Tensor[])";
 
 using Holder = c10::intrusive_ptr<Engine>;
 
@@ -76,10 +76,11 @@ torch::class_<Engine> registerClass() {
   return engine;
 }
 
-void prepareModule(const c10::OperatorHandle&, torch::jit::Stack* stack) {
+void prepareValue(const c10::OperatorHandle&, torch::jit::Stack* stack) {
   const c10::IValue value = torch::jit::pop(*stack);
   TORCH_CHECK_TYPE(value.isModule(), "tensorrt::prepare expected a ScriptModule, got ", value.tagKind());
-  torch::jit::push(*stack, prepare(value.toModule()));
+  Preparation done = prepareModule(value.toModule());
+  torch::jit::push(*stack, done.methods, std::move(done.arguments));
 }
 
 std::string clash() {
@@ -118,7 +119,7 @@ class Registration {
                        torch::dispatch(c10::DispatchKey::Autograd, torch::CppFunction::makeFallthrough()));
     definitions_->def(kPrepareSchema);
     definitions_->impl("prepare", torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd,
-                                                  torch::CppFunction::makeFromBoxedFunction<&prepareModule>()));
+                                                  torch::CppFunction::makeFromBoxedFunction<&prepareValue>()));
     watchForks();
   }
 

@@ -68,7 +68,9 @@ def test_a_fresh_process_with_the_runtime_alone_runs_it(compiled, saved, tmp_pat
 PREPARED = """
 import sys, torch, torchtrt.runtime
 module = torch.jit.load(sys.argv[1])
-assert torchtrt.runtime.prepare(module) == 1
+with torch.autograd.profiler.profile() as calls:
+    assert torchtrt.runtime.prepare(module) == 1
+print("calls on zeros:", [event.name for event in calls.function_events].count("tensorrt::execute_engine"))
 torch.save(module(torch.load(sys.argv[2])), sys.argv[3])
 assert torchtrt.runtime.prepare(torch.jit.script(torch.nn.ReLU())) == 0
 try:
@@ -83,6 +85,7 @@ def test_a_loaded_module_may_be_prepared(compiled, saved, tmp_path):
     y, printed = run_in_a_fresh_process(PREPARED, saved, x, tmp_path)
     assert torch.equal(y, compiled(x))
     assert "expected a ScriptModule, as torch.jit.load returns it, got ReLU" in printed
+    assert "calls on zeros: 2" in printed  # libtorch's, and the way there from Python
 
 
 def test_what_compile_returns_is_prepared(saved):

@@ -1,5 +1,6 @@
 #include "torchtrt/prepare.h"
 
+#include <ATen/record_function.h>
 #include <gtest/gtest.h>
 #include <torch/script.h>
 
@@ -21,6 +22,42 @@ TEST(Prepare, PlansWhatOnlyCallsEngines) {
   EXPECT_TRUE(at::equal(module.forward({x}).toTensor(), smallAnswer(x)));
   EXPECT_TRUE(at::equal(module.forward({x.slice(0, 1)}).toTensor(), smallAnswer(x.slice(0, 1))));
   EXPECT_EQ(prepare(module), 1);
+}
+
+// Calls of engines while it lives.
+class CountedCalls {
+ public:
+  CountedCalls()
+      : handle_(at::addThreadLocalCallback(at::RecordFunctionCallback(count).scopes({at::RecordScope::FUNCTION}))) {
+    calls = 0;
+  }
+  ~CountedCalls() {
+    at::removeCallback(handle_);
+  }
+  CountedCalls(const CountedCalls&) = delete;
+  CountedCalls& operator=(const CountedCalls&) = delete;
+
+  static inline int calls = 0;
+
+ private:
+  static std::unique_ptr<at::ObserverContext> count(const at::RecordFunction& function) {
+    calls += std::string(function.name()) == "tensorrt::execute_engine" ? 1 : 0;
+    return nullptr;
+  }
+
+  at::CallbackHandle handle_;
+};
+
+TEST(Prepare, CallsSmallEnginesOnce) {
+  const CountedCalls counted;
+  prepare(moduleThatCalls(smallEngine()));
+  EXPECT_EQ(CountedCalls::calls, 1);
+}
+
+TEST(Prepare, CallsNothingWithArgumentsThatReachNoEngine) {
+  const CountedCalls counted;
+  EXPECT_EQ(prepare(moduleThatCalls(smallEngine(), "%x", "", "%self, %unread : Tensor, %x : Tensor")), 1);
+  EXPECT_EQ(CountedCalls::calls, 0);
 }
 
 TEST(Prepare, LeavesOperatorsToLibtorch) {
