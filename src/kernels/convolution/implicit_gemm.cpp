@@ -26,10 +26,6 @@ class ImplicitGemm final : public Prepared {
       : packed_(std::move(packed)), input_(imageOf(shapes.inputs[0])), output_(imageOf(shapes.outputs[0])) {
     const Geometry& g = packed_->geometry;
     rows_ = output_.batch * output_.pixels();
-    flat_ = g.isPointwise() && packed_->groups.size() == 1 && packed_->reading == Reading::kChannels && isFlat(output_);
-    if (flat_ && (g.stride != Spatial{1, 1, 1} || !isFlat(input_))) {
-      findPixels();
-    }
     const int64_t per_plane = packed_->reading == Reading::kPlanes ? g.channels : 1;
     const int64_t widths = packed_->reading == Reading::kChannels ? g.kernel[2] : 1;
     for (int64_t c = 0; c < per_plane; ++c) {
@@ -48,6 +44,11 @@ class ImplicitGemm final : public Prepared {
     }
     for (size_t i = 0; i < 3; ++i) {
       inner_[i] = innerRange(i);
+    }
+    const bool is_product = g.isPointwise() && packed_->reading == Reading::kChannels;
+    flat_ = packed_->groups.size() == 1 && isFlat(output_) && (is_product || pixelsAreCheap());
+    if (flat_ && (!is_product || g.stride != Spatial{1, 1, 1} || !isFlat(input_))) {
+      findPixels();
     }
     by_lines_ = !flat_ && linesAreCheap();
     blocking_ = gemm::chooseBlocking(packed_->groups[0], rows_, shapes.threads);
@@ -102,7 +103,7 @@ class ImplicitGemm final : public Prepared {
     const float* bias;      // or null
   };
 
-  // Where the one input pixel of each output pixel lies.
+  // Where the first input pixel of each output pixel lies; no window touches padding.
   void findPixels() {
     const Geometry& g = packed_->geometry;
     Pixel pixel = {};
@@ -138,6 +139,17 @@ class ImplicitGemm final : public Prepared {
     const int64_t computed =
         rowsComputed(inner.begin) + rowsComputed(inner.end - inner.begin) + rowsComputed(width - inner.end);
     return inner.end > inner.begin && 4 * computed <= 5 * width;
+  }
+
+  // Where no window touches padding, tiles may run across the ends of lines for the price of a table. Worth it where
+  // lines alone would compute rows twice.
+  bool pixelsAreCheap() const {
+    constexpr int64_t kMostPixels = 4096;
+    const auto is_whole = [&](size_t axis) {
+      return inner_[axis].begin == 0 && inner_[axis].end == output_.size[axis];
+    };
+    return rows_ <= kMostPixels && rowsComputed(output_.size[2]) > output_.size[2] && is_whole(0) && is_whole(1) &&
+           is_whole(2);
   }
 
   Window windowOf(const Pixel& pixel, const float* group_input) const {
@@ -231,6 +243,8 @@ class ImplicitGemm final : public Prepared {
     const Geometry& g = packed_->geometry;
     gemm::Slab slab{};
     slab.rows = rows_;
+    slab.taps = packed_->taps;
+    slab.tap_offsets = tap_offsets_.data();
     slab.run = packed_->run;
     slab.a = static_cast<const float*>(args.inputs[0]);
     slab.a_stride = input_.stride[2];
@@ -342,7 +356,7 @@ class ImplicitGemm final : public Prepared {
   std::vector<int64_t> pixels_;       // of the input, one for each row, unless they lie at even distances
   int64_t rows_ = 0;                  // output pixels of the whole batch
   gemm::Blocking blocking_;           // of one group; its tiles are lines if by_lines_
-  bool flat_ = false;                 // a plain matrix product
+  bool flat_ = false;                 // one product over all rows, which need no pointers
   bool by_lines_ = false;
 };
 

@@ -87,9 +87,27 @@ TEST(HighwayConvolution, RowMajorImage) {
                     .input_order = ""});
   check("highway", {.input = {1, 1, 32, 32}, .kernel = {6, 1, 5, 5}, .input_order = ""});
   for (const int64_t outputs : {8, 16, 24}) {  // lines that end in tiles of five and six rows
-    check("highway", {.input = {1, 6, 9, 15}, .kernel = {outputs, 6, 3, 3}, .input_order = ""});
-    check("highway", {.input = {1, 6, 9, 16}, .kernel = {outputs, 6, 3, 3}, .input_order = ""});
+    for (const int64_t width : {13, 14}) {
+      check("highway", {.input = {1, 6, 9, width},
+                        .kernel = {outputs, 6, 3, 3},
+                        .pre_padding = {1, 1},
+                        .post_padding = {1, 1},
+                        .input_order = ""});
+    }
   }
+}
+
+// Small images that no window leaves: a tile may hold the end of one line, or image, and the beginning of the next.
+TEST(HighwayConvolution, TilesAcrossTheEndsOfLines) {
+  for (const int64_t channels : {1, 6, 20}) {
+    for (const int64_t width : {3, 7, 15, 16}) {
+      check("highway", {.input = {3, channels, 7, width}, .kernel = {20, channels, 3, 3}});
+    }
+    check("highway", {.input = {2, channels, 11, 15}, .kernel = {20, channels, 3, 2}, .stride = {2, 3}});
+    check("highway", {.input = {2, channels, 11, 17}, .kernel = {20, channels, 3, 3}, .dilation = {2, 3}});
+  }
+  check("highway", {.input = {2, 6, 9, 15}, .kernel = {16, 6, 3, 3}, .stride = {2, 1}, .input_order = ""});
+  check("highway", {.input = {2, 20, 9, 15}, .kernel = {16, 20, 3, 3}, .residual = true});
 }
 
 TEST(HighwayConvolution, ResidualAndActivations) {
