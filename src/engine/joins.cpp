@@ -37,6 +37,14 @@ bool isAverage(const plan::Step& step) {
   return step.family == "adaptive_pooling" && step.outputs.size() == 1 && step.attributes.getString("op") == "average";
 }
 
+bool isMaximumOfFour(const plan::Step& step) {
+  const auto are = [&](const char* name, int64_t value) {
+    return step.attributes.getInts(name, {}) == std::vector<int64_t>{value, value};
+  };
+  return step.family == "pooling" && step.outputs.size() == 1 && step.attributes.getString("op") == "max" &&
+         are("window", 2) && are("stride", 2) && are("dilation", 1) && are("pre_padding", 0) && are("post_padding", 0);
+}
+
 bool isFloat32(const plan::Plan& plan, const plan::Step& step) {
   const auto holds = [&](int32_t tensor) {
     return tensor >= 0 && plan.tensors[static_cast<size_t>(tensor)].dtype == DType::kFloat32;
@@ -49,8 +57,10 @@ bool isFloat32(const plan::Plan& plan, const plan::Step& step) {
 Joins findJoins(const plan::Plan& plan, const std::vector<LoadedStep>& steps) {
   const std::vector<int> readers = countReaders(plan);
   std::vector<int32_t> products(plan.tensors.size(), -1);  // per tensor: the step that makes it, if a convolution may
+  std::vector<int32_t> pooled(plan.tensors.size(), -1);    // per tensor: the convolution that could write its maxima
   std::vector<int32_t> sources(plan.tensors.size(), -1);   // per tensor: the convolution that could average it
-  Joins joins{std::vector<int32_t>(steps.size(), -1), std::vector<int32_t>(steps.size(), -1)};
+  Joins joins{std::vector<int32_t>(steps.size(), -1), std::vector<int32_t>(steps.size(), -1),
+              std::vector<int32_t>(steps.size(), -1)};
   for (size_t i = 0; i < steps.size(); ++i) {
     const plan::Step& step = plan.steps[i];
     const kernels::Kernel* kernel = steps[i].kernel.get();
@@ -64,6 +74,14 @@ Joins findJoins(const plan::Plan& plan, const std::vector<LoadedStep>& steps) {
       }
     } else if (dynamic_cast<const kernels::AveragesOutput*>(kernel) != nullptr) {
       sources[static_cast<size_t>(step.outputs[0])] = index;
+    } else if (dynamic_cast<const kernels::PoolsOutput*>(kernel) != nullptr) {
+      if (readers[static_cast<size_t>(step.outputs[0])] == 1) {
+        pooled[static_cast<size_t>(step.outputs[0])] = index;
+      }
+    } else if (isMaximumOfFour(step)) {
+      if (const int32_t source = pooled[static_cast<size_t>(step.inputs[0])]; source >= 0) {
+        joins.poolers[static_cast<size_t>(source)] = index;
+      }
     } else if (isAverage(step) && isFloat32(plan, step)) {
       const int32_t source = sources[static_cast<size_t>(step.inputs[0])];
       if (source >= 0 && joins.averagers[static_cast<size_t>(source)] < 0) {

@@ -199,7 +199,7 @@ class Specializer {
       draft.prepared = std::move(joined.prepared);
       draft.inputs[0] = joined.tensor;
       draft.inputs.push_back(joined.factors);
-    } else if (!averageToo(index, draft)) {
+    } else if (!averageToo(index, draft) && !poolInstead(index, draft)) {
       locateErrors(step, [&] { draft.prepared = model_.steps[index].kernel->prepare(shapesOf(step, step.inputs)); });
     }
     for (const int32_t output : draft.outputs) {
@@ -269,6 +269,36 @@ class Specializer {
     place(means);
     draft.outputs.push_back(means);
     joined_[static_cast<size_t>(averager)].done = true;
+    return true;
+  }
+
+  // Whether a convolution writes the maxima that alone are read of its result.
+  bool poolInstead(size_t index, Draft& draft) {
+    const int32_t pooler = model_.joins.poolers[index];
+    if (pooler < 0) {
+      return false;
+    }
+    const plan::Step& step = plan_.steps[index];
+    const int32_t maxima = plan_.steps[static_cast<size_t>(pooler)].outputs[0];
+    const TensorDesc& desc = placeOf(maxima).desc;
+    const std::vector<int64_t>& dims = placeOf(step.outputs[0]).desc.dims;
+    bool is_inside = placeOf(maxima).bytes != 0 && liesAs(desc, kernels::denseStrides(desc.dims));
+    for (size_t axis = 2; axis < dims.size(); ++axis) {  // with ceil_mode the last window may be cut
+      is_inside = is_inside && 2 * desc.dims[axis] <= dims[axis];
+    }
+    if (!is_inside) {
+      return false;
+    }
+    kernels::ShapeSet shapes = shapesOf(step, step.inputs);
+    shapes.outputs = {desc};
+    const auto* kernel = dynamic_cast<const kernels::PoolsOutput*>(model_.steps[index].kernel.get());
+    locateErrors(step, [&] { draft.prepared = kernel->preparePooled(shapes); });
+    if (draft.prepared == nullptr) {
+      return false;
+    }
+    place(maxima);
+    draft.outputs = {maxima};
+    joined_[static_cast<size_t>(pooler)].done = true;
     return true;
   }
 

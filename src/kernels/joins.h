@@ -26,4 +26,12 @@ class TORCHTRT_API AveragesOutput {
   virtual std::unique_ptr<Prepared> prepareWithMeans(const ShapeSet& shapes) const = 0;
 };
 
+// A convolution that writes the maxima of its result over windows of two by two instead.
+class TORCHTRT_API PoolsOutput {
+ public:
+  virtual ~PoolsOutput() = default;
+  // shapes.outputs[0] are the maxima, dense and row-major. Null where that cannot be done, or is no faster.
+  virtual std::unique_ptr<Prepared> preparePooled(const ShapeSet& shapes) const = 0;
+};
+
 }  // namespace torchtrt::kernels

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-#include "kernels/convolution/planes_row.h"
+#include "kernels/convolution/planes.h"
 #include "kernels/gemm/epilogue-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -130,7 +130,7 @@ HWY_AFTER_NAMESPACE();
 #include <vector>
 
 #include "kernels/convolution/fast.h"
-#include "kernels/convolution/geometry.h"
+#include "kernels/joins.h"
 #include "kernels/parallel.h"
 
 namespace torchtrt::kernels::convolution {
@@ -138,20 +138,8 @@ namespace {
 
 HWY_EXPORT(planesForTarget);
 
-constexpr int64_t kMaxLines = 256;      // pointers to lines are on the stack,
-constexpr int64_t kCopyFloats = 12288;  // and so are their copies
+constexpr int64_t kCopyFloats = 12288;  // on the stack, as pointers to lines are
 constexpr int64_t kMinBlock = 64;       // columns: fewer at a time are not worth a copy
-
-struct PackedPlanes {
-  Geometry geometry;
-  int64_t lanes = 0;
-  int64_t lines = 0;           // per output row: channels x depth taps x height taps
-  int64_t reach = 0;           // columns of a phase that the last tap reads beyond the first's
-  int64_t pitch = 0;           // floats of a line's copy, per phase
-  std::vector<float> weights;  // [line][width tap][outputs]
-  gemm::Epilogue epilogue;
-  void (*row)(const PlanesRow&) = nullptr;
-};
 
 class Planes final : public Prepared {
  public:
@@ -181,7 +169,7 @@ class Planes final : public Prepared {
  private:
   void runLine(const RunArgs& args, int64_t n, int64_t oz, int64_t oy) const {
     const Geometry& g = packed_->geometry;
-    const float* lines[kMaxLines];
+    const float* lines[kMaxPlaneLines];
     const float* image = static_cast<const float*>(args.inputs[0]) + n * input_.batch_stride;
     const float** end = lines;
     for (int64_t c = 0; c < g.channels; ++c) {
@@ -207,7 +195,7 @@ class Planes final : public Prepared {
   void runCopied(PlanesRow row) const {
     const Geometry& g = packed_->geometry;
     float buffer[kCopyFloats];
-    const float* copies[kMaxLines];
+    const float* copies[kMaxPlaneLines];
     const float* const* lines = std::exchange(row.lines, copies);
     float* out = row.out;
     const int64_t block = packed_->pitch - packed_->reach - packed_->lanes;
@@ -246,12 +234,15 @@ class Planes final : public Prepared {
   bool copies_ = false;
 };
 
-class PlanesKernel final : public Kernel {
+class PlanesKernel final : public Kernel, public PoolsOutput {
  public:
   explicit PlanesKernel(std::shared_ptr<const PackedPlanes> packed) : packed_(std::move(packed)) {}
 
   std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
     return std::make_unique<Planes>(packed_, shapes);
+  }
+  std::unique_ptr<Prepared> preparePooled(const ShapeSet& shapes) const override {
+    return preparePooledPlanes(packed_, shapes);
   }
   bool needsConstant(int input) const override {
     return input != 1;
@@ -302,7 +293,7 @@ CreateResult createPlanes(const Problem& problem) {
     return Refusal{"residual", "has no residual operand"};
   }
   std::shared_ptr<PackedPlanes> packed = pack(g);
-  if (packed->lines > kMaxLines || packed->pitch - packed->reach - packed->lanes < kMinBlock) {
+  if (packed->lines > kMaxPlaneLines || packed->pitch - packed->reach - packed->lanes < kMinBlock) {
     return Refusal{"large-kernel", "keeps the lines of a row on the stack, and there would be too many"};
   }
   return std::make_unique<PlanesKernel>(std::move(packed));

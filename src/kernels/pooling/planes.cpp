@@ -10,7 +10,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/common/math-inl.h"
+#include "kernels/common/pairs-inl.h"
 #include "kernels/pooling/plane.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -59,25 +59,6 @@ HWY_INLINE float divisorOf(const Plane& plane, const Span& line, const Span& col
   return static_cast<float>(std::max<int64_t>(plane.depth.count * line.count * column.count, 1));
 }
 
-// Every second of the floats of both, from the first (even) or the second on.
-HWY_INLINE V even(V low, V high) {
-#if HWY_TARGET == HWY_SCALAR
-  (void)high;
-  return low;
-#else
-  return hn::ConcatEven(D(), high, low);
-#endif
-}
-
-HWY_INLINE V odd(V low, V high) {
-#if HWY_TARGET == HWY_SCALAR
-  (void)low;
-  return high;
-#else
-  return hn::ConcatOdd(D(), high, low);
-#endif
-}
-
 // A tap of a vector of pixels: of `left` columns from `from` on, where that is fewer than a vector reads.
 template <bool kMax, bool kCut>
 HWY_INLINE V foldTap(const Plane& plane, const Span& line, const float* from, int64_t left) {
@@ -105,9 +86,9 @@ HWY_INLINE void poolVector(const Plane& plane, const Span& line, const float* fi
     for (int64_t x = 0; x < column.count; x += 2) {
       const V low = foldTap<kMax, kCut>(plane, line, from + x, left - x);
       const V high = foldTap<kMax, kCut>(plane, line, from + x + lanes, left - x - lanes);
-      add(x, even(low, high));
+      add(x, math::even(low, high));
       if (x + 1 < column.count) {
-        add(x + 1, odd(low, high));
+        add(x + 1, math::odd(low, high));
       }
     }
   } else if constexpr (kStride == 1) {

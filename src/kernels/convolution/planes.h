@@ -1,0 +1,30 @@
+// What the forms of the row-major convolution with few outputs share: planes.cpp writes its result, planes_pooled.cpp
+// the maxima of it. Private to this folder.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernels/convolution/geometry.h"
+#include "kernels/convolution/planes_row.h"
+
+namespace torchtrt::kernels::convolution {
+
+inline constexpr int64_t kMaxPlaneLines = 256;  // pointers to lines are on the stack
+
+struct PackedPlanes {
+  Geometry geometry;
+  int64_t lanes = 0;
+  int64_t lines = 0;           // per output row: channels x depth taps x height taps
+  int64_t reach = 0;           // columns of a phase that the last tap reads beyond the first's
+  int64_t pitch = 0;           // floats of a line's copy, per phase
+  std::vector<float> weights;  // [line][width tap][outputs]
+  gemm::Epilogue epilogue;
+  void (*row)(const PlanesRow&) = nullptr;
+};
+
+// PoolsOutput::preparePooled (kernels/joins.h).
+std::unique_ptr<Prepared> preparePooledPlanes(std::shared_ptr<const PackedPlanes> packed, const ShapeSet& shapes);
+
+}  // namespace torchtrt::kernels::convolution

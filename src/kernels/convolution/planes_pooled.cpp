@@ -1,0 +1,198 @@
+// Convolution with few outputs over row-major images and the maxima of two by two of its pixels, float32: two lines of
+// the result are computed together and never stored. Bits are those of planes.cpp and pooling/planes.cpp one after the
+// other.
+#include "kernels/common/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/convolution/planes_pooled.cpp"  // NOLINT
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+
+#include "kernels/common/pairs-inl.h"
+#include "kernels/convolution/planes.h"
+#include "kernels/gemm/epilogue-inl.h"
+
+#ifndef TORCHTRT_KERNELS_CONVOLUTION_PLANES_POOLED_ROW_
+#define TORCHTRT_KERNELS_CONVOLUTION_PLANES_POOLED_ROW_
+namespace torchtrt::kernels::convolution {
+
+// Two lines of the convolution, one of maxima.
+struct PooledRow {
+  const PackedPlanes* packed;
+  const float* const* lines[2];  // as PlanesRow::lines, none null
+  const float* bias;             // null or one per output
+  float* out;                    // column 0 of the first output
+  int64_t out_stride;            // from output to output
+  int64_t columns;               // maxima, at least a vector of them
+};
+
+}  // namespace torchtrt::kernels::convolution
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace torchtrt::kernels::convolution::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+namespace math = kernels::HWY_NAMESPACE;
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+// A vector of maxima from `column` on, of kOutputs outputs from `first` on: three at the most, whose sums over two
+// lines and two vectors fill twelve registers.
+template <int kOutputs>
+HWY_INLINE void tile(const PooledRow& row, int64_t first, int64_t column) {
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const PackedPlanes& packed = *row.packed;
+  const Geometry& g = packed.geometry;
+  V sum[kOutputs][4];  // of the upper line two vectors, then of the lower
+#pragma GCC unroll 16
+  for (int o = 0; o < kOutputs; ++o) {
+#pragma GCC unroll 16
+    for (int j = 0; j < 4; ++j) {
+      sum[o][j] = row.bias != nullptr ? hn::Set(d, row.bias[first + o]) : hn::Zero(d);
+    }
+  }
+  const float* weights = packed.weights.data() + first;
+  const int64_t width_taps = g.kernel[2];
+  const int64_t dilation = g.dilation[2];
+  const int64_t outputs = g.outputs;
+  const int64_t line_count = packed.lines;
+  for (int64_t line = 0; line < line_count; ++line) {
+    const float* upper = row.lines[0][line] + 2 * column;
+    const float* lower = row.lines[1][line] + 2 * column;
+    for (int64_t k = 0; k < width_taps; ++k) {
+      const V x[4] = {hn::LoadU(d, upper), hn::LoadU(d, upper + lanes), hn::LoadU(d, lower),
+                      hn::LoadU(d, lower + lanes)};
+#pragma GCC unroll 16
+      for (int o = 0; o < kOutputs; ++o) {
+        const V weight = hn::Set(d, weights[o]);
+#pragma GCC unroll 16
+        for (int j = 0; j < 4; ++j) {
+          sum[o][j] = hn::MulAdd(x[j], weight, sum[o][j]);
+        }
+      }
+      weights += outputs;
+      upper += dilation;
+      lower += dilation;
+    }
+  }
+  gemm::HWY_NAMESPACE::applyEpilogue<kOutputs * 4>(packed.epilogue, &sum[0][0]);
+#pragma GCC unroll 16
+  for (int o = 0; o < kOutputs; ++o) {
+    const V left = math::greater(sum[o][0], sum[o][2]);
+    const V right = math::greater(sum[o][1], sum[o][3]);
+    const V maxima = math::greater(math::even(left, right), math::odd(left, right));
+    hn::StoreU(maxima, d, row.out + (first + o) * row.out_stride + column);
+  }
+}
+
+template <int kOutputs>
+HWY_NOINLINE void outputs(const PooledRow& row, int64_t first) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
+  const int64_t last = row.columns - lanes;  // reaches back over what is done already
+  for (int64_t column = 0; column < row.columns; column += lanes) {
+    tile<kOutputs>(row, first, std::min(column, last));
+  }
+}
+
+void runRow(const PooledRow& row) {
+  const int64_t count = row.packed->geometry.outputs;
+  for (int64_t first = 0; first < count;) {
+    const int64_t left = count - first;
+    if (left == 1) {
+      outputs<1>(row, first);
+      first += 1;
+    } else if (left == 2 || left == 4) {  // a single one's sums would wait for each other
+      outputs<2>(row, first);
+      first += 2;
+    } else {
+      outputs<3>(row, first);
+      first += 3;
+    }
+  }
+}
+
+using PooledFunction = void (*)(const PooledRow&);
+PooledFunction pooledForTarget() {
+  return runRow;
+}
+
+}  // namespace
+}  // namespace torchtrt::kernels::convolution::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include <utility>
+
+#include "kernels/parallel.h"
+
+namespace torchtrt::kernels::convolution {
+namespace {
+
+HWY_EXPORT(pooledForTarget);
+
+class PooledPlanes final : public Prepared {
+ public:
+  PooledPlanes(std::shared_ptr<const PackedPlanes> packed, const ShapeSet& shapes)
+      : packed_(std::move(packed)),
+        input_(imageOf(shapes.inputs[0])),
+        output_(imageOf(shapes.outputs[0])),
+        function_(HWY_DYNAMIC_DISPATCH(pooledForTarget)()) {}
+
+  void run(const RunArgs& args) const override {
+    const Geometry& g = packed_->geometry;
+    const int64_t flops = 8 * output_.size[2] * g.outputs * g.channels * g.taps();
+    const int64_t grain = std::max<int64_t>(1, gemm::kMinChunkFlops / std::max<int64_t>(1, flops));
+    parallelFor(args.threads, 0, output_.batch * output_.size[1], grain, [&](int64_t begin, int64_t end) {
+      for (int64_t line = begin; line < end; ++line) {
+        runLine(args, line / output_.size[1], line % output_.size[1]);
+      }
+    });
+  }
+
+ private:
+  void runLine(const RunArgs& args, int64_t n, int64_t y) const {
+    const Geometry& g = packed_->geometry;
+    const float* lines[2][kMaxPlaneLines];
+    const float* image = static_cast<const float*>(args.inputs[0]) + n * input_.batch_stride;
+    for (int64_t half = 0; half < 2; ++half) {
+      const float** end = lines[half];
+      for (int64_t c = 0; c < g.channels; ++c) {
+        end = findLines(g, input_, image + c * input_.channel_stride, 0, 2 * y + half, end);
+      }
+    }
+    PooledRow row;
+    row.packed = packed_.get();
+    row.lines[0] = lines[0];
+    row.lines[1] = lines[1];
+    row.bias = g.has_bias ? static_cast<const float*>(args.inputs[2]) : nullptr;
+    row.out = static_cast<float*>(args.outputs[0]) + n * output_.batch_stride + y * output_.stride[1];
+    row.out_stride = output_.channel_stride;
+    row.columns = output_.size[2];
+    function_(row);
+  }
+
+  std::shared_ptr<const PackedPlanes> packed_;
+  Image input_;
+  Image output_;  // the maxima
+  void (*function_)(const PooledRow&);
+};
+
+}  // namespace
+
+std::unique_ptr<Prepared> preparePooledPlanes(std::shared_ptr<const PackedPlanes> packed, const ShapeSet& shapes) {
+  const Geometry& g = packed->geometry;
+  const Image maxima = imageOf(shapes.outputs[0]);
+  const bool is_padded = g.pre_padding != Spatial{0, 0, 0} || g.post_padding != Spatial{0, 0, 0};
+  if (g.spatial_rank != 2 || is_padded || g.stride[2] != 1 || maxima.size[2] < packed->lanes) {
+    return nullptr;
+  }
+  return std::make_unique<PooledPlanes>(std::move(packed), shapes);
+}
+
+}  // namespace torchtrt::kernels::convolution
+#endif  // HWY_ONCE
