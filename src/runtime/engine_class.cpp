@@ -8,7 +8,6 @@
 #include "runtime/base64.h"
 #include "runtime/device_info.h"
 #include "runtime/dtypes.h"
-#include "runtime/warm_up.h"
 #include "torchtrt/runtime.h"
 
 namespace torchtrt::runtime {
@@ -81,7 +80,6 @@ std::shared_ptr<const LoadedEngine> load(const std::string& plan_bytes, std::str
   std::transform(weights.begin(), weights.end(), std::back_inserter(external), externalWeight);
   engine::LoadOptions options;
   options.threads = callThreads();
-  warmInterpreter();
   auto engine = engine::Engine::load(bytesOf(*bytes), bytes, std::move(external), options);
   auto held = std::make_shared<const EngineWeights>(std::move(weights), engine, originals);
   return std::make_shared<const LoadedEngine>(LoadedEngine{std::move(plan_text), std::move(held), std::move(engine)});

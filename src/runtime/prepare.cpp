@@ -38,11 +38,14 @@ Preparation prepareModule(const torch::jit::Module& module) {
   if (!torch::jit::IsNewExecutorEnabled()) {
     return done;  // the old executor plans by the arguments of a call
   }
-  warmInterpreter();
   const torch::jit::GraphOptimizerEnabledGuard optimize(true);
+  bool watches = false;
   for (torch::jit::Function* method : module.type()->methods()) {
     torch::jit::GraphFunction* function = torch::jit::tryToGraphFunction(*method);
-    if (function != nullptr && onlyCallsEngines(*function->graph())) {
+    if (function == nullptr) {
+      continue;
+    }
+    if (onlyCallsEngines(*function->graph())) {
       torch::jit::Stack no_arguments;
       function->get_executor().getPlanFor(no_arguments, /*remaining_bailout_depth=*/0);  // without watching a call
       std::vector<at::Tensor> arguments = rehearse(module, torch::jit::Method(module._ivalue(), function));
@@ -50,7 +53,12 @@ Preparation prepareModule(const torch::jit::Module& module) {
         done.arguments = std::move(arguments);
       }
       ++done.methods;
+    } else {
+      watches = true;
     }
+  }
+  if (watches) {
+    warmInterpreter();  // for nobody else: its tables are 3 MB
   }
   return done;
 }
