@@ -1,6 +1,8 @@
 #include "device/constants.h"
 
 #include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <iterator>
 #include <map>
@@ -16,7 +18,8 @@ namespace {
 // What is at least as large has memory of its own.
 constexpr size_t kLargePiece = size_t{8} << 20;
 // Only what is written to is taken from the machine, but that in huge pages: what is left over behind the last piece
-// that fits is lost. In 8 MiB that would be a seventh beside three matrices 768 x 768, in 32 MiB it is a sixtieth.
+// that fits is lost, up to a huge page's end until it is trimmed. In 8 MiB that would be a seventh beside three
+// matrices 768 x 768, in 32 MiB it is a sixtieth.
 constexpr size_t kChunkBytes = size_t{32} << 20;
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -46,6 +49,10 @@ class Chunk {
       if (size < bytes) {
         continue;
       }
+      if (offset + bytes > trimmed_) {
+        advise(kHuge);
+        trimmed_ = memory_.bytes();
+      }
       if (size == bytes) {
         taken_.insert(free_.extract(gap));
       } else {
@@ -58,6 +65,17 @@ class Chunk {
       return begin() + offset;
     }
     return nullptr;
+  }
+
+  // Gives the system back what lies behind the last piece.
+  void trim() {
+    const auto page = static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
+    const size_t used = taken_.empty() ? 0 : taken_.rbegin()->first + taken_.rbegin()->second;
+    const size_t from = (used + page - 1) / page * page;
+    if (from < trimmed_) {
+      trimmed_ = from;
+      advise(kGivenBack);
+    }
   }
 
   // Asks for no memory: shared_ptr's deleters must not throw.
@@ -77,8 +95,23 @@ class Chunk {
   }
 
  private:
+  enum Advice : uint8_t { kHuge, kGivenBack };
+
+  // Of all from trimmed_ on. Without small pages the system would put a huge one there again after some seconds.
+  void advise([[maybe_unused]] Advice advice) const {
+#ifdef MADV_HUGEPAGE
+    void* const from = begin() + trimmed_;
+    const size_t bytes = memory_.bytes() - trimmed_;
+    madvise(from, bytes, advice == kHuge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    if (advice == kGivenBack) {
+      madvise(from, bytes, MADV_DONTNEED);
+    }
+#endif
+  }
+
   Memory memory_;
-  std::map<size_t, size_t> free_;  // bytes by offset, as are those of
+  size_t trimmed_ = memory_.bytes();  // the system has back what lies behind
+  std::map<size_t, size_t> free_;     // bytes by offset, as are those of
   std::map<size_t, size_t> taken_;
 };
 
@@ -108,6 +141,13 @@ class Pool {
     at->second.giveBack(data);
     if (at->second.isEmpty()) {
       chunks_.erase(at);
+    }
+  }
+
+  void trim() {
+    const std::lock_guard lock(mutex_);
+    for (auto& [begin, chunk] : chunks_) {
+      chunk.trim();
     }
   }
 
@@ -144,6 +184,12 @@ std::shared_ptr<void> allocateConstant(size_t bytes, const std::string& purpose)
   }
   auto memory = std::make_shared<Memory>(cpu().allocate(bytes, purpose));
   return {memory, memory->data()};
+}
+
+void trimConstants() {
+  if (kShares) {
+    pool().trim();
+  }
 }
 
 }  // namespace torchtrt::device

@@ -14,5 +14,8 @@ namespace torchtrt::device {
 // for 6 % of its time (ResNet-50, batch 1; layers of few rows 14 %). Any thread may ask, and may let go.
 // Throws EngineError(kOutOfMemory) that says how much was wanted and what for.
 TORCHTRT_API std::shared_ptr<void> allocateConstant(size_t bytes, const std::string& purpose);
+// Gives back what huge pages hold behind the last pieces, up to 2 MB: for when all of an engine is packed. LeNet's
+// weights are an eighth of that.
+TORCHTRT_API void trimConstants();
 
 }  // namespace torchtrt::device

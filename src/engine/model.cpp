@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device/constants.h"
 #include "kernels/machine.h"
 #include "kernels/parallel.h"
 #include "plan/counted.h"
@@ -27,6 +28,7 @@ class ModelLoader {
     evaluateRange();
     model_->counts = plan::countsOfTensors(plan());
     createKernels();
+    device::trimConstants();
     model_->joins = findJoins(plan(), model_->steps);
     keepNeededWeights(ownership);
     describeBindings();

@@ -45,6 +45,8 @@ bool takeAndLetGo(unsigned seed, int steps) {
       std::memset(piece.memory.get(), piece.mark, bytes);
       good = good && reinterpret_cast<uintptr_t>(piece.memory.get()) % Device::kAlignment == 0;
       pieces.push_back(std::move(piece));
+    } else if (step % 7 == 0) {
+      trimConstants();
     } else {
       std::swap(pieces[random() % pieces.size()], pieces.back());
       good = good && pieces.back().holdsItsMark();
@@ -104,6 +106,17 @@ TEST(Constants, TakeLittleMoreMemoryThanTheyHold) {
     std::memset(pieces.back().get(), 1, kBytes);
   }
   EXPECT_LT(static_cast<double>(residentBytes() - before), 1.06 * kBytes * kCount);
+}
+
+// Behind a piece that begins a huge page the rest of it is resident as well, where the system gives huge pages at all.
+TEST(Constants, TrimmedTakeNoHugePageForASmallPiece) {
+  constexpr size_t kBytes = 200'000;
+  const size_t before = residentBytes();
+  const std::shared_ptr<void> piece = allocateConstant(kBytes, "test");
+  std::memset(piece.get(), 1, kBytes);
+  trimConstants();
+  EXPECT_LT(residentBytes() - before, kBytes + 100'000);
+  EXPECT_EQ(static_cast<unsigned char*>(piece.get())[kBytes - 1], 1);
 }
 #endif
 
