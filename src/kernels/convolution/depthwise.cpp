@@ -9,6 +9,7 @@
 #include "kernels/convolution/fast.h"
 #include "kernels/joins.h"
 #include "kernels/parallel.h"
+#include "kernels/restores.h"
 
 namespace torchtrt::kernels::convolution {
 namespace {
@@ -19,6 +20,21 @@ struct PackedDepthwise : PackedRows {
   std::vector<DepthwiseBlock> blocks;
   DepthwiseFunctions functions;
 };
+
+// Visits each weight: body(place in [channels, taps], place in packed memory).
+template <typename Body>
+void visitWeights(const PackedDepthwise& packed, Body&& body) {
+  const int64_t taps = packed.geometry.taps();
+  for (const DepthwiseBlock& block : packed.blocks) {
+    const int64_t begin = block.weights - packed.weights.get();
+    const int64_t width = block.vectors * packed.functions.lanes;
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      for (int64_t i = 0; i < block.valid; ++i) {
+        body((block.channel + i) * taps + tap, begin + tap * width + i);
+      }
+    }
+  }
+}
 
 std::shared_ptr<PackedDepthwise> pack(const Geometry& g) {
   auto packed = std::make_shared<PackedDepthwise>();
@@ -36,13 +52,11 @@ std::shared_ptr<PackedDepthwise> pack(const Geometry& g) {
     const int64_t valid = std::min(width * lanes, g.channels - channel);
     packed->blocks.push_back(
         {static_cast<int32_t>(channel), static_cast<int32_t>(width), static_cast<int32_t>(valid), to});
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      for (int64_t i = 0; i < width * lanes; ++i) {
-        *to++ = i < valid ? g.weights[(channel + i) * taps + tap] : 0.0F;
-      }
-    }
+    to += width * lanes * taps;
     channel += valid;
   }
+  to = packed->weights.get();
+  visitWeights(*packed, [&](int64_t plain, int64_t place) { to[place] = g.weights[plain]; });
   return packed;
 }
 
@@ -115,7 +129,7 @@ class Depthwise final : public Prepared {
   bool with_means_;  // the second output is the mean of each image and channel
 };
 
-class DepthwiseKernel final : public Kernel, public AveragesOutput {
+class DepthwiseKernel final : public Kernel, public AveragesOutput, public RestoresConstants {
  public:
   explicit DepthwiseKernel(std::shared_ptr<const PackedDepthwise> packed) : packed_(std::move(packed)) {}
 
@@ -130,6 +144,13 @@ class DepthwiseKernel final : public Kernel, public AveragesOutput {
   }
   size_t packedBytes() const override {
     return packed_->bytes;
+  }
+  bool restores(int input) const override {
+    return input == 1;
+  }
+  void restore(int, void* to, int) const override {
+    auto* weights = static_cast<float*>(to);
+    visitWeights(*packed_, [&](int64_t plain, int64_t place) { weights[plain] = packed_->weights.get()[place]; });
   }
   bool acceptsStrides(int input, const TensorDesc& desc) const override {
     return input == 0 && desc.strides[1] == 1;
