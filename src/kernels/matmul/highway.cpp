@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/gemm/packed_gemm.h"
+#include "kernels/gemm/runs.h"
 #include "kernels/gemm/unpack.h"
 #include "kernels/matmul/config.h"
 #include "kernels/matmul/fast.h"
@@ -88,22 +89,6 @@ class HighwayMatmulKernel final : public Kernel, public RestoresConstants {
   std::shared_ptr<const Packed> packed_;
 };
 
-// The longer a sum, the further it is from the exact one: deep products are summed in equal parts, where the depth has
-// a divisor for it.
-std::vector<int64_t> runsOf(int64_t depth) {
-  constexpr int64_t kLongest = 512;
-  constexpr int64_t kShortest = 64;  // below, adding the parts up takes time
-  int64_t parts = (depth + kLongest - 1) / kLongest;
-  while (depth % parts != 0 && depth / parts >= kShortest) {
-    ++parts;
-  }
-  std::vector<int64_t> runs(static_cast<size_t>(depth % parts == 0 ? parts : 1));
-  for (size_t i = 0; i < runs.size(); ++i) {
-    runs[i] = static_cast<int64_t>(i) * (depth / static_cast<int64_t>(runs.size()));
-  }
-  return runs;
-}
-
 #ifndef TORCHTRT_NO_ONEDNN
 int64_t tunedRows(const Operand& output) {
   return std::accumulate(output.opt_dims.begin(), output.opt_dims.end() - 1, int64_t{1}, std::multiplies<>());
@@ -152,7 +137,7 @@ CreateResult createHighway(const Problem& problem) {
       depth, columns, config.transpose_b ? depth : 1,
       [&](int64_t k) { return values + (config.transpose_b ? k : k * columns); }, problem.threads);
   packed->epilogue = gemm::makeEpilogue(config.activation, config.alpha, config.beta);
-  packed->runs = runsOf(depth);
+  packed->runs = gemm::runsOf(depth);
   packed->functions = gemm::functions();
   if (packed->runs.size() > 1) {
     packed->functions.slab = packed->functions.slab_of_short_sums;
