@@ -79,7 +79,7 @@ struct ShuffleConfig {
   std::vector<int64_t> first, second;  // permutations, empty for the identity
 };
 
-// A reshape whose two sides lie differently in memory: both are walked in row-major order.
+// A reshape of which neither side is dense: both are walked in row-major order.
 class ReshapePrepared final : public Prepared {
  public:
   ReshapePrepared(DType dtype, FlatCursor target, FlatCursor source, int64_t count)
@@ -127,11 +127,18 @@ class ShuffleKernel final : public Kernel {
       out_dims.at(static_cast<size_t>(config_.second[i])) = out.dims.at(i);
       out_strides.at(static_cast<size_t>(config_.second[i])) = out.strides.at(i);
     }
+    const int64_t count = countOf(out_dims);
+    TORCHTRT_CHECK(count == countOf(in_dims), "a reshape of " << countOf(in_dims) << " elements to " << count);
+    // What is dense has the other side's dims as well, and the reshape is a copy.
+    if (out_strides == denseStrides(out_dims)) {
+      return std::make_unique<CopyPrepared>(CopyLoop(out.dtype, in_dims, denseStrides(in_dims), in_strides));
+    }
+    if (in_strides == denseStrides(in_dims)) {
+      return std::make_unique<CopyPrepared>(CopyLoop(out.dtype, out_dims, out_strides, denseStrides(out_dims)));
+    }
     if (in_dims == out_dims) {
       return std::make_unique<CopyPrepared>(CopyLoop(out.dtype, out_dims, out_strides, in_strides));
     }
-    const int64_t count = countOf(out_dims);
-    TORCHTRT_CHECK(count == countOf(in_dims), "a reshape of " << countOf(in_dims) << " elements to " << count);
     return std::make_unique<ReshapePrepared>(out.dtype, FlatCursor(out_dims, out_strides),
                                              FlatCursor(in_dims, in_strides), count);
   }

@@ -61,6 +61,21 @@ HWY_INLINE void transposeTile(const T* source, int64_t source_stride, T* target,
   }
 }
 
+// Pairs become two planes: what lies two by two is taken apart.
+template <typename T>
+int64_t separateTwo(const T* source, T* target, int64_t stride, int64_t rows) {
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t r = 0;
+  for (; r + lanes <= rows; r += lanes) {
+    hn::Vec<decltype(d)> x, y;
+    hn::LoadInterleaved2(d, source + 2 * r, x, y);
+    hn::StoreU(x, d, target + r);
+    hn::StoreU(y, d, target + stride + r);
+  }
+  return r;
+}
+
 // Three planes become triples, and back: images.
 template <typename T>
 int64_t interleaveThree(const T* source, int64_t stride, T* target, int64_t columns) {
@@ -100,6 +115,11 @@ void transpose(const T* source, int64_t source_stride, T* target, int64_t target
   if (columns == 3 && source_stride == 3) {
     const int64_t done = separateThree(source, target, target_stride, rows);
     transposeScalar(source + 3 * done, 3, target + done, target_stride, rows - done, columns);
+    return;
+  }
+  if (columns == 2 && source_stride == 2) {
+    const int64_t done = separateTwo(source, target, target_stride, rows);
+    transposeScalar(source + 2 * done, 2, target + done, target_stride, rows - done, columns);
     return;
   }
   constexpr int64_t kSide = kTile<T>;
@@ -202,7 +222,7 @@ void Transpose::run(int threads, const std::byte* source, std::byte* target) con
   for (const Axis& axis : outer_) {
     units *= axis.size;
   }
-  const int64_t grain = std::max<int64_t>(1, kGrain / (kPart * rows_.size));
+  const int64_t grain = std::max<int64_t>(1, kGrain / (std::min(kPart, columns_.size) * rows_.size));
   parallelFor(threads, 0, units, grain, [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; ++unit) {
       const int64_t first = unit % parts * kPart;
