@@ -1,3 +1,4 @@
+#include <cmath>
 #include <optional>
 
 #include "conversion/converters/call.h"
@@ -149,13 +150,21 @@ Tensor& lerp(Call& call) {
   Tensor& start = call.tensor(0);
   Tensor& end = call.tensor(1);
   const DType dtype = start.getType();
-  Tensor& weight = call.materialize(call.operand(2), dtype);
+  const Operand given = call.operand(2);
+  Tensor& weight = call.materialize(given, dtype);
   Tensor& difference = call.elementwise("sub", end, start);
-  Tensor& from_start = call.elementwise("sum", start, call.elementwise("prod", weight, difference));
-  Tensor& rest = call.elementwise("sub", call.constant(1, dtype), weight);
-  Tensor& from_end = call.elementwise("sub", end, call.elementwise("prod", difference, rest));
+  const auto from_start = [&]() -> Tensor& {
+    return call.elementwise("sum", start, call.elementwise("prod", weight, difference));
+  };
+  const auto from_end = [&]() -> Tensor& {
+    Tensor& rest = call.elementwise("sub", call.constant(1, dtype), weight);
+    return call.elementwise("sub", end, call.elementwise("prod", difference, rest));
+  };
+  if (!given.tensor) {
+    return std::abs(given.number.toDouble()) < 0.5 ? from_start() : from_end();
+  }
   Tensor& is_small = call.elementwise("less", call.unary("abs", weight), call.constant(0.5, dtype));
-  return call.add(LayerType::kSELECT, {&is_small, &from_start, &from_end});
+  return call.add(LayerType::kSELECT, {&is_small, &from_start(), &from_end()});
 }
 
 constexpr char kDiv[] = "div";

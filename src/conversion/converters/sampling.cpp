@@ -70,21 +70,41 @@ at::Tensor filterMatrix(int64_t in, int64_t out, bool align_corners, std::option
   return matrix;
 }
 
+// Whole numbers in units of 2^-shift, in float32: 256 high + low, so that sums of products with bytes are below 2^24,
+// where float32 is exact, and float32 has the fast products.
 struct ByteFilter {
-  at::Tensor matrix;  // whole numbers in units of 2^-shift
+  at::Tensor high, low;
   int shift = 0;
 };
 
 // As precise as 16 bits allow, as PyTorch resizes bytes.
-ByteFilter byteFilter(const at::Tensor& matrix) {
+ByteFilter byteFilter(const Call& call, const at::Tensor& matrix) {
   const double greatest = matrix.numel() > 0 ? matrix.max().item<double>() : 0;
   ByteFilter filter;
   while (filter.shift < 22 && static_cast<int>(0.5 + greatest * (1 << (filter.shift + 1))) < (1 << 15)) {
     ++filter.shift;
   }
   const at::Tensor scaled = matrix * static_cast<double>(1 << filter.shift);
-  filter.matrix = (scaled + 0.5 * scaled.sign()).to(at::kInt);
+  const at::Tensor whole = (scaled + 0.5 * scaled.sign()).to(at::kInt);
+  const at::Tensor low = whole.bitwise_and(255);
+  const at::Tensor high = (whole - low).div(256, "trunc");
+  for (const at::Tensor& part : {low, high}) {
+    if (part.numel() > 0 && part.abs().sum(-1).max().item<int64_t>() * 255 >= (int64_t{1} << 24)) {
+      call.refuse("argument",
+                  "sums of so many bytes are not exact in float32: an image is made over a hundred times smaller");
+    }
+  }
+  filter.high = high.to(at::kFloat);
+  filter.low = low.to(at::kFloat);
   return filter;
+}
+
+// Products with both parts of a filter, put together in whole numbers.
+template <typename Multiply>
+Tensor& exactSums(const Call& call, const Multiply& multiply, const ByteFilter& filter) {
+  Tensor& high = call.cast(multiply(filter.high), DType::kInt32);
+  Tensor& low = call.cast(multiply(filter.low), DType::kInt32);
+  return call.elementwise("sum", call.elementwise("prod", high, call.constant(256, DType::kInt32)), low);
 }
 
 // Sums of products with whole numbers, rounded to bytes.
@@ -96,7 +116,7 @@ Tensor& roundedToBytes(const Call& call, Tensor& sums, int shift) {
   return call.elementwise("min", not_below, call.constant(255, DType::kInt32));
 }
 
-// Both axes in whole numbers, width first.
+// Both axes in whole numbers, width first, as PyTorch has them to the bit.
 template <bool cubic>
 Tensor& resizeBytesSmoothly(const Call& call, const std::vector<int64_t>& size, bool align_corners,
                             const std::vector<std::optional<double>>& scales) {
@@ -108,14 +128,24 @@ Tensor& resizeBytesSmoothly(const Call& call, const std::vector<int64_t>& size, 
       call.refuse("argument",
                   "a scale factor other than 1 between equal sizes is one only for some numbers of channels");
     }
-    return byteFilter(filterMatrix<cubic, double>(in, size[at], align_corners, scales[at]));
+    return byteFilter(call, filterMatrix<cubic, double>(in, size[at], align_corners, scales[at]));
   };
   const ByteFilter height = filter(0), width = filter(1);
-  Tensor& narrowed =
-      call.add(LayerType::kMATRIX_MULTIPLY, {&call.cast(given, DType::kInt32), call.ctx.constant(width.matrix)},
-               attributes({{"transpose_b", true}}));
-  Tensor& bytes = roundedToBytes(call, narrowed, width.shift);
-  Tensor& resized = call.add(LayerType::kMATRIX_MULTIPLY, {call.ctx.constant(height.matrix), &bytes});
+  Tensor& x = call.cast(given, DType::kFloat32);
+  Tensor& narrowed = exactSums(
+      call,
+      [&](const at::Tensor& part) -> Tensor& {
+        return call.add(LayerType::kMATRIX_MULTIPLY, {&x, call.ctx.constant(part)},
+                        attributes({{"transpose_b", true}}));
+      },
+      width);
+  Tensor& bytes = call.cast(roundedToBytes(call, narrowed, width.shift), DType::kFloat32);
+  Tensor& resized = exactSums(
+      call,
+      [&](const at::Tensor& part) -> Tensor& {
+        return call.add(LayerType::kMATRIX_MULTIPLY, {call.ctx.constant(part), &bytes});
+      },
+      height);
   return call.cast(roundedToBytes(call, resized, height.shift), given.getType());
 }
 
