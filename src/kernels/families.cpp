@@ -102,6 +102,7 @@ const std::vector<Family>& families() {
        {{"highway", reduce::createHighway},
         {"wide", reduce::createWide},
         {"truth", reduce::createTruth},
+        {"integers", reduce::createIntegers},
         {"reference", createReduceReference}}},
       {"reformat", {{"reference", createReformatReference}}},
       {"resize", {{"highway", resize::createHighway}, {"reference", createResizeReference}}},

@@ -176,5 +176,20 @@ TEST(TruthReduce, RowsColumnsAndBoth) {
   expectRefused("reduce float32 [3,4] -> [3] {axes=[1], keep_dims=false, op=\"sum\"}", "truth", "dtype");
 }
 
+TEST(IntegerReduce, RowsColumnsAndBoth) {
+  CompareOptions exact = with(Values::kWide);
+  exact.rtol = 0;
+  exact.atol = 0;
+  for (const char* dtype : {"int64", "int32", "int16", "int8", "uint8"}) {
+    for (const char* op : {"sum", "prod", "max", "min"}) {
+      for (const char* text : kReductions) {
+        expectMatchesReference(std::string("reduce ") + dtype + " " + text + ", op=\"" + op + "\"}", "integers", exact);
+      }
+    }
+  }
+  expectMatchesReference("reduce int64 [3,0,4] -> [3,4] {axes=[1], keep_dims=false, op=\"sum\"}", "integers");
+  expectRefused("reduce float32 [3,4] -> [3] {axes=[1], keep_dims=false, op=\"sum\"}", "integers", "dtype");
+}
+
 }  // namespace
 }  // namespace torchtrt::kernels

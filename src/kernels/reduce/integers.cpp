@@ -1,0 +1,85 @@
+// Sums, products, maxima and minima of integers, where either what is reduced or what is kept lies next to each other
+// in memory. Equal to the reference in every bit.
+#include <algorithm>
+#include <string>
+
+#include "kernels/common/fallback.h"
+#include "kernels/reduce/axes.h"
+#include "kernels/reduce/fast.h"
+#include "kernels/reduce/integer_rows.h"
+#include "kernels/reduce/reduce.h"
+
+namespace torchtrt::kernels::reduce {
+namespace {
+
+template <typename T>
+struct Config {
+  IntegerFolds<T> folds;
+  std::vector<int64_t> axes;
+};
+
+template <typename T>
+class IntegerReduce final : public Prepared {
+ public:
+  static bool accepts(const Config<T>& config, const ShapeSet& shapes) {
+    return ReduceAxes(config.axes, shapes).areFast();
+  }
+
+  IntegerReduce(const Config<T>& config, const ShapeSet& shapes) : folds_(config.folds), axes_(config.axes, shapes) {}
+
+  void run(const RunArgs& args) const override {
+    constexpr int64_t kColumns = 512;  // outputs that stay in the first-level cache
+    constexpr int64_t kGrain = 32768;  // terms worth a thread
+    axes_.run<T>(
+        args, kColumns, kGrain,
+        [this](const T* from) {
+          T total = folds_.start;
+          axes_.forRows(from, [&](const T* row, int64_t n) { total = folds_.row(row, n, total); });
+          return total;
+        },
+        [this](const T* from, T* to, int64_t columns) {
+          std::fill_n(to, columns, folds_.start);
+          axes_.forTerms(from, [&](const T* terms) { folds_.columns(terms, to, columns); });
+        });
+  }
+
+ private:
+  IntegerFolds<T> folds_;
+  ReduceAxes axes_;
+};
+
+template <typename T>
+CreateResult createOf(const Problem& problem) {
+  const std::string& op = problem.attributes->getString("op");
+  const IntegerFolds<T> folds = integerFolds<T>(op);
+  if (folds.row == nullptr) {
+    return Refusal{"op", "has no fold of " + op};
+  }
+  return makeKernelWithFallback<IntegerReduce<T>>(Config<T>{folds, problem.attributes->getInts("axes")},
+                                                  createReduceReference(problem));
+}
+
+}  // namespace
+
+CreateResult createIntegers(const Problem& problem) {
+  const DType dtype = problem.inputs.at(0).dtype;
+  if (dtype == problem.outputs.at(0).dtype) {
+    switch (dtype) {
+      case DType::kInt64:
+        return createOf<int64_t>(problem);
+      case DType::kInt32:
+        return createOf<int32_t>(problem);
+      case DType::kInt16:
+        return createOf<int16_t>(problem);
+      case DType::kInt8:
+        return createOf<int8_t>(problem);
+      case DType::kUInt8:
+        return createOf<uint8_t>(problem);
+      default:
+        break;
+    }
+  }
+  return Refusal{"dtype", std::string("folds integers to their own dtype only, not ") + toString(dtype)};
+}
+
+}  // namespace torchtrt::kernels::reduce
