@@ -14,6 +14,7 @@
 #include "kernels/parallel.h"
 #include "kernels/topk/extremes.h"
 #include "kernels/topk/fast.h"
+#include "kernels/topk/key_sort.h"
 #include "kernels/topk/topk.h"
 
 namespace torchtrt::kernels::topk {
@@ -76,12 +77,10 @@ class TopKOfRows final : public Prepared {
   }
 
  private:
-  static constexpr int64_t kFew = 32;  // up to here a heap is faster than parting the row in two
-
   struct Buffers {
     std::vector<float> row, best;
     std::vector<int64_t> places;
-    std::vector<uint64_t> keys;
+    std::vector<uint64_t> keys, other;
   };
 
   void sortFront(const float* row, Buffers& buffers) const {
@@ -90,15 +89,7 @@ class TopKOfRows final : public Prepared {
     for (size_t i = 0; i < keys.size(); ++i) {
       keys[i] = keyOf(row[i], largest_, i);
     }
-    const auto middle = keys.begin() + count_;
-    if (count_ <= kFew && count_ < size_) {
-      std::partial_sort(keys.begin(), middle, keys.end());
-    } else {
-      if (count_ < size_) {
-        std::nth_element(keys.begin(), middle, keys.end());
-      }
-      std::sort(keys.begin(), middle);
-    }
+    sortKeys(keys, buffers.other, count_, 32);
     for (size_t i = 0; i < buffers.best.size(); ++i) {
       const auto place = static_cast<uint32_t>(keys[i]);
       buffers.places[i] = place;

@@ -48,6 +48,38 @@ TEST(HighwayTopK, SeveralAndAll) {
   }
 }
 
+TEST(HighwayTopK, LongRowsBySortingDigits) {
+  expectSameTopK("[2,70000]", "[2,70000]", 1, 70000);
+  expectSameTopK("[2,7001]", "[2,3500]", 1, 3500);
+  expectSameTopK("[2,7001]", "[2,99]", 1, 99);
+}
+
+// Of any bits, which lie further apart than keys hold; and of bytes.
+TEST(IntegerTopK, OneSeveralAndAll) {
+  for (const char* dtype : {"int64", "int32", "int16", "int8", "uint8"}) {
+    for (const char* largest : {"true", "false"}) {
+      for (const Values values : {Values::kExact, Values::kWide, Values::kSparse}) {
+        CompareOptions options;
+        options.values = values;
+        options.rtol = 0;
+        options.atol = 0;
+        const auto check = [&](const std::string& in, const std::string& out, int axis, int k) {
+          expectMatchesReference("topk " + std::string(dtype) + " " + in + " -> " + out + "xint64 " + out + " {axis=" +
+                                     std::to_string(axis) + ", k=(" + std::to_string(k) + "), largest=" + largest + "}",
+                                 "integers", options);
+        };
+        check("[3,5,401]", "[3,5,1]", 2, 1);
+        check("[3,401,5]", "[3,1,5]", 1, 1);
+        check("[3,401]", "[3,7]", 1, 7);
+        check("[3,401]", "[3,200]", 1, 200);
+        check("[3,401]", "[3,401]", 1, 401);
+        check("[40,3]", "[40,3]", 0, 40);
+        check("[3,0]", "[3,0]", 1, 0);
+      }
+    }
+  }
+}
+
 TEST(HighwayTopK, Nothing) {
   expectSameTopK("[3,5]", "[3,0]", 1, 0);
   expectSameTopK("[0,5]", "[0,2]", 1, 2);
