@@ -74,6 +74,7 @@ const std::vector<Family>& families() {
        {{"onednn_bfloat16", matmul::createOneDnnBFloat16},
         {"highway", matmul::createHighway},
         {"onednn", matmul::createOneDnn},
+        {"run_time", matmul::createRunTime},
         {"reference", createMatrixMultiplyReference}}},
       {"normalization", {{"highway", normalization::createHighway}, {"reference", createNormalizationReference}}},
       {"padding", {{"reference", createPaddingReference}}},

@@ -1,5 +1,5 @@
-// Activations over runs of float32 values, for kernels that apply one to what they have just computed. Vectorised for
-// the machine at hand; results do not depend on how a tensor is cut into runs.
+// Activations over runs of float32 or float64 values, for kernels that apply one to what they have just computed.
+// Vectorised for the machine at hand; results do not depend on how a tensor is cut into runs.
 #pragma once
 
 #include <cstdint>
@@ -8,22 +8,27 @@
 namespace torchtrt::kernels {
 
 // out[i] = f(in[i]) for count values; in and out may be the same.
-using RowFunction = void (*)(const float* in, float* out, int64_t count, float alpha, float beta);
+template <typename T>
+using RowFunctionOf = void (*)(const T* in, T* out, int64_t count, T alpha, T beta);
+using RowFunction = RowFunctionOf<float>;
 
-struct ActivationRows {
-  RowFunction function = nullptr;
-  float alpha = 0;
-  float beta = 0;
+template <typename T>
+struct ActivationRowsOf {
+  RowFunctionOf<T> function = nullptr;
+  T alpha = 0;
+  T beta = 0;
 
   explicit operator bool() const {
     return function != nullptr;
   }
-  void operator()(const float* in, float* out, int64_t count) const {
+  void operator()(const T* in, T* out, int64_t count) const {
     function(in, out, count, alpha, beta);
   }
 };
+using ActivationRows = ActivationRowsOf<float>;
 
 // The function of an ACTIVATION op; every op of the layer table is there. Empty for "".
-ActivationRows activationRows(std::string_view op, double alpha, double beta);
+template <typename T = float>
+ActivationRowsOf<T> activationRows(std::string_view op, double alpha, double beta);
 
 }  // namespace torchtrt::kernels

@@ -27,19 +27,23 @@ HWY_INLINE FloatVec constant(float value) {
 }
 
 // max(x, low) and min(x, high) that keep NaN. Vector instructions return their second operand when one is NaN.
-HWY_INLINE FloatVec atLeast(FloatVec x, FloatVec low) {
+template <typename V>
+HWY_INLINE V atLeast(V x, V low) {
   return HWY_TARGET == HWY_SCALAR ? hn::IfThenElse(hn::Lt(x, low), low, x) : hn::Max(low, x);
 }
-HWY_INLINE FloatVec atMost(FloatVec x, FloatVec high) {
+template <typename V>
+HWY_INLINE V atMost(V x, V high) {
   return HWY_TARGET == HWY_SCALAR ? hn::IfThenElse(hn::Gt(x, high), high, x) : hn::Min(high, x);
 }
 
 // Of two numbers, NaN if either is. Comparisons with NaN are false, so the first test lets a NaN of either side
 // through.
-HWY_INLINE FloatVec greater(FloatVec so_far, FloatVec x) {
+template <typename V>
+HWY_INLINE V greater(V so_far, V x) {
   return hn::IfThenElse(hn::Or(hn::Gt(x, so_far), hn::IsNaN(x)), x, so_far);
 }
-HWY_INLINE FloatVec lesser(FloatVec so_far, FloatVec x) {
+template <typename V>
+HWY_INLINE V lesser(V so_far, V x) {
   return hn::IfThenElse(hn::Or(hn::Lt(x, so_far), hn::IsNaN(x)), x, so_far);
 }
 

@@ -1,5 +1,5 @@
-// Which convolutions our own implicit matrix product takes: float32, constant kernels, channels-last outputs. No
-// im2col, no copy but at borders of narrow inputs.
+// Which convolutions our own implicit matrix product takes: float32 and float64, constant kernels, channels-last
+// outputs. No im2col, no copy but at borders of narrow inputs.
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -18,7 +18,7 @@ namespace torchtrt::kernels::convolution {
 namespace {
 
 using gemm::kTileRows;
-using gemm::PackedB;
+using gemm::PackedBOf;
 
 constexpr int64_t kNarrowChannels = 16;  // up to here a row of taps is read as one run
 
@@ -39,7 +39,8 @@ struct RowsOfGroup {
   int64_t taps;
   bool planes;
 
-  RowsOfGroup(const PackedConvolution& packed, int64_t group)
+  template <typename T>
+  RowsOfGroup(const PackedConvolutionOf<T>& packed, int64_t group)
       : depth(packed.geometry.channels / packed.geometry.groups * packed.geometry.taps()),
         channels(packed.geometry.channels / packed.geometry.groups),
         taps(packed.geometry.taps()),
@@ -53,29 +54,29 @@ struct RowsOfGroup {
   }
 };
 
-PackedB packGroup(const PackedConvolution& packed, int64_t group, int threads) {
+template <typename T>
+PackedBOf<T> packGroup(const PackedConvolutionOf<T>& packed, const T* weights, int64_t group, int threads) {
   const Geometry& g = packed.geometry;
   const RowsOfGroup rows(packed, group);
-  return PackedB(
-      rows.depth, g.outputs / g.groups, rows.depth, [&](int64_t k) { return g.weights + rows(k); }, threads);
+  return PackedBOf<T>(
+      rows.depth, g.outputs / g.groups, rows.depth, [&](int64_t k) { return weights + rows(k); }, threads);
 }
 
-class HighwayConvolutionKernel final : public Kernel, public RestoresConstants, public ScalesInput {
+template <typename T>
+class HighwayConvolutionKernel : public Kernel, public RestoresConstants {
  public:
-  explicit HighwayConvolutionKernel(std::shared_ptr<const PackedConvolution> packed) : packed_(std::move(packed)) {}
+  explicit HighwayConvolutionKernel(std::shared_ptr<const PackedConvolutionOf<T>> packed)
+      : packed_(std::move(packed)) {}
 
   std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
     return prepareImplicitGemm(packed_, shapes);
-  }
-  std::unique_ptr<Prepared> prepareScaled(const ShapeSet& shapes) const override {
-    return prepareScaledPointwise(packed_, shapes);
   }
   bool needsConstant(int input) const override {
     return input != 1;
   }
   size_t packedBytes() const override {
     size_t bytes = 0;
-    for (const PackedB& group : packed_->groups) {
+    for (const PackedBOf<T>& group : packed_->groups) {
       bytes += group.bytes();
     }
     return bytes;
@@ -84,7 +85,7 @@ class HighwayConvolutionKernel final : public Kernel, public RestoresConstants, 
     return input == 1;
   }
   void restore(int, void* to, int threads) const override {
-    auto* weights = static_cast<float*>(to);
+    auto* weights = static_cast<T*>(to);
     for (size_t group = 0; group < packed_->groups.size(); ++group) {
       const RowsOfGroup rows(*packed_, static_cast<int64_t>(group));
       gemm::unpack(
@@ -106,8 +107,17 @@ class HighwayConvolutionKernel final : public Kernel, public RestoresConstants, 
     return desc.dims[1] == 1 || desc.strides[1] == 1;
   }
 
- private:
-  std::shared_ptr<const PackedConvolution> packed_;
+ protected:
+  std::shared_ptr<const PackedConvolutionOf<T>> packed_;
+};
+
+class ScalingConvolutionKernel final : public HighwayConvolutionKernel<float>, public ScalesInput {
+ public:
+  using HighwayConvolutionKernel::HighwayConvolutionKernel;
+
+  std::unique_ptr<Prepared> prepareScaled(const ShapeSet& shapes) const override {
+    return prepareScaledPointwise(packed_, shapes);
+  }
 };
 
 // By measurement (two cores, AVX-512): with a deep kernel, oneDNN's blocking over the depth wins by 15 to 20 %; with
@@ -131,16 +141,14 @@ bool isFasterInOneDnn(const Problem& problem, const PackedConvolution& packed) {
 #endif
 }
 
-}  // namespace
+bool isFasterInOneDnn(const Problem&, const PackedConvolutionOf<double>&) {
+  return false;  // it has no float64
+}
 
-CreateResult createHighway(const Problem& problem) {
-  std::variant<Geometry, Refusal> described = describe(problem);
-  if (const Refusal* refusal = std::get_if<Refusal>(&described)) {
-    return *refusal;
-  }
-  auto packed = std::make_shared<PackedConvolution>();
-  packed->geometry = std::get<Geometry>(described);
-  const Geometry& g = packed->geometry;
+template <typename T>
+CreateResult create(const Problem& problem, const Geometry& g) {
+  auto packed = std::make_shared<PackedConvolutionOf<T>>();
+  packed->geometry = g;
   if (g.outputs > 1 && !isChannelsLast(problem.outputs[0])) {
     return Refusal{"memory-order", "writes channels-last only"};
   }
@@ -168,12 +176,29 @@ CreateResult createHighway(const Problem& problem) {
     return Refusal{"slower", "is slower than onednn for a kernel of this size"};
   }
   for (int64_t group = 0; group < g.groups; ++group) {
-    packed->groups.push_back(packGroup(*packed, group, problem.threads));
+    packed->groups.push_back(
+        packGroup(*packed, static_cast<const T*>(problem.inputs[1].constant), group, problem.threads));
   }
-  packed->zeros.assign(static_cast<size_t>(packed->run), 0.0F);
-  packed->epilogue = gemm::makeEpilogue(g.activation, g.alpha, g.beta);
-  packed->functions = gemm::functions();
-  return std::make_unique<HighwayConvolutionKernel>(std::move(packed));
+  packed->zeros.assign(static_cast<size_t>(packed->run), T(0));
+  packed->epilogue = gemm::makeEpilogue<T>(g.activation, g.alpha, g.beta);
+  packed->functions = gemm::functions<T>();
+  if constexpr (std::is_same_v<T, float>) {
+    return std::make_unique<ScalingConvolutionKernel>(std::move(packed));
+  } else {
+    return std::make_unique<HighwayConvolutionKernel<T>>(std::move(packed));
+  }
+}
+
+}  // namespace
+
+CreateResult createHighway(const Problem& problem) {
+  const bool is_double = problem.outputs[0].dtype == DType::kFloat64;
+  const std::variant<Geometry, Refusal> described = describe(problem, is_double ? DType::kFloat64 : DType::kFloat32);
+  if (const Refusal* refusal = std::get_if<Refusal>(&described)) {
+    return *refusal;
+  }
+  const Geometry& geometry = std::get<Geometry>(described);
+  return is_double ? create<double>(problem, geometry) : create<float>(problem, geometry);
 }
 
 }  // namespace torchtrt::kernels::convolution

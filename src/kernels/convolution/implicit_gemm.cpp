@@ -11,18 +11,19 @@ namespace torchtrt::kernels::convolution {
 namespace {
 
 using gemm::kTileRows;
-using gemm::PackedB;
 
 // Where the window of one output pixel begins.
+template <typename T>
 struct Window {
-  const float* base;  // may lie outside the tensor where there is padding; only used inside
+  const T* base;  // may lie outside the tensor where there is padding; only used inside
   Spatial start;
   bool inside;  // no tap touches padding
 };
 
+template <typename T>
 class ImplicitGemm final : public Prepared {
  public:
-  ImplicitGemm(std::shared_ptr<const PackedConvolution> packed, const ShapeSet& shapes)
+  ImplicitGemm(std::shared_ptr<const PackedConvolutionOf<T>> packed, const ShapeSet& shapes)
       : packed_(std::move(packed)), input_(imageOf(shapes.inputs[0])), output_(imageOf(shapes.outputs[0])) {
     const Geometry& g = packed_->geometry;
     rows_ = output_.batch * output_.pixels();
@@ -96,11 +97,11 @@ class ImplicitGemm final : public Prepared {
 
   // A group's share of the operands, for some panels of its columns.
   struct Work {
-    std::span<const PackedB::Panel> panels;
-    const float* input;
-    float* out;
-    const float* residual;  // or null
-    const float* bias;      // or null
+    std::span<const gemm::PanelOf<T>> panels;
+    const T* input;
+    T* out;
+    const T* residual;  // or null
+    const T* bias;      // or null
   };
 
   // Where the first input pixel of each output pixel lies; no window touches padding.
@@ -152,9 +153,9 @@ class ImplicitGemm final : public Prepared {
            is_whole(2);
   }
 
-  Window windowOf(const Pixel& pixel, const float* group_input) const {
+  Window<T> windowOf(const Pixel& pixel, const T* group_input) const {
     const Geometry& g = packed_->geometry;
-    Window window;
+    Window<T> window;
     window.inside = true;
     window.base = group_input + pixel[0] * input_.batch_stride;
     for (size_t i = 0; i < 3; ++i) {
@@ -167,13 +168,13 @@ class ImplicitGemm final : public Prepared {
   }
 
   // Pointers for a window that touches padding. Runs that lie across the border are put together in `patch`.
-  void borderRow(const Window& window, int r, const float** pointers, float* patch) const {
+  void borderRow(const Window<T>& window, int r, const T** pointers, T* patch) const {
     const Geometry& g = packed_->geometry;
     const int64_t unit =
         packed_->reading == Reading::kChannelRows ? g.channels : 1;  // floats per step of the kernel's width
     for (size_t t = 0; t < taps_.size(); ++t) {
       const Tap& tap = taps_[t];
-      const float*& pointer = pointers[t * kTileRows + static_cast<size_t>(r)];
+      const T*& pointer = pointers[t * kTileRows + static_cast<size_t>(r)];
       const int64_t z = window.start[0] + tap.at[0];
       const int64_t y = window.start[1] + tap.at[1];
       const int64_t x = window.start[2] + tap.at[2];
@@ -189,26 +190,26 @@ class ImplicitGemm final : public Prepared {
       }
       const int64_t first = std::clamp<int64_t>(-x, 0, g.kernel[2]);
       const int64_t last = std::clamp<int64_t>(input_.size[2] - x, first, g.kernel[2]);
-      float* to = patch + (t * kTileRows + static_cast<size_t>(r)) * static_cast<size_t>(packed_->run);
-      std::fill_n(to, packed_->run, 0.0F);
+      T* to = patch + (t * kTileRows + static_cast<size_t>(r)) * static_cast<size_t>(packed_->run);
+      std::fill_n(to, packed_->run, T(0));
       if (first < last) {
-        const float* from = window.base + tap.offset;
+        const T* from = window.base + tap.offset;
         std::copy(from + first * unit, from + last * unit, to + first * unit);
       }
       pointer = to;
     }
   }
 
-  void findRows(const Pixel& first, int count, const float* group_input, const float** pointers, float* patch) const {
+  void findRows(const Pixel& first, int count, const T* group_input, const T** pointers, T* patch) const {
     const Geometry& g = packed_->geometry;
     if (first[3] + count <= output_.size[2]) {  // one line of the image, most often without padding
-      const Window window = windowOf(first, group_input);
+      const Window<T> window = windowOf(first, group_input);
       const int64_t last = window.start[2] + (count - 1) * g.stride[2] + (g.kernel[2] - 1) * g.dilation[2];
       if (window.inside && last < input_.size[2]) {
         const int64_t step = g.stride[2] * input_.stride[2];
-        const float** to = pointers;
+        const T** to = pointers;
         for (const Tap& tap : taps_) {
-          const float* from = window.base + tap.offset;
+          const T* from = window.base + tap.offset;
           for (int r = 0; r < count; ++r) {
             to[r] = from + r * step;
           }
@@ -219,12 +220,12 @@ class ImplicitGemm final : public Prepared {
     }
     Pixel pixel = first;
     for (int r = 0; r < count; ++r, output_.advance(pixel)) {
-      const Window window = windowOf(pixel, group_input);
+      const Window<T> window = windowOf(pixel, group_input);
       if (!window.inside) {
         borderRow(window, r, pointers, patch);
         continue;
       }
-      const float** to = pointers + r;
+      const T** to = pointers + r;
       for (const Tap& tap : taps_) {
         *to = window.base + tap.offset;
         to += kTileRows;
@@ -241,18 +242,18 @@ class ImplicitGemm final : public Prepared {
 
   void runFlat(const RunArgs& args) const {
     const Geometry& g = packed_->geometry;
-    gemm::Slab slab{};
+    gemm::SlabOf<T> slab{};
     slab.rows = rows_;
     slab.taps = packed_->taps;
     slab.tap_offsets = tap_offsets_.data();
     slab.run = packed_->run;
-    slab.a = static_cast<const float*>(args.inputs[0]);
+    slab.a = static_cast<const T*>(args.inputs[0]);
     slab.a_stride = input_.stride[2];
     slab.a_offsets = pixels_.empty() ? nullptr : pixels_.data();
-    slab.out = static_cast<float*>(args.outputs[0]);
+    slab.out = static_cast<T*>(args.outputs[0]);
     slab.out_stride = output_.stride[2];
-    slab.residual = g.has_residual ? static_cast<const float*>(args.inputs[3]) : nullptr;
-    slab.bias = g.has_bias ? static_cast<const float*>(args.inputs[2]) : nullptr;
+    slab.residual = g.has_residual ? static_cast<const T*>(args.inputs[3]) : nullptr;
+    slab.bias = g.has_bias ? static_cast<const T*>(args.inputs[2]) : nullptr;
     slab.epilogue = &packed_->epilogue;
     parallelFor(args.threads, 0, blocking_.units(), blocking_.grain, [&](int64_t begin, int64_t end) {
       gemm::runUnits(packed_->groups[0], blocking_, packed_->functions, slab, begin, end);
@@ -264,19 +265,19 @@ class ImplicitGemm final : public Prepared {
     const int64_t column = group * (g.outputs / g.groups);
     Work work{};
     work.panels = gemm::panelsOf(packed_->groups[static_cast<size_t>(group)], blocking_, block);
-    work.input = static_cast<const float*>(args.inputs[0]) + group * (g.channels / g.groups) * input_.channel_stride;
-    work.out = static_cast<float*>(args.outputs[0]) + column;
-    work.residual = g.has_residual ? static_cast<const float*>(args.inputs[3]) + column : nullptr;
-    work.bias = g.has_bias ? static_cast<const float*>(args.inputs[2]) + column : nullptr;
+    work.input = static_cast<const T*>(args.inputs[0]) + group * (g.channels / g.groups) * input_.channel_stride;
+    work.out = static_cast<T*>(args.outputs[0]) + column;
+    work.residual = g.has_residual ? static_cast<const T*>(args.inputs[3]) + column : nullptr;
+    work.bias = g.has_bias ? static_cast<const T*>(args.inputs[2]) + column : nullptr;
     return work;
   }
 
   // Up to kTileRows pixels from `first` on, wherever they lie.
   void runTile(const Work& work, const Pixel& first, int count) const {
-    const float* pointers[kMaxTaps * kTileRows];
-    float patch[kMaxPatch];
-    float* out[kTileRows];
-    const float* residual[kTileRows];
+    const T* pointers[kMaxTaps * kTileRows];
+    T patch[kMaxPatch];
+    T* out[kTileRows];
+    const T* residual[kTileRows];
     int64_t offsets[kTileRows];
     findRows(first, count, work.input, pointers, patch);
     findOutputs(first, count, offsets);
@@ -284,7 +285,7 @@ class ImplicitGemm final : public Prepared {
       out[r] = work.out + offsets[r];
       residual[r] = work.residual == nullptr ? nullptr : work.residual + offsets[r];
     }
-    gemm::Tile tile;
+    gemm::TileOf<T> tile;
     tile.panels = work.panels;
     tile.row_count = count;
     tile.rows = pointers;
@@ -316,7 +317,7 @@ class ImplicitGemm final : public Prepared {
   void runLines(const Work& work, int64_t begin, int64_t end) const {
     const Geometry& g = packed_->geometry;
     const Range& inner = inner_[2];
-    gemm::Slab slab{};
+    gemm::SlabOf<T> slab{};
     slab.panels = work.panels;
     slab.rows = inner.end - inner.begin;
     slab.a_stride = g.stride[2] * input_.stride[2];
@@ -347,7 +348,7 @@ class ImplicitGemm final : public Prepared {
     }
   }
 
-  std::shared_ptr<const PackedConvolution> packed_;
+  std::shared_ptr<const PackedConvolutionOf<T>> packed_;
   Image input_;
   Image output_;
   std::vector<Tap> taps_;
@@ -373,8 +374,15 @@ bool isFlat(const Image& image) {
   return image.batch == 1 || image.batch_stride == stride;
 }
 
-std::unique_ptr<Prepared> prepareImplicitGemm(std::shared_ptr<const PackedConvolution> packed, const ShapeSet& shapes) {
-  return std::make_unique<ImplicitGemm>(std::move(packed), shapes);
+template <typename T>
+std::unique_ptr<Prepared> prepareImplicitGemm(std::shared_ptr<const PackedConvolutionOf<T>> packed,
+                                              const ShapeSet& shapes) {
+  return std::make_unique<ImplicitGemm<T>>(std::move(packed), shapes);
 }
+
+template std::unique_ptr<Prepared> prepareImplicitGemm(std::shared_ptr<const PackedConvolutionOf<float>>,
+                                                       const ShapeSet&);
+template std::unique_ptr<Prepared> prepareImplicitGemm(std::shared_ptr<const PackedConvolutionOf<double>>,
+                                                       const ShapeSet&);
 
 }  // namespace torchtrt::kernels::convolution

@@ -11,7 +11,7 @@
 namespace torchtrt::kernels::convolution {
 
 inline constexpr int64_t kMaxTaps = 512;    // pointers of a tile are on the stack
-inline constexpr int64_t kMaxPatch = 8192;  // floats of a tile's border patches, on the stack too
+inline constexpr int64_t kMaxPatch = 8192;  // elements of a tile's border patches, on the stack too
 
 // How the input is read. A run is what lies next to each other in memory and is multiplied with consecutive rows of B.
 enum class Reading {
@@ -20,20 +20,24 @@ enum class Reading {
   kPlanes,       // row-major: a run is the kernel's width; taps are channels x depth x height
 };
 
-struct PackedConvolution {
+template <typename T>
+struct PackedConvolutionOf {
   Geometry geometry;
   Reading reading = Reading::kChannels;
   int64_t taps = 0;
   int64_t run = 0;
-  std::vector<gemm::PackedB> groups;
-  std::vector<float> zeros;  // what padding reads, `run` of them
-  gemm::Epilogue epilogue;
-  gemm::Functions functions;
+  std::vector<gemm::PackedBOf<T>> groups;
+  std::vector<T> zeros;  // what padding reads, `run` of them
+  gemm::EpilogueOf<T> epilogue;
+  gemm::FunctionsOf<T> functions;
 };
+using PackedConvolution = PackedConvolutionOf<float>;
 
 // Pixel p of the whole batch lies at p times the pixel stride.
 bool isFlat(const Image& image);
 
-std::unique_ptr<Prepared> prepareImplicitGemm(std::shared_ptr<const PackedConvolution> packed, const ShapeSet& shapes);
+template <typename T>
+std::unique_ptr<Prepared> prepareImplicitGemm(std::shared_ptr<const PackedConvolutionOf<T>> packed,
+                                              const ShapeSet& shapes);
 
 }  // namespace torchtrt::kernels::convolution

@@ -15,9 +15,7 @@ int64_t blockBytes() {
 
 }  // namespace
 
-Blocking chooseBlocking(const PackedB& b, int64_t rows, int threads) {
-  const auto panels = static_cast<int64_t>(b.panels().size());
-  const int64_t panel_bytes = std::max<int64_t>(1, static_cast<int64_t>(b.bytes()) / panels);
+Blocking chooseBlocking(int64_t panels, int64_t panel_bytes, int64_t flops_of_row, int64_t rows, int threads) {
   Blocking blocking;
   blocking.tiles = (rows + kTileRows - 1) / kTileRows;
   const int64_t most = std::clamp<int64_t>(blockBytes() / panel_bytes, 1, panels);
@@ -27,21 +25,22 @@ Blocking chooseBlocking(const PackedB& b, int64_t rows, int threads) {
   }
   blocking.block_panels = (panels + blocking.blocks - 1) / blocking.blocks;  // even shares
   blocking.blocks = (panels + blocking.block_panels - 1) / blocking.block_panels;
-  const int64_t unit_flops = 2 * std::min<int64_t>(rows, kTileRows) * b.depth() * b.columns() / blocking.blocks;
+  const int64_t unit_flops = std::min<int64_t>(rows, kTileRows) * flops_of_row / blocking.blocks;
   blocking.grain = std::max<int64_t>(1, kMinChunkFlops / std::max<int64_t>(1, unit_flops));
   return blocking;
 }
 
-void runUnits(const PackedB& b, const Blocking& blocking, const Functions& functions, Slab slab, int64_t begin,
-              int64_t end) {
-  const Slab whole = slab;
+template <typename T>
+void runUnits(std::span<const PanelOf<T>> panels, const Blocking& blocking, const FunctionsOf<T>& functions,
+              SlabOf<T> slab, int64_t begin, int64_t end) {
+  const SlabOf<T> whole = slab;
   while (begin < end) {
     const int64_t block = begin / blocking.tiles;
     const int64_t tile = begin % blocking.tiles;
     const int64_t tiles = std::min(end - begin, blocking.tiles - tile);
     const int64_t first = tile * kTileRows;
-    slab.panels = panelsOf(b, blocking, block);
-    slab.ahead = block + 1 < blocking.blocks ? panelsOf(b, blocking, block + 1).front().data : nullptr;
+    slab.panels = panelsOf(panels, blocking, block);
+    slab.ahead = block + 1 < blocking.blocks ? panelsOf(panels, blocking, block + 1).front().data : nullptr;
     slab.rows = std::min(tiles * kTileRows, whole.rows - first);
     if (whole.a_offsets == nullptr) {
       slab.a = whole.a + first * whole.a_stride;
@@ -54,5 +53,10 @@ void runUnits(const PackedB& b, const Blocking& blocking, const Functions& funct
     begin += tiles;
   }
 }
+
+template void runUnits(std::span<const PanelOf<float>>, const Blocking&, const FunctionsOf<float>&, SlabOf<float>,
+                       int64_t, int64_t);
+template void runUnits(std::span<const PanelOf<double>>, const Blocking&, const FunctionsOf<double>&, SlabOf<double>,
+                       int64_t, int64_t);
 
 }  // namespace torchtrt::kernels::gemm

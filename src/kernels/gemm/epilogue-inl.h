@@ -16,13 +16,14 @@ namespace torchtrt::kernels::gemm::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 namespace math = kernels::HWY_NAMESPACE;
 
-template <int kCount>
-HWY_INLINE void applyEpilogue(const Epilogue& epilogue, math::FloatVec* sums) {
-  const math::FloatTag d;
+template <int kCount, typename T>
+HWY_INLINE void applyEpilogue(const EpilogueOf<T>& epilogue, hn::Vec<hn::ScalableTag<T>>* sums) {
+  using Kind = typename EpilogueOf<T>::Kind;
+  const hn::ScalableTag<T> d;
   switch (epilogue.kind) {
-    case Epilogue::Kind::kNone:
+    case Kind::kNone:
       break;
-    case Epilogue::Kind::kClamp: {
+    case Kind::kClamp: {
       const auto low = hn::Set(d, epilogue.low);
       const auto high = hn::Set(d, epilogue.high);
 #pragma GCC unroll 32
@@ -31,18 +32,18 @@ HWY_INLINE void applyEpilogue(const Epilogue& epilogue, math::FloatVec* sums) {
       }
       break;
     }
-    case Epilogue::Kind::kHardSwish: {
+    case Kind::kHardSwish: {
 #pragma GCC unroll 32
       for (int i = 0; i < kCount; ++i) {
-        const auto raised = math::atLeast(hn::Add(sums[i], math::constant(3.0F)), hn::Zero(d));
-        const auto gate = math::atMost(raised, math::constant(6.0F));
-        sums[i] = hn::Mul(hn::Mul(sums[i], gate), math::constant(1.0F / 6.0F));
+        const auto raised = math::atLeast(hn::Add(sums[i], hn::Set(d, T(3))), hn::Zero(d));
+        const auto gate = math::atMost(raised, hn::Set(d, T(6)));
+        sums[i] = hn::Mul(hn::Mul(sums[i], gate), hn::Set(d, T(1) / T(6)));
       }
       break;
     }
-    case Epilogue::Kind::kRows: {
+    case Kind::kRows: {
       const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-      HWY_ALIGN float buffer[kCount * HWY_MAX_BYTES / sizeof(float)];
+      HWY_ALIGN T buffer[kCount * HWY_MAX_BYTES / sizeof(T)];
 #pragma GCC unroll 32
       for (int i = 0; i < kCount; ++i) {
         hn::Store(sums[i], d, buffer + i * lanes);

@@ -5,22 +5,27 @@
 
 namespace torchtrt::kernels::gemm {
 
-Epilogue makeEpilogue(const std::string& activation, double alpha, double beta) {
-  Epilogue epilogue;
+template <typename T>
+EpilogueOf<T> makeEpilogue(const std::string& activation, double alpha, double beta) {
+  using Kind = typename EpilogueOf<T>::Kind;
+  EpilogueOf<T> epilogue;
   if (activation == "relu") {
-    epilogue.kind = Epilogue::Kind::kClamp;
-    epilogue.high = std::numeric_limits<float>::infinity();
+    epilogue.kind = Kind::kClamp;
+    epilogue.high = std::numeric_limits<T>::infinity();
   } else if (activation == "clip") {
-    epilogue.kind = Epilogue::Kind::kClamp;
-    epilogue.low = static_cast<float>(alpha);
-    epilogue.high = static_cast<float>(beta);
+    epilogue.kind = Kind::kClamp;
+    epilogue.low = static_cast<T>(alpha);
+    epilogue.high = static_cast<T>(beta);
   } else if (activation == "hard_swish") {
-    epilogue.kind = Epilogue::Kind::kHardSwish;
+    epilogue.kind = Kind::kHardSwish;
   } else if (!activation.empty()) {
-    epilogue.kind = Epilogue::Kind::kRows;
-    epilogue.rows = activationRows(activation, alpha, beta);
+    epilogue.kind = Kind::kRows;
+    epilogue.rows = activationRows<T>(activation, alpha, beta);
   }
   return epilogue;
 }
+
+template EpilogueOf<float> makeEpilogue<float>(const std::string& activation, double alpha, double beta);
+template EpilogueOf<double> makeEpilogue<double>(const std::string& activation, double alpha, double beta);
 
 }  // namespace torchtrt::kernels::gemm

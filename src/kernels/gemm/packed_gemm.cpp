@@ -10,14 +10,17 @@
 #include <algorithm>
 
 #include "kernels/gemm/epilogue-inl.h"
+#include "kernels/gemm/rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace torchtrt::kernels::gemm::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
+template <typename T>
+using D = hn::ScalableTag<T>;
+template <typename T>
+using V = hn::Vec<D<T>>;
 
 // Accumulators, one row of B and one broadcast value have to fit the vector registers: 32 with AVX-512, 16 before.
 constexpr int kMaxVectors = 3;
@@ -25,109 +28,60 @@ constexpr int kMaxVectors = 3;
 constexpr int kChains = 8;
 constexpr int kMaxRows = HWY_TARGET == HWY_AVX3 ? 8 : 4;
 
-// Where the rows of a tile lie. `count` rows exist; those beyond repeat the last one: they compute and store the same
-// once more.
-struct PointedRows {
-  const Tile& tile;
-  int count;
-
-  static constexpr bool kEven = false;
-  static constexpr bool kTapsApart = false;
-  // Element k of run `tap` is at start(tap, row)[offset(tap) + k].
-  HWY_INLINE const float* start(int64_t tap, int row) const {
-    return tile.rows[tap * kTileRows + std::min(row, count - 1)];
-  }
-  HWY_INLINE int64_t offset(int64_t) const {
-    return 0;
-  }
-  HWY_INLINE float* out(int row) const {
-    return tile.out[std::min(row, count - 1)];
-  }
-  HWY_INLINE const float* residual(int row) const {
-    return tile.residual[std::min(row, count - 1)];
-  }
-};
-template <bool kApart>
-struct EvenRows {
-  const Slab& slab;
-  int count;
-  const float* starts[kTileRows];  // of A's rows
-  int64_t offsets[kTileRows];      // of C's rows
-
-  HWY_INLINE EvenRows(const Slab& of, int64_t first, int rows) : slab(of), count(rows) {
-    for (int r = 0; r < kTileRows; ++r) {
-      const int64_t row = first + std::min(r, count - 1);
-      starts[r] = slab.a + (slab.a_offsets == nullptr ? row * slab.a_stride : slab.a_offsets[row]);
-      offsets[r] = row * slab.out_stride;
-    }
-  }
-  static constexpr bool kEven = true;  // start() is the same for every tap
-  static constexpr bool kTapsApart = kApart;
-  HWY_INLINE const float* start(int64_t, int row) const {
-    return starts[row];
-  }
-  HWY_INLINE int64_t offset(int64_t tap) const {
-    return slab.tap_offsets[tap];
-  }
-  HWY_INLINE float* out(int row) const {
-    return slab.out + offsets[row];
-  }
-  HWY_INLINE const float* residual(int row) const {
-    return slab.residual + offsets[row];
-  }
-};
-
 // What all rows of a tile share.
+template <typename T>
 struct Terms {
   int64_t taps;
   int64_t run;
-  const float* bias;
+  const T* bias;
   bool has_residual;
-  const Epilogue& epilogue;
+  const EpilogueOf<T>& epilogue;
   // What to bring into the second-level cache meanwhile, and bytes of it per step of the depth.
   const char* ahead = nullptr;
   int64_t ahead_step = 0;
 };
 
-template <bool kWhole>
-HWY_INLINE V loadPart(const float* from, int64_t valid) {
-  return kWhole ? hn::LoadU(D(), from)
-                : hn::MaskedLoad(hn::FirstN(D(), static_cast<size_t>(std::max<int64_t>(valid, 0))), D(), from);
+template <bool kWhole, typename T>
+HWY_INLINE V<T> loadPart(const T* from, int64_t valid) {
+  const D<T> d;
+  return kWhole ? hn::LoadU(d, from)
+                : hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(std::max<int64_t>(valid, 0))), d, from);
 }
 
-template <int kVectors, int kPanels, bool kWhole>
-HWY_INLINE void loadBias(const float* bias, const PackedB::Panel* panels, V* line) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
+template <int kVectors, int kPanels, bool kWhole, typename T>
+HWY_INLINE void loadBias(const T* bias, const PanelOf<T>* panels, V<T>* line) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(D<T>()));
 #pragma GCC unroll 16
   for (int i = 0; i < kVectors * kPanels; ++i) {
-    const PackedB::Panel& panel = panels[i / kVectors];
+    const PanelOf<T>& panel = panels[i / kVectors];
     const int64_t within = i % kVectors * lanes;
     line[i] = loadPart<kWhole>(bias + panel.column + within, panel.valid - within);
   }
 }
 
-template <int kRows, int kVectors, int kPanels, bool kWhole, typename Rows>
-HWY_INLINE void finish(const Rows& rows, const Terms& terms, int row, const PackedB::Panel* panels,
-                       V (&sum)[kRows][kVectors * kPanels]) {
+template <int kRows, int kVectors, int kPanels, bool kWhole, typename Rows, typename T = typename Rows::Element>
+HWY_INLINE void finish(const Rows& rows, const Terms<T>& terms, int row, const PanelOf<T>* panels,
+                       V<T> (&sum)[kRows][kVectors * kPanels]) {
   constexpr int kWide = kVectors * kPanels;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
+  const D<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   // Read before anything is stored: the compiler has to take a store for a change of everything.
   int64_t columns[kWide];
-  hn::Mask<D> masks[kWide];
+  hn::Mask<D<T>> masks[kWide];
 #pragma GCC unroll 16
   for (int i = 0; i < kWide; ++i) {
-    const PackedB::Panel& panel = panels[i / kVectors];
+    const PanelOf<T>& panel = panels[i / kVectors];
     const int64_t within = i % kVectors * lanes;
     columns[i] = panel.column + within;
-    masks[i] = hn::FirstN(D(), static_cast<size_t>(std::max<int64_t>(panel.valid - within, 0)));
+    masks[i] = hn::FirstN(d, static_cast<size_t>(std::max<int64_t>(panel.valid - within, 0)));
   }
-  float* out[kRows];
+  T* out[kRows];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
     out[r] = rows.out(row + r);
   }
   if (terms.bias != nullptr) {
-    V line[kWide];
+    V<T> line[kWide];
     loadBias<kVectors, kPanels, kWhole>(terms.bias, panels, line);
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
@@ -140,11 +94,11 @@ HWY_INLINE void finish(const Rows& rows, const Terms& terms, int row, const Pack
   if (terms.has_residual) {
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
-      const float* residual = rows.residual(row + r);
+      const T* residual = rows.residual(row + r);
 #pragma GCC unroll 16
       for (int i = 0; i < kWide; ++i) {
-        const float* from = residual + columns[i];
-        sum[r][i] = hn::Add(sum[r][i], kWhole ? hn::LoadU(D(), from) : hn::MaskedLoad(masks[i], D(), from));
+        const T* from = residual + columns[i];
+        sum[r][i] = hn::Add(sum[r][i], kWhole ? hn::LoadU(d, from) : hn::MaskedLoad(masks[i], d, from));
       }
     }
   }
@@ -154,27 +108,27 @@ HWY_INLINE void finish(const Rows& rows, const Terms& terms, int row, const Pack
 #pragma GCC unroll 16
     for (int i = 0; i < kWide; ++i) {
       if constexpr (kWhole) {
-        hn::StoreU(sum[r][i], D(), out[r] + columns[i]);
+        hn::StoreU(sum[r][i], d, out[r] + columns[i]);
       } else {
-        hn::BlendedStore(sum[r][i], masks[i], D(), out[r] + columns[i]);
+        hn::BlendedStore(sum[r][i], masks[i], d, out[r] + columns[i]);
       }
     }
   }
 }
 
-template <int kRows, int kWide>
-HWY_INLINE void clear(V (&sums)[kRows][kWide]) {
+template <typename T, int kRows, int kWide>
+HWY_INLINE void clear(V<T> (&sums)[kRows][kWide]) {
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 16
     for (int i = 0; i < kWide; ++i) {
-      sums[r][i] = hn::Zero(D());
+      sums[r][i] = hn::Zero(D<T>());
     }
   }
 }
 
-template <int kRows, int kWide>
-HWY_INLINE void add(const V (&sums)[kRows][kWide], V (&to)[kRows][kWide]) {
+template <typename T, int kRows, int kWide>
+HWY_INLINE void add(const V<T> (&sums)[kRows][kWide], V<T> (&to)[kRows][kWide]) {
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 16
@@ -185,37 +139,37 @@ HWY_INLINE void add(const V (&sums)[kRows][kWide], V (&to)[kRows][kWide]) {
 }
 
 // kRows rows from `row` times kPanels panels of kVectors vectors each, over the whole depth.
-template <int kRows, int kVectors, int kPanels, typename Rows>
-HWY_INLINE void micro(const Rows& rows, const Terms& terms, int row, const PackedB::Panel* panels) {
-  const D d;
+template <int kRows, int kVectors, int kPanels, typename Rows, typename T = typename Rows::Element>
+HWY_INLINE void micro(const Rows& rows, const Terms<T>& terms, int row, const PanelOf<T>* panels) {
+  const D<T> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   constexpr int kWide = kVectors * kPanels;
   // Only the last panel can be cut.
   const bool whole = panels[kPanels - 1].valid == kVectors * lanes;
-  V line[kWide];
+  V<T> line[kWide];
   // Few sums cannot hide the latency of multiply-add: then consecutive steps of the depth go to sums of their own. A
   // single row's are as many whether its panel is taken alone or with another: what lies beside it must not show.
   constexpr int kSplit = std::max(1, kChains / (kRows * (kRows == 1 ? kVectors : kWide)));
-  V sums[kSplit][kRows][kWide];
+  V<T> sums[kSplit][kRows][kWide];
 #pragma GCC unroll 16
   for (int s = 0; s < kSplit; ++s) {
-    clear(sums[s]);
+    clear<T>(sums[s]);
   }
-  const float* b[kPanels];
+  const T* b[kPanels];
 #pragma GCC unroll 16
   for (int p = 0; p < kPanels; ++p) {
     b[p] = panels[p].data;
   }
   constexpr bool kFetches = kRows * kWide > kChains;  // only where a step has the time
   const char* ahead = terms.ahead;
-  const float* a[kRows];
+  const T* a[kRows];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
     a[r] = rows.start(0, row + r);
   }
-  V totals[kRows][kWide];
+  V<T> totals[kRows][kWide];
   if constexpr (Rows::kTapsApart) {
-    clear(totals);
+    clear<T>(totals);
   }
   for (int64_t t = 0; t < terms.taps; ++t) {
     if constexpr (!Rows::kEven) {
@@ -224,7 +178,7 @@ HWY_INLINE void micro(const Rows& rows, const Terms& terms, int row, const Packe
         a[r] = rows.start(t, row + r);
       }
     }
-    const auto step = [&](int64_t k, V(&sum)[kRows][kWide]) HWY_ATTR {
+    const auto step = [&](int64_t k, V<T>(&sum)[kRows][kWide]) HWY_ATTR {
       if constexpr (kFetches) {
         __builtin_prefetch(ahead, 0, 2);
         ahead += terms.ahead_step;
@@ -239,7 +193,7 @@ HWY_INLINE void micro(const Rows& rows, const Terms& terms, int row, const Packe
       }
 #pragma GCC unroll 16
       for (int r = 0; r < kRows; ++r) {
-        const V value = hn::Set(d, a[r][k]);
+        const V<T> value = hn::Set(d, a[r][k]);
 #pragma GCC unroll 16
         for (int j = 0; j < kWide; ++j) {
           sum[r][j] = hn::MulAdd(value, line[j], sum[r][j]);
@@ -260,18 +214,18 @@ HWY_INLINE void micro(const Rows& rows, const Terms& terms, int row, const Packe
     if constexpr (Rows::kTapsApart) {
 #pragma GCC unroll 16
       for (int s = 0; s < kSplit; ++s) {
-        add(sums[s], totals);
-        clear(sums[s]);
+        add<T>(sums[s], totals);
+        clear<T>(sums[s]);
       }
     }
   }
   if constexpr (!Rows::kTapsApart) {
 #pragma GCC unroll 16
     for (int s = 1; s < kSplit; ++s) {
-      add(sums[s], sums[0]);
+      add<T>(sums[s], sums[0]);
     }
   }
-  V(&results)[kRows][kWide] = Rows::kTapsApart ? totals : sums[0];
+  V<T>(&results)[kRows][kWide] = Rows::kTapsApart ? totals : sums[0];
   if (HWY_LIKELY(whole)) {
     finish<kRows, kVectors, kPanels, true>(rows, terms, row, panels, results);
   } else {
@@ -279,8 +233,8 @@ HWY_INLINE void micro(const Rows& rows, const Terms& terms, int row, const Packe
   }
 }
 
-template <int kVectors, typename Rows>
-HWY_NOINLINE void panelRows(const Rows& rows, const Terms& terms, const PackedB::Panel* panel) {
+template <int kVectors, typename Rows, typename T = typename Rows::Element>
+HWY_NOINLINE void panelRows(const Rows& rows, const Terms<T>& terms, const PanelOf<T>* panel) {
   if (rows.count <= 2) {
     micro<2, kVectors, 1>(rows, terms, 0, panel);
   } else if (rows.count <= 4) {
@@ -298,10 +252,10 @@ HWY_NOINLINE void panelRows(const Rows& rows, const Terms& terms, const PackedB:
 }
 
 // A single row takes two wide panels at once: more sums at a time.
-template <typename Rows>
-HWY_NOINLINE void singleRow(const Rows& rows, const Terms& terms, const PackedB::Panel* panels, int panel_count) {
+template <typename Rows, typename T = typename Rows::Element>
+HWY_NOINLINE void singleRow(const Rows& rows, const Terms<T>& terms, const PanelOf<T>* panels, int panel_count) {
   for (int p = 0; p < panel_count; ++p) {
-    const PackedB::Panel* panel = panels + p;
+    const PanelOf<T>* panel = panels + p;
     if (panel->vectors == 1) {
       micro<1, 1, 1>(rows, terms, 0, panel);
     } else if (panel->vectors == 2) {
@@ -315,14 +269,14 @@ HWY_NOINLINE void singleRow(const Rows& rows, const Terms& terms, const PackedB:
   }
 }
 
-template <typename Rows>
-HWY_INLINE void runRows(const Rows& rows, const Terms& terms, const PackedB::Panel* panels, int panel_count) {
+template <typename Rows, typename T = typename Rows::Element>
+HWY_INLINE void runRows(const Rows& rows, const Terms<T>& terms, const PanelOf<T>* panels, int panel_count) {
   if (rows.count == 1) {
     singleRow(rows, terms, panels, panel_count);
     return;
   }
   for (int p = 0; p < panel_count; ++p) {
-    const PackedB::Panel* panel = panels + p;
+    const PanelOf<T>* panel = panels + p;
     if (panel->vectors == 1) {
       panelRows<1>(rows, terms, panel);
     } else if (panel->vectors == 2) {
@@ -333,18 +287,19 @@ HWY_INLINE void runRows(const Rows& rows, const Terms& terms, const PackedB::Pan
   }
 }
 
-void runTile(const Tile& tile) {
-  const Terms terms = {tile.taps, tile.run, tile.bias, tile.residual != nullptr, *tile.epilogue};
-  runRows(PointedRows{tile, tile.row_count}, terms, tile.panels.data(), static_cast<int>(tile.panels.size()));
+template <typename T>
+void runTile(const TileOf<T>& tile) {
+  const Terms<T> terms = {tile.taps, tile.run, tile.bias, tile.residual != nullptr, *tile.epilogue};
+  runRows(PointedRows<T>{tile, tile.row_count}, terms, tile.panels.data(), static_cast<int>(tile.panels.size()));
 }
 
-template <bool kTapsApart>
-void runSlab(const Slab& slab) {
-  Terms terms = {slab.taps, slab.run, slab.bias, slab.residual != nullptr, *slab.epilogue};
+template <typename T, bool kTapsApart>
+void runSlab(const SlabOf<T>& slab) {
+  Terms<T> terms = {slab.taps, slab.run, slab.bias, slab.residual != nullptr, *slab.epilogue};
   const int64_t tiles = (slab.rows + kTileRows - 1) / kTileRows;
   for (int64_t tile = 0; tile < tiles; ++tile) {
     const int64_t first = tile * kTileRows;
-    const EvenRows<kTapsApart> rows(slab, first, static_cast<int>(std::min<int64_t>(kTileRows, slab.rows - first)));
+    const EvenRows<T, kTapsApart> rows(slab, first, static_cast<int>(std::min<int64_t>(kTileRows, slab.rows - first)));
     // A single row adds up in an order of its own, which must not depend on what comes next.
     if (slab.ahead == nullptr || rows.count == 1) {
       runRows(rows, terms, slab.panels.data(), static_cast<int>(slab.panels.size()));
@@ -352,8 +307,8 @@ void runSlab(const Slab& slab) {
     }
     // Each tile fetches its share of each panel of the next block.
     const char* ahead = reinterpret_cast<const char*>(slab.ahead);
-    for (const PackedB::Panel& panel : slab.panels) {
-      const int64_t step_bytes = panel.vectors * static_cast<int64_t>(hn::Lanes(D()) * sizeof(float));
+    for (const PanelOf<T>& panel : slab.panels) {
+      const int64_t step_bytes = panel.vectors * static_cast<int64_t>(hn::Lanes(D<T>()) * sizeof(T));
       const int64_t steps = slab.taps * slab.run;
       const int64_t bytes = slab.ahead_bytes == 0 ? steps * step_bytes : slab.ahead_bytes;
       terms.ahead = ahead + tile * bytes / tiles;
@@ -364,12 +319,18 @@ void runSlab(const Slab& slab) {
   }
 }
 
-Functions functionsForTarget() {
-  return {runTile, runSlab<false>, runSlab<true>};
+FunctionsOf<float> floatFunctions() {
+  return {runTile<float>, runSlab<float, false>, runSlab<float, true>};
+}
+FunctionsOf<double> doubleFunctions() {
+  return {runTile<double>, runSlab<double, false>, runSlab<double, true>};
 }
 
-PanelShape panelShapeForTarget() {
-  return {static_cast<int>(hn::Lanes(D())), kMaxVectors};
+PanelShape floatPanels() {
+  return {static_cast<int>(hn::Lanes(D<float>())), kMaxVectors};
+}
+PanelShape doublePanels() {
+  return {static_cast<int>(hn::Lanes(D<double>())), kMaxVectors};
 }
 
 }  // namespace
@@ -379,15 +340,27 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace torchtrt::kernels::gemm {
 
-HWY_EXPORT(functionsForTarget);
-HWY_EXPORT(panelShapeForTarget);
+HWY_EXPORT(floatFunctions);
+HWY_EXPORT(doubleFunctions);
+HWY_EXPORT(floatPanels);
+HWY_EXPORT(doublePanels);
 
-Functions functions() {
-  return HWY_DYNAMIC_DISPATCH(functionsForTarget)();
+template <>
+FunctionsOf<float> functions() {
+  return HWY_DYNAMIC_DISPATCH(floatFunctions)();
+}
+template <>
+FunctionsOf<double> functions() {
+  return HWY_DYNAMIC_DISPATCH(doubleFunctions)();
 }
 
-PanelShape panelShape() {
-  return HWY_DYNAMIC_DISPATCH(panelShapeForTarget)();
+template <>
+PanelShape panelShape<float>() {
+  return HWY_DYNAMIC_DISPATCH(floatPanels)();
+}
+template <>
+PanelShape panelShape<double>() {
+  return HWY_DYNAMIC_DISPATCH(doublePanels)();
 }
 
 }  // namespace torchtrt::kernels::gemm

@@ -3,12 +3,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <type_traits>
 
 #include "kernels/gemm/packed_gemm.h"
 
 namespace torchtrt::kernels::gemm {
 
 // Row k of the plain matrix is row(k)[n * column_stride] for n < columns, as PackedB was told.
-void unpack(const PackedB& b, int64_t column_stride, const std::function<float*(int64_t)>& row, int threads);
+template <typename T>
+void unpack(const PackedBOf<T>& b, int64_t column_stride, const std::type_identity_t<std::function<T*(int64_t)>>& row,
+            int threads);
 
 }  // namespace torchtrt::kernels::gemm

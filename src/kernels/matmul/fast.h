@@ -5,7 +5,8 @@
 
 namespace torchtrt::kernels::matmul {
 
-CreateResult createHighway(const Problem& problem);  // constant b without batches, packed
+CreateResult createHighway(const Problem& problem);  // constant b without batches, packed; float32 or float64
+CreateResult createRunTime(const Problem& problem);  // float64, with a b that comes with the call
 CreateResult createOneDnn(const Problem& problem);
 CreateResult createOneDnnBFloat16(const Problem& problem);  // where the CPU multiplies bfloat16
 

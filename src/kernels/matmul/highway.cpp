@@ -18,17 +18,19 @@
 namespace torchtrt::kernels::matmul {
 namespace {
 
+template <typename T>
 struct Packed {
   Config config;
-  gemm::PackedB b;
+  gemm::PackedBOf<T> b;
   std::vector<int64_t> runs;  // where each part of the depth begins that is summed for itself
-  gemm::Epilogue epilogue;
-  gemm::Functions functions;
+  gemm::EpilogueOf<T> epilogue;
+  gemm::FunctionsOf<T> functions;
 };
 
+template <typename T>
 class HighwayMatmul final : public Prepared {
  public:
-  HighwayMatmul(std::shared_ptr<const Packed> packed, const ShapeSet& shapes) : packed_(std::move(packed)) {
+  HighwayMatmul(std::shared_ptr<const Packed<T>> packed, const ShapeSet& shapes) : packed_(std::move(packed)) {
     const std::vector<int64_t>& dims = shapes.outputs[0].dims;
     rows_ = std::accumulate(dims.begin(), dims.end() - 1, int64_t{1}, std::multiplies<>());
     blocking_ = gemm::chooseBlocking(packed_->b, rows_, shapes.threads);
@@ -36,17 +38,17 @@ class HighwayMatmul final : public Prepared {
 
   void run(const RunArgs& args) const override {
     const Config& config = packed_->config;
-    gemm::Slab slab{};
+    gemm::SlabOf<T> slab{};
     slab.rows = rows_;
     slab.taps = static_cast<int64_t>(packed_->runs.size());
     slab.tap_offsets = packed_->runs.data();
     slab.run = packed_->b.depth() / slab.taps;
-    slab.a = static_cast<const float*>(args.inputs[0]);
+    slab.a = static_cast<const T*>(args.inputs[0]);
     slab.a_stride = packed_->b.depth();
-    slab.out = static_cast<float*>(args.outputs[0]);
+    slab.out = static_cast<T*>(args.outputs[0]);
     slab.out_stride = packed_->b.columns();
-    slab.residual = config.has_residual ? static_cast<const float*>(args.inputs[3]) : nullptr;
-    slab.bias = config.has_bias ? static_cast<const float*>(args.inputs[2]) : nullptr;
+    slab.residual = config.has_residual ? static_cast<const T*>(args.inputs[3]) : nullptr;
+    slab.bias = config.has_bias ? static_cast<const T*>(args.inputs[2]) : nullptr;
     slab.epilogue = &packed_->epilogue;
     parallelFor(args.threads, 0, blocking_.units(), blocking_.grain, [&](int64_t begin, int64_t end) {
       gemm::runUnits(packed_->b, blocking_, packed_->functions, slab, begin, end);
@@ -54,17 +56,18 @@ class HighwayMatmul final : public Prepared {
   }
 
  private:
-  std::shared_ptr<const Packed> packed_;
+  std::shared_ptr<const Packed<T>> packed_;
   int64_t rows_ = 0;
   gemm::Blocking blocking_;
 };
 
+template <typename T>
 class HighwayMatmulKernel final : public Kernel, public RestoresConstants {
  public:
-  explicit HighwayMatmulKernel(std::shared_ptr<const Packed> packed) : packed_(std::move(packed)) {}
+  explicit HighwayMatmulKernel(std::shared_ptr<const Packed<T>> packed) : packed_(std::move(packed)) {}
 
   std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
-    return std::make_unique<HighwayMatmul>(packed_, shapes);
+    return std::make_unique<HighwayMatmul<T>>(packed_, shapes);
   }
   bool needsConstant(int input) const override {
     return input != 1;
@@ -76,7 +79,7 @@ class HighwayMatmulKernel final : public Kernel, public RestoresConstants {
     return input == 1;
   }
   void restore(int, void* to, int threads) const override {
-    auto* values = static_cast<float*>(to);
+    auto* values = static_cast<T*>(to);
     const bool transposed = packed_->config.transpose_b;
     const int64_t depth = packed_->b.depth();
     const int64_t columns = packed_->b.columns();
@@ -86,7 +89,7 @@ class HighwayMatmulKernel final : public Kernel, public RestoresConstants {
   }
 
  private:
-  std::shared_ptr<const Packed> packed_;
+  std::shared_ptr<const Packed<T>> packed_;
 };
 
 #ifndef TORCHTRT_NO_ONEDNN
@@ -95,10 +98,28 @@ int64_t tunedRows(const Operand& output) {
 }
 #endif
 
+template <typename T>
+std::unique_ptr<Kernel> pack(const Problem& problem, const Config& config, int64_t depth, int64_t columns) {
+  auto packed = std::make_shared<Packed<T>>();
+  packed->config = config;
+  const auto* values = static_cast<const T*>(problem.inputs[1].constant);
+  packed->b = gemm::PackedBOf<T>(
+      depth, columns, config.transpose_b ? depth : 1,
+      [&](int64_t k) { return values + (config.transpose_b ? k : k * columns); }, problem.threads);
+  packed->epilogue = gemm::makeEpilogue<T>(config.activation, config.alpha, config.beta);
+  packed->runs = gemm::runsOf(depth);
+  packed->functions = gemm::functions<T>();
+  if (packed->runs.size() > 1) {
+    packed->functions.slab = packed->functions.slab_of_short_sums;
+  }
+  return std::make_unique<HighwayMatmulKernel<T>>(std::move(packed));
+}
+
 }  // namespace
 
 CreateResult createHighway(const Problem& problem) {
-  if (std::optional<Refusal> refusal = commonRefusal(problem)) {
+  const bool is_double = problem.outputs[0].dtype == DType::kFloat64;
+  if (std::optional<Refusal> refusal = commonRefusal(problem, is_double ? DType::kFloat64 : DType::kFloat32)) {
     return *refusal;
   }
   const Config config = configOf(problem);
@@ -126,23 +147,11 @@ CreateResult createHighway(const Problem& problem) {
   // oneDNN's blocking over the depth wins by 10 to 20 % with AVX-512. With AVX2 its products with many columns take
   // twice as long as these (128x768x3072 13.5 ms of a core, 6.8 ms here).
   const bool has_avx512 = (hwy::SupportedTargets() & HWY_AVX3) != 0;
-  if (!problem.by_name && has_avx512 && depth >= 512 && tunedRows(problem.outputs[0]) >= 48) {
+  if (!problem.by_name && !is_double && has_avx512 && depth >= 512 && tunedRows(problem.outputs[0]) >= 48) {
     return Refusal{"slower", "is slower than onednn for a product of this size"};
   }
 #endif
-  auto packed = std::make_shared<Packed>();
-  packed->config = config;
-  const auto* values = static_cast<const float*>(b.constant);
-  packed->b = gemm::PackedB(
-      depth, columns, config.transpose_b ? depth : 1,
-      [&](int64_t k) { return values + (config.transpose_b ? k : k * columns); }, problem.threads);
-  packed->epilogue = gemm::makeEpilogue(config.activation, config.alpha, config.beta);
-  packed->runs = gemm::runsOf(depth);
-  packed->functions = gemm::functions();
-  if (packed->runs.size() > 1) {
-    packed->functions.slab = packed->functions.slab_of_short_sums;
-  }
-  return std::make_unique<HighwayMatmulKernel>(std::move(packed));
+  return is_double ? pack<double>(problem, config, depth, columns) : pack<float>(problem, config, depth, columns);
 }
 
 }  // namespace torchtrt::kernels::matmul

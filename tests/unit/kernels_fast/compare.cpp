@@ -78,6 +78,18 @@ float draw(std::mt19937& random, Values values, size_t i) {
   return std::uniform_real_distribution<float>(-4, 4)(random);
 }
 
+double drawDouble(std::mt19937& random, Values values, size_t i) {
+  static constexpr double kSpecials[] = {1e-310, -1e-310, 1e-300, 1e300,  -1e300, 709.7,
+                                         -709.7, 710.0,   -745.0, -746.0, 40.0,   -40.0};
+  if (values == Values::kSpecial && random() % 8 == 0) {
+    return kSpecials[random() % std::size(kSpecials)];
+  }
+  if (values == Values::kSmooth) {
+    return std::uniform_real_distribution<double>(-4, 4)(random);
+  }
+  return draw(random, values, i);
+}
+
 int64_t drawInteger(std::mt19937& random, DType dtype, Values values) {
   if (values != Values::kWide) {
     const bool is_rare = dtype == DType::kBool && values == Values::kSparse;
@@ -109,7 +121,7 @@ Buffer randomBuffer(const TensorDesc& desc, Values values, unsigned seed) {
     } else {
       const int64_t value = drawInteger(random, desc.dtype, values);
       if (desc.dtype == DType::kFloat64) {
-        const double wide = draw(random, values, i);
+        const double wide = drawDouble(random, values, i);
         std::memcpy(at, &wide, size);
       } else if (!isFloating(desc.dtype)) {
         std::memcpy(at, &value, size);  // little-endian: the low bytes
@@ -204,20 +216,23 @@ bool isClose(double got, double expected, double rtol, double atol) {
   return std::abs(got - expected) <= atol + rtol * std::abs(expected);
 }
 
-std::vector<float> floatsOf(const TensorDesc& desc, const Buffer& buffer) {
-  std::vector<float> values(bytesOf(desc) / sizeOf(desc.dtype));
-  Reader<float>(desc.dtype).read(buffer.data(), 0, 1, static_cast<int64_t>(values.size()), values.data());
+template <typename T = float>
+std::vector<T> floatsOf(const TensorDesc& desc, const Buffer& buffer) {
+  std::vector<T> values(bytesOf(desc) / sizeOf(desc.dtype));
+  Reader<T>(desc.dtype).read(buffer.data(), 0, 1, static_cast<int64_t>(values.size()), values.data());
   return values;
 }
 
+template <typename T>
 void compareFloats(const TensorDesc& desc, const Buffer& got, const Buffer& expected, const CompareOptions& options) {
+  const double scale = std::is_same_v<T, double> ? 0x1p-29 : 1.0;
   const size_t count = bytesOf(desc) / sizeOf(desc.dtype);
-  const std::vector<float> a = floatsOf(desc, got);
-  const std::vector<float> b = floatsOf(desc, expected);
+  const std::vector<T> a = floatsOf<T>(desc, got);
+  const std::vector<T> b = floatsOf<T>(desc, expected);
   double largest = 0;
   for (size_t i = 0; i < count; ++i) {
     // Beyond 1e6 the special values of a test, not its scale, are what is largest.
-    if (std::abs(b[i]) < 1e6F) {
+    if (std::abs(b[i]) < T(1e6)) {
       largest = std::max<double>(largest, std::abs(b[i]));
     }
   }
@@ -225,7 +240,7 @@ void compareFloats(const TensorDesc& desc, const Buffer& got, const Buffer& expe
   for (size_t i = 0; i < count; ++i) {
     const bool other_zero =
         options.zeros_have_signs && a[i] == 0 && b[i] == 0 && std::signbit(a[i]) != std::signbit(b[i]);
-    if ((other_zero || !isClose(a[i], b[i], options.rtol, options.atol * largest)) && ++wrong <= 3) {
+    if ((other_zero || !isClose(a[i], b[i], scale * options.rtol, scale * options.atol * largest)) && ++wrong <= 3) {
       ADD_FAILURE() << "element " << i << " of " << count << " is " << a[i] << ", expected " << b[i];
     }
   }
@@ -260,7 +275,9 @@ void compareRuns(const Data& data, const Kernel& fast, const CompareOptions& opt
       } else if (isSteps(desc.dtype)) {
         compareSteps(desc, got[i], expected[i], options.steps);
       } else if (computeSize(desc.dtype) == sizeof(float)) {
-        compareFloats(desc, got[i], expected[i], options);
+        compareFloats<float>(desc, got[i], expected[i], options);
+      } else if (desc.dtype == DType::kFloat64 && options.float64_rounds) {
+        compareFloats<double>(desc, got[i], expected[i], options);
       } else {
         EXPECT_EQ(std::memcmp(got[i].data(), expected[i].data(), bytesOf(desc)), 0);
       }
@@ -289,6 +306,21 @@ void expectMatchesReference(const std::string& problem, const std::string& imple
     SCOPED_TRACE(other);
     compareRuns(Data(other, options.values, options.constants), *fast.kernel, options);
   }
+}
+
+void expectMatchesReferenceInBoth(const std::string& problem, const std::string& implementation,
+                                  const CompareOptions& options) {
+  const auto inFloat64 = [](std::string text) {
+    for (size_t at = text.find("float32"); at != std::string::npos; at = text.find("float32")) {
+      text.replace(at, 7, "float64");
+    }
+    return text;
+  };
+  expectMatchesReference(problem, implementation, options);
+  CompareOptions wide = options;
+  wide.float64_rounds = true;
+  std::transform(wide.shapes.begin(), wide.shapes.end(), wide.shapes.begin(), inFloat64);
+  expectMatchesReference(inFloat64(problem), implementation, wide);
 }
 
 void expectSafeForThreads(const std::string& problem, const std::string& implementation) {

@@ -28,6 +28,7 @@ struct CompareOptions {
   std::optional<Values> constants = {};  // what constant operands hold, if something else
   double rtol = 1e-5;
   double atol = 1e-6;             // times the largest finite magnitude of the reference
+  bool float64_rounds = false;    // float64 is compared at 2^-29 of the tolerances, not by its bits
   bool zeros_have_signs = false;  // where both are 0 their signs are one
   int steps = 0;                  // that int8 and uint8 results may be off
   std::vector<std::string> shapes =
@@ -38,6 +39,10 @@ struct CompareOptions {
 // results must be the same bits.
 void expectMatchesReference(const std::string& problem, const std::string& implementation,
                             const CompareOptions& options = {});
+
+// The same of the problem and of what becomes of it with float64 for float32.
+void expectMatchesReferenceInBoth(const std::string& problem, const std::string& implementation,
+                                  const CompareOptions& options = {});
 
 // Runs one prepared kernel from several threads at a time; every run must give the same bits.
 void expectSafeForThreads(const std::string& problem, const std::string& implementation);

@@ -152,10 +152,6 @@ TEST(HighwayConvolution, OneKernelRunsManyShapes) {
 TEST(HighwayConvolution, SaysWhatItCannotDo) {
   expectRefused(toText({.input = {1, 8, 9, 9}, .kernel = {8, 8, 3, 3}, .output_order = ""}), "highway", "memory-order");
   expectRefused(toText({.input = {1, 64, 9, 9}, .kernel = {64, 2, 3, 3}, .groups = 32}), "highway", "narrow-groups");
-  expectRefused(
-      "convolution float64 [1,8,9,9]@0231x[8,8,3,3]!xnull -> [1,8,7,7]@0231 {dilation=[1, 1], groups=1, "
-      "post_padding=[0, 0], pre_padding=[0, 0], stride=[1, 1]}",
-      "highway", "dtype");
 }
 
 // Pixels at the border are rows by themselves; which columns a thread computes must not show in their sums.

@@ -22,13 +22,13 @@ std::string dims(int64_t rows, int64_t columns) {
 TEST(HighwayMatmul, EveryTailOfRowsAndColumns) {
   for (const int64_t rows : {1, 2, 3, 5, 7, 8, 13, 24}) {
     for (const int64_t columns : {1, 10, 16, 33, 100, 250}) {
-      expectMatchesReference(
+      expectMatchesReferenceInBoth(
           "matrix_multiply float32 " + dims(rows, 37) + "x" + dims(37, columns) + "! -> " + dims(rows, columns) + " {}",
           "highway", exact());
     }
   }
-  expectMatchesReference("matrix_multiply float32 [1,2048]x[1000,2048]!x[1000] -> [1,1000] {transpose_b=true}",
-                         "highway", exact());
+  expectMatchesReferenceInBoth("matrix_multiply float32 [1,2048]x[1000,2048]!x[1000] -> [1,1000] {transpose_b=true}",
+                               "highway", exact());
 }
 
 // With and without a divisor that cuts the depth into equal parts, and rounded sums, too.
@@ -37,11 +37,11 @@ TEST(HighwayMatmul, DeepProductsAreSummedInParts) {
     for (const int64_t rows : {1, 2, 7, 20}) {
       const std::string line =
           "matrix_multiply float32 " + dims(rows, depth) + "x" + dims(depth, 50) + "! -> " + dims(rows, 50) + " {}";
-      expectMatchesReference(line, "highway", exact());
+      expectMatchesReferenceInBoth(line, "highway", exact());
       CompareOptions smooth;
       smooth.values = Values::kSmooth;
       smooth.atol = 2e-6;
-      expectMatchesReference(line, "highway", smooth);
+      expectMatchesReferenceInBoth(line, "highway", smooth);
     }
   }
 }
@@ -55,21 +55,21 @@ TEST(HighwayMatmul, SingleRowsHaveTheSameBitsOnAnyNumberOfThreads) {
   for (const int64_t rows : {1, 9, 17}) {
     for (const int64_t depth : {70, 400}) {
       for (const int64_t columns : {48, 100, 192, 240, 500, 1000}) {
-        expectMatchesReference("matrix_multiply float32 " + dims(rows, depth) + "x" + dims(depth, columns) + "! -> " +
-                                   dims(rows, columns) + " {}",
-                               "highway", smooth);
+        expectMatchesReferenceInBoth("matrix_multiply float32 " + dims(rows, depth) + "x" + dims(depth, columns) +
+                                         "! -> " + dims(rows, columns) + " {}",
+                                     "highway", smooth);
       }
     }
   }
 }
 
 TEST(HighwayMatmul, BatchBiasResidualActivation) {
-  expectMatchesReference(
+  expectMatchesReferenceInBoth(
       "matrix_multiply float32 [3,5,20]x[1,40,20]!x[1,40]x[3,5,40] -> [3,5,40] {activation=\"relu\", transpose_b=true}",
       "highway", exact());
   CompareOptions close;
-  expectMatchesReference("matrix_multiply float32 [9,20]x[20,50]!x[50] -> [9,50] {activation=\"gelu_erf\"}", "highway",
-                         close);
+  expectMatchesReferenceInBoth("matrix_multiply float32 [9,20]x[20,50]!x[50] -> [9,50] {activation=\"gelu_erf\"}",
+                               "highway", close);
 }
 
 TEST(HighwayMatmul, OneKernelRunsManyShapes) {
@@ -77,7 +77,7 @@ TEST(HighwayMatmul, OneKernelRunsManyShapes) {
   for (const char* rows : {"1", "17", "0", "64"}) {
     options.shapes.push_back("matrix_multiply float32 [" + std::string(rows) + ",30]x[30,70]! -> [" + rows + ",70] {}");
   }
-  expectMatchesReference("matrix_multiply float32 [?4,30]x[30,70]! -> [?4,70] {}", "highway", options);
+  expectMatchesReferenceInBoth("matrix_multiply float32 [?4,30]x[30,70]! -> [?4,70] {}", "highway", options);
 }
 
 TEST(HighwayMatmul, SaysWhatItCannotDo) {
@@ -85,6 +85,33 @@ TEST(HighwayMatmul, SaysWhatItCannotDo) {
   expectRefused("matrix_multiply float32 [2,4,30]x[2,30,70]! -> [2,4,70] {}", "highway", "batch");
   expectRefused("matrix_multiply float32 [30,4]x[30,70]! -> [4,70] {transpose_a=true}", "highway", "transpose");
   expectRefused("matrix_multiply float32 [4,30]x[30,70]!x[4,70] -> [4,70] {}", "highway", "bias-shape");
+}
+
+TEST(RunTimeMatmul, BatchesAndTransposedOperands) {
+  for (const char* operands :
+       {"[64,96]x[96,48]x[48] -> [64,48] {}", "[5,33]x[17,33] -> [5,17] {transpose_b=true}",
+        "[33,9]x[17,33] -> [9,17] {transpose_a=true, transpose_b=true}", "[33,21]x[33,5] -> [21,5] {transpose_a=true}",
+        "[2,3,8,16]x[2,3,16,20] -> [2,3,8,20] {}", "[2,3,8,16]x[16,20] -> [2,3,8,20] {}",
+        "[2,3,16,8]x[1,3,16,20] -> [2,3,8,20] {transpose_a=true}", "[8,16]x[4,16,20] -> [4,8,20] {}",
+        "[8,1,16]x[16,20] -> [8,1,20] {}", "[300,40]x[40,200] -> [300,200] {}", "[1,16]x[16,20] -> [1,20] {}",
+        "[9,20]x[20,50]x[1,50]x[9,50] -> [9,50] {activation=\"relu\"}"}) {
+    expectMatchesReference("matrix_multiply float64 " + std::string(operands), "run_time", exact());
+  }
+}
+
+TEST(RunTimeMatmul, OneKernelRunsManyShapes) {
+  CompareOptions options = exact();
+  options.shapes = {"matrix_multiply float64 [1,3,24]x[1,24,3] -> [1,3,3] {}",
+                    "matrix_multiply float64 [4,9,24]x[4,24,9] -> [4,9,9] {}",
+                    "matrix_multiply float64 [0,9,24]x[0,24,9] -> [0,9,9] {}",
+                    "matrix_multiply float64 [2,9,0]x[2,0,9] -> [2,9,9] {}"};
+  expectMatchesReference("matrix_multiply float64 [?2,?7,?24]x[?2,?24,?7] -> [?2,?7,?7] {}", "run_time", options);
+}
+
+TEST(RunTimeMatmul, SaysWhatItCannotDo) {
+  expectRefused("matrix_multiply float32 [4,30]x[30,70] -> [4,70] {}", "run_time", "dtype");
+  expectRefused("matrix_multiply float64 [4,30]x[30,70]x[4,70] -> [4,70] {}", "run_time", "bias-shape");
+  expectRefused("matrix_multiply float64 [4,30]x[30,70]xnullx[70] -> [4,70] {}", "run_time", "residual-shape");
 }
 
 #ifndef TORCHTRT_NO_ONEDNN
