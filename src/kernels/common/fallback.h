@@ -59,20 +59,35 @@ CreateResult makeKernelWithFallback(Config config, CreateResult reference) {
       std::move(reference));
 }
 
-// Null, or the first operand dtype that is not float32.
-inline const char* otherThanFloat32(const Problem& problem) {
+// Null, or the first operand dtype that is another one.
+inline const char* otherThan(DType dtype, const Problem& problem) {
   for (const std::vector<Operand>* operands : {&problem.inputs, &problem.outputs}) {
     for (const Operand& operand : *operands) {
-      if (operand.present && operand.dtype != DType::kFloat32) {
+      if (operand.present && operand.dtype != dtype) {
         return toString(operand.dtype);
       }
     }
   }
   return nullptr;
 }
+inline const char* otherThanFloat32(const Problem& problem) {
+  return otherThan(DType::kFloat32, problem);
+}
 
 inline Refusal float32Only(const char* dtype) {
   return {"dtype", std::string("computes float32 only, not ") + dtype};
+}
+
+// create(T()) for the T of all operands, float or double.
+template <typename Create>
+CreateResult createFloating(const Problem& problem, Create&& create) {
+  if (otherThan(DType::kFloat64, problem) == nullptr) {
+    return create(double());
+  }
+  if (const char* dtype = otherThanFloat32(problem)) {
+    return Refusal{"dtype", std::string("computes float32 or float64 only, not ") + dtype};
+  }
+  return create(float());
 }
 
 }  // namespace torchtrt::kernels

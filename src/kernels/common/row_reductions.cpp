@@ -9,61 +9,74 @@
 
 #include <limits>
 
-#include "kernels/common/math-inl.h"
+#include "kernels/common/math64-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace torchtrt::kernels::HWY_NAMESPACE {
 namespace {
 
-using D = FloatTag;
-using V = FloatVec;
+template <typename T>
+using D = hn::ScalableTag<T>;
+template <typename T>
+using V = hn::Vec<D<T>>;
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+template <typename T>
+constexpr T kInfinity = std::numeric_limits<T>::infinity();
 
 struct Add {
-  static constexpr float kStart = 0.0F;
-  static HWY_INLINE V apply(V total, V x) {
+  template <typename T>
+  static constexpr T kStart = 0;
+  template <typename Vec>
+  static HWY_INLINE Vec apply(Vec total, Vec x) {
     return hn::Add(total, x);
   }
 };
 struct Greater {
-  static constexpr float kStart = -kInfinity;
-  static HWY_INLINE V apply(V total, V x) {
+  template <typename T>
+  static constexpr T kStart = -kInfinity<T>;
+  template <typename Vec>
+  static HWY_INLINE Vec apply(Vec total, Vec x) {
     return kernels::HWY_NAMESPACE::greater(total, x);
   }
 };
 struct Lesser {
-  static constexpr float kStart = kInfinity;
-  static HWY_INLINE V apply(V total, V x) {
+  template <typename T>
+  static constexpr T kStart = kInfinity<T>;
+  template <typename Vec>
+  static HWY_INLINE Vec apply(Vec total, Vec x) {
     return kernels::HWY_NAMESPACE::lesser(total, x);
   }
 };
 
 // Folds the lanes of a vector in a fixed order: each with the one half of those left further on.
-template <typename Op>
-float foldLanes(V total) {
+template <typename Op, typename T>
+T foldLanes(V<T> total) {
 #if HWY_TARGET != HWY_SCALAR
-  [[maybe_unused]] const D d;
+  [[maybe_unused]] const D<T> d;
 #if HWY_MAX_BYTES >= 32
   total = Op::apply(total, hn::ConcatLowerUpper(d, total, total));
 #endif
 #if HWY_MAX_BYTES == 64
   total = Op::apply(total, hn::SwapAdjacentBlocks(total));
 #endif
-  total = Op::apply(total, hn::Shuffle1032(total));
-  total = Op::apply(total, hn::Shuffle2301(total));
+  if constexpr (sizeof(T) == sizeof(float)) {
+    total = Op::apply(total, hn::Shuffle1032(total));
+    total = Op::apply(total, hn::Shuffle2301(total));
+  } else {
+    total = Op::apply(total, hn::Shuffle01(total));
+  }
 #endif
   return hn::GetLane(total);
 }
 
 // Folds transform(vector of values) over a row, in four interleaved strands.
-template <typename Op, typename Transform>
-HWY_INLINE float foldRow(int64_t count, Transform&& transform) {
-  const D d;
+template <typename Op, typename T, typename Transform>
+HWY_INLINE T foldRow(int64_t count, Transform&& transform) {
+  const D<T> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  V total[4];
-  for (V& strand : total) {
-    strand = hn::Set(d, Op::kStart);
+  V<T> total[4];
+  for (V<T>& strand : total) {
+    strand = hn::Set(d, Op::template kStart<T>);
   }
   int64_t i = 0;
   for (; i + 4 * lanes <= count; i += 4 * lanes) {
@@ -77,18 +90,20 @@ HWY_INLINE float foldRow(int64_t count, Transform&& transform) {
     const auto mask = hn::FirstN(d, static_cast<size_t>(valid));
     total[0] = hn::IfThenElse(mask, Op::apply(total[0], transform(i, valid)), total[0]);
   }
-  return foldLanes<Op>(Op::apply(Op::apply(total[0], total[1]), Op::apply(total[2], total[3])));
+  return foldLanes<Op, T>(Op::apply(Op::apply(total[0], total[1]), Op::apply(total[2], total[3])));
 }
 
-HWY_INLINE V load(const float* values, int64_t i, int64_t valid) {
-  const D d;
+template <typename T>
+HWY_INLINE V<T> load(const T* values, int64_t i, int64_t valid) {
+  const D<T> d;
   return valid == static_cast<int64_t>(hn::Lanes(d))
              ? hn::LoadU(d, values + i)
              : hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(valid)), d, values + i);
 }
 
-HWY_INLINE void store(V value, float* to, int64_t i, int64_t valid) {
-  const D d;
+template <typename T>
+HWY_INLINE void store(V<T> value, T* to, int64_t i, int64_t valid) {
+  const D<T> d;
   if (valid == static_cast<int64_t>(hn::Lanes(d))) {
     hn::StoreU(value, d, to + i);
   } else {
@@ -96,33 +111,39 @@ HWY_INLINE void store(V value, float* to, int64_t i, int64_t valid) {
   }
 }
 
-float sum(const float* values, int64_t count) {
-  return foldRow<Add>(count, [values](int64_t i, int64_t valid) HWY_ATTR { return load(values, i, valid); });
+template <typename T>
+T sum(const T* values, int64_t count) {
+  return foldRow<Add, T>(count, [values](int64_t i, int64_t valid) HWY_ATTR { return load(values, i, valid); });
 }
 
-float sumSquares(const float* values, float mean, int64_t count) {
-  return foldRow<Add>(count, [values, mean](int64_t i, int64_t valid) HWY_ATTR {
-    const V x = hn::Sub(load(values, i, valid), hn::Set(D(), mean));
+template <typename T>
+T sumSquares(const T* values, T mean, int64_t count) {
+  return foldRow<Add, T>(count, [values, mean](int64_t i, int64_t valid) HWY_ATTR {
+    const V<T> x = hn::Sub(load(values, i, valid), hn::Set(D<T>(), mean));
     return hn::Mul(x, x);
   });
 }
 
-float dot(const float* a, const float* b, int64_t count) {
-  return foldRow<Add>(
+template <typename T>
+T dot(const T* a, const T* b, int64_t count) {
+  return foldRow<Add, T>(
       count, [a, b](int64_t i, int64_t valid) HWY_ATTR { return hn::Mul(load(a, i, valid), load(b, i, valid)); });
 }
 
-float greatest(const float* values, int64_t count) {
-  return foldRow<Greater>(count, [values](int64_t i, int64_t valid) HWY_ATTR { return load(values, i, valid); });
+template <typename T>
+T greatest(const T* values, int64_t count) {
+  return foldRow<Greater, T>(count, [values](int64_t i, int64_t valid) HWY_ATTR { return load(values, i, valid); });
 }
 
-float least(const float* values, int64_t count) {
-  return foldRow<Lesser>(count, [values](int64_t i, int64_t valid) HWY_ATTR { return load(values, i, valid); });
+template <typename T>
+T least(const T* values, int64_t count) {
+  return foldRow<Lesser, T>(count, [values](int64_t i, int64_t valid) HWY_ATTR { return load(values, i, valid); });
 }
 
-float exponentials(const float* in, float shift, float* out, int64_t count) {
-  return foldRow<Add>(count, [in, shift, out](int64_t i, int64_t valid) HWY_ATTR {
-    const V value = exponential(hn::Sub(load(in, i, valid), hn::Set(D(), shift)));
+template <typename T>
+T exponentials(const T* in, T shift, T* out, int64_t count) {
+  return foldRow<Add, T>(count, [in, shift, out](int64_t i, int64_t valid) HWY_ATTR {
+    const V<T> value = exponential(hn::Sub(load(in, i, valid), hn::Set(D<T>(), shift)));
     if (out != nullptr) {
       store(value, out, i, valid);
     }
@@ -131,18 +152,19 @@ float exponentials(const float* in, float shift, float* out, int64_t count) {
 }
 
 // store(f(i, valid)) over a row.
-template <typename Function>
-HWY_INLINE void mapRow(float* out, int64_t count, Function&& function) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
+template <typename T, typename Function>
+HWY_INLINE void mapRow(T* out, int64_t count, Function&& function) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(D<T>()));
   for (int64_t i = 0; i < count; i += lanes) {
     const int64_t valid = count - i < lanes ? count - i : lanes;
     store(function(i, valid), out, i, valid);
   }
 }
 
-void exponentialsEach(const float* in, const float* shifts, float* out, float* totals, int64_t count) {
+template <typename T>
+void exponentialsEach(const T* in, const T* shifts, T* out, T* totals, int64_t count) {
   mapRow(totals, count, [in, shifts, out, totals](int64_t i, int64_t valid) HWY_ATTR {
-    const V value = exponential(hn::Sub(load(in, i, valid), load(shifts, i, valid)));
+    const V<T> value = exponential(hn::Sub(load(in, i, valid), load(shifts, i, valid)));
     if (out != nullptr) {
       store(value, out, i, valid);
     }
@@ -150,28 +172,31 @@ void exponentialsEach(const float* in, const float* shifts, float* out, float* t
   });
 }
 
-void scale(const float* in, float factor, float offset, float* out, int64_t count) {
+template <typename T>
+void scale(const T* in, T factor, T offset, T* out, int64_t count) {
   mapRow(out, count, [in, factor, offset](int64_t i, int64_t valid) HWY_ATTR {
-    return hn::MulAdd(load(in, i, valid), hn::Set(D(), factor), hn::Set(D(), offset));
+    return hn::MulAdd(load(in, i, valid), hn::Set(D<T>(), factor), hn::Set(D<T>(), offset));
   });
 }
 
-void scaleEach(const float* in, const float* factors, const float* offsets, float* out, int64_t count) {
+template <typename T>
+void scaleEach(const T* in, const T* factors, const T* offsets, T* out, int64_t count) {
   mapRow(out, count, [in, factors, offsets](int64_t i, int64_t valid) HWY_ATTR {
     return hn::MulAdd(load(in, i, valid), load(factors, i, valid), load(offsets, i, valid));
   });
 }
 
-void shiftTwice(const float* in, const float* first, const float* second, float* out, int64_t count) {
+template <typename T>
+void shiftTwice(const T* in, const T* first, const T* second, T* out, int64_t count) {
   mapRow(out, count, [in, first, second](int64_t i, int64_t valid) HWY_ATTR {
     return hn::Add(hn::Add(load(in, i, valid), load(first, i, valid)), load(second, i, valid));
   });
 }
 
-void normalize(const float* in, float mean, float factor, const float* weights, const float* biases, float* out,
-               int64_t count) {
+template <typename T>
+void normalize(const T* in, T mean, T factor, const T* weights, const T* biases, T* out, int64_t count) {
   mapRow(out, count, [in, mean, factor, weights, biases](int64_t i, int64_t valid) HWY_ATTR {
-    V x = hn::Mul(hn::Sub(load(in, i, valid), hn::Set(D(), mean)), hn::Set(D(), factor));
+    V<T> x = hn::Mul(hn::Sub(load(in, i, valid), hn::Set(D<T>(), mean)), hn::Set(D<T>(), factor));
     if (weights != nullptr) {
       x = hn::Mul(x, load(weights, i, valid));
     }
@@ -179,19 +204,34 @@ void normalize(const float* in, float mean, float factor, const float* weights, 
   });
 }
 
-template <typename Op>
-void foldInto(const float* values, float* totals, int64_t count) {
+template <typename Op, typename T>
+void foldInto(const T* values, T* totals, int64_t count) {
   mapRow(totals, count, [values, totals](int64_t i, int64_t valid) HWY_ATTR {
     return Op::apply(load(totals, i, valid), load(values, i, valid));
   });
 }
 
-constexpr RowReductions kFunctions = {
-    sum,   sumSquares, dot,        greatest,  least,         exponentials,      exponentialsEach,
-    scale, scaleEach,  shiftTwice, normalize, foldInto<Add>, foldInto<Greater>, foldInto<Lesser>};
+template <typename T>
+constexpr RowReductionsOf<T> kFunctions = {sum,
+                                           sumSquares,
+                                           dot,
+                                           greatest,
+                                           least,
+                                           exponentials,
+                                           exponentialsEach,
+                                           scale,
+                                           scaleEach,
+                                           shiftTwice,
+                                           normalize,
+                                           foldInto<Add, T>,
+                                           foldInto<Greater, T>,
+                                           foldInto<Lesser, T>};
 
-const RowReductions& functionsForTarget() {
-  return kFunctions;
+const RowReductionsOf<float>& floatFunctions() {
+  return kFunctions<float>;
+}
+const RowReductionsOf<double>& doubleFunctions() {
+  return kFunctions<double>;
 }
 
 }  // namespace
@@ -201,10 +241,16 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace torchtrt::kernels {
 
-HWY_EXPORT(functionsForTarget);
+HWY_EXPORT(floatFunctions);
+HWY_EXPORT(doubleFunctions);
 
-const RowReductions& rowReductions() {
-  return HWY_DYNAMIC_DISPATCH(functionsForTarget)();
+template <>
+const RowReductionsOf<float>& rowReductions() {
+  return HWY_DYNAMIC_DISPATCH(floatFunctions)();
+}
+template <>
+const RowReductionsOf<double>& rowReductions() {
+  return HWY_DYNAMIC_DISPATCH(doubleFunctions)();
 }
 
 }  // namespace torchtrt::kernels

@@ -1,4 +1,4 @@
-// Normalization in float32 where what is normalized together lies next to each other.
+// Normalization in float32 or float64 where what is normalized together lies next to each other.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -17,13 +17,14 @@ namespace {
 
 enum Input : size_t { kIn, kScale, kBias, kMean, kVariance };
 
+template <typename T>
 struct Config {
   bool is_rms = false;
   double eps = 0;
   size_t normalized_rank = 1;
   int64_t groups = 1;  // 0: each channel is one
   bool present[5] = {};
-  ActivationRows activation;
+  ActivationRowsOf<T> activation;
 };
 
 // True when the last `rank` dims of a tensor are dense and row-major.
@@ -39,9 +40,10 @@ bool isDenseTail(const TensorDesc& desc, size_t rank) {
 }
 
 // Layer and rms: every row has statistics of its own.
+template <typename T>
 class NormalizedRows final : public Prepared {
  public:
-  static bool accepts(const Config& config, const ShapeSet& shapes) {
+  static bool accepts(const Config<T>& config, const ShapeSet& shapes) {
     const size_t rank = config.normalized_rank;
     for (const TensorDesc* desc : {&shapes.inputs[kIn], &shapes.outputs[0]}) {
       if (!isDenseTail(*desc, rank)) {
@@ -62,7 +64,7 @@ class NormalizedRows final : public Prepared {
     return true;
   }
 
-  NormalizedRows(const Config& config, const ShapeSet& shapes)
+  NormalizedRows(const Config<T>& config, const ShapeSet& shapes)
       : config_(config),
         rows_(head(shapes.inputs[kIn].dims), {head(shapes.outputs[0].strides), head(shapes.inputs[kIn].strides)}) {
     const std::vector<int64_t>& dims = shapes.inputs[kIn].dims;
@@ -73,8 +75,8 @@ class NormalizedRows final : public Prepared {
     if (size_ == 0) {
       return;
     }
-    const auto* in = static_cast<const float*>(args.inputs[kIn]);
-    auto* out = static_cast<float*>(args.outputs[0]);
+    const auto* in = static_cast<const T*>(args.inputs[kIn]);
+    auto* out = static_cast<T*>(args.outputs[0]);
     parallelFor(args.threads, 0, rows_.count(), grainFor(size_), [&](int64_t begin, int64_t end) {
       rows_.run(begin, end, rows_.count(), [&](const int64_t* offsets, const int64_t* steps, int64_t n) {
         for (int64_t i = 0; i < n; ++i) {
@@ -89,30 +91,31 @@ class NormalizedRows final : public Prepared {
     return {values.begin(), values.end() - static_cast<ptrdiff_t>(config_.normalized_rank)};
   }
 
-  void runRow(const RunArgs& args, const float* in, float* out) const {
-    const RowReductions& functions = rowReductions();
-    const float mean = config_.is_rms ? 0.0F : functions.sum(in, size_) / static_cast<float>(size_);
+  void runRow(const RunArgs& args, const T* in, T* out) const {
+    const RowReductionsOf<T>& functions = rowReductions<T>();
+    const T mean = config_.is_rms ? T(0) : functions.sum(in, size_) / static_cast<T>(size_);
     const double variance = static_cast<double>(functions.sumSquares(in, mean, size_)) / static_cast<double>(size_);
-    const auto factor = static_cast<float>(1.0 / std::sqrt(variance + config_.eps));
+    const auto factor = static_cast<T>(1.0 / std::sqrt(variance + config_.eps));
     functions.normalize(in, mean, factor, parameter(args, kScale), parameter(args, kBias), out, size_);
     if (config_.activation) {
       config_.activation(out, out, size_);
     }
   }
 
-  const float* parameter(const RunArgs& args, Input input) const {
-    return config_.present[input] ? static_cast<const float*>(args.inputs[input]) : nullptr;
+  const T* parameter(const RunArgs& args, Input input) const {
+    return config_.present[input] ? static_cast<const T*>(args.inputs[input]) : nullptr;
   }
 
-  Config config_;
+  Config<T> config_;
   StridedLoop rows_;
   int64_t size_ = 0;
 };
 
 // Batch: every channel has one factor and one term.
+template <typename T>
 class NormalizedChannels final : public Prepared {
  public:
-  static bool accepts(const Config& config, const ShapeSet& shapes) {
+  static bool accepts(const Config<T>& config, const ShapeSet& shapes) {
     for (const Input input : {kScale, kBias, kMean, kVariance}) {
       if (config.present[input] && !isDenseTail(shapes.inputs[input], shapes.inputs[input].dims.size())) {
         return false;
@@ -122,25 +125,25 @@ class NormalizedChannels final : public Prepared {
     return steps[0] == 1 && steps[1] == 1 && (steps[2] == 0 || steps[2] == 1);
   }
 
-  NormalizedChannels(const Config& config, const ShapeSet& shapes)
+  NormalizedChannels(const Config<T>& config, const ShapeSet& shapes)
       : config_(config), nest_(nestOf(shapes)), channels_(shapes.inputs[kIn].dims[1]) {}
 
   size_t scratchBytes() const override {
-    return 2 * static_cast<size_t>(channels_) * sizeof(float);
+    return 2 * static_cast<size_t>(channels_) * sizeof(T);
   }
 
   void run(const RunArgs& args) const override {
-    const RowReductions& functions = rowReductions();
-    auto* factors = static_cast<float*>(args.scratch);
-    float* terms = factors + channels_;
+    const RowReductionsOf<T>& functions = rowReductions<T>();
+    auto* factors = static_cast<T*>(args.scratch);
+    T* terms = factors + channels_;
     for (int64_t c = 0; c < channels_; ++c) {
       const double factor = value(args, kScale, c, 1) / std::sqrt(value(args, kVariance, c, 0) + config_.eps);
-      factors[c] = static_cast<float>(factor);
-      terms[c] = static_cast<float>(value(args, kBias, c, 0) - value(args, kMean, c, 0) * factor);
+      factors[c] = static_cast<T>(factor);
+      terms[c] = static_cast<T>(value(args, kBias, c, 0) - value(args, kMean, c, 0) * factor);
     }
     nest_.run(args.threads, kBlock, kGrain, [&](const LoopNest::Block& block) {
-      const float* in = static_cast<const float*>(args.inputs[kIn]) + block.offsets[1];
-      float* out = static_cast<float*>(args.outputs[0]) + block.offsets[0];
+      const T* in = static_cast<const T*>(args.inputs[kIn]) + block.offsets[1];
+      T* out = static_cast<T*>(args.outputs[0]) + block.offsets[0];
       int64_t channel = block.offsets[2];
       for (int64_t row = 0; row < block.rows; ++row) {
         if (block.steps[2] == 1) {
@@ -170,18 +173,19 @@ class NormalizedChannels final : public Prepared {
   }
 
   double value(const RunArgs& args, Input input, int64_t channel, double missing) const {
-    return config_.present[input] ? static_cast<const float*>(args.inputs[input])[channel] : missing;
+    return config_.present[input] ? static_cast<const T*>(args.inputs[input])[channel] : missing;
   }
 
-  Config config_;
+  Config<T> config_;
   LoopNest nest_;
   int64_t channels_;
 };
 
 // Group and instance: the channels of a group and their positions lie next to each other.
+template <typename T>
 class NormalizedGroups final : public Prepared {
  public:
-  static bool accepts(const Config& config, const ShapeSet& shapes) {
+  static bool accepts(const Config<T>& config, const ShapeSet& shapes) {
     for (const TensorDesc* desc : {&shapes.inputs[kIn], &shapes.outputs[0]}) {
       if (!isDenseTail(*desc, desc->dims.size() - 1)) {
         return false;
@@ -192,7 +196,7 @@ class NormalizedGroups final : public Prepared {
     });
   }
 
-  NormalizedGroups(const Config& config, const ShapeSet& shapes)
+  NormalizedGroups(const Config<T>& config, const ShapeSet& shapes)
       : config_(config), in_stride_(shapes.inputs[kIn].strides[0]), out_stride_(shapes.outputs[0].strides[0]) {
     const std::vector<int64_t>& dims = shapes.inputs[kIn].dims;
     samples_ = dims[0];
@@ -210,23 +214,22 @@ class NormalizedGroups final : public Prepared {
     parallelFor(args.threads, 0, samples_ * groups_, grainFor(size), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t sample = i / groups_, channel = i % groups_ * members;
-        const float* in = static_cast<const float*>(args.inputs[kIn]) + sample * in_stride_ + channel * positions_;
-        float* out = static_cast<float*>(args.outputs[0]) + sample * out_stride_ + channel * positions_;
+        const T* in = static_cast<const T*>(args.inputs[kIn]) + sample * in_stride_ + channel * positions_;
+        T* out = static_cast<T*>(args.outputs[0]) + sample * out_stride_ + channel * positions_;
         runGroup(args, in, out, channel, members);
       }
     });
   }
 
  private:
-  void runGroup(const RunArgs& args, const float* in, float* out, int64_t channel, int64_t members) const {
-    const RowReductions& functions = rowReductions();
+  void runGroup(const RunArgs& args, const T* in, T* out, int64_t channel, int64_t members) const {
+    const RowReductionsOf<T>& functions = rowReductions<T>();
     const int64_t size = members * positions_;
-    const float mean = functions.sum(in, size) / static_cast<float>(size);
+    const T mean = functions.sum(in, size) / static_cast<T>(size);
     const double variance = static_cast<double>(functions.sumSquares(in, mean, size)) / static_cast<double>(size);
-    functions.normalize(in, mean, static_cast<float>(1.0 / std::sqrt(variance + config_.eps)), nullptr, nullptr, out,
-                        size);
+    functions.normalize(in, mean, static_cast<T>(1.0 / std::sqrt(variance + config_.eps)), nullptr, nullptr, out, size);
     for (int64_t c = 0; c < members; ++c) {
-      float* row = out + c * positions_;
+      T* row = out + c * positions_;
       if (config_.present[kScale] || config_.present[kBias]) {
         functions.scale(row, value(args, kScale, channel + c, 1), value(args, kBias, channel + c, 0), row, positions_);
       }
@@ -236,24 +239,20 @@ class NormalizedGroups final : public Prepared {
     }
   }
 
-  float value(const RunArgs& args, Input input, int64_t channel, float missing) const {
-    return config_.present[input] ? static_cast<const float*>(args.inputs[input])[channel] : missing;
+  T value(const RunArgs& args, Input input, int64_t channel, T missing) const {
+    return config_.present[input] ? static_cast<const T*>(args.inputs[input])[channel] : missing;
   }
 
-  Config config_;
+  Config<T> config_;
   int64_t in_stride_, out_stride_;
   int64_t samples_ = 0, channels_ = 0, positions_ = 0, groups_ = 1;
 };
 
-}  // namespace
-
-CreateResult createHighway(const Problem& problem) {
-  if (const char* dtype = otherThanFloat32(problem)) {
-    return float32Only(dtype);
-  }
+template <typename T>
+CreateResult create(const Problem& problem) {
   const Attributes& attributes = *problem.attributes;
   const std::string& mode = attributes.getString("mode");
-  Config config;
+  Config<T> config;
   config.is_rms = mode == "rms";
   config.eps = attributes.getDouble("eps");
   config.normalized_rank = static_cast<size_t>(attributes.getInt("normalized_rank", 1));
@@ -261,16 +260,22 @@ CreateResult createHighway(const Problem& problem) {
     config.present[i] = problem.inputs[i].present;
   }
   config.activation =
-      activationRows(attributes.getString("activation", ""), attributes.getDouble("activation_alpha", 0),
-                     attributes.getDouble("activation_beta", 0));
+      activationRows<T>(attributes.getString("activation", ""), attributes.getDouble("activation_alpha", 0),
+                        attributes.getDouble("activation_beta", 0));
   if (mode == "batch") {
-    return makeKernelWithFallback<NormalizedChannels>(config, createNormalizationReference(problem));
+    return makeKernelWithFallback<NormalizedChannels<T>>(config, createNormalizationReference(problem));
   }
   if (mode == "layer" || mode == "rms") {
-    return makeKernelWithFallback<NormalizedRows>(config, createNormalizationReference(problem));
+    return makeKernelWithFallback<NormalizedRows<T>>(config, createNormalizationReference(problem));
   }
   config.groups = mode == "instance" ? 0 : attributes.getInt("groups", 1);
-  return makeKernelWithFallback<NormalizedGroups>(config, createNormalizationReference(problem));
+  return makeKernelWithFallback<NormalizedGroups<T>>(config, createNormalizationReference(problem));
+}
+
+}  // namespace
+
+CreateResult createHighway(const Problem& problem) {
+  return createFloating(problem, [&](auto type) { return create<decltype(type)>(problem); });
 }
 
 }  // namespace torchtrt::kernels::normalization

@@ -5,7 +5,7 @@
 
 namespace torchtrt::kernels::pointwise {
 
-// float32, any strides.
+// float32 or float64, any strides.
 CreateResult createActivationHighway(const Problem& problem);
 CreateResult createUnaryHighway(const Problem& problem);
 CreateResult createElementwiseHighway(const Problem& problem);

@@ -1,9 +1,10 @@
-// Activation, unary, elementwise and parametric_relu layers in float32 with vector functions over rows.
+// Activation, unary, elementwise and parametric_relu layers in float32 or float64 with vector functions over rows.
 #include <array>
 #include <memory>
 #include <utility>
 
 #include "kernels/common/convert.h"
+#include "kernels/common/fallback.h"
 #include "kernels/common/loop_nest.h"
 #include "kernels/common/simple_kernel.h"
 #include "kernels/common/strided_loop.h"
@@ -16,21 +17,6 @@ namespace {
 constexpr int64_t kBlock = 2048;   // elements of a block: its operands and result stay in the first-level cache
 constexpr int64_t kGrain = 16384;  // elements worth a thread
 
-bool isFloat32(const Problem& problem) {
-  for (const std::vector<Operand>* operands : {&problem.inputs, &problem.outputs}) {
-    for (const Operand& operand : *operands) {
-      if (operand.dtype != DType::kFloat32) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
-
-Refusal notFloat32() {
-  return {"dtype", "computes float32 to float32 only"};
-}
-
 LoopNest nestOf(const ShapeSet& shapes, size_t operands) {
   const TensorDesc& out = shapes.outputs[0];
   std::vector<std::vector<int64_t>> strides = {out.strides};
@@ -41,32 +27,34 @@ LoopNest nestOf(const ShapeSet& shapes, size_t operands) {
 }
 
 // `count` values from anywhere, next to each other in `buffer`.
-const float* gather(const float* from, int64_t step, int64_t count, float* buffer) {
-  copyRun(sizeof(float), reinterpret_cast<const std::byte*>(from), step, reinterpret_cast<std::byte*>(buffer), 1,
-          count);
+template <typename T>
+const T* gather(const T* from, int64_t step, int64_t count, T* buffer) {
+  copyRun(sizeof(T), reinterpret_cast<const std::byte*>(from), step, reinterpret_cast<std::byte*>(buffer), 1, count);
   return buffer;
 }
 
-void scatter(const float* values, int64_t count, float* to, int64_t step) {
-  copyRun(sizeof(float), reinterpret_cast<const std::byte*>(values), 1, reinterpret_cast<std::byte*>(to), step, count);
+template <typename T>
+void scatter(const T* values, int64_t count, T* to, int64_t step) {
+  copyRun(sizeof(T), reinterpret_cast<const std::byte*>(values), 1, reinterpret_cast<std::byte*>(to), step, count);
 }
 
+template <typename T>
 class UnaryPrepared final : public Prepared {
  public:
-  UnaryPrepared(const ActivationRows& rows, const ShapeSet& shapes) : rows_(rows), nest_(nestOf(shapes, 1)) {}
+  UnaryPrepared(const ActivationRowsOf<T>& rows, const ShapeSet& shapes) : rows_(rows), nest_(nestOf(shapes, 1)) {}
 
   void run(const RunArgs& args) const override {
-    const auto* in = static_cast<const float*>(args.inputs[0]);
-    auto* out = static_cast<float*>(args.outputs[0]);
+    const auto* in = static_cast<const T*>(args.inputs[0]);
+    auto* out = static_cast<T*>(args.outputs[0]);
     nest_.run(args.threads, kBlock, kGrain, [&](const LoopNest::Block& block) {
       for (int64_t row = 0; row < block.rows; ++row) {
-        const float* from = in + block.offsets[1] + row * block.row_strides[1];
-        float* to = out + block.offsets[0] + row * block.row_strides[0];
+        const T* from = in + block.offsets[1] + row * block.row_strides[1];
+        T* to = out + block.offsets[0] + row * block.row_strides[0];
         if (block.steps[0] == 1 && block.steps[1] == 1) {
           rows_(from, to, block.length);
           continue;
         }
-        alignas(64) std::array<float, kBlock> buffer;
+        alignas(64) std::array<T, kBlock> buffer;
         rows_(gather(from, block.steps[1], block.length, buffer.data()), buffer.data(), block.length);
         scatter(buffer.data(), block.length, to, block.steps[0]);
       }
@@ -74,25 +62,27 @@ class UnaryPrepared final : public Prepared {
   }
 
  private:
-  ActivationRows rows_;
+  ActivationRowsOf<T> rows_;
   LoopNest nest_;
 };
 
+template <typename T>
 struct BinaryConfig {
-  BinaryRowFunction function;
-  ActivationRows activation;
+  BinaryRowFunctionOf<T> function;
+  ActivationRowsOf<T> activation;
 };
 
+template <typename T>
 class BinaryPrepared final : public Prepared {
  public:
-  BinaryPrepared(const BinaryConfig& config, const ShapeSet& shapes) : config_(config), nest_(nestOf(shapes, 2)) {}
+  BinaryPrepared(const BinaryConfig<T>& config, const ShapeSet& shapes) : config_(config), nest_(nestOf(shapes, 2)) {}
 
   void run(const RunArgs& args) const override {
     const bool plain = nest_.steps()[0] == 1 && isPlain(nest_.steps()[1]) && isPlain(nest_.steps()[2]);
     nest_.run(args.threads, kBlock, kGrain, [&](const LoopNest::Block& block) {
-      const float* a = static_cast<const float*>(args.inputs[0]) + block.offsets[1];
-      const float* b = static_cast<const float*>(args.inputs[1]) + block.offsets[2];
-      float* out = static_cast<float*>(args.outputs[0]) + block.offsets[0];
+      const T* a = static_cast<const T*>(args.inputs[0]) + block.offsets[1];
+      const T* b = static_cast<const T*>(args.inputs[1]) + block.offsets[2];
+      T* out = static_cast<T*>(args.outputs[0]) + block.offsets[0];
       for (int64_t row = 0; row < block.rows; ++row) {
         if (plain) {
           config_.function(a, block.steps[1], b, block.steps[2], out, block.length);
@@ -104,7 +94,7 @@ class BinaryPrepared final : public Prepared {
         out += block.row_strides[0];
       }
       if (config_.activation && plain) {
-        activate(block, static_cast<float*>(args.outputs[0]) + block.offsets[0]);
+        activate(block, static_cast<T*>(args.outputs[0]) + block.offsets[0]);
       }
     });
   }
@@ -114,8 +104,8 @@ class BinaryPrepared final : public Prepared {
     return step == 0 || step == 1;
   }
 
-  void runGathered(const LoopNest::Block& block, const float* a, const float* b, float* out) const {
-    alignas(64) std::array<float, kBlock> a_buffer, b_buffer;
+  void runGathered(const LoopNest::Block& block, const T* a, const T* b, T* out) const {
+    alignas(64) std::array<T, kBlock> a_buffer, b_buffer;
     gather(a, block.steps[1], block.length, a_buffer.data());
     gather(b, block.steps[2], block.length, b_buffer.data());
     config_.function(a_buffer.data(), 1, b_buffer.data(), 1, a_buffer.data(), block.length);
@@ -125,7 +115,7 @@ class BinaryPrepared final : public Prepared {
     scatter(a_buffer.data(), block.length, out, block.steps[0]);
   }
 
-  void activate(const LoopNest::Block& block, float* out) const {
+  void activate(const LoopNest::Block& block, T* out) const {
     if (block.row_strides[0] == block.length) {
       config_.activation(out, out, block.rows * block.length);
       return;
@@ -135,57 +125,56 @@ class BinaryPrepared final : public Prepared {
     }
   }
 
-  BinaryConfig config_;
+  BinaryConfig<T> config_;
   LoopNest nest_;
 };
 
 }  // namespace
 
 CreateResult createActivationHighway(const Problem& problem) {
-  if (!isFloat32(problem)) {
-    return notFloat32();
-  }
   const Attributes& attributes = *problem.attributes;
-  const ActivationRows rows =
-      activationRows(attributes.getString("op"), attributes.getDouble("alpha", 0), attributes.getDouble("beta", 0));
-  return makeKernel<UnaryPrepared>(rows);
+  return createFloating(problem, [&](auto type) -> CreateResult {
+    using T = decltype(type);
+    return makeKernel<UnaryPrepared<T>>(activationRows<T>(attributes.getString("op"), attributes.getDouble("alpha", 0),
+                                                          attributes.getDouble("beta", 0)));
+  });
 }
 
 CreateResult createUnaryHighway(const Problem& problem) {
-  if (!isFloat32(problem)) {
-    return notFloat32();
-  }
   const std::string& op = problem.attributes->getString("op");
-  ActivationRows rows;
-  rows.function = findUnaryRow(op);
-  if (!rows) {
-    return Refusal{"op", "has no vector form of " + op};
-  }
-  return makeKernel<UnaryPrepared>(rows);
+  return createFloating(problem, [&](auto type) -> CreateResult {
+    using T = decltype(type);
+    ActivationRowsOf<T> rows;
+    rows.function = findUnaryRow<T>(op);
+    if (!rows) {
+      return Refusal{"op", "has no vector form of " + op};
+    }
+    return makeKernel<UnaryPrepared<T>>(rows);
+  });
 }
 
 CreateResult createElementwiseHighway(const Problem& problem) {
-  if (!isFloat32(problem)) {
-    return notFloat32();
-  }
   const Attributes& attributes = *problem.attributes;
   const std::string& op = attributes.getString("op");
-  BinaryConfig config;
-  config.function = findBinaryRow(op);
-  if (config.function == nullptr) {
-    return Refusal{"op", "has no vector form of " + op};
-  }
-  config.activation =
-      activationRows(attributes.getString("activation", ""), attributes.getDouble("activation_alpha", 0),
-                     attributes.getDouble("activation_beta", 0));
-  return makeKernel<BinaryPrepared>(config);
+  return createFloating(problem, [&](auto type) -> CreateResult {
+    using T = decltype(type);
+    BinaryConfig<T> config;
+    config.function = findBinaryRow<T>(op);
+    if (config.function == nullptr) {
+      return Refusal{"op", "has no vector form of " + op};
+    }
+    config.activation =
+        activationRows<T>(attributes.getString("activation", ""), attributes.getDouble("activation_alpha", 0),
+                          attributes.getDouble("activation_beta", 0));
+    return makeKernel<BinaryPrepared<T>>(config);
+  });
 }
 
 CreateResult createParametricReluHighway(const Problem& problem) {
-  if (!isFloat32(problem)) {
-    return notFloat32();
-  }
-  return makeKernel<BinaryPrepared>(BinaryConfig{findBinaryRow("parametric_relu"), {}});
+  return createFloating(problem, [](auto type) -> CreateResult {
+    using T = decltype(type);
+    return makeKernel<BinaryPrepared<T>>(BinaryConfig<T>{findBinaryRow<T>("parametric_relu"), {}});
+  });
 }
 
 }  // namespace torchtrt::kernels::pointwise

@@ -7,7 +7,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/common/math-inl.h"
+#include "kernels/common/math64-inl.h"
 #include "kernels/pointwise/functions-inl.h"
 #include "kernels/pointwise/quotients-inl.h"
 #include "kernels/pointwise/trigonometry-inl.h"
@@ -18,102 +18,118 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 namespace math = kernels::HWY_NAMESPACE;
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
 
-V one() {
-  return hn::Set(D(), 1.0F);
+template <typename V>
+HWY_INLINE V one() {
+  return hn::Set(hn::DFromV<V>(), 1);
 }
 
 struct Exp {
+  template <typename V>
   static HWY_INLINE V apply(V x) {
     return math::exponential(x);
   }
 };
 struct Log {
+  template <typename V>
   static HWY_INLINE V apply(V x) {
     return math::logarithm(x);
   }
 };
 struct Sqrt {
+  template <typename V>
   static HWY_INLINE V apply(V x) {
     return hn::Sqrt(x);
   }
 };
 struct Reciprocal {
+  template <typename V>
   static HWY_INLINE V apply(V x) {
-    return hn::Div(one(), x);
+    return hn::Div(one<V>(), x);
   }
 };
 struct Rsqrt {
+  template <typename V>
   static HWY_INLINE V apply(V x) {
-    return hn::Div(one(), hn::Sqrt(x));
+    return hn::Div(one<V>(), hn::Sqrt(x));
   }
 };
 struct Abs {
+  template <typename V>
   static HWY_INLINE V apply(V x) {
     return hn::Abs(x);
   }
 };
 struct Neg {
+  template <typename V>
   static HWY_INLINE V apply(V x) {
     return hn::Neg(x);
   }
 };
 struct Square {
+  template <typename V>
   static HWY_INLINE V apply(V x) {
     return hn::Mul(x, x);
   }
 };
 struct Ceil {
+  template <typename V>
   static HWY_INLINE V apply(V x) {
     return hn::Ceil(x);
   }
 };
 struct Floor {
+  template <typename V>
   static HWY_INLINE V apply(V x) {
     return hn::Floor(x);
   }
 };
 struct Round {
+  template <typename V>
   static HWY_INLINE V apply(V x) {
     return hn::Round(x);
   }
 };
 struct Trunc {
+  template <typename V>
   static HWY_INLINE V apply(V x) {
     return hn::Trunc(x);
   }
 };
 struct Erf {
+  template <typename V>
   static HWY_INLINE V apply(V x) {
     return math::errorFunction(x);
   }
 };
 struct Sin {
+  template <typename V>
   static HWY_INLINE V apply(V x) {
     return sine<0>(x);
   }
 };
 struct Cos {
+  template <typename V>
   static HWY_INLINE V apply(V x) {
     return sine<1>(x);
   }
 };
 struct Expm1 {
+  template <typename V>
   static HWY_INLINE V apply(V x) {
     return math::exponentialMinus1(x);
   }
 };
 struct Log1p {
+  template <typename V>
   static HWY_INLINE V apply(V x) {
     return math::logarithm1p(x);
   }
 };
 
-template <typename Op>
-void mapUnary(const float* in, float* out, int64_t count, float, float) {
-  const D d;
+template <typename Op, typename T>
+void mapUnary(const T* in, T* out, int64_t count, T, T) {
+  const hn::ScalableTag<T> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t i = 0;
   for (; i + lanes <= count; i += lanes) {
@@ -126,43 +142,52 @@ void mapUnary(const float* in, float* out, int64_t count, float, float) {
 }
 
 struct Sum {
+  template <typename V>
   static HWY_INLINE V apply(V a, V b) {
     return hn::Add(a, b);
   }
 };
 struct Sub {
+  template <typename V>
   static HWY_INLINE V apply(V a, V b) {
     return hn::Sub(a, b);
   }
 };
 struct Prod {
+  template <typename V>
   static HWY_INLINE V apply(V a, V b) {
     return hn::Mul(a, b);
   }
 };
 struct Div {
+  template <typename V>
   static HWY_INLINE V apply(V a, V b) {
     return hn::Div(a, b);
   }
 };
 struct Max {
+  template <typename V>
   static HWY_INLINE V apply(V a, V b) {
     return kernels::HWY_NAMESPACE::greater(b, a);
   }
 };
 struct Min {
+  template <typename V>
   static HWY_INLINE V apply(V a, V b) {
     return kernels::HWY_NAMESPACE::lesser(b, a);
   }
 };
 struct ParametricRelu {
+  template <typename V>
   static HWY_INLINE V apply(V x, V slope) {
-    return hn::IfThenElse(hn::Gt(x, hn::Zero(D())), x, hn::Mul(x, slope));
+    return hn::IfThenElse(hn::Gt(x, hn::Zero(hn::DFromV<V>())), x, hn::Mul(x, slope));
   }
 };
 
-template <typename Op, bool kBroadcastA, bool kBroadcastB>
-HWY_INLINE void mapRow(const float* a, const float* b, float* out, int64_t count) {
+template <typename Op, bool kBroadcastA, bool kBroadcastB, typename T>
+HWY_INLINE void mapRow(const T* a, const T* b, T* out, int64_t count) {
+  using D = hn::ScalableTag<T>;
+  using V = hn::Vec<D>;
   const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const V whole_a = hn::Set(d, *a);
@@ -181,8 +206,8 @@ HWY_INLINE void mapRow(const float* a, const float* b, float* out, int64_t count
   }
 }
 
-template <typename Op>
-void mapBinary(const float* a, int64_t a_step, const float* b, int64_t b_step, float* out, int64_t count) {
+template <typename Op, typename T>
+void mapBinary(const T* a, int64_t a_step, const T* b, int64_t b_step, T* out, int64_t count) {
   if (a_step != 0 && b_step != 0) {
     mapRow<Op, false, false>(a, b, out, count);
   } else if (a_step != 0) {
@@ -194,48 +219,52 @@ void mapBinary(const float* a, int64_t a_step, const float* b, int64_t b_step, f
   }
 }
 
-struct UnaryEntry {
+template <typename Function>
+struct Entry {
   std::string_view op;
-  RowFunction function;
-};
-constexpr UnaryEntry kUnary[] = {
-    {"exp", mapUnary<Exp>},     {"log", mapUnary<Log>},
-    {"sqrt", mapUnary<Sqrt>},   {"reciprocal", mapUnary<Reciprocal>},
-    {"rsqrt", mapUnary<Rsqrt>}, {"abs", mapUnary<Abs>},
-    {"neg", mapUnary<Neg>},     {"square", mapUnary<Square>},
-    {"ceil", mapUnary<Ceil>},   {"floor", mapUnary<Floor>},
-    {"round", mapUnary<Round>}, {"trunc", mapUnary<Trunc>},
-    {"erf", mapUnary<Erf>},     {"expm1", mapUnary<Expm1>},
-    {"log1p", mapUnary<Log1p>}, {"sin", mapUnary<Sin>},
-    {"cos", mapUnary<Cos>},     {"tan", mapUnary<Tan>},
-    {"asin", mapUnary<Asin>},   {"acos", mapUnary<Acos>},
-    {"atan", mapUnary<Atan>},   {"sinh", mapUnary<Sinh>},
-    {"cosh", mapUnary<Cosh>},   {"atanh", mapUnary<Atanh>},
-    {"exp2", mapUnary<Exp2>},   {"log2", mapUnary<Log2>},
-    {"sign", mapUnary<Sign>},   {"frac", mapUnary<Frac>},
+  Function function;
 };
 
-struct BinaryEntry {
-  std::string_view op;
-  BinaryRowFunction function;
+template <typename T>
+constexpr Entry<RowFunctionOf<T>> kUnary[] = {
+    {"exp", mapUnary<Exp, T>},     {"log", mapUnary<Log, T>},
+    {"sqrt", mapUnary<Sqrt, T>},   {"reciprocal", mapUnary<Reciprocal, T>},
+    {"rsqrt", mapUnary<Rsqrt, T>}, {"abs", mapUnary<Abs, T>},
+    {"neg", mapUnary<Neg, T>},     {"square", mapUnary<Square, T>},
+    {"ceil", mapUnary<Ceil, T>},   {"floor", mapUnary<Floor, T>},
+    {"round", mapUnary<Round, T>}, {"trunc", mapUnary<Trunc, T>},
+    {"erf", mapUnary<Erf, T>},     {"expm1", mapUnary<Expm1, T>},
+    {"log1p", mapUnary<Log1p, T>},
 };
-constexpr BinaryEntry kBinary[] = {
-    {"sum", mapBinary<Sum>},
-    {"sub", mapBinary<Sub>},
-    {"prod", mapBinary<Prod>},
-    {"div", mapBinary<Div>},
-    {"max", mapBinary<Max>},
-    {"min", mapBinary<Min>},
-    {"parametric_relu", mapBinary<ParametricRelu>},
-    {"atan2", mapBinary<Atan2>},
-    {"fmod", mapBinary<Fmod>},
-    {"mod", mapBinary<Modulo>},
-    {"floor_div", mapBinary<FloorDivide>},
-    {"trunc_div", mapBinary<TruncatedDivide>},
+constexpr Entry<RowFunction> kUnaryFloatOnly[] = {
+    {"sin", mapUnary<Sin, float>},     {"cos", mapUnary<Cos, float>},   {"tan", mapUnary<Tan, float>},
+    {"asin", mapUnary<Asin, float>},   {"acos", mapUnary<Acos, float>}, {"atan", mapUnary<Atan, float>},
+    {"sinh", mapUnary<Sinh, float>},   {"cosh", mapUnary<Cosh, float>}, {"atanh", mapUnary<Atanh, float>},
+    {"exp2", mapUnary<Exp2, float>},   {"log2", mapUnary<Log2, float>}, {"sign", mapUnary<Sign, float>},
+    {"frac", mapUnary<Frac, float>},
 };
 
-RowFunction unaryForTarget(std::string_view op) {
-  for (const UnaryEntry& entry : kUnary) {
+template <typename T>
+constexpr Entry<BinaryRowFunctionOf<T>> kBinary[] = {
+    {"sum", mapBinary<Sum, T>},
+    {"sub", mapBinary<Sub, T>},
+    {"prod", mapBinary<Prod, T>},
+    {"div", mapBinary<Div, T>},
+    {"max", mapBinary<Max, T>},
+    {"min", mapBinary<Min, T>},
+    {"parametric_relu", mapBinary<ParametricRelu, T>},
+};
+constexpr Entry<BinaryRowFunction> kBinaryFloatOnly[] = {
+    {"atan2", mapBinary<Atan2, float>},
+    {"fmod", mapBinary<Fmod, float>},
+    {"mod", mapBinary<Modulo, float>},
+    {"floor_div", mapBinary<FloorDivide, float>},
+    {"trunc_div", mapBinary<TruncatedDivide, float>},
+};
+
+template <typename Table>
+auto findIn(const Table& table, std::string_view op) -> decltype(table[0].function) {
+  for (const auto& entry : table) {
     if (entry.op == op) {
       return entry.function;
     }
@@ -243,13 +272,19 @@ RowFunction unaryForTarget(std::string_view op) {
   return nullptr;
 }
 
-BinaryRowFunction binaryForTarget(std::string_view op) {
-  for (const BinaryEntry& entry : kBinary) {
-    if (entry.op == op) {
-      return entry.function;
-    }
-  }
-  return nullptr;
+RowFunctionOf<float> unaryFloat(std::string_view op) {
+  const RowFunctionOf<float> function = findIn(kUnary<float>, op);
+  return function != nullptr ? function : findIn(kUnaryFloatOnly, op);
+}
+RowFunctionOf<double> unaryDouble(std::string_view op) {
+  return findIn(kUnary<double>, op);
+}
+BinaryRowFunctionOf<float> binaryFloat(std::string_view op) {
+  const BinaryRowFunctionOf<float> function = findIn(kBinary<float>, op);
+  return function != nullptr ? function : findIn(kBinaryFloatOnly, op);
+}
+BinaryRowFunctionOf<double> binaryDouble(std::string_view op) {
+  return findIn(kBinary<double>, op);
 }
 
 }  // namespace
@@ -259,15 +294,27 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace torchtrt::kernels::pointwise {
 
-HWY_EXPORT(unaryForTarget);
-HWY_EXPORT(binaryForTarget);
+HWY_EXPORT(unaryFloat);
+HWY_EXPORT(unaryDouble);
+HWY_EXPORT(binaryFloat);
+HWY_EXPORT(binaryDouble);
 
-RowFunction findUnaryRow(std::string_view op) {
-  return HWY_DYNAMIC_DISPATCH(unaryForTarget)(op);
+template <>
+RowFunctionOf<float> findUnaryRow(std::string_view op) {
+  return HWY_DYNAMIC_DISPATCH(unaryFloat)(op);
+}
+template <>
+RowFunctionOf<double> findUnaryRow(std::string_view op) {
+  return HWY_DYNAMIC_DISPATCH(unaryDouble)(op);
 }
 
-BinaryRowFunction findBinaryRow(std::string_view op) {
-  return HWY_DYNAMIC_DISPATCH(binaryForTarget)(op);
+template <>
+BinaryRowFunctionOf<float> findBinaryRow(std::string_view op) {
+  return HWY_DYNAMIC_DISPATCH(binaryFloat)(op);
+}
+template <>
+BinaryRowFunctionOf<double> findBinaryRow(std::string_view op) {
+  return HWY_DYNAMIC_DISPATCH(binaryDouble)(op);
 }
 
 }  // namespace torchtrt::kernels::pointwise

@@ -1,5 +1,5 @@
-// Sum, average, maximum and minimum in float32, where either what is reduced or what is kept lies next to each other in
-// memory.
+// Sum, average, maximum and minimum in float32 or float64, where either what is reduced or what is kept lies next to
+// each other in memory.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -26,6 +26,7 @@ struct Config {
   }
 };
 
+template <typename T>
 class HighwayReduce final : public Prepared {
  public:
   static bool accepts(const Config& config, const ShapeSet& shapes) {
@@ -35,9 +36,9 @@ class HighwayReduce final : public Prepared {
   HighwayReduce(const Config& config, const ShapeSet& shapes) : config_(config), axes_(config.axes, shapes) {}
 
   void run(const RunArgs& args) const override {
-    axes_.run<float>(
-        args, kColumns, kGrain, [this](const float* from) { return reduceRows(from); },
-        [this](const float* from, float* to, int64_t columns) { reduceColumns(from, to, columns); });
+    axes_.run<T>(
+        args, kColumns, kGrain, [this](const T* from) { return reduceRows(from); },
+        [this](const T* from, T* to, int64_t columns) { reduceColumns(from, to, columns); });
   }
 
  private:
@@ -45,24 +46,23 @@ class HighwayReduce final : public Prepared {
   static constexpr int64_t kGrain = 32768;
   static constexpr int64_t kPartial = 32;  // terms that are added before they go into the total
 
-  float finish(double total) const {
-    return static_cast<float>(config_.op == Op::kAverage ? total / static_cast<double>(axes_.reduced.count()) : total);
+  T finish(double total) const {
+    return static_cast<T>(config_.op == Op::kAverage ? total / static_cast<double>(axes_.reduced.count()) : total);
   }
 
   // One output, whose terms lie in rows.
-  float reduceRows(const float* from) const {
-    const RowReductions& functions = rowReductions();
+  T reduceRows(const T* from) const {
+    const RowReductionsOf<T>& functions = rowReductions<T>();
     double sum = 0;
-    float best =
-        config_.op == Op::kMax ? -std::numeric_limits<float>::infinity() : std::numeric_limits<float>::infinity();
-    axes_.forRows(from, [&](const float* terms, int64_t n) {
+    T best = config_.op == Op::kMax ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
+    axes_.forRows(from, [&](const T* terms, int64_t n) {
       if (config_.isSum()) {
         sum += static_cast<double>(functions.sum(terms, n));
       } else if (config_.op == Op::kMax) {
-        const float value = functions.max(terms, n);
+        const T value = functions.max(terms, n);
         best = value > best || std::isnan(value) ? value : best;
       } else {
-        const float value = functions.min(terms, n);
+        const T value = functions.min(terms, n);
         best = value < best || std::isnan(value) ? value : best;
       }
     });
@@ -70,18 +70,18 @@ class HighwayReduce final : public Prepared {
   }
 
   // `columns` outputs next to each other, whose terms lie next to each other too.
-  void reduceColumns(const float* from, float* to, int64_t columns) const {
-    const RowReductions& functions = rowReductions();
-    alignas(64) std::array<float, kColumns> totals;
-    alignas(64) std::array<float, kColumns> partial;
+  void reduceColumns(const T* from, T* to, int64_t columns) const {
+    const RowReductionsOf<T>& functions = rowReductions<T>();
+    alignas(64) std::array<T, kColumns> totals;
+    alignas(64) std::array<T, kColumns> partial;
     const auto update = config_.isSum() ? functions.add : config_.op == Op::kMax ? functions.raise : functions.lower;
-    const float start = config_.isSum()          ? 0.0F
-                        : config_.op == Op::kMax ? -std::numeric_limits<float>::infinity()
-                                                 : std::numeric_limits<float>::infinity();
+    const T start = config_.isSum()          ? T(0)
+                    : config_.op == Op::kMax ? -std::numeric_limits<T>::infinity()
+                                             : std::numeric_limits<T>::infinity();
     totals.fill(start);
     partial.fill(start);
     int64_t terms = 0;
-    axes_.forTerms(from, [&](const float* values) {
+    axes_.forTerms(from, [&](const T* values) {
       update(values, partial.data(), columns);
       if (++terms == kPartial) {
         update(partial.data(), totals.data(), columns);
@@ -103,9 +103,6 @@ class HighwayReduce final : public Prepared {
 }  // namespace
 
 CreateResult createHighway(const Problem& problem) {
-  if (const char* dtype = otherThanFloat32(problem)) {
-    return float32Only(dtype);
-  }
   const std::string& op = problem.attributes->getString("op");
   Config config;
   config.axes = problem.attributes->getInts("axes");
@@ -120,7 +117,9 @@ CreateResult createHighway(const Problem& problem) {
   } else {
     return Refusal{"op", "has no vector form of " + op};
   }
-  return makeKernelWithFallback<HighwayReduce>(config, createReduceReference(problem));
+  return createFloating(problem, [&](auto type) {
+    return makeKernelWithFallback<HighwayReduce<decltype(type)>>(config, createReduceReference(problem));
+  });
 }
 
 }  // namespace torchtrt::kernels::reduce

@@ -1,4 +1,4 @@
-// Softmax and log-softmax in float32, where either the axis or another lies next to each other in memory.
+// Softmax and log-softmax in float32 or float64, where either the axis or another lies next to each other in memory.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -23,6 +23,7 @@ struct Config {
 };
 
 // Rows that lie along memory.
+template <typename T>
 class SoftmaxOfRows final : public Prepared {
  public:
   SoftmaxOfRows(const Config& config, const ShapeSet& shapes)
@@ -32,9 +33,9 @@ class SoftmaxOfRows final : public Prepared {
                                                                 withoutAxis(shapes.inputs[0].strides, config.axis)}) {}
 
   void run(const RunArgs& args) const override {
-    const RowReductions& functions = rowReductions();
-    const auto* in = static_cast<const float*>(args.inputs[0]);
-    auto* out = static_cast<float*>(args.outputs[0]);
+    const RowReductionsOf<T>& functions = rowReductions<T>();
+    const auto* in = static_cast<const T*>(args.inputs[0]);
+    auto* out = static_cast<T*>(args.outputs[0]);
     parallelFor(args.threads, 0, rows_.count(), grainFor(4 * size_), [&](int64_t begin, int64_t end) {
       rows_.run(begin, end, rows_.count(), [&](const int64_t* offsets, const int64_t* steps, int64_t n) {
         for (int64_t i = 0; i < n; ++i) {
@@ -45,15 +46,15 @@ class SoftmaxOfRows final : public Prepared {
   }
 
  private:
-  void runRow(const RowReductions& functions, const float* in, float* out) const {
-    const float greatest = functions.max(in, size_);
-    const float sum = functions.exponentials(in, greatest, log_ ? nullptr : out, size_);
+  void runRow(const RowReductionsOf<T>& functions, const T* in, T* out) const {
+    const T greatest = functions.max(in, size_);
+    const T sum = functions.exponentials(in, greatest, log_ ? nullptr : out, size_);
     if (log_) {
       // Two steps, since greatest + log(sum) would round away the smaller of them.
-      functions.scale(in, 1.0F, -greatest, out, size_);
-      functions.scale(out, 1.0F, -std::log(sum), out, size_);
+      functions.scale(in, T(1), -greatest, out, size_);
+      functions.scale(out, T(1), -std::log(sum), out, size_);
     } else {
-      functions.scale(out, 1.0F / sum, 0.0F, out, size_);
+      functions.scale(out, T(1) / sum, T(0), out, size_);
     }
   }
 
@@ -63,6 +64,7 @@ class SoftmaxOfRows final : public Prepared {
 };
 
 // Rows that lie side by side, so that vectors run across them.
+template <typename T>
 class SoftmaxOfColumns final : public Prepared {
  public:
   static bool accepts(const Config& config, const ShapeSet& shapes) {
@@ -80,8 +82,8 @@ class SoftmaxOfColumns final : public Prepared {
         kept_(keptNest(config, shapes)) {}
 
   void run(const RunArgs& args) const override {
-    const auto* in = static_cast<const float*>(args.inputs[0]);
-    auto* out = static_cast<float*>(args.outputs[0]);
+    const auto* in = static_cast<const T*>(args.inputs[0]);
+    auto* out = static_cast<T*>(args.outputs[0]);
     kept_.run(args.threads, columns_, grainFor(4 * size_), [&](const LoopNest::Block& block) {
       for (int64_t row = 0; row < block.rows; ++row) {
         runColumns(in + block.offsets[1] + row * block.row_strides[1],
@@ -95,7 +97,7 @@ class SoftmaxOfColumns final : public Prepared {
   static constexpr int64_t kLine = 16;       // floats of a cache line
   static constexpr int64_t kCached = 32768;  // elements of a block, which two passes write and read again
   static constexpr int64_t kPartial = 32;    // terms that are added before they go into the total
-  using Row = std::array<float, kColumns>;
+  using Row = std::array<T, kColumns>;
 
   // The other axes: output and input.
   static LoopNest keptNest(const Config& config, const ShapeSet& shapes) {
@@ -103,17 +105,17 @@ class SoftmaxOfColumns final : public Prepared {
             {withoutAxis(shapes.outputs[0].strides, config.axis), withoutAxis(shapes.inputs[0].strides, config.axis)}};
   }
 
-  void runColumns(const float* in, float* out, int64_t columns) const {
-    const RowReductions& functions = rowReductions();
+  void runColumns(const T* in, T* out, int64_t columns) const {
+    const RowReductionsOf<T>& functions = rowReductions<T>();
     alignas(64) Row greatest, sums, partial, zeros;
-    greatest.fill(-std::numeric_limits<float>::infinity());
-    sums.fill(0.0F);
-    zeros.fill(0.0F);
+    greatest.fill(-std::numeric_limits<T>::infinity());
+    sums.fill(T(0));
+    zeros.fill(T(0));
     for (int64_t i = 0; i < size_; ++i) {
       functions.raise(in + i * in_step_, greatest.data(), columns);
     }
     for (int64_t first = 0; first < size_; first += kPartial) {
-      partial.fill(0.0F);
+      partial.fill(T(0));
       for (int64_t i = first; i < std::min(first + kPartial, size_); ++i) {
         functions.exponentialsEach(in + i * in_step_, greatest.data(), log_ ? nullptr : out + i * out_step_,
                                    partial.data(), columns);
@@ -121,11 +123,11 @@ class SoftmaxOfColumns final : public Prepared {
       functions.add(partial.data(), sums.data(), columns);
     }
     for (size_t j = 0; j < static_cast<size_t>(columns); ++j) {
-      sums[j] = log_ ? -std::log(sums[j]) : 1.0F / sums[j];
+      sums[j] = log_ ? -std::log(sums[j]) : T(1) / sums[j];
       greatest[j] = -greatest[j];
     }
     for (int64_t i = 0; i < size_; ++i) {
-      float* to = out + i * out_step_;
+      T* to = out + i * out_step_;
       if (log_) {
         functions.shiftTwice(in + i * in_step_, greatest.data(), sums.data(), to, columns);
       } else {
@@ -140,26 +142,26 @@ class SoftmaxOfColumns final : public Prepared {
   LoopNest kept_;
 };
 
+template <typename T>
 std::unique_ptr<Prepared> choose(const Config& config, const ShapeSet& shapes) {
   const TensorDesc& in = shapes.inputs[0];
   if (in.dims.empty() || in.dims[config.axis] == 0) {
     return nullptr;
   }
   if (in.strides[config.axis] == 1 && shapes.outputs[0].strides[config.axis] == 1) {
-    return std::make_unique<SoftmaxOfRows>(config, shapes);
+    return std::make_unique<SoftmaxOfRows<T>>(config, shapes);
   }
-  return SoftmaxOfColumns::accepts(config, shapes) ? std::make_unique<SoftmaxOfColumns>(config, shapes) : nullptr;
+  return SoftmaxOfColumns<T>::accepts(config, shapes) ? std::make_unique<SoftmaxOfColumns<T>>(config, shapes) : nullptr;
 }
 
 }  // namespace
 
 CreateResult createHighway(const Problem& problem) {
-  if (const char* dtype = otherThanFloat32(problem)) {
-    return float32Only(dtype);
-  }
   const Config config = {static_cast<size_t>(problem.attributes->getInt("axis")),
                          problem.attributes->getBool("log", false)};
-  return makeKernelWithFallback<Config>(config, choose, createSoftmaxReference(problem));
+  return createFloating(problem, [&](auto type) {
+    return makeKernelWithFallback<Config>(config, choose<decltype(type)>, createSoftmaxReference(problem));
+  });
 }
 
 }  // namespace torchtrt::kernels::softmax

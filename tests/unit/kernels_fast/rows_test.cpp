@@ -19,15 +19,16 @@ TEST(HighwaySoftmax, RowsOfEveryLength) {
     for (const char* size : {"1", "3", "7", "17", "33", "100", "1000"}) {
       const std::string shape = "[3,5," + std::string(size) + "]";
       const std::string text = "softmax float32 " + shape + " -> " + shape + " {axis=2, log=" + log + "}";
-      expectMatchesReference(text, "highway", with(Values::kSmooth));
-      expectMatchesReference(text, "highway", with(Values::kSpecial));
+      expectMatchesReferenceInBoth(text, "highway", with(Values::kSmooth));
+      expectMatchesReferenceInBoth(text, "highway", with(Values::kSpecial));
     }
     const std::string rest = std::string(", log=") + log + "}";
-    expectMatchesReference("softmax float32 [2,20,3,3]@0231 -> [2,20,3,3]@0231 {axis=1" + rest, "highway",
-                           with(Values::kSmooth));
-    expectMatchesReference("softmax float32 [2,20,3] -> [2,20,3] {axis=1" + rest, "highway", with(Values::kSmooth));
-    expectMatchesReference("softmax float32 [2,0] -> [2,0] {axis=1" + rest, "highway");
-    expectMatchesReference("softmax float32 [0,7] -> [0,7] {axis=1" + rest, "highway");
+    expectMatchesReferenceInBoth("softmax float32 [2,20,3,3]@0231 -> [2,20,3,3]@0231 {axis=1" + rest, "highway",
+                                 with(Values::kSmooth));
+    expectMatchesReferenceInBoth("softmax float32 [2,20,3] -> [2,20,3] {axis=1" + rest, "highway",
+                                 with(Values::kSmooth));
+    expectMatchesReferenceInBoth("softmax float32 [2,0] -> [2,0] {axis=1" + rest, "highway");
+    expectMatchesReferenceInBoth("softmax float32 [0,7] -> [0,7] {axis=1" + rest, "highway");
   }
 }
 
@@ -39,12 +40,13 @@ TEST(HighwaySoftmax, ColumnsOfEveryWidth) {
       for (const char* axis : {"0", "1", "2"}) {
         const std::string text =
             "softmax float32 " + std::string(shape) + " -> " + shape + " {axis=" + std::string(axis) + rest;
-        expectMatchesReference(text, "highway", with(Values::kSmooth));
-        expectMatchesReference(text, "highway", with(Values::kSpecial));
+        expectMatchesReferenceInBoth(text, "highway", with(Values::kSmooth));
+        expectMatchesReferenceInBoth(text, "highway", with(Values::kSpecial));
       }
     }
-    expectMatchesReference("softmax float32 [2,7,0] -> [2,7,0] {axis=1" + rest, "highway");
-    expectMatchesReference("softmax float32 [2,9,5] -> [2,9,5]@021 {axis=1" + rest, "highway", with(Values::kSmooth));
+    expectMatchesReferenceInBoth("softmax float32 [2,7,0] -> [2,7,0] {axis=1" + rest, "highway");
+    expectMatchesReferenceInBoth("softmax float32 [2,9,5] -> [2,9,5]@021 {axis=1" + rest, "highway",
+                                 with(Values::kSmooth));
     expectMatchesReference("softmax float16 [2,9,5] -> [2,9,5] {axis=1" + rest, "highway", with(Values::kSmooth));
   }
 }
@@ -54,28 +56,29 @@ TEST(HighwayNormalization, LayerAndRms) {
     const std::string rest = "eps=1e-05, mode=\"" + std::string(mode) + "\"";
     for (const char* size : {"1", "5", "16", "33", "768"}) {
       const std::string n = size;
-      expectMatchesReference(
+      expectMatchesReferenceInBoth(
           "normalization float32 [4,9," + n + "]x[" + n + "]x[" + n + "] -> [4,9," + n + "] {" + rest + "}", "highway",
           with(Values::kSmooth));
     }
-    expectMatchesReference("normalization float32 [4,6,7]x[6,7]xnull -> [4,6,7] {" + rest + ", normalized_rank=2}",
-                           "highway", with(Values::kSmooth));
-    expectMatchesReference("normalization float32 [4,6,7] -> [4,6,7] {activation=\"relu\", " + rest + "}", "highway",
-                           with(Values::kSmooth));
-    expectMatchesReference("normalization float32 [2,6,5,5]@0231x[5] -> [2,6,5,5]@0231 {" + rest + "}", "highway",
-                           with(Values::kSmooth));
+    expectMatchesReferenceInBoth(
+        "normalization float32 [4,6,7]x[6,7]xnull -> [4,6,7] {" + rest + ", normalized_rank=2}", "highway",
+        with(Values::kSmooth));
+    expectMatchesReferenceInBoth("normalization float32 [4,6,7] -> [4,6,7] {activation=\"relu\", " + rest + "}",
+                                 "highway", with(Values::kSmooth));
+    expectMatchesReferenceInBoth("normalization float32 [2,6,5,5]@0231x[5] -> [2,6,5,5]@0231 {" + rest + "}", "highway",
+                                 with(Values::kSmooth));
   }
 }
 
 TEST(HighwayNormalization, Batch) {
   for (const char* order : {"", "@0231"}) {
     const std::string image = "[2,17,9,9]" + std::string(order);
-    expectMatchesReference("normalization float32 " + image + "x[17]x[17]x[17]x[17] -> " + image +
-                               " {activation=\"relu\", eps=5.0, mode=\"batch\"}",
-                           "highway", with(Values::kExact));
+    expectMatchesReferenceInBoth("normalization float32 " + image + "x[17]x[17]x[17]x[17] -> " + image +
+                                     " {activation=\"relu\", eps=5.0, mode=\"batch\"}",
+                                 "highway", with(Values::kExact));
   }
-  expectMatchesReference("normalization float32 [30,17]xnullxnullx[17]x[17] -> [30,17] {eps=5.0, mode=\"batch\"}",
-                         "highway");
+  expectMatchesReferenceInBoth("normalization float32 [30,17]xnullxnullx[17]x[17] -> [30,17] {eps=5.0, mode=\"batch\"}",
+                               "highway");
 }
 
 TEST(HighwayNormalization, GroupAndInstance) {
@@ -83,14 +86,14 @@ TEST(HighwayNormalization, GroupAndInstance) {
     const std::string rest = " {eps=1e-05, " + std::string(mode) + "}";
     for (const char* positions : {"1", "7", "33", "9,9"}) {
       const std::string image = "[2,8," + std::string(positions) + "]";
-      expectMatchesReference("normalization float32 " + image + "x[8]x[8] -> " + image + rest, "highway",
-                             with(Values::kSmooth));
+      expectMatchesReferenceInBoth("normalization float32 " + image + "x[8]x[8] -> " + image + rest, "highway",
+                                   with(Values::kSmooth));
     }
-    expectMatchesReference("normalization float32 [2,8,9] -> [2,8,9]" + rest, "highway", with(Values::kSmooth));
-    expectMatchesReference("normalization float32 [2,8,5,5]@0231x[8] -> [2,8,5,5]@0231" + rest, "highway",
-                           with(Values::kSmooth));
+    expectMatchesReferenceInBoth("normalization float32 [2,8,9] -> [2,8,9]" + rest, "highway", with(Values::kSmooth));
+    expectMatchesReferenceInBoth("normalization float32 [2,8,5,5]@0231x[8] -> [2,8,5,5]@0231" + rest, "highway",
+                                 with(Values::kSmooth));
   }
-  expectMatchesReference(
+  expectMatchesReferenceInBoth(
       "normalization float32 [2,8,9]xnullx[8] -> [2,8,9] {activation=\"relu\", eps=0.1, groups=2, mode=\"group\"}",
       "highway", with(Values::kSmooth));
 }
@@ -140,11 +143,11 @@ TEST(HighwayReduce, RowsColumnsAndBoth) {
   for (const char* op : {"sum", "avg", "max", "min"}) {
     for (const char* text : kReductions) {
       const std::string problem = "reduce float32 " + std::string(text) + ", op=\"" + op + "\"}";
-      expectMatchesReference(problem, "highway", with(Values::kExact));
-      expectMatchesReference(problem, "highway", with(Values::kSomeNan));
+      expectMatchesReferenceInBoth(problem, "highway", with(Values::kExact));
+      expectMatchesReferenceInBoth(problem, "highway", with(Values::kSomeNan));
     }
   }
-  expectMatchesReference("reduce float32 [3,0,4] -> [3,4] {axes=[1], keep_dims=false, op=\"sum\"}", "highway");
+  expectMatchesReferenceInBoth("reduce float32 [3,0,4] -> [3,4] {axes=[1], keep_dims=false, op=\"sum\"}", "highway");
   expectRefused("reduce float32 [3,4] -> [3] {axes=[1], keep_dims=false, op=\"prod\"}", "highway", "op");
 }
 
