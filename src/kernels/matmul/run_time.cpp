@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/common/fallback.h"
+#include "kernels/common/row_reductions.h"
 #include "kernels/common/strided_loop.h"
 #include "kernels/gemm/packed_gemm.h"
 #include "kernels/matmul/config.h"
@@ -66,6 +67,7 @@ std::vector<int64_t> matricesOf(const TensorDesc& operand, std::span<const int64
 struct RunTimeConfig {
   Config matmul;
   gemm::EpilogueOf<double> epilogue;
+  ActivationRowsOf<double> activation;  // the same where sums are not in registers
 };
 
 class RunTimeMatmul final : public Prepared {
@@ -207,6 +209,52 @@ class RunTimeMatmul final : public Prepared {
   gemm::Blocking blocking_;
 };
 
+// Few rows of a times the rows of a transposed b, which are read once each: one sum of products for every output.
+class RunTimeRows final : public Prepared {
+ public:
+  static bool accepts(const RunTimeConfig& config, const ShapeSet& shapes) {
+    return std::all_of(shapes.inputs.begin(), shapes.inputs.end(), isDense) && isDense(shapes.outputs[0]) &&
+           !config.matmul.transpose_a && config.matmul.transpose_b && product(batchesOf(shapes.outputs[0])) == 1;
+  }
+
+  RunTimeRows(const RunTimeConfig& config, const ShapeSet& shapes)
+      : config_(config), a_(shapes.inputs[0], false), columns_(shapes.outputs[0].dims.back()) {}
+
+  void run(const RunArgs& args) const override {
+    const auto dot = rowReductions<double>().dot;
+    const auto* a = static_cast<const double*>(args.inputs[0]);
+    const auto* b = static_cast<const double*>(args.inputs[1]);
+    const auto* bias = config_.matmul.has_bias ? static_cast<const double*>(args.inputs[2]) : nullptr;
+    const auto* residual = config_.matmul.has_residual ? static_cast<const double*>(args.inputs[3]) : nullptr;
+    auto* out = static_cast<double*>(args.outputs[0]);
+    parallelFor(
+        args.threads, 0, columns_, std::max<int64_t>(1, kGrain / (a_.columns + 1)), [&](int64_t begin, int64_t end) {
+          for (int64_t row = 0; row < a_.rows; ++row) {
+            double* to = out + row * columns_;
+            for (int64_t n = begin; n < end; ++n) {
+              to[n] = dot(a + row * a_.columns, b + n * a_.columns, a_.columns) + (bias != nullptr ? bias[n] : 0.0) +
+                      (residual != nullptr ? residual[row * columns_ + n] : 0.0);
+            }
+            if (config_.activation) {
+              config_.activation(to + begin, to + begin, end - begin);
+            }
+          }
+        });
+  }
+
+ private:
+  RunTimeConfig config_;
+  Matrix a_;
+  int64_t columns_;
+};
+
+std::unique_ptr<Prepared> choose(const RunTimeConfig& config, const ShapeSet& shapes) {
+  if (RunTimeMatmul::accepts(config, shapes)) {
+    return std::make_unique<RunTimeMatmul>(config, shapes);
+  }
+  return RunTimeRows::accepts(config, shapes) ? std::make_unique<RunTimeRows>(config, shapes) : nullptr;
+}
+
 }  // namespace
 
 CreateResult createRunTime(const Problem& problem) {
@@ -222,9 +270,10 @@ CreateResult createRunTime(const Problem& problem) {
   if (config.has_residual && problem.inputs[3].dims != output.dims) {
     return Refusal{"residual-shape", "adds a residual of the output's shape only"};
   }
-  return makeKernelWithFallback<RunTimeMatmul>(
-      RunTimeConfig{config, gemm::makeEpilogue<double>(config.activation, config.alpha, config.beta)},
-      createMatrixMultiplyReference(problem));
+  return makeKernelWithFallback<RunTimeConfig>(
+      RunTimeConfig{config, gemm::makeEpilogue<double>(config.activation, config.alpha, config.beta),
+                    activationRows<double>(config.activation, config.alpha, config.beta)},
+      choose, createMatrixMultiplyReference(problem));
 }
 
 }  // namespace torchtrt::kernels::matmul

@@ -94,6 +94,7 @@ TEST(RunTimeMatmul, BatchesAndTransposedOperands) {
         "[2,3,8,16]x[2,3,16,20] -> [2,3,8,20] {}", "[2,3,8,16]x[16,20] -> [2,3,8,20] {}",
         "[2,3,16,8]x[1,3,16,20] -> [2,3,8,20] {transpose_a=true}", "[8,16]x[4,16,20] -> [4,8,20] {}",
         "[8,1,16]x[16,20] -> [8,1,20] {}", "[300,40]x[40,200] -> [300,200] {}", "[1,16]x[16,20] -> [1,20] {}",
+        "[3,37]x[50,37]x[50]x[3,50] -> [3,50] {activation=\"relu\", transpose_b=true}",
         "[9,20]x[20,50]x[1,50]x[9,50] -> [9,50] {activation=\"relu\"}"}) {
     expectMatchesReference("matrix_multiply float64 " + std::string(operands), "run_time", exact());
   }
