@@ -146,7 +146,7 @@ void transposeBytes(size_t size, const std::byte* source, int64_t source_stride,
     transpose(reinterpret_cast<const T*>(source), source_stride, reinterpret_cast<T*>(target), target_stride, rows,
               columns);
   };
-  size == 1 ? as(uint8_t()) : size == 2 ? as(uint16_t()) : as(float());
+  size == 1 ? as(uint8_t()) : size == 2 ? as(uint16_t()) : size == 4 ? as(float()) : as(double());
 }
 
 using TransposeFunction = void (*)(size_t, const std::byte*, int64_t, std::byte*, int64_t, int64_t, int64_t);
@@ -160,6 +160,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 
 #include "kernels/parallel.h"
@@ -180,7 +181,7 @@ std::optional<Transpose> Transpose::find(size_t element_size, const std::vector<
       axes.push_back({dims[i], target_strides[i], source_strides[i]});
     }
   }
-  if (count < kSmall || (element_size != 1 && element_size != 2 && element_size != 4)) {
+  if (count < kSmall || !std::has_single_bit(element_size) || element_size > sizeof(double)) {
     return std::nullopt;
   }
   std::stable_sort(axes.begin(), axes.end(),

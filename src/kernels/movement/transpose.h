@@ -1,5 +1,5 @@
-// Copies that exchange two dimensions of elements of 1, 2 or 4 bytes: what lies next to each other in the source does
-// not in the target. They are done in square tiles, since element by element they are several times slower. Other
+// Copies that exchange two dimensions of elements of 1, 2, 4 or 8 bytes: what lies next to each other in the source
+// does not in the target. They are done in square tiles, since element by element they are several times slower. Other
 // copies are CopyLoop's own.
 #pragma once
 

@@ -237,10 +237,10 @@ constexpr Entry<RowFunctionOf<T>> kUnary[] = {
     {"log1p", mapUnary<Log1p, T>},
 };
 constexpr Entry<RowFunction> kUnaryFloatOnly[] = {
-    {"sin", mapUnary<Sin, float>},     {"cos", mapUnary<Cos, float>},   {"tan", mapUnary<Tan, float>},
-    {"asin", mapUnary<Asin, float>},   {"acos", mapUnary<Acos, float>}, {"atan", mapUnary<Atan, float>},
-    {"sinh", mapUnary<Sinh, float>},   {"cosh", mapUnary<Cosh, float>}, {"atanh", mapUnary<Atanh, float>},
-    {"exp2", mapUnary<Exp2, float>},   {"log2", mapUnary<Log2, float>}, {"sign", mapUnary<Sign, float>},
+    {"sin", mapUnary<Sin, float>},   {"cos", mapUnary<Cos, float>},   {"tan", mapUnary<Tan, float>},
+    {"asin", mapUnary<Asin, float>}, {"acos", mapUnary<Acos, float>}, {"atan", mapUnary<Atan, float>},
+    {"sinh", mapUnary<Sinh, float>}, {"cosh", mapUnary<Cosh, float>}, {"atanh", mapUnary<Atanh, float>},
+    {"exp2", mapUnary<Exp2, float>}, {"log2", mapUnary<Log2, float>}, {"sign", mapUnary<Sign, float>},
     {"frac", mapUnary<Frac, float>},
 };
 

@@ -1,4 +1,5 @@
-// Adaptive pooling in float32 of what lies in lines: the lines of a window are folded into one, then that along itself.
+// Adaptive pooling in float32 or float64 of what lies in lines: the lines of a window are folded into one, then that
+// along itself.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -15,6 +16,7 @@
 namespace torchtrt::kernels::pooling {
 namespace {
 
+template <typename T>
 class AdaptiveLines final : public Prepared {
  public:
   static bool accepts(const Config&, const ShapeSet& shapes) {
@@ -31,12 +33,12 @@ class AdaptiveLines final : public Prepared {
         windows_(config, sizesOf(in_, pooled_), sizesOf(out_, pooled_), pooled_) {}
 
   void run(const RunArgs& args) const override {
-    const auto* in = static_cast<const float*>(args.inputs[0]);
-    auto* out = static_cast<float*>(args.outputs[0]);
+    const auto* in = static_cast<const T*>(args.inputs[0]);
+    auto* out = static_cast<T*>(args.outputs[0]);
     const int64_t lines = countOf(out_.dims) / std::max<int64_t>(out_.dims.back(), 1);
     const int64_t cost = windows_.largest[0] * windows_.largest[1] * in_.dims.back();
     parallelFor(args.threads, 0, lines, grainFor(cost), [&](int64_t begin, int64_t end) {
-      std::vector<float> folded(static_cast<size_t>(in_.dims.back()));
+      std::vector<T> folded(static_cast<size_t>(in_.dims.back()));
       for (int64_t line = begin; line < end; ++line) {
         runLine(in, out, line, folded.data());
       }
@@ -53,7 +55,7 @@ class AdaptiveLines final : public Prepared {
   }
 
   // The output line of that number, row by row.
-  void runLine(const float* in, float* out, int64_t line, float* folded) const {
+  void runLine(const T* in, T* out, int64_t line, T* folded) const {
     std::array<Span, 2> spans;  // depth, height
     std::array<int64_t, 2> strides = {0, 0};
     for (size_t axis = axes_ - 1; axis-- > 0;) {
@@ -76,12 +78,12 @@ class AdaptiveLines final : public Prepared {
       runWhole(in, out, spans, strides[0]);
       return;
     }
-    const RowReductions& functions = rowReductions();
-    const float* row = in;
+    const RowReductionsOf<T>& functions = rowReductions<T>();
+    const T* row = in;
     if (area > 1) {
       std::copy_n(in, width, folded);
       for (int64_t i = 1; i < area; ++i) {
-        const float* from = in + i / spans[1].count * strides[0] + i % spans[1].count * strides[1];
+        const T* from = in + i / spans[1].count * strides[0] + i % spans[1].count * strides[1];
         (is_max_ ? functions.raise : functions.add)(from, folded, width);
       }
       row = folded;
@@ -94,13 +96,13 @@ class AdaptiveLines final : public Prepared {
   }
 
   // One window as wide as the lines, which lie without gaps.
-  void runWhole(const float* in, float* out, const std::array<Span, 2>& spans, int64_t depth_stride) const {
-    const RowReductions& functions = rowReductions();
+  void runWhole(const T* in, T* out, const std::array<Span, 2>& spans, int64_t depth_stride) const {
+    const RowReductionsOf<T>& functions = rowReductions<T>();
     const int64_t count = spans[1].count * in_.dims.back();
     if (is_max_) {
       *out = functions.max(in, count);
       for (int64_t z = 1; z < spans[0].count; ++z) {
-        const float greatest = functions.max(in + z * depth_stride, count);
+        const T greatest = functions.max(in + z * depth_stride, count);
         functions.raise(&greatest, out, 1);
       }
       return;
@@ -112,8 +114,8 @@ class AdaptiveLines final : public Prepared {
     *out = average(sum, spans[0].count * count);
   }
 
-  static float average(double sum, int64_t count) {
-    return static_cast<float>(sum / static_cast<double>(count));
+  static T average(double sum, int64_t count) {
+    return static_cast<T>(sum / static_cast<double>(count));
   }
 
   bool is_max_;
@@ -128,11 +130,10 @@ CreateResult createAdaptiveLines(const Problem& problem) {
   if (problem.outputs.size() > 1) {
     return Refusal{"indices", "does not return indices"};
   }
-  if (const char* dtype = otherThanFloat32(problem)) {
-    return float32Only(dtype);
-  }
-  return makeKernelWithFallback<AdaptiveLines>(readAdaptiveConfig(*problem.attributes),
-                                               createAdaptivePoolingReference(problem));
+  return createFloating(problem, [&](auto type) {
+    return makeKernelWithFallback<AdaptiveLines<decltype(type)>>(readAdaptiveConfig(*problem.attributes),
+                                                                 createAdaptivePoolingReference(problem));
+  });
 }
 
 }  // namespace torchtrt::kernels::pooling

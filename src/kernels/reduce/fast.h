@@ -6,7 +6,7 @@
 namespace torchtrt::kernels::reduce {
 
 CreateResult createHighway(const Problem& problem);   // sums, averages and extremes of float32 or float64
-CreateResult createWide(const Problem& problem);      // products, norms and logsumexp of float32
+CreateResult createWide(const Problem& problem);      // products, norms and logsumexp of float32 or float64
 CreateResult createTruth(const Problem& problem);     // any and all of bools
 CreateResult createIntegers(const Problem& problem);  // sums, products and extremes of integers
 

@@ -1,5 +1,5 @@
-// Products, norms and logarithms of sums of exponentials of float32, where either what is reduced or what is kept lies
-// next to each other in memory.
+// Products, norms and logarithms of sums of exponentials of float32 or float64, where either what is reduced or what is
+// kept lies next to each other in memory.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,64 +19,66 @@ namespace {
 constexpr int64_t kColumns = 256;  // outputs next to each other that are taken together
 constexpr int64_t kGrain = 16384;  // terms worth a thread
 
+template <typename T>
 struct Wide {
   const ReduceAxes& axes;
   WideOp op;
-  WideRows functions;
+  WideRows<T> functions;
 
-  float finish(double total) const {
-    return static_cast<float>(op == WideOp::kNorm2 ? std::sqrt(total) : total);
+  T finish(double total) const {
+    return static_cast<T>(op == WideOp::kNorm2 ? std::sqrt(total) : total);
   }
   double start() const {
     return op == WideOp::kProduct ? 1.0 : 0.0;
   }
-  float row(const float* from) const {
+  T row(const T* from) const {
     double total = start();
-    axes.forRows(from, [&](const float* values, int64_t n) {
+    axes.forRows(from, [&](const T* values, int64_t n) {
       const double part = functions.ofRow(values, n);
       total = op == WideOp::kProduct ? total * part : total + part;
     });
     return finish(total);
   }
-  void columns(const float* from, float* to, int64_t count) const {
+  void columns(const T* from, T* to, int64_t count) const {
     alignas(64) std::array<double, kColumns> totals;
     totals.fill(start());
-    axes.forTerms(from, [&](const float* values) { functions.fold(values, totals.data(), count); });
+    axes.forTerms(from, [&](const T* values) { functions.fold(values, totals.data(), count); });
     std::transform(totals.data(), totals.data() + count, to, [this](double total) { return finish(total); });
   }
 };
 
+template <typename T>
 struct LogSumExp {
   const ReduceAxes& axes;
-  const RowReductions& functions;
+  const RowReductionsOf<T>& functions;
 
   // The greatest is taken off before; an infinite one would leave NaN.
-  static float shiftOf(float greatest) {
-    return std::isinf(greatest) ? 0.0F : greatest;
+  static T shiftOf(T greatest) {
+    return std::isinf(greatest) ? T(0) : greatest;
   }
-  float row(const float* from) const {
-    float greatest = -std::numeric_limits<float>::infinity();
-    axes.forRows(from, [&](const float* values, int64_t n) {
-      const float value = functions.max(values, n);
+  T row(const T* from) const {
+    T greatest = -std::numeric_limits<T>::infinity();
+    axes.forRows(from, [&](const T* values, int64_t n) {
+      const T value = functions.max(values, n);
       greatest = value > greatest || std::isnan(value) ? value : greatest;
     });
-    const float shift = shiftOf(greatest);
+    const T shift = shiftOf(greatest);
     double sum = 0;
-    axes.forRows(from, [&](const float* values, int64_t n) {
+    axes.forRows(from, [&](const T* values, int64_t n) {
       sum += static_cast<double>(functions.exponentials(values, shift, nullptr, n));
     });
-    return static_cast<float>(std::log(sum) + static_cast<double>(shift));
+    return static_cast<T>(std::log(sum) + static_cast<double>(shift));
   }
-  void columns(const float* from, float* to, int64_t count) const {
+  void columns(const T* from, T* to, int64_t count) const {
     constexpr int64_t kPartial = 32;  // terms that are added before they go into the total
-    alignas(64) std::array<float, kColumns> shifts, sums, partial;
-    shifts.fill(-std::numeric_limits<float>::infinity());
+    alignas(64) std::array<T, kColumns> shifts, sums, partial;
+    shifts.fill(-std::numeric_limits<T>::infinity());
     sums.fill(0);
     partial.fill(0);
-    axes.forTerms(from, [&](const float* values) { functions.raise(values, shifts.data(), count); });
+    axes.forTerms(from, [&](const T* values) { functions.raise(values, shifts.data(), count); });
     std::transform(shifts.begin(), shifts.end(), shifts.begin(), shiftOf);
     int64_t terms = 0;
-    axes.forTerms(from, [&](const float* values) {
+    axes.forTerms(from, [&](const T* values) {
       functions.exponentialsEach(values, shifts.data(), nullptr, partial.data(), count);
       if (++terms % kPartial == 0) {
         functions.add(partial.data(), sums.data(), count);
@@ -85,7 +87,7 @@ struct LogSumExp {
     });
     functions.add(partial.data(), sums.data(), count);
     for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
-      to[i] = static_cast<float>(std::log(static_cast<double>(sums[i])) + static_cast<double>(shifts[i]));
+      to[i] = static_cast<T>(std::log(static_cast<double>(sums[i])) + static_cast<double>(shifts[i]));
     }
   }
 };
@@ -95,6 +97,7 @@ struct Config {
   std::vector<int64_t> axes;
 };
 
+template <typename T>
 class WideReduce final : public Prepared {
  public:
   static bool accepts(const Config& config, const ShapeSet& shapes) {
@@ -105,18 +108,18 @@ class WideReduce final : public Prepared {
 
   void run(const RunArgs& args) const override {
     if (op_) {
-      runWith(args, Wide{axes_, *op_, wideRows(*op_)});
+      runWith(args, Wide<T>{axes_, *op_, wideRows<T>(*op_)});
     } else {
-      runWith(args, LogSumExp{axes_, rowReductions()});
+      runWith(args, LogSumExp<T>{axes_, rowReductions<T>()});
     }
   }
 
  private:
   template <typename Reducer>
   void runWith(const RunArgs& args, const Reducer& reducer) const {
-    axes_.run<float>(
-        args, kColumns, kGrain, [&](const float* from) { return reducer.row(from); },
-        [&](const float* from, float* to, int64_t count) { reducer.columns(from, to, count); });
+    axes_.run<T>(
+        args, kColumns, kGrain, [&](const T* from) { return reducer.row(from); },
+        [&](const T* from, T* to, int64_t count) { reducer.columns(from, to, count); });
   }
 
   std::optional<WideOp> op_;
@@ -126,9 +129,6 @@ class WideReduce final : public Prepared {
 }  // namespace
 
 CreateResult createWide(const Problem& problem) {
-  if (const char* dtype = otherThanFloat32(problem)) {
-    return float32Only(dtype);
-  }
   const std::string& op = problem.attributes->getString("op");
   Config config = {std::nullopt, problem.attributes->getInts("axes")};
   if (op == "prod") {
@@ -140,7 +140,9 @@ CreateResult createWide(const Problem& problem) {
   } else if (op != "logsumexp") {
     return Refusal{"op", "has no wide form of " + op};
   }
-  return makeKernelWithFallback<WideReduce>(std::move(config), createReduceReference(problem));
+  return createFloating(problem, [&](auto type) {
+    return makeKernelWithFallback<WideReduce<decltype(type)>>(config, createReduceReference(problem));
+  });
 }
 
 }  // namespace torchtrt::kernels::reduce

@@ -19,6 +19,9 @@ using Narrow = hn::Rebind<float, D>;
 HWY_INLINE V load(const float* from) {
   return hn::PromoteTo(D(), hn::LoadU(Narrow(), from));
 }
+HWY_INLINE V load(const double* from) {
+  return hn::LoadU(D(), from);
+}
 
 template <WideOp kOp>
 constexpr double kStart = kOp == WideOp::kProduct ? 1.0 : 0.0;
@@ -30,7 +33,7 @@ HWY_INLINE V apply(V total, V x) {
   } else if constexpr (kOp == WideOp::kNorm1) {
     return hn::Add(total, hn::Abs(x));
   } else {
-    return hn::MulAdd(x, x, total);  // the square of a float32 is exact in double
+    return hn::MulAdd(x, x, total);  // exact of a float32
   }
 }
 
@@ -50,8 +53,8 @@ HWY_INLINE V join(V a, V b) {
   return kOp == WideOp::kProduct ? hn::Mul(a, b) : hn::Add(a, b);
 }
 
-template <WideOp kOp>
-double ofRow(const float* values, int64_t count) {
+template <WideOp kOp, typename T>
+double ofRow(const T* values, int64_t count) {
   const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   V totals[4];
@@ -77,8 +80,8 @@ double ofRow(const float* values, int64_t count) {
   return result;
 }
 
-template <WideOp kOp>
-void fold(const float* values, double* totals, int64_t count) {
+template <WideOp kOp, typename T>
+void fold(const T* values, double* totals, int64_t count) {
   const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t i = 0;
@@ -90,7 +93,8 @@ void fold(const float* values, double* totals, int64_t count) {
   }
 }
 
-WideRows functionsForTarget(WideOp op) {
+template <typename T>
+WideRows<T> functionsOf(WideOp op) {
   switch (op) {
     case WideOp::kProduct:
       return {ofRow<WideOp::kProduct>, fold<WideOp::kProduct>};
@@ -102,6 +106,13 @@ WideRows functionsForTarget(WideOp op) {
   return {ofRow<WideOp::kNorm2>, fold<WideOp::kNorm2>};
 }
 
+WideRows<float> floatRows(WideOp op) {
+  return functionsOf<float>(op);
+}
+WideRows<double> doubleRows(WideOp op) {
+  return functionsOf<double>(op);
+}
+
 }  // namespace
 }  // namespace torchtrt::kernels::reduce::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -109,10 +120,16 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace torchtrt::kernels::reduce {
 
-HWY_EXPORT(functionsForTarget);
+HWY_EXPORT(floatRows);
+HWY_EXPORT(doubleRows);
 
-WideRows wideRows(WideOp op) {
-  return HWY_DYNAMIC_DISPATCH(functionsForTarget)(op);
+template <>
+WideRows<float> wideRows(WideOp op) {
+  return HWY_DYNAMIC_DISPATCH(floatRows)(op);
+}
+template <>
+WideRows<double> wideRows(WideOp op) {
+  return HWY_DYNAMIC_DISPATCH(doubleRows)(op);
 }
 
 }  // namespace torchtrt::kernels::reduce

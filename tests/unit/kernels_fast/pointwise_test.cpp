@@ -41,8 +41,8 @@ TEST(HighwayUnary, EveryOpOnOrdinaryAndSpecialValues) {
                                    accurate(values));
     }
   }
-  for (const char* op : {"sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "atanh", "exp2", "log2", "sign",
-                         "frac"}) {
+  for (const char* op :
+       {"sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "atanh", "exp2", "log2", "sign", "frac"}) {
     for (const Values values : {Values::kSmooth, Values::kSpecial}) {
       expectMatchesReference("unary float32 [5,1001] -> [5,1001] {op=\"" + std::string(op) + "\"}", "highway",
                              accurate(values));

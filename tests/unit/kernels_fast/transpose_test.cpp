@@ -44,6 +44,7 @@ void checkAs(const std::vector<int64_t>& dims, const std::vector<uint8_t>& from_
 
 void check(const std::vector<int64_t>& dims, const std::vector<uint8_t>& from_order,
            const std::vector<uint8_t>& to_order) {
+  checkAs<double>(dims, from_order, to_order);
   checkAs<float>(dims, from_order, to_order);
   checkAs<uint16_t>(dims, from_order, to_order);
   checkAs<uint8_t>(dims, from_order, to_order);
@@ -72,7 +73,7 @@ TEST(Transpose, LeavesOtherCopiesAlone) {
   EXPECT_FALSE(Transpose::find(4, {64, 64}, {64, 1}, {64, 1}).has_value());
   EXPECT_FALSE(Transpose::find(4, {64, 64}, {64, 1}, {128, 2}).has_value());
   EXPECT_FALSE(Transpose::find(4, {4, 4}, {4, 1}, {1, 4}).has_value());
-  EXPECT_FALSE(Transpose::find(8, {64, 64}, {64, 1}, {1, 64}).has_value());
+  EXPECT_FALSE(Transpose::find(16, {64, 64}, {64, 1}, {1, 64}).has_value());
 }
 
 }  // namespace
