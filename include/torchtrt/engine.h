@@ -50,7 +50,7 @@ struct ExternalWeight {
 
 struct LoadOptions {
   int threads = 0;                       // for packing; 0 = all the process may use
-  size_t shape_cache_bytes = 32u << 20;  // bound of the per-shape cache
+  size_t shape_cache_bytes = 16u << 20;  // bound of the per-shape cache
   bool force_reference = false;          // every step runs its reference kernel
   bool prepare = true;                   // for the optimum of all shapes, so that no first call has to do it
 };
