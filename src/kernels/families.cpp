@@ -56,6 +56,7 @@ const std::vector<Family>& families() {
       {"cumulative", {{"lines", cumulative::createLines}, {"reference", createCumulativeReference}}},
       {"deconvolution",
        {{"spread", convolution::createSpread},
+        {"phases", convolution::createPhases},
         {"onednn", convolution::createDeconvolutionOneDnn},
         {"onednn_computed", convolution::createDeconvolutionOneDnnComputed},
         {"reference", createDeconvolutionReference}}},

@@ -14,6 +14,7 @@ CreateResult createOneDnn(const Problem& problem);
 CreateResult createOneDnnBFloat16(const Problem& problem);  // where the CPU multiplies bfloat16
 CreateResult createOneDnnComputed(const Problem& problem);  // kernels that are no constants
 CreateResult createSpread(const Problem& problem);          // deconvolution with kernel = stride, channels-last
+CreateResult createPhases(const Problem& problem);          // a deconvolution as convolutions, channels-last
 CreateResult createDeconvolutionOneDnn(const Problem& problem);
 CreateResult createDeconvolutionOneDnnComputed(const Problem& problem);
 

@@ -121,7 +121,8 @@ class ImplicitGemm final : public Prepared {
     const Geometry& g = packed_->geometry;
     const int64_t reach = (g.kernel[axis] - 1) * g.dilation[axis];
     const int64_t size = output_.size[axis];
-    const int64_t begin = std::min(size, (g.pre_padding[axis] + g.stride[axis] - 1) / g.stride[axis]);
+    const int64_t before = std::max<int64_t>(g.pre_padding[axis], 0);  // a phase of a deconvolution may cut some off
+    const int64_t begin = std::min(size, (before + g.stride[axis] - 1) / g.stride[axis]);
     const int64_t room = input_.size[axis] - 1 - reach + g.pre_padding[axis];  // the last start without padding behind
     const int64_t end = room < 0 ? 0 : std::min(size, room / g.stride[axis] + 1);
     return {begin, std::max(begin, end)};

@@ -218,6 +218,9 @@ CreateResult createDeconvolutionOneDnn(const Problem& problem) {
   if (const Refusal* refusal = std::get_if<Refusal>(&described)) {
     return *refusal;
   }
+  if (windowsOverlap(std::get<Geometry>(described)) && isChannelsLast(problem.inputs[0])) {
+    return Refusal{"wrong", "has kernels that leave products out where channels are many"};
+  }
   return create<Transposed>(problem, std::get<Geometry>(std::move(described)));
 }
 

@@ -1,6 +1,7 @@
 // Convolution and deconvolution of float32 by oneDNN with kernels that are no constants: each call brings its kernel to
 // the layout that oneDNN likes best, in scratch memory. Grouped channels of row-major images, which oneDNN reads best
-// in blocks, are brought there and back as well.
+// in blocks, are brought there and back as well; and channels-last images of deconvolutions that no other kernel takes,
+// constant or not.
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -62,12 +63,20 @@ struct Plan {
     const memory::desc any = onednn::describeAny(shape.dims);
     if (!likesBlocks(g, row_major)) {
       desc = makeDesc<Kind>(g, source, any, target, fusion.attributes);
-      if (!onednn::isPlainLoop(desc) || g.has_residual) {
+      if (isUsable(g) || g.has_residual) {
         return;
       }
     }
     desc = makeDesc<Kind>(g, onednn::describeAny(inputs[0].dims), any, onednn::describeAny(output.dims),
                           fusion.attributes);
+    if (isWrong<Kind>(g, desc)) {
+      desc = makeDesc<Kind>(g, onednn::describe(inputs[0].dims, denseStrides(inputs[0].dims)), any,
+                            onednn::describe(output.dims, denseStrides(output.dims)), fusion.attributes);
+    }
+  }
+
+  bool isUsable(const Geometry& g) const {
+    return !onednn::isPlainLoop(desc) && !isWrong<Kind>(g, desc);
   }
 };
 
@@ -94,7 +103,7 @@ class OneDnnComputed final : public Prepared {
     }
     const ThreadScope scope(shapes.threads);
     const Plan<Kind> plan(g, shapes.inputs, shapes.outputs[0], computed_->row_major);
-    if (onednn::isPlainLoop(plan.desc)) {
+    if (!plan.isUsable(g)) {
       reference_ = computed_->reference->prepare(shapes);
       return;
     }
@@ -238,7 +247,7 @@ CreateResult create(const Problem& problem, std::variant<Geometry, Refusal> desc
     return *refusal;
   }
   Geometry g = std::get<Geometry>(std::move(described));
-  if (problem.inputs[1].constant != nullptr) {
+  if (problem.inputs[1].constant != nullptr && !Kind::kTransposed) {
     return Refusal{"constant-weights", "reorders its kernel in every call"};
   }
   if (std::optional<Refusal> refusal = refuseLayout(problem, g)) {
@@ -255,8 +264,8 @@ CreateResult create(const Problem& problem, std::variant<Geometry, Refusal> desc
   }
   try {
     const ThreadScope scope(problem.threads);
-    if (onednn::isPlainLoop(Plan<Kind>(g, inputs, tuned(problem.outputs[0]), computed->row_major).desc)) {
-      return Refusal{"slower", "has a plain loop alone for this"};
+    if (!Plan<Kind>(g, inputs, tuned(problem.outputs[0]), computed->row_major).isUsable(g)) {
+      return Refusal{"slower", "has a plain loop alone for this, or a wrong kernel"};
     }
   } catch (const dnnl::error& error) {
     return Refusal{"unsupported", std::string("oneDNN refuses: ") + error.what()};
