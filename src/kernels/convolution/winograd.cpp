@@ -330,7 +330,7 @@ CreateResult createWinograd(const Problem& problem) {
     return Refusal{"integers", "would round sums of integers, which others compute exactly"};
   }
   const WinogradChoice choice = chooseForm(g, problem.outputs[0].opt_dims);
-  if (!choice.pays) {
+  if (!choice.pays && !problem.by_name) {
     return Refusal{"slower", "is slower than others for few channels or a small image"};
   }
   return std::make_unique<WinogradKernel>(std::make_shared<const Packed>(choice.form, g, problem.threads));

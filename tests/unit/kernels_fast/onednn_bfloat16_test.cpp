@@ -64,6 +64,7 @@ TEST_F(OneDnnBFloat16, MatrixMultiply) {
   expectMatchesReference(matmul("[9,130]x[200,130]!x[200] -> [9,200] {activation=\"relu\", transpose_b=true}"), kName);
   expectMatchesReference(matmul("[3,30,33]x[3,33,20] -> [3,30,20] {}"), kName);
   expectMatchesReference(matmul("[33,40]x[33,60]!xnullx[40,60] -> [40,60] {transpose_a=true}"), kName);
+  expectMatchesReference(matmul("[40,64]x[64,50]x[40,50] -> [40,50] {}"), kName);
   CompareOptions some_nan;
   some_nan.values = Values::kSomeNan;
   expectMatchesReference(matmul("[40,64]x[64,50] -> [40,50] {activation=\"relu\"}"), kName, some_nan);
@@ -89,7 +90,7 @@ TEST_F(OneDnnBFloat16, ManyThreads) {
 TEST_F(OneDnnBFloat16, RefusesWhatFloat32DoesBetter) {
   expectRefused(matmul("[4,30]x[30,70] -> [4,70] {}"), kName, "slower");
   expectRefused(matmul("[40,64]x[64,50] -> [40,50] {activation=\"mish\"}"), kName, "activation");
-  expectRefused(matmul("[40,64]x[64,50]x[40,50] -> [40,50] {}"), kName, "bias-shape");
+  expectRefused(matmul("[40,64]x[64,50]x[40,50]x[40,50] -> [40,50] {}"), kName, "bias-shape");
   expectRefused(convolution({.input = {1, 16, 9, 9}, .kernel = {16, 16, 3, 3}}), kName, "slower");
   expectRefused(
       convolution({.input = {1, 32, 29, 29}, .kernel = {32, 32, 3, 3}, .activation = "activation=\"mish\", "}), kName,
