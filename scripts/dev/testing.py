@@ -14,6 +14,7 @@ from .common import ROOT, Failure, python, run, say
 PYTHON_TESTS = "python"
 SANITIZED = ("asan", "tsan")
 TIMEOUT_S = 1800
+VECTOR_CAPS = ("avx2", "sse4")  # values of TORCHTRT_MAX_ISA: eight floats at a time, and one
 
 
 @dataclass
@@ -131,9 +132,10 @@ def test(preset: str, folders, pattern: str | None) -> int:
     chosen = [entry for entry in unit_tests(preset) if not folders or entry[0] in targets]
     for name, command, _ in chosen:
         note(run_unit(name, command, variables, pattern))
-    for name, command, labels in chosen:
-        if "vector" in labels:
-            note(run_unit(f"{name} (avx2)", command, {**variables, "TORCHTRT_MAX_ISA": "avx2"}, pattern))
+    for cap in VECTOR_CAPS:
+        for name, command, labels in chosen:
+            if "vector" in labels:
+                note(run_unit(f"{name} ({cap})", command, {**variables, "TORCHTRT_MAX_ISA": cap}, pattern))
     if with_python and preset in SANITIZED:
         say("the Python tests run with the presets release and dev only: the interpreter is not sanitized")
     elif with_python and any((ROOT / "tests").rglob("test_*.py")):

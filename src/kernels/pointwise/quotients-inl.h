@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "kernels/common/math-inl.h"
+#include "kernels/common/rounding-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace torchtrt::kernels::pointwise::HWY_NAMESPACE {
@@ -66,7 +67,7 @@ struct FloorDivide {
     const auto remainder = Fmod::apply(a, b);
     const auto whole = hn::Div(hn::Sub(a, remainder), b);
     const auto quotient = hn::IfThenElse(hasOtherSign(remainder, b), hn::Sub(whole, one), whole);
-    const auto floored = hn::Floor(quotient);
+    const auto floored = math::roundDown(quotient);
     const auto nearest =
         hn::IfThenElse(hn::Gt(hn::Sub(quotient, floored), math::constant(0.5F)), hn::Add(floored, one), floored);
     const auto plain = hn::Div(a, b);

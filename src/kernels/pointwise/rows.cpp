@@ -8,6 +8,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/common/math64-inl.h"
+#include "kernels/common/rounding-inl.h"
 #include "kernels/pointwise/functions-inl.h"
 #include "kernels/pointwise/quotients-inl.h"
 #include "kernels/pointwise/trigonometry-inl.h"
@@ -75,19 +76,19 @@ struct Square {
 struct Ceil {
   template <typename V>
   static HWY_INLINE V apply(V x) {
-    return hn::Ceil(x);
+    return math::roundUp(x);
   }
 };
 struct Floor {
   template <typename V>
   static HWY_INLINE V apply(V x) {
-    return hn::Floor(x);
+    return math::roundDown(x);
   }
 };
 struct Round {
   template <typename V>
   static HWY_INLINE V apply(V x) {
-    return hn::Round(x);
+    return math::roundToEven(x);
   }
 };
 struct Trunc {

@@ -17,8 +17,9 @@ namespace torchtrt::kernels::pointwise::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 namespace math = kernels::HWY_NAMESPACE;
 
-// Up to here the quarter turns in x are so few that pi/2 in three floats leaves an exact remainder; beyond, which is
-// rare, the C library takes each lane by itself.
+// Up to here the quarter turns in x are so few that pi/2 in three floats leaves an exact remainder, if products are not
+// rounded before they are subtracted; beyond, which is rare, and without fused products the C library takes each lane
+// by itself.
 inline constexpr float kFewTurns = 8192.0F;
 
 // sin(x) where kQuarters is 0, cos(x) = sin(x + pi/2) where it is 1: within 2 units in the last place.
@@ -51,7 +52,7 @@ HWY_INLINE math::FloatVec sineOfFewTurns(math::FloatVec x) {
 template <int kQuarters>
 HWY_INLINE math::FloatVec sine(math::FloatVec x) {
   const math::FloatTag d;
-  if (HWY_LIKELY(hn::AllFalse(d, hn::Gt(hn::Abs(x), math::constant(kFewTurns))))) {
+  if (HWY_NATIVE_FMA && HWY_LIKELY(hn::AllFalse(d, hn::Gt(hn::Abs(x), math::constant(kFewTurns))))) {
     return sineOfFewTurns<kQuarters>(x);
   }
   HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
