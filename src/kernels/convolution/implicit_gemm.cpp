@@ -111,7 +111,7 @@ class ImplicitGemm final : public Prepared {
     for (int64_t row = 0; row < rows_; ++row, output_.advance(pixel)) {
       int64_t offset = pixel[0] * input_.batch_stride;
       for (size_t i = 0; i < 3; ++i) {
-        offset += pixel[i + 1] * g.stride[i] * input_.stride[i];
+        offset += (pixel[i + 1] * g.stride[i] - g.pre_padding[i]) * input_.stride[i];  // not 0 where it cuts off
       }
       pixels_.push_back(offset);
     }

@@ -56,6 +56,13 @@ TEST(Phases, KernelsStridesAndPaddings) {
   expectMatchesReference(toText({"[1,8,6,5]@0231x[8,16,3,3]!xnull -> [1,16,4,3]@0231", "1, 1", "2, 2", "2, 2"}),
                          "phases", exact());
   // Padding that is larger than the kernel's reach cuts off whole pixels of the input, on both sides.
+  for (const int64_t before : {2, 3, 4, 5}) {  // one line, whose pixels are found in a table
+    const std::string out = std::to_string(20 - 2 * before);
+    expectMatchesReference("deconvolution float32 [1,8,9]@021x[8,16,4]!x[16] -> [1,16," + out +
+                               "]@021 {dilation=[1], groups=1, output_padding=[0], post_padding=[" +
+                               std::to_string(before) + "], pre_padding=[" + std::to_string(before) + "], stride=[2]}",
+                           "phases", exact());
+  }
   expectMatchesReference(toText({"[1,8,9,8]@0231x[8,16,3,2]!x[16] -> [1,16,9,6]@0231", "2, 2", "5, 4", "5, 6"}),
                          "phases", exact());
   expectMatchesReference(toText({"[1,8,5,6]@0231x[8,10,2,2]!xnull -> [1,10,8,10]@0231"}), "phases", exact());
