@@ -1,6 +1,7 @@
 #include "runtime/rehearsal.h"
 
-#include <optional>
+#include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "base/logging.h"
@@ -11,51 +12,55 @@ namespace torchtrt::runtime {
 
 namespace {
 
-constexpr size_t kMostBytes = size_t{4} << 20;  // weights and workspace of an engine
+constexpr size_t kMostBytes = size_t{4} << 20;  // weights, inputs, outputs and workspace of an engine
 
-// Where an argument goes.
-struct Reader {
-  c10::intrusive_ptr<Engine> engine;
-  size_t input;
-};
-
-std::optional<Reader> readerOf(const torch::jit::Module& module, const torch::jit::Value& argument) {
-  for (const torch::jit::Use& use : argument.uses()) {
-    const torch::jit::Node& list = *use.user;
-    if (list.kind() != torch::jit::prim::ListConstruct || list.output()->uses().size() != 1) {
-      continue;
-    }
-    const torch::jit::Node& call = *list.output()->uses().front().user;
-    if (call.inputs().size() != 2) {
-      continue;
-    }
-    const torch::jit::Node& held = *call.input(1)->node();
-    if (held.kind() == torch::jit::prim::GetAttr && held.input() == held.owningGraph()->inputs()[0]) {
-      return Reader{module.attr(held.s(c10::attr::name)).toCustomClass<Engine>(), use.offset};
-    }
-  }
-  return std::nullopt;
+size_t bytesOf(const std::vector<engine::BindingInfo>& bindings) {
+  return std::accumulate(bindings.begin(), bindings.end(), size_t{0}, [](size_t sum, const engine::BindingInfo& info) {
+    return sum + static_cast<size_t>(c10::multiply_integers(info.opt)) * sizeOf(info.dtype);
+  });
 }
 
-// Zeros for every argument but the module; none where one goes elsewhere than to a small engine.
+// Zeros for all inputs of an engine; none where a call touches much. Nothing large is allocated to find that out.
+std::vector<at::Tensor> smallInputs(const Engine& held) {
+  const engine::Engine& engine = held.engine();
+  const size_t bytes = engine.memoryBytes() + bytesOf(engine.inputs()) + bytesOf(engine.outputs());
+  if (bytes > kMostBytes) {
+    return {};
+  }
+  std::vector<at::Tensor> inputs;
+  for (const engine::BindingInfo& info : engine.inputs()) {
+    inputs.push_back(at::zeros(info.opt, scalarTypeOf(info.dtype)));
+  }
+  return bytes + static_cast<size_t>(workspaceBytes(inputs, held)) > kMostBytes ? std::vector<at::Tensor>() : inputs;
+}
+
+// Zeros for every argument but the module; none where one goes elsewhere than to an engine, or where an engine is
+// large.
 std::vector<at::Tensor> argumentsOf(const torch::jit::Module& module, const torch::jit::Graph& graph) {
-  std::vector<at::Tensor> arguments;
-  for (size_t i = 1; i < graph.inputs().size(); ++i) {
-    const std::optional<Reader> reader = readerOf(module, *graph.inputs()[i]);
-    if (!reader) {
+  std::vector<at::Tensor> arguments(graph.inputs().size() - 1);
+  for (const torch::jit::Node* call : graph.nodes()) {
+    if (call->kind().is_prim()) {
+      continue;  // all but what gathers operands calls an engine
+    }
+    const torch::jit::Node& list = *call->input(0)->node();
+    const torch::jit::Node& held = *call->input(1)->node();
+    if (list.kind() != torch::jit::prim::ListConstruct || held.kind() != torch::jit::prim::GetAttr ||
+        held.input() != graph.inputs()[0]) {
       return {};
     }
-    const engine::Engine& engine = reader->engine->engine();
-    std::vector<at::Tensor> inputs;
-    for (const engine::BindingInfo& info : engine.inputs()) {
-      inputs.push_back(at::zeros(info.opt, scalarTypeOf(info.dtype)));
-    }
-    arguments.push_back(inputs.at(reader->input));
-    if (engine.memoryBytes() + static_cast<size_t>(workspaceBytes(std::move(inputs), *reader->engine)) > kMostBytes) {
+    const std::vector<at::Tensor> inputs = smallInputs(*module.attr(held.s(c10::attr::name)).toCustomClass<Engine>());
+    if (inputs.size() != list.inputs().size()) {
       return {};
+    }
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const torch::jit::Value& operand = *list.inputs()[i];
+      if (operand.node() == graph.param_node() && operand.offset() > 0) {
+        arguments[operand.offset() - 1] = inputs[i];
+      }
     }
   }
-  return arguments;
+  const bool all = std::all_of(arguments.begin(), arguments.end(), [](const at::Tensor& x) { return x.defined(); });
+  return all ? arguments : std::vector<at::Tensor>();
 }
 
 }  // namespace

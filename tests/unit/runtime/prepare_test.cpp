@@ -54,6 +54,36 @@ TEST(Prepare, CallsSmallEnginesOnce) {
   EXPECT_EQ(CountedCalls::calls, 1);
 }
 
+// y = relu(x) for x of float32[n]: no weights and no workspace.
+c10::intrusive_ptr<Engine> reluEngine(int64_t n) {
+  testing::PlanMaker make("relu");
+  make.output("y", make.activation("relu", make.input("x", make.dims({n}))));
+  plan::fillDefaults(make.plan());
+  return Engine::fromPlan(make.plan());
+}
+
+TEST(Prepare, CallsNoEngineOfLargeInputs) {
+  const CountedCalls counted;
+  EXPECT_EQ(prepare(moduleThatCalls(reluEngine(100))), 1);
+  EXPECT_EQ(CountedCalls::calls, 1);
+  EXPECT_EQ(prepare(moduleThatCalls(reluEngine(int64_t{3} << 18))), 1);  // 3 MB in and 3 MB out
+  EXPECT_EQ(prepare(moduleThatCalls(reluEngine(int64_t{1} << 50))), 1);  // more than there is memory
+  EXPECT_EQ(CountedCalls::calls, 1);
+}
+
+TEST(Prepare, CallsNothingWhereALargeEngineFollows) {
+  torch::jit::Module module = moduleThatCalls(reluEngine(int64_t{1} << 50), "%first", R"IR(
+  %small : __torch__.torch.classes.tensorrt.Engine = prim::GetAttr[name="small"](%self)
+  %list : Tensor[] = prim::ListConstruct(%x)
+  %results : Tensor[] = tensorrt::execute_engine(%list, %small)
+  %first : Tensor = prim::ListUnpack(%results))IR");
+  const c10::IValue small(smallEngine());
+  module.register_attribute("small", small.type(), small);
+  const CountedCalls counted;
+  EXPECT_EQ(prepare(module), 1);
+  EXPECT_EQ(CountedCalls::calls, 0);
+}
+
 TEST(Prepare, CallsNothingWithArgumentsThatReachNoEngine) {
   const CountedCalls counted;
   EXPECT_EQ(prepare(moduleThatCalls(smallEngine(), "%x", "", "%self, %unread : Tensor, %x : Tensor")), 1);
