@@ -99,7 +99,7 @@ class Assembler {
   }
 
   // What a prepared kernel takes for itself, roughly: a few descriptions of dims and strides.
-  static constexpr size_t kBytesPerKernel = 700;
+  static constexpr size_t kBytesPerKernel = 1024;
 
   const Model& model_;
   std::vector<Place> places_;
