@@ -393,15 +393,3 @@ def test_compiled_modules_share_nothing_with_the_original():
             for tensor in original.state_dict().values():
                 tensor.zero_()
         assert_same([compiled(x), compiled(y)], expected)
-
-
-@pytest.mark.parametrize("boundaries,expected", [(16, ["engine"]), (17, ["torch", "engine"])])
-def test_pytorch_searches_among_many_boundaries(boundaries, expected):
-    class Buckets(nn.Module):
-        def forward(self, bounds, x):
-            return torch.searchsorted(bounds, x) + torch.bucketize(x, bounds, right=True)
-
-    report = check(Buckets(), torch.randn(boundaries).sort()[0], torch.randn(50), min_block_size=1)
-    assert targets(report) == expected
-    if "torch" in expected:
-        assert "PyTorch searches among more than 16 boundaries" in " ".join(report.segments[0].reasons)
