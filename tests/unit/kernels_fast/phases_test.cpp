@@ -5,26 +5,10 @@
 #include <string>
 
 #include "kernels_fast/compare.h"
+#include "kernels_fast/deconvolution_problem.h"
 
 namespace torchtrt::kernels {
 namespace {
-
-struct Case {
-  std::string operands = "";  // without the attributes
-  std::string stride = "2, 2";
-  std::string before = "1, 1";
-  std::string after = "1, 1";
-  std::string more = "0, 0";  // output padding
-  std::string groups = "1";
-  std::string activation = "";
-  std::string dilation = "1, 1";
-};
-
-std::string toText(const Case& c) {
-  return "deconvolution float32 " + c.operands + " {" + c.activation + "dilation=[" + c.dilation +
-         "], groups=" + c.groups + ", output_padding=[" + c.more + "], post_padding=[" + c.after + "], pre_padding=[" +
-         c.before + "], stride=[" + c.stride + "]}";
-}
 
 CompareOptions exact() {
   CompareOptions options;
@@ -83,7 +67,7 @@ TEST(Phases, DeepSumsAndActivations) {
   CompareOptions close;
   close.rtol = 1e-5;
   for (const char* activation : {"", "activation=\"relu\", ", "activation=\"silu\", "}) {
-    Case c{"[1,600,6,5]@0231x[600,96,4,4]!x[96] -> [1,96,12,10]@0231"};
+    Deconvolution c{"[1,600,6,5]@0231x[600,96,4,4]!x[96] -> [1,96,12,10]@0231"};
     c.activation = activation;
     expectMatchesReference(toText(c), "phases", close);
   }

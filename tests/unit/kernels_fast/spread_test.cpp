@@ -5,16 +5,19 @@
 #include <string>
 
 #include "kernels_fast/compare.h"
+#include "kernels_fast/deconvolution_problem.h"
 
 namespace torchtrt::kernels {
 namespace {
 
-// operands: without the attributes; stride: as "2, 2".
 std::string problem(const std::string& operands, const std::string& stride, const std::string& activation = "",
                     const std::string& padding = "0, 0", const std::string& groups = "1") {
-  return "deconvolution float32 " + operands + " {" + activation + "dilation=[1, 1], groups=" + groups +
-         ", output_padding=[0, 0], post_padding=[" + padding + "], pre_padding=[" + padding + "], stride=[" + stride +
-         "]}";
+  return toText({.operands = operands,
+                 .stride = stride,
+                 .before = padding,
+                 .after = padding,
+                 .groups = groups,
+                 .activation = activation});
 }
 
 CompareOptions exact() {
