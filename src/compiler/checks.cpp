@@ -2,6 +2,7 @@
 
 #include "base/logging.h"
 #include "compiler/precision_pins.h"
+#include "compiler/rejections.h"
 #include "torchtrt/error.h"
 #include "torchtrt/ptq.h"
 
@@ -11,18 +12,14 @@ namespace {
 
 constexpr double kMostTuningSeconds = 24 * 3600;
 
-[[noreturn]] void reject(const std::string& message, const std::string& advice) {
-  throw CompileError(ErrorCode::kInvalidOption, message, {}, advice);
-}
-
 void checkDevice(const Device& device, const torch::jit::Module* module) {
   switch (device.device_type) {
     case Device::DeviceType::kCPU:
       break;
     case Device::DeviceType::kGPU:
     case Device::DeviceType::kDLA:
-      reject(c10::str("the device ", device, " was asked for, and engines run on the cpu in this version"),
-             "use Device(\"cpu\"), or leave the device out");
+      rejectOption(c10::str("the device ", device, " was asked for, and engines run on the cpu in this version"),
+                   "use Device(\"cpu\"), or leave the device out");
     case Device::DeviceType::kAUTO:
       break;
   }
@@ -31,7 +28,7 @@ void checkDevice(const Device& device, const torch::jit::Module* module) {
   }
   for (const at::Tensor& parameter : module->parameters()) {
     if (!parameter.is_cpu()) {
-      reject(
+      rejectOption(
           "the module's parameters are on " + parameter.device().str() + ", and engines run on the cpu in this version",
           "move the module with .to(\"cpu\") first");
     }
@@ -80,7 +77,7 @@ void checkPrecisions(const ts::CompileSpec& spec) {
       case DataType::kChar:
         break;
       default:
-        reject(c10::str("enabled_precisions holds ", precision), "use float, half, bfloat16, double or int8");
+        rejectOption(c10::str("enabled_precisions holds ", precision), "use float, half, bfloat16, double or int8");
     }
   }
   switch (spec.op_precision) {
@@ -91,7 +88,7 @@ void checkPrecisions(const ts::CompileSpec& spec) {
     case DataType::kDouble:
       break;
     default:
-      reject(c10::str("op_precision is ", spec.op_precision), "use float, half, bfloat16 or double");
+      rejectOption(c10::str("op_precision is ", spec.op_precision), "use float, half, bfloat16 or double");
   }
 }
 
@@ -99,27 +96,27 @@ void checkCalibration(const ts::CompileSpec& spec) {
   const bool has_int8 = spec.enabled_precisions.count(DataType::kChar) != 0;
   const ptq::Calibrator* calibrator = spec.ptq_calibrator.get();
   if (calibrator != nullptr && !has_int8) {
-    reject("a calibrator is given and int8 is not among enabled_precisions",
-           "add int8 to enabled_precisions, or leave the calibrator out");
+    rejectOption("a calibrator is given and int8 is not among enabled_precisions",
+                 "add int8 to enabled_precisions, or leave the calibrator out");
   }
   if (calibrator != nullptr && !calibrator->batches && calibrator->cache_file.empty()) {
-    reject("the calibrator has neither batches nor a cache file", "give it one of them");
+    rejectOption("the calibrator has neither batches nor a cache file", "give it one of them");
   }
   if (calibrator != nullptr && calibrator->use_cache && calibrator->cache_file.empty()) {
-    reject("the calibrator is to use a cache and names no file", "give cache_file, or leave use_cache out");
+    rejectOption("the calibrator is to use a cache and names no file", "give cache_file, or leave use_cache out");
   }
   if (calibrator != nullptr && !(calibrator->percentile > 50 && calibrator->percentile <= 100)) {
-    reject(c10::str("the calibrator's percentile is ", calibrator->percentile),
-           "give percent between 50 and 100, such as 99.99");
+    rejectOption(c10::str("the calibrator's percentile is ", calibrator->percentile),
+                 "give percent between 50 and 100, such as 99.99");
   }
   if (spec.accuracy_target) {
     if (!(*spec.accuracy_target > 0 && *spec.accuracy_target < 1)) {
-      reject(c10::str("accuracy_target is ", *spec.accuracy_target),
-             "give the relative error that int8 may cost, between 0 and 1, such as 0.02");
+      rejectOption(c10::str("accuracy_target is ", *spec.accuracy_target),
+                   "give the relative error that int8 may cost, between 0 and 1, such as 0.02");
     }
     if (calibrator == nullptr || !calibrator->batches) {
-      reject("accuracy_target is given and there are no calibration batches to measure on",
-             "give a calibrator with batches, or leave accuracy_target out");
+      rejectOption("accuracy_target is given and there are no calibration batches to measure on",
+                   "give a calibrator with batches, or leave accuracy_target out");
     }
   }
   if (has_int8 && calibrator == nullptr) {
@@ -137,23 +134,25 @@ void checkOptions(const ts::CompileSpec& spec, const torch::jit::Module* module)
   checkCalibration(spec);
   checkPins(spec, module);
   if (spec.require_full_compilation && !(spec.torch_executed_ops.empty() && spec.torch_executed_modules.empty())) {
-    reject("require_full_compilation is set and torch_executed_ops or torch_executed_modules is not empty",
-           "drop one of the two");
+    rejectOption("require_full_compilation is set and torch_executed_ops or torch_executed_modules is not empty",
+                 "drop one of the two");
   }
   if (spec.tune && spec.require_full_compilation && spec.timing_cache.empty()) {
-    reject(
+    rejectOption(
         "tune is set, which leaves to PyTorch what is slower in engines, and require_full_compilation leaves nothing",
         "drop one of the two, or name a timing_cache to have kernels timed");
   }
   if (!(spec.tuning_seconds >= 0 && spec.tuning_seconds <= kMostTuningSeconds)) {
-    reject(c10::str("tuning_seconds is ", spec.tuning_seconds), "give the seconds that timing may take, up to a day");
+    rejectOption(c10::str("tuning_seconds is ", spec.tuning_seconds),
+                 "give the seconds that timing may take, up to a day");
   }
   explain(spec);
 }
 
 void checkSamples(const ts::CompileSpec& spec, const std::vector<torch::jit::IValue>& samples) {
   if (spec.tune && !spec.require_full_compilation && samples.empty()) {
-    reject("tune is set and there are no sample inputs to time engines on", "give sample_inputs, or tensors as inputs");
+    rejectOption("tune is set and there are no sample inputs to time engines on",
+                 "give sample_inputs, or tensors as inputs");
   }
 }
 

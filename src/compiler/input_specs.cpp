@@ -5,16 +5,13 @@
 #include <optional>
 
 #include "compiler/dtype_inference.h"
+#include "compiler/rejections.h"
 #include "compiler/typed_value.h"
 #include "partitioning/roles.h"
 
 namespace torchtrt::compiler {
 
 namespace {
-
-[[noreturn]] void reject(const std::string& message, const std::string& advice) {
-  throw CompileError(ErrorCode::kInvalidInputSpec, message, {}, advice);
-}
 
 c10::TypePtr withoutOptional(const c10::TypePtr& type) {
   const auto optional = type->cast<c10::OptionalType>();
@@ -91,9 +88,9 @@ class Matcher {
 
   [[noreturn]] void rejectKind(const c10::Type& type, const torch::jit::IValue& given) const {
     const std::string got = given.isCustomClass() ? "an Input" : "a " + given.tagKind();
-    reject("argument \"" + argument_->name() + "\" of " + what() + " has a " + type.annotation_str() +
-               " where the input signature gives " + got,
-           "nest the signature as the method takes its arguments: " + declaration());
+    rejectInput("argument \"" + argument_->name() + "\" of " + what() + " has a " + type.annotation_str() +
+                    " where the input signature gives " + got,
+                "nest the signature as the method takes its arguments: " + declaration());
   }
 
   static size_t lengthOf(const torch::jit::IValue& given) {
@@ -108,10 +105,10 @@ class Matcher {
       rejectKind(*c10::TupleType::create(types), *given);
     }
     if (given && lengthOf(*given) != types.size()) {
-      reject("argument \"" + argument_->name() + "\" of " + what() + " is a collection of " +
-                 std::to_string(types.size()) + " values, and the input signature gives " +
-                 std::to_string(lengthOf(*given)),
-             "nest the signature as the method takes its arguments: " + declaration());
+      rejectInput("argument \"" + argument_->name() + "\" of " + what() + " is a collection of " +
+                      std::to_string(types.size()) + " values, and the input signature gives " +
+                      std::to_string(lengthOf(*given)),
+                  "nest the signature as the method takes its arguments: " + declaration());
     }
     if (given || !types.empty()) {
       result_.lengths.emplace(path, types.size());
@@ -187,8 +184,8 @@ class Matcher {
     if (known == result_.symbols.end()) {
       result_.symbols.push_back(symbol);
     } else if (known->min != symbol.min || known->opt != symbol.opt || known->max != symbol.max) {
-      reject("the dimension name \"" + symbol.name + "\" is used for different ranges",
-             "give dimensions that share a name the same minimum, optimum and maximum");
+      rejectInput("the dimension name \"" + symbol.name + "\" is used for different ranges",
+                  "give dimensions that share a name the same minimum, optimum and maximum");
     }
     return Dim::symbol(symbol.name);
   }
@@ -207,9 +204,9 @@ class Matcher {
   }
 
   [[noreturn]] void rejectCount() const {
-    reject("the number of input specifications does not fit: " + what() + " takes " + declaration() + ", got " +
-               std::to_string(inputs_.inputs.size()) + (inputs_.inputs.size() == 1 ? " input" : " inputs"),
-           "give one Input for every tensor, in this order");
+    rejectInput("the number of input specifications does not fit: " + what() + " takes " + declaration() + ", got " +
+                    std::to_string(inputs_.inputs.size()) + (inputs_.inputs.size() == 1 ? " input" : " inputs"),
+                "give one Input for every tensor, in this order");
   }
 
   const GraphInputs& inputs_;

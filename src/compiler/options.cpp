@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "compiler/rejections.h"
 #include "torchtrt/error.h"
 
 namespace torchtrt {
@@ -14,6 +15,7 @@ namespace {
 using Shape = Input::Shape;
 using ShapeRef = Input::ShapeRef;
 using Domain = Input::Domain;
+using compiler::rejectInput;
 
 constexpr int64_t kAnySize = std::numeric_limits<int32_t>::max();
 
@@ -32,22 +34,19 @@ std::string text(const Shape& shape) {
   return c10::str(ShapeRef(shape));
 }
 
-[[noreturn]] void reject(const std::string& message, const std::string& advice) {
-  throw CompileError(ErrorCode::kInvalidInputSpec, message, {}, advice);
-}
-
 void checkRange(const Input& input) {
   if (input.min_shape.size() != input.opt_shape.size() || input.opt_shape.size() != input.max_shape.size()) {
-    reject("an input's minimum, optimum and maximum differ in rank: " + text(input.min_shape) + ", " +
-               text(input.opt_shape) + ", " + text(input.max_shape),
-           "give three shapes of one rank");
+    rejectInput("an input's minimum, optimum and maximum differ in rank: " + text(input.min_shape) + ", " +
+                    text(input.opt_shape) + ", " + text(input.max_shape),
+                "give three shapes of one rank");
   }
   for (size_t i = 0; i < input.min_shape.size(); ++i) {
     const bool ordered = input.min_shape[i] <= input.opt_shape[i] && input.opt_shape[i] <= input.max_shape[i];
     if (input.min_shape[i] < 0 || !ordered) {
-      reject("dimension " + std::to_string(i) + " of an input has the range " + std::to_string(input.min_shape[i]) +
-                 ", " + std::to_string(input.opt_shape[i]) + ", " + std::to_string(input.max_shape[i]),
-             "expected 0 <= minimum <= optimum <= maximum");
+      rejectInput("dimension " + std::to_string(i) + " of an input has the range " +
+                      std::to_string(input.min_shape[i]) + ", " + std::to_string(input.opt_shape[i]) + ", " +
+                      std::to_string(input.max_shape[i]),
+                  "expected 0 <= minimum <= optimum <= maximum");
     }
   }
 }
@@ -56,7 +55,7 @@ void checkRange(const Input& input) {
 Shape withOpenSizes(Shape shape, int64_t open_size) {
   for (int64_t& size : shape) {
     if (size < -1) {
-      reject("an input has the size " + std::to_string(size), "expected a size, or -1 for any size");
+      rejectInput("an input has the size " + std::to_string(size), "expected a size, or -1 for any size");
     }
     size = size == -1 ? open_size : size;
   }
@@ -71,15 +70,15 @@ TensorFormat layoutOf(const at::Tensor& tensor) {
 // A tensor that can stand for an input: one with data to read.
 const at::Tensor& checked(const at::Tensor& tensor) {
   if (!tensor.defined()) {
-    reject("an input was made from an undefined tensor", "give a tensor with data, or a shape");
+    rejectInput("an input was made from an undefined tensor", "give a tensor with data, or a shape");
   }
   if (tensor.layout() != at::kStrided) {
-    reject(c10::str("an input was made from a tensor of layout ", tensor.layout(), ", expected a dense one"),
-           "call .to_dense() on it, or give a shape");
+    rejectInput(c10::str("an input was made from a tensor of layout ", tensor.layout(), ", expected a dense one"),
+                "call .to_dense() on it, or give a shape");
   }
   if (tensor.is_meta()) {
-    reject("an input was made from a tensor on the meta device, which holds no data to check the result with",
-           "give its shape and dtype: Input(tensor.shape, dtype=tensor.dtype)");
+    rejectInput("an input was made from a tensor on the meta device, which holds no data to check the result with",
+                "give its shape and dtype: Input(tensor.shape, dtype=tensor.dtype)");
   }
   return tensor;
 }
@@ -119,8 +118,8 @@ DataType::DataType(c10::ScalarType type) {
       value_ = kShort;
       break;
     default:
-      reject(std::string("there is no engine data type for ") + c10::toString(type),
-             "use float, double, half, bfloat16, an integer type or bool");
+      rejectInput(std::string("there is no engine data type for ") + c10::toString(type),
+                  "use float, double, half, bfloat16, an integer type or bool");
   }
 }
 
@@ -139,7 +138,7 @@ TensorFormat::TensorFormat(at::MemoryFormat format) {
       value_ = kChannelsLast;
       break;
     default:
-      reject(c10::str("there is no tensor format for ", format), "use contiguous or channels_last");
+      rejectInput(c10::str("there is no tensor format for ", format), "use contiguous or channels_last");
   }
 }
 
@@ -182,8 +181,8 @@ Input::Input(Shape min_shape, Shape opt_shape, Shape max_shape, DataType dtype, 
       tensor_domain(std::move(tensor_domain)) {
   checkRange(*this);
   if (this->tensor_domain.size() != 2 || this->tensor_domain[0] >= this->tensor_domain[1]) {
-    reject("an input has the tensor domain " + c10::str(c10::ArrayRef<double>(this->tensor_domain)),
-           "expected [low, high) with low < high");
+    rejectInput("an input has the tensor domain " + c10::str(c10::ArrayRef<double>(this->tensor_domain)),
+                "expected [low, high) with low < high");
   }
   shape = this->min_shape;
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -232,13 +231,13 @@ Input::Input(at::Tensor tensor)
 
 Input Input::ofProfiles(const std::vector<Profile>& profiles, DataType dtype, TensorFormat format) {
   if (profiles.empty()) {
-    reject("an input has no profile", "give at least one range of shapes: minimum, optimum and maximum");
+    rejectInput("an input has no profile", "give at least one range of shapes: minimum, optimum and maximum");
   }
   Profile around = profiles.front();
   for (const Profile& profile : profiles) {
     const Input checked(profile.min, profile.opt, profile.max, dtype, format);
     if (checked.shape.size() != around.min.size()) {
-      reject(
+      rejectInput(
           c10::str("the profiles of an input have ", around.min.size(), " and ", checked.shape.size(), " dimensions"),
           "give shapes of one rank");
     }
@@ -281,8 +280,8 @@ void flatten(const torch::jit::IValue& value, std::vector<Input>& inputs) {
   } else if (value.isCustomClass()) {
     inputs.push_back(*value.toCustomClass<Input>());
   } else if (!value.isNone() && !value.isScalar() && !value.isString()) {
-    reject("an input signature holds a " + value.tagKind(),
-           "use Input and Tensor, numbers, texts and None, and tuples, lists and dictionaries of them");
+    rejectInput("an input signature holds a " + value.tagKind(),
+                "use Input and Tensor, numbers, texts and None, and tuples, lists and dictionaries of them");
   }
 }
 

@@ -6,15 +6,12 @@
 
 #include "base/logging.h"
 #include "compiler/dtype_inference.h"
+#include "compiler/rejections.h"
 #include "runtime/dtypes.h"
 
 namespace torchtrt::compiler {
 
 namespace {
-
-[[noreturn]] void reject(const std::string& message, const std::string& advice) {
-  throw CompileError(ErrorCode::kInvalidOption, message, {}, advice);
-}
 
 // Insertions, removals and replacements of letters that make one text of the other.
 size_t distance(const std::string& a, const std::string& b) {
@@ -70,9 +67,9 @@ void checkPattern(const std::string& pattern, const torch::jit::Module& module) 
       paths.push_back(named.name);
     }
   }
-  reject("precision names '" + pattern + "', which is no module",
-         paths.empty() ? "the module has no others inside of it; '*' is all of it"
-                       : "near it are " + nearest(std::move(paths), pattern));
+  rejectOption("precision names '" + pattern + "', which is no module",
+               paths.empty() ? "the module has no others inside of it; '*' is all of it"
+                             : "near it are " + nearest(std::move(paths), pattern));
 }
 
 std::vector<at::Tensor> ownTensors(const torch::jit::Module& module) {
@@ -105,7 +102,7 @@ at::ScalarType commonDtype(const torch::jit::Module& module) {
     }
   }
   if (types.size() > 1) {
-    reject("precision is pinned in a module whose weights have several floating dtypes", "say op_precision too");
+    rejectOption("precision is pinned in a module whose weights have several floating dtypes", "say op_precision too");
   }
   return types.empty() ? at::kFloat : *types.begin();
 }
@@ -115,10 +112,10 @@ at::ScalarType commonDtype(const torch::jit::Module& module) {
 void checkPins(const ts::CompileSpec& spec, const torch::jit::Module* module) {
   for (const PrecisionPin& pin : spec.precision) {
     if (pin.dtype != DataType::kFloat && pin.dtype != DataType::kHalf && pin.dtype != DataType::kBFloat16) {
-      reject(c10::str("precision pins '", pin.pattern, "' to ", pin.dtype), "use float, half or bfloat16");
+      rejectOption(c10::str("precision pins '", pin.pattern, "' to ", pin.dtype), "use float, half or bfloat16");
     }
     if (!module) {
-      reject("precision is pinned in a graph, which has no modules", "give a module");
+      rejectOption("precision is pinned in a graph, which has no modules", "give a module");
     }
     checkPattern(pin.pattern, *module);
   }
@@ -143,7 +140,7 @@ lowering::PrecisionPins pinsFor(const ts::CompileSpec& spec, const Source& sourc
   lowering::PrecisionPins pins{loweringPins(spec)};
   pins.rest = precision != DataType::kUnknown ? runtime::scalarTypeOf(dtypeOf(precision)) : commonDtype(*source.module);
   if (pins.rest == at::kDouble) {
-    reject("precision is pinned in a module of float64", "cast the module to float32 or a half precision first");
+    rejectOption("precision is pinned in a module of float64", "cast the module to float32 or a half precision first");
   }
   for (const at::Tensor& tensor : pinnedTensors(spec, *source.module)) {
     if (tensor.is_floating_point() && tensor.scalar_type() != pins.rest && tensor.has_storage()) {

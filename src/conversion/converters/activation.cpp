@@ -15,7 +15,7 @@ Tensor& plain(Call& call) {
 
 // As above, but whole numbers are taken too and give float32.
 template <const char* op>
-Tensor& floating(Call& call) {
+Tensor& floatingActivation(Call& call) {
   Tensor& input = call.tensor(0);
   return call.activation(op, call.cast(input, floatingType(input.getType())));
 }
@@ -136,8 +136,8 @@ void addActivations(NodeConverterRegistry& registry) {
   registry.add("aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", one(softshrink));
   registry.add("aten::prelu(Tensor self, Tensor weight) -> Tensor", one(prelu));
   registry.add("aten::glu(Tensor self, int dim=-1) -> Tensor", one(glu));
-  registry.add("aten::sigmoid(Tensor self) -> Tensor", one(floating<kSigmoid>));
-  registry.add("aten::tanh(Tensor self) -> Tensor", one(floating<kTanh>));
+  registry.add("aten::sigmoid(Tensor self) -> Tensor", one(floatingActivation<kSigmoid>));
+  registry.add("aten::tanh(Tensor self) -> Tensor", one(floatingActivation<kTanh>));
 }
 
 }  // namespace torchtrt::conversion::converters

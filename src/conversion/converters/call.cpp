@@ -251,6 +251,14 @@ bool isOne(const Dim& dim) {
   return dim == Dim(1);
 }
 
+const Dim& dimOf(const Tensor& tensor, int64_t axis) {
+  return tensor.getDimensions()[static_cast<int>(axis)];
+}
+
+Tensor& firstArgument(Call& call) {
+  return call.tensor(0);
+}
+
 OpConverter one(Converter converter) {
   return associating(
       [converter](Call& call) { call.ctx.AssociateValueAndTensor(call.node.output(), &converter(call)); });

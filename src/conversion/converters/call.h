@@ -116,6 +116,11 @@ DType resultType(const std::vector<Operand>& operands);
 // Integers and booleans become float32, as PyTorch's floating-point functions take them.
 DType floatingType(DType dtype);
 bool isOne(const Dim& dim);
+// The size of an axis, which is not counted from the end.
+const Dim& dimOf(const Tensor& tensor, int64_t axis);
+
+// Names of operations that several kinds of layers know, as template arguments.
+inline constexpr char kSum[] = "sum", kProd[] = "prod", kMax[] = "max", kMin[] = "min";
 
 // A converter of one output, or of as many as it returns.
 using Converter = Tensor& (*)(Call& call);
@@ -124,5 +129,7 @@ using ListConverter = std::vector<Tensor*> (*)(Call& call);
 OpConverter one(Converter converter);
 OpConverter many(MultiConverter converter);
 OpConverter listOf(ListConverter converter);  // the one output is a list of tensors
+
+Tensor& firstArgument(Call& call);  // a converter: the result is the tensor itself
 
 }  // namespace torchtrt::conversion::converters

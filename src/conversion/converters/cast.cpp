@@ -16,10 +16,6 @@ Tensor& likeOther(Call& call) {
   return call.cast(call.tensor(0), call.tensor(1).getType());
 }
 
-Tensor& forward(Call& call) {
-  return call.tensor(0);
-}
-
 template <DType dtype>
 Tensor& toFixed(Call& call) {
   return call.cast(call.tensor(0), dtype);
@@ -56,11 +52,11 @@ void addCasts(NodeConverterRegistry& registry) {
       "memory_format=None) -> Tensor(a)",
       one(likeOther));
   registry.add("aten::to.prim_other(Tensor(a) self, bool non_blocking=False, bool copy=False) -> Tensor(b|a)",
-               one(forward));
+               one(firstArgument));
   registry.add("aten::type_as(Tensor self, Tensor other) -> Tensor", one(likeOther));
-  registry.add("aten::cpu(Tensor(a) self) -> Tensor(b|a)", one(forward));
-  registry.add("aten::cuda(Tensor(a) self) -> Tensor(b|a)", one(forward));
-  registry.add("aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", one(forward));
+  registry.add("aten::cpu(Tensor(a) self) -> Tensor(b|a)", one(firstArgument));
+  registry.add("aten::cuda(Tensor(a) self) -> Tensor(b|a)", one(firstArgument));
+  registry.add("aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", one(firstArgument));
   registry.add("aten::_cast_Float(Tensor self, bool non_blocking=False) -> Tensor", one(toFixed<DType::kFloat32>));
   registry.add("aten::_cast_Double(Tensor self, bool non_blocking=False) -> Tensor", one(toFixed<DType::kFloat64>));
   registry.add("aten::_cast_Half(Tensor self, bool non_blocking=False) -> Tensor", one(toFixed<DType::kFloat16>));

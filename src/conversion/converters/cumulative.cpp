@@ -4,8 +4,6 @@
 namespace torchtrt::conversion::converters {
 namespace {
 
-constexpr char kSum[] = "sum", kProd[] = "prod", kMax[] = "max", kMin[] = "min";
-
 // Along argument 1; a 0-d tensor is a vector of one for the while.
 Layer* cumulate(const Call& call, const std::string& op, Tensor& x) {
   Tensor& vector = x.rank() == 0 ? call.reshape(x, {1}) : x;
@@ -15,7 +13,7 @@ Layer* cumulate(const Call& call, const std::string& op, Tensor& x) {
 
 // self, dim, dtype; whole numbers become int64 where no dtype is asked for
 template <const char* op>
-Tensor& accumulate(Call& call) {
+Tensor& cumulated(Call& call) {
   const DType given = call.tensor(0).getType();
   const DType dtype = call.dtype(2, isFloating(given) ? given : DType::kInt64);
   Tensor& x = call.cast(call.tensor(0), dtype == DType::kBool ? DType::kInt64 : dtype);
@@ -32,7 +30,7 @@ std::vector<Tensor*> extremes(Call& call) {
           &call.reshape(*layer->getOutput(1), x.getDimensions())};
 }
 
-Tensor& logSumExp(Call& call) {
+Tensor& logCumSumExp(Call& call) {
   Tensor& x = call.tensor(0);
   return call.reshape(*cumulate(call, "logsumexp", x)->getOutput(0), x.getDimensions());
 }
@@ -40,11 +38,11 @@ Tensor& logSumExp(Call& call) {
 }  // namespace
 
 void addCumulatives(NodeConverterRegistry& registry) {
-  registry.add("aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", one(accumulate<kSum>));
-  registry.add("aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", one(accumulate<kProd>));
+  registry.add("aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", one(cumulated<kSum>));
+  registry.add("aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", one(cumulated<kProd>));
   registry.add("aten::cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", many(extremes<kMax>));
   registry.add("aten::cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", many(extremes<kMin>));
-  registry.add("aten::logcumsumexp(Tensor self, int dim) -> Tensor", one(logSumExp));
+  registry.add("aten::logcumsumexp(Tensor self, int dim) -> Tensor", one(logCumSumExp));
 }
 
 }  // namespace torchtrt::conversion::converters

@@ -7,9 +7,8 @@
 namespace torchtrt::conversion::converters {
 namespace {
 
-constexpr char kSum[] = "sum", kSub[] = "sub", kProd[] = "prod", kMax[] = "max", kMin[] = "min", kMod[] = "mod",
-               kFmod[] = "fmod", kFloorDiv[] = "floor_div", kAtan2[] = "atan2", kAnd[] = "and", kOr[] = "or",
-               kXor[] = "xor", kBitwiseAnd[] = "bitwise_and", kBitwiseOr[] = "bitwise_or",
+constexpr char kSub[] = "sub", kMod[] = "mod", kFmod[] = "fmod", kFloorDiv[] = "floor_div", kAtan2[] = "atan2",
+               kAnd[] = "and", kOr[] = "or", kXor[] = "xor", kBitwiseAnd[] = "bitwise_and", kBitwiseOr[] = "bitwise_or",
                kBitwiseXor[] = "bitwise_xor", kEqual[] = "equal", kNotEqual[] = "not_equal", kLess[] = "less",
                kLessEqual[] = "less_equal", kGreater[] = "greater", kGreaterEqual[] = "greater_equal";
 
@@ -208,7 +207,7 @@ void addArithmetic(NodeConverterRegistry& registry) {
   registry.add("aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", one(lerp));
 }
 
-void addExtremes(NodeConverterRegistry& registry) {
+void addMaximaAndMinima(NodeConverterRegistry& registry) {
   registry.add("aten::maximum(Tensor self, Tensor other) -> Tensor", one(binary<kMax>));
   registry.add("aten::minimum(Tensor self, Tensor other) -> Tensor", one(binary<kMin>));
   registry.add("aten::max.other(Tensor self, Tensor other) -> Tensor", one(binary<kMax>));
@@ -265,7 +264,7 @@ void addLogic(NodeConverterRegistry& registry) {
 
 void addElementwise(NodeConverterRegistry& registry) {
   addArithmetic(registry);
-  addExtremes(registry);
+  addMaximaAndMinima(registry);
   addComparisons(registry);
   addLogic(registry);
 }

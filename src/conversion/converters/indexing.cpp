@@ -18,10 +18,6 @@ bool isMaskType(at::ScalarType type) {
   return type == at::kBool || type == at::kByte;
 }
 
-const Dim& dimOf(const Tensor& tensor, int64_t axis) {
-  return tensor.getDimensions()[static_cast<int>(axis)];
-}
-
 // A size as an operand of index arithmetic.
 Tensor& sizeOperand(const Call& call, const Dim& size) {
   return size.isConstant() ? call.constant(size.constant(), DType::kInt64) : *sizeTensor(call.net, size);

@@ -100,7 +100,7 @@ std::vector<Tensor*> lstm(Call& call) {
   return runLayers(call, settingsOf(call, "lstm"), call.tensors(1), call.tensors(2));
 }
 
-constexpr char kGru[] = "gru", kTanh[] = "rnn_tanh", kRelu[] = "rnn_relu";
+constexpr char kGru[] = "gru", kRnnTanh[] = "rnn_tanh", kRnnRelu[] = "rnn_relu";
 
 template <const char* op>
 std::vector<Tensor*> withOneState(Call& call) {
@@ -121,11 +121,11 @@ void addRecurrences(NodeConverterRegistry& registry) {
   registry.add(
       "aten::rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, "
       "bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
-      many(withOneState<kTanh>));
+      many(withOneState<kRnnTanh>));
   registry.add(
       "aten::rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, "
       "bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
-      many(withOneState<kRelu>));
+      many(withOneState<kRnnRelu>));
 }
 
 }  // namespace torchtrt::conversion::converters

@@ -33,8 +33,7 @@ DType accumulated(const Call& call, size_t i) {
   return call.dtype(i, isFloating(dtype) ? dtype : DType::kInt64);
 }
 
-constexpr char kSum[] = "sum", kProd[] = "prod", kMax[] = "max", kMin[] = "min", kAny[] = "any", kAll[] = "all",
-               kVar[] = "var", kStd[] = "std";
+constexpr char kAny[] = "any", kAll[] = "all", kVar[] = "var", kStd[] = "std";
 
 // self, dtype
 template <const char* op>
@@ -311,7 +310,7 @@ void addSums(NodeConverterRegistry& registry) {
   registry.add("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor", one(countNonzero));
 }
 
-void addExtremes(NodeConverterRegistry& registry) {
+void addExtremeReductions(NodeConverterRegistry& registry) {
   registry.add("aten::max(Tensor self) -> Tensor", one(extremeAll<kMax>));
   registry.add("aten::min(Tensor self) -> Tensor", one(extremeAll<kMin>));
   registry.add("aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", one(extreme<kMax>));
@@ -348,7 +347,7 @@ void addTruths(NodeConverterRegistry& registry) {
 
 void addReductions(NodeConverterRegistry& registry) {
   addSums(registry);
-  addExtremes(registry);
+  addExtremeReductions(registry);
   addTruths(registry);
   registry.add("aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", one(softmax<false>));
   registry.add("aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", one(softmax<true>));

@@ -9,10 +9,6 @@
 namespace torchtrt::conversion::converters {
 namespace {
 
-const Dim& dimOf(const Tensor& tensor, int64_t axis) {
-  return tensor.getDimensions()[static_cast<int>(axis)];
-}
-
 std::pair<int64_t, int64_t> rangeOf(const Call& call, const Dim& dim) {
   return dim.range([&](const std::string& name) {
     const Symbol* symbol = call.net.findSymbol(name);

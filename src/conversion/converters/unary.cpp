@@ -24,7 +24,7 @@ Tensor& same(Call& call) {
 
 // Whole numbers give float32.
 template <const char* op>
-Tensor& floating(Call& call) {
+Tensor& floatingUnary(Call& call) {
   Tensor& input = call.tensor(0);
   return call.unary(op, call.cast(input, floatingType(input.getType())));
 }
@@ -55,10 +55,6 @@ Tensor& square(Call& call) {
   return call.unary("square", input.getType() == DType::kBool ? call.cast(input, DType::kInt64) : input);
 }
 
-Tensor& forward(Call& call) {
-  return call.tensor(0);
-}
-
 // NaN, +inf and -inf replaced by given numbers, or by 0 and the dtype's largest and smallest.
 Tensor& nanToNum(Call& call) {
   Tensor& x = call.tensor(0);
@@ -85,37 +81,37 @@ Tensor& nanToNum(Call& call) {
 }  // namespace
 
 void addUnaries(NodeConverterRegistry& registry) {
-  registry.add("aten::exp(Tensor self) -> Tensor", one(floating<kExp>));
-  registry.add("aten::log(Tensor self) -> Tensor", one(floating<kLog>));
-  registry.add("aten::sqrt(Tensor self) -> Tensor", one(floating<kSqrt>));
-  registry.add("aten::reciprocal(Tensor self) -> Tensor", one(floating<kReciprocal>));
-  registry.add("aten::sin(Tensor self) -> Tensor", one(floating<kSin>));
-  registry.add("aten::cos(Tensor self) -> Tensor", one(floating<kCos>));
-  registry.add("aten::tan(Tensor self) -> Tensor", one(floating<kTan>));
-  registry.add("aten::sinh(Tensor self) -> Tensor", one(floating<kSinh>));
-  registry.add("aten::cosh(Tensor self) -> Tensor", one(floating<kCosh>));
-  registry.add("aten::asin(Tensor self) -> Tensor", one(floating<kAsin>));
-  registry.add("aten::acos(Tensor self) -> Tensor", one(floating<kAcos>));
-  registry.add("aten::atan(Tensor self) -> Tensor", one(floating<kAtan>));
-  registry.add("aten::asinh(Tensor self) -> Tensor", one(floating<kAsinh>));
-  registry.add("aten::acosh(Tensor self) -> Tensor", one(floating<kAcosh>));
-  registry.add("aten::atanh(Tensor self) -> Tensor", one(floating<kAtanh>));
-  registry.add("aten::erf(Tensor self) -> Tensor", one(floating<kErf>));
-  registry.add("aten::erfc(Tensor self) -> Tensor", one(floating<kErfc>));
-  registry.add("aten::rsqrt(Tensor self) -> Tensor", one(floating<kRsqrt>));
-  registry.add("aten::expm1(Tensor self) -> Tensor", one(floating<kExpm1>));
-  registry.add("aten::log1p(Tensor self) -> Tensor", one(floating<kLog1p>));
-  registry.add("aten::log2(Tensor self) -> Tensor", one(floating<kLog2>));
-  registry.add("aten::log10(Tensor self) -> Tensor", one(floating<kLog10>));
-  registry.add("aten::exp2(Tensor self) -> Tensor", one(floating<kExp2>));
-  registry.add("aten::lgamma(Tensor self) -> Tensor", one(floating<kLgamma>));
+  registry.add("aten::exp(Tensor self) -> Tensor", one(floatingUnary<kExp>));
+  registry.add("aten::log(Tensor self) -> Tensor", one(floatingUnary<kLog>));
+  registry.add("aten::sqrt(Tensor self) -> Tensor", one(floatingUnary<kSqrt>));
+  registry.add("aten::reciprocal(Tensor self) -> Tensor", one(floatingUnary<kReciprocal>));
+  registry.add("aten::sin(Tensor self) -> Tensor", one(floatingUnary<kSin>));
+  registry.add("aten::cos(Tensor self) -> Tensor", one(floatingUnary<kCos>));
+  registry.add("aten::tan(Tensor self) -> Tensor", one(floatingUnary<kTan>));
+  registry.add("aten::sinh(Tensor self) -> Tensor", one(floatingUnary<kSinh>));
+  registry.add("aten::cosh(Tensor self) -> Tensor", one(floatingUnary<kCosh>));
+  registry.add("aten::asin(Tensor self) -> Tensor", one(floatingUnary<kAsin>));
+  registry.add("aten::acos(Tensor self) -> Tensor", one(floatingUnary<kAcos>));
+  registry.add("aten::atan(Tensor self) -> Tensor", one(floatingUnary<kAtan>));
+  registry.add("aten::asinh(Tensor self) -> Tensor", one(floatingUnary<kAsinh>));
+  registry.add("aten::acosh(Tensor self) -> Tensor", one(floatingUnary<kAcosh>));
+  registry.add("aten::atanh(Tensor self) -> Tensor", one(floatingUnary<kAtanh>));
+  registry.add("aten::erf(Tensor self) -> Tensor", one(floatingUnary<kErf>));
+  registry.add("aten::erfc(Tensor self) -> Tensor", one(floatingUnary<kErfc>));
+  registry.add("aten::rsqrt(Tensor self) -> Tensor", one(floatingUnary<kRsqrt>));
+  registry.add("aten::expm1(Tensor self) -> Tensor", one(floatingUnary<kExpm1>));
+  registry.add("aten::log1p(Tensor self) -> Tensor", one(floatingUnary<kLog1p>));
+  registry.add("aten::log2(Tensor self) -> Tensor", one(floatingUnary<kLog2>));
+  registry.add("aten::log10(Tensor self) -> Tensor", one(floatingUnary<kLog10>));
+  registry.add("aten::exp2(Tensor self) -> Tensor", one(floatingUnary<kExp2>));
+  registry.add("aten::lgamma(Tensor self) -> Tensor", one(floatingUnary<kLgamma>));
   registry.add("aten::frac(Tensor self) -> Tensor", one(same<kFrac>));
   registry.add("aten::neg(Tensor self) -> Tensor", one(same<kNeg>));
   registry.add("aten::abs(Tensor self) -> Tensor", one(orBool<kAbs>));
   registry.add("aten::sign(Tensor self) -> Tensor", one(orBool<kSign>));
   registry.add("aten::sgn(Tensor self) -> Tensor", one(orBool<kSign>));
   registry.add("aten::square(Tensor self) -> Tensor", one(square));
-  registry.add("aten::positive(Tensor(a) self) -> Tensor(a)", one(forward));
+  registry.add("aten::positive(Tensor(a) self) -> Tensor(a)", one(firstArgument));
   registry.add("aten::ceil(Tensor self) -> Tensor", one(rounding<kCeil>));
   registry.add("aten::floor(Tensor self) -> Tensor", one(rounding<kFloor>));
   registry.add("aten::round(Tensor self) -> Tensor", one(rounding<kRound>));

@@ -22,7 +22,7 @@ bool mayRun(const Node& node) {
   return !schema->is_mutable() || movesElements(node);
 }
 
-std::optional<torch::jit::Stack> operandsOf(const ConversionCtx& ctx, const Node& node) {
+std::optional<torch::jit::Stack> stackOf(const ConversionCtx& ctx, const Node& node) {
   torch::jit::Stack operands;
   for (const Value* input : node.inputs()) {
     const auto value = lookUp(ctx, input);
@@ -37,7 +37,7 @@ std::optional<torch::jit::Stack> operandsOf(const ConversionCtx& ctx, const Node
 }  // namespace
 
 bool evaluateInPyTorch(ConversionCtx& ctx, const Node& node) {
-  auto stack = mayRun(node) ? operandsOf(ctx, node) : std::nullopt;
+  auto stack = mayRun(node) ? stackOf(ctx, node) : std::nullopt;
   if (!stack) {
     return false;
   }

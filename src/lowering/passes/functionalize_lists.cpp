@@ -360,7 +360,7 @@ class ListFunctionalizer {
   Value* list_;
 };
 
-bool isWritten(const Value* list) {
+bool isListWritten(const Value* list) {
   return std::any_of(list->uses().begin(), list->uses().end(),
                      [&](const Use& use) { return use.offset == 0 && writeOf(*use.user, list) != Write::kNone; });
 }
@@ -383,7 +383,7 @@ bool functionalizeLists(const GraphPtr& graph) {
       node->output()->replaceAllUsesWith(node->input(0));
       changed = true;
     }
-    if (makesList(*node) && isWritten(node->output())) {
+    if (makesList(*node) && isListWritten(node->output())) {
       written.push_back(node->output());
     }
   });

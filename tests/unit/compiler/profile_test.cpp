@@ -8,7 +8,7 @@
 namespace torchtrt {
 namespace {
 
-Profile example() {
+Profile exampleProfile() {
   Profile profile;
   profile.threads = 2;
   profile.forwards = 5;
@@ -28,7 +28,7 @@ Profile example() {
 }
 
 TEST(Profile, StepsAreHeldAgainstBothLimits) {
-  const Profile profile = example();
+  const Profile profile = exampleProfile();
   const Profile::Step& small = profile.engines[0].steps[0];
   const Profile::Step& wide = profile.engines[0].steps[1];
   EXPECT_DOUBLE_EQ(profile.shareOfPeak(wide), 0.5);  // its arithmetic takes 1 ms of the 2
@@ -39,7 +39,7 @@ TEST(Profile, StepsAreHeldAgainstBothLimits) {
 }
 
 TEST(Profile, TextHasTheSlowestFirst) {
-  EXPECT_EQ(example().toText(2), R"(a forward: 4.000 ms (median of 5), 2 threads
+  EXPECT_EQ(exampleProfile().toText(2), R"(a forward: 4.000 ms (median of 5), 2 threads
 the machine at its limit: 100.0 GFLOP/s in float32, 10.0 GB/s
 
      ms  share  calls  what
@@ -56,14 +56,14 @@ engine net_engine: 3 steps, 2.600 ms, 38.5 GFLOP/s
 }
 
 TEST(Profile, AnEngineThatRefusedTheInputsSaysSo) {
-  Profile profile = example();
+  Profile profile = exampleProfile();
   profile.engines[0].steps.clear();
   profile.engines[0].note = "[E003] too large";
   EXPECT_THAT(profile.toText(), testing::HasSubstr("engine net_engine: no steps, since it said: [E003] too large\n"));
 }
 
 TEST(Profile, JsonHasEverything) {
-  Profile profile = example();
+  Profile profile = exampleProfile();
   profile.engines[0].steps.resize(1);
   EXPECT_EQ(profile.toJson(),
             R"({"milliseconds": 4.000, "forwards": 5, "threads": 2, "flops_per_second": 100000000000, )"

@@ -8,7 +8,7 @@
 namespace torchtrt {
 namespace {
 
-Report example() {
+Report exampleReport() {
   Report report;
   report.module = "__torch__.Net.forward";
   report.precision = {{"fc", "float32", 1}};
@@ -38,13 +38,13 @@ Report example() {
 }
 
 TEST(Report, SummaryIsOneLine) {
-  EXPECT_EQ(example().summary(),
+  EXPECT_EQ(exampleReport().summary(),
             "__torch__.Net.forward: 1 engine, 1 segment in PyTorch, 66% of 3 nodes in engines; in PyTorch: "
             "1x no \"converter\"");
 }
 
 TEST(Report, TextTellsSegmentsAndTimes) {
-  EXPECT_EQ(example().toText(), example().summary() + R"(
+  EXPECT_EQ(exampleReport().toText(), exampleReport().summary() + R"(
 compiled in 3.8 ms
   lowering             1.5 ms
   building             2.2 ms
@@ -63,7 +63,7 @@ segment 1: PyTorch, 1 node
 }
 
 TEST(Report, TextWithoutTimesIsTheSameForEveryCompile) {
-  Report report = example();
+  Report report = exampleReport();
   report.phases.clear();
   report.segments[0].milliseconds = 0;
   EXPECT_THAT(report.toText(), ::testing::Not(::testing::HasSubstr(" ms")));
@@ -91,7 +91,7 @@ segment 2: PyTorch, 1 node
 
 TEST(Report, JsonTellsAll) {
   EXPECT_EQ(
-      example().toJson(),
+      exampleReport().toJson(),
       R"({"module": "__torch__.Net.forward", "milliseconds": 3.750, "phases": )"
       R"([{"name": "lowering", "milliseconds": 1.500}, {"name": "building", "milliseconds": 2.250}], )"
       R"("precision": [{"pattern": "fc", "dtype": "float32", "nodes": 1}], "segments": [{"index": "0", "name": "net_engine", "target": "engine", "nodes": ["aten::relu # net.py:3:4", "aten::tanh"], )"
@@ -107,7 +107,7 @@ TEST(Report, JsonTellsAll) {
 }
 
 TEST(Report, TimedKernelsThatAreNotByRuleHaveALine) {
-  Report report = example();
+  Report report = exampleReport();
   report.segments[0].timings = {{"conv_1", "convolution", "onednn", "highway", 12.5, 25, false},
                                 {"conv_2", "convolution", "highway", "highway", 8, 8, true}};
   EXPECT_THAT(report.toText(),
@@ -123,7 +123,7 @@ Report calibrated() {
   calibration.layers = {{"conv_1", "convolution", "net.py:7:1", true, "", 0.01},
                         {"conv_2", "convolution", "", false, "it is depthwise", -1},
                         {"fc", "matrix_multiply", "", false, "it costs more", std::numeric_limits<double>::infinity()}};
-  Report report = example();
+  Report report = exampleReport();
   report.segments[0].calibration = calibration;
   return report;
 }
