@@ -12,6 +12,7 @@ LOSS = ((t(3, 4), t(3, 4)), (t(0, 4), t(0, 4)), (t(), t()))
 UNIT = ((t(3, 4, low=0.05, high=0.95), t(3, 4, low=0.0, high=1.0)),)
 STEPS = torch.rand(16, generator=torch.Generator().manual_seed(1)) + 0.1
 IMAGES = ((t(2, 3, 9, 11),), (t(3, 8, 8),))
+LARGER = ((t(2, 3, 40, 70, low=0, high=255),), (t(1, 5, 23, 36, low=0, high=255, layout="channels_last"),), (t(3, 2, 21, 9),))
 
 
 def _module(module):
@@ -77,6 +78,11 @@ WINDOWS = [
     ("max_pool_indices", lambda x: F.max_pool2d(x, 3, 2, 1, return_indices=True)[1].to(x.dtype)), ("max_unpool2d", lambda x: F.max_unpool2d(*F.max_pool2d(x[..., :8, :8], 2, return_indices=True), 2)),
 ]
 
+ANTIALIASED = [
+    ("bilinear_antialias_larger", lambda x: F.interpolate(x, size=(21, 37), mode="bilinear", antialias=True)), ("bicubic_antialias_larger", lambda x: F.interpolate(x, size=(21, 37), mode="bicubic", antialias=True)),
+    ("bilinear_antialias_scale", lambda x: F.interpolate(x, scale_factor=(0.4, 1.7), mode="bilinear", antialias=True)), ("bicubic_antialias_corners", lambda x: F.interpolate(x, size=(9, 70), mode="bicubic", antialias=True, align_corners=True)),
+]
+
 
 def _grid_sample(dims: int, **options):
     return lambda x, grid: F.grid_sample(x, grid, **{"align_corners": False, **options})
@@ -93,6 +99,7 @@ TABLE = [
     *(Operator(name, f, ((t(2, 5, 8),),)) for name, f in ENCODERS),
     *(Operator(name, f, ((t(3, 4),), (t(2, 3, 4),), (t(0, 4),))) for name, f in FAKE_QUANT),
     *(Operator(name, f, IMAGES) for name, f in WINDOWS),
+    *(Operator(name, f, LARGER) for name, f in ANTIALIASED),
     Operator("lstm_cell", lambda x, h, c, a, b: torch.cat(torch.lstm_cell(x, (h, c), a, b)), ((t(2, 3), t(2, 4), t(2, 4), t(16, 3), t(16, 4)),)),
     Operator("gru_cell", lambda x, h, a, b, p, q: torch.gru_cell(x, h, a, b, p, q), ((t(2, 3), t(2, 4), t(12, 3), t(12, 4), t(12), t(12)),)),
     Operator("rnn_relu_cell", lambda x, h, a, b: torch.rnn_relu_cell(x, h, a, b), ((t(2, 3), t(2, 4), t(4, 3), t(4, 4)),)),

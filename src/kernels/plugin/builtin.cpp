@@ -8,6 +8,7 @@
 #include "kernels/attention/gpt_attention.h"
 #include "kernels/counted/plugins.h"
 #include "kernels/regions/plugins.h"
+#include "kernels/resize/plugins.h"
 #include "torchtrt/plugin.h"
 
 namespace torchtrt::plugin {
@@ -19,6 +20,7 @@ void registerBuiltinPlugins() {
     PluginRegistry::global().add(kernels::attention::createGptAttentionCreator());
     PluginRegistry::global().add(kernels::regions::createPoolRegionsCreator());
     PluginRegistry::global().add(kernels::regions::createDeformedColumnsCreator());
+    PluginRegistry::global().add(kernels::resize::createAntialiasedResizeCreator());
     PluginRegistry::global().add(kernels::counted::createNonZeroCreator());
     PluginRegistry::global().add(kernels::counted::createMaskedRowsCreator());
     PluginRegistry::global().add(kernels::counted::createUniqueCreator());

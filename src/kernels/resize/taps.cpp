@@ -4,16 +4,16 @@
 #include <cmath>
 
 namespace torchtrt::kernels {
-namespace {
 
-// Input cells per output cell.
 template <typename T>
-T ratio(const ResizeAxis& axis) {
+T inputStep(const ResizeAxis& axis) {
   if (axis.align_corners) {
     return axis.out > 1 ? static_cast<T>(axis.in - 1) / static_cast<T>(axis.out - 1) : T(0);
   }
   return axis.scale > 0 ? static_cast<T>(1.0 / axis.scale) : static_cast<T>(axis.in) / static_cast<T>(axis.out);
 }
+
+namespace {
 
 // PyTorch takes nearest in float even for float64, but not nearest-exact.
 template <typename T>
@@ -22,8 +22,8 @@ int64_t nearestIndex(const ResizeAxis& axis, int64_t i) {
     return i / 2;
   }
   const auto position = axis.mode == ResizeMode::kNearest
-                            ? static_cast<int64_t>(std::floor(static_cast<float>(i) * ratio<float>(axis)))
-                            : static_cast<int64_t>(std::floor((static_cast<T>(i) + T(0.5)) * ratio<T>(axis)));
+                            ? static_cast<int64_t>(std::floor(static_cast<float>(i) * inputStep<float>(axis)))
+                            : static_cast<int64_t>(std::floor((static_cast<T>(i) + T(0.5)) * inputStep<T>(axis)));
   return std::min(position, axis.in - 1);
 }
 
@@ -62,7 +62,7 @@ Taps interpolatingTaps(const ResizeAxis& axis, T step, int64_t i) {
 template <typename T>
 std::vector<Taps> resizeTaps(const ResizeAxis& axis) {
   std::vector<Taps> result(static_cast<size_t>(axis.out));
-  const T step = ratio<T>(axis);
+  const T step = inputStep<T>(axis);
   const bool interpolates = axis.mode == ResizeMode::kLinear || axis.mode == ResizeMode::kCubic;
   for (int64_t i = 0; i < axis.out; ++i) {
     Taps& taps = result[static_cast<size_t>(i)];
@@ -75,6 +75,14 @@ std::vector<Taps> resizeTaps(const ResizeAxis& axis) {
     }
   }
   return result;
+}
+
+int byteShift(double greatest_weight) {
+  int shift = 0;
+  while (shift < 22 && static_cast<int>(0.5 + greatest_weight * (1 << (shift + 1))) < (1 << 15)) {
+    ++shift;
+  }
+  return shift;
 }
 
 ByteTaps byteTaps(const ResizeAxis& axis) {
@@ -92,9 +100,7 @@ ByteTaps byteTaps(const ResizeAxis& axis) {
     greatest = std::max(greatest, *std::max_element(entry.weight.begin(), entry.weight.end()));
   }
   ByteTaps result;
-  while (result.shift < 22 && static_cast<int>(0.5 + greatest * (1 << (result.shift + 1))) < (1 << 15)) {
-    ++result.shift;  // as precise as 16 bits allow
-  }
+  result.shift = byteShift(greatest);
   for (const Taps& entry : taps) {
     ByteTaps::Entry& bytes = result.entries.emplace_back();
     bytes.index = entry.index;
@@ -105,6 +111,8 @@ ByteTaps byteTaps(const ResizeAxis& axis) {
   return result;
 }
 
+template float inputStep<float>(const ResizeAxis& axis);
+template double inputStep<double>(const ResizeAxis& axis);
 template std::vector<Taps> resizeTaps<float>(const ResizeAxis& axis);
 template std::vector<Taps> resizeTaps<double>(const ResizeAxis& axis);
 

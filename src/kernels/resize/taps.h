@@ -30,6 +30,10 @@ struct ResizeAxis {
   int64_t in = 0, out = 0;
 };
 
+// Input cells per output cell.
+template <typename T>
+T inputStep(const ResizeAxis& axis);
+
 // One entry per output position. T is float or double.
 template <typename T>
 std::vector<Taps> resizeTaps(const ResizeAxis& axis);
@@ -45,7 +49,10 @@ struct ByteTaps {
   int shift = 0;
 };
 ByteTaps byteTaps(const ResizeAxis& axis);
+int byteShift(double greatest_weight);  // as precise as 16 bits allow
 
+extern template float inputStep<float>(const ResizeAxis& axis);
+extern template double inputStep<double>(const ResizeAxis& axis);
 extern template std::vector<Taps> resizeTaps<float>(const ResizeAxis& axis);
 extern template std::vector<Taps> resizeTaps<double>(const ResizeAxis& axis);
 

@@ -71,6 +71,15 @@ Case deformedColumns() {
       {zeros({2, 3, 4, 5}), zeros({2, 2, 4, 5}), zeros({2, 1, 4, 5})}, {{DType::kFloat32, {2, 3, 20}}});
 }
 
+Case antialiasedResize() {
+  return pluginCase("torchtrt", "AntialiasedResize",
+                    {{"mode", std::string("linear")},
+                     {"size", Ints{2, 3}},
+                     {"align_corners", false},
+                     {"scales", std::vector<double>{0, 0}}},
+                    {zeros({2, 3, 4, 4})}, {{DType::kFloat32, {2, 3, 2, 3}}});
+}
+
 Case nonZero() {
   return pluginCase("torchtrt", "NonZero", {{"by_axis", false}, {"counted", Ints{0}}}, {zeros({3, 4})},
                     {{DType::kInt64, {12, 2}}, {DType::kInt64, {}}});
@@ -143,8 +152,8 @@ TEST_P(PluginShapes, OperandsAreAllThere) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PluginShapes,
-                         ::testing::Values(gptAttention, attention, poolRegions, deformedColumns, nonZero, maskedRows,
-                                           unique, suppression));
+                         ::testing::Values(gptAttention, attention, poolRegions, deformedColumns, antialiasedResize,
+                                           nonZero, maskedRows, unique, suppression));
 
 // Every other length of one of its operands is none that goes with the others.
 void expectEveryAxisRefused(const Case& layer) {
