@@ -5,6 +5,6 @@
 
 namespace torchtrt::kernels::cumulative {
 
-CreateResult createLines(const Problem& problem);  // sums and products of float32
+CreateResult createLines(const Problem& problem);  // sums and products of float32, float64 and int64
 
 }  // namespace torchtrt::kernels::cumulative

@@ -1,9 +1,10 @@
-// Running sums and products of float32, many lines at a time: one line alone waits for every addition. Equal to the
-// reference in every bit, since each line is added up in its own order.
+// Running sums and products of float32, float64 or int64, many lines at a time: one line alone waits for every
+// addition. Equal to the reference in every bit, since each line is added up in its own order.
 #include <algorithm>
 #include <array>
 #include <functional>
 
+#include "kernels/common/accumulate.h"
 #include "kernels/common/fallback.h"
 #include "kernels/common/loop_nest.h"
 #include "kernels/common/simple_kernel.h"
@@ -19,6 +20,7 @@ struct Config {
   size_t axis = 0;
 };
 
+template <typename T>
 class CumulativeLines final : public Prepared {
  public:
   static bool accepts(const Config&, const ShapeSet& shapes) {
@@ -36,24 +38,25 @@ class CumulativeLines final : public Prepared {
 
   void run(const RunArgs& args) const override {
     if (is_product_) {
-      runAs<std::multiplies<>>(args, 1.0);
+      runAs<std::multiplies<>>(args, Total(1));
     } else {
-      runAs<std::plus<>>(args, 0.0);
+      runAs<std::plus<>>(args, Total(0));
     }
   }
 
  private:
+  using Total = Accumulator<T>;
   static constexpr int64_t kColumns = 256;  // lines side by side that are taken together
   static constexpr int64_t kFew = 8;        // lines elsewhere
 
   template <typename Fold>
-  void runAs(const RunArgs& args, double start) const {
-    const auto* in = static_cast<const float*>(args.inputs[0]);
-    auto* out = static_cast<float*>(args.outputs[0]);
+  void runAs(const RunArgs& args, Total start) const {
+    const auto* in = static_cast<const T*>(args.inputs[0]);
+    auto* out = static_cast<T*>(args.outputs[0]);
     lines_.run(args.threads, kColumns, grainFor(4 * length_), [&](const LoopNest::Block& block) {
       for (int64_t row = 0; row < block.rows; ++row) {
-        const float* from = in + block.offsets[1] + row * block.row_strides[1];
-        float* to = out + block.offsets[0] + row * block.row_strides[0];
+        const T* from = in + block.offsets[1] + row * block.row_strides[1];
+        T* to = out + block.offsets[0] + row * block.row_strides[0];
         if (side_by_side_ && block.length > kFew) {
           foldColumns<Fold>(from, to, block.length, start);
           continue;
@@ -71,28 +74,28 @@ class CumulativeLines final : public Prepared {
   }
 
   template <typename Fold>
-  void foldColumns(const float* in, float* out, int64_t columns, double start) const {
-    std::array<double, kColumns> totals;
+  void foldColumns(const T* in, T* out, int64_t columns, Total start) const {
+    std::array<Total, kColumns> totals;
     totals.fill(start);
     for (int64_t i = 0; i < length_; ++i, in += in_step_, out += out_step_) {
       for (int64_t j = 0; j < columns; ++j) {
-        double& total = totals[static_cast<size_t>(j)];
-        total = Fold()(total, static_cast<double>(in[j]));
-        out[j] = static_cast<float>(total);
+        Total& total = totals[static_cast<size_t>(j)];
+        total = Fold()(total, static_cast<Total>(in[j]));
+        out[j] = static_cast<T>(total);
       }
     }
   }
 
   template <typename Fold, int64_t kLines>
-  void foldLines(const float* in, int64_t in_line, float* out, int64_t out_line, double start) const {
-    std::array<double, kLines> totals;
+  void foldLines(const T* in, int64_t in_line, T* out, int64_t out_line, Total start) const {
+    std::array<Total, kLines> totals;
     totals.fill(start);
     for (int64_t i = 0; i < length_; ++i, in += in_step_, out += out_step_) {
 #pragma GCC unroll 8
       for (int64_t j = 0; j < kLines; ++j) {
-        double& total = totals[static_cast<size_t>(j)];
-        total = Fold()(total, static_cast<double>(in[j * in_line]));
-        out[j * out_line] = static_cast<float>(total);
+        Total& total = totals[static_cast<size_t>(j)];
+        total = Fold()(total, static_cast<Total>(in[j * in_line]));
+        out[j * out_line] = static_cast<T>(total);
       }
     }
   }
@@ -106,16 +109,16 @@ class CumulativeLines final : public Prepared {
 }  // namespace
 
 CreateResult createLines(const Problem& problem) {
-  if (const char* dtype = otherThanFloat32(problem)) {
-    return float32Only(dtype);
-  }
   const std::string& op = problem.attributes->getString("op");
   if (op != "sum" && op != "prod") {
     return Refusal{"op", "has sums and products only, not " + op};
   }
-  return makeKernelWithFallback<CumulativeLines>(
-      Config{op == "prod", static_cast<size_t>(problem.attributes->getInt("axis"))},
-      createCumulativeReference(problem));
+  const auto create = [&](auto type) {
+    return makeKernelWithFallback<CumulativeLines<decltype(type)>>(
+        Config{op == "prod", static_cast<size_t>(problem.attributes->getInt("axis"))},
+        createCumulativeReference(problem));
+  };
+  return otherThan(DType::kInt64, problem) == nullptr ? create(int64_t()) : createFloating(problem, create);
 }
 
 }  // namespace torchtrt::kernels::cumulative

@@ -1,5 +1,5 @@
-// Row-major images in float32: the neighbours of a block of places are found once, and every channel gathers them by
-// vectors of places.
+// Row-major images in float32 or float64: the neighbours of a block of places are found once, and every channel gathers
+// them by vectors of places.
 #include "kernels/common/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <type_traits>
 
 #ifndef TORCHTRT_KERNELS_GRID_SAMPLE_HIGHWAY_CPP_
 #define TORCHTRT_KERNELS_GRID_SAMPLE_HIGHWAY_CPP_
@@ -18,14 +19,17 @@ constexpr size_t kPlaces = 256;  // of a block: its table stays in the first-lev
 
 // Up to four elements of a plane for every place, each times two weights; those that weigh nothing do not count, be
 // they NaN. Places behind the last weigh nothing.
+template <typename T>
 struct PlaceTable {
+  using Offset = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;  // what a vector gathers by
   size_t taps;
   int64_t count;
-  alignas(64) std::array<std::array<int32_t, kPlaces>, 4> offsets;
-  alignas(64) std::array<std::array<float, kPlaces>, 4> rows, columns;
+  alignas(64) std::array<std::array<Offset, kPlaces>, 4> offsets;
+  alignas(64) std::array<std::array<T, kPlaces>, 4> rows, columns;
 };
 
-using SampleFunction = void (*)(const PlaceTable& table, const float* plane, float* out);
+template <typename T>
+using SampleFunction = void (*)(const PlaceTable<T>& table, const T* plane, T* out);
 
 }  // namespace torchtrt::kernels::grid_sample
 #endif
@@ -36,8 +40,9 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-void samplePlane(const PlaceTable& table, const float* plane, float* out) {
-  const hn::ScalableTag<float> d;
+template <typename T>
+void samplePlane(const PlaceTable<T>& table, const T* plane, T* out) {
+  const hn::ScalableTag<T> d;
   const hn::RebindToSigned<decltype(d)> integers;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto zero = hn::Zero(d);
@@ -58,8 +63,11 @@ void samplePlane(const PlaceTable& table, const float* plane, float* out) {
   }
 }
 
-SampleFunction sampleForTarget() {
-  return samplePlane;
+SampleFunction<float> sampleOfFloats() {
+  return samplePlane<float>;
+}
+SampleFunction<double> sampleOfDoubles() {
+  return samplePlane<double>;
 }
 
 }  // namespace
@@ -79,14 +87,25 @@ HWY_AFTER_NAMESPACE();
 
 namespace torchtrt::kernels::grid_sample {
 
-HWY_EXPORT(sampleForTarget);
+HWY_EXPORT(sampleOfFloats);
+HWY_EXPORT(sampleOfDoubles);
 
 namespace {
+
+template <typename T>
+SampleFunction<T> sampleFunction() {
+  if constexpr (std::is_same_v<T, float>) {
+    return HWY_DYNAMIC_DISPATCH(sampleOfFloats)();
+  } else {
+    return HWY_DYNAMIC_DISPATCH(sampleOfDoubles)();
+  }
+}
 
 bool hasDensePlanes(const TensorDesc& image) {
   return image.strides[3] == 1 && image.strides[2] == image.dims[3];
 }
 
+template <typename T>
 class HighwayPrepared final : public Prepared {
  public:
   static bool accepts(const GridConfig&, const ShapeSet& shapes) {
@@ -101,7 +120,7 @@ class HighwayPrepared final : public Prepared {
 
   HighwayPrepared(const GridConfig& config, const ShapeSet& shapes)
       : config_(config),
-        function_(HWY_DYNAMIC_DISPATCH(sampleForTarget)()),
+        function_(sampleFunction<T>()),
         in_(shapes.inputs[0]),
         grid_(shapes.inputs[1]),
         out_(shapes.outputs[0]) {}
@@ -112,14 +131,14 @@ class HighwayPrepared final : public Prepared {
     const int64_t blocks = (places + kBlock - 1) / kBlock;
     const int64_t grain = grainFor(8 * kBlock * out_.dims[1]);
     parallelFor(args.threads, 0, out_.dims[0] * blocks, grain, [&](int64_t begin, int64_t end) {
-      PlaceTable table;
+      PlaceTable<T> table;
       for (int64_t unit = begin; unit < end; ++unit) {
         const int64_t image = unit / blocks;
         const int64_t first = unit % blocks * kBlock;
-        fill(table, static_cast<const float*>(args.inputs[1]) + image * grid_.strides[0] + 2 * first,
+        fill(table, static_cast<const T*>(args.inputs[1]) + image * grid_.strides[0] + 2 * first,
              std::min(kBlock, places - first));
-        const float* plane = static_cast<const float*>(args.inputs[0]) + image * in_.strides[0];
-        float* out = static_cast<float*>(args.outputs[0]) + image * out_.strides[0] + first;
+        const T* plane = static_cast<const T*>(args.inputs[0]) + image * in_.strides[0];
+        T* out = static_cast<T*>(args.outputs[0]) + image * out_.strides[0] + first;
         for (int64_t channel = 0; channel < out_.dims[1]; ++channel) {
           function_(table, plane + channel * in_.strides[1], out + channel * out_.strides[1]);
         }
@@ -128,20 +147,21 @@ class HighwayPrepared final : public Prepared {
   }
 
  private:
-  void fill(PlaceTable& table, const float* places, int64_t count) const {
-    const Axis<float> height{in_.dims[2], config_};
-    const Axis<float> width{in_.dims[3], config_};
+  void fill(PlaceTable<T>& table, const T* places, int64_t count) const {
+    const Axis<T> height{in_.dims[2], config_};
+    const Axis<T> width{in_.dims[3], config_};
     const size_t along = config_.mode == Mode::kNearest ? 1 : 2;  // neighbours along one axis
     table.taps = along * along;
     table.count = count;
     for (size_t i = 0; i < kPlaces; ++i) {
-      Neighbours<float> y, x;
+      Neighbours<T> y, x;
       if (i < static_cast<size_t>(count)) {
         y = neighboursOf(height, places[2 * i + 1]);
         x = neighboursOf(width, places[2 * i]);
       }
       for (size_t t = 0; t < table.taps; ++t) {
-        table.offsets[t][i] = static_cast<int32_t>(y.index[t / along] * in_.dims[3] + x.index[t % along]);
+        table.offsets[t][i] =
+            static_cast<typename PlaceTable<T>::Offset>(y.index[t / along] * in_.dims[3] + x.index[t % along]);
         table.rows[t][i] = y.weight[t / along];
         table.columns[t][i] = x.weight[t % along];
       }
@@ -149,21 +169,20 @@ class HighwayPrepared final : public Prepared {
   }
 
   GridConfig config_;
-  SampleFunction function_;
+  SampleFunction<T> function_;
   TensorDesc in_, grid_, out_;
 };
 
 }  // namespace
 
 CreateResult createHighway(const Problem& problem) {
-  if (const char* dtype = otherThanFloat32(problem)) {
-    return float32Only(dtype);
-  }
   const GridConfig config = readGridConfig(*problem.attributes);
   if (config.mode == Mode::kCubic) {
     return Refusal{"mode", "has no cubic interpolation"};
   }
-  return makeKernelWithFallback<HighwayPrepared>(config, createGridSampleReference(problem));
+  return createFloating(problem, [&](auto type) {
+    return makeKernelWithFallback<HighwayPrepared<decltype(type)>>(config, createGridSampleReference(problem));
+  });
 }
 
 }  // namespace torchtrt::kernels::grid_sample

@@ -5,6 +5,7 @@
 
 namespace torchtrt::kernels::resize {
 
-CreateResult createHighway(const Problem& problem);  // float32, two spatial dimensions, row-major or channels-last
+CreateResult createHighway(
+    const Problem& problem);  // float32 and float64, two spatial dimensions, row-major or channels-last
 
 }  // namespace torchtrt::kernels::resize

@@ -1,5 +1,5 @@
-// Images in float32, row-major or channels-last: each input line that is needed is interpolated along the width once
-// and kept while output lines need it, and these are sums of lines.
+// Images in float32 or float64, row-major or channels-last: each input line that is needed is interpolated along the
+// width once and kept while output lines need it, and these are sums of lines.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -18,10 +18,10 @@
 namespace torchtrt::kernels::resize {
 namespace {
 
-constexpr int64_t kLineUnit = 16;  // floats: what lines of scratch memory are rounded up to, a cache line
+constexpr int64_t kLineUnit = 16;  // elements: what lines of scratch memory are rounded up to, cache lines
 
-int64_t rounded(int64_t floats) {
-  return (floats + kLineUnit - 1) / kLineUnit * kLineUnit;
+int64_t rounded(int64_t elements) {
+  return (elements + kLineUnit - 1) / kLineUnit * kLineUnit;
 }
 
 bool isRowMajor(const TensorDesc& tensor) {
@@ -32,6 +32,7 @@ bool isChannelsLast(const TensorDesc& tensor) {
   return tensor.dims.size() == 4 && tensor.strides[1] == 1 && tensor.strides[3] == tensor.dims[1];
 }
 
+template <typename T>
 class HighwayResize final : public Prepared {
  public:
   static bool accepts(const ResizeConfig&, const ShapeSet& shapes) {
@@ -48,20 +49,20 @@ class HighwayResize final : public Prepared {
         in_(shapes.inputs[0]),
         out_(shapes.outputs[0]),
         channels_last_(!(isRowMajor(in_) && isRowMajor(out_))),
-        functions_(lineFunctions(taps_, channels_last_)) {
+        functions_(lineFunctions<T>(taps_, channels_last_)) {
     const std::vector<ResizeAxis> axes = resizeAxes(config, shapes);
-    rows_ = resizeTaps<float>(axes[0]);
+    rows_ = resizeTaps<T>(axes[0]);
     columns_.count = axes[1].out;
     columns_.step = axes[1].out;
     columns_.channels = channels_last_ ? out_.dims[1] : 1;
-    const std::vector<Taps> taps = resizeTaps<float>(axes[1]);
+    const std::vector<Taps> taps = resizeTaps<T>(axes[1]);
     offsets_.resize(static_cast<size_t>(taps_ * columns_.step));
     weights_.resize(offsets_.size());
     for (size_t t = 0; t < static_cast<size_t>(taps_); ++t) {
       for (size_t i = 0; i < taps.size(); ++i) {
         const size_t at = t * static_cast<size_t>(columns_.step) + i;
         offsets_[at] = static_cast<int32_t>(taps[i].index[t] * columns_.channels);
-        weights_[at] = static_cast<float>(taps[i].weight[t]);
+        weights_[at] = static_cast<T>(taps[i].weight[t]);
       }
     }
     const auto ends = std::find_if(taps.begin(), taps.end(),
@@ -80,10 +81,10 @@ class HighwayResize final : public Prepared {
   }
 
   size_t scratchBytes() const override {
-    return taps_ == 1 ? 0 : static_cast<size_t>(shares_ * taps_ * rounded(line_)) * sizeof(float);
+    return taps_ == 1 ? 0 : static_cast<size_t>(shares_ * taps_ * rounded(line_)) * sizeof(T);
   }
   size_t heldBytes() const override {
-    return offsets_.size() * (sizeof(int32_t) + sizeof(float)) + rows_.size() * sizeof(Taps);
+    return offsets_.size() * (sizeof(int32_t) + sizeof(T)) + rows_.size() * sizeof(Taps);
   }
 
   void run(const RunArgs& args) const override {
@@ -94,7 +95,7 @@ class HighwayResize final : public Prepared {
         if (taps_ == 1) {
           copyLines(args, first, last);
         } else {
-          float* scratch = static_cast<float*>(args.scratch) + share * taps_ * rounded(line_);
+          T* scratch = static_cast<T*>(args.scratch) + share * taps_ * rounded(line_);
           interpolateLines(args, first, last, scratch);
         }
       }
@@ -103,9 +104,9 @@ class HighwayResize final : public Prepared {
 
  private:
   struct Place {
-    const float* plane;  // of the input
+    const T* plane;  // of the input
     const Taps* taps;
-    float* out;
+    T* out;
   };
 
   Place placeOf(const RunArgs& args, int64_t line) const {
@@ -113,24 +114,24 @@ class HighwayResize final : public Prepared {
     const int64_t plane = line / height;
     const int64_t row = line % height;
     const size_t row_axis = out_.dims.size() - 2;
-    return {static_cast<const float*>(args.inputs[0]) + offsetAt(plane, in_.dims, in_.strides, planes_axes_),
+    return {static_cast<const T*>(args.inputs[0]) + offsetAt(plane, in_.dims, in_.strides, planes_axes_),
             &rows_[static_cast<size_t>(row)],
-            static_cast<float*>(args.outputs[0]) + offsetAt(plane, out_.dims, out_.strides, planes_axes_) +
+            static_cast<T*>(args.outputs[0]) + offsetAt(plane, out_.dims, out_.strides, planes_axes_) +
                 row * out_.strides[row_axis]};
   }
 
-  const float* inputLine(const Place& place, size_t tap) const {
+  const T* inputLine(const Place& place, size_t tap) const {
     return place.plane + place.taps->index[tap] * in_.strides[in_.strides.size() - 2];
   }
 
   void copyLines(const RunArgs& args, int64_t first, int64_t last) const {
-    const float* source = nullptr;
-    const float* copied = nullptr;
+    const T* source = nullptr;
+    const T* copied = nullptr;
     for (int64_t line = first; line < last; ++line) {
       const Place place = placeOf(args, line);
-      const float* from = inputLine(place, 0);
+      const T* from = inputLine(place, 0);
       if (from == source) {
-        std::memcpy(place.out, copied, static_cast<size_t>(line_) * sizeof(float));
+        std::memcpy(place.out, copied, static_cast<size_t>(line_) * sizeof(T));
       } else {
         functions_.along_width(columns_, from, place.out);
       }
@@ -139,13 +140,13 @@ class HighwayResize final : public Prepared {
     }
   }
 
-  void interpolateLines(const RunArgs& args, int64_t first, int64_t last, float* scratch) const {
+  void interpolateLines(const RunArgs& args, int64_t first, int64_t last, T* scratch) const {
     const auto count = static_cast<size_t>(taps_);
-    std::array<const float*, 4> sources{};  // which input line each line of scratch memory was made of
-    Rows rows{};
+    std::array<const T*, 4> sources{};  // which input line each line of scratch memory was made of
+    Rows<T> rows{};
     for (int64_t line = first; line < last; ++line) {
       const Place place = placeOf(args, line);
-      std::array<const float*, 4> wanted{};
+      std::array<const T*, 4> wanted{};
       for (size_t t = 0; t < count; ++t) {
         wanted[t] = inputLine(place, t);
       }
@@ -160,14 +161,14 @@ class HighwayResize final : public Prepared {
           functions_.along_width(columns_, wanted[t], scratch + static_cast<int64_t>(slot) * rounded(line_));
         }
         rows.lines[t] = scratch + static_cast<int64_t>(slot) * rounded(line_);
-        rows.weights[t] = static_cast<float>(place.taps->weight[t]);
+        rows.weights[t] = static_cast<T>(place.taps->weight[t]);
       }
       functions_.along_height(rows, line_, place.out);
     }
   }
 
   // taps_ where it is none of them.
-  size_t slotOf(const std::array<const float*, 4>& lines, const float* line) const {
+  size_t slotOf(const std::array<const T*, 4>& lines, const T* line) const {
     return static_cast<size_t>(std::find(lines.begin(), lines.begin() + taps_, line) - lines.begin());
   }
 
@@ -175,12 +176,12 @@ class HighwayResize final : public Prepared {
   TensorDesc in_;
   TensorDesc out_;
   bool channels_last_;
-  LineFunctions functions_;
+  LineFunctions<T> functions_;
   std::vector<Taps> rows_;
   std::vector<int32_t> offsets_;
-  std::vector<float> weights_;
-  Columns columns_;
-  int64_t line_ = 0;        // floats of an output line
+  std::vector<T> weights_;
+  Columns<T> columns_;
+  int64_t line_ = 0;        // elements of an output line
   size_t planes_axes_ = 0;  // dimensions in front that number the planes
   int64_t lines_ = 0;       // of the output, in all planes
   int64_t shares_ = 1;      // of the lines, one a thread
@@ -189,10 +190,10 @@ class HighwayResize final : public Prepared {
 }  // namespace
 
 CreateResult createHighway(const Problem& problem) {
-  if (const char* dtype = otherThanFloat32(problem)) {
-    return float32Only(dtype);
-  }
-  return makeKernelWithFallback<HighwayResize>(readResizeConfig(*problem.attributes), createResizeReference(problem));
+  return createFloating(problem, [&](auto type) {
+    return makeKernelWithFallback<HighwayResize<decltype(type)>>(readResizeConfig(*problem.attributes),
+                                                                 createResizeReference(problem));
+  });
 }
 
 }  // namespace torchtrt::kernels::resize

@@ -1,5 +1,5 @@
-// The greatest or smallest elements in float32: one of each row by vectors, more by sorting numbers that hold value and
-// position.
+// The greatest or smallest elements in float32 or float64: one of each row by vectors, more by sorting keys that hold
+// value and position.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -32,14 +32,23 @@ std::vector<std::vector<int64_t>> stridesOfRows(const Config& config, const Shap
 }
 
 // Whose unsigned order is that of the values, NaN the greatest, and then that of the positions.
-uint64_t keyOf(float value, bool largest, size_t position) {
-  const auto bits = std::bit_cast<uint32_t>(value == 0 ? 0.0F : value);
-  uint32_t key = (bits >> 31) != 0 ? ~bits : bits | 0x80000000U;
-  key = std::isnan(value) ? std::numeric_limits<uint32_t>::max() : key;
-  return static_cast<uint64_t>(largest ? ~key : key) << 32 | position;
+template <typename Bits, typename T>
+Bits orderOf(T value, bool largest) {
+  constexpr Bits kSign = Bits{1} << (8 * sizeof(Bits) - 1);
+  const auto bits = std::bit_cast<Bits>(value == 0 ? T(0) : value);
+  Bits key = (bits & kSign) != 0 ? ~bits : bits | kSign;
+  key = std::isnan(value) ? std::numeric_limits<Bits>::max() : key;
+  return largest ? ~key : key;
+}
+uint64_t keyOf(float value, bool largest, int64_t position) {
+  return static_cast<uint64_t>(orderOf<uint32_t>(value, largest)) << 32 | static_cast<uint64_t>(position);
+}
+WideKey keyOf(double value, bool largest, int64_t position) {
+  return {orderOf<uint64_t>(value, largest), static_cast<uint64_t>(position)};
 }
 
 // Rows one by one.
+template <typename T>
 class TopKOfRows final : public Prepared {
  public:
   TopKOfRows(const Config& config, const ShapeSet& shapes)
@@ -48,13 +57,14 @@ class TopKOfRows final : public Prepared {
         count_(shapes.outputs[0].dims[config.axis]),
         steps_{shapes.outputs[0].strides[config.axis], shapes.outputs[1].strides[config.axis],
                shapes.inputs[0].strides[config.axis]},
+        dtype_(shapes.inputs[0].dtype),
         index_dtype_(shapes.outputs[1].dtype),
         rows_(withoutAxis(shapes.inputs[0].dims, config.axis), stridesOfRows(config, shapes)) {}
 
   void run(const RunArgs& args) const override {
-    const Extremes& functions = extremes(largest_);
-    const Reader<float> reader(DType::kFloat32);
-    const Writer<float> value_writer(DType::kFloat32);
+    const Extremes<T>& functions = extremes<T>(largest_);
+    const Reader<T> reader(dtype_);
+    const Writer<T> value_writer(dtype_);
     const Writer<int64_t> index_writer(index_dtype_);
     parallelFor(args.threads, 0, rows_.count(), grainFor((count_ == 1 ? 1 : 8) * size_),
                 [&](int64_t begin, int64_t end) {
@@ -63,7 +73,7 @@ class TopKOfRows final : public Prepared {
                   buffers.best.resize(static_cast<size_t>(count_));
                   buffers.places.resize(static_cast<size_t>(count_));
                   rows_.run(begin, end, 1, [&](const int64_t* offsets, const int64_t*, int64_t) {
-                    const float* row = reader.view(args.inputs[0], offsets[2], steps_[2], size_, buffers.row.data());
+                    const T* row = reader.view(args.inputs[0], offsets[2], steps_[2], size_, buffers.row.data());
                     if (count_ == 1) {
                       buffers.places[0] = functions.ofRow(row, size_);
                       buffers.best[0] = row[buffers.places[0]];
@@ -77,34 +87,65 @@ class TopKOfRows final : public Prepared {
   }
 
  private:
+  using Key = decltype(keyOf(T(), true, 0));
+
   struct Buffers {
-    std::vector<float> row, best;
+    std::vector<T> row, best;
     std::vector<int64_t> places;
-    std::vector<uint64_t> keys, other;
+    std::vector<Key> keys, other;
   };
 
-  void sortFront(const float* row, Buffers& buffers) const {
-    std::vector<uint64_t>& keys = buffers.keys;
-    keys.resize(static_cast<size_t>(size_));
-    for (size_t i = 0; i < keys.size(); ++i) {
-      keys[i] = keyOf(row[i], largest_, i);
+  void sortFront(const T* row, Buffers& buffers) const {
+    constexpr int64_t kSmallPart = 8;
+    std::vector<Key>& keys = buffers.keys;
+    keys.clear();
+    if (count_ < size_ / kSmallPart) {
+      collectFront(row, keys);
+      std::sort(keys.begin(), keys.end());
+    } else {
+      for (int64_t i = 0; i < size_; ++i) {
+        keys.push_back(keyOf(row[i], largest_, i));
+      }
+      sortKeys(keys, buffers.other, count_, 8 * static_cast<int>(sizeof(T)));
     }
-    sortKeys(keys, buffers.other, count_, 32);
     for (size_t i = 0; i < buffers.best.size(); ++i) {
-      const auto place = static_cast<uint32_t>(keys[i]);
-      buffers.places[i] = place;
-      buffers.best[i] = row[place];
+      buffers.places[i] = static_cast<int64_t>(positionOf(keys[i]));
+      buffers.best[i] = row[buffers.places[i]];
+    }
+  }
+
+  // Keys of the front and some more, in no order: what is not beyond the last of the front so far is passed over by
+  // vectors.
+  void collectFront(const T* row, std::vector<Key>& keys) const {
+    const Extremes<T>& functions = extremes<T>(largest_);
+    const int64_t most = std::min(size_, std::max<int64_t>(2 * count_, 64));
+    int64_t i = 0;
+    for (; i < most; ++i) {
+      keys.push_back(keyOf(row[i], largest_, i));
+    }
+    while (i < size_) {
+      const auto last = keys.begin() + count_ - 1;
+      std::nth_element(keys.begin(), last, keys.end());
+      keys.resize(static_cast<size_t>(count_));
+      const T bound = row[positionOf(keys.back())];
+      for (; i < size_ && static_cast<int64_t>(keys.size()) < most; ++i) {
+        i = functions.findBeyond(row, i, size_, bound);
+        if (i < size_) {
+          keys.push_back(keyOf(row[i], largest_, i));
+        }
+      }
     }
   }
 
   bool largest_;
   int64_t size_, count_;
   std::array<int64_t, 3> steps_;  // along the axis: values, positions, input
-  DType index_dtype_;
+  DType dtype_, index_dtype_;
   StridedLoop rows_;
 };
 
 // One of each row, where rows lie side by side.
+template <typename T>
 class ExtremeOfColumns final : public Prepared {
  public:
   static bool accepts(const Config& config, const ShapeSet& shapes) {
@@ -116,25 +157,26 @@ class ExtremeOfColumns final : public Prepared {
       : largest_(config.largest),
         size_(shapes.inputs[0].dims[config.axis]),
         step_(shapes.inputs[0].strides[config.axis]),
+        dtype_(shapes.inputs[0].dtype),
         index_dtype_(shapes.outputs[1].dtype),
         kept_(keptNest(config, shapes)) {}
 
   void run(const RunArgs& args) const override {
-    const Extremes& functions = extremes(largest_);
-    const auto* in = static_cast<const float*>(args.inputs[0]);
-    const Writer<float> value_writer(DType::kFloat32);
+    const Extremes<T>& functions = extremes<T>(largest_);
+    const auto* in = static_cast<const T*>(args.inputs[0]);
+    const Writer<T> value_writer(dtype_);
     const Writer<int64_t> index_writer(index_dtype_);
     kept_.run(args.threads, kColumns, grainFor(size_), [&](const LoopNest::Block& block) {
-      alignas(64) std::array<float, kColumns> best;
-      alignas(64) std::array<int32_t, kColumns> places;
+      alignas(64) std::array<T, kColumns> best;
+      alignas(64) std::array<Place, kColumns> places;
       std::array<int64_t, kColumns> wide;
       for (int64_t row = 0; row < block.rows; ++row) {
         const auto offset = [&](size_t t) { return block.offsets[t] + row * block.row_strides[t]; };
-        const float* from = in + offset(2);
+        const T* from = in + offset(2);
         std::copy_n(from, block.length, best.data());
         places.fill(0);
         for (int64_t i = 1; i < size_; ++i) {
-          functions.update(from + i * step_, static_cast<int32_t>(i), best.data(), places.data(), block.length);
+          functions.update(from + i * step_, static_cast<Place>(i), best.data(), places.data(), block.length);
         }
         std::copy_n(places.data(), block.length, wide.data());
         value_writer.write(best.data(), block.length, args.outputs[0], offset(0), block.steps[0]);
@@ -144,6 +186,7 @@ class ExtremeOfColumns final : public Prepared {
   }
 
  private:
+  using Place = typename Extremes<T>::Place;
   static constexpr int64_t kColumns = 256;
 
   static LoopNest keptNest(const Config& config, const ShapeSet& shapes) {
@@ -152,10 +195,11 @@ class ExtremeOfColumns final : public Prepared {
 
   bool largest_;
   int64_t size_, step_;
-  DType index_dtype_;
+  DType dtype_, index_dtype_;
   LoopNest kept_;
 };
 
+template <typename T>
 std::unique_ptr<Prepared> choose(const Config& config, const ShapeSet& shapes) {
   const TensorDesc& in = shapes.inputs[0];
   const int64_t size = in.dims.empty() ? 0 : in.dims[config.axis];
@@ -163,21 +207,22 @@ std::unique_ptr<Prepared> choose(const Config& config, const ShapeSet& shapes) {
   if (count == 0 || count > size || size > std::numeric_limits<int32_t>::max()) {
     return nullptr;
   }
-  if (ExtremeOfColumns::accepts(config, shapes)) {
-    return std::make_unique<ExtremeOfColumns>(config, shapes);
+  if (ExtremeOfColumns<T>::accepts(config, shapes)) {
+    return std::make_unique<ExtremeOfColumns<T>>(config, shapes);
   }
-  return std::make_unique<TopKOfRows>(config, shapes);
+  return std::make_unique<TopKOfRows<T>>(config, shapes);
 }
 
 }  // namespace
 
 CreateResult createHighway(const Problem& problem) {
-  if (problem.inputs.at(0).dtype != DType::kFloat32) {
-    return float32Only(toString(problem.inputs[0].dtype));
+  const DType dtype = problem.inputs.at(0).dtype;
+  if (dtype != DType::kFloat32 && dtype != DType::kFloat64) {
+    return Refusal{"dtype", std::string("orders float32 and float64 only, not ") + toString(dtype)};
   }
   return makeKernelWithFallback<Config>(
-      {static_cast<size_t>(problem.attributes->getInt("axis")), problem.attributes->getBool("largest", true)}, choose,
-      createTopKReference(problem));
+      {static_cast<size_t>(problem.attributes->getInt("axis")), problem.attributes->getBool("largest", true)},
+      dtype == DType::kFloat64 ? choose<double> : choose<float>, createTopKReference(problem));
 }
 
 }  // namespace torchtrt::kernels::topk

@@ -9,17 +9,20 @@ namespace {
 
 constexpr int kDigit = 8;  // bits
 constexpr size_t kDigits = size_t{1} << kDigit;
-constexpr int kPasses = 32 / kDigit;
 
 size_t digitOf(uint64_t key, int pass) {
   return static_cast<size_t>(key >> (32 + kDigit * pass)) % kDigits;
 }
+size_t digitOf(const WideKey& key, int pass) {
+  return static_cast<size_t>(key.value >> (kDigit * pass)) % kDigits;
+}
 
 // By the digits of the value, least significant first: each pass keeps the order of those before, the first that of
 // the positions.
-void sortByDigits(std::vector<uint64_t>& keys, std::vector<uint64_t>& other, int passes) {
-  std::array<std::array<uint32_t, kDigits>, kPasses> counts{};
-  for (const uint64_t key : keys) {
+template <typename Key>
+void sortByDigits(std::vector<Key>& keys, std::vector<Key>& other, int passes) {
+  std::array<std::array<uint32_t, kDigits>, sizeof(Key) / 2> counts{};
+  for (const Key& key : keys) {
     for (int pass = 0; pass < passes; ++pass) {
       ++counts[static_cast<size_t>(pass)][digitOf(key, pass)];
     }
@@ -35,7 +38,7 @@ void sortByDigits(std::vector<uint64_t>& keys, std::vector<uint64_t>& other, int
       place += each;
       each = place - each;
     }
-    for (const uint64_t key : keys) {
+    for (const Key& key : keys) {
       other[count[digitOf(key, pass)]++] = key;
     }
     keys.swap(other);
@@ -44,7 +47,8 @@ void sortByDigits(std::vector<uint64_t>& keys, std::vector<uint64_t>& other, int
 
 }  // namespace
 
-void sortKeys(std::vector<uint64_t>& keys, std::vector<uint64_t>& other, int64_t front, int bits) {
+template <typename Key>
+void sortKeys(std::vector<Key>& keys, std::vector<Key>& other, int64_t front, int bits) {
   constexpr int64_t kFew = 32;    // up to here a heap is faster than sorting all
   constexpr size_t kShort = 128;  // below it comparisons are faster than digits
   if (front <= kFew && static_cast<size_t>(front) < keys.size()) {
@@ -58,5 +62,8 @@ void sortKeys(std::vector<uint64_t>& keys, std::vector<uint64_t>& other, int64_t
     sortByDigits(keys, other, (bits + kDigit - 1) / kDigit);
   }
 }
+
+template void sortKeys<uint64_t>(std::vector<uint64_t>& keys, std::vector<uint64_t>& other, int64_t front, int bits);
+template void sortKeys<WideKey>(std::vector<WideKey>& keys, std::vector<WideKey>& other, int64_t front, int bits);
 
 }  // namespace torchtrt::kernels::topk

@@ -16,7 +16,7 @@ void expectSameTopK(const std::string& in, const std::string& out, int axis, int
     for (const Values values : {Values::kExact, Values::kSpecial, Values::kSparse, Values::kSomeNan}) {
       CompareOptions options;
       options.values = values;
-      expectMatchesReference(text, "highway", options);
+      expectMatchesReferenceInBoth(text, "highway", options);
     }
   }
 }
@@ -52,6 +52,14 @@ TEST(HighwayTopK, LongRowsBySortingDigits) {
   expectSameTopK("[2,70000]", "[2,70000]", 1, 70000);
   expectSameTopK("[2,7001]", "[2,3500]", 1, 3500);
   expectSameTopK("[2,7001]", "[2,99]", 1, 99);
+}
+
+// What is passed over: few of a long row, whose last vector is not full.
+TEST(HighwayTopK, FewOfLongRows) {
+  for (const char* k : {"2", "31", "32", "40", "800"}) {
+    const std::string n = k;
+    expectSameTopK("[3,7001]", "[3," + n + "]", 1, std::stoi(n));
+  }
 }
 
 // Of any bits, which lie further apart than keys hold; and of bytes.
