@@ -61,7 +61,9 @@ PRODUCTS = [
     ("einsum_hadamard", lambda a, b: torch.einsum("bhwc,hkc->bhwk", a, b), ((t(2, 3, 4, 5), t(3, 6, 5)),)),
 ]
 SEARCHES = [
-    ("searchsorted", lambda x: torch.searchsorted(torch.arange(0, 5).to(x.dtype), x)), ("bucketize_right", lambda x: torch.bucketize(x, torch.arange(5).to(x.dtype), right=True)),
+    ("searchsorted", lambda x: torch.searchsorted(torch.arange(0, 5).to(x.dtype), x)), ("searchsorted_rows", lambda x: torch.searchsorted(torch.sort(x, -1)[0], x, right=True, out_int32=True) if x.dim() else torch.searchsorted(torch.tensor([1]).to(x.dtype), x)),
+    ("searchsorted_sorter", lambda x: torch.searchsorted(x.flatten(), x * 2, sorter=torch.argsort(x.flatten(), stable=True), side="right")), ("bucketize_many", lambda x: torch.bucketize(x, torch.linspace(-3, 3, 1000, dtype=torch.float64).to(x.dtype), out_int32=True)),
+    ("bucketize_right", lambda x: torch.bucketize(x, torch.arange(5).to(x.dtype), right=True)),
 ]
 
 

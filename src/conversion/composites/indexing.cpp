@@ -29,23 +29,6 @@ void addIndexing(NodeConverterRegistry& registry) {
   places = index.reshape([1]) if index.dim() == 0 else index
   part = torch.index_select(x, dim, places)
   return torch.index_copy(x, dim, places, value.to(x.dtype).expand_as(part)).reshape(self.shape))");
-  // How many boundaries lie before a value; NaN lies behind all.
-  add(registry, "aten::searchsorted.Tensor", R"(
-  bounds = sorted_sequence
-  if sorter is not None:
-    bounds = torch.gather(bounds, -1, sorter)
-  if side is not None:
-    after = side == "right"
-  else:
-    after = right
-  values = self.unsqueeze(-1)
-  bounds = bounds if bounds.dim() == 1 else bounds.unsqueeze(-2)
-  behind = bounds > values if after else bounds >= values
-  return torch.logical_not(behind).sum(-1).to(3 if out_int32 else 4))");
-  add(registry, "aten::bucketize.Tensor", R"(
-  values = self.unsqueeze(-1)
-  behind = boundaries > values if right else boundaries >= values
-  return torch.logical_not(behind).sum(-1).to(3 if out_int32 else 4))");
   add(registry, "aten::max_unpool2d", R"(
   lead = self.shape[:-2]
   canvas = torch.zeros(lead + [output_size[0] * output_size[1]], dtype=self.dtype)

@@ -9,6 +9,7 @@
 #include "kernels/counted/plugins.h"
 #include "kernels/regions/plugins.h"
 #include "kernels/resize/plugins.h"
+#include "kernels/search/plugins.h"
 #include "torchtrt/plugin.h"
 
 namespace torchtrt::plugin {
@@ -21,6 +22,7 @@ void registerBuiltinPlugins() {
     PluginRegistry::global().add(kernels::regions::createPoolRegionsCreator());
     PluginRegistry::global().add(kernels::regions::createDeformedColumnsCreator());
     PluginRegistry::global().add(kernels::resize::createAntialiasedResizeCreator());
+    PluginRegistry::global().add(kernels::search::createSearchCreator());
     PluginRegistry::global().add(kernels::counted::createNonZeroCreator());
     PluginRegistry::global().add(kernels::counted::createMaskedRowsCreator());
     PluginRegistry::global().add(kernels::counted::createUniqueCreator());

@@ -80,6 +80,11 @@ Case antialiasedResize() {
                     {zeros({2, 3, 4, 4})}, {{DType::kFloat32, {2, 3, 2, 3}}});
 }
 
+Case searchOfRows() {
+  return pluginCase("torchtrt", "Search", {{"right", true}, {"int32", false}}, {zeros({3, 9}), zeros({3, 4})},
+                    {{DType::kInt64, {3, 4}}});
+}
+
 Case nonZero() {
   return pluginCase("torchtrt", "NonZero", {{"by_axis", false}, {"counted", Ints{0}}}, {zeros({3, 4})},
                     {{DType::kInt64, {12, 2}}, {DType::kInt64, {}}});
@@ -153,7 +158,7 @@ TEST_P(PluginShapes, OperandsAreAllThere) {
 
 INSTANTIATE_TEST_SUITE_P(All, PluginShapes,
                          ::testing::Values(gptAttention, attention, poolRegions, deformedColumns, antialiasedResize,
-                                           nonZero, maskedRows, unique, suppression));
+                                           searchOfRows, nonZero, maskedRows, unique, suppression));
 
 // Every other length of one of its operands is none that goes with the others.
 void expectEveryAxisRefused(const Case& layer) {
