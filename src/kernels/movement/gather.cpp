@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <string>
+#include <type_traits>
 
 #include "kernels/common/convert.h"
 #include "kernels/common/simple_kernel.h"
@@ -37,10 +39,32 @@ StridedLoop gatherLoop(const GatherConfig& config, const ShapeSet& shapes) {
   return {out.dims, {out.strides, data_strides, index_strides}};
 }
 
+// Slices that lie in one piece, in data and output: [before][axis][slice] becomes [before][indices][slice].
+struct Slices {
+  int64_t indices = 0;  // 0: they do not
+  int64_t length = 1;
+
+  Slices(const GatherConfig& config, const ShapeSet& shapes) {
+    constexpr int64_t kShort = 4;  // elements that are faster picked one by one
+    const TensorDesc& data = shapes.inputs.at(0);
+    const bool dense = data.strides == denseStrides(data.dims) &&
+                       shapes.outputs.at(0).strides == denseStrides(shapes.outputs[0].dims) &&
+                       shapes.inputs.at(1).strides == denseStrides(shapes.inputs[1].dims);
+    if (config.by_element || !dense) {
+      return;
+    }
+    for (size_t axis = config.axis + 1; axis < data.dims.size(); ++axis) {
+      length *= data.dims[axis];
+    }
+    indices = length > kShort ? countOf(shapes.inputs[1].dims) : 0;
+  }
+};
+
 class GatherPrepared final : public Prepared {
  public:
   GatherPrepared(const GatherConfig& config, const ShapeSet& shapes)
       : loop_(gatherLoop(config, shapes)),
+        slices_(config, shapes),
         index_dtype_(shapes.inputs[1].dtype),
         size_(static_cast<int64_t>(sizeOf(shapes.outputs[0].dtype))),
         axis_size_(shapes.inputs[0].dims.at(config.axis)),
@@ -50,6 +74,9 @@ class GatherPrepared final : public Prepared {
     const Reader<int64_t> indices(index_dtype_);
     const auto* data = static_cast<const std::byte*>(args.inputs[0]);
     auto* out = static_cast<std::byte*>(args.outputs[0]);
+    if (slices_.indices > 0) {
+      return runSlices(args);
+    }
     parallelFor(args.threads, 0, loop_.count(), grainFor(2), [&](int64_t begin, int64_t end) {
       std::array<int64_t, kRun> run;
       loop_.run(begin, end, kRun, [&](const int64_t* offsets, const int64_t* steps, int64_t n) {
@@ -76,6 +103,29 @@ class GatherPrepared final : public Prepared {
   }
 
  private:
+  void runSlices(const RunArgs& args) const {
+    const Reader<int64_t> reader(index_dtype_);
+    const auto* data = static_cast<const std::byte*>(args.inputs[0]);
+    auto* out = static_cast<std::byte*>(args.outputs[0]);
+    const int64_t bytes = slices_.length * size_;
+    const int64_t count = loop_.count() / slices_.length;
+    parallelFor(args.threads, 0, count, grainFor(slices_.length), [&](int64_t begin, int64_t end) {
+      std::array<int64_t, kRun> run;
+      for (int64_t slice = begin; slice < end;) {
+        const int64_t first = slice % slices_.indices;
+        const int64_t n = std::min({kRun, end - slice, slices_.indices - first});
+        const int64_t* indices = reader.view(args.inputs[1], first, 1, n, run.data());
+        const std::byte* from = data + slice / slices_.indices * axis_size_ * bytes;
+        for (int64_t i = 0; i < n; ++i) {
+          const bool inside = static_cast<uint64_t>(indices[i]) < static_cast<uint64_t>(axis_size_);
+          const int64_t index = inside ? indices[i] : checked(indices[i]);
+          std::memcpy(out + (slice + i) * bytes, from + index * bytes, static_cast<size_t>(bytes));
+        }
+        slice += n;
+      }
+    });
+  }
+
   // Every element has an index of its own.
   template <typename Element>
   void pick(const int64_t* indices, const std::byte* source, int64_t source_step, std::byte* target,
@@ -83,14 +133,21 @@ class GatherPrepared final : public Prepared {
     const auto* from = reinterpret_cast<const Element*>(source);
     auto* to = reinterpret_cast<Element*>(target);
     const auto size = static_cast<uint64_t>(axis_size_);
-    const int64_t stride = axis_stride_;
-    for (int64_t i = 0; i < count; ++i) {
-      int64_t index = indices[i];
-      if (static_cast<uint64_t>(index) >= size) {
-        index = checked(index);
+    const auto pickEach = [&](auto to_step, auto from_step, auto index_step) {
+      for (int64_t i = 0; i < count; ++i) {
+        int64_t index = indices[i];
+        if (static_cast<uint64_t>(index) >= size) {
+          index = checked(index);
+        }
+        to[i * to_step] = from[i * from_step + index * index_step];
       }
-      to[i * target_step] = from[i * source_step + index * stride];
+    };
+    constexpr std::integral_constant<int64_t, 0> kZero;
+    constexpr std::integral_constant<int64_t, 1> kOne;
+    if (target_step == 1 && source_step == 0 && axis_stride_ == 1) {
+      return pickEach(kOne, kZero, kOne);
     }
+    pickEach(target_step, source_step, axis_stride_);
   }
 
   // Counts negative indices from the end.
@@ -105,6 +162,7 @@ class GatherPrepared final : public Prepared {
   }
 
   StridedLoop loop_;
+  Slices slices_;
   DType index_dtype_;
   int64_t size_, axis_size_, axis_stride_;
 };

@@ -75,6 +75,23 @@ T folded(Fold fold, T a, T b) {
   return b;
 }
 
+// visitor(constant) with the rule as a compile-time constant, so that loops do not ask for it.
+template <typename Visitor>
+void visitFold(Fold fold, Visitor&& visitor) {
+  switch (fold) {
+    case Fold::kSum:
+      return visitor(std::integral_constant<Fold, Fold::kSum>());
+    case Fold::kProd:
+      return visitor(std::integral_constant<Fold, Fold::kProd>());
+    case Fold::kMax:
+      return visitor(std::integral_constant<Fold, Fold::kMax>());
+    case Fold::kMin:
+      return visitor(std::integral_constant<Fold, Fold::kMin>());
+    case Fold::kNone:
+      return visitor(std::integral_constant<Fold, Fold::kNone>());
+  }
+}
+
 // The lowest and highest number of a dtype, which the compute type of small integers goes beyond.
 int64_t clampToStorage(DType dtype, int64_t value) {
   const int bits = static_cast<int>(8 * sizeOf(dtype));
@@ -110,10 +127,9 @@ class ScatterPrepared final : public Prepared {
         copyRun(static_cast<size_t>(size_), data + offsets[1] * size_, steps[1], out + offsets[0] * size_, steps[0], n);
       });
     });
-    parallelFor(args.threads, 0, lines_.count(), grainFor(4 * count_), [&](int64_t begin, int64_t end) {
+    parallelFor(args.threads, 0, lines_.count(), lineGrain(args.threads), [&](int64_t begin, int64_t end) {
       lines_.run(begin, end, kRun, [&](const int64_t* offsets, const int64_t* steps, int64_t n) {
-        if (config_.by_element && config_.include_self && index_dtype_ == DType::kInt64 &&
-            scatterElements(args, offsets, steps, n)) {
+        if (foldStored(args, offsets, steps, n)) {
           return;
         }
         if (config_.fold == Fold::kNone) {
@@ -140,50 +156,114 @@ class ScatterPrepared final : public Prepared {
     }
   }
 
-  // False where elements are not stored as their compute type.
-  bool scatterElements(const RunArgs& args, const int64_t* offsets, const int64_t* steps, int64_t n) const {
+  // Lines that share an index are not cut into narrower runs than threads ask for.
+  int64_t lineGrain(int threads) const {
+    const int64_t worth = grainFor(4 * count_);
+    return config_.by_element ? worth
+                              : std::max(worth, std::min<int64_t>(kRun, (lines_.count() + threads - 1) / threads));
+  }
+
+  // False where elements are not stored as their compute type, and for what is copied or starts anew.
+  bool foldStored(const RunArgs& args, const int64_t* offsets, const int64_t* steps, int64_t n) const {
+    if (!config_.include_self || (config_.by_element ? index_dtype_ != DType::kInt64 : config_.fold == Fold::kNone)) {
+      return false;
+    }
+    const auto as = [&](auto element) {
+      using T = decltype(element);
+      visitFold(config_.fold, [&](auto rule) {
+        config_.by_element ? foldElements<T>(args, offsets, steps, n, rule)
+                           : foldRows<T>(args, offsets, steps, n, rule);
+      });
+      return true;
+    };
     switch (dtype_) {
       case DType::kFloat32:
-        foldElements<float>(args, offsets, steps, n);
-        return true;
+        return as(float());
       case DType::kFloat64:
-        foldElements<double>(args, offsets, steps, n);
-        return true;
+        return as(double());
       case DType::kInt64:
-        foldElements<int64_t>(args, offsets, steps, n);
-        return true;
+        return as(int64_t());
       default:
         return false;
     }
   }
 
+  // All lines have one index for each k.
+  template <typename T, typename Rule>
+  void foldRows(const RunArgs& args, const int64_t* offsets, const int64_t* steps, int64_t n, Rule rule) const {
+    T* out = static_cast<T*>(args.outputs[0]) + offsets[0];
+    const T* updates = static_cast<const T*>(args.inputs[2]) + offsets[2];
+    const Reader<int64_t> reader(index_dtype_);
+    std::array<int64_t, kRun> places;
+    for (int64_t start = 0; start < count_; start += kRun) {
+      const int64_t length = std::min(kRun, count_ - start);
+      reader.read(args.inputs[1], offsets[1] + start * index_step_, index_step_, length, places.data());
+      std::for_each_n(places.begin(), length, [&](int64_t& place) { place = checked(place) * axis_stride_; });
+      const T* from = updates + start * update_step_;
+      if (update_step_ < steps[2]) {
+        for (int64_t line = 0; line < n; ++line) {
+          for (int64_t k = 0; k < length; ++k) {
+            T& target = out[line * steps[0] + places[static_cast<size_t>(k)]];
+            target = folded<T>(rule, target, from[line * steps[2] + k * update_step_]);
+          }
+        }
+        continue;
+      }
+      for (int64_t k = 0; k < length; ++k) {
+        foldRow(rule, from + k * update_step_, steps[2], out + places[static_cast<size_t>(k)], steps[0], n);
+      }
+    }
+  }
+
+  // Blocks of a known length become vectors.
+  template <typename T, typename Rule>
+  static void foldRow(Rule rule, const T* __restrict updates, int64_t update_step, T* __restrict out, int64_t out_step,
+                      int64_t count) {
+    constexpr int64_t kBlock = 16;
+    int64_t i = 0;
+    if (update_step == 1 && out_step == 1) {
+      for (; i + kBlock <= count; i += kBlock) {
+        for (int64_t j = i; j < i + kBlock; ++j) {
+          out[j] = folded<T>(rule, out[j], updates[j]);
+        }
+      }
+    }
+    for (; i < count; ++i) {
+      out[i * out_step] = folded<T>(rule, out[i * out_step], updates[i * update_step]);
+    }
+  }
+
   // Every element has an index of its own. Whatever the order of the lines, a line's updates come in theirs.
-  template <typename T>
-  void foldElements(const RunArgs& args, const int64_t* offsets, const int64_t* steps, int64_t n) const {
+  template <typename T, typename Rule>
+  void foldElements(const RunArgs& args, const int64_t* offsets, const int64_t* steps, int64_t n, Rule rule) const {
     T* out = static_cast<T*>(args.outputs[0]) + offsets[0];
     const int64_t* indices = static_cast<const int64_t*>(args.inputs[1]) + offsets[1];
     const T* updates = static_cast<const T*>(args.inputs[2]) + offsets[2];
-    const auto fold = [=, this, size = static_cast<uint64_t>(axis_size_), stride = axis_stride_, rule = config_.fold,
-                       index_step = index_step_, update_step = update_step_, out_line = steps[0], index_line = steps[1],
-                       update_line = steps[2]](int64_t line, int64_t k) {
-      int64_t index = indices[line * index_line + k * index_step];
-      if (static_cast<uint64_t>(index) >= size) {
-        index = checked(index);
-      }
-      T& target = out[line * out_line + index * stride];
-      target = folded(rule, target, updates[line * update_line + k * update_step]);
-    };
-    if (update_step_ < steps[2]) {
-      for (int64_t line = 0; line < n; ++line) {
-        for (int64_t k = 0; k < count_; ++k) {
-          fold(line, k);
+    const auto foldRun = [&](const int64_t* index, const T* update, T* target, int64_t count, auto index_step,
+                             auto update_step, auto out_step, auto stride) {
+      const auto size = static_cast<uint64_t>(axis_size_);
+      for (int64_t i = 0; i < count; ++i) {
+        int64_t place = index[i * index_step];
+        if (static_cast<uint64_t>(place) >= size) {
+          place = checked(place);
         }
+        T& element = target[i * out_step + place * stride];
+        element = folded<T>(rule, element, update[i * update_step]);
+      }
+    };
+    constexpr std::integral_constant<int64_t, 0> kZero;
+    constexpr std::integral_constant<int64_t, 1> kOne;
+    if (update_step_ < steps[2]) {
+      const bool dense = index_step_ == 1 && update_step_ == 1 && axis_stride_ == 1;
+      for (int64_t line = 0; line < n; ++line, indices += steps[1], updates += steps[2], out += steps[0]) {
+        dense ? foldRun(indices, updates, out, count_, kOne, kOne, kZero, kOne)
+              : foldRun(indices, updates, out, count_, index_step_, update_step_, kZero, axis_stride_);
       }
     } else {
-      for (int64_t k = 0; k < count_; ++k) {
-        for (int64_t line = 0; line < n; ++line) {
-          fold(line, k);
-        }
+      const bool dense = steps[0] == 1 && steps[1] == 1 && steps[2] == 1;
+      for (int64_t k = 0; k < count_; ++k, indices += index_step_, updates += update_step_) {
+        dense ? foldRun(indices, updates, out, n, kOne, kOne, kOne, axis_stride_)
+              : foldRun(indices, updates, out, n, steps[1], steps[2], steps[0], axis_stride_);
       }
     }
   }
