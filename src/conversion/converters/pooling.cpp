@@ -14,6 +14,14 @@ Attributes windowOf(const Call& call, size_t dims) {
                      {"post_padding", padding}});
 }
 
+// make(indices) is a layer of maxima. Without indices, which often nobody reads, faster kernels take it.
+template <typename Make>
+std::vector<Tensor*> maximaAndIndices(const Call& call, Make&& make) {
+  const bool indices = call.node.outputs()[1]->hasUses();
+  const Layer* layer = make(indices);
+  return {layer->getOutput(0), indices ? layer->getOutput(1) : &call.fill(0, Dims{0}, DType::kInt64)};
+}
+
 // self, kernel_size, stride, padding, dilation, ceil_mode
 Layer* maxPoolLayer(const Call& call, size_t dims, bool indices) {
   Attributes settings = windowOf(call, dims);
@@ -31,8 +39,7 @@ Tensor& maxPool(Call& call) {
 
 template <size_t dims>
 std::vector<Tensor*> maxPoolWithIndices(Call& call) {
-  Layer* layer = maxPoolLayer(call, dims, true);
-  return {layer->getOutput(0), layer->getOutput(1)};
+  return maximaAndIndices(call, [&](bool indices) { return maxPoolLayer(call, dims, indices); });
 }
 
 // self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override (not for one dim)
@@ -57,8 +64,7 @@ Tensor& adaptiveAveragePool(Call& call) {
 }
 
 std::vector<Tensor*> adaptiveMaxPool(Call& call) {
-  Layer* layer = adaptivePoolLayer(call, "max", true);
-  return {layer->getOutput(0), layer->getOutput(1)};
+  return maximaAndIndices(call, [&](bool indices) { return adaptivePoolLayer(call, "max", indices); });
 }
 
 }  // namespace

@@ -39,6 +39,23 @@ graph(%x : Tensor, %w : Tensor):
               ElementsAre("shuffle float32[1, 3, 9]", "convolution float32[1, 4, 9]", "shuffle float32[4, 9]"));
 }
 
+// Kernels that only write the greatest are faster.
+TEST(Convert, IndicesOfMaximaAreLeftOutWhereNobodyReadsThem) {
+  const auto text = [](const std::string& result) {
+    return R"(
+graph(%x : Tensor):
+  %size : int[] = prim::Constant[value=[2, 2]]()
+  %y : Tensor, %i : Tensor = aten::adaptive_max_pool2d(%x, %size)
+  return )" +
+           result;
+  };
+  const std::vector<Spec> image = {{DType::kFloat32, {1, 3, 8, 8}}};
+  const auto without = networkOf(text("(%y)"), image);
+  EXPECT_FALSE(without->getLayer(0)->attributes().getBool("return_indices"));
+  const auto with = networkOf(text("(%y, %i)"), image);
+  EXPECT_TRUE(with->getLayer(0)->attributes().getBool("return_indices"));
+}
+
 TEST(Convert, LinearIsOneLayerWithItsBias) {
   const auto network = networkOf(R"(
 graph(%x : Tensor, %w : Tensor, %b : Tensor):
