@@ -25,7 +25,7 @@ struct PooledRow {
   const float* bias;             // null or one per output
   float* out;                    // column 0 of the first output
   int64_t out_stride;            // from output to output
-  int64_t columns;               // maxima, at least a vector of them
+  int64_t columns;               // maxima, at least as many as the instruction set's function takes
 };
 
 }  // namespace torchtrt::kernels::convolution
@@ -40,9 +40,14 @@ namespace math = kernels::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-// A vector of maxima from `column` on, of kOutputs outputs from `first` on: three at the most, whose sums over two
-// lines and two vectors fill twelve registers.
-template <int kOutputs>
+// Outputs whose sums over two lines and two vectors leave some of 32 registers, or of 16.
+constexpr int kMostOutputs = HWY_TARGET == HWY_AVX3 ? 6 : 3;
+// Rows of maxima may be shorter than a vector where to load and store a part takes no longer.
+constexpr bool kTakesParts = HWY_TARGET == HWY_AVX3;
+
+// A vector of maxima from `column` on, of kOutputs outputs from `first` on. kPart: of a row that is shorter, but longer
+// than half a vector, so that only the second vector of a line would reach behind it.
+template <int kOutputs, bool kPart>
 HWY_INLINE void tile(const PooledRow& row, int64_t first, int64_t column) {
   const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -61,12 +66,15 @@ HWY_INLINE void tile(const PooledRow& row, int64_t first, int64_t column) {
   const int64_t dilation = g.dilation[2];
   const int64_t outputs = g.outputs;
   const int64_t line_count = packed.lines;
+  const auto rest = hn::FirstN(d, static_cast<size_t>(kPart ? 2 * row.columns - lanes : lanes));
+  const auto second = [&](const float* from) HWY_ATTR {
+    return kPart ? hn::MaskedLoad(rest, d, from + lanes) : hn::LoadU(d, from + lanes);
+  };
   for (int64_t line = 0; line < line_count; ++line) {
     const float* upper = row.lines[0][line] + 2 * column;
     const float* lower = row.lines[1][line] + 2 * column;
     for (int64_t k = 0; k < width_taps; ++k) {
-      const V x[4] = {hn::LoadU(d, upper), hn::LoadU(d, upper + lanes), hn::LoadU(d, lower),
-                      hn::LoadU(d, lower + lanes)};
+      const V x[4] = {hn::LoadU(d, upper), second(upper), hn::LoadU(d, lower), second(lower)};
 #pragma GCC unroll 16
       for (int o = 0; o < kOutputs; ++o) {
         const V weight = hn::Set(d, weights[o]);
@@ -86,38 +94,64 @@ HWY_INLINE void tile(const PooledRow& row, int64_t first, int64_t column) {
     const V left = math::greater(sum[o][0], sum[o][2]);
     const V right = math::greater(sum[o][1], sum[o][3]);
     const V maxima = math::greater(math::even(left, right), math::odd(left, right));
-    hn::StoreU(maxima, d, row.out + (first + o) * row.out_stride + column);
+    float* out = row.out + (first + o) * row.out_stride + column;
+    if (kPart) {
+      hn::BlendedStore(maxima, hn::FirstN(d, static_cast<size_t>(row.columns)), d, out);
+    } else {
+      hn::StoreU(maxima, d, out);
+    }
   }
 }
 
 template <int kOutputs>
 HWY_NOINLINE void outputs(const PooledRow& row, int64_t first) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
+  if constexpr (kTakesParts) {
+    if (row.columns < lanes) {
+      tile<kOutputs, true>(row, first, 0);
+      return;
+    }
+  }
   const int64_t last = row.columns - lanes;  // reaches back over what is done already
   for (int64_t column = 0; column < row.columns; column += lanes) {
-    tile<kOutputs>(row, first, std::min(column, last));
+    tile<kOutputs, false>(row, first, std::min(column, last));
   }
 }
 
+// As even shares of the outputs as there are: a single one's sums would wait for each other.
 void runRow(const PooledRow& row) {
-  const int64_t count = row.packed->geometry.outputs;
-  for (int64_t first = 0; first < count;) {
-    const int64_t left = count - first;
-    if (left == 1) {
-      outputs<1>(row, first);
-      first += 1;
-    } else if (left == 2 || left == 4) {  // a single one's sums would wait for each other
-      outputs<2>(row, first);
-      first += 2;
-    } else {
-      outputs<3>(row, first);
-      first += 3;
+  const auto count = static_cast<int>(row.packed->geometry.outputs);
+  for (int first = 0; first < count;) {
+    const int shares = (count - first + kMostOutputs - 1) / kMostOutputs;
+    const int now = (count - first + shares - 1) / shares;
+    switch (now) {
+      case 1:
+        outputs<1>(row, first);
+        break;
+      case 2:
+        outputs<2>(row, first);
+        break;
+      case 3:
+        outputs<3>(row, first);
+        break;
+      case 4:
+        outputs<std::min(4, kMostOutputs)>(row, first);
+        break;
+      case 5:
+        outputs<std::min(5, kMostOutputs)>(row, first);
+        break;
+      default:
+        outputs<kMostOutputs>(row, first);
+        break;
     }
+    first += now;
   }
 }
 
 using PooledFunction = void (*)(const PooledRow&);
-PooledFunction pooledForTarget() {
+PooledFunction pooledForTarget(int64_t& least_columns) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
+  least_columns = kTakesParts ? lanes / 2 + 1 : lanes;
   return runRow;
 }
 
@@ -137,11 +171,11 @@ HWY_EXPORT(pooledForTarget);
 
 class PooledPlanes final : public Prepared {
  public:
-  PooledPlanes(std::shared_ptr<const PackedPlanes> packed, const ShapeSet& shapes)
+  PooledPlanes(std::shared_ptr<const PackedPlanes> packed, const ShapeSet& shapes, void (*function)(const PooledRow&))
       : packed_(std::move(packed)),
         input_(imageOf(shapes.inputs[0])),
         output_(imageOf(shapes.outputs[0])),
-        function_(HWY_DYNAMIC_DISPATCH(pooledForTarget)()) {}
+        function_(function) {}
 
   void run(const RunArgs& args) const override {
     const Geometry& g = packed_->geometry;
@@ -188,10 +222,12 @@ std::unique_ptr<Prepared> preparePooledPlanes(std::shared_ptr<const PackedPlanes
   const Geometry& g = packed->geometry;
   const Image maxima = imageOf(shapes.outputs[0]);
   const bool is_padded = g.pre_padding != Spatial{0, 0, 0} || g.post_padding != Spatial{0, 0, 0};
-  if (g.spatial_rank != 2 || is_padded || g.stride[2] != 1 || maxima.size[2] < packed->lanes) {
+  int64_t least_columns = 0;
+  const auto function = HWY_DYNAMIC_DISPATCH(pooledForTarget)(least_columns);
+  if (g.spatial_rank != 2 || is_padded || g.stride[2] != 1 || maxima.size[2] < least_columns) {
     return nullptr;
   }
-  return std::make_unique<PooledPlanes>(std::move(packed), shapes);
+  return std::make_unique<PooledPlanes>(std::move(packed), shapes, function);
 }
 
 }  // namespace torchtrt::kernels::convolution

@@ -121,6 +121,19 @@ TEST(Pooled, EveryTailOfColumns) {
   }
 }
 
+// Fewer maxima than a vector has lanes: one kernel or two, by the instruction set, and the same bits.
+TEST(Pooled, ShortRows) {
+  for (int64_t width = 10; width <= 33; ++width) {
+    for (const int64_t outputs : {1, 6, 8}) {
+      Net net{.height = 9, .width = width, .outputs = outputs};
+      const std::vector<uint32_t> maxima = net.maximaBits(1);
+      EXPECT_EQ(net.maximaBits(3), maxima);
+      net.is_read_twice = true;
+      EXPECT_EQ(net.maximaBits(1), maxima) << width << " columns, " << outputs << " outputs";
+    }
+  }
+}
+
 TEST(Pooled, ChannelsKernelsAndActivations) {
   expectPooled({.channels = 3, .width = 40, .kernel = {5, 5}});
   expectPooled({.channels = 2, .width = 40, .kernel = {2, 3}, .dilation = {3, 2}});
