@@ -74,10 +74,6 @@ Joins findJoins(const plan::Plan& plan, const std::vector<LoadedStep>& steps) {
       }
     } else if (dynamic_cast<const kernels::AveragesOutput*>(kernel) != nullptr) {
       sources[static_cast<size_t>(step.outputs[0])] = index;
-    } else if (dynamic_cast<const kernels::PoolsOutput*>(kernel) != nullptr) {
-      if (readers[static_cast<size_t>(step.outputs[0])] == 1) {
-        pooled[static_cast<size_t>(step.outputs[0])] = index;
-      }
     } else if (isMaximumOfFour(step)) {
       if (const int32_t source = pooled[static_cast<size_t>(step.inputs[0])]; source >= 0) {
         joins.poolers[static_cast<size_t>(source)] = index;
@@ -87,6 +83,10 @@ Joins findJoins(const plan::Plan& plan, const std::vector<LoadedStep>& steps) {
       if (source >= 0 && joins.averagers[static_cast<size_t>(source)] < 0) {
         joins.averagers[static_cast<size_t>(source)] = index;
       }
+    }
+    if (dynamic_cast<const kernels::PoolsOutput*>(kernel) != nullptr &&
+        readers[static_cast<size_t>(step.outputs[0])] == 1) {
+      pooled[static_cast<size_t>(step.outputs[0])] = index;
     }
   }
   return joins;

@@ -30,7 +30,7 @@ class TORCHTRT_API AveragesOutput {
 class TORCHTRT_API PoolsOutput {
  public:
   virtual ~PoolsOutput() = default;
-  // shapes.outputs[0] are the maxima, dense and row-major. Null where that cannot be done, or is no faster.
+  // shapes.outputs[0] are the maxima. Null where that cannot be done as they lie, or is no faster.
   virtual std::unique_ptr<Prepared> preparePooled(const ShapeSet& shapes) const = 0;
 };
 

@@ -111,12 +111,15 @@ class HighwayConvolutionKernel : public Kernel, public RestoresConstants {
   std::shared_ptr<const PackedConvolutionOf<T>> packed_;
 };
 
-class ScalingConvolutionKernel final : public HighwayConvolutionKernel<float>, public ScalesInput {
+class JoiningConvolutionKernel final : public HighwayConvolutionKernel<float>, public ScalesInput, public PoolsOutput {
  public:
   using HighwayConvolutionKernel::HighwayConvolutionKernel;
 
   std::unique_ptr<Prepared> prepareScaled(const ShapeSet& shapes) const override {
     return prepareScaledPointwise(packed_, shapes);
+  }
+  std::unique_ptr<Prepared> preparePooled(const ShapeSet& shapes) const override {
+    return preparePooledProduct(packed_, shapes);
   }
 };
 
@@ -183,7 +186,7 @@ CreateResult create(const Problem& problem, const Geometry& g) {
   packed->epilogue = gemm::makeEpilogue<T>(g.activation, g.alpha, g.beta);
   packed->functions = gemm::functions<T>();
   if constexpr (std::is_same_v<T, float>) {
-    return std::make_unique<ScalingConvolutionKernel>(std::move(packed));
+    return std::make_unique<JoiningConvolutionKernel>(std::move(packed));
   } else {
     return std::make_unique<HighwayConvolutionKernel<T>>(std::move(packed));
   }

@@ -24,25 +24,15 @@ template <typename T>
 class ImplicitGemm final : public Prepared {
  public:
   ImplicitGemm(std::shared_ptr<const PackedConvolutionOf<T>> packed, const ShapeSet& shapes)
-      : packed_(std::move(packed)), input_(imageOf(shapes.inputs[0])), output_(imageOf(shapes.outputs[0])) {
+      : packed_(std::move(packed)),
+        input_(imageOf(shapes.inputs[0])),
+        output_(imageOf(shapes.outputs[0])),
+        taps_(tapsOf(*packed_, input_)) {
     const Geometry& g = packed_->geometry;
-    rows_ = output_.batch * output_.pixels();
-    const int64_t per_plane = packed_->reading == Reading::kPlanes ? g.channels : 1;
-    const int64_t widths = packed_->reading == Reading::kChannels ? g.kernel[2] : 1;
-    for (int64_t c = 0; c < per_plane; ++c) {
-      for (int64_t z = 0; z < g.kernel[0]; ++z) {
-        for (int64_t y = 0; y < g.kernel[1]; ++y) {
-          for (int64_t x = 0; x < widths; ++x) {
-            const Spatial at = {z * g.dilation[0], y * g.dilation[1], x * g.dilation[2]};
-            taps_.push_back({at, c * input_.channel_stride + at[0] * input_.stride[0] + at[1] * input_.stride[1] +
-                                     at[2] * input_.stride[2]});
-          }
-        }
-      }
-    }
     for (const Tap& tap : taps_) {
       tap_offsets_.push_back(tap.offset);
     }
+    rows_ = output_.batch * output_.pixels();
     for (size_t i = 0; i < 3; ++i) {
       inner_[i] = innerRange(i);
     }
@@ -82,11 +72,6 @@ class ImplicitGemm final : public Prepared {
   }
 
  private:
-  struct Tap {
-    Spatial at;      // offset from the window's start
-    int64_t offset;  // the same in elements
-  };
-
   struct Range {
     int64_t begin = 0;
     int64_t end = 0;
@@ -106,14 +91,9 @@ class ImplicitGemm final : public Prepared {
 
   // Where the first input pixel of each output pixel lies; no window touches padding.
   void findPixels() {
-    const Geometry& g = packed_->geometry;
     Pixel pixel = {};
     for (int64_t row = 0; row < rows_; ++row, output_.advance(pixel)) {
-      int64_t offset = pixel[0] * input_.batch_stride;
-      for (size_t i = 0; i < 3; ++i) {
-        offset += (pixel[i + 1] * g.stride[i] - g.pre_padding[i]) * input_.stride[i];  // not 0 where it cuts off
-      }
-      pixels_.push_back(offset);
+      pixels_.push_back(offsetOfWindow(packed_->geometry, input_, pixel));
     }
   }
 

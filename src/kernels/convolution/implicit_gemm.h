@@ -33,11 +33,24 @@ struct PackedConvolutionOf {
 };
 using PackedConvolution = PackedConvolutionOf<float>;
 
+// A run of a window.
+struct Tap {
+  Spatial at;      // offset from the window's start
+  int64_t offset;  // the same in elements
+};
+template <typename T>
+std::vector<Tap> tapsOf(const PackedConvolutionOf<T>& packed, const Image& input);
+// Where the window of an output pixel begins, in elements; outside of the image where there is padding.
+int64_t offsetOfWindow(const Geometry& geometry, const Image& input, const Pixel& pixel);
+
 // Pixel p of the whole batch lies at p times the pixel stride.
 bool isFlat(const Image& image);
 
 template <typename T>
 std::unique_ptr<Prepared> prepareImplicitGemm(std::shared_ptr<const PackedConvolutionOf<T>> packed,
                                               const ShapeSet& shapes);
+
+// PoolsOutput::preparePooled (kernels/joins.h), channels-last.
+std::unique_ptr<Prepared> preparePooledProduct(std::shared_ptr<const PackedConvolution> packed, const ShapeSet& shapes);
 
 }  // namespace torchtrt::kernels::convolution

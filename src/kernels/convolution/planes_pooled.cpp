@@ -224,7 +224,8 @@ std::unique_ptr<Prepared> preparePooledPlanes(std::shared_ptr<const PackedPlanes
   const bool is_padded = g.pre_padding != Spatial{0, 0, 0} || g.post_padding != Spatial{0, 0, 0};
   int64_t least_columns = 0;
   const auto function = HWY_DYNAMIC_DISPATCH(pooledForTarget)(least_columns);
-  if (g.spatial_rank != 2 || is_padded || g.stride[2] != 1 || maxima.size[2] < least_columns) {
+  const bool is_dense = shapes.outputs[0].strides == denseStrides(shapes.outputs[0].dims);
+  if (g.spatial_rank != 2 || is_padded || g.stride[2] != 1 || !is_dense || maxima.size[2] < least_columns) {
     return nullptr;
   }
   return std::make_unique<PooledPlanes>(std::move(packed), shapes, function);

@@ -1,4 +1,4 @@
-// A convolution with few outputs and the maxima of its pixels, which one kernel computes together.
+// A convolution and the maxima of its pixels, which one kernel computes together.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -28,6 +28,7 @@ struct Net {
   Ints window = {2, 2};
   bool ceil_mode = false;
   bool is_read_twice = false;  // the convolution is an output, too
+  bool channels_last = false;  // what the convolution writes, and the maxima
 
   std::vector<float> random(int64_t count, unsigned seed) const {
     std::mt19937 generator(seed);
@@ -69,6 +70,9 @@ struct Net {
                                  {"ceil_mode", ceil_mode},
                                  {"return_indices", false}});
     make.output("z", z);
+    if (channels_last) {
+      make.at(y).order = make.at(z).order = {0, 2, 3, 1};
+    }
     if (is_read_twice) {
       make.output("y", y);
     }
@@ -109,6 +113,24 @@ void expectPooled(Net net) {
   EXPECT_EQ(net.maximaBits(1), together);
 }
 
+// The same where sums may be those of another tile of rows, added up in another order.
+void expectPooledWithin(Net net) {
+  SCOPED_TRACE(std::to_string(net.outputs) + " outputs, " + std::to_string(net.width) + " columns");
+  const size_t actions = net.countActions();
+  const std::vector<uint32_t> together = net.maximaBits(1);
+  EXPECT_EQ(net.maximaBits(3), together);
+  net.is_read_twice = true;
+  EXPECT_EQ(net.countActions(), actions + 2) << "the second output is copied, too";
+  const std::vector<uint32_t> apart = net.maximaBits(1);
+  ASSERT_EQ(apart.size(), together.size());
+  for (size_t i = 0; i < apart.size(); ++i) {
+    const auto a = std::bit_cast<float>(apart[i]);
+    const auto b = std::bit_cast<float>(together[i]);
+    EXPECT_EQ(std::isnan(a), std::isnan(b)) << i;
+    EXPECT_FALSE(std::abs(a - b) > 1e-5F) << i << ": " << a << " and " << b;
+  }
+}
+
 TEST(Pooled, EveryNumberOfOutputs) {
   for (int64_t outputs = 1; outputs <= 8; ++outputs) {
     expectPooled({.outputs = outputs});
@@ -141,6 +163,36 @@ TEST(Pooled, ChannelsKernelsAndActivations) {
   expectPooled({.activation = ""});
   expectPooled({.activation = "tanh"});
   expectPooled({.activation = "hard_swish"});
+}
+
+// What is written channels-last is a product, whose rows are windows now.
+TEST(Pooled, Products) {
+  for (const int64_t outputs : {2, 8, 16, 17, 48, 100}) {
+    expectPooledWithin({.channels = 6, .height = 15, .width = 15, .outputs = outputs, .channels_last = true});
+  }
+  for (int64_t width = 4; width <= 12; ++width) {
+    expectPooledWithin({.channels = 3, .height = 8, .width = width, .outputs = 16, .channels_last = true});
+  }
+  expectPooledWithin(
+      {.batch = 3, .channels = 5, .outputs = 24, .kernel = {2, 5}, .activation = "", .channels_last = true});
+  expectPooledWithin({.channels = 2, .outputs = 9, .dilation = {3, 1}, .activation = "tanh", .channels_last = true});
+  expectPooledWithin({.channels = 4, .height = 31, .outputs = 16, .stride = {2, 2}, .channels_last = true});
+  expectPooledWithin({.channels = 16, .outputs = 16, .kernel = {1, 1}, .channels_last = true});
+}
+
+TEST(Pooled, ProductsThatStayApart) {
+  const Net net = {.channels = 6, .height = 15, .width = 15, .outputs = 16, .channels_last = true};
+  ASSERT_EQ(net.countActions(), 2U);  // with the copy of the output to row-major
+  Net padded = net;
+  padded.padding = 1;
+  EXPECT_EQ(padded.countActions(), 3U);
+  Net large = net;  // more rows than the table takes
+  large.height = large.width = 80;
+  EXPECT_EQ(large.countActions(), 3U);
+  Net deep = net;  // more weights than stay in the cache
+  deep.channels = 15;
+  deep.outputs = 300;
+  EXPECT_EQ(deep.countActions(), 3U);
 }
 
 TEST(Pooled, WhatStaysApart) {

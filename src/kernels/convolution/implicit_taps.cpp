@@ -1,0 +1,37 @@
+#include "kernels/convolution/implicit_gemm.h"
+
+namespace torchtrt::kernels::convolution {
+
+template <typename T>
+std::vector<Tap> tapsOf(const PackedConvolutionOf<T>& packed, const Image& input) {
+  const Geometry& g = packed.geometry;
+  const int64_t per_plane = packed.reading == Reading::kPlanes ? g.channels : 1;
+  const int64_t widths = packed.reading == Reading::kChannels ? g.kernel[2] : 1;
+  std::vector<Tap> taps;
+  for (int64_t c = 0; c < per_plane; ++c) {
+    for (int64_t z = 0; z < g.kernel[0]; ++z) {
+      for (int64_t y = 0; y < g.kernel[1]; ++y) {
+        for (int64_t x = 0; x < widths; ++x) {
+          const Spatial at = {z * g.dilation[0], y * g.dilation[1], x * g.dilation[2]};
+          taps.push_back({at, c * input.channel_stride + at[0] * input.stride[0] + at[1] * input.stride[1] +
+                                  at[2] * input.stride[2]});
+        }
+      }
+    }
+  }
+  return taps;
+}
+
+template std::vector<Tap> tapsOf(const PackedConvolutionOf<float>&, const Image&);
+template std::vector<Tap> tapsOf(const PackedConvolutionOf<double>&, const Image&);
+
+int64_t offsetOfWindow(const Geometry& geometry, const Image& input, const Pixel& pixel) {
+  int64_t offset = pixel[0] * input.batch_stride;
+  for (size_t i = 0; i < 3; ++i) {
+    // padding is less than 0 where it cuts off
+    offset += (pixel[i + 1] * geometry.stride[i] - geometry.pre_padding[i]) * input.stride[i];
+  }
+  return offset;
+}
+
+}  // namespace torchtrt::kernels::convolution
