@@ -2,7 +2,8 @@
 
 ATen operators right behind a call of the engine, in another process behind one of the module that it was made of, which takes as much out of the
 caches, and in a third one alone, in turn; CPU time after a call; calls a second from several threads; first calls, of new processes that
-loaded and prepared the engine, beside the module's that it was made of.
+loaded and prepared the engine, in later calls in a row and in later ones that, as the first, come behind loading and preparing, beside those of the
+module that it was made of.
 """
 
 import os
@@ -19,6 +20,7 @@ from job import Job
 ENGINE_MODEL = "mobilenet_v3_large"  # whose engine is the neighbour
 FIRST_CALLS = ["lenet", "mobilenet_v3_large", "resnet50", "minilm", "ssd300", "silero_vad"]  # the last two have Torch segments
 FIRST_PROCESSES = 5
+CALLS_BEHIND_LOADS = 5  # of each such process
 IDLE_OPERATOR = "mm 384"
 CALLS_BEHIND = 9  # of an operator a round, each behind a call of its own; the median is the round's
 MAKING_SECONDS, ANSWER_SECONDS = 600, 120
@@ -77,9 +79,9 @@ def callers(process: processes.Process, rounds: int) -> str:
     return table.render(["threads that call, each with one thread", "calls/s", "x one"], rows)
 
 
-def first_call(job: Job) -> tuple[float, float]:
-    """Milliseconds of the first call and of later ones, medians over new processes."""
-    firsts, later = [], []
+def first_call(job: Job) -> tuple[float, float, float]:
+    """Milliseconds of the first call, of later ones in a row, and of later ones behind another load: medians over new processes."""
+    firsts, later, behind = [], [], []
     for _ in range(FIRST_PROCESSES):
         process = processes.of_job("serve", job)
         try:
@@ -87,9 +89,10 @@ def first_call(job: Job) -> tuple[float, float]:
             calls = timing.calls_per_round(loaded["warm_seconds"])
             firsts.append(loaded["first_call_ms"])
             later.append(process.ask({"calls": calls, "warm": True}, MAKING_SECONDS)["ms"])
+            behind.append(process.ask({"behind_loads": CALLS_BEHIND_LOADS}, MAKING_SECONDS)["ms"])
         finally:
             process.end()
-    return statistics.median(firsts), statistics.median(later)
+    return statistics.median(firsts), statistics.median(later), statistics.median(behind)
 
 
 def first_calls(models: list[str], threads: int, say: Callable[[str], None]) -> str:
@@ -100,10 +103,11 @@ def first_calls(models: list[str], threads: int, say: Callable[[str], None]) -> 
             job, made = _engine(model, threads, folder)
             cells = []
             for way in (ways.ENGINE, "script"):
-                first, later = first_call(Job(way, model, 1, threads, folder))
-                cells += [f"{first:#.3g}", f"{later:#.3g}", f"{first / later:.2f}"]
+                first, later, behind = first_call(Job(way, model, 1, threads, folder))
+                cells += [f"{first:#.3g}", f"{later:#.3g}", f"{first / later:.2f}", f"{behind:#.3g}", f"{first / behind:.2f}"]
             rows.append([model, f"{made['engines']} + {made['torch_segments']}", *cells])
-    return table.render(["first call, prepared", "engines + PyTorch", "ms", "later ms", "x later", "TorchScript's ms", "later ms", "x later"], rows)
+    each = ["later ms", "x later", "behind a load ms", "x those"]
+    return table.render(["first call, prepared", "engines + PyTorch", "ms", *each, "TorchScript's ms", *each], rows)
 
 
 def main(models: list[str], threads: int, rounds: int, say: Callable[[str], None]) -> None:

@@ -1,7 +1,8 @@
 """A process of `./dev bench` that makes a way of running a model, or loads and calls it: `worker.py model|make|tune|serve JOB`.
 
-`serve` tells what loading and the first calls took, then answers {"calls": N, "warm": whether to call once before} by {"ms": a call}, and
-{} by the memory. Every process has torch, also those that do not call it: what is imported counts for nobody.
+`serve` tells what loading and the first calls took, then answers {"calls": N, "warm": whether to call once before} by {"ms": a call},
+{"behind_loads": N} by {"ms": the median of so many calls, each behind what lies before the first one, done once more}, and {} by the
+memory. Every process has torch, also those that do not call it: what is imported counts for nobody.
 """
 
 import os
@@ -51,6 +52,18 @@ def _reference_difference(job: Job, answer) -> float:
     return answers.difference(answers.flat(answer), reference, ordered=not models.ALL[job.model].detects)
 
 
+def _behind_loads(load, call, calls: int) -> float:
+    """Milliseconds of the median call that finds the caches as loading leaves them."""
+    spent = []
+    for _ in range(calls):
+        loaded = load()
+        begin = time.perf_counter()
+        call()
+        spent.append(time.perf_counter() - begin)
+        del loaded
+    return statistics.median(spent) * 1e3
+
+
 def serve(job: Job, tell) -> None:
     way = way_of(job)
     with way.libraries(job):
@@ -73,6 +86,9 @@ def serve(job: Job, tell) -> None:
         for asked in talk.questions():
             if not asked:
                 tell(figures | {"resident_bytes": memory.settled() - bare})
+                continue
+            if "behind_loads" in asked:
+                tell({"ms": _behind_loads(lambda: way.load(job), call, asked["behind_loads"])})
                 continue
             if asked["warm"]:
                 call()  # back into the caches after the others

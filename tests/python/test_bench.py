@@ -180,6 +180,7 @@ def test_processes(tmp_path):
     serving["lost"] = processes.of_job("serve", job(tmp_path, "freeze"))  # nobody made it
     samples, errors, _ = turns.rounds_of(serving, {"engine": 1e-4, "lost": 1e-4}, 2, 300)
     assert len(samples["engine"]) == 2 and "freeze.ts" in errors["lost"] and list(serving) == ["engine"]
+    assert serving["engine"].ask({"behind_loads": 2}, 300)["ms"] > 0
     assert serving["engine"].ask({}, 300)["peak_bytes"] > 0
     with pytest.raises(processes.Failed, match="no answer within 0 s"):
         serving["engine"].listen(0.01)
