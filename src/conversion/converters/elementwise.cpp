@@ -69,6 +69,9 @@ Tensor* specialPower(const Call& call, Tensor& base, double exponent) {
   if (exponent == 3) {
     return &call.elementwise("prod", call.elementwise("prod", base, base), base);
   }
+  if (exponent == -2 && isFloating(base.getType())) {
+    return &call.unary("reciprocal", call.elementwise("prod", base, base));
+  }
   const char* op = exponent == 0.5 ? "sqrt" : exponent == -0.5 ? "rsqrt" : exponent == -1 ? "reciprocal" : nullptr;
   return op && isFloating(base.getType()) ? &call.unary(op, base) : nullptr;
 }

@@ -121,19 +121,28 @@ HWY_INLINE DoubleVec mantissaMinus1(DoubleVec x, DoubleVec& e) {
 }
 
 // What a logarithm gives at its ends, and the result between; x is what the logarithm is of.
-HWY_INLINE DoubleVec withEnds(DoubleVec x, DoubleVec result) {
-  const DoubleVec infinity = constant(std::numeric_limits<double>::infinity());
+template <typename V>
+HWY_INLINE V withEnds(V x, V result) {
+  using T = hn::TFromV<V>;
+  const V zero = hn::Zero(hn::DFromV<V>());
+  const V infinity = constant(std::numeric_limits<T>::infinity());
   result = hn::IfThenElse(hn::Eq(x, infinity), infinity, result);
-  result = hn::IfThenElse(hn::Eq(x, constant(0.0)), hn::Neg(infinity), result);
-  const auto invalid = hn::Not(hn::Ge(x, constant(0.0)));  // negative or NaN
-  return hn::IfThenElse(invalid, constant(std::numeric_limits<double>::quiet_NaN()), result);
+  result = hn::IfThenElse(hn::Eq(x, zero), hn::Neg(infinity), result);
+  const auto invalid = hn::Not(hn::Ge(x, zero));  // negative or NaN
+  return hn::IfThenElse(invalid, constant(std::numeric_limits<T>::quiet_NaN()), result);
+}
+
+// x = 2^e (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)), x positive.
+HWY_INLINE DoubleVec splitMinus1(DoubleVec x, DoubleVec& e) {
+  const auto tiny = hn::Lt(x, constant(std::numeric_limits<double>::min()));
+  const DoubleVec f = mantissaMinus1(hn::IfThenElse(tiny, hn::Mul(x, constant(0x1p54)), x), e);
+  e = hn::Sub(e, hn::IfThenElseZero(tiny, constant(54.0)));
+  return f;
 }
 
 HWY_INLINE DoubleVec logarithm(DoubleVec x) {
-  const auto tiny = hn::Lt(x, constant(std::numeric_limits<double>::min()));
   DoubleVec e;
-  const DoubleVec f = mantissaMinus1(hn::IfThenElse(tiny, hn::Mul(x, constant(0x1p54)), x), e);
-  e = hn::Sub(e, hn::IfThenElseZero(tiny, constant(54.0)));
+  const DoubleVec f = splitMinus1(x, e);
   return withEnds(x, reducedLogarithm(f, e, constant(0.0)));
 }
 

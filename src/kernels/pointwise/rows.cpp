@@ -10,6 +10,7 @@
 #include "kernels/common/math64-inl.h"
 #include "kernels/common/rounding-inl.h"
 #include "kernels/pointwise/functions-inl.h"
+#include "kernels/pointwise/powers-inl.h"
 #include "kernels/pointwise/quotients-inl.h"
 #include "kernels/pointwise/trigonometry-inl.h"
 
@@ -235,14 +236,15 @@ constexpr Entry<RowFunctionOf<T>> kUnary[] = {
     {"ceil", mapUnary<Ceil, T>},   {"floor", mapUnary<Floor, T>},
     {"round", mapUnary<Round, T>}, {"trunc", mapUnary<Trunc, T>},
     {"erf", mapUnary<Erf, T>},     {"expm1", mapUnary<Expm1, T>},
-    {"log1p", mapUnary<Log1p, T>},
-};
-constexpr Entry<RowFunction> kUnaryFloatOnly[] = {
-    {"sin", mapUnary<Sin, float>},   {"cos", mapUnary<Cos, float>},   {"tan", mapUnary<Tan, float>},
-    {"asin", mapUnary<Asin, float>}, {"acos", mapUnary<Acos, float>}, {"atan", mapUnary<Atan, float>},
-    {"sinh", mapUnary<Sinh, float>}, {"cosh", mapUnary<Cosh, float>}, {"atanh", mapUnary<Atanh, float>},
-    {"exp2", mapUnary<Exp2, float>}, {"log2", mapUnary<Log2, float>}, {"sign", mapUnary<Sign, float>},
-    {"frac", mapUnary<Frac, float>},
+    {"log1p", mapUnary<Log1p, T>}, {"sin", mapUnary<Sin, T>},
+    {"cos", mapUnary<Cos, T>},     {"tan", mapUnary<Tan, T>},
+    {"asin", mapUnary<Asin, T>},   {"acos", mapUnary<Acos, T>},
+    {"atan", mapUnary<Atan, T>},   {"sinh", mapUnary<Sinh, T>},
+    {"cosh", mapUnary<Cosh, T>},   {"asinh", mapUnary<Asinh, T>},
+    {"acosh", mapUnary<Acosh, T>}, {"atanh", mapUnary<Atanh, T>},
+    {"exp2", mapUnary<Exp2, T>},   {"log2", mapUnary<Log2, T>},
+    {"log10", mapUnary<Log10, T>}, {"erfc", mapUnary<Erfc, T>},
+    {"sign", mapUnary<Sign, T>},   {"frac", mapUnary<Frac, T>},
 };
 
 template <typename T>
@@ -254,13 +256,12 @@ constexpr Entry<BinaryRowFunctionOf<T>> kBinary[] = {
     {"max", mapBinary<Max, T>},
     {"min", mapBinary<Min, T>},
     {"parametric_relu", mapBinary<ParametricRelu, T>},
-};
-constexpr Entry<BinaryRowFunction> kBinaryFloatOnly[] = {
-    {"atan2", mapBinary<Atan2, float>},
-    {"fmod", mapBinary<Fmod, float>},
-    {"mod", mapBinary<Modulo, float>},
-    {"floor_div", mapBinary<FloorDivide, float>},
-    {"trunc_div", mapBinary<TruncatedDivide, float>},
+    {"atan2", mapBinary<Atan2, T>},
+    {"fmod", mapBinary<Fmod, T>},
+    {"mod", mapBinary<Modulo, T>},
+    {"floor_div", mapBinary<FloorDivide, T>},
+    {"trunc_div", mapBinary<TruncatedDivide, T>},
+    {"pow", mapBinary<Pow, T>},
 };
 
 template <typename Table>
@@ -274,15 +275,13 @@ auto findIn(const Table& table, std::string_view op) -> decltype(table[0].functi
 }
 
 RowFunctionOf<float> unaryFloat(std::string_view op) {
-  const RowFunctionOf<float> function = findIn(kUnary<float>, op);
-  return function != nullptr ? function : findIn(kUnaryFloatOnly, op);
+  return findIn(kUnary<float>, op);
 }
 RowFunctionOf<double> unaryDouble(std::string_view op) {
   return findIn(kUnary<double>, op);
 }
 BinaryRowFunctionOf<float> binaryFloat(std::string_view op) {
-  const BinaryRowFunctionOf<float> function = findIn(kBinary<float>, op);
-  return function != nullptr ? function : findIn(kBinaryFloatOnly, op);
+  return findIn(kBinary<float>, op);
 }
 BinaryRowFunctionOf<double> binaryDouble(std::string_view op) {
   return findIn(kBinary<double>, op);

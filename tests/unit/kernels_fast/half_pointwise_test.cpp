@@ -36,7 +36,7 @@ TEST_P(HalfPointwise, FunctionsOnSpecialValues) {
         layer("activation", "[3,2009] -> [3,2009]", "alpha=0.25, beta=0.5, op=\"" + std::string(op) + "\""), "half",
         closely(Values::kSpecial));
   }
-  for (const char* op : {"exp", "sqrt", "abs", "neg", "round", "erf", "rsqrt"}) {
+  for (const char* op : {"exp", "sqrt", "abs", "neg", "round", "erf", "rsqrt", "erfc", "log10", "asinh"}) {
     expectMatchesReference(layer("unary", "[3,2009] -> [3,2009]", "op=\"" + std::string(op) + "\""), "half",
                            closely(Values::kSpecial));
   }
@@ -49,6 +49,13 @@ TEST_P(HalfPointwise, ArithmeticIsTheReferencesToTheBit) {
                                    std::string(activation) + "op=\"" + std::string(op) + "\""),
                              "half", exact());
     }
+  }
+}
+
+TEST_P(HalfPointwise, Powers) {
+  for (const Values values : {Values::kExact, Values::kSmooth, Values::kSpecial}) {
+    expectMatchesReference(layer("elementwise", "[2,3,701]x[2,3,701] -> [2,3,701]", "op=\"pow\""), "half",
+                           closely(values));
   }
 }
 
@@ -75,7 +82,6 @@ TEST_P(HalfPointwise, TailsAndMemoryOrders) {
 
 TEST_P(HalfPointwise, SaysWhatItCannotDo) {
   expectRefused(layer("unary", "[3] -> [3]", "op=\"lgamma\""), "half", "op");
-  expectRefused(layer("elementwise", "[3]x[3] -> [3]", "op=\"pow\""), "half", "op");
   expectRefused(layer("elementwise", "[3]x[3] -> bool [3]", "op=\"less\""), "half", "op");
   expectRefused("unary float32 [3] -> [3] {op=\"exp\"}", "half", "dtype");
 }
