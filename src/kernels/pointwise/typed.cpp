@@ -31,6 +31,7 @@ struct RowsConfig {
   size_t operands;
   size_t first_repeated;  // operands from here on may have step 0
   bool one_repeated;      // but only one of them at a time
+  HalfRows halves = {};   // empty unless operands are of 16 bits and the function takes them as float32
 };
 
 class RowsPrepared final : public Prepared {
@@ -50,6 +51,7 @@ class RowsPrepared final : public Prepared {
   void run(const RunArgs& args) const override {
     nest_.run(args.threads, kBlock, kGrain, [&](const LoopNest::Block& block) {
       alignas(64) std::array<Buffer, 4> buffers;
+      alignas(64) std::array<std::array<float, kBlock>, 2> wide;
       for (int64_t row = 0; row < block.rows; ++row) {
         TypedRow typed{};
         typed.count = block.length;
@@ -61,6 +63,10 @@ class RowsPrepared final : public Prepared {
             copyRun(sizes_[i + 1], from, block.steps[i + 1], buffers[i + 1].data(), 1, block.length);
             typed.in[i] = buffers[i + 1].data();
             typed.steps[i] = 1;
+          }
+          if (config_.halves.widen != nullptr) {
+            config_.halves.widen(typed.in[i], wide[i].data(), typed.steps[i] == 0 ? 1 : block.length);
+            typed.in[i] = wide[i].data();
           }
         }
         std::byte* to = at(static_cast<std::byte*>(args.outputs[0]), block, row, 0);
@@ -151,20 +157,22 @@ Refusal noRows(const std::string& what) {
   return {"dtype", "has no rows for " + what};
 }
 
+// What functions of operands of this dtype take.
+DType widened(DType dtype) {
+  return isHalf(dtype) ? DType::kFloat32 : dtype;
+}
+HalfRows wideningRows(DType dtype) {
+  return isHalf(dtype) ? halfRows(dtype) : HalfRows{};
+}
+
 }  // namespace
 
 CreateResult createCastRows(const Problem& problem) {
   const DType from = problem.inputs[0].dtype;
   const DType to = problem.outputs[0].dtype;
-  CastConfig config{};
-  if (isHalf(from)) {
-    config.from = halfRows(from);
-  }
-  if (isHalf(to)) {
-    config.to = halfRows(to);
-  }
-  const DType inner_from = isHalf(from) ? DType::kFloat32 : from;
-  const DType inner_to = isHalf(to) ? DType::kFloat32 : to;
+  CastConfig config{wideningRows(from), nullptr, wideningRows(to)};
+  const DType inner_from = widened(from);
+  const DType inner_to = widened(to);
   if (inner_from != inner_to) {
     config.function = findCastRow(inner_from, inner_to);
   }
@@ -178,18 +186,18 @@ CreateResult createUnaryRows(const Problem& problem) {
   const std::string& op = problem.attributes->getString("op");
   const DType in = problem.inputs[0].dtype;
   const DType out = problem.outputs[0].dtype;
-  const TypedRowFunction function = findTypedUnaryRow(op, in, out);
+  const TypedRowFunction function = findTypedUnaryRow(op, widened(in), out);
   if (function == nullptr) {
     return noRows(op + " of " + toString(in) + " to " + toString(out));
   }
-  return makeKernel<RowsPrepared>(RowsConfig{function, 1, 1, false});
+  return makeKernel<RowsPrepared>(RowsConfig{function, 1, 1, false, wideningRows(in)});
 }
 
 CreateResult createElementwiseRows(const Problem& problem) {
   const std::string& op = problem.attributes->getString("op");
   const DType in = problem.inputs[0].dtype;
   const DType out = problem.outputs[0].dtype;
-  TypedRowFunction function = findTypedBinaryRow(op, in, out);
+  TypedRowFunction function = findTypedBinaryRow(op, widened(in), out);
   if (function == nullptr && in == out) {
     function = findDivisionRow(op, in);
   }
@@ -199,7 +207,7 @@ CreateResult createElementwiseRows(const Problem& problem) {
   if (!problem.attributes->getString("activation", "").empty()) {
     return Refusal{"activation", "has no activation of integers"};
   }
-  return makeKernel<RowsPrepared>(RowsConfig{function, 2, 0, true});
+  return makeKernel<RowsPrepared>(RowsConfig{function, 2, 0, true, wideningRows(in)});
 }
 
 CreateResult createSelectRows(const Problem& problem) {

@@ -66,18 +66,21 @@ struct IsZero {
   }
 };
 struct IsNan {
-  static HWY_INLINE uint8_t apply(float x) {
+  template <typename T>
+  static HWY_INLINE uint8_t apply(T x) {
     return static_cast<uint8_t>(x != x);
   }
 };
 struct IsInfinite {
-  static HWY_INLINE uint8_t apply(float x) {
-    return static_cast<uint8_t>(std::fabs(x) > std::numeric_limits<float>::max());
+  template <typename T>
+  static HWY_INLINE uint8_t apply(T x) {
+    return static_cast<uint8_t>(std::fabs(x) > std::numeric_limits<T>::max());
   }
 };
 struct IsFinite {
-  static HWY_INLINE uint8_t apply(float x) {
-    return static_cast<uint8_t>(std::fabs(x) <= std::numeric_limits<float>::max());
+  template <typename T>
+  static HWY_INLINE uint8_t apply(T x) {
+    return static_cast<uint8_t>(std::fabs(x) <= std::numeric_limits<T>::max());
   }
 };
 
@@ -106,11 +109,12 @@ constexpr Entry kOfBool[] = {
     {"not", unaryRow<BoolByte, BoolByte, IsZero>},
     {"bitwise_not", unaryRow<BoolByte, BoolByte, IsZero>},
 };
-constexpr Entry kOfFloat[] = {
-    {"not", unaryRow<float, BoolByte, IsZero>},
-    {"isnan", unaryRow<float, BoolByte, IsNan>},
-    {"isinf", unaryRow<float, BoolByte, IsInfinite>},
-    {"isfinite", unaryRow<float, BoolByte, IsFinite>},
+template <typename T>
+constexpr Entry kOfFloating[] = {
+    {"not", unaryRow<T, BoolByte, IsZero>},
+    {"isnan", unaryRow<T, BoolByte, IsNan>},
+    {"isinf", unaryRow<T, BoolByte, IsInfinite>},
+    {"isfinite", unaryRow<T, BoolByte, IsFinite>},
 };
 
 template <size_t count>
@@ -143,7 +147,9 @@ TypedRowFunction unaryForTarget(std::string_view op, DType in, DType out) {
     case DType::kBool:
       return out == DType::kBool ? findIn(kOfBool, op) : nullptr;
     case DType::kFloat32:
-      return out == DType::kBool ? findIn(kOfFloat, op) : nullptr;
+      return out == DType::kBool ? findIn(kOfFloating<float>, op) : nullptr;
+    case DType::kFloat64:
+      return out == DType::kBool ? findIn(kOfFloating<double>, op) : nullptr;
     default:
       return nullptr;
   }

@@ -103,7 +103,9 @@ int64_t drawInteger(std::mt19937& random, DType dtype, Values values) {
       dtype == DType::kInt32 ? std::numeric_limits<int32_t>::min() : std::numeric_limits<int64_t>::min();
   const int64_t choices[] = {bits, bits >> 13, bits >> 40, bits >> 58, 7, -3, -1, 1, least};
   const int64_t value = choices[random() % std::size(choices)];
-  return value == 0 || static_cast<int32_t>(value) == 0 ? 5 : value;  // zeros divide nothing
+  const bool is_zero =
+      value == 0 || (dtype == DType::kInt16 ? static_cast<int16_t>(value) == 0 : static_cast<int32_t>(value) == 0);
+  return is_zero ? 5 : value;  // zeros divide nothing
 }
 
 Buffer randomBuffer(const TensorDesc& desc, Values values, unsigned seed) {
@@ -114,7 +116,8 @@ Buffer randomBuffer(const TensorDesc& desc, Values values, unsigned seed) {
     std::byte* at = buffer.data()->bytes + i * size;
     if (isSteps(desc.dtype)) {
       const uint8_t largest = desc.dtype == DType::kInt8 ? 0x81 : 0xFF;
-      *at = std::byte{values == Values::kLargest ? largest : static_cast<uint8_t>(random())};
+      const auto any = static_cast<uint8_t>(random());
+      *at = std::byte{values == Values::kLargest ? largest : values == Values::kWide && any == 0 ? uint8_t{5} : any};
     } else if (isFloating(desc.dtype) && desc.dtype != DType::kFloat64) {
       const float value = draw(random, values, i);
       Writer<float>(desc.dtype).write(&value, 1, at, 0, 1);
