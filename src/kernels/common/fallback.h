@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "kernels/common/dense_inputs.h"
+#include "kernels/common/half_rows.h"
 #include "kernels/kernel.h"
 
 namespace torchtrt::kernels {
@@ -88,6 +89,17 @@ CreateResult createFloating(const Problem& problem, Create&& create) {
     return Refusal{"dtype", std::string("computes float32 or float64 only, not ") + dtype};
   }
   return create(float());
+}
+
+// The same with create(T(), Stored()), where Stored is T, or uint16_t if all operands are of one dtype of 16 bits,
+// which the kernel widens to float as it reads them.
+template <typename Create>
+CreateResult createStored(const Problem& problem, Create&& create) {
+  const DType dtype = problem.outputs.at(0).dtype;
+  if (isHalf(dtype) && otherThan(dtype, problem) == nullptr) {
+    return create(float(), uint16_t());
+  }
+  return createFloating(problem, [&](auto type) { return create(type, type); });
 }
 
 }  // namespace torchtrt::kernels

@@ -1,4 +1,5 @@
-// Normalization in float32 or float64 where what is normalized together lies next to each other.
+// Normalization in float32 or float64, the former of 16-bit numbers, too, where what is normalized together lies next
+// to each other.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -9,6 +10,7 @@
 #include "kernels/common/row_reductions.h"
 #include "kernels/common/simple_kernel.h"
 #include "kernels/common/strided_loop.h"
+#include "kernels/common/wide_row.h"
 #include "kernels/normalization/fast.h"
 #include "kernels/normalization/normalization.h"
 
@@ -25,7 +27,24 @@ struct Config {
   int64_t groups = 1;  // 0: each channel is one
   bool present[5] = {};
   ActivationRowsOf<T> activation;
+  HalfRows halves = {};  // empty unless operands are of 16 bits
 };
+
+// Element i of a parameter, or `missing`. Stored, here and below, is T or uint16_t.
+template <typename T, typename Stored>
+T parameterAt(const Config<T>& config, const RunArgs& args, Input input, int64_t i, T missing) {
+  if (!config.present[input]) {
+    return missing;
+  }
+  const Stored* values = static_cast<const Stored*>(args.inputs[input]) + i;
+  if constexpr (std::is_same_v<T, Stored>) {
+    return *values;
+  } else {
+    T wide = 0;
+    config.halves.widen(values, &wide, 1);
+    return wide;
+  }
+}
 
 // True when the last `rank` dims of a tensor are dense and row-major.
 bool isDenseTail(const TensorDesc& desc, size_t rank) {
@@ -40,7 +59,7 @@ bool isDenseTail(const TensorDesc& desc, size_t rank) {
 }
 
 // Layer and rms: every row has statistics of its own.
-template <typename T>
+template <typename T, typename Stored>
 class NormalizedRows final : public Prepared {
  public:
   static bool accepts(const Config<T>& config, const ShapeSet& shapes) {
@@ -75,15 +94,23 @@ class NormalizedRows final : public Prepared {
     if (size_ == 0) {
       return;
     }
-    const auto* in = static_cast<const T*>(args.inputs[kIn]);
-    auto* out = static_cast<T*>(args.outputs[0]);
+    const auto* in = static_cast<const Stored*>(args.inputs[kIn]);
+    auto* out = static_cast<Stored*>(args.outputs[0]);
+    const T* scales = parameter(args, kScale, 0);
+    const T* biases = parameter(args, kBias, 1);
     parallelFor(args.threads, 0, rows_.count(), grainFor(size_), [&](int64_t begin, int64_t end) {
+      WideRow<T, Stored> row(config_.halves, size_);
       rows_.run(begin, end, rows_.count(), [&](const int64_t* offsets, const int64_t* steps, int64_t n) {
         for (int64_t i = 0; i < n; ++i) {
-          runRow(args, in + offsets[1] + i * steps[1], out + offsets[0] + i * steps[0]);
+          row.run(in + offsets[1] + i * steps[1], out + offsets[0] + i * steps[0], size_,
+                  [&](const T* from, T* to) { runRow(from, scales, biases, to); });
         }
       });
     });
+  }
+
+  size_t scratchBytes() const override {
+    return kIsWidened ? 2 * static_cast<size_t>(size_) * sizeof(T) : 0;
   }
 
  private:
@@ -91,19 +118,31 @@ class NormalizedRows final : public Prepared {
     return {values.begin(), values.end() - static_cast<ptrdiff_t>(config_.normalized_rank)};
   }
 
-  void runRow(const RunArgs& args, const T* in, T* out) const {
+  void runRow(const T* in, const T* scales, const T* biases, T* out) const {
     const RowReductionsOf<T>& functions = rowReductions<T>();
     const T mean = config_.is_rms ? T(0) : functions.sum(in, size_) / static_cast<T>(size_);
     const double variance = static_cast<double>(functions.sumSquares(in, mean, size_)) / static_cast<double>(size_);
     const auto factor = static_cast<T>(1.0 / std::sqrt(variance + config_.eps));
-    functions.normalize(in, mean, factor, parameter(args, kScale), parameter(args, kBias), out, size_);
+    functions.normalize(in, mean, factor, scales, biases, out, size_);
     if (config_.activation) {
       config_.activation(out, out, size_);
     }
   }
 
-  const T* parameter(const RunArgs& args, Input input) const {
-    return config_.present[input] ? static_cast<const T*>(args.inputs[input]) : nullptr;
+  static constexpr bool kIsWidened = !std::is_same_v<T, Stored>;
+
+  // Null where there is none. Widened ones lie in the scratch memory, one after the other.
+  const T* parameter(const RunArgs& args, Input input, [[maybe_unused]] int64_t place) const {
+    if (!config_.present[input]) {
+      return nullptr;
+    }
+    if constexpr (kIsWidened) {
+      T* wide = static_cast<T*>(args.scratch) + place * size_;
+      config_.halves.widen(args.inputs[input], wide, size_);
+      return wide;
+    } else {
+      return static_cast<const T*>(args.inputs[input]);
+    }
   }
 
   Config<T> config_;
@@ -112,7 +151,7 @@ class NormalizedRows final : public Prepared {
 };
 
 // Batch: every channel has one factor and one term.
-template <typename T>
+template <typename T, typename Stored>
 class NormalizedChannels final : public Prepared {
  public:
   static bool accepts(const Config<T>& config, const ShapeSet& shapes) {
@@ -137,23 +176,29 @@ class NormalizedChannels final : public Prepared {
     auto* factors = static_cast<T*>(args.scratch);
     T* terms = factors + channels_;
     for (int64_t c = 0; c < channels_; ++c) {
-      const double factor = value(args, kScale, c, 1) / std::sqrt(value(args, kVariance, c, 0) + config_.eps);
+      const auto value = [&](Input input, T missing) {
+        return static_cast<double>(parameterAt<T, Stored>(config_, args, input, c, missing));
+      };
+      const double factor = value(kScale, 1) / std::sqrt(value(kVariance, 0) + config_.eps);
       factors[c] = static_cast<T>(factor);
-      terms[c] = static_cast<T>(value(args, kBias, c, 0) - value(args, kMean, c, 0) * factor);
+      terms[c] = static_cast<T>(value(kBias, 0) - value(kMean, 0) * factor);
     }
     nest_.run(args.threads, kBlock, kGrain, [&](const LoopNest::Block& block) {
-      const T* in = static_cast<const T*>(args.inputs[kIn]) + block.offsets[1];
-      T* out = static_cast<T*>(args.outputs[0]) + block.offsets[0];
+      const Stored* in = static_cast<const Stored*>(args.inputs[kIn]) + block.offsets[1];
+      Stored* out = static_cast<Stored*>(args.outputs[0]) + block.offsets[0];
       int64_t channel = block.offsets[2];
+      WideRow<T, Stored> wide(config_.halves, block.length);
       for (int64_t row = 0; row < block.rows; ++row) {
-        if (block.steps[2] == 1) {
-          functions.scaleEach(in, factors + channel, terms + channel, out, block.length);
-        } else {
-          functions.scale(in, factors[channel], terms[channel], out, block.length);
-        }
-        if (config_.activation) {
-          config_.activation(out, out, block.length);
-        }
+        wide.run(in, out, block.length, [&](const T* from, T* to) {
+          if (block.steps[2] == 1) {
+            functions.scaleEach(from, factors + channel, terms + channel, to, block.length);
+          } else {
+            functions.scale(from, factors[channel], terms[channel], to, block.length);
+          }
+          if (config_.activation) {
+            config_.activation(to, to, block.length);
+          }
+        });
         in += block.row_strides[1];
         out += block.row_strides[0];
         channel += block.row_strides[2];
@@ -172,17 +217,13 @@ class NormalizedChannels final : public Prepared {
     return {shapes.outputs[0].dims, {shapes.outputs[0].strides, shapes.inputs[kIn].strides, channel}};
   }
 
-  double value(const RunArgs& args, Input input, int64_t channel, double missing) const {
-    return config_.present[input] ? static_cast<const T*>(args.inputs[input])[channel] : missing;
-  }
-
   Config<T> config_;
   LoopNest nest_;
   int64_t channels_;
 };
 
 // Group and instance: the channels of a group and their positions lie next to each other.
-template <typename T>
+template <typename T, typename Stored>
 class NormalizedGroups final : public Prepared {
  public:
   static bool accepts(const Config<T>& config, const ShapeSet& shapes) {
@@ -212,11 +253,12 @@ class NormalizedGroups final : public Prepared {
       return;
     }
     parallelFor(args.threads, 0, samples_ * groups_, grainFor(size), [&](int64_t begin, int64_t end) {
+      WideRow<T, Stored> group(config_.halves, size);
       for (int64_t i = begin; i < end; ++i) {
         const int64_t sample = i / groups_, channel = i % groups_ * members;
-        const T* in = static_cast<const T*>(args.inputs[kIn]) + sample * in_stride_ + channel * positions_;
-        T* out = static_cast<T*>(args.outputs[0]) + sample * out_stride_ + channel * positions_;
-        runGroup(args, in, out, channel, members);
+        const Stored* in = static_cast<const Stored*>(args.inputs[kIn]) + sample * in_stride_ + channel * positions_;
+        Stored* out = static_cast<Stored*>(args.outputs[0]) + sample * out_stride_ + channel * positions_;
+        group.run(in, out, size, [&](const T* from, T* to) { runGroup(args, from, to, channel, members); });
       }
     });
   }
@@ -231,7 +273,8 @@ class NormalizedGroups final : public Prepared {
     for (int64_t c = 0; c < members; ++c) {
       T* row = out + c * positions_;
       if (config_.present[kScale] || config_.present[kBias]) {
-        functions.scale(row, value(args, kScale, channel + c, 1), value(args, kBias, channel + c, 0), row, positions_);
+        functions.scale(row, parameterAt<T, Stored>(config_, args, kScale, channel + c, 1),
+                        parameterAt<T, Stored>(config_, args, kBias, channel + c, 0), row, positions_);
       }
     }
     if (config_.activation) {
@@ -239,16 +282,12 @@ class NormalizedGroups final : public Prepared {
     }
   }
 
-  T value(const RunArgs& args, Input input, int64_t channel, T missing) const {
-    return config_.present[input] ? static_cast<const T*>(args.inputs[input])[channel] : missing;
-  }
-
   Config<T> config_;
   int64_t in_stride_, out_stride_;
   int64_t samples_ = 0, channels_ = 0, positions_ = 0, groups_ = 1;
 };
 
-template <typename T>
+template <typename T, typename Stored>
 CreateResult create(const Problem& problem) {
   const Attributes& attributes = *problem.attributes;
   const std::string& mode = attributes.getString("mode");
@@ -262,20 +301,24 @@ CreateResult create(const Problem& problem) {
   config.activation =
       activationRows<T>(attributes.getString("activation", ""), attributes.getDouble("activation_alpha", 0),
                         attributes.getDouble("activation_beta", 0));
+  if constexpr (!std::is_same_v<T, Stored>) {
+    config.halves = halfRows(problem.outputs[0].dtype);
+  }
   if (mode == "batch") {
-    return makeKernelWithFallback<NormalizedChannels<T>>(config, createNormalizationReference(problem));
+    return makeKernelWithFallback<NormalizedChannels<T, Stored>>(config, createNormalizationReference(problem));
   }
   if (mode == "layer" || mode == "rms") {
-    return makeKernelWithFallback<NormalizedRows<T>>(config, createNormalizationReference(problem));
+    return makeKernelWithFallback<NormalizedRows<T, Stored>>(config, createNormalizationReference(problem));
   }
   config.groups = mode == "instance" ? 0 : attributes.getInt("groups", 1);
-  return makeKernelWithFallback<NormalizedGroups<T>>(config, createNormalizationReference(problem));
+  return makeKernelWithFallback<NormalizedGroups<T, Stored>>(config, createNormalizationReference(problem));
 }
 
 }  // namespace
 
 CreateResult createHighway(const Problem& problem) {
-  return createFloating(problem, [&](auto type) { return create<decltype(type)>(problem); });
+  return createStored(problem,
+                      [&](auto type, auto stored) { return create<decltype(type), decltype(stored)>(problem); });
 }
 
 }  // namespace torchtrt::kernels::normalization

@@ -42,6 +42,9 @@ StridedLoop reducedLoop(const std::vector<int64_t>& axes, const TensorDesc& in) 
 
 ReduceAxes::ReduceAxes(const std::vector<int64_t>& reduced_axes, const ShapeSet& shapes)
     : kept(keptNest(reduced_axes, shapes)), reduced(reducedLoop(reduced_axes, shapes.inputs[0])) {
+  if (isHalf(shapes.inputs[0].dtype)) {
+    halves = halfRows(shapes.inputs[0].dtype);
+  }
   if (reduced.count() == 0) {
     return;
   }

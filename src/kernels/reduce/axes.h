@@ -3,9 +3,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
+#include "kernels/common/half_rows.h"
 #include "kernels/common/loop_nest.h"
 #include "kernels/common/strided_loop.h"
 #include "kernels/kernel.h"
@@ -22,55 +25,93 @@ struct ReduceAxes {
            (by_rows || (are_wide && kept.steps()[0] == 1 && kept.steps()[1] == 1));
   }
 
-  // T is the type of input and output. Every output is what row(from) returns, whose terms forRows() gives; or
-  // columns(from, to, n) writes n neighbouring outputs, at most most_columns, whose terms forTerms() gives. `grain` is
-  // the number of terms worth a thread.
-  template <typename T, typename Row, typename Columns>
-  void run(const RunArgs& args, int64_t most_columns, int64_t grain, Row&& row, Columns&& columns) const {
-    const auto* in = static_cast<const T*>(args.inputs[0]);
-    auto* out = static_cast<T*>(args.outputs[0]);
+  // T is what terms are reduced in, Stored the type of input and output: T, or uint16_t for `halves`. Every output is
+  // what row(from) returns, whose terms forRows() gives; or columns(from, to, n) writes n neighbouring outputs, at most
+  // kColumns, whose terms forTerms() gives. `grain` is the number of terms worth a thread.
+  template <typename T, int64_t kColumns, typename Stored = T, typename Row, typename Columns>
+  void run(const RunArgs& args, int64_t grain, Row&& row, Columns&& columns) const {
+    const auto* in = static_cast<const Stored*>(args.inputs[0]);
+    auto* out = static_cast<Stored*>(args.outputs[0]);
     const int64_t outputs = std::max<int64_t>(1, grain / reduced.count());
-    kept.run(args.threads, most_columns, outputs, [&](const LoopNest::Block& block) {
+    kept.run(args.threads, kColumns, outputs, [&](const LoopNest::Block& block) {
       for (int64_t line = 0; line < block.rows; ++line) {
-        const T* from = in + block.offsets[1] + line * block.row_strides[1];
-        T* to = out + block.offsets[0] + line * block.row_strides[0];
+        const Stored* from = in + block.offsets[1] + line * block.row_strides[1];
+        Stored* to = out + block.offsets[0] + line * block.row_strides[0];
         if (!by_rows) {
-          columns(from, to, block.length);
+          if constexpr (std::is_same_v<T, Stored>) {
+            columns(from, to, block.length);
+          } else {
+            alignas(64) std::array<T, kColumns> wide;
+            columns(from, wide.data(), block.length);
+            halves.narrow(wide.data(), to, block.length);
+          }
           continue;
         }
         for (int64_t i = 0; i < block.length; ++i) {
-          to[i * block.steps[0]] = row(from + i * block.steps[1]);
+          store<T>(row(from + i * block.steps[1]), to + i * block.steps[0]);
         }
       }
     });
   }
 
-  // body(terms, n): the terms of one output, n of them next to each other.
-  template <typename T, typename Body>
-  void forRows(const T* from, Body&& body) const {
+  // body(terms, n): the terms of one output as T, n of them next to each other.
+  template <typename T, typename Stored, typename Body>
+  void forRows(const Stored* from, Body&& body) const {
+    const auto row = [&](const Stored* values, int64_t count) {
+      if constexpr (std::is_same_v<T, Stored>) {
+        body(values, count);
+      } else {
+        alignas(64) std::array<T, kWidened> wide;
+        for (int64_t i = 0; i < count; i += kWidened) {
+          const int64_t n = std::min(kWidened, count - i);
+          halves.widen(values + i, wide.data(), n);
+          body(static_cast<const T*>(wide.data()), n);
+        }
+      }
+    };
     if (in_one_row) {
-      body(from, reduced.count());
+      row(from, reduced.count());
       return;
     }
     reduced.run(0, reduced.count(), reduced.count(),
-                [&](const int64_t* offsets, const int64_t*, int64_t n) { body(from + offsets[0], n); });
+                [&](const int64_t* offsets, const int64_t*, int64_t n) { row(from + offsets[0], n); });
   }
 
-  // body(terms): one term of every one of neighbouring outputs.
-  template <typename T, typename Body>
-  void forTerms(const T* from, Body&& body) const {
+  // body(terms): one term of every one of `columns` neighbouring outputs, at most kWidened.
+  template <typename T, typename Stored, typename Body>
+  void forTerms(const Stored* from, [[maybe_unused]] int64_t columns, Body&& body) const {
     reduced.run(0, reduced.count(), reduced.count(), [&](const int64_t* offsets, const int64_t* steps, int64_t n) {
       for (int64_t i = 0; i < n; ++i) {
-        body(from + offsets[0] + i * steps[0]);
+        const Stored* values = from + offsets[0] + i * steps[0];
+        if constexpr (std::is_same_v<T, Stored>) {
+          body(values);
+        } else {
+          alignas(64) std::array<T, kWidened> wide;
+          halves.widen(values, wide.data(), columns);
+          body(static_cast<const T*>(wide.data()));
+        }
       }
     });
   }
+
+  static constexpr int64_t kWidened = 1024;  // elements that stay in the first-level cache
 
   LoopNest kept;            // output and input
   StridedLoop reduced;      // input
   bool by_rows = true;      // neighbours in memory are terms of one output,
   bool in_one_row = false;  // which has no others
   bool are_wide = true;     // terms of one output lie so far apart that those of eight fit between
+  HalfRows halves{};        // of input and output, where they are of 16 bits
+
+ private:
+  template <typename T, typename Stored>
+  void store(T value, Stored* to) const {
+    if constexpr (std::is_same_v<T, Stored>) {
+      *to = value;
+    } else {
+      halves.narrow(&value, to, 1);
+    }
+  }
 };
 
 }  // namespace torchtrt::kernels::reduce

@@ -5,8 +5,8 @@
 
 namespace torchtrt::kernels::reduce {
 
-CreateResult createHighway(const Problem& problem);   // sums, averages and extremes of float32 or float64
-CreateResult createWide(const Problem& problem);      // products, norms and logsumexp of float32 or float64
+CreateResult createHighway(const Problem& problem);   // sums, averages and extremes of floating numbers
+CreateResult createWide(const Problem& problem);      // products, norms and logsumexp of floating numbers
 CreateResult createTruth(const Problem& problem);     // any and all of bools
 CreateResult createIntegers(const Problem& problem);  // sums, products and extremes of integers
 

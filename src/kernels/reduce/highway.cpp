@@ -1,5 +1,5 @@
-// Sum, average, maximum and minimum in float32 or float64, where either what is reduced or what is kept lies next to
-// each other in memory.
+// Sum, average, maximum and minimum in float32 or float64, the former of 16-bit numbers, too, where either what is
+// reduced or what is kept lies next to each other in memory.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -26,7 +26,8 @@ struct Config {
   }
 };
 
-template <typename T>
+// T is what terms are reduced in, Stored the type of input and output.
+template <typename T, typename Stored>
 class HighwayReduce final : public Prepared {
  public:
   static bool accepts(const Config& config, const ShapeSet& shapes) {
@@ -36,9 +37,9 @@ class HighwayReduce final : public Prepared {
   HighwayReduce(const Config& config, const ShapeSet& shapes) : config_(config), axes_(config.axes, shapes) {}
 
   void run(const RunArgs& args) const override {
-    axes_.run<T>(
-        args, kColumns, kGrain, [this](const T* from) { return reduceRows(from); },
-        [this](const T* from, T* to, int64_t columns) { reduceColumns(from, to, columns); });
+    axes_.run<T, kColumns, Stored>(
+        args, kGrain, [this](const Stored* from) { return reduceRows(from); },
+        [this](const Stored* from, T* to, int64_t columns) { reduceColumns(from, to, columns); });
   }
 
  private:
@@ -51,11 +52,11 @@ class HighwayReduce final : public Prepared {
   }
 
   // One output, whose terms lie in rows.
-  T reduceRows(const T* from) const {
+  T reduceRows(const Stored* from) const {
     const RowReductionsOf<T>& functions = rowReductions<T>();
     double sum = 0;
     T best = config_.op == Op::kMax ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
-    axes_.forRows(from, [&](const T* terms, int64_t n) {
+    axes_.forRows<T>(from, [&](const T* terms, int64_t n) {
       if (config_.isSum()) {
         sum += static_cast<double>(functions.sum(terms, n));
       } else if (config_.op == Op::kMax) {
@@ -70,7 +71,7 @@ class HighwayReduce final : public Prepared {
   }
 
   // `columns` outputs next to each other, whose terms lie next to each other too.
-  void reduceColumns(const T* from, T* to, int64_t columns) const {
+  void reduceColumns(const Stored* from, T* to, int64_t columns) const {
     const RowReductionsOf<T>& functions = rowReductions<T>();
     alignas(64) std::array<T, kColumns> totals;
     alignas(64) std::array<T, kColumns> partial;
@@ -81,7 +82,7 @@ class HighwayReduce final : public Prepared {
     totals.fill(start);
     partial.fill(start);
     int64_t terms = 0;
-    axes_.forTerms(from, [&](const T* values) {
+    axes_.forTerms<T>(from, columns, [&](const T* values) {
       update(values, partial.data(), columns);
       if (++terms == kPartial) {
         update(partial.data(), totals.data(), columns);
@@ -117,8 +118,9 @@ CreateResult createHighway(const Problem& problem) {
   } else {
     return Refusal{"op", "has no vector form of " + op};
   }
-  return createFloating(problem, [&](auto type) {
-    return makeKernelWithFallback<HighwayReduce<decltype(type)>>(config, createReduceReference(problem));
+  return createStored(problem, [&](auto type, auto stored) {
+    using Chosen = HighwayReduce<decltype(type), decltype(stored)>;
+    return makeKernelWithFallback<Chosen>(config, createReduceReference(problem));
   });
 }
 

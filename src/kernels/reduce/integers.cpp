@@ -30,16 +30,16 @@ class IntegerReduce final : public Prepared {
   void run(const RunArgs& args) const override {
     constexpr int64_t kColumns = 512;  // outputs that stay in the first-level cache
     constexpr int64_t kGrain = 32768;  // terms worth a thread
-    axes_.run<T>(
-        args, kColumns, kGrain,
+    axes_.run<T, kColumns>(
+        args, kGrain,
         [this](const T* from) {
           T total = folds_.start;
-          axes_.forRows(from, [&](const T* row, int64_t n) { total = folds_.row(row, n, total); });
+          axes_.forRows<T>(from, [&](const T* row, int64_t n) { total = folds_.row(row, n, total); });
           return total;
         },
         [this](const T* from, T* to, int64_t columns) {
           std::fill_n(to, columns, folds_.start);
-          axes_.forTerms(from, [&](const T* terms) { folds_.columns(terms, to, columns); });
+          axes_.forTerms<T>(from, columns, [&](const T* terms) { folds_.columns(terms, to, columns); });
         });
   }
 

@@ -25,8 +25,8 @@ class TruthReduce final : public Prepared {
   TruthReduce(const Config& config, const ShapeSet& shapes) : any_(config.any), axes_(config.axes, shapes) {}
 
   void run(const RunArgs& args) const override {
-    axes_.run<uint8_t>(
-        args, kColumns, kGrain, [this](const uint8_t* from) { return reduceRows(from) ? 1 : 0; },
+    axes_.run<uint8_t, kColumns>(
+        args, kGrain, [this](const uint8_t* from) { return reduceRows(from) ? 1 : 0; },
         [this](const uint8_t* from, uint8_t* to, int64_t columns) { reduceColumns(from, to, columns); });
   }
 
@@ -52,7 +52,7 @@ class TruthReduce final : public Prepared {
 
   bool reduceRows(const uint8_t* from) const {
     bool holds = !any_;
-    axes_.forRows(from, [&](const uint8_t* row, int64_t n) {
+    axes_.forRows<uint8_t>(from, [&](const uint8_t* row, int64_t n) {
       if (any_) {
         holds = holds || hasTrue(row, n);
       } else {
@@ -65,7 +65,7 @@ class TruthReduce final : public Prepared {
   void reduceColumns(const uint8_t* from, uint8_t* to, int64_t columns) const {
     std::array<uint64_t, kColumns / kBytes> truth;  // the highest bit of every byte
     truth.fill(any_ ? 0 : kHighest);
-    axes_.forTerms(from, [&](const uint8_t* terms) {
+    axes_.forTerms<uint8_t>(from, columns, [&](const uint8_t* terms) {
       size_t word = 0;
       for (int64_t j = 0; j < columns; j += kBytes, ++word) {
         const uint64_t true_ones = trueOnes(terms + j, std::min(kBytes, columns - j));

@@ -1,5 +1,5 @@
-// Products, norms and logarithms of sums of exponentials of float32 or float64, where either what is reduced or what is
-// kept lies next to each other in memory.
+// Products, norms and logarithms of sums of exponentials of float32 or float64, or of 16-bit numbers in float32, where
+// either what is reduced or what is kept lies next to each other in memory.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -31,18 +31,20 @@ struct Wide {
   double start() const {
     return op == WideOp::kProduct ? 1.0 : 0.0;
   }
-  T row(const T* from) const {
+  template <typename Stored>
+  T row(const Stored* from) const {
     double total = start();
-    axes.forRows(from, [&](const T* values, int64_t n) {
+    axes.forRows<T>(from, [&](const T* values, int64_t n) {
       const double part = functions.ofRow(values, n);
       total = op == WideOp::kProduct ? total * part : total + part;
     });
     return finish(total);
   }
-  void columns(const T* from, T* to, int64_t count) const {
+  template <typename Stored>
+  void columns(const Stored* from, T* to, int64_t count) const {
     alignas(64) std::array<double, kColumns> totals;
     totals.fill(start());
-    axes.forTerms(from, [&](const T* values) { functions.fold(values, totals.data(), count); });
+    axes.forTerms<T>(from, count, [&](const T* values) { functions.fold(values, totals.data(), count); });
     std::transform(totals.data(), totals.data() + count, to, [this](double total) { return finish(total); });
   }
 };
@@ -56,29 +58,31 @@ struct LogSumExp {
   static T shiftOf(T greatest) {
     return std::isinf(greatest) ? T(0) : greatest;
   }
-  T row(const T* from) const {
+  template <typename Stored>
+  T row(const Stored* from) const {
     T greatest = -std::numeric_limits<T>::infinity();
-    axes.forRows(from, [&](const T* values, int64_t n) {
+    axes.forRows<T>(from, [&](const T* values, int64_t n) {
       const T value = functions.max(values, n);
       greatest = value > greatest || std::isnan(value) ? value : greatest;
     });
     const T shift = shiftOf(greatest);
     double sum = 0;
-    axes.forRows(from, [&](const T* values, int64_t n) {
+    axes.forRows<T>(from, [&](const T* values, int64_t n) {
       sum += static_cast<double>(functions.exponentials(values, shift, nullptr, n));
     });
     return static_cast<T>(std::log(sum) + static_cast<double>(shift));
   }
-  void columns(const T* from, T* to, int64_t count) const {
+  template <typename Stored>
+  void columns(const Stored* from, T* to, int64_t count) const {
     constexpr int64_t kPartial = 32;  // terms that are added before they go into the total
     alignas(64) std::array<T, kColumns> shifts, sums, partial;
     shifts.fill(-std::numeric_limits<T>::infinity());
     sums.fill(0);
     partial.fill(0);
-    axes.forTerms(from, [&](const T* values) { functions.raise(values, shifts.data(), count); });
+    axes.forTerms<T>(from, count, [&](const T* values) { functions.raise(values, shifts.data(), count); });
     std::transform(shifts.begin(), shifts.end(), shifts.begin(), shiftOf);
     int64_t terms = 0;
-    axes.forTerms(from, [&](const T* values) {
+    axes.forTerms<T>(from, count, [&](const T* values) {
       functions.exponentialsEach(values, shifts.data(), nullptr, partial.data(), count);
       if (++terms % kPartial == 0) {
         functions.add(partial.data(), sums.data(), count);
@@ -97,7 +101,8 @@ struct Config {
   std::vector<int64_t> axes;
 };
 
-template <typename T>
+// T is what terms are reduced in, Stored the type of input and output.
+template <typename T, typename Stored>
 class WideReduce final : public Prepared {
  public:
   static bool accepts(const Config& config, const ShapeSet& shapes) {
@@ -117,9 +122,9 @@ class WideReduce final : public Prepared {
  private:
   template <typename Reducer>
   void runWith(const RunArgs& args, const Reducer& reducer) const {
-    axes_.run<T>(
-        args, kColumns, kGrain, [&](const T* from) { return reducer.row(from); },
-        [&](const T* from, T* to, int64_t count) { reducer.columns(from, to, count); });
+    axes_.run<T, kColumns, Stored>(
+        args, kGrain, [&](const Stored* from) { return reducer.row(from); },
+        [&](const Stored* from, T* to, int64_t count) { reducer.columns(from, to, count); });
   }
 
   std::optional<WideOp> op_;
@@ -140,8 +145,9 @@ CreateResult createWide(const Problem& problem) {
   } else if (op != "logsumexp") {
     return Refusal{"op", "has no wide form of " + op};
   }
-  return createFloating(problem, [&](auto type) {
-    return makeKernelWithFallback<WideReduce<decltype(type)>>(config, createReduceReference(problem));
+  return createStored(problem, [&](auto type, auto stored) {
+    using Chosen = WideReduce<decltype(type), decltype(stored)>;
+    return makeKernelWithFallback<Chosen>(config, createReduceReference(problem));
   });
 }
 
