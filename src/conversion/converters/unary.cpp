@@ -72,6 +72,11 @@ Tensor& nanToNum(Call& call) {
   const auto replace = [&](Tensor& where, double by) {
     result = &call.add(LayerType::kSELECT, {&where, &call.constant(by, dtype), result});
   };
+  if (call.isNone(2) && call.isNone(3)) {
+    result = &call.activation("clip", x, -largest, largest);
+    replace(call.unary("isnan", x), given(1, 0));
+    return *result;
+  }
   replace(call.unary("isnan", x), given(1, 0));
   replace(call.elementwise("equal", x, call.constant(infinity, dtype)), given(2, largest));
   replace(call.elementwise("equal", x, call.constant(-infinity, dtype)), given(3, -largest));
