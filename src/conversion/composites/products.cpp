@@ -25,13 +25,9 @@ void addVectorProducts(NodeConverterRegistry& registry) {
     b = b.unsqueeze(2 * i)
   return (a * b).reshape(shape))");
   const std::string cross = R"(
-  x = torch.movedim(a, dim, -1)
-  y = torch.movedim(b, dim, -1)
-  forth = torch.tensor([1, 2, 0])
-  back = torch.tensor([2, 0, 1])
-  product = (torch.index_select(x, -1, forth) * torch.index_select(y, -1, back) -
-             torch.index_select(x, -1, back) * torch.index_select(y, -1, forth))
-  return torch.movedim(product, -1, dim))";
+  x = torch.unbind(a, dim)
+  y = torch.unbind(b, dim)
+  return torch.stack([x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]], dim))";
   const std::string broadcast = R"(
   parts = torch.broadcast_tensors([self, other])
   a = parts[0]

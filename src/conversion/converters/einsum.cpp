@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "conversion/converters/call.h"
 #include "conversion/converters/list.h"
@@ -180,6 +181,22 @@ Tensor& multiplied(const Call& call, Tensor& a, Tensor& b, bool are_elements) {
   return call.cast(call.add(LayerType::kMATRIX_MULTIPLY, {&call.cast(a, computed), &call.cast(b, computed)}), dtype);
 }
 
+// A product of vectors for each of the batch: as one of matrices it would be a matrix of one element. Halves stay with
+// that, which does not round before it adds up.
+bool areVectors(const Term& a, const Term& b, const Labels& contracted, const Labels& rows, const Labels& columns) {
+  const DType dtype = a.tensor->getType();
+  return rows.empty() && columns.empty() && !contracted.empty() && dtype == b.tensor->getType() &&
+         (dtype == DType::kFloat32 || dtype == DType::kFloat64);
+}
+
+Term productOfVectors(const Call& call, const Term& a, const Term& b, const Labels& batch, const Labels& contracted) {
+  const Labels order = joined({batch, contracted});
+  std::vector<int64_t> axes(contracted.size());
+  std::iota(axes.begin(), axes.end(), static_cast<int64_t>(batch.size()));
+  Tensor& terms = call.elementwise("prod", inOrder(call, a, order), inOrder(call, b, order));
+  return {&call.reduce("sum", terms, axes, false), batch};
+}
+
 // What neither the result nor a later operand (`needed`) asks for is summed over.
 Term contract(const Call& call, const Term& left, const Term& right, const Labels& needed) {
   Labels batch, contracted, rows, columns, gone;
@@ -197,6 +214,9 @@ Term contract(const Call& call, const Term& left, const Term& right, const Label
   }
   const Term a = stretched(call, summed(call, left, gone), right, contracted);
   const Term b = stretched(call, summed(call, right, gone), left, contracted);
+  if (areVectors(a, b, contracted, rows, columns)) {
+    return productOfVectors(call, a, b, batch, contracted);
+  }
   Tensor& product = multiplied(call, asMatrices(call, a, batch, rows, contracted),
                                asMatrices(call, b, batch, contracted, columns), contracted.empty());
   std::vector<Dim> dims(product.getDimensions().begin(), product.getDimensions().end() - 2);
