@@ -16,23 +16,30 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 namespace math = kernels::HWY_NAMESPACE;
 
-// Line w of `out` is the maxima of lines 4w to 4w + 3 of `rows`, all `columns` long, as pooling/ finds them. `rows` may
-// be read a vector further.
+// Of four lines, a vector from each, as pooling/ finds them.
+template <typename Load>
+HWY_INLINE auto maximaOf(const Load& load) {
+  auto maxima = load(0);
+#pragma GCC unroll 4
+  for (int r = 1; r < 4; ++r) {
+    maxima = math::greater(maxima, load(r));
+  }
+  return maxima;
+}
+
+// Line w of `out` is the maxima of lines 4w to 4w + 3 of `rows`, all `columns` long.
 void maximaOfFour(const float* rows, int64_t windows, int64_t columns, float* out) {
   const hn::ScalableTag<float> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t w = 0; w < windows; ++w, rows += 4 * columns, out += columns) {
-    for (int64_t c = 0; c < columns; c += lanes) {
-      auto maxima = hn::LoadU(d, rows + c);
-#pragma GCC unroll 4
-      for (int r = 1; r < 4; ++r) {
-        maxima = math::greater(maxima, hn::LoadU(d, rows + r * columns + c));
-      }
-      if (HWY_LIKELY(c + lanes <= columns)) {
-        hn::StoreU(maxima, d, out + c);
-      } else {
-        hn::BlendedStore(maxima, hn::FirstN(d, static_cast<size_t>(columns - c)), d, out + c);
-      }
+    int64_t c = 0;
+    for (; c + lanes <= columns; c += lanes) {
+      hn::StoreU(maximaOf([&](int r) HWY_ATTR { return hn::LoadU(d, rows + r * columns + c); }), d, out + c);
+    }
+    if (c < columns) {
+      const auto rest = hn::FirstN(d, static_cast<size_t>(columns - c));
+      const auto maxima = maximaOf([&](int r) HWY_ATTR { return hn::MaskedLoad(rest, d, rows + r * columns + c); });
+      hn::BlendedStore(maxima, rest, d, out + c);
     }
   }
 }
@@ -99,7 +106,7 @@ class PooledProduct final : public Prepared {
     given.bias = g.has_bias ? static_cast<const float*>(args.inputs[2]) : nullptr;
     given.epilogue = &packed_->epilogue;
     parallelFor(args.threads, 0, (windows_ + kUnit - 1) / kUnit, grain_, [&](int64_t begin, int64_t end) {
-      alignas(64) float rows[kBufferFloats + HWY_MAX_BYTES / sizeof(float)];
+      alignas(64) float rows[kBufferFloats];
       gemm::Slab slab = given;
       slab.out = rows;
       const int64_t last = std::min(end * kUnit, windows_);

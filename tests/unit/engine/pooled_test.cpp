@@ -178,6 +178,7 @@ TEST(Pooled, Products) {
   expectPooledWithin({.channels = 2, .outputs = 9, .dilation = {3, 1}, .activation = "tanh", .channels_last = true});
   expectPooledWithin({.channels = 4, .height = 31, .outputs = 16, .stride = {2, 2}, .channels_last = true});
   expectPooledWithin({.channels = 16, .outputs = 16, .kernel = {1, 1}, .channels_last = true});
+  expectPooledWithin({.outputs = 8, .channels_last = true});  // fills the buffer of rows to its last float
 }
 
 TEST(Pooled, ProductsThatStayApart) {
