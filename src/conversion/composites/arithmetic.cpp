@@ -70,8 +70,8 @@ void addChoices(NodeConverterRegistry& registry) {
   return elements != test_element if invert else elements == test_element)");
 }
 
-// Of whole numbers by a number of places that is known. In two steps, each by a power of two that every dtype of enough
-// bits can hold. By less than none or more than all, everything leaves on the left and signs are left on the right.
+// Of whole numbers by a number of places that is known. In two steps, where the dtype cannot hold the power of two. By
+// less than none or more than all, everything leaves on the left and signs are left on the right.
 void addShifts(NodeConverterRegistry& registry) {
   const std::string places = R"(
   x = self.to(4) if self.dtype == 11 else self
@@ -81,11 +81,15 @@ void addShifts(NodeConverterRegistry& registry) {
   const std::string left = places + R"(
   if int(other) < 0 or int(other) >= bits:
     return torch.zeros_like(x)
+  if int(other) < bits - 1:
+    return x * int(2 ** int(other))
   few = int(other) // 2
   return x * int(2 ** few) * int(2 ** (int(other) - few)))";
   const std::string right = places + R"(
   most = bits if x.dtype == 0 else bits - 1
   count = most if int(other) < 0 or int(other) > most else int(other)
+  if count < bits - 1:
+    return torch.floor_divide(x, int(2 ** count))
   few = count // 2
   return torch.floor_divide(torch.floor_divide(x, int(2 ** few)), int(2 ** (count - few))))";
   add(registry, "aten::__lshift__.Scalar", left);

@@ -91,6 +91,8 @@ TypedRowFunction castTo(DType to) {
       return castRow<From, int32_t>;
     case DType::kInt64:
       return castRow<From, int64_t>;
+    case DType::kInt16:
+      return castRow<From, int16_t>;
     case DType::kInt8:
       return castRow<From, int8_t>;
     case DType::kUInt8:
@@ -112,6 +114,8 @@ TypedRowFunction castForTarget(DType from, DType to) {
       return castTo<int32_t>(to);
     case DType::kInt64:
       return castTo<int64_t>(to);
+    case DType::kInt16:
+      return castTo<int16_t>(to);
     case DType::kInt8:
       return castTo<int8_t>(to);
     case DType::kUInt8:

@@ -17,7 +17,8 @@ CompareOptions exact() {
 }
 
 TEST(CastRows, EveryPairOfDtypes) {
-  const char* const dtypes[] = {"float32", "float64", "float16", "bfloat16", "int64", "int32", "int8", "uint8", "bool"};
+  const char* const dtypes[] = {"float32", "float64", "float16", "bfloat16", "int64",
+                                "int32",   "int16",   "int8",    "uint8",    "bool"};
   for (const std::string from : dtypes) {
     for (const std::string to : dtypes) {
       if (from != to) {
