@@ -240,7 +240,11 @@ HWY_NOINLINE void panelRows(const Rows& rows, const Terms<T>& terms, const Panel
   } else if (rows.count <= 4) {
     micro<4, kVectors, 1>(rows, terms, 0, panel);
   } else if constexpr (kMaxRows == kTileRows) {
-    micro<kTileRows, kVectors, 1>(rows, terms, 0, panel);
+    if (HWY_LIKELY(rows.count > 6)) {
+      micro<kTileRows, kVectors, 1>(rows, terms, 0, panel);
+    } else {
+      micro<6, kVectors, 1>(rows, terms, 0, panel);
+    }
   } else {
     micro<4, kVectors, 1>(rows, terms, 0, panel);
     if (HWY_LIKELY(rows.count > 6)) {
