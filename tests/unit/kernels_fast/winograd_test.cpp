@@ -224,6 +224,7 @@ TEST(WinogradConvolution, RefusesWhatOthersDoFasterOrExactly) {
   refused({.input = {1, 8, 28, 28}, .kernel = {64, 8, 3, 3}}, "channels");
   refused({.input = {1, 64, 4, 4}, .kernel = {64, 64, 3, 3}}, "slower");
   refused({.input = {1, 64, 8, 8}, .kernel = {64, 64, 3, 3}, .stride = {2, 2}}, "slower");
+  refused({.input = {1, 512, 14, 14}, .kernel = {512, 512, 3, 3}, .stride = {2, 2}}, "slower");  // few tiles a kernel
   refused({.input = {1, 64, 28, 28}, .kernel = {64, 64, 3, 3}, .input_order = ""}, "memory-order");
   expectRefused(toText({.input = {1, 64, 28, 28}, .kernel = {64, 64, 3, 3}}), "winograd", "weights", Values::kSomeNan);
   expectRefused(toText({.input = {1, 64, 28, 28}, .kernel = {64, 64, 3, 3}}), "winograd", "integers", Values::kSparse);
