@@ -24,6 +24,31 @@ struct IntegerConfig {
   bool largest = true;
 };
 
+// Where the first of the greatest or smallest lies. Several are kept at a time, since one alone waits for each
+// comparison; which of equal ones came first is looked for afterwards.
+template <bool kLargest>
+int64_t placeOfExtreme(const int64_t* row, int64_t count) {
+  constexpr int64_t kAbreast = 8;
+  constexpr int64_t kShort = 64;
+  if (count < kShort) {
+    return (kLargest ? std::max_element(row, row + count) : std::min_element(row, row + count)) - row;
+  }
+  std::array<int64_t, kAbreast> best;
+  best.fill(row[0]);
+  const auto beyond = [](int64_t a, int64_t b) { return kLargest ? std::max(a, b) : std::min(a, b); };
+  int64_t i = 0;
+  for (; i + kAbreast <= count; i += kAbreast) {
+    for (size_t j = 0; j < best.size(); ++j) {
+      best[j] = beyond(best[j], row[i + static_cast<int64_t>(j)]);
+    }
+  }
+  for (; i < count; ++i) {
+    best[0] = beyond(best[0], row[i]);
+  }
+  const int64_t extreme = std::accumulate(best.begin(), best.end(), best[0], beyond);
+  return std::find(row, row + count, extreme) - row;
+}
+
 class TopKOfIntegers final : public Prepared {
  public:
   static bool accepts(const IntegerConfig& config, const ShapeSet& shapes) {
@@ -76,7 +101,7 @@ class TopKOfIntegers final : public Prepared {
   // Of equal values the first comes first.
   void place(const int64_t* row, Buffers& buffers) const {
     if (count_ == 1) {
-      buffers.places[0] = (largest_ ? std::max_element(row, row + size_) : std::min_element(row, row + size_)) - row;
+      buffers.places[0] = largest_ ? placeOfExtreme<true>(row, size_) : placeOfExtreme<false>(row, size_);
       return;
     }
     const auto [least, greatest] = std::minmax_element(row, row + size_);
