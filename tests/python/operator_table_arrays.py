@@ -53,6 +53,7 @@ PRODUCTS = [
     ("cdist_product_asked", lambda a, b: torch.cdist(a, b, compute_mode="use_mm_for_euclid_dist"), ((t(2, 5, 9), t(2, 4, 9)),)),
     ("cdist_no_product", lambda a, b: torch.cdist(a, b, compute_mode="donot_use_mm_for_euclid_dist"), ((t(2, 30, 9), t(2, 40, 9)),)),
     ("bilinear", lambda a, b, w, c: F.bilinear(a, b, w, c), ((t(2, 5, 3), t(2, 5, 4), t(6, 3, 4), t(6)),)),
+    ("vector_norm_of_large", lambda x: torch.linalg.vector_norm(x, 3, -1) + torch.linalg.vector_norm(x, 4), ((t(3, 40, low=-60, high=60),),)),
     ("linalg_norm", lambda x: torch.linalg.norm(x, dim=-1) + torch.linalg.norm(x), ((t(3, 4),), (t(2, 3, 4),))),
     ("einsum", lambda a, b: torch.einsum("bij,bkj->bik", a, b), ((t(2, 3, 4), t(2, 5, 4)),)), ("einsum_implicit", lambda a, b: torch.einsum("ij,jk", a, b), ((t(3, 4), t(4, 5)),)),
     ("einsum_ellipsis", lambda a, b: torch.einsum("...ij,...jk->...ki", a, b), ((t(2, 3, 4), t(4, 5)), (t(6, 2, 3, 4), t(2, 4, 5)))),

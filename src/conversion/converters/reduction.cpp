@@ -139,8 +139,12 @@ Tensor& norm(const Call& call, Tensor& x, double p, const std::vector<int64_t>& 
     Tensor& counted = call.elementwise("not_equal", x, call.constant(0, x.getType()));
     return fold(call, "sum", call.cast(counted, x.getType()), axes, keep_dims);
   }
-  Tensor& powers = call.elementwise("pow", call.unary("abs", x), call.constant(p, x.getType()));
-  return call.elementwise("pow", fold(call, "sum", powers, axes, keep_dims), call.constant(1 / p, x.getType()));
+  // Powers and their sum may be beyond the range of 16 bits where the norm is not.
+  const DType computed = x.getType() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+  Tensor& magnitudes = call.unary("abs", call.cast(x, computed));
+  Tensor& powers = call.elementwise("pow", magnitudes, call.constant(p, computed));
+  Tensor& sum = fold(call, "sum", powers, axes, keep_dims);
+  return call.cast(call.elementwise("pow", sum, call.constant(1 / p, computed)), x.getType());
 }
 
 // self, p
