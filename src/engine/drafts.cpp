@@ -98,9 +98,6 @@ class Assembler {
     result_.held_bytes = bytes;
   }
 
-  // What a prepared kernel takes for itself, roughly: a few descriptions of dims and strides.
-  static constexpr size_t kBytesPerKernel = 1024;
-
   const Model& model_;
   std::vector<Place> places_;
   std::vector<Draft> drafts_;

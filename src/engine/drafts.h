@@ -13,6 +13,9 @@ namespace torchtrt::engine {
 
 inline constexpr size_t kNever = static_cast<size_t>(-1);
 
+// What a prepared kernel takes for itself, roughly: a few descriptions of dims and strides.
+inline constexpr size_t kBytesPerKernel = 1024;
+
 // How a tensor of the plan is kept in this specialization. A tensor that shares another's memory has `base` set.
 struct Place {
   kernels::TensorDesc desc;

@@ -1,6 +1,7 @@
 #include "engine/joins.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/model.h"
 #include "kernels/joins.h"
@@ -8,7 +9,7 @@
 namespace torchtrt::engine {
 namespace {
 
-// How often a tensor is read: by steps, as an output of the plan, and as the memory of another tensor.
+// Joins::reads.
 std::vector<int> countReaders(const plan::Plan& plan) {
   std::vector<int> readers(plan.tensors.size(), 0);
   const auto read = [&](int32_t tensor) {
@@ -55,12 +56,14 @@ bool isFloat32(const plan::Plan& plan, const plan::Step& step) {
 }  // namespace
 
 Joins findJoins(const plan::Plan& plan, const std::vector<LoadedStep>& steps) {
-  const std::vector<int> readers = countReaders(plan);
+  std::vector<int> readers = countReaders(plan);
   std::vector<int32_t> products(plan.tensors.size(), -1);  // per tensor: the step that makes it, if a convolution may
   std::vector<int32_t> pooled(plan.tensors.size(), -1);    // per tensor: the convolution that could write its maxima
   std::vector<int32_t> sources(plan.tensors.size(), -1);   // per tensor: the convolution that could average it
-  Joins joins{std::vector<int32_t>(steps.size(), -1), std::vector<int32_t>(steps.size(), -1),
-              std::vector<int32_t>(steps.size(), -1)};
+  Joins joins{std::vector<int32_t>(steps.size(), -1),
+              std::vector<int32_t>(steps.size(), -1),
+              std::vector<int32_t>(steps.size(), -1),
+              {}};
   for (size_t i = 0; i < steps.size(); ++i) {
     const plan::Step& step = plan.steps[i];
     const kernels::Kernel* kernel = steps[i].kernel.get();
@@ -89,6 +92,7 @@ Joins findJoins(const plan::Plan& plan, const std::vector<LoadedStep>& steps) {
       pooled[static_cast<size_t>(step.outputs[0])] = index;
     }
   }
+  joins.reads = std::move(readers);
   return joins;
 }
 

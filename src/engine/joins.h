@@ -17,6 +17,7 @@ struct Joins {
   std::vector<int32_t> readers;    // per step that multiplies: the convolution that may do so instead, or -1
   std::vector<int32_t> poolers;    // per convolution: the step that alone reads it, maxima of two by two pixels, or -1
   std::vector<int32_t> averagers;  // per convolution: the step that averages its result, which it may do instead, or -1
+  std::vector<int> reads;  // per tensor: by steps, as an output of the plan, and as the memory of another tensor
 };
 
 Joins findJoins(const plan::Plan& plan, const std::vector<LoadedStep>& steps);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "engine/chains.h"
 #include "engine/drafts.h"
 #include "engine/shapes.h"
 #include "engine/specialization.h"
@@ -45,6 +46,7 @@ class Specializer {
     for (size_t i = 0; i < plan_.outputs.size(); ++i) {
       finishOutput(i);
     }
+    joinChains(model_, places_, drafts_);
     assemble(model_, std::move(places_), std::move(drafts_), *result_);
     return result_;
   }

@@ -1,6 +1,6 @@
 // What a kernel may do besides its own layer: the layer before it, or one that reads its result, while rows are in the
-// cache anyway. The engine asks for it where a plan has such neighbours (engine/joins.h); results are those of the
-// layers one after the other.
+// cache anyway. The engine asks for it where a plan has such neighbours (engine/joins.h, engine/chains.h); results are
+// those of the layers one after the other.
 #pragma once
 
 #include <memory>
@@ -32,6 +32,17 @@ class TORCHTRT_API PoolsOutput {
   virtual ~PoolsOutput() = default;
   // shapes.outputs[0] are the maxima. Null where that cannot be done as they lie, or is no faster.
   virtual std::unique_ptr<Prepared> preparePooled(const ShapeSet& shapes) const = 0;
+};
+
+// A prepared kernel of one output that computes any part of it alone, element by element: several of them take turns
+// on pieces that stay in the cache.
+class TORCHTRT_API RunsPieces {
+ public:
+  virtual ~RunsPieces() = default;
+  // Elements [begin, end) in the order in which the output lies in memory; only for outputs that lie dense. Operands
+  // are given by where whole tensors would begin; only what the piece reads and writes of them needs to be there.
+  virtual void runPiece(const RunArgs& args, int64_t begin, int64_t end) const = 0;
+  virtual bool hasDenseOutput() const = 0;
 };
 
 }  // namespace torchtrt::kernels

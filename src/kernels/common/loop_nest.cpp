@@ -43,6 +43,17 @@ LoopNest::LoopNest(const std::vector<int64_t>& dims, const std::vector<std::vect
   }
 }
 
+bool LoopNest::isDense() const {
+  int64_t stride = 1;
+  for (size_t axis = dims_.size(); axis-- > 0;) {
+    if (dims_[axis] != 1 && strides_[axis][0] != stride) {
+      return false;
+    }
+    stride *= dims_[axis];
+  }
+  return true;
+}
+
 LoopNest::Block LoopNest::blockAt(int64_t row) const {
   const size_t inner = dims_.size() - 1;
   Block block;

@@ -38,6 +38,8 @@ class LoopNest {
   int64_t count() const {
     return count_;
   }
+  // Whether tensor 0 lies dense, so that its elements in the order of the loop are those of its memory.
+  bool isDense() const;
   // Strides along the innermost dimension.
   const Strides& steps() const {
     return strides_.back();
@@ -69,6 +71,23 @@ class LoopNest {
         unit += block.rows;
       }
     });
+  }
+
+  // The same for the elements from `begin` to `end` alone, on this thread.
+  template <typename Body>
+  void runPiece(int64_t begin, int64_t end, int64_t max_block, Body&& body) const {
+    const int64_t length = dims_.back();
+    while (begin < end) {
+      Block block = blockAt(begin / length);
+      const int64_t first = begin % length;
+      for (size_t t = 0; t < kMaxTensors; ++t) {
+        block.offsets[t] += first * block.steps[t];
+      }
+      block.length = std::min({length - first, end - begin, max_block});
+      block.rows = block.length < length ? 1 : std::min({block.rows, max_block / length, (end - begin) / length});
+      body(static_cast<const Block&>(block));
+      begin += block.rows * block.length;
+    }
   }
 
  private:

@@ -5,17 +5,15 @@
 
 #include "kernels/common/convert.h"
 #include "kernels/common/half_rows.h"
-#include "kernels/common/loop_nest.h"
 #include "kernels/common/simple_kernel.h"
-#include "kernels/common/strided_loop.h"
 #include "kernels/pointwise/fast.h"
+#include "kernels/pointwise/over_blocks.h"
 #include "kernels/pointwise/rows.h"
 
 namespace torchtrt::kernels::pointwise {
 namespace {
 
-constexpr int64_t kBlock = 1024;   // elements of a block: its operands and result stay in the first-level cache
-constexpr int64_t kGrain = 16384;  // elements worth a thread
+constexpr int64_t kBlock = 1024;  // elements
 
 struct HalfConfig {
   HalfRows rows;
@@ -23,42 +21,35 @@ struct HalfConfig {
   ActivationRows unary;                // of the one operand, or of what `binary` gives; may be empty there
 };
 
-class HalfPrepared final : public Prepared {
+class HalfPrepared final : public OverBlocks<HalfPrepared, kBlock> {
  public:
   HalfPrepared(const HalfConfig& config, const ShapeSet& shapes)
-      : config_(config), operands_(config.binary == nullptr ? 1 : 2), nest_(nestOf(shapes, operands_)) {}
+      : OverBlocks(shapes, operandsOf(config)), config_(config), operands_(operandsOf(config)) {}
 
-  void run(const RunArgs& args) const override {
-    nest_.run(args.threads, kBlock, kGrain, [&](const LoopNest::Block& block) {
-      alignas(64) std::array<std::array<float, kBlock>, 2> wide;
-      alignas(64) std::array<uint16_t, kBlock> narrow;
-      for (int64_t row = 0; row < block.rows; ++row) {
-        std::array<int64_t, 2> steps{};
-        for (size_t i = 0; i < operands_; ++i) {
-          const auto* from =
-              static_cast<const uint16_t*>(args.inputs[i]) + block.offsets[i + 1] + row * block.row_strides[i + 1];
-          steps[i] = read(from, block.steps[i + 1], block.length, wide[i].data(), narrow.data());
-        }
-        if (config_.binary != nullptr) {
-          config_.binary(wide[0].data(), steps[0], wide[1].data(), steps[1], wide[0].data(), block.length);
-        }
-        if (config_.unary) {
-          config_.unary(wide[0].data(), wide[0].data(), block.length);
-        }
-        auto* to = static_cast<uint16_t*>(args.outputs[0]) + block.offsets[0] + row * block.row_strides[0];
-        write(wide[0].data(), block.length, to, block.steps[0], narrow.data());
+  void runBlock(const RunArgs& args, const LoopNest::Block& block) const {
+    alignas(64) std::array<std::array<float, kBlock>, 2> wide;
+    alignas(64) std::array<uint16_t, kBlock> narrow;
+    for (int64_t row = 0; row < block.rows; ++row) {
+      std::array<int64_t, 2> steps{};
+      for (size_t i = 0; i < operands_; ++i) {
+        const auto* from =
+            static_cast<const uint16_t*>(args.inputs[i]) + block.offsets[i + 1] + row * block.row_strides[i + 1];
+        steps[i] = read(from, block.steps[i + 1], block.length, wide[i].data(), narrow.data());
       }
-    });
+      if (config_.binary != nullptr) {
+        config_.binary(wide[0].data(), steps[0], wide[1].data(), steps[1], wide[0].data(), block.length);
+      }
+      if (config_.unary) {
+        config_.unary(wide[0].data(), wide[0].data(), block.length);
+      }
+      auto* to = static_cast<uint16_t*>(args.outputs[0]) + block.offsets[0] + row * block.row_strides[0];
+      write(wide[0].data(), block.length, to, block.steps[0], narrow.data());
+    }
   }
 
  private:
-  static LoopNest nestOf(const ShapeSet& shapes, size_t operands) {
-    const TensorDesc& out = shapes.outputs[0];
-    std::vector<std::vector<int64_t>> strides = {out.strides};
-    for (size_t i = 0; i < operands; ++i) {
-      strides.push_back(broadcastStrides(shapes.inputs[i], out.dims));
-    }
-    return {out.dims, strides};
+  static size_t operandsOf(const HalfConfig& config) {
+    return config.binary == nullptr ? 1 : 2;
   }
 
   // The step with which the values lie in `wide` then: one of two operands may be a single value.
@@ -86,7 +77,6 @@ class HalfPrepared final : public Prepared {
 
   HalfConfig config_;
   size_t operands_;
-  LoopNest nest_;
 };
 
 CreateResult createHalf(const Problem& problem, const BinaryRowFunction& binary, const ActivationRows& unary) {

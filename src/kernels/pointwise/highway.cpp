@@ -5,26 +5,15 @@
 
 #include "kernels/common/convert.h"
 #include "kernels/common/fallback.h"
-#include "kernels/common/loop_nest.h"
 #include "kernels/common/simple_kernel.h"
-#include "kernels/common/strided_loop.h"
 #include "kernels/pointwise/fast.h"
+#include "kernels/pointwise/over_blocks.h"
 #include "kernels/pointwise/rows.h"
 
 namespace torchtrt::kernels::pointwise {
 namespace {
 
-constexpr int64_t kBlock = 2048;   // elements of a block: its operands and result stay in the first-level cache
-constexpr int64_t kGrain = 16384;  // elements worth a thread
-
-LoopNest nestOf(const ShapeSet& shapes, size_t operands) {
-  const TensorDesc& out = shapes.outputs[0];
-  std::vector<std::vector<int64_t>> strides = {out.strides};
-  for (size_t i = 0; i < operands; ++i) {
-    strides.push_back(broadcastStrides(shapes.inputs[i], out.dims));
-  }
-  return {out.dims, strides};
-}
+constexpr int64_t kBlock = 2048;  // elements
 
 // `count` values from anywhere, next to each other in `buffer`.
 template <typename T>
@@ -39,31 +28,29 @@ void scatter(const T* values, int64_t count, T* to, int64_t step) {
 }
 
 template <typename T>
-class UnaryPrepared final : public Prepared {
+class UnaryPrepared final : public OverBlocks<UnaryPrepared<T>, kBlock> {
  public:
-  UnaryPrepared(const ActivationRowsOf<T>& rows, const ShapeSet& shapes) : rows_(rows), nest_(nestOf(shapes, 1)) {}
+  UnaryPrepared(const ActivationRowsOf<T>& rows, const ShapeSet& shapes)
+      : OverBlocks<UnaryPrepared<T>, kBlock>(shapes, 1), rows_(rows) {}
 
-  void run(const RunArgs& args) const override {
+  void runBlock(const RunArgs& args, const LoopNest::Block& block) const {
     const auto* in = static_cast<const T*>(args.inputs[0]);
     auto* out = static_cast<T*>(args.outputs[0]);
-    nest_.run(args.threads, kBlock, kGrain, [&](const LoopNest::Block& block) {
-      for (int64_t row = 0; row < block.rows; ++row) {
-        const T* from = in + block.offsets[1] + row * block.row_strides[1];
-        T* to = out + block.offsets[0] + row * block.row_strides[0];
-        if (block.steps[0] == 1 && block.steps[1] == 1) {
-          rows_(from, to, block.length);
-          continue;
-        }
-        alignas(64) std::array<T, kBlock> buffer;
-        rows_(gather(from, block.steps[1], block.length, buffer.data()), buffer.data(), block.length);
-        scatter(buffer.data(), block.length, to, block.steps[0]);
+    for (int64_t row = 0; row < block.rows; ++row) {
+      const T* from = in + block.offsets[1] + row * block.row_strides[1];
+      T* to = out + block.offsets[0] + row * block.row_strides[0];
+      if (block.steps[0] == 1 && block.steps[1] == 1) {
+        rows_(from, to, block.length);
+        continue;
       }
-    });
+      alignas(64) std::array<T, kBlock> buffer;
+      rows_(gather(from, block.steps[1], block.length, buffer.data()), buffer.data(), block.length);
+      scatter(buffer.data(), block.length, to, block.steps[0]);
+    }
   }
 
  private:
   ActivationRowsOf<T> rows_;
-  LoopNest nest_;
 };
 
 template <typename T>
@@ -73,30 +60,29 @@ struct BinaryConfig {
 };
 
 template <typename T>
-class BinaryPrepared final : public Prepared {
+class BinaryPrepared final : public OverBlocks<BinaryPrepared<T>, kBlock> {
  public:
-  BinaryPrepared(const BinaryConfig<T>& config, const ShapeSet& shapes) : config_(config), nest_(nestOf(shapes, 2)) {}
+  BinaryPrepared(const BinaryConfig<T>& config, const ShapeSet& shapes)
+      : OverBlocks<BinaryPrepared<T>, kBlock>(shapes, 2), config_(config) {}
 
-  void run(const RunArgs& args) const override {
-    const bool plain = nest_.steps()[0] == 1 && isPlain(nest_.steps()[1]) && isPlain(nest_.steps()[2]);
-    nest_.run(args.threads, kBlock, kGrain, [&](const LoopNest::Block& block) {
-      const T* a = static_cast<const T*>(args.inputs[0]) + block.offsets[1];
-      const T* b = static_cast<const T*>(args.inputs[1]) + block.offsets[2];
-      T* out = static_cast<T*>(args.outputs[0]) + block.offsets[0];
-      for (int64_t row = 0; row < block.rows; ++row) {
-        if (plain) {
-          config_.function(a, block.steps[1], b, block.steps[2], out, block.length);
-        } else {
-          runGathered(block, a, b, out);
-        }
-        a += block.row_strides[1];
-        b += block.row_strides[2];
-        out += block.row_strides[0];
+  void runBlock(const RunArgs& args, const LoopNest::Block& block) const {
+    const bool plain = block.steps[0] == 1 && isPlain(block.steps[1]) && isPlain(block.steps[2]);
+    const T* a = static_cast<const T*>(args.inputs[0]) + block.offsets[1];
+    const T* b = static_cast<const T*>(args.inputs[1]) + block.offsets[2];
+    T* out = static_cast<T*>(args.outputs[0]) + block.offsets[0];
+    for (int64_t row = 0; row < block.rows; ++row) {
+      if (plain) {
+        config_.function(a, block.steps[1], b, block.steps[2], out, block.length);
+      } else {
+        runGathered(block, a, b, out);
       }
-      if (config_.activation && plain) {
-        activate(block, static_cast<T*>(args.outputs[0]) + block.offsets[0]);
-      }
-    });
+      a += block.row_strides[1];
+      b += block.row_strides[2];
+      out += block.row_strides[0];
+    }
+    if (config_.activation && plain) {
+      activate(block, static_cast<T*>(args.outputs[0]) + block.offsets[0]);
+    }
   }
 
  private:
@@ -126,7 +112,6 @@ class BinaryPrepared final : public Prepared {
   }
 
   BinaryConfig<T> config_;
-  LoopNest nest_;
 };
 
 }  // namespace

@@ -3,28 +3,17 @@
 
 #include "kernels/common/convert.h"
 #include "kernels/common/half_rows.h"
-#include "kernels/common/loop_nest.h"
 #include "kernels/common/simple_kernel.h"
-#include "kernels/common/strided_loop.h"
 #include "kernels/pointwise/fast.h"
+#include "kernels/pointwise/over_blocks.h"
 #include "kernels/pointwise/typed_rows.h"
 
 namespace torchtrt::kernels::pointwise {
 namespace {
 
-constexpr int64_t kBlock = 1024;   // elements of a block: its operands and result stay in the first-level cache
-constexpr int64_t kGrain = 16384;  // elements worth a thread
+constexpr int64_t kBlock = 1024;  // elements
 
 using Buffer = std::array<std::byte, kBlock * sizeof(int64_t)>;
-
-LoopNest nestOf(const ShapeSet& shapes, size_t operands) {
-  const TensorDesc& out = shapes.outputs[0];
-  std::vector<std::vector<int64_t>> strides = {out.strides};
-  for (size_t i = 0; i < operands; ++i) {
-    strides.push_back(broadcastStrides(shapes.inputs[i], out.dims));
-  }
-  return {out.dims, strides};
-}
 
 struct RowsConfig {
   TypedRowFunction function;
@@ -34,50 +23,48 @@ struct RowsConfig {
   HalfRows halves = {};   // empty unless operands are of 16 bits and the function takes them as float32
 };
 
-class RowsPrepared final : public Prepared {
+class RowsPrepared final : public OverBlocks<RowsPrepared, kBlock> {
  public:
   RowsPrepared(const RowsConfig& config, const ShapeSet& shapes)
-      : config_(config), nest_(nestOf(shapes, config.operands)), sizes_{sizeOf(shapes.outputs[0].dtype)} {
+      : OverBlocks(shapes, config.operands), config_(config), sizes_{sizeOf(shapes.outputs[0].dtype)} {
     size_t repeated = 0;
     for (size_t i = 0; i < config.operands; ++i) {
       sizes_[i + 1] = sizeOf(shapes.inputs[i].dtype);
-      const int64_t step = nest_.steps()[i + 1];
+      const int64_t step = steps()[i + 1];
       const bool repeats = step == 0 && i >= config.first_repeated && !(config.one_repeated && repeated != 0);
       repeated += repeats ? 1 : 0;
       in_place_[i] = step == 1 || repeats;
     }
   }
 
-  void run(const RunArgs& args) const override {
-    nest_.run(args.threads, kBlock, kGrain, [&](const LoopNest::Block& block) {
-      alignas(64) std::array<Buffer, 4> buffers;
-      alignas(64) std::array<std::array<float, kBlock>, 2> wide;
-      for (int64_t row = 0; row < block.rows; ++row) {
-        TypedRow typed{};
-        typed.count = block.length;
-        for (size_t i = 0; i < config_.operands; ++i) {
-          const std::byte* from = at(static_cast<const std::byte*>(args.inputs[i]), block, row, i + 1);
-          typed.in[i] = from;
-          typed.steps[i] = block.steps[i + 1];
-          if (!in_place_[i]) {
-            copyRun(sizes_[i + 1], from, block.steps[i + 1], buffers[i + 1].data(), 1, block.length);
-            typed.in[i] = buffers[i + 1].data();
-            typed.steps[i] = 1;
-          }
-          if (config_.halves.widen != nullptr) {
-            config_.halves.widen(typed.in[i], wide[i].data(), typed.steps[i] == 0 ? 1 : block.length);
-            typed.in[i] = wide[i].data();
-          }
+  void runBlock(const RunArgs& args, const LoopNest::Block& block) const {
+    alignas(64) std::array<Buffer, 4> buffers;
+    alignas(64) std::array<std::array<float, kBlock>, 2> wide;
+    for (int64_t row = 0; row < block.rows; ++row) {
+      TypedRow typed{};
+      typed.count = block.length;
+      for (size_t i = 0; i < config_.operands; ++i) {
+        const std::byte* from = at(static_cast<const std::byte*>(args.inputs[i]), block, row, i + 1);
+        typed.in[i] = from;
+        typed.steps[i] = block.steps[i + 1];
+        if (!in_place_[i]) {
+          copyRun(sizes_[i + 1], from, block.steps[i + 1], buffers[i + 1].data(), 1, block.length);
+          typed.in[i] = buffers[i + 1].data();
+          typed.steps[i] = 1;
         }
-        std::byte* to = at(static_cast<std::byte*>(args.outputs[0]), block, row, 0);
-        const bool dense = block.steps[0] == 1;
-        typed.out = dense ? to : buffers[0].data();
-        config_.function(typed);
-        if (!dense) {
-          copyRun(sizes_[0], buffers[0].data(), 1, to, block.steps[0], block.length);
+        if (config_.halves.widen != nullptr) {
+          config_.halves.widen(typed.in[i], wide[i].data(), typed.steps[i] == 0 ? 1 : block.length);
+          typed.in[i] = wide[i].data();
         }
       }
-    });
+      std::byte* to = at(static_cast<std::byte*>(args.outputs[0]), block, row, 0);
+      const bool dense = block.steps[0] == 1;
+      typed.out = dense ? to : buffers[0].data();
+      config_.function(typed);
+      if (!dense) {
+        copyRun(sizes_[0], buffers[0].data(), 1, to, block.steps[0], block.length);
+      }
+    }
   }
 
  private:
@@ -87,7 +74,6 @@ class RowsPrepared final : public Prepared {
   }
 
   RowsConfig config_;
-  LoopNest nest_;
   std::array<size_t, 4> sizes_;     // of an element of the output and of every operand
   std::array<bool, 3> in_place_{};  // operands that are read where they lie
 };
@@ -99,25 +85,23 @@ struct CastConfig {
   HalfRows to;
 };
 
-class CastPrepared final : public Prepared {
+class CastPrepared final : public OverBlocks<CastPrepared, kBlock> {
  public:
   CastPrepared(const CastConfig& config, const ShapeSet& shapes)
-      : config_(config),
-        nest_(nestOf(shapes, 1)),
+      : OverBlocks(shapes, 1),
+        config_(config),
         in_size_(sizeOf(shapes.inputs[0].dtype)),
         out_size_(sizeOf(shapes.outputs[0].dtype)) {}
 
-  void run(const RunArgs& args) const override {
-    nest_.run(args.threads, kBlock, kGrain, [&](const LoopNest::Block& block) {
-      for (int64_t row = 0; row < block.rows; ++row) {
-        castRow(static_cast<const std::byte*>(args.inputs[0]) +
-                    (block.offsets[1] + row * block.row_strides[1]) * static_cast<int64_t>(in_size_),
-                block.steps[1],
-                static_cast<std::byte*>(args.outputs[0]) +
-                    (block.offsets[0] + row * block.row_strides[0]) * static_cast<int64_t>(out_size_),
-                block.steps[0], block.length);
-      }
-    });
+  void runBlock(const RunArgs& args, const LoopNest::Block& block) const {
+    for (int64_t row = 0; row < block.rows; ++row) {
+      castRow(static_cast<const std::byte*>(args.inputs[0]) +
+                  (block.offsets[1] + row * block.row_strides[1]) * static_cast<int64_t>(in_size_),
+              block.steps[1],
+              static_cast<std::byte*>(args.outputs[0]) +
+                  (block.offsets[0] + row * block.row_strides[0]) * static_cast<int64_t>(out_size_),
+              block.steps[0], block.length);
+    }
   }
 
  private:
@@ -149,7 +133,6 @@ class CastPrepared final : public Prepared {
   }
 
   CastConfig config_;
-  LoopNest nest_;
   size_t in_size_, out_size_;
 };
 

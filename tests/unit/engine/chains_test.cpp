@@ -1,0 +1,237 @@
+// Pointwise steps that take turns on pieces of tensors: the results are those of the steps one after the other.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include "engine/specialization.h"
+#include "load.h"
+#include "plan/families.h"
+
+namespace torchtrt::engine {
+namespace {
+
+using testing::HostTensor;
+using testing::PlanMaker;
+using Ints = std::vector<int64_t>;
+using Registers = PlanMaker::Registers;
+
+int64_t product(const Ints& dims) {
+  int64_t count = 1;
+  for (const int64_t dim : dims) {
+    count *= dim;
+  }
+  return count;
+}
+
+HostTensor random(const Ints& dims, unsigned seed) {
+  std::mt19937 generator(seed);
+  std::vector<float> values(static_cast<size_t>(product(dims)));
+  for (float& value : values) {
+    value = std::uniform_real_distribution<float>(-2, 2)(generator);
+  }
+  return HostTensor(dims, values);
+}
+
+// A plan of one function of its inputs, built once as it is and once with every result read through a view, which keeps
+// steps apart.
+class Net {
+ public:
+  using Body = std::function<int32_t(PlanMaker& make, const std::vector<int32_t>& inputs,
+                                     const std::function<int32_t(int32_t)>& result)>;
+
+  Net(std::vector<Ints> inputs, Body body) : inputs_(std::move(inputs)), body_(std::move(body)) {}
+
+  plan::Plan plan(bool apart) const {
+    PlanMaker make("net");
+    std::vector<int32_t> inputs;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      Registers dims;
+      for (const int64_t dim : inputs_[i]) {
+        dims.push_back(make.number(dim));
+      }
+      inputs.push_back(make.input("x" + std::to_string(i), dims));
+    }
+    int views = 0;
+    const auto result = [&](int32_t tensor) {
+      return apart ? make.view("view" + std::to_string(views++), tensor, make.at(tensor).dims) : tensor;
+    };
+    make.output("y", body_(make, inputs, result));
+    plan::fillDefaults(make.plan());
+    return make.plan();
+  }
+
+  std::vector<HostTensor> values() const {
+    std::vector<HostTensor> values;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      values.push_back(random(inputs_[i], static_cast<unsigned>(i + 1)));
+    }
+    return values;
+  }
+
+  size_t countActions(bool apart = false) const {
+    const auto engine = loadBytes(plan::serialize(plan(apart)));
+    const std::vector<HostTensor> given = values();
+    return engine->specialization(testing::viewsOf(given), 2)->actions.size();
+  }
+
+  std::vector<std::vector<uint32_t>> bits(bool apart, int threads) const {
+    const auto engine = loadBytes(plan::serialize(plan(apart)));
+    std::vector<std::vector<uint32_t>> all;
+    for (const testing::KeptOutputs::Output& output : testing::callEngine(*engine, values(), threads)) {
+      std::vector<uint32_t>& bits = all.emplace_back();
+      for (const float value : output.values()) {
+        bits.push_back(std::isnan(value) ? 0x7FC00000U : std::bit_cast<uint32_t>(value));
+      }
+    }
+    return all;
+  }
+
+  void expectActions(size_t together, size_t apart) const {
+    EXPECT_EQ(countActions(), together);
+    EXPECT_EQ(countActions(true), apart);
+    const auto wanted = bits(true, 1);
+    EXPECT_EQ(bits(false, 1), wanted);
+    EXPECT_EQ(bits(false, 3), wanted);
+  }
+
+ private:
+  std::vector<Ints> inputs_;
+  Body body_;
+};
+
+int32_t castTo(PlanMaker& make, int32_t tensor, DType dtype) {
+  return make.step("cast", {tensor}, make.at(tensor).dims, {{"to", dtype}}, dtype);
+}
+
+// relu(a * b + c) - a
+Net multiplyAdd(const std::vector<Ints>& dims) {
+  return {dims, [](PlanMaker& make, const std::vector<int32_t>& in, const auto& result) {
+            const int32_t product = result(make.elementwise("prod", in[0], in[1]));
+            const int32_t sum = result(make.elementwise("sum", product, in[2]));
+            const int32_t relu = result(make.activation("relu", sum));
+            return make.elementwise("sub", relu, in[0]);
+          }};
+}
+
+TEST(Chains, EveryNumberOfElements) {
+  for (const int64_t count : {1, 2, 15, 17, 2047, 2048, 2049, 4096, 5000, 70001}) {
+    SCOPED_TRACE(count);
+    multiplyAdd({{count}, {count}, {count}}).expectActions(1, 4);
+  }
+  multiplyAdd({{}, {}, {}}).expectActions(1, 4);
+  multiplyAdd({{3, 5, 7, 11}, {3, 5, 7, 11}, {3, 5, 7, 11}}).expectActions(1, 4);
+}
+
+TEST(Chains, OperandsFromOutsideAreBroadcast) {
+  for (const Ints& other : std::vector<Ints>{{}, {1}, {50}, {70, 1}, {3, 1, 1}, {3, 1, 50}, {1, 70, 1}, {1, 70, 50}}) {
+    SCOPED_TRACE(other.size());
+    multiplyAdd({{3, 70, 50}, other, {50}}).expectActions(1, 4);
+    multiplyAdd({{3, 70, 50}, {3, 70, 1}, other}).expectActions(1, 4);
+  }
+  multiplyAdd({{2, 5000}, {5000}, {2, 1}}).expectActions(1, 4);
+}
+
+TEST(Chains, AResultIsReadTwice) {
+  const Net net({{3000}}, [](PlanMaker& make, const std::vector<int32_t>& in, const auto& result) {
+    const int32_t gate = result(make.activation("sigmoid", in[0]));
+    const int32_t scaled = result(make.elementwise("prod", gate, in[0]));
+    return make.elementwise("sum", scaled, gate);
+  });
+  net.expectActions(1, 3);
+}
+
+TEST(Chains, WhatOthersReadIsStored) {
+  const Net net({{3000}, {3000}}, [](PlanMaker& make, const std::vector<int32_t>& in, const auto& result) {
+    const int32_t sum = make.elementwise("sum", in[0], in[1]);
+    make.output("sum", sum);
+    const int32_t tanh = result(make.activation("tanh", result(sum)));
+    make.output("tanh", tanh);
+    return make.elementwise("prod", tanh, in[1]);
+  });
+  EXPECT_EQ(net.countActions(), 1U);
+  const auto wanted = net.bits(true, 1);
+  ASSERT_EQ(wanted.size(), 3U);
+  EXPECT_EQ(net.bits(false, 1), wanted);
+  EXPECT_EQ(net.bits(false, 3), wanted);
+}
+
+TEST(Chains, LongOnesAreSeveral) {
+  const Net net({{3000}}, [](PlanMaker& make, const std::vector<int32_t>& in, const auto& result) {
+    std::vector<int32_t> made = {in[0]};
+    for (int i = 0; i < 30; ++i) {  // each reads the last one and an old one
+      made.push_back(result(make.elementwise(i % 3 == 0 ? "sub" : "sum", made.back(), made[made.size() / 2])));
+    }
+    return make.activation("tanh", made.back());
+  });
+  net.expectActions(4, 31);
+}
+
+TEST(Chains, OtherDtypesJoin) {
+  const Net net({{3000}, {3000}}, [](PlanMaker& make, const std::vector<int32_t>& in, const auto& result) {
+    const Registers dims = make.at(in[0]).dims;
+    const int32_t less =
+        result(make.step("elementwise", {in[0], in[1]}, dims, {{"op", std::string("less")}}, DType::kBool));
+    const int32_t chosen = result(make.step("select", {less, in[0], in[1]}, dims));
+    const int32_t half = result(castTo(make, chosen, DType::kFloat16));
+    const int32_t doubled =
+        result(make.step("elementwise", {half, half}, dims, {{"op", std::string("sum")}}, DType::kFloat16));
+    return castTo(make, doubled, DType::kFloat32);
+  });
+  net.expectActions(1, 5);
+}
+
+TEST(Chains, AnyMemoryOrderThatAllHave) {
+  const auto net = [](const std::vector<uint8_t>& second) {
+    return Net({{2, 3, 8, 9}, {3, 1, 1}},
+               [second](PlanMaker& make, const std::vector<int32_t>& in, const auto& result) {
+                 const int32_t moved = make.step("reformat", {in[0]}, make.at(in[0]).dims);
+                 const int32_t scaled = make.elementwise("prod", moved, in[1]);
+                 const int32_t relu = make.activation("relu", result(scaled));
+                 make.at(moved).order = make.at(scaled).order = {0, 2, 3, 1};
+                 make.at(relu).order = second;
+                 return make.step("reformat", {relu}, make.at(in[0]).dims);
+               });
+  };
+  EXPECT_EQ(net({0, 2, 3, 1}).countActions(), 3U);  // the reorders, too
+  EXPECT_EQ(net({0, 2, 3, 1}).bits(false, 3), net({}).bits(false, 1));
+  EXPECT_EQ(net({}).countActions(), 4U) << "what lies in another order stays a step of its own";
+}
+
+TEST(Chains, OtherShapesStayApart) {
+  const Net wider({{3000}, {2, 3000}}, [](PlanMaker& make, const std::vector<int32_t>& in, const auto&) {
+    return make.step("elementwise", {make.activation("relu", in[0]), in[1]}, make.at(in[1]).dims,
+                     {{"op", std::string("sum")}});
+  });
+  EXPECT_EQ(wider.countActions(), 2U);
+  const Net reduced({{30, 40}}, [](PlanMaker& make, const std::vector<int32_t>& in, const auto&) {
+    const int32_t relu = make.activation("relu", in[0]);
+    const int32_t soft = make.step("softmax", {relu}, make.at(relu).dims, {{"axis", int64_t{1}}, {"log", false}});
+    return make.elementwise("prod", soft, relu);
+  });
+  EXPECT_EQ(reduced.countActions(), 3U);
+}
+
+TEST(Chains, ErrorsNameTheirStep) {
+  PlanMaker make("net");
+  const Registers dims = make.dims({4});
+  const int32_t x = castTo(make, make.input("x", dims), DType::kInt64);
+  const int32_t sum = make.step("elementwise", {x, x}, dims, {{"op", std::string("sum")}}, DType::kInt64);
+  const int32_t ratio = make.step("elementwise", {x, sum}, dims, {{"op", std::string("floor_div")}}, DType::kInt64);
+  make.lastStep().location = {"net.py", 7, 0, "", ""};
+  const int32_t rest = make.step("elementwise", {ratio, x}, dims, {{"op", std::string("sub")}}, DType::kInt64);
+  make.lastStep().location = {"net.py", 8, 0, "", ""};
+  make.output("y", castTo(make, rest, DType::kFloat32));
+  plan::fillDefaults(make.plan());
+  const auto engine = loadMade(make);
+  EXPECT_THAT(testing::errorOf([&] {
+                testing::callEngine(*engine, {HostTensor({4}, {1, 2, 0, 4})});
+              }),
+              ::testing::HasSubstr("net.py:7"));
+}
+
+}  // namespace
+}  // namespace torchtrt::engine
