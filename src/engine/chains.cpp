@@ -184,6 +184,9 @@ class ChainMaker {
     std::vector<Member> members;
     for (size_t i = begin; i < end; ++i) {
       Draft& draft = drafts_[i];
+      if (i + 1 < end) {
+        chain.chained.push_back(draft.step);
+      }
       Member& member = members.emplace_back();
       member.step = &model_.plan.steps[static_cast<size_t>(draft.step)];
       for (const int32_t input : draft.inputs) {

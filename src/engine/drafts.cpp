@@ -61,6 +61,7 @@ class Assembler {
       Action action;
       action.prepared = draft.prepared.get();
       action.step = draft.step;
+      action.chained = std::move(draft.chained);
       action.first_input = static_cast<uint32_t>(result_.slots.size());
       for (const int32_t input : draft.inputs) {
         addSlot(slotOf(input));

@@ -30,6 +30,7 @@ struct Place {
 struct Draft {
   std::unique_ptr<kernels::Prepared> prepared;
   int32_t step = -1;
+  std::vector<int32_t> chained;  // Action::chained
   std::vector<int32_t> inputs, outputs;
   int32_t input_binding = -1;   // a copy that reads this input as the caller gave it
   int32_t output_binding = -1;  // a copy that writes this output

@@ -1,5 +1,6 @@
 #include "engine/loaded_engine.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -59,6 +60,30 @@ kernels::Work workOf(const plan::Plan& plan, const plan::Step& step, const std::
     shapes.outputs.push_back(describe(output));
   }
   return kernels::workOf(step.family, step.attributes, shapes, present);
+}
+
+// Of all steps of an action. What one of them reads of another one counts for nothing.
+kernels::Work workOf(const plan::Plan& plan, const Action& action, const std::vector<int64_t>& registers) {
+  kernels::Work all = workOf(plan, plan.steps[static_cast<size_t>(action.step)], registers);
+  std::vector<int32_t> steps = action.chained;
+  steps.push_back(action.step);
+  for (const int32_t chained : action.chained) {
+    const plan::Step& step = plan.steps[static_cast<size_t>(chained)];
+    const kernels::Work work = workOf(plan, step, registers);
+    const plan::Tensor& result = plan.tensors[static_cast<size_t>(step.outputs[0])];
+    const auto bytes = static_cast<double>(plan::checkedBytes(dimsOf(result.dims, registers), result.dtype));
+    all.flops += work.flops;
+    all.bytes += work.bytes;
+    bool is_read = false;
+    for (const int32_t reader : steps) {
+      const std::vector<int32_t>& inputs = plan.steps[static_cast<size_t>(reader)].inputs;
+      const auto reads = std::count(inputs.begin(), inputs.end(), step.outputs[0]);
+      all.bytes -= static_cast<double>(reads) * bytes;
+      is_read |= reads != 0;
+    }
+    all.bytes -= is_read ? bytes : 0;
+  }
+  return all;
 }
 
 std::string describeRefusedMemory(const Model& model, size_t index, const OutputShape& shape, bool misaligned) {
@@ -218,8 +243,11 @@ std::vector<StepProfile> LoadedEngine::profile(std::span<const TensorView> input
       profile.name = profile.family = "copy";
     } else {
       const plan::Step& step = model_->plan.steps[static_cast<size_t>(action.step)];
-      const kernels::Work work = workOf(model_->plan, step, registers);
-      profile.name = step.name;
+      const kernels::Work work = workOf(model_->plan, action, registers);
+      for (const int32_t chained : action.chained) {
+        profile.name += model_->plan.steps[static_cast<size_t>(chained)].name + " + ";
+      }
+      profile.name += step.name;
       profile.family = step.family;
       profile.location = step.location;
       profile.implementation = model_->steps[static_cast<size_t>(action.step)].implementation;

@@ -23,7 +23,8 @@ struct Slot {
 // One kernel run. Operand k lies where slot first_input + k says, and so on.
 struct Action {
   const kernels::Prepared* prepared = nullptr;
-  int32_t step = -1;  // of the plan; -1 for a copy that the engine added
+  int32_t step = -1;             // of the plan; -1 for a copy that the engine added
+  std::vector<int32_t> chained;  // steps before it that this action computes, too (chains.h)
   uint32_t first_input = 0, first_output = 0, scratch = 0;
 };
 
