@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <utility>
 
+#include "base/check.h"
 #include "kernels/common/strided_loop.h"
 #include "kernels/joins.h"
 #include "kernels/parallel.h"
@@ -118,8 +120,8 @@ class ChainMaker {
 
   bool mayJoin(const Draft& draft) const {
     const auto* pieces = dynamic_cast<const kernels::RunsPieces*>(draft.prepared.get());
-    return pieces != nullptr && pieces->hasDenseOutput() && draft.step >= 0 && draft.outputs.size() == 1 &&
-           draft.inputs.size() <= 3;
+    return pieces != nullptr && pieces->hasDenseOutput() && draft.prepared->scratchBytes() == 0 && draft.step >= 0 &&
+           draft.outputs.size() == 1 && draft.inputs.size() <= 3;
   }
 
   // Whether all that the draft reads of results of the chain it reads element by element.
@@ -220,6 +222,7 @@ class ChainMaker {
       member.pieces = dynamic_cast<const kernels::RunsPieces*>(draft.prepared.get());
       member.prepared = std::move(draft.prepared);
     }
+    TORCHTRT_CHECK(used <= kBuffers, "a chain of " << members.size() << " steps takes " << used << " buffers");
     chain.prepared =
         std::make_unique<Chain>(std::move(members), kernels::countOf(descOf(drafts_[begin].outputs[0]).dims));
     return chain;
