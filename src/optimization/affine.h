@@ -46,6 +46,10 @@ std::optional<WeightedLayer> asWeighted(const network::Layer& layer);
 // absorb what follows.
 std::optional<WeightedLayer> asAbsorbing(const network::Tensor* tensor);
 
+// A copy of the layer that reads `input`, with the bias that `weighted` has now and with `kernel`, or with its own
+// where that is null. Null, and no edit, if a bias is beyond its dtype.
+network::Layer* createWithWeights(rewriting::Rewriter& rewriter, const WeightedLayer& weighted, network::Tensor& input,
+                                  const network::Weights* kernel);
 // A copy of the layer whose output is affine(output), or whose operand 0 is affine(operand 0) of `input`. Null, and no
 // edit, if a weight or bias would overflow.
 network::Layer* createWithOutputAffine(rewriting::Rewriter& rewriter, const WeightedLayer& weighted,

@@ -38,6 +38,7 @@ const std::vector<PassEntry>& pipeline() {
       {"fuse_bias", "a constant added per channel becomes the bias", createFuseBias},
       {"fuse_attention_with_bias", "a constant added to the operand of gpt_attention becomes its qkv_bias",
        createFuseAttentionWithBias},
+      {"merge_parallel_convolutions", "summed convolutions of one tensor become one", createMergeParallelConvolutions},
       {"fuse_residual_add", "an added tensor becomes the residual operand", createFuseResidualAdd},
       {"fuse_activation", "an activation becomes an attribute of its producer", createFuseActivation},
       {"fuse_quantize", "a product of integers gives the steps that its reader wants", createFuseQuantize},

@@ -83,22 +83,14 @@ std::optional<Weights> vectorWeights(DType dtype, const std::vector<double>& val
 template <typename Factor>
 Layer* createFolded(Rewriter& rewriter, const WeightedLayer& weighted, Tensor* input, const Affine& affine,
                     const Factor& factor, const std::vector<double>& bias) {
-  const auto folded_bias = vectorWeights(weighted.kernel->dtype, bias);
-  const auto folded_kernel = affine.hasScale() ? scaledKernelOf(weighted, factor) : *weighted.kernel;
-  if (!folded_bias || !folded_kernel) {
+  const auto kernel = affine.hasScale() ? scaledKernelOf(weighted, factor) : *weighted.kernel;
+  if (!kernel) {
     return nullptr;
   }
-  const bool has_bias = weighted.has_bias || affine.hasShift();
-  const Layer& layer = *weighted.layer;
-  std::vector<Tensor*> inputs = {input,
-                                 affine.hasScale() ? &rewriter.createConstant(*folded_kernel) : layer.getInput(1),
-                                 has_bias ? &rewriter.createConstant(*folded_bias) : nullptr};
-  if (Tensor* residual = layer.getInput(3)) {
-    inputs.push_back(residual);
-  } else if (!has_bias) {
-    inputs.pop_back();
-  }
-  return &rewriter.create(layer.getType(), inputs, layer.attributes());
+  WeightedLayer folded = weighted;
+  folded.bias = bias;
+  folded.has_bias = weighted.has_bias || affine.hasShift();
+  return createWithWeights(rewriter, folded, *input, affine.hasScale() ? &*kernel : nullptr);
 }
 
 // Output channel k's sum over the kernel of weight * shift[input channel].
@@ -178,6 +170,22 @@ std::optional<WeightedLayer> asAbsorbing(const Tensor* tensor) {
     return std::nullopt;
   }
   return asWeighted(*layer);
+}
+
+Layer* createWithWeights(Rewriter& rewriter, const WeightedLayer& weighted, Tensor& input, const Weights* kernel) {
+  const auto bias = vectorWeights(weighted.kernel->dtype, weighted.bias);
+  if (!bias) {
+    return nullptr;
+  }
+  const Layer& layer = *weighted.layer;
+  std::vector<Tensor*> inputs = {&input, kernel ? &rewriter.createConstant(*kernel) : layer.getInput(1),
+                                 weighted.has_bias ? &rewriter.createConstant(*bias) : nullptr};
+  if (Tensor* residual = layer.getInput(3)) {
+    inputs.push_back(residual);
+  } else if (!weighted.has_bias) {
+    inputs.pop_back();
+  }
+  return &rewriter.create(layer.getType(), inputs, layer.attributes());
 }
 
 Layer* createWithOutputAffine(Rewriter& rewriter, const WeightedLayer& weighted, const Affine& affine) {

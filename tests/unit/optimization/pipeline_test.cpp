@@ -23,7 +23,8 @@ constexpr const char* kBlock = R"(network "block" (s0 in [1, 2, 4]) {
   %variance = constant() {} : float32[2] data=[3, 8]
   %zero = constant() {} : float32[] data=[0]
   %w2 = constant() {} : float32[2, 1, 1, 1] data=[0.5, -1]
-  %conv1 = convolution(%x, %w1) {}
+  %main = activation(%x) {op="tanh"}
+  %conv1 = convolution(%main, %w1) {}
   %norm1 = normalization(%conv1, null, null, %mean, %variance) {mode="batch", eps=1}
   %conv2 = convolution(%x, %w2) {}
   %norm2 = normalization(%conv2, null, null, %mean, %variance) {mode="batch", eps=1}
@@ -38,11 +39,12 @@ constexpr const char* kBlock = R"(network "block" (s0 in [1, 2, 4]) {
 TEST(Optimize, ResidualBlock) {
   expectOptimized(kBlock, R"(network "block" (s0 in [1, 2, 4]) {
   input %x : float32[s0, 1, 4, 4]
-  %constant_17 = constant() {} : float32[2, 1, 1, 1] data=[0.5, 0.6666667]
-  %constant_18 = constant() {} : float32[2] data=[-0.25, -0.33333334]
-  %constant_20 = constant() {} : float32[2, 1, 1, 1] data=[0.25, -0.33333334]
-  %norm2 = convolution(%x, %constant_20, %constant_18) {}
-  %relu = convolution(%x, %constant_17, %constant_18, %norm2) {activation="relu"}
+  %main = activation(%x) {op="tanh"}
+  %constant_18 = constant() {} : float32[2, 1, 1, 1] data=[0.5, 0.6666667]
+  %constant_19 = constant() {} : float32[2] data=[-0.25, -0.33333334]
+  %constant_21 = constant() {} : float32[2, 1, 1, 1] data=[0.25, -0.33333334]
+  %norm2 = convolution(%x, %constant_21, %constant_19) {}
+  %relu = convolution(%main, %constant_18, %constant_19, %norm2) {activation="relu"}
   %mean_of_plane = adaptive_pooling(%relu) {op="average", output_size=[1, 1]}
   %flat = shuffle(%mean_of_plane) {reshape_dims=[0, -1]}
   output "y" %flat
