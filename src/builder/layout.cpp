@@ -43,6 +43,12 @@ bool isSpatialWindow(const Layer& layer, const char* attribute) {
   return rank == window + 2;
 }
 
+// Whether a normalization is of the last axes, rather than of channels.
+bool isOverRows(const Layer& layer) {
+  const std::string& mode = layer.attributes().getString("mode");
+  return mode == "layer" || mode == "rms";
+}
+
 Behaviour behaviourOf(const Layer& layer) {
   switch (layer.getType()) {
     case LayerType::kCONVOLUTION:
@@ -56,7 +62,7 @@ Behaviour behaviourOf(const Layer& layer) {
     case LayerType::kRESIZE:
       return isSpatialWindow(layer, "size") ? Behaviour::kFollows : Behaviour::kRowMajor;
     case LayerType::kNORMALIZATION:
-      return layer.attributes().getString("mode") == "batch" ? Behaviour::kFollows : Behaviour::kRowMajor;
+      return isOverRows(layer) ? Behaviour::kRowMajor : Behaviour::kFollows;
     case LayerType::kREDUCE:
       return layer.attributes().getBool("keep_dims") ? Behaviour::kFollows : Behaviour::kReadsAny;
     case LayerType::kACTIVATION:

@@ -204,6 +204,14 @@ void normalize(const T* in, T mean, T factor, const T* weights, const T* biases,
   });
 }
 
+template <typename T>
+void addSquares(const T* values, const T* means, T* totals, int64_t count) {
+  mapRow(totals, count, [values, means, totals](int64_t i, int64_t valid) HWY_ATTR {
+    const V<T> x = hn::Sub(load(values, i, valid), load(means, i, valid));
+    return hn::MulAdd(x, x, load(totals, i, valid));
+  });
+}
+
 template <typename Op, typename T>
 void foldInto(const T* values, T* totals, int64_t count) {
   mapRow(totals, count, [values, totals](int64_t i, int64_t valid) HWY_ATTR {
@@ -223,6 +231,7 @@ constexpr RowReductionsOf<T> kFunctions = {sum,
                                            scaleEach,
                                            shiftTwice,
                                            normalize,
+                                           addSquares,
                                            foldInto<Add, T>,
                                            foldInto<Greater, T>,
                                            foldInto<Lesser, T>};

@@ -25,6 +25,8 @@ struct RowReductionsOf {
   void (*shiftTwice)(const T* in, const T* first, const T* second, T* out, int64_t count);
   // out[i] = (in[i] - mean) * factor * weights[i] + biases[i]; weights and biases may be null
   void (*normalize)(const T* in, T mean, T factor, const T* weights, const T* biases, T* out, int64_t count);
+  // totals[i] += (values[i] - means[i])^2
+  void (*addSquares)(const T* values, const T* means, T* totals, int64_t count);
   // totals[i] += values[i], and the greater and lesser of both, NaN counting as either
   void (*add)(const T* values, T* totals, int64_t count);
   void (*raise)(const T* values, T* totals, int64_t count);

@@ -11,52 +11,12 @@
 #include "kernels/common/simple_kernel.h"
 #include "kernels/common/strided_loop.h"
 #include "kernels/common/wide_row.h"
+#include "kernels/normalization/channels_last_groups.h"
 #include "kernels/normalization/fast.h"
 #include "kernels/normalization/normalization.h"
 
 namespace torchtrt::kernels::normalization {
 namespace {
-
-enum Input : size_t { kIn, kScale, kBias, kMean, kVariance };
-
-template <typename T>
-struct Config {
-  bool is_rms = false;
-  double eps = 0;
-  size_t normalized_rank = 1;
-  int64_t groups = 1;  // 0: each channel is one
-  bool present[5] = {};
-  ActivationRowsOf<T> activation;
-  HalfRows halves = {};  // empty unless operands are of 16 bits
-};
-
-// Element i of a parameter, or `missing`. Stored, here and below, is T or uint16_t.
-template <typename T, typename Stored>
-T parameterAt(const Config<T>& config, const RunArgs& args, Input input, int64_t i, T missing) {
-  if (!config.present[input]) {
-    return missing;
-  }
-  const Stored* values = static_cast<const Stored*>(args.inputs[input]) + i;
-  if constexpr (std::is_same_v<T, Stored>) {
-    return *values;
-  } else {
-    T wide = 0;
-    config.halves.widen(values, &wide, 1);
-    return wide;
-  }
-}
-
-// True when the last `rank` dims of a tensor are dense and row-major.
-bool isDenseTail(const TensorDesc& desc, size_t rank) {
-  int64_t stride = 1;
-  for (size_t i = desc.dims.size(); i-- > desc.dims.size() - rank;) {
-    if (desc.dims[i] != 1 && desc.strides[i] != stride) {
-      return false;
-    }
-    stride *= desc.dims[i];
-  }
-  return true;
-}
 
 // Layer and rms: every row has statistics of its own.
 template <typename T, typename Stored>
@@ -311,7 +271,17 @@ CreateResult create(const Problem& problem) {
     return makeKernelWithFallback<NormalizedRows<T, Stored>>(config, createNormalizationReference(problem));
   }
   config.groups = mode == "instance" ? 0 : attributes.getInt("groups", 1);
-  return makeKernelWithFallback<NormalizedGroups<T, Stored>>(config, createNormalizationReference(problem));
+  return makeKernelWithFallback<Config<T>>(
+      config,
+      [](const Config<T>& given, const ShapeSet& shapes) -> std::unique_ptr<Prepared> {
+        using RowMajor = NormalizedGroups<T, Stored>;
+        using ChannelsLast = ChannelsLastGroups<T, Stored>;
+        if (RowMajor::accepts(given, shapes)) {
+          return std::make_unique<RowMajor>(given, shapes);
+        }
+        return ChannelsLast::accepts(given, shapes) ? std::make_unique<ChannelsLast>(given, shapes) : nullptr;
+      },
+      createNormalizationReference(problem));
 }
 
 }  // namespace

@@ -88,6 +88,14 @@ TEST(Layout, TranspositionsThatMoveNothingAreViews) {
             "reformat(0,2,3,1) convolution(0,2,3,1) normalization elementwise(0,2,3,1) reformat");
 }
 
+TEST(Layout, NormalizationsOfChannelsFollowTheirImage) {
+  for (const char* mode : {"mode=\"instance\"", "mode=\"group\", groups=2"}) {
+    EXPECT_EQ(stepsFor(conv("a", "x") + "  %b = normalization(%a) {eps=1e-05, " + mode + "}\n" + conv("c", "b") +
+                       "  output \"y\" %c"),
+              "reformat(0,2,3,1) convolution(0,2,3,1) normalization(0,2,3,1) convolution(0,2,3,1) reformat");
+  }
+}
+
 TEST(Layout, PixelsBecomeTokensWithoutAMove) {
   EXPECT_EQ(stepsFor(conv("a", "x") + R"(  %b = shuffle(%a) {reshape_dims=[2, 8, 36], second_permutation=[0, 2, 1]}
   %c = softmax(%b) {axis=2}

@@ -98,6 +98,25 @@ TEST(HighwayNormalization, GroupAndInstance) {
       "highway", with(Values::kSmooth));
 }
 
+// Few and many channels, one block of pixels and several, with a rest of less than a pattern.
+TEST(HighwayNormalization, GroupsOfChannelsLastImages) {
+  const auto expectSame = [](const std::string& channels, const std::string& positions, const std::string& rest) {
+    const std::string order = positions.find(',') == std::string::npos ? "@021" : "@0231";
+    const std::string image = "[2," + channels + "," + positions + "]" + order;
+    expectMatchesReferenceInBoth("normalization float32 " + image + "x[" + channels + "]x[" + channels + "] -> " +
+                                     image + " {activation=\"relu\", eps=1e-05, " + rest + "}",
+                                 "highway", with(Values::kSmooth));
+  };
+  for (const char* positions : {"2", "33", "9,9", "29,31"}) {
+    for (const char* channels : {"2", "6", "40"}) {
+      expectSame(channels, positions, "mode=\"instance\"");
+      expectSame(channels, positions, "groups=1, mode=\"group\"");
+      expectSame(channels, positions, "groups=2, mode=\"group\"");
+    }
+  }
+  expectSame("600", "9,9", "groups=30, mode=\"group\"");
+}
+
 // Weights of up to 1 amplify the rounding of one step in the next.
 TEST(HighwayRecurrent, EveryOpBothWays) {
   CompareOptions options;
@@ -247,7 +266,8 @@ TEST(HalfRows, Normalization) {
         "[2,17,9,9]x[17]x[17]x[17]x[17] -> [2,17,9,9] {activation=\"relu\", eps=5.0, mode=\"batch\"}",
         "[2,17,9,9]@0231x[17]xnullx[17]x[17] -> [2,17,9,9]@0231 {eps=5.0, mode=\"batch\"}",
         "[2,8,9,9]x[8]x[8] -> [2,8,9,9] {eps=1e-05, groups=4, mode=\"group\"}",
-        "[2,8,5,5]@0231x[8] -> [2,8,5,5]@0231 {eps=1e-05, mode=\"instance\"}"}) {
+        "[2,8,5,5]@0231x[8] -> [2,8,5,5]@0231 {eps=1e-05, mode=\"instance\"}",
+        "[2,40,31,37]@0231x[40]x[40] -> [2,40,31,37]@0231 {eps=1e-05, groups=4, mode=\"group\"}"}) {
     expectMatchesReferenceInHalves("normalization float32 " + std::string(operands), "highway", Values::kExact);
   }
 }

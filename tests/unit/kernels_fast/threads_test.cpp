@@ -31,6 +31,8 @@ TEST(ManyCallers, Products) {
 TEST(ManyCallers, Rows) {
   expectSafeForThreads("softmax float32 [50,100] -> [50,100] {axis=1, log=false}", "highway");
   expectSafeForThreads("reduce float32 [50,100] -> [100] {axes=[0], keep_dims=false, op=\"sum\"}", "highway");
+  expectSafeForThreads(
+      "normalization float32 [1,24,70,70]@0231 -> [1,24,70,70]@0231 {eps=1e-05, groups=3, mode=\"group\"}", "highway");
 }
 
 }  // namespace
