@@ -14,6 +14,7 @@
 #include "kernels/convolution/onednn_shapes.h"
 #include "kernels/onednn/onednn.h"
 #include "kernels/parallel.h"
+#include "kernels/restores.h"
 
 namespace torchtrt::kernels::convolution {
 
@@ -133,7 +134,7 @@ class OneDnn final : public Prepared {
 };
 
 template <typename Kind>
-class OneDnnKernel final : public Kernel {
+class OneDnnKernel final : public Kernel, public RestoresConstants {
  public:
   explicit OneDnnKernel(std::shared_ptr<const PackedOneDnn<Kind>> packed) : packed_(std::move(packed)) {}
 
@@ -149,6 +150,12 @@ class OneDnnKernel final : public Kernel {
   }
   size_t packedBytes() const override {
     return packed_->weights.tuned()->desc.get_size();
+  }
+  bool restores(int input) const override {
+    return input == 1 && packed_->weights.restores();
+  }
+  void restore(int, void* to, int threads) const override {
+    packed_->weights.restore(to, threads, Kind::kName);
   }
 
  private:
@@ -176,9 +183,8 @@ CreateResult create(const Problem& problem, Geometry geometry) {
     }
     const WeightShape shape = weightShape(g, Kind::kTransposed);
     const auto desc = makeDesc<Kind>(g, source, onednn::describeAny(shape.dims, g.dtype), target, fusion.attributes);
-    packed->weights.setTuned(onednn::packConstant(problem.inputs[1].constant,
-                                                  onednn::describe(shape.dims, shape.strides, g.dtype),
-                                                  desc.weights_desc(), problem.threads));
+    packed->weights.pack(problem.inputs[1].constant, onednn::describe(shape.dims, shape.strides, g.dtype),
+                         desc.weights_desc(), problem.threads);
   } catch (const dnnl::error& error) {
     return Refusal{"unsupported", std::string("oneDNN refuses: ") + error.what()};
   }

@@ -9,6 +9,7 @@
 #include "kernels/matmul/matmul.h"
 #include "kernels/onednn/onednn.h"
 #include "kernels/parallel.h"
+#include "kernels/restores.h"
 
 namespace torchtrt::kernels::matmul {
 
@@ -194,7 +195,7 @@ class OneDnnMatmul final : public Prepared {
   int64_t count_ = 1;
 };
 
-class OneDnnMatmulKernel final : public Kernel {
+class OneDnnMatmulKernel final : public Kernel, public RestoresConstants {
  public:
   explicit OneDnnMatmulKernel(std::shared_ptr<const Packed> packed) : packed_(std::move(packed)) {}
 
@@ -210,6 +211,12 @@ class OneDnnMatmulKernel final : public Kernel {
   }
   size_t packedBytes() const override {
     return packed_->has_constant_b ? packed_->b.tuned()->desc.get_size() : 0;
+  }
+  bool restores(int input) const override {
+    return input == 1 && packed_->has_constant_b && packed_->b.restores();
+  }
+  void restore(int, void* to, int threads) const override {
+    packed_->b.restore(to, threads, "matrix_multiply");
   }
 
  private:
@@ -232,7 +239,7 @@ bool pack(Packed& packed, const Problem& problem) {
   if (isSlow(packed, plan)) {
     return false;
   }
-  packed.b.setTuned(onednn::packConstant(problem.inputs[1].constant, b, plan.desc.weights_desc(), problem.threads));
+  packed.b.pack(problem.inputs[1].constant, b, plan.desc.weights_desc(), problem.threads);
   return true;
 }
 

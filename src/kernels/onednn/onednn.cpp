@@ -154,16 +154,25 @@ void Call::run(std::span<const void* const> addresses) const {
   }
 }
 
+namespace {
+
+void reorder(const void* data, const dnnl::memory::desc& from, void* to, const dnnl::memory::desc& layout,
+             int threads) {
+  dnnl::memory source(from, engine(), const_cast<void*>(data));
+  dnnl::memory target(layout, engine(), to);
+  dnnl::stream stream(engine());
+  const ThreadScope scope(threads);
+  dnnl::reorder(source, target).execute(stream, source, target);
+}
+
+}  // namespace
+
 PackedConstant packConstant(const void* data, const dnnl::memory::desc& from, const dnnl::memory::desc& to,
                             int threads) {
   PackedConstant packed;
   packed.desc = to;
   packed.data = device::allocateConstant(to.get_size(), "packing weights");
-  const dnnl::memory source(from, engine(), const_cast<void*>(data));
-  const dnnl::memory target(to, engine(), packed.data.get());
-  dnnl::stream stream(engine());
-  const ThreadScope scope(threads);
-  dnnl::reorder(source, target).execute(stream, const_cast<dnnl::memory&>(source), const_cast<dnnl::memory&>(target));
+  reorder(data, from, packed.data.get(), to, threads);
   return packed;
 }
 
@@ -199,8 +208,25 @@ void makeGemmCode(const dnnl::primitive_desc_base& desc) {
   }();
 }
 
-void PackedWeights::setTuned(PackedConstant tuned) {
-  tuned_ = std::make_shared<const PackedConstant>(std::move(tuned));
+void PackedWeights::pack(const void* data, const dnnl::memory::desc& given, const dnnl::memory::desc& layout,
+                         int threads) {
+  given_ = given;
+  tuned_ = std::make_shared<const PackedConstant>(packConstant(data, given, layout, threads));
+}
+
+// Where the type is the same, oneDNN only moves values; the layouts of its own Winograd are opaque.
+bool PackedWeights::restores() const {
+  return given_.get_data_type() == dnnl::memory::data_type::f32 &&
+         tuned_->desc.get_data_type() == dnnl::memory::data_type::f32 &&
+         tuned_->desc.get_format_kind() == dnnl::memory::format_kind::blocked;
+}
+
+void PackedWeights::restore(void* to, int threads, const char* what) const {
+  try {
+    reorder(tuned_->data.get(), tuned_->desc, to, given_, threads);
+  } catch (const dnnl::error& error) {
+    rethrow(error, what);
+  }
 }
 
 PackedWeights::Shared PackedWeights::in(const dnnl::memory::desc& layout, int threads, bool& made) const {

@@ -117,14 +117,19 @@ class PackedWeights {
  public:
   using Shared = std::shared_ptr<const PackedConstant>;
 
-  void setTuned(PackedConstant tuned);
+  // Packs what lies as `given` for the shape to tune for.
+  void pack(const void* data, const dnnl::memory::desc& given, const dnnl::memory::desc& layout, int threads);
   const Shared& tuned() const {
     return tuned_;
   }
+  // Whether every bit of what was given is still there, and gives it back as it lay. The layer's name for errors.
+  bool restores() const;
+  void restore(void* to, int threads, const char* what) const;
   // In another layout: packed again, or what a caller before packed and somebody still holds. `made` says which.
   Shared in(const dnnl::memory::desc& layout, int threads, bool& made) const;
 
  private:
+  dnnl::memory::desc given_;
   Shared tuned_;
   mutable std::mutex mutex_;
   mutable std::vector<std::weak_ptr<const PackedConstant>> others_;

@@ -5,6 +5,7 @@
 
 #ifndef TORCHTRT_NO_ONEDNN
 
+#include <cstdint>
 #include <vector>
 
 namespace torchtrt::kernels::onednn {
@@ -18,7 +19,7 @@ class PackedWeightsTest : public testing::Test {
     for (size_t i = 0; i < values_.size(); ++i) {
       values_[i] = static_cast<float>(i);
     }
-    weights_.setTuned(packConstant(values_.data(), describe({2, 3}, {3, 1}), describe({2, 3}, {1, 2}), 1));
+    weights_.pack(values_.data(), describe({2, 3}, {3, 1}), describe({2, 3}, {1, 2}), 1);
   }
 
   static std::vector<float> read(const PackedConstant& packed) {
@@ -55,6 +56,43 @@ TEST_F(PackedWeightsTest, KeepsNoLayoutThatNobodyHolds) {
   EXPECT_TRUE(rows.expired());
   EXPECT_EQ(read(*weights_.in(describe({2, 3}, {3, 1}), 1, made)), values_);
   EXPECT_TRUE(made);
+}
+
+TEST_F(PackedWeightsTest, GivesBackWhatItWasGiven) {
+  ASSERT_TRUE(weights_.restores());
+  std::vector<float> restored(values_.size());
+  weights_.restore(restored.data(), 1, "test");
+  EXPECT_EQ(restored, values_);
+}
+
+// 9 does not fill its last block of 16, and a NaN that signals would not after any arithmetic.
+TEST(PackedWeights, GiveBackBitsOfBlocks) {
+  std::vector<uint32_t> bits(9 * 3 * 3 * 5);
+  for (size_t i = 0; i < bits.size(); ++i) {
+    bits[i] = static_cast<uint32_t>(i) * 0x9E3779B1U;
+  }
+  bits[0] = 0x7F800001;
+  bits[1] = 0x80000000;
+  bits[2] = 0xFFC12345;
+  for (const auto tag : {memory::format_tag::Acdb16a, memory::format_tag::ABcd16b16a, memory::format_tag::acdb}) {
+    for (const int threads : {1, 2}) {
+      const memory::desc layout({9, 5, 3, 3}, memory::data_type::f32, tag);
+      PackedWeights weights;
+      weights.pack(bits.data(), describe({9, 5, 3, 3}, {45, 9, 3, 1}), layout, threads);
+      ASSERT_TRUE(weights.restores());
+      std::vector<uint32_t> restored(bits.size());
+      weights.restore(restored.data(), threads, "test");
+      EXPECT_EQ(restored, bits);
+    }
+  }
+}
+
+TEST(PackedWeights, DoNotRestoreWhatIsRoundedOrOfAnotherType) {
+  const std::vector<uint16_t> values(6);
+  PackedWeights weights;
+  weights.pack(values.data(), describe({2, 3}, {3, 1}, DType::kBFloat16), describe({2, 3}, {1, 2}, DType::kBFloat16),
+               1);
+  EXPECT_FALSE(weights.restores());
 }
 
 TEST(PlainLoop, IsToldFromKernels) {
