@@ -2,11 +2,16 @@
 #include "kernels/onednn/onednn.h"
 
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 
 #ifndef TORCHTRT_NO_ONEDNN
 
 #include <cstdint>
+#include <string>
 #include <vector>
+
+#include "kernels/problem_text.h"
+#include "kernels_fast/convolution_problem.h"
 
 namespace torchtrt::kernels::onednn {
 namespace {
@@ -105,6 +110,23 @@ TEST(PlainLoop, IsToldFromKernels) {
   EXPECT_FALSE(isPlainLoop(convolution(describeAny({16, 16, 3, 3}))));
   // Taps outermost, an order that none of its kernels reads.
   EXPECT_TRUE(isPlainLoop(convolution(describe({16, 16, 3, 3}, {1, 16, 256, 768}))));
+}
+
+// The first layer of an image network is oneDNN's, unless it halves the image and computes silu with vectors of AVX2.
+TEST(FirstLayer, OfSiluIsLeftToOneDnnWithoutWideVectorsOnly) {
+  const auto layer = [](const char* activation, int64_t stride) {
+    return toText({.input = {1, 3, 130, 130},
+                   .kernel = {32, 3, 3, 3},
+                   .stride = {stride, stride},
+                   .activation = std::string("activation=\"") + activation + "\", "});
+  };
+  expectRefused(layer("relu", 2), "highway", "slower");
+  expectRefused(layer("silu", 1), "highway", "slower");
+  ParsedProblem halved = parseProblem(layer("silu", 2));
+  const std::vector<float> weights(32 * 3 * 3 * 3);
+  halved.problem.inputs[1].constant = weights.data();
+  const bool has_avx2 = (hwy::SupportedTargets() & HWY_AVX2) != 0;
+  EXPECT_EQ(createKernel(halved.problem).implementation, has_avx2 ? "highway" : "onednn");
 }
 
 }  // namespace
