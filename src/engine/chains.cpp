@@ -16,39 +16,50 @@
 namespace torchtrt::engine {
 namespace {
 
-constexpr int64_t kPiece = 2048;  // elements
-constexpr size_t kBuffers = 8;    // results that wait for their readers, at most
-constexpr size_t kWidest = 8;     // bytes of an element, at most
+constexpr int64_t kPiece = 2048;       // elements
+constexpr size_t kBuffers = 8;         // results that wait for their readers, at most
+constexpr size_t kPieceBytes = 16384;  // of a result, at most
 // From one buffer to the next, in bytes: a few lines more than elements take, since what lies a multiple of 4096 apart
 // shares places in the first-level cache.
-constexpr size_t kBufferBytes = kPiece * kWidest + 320;
+constexpr size_t kBufferBytes = kPieceBytes + 320;
 constexpr int64_t kGrain = 16384;  // elements of one step worth a thread
+constexpr size_t kMostInputs = 5;
 
 // An operand of a member: the chain's own operand of that number, or a buffer.
 struct Source {
   bool is_buffer = false;
   size_t index = 0;
   int64_t element_bytes = 0;  // of a buffer
+  bool is_per_row = false;    // holds one element for each row
 };
 
 struct Member {
   const plan::Step* step = nullptr;
   std::unique_ptr<kernels::Prepared> prepared;
   const kernels::RunsPieces* pieces = nullptr;  // the same
+  bool is_per_row = false;                      // its result has one element for each row
   std::vector<Source> inputs;
   Source output;
 };
 
+// How a chain cuts its tensors.
+struct Cut {
+  int64_t count;       // elements
+  int64_t row_length;  // 1 if no member takes whole rows
+  int64_t piece;       // elements: whole rows
+};
+
 class Chain final : public kernels::Prepared {
  public:
-  Chain(std::vector<Member> members, int64_t count) : members_(std::move(members)), count_(count) {}
+  Chain(std::vector<Member> members, const Cut& cut) : members_(std::move(members)), cut_(cut) {}
 
   void run(const kernels::RunArgs& args) const override {
-    const int64_t grain = std::max<int64_t>(1, kGrain / kPiece / static_cast<int64_t>(members_.size()));
-    kernels::parallelFor(args.threads, 0, (count_ + kPiece - 1) / kPiece, grain, [&](int64_t begin, int64_t end) {
+    const int64_t grain = std::max<int64_t>(1, kGrain / cut_.piece / static_cast<int64_t>(members_.size()));
+    const int64_t pieces = (cut_.count + cut_.piece - 1) / cut_.piece;
+    kernels::parallelFor(args.threads, 0, pieces, grain, [&](int64_t begin, int64_t end) {
       alignas(64) std::array<std::byte, kBuffers * kBufferBytes> buffers;
-      for (int64_t piece = begin; piece < end; ++piece) {
-        runPiece(args, buffers.data(), piece * kPiece, std::min((piece + 1) * kPiece, count_));
+      for (int64_t i = begin; i < end; ++i) {
+        runPiece(args, buffers.data(), i * cut_.piece, std::min((i + 1) * cut_.piece, cut_.count));
       }
     });
   }
@@ -63,13 +74,15 @@ class Chain final : public kernels::Prepared {
 
  private:
   void runPiece(const kernels::RunArgs& args, std::byte* buffers, int64_t begin, int64_t end) const {
+    const int64_t row = begin / cut_.row_length;
     // Where the whole tensor would begin of which the buffer holds the elements from `begin` on.
     const auto in_buffer = [&](const Source& source) {
       const auto place = reinterpret_cast<uintptr_t>(buffers + source.index * kBufferBytes);
-      return reinterpret_cast<void*>(place - static_cast<uintptr_t>(begin * source.element_bytes));
+      const int64_t first = source.is_per_row ? row : begin;
+      return reinterpret_cast<void*>(place - static_cast<uintptr_t>(first * source.element_bytes));
     };
     for (const Member& member : members_) {
-      std::array<const void*, 3> inputs{};
+      std::array<const void*, kMostInputs> inputs{};
       for (size_t i = 0; i < member.inputs.size(); ++i) {
         const Source& source = member.inputs[i];
         inputs[i] = source.is_buffer ? in_buffer(source) : args.inputs[source.index];
@@ -79,12 +92,52 @@ class Chain final : public kernels::Prepared {
       each.inputs = inputs.data();
       each.outputs = &output;
       each.threads = 1;
-      locateErrors(*member.step, [&] { member.pieces->runPiece(each, begin, end); });
+      locateErrors(*member.step, [&] {
+        if (member.is_per_row) {
+          member.pieces->runPiece(each, row, end / cut_.row_length);
+        } else {
+          member.pieces->runPiece(each, begin, end);
+        }
+      });
     }
   }
 
   std::vector<Member> members_;
-  int64_t count_;
+  Cut cut_;
+};
+
+bool lieAlike(const kernels::TensorDesc& a, const kernels::TensorDesc& b) {
+  return a.dims == b.dims && a.strides == b.strides;
+}
+
+const kernels::RunsPieces* piecesOf(const Draft& draft) {
+  return dynamic_cast<const kernels::RunsPieces*>(draft.prepared.get());
+}
+
+// What the steps from `begin` on have in common as long as they are a chain: all tensors lie like one, but for those
+// that have one element for each of its rows.
+struct Common {
+  const kernels::TensorDesc* whole = nullptr;
+  const kernels::TensorDesc* per_row = nullptr;  // null until there is one
+  int64_t row_length = 1;                        // 1 until a step takes whole rows
+  size_t widest = 1;                             // bytes of an element
+  std::vector<bool> are_per_row;                 // results, by step
+
+  bool fits() const {
+    return static_cast<size_t>(row_length) <= kPieceBytes / widest;
+  }
+  Cut cut() const {
+    const int64_t most = row_length == 1 ? kPiece : static_cast<int64_t>(kPieceBytes / widest);
+    return {kernels::countOf(whole->dims), row_length, most / row_length * row_length};
+  }
+  // Whether a tensor like `per_row`, broadcast, gives each row its element.
+  bool isBroadcast() const {
+    bool result = per_row->dims.size() == whole->dims.size();
+    for (size_t axis = 0; result && axis < whole->dims.size(); ++axis) {
+      result = per_row->dims[axis] == 1 || per_row->strides[axis] * row_length == whole->strides[axis];
+    }
+    return result;
+  }
 };
 
 class ChainMaker {
@@ -96,10 +149,11 @@ class ChainMaker {
     std::vector<Draft> kept;
     std::vector<size_t> numbers(drafts_.size());  // of the action that a draft becomes a part of
     for (size_t begin = 0; begin < drafts_.size();) {
-      const size_t end = endOfChain(begin);
+      Common common;
+      const size_t end = endOfChain(begin, common);
       std::fill(numbers.begin() + static_cast<ptrdiff_t>(begin), numbers.begin() + static_cast<ptrdiff_t>(end),
                 kept.size());
-      kept.push_back(end - begin > 1 ? joined(begin, end) : std::move(drafts_[begin]));
+      kept.push_back(end - begin > 1 ? joined(begin, end, common) : std::move(drafts_[begin]));
       begin = end;
     }
     for (Place& place : places_) {
@@ -119,24 +173,62 @@ class ChainMaker {
   }
 
   bool mayJoin(const Draft& draft) const {
-    const auto* pieces = dynamic_cast<const kernels::RunsPieces*>(draft.prepared.get());
+    const kernels::RunsPieces* pieces = piecesOf(draft);
     return pieces != nullptr && pieces->hasDenseOutput() && draft.prepared->scratchBytes() == 0 && draft.step >= 0 &&
-           draft.outputs.size() == 1 && draft.inputs.size() <= 3;
+           draft.outputs.size() == 1 && draft.inputs.size() <= kMostInputs;
   }
 
-  // Whether all that the draft reads of results of the chain it reads element by element.
-  bool readsAlike(const Draft& draft, size_t begin, size_t end) const {
-    const kernels::TensorDesc& out = descOf(draft.outputs[0]);
-    return std::all_of(draft.inputs.begin(), draft.inputs.end(), [&](int32_t input) {
-      for (size_t i = begin; i < end && input >= 0; ++i) {
-        const int32_t result = drafts_[i].outputs[0];
-        if (rootOf(places_, input) == rootOf(places_, result) &&
-            (input != result || descOf(input).strides != out.strides)) {
+  // Takes one more step into what those before it have in common, unless it does not fit.
+  bool extend(Common& common, const Draft& next, size_t begin) const {
+    const kernels::RunsPieces& pieces = *piecesOf(next);
+    const kernels::TensorDesc& out = descOf(next.outputs[0]);
+    const bool reduces = pieces.reducedTerms() != 1;
+    const int64_t row_length = std::max(pieces.reducedTerms(), pieces.rowLength());
+    Common extended = common;
+    const kernels::TensorDesc& whole = reduces ? descOf(next.inputs[0]) : out;
+    if (common.whole == nullptr) {
+      extended.whole = &whole;
+    }
+    const bool is_per_row = reduces || (common.per_row != nullptr && row_length == 1 && lieAlike(out, *common.per_row));
+    if (row_length != 1) {
+      extended.row_length = row_length;
+    }
+    if (is_per_row && common.per_row == nullptr) {
+      extended.per_row = &out;
+    }
+    extended.widest = std::max(common.widest, sizeOf(out.dtype));
+    extended.are_per_row.push_back(is_per_row);
+    const bool lies_alike = ((is_per_row && !reduces) || lieAlike(whole, *extended.whole)) &&
+                            (!is_per_row || lieAlike(out, *extended.per_row)) &&
+                            (common.row_length == 1 || common.row_length == extended.row_length);
+    if (!lies_alike || !extended.fits() || !readsAlike(extended, next, begin)) {
+      return false;
+    }
+    common = std::move(extended);
+    return true;
+  }
+
+  // Whether all that the draft, the last of the chain that begins here, reads of the others' results goes with its own
+  // result piece by piece.
+  bool readsAlike(const Common& common, const Draft& draft, size_t begin) const {
+    const kernels::RunsPieces& pieces = *piecesOf(draft);
+    const bool takes_rows = pieces.reducedTerms() != 1 || pieces.rowLength() != 1;
+    for (size_t k = 0; k < draft.inputs.size(); ++k) {
+      const int32_t input = draft.inputs[k];
+      for (size_t i = 0; i + 1 < common.are_per_row.size() && input >= 0; ++i) {
+        const int32_t result = drafts_[begin + i].outputs[0];
+        if (rootOf(places_, input) != rootOf(places_, result)) {
+          continue;
+        }
+        const bool fits = takes_rows                  ? k == 0 && !common.are_per_row[i]
+                          : common.are_per_row.back() ? common.are_per_row[i]
+                                                      : !common.are_per_row[i] || common.isBroadcast();
+        if (input != result || !fits) {
           return false;
         }
       }
-      return true;
-    });
+    }
+    return true;
   }
 
   bool isRead(int32_t tensor, size_t begin, size_t end) const {
@@ -147,21 +239,20 @@ class ChainMaker {
   }
 
   // Behind the longest chain that begins here and whose last member reads another one.
-  size_t endOfChain(size_t begin) const {
-    if (!mayJoin(drafts_[begin])) {
+  size_t endOfChain(size_t begin, Common& common) const {
+    if (!mayJoin(drafts_[begin]) || !extend(common, drafts_[begin], begin)) {
       return begin + 1;
     }
-    const kernels::TensorDesc& first = descOf(drafts_[begin].outputs[0]);
+    Common longer = common;
     size_t longest = begin + 1;
     for (size_t end = begin + 1; end < drafts_.size() && end - begin <= kBuffers; ++end) {
-      const Draft& next = drafts_[end];
-      if (!mayJoin(next) || descOf(next.outputs[0]).dims != first.dims ||
-          descOf(next.outputs[0]).strides != first.strides || !readsAlike(next, begin, end)) {
+      if (!mayJoin(drafts_[end]) || !extend(longer, drafts_[end], begin)) {
         break;
       }
       for (size_t i = begin; i < end; ++i) {
         if (isRead(drafts_[i].outputs[0], end, end + 1)) {
           longest = end + 1;
+          common = longer;
         }
       }
     }
@@ -177,7 +268,7 @@ class ChainMaker {
     return reads == model_.joins.reads[static_cast<size_t>(tensor)];
   }
 
-  Draft joined(size_t begin, size_t end) {
+  Draft joined(size_t begin, size_t end, const Common& common) {
     Draft chain;
     chain.step = drafts_[end - 1].step;
     std::map<int32_t, Source> buffers;  // by tensor: those that are still read
@@ -191,11 +282,12 @@ class ChainMaker {
       }
       Member& member = members.emplace_back();
       member.step = &model_.plan.steps[static_cast<size_t>(draft.step)];
+      member.is_per_row = common.are_per_row[i - begin];
       for (const int32_t input : draft.inputs) {
         if (const auto found = buffers.find(input); found != buffers.end()) {
           member.inputs.push_back(found->second);
         } else {
-          member.inputs.push_back({false, chain.inputs.size(), 0});
+          member.inputs.push_back({false, chain.inputs.size()});
           chain.inputs.push_back(input);
         }
       }
@@ -204,12 +296,12 @@ class ChainMaker {
         if (idle.empty()) {
           idle.push_back(used++);
         }
-        member.output = {true, idle.back(), static_cast<int64_t>(sizeOf(descOf(output).dtype))};
+        member.output = {true, idle.back(), static_cast<int64_t>(sizeOf(descOf(output).dtype)), member.is_per_row};
         idle.pop_back();
         buffers.emplace(output, member.output);
         places_[static_cast<size_t>(output)].written_by = kNever;
       } else {
-        member.output = {false, chain.outputs.size(), 0};
+        member.output = {false, chain.outputs.size()};
         chain.outputs.push_back(output);
       }
       std::erase_if(buffers, [&](const auto& entry) {
@@ -219,12 +311,11 @@ class ChainMaker {
         }
         return is_done;
       });
-      member.pieces = dynamic_cast<const kernels::RunsPieces*>(draft.prepared.get());
+      member.pieces = piecesOf(draft);
       member.prepared = std::move(draft.prepared);
     }
     TORCHTRT_CHECK(used <= kBuffers, "a chain of " << members.size() << " steps takes " << used << " buffers");
-    chain.prepared =
-        std::make_unique<Chain>(std::move(members), kernels::countOf(descOf(drafts_[begin].outputs[0]).dims));
+    chain.prepared = std::make_unique<Chain>(std::move(members), common.cut());
     return chain;
   }
 

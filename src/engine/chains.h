@@ -1,6 +1,6 @@
 // Neighbouring pointwise steps over tensors that lie alike become one action: pieces of a few thousand elements go
-// through all of them while they are in the cache, and what only these steps read is never stored. Private to this
-// folder.
+// through all of them while they are in the cache, and what only these steps read is never stored. Steps that reduce or
+// normalize rows are members, too, where a piece can be whole rows. Private to this folder.
 #pragma once
 
 #include <vector>

@@ -34,8 +34,8 @@ class TORCHTRT_API PoolsOutput {
   virtual std::unique_ptr<Prepared> preparePooled(const ShapeSet& shapes) const = 0;
 };
 
-// A prepared kernel of one output that computes any part of it alone, element by element: several of them take turns
-// on pieces that stay in the cache.
+// A prepared kernel of one output that computes any part of it alone, element by element or row by row: several of them
+// take turns on pieces that stay in the cache.
 class TORCHTRT_API RunsPieces {
  public:
   virtual ~RunsPieces() = default;
@@ -43,6 +43,15 @@ class TORCHTRT_API RunsPieces {
   // are given by where whole tensors would begin; only what the piece reads and writes of them needs to be there.
   virtual void runPiece(const RunArgs& args, int64_t begin, int64_t end) const = 0;
   virtual bool hasDenseOutput() const = 0;
+  // Above 1, each element of the output is a reduction of so many of operand 0, which lie next to each other there, in
+  // the order of the output; a piece reads those of its elements.
+  virtual int64_t reducedTerms() const {
+    return 1;
+  }
+  // Above 1, pieces have to be whole rows of so many elements, each computed from the same row of operand 0.
+  virtual int64_t rowLength() const {
+    return 1;
+  }
 };
 
 }  // namespace torchtrt::kernels

@@ -7,6 +7,11 @@
 
 namespace torchtrt::kernels {
 
+bool lieDenseAlike(const std::vector<int64_t>& dims, const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+  const LoopNest nest(dims, {a, b});
+  return nest.isOneRow() && (nest.count() == 1 || (nest.steps()[0] == 1 && nest.steps()[1] == 1));
+}
+
 LoopNest::LoopNest(const std::vector<int64_t>& dims, const std::vector<std::vector<int64_t>>& strides) {
   TORCHTRT_CHECK(!strides.empty() && strides.size() <= kMaxTensors, "a loop over " << strides.size() << " tensors");
   std::vector<size_t> axes;

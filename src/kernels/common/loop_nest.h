@@ -19,6 +19,9 @@ inline std::vector<int64_t> withoutAxis(std::vector<int64_t> values, size_t axis
   return values;
 }
 
+// Whether two tensors of these dims are one row each, with equal elements in equal places.
+bool lieDenseAlike(const std::vector<int64_t>& dims, const std::vector<int64_t>& a, const std::vector<int64_t>& b);
+
 class LoopNest {
  public:
   static constexpr size_t kMaxTensors = 4;
@@ -40,6 +43,10 @@ class LoopNest {
   }
   // Whether tensor 0 lies dense, so that its elements in the order of the loop are those of its memory.
   bool isDense() const;
+  // Whether all is one row.
+  bool isOneRow() const {
+    return count_ == dims_.back();
+  }
   // Strides along the innermost dimension.
   const Strides& steps() const {
     return strides_.back();

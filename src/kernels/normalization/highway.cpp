@@ -11,6 +11,7 @@
 #include "kernels/common/simple_kernel.h"
 #include "kernels/common/strided_loop.h"
 #include "kernels/common/wide_row.h"
+#include "kernels/joins.h"
 #include "kernels/normalization/channels_last_groups.h"
 #include "kernels/normalization/fast.h"
 #include "kernels/normalization/normalization.h"
@@ -20,7 +21,7 @@ namespace {
 
 // Layer and rms: every row has statistics of its own.
 template <typename T, typename Stored>
-class NormalizedRows final : public Prepared {
+class NormalizedRows final : public Prepared, public RunsPieces {
  public:
   static bool accepts(const Config<T>& config, const ShapeSet& shapes) {
     const size_t rank = config.normalized_rank;
@@ -45,7 +46,8 @@ class NormalizedRows final : public Prepared {
 
   NormalizedRows(const Config<T>& config, const ShapeSet& shapes)
       : config_(config),
-        rows_(head(shapes.inputs[kIn].dims), {head(shapes.outputs[0].strides), head(shapes.inputs[kIn].strides)}) {
+        rows_(head(shapes.inputs[kIn].dims), {head(shapes.outputs[0].strides), head(shapes.inputs[kIn].strides)}),
+        is_dense_(lieDenseAlike(shapes.inputs[kIn].dims, shapes.inputs[kIn].strides, shapes.outputs[0].strides)) {
     const std::vector<int64_t>& dims = shapes.inputs[kIn].dims;
     size_ = countOf({dims.end() - static_cast<ptrdiff_t>(config.normalized_rank), dims.end()});
   }
@@ -71,6 +73,22 @@ class NormalizedRows final : public Prepared {
 
   size_t scratchBytes() const override {
     return kIsWidened ? 2 * static_cast<size_t>(size_) * sizeof(T) : 0;
+  }
+
+  void runPiece(const RunArgs& args, int64_t begin, int64_t end) const override {
+    const T* scales = parameter(args, kScale, 0);
+    const T* biases = parameter(args, kBias, 1);
+    WideRow<T, Stored> row(config_.halves, size_);
+    for (int64_t i = begin; i < end; i += size_) {
+      row.run(static_cast<const Stored*>(args.inputs[kIn]) + i, static_cast<Stored*>(args.outputs[0]) + i, size_,
+              [&](const T* from, T* to) { runRow(from, scales, biases, to); });
+    }
+  }
+  bool hasDenseOutput() const override {
+    return is_dense_ && size_ != 0;
+  }
+  int64_t rowLength() const override {
+    return size_;
   }
 
  private:
@@ -107,6 +125,7 @@ class NormalizedRows final : public Prepared {
 
   Config<T> config_;
   StridedLoop rows_;
+  bool is_dense_;
   int64_t size_ = 0;
 };
 

@@ -54,6 +54,21 @@ struct ReduceAxes {
     });
   }
 
+  // Whether outputs lie next to each other, and so do the terms of all of them in the same order.
+  bool areDenseRows() const {
+    return by_rows && in_one_row && kept.isOneRow() &&
+           (kept.count() == 1 || (kept.steps()[0] == 1 && kept.steps()[1] == reduced.count()));
+  }
+
+  // Outputs [begin, end) in the order of memory, of dense rows alone.
+  template <typename T, typename Stored, typename Row>
+  void runPiece(const RunArgs& args, int64_t begin, int64_t end, Row&& row) const {
+    const auto* in = static_cast<const Stored*>(args.inputs[0]);
+    for (int64_t i = begin; i < end; ++i) {
+      store<T>(row(in + i * reduced.count()), static_cast<Stored*>(args.outputs[0]) + i);
+    }
+  }
+
   // body(terms, n): the terms of one output as T, n of them next to each other.
   template <typename T, typename Stored, typename Body>
   void forRows(const Stored* from, Body&& body) const {

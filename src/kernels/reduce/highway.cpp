@@ -8,6 +8,7 @@
 
 #include "kernels/common/fallback.h"
 #include "kernels/common/row_reductions.h"
+#include "kernels/joins.h"
 #include "kernels/reduce/axes.h"
 #include "kernels/reduce/fast.h"
 #include "kernels/reduce/reduce.h"
@@ -28,7 +29,7 @@ struct Config {
 
 // T is what terms are reduced in, Stored the type of input and output.
 template <typename T, typename Stored>
-class HighwayReduce final : public Prepared {
+class HighwayReduce final : public Prepared, public RunsPieces {
  public:
   static bool accepts(const Config& config, const ShapeSet& shapes) {
     return ReduceAxes(config.axes, shapes).areFast();
@@ -40,6 +41,16 @@ class HighwayReduce final : public Prepared {
     axes_.run<T, kColumns, Stored>(
         args, kGrain, [this](const Stored* from) { return reduceRows(from); },
         [this](const Stored* from, T* to, int64_t columns) { reduceColumns(from, to, columns); });
+  }
+
+  void runPiece(const RunArgs& args, int64_t begin, int64_t end) const override {
+    axes_.runPiece<T, Stored>(args, begin, end, [this](const Stored* from) { return reduceRows(from); });
+  }
+  bool hasDenseOutput() const override {
+    return axes_.areDenseRows();
+  }
+  int64_t reducedTerms() const override {
+    return axes_.reduced.count();
   }
 
  private:

@@ -8,6 +8,7 @@
 
 #include "kernels/common/fallback.h"
 #include "kernels/common/row_reductions.h"
+#include "kernels/joins.h"
 #include "kernels/reduce/axes.h"
 #include "kernels/reduce/fast.h"
 #include "kernels/reduce/reduce.h"
@@ -103,7 +104,7 @@ struct Config {
 
 // T is what terms are reduced in, Stored the type of input and output.
 template <typename T, typename Stored>
-class WideReduce final : public Prepared {
+class WideReduce final : public Prepared, public RunsPieces {
  public:
   static bool accepts(const Config& config, const ShapeSet& shapes) {
     return ReduceAxes(config.axes, shapes).areFast();
@@ -112,19 +113,33 @@ class WideReduce final : public Prepared {
   WideReduce(const Config& config, const ShapeSet& shapes) : op_(config.op), axes_(config.axes, shapes) {}
 
   void run(const RunArgs& args) const override {
-    if (op_) {
-      runWith(args, Wide<T>{axes_, *op_, wideRows<T>(*op_)});
-    } else {
-      runWith(args, LogSumExp<T>{axes_, rowReductions<T>()});
-    }
+    withReducer([&](const auto& reducer) {
+      axes_.run<T, kColumns, Stored>(
+          args, kGrain, [&](const Stored* from) { return reducer.row(from); },
+          [&](const Stored* from, T* to, int64_t count) { reducer.columns(from, to, count); });
+    });
+  }
+
+  void runPiece(const RunArgs& args, int64_t begin, int64_t end) const override {
+    withReducer([&](const auto& reducer) {
+      axes_.runPiece<T, Stored>(args, begin, end, [&](const Stored* from) { return reducer.row(from); });
+    });
+  }
+  bool hasDenseOutput() const override {
+    return axes_.areDenseRows();
+  }
+  int64_t reducedTerms() const override {
+    return axes_.reduced.count();
   }
 
  private:
-  template <typename Reducer>
-  void runWith(const RunArgs& args, const Reducer& reducer) const {
-    axes_.run<T, kColumns, Stored>(
-        args, kGrain, [&](const Stored* from) { return reducer.row(from); },
-        [&](const Stored* from, T* to, int64_t count) { reducer.columns(from, to, count); });
+  template <typename Body>
+  void withReducer(Body&& body) const {
+    if (op_) {
+      body(Wide<T>{axes_, *op_, wideRows<T>(*op_)});
+    } else {
+      body(LogSumExp<T>{axes_, rowReductions<T>()});
+    }
   }
 
   std::optional<WideOp> op_;

@@ -12,6 +12,7 @@
 #include "kernels/common/simple_kernel.h"
 #include "kernels/common/strided_loop.h"
 #include "kernels/common/wide_row.h"
+#include "kernels/joins.h"
 #include "kernels/parallel.h"
 #include "kernels/softmax/fast.h"
 #include "kernels/softmax/softmax.h"
@@ -27,14 +28,30 @@ struct Config {
 
 // Rows that lie along memory. T is what is computed with, Stored the type of input and output: T, or uint16_t.
 template <typename T, typename Stored>
-class SoftmaxOfRows final : public Prepared {
+class SoftmaxOfRows final : public Prepared, public RunsPieces {
  public:
   SoftmaxOfRows(const Config& config, const ShapeSet& shapes)
       : halves_(config.halves),
         log_(config.log),
         size_(shapes.inputs[0].dims[config.axis]),
         rows_(withoutAxis(shapes.inputs[0].dims, config.axis), {withoutAxis(shapes.outputs[0].strides, config.axis),
-                                                                withoutAxis(shapes.inputs[0].strides, config.axis)}) {}
+                                                                withoutAxis(shapes.inputs[0].strides, config.axis)}),
+        is_dense_(lieDenseAlike(shapes.inputs[0].dims, shapes.inputs[0].strides, shapes.outputs[0].strides)) {}
+
+  void runPiece(const RunArgs& args, int64_t begin, int64_t end) const override {
+    const RowReductionsOf<T>& functions = rowReductions<T>();
+    WideRow<T, Stored> row(halves_, size_);
+    for (int64_t i = begin; i < end; i += size_) {
+      row.run(static_cast<const Stored*>(args.inputs[0]) + i, static_cast<Stored*>(args.outputs[0]) + i, size_,
+              [&](const T* from, T* to) { runRow(functions, from, to); });
+    }
+  }
+  bool hasDenseOutput() const override {
+    return is_dense_;
+  }
+  int64_t rowLength() const override {
+    return size_;
+  }
 
   void run(const RunArgs& args) const override {
     const RowReductionsOf<T>& functions = rowReductions<T>();
@@ -68,6 +85,7 @@ class SoftmaxOfRows final : public Prepared {
   bool log_;
   int64_t size_;
   StridedLoop rows_;
+  bool is_dense_;
 };
 
 // Rows that lie side by side, so that vectors run across them; T and Stored as above.

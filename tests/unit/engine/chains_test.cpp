@@ -107,6 +107,19 @@ int32_t castTo(PlanMaker& make, int32_t tensor, DType dtype) {
   return make.step("cast", {tensor}, make.at(tensor).dims, {{"to", dtype}}, dtype);
 }
 
+// Keeps the axes, of one element each.
+int32_t reduced(PlanMaker& make, const std::string& op, int32_t tensor, const Ints& axes) {
+  Registers dims = make.at(tensor).dims;
+  for (const int64_t axis : axes) {
+    dims[static_cast<size_t>(axis)] = make.number(1);
+  }
+  return make.step("reduce", {tensor}, dims, {{"op", op}, {"axes", axes}, {"keep_dims", true}});
+}
+
+int32_t softmax(PlanMaker& make, int32_t tensor, int64_t axis) {
+  return make.step("softmax", {tensor}, make.at(tensor).dims, {{"axis", axis}, {"log", false}});
+}
+
 // relu(a * b + c) - a
 Net multiplyAdd(const std::vector<Ints>& dims) {
   return {dims, [](PlanMaker& make, const std::vector<int32_t>& in, const auto& result) {
@@ -207,12 +220,93 @@ TEST(Chains, OtherShapesStayApart) {
                      {{"op", std::string("sum")}});
   });
   EXPECT_EQ(wider.countActions(), 2U);
-  const Net reduced({{30, 40}}, [](PlanMaker& make, const std::vector<int32_t>& in, const auto&) {
+  const Net across({{30, 40}}, [](PlanMaker& make, const std::vector<int32_t>& in, const auto&) {
     const int32_t relu = make.activation("relu", in[0]);
-    const int32_t soft = make.step("softmax", {relu}, make.at(relu).dims, {{"axis", int64_t{1}}, {"log", false}});
-    return make.elementwise("prod", soft, relu);
+    return make.elementwise("prod", softmax(make, relu, 0), relu);
   });
-  EXPECT_EQ(reduced.countActions(), 3U);
+  EXPECT_EQ(across.countActions(), 3U);
+}
+
+// (x - mean) / sqrt(mean of squares + 1e-3) * w + x, along the last axes
+Net normalizedByHand(const Ints& dims, const Ints& axes) {
+  return {
+      {dims, {dims.back()}}, [axes](PlanMaker& make, const std::vector<int32_t>& in, const auto& result) {
+        const int32_t mean = result(reduced(make, "avg", in[0], axes));
+        const int32_t centred = result(make.elementwise("sub", in[0], mean));
+        const int32_t variance = result(reduced(make, "avg", result(make.elementwise("prod", centred, centred)), axes));
+        const int32_t raised = result(make.elementwise("sum", variance, make.floats("eps", {}, {1e-3F})));
+        const int32_t root = result(make.step("unary", {raised}, make.at(raised).dims, {{"op", std::string("sqrt")}}));
+        const int32_t scaled = result(make.elementwise("prod", result(make.elementwise("div", centred, root)), in[1]));
+        return make.elementwise("sum", scaled, in[0]);
+      }};
+}
+
+TEST(Chains, RowsAreReducedAndTheirResultsBroadcast) {
+  for (const int64_t length : {2, 7, 64, 768, 2048, 2049, 4096}) {
+    SCOPED_TRACE(length);
+    normalizedByHand({5, 3, length}, {2}).expectActions(1, 9);
+    normalizedByHand({1, length}, {1}).expectActions(1, 9);
+  }
+  normalizedByHand({700, 24}, {1}).expectActions(1, 9);
+  normalizedByHand({6, 10, 3, 40}, {2, 3}).expectActions(1, 9);
+  normalizedByHand({6, 10, 1, 40}, {1, 2, 3}).expectActions(1, 9);
+}
+
+TEST(Chains, OtherReductionsStayApart) {
+  const Net across = normalizedByHand({6, 10, 40}, {1});
+  EXPECT_GT(across.countActions(), 3U);
+  EXPECT_EQ(across.bits(false, 3), across.bits(true, 1));
+  // A square: the sums of rows lie as a row does, and are broadcast so.
+  const Net square({{40, 40}}, [](PlanMaker& make, const std::vector<int32_t>& in, const auto& result) {
+    const int32_t relu = result(make.activation("relu", in[0]));
+    const int32_t sums = result(make.step("reduce", {relu}, {make.at(relu).dims[0]},
+                                          {{"op", std::string("sum")}, {"axes", Ints{1}}, {"keep_dims", false}}));
+    return make.elementwise("sub", relu, sums);
+  });
+  square.expectActions(2, 3);
+  // Two lengths of rows.
+  const Net lengths({{6, 8, 40}}, [](PlanMaker& make, const std::vector<int32_t>& in, const auto& result) {
+    const int32_t whole = result(make.elementwise("sub", in[0], result(reduced(make, "max", in[0], {1, 2}))));
+    return make.elementwise("sub", whole, result(reduced(make, "norm2", whole, {2})));
+  });
+  lengths.expectActions(2, 4);
+}
+
+TEST(Chains, RowsAreNormalized) {
+  const auto attention = [](const Ints& dims) {
+    return Net({dims, {dims[0], 1, dims[2]}}, [](PlanMaker& make, const std::vector<int32_t>& in, const auto& result) {
+      const int32_t scaled = result(make.elementwise("prod", in[0], make.floats("scale", {}, {0.125F})));
+      const int32_t masked = result(make.elementwise("sum", scaled, in[1]));
+      return make.activation("tanh", result(softmax(make, masked, 2)));
+    });
+  };
+  for (const int64_t length : {2, 49, 128, 1000, 4096}) {
+    SCOPED_TRACE(length);
+    attention({3, 41, length}).expectActions(1, 4);
+  }
+  attention({3, 5, 4097}).expectActions(3, 4);
+  const Net norm({{70, 100}, {100}, {100}}, [](PlanMaker& make, const std::vector<int32_t>& in, const auto& result) {
+    const int32_t sum = result(make.elementwise("sum", in[0], in[2]));
+    make.output("sum", sum);
+    const int32_t normalized = result(make.step("normalization", {sum, in[1], in[2], -1, -1}, make.at(sum).dims,
+                                                {{"mode", std::string("layer")}, {"eps", 1e-5}}));
+    return make.elementwise("sub", normalized, sum);
+  });
+  norm.expectActions(1, 3);
+}
+
+TEST(Chains, RowsInAnotherMemoryOrder) {
+  const auto net = [](const std::vector<uint8_t>& order) {
+    return Net({{2, 24, 8, 9}}, [order](PlanMaker& make, const std::vector<int32_t>& in, const auto& result) {
+      const int32_t moved = make.step("reformat", {in[0]}, make.at(in[0]).dims);
+      const int32_t largest = reduced(make, "max", moved, {1});
+      const int32_t rest = make.elementwise("sub", moved, result(largest));
+      make.at(moved).order = make.at(largest).order = make.at(rest).order = order;
+      return make.step("reformat", {rest}, make.at(in[0]).dims);
+    });
+  };
+  EXPECT_EQ(net({0, 2, 3, 1}).countActions(), 3U);  // the reorders, too
+  EXPECT_EQ(net({0, 2, 3, 1}).bits(false, 3), net({}).bits(false, 1));
 }
 
 TEST(Chains, ErrorsNameTheirStep) {
