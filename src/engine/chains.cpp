@@ -1,7 +1,6 @@
 #include "engine/chains.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -9,102 +8,15 @@
 #include <utility>
 
 #include "base/check.h"
+#include "engine/chain.h"
 #include "kernels/common/strided_loop.h"
 #include "kernels/joins.h"
-#include "kernels/parallel.h"
 
 namespace torchtrt::engine {
 namespace {
 
-constexpr int64_t kPiece = 2048;       // elements
-constexpr size_t kBuffers = 8;         // results that wait for their readers, at most
-constexpr size_t kPieceBytes = 16384;  // of a result, at most
-// From one buffer to the next, in bytes: a few lines more than elements take, since what lies a multiple of 4096 apart
-// shares places in the first-level cache.
-constexpr size_t kBufferBytes = kPieceBytes + 320;
-constexpr int64_t kGrain = 16384;  // elements of one step worth a thread
-constexpr size_t kMostInputs = 5;
-
-// An operand of a member: the chain's own operand of that number, or a buffer.
-struct Source {
-  bool is_buffer = false;
-  size_t index = 0;
-  int64_t element_bytes = 0;  // of a buffer
-  bool is_per_row = false;    // holds one element for each row
-};
-
-struct Member {
-  const plan::Step* step = nullptr;
-  std::unique_ptr<kernels::Prepared> prepared;
-  const kernels::RunsPieces* pieces = nullptr;  // the same
-  bool is_per_row = false;                      // its result has one element for each row
-  std::vector<Source> inputs;
-  Source output;
-};
-
-// How a chain cuts its tensors.
-struct Cut {
-  int64_t count;       // elements
-  int64_t row_length;  // 1 if no member takes whole rows
-  int64_t piece;       // elements: whole rows
-};
-
-class Chain final : public kernels::Prepared {
- public:
-  Chain(std::vector<Member> members, const Cut& cut) : members_(std::move(members)), cut_(cut) {}
-
-  void run(const kernels::RunArgs& args) const override {
-    const int64_t grain = std::max<int64_t>(1, kGrain / cut_.piece / static_cast<int64_t>(members_.size()));
-    const int64_t pieces = (cut_.count + cut_.piece - 1) / cut_.piece;
-    kernels::parallelFor(args.threads, 0, pieces, grain, [&](int64_t begin, int64_t end) {
-      alignas(64) std::array<std::byte, kBuffers * kBufferBytes> buffers;
-      for (int64_t i = begin; i < end; ++i) {
-        runPiece(args, buffers.data(), i * cut_.piece, std::min((i + 1) * cut_.piece, cut_.count));
-      }
-    });
-  }
-
-  size_t heldBytes() const override {
-    size_t bytes = 0;
-    for (const Member& member : members_) {
-      bytes += kBytesPerKernel + member.prepared->heldBytes();
-    }
-    return bytes;
-  }
-
- private:
-  void runPiece(const kernels::RunArgs& args, std::byte* buffers, int64_t begin, int64_t end) const {
-    const int64_t row = begin / cut_.row_length;
-    // Where the whole tensor would begin of which the buffer holds the elements from `begin` on.
-    const auto in_buffer = [&](const Source& source) {
-      const auto place = reinterpret_cast<uintptr_t>(buffers + source.index * kBufferBytes);
-      const int64_t first = source.is_per_row ? row : begin;
-      return reinterpret_cast<void*>(place - static_cast<uintptr_t>(first * source.element_bytes));
-    };
-    for (const Member& member : members_) {
-      std::array<const void*, kMostInputs> inputs{};
-      for (size_t i = 0; i < member.inputs.size(); ++i) {
-        const Source& source = member.inputs[i];
-        inputs[i] = source.is_buffer ? in_buffer(source) : args.inputs[source.index];
-      }
-      void* output = member.output.is_buffer ? in_buffer(member.output) : args.outputs[member.output.index];
-      kernels::RunArgs each = args;
-      each.inputs = inputs.data();
-      each.outputs = &output;
-      each.threads = 1;
-      locateErrors(*member.step, [&] {
-        if (member.is_per_row) {
-          member.pieces->runPiece(each, row, end / cut_.row_length);
-        } else {
-          member.pieces->runPiece(each, begin, end);
-        }
-      });
-    }
-  }
-
-  std::vector<Member> members_;
-  Cut cut_;
-};
+constexpr int64_t kPiece = 2048;  // elements
+static_assert(kPiece == kernels::FoldsParts::kPart);
 
 bool lieAlike(const kernels::TensorDesc& a, const kernels::TensorDesc& b) {
   return a.dims == b.dims && a.strides == b.strides;
@@ -114,21 +26,30 @@ const kernels::RunsPieces* piecesOf(const Draft& draft) {
   return dynamic_cast<const kernels::RunsPieces*>(draft.prepared.get());
 }
 
+const kernels::FoldsParts* partsOf(const Draft& draft) {
+  return dynamic_cast<const kernels::FoldsParts*>(draft.prepared.get());
+}
+bool foldsParts(const Draft& draft) {
+  return partsOf(draft) != nullptr && partsOf(draft)->folds();
+}
+
 // What the steps from `begin` on have in common as long as they are a chain: all tensors lie like one, but for those
 // that have one element for each of its rows.
 struct Common {
   const kernels::TensorDesc* whole = nullptr;
   const kernels::TensorDesc* per_row = nullptr;  // null until there is one
   int64_t row_length = 1;                        // 1 until a step takes whole rows
+  int64_t folded_length = 1;                     // above 1 the last step reduces rows of that length part by part
   size_t widest = 1;                             // bytes of an element
   std::vector<bool> are_per_row;                 // results, by step
 
   bool fits() const {
-    return static_cast<size_t>(row_length) <= kPieceBytes / widest;
+    return static_cast<size_t>(row_length) <= Chain::kPieceBytes / widest;
   }
-  Cut cut() const {
-    const int64_t most = row_length == 1 ? kPiece : static_cast<int64_t>(kPieceBytes / widest);
-    return {kernels::countOf(whole->dims), row_length, most / row_length * row_length};
+  ChainCut cut() const {
+    const int64_t most = row_length == 1 ? kPiece : static_cast<int64_t>(Chain::kPieceBytes / widest);
+    const int64_t count = kernels::countOf(whole->dims);
+    return {count, row_length, folded_length == 1 ? count : folded_length, most / row_length * row_length};
   }
   // Whether a tensor like `per_row`, broadcast, gives each row its element.
   bool isBroadcast() const {
@@ -174,12 +95,15 @@ class ChainMaker {
 
   bool mayJoin(const Draft& draft) const {
     const kernels::RunsPieces* pieces = piecesOf(draft);
-    return pieces != nullptr && pieces->hasDenseOutput() && draft.prepared->scratchBytes() == 0 && draft.step >= 0 &&
-           draft.outputs.size() == 1 && draft.inputs.size() <= kMostInputs;
+    return pieces != nullptr && pieces->hasDenseOutput() && draft.step >= 0 && draft.outputs.size() == 1 &&
+           draft.inputs.size() <= Chain::kMostInputs;
   }
 
   // Takes one more step into what those before it have in common, unless it does not fit.
   bool extend(Common& common, const Draft& next, size_t begin) const {
+    if (common.folded_length != 1) {
+      return false;
+    }
     const kernels::RunsPieces& pieces = *piecesOf(next);
     const kernels::TensorDesc& out = descOf(next.outputs[0]);
     const bool reduces = pieces.reducedTerms() != 1;
@@ -198,10 +122,16 @@ class ChainMaker {
     }
     extended.widest = std::max(common.widest, sizeOf(out.dtype));
     extended.are_per_row.push_back(is_per_row);
+    if (!extended.fits() && common.row_length == 1 && foldsParts(next)) {
+      extended.row_length = 1;
+      extended.folded_length = row_length;
+    }
+    const bool needs_scratch = extended.folded_length == 1 && next.prepared->scratchBytes() != 0;
     const bool lies_alike = ((is_per_row && !reduces) || lieAlike(whole, *extended.whole)) &&
                             (!is_per_row || lieAlike(out, *extended.per_row)) &&
-                            (common.row_length == 1 || common.row_length == extended.row_length);
-    if (!lies_alike || !extended.fits() || !readsAlike(extended, next, begin)) {
+                            (common.row_length == 1 || common.row_length == extended.row_length) &&
+                            (common.whole != nullptr || extended.folded_length == 1);
+    if (needs_scratch || !lies_alike || !extended.fits() || !readsAlike(extended, next, begin)) {
       return false;
     }
     common = std::move(extended);
@@ -245,7 +175,7 @@ class ChainMaker {
     }
     Common longer = common;
     size_t longest = begin + 1;
-    for (size_t end = begin + 1; end < drafts_.size() && end - begin <= kBuffers; ++end) {
+    for (size_t end = begin + 1; end < drafts_.size() && end - begin <= Chain::kBuffers; ++end) {
       if (!mayJoin(drafts_[end]) || !extend(longer, drafts_[end], begin)) {
         break;
       }
@@ -257,6 +187,10 @@ class ChainMaker {
       }
     }
     return longest;
+  }
+
+  int64_t bytesOf(int32_t tensor) const {  // of an element
+    return static_cast<int64_t>(sizeOf(descOf(tensor).dtype));
   }
 
   // Whether only drafts of the chain read it.
@@ -287,21 +221,24 @@ class ChainMaker {
         if (const auto found = buffers.find(input); found != buffers.end()) {
           member.inputs.push_back(found->second);
         } else {
-          member.inputs.push_back({false, chain.inputs.size()});
+          member.inputs.push_back({chain.inputs.size(), input < 0 ? 0 : bytesOf(input)});
           chain.inputs.push_back(input);
         }
       }
       const int32_t output = draft.outputs[0];
-      if (isInner(output, begin, end)) {
+      if (common.folded_length != 1 && i + 1 == end) {
+        member.parts = partsOf(draft);
+      }
+      if (member.parts == nullptr && isInner(output, begin, end)) {
         if (idle.empty()) {
           idle.push_back(used++);
         }
-        member.output = {true, idle.back(), static_cast<int64_t>(sizeOf(descOf(output).dtype)), member.is_per_row};
+        member.output = {idle.back(), bytesOf(output), true, member.is_per_row};
         idle.pop_back();
         buffers.emplace(output, member.output);
         places_[static_cast<size_t>(output)].written_by = kNever;
       } else {
-        member.output = {false, chain.outputs.size()};
+        member.output = {chain.outputs.size(), bytesOf(output)};
         chain.outputs.push_back(output);
       }
       std::erase_if(buffers, [&](const auto& entry) {
@@ -314,7 +251,7 @@ class ChainMaker {
       member.pieces = piecesOf(draft);
       member.prepared = std::move(draft.prepared);
     }
-    TORCHTRT_CHECK(used <= kBuffers, "a chain of " << members.size() << " steps takes " << used << " buffers");
+    TORCHTRT_CHECK(used <= Chain::kBuffers, "a chain of " << members.size() << " steps takes " << used << " buffers");
     chain.prepared = std::make_unique<Chain>(std::move(members), common.cut());
     return chain;
   }

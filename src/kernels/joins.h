@@ -54,4 +54,18 @@ class TORCHTRT_API RunsPieces {
   }
 };
 
+// A reduction along dense rows (RunsPieces::reducedTerms) whose rows may be cut: the same parts give the same result
+// whoever takes them.
+class TORCHTRT_API FoldsParts {
+ public:
+  static constexpr int64_t kPart = 2048;  // terms of a part, but for the last one of a row
+
+  virtual ~FoldsParts() = default;
+  // Whether the layer is one that can.
+  virtual bool folds() const = 0;
+  virtual double fold(const void* terms, int64_t count) const = 0;
+  // Writes one output from the results of its parts in their order.
+  virtual void finish(const RunArgs& args, int64_t output, const double* folded, int64_t parts) const = 0;
+};
+
 }  // namespace torchtrt::kernels

@@ -11,7 +11,9 @@
 #include "kernels/common/half_rows.h"
 #include "kernels/common/loop_nest.h"
 #include "kernels/common/strided_loop.h"
+#include "kernels/joins.h"
 #include "kernels/kernel.h"
+#include "kernels/parallel.h"
 
 namespace torchtrt::kernels::reduce {
 
@@ -69,19 +71,12 @@ struct ReduceAxes {
     }
   }
 
-  // body(terms, n): the terms of one output as T, n of them next to each other.
-  template <typename T, typename Stored, typename Body>
-  void forRows(const Stored* from, Body&& body) const {
-    const auto row = [&](const Stored* values, int64_t count) {
-      if constexpr (std::is_same_v<T, Stored>) {
-        body(values, count);
-      } else {
-        alignas(64) std::array<T, kWidened> wide;
-        for (int64_t i = 0; i < count; i += kWidened) {
-          const int64_t n = std::min(kWidened, count - i);
-          halves.widen(values + i, wide.data(), n);
-          body(static_cast<const T*>(wide.data()), n);
-        }
+  // body(terms, n): the terms of one output, n of them next to each other, at most one part.
+  template <typename Stored, typename Body>
+  void forParts(const Stored* from, Body&& body) const {
+    const auto row = [&](const Stored* terms, int64_t count) {
+      for (int64_t i = 0; i < count; i += FoldsParts::kPart) {
+        body(terms + i, std::min(FoldsParts::kPart, count - i));
       }
     };
     if (in_one_row) {
@@ -90,6 +85,56 @@ struct ReduceAxes {
     }
     reduced.run(0, reduced.count(), reduced.count(),
                 [&](const int64_t* offsets, const int64_t*, int64_t n) { row(from + offsets[0], n); });
+  }
+
+  // body(terms, n): `count` terms as T, n at a time.
+  template <typename T, typename Stored, typename Body>
+  void forWide(const Stored* terms, int64_t count, Body&& body) const {
+    if constexpr (std::is_same_v<T, Stored>) {
+      body(terms, count);
+    } else {
+      alignas(64) std::array<T, kWidened> wide;
+      for (int64_t i = 0; i < count; i += kWidened) {
+        const int64_t n = std::min(kWidened, count - i);
+        halves.widen(terms + i, wide.data(), n);
+        body(static_cast<const T*>(wide.data()), n);
+      }
+    }
+  }
+
+  // body(terms, n): the terms of one output as T, n of them next to each other.
+  template <typename T, typename Stored, typename Body>
+  void forRows(const Stored* from, Body&& body) const {
+    forParts(from, [&](const Stored* terms, int64_t count) { forWide<T>(terms, count, body); });
+  }
+
+  // Dense rows that are few and long, so that threads share them.
+  bool areFewAndLong() const {
+    return areDenseRows() && kept.count() < kFew && reduced.count() >= kLong;
+  }
+  size_t foldedBytes() const {
+    return static_cast<size_t>(kept.count() * partsOfRow()) * sizeof(double);
+  }
+  // All outputs of dense rows by their parts; needs foldedBytes() of scratch memory.
+  template <typename Stored>
+  void runParts(const RunArgs& args, int64_t grain, const FoldsParts& folds) const {
+    auto* const folded = static_cast<double*>(args.scratch);
+    const int64_t parts = partsOfRow();
+    const int64_t grain_parts = std::max<int64_t>(1, grain / FoldsParts::kPart);
+    parallelFor(args.threads, 0, kept.count() * parts, grain_parts, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t first = i % parts * FoldsParts::kPart;
+        folded[i] = folds.fold(static_cast<const Stored*>(args.inputs[0]) + i / parts * reduced.count() + first,
+                               std::min(FoldsParts::kPart, reduced.count() - first));
+      }
+    });
+    for (int64_t i = 0; i < kept.count(); ++i) {
+      folds.finish(args, i, folded + i * parts, parts);
+    }
+  }
+  template <typename T, typename Stored>
+  void write(const RunArgs& args, int64_t output, T value) const {
+    store<T>(value, static_cast<Stored*>(args.outputs[0]) + output);
   }
 
   // body(terms): one term of every one of `columns` neighbouring outputs, at most kWidened.
@@ -110,6 +155,8 @@ struct ReduceAxes {
   }
 
   static constexpr int64_t kWidened = 1024;  // elements that stay in the first-level cache
+  static constexpr int64_t kFew = 16;        // outputs
+  static constexpr int64_t kLong = 32768;    // terms
 
   LoopNest kept;            // output and input
   StridedLoop reduced;      // input
@@ -119,6 +166,10 @@ struct ReduceAxes {
   HalfRows halves{};        // of input and output, where they are of 16 bits
 
  private:
+  int64_t partsOfRow() const {
+    return (reduced.count() + FoldsParts::kPart - 1) / FoldsParts::kPart;
+  }
+
   template <typename T, typename Stored>
   void store(T value, Stored* to) const {
     if constexpr (std::is_same_v<T, Stored>) {

@@ -29,7 +29,7 @@ struct Config {
 
 // T is what terms are reduced in, Stored the type of input and output.
 template <typename T, typename Stored>
-class HighwayReduce final : public Prepared, public RunsPieces {
+class HighwayReduce final : public Prepared, public RunsPieces, public FoldsParts {
  public:
   static bool accepts(const Config& config, const ShapeSet& shapes) {
     return ReduceAxes(config.axes, shapes).areFast();
@@ -38,6 +38,10 @@ class HighwayReduce final : public Prepared, public RunsPieces {
   HighwayReduce(const Config& config, const ShapeSet& shapes) : config_(config), axes_(config.axes, shapes) {}
 
   void run(const RunArgs& args) const override {
+    if (axes_.areFewAndLong()) {
+      axes_.runParts<Stored>(args, kGrain, *this);
+      return;
+    }
     axes_.run<T, kColumns, Stored>(
         args, kGrain, [this](const Stored* from) { return reduceRows(from); },
         [this](const Stored* from, T* to, int64_t columns) { reduceColumns(from, to, columns); });
@@ -53,6 +57,26 @@ class HighwayReduce final : public Prepared, public RunsPieces {
     return axes_.reduced.count();
   }
 
+  size_t scratchBytes() const override {
+    return axes_.areFewAndLong() ? axes_.foldedBytes() : 0;
+  }
+  bool folds() const override {
+    return true;
+  }
+  double fold(const void* terms, int64_t count) const override {
+    const RowReductionsOf<T>& functions = rowReductions<T>();
+    const auto function = config_.isSum() ? functions.sum : config_.op == Op::kMax ? functions.max : functions.min;
+    double total = startOfTotal();
+    axes_.forWide<T>(static_cast<const Stored*>(terms), count,
+                     [&](const T* values, int64_t n) { join(total, static_cast<double>(function(values, n))); });
+    return total;
+  }
+  void finish(const RunArgs& args, int64_t output, const double* folded, int64_t parts) const override {
+    double total = startOfTotal();
+    std::for_each(folded, folded + parts, [&](double part) { join(total, part); });
+    axes_.write<T, Stored>(args, output, finish(total));
+  }
+
  private:
   static constexpr int64_t kColumns = 256;
   static constexpr int64_t kGrain = 32768;
@@ -62,23 +86,23 @@ class HighwayReduce final : public Prepared, public RunsPieces {
     return static_cast<T>(config_.op == Op::kAverage ? total / static_cast<double>(axes_.reduced.count()) : total);
   }
 
+  double startOfTotal() const {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    return config_.isSum() ? 0 : config_.op == Op::kMax ? -kInfinity : kInfinity;
+  }
+  void join(double& total, double part) const {
+    if (config_.isSum()) {
+      total += part;
+    } else if ((config_.op == Op::kMax ? part > total : part < total) || std::isnan(part)) {
+      total = part;
+    }
+  }
+
   // One output, whose terms lie in rows.
   T reduceRows(const Stored* from) const {
-    const RowReductionsOf<T>& functions = rowReductions<T>();
-    double sum = 0;
-    T best = config_.op == Op::kMax ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
-    axes_.forRows<T>(from, [&](const T* terms, int64_t n) {
-      if (config_.isSum()) {
-        sum += static_cast<double>(functions.sum(terms, n));
-      } else if (config_.op == Op::kMax) {
-        const T value = functions.max(terms, n);
-        best = value > best || std::isnan(value) ? value : best;
-      } else {
-        const T value = functions.min(terms, n);
-        best = value < best || std::isnan(value) ? value : best;
-      }
-    });
-    return config_.isSum() ? finish(sum) : best;
+    double total = startOfTotal();
+    axes_.forParts(from, [&](const Stored* terms, int64_t count) { join(total, fold(terms, count)); });
+    return finish(total);
   }
 
   // `columns` outputs next to each other, whose terms lie next to each other too.
@@ -87,9 +111,7 @@ class HighwayReduce final : public Prepared, public RunsPieces {
     alignas(64) std::array<T, kColumns> totals;
     alignas(64) std::array<T, kColumns> partial;
     const auto update = config_.isSum() ? functions.add : config_.op == Op::kMax ? functions.raise : functions.lower;
-    const T start = config_.isSum()          ? T(0)
-                    : config_.op == Op::kMax ? -std::numeric_limits<T>::infinity()
-                                             : std::numeric_limits<T>::infinity();
+    const T start = static_cast<T>(startOfTotal());
     totals.fill(start);
     partial.fill(start);
     int64_t terms = 0;

@@ -32,13 +32,19 @@ struct Wide {
   double start() const {
     return op == WideOp::kProduct ? 1.0 : 0.0;
   }
+  void join(double& total, double part) const {
+    total = op == WideOp::kProduct ? total * part : total + part;
+  }
+  template <typename Stored>
+  double fold(const Stored* terms, int64_t count) const {
+    double total = start();
+    axes.forWide<T>(terms, count, [&](const T* values, int64_t n) { join(total, functions.ofRow(values, n)); });
+    return total;
+  }
   template <typename Stored>
   T row(const Stored* from) const {
     double total = start();
-    axes.forRows<T>(from, [&](const T* values, int64_t n) {
-      const double part = functions.ofRow(values, n);
-      total = op == WideOp::kProduct ? total * part : total + part;
-    });
+    axes.forParts(from, [&](const Stored* terms, int64_t count) { join(total, fold(terms, count)); });
     return finish(total);
   }
   template <typename Stored>
@@ -104,7 +110,7 @@ struct Config {
 
 // T is what terms are reduced in, Stored the type of input and output.
 template <typename T, typename Stored>
-class WideReduce final : public Prepared, public RunsPieces {
+class WideReduce final : public Prepared, public RunsPieces, public FoldsParts {
  public:
   static bool accepts(const Config& config, const ShapeSet& shapes) {
     return ReduceAxes(config.axes, shapes).areFast();
@@ -113,6 +119,10 @@ class WideReduce final : public Prepared, public RunsPieces {
   WideReduce(const Config& config, const ShapeSet& shapes) : op_(config.op), axes_(config.axes, shapes) {}
 
   void run(const RunArgs& args) const override {
+    if (scratchBytes() != 0) {
+      axes_.runParts<Stored>(args, kGrain, *this);
+      return;
+    }
     withReducer([&](const auto& reducer) {
       axes_.run<T, kColumns, Stored>(
           args, kGrain, [&](const Stored* from) { return reducer.row(from); },
@@ -132,11 +142,30 @@ class WideReduce final : public Prepared, public RunsPieces {
     return axes_.reduced.count();
   }
 
+  size_t scratchBytes() const override {
+    return folds() && axes_.areFewAndLong() ? axes_.foldedBytes() : 0;
+  }
+  bool folds() const override {
+    return op_.has_value();
+  }
+  double fold(const void* terms, int64_t count) const override {
+    return wide().fold(static_cast<const Stored*>(terms), count);
+  }
+  void finish(const RunArgs& args, int64_t output, const double* folded, int64_t parts) const override {
+    const Wide<T> reducer = wide();
+    double total = reducer.start();
+    std::for_each(folded, folded + parts, [&](double part) { reducer.join(total, part); });
+    axes_.write<T, Stored>(args, output, reducer.finish(total));
+  }
+
  private:
+  Wide<T> wide() const {
+    return {axes_, *op_, wideRows<T>(*op_)};
+  }
   template <typename Body>
   void withReducer(Body&& body) const {
     if (op_) {
-      body(Wide<T>{axes_, *op_, wideRows<T>(*op_)});
+      body(wide());
     } else {
       body(LogSumExp<T>{axes_, rowReductions<T>()});
     }

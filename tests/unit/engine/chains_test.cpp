@@ -295,6 +295,39 @@ TEST(Chains, RowsAreNormalized) {
   norm.expectActions(1, 3);
 }
 
+// sum of (a - b)^2, or another reduction, of rows too long for a piece
+Net folded(const Ints& dims, const Ints& axes, const std::string& op) {
+  return {{dims, dims}, [axes, op](PlanMaker& make, const std::vector<int32_t>& in, const auto& result) {
+            const int32_t difference = result(make.elementwise("sub", in[0], in[1]));
+            const int32_t square = result(make.elementwise("prod", difference, in[0]));
+            return reduced(make, op, square, axes);
+          }};
+}
+
+TEST(Chains, LongRowsAreReducedByParts) {
+  for (const char* op : {"sum", "avg", "max", "min", "norm1", "norm2", "prod"}) {
+    SCOPED_TRACE(op);
+    for (const int64_t length : {4097, 6144, 40000, 70001}) {
+      folded({length}, {0}, op).expectActions(1, 3);
+      folded({3, 1, length}, {2}, op).expectActions(1, 3);
+    }
+    folded({20, 5000}, {1}, op).expectActions(1, 3);
+    folded({2, 30, 40, 50}, {1, 2, 3}, op).expectActions(1, 3);
+  }
+  folded({70001}, {0}, "logsumexp").expectActions(2, 3);
+}
+
+TEST(Chains, NothingFollowsAReductionByParts) {
+  const Net net({{2, 40000}}, [](PlanMaker& make, const std::vector<int32_t>& in, const auto& result) {
+    const int32_t relu = result(make.activation("relu", in[0]));
+    make.output("relu", relu);
+    const int32_t mean = result(reduced(make, "avg", relu, {1}));
+    return make.elementwise("sub", relu, mean);
+  });
+  EXPECT_EQ(net.countActions(), 2U);
+  EXPECT_EQ(net.bits(false, 3), net.bits(true, 1));
+}
+
 TEST(Chains, RowsInAnotherMemoryOrder) {
   const auto net = [](const std::vector<uint8_t>& order) {
     return Net({{2, 24, 8, 9}}, [order](PlanMaker& make, const std::vector<int32_t>& in, const auto& result) {

@@ -97,7 +97,7 @@ TEST(Misuse, MoreMemoryThanThereIs) {
   PlanMaker make = hugePlan();
   const auto engine = loadMade(make);
   EXPECT_THAT(errorOfCall(*engine, {HostTensor::counting({2, 1})}),
-              HasSubstr("[E007] the engine's workspace: wanted 8796093022208 bytes"));
+              HasSubstr("[E007] the engine's workspace: wanted 8804682956800 bytes"));
 }
 
 TEST(Misuse, MoreMemoryThanNumbersHold) {

@@ -156,7 +156,8 @@ const char* const kReductions[] = {"[3,5,37] -> [3,5] {axes=[2], keep_dims=false
                                    "[1,960,7,7]@0231 -> [1,960,1,1]@0231 {axes=[2, 3], keep_dims=true",
                                    "[300,3] -> [300] {axes=[1], keep_dims=false",
                                    "[3,2,300] -> [2,300] {axes=[0], keep_dims=false",
-                                   "[9,4096] -> [9] {axes=[1], keep_dims=false"};
+                                   "[9,4096] -> [9] {axes=[1], keep_dims=false",
+                                   "[3,40001] -> [3] {axes=[1], keep_dims=false"};
 
 TEST(HighwayReduce, RowsColumnsAndBoth) {
   for (const char* op : {"sum", "avg", "max", "min"}) {

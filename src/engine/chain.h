@@ -1,0 +1,66 @@
+// A chain of steps as one prepared kernel, as chains.h makes it of them. Private to this folder.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/drafts.h"
+#include "kernels/joins.h"
+#include "plan/plan.h"
+
+namespace torchtrt::engine {
+
+// An operand of a member: the chain's own operand of that number, or a buffer.
+struct Source {
+  size_t index = 0;
+  int64_t element_bytes = 0;
+  bool is_buffer = false;
+  bool is_per_row = false;  // holds one element for each row
+};
+
+struct Member {
+  const plan::Step* step = nullptr;
+  std::unique_ptr<kernels::Prepared> prepared;
+  const kernels::RunsPieces* pieces = nullptr;  // the same
+  const kernels::FoldsParts* parts = nullptr;   // the same, if it reduces rows part by part: the last member
+  bool is_per_row = false;                      // its result has one element for each row
+  std::vector<Source> inputs;
+  Source output;
+};
+
+// How a chain cuts its tensors.
+struct ChainCut {
+  int64_t count;       // elements
+  int64_t row_length;  // 1 if no member takes whole rows
+  int64_t span;        // elements that are cut by themselves: a row that is reduced part by part, or all
+  int64_t piece;       // elements: whole rows
+};
+
+class Chain final : public kernels::Prepared {
+ public:
+  static constexpr size_t kBuffers = 8;         // results that wait for their readers, at most
+  static constexpr size_t kPieceBytes = 16384;  // of a result, at most
+  static constexpr size_t kMostInputs = 5;      // of a member
+
+  Chain(std::vector<Member> members, const ChainCut& cut);
+
+  void run(const kernels::RunArgs& args) const override;
+  size_t scratchBytes() const override;
+  size_t heldBytes() const override;
+
+ private:
+  struct Piece {
+    int64_t number, begin, end;  // elements
+  };
+
+  Piece pieceAt(int64_t number) const;
+  void runPiece(const kernels::RunArgs& args, std::byte* buffers, const Piece& piece) const;
+
+  std::vector<Member> members_;
+  ChainCut cut_;
+  int64_t pieces_of_span_;
+};
+
+}  // namespace torchtrt::engine
