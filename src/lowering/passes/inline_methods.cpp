@@ -2,7 +2,9 @@
 #include <torch/csrc/jit/passes/inliner.h>
 
 #include <optional>
+#include <string_view>
 
+#include "lowering/pass.h"
 #include "lowering/passes/passes.h"
 
 namespace torchtrt::lowering {
@@ -69,10 +71,29 @@ bool inlineMethods(Block* block, const Graph& graph) {
   return changed;
 }
 
+// Encoders and decoders compare a mask that came without a hint with a causal one, element by element, so that faster
+// kernels can do without it. With the mask the results are the same, and no branch waits for the comparison.
+bool takeCausalHints(Graph& graph) {
+  constexpr std::string_view kComparison = "__torch__.torch.nn.modules.transformer._detect_is_causal_mask";
+  bool changed = false;
+  forEachNode(graph.block(), [&](Node* node) {
+    const auto function =
+        node->kind() == prim::CallFunction ? node->input(0)->type()->cast<c10::FunctionType>() : nullptr;
+    if (function && function->function()->qualname().qualifiedName() == kComparison) {
+      const torch::jit::WithInsertPoint guard(node);
+      node->output()->replaceAllUsesWith(graph.insert(torch::jit::aten::__is__, {node->input(2), true}));
+      node->destroy();
+      changed = true;
+    }
+  });
+  return changed;
+}
+
 }  // namespace
 
 bool inlineMethods(const GraphPtr& graph) {
-  return inlineMethods(graph->block(), *graph);
+  const bool hinted = takeCausalHints(*graph);
+  return inlineMethods(graph->block(), *graph) || hinted;
 }
 
 }  // namespace torchtrt::lowering

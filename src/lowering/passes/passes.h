@@ -24,7 +24,7 @@ bool inlineCalls(const GraphPtr& graph);                 // functions, methods, 
 bool eraseTracedShapes(const GraphPtr& graph);           // tensor types that a trace recorded for its example inputs
 bool removeExceptions(const GraphPtr& graph);            // a branch that raises is taken to be never taken
 bool removeWarnings(const GraphPtr& graph);              // logs their text instead
-bool foldIdentities(const GraphPtr& graph);              // `x is x` and `x is not x`
+bool foldIdentities(const GraphPtr& graph);              // `is` and `is not` of tensors, and of values and None
 bool foldConstants(const GraphPtr& graph);               // with branches whose condition is constant
 bool unrollLoops(const GraphPtr& graph);                 // with a constant number of trips
 bool branchOnAttentionArguments(const GraphPtr& graph);  // whether there is a mask, a causal one, where a run decides
@@ -32,6 +32,7 @@ bool removeDropout(const GraphPtr& graph);               // where train is false
 bool functionalizeLists(const GraphPtr& graph);          // append, item assignment, ... on lists that have one name
 bool sinkConstructions(const GraphPtr& graph);           // lists and tuples to right before what reads them
 bool functionalizeTensors(const GraphPtr& graph);        // relu_, add_, ... where nobody can see the difference
+bool flattenBranchTuples(const GraphPtr& graph);  // branches give the elements, and the tuple is made behind them
 bool lowerTuples(const GraphPtr& graph);
 bool simplify(const GraphPtr& graph);              // libtorch's peepholes that need no shapes
 bool removeNoOps(const GraphPtr& graph);           // detach, contiguous, clone and the like

@@ -29,6 +29,152 @@ graph(%x : Tensor, %y : Tensor):
   return (%one, %two))");
 }
 
+TEST(FoldIdentities, WhatIsMadeIsNobodyElse) {
+  expectPass("fold-identities", R"(
+graph(%x : Tensor, %y : Tensor):
+  %zero : int = prim::Constant[value=0]()
+  %one : int = prim::Constant[value=1]()
+  %made : Tensor = aten::relu(%x)
+  %turned : Tensor = aten::transpose(%x, %zero, %one)
+  %a : bool = aten::__is__(%made, %y)
+  %b : bool = aten::__isnot__(%turned, %x)
+  %c : bool = aten::__is__(%made, %turned)
+  return (%a, %b, %c))",
+             R"(
+graph(%x : Tensor, %y : Tensor):
+  %no : bool = prim::Constant[value=0]()
+  %zero : int = prim::Constant[value=0]()
+  %one : int = prim::Constant[value=1]()
+  %made : Tensor = aten::relu(%x)
+  %turned : Tensor = aten::transpose(%x, %zero, %one)
+  %b : bool = prim::Constant[value=1]()
+  return (%no, %b, %no))");
+}
+
+TEST(FoldIdentities, ABranchSaysWhetherItsResultsAreOne) {
+  expectPass("fold-identities", R"(
+graph(%x : Tensor, %c : bool):
+  %zero : int = prim::Constant[value=0]()
+  %q : Tensor, %k : Tensor = prim::If(%c)
+    block0():
+      %turned : Tensor = aten::transpose(%x, %zero, %zero)
+      -> (%turned, %turned)
+    block1():
+      %one : Tensor = aten::relu(%x)
+      -> (%one, %x)
+  %same : bool = aten::__is__(%q, %k)
+  return (%same))",
+             R"(
+graph(%x : Tensor, %c : bool):
+  %no : bool = prim::Constant[value=0]()
+  %yes : bool = prim::Constant[value=1]()
+  %zero : int = prim::Constant[value=0]()
+  %q : Tensor, %k : Tensor, %same : bool = prim::If(%c)
+    block0():
+      %turned : Tensor = aten::transpose(%x, %zero, %zero)
+      -> (%turned, %turned, %yes)
+    block1():
+      %one : Tensor = aten::relu(%x)
+      -> (%one, %x, %no)
+  return (%same))");
+}
+
+TEST(FoldIdentities, ABranchSaysWhetherItsResultIsNone) {
+  expectPass("fold-identities", R"(
+graph(%x : Tensor, %c : bool):
+  %none : NoneType = prim::Constant()
+  %mask : Tensor? = prim::If(%c)
+    block0():
+      -> (%none)
+    block1():
+      -> (%x)
+  %is_none : bool = aten::__is__(%mask, %none)
+  return (%is_none))",
+             R"(
+graph(%x : Tensor, %c : bool):
+  %no : bool = prim::Constant[value=0]()
+  %yes : bool = prim::Constant[value=1]()
+  %none : NoneType = prim::Constant()
+  %mask : Tensor?, %is_none : bool = prim::If(%c)
+    block0():
+      -> (%none, %yes)
+    block1():
+      -> (%x, %no)
+  return (%is_none))");
+}
+
+TEST(FoldIdentities, OneSideThatNobodyKnowsIsEnough) {
+  expectUnchanged("fold-identities", R"(
+graph(%x : Tensor, %y : Tensor, %maybe : Tensor?, %c : bool):
+  %none : NoneType = prim::Constant()
+  %train : bool = prim::Constant[value=0]()
+  %p : float = prim::Constant[value=0.5]()
+  %same : Tensor = aten::dropout(%x, %p, %train)
+  %either : Tensor = prim::If(%c)
+    block0():
+      -> (%x)
+    block1():
+      %made : Tensor = aten::relu(%x)
+      -> (%made)
+  %one : bool = aten::__is__(%either, %y)
+  %two : bool = aten::__is__(%maybe, %none)
+  %three : bool = aten::__is__(%same, %x)
+  return (%one, %two, %three))");
+}
+
+TEST(FlattenBranchTuples, ATupleIsMadeBehindTheBranch) {
+  expectPass("flatten-branch-tuples", R"(
+graph(%x : Tensor, %c : bool):
+  %none : NoneType = prim::Constant()
+  %both : (Tensor, Tensor?) = prim::If(%c)
+    block0():
+      %inner : (Tensor, Tensor?) = prim::If(%c)
+        block0():
+          %one : (Tensor, Tensor?) = prim::TupleConstruct(%x, %none)
+          -> (%one)
+        block1():
+          %two : (Tensor, Tensor?) = prim::TupleConstruct(%x, %x)
+          -> (%two)
+      -> (%inner)
+    block1():
+      %never : (Tensor, Tensor?) = prim::Uninitialized()
+      -> (%never)
+  return (%both))",
+             R"(
+graph(%x : Tensor, %c : bool):
+  %none : NoneType = prim::Constant()
+  %first : Tensor, %second : Tensor? = prim::If(%c)
+    block0():
+      %a : Tensor, %b : Tensor? = prim::If(%c)
+        block0():
+          %one : (Tensor, Tensor?) = prim::TupleConstruct(%x, %none)
+          -> (%x, %none)
+        block1():
+          %two : (Tensor, Tensor?) = prim::TupleConstruct(%x, %x)
+          -> (%x, %x)
+      %inner : (Tensor, Tensor?) = prim::TupleConstruct(%a, %b)
+      -> (%a, %b)
+    block1():
+      %u : Tensor = prim::Uninitialized()
+      %v : Tensor? = prim::Uninitialized()
+      %never : (Tensor, Tensor?) = prim::Uninitialized()
+      -> (%u, %v)
+  %both : (Tensor, Tensor?) = prim::TupleConstruct(%first, %second)
+  return (%both))");
+}
+
+TEST(FlattenBranchTuples, NotOneThatSomebodyElseMade) {
+  expectUnchanged("flatten-branch-tuples", R"(
+graph(%given : (Tensor, Tensor), %x : Tensor, %c : bool):
+  %both : (Tensor, Tensor) = prim::If(%c)
+    block0():
+      -> (%given)
+    block1():
+      %made : (Tensor, Tensor) = prim::TupleConstruct(%x, %x)
+      -> (%made)
+  return (%both))");
+}
+
 TEST(RemoveDropout, OnlyWithoutTraining) {
   expectPass("remove-dropout", R"(
 graph(%x : Tensor):
