@@ -1,6 +1,6 @@
 // Convolution with few outputs over row-major images, float32: vectors run along the width, so that no lane is empty
-// where there are fewer outputs than lanes. Lines are read where they lie, or from a copy where the width is padded or
-// has a stride.
+// where there are fewer outputs than lanes. Lines are read where they lie, or from copies where there is padding or the
+// width has a stride.
 #include "kernels/common/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -35,10 +35,6 @@ HWY_INLINE void tile(const PlanesRow& row, const int64_t (&columns)[kVectors]) {
   }
   const float* weights = row.weights;
   for (int64_t line = 0; line < row.line_count; ++line) {
-    if (row.lines[line] == nullptr) {
-      weights += row.width_taps * kOutputs;
-      continue;
-    }
     for (int64_t k = 0; k < row.width_taps; ++k) {
       const float* from = row.lines[line] + row.tap_offsets[k];
       V x[kVectors];
@@ -126,10 +122,12 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "kernels/convolution/fast.h"
+#include "kernels/convolution/planes_band.h"
 #include "kernels/joins.h"
 #include "kernels/parallel.h"
 
@@ -138,100 +136,91 @@ namespace {
 
 HWY_EXPORT(planesForTarget);
 
-constexpr int64_t kCopyFloats = 12288;  // on the stack, as pointers to lines are
-constexpr int64_t kMinBlock = 64;       // columns: fewer at a time are not worth a copy
+constexpr int64_t kMinBlock = 64;  // columns: fewer at a time are not worth a copy
 
 class Planes final : public Prepared {
  public:
   Planes(std::shared_ptr<const PackedPlanes> packed, const ShapeSet& shapes)
       : packed_(std::move(packed)), input_(imageOf(shapes.inputs[0])), output_(imageOf(shapes.outputs[0])) {
     const Geometry& g = packed_->geometry;
-    copies_ = g.stride[2] != 1 || g.pre_padding[2] != 0 || g.post_padding[2] != 0 || output_.size[2] < packed_->lanes;
+    if (needsCopies(*packed_, output_.size[2])) {
+      band_.emplace(*packed_, input_, output_.size[2], output_.size[1]);
+      return;
+    }
     for (int64_t k = 0; k < g.kernel[2]; ++k) {
-      const int64_t at = k * g.dilation[2];
-      tap_offsets_.push_back(copies_ ? at % g.stride[2] * packed_->pitch + at / g.stride[2] : at);
+      tap_offsets_.push_back(k * g.dilation[2]);
     }
   }
 
   void run(const RunArgs& args) const override {
     const Geometry& g = packed_->geometry;
-    const int64_t lines = output_.batch * output_.size[0] * output_.size[1];
+    const int64_t height = output_.size[1];
     const int64_t flops = 2 * output_.size[2] * g.outputs * g.channels * g.taps();
     const int64_t grain = std::max<int64_t>(1, gemm::kMinChunkFlops / std::max<int64_t>(1, flops));
-    parallelFor(args.threads, 0, lines, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t line = begin; line < end; ++line) {
-        const int64_t z = line / output_.size[1] % output_.size[0];
-        runLine(args, line / (output_.size[0] * output_.size[1]), z, line % output_.size[1]);
+    parallelFor(args.threads, 0, output_.batch * output_.size[0] * height, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t line = begin; line < end;) {
+        const Pixel first = {line / (output_.size[0] * height), line / height % output_.size[0], line % height, 0};
+        const int64_t rows = std::min({end - line, height - first[2], band_ ? band_->rows() : 1});
+        band_ ? runBand(args, first, rows) : runLine(args, first);
+        line += rows;
       }
     });
   }
 
  private:
-  void runLine(const RunArgs& args, int64_t n, int64_t oz, int64_t oy) const {
+  PlanesRow rowAt(const RunArgs& args, const Pixel& pixel, const std::vector<int64_t>& tap_offsets,
+                  const float* const* lines) const {
     const Geometry& g = packed_->geometry;
-    const float* lines[kMaxPlaneLines];
-    const float* image = static_cast<const float*>(args.inputs[0]) + n * input_.batch_stride;
-    const float** end = lines;
-    for (int64_t c = 0; c < g.channels; ++c) {
-      end = findLines(g, input_, image + c * input_.channel_stride, oz, oy, end);
-    }
     PlanesRow row;
     row.lines = lines;
-    row.line_count = end - lines;
-    row.tap_offsets = tap_offsets_.data();
+    row.line_count = packed_->lines;
+    row.tap_offsets = tap_offsets.data();
     row.width_taps = g.kernel[2];
     row.weights = packed_->weights.data();
     row.bias = g.has_bias ? static_cast<const float*>(args.inputs[2]) : nullptr;
     row.outputs = g.outputs;
-    row.out = static_cast<float*>(args.outputs[0]) + n * output_.batch_stride + oz * output_.stride[0] +
-              oy * output_.stride[1];
+    row.out = static_cast<float*>(args.outputs[0]) + output_.offsetOf(pixel);
     row.out_stride = output_.channel_stride;
     row.columns = output_.size[2];
     row.epilogue = &packed_->epilogue;
-    copies_ ? runCopied(row) : packed_->row(row);
+    return row;
   }
 
-  // Blocks of columns, from copies that are padded and in which every phase of the stride lies by itself.
-  void runCopied(PlanesRow row) const {
+  void runLine(const RunArgs& args, const Pixel& pixel) const {
     const Geometry& g = packed_->geometry;
-    float buffer[kCopyFloats];
-    const float* copies[kMaxPlaneLines];
-    const float* const* lines = std::exchange(row.lines, copies);
-    float* out = row.out;
-    const int64_t block = packed_->pitch - packed_->reach - packed_->lanes;
-    for (int64_t column = 0; column < output_.size[2]; column += block) {
-      row.columns = std::min(block, output_.size[2] - column);
-      row.out = out + column;
-      for (int64_t line = 0; line < row.line_count; ++line) {
-        float* copy = buffer + line * g.stride[2] * packed_->pitch;
-        copies[line] = lines[line] == nullptr ? nullptr : copy;
-        for (int64_t phase = 0; copies[line] != nullptr && phase < g.stride[2]; ++phase) {
-          copyPhase(lines[line], column * g.stride[2] - g.pre_padding[2] + phase, row.columns + packed_->reach,
-                    copy + phase * packed_->pitch);
-        }
-      }
-      packed_->row(row);
+    const float* lines[kMaxPlaneLines];
+    const float* image = static_cast<const float*>(args.inputs[0]) + pixel[0] * input_.batch_stride;
+    const float** end = lines;
+    for (int64_t c = 0; c < g.channels; ++c) {
+      end = findLines(g, input_, image + c * input_.channel_stride, pixel[1], pixel[2], end);
     }
+    packed_->row(rowAt(args, pixel, tap_offsets_, lines));
   }
 
-  // `count` columns of a line from `first` on, a stride apart, with zeros where there are none.
-  void copyPhase(const float* line, int64_t first, int64_t count, float* to) const {
-    const int64_t stride = packed_->geometry.stride[2];
-    const int64_t begin = std::clamp<int64_t>((-first + stride - 1) / stride, 0, count);
-    const int64_t room = input_.size[2] - first;
-    const int64_t end = room <= 0 ? begin : std::clamp<int64_t>((room + stride - 1) / stride, begin, count);
-    std::fill(to, to + begin, 0.0F);
-    for (int64_t i = begin; i < end; ++i) {
-      to[i] = line[first + i * stride];
+  // Neighbouring rows, block by block of their columns.
+  void runBand(const RunArgs& args, Pixel pixel, int64_t rows) const {
+    alignas(64) float buffer[kBandFloats];
+    const float* lines[kMaxPlaneLines];
+    const float* image = static_cast<const float*>(args.inputs[0]) + pixel[0] * input_.batch_stride;
+    const int64_t first = pixel[2];
+    for (; pixel[3] < output_.size[2]; pixel[3] += band_->columns()) {
+      const int64_t columns = std::min(band_->columns(), output_.size[2] - pixel[3]);
+      band_->fill(image, pixel[1], first, rows, pixel[3], columns, buffer);
+      for (int64_t y = 0; y < rows; ++y) {
+        pixel[2] = first + y;
+        band_->findLines(buffer, y, lines);
+        PlanesRow row = rowAt(args, pixel, band_->tapOffsets(), lines);
+        row.columns = columns;
+        packed_->row(row);
+      }
     }
-    std::fill(to + end, to + packed_->pitch, 0.0F);
   }
 
   std::shared_ptr<const PackedPlanes> packed_;
   Image input_;
   Image output_;
-  std::vector<int64_t> tap_offsets_;
-  bool copies_ = false;
+  std::vector<int64_t> tap_offsets_;  // without a band
+  std::optional<PlanesBand> band_;
 };
 
 class PlanesKernel final : public Kernel, public PoolsOutput {
@@ -264,7 +253,6 @@ std::shared_ptr<PackedPlanes> pack(const Geometry& g) {
   packed->row = HWY_DYNAMIC_DISPATCH(planesForTarget)(packed->lanes);
   packed->lines = g.channels * g.kernel[0] * g.kernel[1];
   packed->reach = (g.kernel[2] - 1) * g.dilation[2] / g.stride[2];
-  packed->pitch = kCopyFloats / std::max<int64_t>(1, packed->lines * g.stride[2]);
   const int64_t depth = g.channels * g.taps();
   for (int64_t k = 0; k < depth; ++k) {
     for (int64_t o = 0; o < g.outputs; ++o) {
@@ -276,6 +264,12 @@ std::shared_ptr<PackedPlanes> pack(const Geometry& g) {
 }
 
 }  // namespace
+
+bool needsCopies(const PackedPlanes& packed, int64_t columns) {
+  const Geometry& g = packed.geometry;
+  return g.stride[2] != 1 || g.pre_padding != Spatial{0, 0, 0} || g.post_padding != Spatial{0, 0, 0} ||
+         columns < packed.lanes;
+}
 
 CreateResult createPlanes(const Problem& problem) {
   const std::variant<Geometry, Refusal> described = describe(problem);
@@ -293,7 +287,8 @@ CreateResult createPlanes(const Problem& problem) {
     return Refusal{"residual", "has no residual operand"};
   }
   std::shared_ptr<PackedPlanes> packed = pack(g);
-  if (packed->lines > kMaxPlaneLines || packed->pitch - packed->reach - packed->lanes < kMinBlock) {
+  if (packed->lines > kMaxPlaneLines ||
+      packed->lines * g.stride[2] * (kMinBlock + packed->reach + packed->lanes) > kBandFloats) {
     return Refusal{"large-kernel", "keeps the lines of a row on the stack, and there would be too many"};
   }
   return std::make_unique<PlanesKernel>(std::move(packed));

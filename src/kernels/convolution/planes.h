@@ -18,11 +18,13 @@ struct PackedPlanes {
   int64_t lanes = 0;
   int64_t lines = 0;           // per output row: channels x depth taps x height taps
   int64_t reach = 0;           // columns of a phase that the last tap reads beyond the first's
-  int64_t pitch = 0;           // floats of a line's copy, per phase
   std::vector<float> weights;  // [line][width tap][outputs]
   gemm::Epilogue epilogue;
   void (*row)(const PlanesRow&) = nullptr;
 };
+
+// Whether lines must be copied: padding, a stride along the width, or rows of the output shorter than a vector.
+bool needsCopies(const PackedPlanes& packed, int64_t columns);
 
 // PoolsOutput::preparePooled (kernels/joins.h).
 std::unique_ptr<Prepared> preparePooledPlanes(std::shared_ptr<const PackedPlanes> packed, const ShapeSet& shapes);

@@ -21,7 +21,8 @@ namespace torchtrt::kernels::convolution {
 // Two lines of the convolution, one of maxima.
 struct PooledRow {
   const PackedPlanes* packed;
-  const float* const* lines[2];  // as PlanesRow::lines, none null
+  const float* const* lines[2];  // as PlanesRow::lines
+  const int64_t* tap_offsets;    // as PlanesRow::tap_offsets
   const float* bias;             // null or one per output
   float* out;                    // column 0 of the first output
   int64_t out_stride;            // from output to output
@@ -63,7 +64,6 @@ HWY_INLINE void tile(const PooledRow& row, int64_t first, int64_t column) {
   }
   const float* weights = packed.weights.data() + first;
   const int64_t width_taps = g.kernel[2];
-  const int64_t dilation = g.dilation[2];
   const int64_t outputs = g.outputs;
   const int64_t line_count = packed.lines;
   const auto rest = hn::FirstN(d, static_cast<size_t>(kPart ? 2 * row.columns - lanes : lanes));
@@ -74,7 +74,8 @@ HWY_INLINE void tile(const PooledRow& row, int64_t first, int64_t column) {
     const float* upper = row.lines[0][line] + 2 * column;
     const float* lower = row.lines[1][line] + 2 * column;
     for (int64_t k = 0; k < width_taps; ++k) {
-      const V x[4] = {hn::LoadU(d, upper), second(upper), hn::LoadU(d, lower), second(lower)};
+      const int64_t at = row.tap_offsets[k];
+      const V x[4] = {hn::LoadU(d, upper + at), second(upper + at), hn::LoadU(d, lower + at), second(lower + at)};
 #pragma GCC unroll 16
       for (int o = 0; o < kOutputs; ++o) {
         const V weight = hn::Set(d, weights[o]);
@@ -84,8 +85,6 @@ HWY_INLINE void tile(const PooledRow& row, int64_t first, int64_t column) {
         }
       }
       weights += outputs;
-      upper += dilation;
-      lower += dilation;
     }
   }
   gemm::HWY_NAMESPACE::applyEpilogue<kOutputs * 4>(packed.epilogue, &sum[0][0]);
@@ -160,8 +159,11 @@ PooledFunction pooledForTarget(int64_t& least_columns) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include <optional>
 #include <utility>
+#include <vector>
 
+#include "kernels/convolution/planes_band.h"
 #include "kernels/parallel.h"
 
 namespace torchtrt::kernels::convolution {
@@ -171,24 +173,48 @@ HWY_EXPORT(pooledForTarget);
 
 class PooledPlanes final : public Prepared {
  public:
-  PooledPlanes(std::shared_ptr<const PackedPlanes> packed, const ShapeSet& shapes, void (*function)(const PooledRow&))
+  PooledPlanes(std::shared_ptr<const PackedPlanes> packed, const ShapeSet& shapes, std::optional<PlanesBand> band,
+               void (*function)(const PooledRow&))
       : packed_(std::move(packed)),
         input_(imageOf(shapes.inputs[0])),
         output_(imageOf(shapes.outputs[0])),
-        function_(function) {}
+        band_(std::move(band)),
+        function_(function) {
+    for (int64_t k = 0; k < packed_->geometry.kernel[2]; ++k) {
+      tap_offsets_.push_back(band_ ? band_->tapOffsets()[static_cast<size_t>(k)] : k * packed_->geometry.dilation[2]);
+    }
+  }
 
   void run(const RunArgs& args) const override {
     const Geometry& g = packed_->geometry;
+    const int64_t height = output_.size[1];
     const int64_t flops = 8 * output_.size[2] * g.outputs * g.channels * g.taps();
     const int64_t grain = std::max<int64_t>(1, gemm::kMinChunkFlops / std::max<int64_t>(1, flops));
-    parallelFor(args.threads, 0, output_.batch * output_.size[1], grain, [&](int64_t begin, int64_t end) {
-      for (int64_t line = begin; line < end; ++line) {
-        runLine(args, line / output_.size[1], line % output_.size[1]);
+    parallelFor(args.threads, 0, output_.batch * height, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t line = begin; line < end;) {
+        const int64_t y = line % height;
+        const int64_t rows = std::min({end - line, height - y, band_ ? band_->rows() / 2 : 1});
+        band_ ? runBand(args, line / height, y, rows) : runLine(args, line / height, y);
+        line += rows;
       }
     });
   }
 
  private:
+  PooledRow rowAt(const RunArgs& args, int64_t n, int64_t y, const float* const* upper,
+                  const float* const* lower) const {
+    PooledRow row;
+    row.packed = packed_.get();
+    row.lines[0] = upper;
+    row.lines[1] = lower;
+    row.tap_offsets = tap_offsets_.data();
+    row.bias = packed_->geometry.has_bias ? static_cast<const float*>(args.inputs[2]) : nullptr;
+    row.out = static_cast<float*>(args.outputs[0]) + n * output_.batch_stride + y * output_.stride[1];
+    row.out_stride = output_.channel_stride;
+    row.columns = output_.size[2];
+    return row;
+  }
+
   void runLine(const RunArgs& args, int64_t n, int64_t y) const {
     const Geometry& g = packed_->geometry;
     const float* lines[2][kMaxPlaneLines];
@@ -199,20 +225,34 @@ class PooledPlanes final : public Prepared {
         end = findLines(g, input_, image + c * input_.channel_stride, 0, 2 * y + half, end);
       }
     }
-    PooledRow row;
-    row.packed = packed_.get();
-    row.lines[0] = lines[0];
-    row.lines[1] = lines[1];
-    row.bias = g.has_bias ? static_cast<const float*>(args.inputs[2]) : nullptr;
-    row.out = static_cast<float*>(args.outputs[0]) + n * output_.batch_stride + y * output_.stride[1];
-    row.out_stride = output_.channel_stride;
-    row.columns = output_.size[2];
-    function_(row);
+    function_(rowAt(args, n, y, lines[0], lines[1]));
+  }
+
+  // `rows` rows of maxima, block by block of their columns; the last block reaches back over what is done already.
+  void runBand(const RunArgs& args, int64_t n, int64_t first, int64_t rows) const {
+    alignas(64) float buffer[kBandFloats];
+    const float* lines[2][kMaxPlaneLines];
+    const float* image = static_cast<const float*>(args.inputs[0]) + n * input_.batch_stride;
+    const int64_t block = band_->columns() / 2;
+    for (int64_t column = 0; column < output_.size[2]; column += block) {
+      const int64_t at = std::min(column, output_.size[2] - block);
+      band_->fill(image, 0, 2 * first, 2 * rows, 2 * at, 2 * block, buffer);
+      for (int64_t y = 0; y < rows; ++y) {
+        band_->findLines(buffer, 2 * y, lines[0]);
+        band_->findLines(buffer, 2 * y + 1, lines[1]);
+        PooledRow row = rowAt(args, n, first + y, lines[0], lines[1]);
+        row.out += at;
+        row.columns = block;
+        function_(row);
+      }
+    }
   }
 
   std::shared_ptr<const PackedPlanes> packed_;
   Image input_;
-  Image output_;  // the maxima
+  Image output_;                    // the maxima
+  std::optional<PlanesBand> band_;  // where lines are copied
+  std::vector<int64_t> tap_offsets_;
   void (*function_)(const PooledRow&);
 };
 
@@ -221,14 +261,20 @@ class PooledPlanes final : public Prepared {
 std::unique_ptr<Prepared> preparePooledPlanes(std::shared_ptr<const PackedPlanes> packed, const ShapeSet& shapes) {
   const Geometry& g = packed->geometry;
   const Image maxima = imageOf(shapes.outputs[0]);
-  const bool is_padded = g.pre_padding != Spatial{0, 0, 0} || g.post_padding != Spatial{0, 0, 0};
   int64_t least_columns = 0;
   const auto function = HWY_DYNAMIC_DISPATCH(pooledForTarget)(least_columns);
   const bool is_dense = shapes.outputs[0].strides == denseStrides(shapes.outputs[0].dims);
-  if (g.spatial_rank != 2 || is_padded || g.stride[2] != 1 || !is_dense || maxima.size[2] < least_columns) {
+  if (g.spatial_rank != 2 || !is_dense || maxima.size[2] < least_columns) {
     return nullptr;
   }
-  return std::make_unique<PooledPlanes>(std::move(packed), shapes, function);
+  std::optional<PlanesBand> band;
+  if (needsCopies(*packed, 2 * maxima.size[2])) {
+    band.emplace(*packed, imageOf(shapes.inputs[0]), 2 * maxima.size[2], 2 * maxima.size[1]);
+    if (band->rows() < 2 || band->columns() < 2 * least_columns) {
+      return nullptr;
+    }
+  }
+  return std::make_unique<PooledPlanes>(std::move(packed), shapes, std::move(band), function);
 }
 
 }  // namespace torchtrt::kernels::convolution

@@ -10,7 +10,7 @@ namespace torchtrt::kernels::convolution {
 inline constexpr int64_t kMaxPlanes = 8;  // outputs: their sums are kept in registers
 
 struct PlanesRow {
-  const float* const* lines;  // per input channel, depth and height tap; null where it is padding
+  const float* const* lines;  // per input channel, depth and height tap; none null
   int64_t line_count;
   const int64_t* tap_offsets;  // elements from a line's first column to what width tap k of output column 0 reads
   int64_t width_taps;

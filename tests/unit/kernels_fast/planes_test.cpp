@@ -50,6 +50,17 @@ TEST(PlanesConvolution, RowsLongerThanTheirCopies) {
                             .post_padding = {2, 2}}));
 }
 
+TEST(PlanesConvolution, LinesThatNoRowReads) {
+  check("planes", rowMajor({.input = {2, 1, 40, 70}, .kernel = {6, 1, 2, 2}, .stride = {7, 4}}));
+  check("planes", rowMajor({.input = {1, 2, 60, 200},
+                            .kernel = {8, 2, 3, 3},
+                            .pre_padding = {20, 3},
+                            .post_padding = {20, 3},
+                            .dilation = {20, 3}}));
+  check("planes",
+        rowMajor({.input = {1, 1, 3, 20}, .kernel = {4, 1, 3, 3}, .pre_padding = {6, 9}, .post_padding = {4, 30}}));
+}
+
 TEST(PlanesConvolution, OneAndThreeSpatialDimensions) {
   check("planes", rowMajor({.input = {2, 4, 61}, .kernel = {6, 4, 5}, .pre_padding = {2}, .post_padding = {2}}));
   check("planes", rowMajor({.input = {1, 2, 4, 5, 33},
