@@ -3,11 +3,15 @@
     compiled = torchtrt.compile(script_module, inputs=[torchtrt.Input([1, 3, 224, 224])])
     compiled.save("compiled.ts")
 
-A process that only runs compiled modules imports torchtrt.runtime instead: it loads no compiler. Importing torchtrt loads
-nothing of the C++ libraries before something here needs them.
+Importing torchtrt maps the runtime and engine libraries (10 ms), so that torch.jit.load knows compiled modules; the compiler
+comes with the first name here that needs it.
 """
 
 import importlib
+
+from torchtrt import _libraries
+
+_libraries.load_runtime()
 
 # Name -> the module it is in; loaded on first use.
 _HOME = {
