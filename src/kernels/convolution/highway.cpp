@@ -127,7 +127,9 @@ class JoiningConvolutionKernel final : public HighwayConvolutionKernel<float>, p
 
 // By measurement (two cores, AVX-512): with a deep kernel, oneDNN's blocking over the depth wins by 15 to 20 %; with
 // groups by 20 to 50 %; for the first layer of an image network, its kernel of its own by half. But not if that halves
-// the image and computes silu, for which oneDNN takes 1.0 to 1.6 times as long with vectors of AVX2 or AVX-512.
+// the image and computes silu, for which oneDNN takes 1.0 to 1.6 times as long with vectors of AVX2 or AVX-512. Nor if
+// what a line of the output reads lies multiples of 4 KiB apart, in one set of the first-level cache: with AVX-512,
+// whose tiles are long, oneDNN takes 1.1 to 1.7 times as long then; and not for lines of one pixel (2 times).
 bool isFasterInOneDnn(const Problem& problem, const PackedConvolution& packed) {
 #ifdef TORCHTRT_NO_ONEDNN
   (void)problem, (void)packed;
@@ -141,6 +143,11 @@ bool isFasterInOneDnn(const Problem& problem, const PackedConvolution& packed) {
   const std::vector<int64_t>& size = problem.outputs[0].opt_dims;
   const int64_t rows = std::accumulate(size.begin() + 2, size.end(), size[0], std::multiplies<>());
   if (packed.reading == Reading::kChannels) {
+    const int64_t apart = g.stride[2] * g.channels * static_cast<int64_t>(sizeof(float));
+    const bool collides = (hwy::SupportedTargets() & HWY_AVX3) != 0 && g.groups == 1 && apart % 4096 == 0;
+    if (collides || (g.groups == 1 && size.back() == 1 && rows > size[0])) {
+      return false;
+    }
     return (depth >= 512 || g.groups > 1) && rows * depth * g.outputs >= 4'000'000;
   }
   const bool has_fast_silu = (hwy::SupportedTargets() & HWY_AVX2) != 0;

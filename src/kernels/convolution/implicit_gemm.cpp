@@ -25,10 +25,12 @@ class ImplicitGemm final : public Prepared {
  public:
   ImplicitGemm(std::shared_ptr<const PackedConvolutionOf<T>> packed, const ShapeSet& shapes)
       : packed_(std::move(packed)),
+        geometry_(packed_->geometry),
         input_(imageOf(shapes.inputs[0])),
-        output_(imageOf(shapes.outputs[0])),
-        taps_(tapsOf(*packed_, input_)) {
-    const Geometry& g = packed_->geometry;
+        output_(imageOf(shapes.outputs[0])) {
+    makeWide();
+    taps_ = tapsOf(geometry_, packed_->reading, input_);
+    const Geometry& g = geometry_;
     for (const Tap& tap : taps_) {
       tap_offsets_.push_back(tap.offset);
     }
@@ -45,8 +47,9 @@ class ImplicitGemm final : public Prepared {
     blocking_ = gemm::chooseBlocking(packed_->groups[0], rows_, shapes.threads);
     if (by_lines_) {
       const int64_t width = std::max<int64_t>(output_.size[2], 1);
-      blocking_.tiles = rows_ / width;
-      blocking_.grain = std::max<int64_t>(1, blocking_.grain * kTileRows / width);
+      parts_ = std::max<int64_t>(1, (inner_[2].end - inner_[2].begin) / kPart);
+      blocking_.tiles = rows_ / width * parts_;
+      blocking_.grain = std::max<int64_t>(1, blocking_.grain * kTileRows * parts_ / width);
     }
   }
 
@@ -89,16 +92,32 @@ class ImplicitGemm final : public Prepared {
     const T* bias;      // or null
   };
 
+  static constexpr int64_t kPart = 256;  // pixels of a line that are worth a unit of their own: whole tiles
+
+  // Lines one pixel wide, as of a sequence that is computed as an image, become one line.
+  void makeWide() {
+    const auto turn = [](Spatial& values) { std::rotate(values.begin(), values.end() - 1, values.end()); };
+    Geometry& g = geometry_;
+    for (int i = 0; i < 2 && packed_->reading == Reading::kChannels && input_.size[2] == 1 && output_.size[2] == 1 &&
+                    g.kernel[2] == 1 && g.pre_padding[2] == 0;
+         ++i) {
+      for (Spatial* values : {&g.kernel, &g.stride, &g.dilation, &g.pre_padding, &g.post_padding, &input_.size,
+                              &input_.stride, &output_.size, &output_.stride}) {
+        turn(*values);
+      }
+    }
+  }
+
   // Where the first input pixel of each output pixel lies; no window touches padding.
   void findPixels() {
     Pixel pixel = {};
     for (int64_t row = 0; row < rows_; ++row, output_.advance(pixel)) {
-      pixels_.push_back(offsetOfWindow(packed_->geometry, input_, pixel));
+      pixels_.push_back(offsetOfWindow(geometry_, input_, pixel));
     }
   }
 
   Range innerRange(size_t axis) const {
-    const Geometry& g = packed_->geometry;
+    const Geometry& g = geometry_;
     const int64_t reach = (g.kernel[axis] - 1) * g.dilation[axis];
     const int64_t size = output_.size[axis];
     const int64_t before = std::max<int64_t>(g.pre_padding[axis], 0);  // a phase of a deconvolution may cut some off
@@ -135,7 +154,7 @@ class ImplicitGemm final : public Prepared {
   }
 
   Window<T> windowOf(const Pixel& pixel, const T* group_input) const {
-    const Geometry& g = packed_->geometry;
+    const Geometry& g = geometry_;
     Window<T> window;
     window.inside = true;
     window.base = group_input + pixel[0] * input_.batch_stride;
@@ -150,7 +169,7 @@ class ImplicitGemm final : public Prepared {
 
   // Pointers for a window that touches padding. Runs that lie across the border are put together in `patch`.
   void borderRow(const Window<T>& window, int r, const T** pointers, T* patch) const {
-    const Geometry& g = packed_->geometry;
+    const Geometry& g = geometry_;
     const int64_t unit =
         packed_->reading == Reading::kChannelRows ? g.channels : 1;  // floats per step of the kernel's width
     for (size_t t = 0; t < taps_.size(); ++t) {
@@ -182,7 +201,7 @@ class ImplicitGemm final : public Prepared {
   }
 
   void findRows(const Pixel& first, int count, const T* group_input, const T** pointers, T* patch) const {
-    const Geometry& g = packed_->geometry;
+    const Geometry& g = geometry_;
     if (first[3] + count <= output_.size[2]) {  // one line of the image, most often without padding
       const Window<T> window = windowOf(first, group_input);
       const int64_t last = window.start[2] + (count - 1) * g.stride[2] + (g.kernel[2] - 1) * g.dilation[2];
@@ -222,7 +241,7 @@ class ImplicitGemm final : public Prepared {
   }
 
   void runFlat(const RunArgs& args) const {
-    const Geometry& g = packed_->geometry;
+    const Geometry& g = geometry_;
     gemm::SlabOf<T> slab{};
     slab.rows = rows_;
     slab.taps = packed_->taps;
@@ -242,7 +261,7 @@ class ImplicitGemm final : public Prepared {
   }
 
   Work workOf(const RunArgs& args, int64_t group, int64_t block) const {
-    const Geometry& g = packed_->geometry;
+    const Geometry& g = geometry_;
     const int64_t column = group * (g.outputs / g.groups);
     Work work{};
     work.panels = gemm::panelsOf(packed_->groups[static_cast<size_t>(group)], blocking_, block);
@@ -294,13 +313,12 @@ class ImplicitGemm final : public Prepared {
     }
   }
 
-  // Lines of the image: where no window touches padding, pixels lie at even distances and need no pointers.
+  // Parts of lines of the image: where no window touches padding, pixels lie at even distances and need no pointers.
   void runLines(const Work& work, int64_t begin, int64_t end) const {
-    const Geometry& g = packed_->geometry;
+    const Geometry& g = geometry_;
     const Range& inner = inner_[2];
     gemm::SlabOf<T> slab{};
     slab.panels = work.panels;
-    slab.rows = inner.end - inner.begin;
     slab.a_stride = g.stride[2] * input_.stride[2];
     slab.taps = packed_->taps;
     slab.tap_offsets = tap_offsets_.data();
@@ -308,28 +326,37 @@ class ImplicitGemm final : public Prepared {
     slab.out_stride = output_.stride[2];
     slab.bias = work.bias;
     slab.epilogue = &packed_->epilogue;
-    const int64_t left = (inner.begin * g.stride[2] - g.pre_padding[2]) * input_.stride[2];
-    for (int64_t line = begin; line < end; ++line) {
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t line = unit / parts_;
+      const int64_t part = unit % parts_;
+      const bool is_last = part + 1 == parts_;
+      const int64_t first = inner.begin + part * kPart;
+      const int64_t last = is_last ? inner.end : first + kPart;
       const int64_t y = line % output_.size[1];
       const int64_t z = line / output_.size[1] % output_.size[0];
       const int64_t image = line / (output_.size[1] * output_.size[0]);
+      const int64_t before = part == 0 ? 0 : first;
+      const int64_t behind = is_last ? output_.size[2] : last;
       if (!inner_[0].contains(z) || !inner_[1].contains(y)) {
-        runPart(work, line, 0, output_.size[2]);
+        runPart(work, line, before, behind);
         continue;
       }
-      const int64_t out = image * output_.batch_stride + z * output_.stride[0] + y * output_.stride[1] +
-                          inner.begin * output_.stride[2];
+      const int64_t out =
+          image * output_.batch_stride + z * output_.stride[0] + y * output_.stride[1] + first * output_.stride[2];
+      slab.rows = last - first;
       slab.a = work.input + image * input_.batch_stride + (z * g.stride[0] - g.pre_padding[0]) * input_.stride[0] +
-               (y * g.stride[1] - g.pre_padding[1]) * input_.stride[1] + left;
+               (y * g.stride[1] - g.pre_padding[1]) * input_.stride[1] +
+               (first * g.stride[2] - g.pre_padding[2]) * input_.stride[2];
       slab.out = work.out + out;
       slab.residual = work.residual == nullptr ? nullptr : work.residual + out;
-      runPart(work, line, 0, inner.begin);
+      runPart(work, line, before, first);
       packed_->functions.slab(slab);
-      runPart(work, line, inner.end, output_.size[2]);
+      runPart(work, line, last, behind);
     }
   }
 
   std::shared_ptr<const PackedConvolutionOf<T>> packed_;
+  Geometry geometry_;
   Image input_;
   Image output_;
   std::vector<Tap> taps_;
@@ -337,9 +364,10 @@ class ImplicitGemm final : public Prepared {
   std::array<Range, 3> inner_;        // output positions whose windows touch no padding
   std::vector<int64_t> pixels_;       // of the input, one for each row, unless they lie at even distances
   int64_t rows_ = 0;                  // output pixels of the whole batch
-  gemm::Blocking blocking_;           // of one group; its tiles are lines if by_lines_
+  gemm::Blocking blocking_;           // of one group; its tiles are parts of lines if by_lines_
   bool flat_ = false;                 // one product over all rows, which need no pointers
   bool by_lines_ = false;
+  int64_t parts_ = 1;  // of a line
 };
 
 }  // namespace

@@ -38,8 +38,7 @@ struct Tap {
   Spatial at;      // offset from the window's start
   int64_t offset;  // the same in elements
 };
-template <typename T>
-std::vector<Tap> tapsOf(const PackedConvolutionOf<T>& packed, const Image& input);
+std::vector<Tap> tapsOf(const Geometry& geometry, Reading reading, const Image& input);
 // Where the window of an output pixel begins, in elements; outside of the image where there is padding.
 int64_t offsetOfWindow(const Geometry& geometry, const Image& input, const Pixel& pixel);
 

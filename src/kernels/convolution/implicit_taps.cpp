@@ -2,11 +2,10 @@
 
 namespace torchtrt::kernels::convolution {
 
-template <typename T>
-std::vector<Tap> tapsOf(const PackedConvolutionOf<T>& packed, const Image& input) {
-  const Geometry& g = packed.geometry;
-  const int64_t per_plane = packed.reading == Reading::kPlanes ? g.channels : 1;
-  const int64_t widths = packed.reading == Reading::kChannels ? g.kernel[2] : 1;
+std::vector<Tap> tapsOf(const Geometry& geometry, Reading reading, const Image& input) {
+  const Geometry& g = geometry;
+  const int64_t per_plane = reading == Reading::kPlanes ? g.channels : 1;
+  const int64_t widths = reading == Reading::kChannels ? g.kernel[2] : 1;
   std::vector<Tap> taps;
   for (int64_t c = 0; c < per_plane; ++c) {
     for (int64_t z = 0; z < g.kernel[0]; ++z) {
@@ -21,9 +20,6 @@ std::vector<Tap> tapsOf(const PackedConvolutionOf<T>& packed, const Image& input
   }
   return taps;
 }
-
-template std::vector<Tap> tapsOf(const PackedConvolutionOf<float>&, const Image&);
-template std::vector<Tap> tapsOf(const PackedConvolutionOf<double>&, const Image&);
 
 int64_t offsetOfWindow(const Geometry& geometry, const Image& input, const Pixel& pixel) {
   int64_t offset = pixel[0] * input.batch_stride;

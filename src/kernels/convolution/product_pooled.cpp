@@ -73,7 +73,7 @@ class PooledProduct final : public Prepared {
     const Geometry& g = packed_->geometry;
     const Image input = imageOf(shapes.inputs[0]);
     const Image maxima = imageOf(shapes.outputs[0]);
-    for (const Tap& tap : tapsOf(*packed_, input)) {
+    for (const Tap& tap : tapsOf(packed_->geometry, packed_->reading, input)) {
       tap_offsets_.push_back(tap.offset);
     }
     windows_ = maxima.batch * maxima.pixels();

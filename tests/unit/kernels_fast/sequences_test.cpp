@@ -1,0 +1,50 @@
+// Convolutions over sequences, in one dimension or as images one pixel wide.
+#include <gtest/gtest.h>
+
+#include "kernels_fast/convolution_problem.h"
+
+namespace torchtrt::kernels {
+namespace {
+
+// A sequence as an image one pixel wide, or as a volume; and lines long enough to be shared between threads.
+TEST(HighwaySequences, AreOneLine) {
+  for (const int64_t padding : {0, 2}) {
+    check("highway", {.input = {2, 20, 37, 1},
+                      .kernel = {9, 20, 5, 1},
+                      .stride = {2, 1},
+                      .pre_padding = {padding, 0},
+                      .post_padding = {padding, 0},
+                      .residual = true});
+  }
+  check("highway", {.input = {1, 24, 1, 300, 1},
+                    .kernel = {16, 12, 1, 3, 1},
+                    .pre_padding = {0, 2, 0},
+                    .post_padding = {0, 2, 0},
+                    .dilation = {1, 2, 1},
+                    .groups = 2,
+                    .input_order = "@02341",
+                    .output_order = "@02341"});
+  check("highway", {.input = {2, 3, 5, 1}, .kernel = {4, 3, 3, 1}, .stride = {1, 3}, .post_padding = {0, 2}});
+}
+
+TEST(HighwaySequences, LongLinesAreSharedBetweenThreads) {
+  for (const int64_t length : {511, 512, 1030}) {
+    for (const int64_t stride : {1, 2}) {
+      check("highway", {.input = {2, 20, length},
+                        .kernel = {9, 20, 4},
+                        .stride = {stride},
+                        .pre_padding = {3},
+                        .post_padding = {1},
+                        .input_order = "@021",
+                        .output_order = "@021"});
+    }
+  }
+  check("highway", {.input = {1, 20, 3, 600},
+                    .kernel = {9, 20, 3, 3},
+                    .pre_padding = {1, 1},
+                    .post_padding = {1, 1},
+                    .residual = true});
+}
+
+}  // namespace
+}  // namespace torchtrt::kernels
