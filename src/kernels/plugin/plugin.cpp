@@ -1,5 +1,6 @@
 #include "kernels/plugin/plugin.h"
 
+#include <new>
 #include <optional>
 
 #include "kernels/common/strided_loop.h"
@@ -17,12 +18,15 @@ size_t aligned(size_t bytes) {
   return (bytes + 63) / 64 * 64;
 }
 
-// Runs code of the plugin; whatever it throws that is no error of ours becomes one that names it.
+// Runs code of the plugin; whatever it throws that is no error of ours becomes one that names it. A lack of memory is
+// the call's.
 template <typename Call>
 auto guarded(const std::string& name, Call&& call) {
   try {
     return call();
   } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
     throw EngineError(ErrorCode::kPlugin, "plugin " + name + " failed: " + error.what(), {},

@@ -1,10 +1,10 @@
 // Images are resized by as many taps as the filter has for each element. Sixteen lines at a time are transposed, so
 // that sums along lines are vectors, too.
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 
 #include "kernels/common/strided_loop.h"
+#include "kernels/common/thread_memory.h"
 #include "kernels/movement/copy_loop.h"
 #include "kernels/resize/filtered_lines.h"
 #include "kernels/resize/plugins.h"
@@ -49,9 +49,9 @@ CopyLoop linesApart(DType dtype, int64_t lines, int64_t length) {
 struct Sizes {
   int64_t planes, in_height, in_width, out_height, out_width;
 
-  // Of a thread's memory: kLinesAbreast lines one after the other, abreast, and resized.
-  int64_t workBytes(int64_t element) const {
-    return aligned((in_width * 2 + out_width) * kLinesAbreast * element);
+  // Elements of a thread's memory: kLinesAbreast lines one after the other, abreast, and resized.
+  size_t workCount() const {
+    return static_cast<size_t>((in_width * 2 + out_width) * kLinesAbreast);
   }
 };
 
@@ -113,10 +113,9 @@ void forBlocks(int threads, const Sizes& sizes, int64_t lines, Body&& body) {
   const int64_t blocks = (lines + kLinesAbreast - 1) / kLinesAbreast;
   const int64_t grain = grainFor(kLinesAbreast * (sizes.in_width + sizes.out_width));
   parallelFor(threads, 0, blocks, grain, [&](int64_t begin, int64_t end) {
-    const std::unique_ptr<void, void (*)(void*)> work(
-        std::aligned_alloc(64, static_cast<size_t>(sizes.workBytes(sizeof(T)))), &std::free);
+    const ThreadMemory<T> work = takeThreadMemory<T>(sizes.workCount());
     for (int64_t first = begin * kLinesAbreast; first < std::min(end * kLinesAbreast, lines); first += kLinesAbreast) {
-      body(first, std::min(kLinesAbreast, lines - first), static_cast<T*>(work.get()));
+      body(first, std::min(kLinesAbreast, lines - first), work.get());
     }
   });
 }

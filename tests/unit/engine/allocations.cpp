@@ -9,10 +9,13 @@ namespace {
 std::atomic<int64_t> count = 0;
 thread_local int64_t left = -1;
 
-void* allocate(size_t bytes) {
+bool isRefused() {
   ++count;
-  const bool refused = left >= 0 && left-- == 0;
-  return refused ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+  return left >= 0 && left-- == 0;
+}
+
+void* allocate(size_t bytes) {
+  return isRefused() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
 }
 
 }  // namespace
@@ -26,10 +29,20 @@ void* operator new(size_t bytes) {
 void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
   return allocate(bytes);
 }
+void* operator new(size_t bytes, std::align_val_t alignment) {
+  const auto unit = static_cast<size_t>(alignment);
+  if (void* const memory = isRefused() ? nullptr : std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit)) {
+    return memory;
+  }
+  throw std::bad_alloc();
+}
 void operator delete(void* memory) noexcept {
   std::free(memory);
 }
 void operator delete(void* memory, size_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
   std::free(memory);
 }
 

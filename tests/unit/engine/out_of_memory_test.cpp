@@ -5,6 +5,7 @@
 
 #include "allocations.h"
 #include "load.h"
+#include "torchtrt/plugin.h"
 
 namespace torchtrt::engine {
 namespace {
@@ -76,6 +77,30 @@ TEST(OutOfMemory, AnyAllocationOfACallMayFail) {
     EXPECT_EQ(engine->contexts().idle(), 1U);
   }
   EXPECT_GT(refused, 50) << "a set of shapes is made";
+}
+
+// What a plugin takes within a call, tables and a thread's memory, too.
+TEST(OutOfMemory, AnyAllocationOfAPluginMayFail) {
+  plugin::registerBuiltinPlugins();
+  PlanMaker make("plugin");
+  const int32_t x = make.input("x", make.dims({1, 1, 8, 8}));
+  make.output("y", make.step("plugin_v2", {x}, make.dims({1, 1, 3, 5}),
+                             {{"namespace", std::string("torchtrt")},
+                              {"type", std::string("AntialiasedResize")},
+                              {"version", std::string("1")},
+                              {"mode", std::string("linear")},
+                              {"size", std::vector<int64_t>{3, 5}},
+                              {"align_corners", false},
+                              {"scales", std::vector<double>{0, 0}}}));
+  const auto engine = loadMade(make);
+  const HostTensor image = HostTensor::counting({1, 1, 8, 8});
+  const std::vector<float> expected = callEngine(*engine, {image})[0].values();
+  int64_t refused = 0;
+  while (callRefusing(*engine, image, refused, expected)) {
+    ++refused;
+  }
+  EXPECT_GT(refused, 5) << "six tables and the lines";
+  EXPECT_EQ(callEngine(*engine, {image})[0].values(), expected);
 }
 
 }  // namespace

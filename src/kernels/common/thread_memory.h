@@ -1,0 +1,28 @@
+// Memory that one thread takes inside a parallel loop where it is too much for a stack, whose size the caller of an
+// engine chooses. What all threads share is Prepared::scratchBytes().
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+
+namespace torchtrt::kernels {
+
+struct ThreadMemoryDeleter {
+  static constexpr std::align_val_t kAlignment{64};
+
+  void operator()(void* memory) const {
+    ::operator delete(memory, kAlignment);
+  }
+};
+
+template <typename T>
+using ThreadMemory = std::unique_ptr<T[], ThreadMemoryDeleter>;
+
+// Not initialized, at the begin of a cache line. Throws std::bad_alloc, which the call of an engine reports.
+template <typename T>
+ThreadMemory<T> takeThreadMemory(size_t count) {
+  return ThreadMemory<T>(static_cast<T*>(::operator new(count * sizeof(T), ThreadMemoryDeleter::kAlignment)));
+}
+
+}  // namespace torchtrt::kernels
