@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/plugin/built_in.h"
 #include "kernels/regions/plugin_operands.h"
 #include "torchtrt/plugin.h"
 
@@ -43,20 +44,6 @@ class CountedPlugin : public plugin::Plugin {
  private:
   std::string type_;
   int outputs_;
-};
-
-template <typename PluginType>
-class Creator final : public plugin::PluginCreator {
- public:
-  std::string pluginNamespace() const override {
-    return "torchtrt";
-  }
-  std::string type() const override {
-    return PluginType::kType;
-  }
-  std::unique_ptr<plugin::Plugin> create(const Attributes& fields) const override {
-    return std::make_unique<PluginType>(fields);
-  }
 };
 
 // Of a plugin's last output.

@@ -66,7 +66,7 @@ class MaskedRows final : public CountedPlugin {
 }  // namespace
 
 std::shared_ptr<const plugin::PluginCreator> createMaskedRowsCreator() {
-  return std::make_shared<Creator<MaskedRows>>();
+  return std::make_shared<BuiltInCreator<MaskedRows>>();
 }
 
 }  // namespace torchtrt::kernels::counted

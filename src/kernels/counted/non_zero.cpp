@@ -76,7 +76,7 @@ class NonZero final : public CountedPlugin {
 }  // namespace
 
 std::shared_ptr<const plugin::PluginCreator> createNonZeroCreator() {
-  return std::make_shared<Creator<NonZero>>();
+  return std::make_shared<BuiltInCreator<NonZero>>();
 }
 
 }  // namespace torchtrt::kernels::counted

@@ -75,7 +75,7 @@ class Suppression final : public CountedPlugin {
 }  // namespace
 
 std::shared_ptr<const plugin::PluginCreator> createSuppressionCreator() {
-  return std::make_shared<Creator<Suppression>>();
+  return std::make_shared<BuiltInCreator<Suppression>>();
 }
 
 }  // namespace torchtrt::kernels::counted

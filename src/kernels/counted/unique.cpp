@@ -87,7 +87,7 @@ class Unique final : public CountedPlugin {
 }  // namespace
 
 std::shared_ptr<const plugin::PluginCreator> createUniqueCreator() {
-  return std::make_shared<Creator<Unique>>();
+  return std::make_shared<BuiltInCreator<Unique>>();
 }
 
 }  // namespace torchtrt::kernels::counted

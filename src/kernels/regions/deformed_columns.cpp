@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kernels/parallel.h"
+#include "kernels/plugin/built_in.h"
 #include "kernels/regions/deform.h"
 #include "kernels/regions/plugin_operands.h"
 #include "kernels/regions/plugins.h"
@@ -19,6 +20,9 @@ constexpr const char* kPairs[] = {"kernel", "stride", "padding", "dilation"};
 
 class DeformedColumns final : public plugin::Plugin {
  public:
+  static constexpr const char* kType = "DeformedColumns";
+  static constexpr const char* kFields[] = {"kernel", "stride", "padding", "dilation", "offset_groups"};
+
   explicit DeformedColumns(const Attributes& fields) {
     int64_t* const pairs[] = {geometry_.kernel, geometry_.stride, geometry_.padding, geometry_.dilation};
     for (size_t i = 0; i < std::size(kPairs); ++i) {
@@ -118,28 +122,10 @@ class DeformedColumns final : public plugin::Plugin {
   DeformGeometry geometry_ = {};
 };
 
-class Creator final : public plugin::PluginCreator {
- public:
-  std::string pluginNamespace() const override {
-    return "torchtrt";
-  }
-  std::string type() const override {
-    return "DeformedColumns";
-  }
-  std::unique_ptr<plugin::Plugin> create(const Attributes& fields) const override {
-    for (const char* name : {"kernel", "stride", "padding", "dilation", "offset_groups"}) {
-      if (!fields.has(name)) {
-        fail("field " + std::string(name) + " is needed");
-      }
-    }
-    return std::make_unique<DeformedColumns>(fields);
-  }
-};
-
 }  // namespace
 
 std::shared_ptr<const plugin::PluginCreator> createDeformedColumnsCreator() {
-  return std::make_shared<Creator>();
+  return std::make_shared<BuiltInCreator<DeformedColumns>>();
 }
 
 }  // namespace torchtrt::kernels::regions

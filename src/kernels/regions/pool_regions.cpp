@@ -1,6 +1,7 @@
 #include <array>
 
 #include "kernels/parallel.h"
+#include "kernels/plugin/built_in.h"
 #include "kernels/regions/align.h"
 #include "kernels/regions/plugin_operands.h"
 #include "kernels/regions/plugins.h"
@@ -21,6 +22,9 @@ constexpr std::array<const char*, 4> kOps = {"align", "align_by_position", "max"
 
 class PoolRegions final : public plugin::Plugin {
  public:
+  static constexpr const char* kType = "PoolRegions";
+  static constexpr const char* kFields[] = {"op", "rows", "columns", "spatial_scale"};
+
   explicit PoolRegions(const Attributes& fields) {
     const auto* op = std::find(kOps.begin(), kOps.end(), fields.getString("op"));
     if (op == kOps.end()) {
@@ -130,28 +134,10 @@ class PoolRegions final : public plugin::Plugin {
   AlignOptions options_ = {};
 };
 
-class Creator final : public plugin::PluginCreator {
- public:
-  std::string pluginNamespace() const override {
-    return "torchtrt";
-  }
-  std::string type() const override {
-    return "PoolRegions";
-  }
-  std::unique_ptr<plugin::Plugin> create(const Attributes& fields) const override {
-    for (const char* name : {"op", "rows", "columns", "spatial_scale"}) {
-      if (!fields.has(name)) {
-        fail("field " + std::string(name) + " is needed");
-      }
-    }
-    return std::make_unique<PoolRegions>(fields);
-  }
-};
-
 }  // namespace
 
 std::shared_ptr<const plugin::PluginCreator> createPoolRegionsCreator() {
-  return std::make_shared<Creator>();
+  return std::make_shared<BuiltInCreator<PoolRegions>>();
 }
 
 }  // namespace torchtrt::kernels::regions

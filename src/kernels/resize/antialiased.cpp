@@ -6,6 +6,7 @@
 #include "kernels/common/strided_loop.h"
 #include "kernels/common/thread_memory.h"
 #include "kernels/movement/copy_loop.h"
+#include "kernels/plugin/built_in.h"
 #include "kernels/resize/filtered_lines.h"
 #include "kernels/resize/plugins.h"
 
@@ -122,6 +123,9 @@ void forBlocks(int threads, const Sizes& sizes, int64_t lines, Body&& body) {
 
 class AntialiasedResize final : public plugin::Plugin {
  public:
+  static constexpr const char* kType = "AntialiasedResize";
+  static constexpr const char* kFields[] = {"mode", "size", "align_corners", "scales"};
+
   explicit AntialiasedResize(const Attributes& fields)
       : size_(fields.getInts("size")),
         scales_(fields.getDoubles("scales")),
@@ -232,28 +236,10 @@ class AntialiasedResize final : public plugin::Plugin {
   ResizeMode mode_ = ResizeMode::kLinear;
 };
 
-class Creator final : public plugin::PluginCreator {
- public:
-  std::string pluginNamespace() const override {
-    return "torchtrt";
-  }
-  std::string type() const override {
-    return "AntialiasedResize";
-  }
-  std::unique_ptr<plugin::Plugin> create(const Attributes& fields) const override {
-    for (const char* name : {"mode", "size", "align_corners", "scales"}) {
-      if (!fields.has(name)) {
-        fail("field " + std::string(name) + " is needed");
-      }
-    }
-    return std::make_unique<AntialiasedResize>(fields);
-  }
-};
-
 }  // namespace
 
 std::shared_ptr<const plugin::PluginCreator> createAntialiasedResizeCreator() {
-  return std::make_shared<Creator>();
+  return std::make_shared<BuiltInCreator<AntialiasedResize>>();
 }
 
 }  // namespace torchtrt::kernels::resize

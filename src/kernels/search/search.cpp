@@ -7,6 +7,7 @@
 #include "kernels/common/convert.h"
 #include "kernels/common/dense.h"
 #include "kernels/common/simple_kernel.h"
+#include "kernels/plugin/built_in.h"
 #include "kernels/search/plugins.h"
 
 namespace torchtrt::kernels::search {
@@ -53,6 +54,9 @@ void placeAmong(const T* bounds, int64_t count, const T* values, int64_t* places
 
 class Search final : public plugin::Plugin {
  public:
+  static constexpr const char* kType = "Search";
+  static constexpr const char* kFields[] = {"right", "int32"};
+
   explicit Search(const Attributes& fields) : right_(fields.getBool("right")), int32_(fields.getBool("int32")) {}
 
   bool supports(std::span<const DType> inputs) const override {
@@ -123,28 +127,10 @@ class Search final : public plugin::Plugin {
   bool right_, int32_;
 };
 
-class Creator final : public plugin::PluginCreator {
- public:
-  std::string pluginNamespace() const override {
-    return "torchtrt";
-  }
-  std::string type() const override {
-    return "Search";
-  }
-  std::unique_ptr<plugin::Plugin> create(const Attributes& fields) const override {
-    for (const char* name : {"right", "int32"}) {
-      if (!fields.has(name)) {
-        fail("field " + std::string(name) + " is needed");
-      }
-    }
-    return std::make_unique<Search>(fields);
-  }
-};
-
 }  // namespace
 
 std::shared_ptr<const plugin::PluginCreator> createSearchCreator() {
-  return std::make_shared<Creator>();
+  return std::make_shared<BuiltInCreator<Search>>();
 }
 
 }  // namespace torchtrt::kernels::search

@@ -1,0 +1,35 @@
+// What creators of the plugins that come with torchtrt share: a template over the plugin, whose class says what it is
+// called and which fields it needs.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "torchtrt/plugin.h"
+
+namespace torchtrt::kernels {
+
+// PluginType has kType and is made from the layer's fields. kFields, where it has them, are names of those that it
+// needs.
+template <typename PluginType>
+class BuiltInCreator final : public plugin::PluginCreator {
+ public:
+  std::string pluginNamespace() const override {
+    return "torchtrt";
+  }
+  std::string type() const override {
+    return PluginType::kType;
+  }
+  std::unique_ptr<plugin::Plugin> create(const Attributes& fields) const override {
+    if constexpr (requires { PluginType::kFields; }) {
+      for (const char* name : PluginType::kFields) {
+        if (!fields.has(name)) {
+          throw EngineError(ErrorCode::kPlugin, std::string(PluginType::kType) + ": field " + name + " is needed");
+        }
+      }
+    }
+    return std::make_unique<PluginType>(fields);
+  }
+};
+
+}  // namespace torchtrt::kernels
