@@ -1,7 +1,5 @@
 #include "optimization/evaluate_layer.h"
 
-#include <cstdlib>
-
 #include "base/check.h"
 #include "kernels/kernel.h"
 
@@ -73,10 +71,9 @@ std::vector<Weights> evaluateLayer(const Layer& layer, const std::vector<const W
   const kernels::Chosen chosen = kernels::createKernel(problem, "reference");
   TORCHTRT_CHECK(chosen.kernel, "layer '" << layer.getName() << "' has no reference kernel");
   const auto prepared = chosen.kernel->prepare(shapes);
-  const size_t scratch_bytes = (prepared->scratchBytes() + 63) / 64 * 64;
-  const std::unique_ptr<void, decltype(&std::free)> scratch(
-      scratch_bytes == 0 ? nullptr : std::aligned_alloc(64, scratch_bytes), &std::free);
-  prepared->run({input_data.data(), output_data.data(), scratch.get(), 1});
+  void* scratch = nullptr;
+  const Weights held = Weights::allocate(DType::kUInt8, {static_cast<int64_t>(prepared->scratchBytes())}, &scratch);
+  prepared->run({input_data.data(), output_data.data(), scratch, 1});
   return results;
 }
 
