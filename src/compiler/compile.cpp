@@ -7,9 +7,10 @@
 
 #include "base/logging.h"
 #include "builder/builder.h"
-#include "compiler/bisection.h"
+#include "compiler/agreement.h"
 #include "compiler/calibration.h"
 #include "compiler/checks.h"
+#include "compiler/expected_calls.h"
 #include "compiler/input_specs.h"
 #include "compiler/kept_segment.h"
 #include "compiler/kernel_choice.h"
@@ -121,13 +122,15 @@ plan::Plan planOf(const network::Network& network, const Source* source, KernelC
 }
 
 SegmentOptions segmentOptions(const Source& source, const lowering::LoweredGraph& lowered, const ts::CompileSpec& spec,
-                              DataType precision, KernelChoice& kernels) {
+                              DataType precision, KernelChoice& kernels,
+                              const std::optional<OtherCalls>& others = std::nullopt) {
   SegmentOptions options;
   options.precision = precision;
   options.may_fall_back = !spec.require_full_compilation;
   options.samples = samplesOf(spec, lowered.schema, precision);
   options.keep_networks = spec.ptq_calibrator != nullptr;
   options.rewriters = spec.rewriters;
+  options.other_constants = others ? others->constants : std::vector<at::Tensor>();
   options.self = source.module ? c10::IValue(source.module->_ivalue()) : c10::IValue();
   // A source of our own may share its weights with engines.
   options.shares_constants = carriesMethods(source, spec);
@@ -137,10 +140,19 @@ SegmentOptions segmentOptions(const Source& source, const lowering::LoweredGraph
   return options;
 }
 
+std::vector<c10::intrusive_ptr<runtime::Engine>> holdersOf(const std::vector<SegmentEngine>& engines) {
+  std::vector<c10::intrusive_ptr<runtime::Engine>> holders;
+  for (const SegmentEngine& engine : engines) {
+    holders.push_back(engine.engine);
+  }
+  return holders;
+}
+
 // The stitched module, which shares nothing with the user's.
 torch::jit::Module moduleOf(const Source& source, const lowering::LoweredGraph& lowered, const ts::CompileSpec& spec,
-                            const Partition& partition,
-                            const std::vector<c10::intrusive_ptr<runtime::Engine>>& engines) {
+                            const Partition& partition, const std::vector<SegmentEngine>& made,
+                            const std::optional<OtherCalls>& others) {
+  const std::vector<c10::intrusive_ptr<runtime::Engine>> engines = holdersOf(made);
   stitching::StitchOptions options{lowered.module_name, lowered.schema.name(), lowered.schema};
   const bool shares_constants = carriesMethods(source, spec);
   if (!spec.require_full_compilation) {
@@ -150,6 +162,9 @@ torch::jit::Module moduleOf(const Source& source, const lowering::LoweredGraph& 
     for (const auto& engine : engines) {
       shareStorage(*source.module, engine->weights());
     }
+  }
+  if (others) {
+    options.other_calls = withEngines(*others, made);
   }
   torch::jit::Module module = stitching::stitch(partition, engines, options);
   if (!shares_constants) {
@@ -171,14 +186,6 @@ CalibrationRuns calibrationRuns(const torch::jit::Module& module, const Source& 
           .has_state = lowered.has_self};
 }
 
-std::vector<c10::intrusive_ptr<runtime::Engine>> holdersOf(const SegmentEngines& engines) {
-  std::vector<c10::intrusive_ptr<runtime::Engine>> holders;
-  for (const SegmentEngine& engine : engines.engines()) {
-    holders.push_back(engine.engine);
-  }
-  return holders;
-}
-
 // What is slower in an engine than in PyTorch, on what reaches the engines that the samples come through.
 Failures slowerEngines(SegmentEngines& engines, const CalibrationRuns& runs,
                        const std::vector<torch::jit::IValue>& samples) {
@@ -187,70 +194,6 @@ Failures slowerEngines(SegmentEngines& engines, const CalibrationRuns& runs,
     failures.merge(engines.timed(engine, inputs));
   });
   return failures;
-}
-
-// What the module's results are other in than PyTorch's on the samples, if they are and samples are given.
-std::optional<std::string> disagreement(const Source& source, const torch::jit::Module& module,
-                                        const lowering::LoweredGraph& lowered,
-                                        const std::vector<torch::jit::IValue>& samples) {
-  const bool has_state = lowered.has_self;
-  if (samples.empty()) {
-    return std::nullopt;
-  }
-  // Methods may write to their arguments and attributes, and draw random numbers.
-  const auto copied = [&samples] {
-    std::vector<torch::jit::IValue> copies;
-    for (const torch::jit::IValue& sample : samples) {
-      copies.push_back(sample.deepcopy());
-    }
-    return copies;
-  };
-  const partitioning::KeepRandomState keep_random_state;
-  const Source reference = has_state ? owned(source) : source;
-  const torch::jit::IValue expected =
-      lowered.pinned.empty() ? run(reference, copied()) : run(reference, lowered, copied());
-  keep_random_state.restore();
-  torch::jit::Module compiled = has_state ? module.deepcopy() : module;
-  const at::NoGradGuard no_grad;
-  std::optional<std::string> difference;
-  try {
-    difference = firstDifference(expected, compiled.get_method(source.method)(copied()), coarsestOf(*lowered.graph));
-  } catch (const std::exception& error) {
-    difference = std::string("it fails: ") + error.what();
-  }
-  return difference ? std::optional("the engine disagrees with PyTorch on the sample inputs: " + *difference)
-                    : std::nullopt;
-}
-
-// Wrong results are never handed out: with nothing to fall back to, a disagreement ends the compile.
-[[noreturn]] void rejectDisagreement(const std::string& message) {
-  if (isStrict()) {
-    throw InternalError(message);
-  }
-  throw CompileError(
-      ErrorCode::kConversionFailed, message, {},
-      "this is a bug of torchtrt: please report the module; to leave the check out, give shapes and no tensors");
-}
-
-// No engine disagreed on its own, but the module does with them: those inside of branches and loops are compared with
-// it only. Finds the first node that brings the disagreement, and has it refused.
-void refuseFirstThatDisagrees(
-    const Partition& partition, const std::string& difference, partitioning::PartitioningOptions& options,
-    const std::function<std::optional<std::string>(partitioning::PartitioningOptions)>& attempt) {
-  std::vector<const torch::jit::Node*> nodes;  // of engines
-  for (const partitioning::Segment* segment :
-       partitioning::segmentsOf(partition.segments, partitioning::Target::kEngine)) {
-    nodes.insert(nodes.end(), segment->nodes.begin(), segment->nodes.end());
-  }
-  const Refusal refusal{"disagrees", difference};
-  const auto disagrees_with_first = [&](size_t count) {
-    partitioning::PartitioningOptions without_rest = options;
-    for (size_t i = count; i < nodes.size(); ++i) {
-      without_rest.refused.emplace(nodes[i], refusal);
-    }
-    return attempt(without_rest).has_value();
-  };
-  options.refused.emplace(nodes[leastFailing(nodes.size(), disagrees_with_first) - 1], refusal);
 }
 
 // Without times of this compile: the same module and timing cache give the same bytes.
@@ -283,19 +226,24 @@ Compiled compile(const Source& original, const ts::CompileSpec& spec) {
     const Source cast = withPrecision(original, spec);
     return carriesMethods(cast, spec) ? owned(cast) : cast;
   });
-  const lowering::LoweredGraph lowered = clock.run(Phase::kLowering, [&] {
+  lowering::LoweredGraph lowered = clock.run(Phase::kLowering, [&] {
     return lower(source, /*keep_state=*/!spec.require_full_compilation, pinsFor(spec, source, precision));
   });
   const InputLeaves leaves = clock.run(Phase::kChecking, [&] { return matchInputs(spec.graph_inputs, lowered); });
-
+  const auto others = clock.run(Phase::kLowering, [&] { return expectCalls(lowered, leaves, spec); });
   const partitioning::Roles roles(lowered.graph);
   partitioning::PartitioningOptions options = partitioningOptions(lowered, spec);
   KernelChoice kernels(spec, clock);
-  SegmentEngines engines(lowered, roles, leaves, segmentOptions(source, lowered, spec, precision, kernels), clock);
+  SegmentEngines engines(lowered, roles, leaves, segmentOptions(source, lowered, spec, precision, kernels, others),
+                         clock);
   Partition partition;
   std::optional<torch::jit::Module> module;
   const std::vector<torch::jit::IValue> samples = samplesOf(spec, lowered.schema, precision);
   checkSamples(spec, samples);
+  const auto stitched = [&] {
+    return clock.run(Phase::kStitching,
+                     [&] { return moduleOf(source, lowered, spec, partition, engines.engines(), others); });
+  };
   const auto attempt = [&](partitioning::PartitioningOptions tried) -> std::optional<std::string> {
     Failures failures;
     do {  // what fails moves to PyTorch, and the rest is partitioned anew
@@ -305,8 +253,7 @@ Compiled compile(const Source& original, const ts::CompileSpec& spec) {
       if (!failures.empty()) {
         continue;
       }
-      module =
-          clock.run(Phase::kStitching, [&] { return moduleOf(source, lowered, spec, partition, holdersOf(engines)); });
+      module = stitched();
       if (auto difference =
               clock.run(Phase::kValidation, [&] { return disagreement(source, *module, lowered, samples); })) {
         return difference;
@@ -329,8 +276,7 @@ Compiled compile(const Source& original, const ts::CompileSpec& spec) {
     clock.run(Phase::kCalibration, [&] {
       quantizeEngines(engines, spec, calibrationRuns(*module, source, lowered, spec, precision), samples);
     });
-    module =
-        clock.run(Phase::kStitching, [&] { return moduleOf(source, lowered, spec, partition, holdersOf(engines)); });
+    module = stitched();
   }
   kernels.write();
   Report report = reportOf(methodName(lowered), partition, engines.engines(), clock);
@@ -364,7 +310,7 @@ std::string buildEngine(const Source& original, const ts::CompileSpec& original_
       partition = partitionOf(lowered, roles, options);
       failures = engines.run(partition);
     } while (!failures.empty());
-    const torch::jit::Module module = moduleOf(source, lowered, spec, partition, holdersOf(engines));
+    const torch::jit::Module module = moduleOf(source, lowered, spec, partition, engines.engines(), std::nullopt);
     quantizeEngines(engines, spec, calibrationRuns(module, source, lowered, spec, precision), {});
     const plan::Plan plan = planOf(*engines.engines().front().network, &source, kernels);
     kernels.write();

@@ -20,28 +20,12 @@ using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// Constant tensors become inputs behind the others, so that they are stored with the module's, once.
-void hoistTensors(torch::jit::Block* block, Graph& graph, std::vector<at::Tensor>& tensors) {
-  for (auto it = block->nodes().begin(); it != block->nodes().end();) {
-    Node* node = *it++;
-    for (torch::jit::Block* inner : node->blocks()) {
-      hoistTensors(inner, graph, tensors);
-    }
-    const auto constant =
-        node->kind() == torch::jit::prim::Constant ? torch::jit::toIValue(node->output()) : std::nullopt;
-    if (constant && constant->isTensor() && constant->toTensor().defined()) {
-      node->output()->replaceAllUsesWith(graph.addInput());
-      node->destroy();
-      tensors.push_back(constant->toTensor());
-    }
-  }
-}
-
 bool isDense(const at::Tensor& tensor) {
   return tensor.is_cpu() && tensor.layout() == at::kStrided && tensor.has_storage() &&
          tensor.is_non_overlapping_and_dense();
 }
 
+constexpr size_t kSmall = 1024;   // bytes
 constexpr float kFolded = 2e-6F;  // relative, of float32
 
 // Of memory in its order. Equal, or what two ways of folding the same numbers give.
@@ -69,7 +53,6 @@ bool areSame(const at::Tensor& a, const at::Tensor& b) {
 // The same tensor in an engine's weight, where one holds the same, be it transposed: smaller ones are not worth a
 // search.
 std::optional<at::Tensor> inWeights(const std::vector<at::Tensor>& weights, const at::Tensor& tensor) {
-  constexpr size_t kSmall = 1024;
   if (!isDense(tensor) || tensor.nbytes() < kSmall) {
     return std::nullopt;
   }
@@ -121,6 +104,25 @@ std::vector<at::Tensor> partsInWeights(const std::vector<at::Tensor>& weights, c
   return parts;
 }
 
+// The tensor as rows of a weight that has as many of them several times: an engine may multiply by a matrix whose parts
+// others take.
+std::optional<at::Tensor> rowsInWeights(const std::vector<at::Tensor>& weights, const at::Tensor& tensor) {
+  if (tensor.dim() != 2 || !isDense(tensor) || !tensor.is_contiguous() || tensor.nbytes() < kSmall) {
+    return std::nullopt;
+  }
+  for (const at::Tensor& weight : weights) {
+    const bool may_hold = weight.is_contiguous() && weight.scalar_type() == tensor.scalar_type() &&
+                          weight.numel() > tensor.numel() && weight.numel() % tensor.numel() == 0;
+    for (int64_t start = 0; may_hold && start < weight.numel(); start += tensor.numel()) {
+      at::Tensor rows = weight.as_strided(tensor.sizes(), tensor.strides(), weight.storage_offset() + start);
+      if (areSame(rows, tensor)) {
+        return rows;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 // A weight and the factors [rows, 1] by which its rows are the tensor's: an engine folds a scale of channels into the
 // product before it. Empty where there is none.
 std::vector<at::Tensor> scaledInWeights(const std::vector<at::Tensor>& weights, const at::Tensor& tensor) {
@@ -155,22 +157,6 @@ std::vector<at::Tensor> scaledInWeights(const std::vector<at::Tensor>& weights, 
   return {};
 }
 
-// Puts what is made of new inputs, one per part, in the place of an input.
-void replaceInput(Graph& graph, size_t index, const std::vector<at::Tensor>& parts, bool scaled) {
-  const torch::jit::WithInsertPoint first(*graph.nodes().begin());
-  std::vector<Value*> values;
-  std::generate_n(std::back_inserter(values), parts.size(), [&] { return graph.addInput(); });
-  Value* made = nullptr;
-  if (scaled) {
-    made = graph.insert(c10::aten::mul, {values[0], values[1]});
-  } else {
-    Value* list = graph.insertNode(graph.createList(c10::TensorType::get(), values))->output();
-    made = graph.insert(c10::aten::cat, {list, 0});
-  }
-  graph.inputs()[index]->replaceAllUsesWith(made);
-  graph.eraseInput(index);
-}
-
 // The same for a tensor that an engine was given as it is.
 std::optional<at::Tensor> inStorageOf(const std::vector<at::Tensor>& weights, const at::Tensor& tensor) {
   if (!isDense(tensor)) {
@@ -191,27 +177,67 @@ void shareWeights(Graph& graph, std::vector<at::Tensor>& tensors, const std::vec
                   bool shares_constants) {
   const size_t first = graph.inputs().size() - tensors.size();
   for (size_t i = tensors.size(); i-- > 0;) {
-    const auto shared = shares_constants ? inStorageOf(weights, tensors[i]) : inWeights(weights, tensors[i]);
-    if (shared || shares_constants) {
-      tensors[i] = shared.value_or(tensors[i]);
-      continue;
+    const auto shared = sharedTensor(weights, tensors[i], shares_constants);
+    if (!shared) {
+      tensors[i] = shares_constants ? tensors[i] : tensors[i].clone();
+    } else if (shared->parts.size() == 1) {
+      tensors[i] = shared->parts.front();
+    } else {
+      replaceInput(graph, first + i, shared->parts.size(), shared->scaled);
+      tensors.erase(tensors.begin() + static_cast<std::ptrdiff_t>(i));
+      tensors.insert(tensors.end(), shared->parts.begin(), shared->parts.end());
     }
-    std::vector<at::Tensor> parts = partsInWeights(weights, tensors[i]);
-    const bool scaled = parts.empty();
-    if (scaled) {
-      parts = scaledInWeights(weights, tensors[i]);
-    }
-    if (parts.empty()) {
-      tensors[i] = tensors[i].clone();
-      continue;
-    }
-    replaceInput(graph, first + i, parts, scaled);
-    tensors.erase(tensors.begin() + static_cast<std::ptrdiff_t>(i));
-    tensors.insert(tensors.end(), parts.begin(), parts.end());
   }
 }
 
 }  // namespace
+
+void hoistTensors(torch::jit::Block* block, Graph& graph, std::vector<at::Tensor>& tensors) {
+  for (auto it = block->nodes().begin(); it != block->nodes().end();) {
+    Node* node = *it++;
+    for (torch::jit::Block* inner : node->blocks()) {
+      hoistTensors(inner, graph, tensors);
+    }
+    const auto constant =
+        node->kind() == torch::jit::prim::Constant ? torch::jit::toIValue(node->output()) : std::nullopt;
+    if (constant && constant->isTensor() && constant->toTensor().defined()) {
+      node->output()->replaceAllUsesWith(graph.addInput());
+      node->destroy();
+      tensors.push_back(constant->toTensor());
+    }
+  }
+}
+
+void replaceInput(Graph& graph, size_t index, size_t parts, bool scaled) {
+  const torch::jit::WithInsertPoint first(*graph.nodes().begin());
+  std::vector<Value*> values;
+  std::generate_n(std::back_inserter(values), parts, [&] { return graph.addInput(); });
+  Value* made = values.front();
+  if (scaled) {
+    made = graph.insert(c10::aten::mul, {values[0], values[1]});
+  } else if (parts > 1) {
+    Value* list = graph.insertNode(graph.createList(c10::TensorType::get(), values))->output();
+    made = graph.insert(c10::aten::cat, {list, 0});
+  }
+  graph.inputs()[index]->replaceAllUsesWith(made);
+  graph.eraseInput(index);
+}
+
+std::optional<SharedTensor> sharedTensor(const std::vector<at::Tensor>& weights, const at::Tensor& tensor,
+                                         bool shares_constants) {
+  const auto whole = shares_constants ? inStorageOf(weights, tensor) : inWeights(weights, tensor);
+  if (whole || shares_constants) {
+    return whole ? std::optional(SharedTensor{{*whole}}) : std::nullopt;
+  }
+  if (auto rows = rowsInWeights(weights, tensor)) {
+    return SharedTensor{{*rows}};
+  }
+  if (std::vector<at::Tensor> parts = partsInWeights(weights, tensor); !parts.empty()) {
+    return SharedTensor{std::move(parts)};
+  }
+  std::vector<at::Tensor> factors = scaledInWeights(weights, tensor);
+  return factors.empty() ? std::nullopt : std::optional(SharedTensor{std::move(factors), true});
+}
 
 void shareStorage(const torch::jit::Module& module, const std::vector<at::Tensor>& engine_weights) {
   for (const auto& attribute : module.named_attributes(/*recurse=*/true)) {
@@ -225,7 +251,8 @@ void shareStorage(const torch::jit::Module& module, const std::vector<at::Tensor
 }
 
 runtime::KeptSegment::State keptSegment(const partitioning::Segment& segment,
-                                        const std::vector<at::Tensor>& engine_weights, bool shares_constants) {
+                                        const std::vector<at::Tensor>& engine_weights, bool shares_constants,
+                                        const std::vector<at::Tensor>& others) {
   std::shared_ptr<Graph> graph = segment.graph->copy();
   if (!shares_constants) {
     torch::jit::FoldFrozenConvBatchnorm(graph);  // as the engine's builder does: its weights are then this graph's
@@ -234,6 +261,10 @@ runtime::KeptSegment::State keptSegment(const partitioning::Segment& segment,
   std::vector<at::Tensor> tensors;
   hoistTensors(graph->block(), *graph, tensors);
   shareWeights(*graph, tensors, engine_weights, shares_constants);
+  for (const at::Tensor& other : others) {
+    graph->addInput();
+    tensors.push_back(other);
+  }
   const std::vector<Value*> outputs = graph->outputs().vec();
   while (!graph->outputs().empty()) {
     graph->eraseOutput(0);

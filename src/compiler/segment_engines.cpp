@@ -118,7 +118,7 @@ Failures SegmentEngines::convert(const std::vector<const Segment*>& segments,
       types_.learn(*segments[i], *network);
     }
     networks.push_back(std::move(network));
-    engines_.push_back({segments[i], {}, name, {}, clock_.total() - before, nullptr, std::nullopt});
+    engines_.push_back({segments[i], {}, name, {}, clock_.total() - before, nullptr, std::nullopt, {}});
   }
   return failures;
 }
@@ -206,7 +206,15 @@ void SegmentEngines::make(SegmentEngine& made, std::unique_ptr<network::Network>
   // Before the engine packs its weights: both copy what they fold, and need not do so at the same time.
   std::optional<runtime::KeptSegment::State> kept;
   if (options_.may_fall_back) {
-    kept = keptSegment(*made.segment, weights, options_.shares_constants);
+    std::vector<at::Tensor> others;
+    made.found = findOthers(weights, others);
+    kept = keptSegment(*made.segment, weights, options_.shares_constants, others);
+    const size_t first = kept->constants.size() - others.size();
+    for (auto& [number, found] : made.found) {
+      for (size_t& part : found.parts) {
+        part += first;
+      }
+    }
   }
   // Weights that are attributes of the module, too, stay in memory whether the engine holds them or not.
   const auto originals = options_.shares_constants ? runtime::Originals::kHold : runtime::Originals::kLetGo;
@@ -217,6 +225,24 @@ void SegmentEngines::make(SegmentEngine& made, std::unique_ptr<network::Network>
   }
   made.steps = plan.steps;
   made.milliseconds += clock_.total() - before;
+}
+
+// Of other calls' constants, those that the weights have; `parts` gets what they are made of.
+std::map<size_t, FoundConstant> SegmentEngines::findOthers(const std::vector<at::Tensor>& weights,
+                                                           std::vector<at::Tensor>& parts) const {
+  std::map<size_t, FoundConstant> found;
+  for (size_t i = 0; i < options_.other_constants.size(); ++i) {
+    auto shared = sharedTensor(weights, options_.other_constants[i], options_.shares_constants);
+    if (!shared) {
+      continue;
+    }
+    found[i].scaled = shared->scaled;
+    for (at::Tensor& part : shared->parts) {
+      found[i].parts.push_back(parts.size());
+      parts.push_back(std::move(part));
+    }
+  }
+  return found;
 }
 
 SegmentEngine SegmentEngines::remade(size_t index, std::unique_ptr<network::Network> network) {

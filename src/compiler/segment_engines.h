@@ -25,6 +25,12 @@ namespace torchtrt::compiler {
 
 using Failures = std::unordered_map<const torch::jit::Node*, Refusal>;
 
+// A constant of calls that the engines are not for, in what one of them keeps.
+struct FoundConstant {
+  std::vector<size_t> parts;  // numbers of kept constants
+  bool scaled = false;
+};
+
 struct SegmentEngine {
   const partitioning::Segment* segment = nullptr;
   c10::intrusive_ptr<runtime::Engine> engine;
@@ -33,6 +39,7 @@ struct SegmentEngine {
   double milliseconds = 0;                    // conversion, build and load
   std::unique_ptr<network::Network> network;  // that it was made of, where those are kept
   std::optional<Report::Calibration> calibration;
+  std::map<size_t, FoundConstant> found;  // by number of SegmentOptions::other_constants
 };
 
 struct SegmentOptions {
@@ -42,6 +49,7 @@ struct SegmentOptions {
   torch::jit::IValue self;        // the module, where the graph takes it
   std::vector<torch::jit::IValue> samples;
   bool keep_networks = false;
+  std::vector<at::Tensor> other_constants;            // of calls that the engines are not for
   std::vector<rewriting::NetworkRewriter> rewriters;  // of the user; what they throw ends the compile
   std::function<plan::Plan(const network::Network&)> plan_of;
 };
@@ -92,6 +100,8 @@ class SegmentEngines {
   Failures build(const std::vector<const partitioning::Segment*>& segments,
                  std::vector<std::unique_ptr<network::Network>>& networks);
   void make(SegmentEngine& made, std::unique_ptr<network::Network> network);
+  std::map<size_t, FoundConstant> findOthers(const std::vector<at::Tensor>& weights,
+                                             std::vector<at::Tensor>& parts) const;
   Failures validate(const partitioning::Partition& partition);
   // The last node of the shortest beginning of the segment that fails.
   const torch::jit::Node* firstFailing(const partitioning::Segment& segment, const Test& test) const;

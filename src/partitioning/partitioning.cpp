@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "lowering/memory_layout.h"
+#include "lowering/pass.h"
 #include "partitioning/block_partitioner.h"
 
 namespace torchtrt::partitioning {
@@ -49,6 +50,24 @@ void checkFullyCompiled(const Partition& partition, const std::string& what) {
   }
 }
 
+// What branches and loops within engines hold goes with them, ahead of the node.
+std::vector<Verdict> withInner(const std::vector<Verdict>& verdicts, const Roles& roles) {
+  std::vector<Verdict> all;
+  for (const Verdict& verdict : verdicts) {
+    if (verdict.target == Target::kEngine) {
+      for (const torch::jit::Block* block : verdict.node->blocks()) {
+        lowering::forEachNode(const_cast<torch::jit::Block*>(block), [&](const torch::jit::Node* node) {
+          if (roles.of(*node) != Role::kConstant) {
+            all.push_back({node, Target::kEngine, std::nullopt});
+          }
+        });
+      }
+    }
+    all.push_back(verdict);
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string describe(const torch::jit::Node& node) {
@@ -65,7 +84,8 @@ Partition partition(const std::shared_ptr<torch::jit::Graph>& graph, const Roles
   const PartitioningContext context{roles, refusal_of, options,
                                     lowering::decidersOfLayout(graph->block(), lowering::writesThatShow(*graph))};
   BlockPartitioner partitioner(*graph->block(), context);
-  Partition result{graph, partitioner.run(), partitioner.verdicts()};
+  Partition result{graph, partitioner.run(), {}};
+  result.verdicts = withInner(partitioner.verdicts(), roles);
   if (options.require_full_compilation) {
     checkFullyCompiled(result, options.what);
   }

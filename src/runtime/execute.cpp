@@ -77,6 +77,16 @@ std::vector<at::Tensor> executeEngine(std::vector<at::Tensor> inputs, const c10:
   });
 }
 
+std::vector<at::Tensor> keptConstants(const c10::intrusive_ptr<Engine>& engine) {
+  return atBorder([&] {
+    if (engine->kept() == nullptr) {
+      throw EngineError(ErrorCode::kPlanCorrupt, "engine \"" + engine->name() + "\" keeps nothing for other calls", {},
+                        "compile the module again");
+    }
+    return engine->kept()->constantsForOtherCall();
+  });
+}
+
 std::vector<at::Tensor> executeEngineMeta(std::vector<at::Tensor> inputs, const c10::intrusive_ptr<Engine>& engine) {
   return atBorder([&] {
     const InputViews views(inputs, *engine);

@@ -13,6 +13,8 @@ namespace torchtrt::runtime {
 
 TORCHTRT_API std::vector<at::Tensor> executeEngine(std::vector<at::Tensor> inputs,
                                                    const c10::intrusive_ptr<Engine>& engine);
+// Constants that the engine keeps, for a call that PyTorch runs in its place; restored by the first such call.
+TORCHTRT_API std::vector<at::Tensor> keptConstants(const c10::intrusive_ptr<Engine>& engine);
 // The engine alone, whatever it keeps. Throws EngineError; what was a lazy view among the inputs is copied there.
 TORCHTRT_API std::vector<at::Tensor> runEngine(std::vector<at::Tensor>& inputs, const Engine& engine);
 // Outputs on the meta device, from shapes and dtypes alone.

@@ -40,6 +40,11 @@ std::vector<at::Tensor> KeptSegment::constantsThatStay() const {
   return restored_;
 }
 
+std::vector<at::Tensor> KeptSegment::constantsForOtherCall() const {
+  warnOnce("a call with other optional arguments than the inputs gave when the module was compiled");
+  return constantsThatStay();
+}
+
 bool KeptSegment::helps(const EngineError& error) {
   return error.code() == ErrorCode::kInputShape || error.code() == ErrorCode::kInputDType;
 }
@@ -66,11 +71,15 @@ std::vector<at::Tensor> KeptSegment::run(const std::vector<at::Tensor>& inputs) 
 }
 
 std::vector<at::Tensor> KeptSegment::runInstead(const std::vector<at::Tensor>& inputs, const EngineError& why) const {
-  if (!has_warned_.exchange(true)) {
-    TORCHTRT_LOG(kWARNING, "PyTorch runs what an engine was not made for, now and in later calls like this one: "
-                               << why.message());
-  }
+  warnOnce(why.message());
   return run(inputs);
+}
+
+void KeptSegment::warnOnce(const std::string& why) const {
+  if (!has_warned_.exchange(true)) {
+    TORCHTRT_LOG(kWARNING,
+                 "PyTorch runs what an engine was not made for, now and in later calls like this one: " << why);
+  }
 }
 
 }  // namespace torchtrt::runtime

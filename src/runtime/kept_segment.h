@@ -32,6 +32,11 @@ class TORCHTRT_API KeptSegment {
     return archive_;
   }
   std::vector<at::Tensor> constants() const;
+  size_t constantCount() const {
+    return constants_.size();
+  }
+  // The same for a call that PyTorch runs in the place of the module's engines: warns once.
+  std::vector<at::Tensor> constantsForOtherCall() const;
   // Whether it helps against what the engine says.
   static bool helps(const EngineError& error);
   // Its inputs: the module itself, the engine's inputs, the constants. Its output: a list of the engine's outputs.
@@ -51,6 +56,7 @@ class TORCHTRT_API KeptSegment {
 
   torch::jit::Module module() const;
   std::vector<at::Tensor> constantsThatStay() const;
+  void warnOnce(const std::string& why) const;
 
   std::string archive_;
   std::vector<Constant> constants_;

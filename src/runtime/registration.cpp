@@ -21,6 +21,10 @@ constexpr const char* kOperator = "tensorrt::execute_engine";
 constexpr const char* kSchema =
     "execute_engine(Tensor[] inputs, __torch__.torch.classes.tensorrt.Engine engine) -> Tensor[]";
 
+constexpr const char* kKeptConstants = "tensorrt::kept_constants";
+constexpr const char* kKeptConstantsSchema =
+    "kept_constants(__torch__.torch.classes.tensorrt.Engine engine) -> Tensor[]";
+
 constexpr const char* kPrepare = "tensorrt::prepare";
 constexpr const char* kPrepareSchema = "prepare(Any module) -> (int, Tensor[])";
 
@@ -88,7 +92,7 @@ std::string clash() {
   if (torch::getCustomClass(kClass)) {
     taken = kClass;
   }
-  for (const char* name : {kOperator, kPrepare}) {
+  for (const char* name : {kOperator, kKeptConstants, kPrepare}) {
     if (c10::Dispatcher::singleton().findSchema({name, ""})) {
       taken += (taken.empty() ? "" : " and ") + std::string(name);
     }
@@ -117,6 +121,8 @@ class Registration {
     // Results never require grad, so autograd has nothing to record and no warning to give.
     definitions_->impl("execute_engine",
                        torch::dispatch(c10::DispatchKey::Autograd, torch::CppFunction::makeFallthrough()));
+    definitions_->def(kKeptConstantsSchema);
+    definitions_->impl("kept_constants", torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, keptConstants));
     definitions_->def(kPrepareSchema);
     definitions_->impl("prepare", torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd,
                                                   torch::CppFunction::makeFromBoxedFunction<&prepareValue>()));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -9,6 +10,7 @@
 #include <torch/csrc/jit/api/function_impl.h>
 
 #include "base/check.h"
+#include "stitching/carried_methods.h"
 #include "stitching/original_unit.h"
 
 namespace torchtrt::stitching {
@@ -19,6 +21,7 @@ using torch::jit::Graph;
 using torch::jit::Value;
 
 constexpr const char* kExecuteEngine = "tensorrt::execute_engine";
+constexpr const char* kKeptConstants = "tensorrt::kept_constants";
 
 std::string withTrt(const std::string& module_name) {
   return module_name + "_trt";
@@ -45,74 +48,10 @@ void addTraining(torch::jit::Module& module) {
   }
 }
 
-// Names of the attributes of `self` that its users read or write; nothing where all may be.
-std::optional<std::set<std::string>> attributesUsed(const Value& self) {
-  std::set<std::string> names;
-  for (const torch::jit::Use& use : self.uses()) {
-    const auto kind = use.user->kind();
-    if (kind == torch::jit::prim::GetAttr || (kind == torch::jit::prim::SetAttr && use.offset == 0)) {
-      names.insert(use.user->s(torch::jit::attr::name));
-    } else if (kind != torch::jit::prim::CallMethod || use.offset != 0) {
-      return std::nullopt;
-    }
-  }
-  return names;
-}
-
-bool isPlain(const c10::Type& type) {
-  switch (type.kind()) {
-    case c10::TypeKind::BoolType:
-    case c10::TypeKind::IntType:
-    case c10::TypeKind::FloatType:
-    case c10::TypeKind::StringType:
-    case c10::TypeKind::NoneType:
-      return true;
-    case c10::TypeKind::ListType:
-    case c10::TypeKind::TupleType:
-    case c10::TypeKind::DictType:
-    case c10::TypeKind::OptionalType: {
-      const auto inner = type.containedTypes();
-      return std::all_of(inner.begin(), inner.end(), [](const c10::TypePtr& each) { return isPlain(*each); });
-    }
-    default:
-      return false;
-  }
-}
-
-// Numbers, texts and the like, and what methods use: weights that are in engines are not there twice for nothing.
-void carryAttributes(const torch::jit::Module& original, const std::optional<std::set<std::string>>& used,
-                     torch::jit::Module& module) {
-  const c10::ClassType& type = *original.type();
-  for (size_t i = 0; i < type.numAttributes(); ++i) {
-    const std::string& name = type.getAttributeName(i);
-    const c10::IValue& value = original._ivalue()->getSlot(i);
-    const bool is_used = !used || used->count(name) != 0;
-    if (is_used || isPlain(*type.getAttribute(i))) {
-      module.register_attribute(name, type.getAttribute(i), is_used ? value : value.deepcopy(), type.is_parameter(i),
-                                type.is_buffer(i));
-    }
-  }
-  for (size_t i = 0; i < type.numConstants(); ++i) {
-    module.type()->addConstant(type.getConstantName(i), type.getConstant(i));
-  }
-}
-
-// All but the one that is compiled, which the others call.
-void carryMethods(const torch::jit::Module& original, const std::string& compiled, torch::jit::Module& module) {
-  const auto as_new = [&](const c10::TypePtr& type) -> c10::TypePtr {
-    return type == original.type() ? c10::TypePtr(module.type()) : type;
-  };
-  for (torch::jit::Function* method : original.type()->methods()) {
-    if (method->name() == compiled) {
-      continue;
-    }
-    const std::shared_ptr<Graph> graph = torch::jit::toGraphFunction(*method).graph()->copy();
-    graph->remapTypes(as_new);
-    const c10::QualifiedName name(*module.type()->name(), method->name());
-    torch::jit::Function* copy = module._ivalue()->compilation_unit()->create_function(name, graph);
-    module.type()->addMethod(copy);
-    copy->setSchema(method->getSchema().cloneWithRemappedTypes(as_new));
-  }
+Value* getEngine(Graph& graph, const std::string& attribute, const c10::TypePtr& type) {
+  torch::jit::Node* get = graph.insertNode(graph.create(torch::jit::prim::GetAttr, {graph.inputs().front()}));
+  get->s_(torch::jit::attr::name, attribute);
+  return get->output()->setType(type);
 }
 
 // The engine attribute and the four nodes that run it; gives the engine's outputs.
@@ -120,9 +59,7 @@ std::vector<Value*> emitEngine(Graph& graph, torch::jit::Module& module, const s
                                const c10::intrusive_ptr<runtime::Engine>& engine, const std::vector<Value*>& inputs) {
   const c10::IValue held(engine);
   module.register_attribute(attribute, held.type(), held);
-  torch::jit::Node* get = graph.insertNode(graph.create(torch::jit::prim::GetAttr, {graph.inputs().front()}));
-  get->s_(torch::jit::attr::name, attribute);
-  Value* holder = get->output()->setType(held.type());
+  Value* holder = getEngine(graph, attribute, held.type());
   Value* list = graph.insertNode(graph.createList(c10::TensorType::get(), inputs))->output();
   torch::jit::Node* execute =
       graph.insertNode(graph.create(c10::Symbol::fromQualString(kExecuteEngine), {list, holder}));
@@ -164,12 +101,7 @@ class Stitcher {
     addTraining(module_);
     graph_->addInput("self_1")->setType(module_.type());
     addInputs();
-    emit(partition_.segments);
-    std::vector<Value*> results;
-    for (Value* output : partition_.graph->outputs()) {
-      results.push_back(mapped(output));
-    }
-    graph_->registerOutput(packed(*graph_, results));
+    graph_->registerOutput(packed(*graph_, options_.other_calls ? emitBranch(*options_.other_calls) : emitAll()));
     addMethod(module_, options_.method, graph_, &options_.schema);
     if (options_.original) {
       carryMethods(*options_.original, options_.method, module_);
@@ -212,6 +144,57 @@ class Stitcher {
     for (size_t i = 0; i < arguments.size(); ++i) {
       map_[inputs[first + i]] = graph_->addInput(asIdentifier(arguments[i].name()))->setType(arguments[i].type());
     }
+  }
+
+  std::vector<Value*> emitAll() {
+    emit(partition_.segments);
+    std::vector<Value*> results;
+    for (Value* output : partition_.graph->outputs()) {
+      results.push_back(mapped(output));
+    }
+    return results;
+  }
+
+  std::vector<Value*> emitBranch(const OtherCalls& others) {
+    const std::vector<Value*> arguments(graph_->inputs().begin() + 1, graph_->inputs().end());
+    Value* question = torch::jit::insertGraph(*graph_, *others.question, arguments).front();
+    torch::jit::Node* branch = graph_->insertNode(graph_->create(torch::jit::prim::If, {question}, 0));
+    torch::jit::Block* expected = branch->addBlock();
+    torch::jit::Block* other = branch->addBlock();
+    {
+      const torch::jit::WithInsertPoint inside(expected);
+      for (Value* result : emitAll()) {
+        expected->registerOutput(result);
+      }
+    }
+    {
+      const torch::jit::WithInsertPoint inside(other);
+      for (Value* result : torch::jit::insertGraph(*graph_, *others.graph, withKept(arguments, others.kept))) {
+        other->registerOutput(result);
+      }
+    }
+    for (const Value* output : others.graph->outputs()) {
+      branch->addOutput()->setType(output->type());
+    }
+    return branch->outputs().vec();
+  }
+
+  // The arguments and, behind them, constants that engines keep.
+  std::vector<Value*> withKept(std::vector<Value*> arguments, const std::vector<std::pair<size_t, size_t>>& kept) {
+    std::map<size_t, torch::jit::Node*> unpacked;  // by engine
+    for (const auto& [engine, number] : kept) {
+      torch::jit::Node*& constants = unpacked[engine];
+      if (constants == nullptr) {
+        const c10::IValue held(engines_.at(engine));
+        Value* holder = getEngine(*graph_, engineName(options_.module_name, engine, engines_.size()), held.type());
+        torch::jit::Node* list = graph_->create(c10::Symbol::fromQualString(kKeptConstants), {holder});
+        graph_->insertNode(list)->output()->setType(c10::ListType::ofTensors());
+        const size_t count = engines_[engine]->kept()->constantCount();
+        constants = graph_->insertNode(graph_->createListUnpack(list->output(), count));
+      }
+      arguments.push_back(constants->output(number));
+    }
+    return arguments;
   }
 
   Value* mapped(Value* value) {

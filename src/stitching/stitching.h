@@ -4,7 +4,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <torch/script.h>
@@ -15,6 +17,13 @@
 
 namespace torchtrt::stitching {
 
+// Calls that the partition is not for.
+struct OtherCalls {
+  std::shared_ptr<torch::jit::Graph> question;  // of the method's arguments: whether the partition is for a call
+  std::shared_ptr<torch::jit::Graph> graph;     // for all others; behind the arguments it takes what engines keep
+  std::vector<std::pair<size_t, size_t>> kept;  // engine, and number of one of its kept constants
+};
+
 struct StitchOptions {
   std::string module_name;     // of the original, qualified: "__torch__.LeNet"; the new one has "_trt" at its end
   std::string method;          // "forward"
@@ -22,6 +31,7 @@ struct StitchOptions {
   // Whose other methods the new module has too, with the attributes that they and the new one use, which it shares, and
   // plain ones; null: none.
   std::shared_ptr<const torch::jit::Module> original = nullptr;
+  std::optional<OtherCalls> other_calls = std::nullopt;
 };
 
 // "__torch___LeNet_trt_engine", with "_0", "_1", ... at its end where there are several.

@@ -285,6 +285,31 @@ graph(%x : Tensor, %c : bool, %n : int):
             "engine(relu) alone(If[torch(lgamma) engine(tanh)][engine(exp)]) alone(Loop[engine(sqrt)]) torch(lgamma)");
 }
 
+TEST(Partition, WhatABranchWithinAnEngineHoldsIsListed) {
+  const auto graph = graphOf(R"IR(
+graph(%x : Tensor):
+  %zero : int = prim::Constant[value=0]()
+  %rank : int = aten::dim(%x)
+  %flat : bool = aten::eq(%rank, %zero)
+  %a : Tensor = aten::relu(%x)
+  %b : Tensor = prim::If(%flat)
+    block0():
+      %d : Tensor = aten::tanh(%a)
+      -> (%d)
+    block1():
+      %f : Tensor = aten::exp(%a)
+      -> (%f)
+  return (%b))IR");
+  const auto all_convert = [](const torch::jit::Node&) -> std::optional<Refusal> { return std::nullopt; };
+  const Partition result = partition(graph, all_convert, withMinBlockSize(1));
+  EXPECT_EQ(outline(result.segments), "engine(relu If)");
+  std::string listed;
+  for (const Verdict& verdict : result.verdicts) {
+    listed += std::string(verdict.node->kind().toUnqualString()) + (verdict.target == Target::kEngine ? " " : "? ");
+  }
+  EXPECT_EQ(listed, "dim eq relu tanh exp If ");
+}
+
 TEST(Partition, WhatFailedStaysInTorchWithItsReason) {
   const auto graph = graphOf(kTwoOperators);
   PartitioningOptions options = withMinBlockSize(1);

@@ -1,0 +1,72 @@
+#include "compiler/agreement.h"
+
+#include <exception>
+
+#include "compiler/bisection.h"
+#include "compiler/segment_engines.h"
+#include "compiler/validation.h"
+#include "partitioning/observation.h"
+
+namespace torchtrt::compiler {
+
+std::optional<std::string> disagreement(const Source& source, const torch::jit::Module& module,
+                                        const lowering::LoweredGraph& lowered,
+                                        const std::vector<torch::jit::IValue>& samples) {
+  const bool has_state = lowered.has_self;
+  if (samples.empty()) {
+    return std::nullopt;
+  }
+  // Methods may write to their arguments and attributes, and draw random numbers.
+  const auto copied = [&samples] {
+    std::vector<torch::jit::IValue> copies;
+    for (const torch::jit::IValue& sample : samples) {
+      copies.push_back(sample.deepcopy());
+    }
+    return copies;
+  };
+  const partitioning::KeepRandomState keep_random_state;
+  const Source reference = has_state ? owned(source) : source;
+  const torch::jit::IValue expected =
+      lowered.pinned.empty() ? run(reference, copied()) : run(reference, lowered, copied());
+  keep_random_state.restore();
+  torch::jit::Module compiled = has_state ? module.deepcopy() : module;
+  const at::NoGradGuard no_grad;
+  std::optional<std::string> difference;
+  try {
+    difference = firstDifference(expected, compiled.get_method(source.method)(copied()), coarsestOf(*lowered.graph));
+  } catch (const std::exception& error) {
+    difference = std::string("it fails: ") + error.what();
+  }
+  return difference ? std::optional("the engine disagrees with PyTorch on the sample inputs: " + *difference)
+                    : std::nullopt;
+}
+
+void rejectDisagreement(const std::string& message) {
+  if (isStrict()) {
+    throw InternalError(message);
+  }
+  throw CompileError(
+      ErrorCode::kConversionFailed, message, {},
+      "this is a bug of torchtrt: please report the module; to leave the check out, give shapes and no tensors");
+}
+
+void refuseFirstThatDisagrees(
+    const partitioning::Partition& partition, const std::string& difference, partitioning::PartitioningOptions& options,
+    const std::function<std::optional<std::string>(partitioning::PartitioningOptions)>& attempt) {
+  std::vector<const torch::jit::Node*> nodes;  // of engines
+  for (const partitioning::Segment* segment :
+       partitioning::segmentsOf(partition.segments, partitioning::Target::kEngine)) {
+    nodes.insert(nodes.end(), segment->nodes.begin(), segment->nodes.end());
+  }
+  const Refusal refusal{"disagrees", difference};
+  const auto disagrees_with_first = [&](size_t count) {
+    partitioning::PartitioningOptions without_rest = options;
+    for (size_t i = count; i < nodes.size(); ++i) {
+      without_rest.refused.emplace(nodes[i], refusal);
+    }
+    return attempt(without_rest).has_value();
+  };
+  options.refused.emplace(nodes[leastFailing(nodes.size(), disagrees_with_first) - 1], refusal);
+}
+
+}  // namespace torchtrt::compiler

@@ -1,0 +1,20 @@
+// What the new module takes over from the original beside the method that was compiled.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include <torch/script.h>
+
+namespace torchtrt::stitching {
+
+// Names of the attributes of `self` that its users read or write; nothing where all may be.
+std::optional<std::set<std::string>> attributesUsed(const torch::jit::Value& self);
+// Numbers, texts and the like, and what methods use: weights that are in engines are not there twice for nothing.
+void carryAttributes(const torch::jit::Module& original, const std::optional<std::set<std::string>>& used,
+                     torch::jit::Module& module);
+// All but the one that is compiled, which the others call.
+void carryMethods(const torch::jit::Module& original, const std::string& compiled, torch::jit::Module& module);
+
+}  // namespace torchtrt::stitching
