@@ -1,5 +1,5 @@
 // Which convolutions our own implicit matrix product takes: float32 and float64, constant kernels, channels-last
-// outputs. No im2col, no copy but at borders of narrow inputs.
+// outputs. No im2col, no copy but of small padded images and at borders of narrow inputs.
 #include <hwy/targets.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 
 #include "kernels/convolution/fast.h"
 #include "kernels/convolution/implicit_gemm.h"
+#include "kernels/convolution/padded_product.h"
 #include "kernels/convolution/scaled_pointwise.h"
 #include "kernels/gemm/unpack.h"
 #include "kernels/joins.h"
@@ -71,7 +72,8 @@ class HighwayConvolutionKernel : public Kernel, public RestoresConstants {
       : packed_(std::move(packed)) {}
 
   std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
-    return prepareImplicitGemm(packed_, shapes);
+    std::unique_ptr<Prepared> padded = preparePadded<T>(*packed_, shapes, prepareImplicitGemm<T>);
+    return padded != nullptr ? std::move(padded) : prepareImplicitGemm(packed_, shapes);
   }
   bool needsConstant(int input) const override {
     return input != 1;
@@ -121,7 +123,8 @@ class JoiningConvolutionKernel final : public HighwayConvolutionKernel<float>, p
     return prepareScaledPointwise(packed_, shapes);
   }
   std::unique_ptr<Prepared> preparePooled(const ShapeSet& shapes) const override {
-    return preparePooledProduct(packed_, shapes);
+    std::unique_ptr<Prepared> padded = preparePadded<float>(*packed_, shapes, preparePooledProduct);
+    return padded != nullptr ? std::move(padded) : preparePooledProduct(packed_, shapes);
   }
 };
 

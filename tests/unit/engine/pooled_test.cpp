@@ -203,13 +203,23 @@ TEST(Pooled, Products) {
   expectPooledWithin({.outputs = 8, .channels_last = true});  // fills the buffer of rows to its last float
 }
 
+// Of a padded copy of the images.
+TEST(Pooled, PaddedProducts) {
+  Net net = {.channels = 6, .height = 15, .width = 14, .outputs = 17, .padding = 1, .channels_last = true};
+  for (const int64_t channels : {1, 3, 6, 16}) {
+    net.channels = channels;
+    SCOPED_TRACE(std::to_string(channels) + " channels");
+    EXPECT_EQ(net.countActions(), 2U);  // with the copy of the output to row-major
+    expectPooledWithin(net);
+  }
+  expectPooledWithin({.channels = 2, .kernel = {5, 5}, .stride = {2, 2}, .padding = 4, .channels_last = true});
+  expectPooledWithin({.channels = 3, .height = 9, .dilation = {3, 1}, .padding = 3, .channels_last = true});
+}
+
 TEST(Pooled, ProductsThatStayApart) {
   const Net net = {.channels = 6, .height = 15, .width = 15, .outputs = 16, .channels_last = true};
   ASSERT_EQ(net.countActions(), 2U);  // with the copy of the output to row-major
-  Net padded = net;
-  padded.padding = 1;
-  EXPECT_EQ(padded.countActions(), 3U);
-  Net large = net;  // more rows than the table takes
+  Net large = net;                    // more rows than the table takes
   large.height = large.width = 80;
   EXPECT_EQ(large.countActions(), 3U);
   Net deep = net;  // more weights than stay in the cache
