@@ -52,11 +52,9 @@ ReduceAxes::ReduceAxes(const std::vector<int64_t>& reduced_axes, const ShapeSet&
     by_rows = steps[0] == 1;
     are_wide = reduced.count() == 1 || std::abs(steps[0]) >= 8;
   });
-  if (by_rows) {
-    int64_t rows = 0;
-    reduced.run(0, reduced.count(), reduced.count(), [&](const int64_t*, const int64_t*, int64_t) { ++rows; });
-    in_one_row = rows == 1;
-  }
+  reduced.run(0, reduced.count(), reduced.count(),
+              [&](const int64_t*, const int64_t*, int64_t n) { in_one_run = n == reduced.count(); });
+  in_one_row = by_rows && in_one_run;
 }
 
 }  // namespace torchtrt::kernels::reduce

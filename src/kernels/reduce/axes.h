@@ -40,13 +40,7 @@ struct ReduceAxes {
         const Stored* from = in + block.offsets[1] + line * block.row_strides[1];
         Stored* to = out + block.offsets[0] + line * block.row_strides[0];
         if (!by_rows) {
-          if constexpr (std::is_same_v<T, Stored>) {
-            columns(from, to, block.length);
-          } else {
-            alignas(64) std::array<T, kColumns> wide;
-            columns(from, wide.data(), block.length);
-            halves.narrow(wide.data(), to, block.length);
-          }
+          writeColumns<T, kColumns>(to, block.length, [&](T* results) { columns(from, results, block.length); });
           continue;
         }
         for (int64_t i = 0; i < block.length; ++i) {
@@ -54,6 +48,18 @@ struct ReduceAxes {
         }
       }
     });
+  }
+
+  // `count` neighbouring outputs, at most kColumns, which body(results) writes as T.
+  template <typename T, int64_t kColumns, typename Stored, typename Body>
+  void writeColumns(Stored* to, [[maybe_unused]] int64_t count, Body&& body) const {
+    if constexpr (std::is_same_v<T, Stored>) {
+      body(to);
+    } else {
+      alignas(64) std::array<T, kColumns> wide;
+      body(wide.data());
+      halves.narrow(wide.data(), to, count);
+    }
   }
 
   // Whether outputs lie next to each other, and so do the terms of all of them in the same order.
@@ -106,6 +112,14 @@ struct ReduceAxes {
   template <typename T, typename Stored, typename Body>
   void forRows(const Stored* from, Body&& body) const {
     forParts(from, [&](const Stored* terms, int64_t count) { forWide<T>(terms, count, body); });
+  }
+
+  // Whether the terms of all outputs are lines next to each other, each with one term of every output in their order.
+  bool areDenseLines() const {
+    bool dense = kept.isOneRow() && kept.steps()[0] == 1 && kept.steps()[1] == 1 && kept.count() > 1;
+    reduced.run(0, dense ? 1 : 0, 1,
+                [&](const int64_t*, const int64_t* steps, int64_t) { dense = steps[0] == kept.count() && in_one_run; });
+    return dense;
   }
 
   // Dense rows that are few and long, so that threads share them.
@@ -162,6 +176,7 @@ struct ReduceAxes {
   StridedLoop reduced;      // input
   bool by_rows = true;      // neighbours in memory are terms of one output,
   bool in_one_row = false;  // which has no others
+  bool in_one_run = false;  // the terms of an output lie at even distances
   bool are_wide = true;     // terms of one output lie so far apart that those of eight fit between
   HalfRows halves{};        // of input and output, where they are of 16 bits
 

@@ -9,6 +9,8 @@
 #include "kernels/common/fallback.h"
 #include "kernels/common/row_reductions.h"
 #include "kernels/joins.h"
+#include "kernels/parallel.h"
+#include "kernels/pointwise/rows.h"
 #include "kernels/reduce/axes.h"
 #include "kernels/reduce/fast.h"
 #include "kernels/reduce/reduce.h"
@@ -18,9 +20,11 @@ namespace {
 
 enum class Op : uint8_t { kSum, kAverage, kMax, kMin };
 
+template <typename T>
 struct Config {
   Op op = Op::kSum;
   std::vector<int64_t> axes;
+  pointwise::BinaryRowFunctionOf<T> divide = pointwise::findBinaryRow<T>("div");
 
   bool isSum() const {
     return op == Op::kSum || op == Op::kAverage;
@@ -31,15 +35,22 @@ struct Config {
 template <typename T, typename Stored>
 class HighwayReduce final : public Prepared, public RunsPieces, public FoldsParts {
  public:
-  static bool accepts(const Config& config, const ShapeSet& shapes) {
+  static bool accepts(const Config<T>& config, const ShapeSet& shapes) {
     return ReduceAxes(config.axes, shapes).areFast();
   }
 
-  HighwayReduce(const Config& config, const ShapeSet& shapes) : config_(config), axes_(config.axes, shapes) {}
+  HighwayReduce(const Config<T>& config, const ShapeSet& shapes) : config_(config), axes_(config.axes, shapes) {
+    const int64_t lines = std::max(kFewestLines, kGrain / axes_.kept.count());
+    lines_of_part_ = axes_.areDenseLines() && lines < axes_.reduced.count() ? lines : 0;
+  }
 
   void run(const RunArgs& args) const override {
     if (axes_.areFewAndLong()) {
       axes_.runParts<Stored>(args, kGrain, *this);
+      return;
+    }
+    if (lines_of_part_ != 0) {
+      runLines(args);
       return;
     }
     axes_.run<T, kColumns, Stored>(
@@ -58,6 +69,9 @@ class HighwayReduce final : public Prepared, public RunsPieces, public FoldsPart
   }
 
   size_t scratchBytes() const override {
+    if (lines_of_part_ != 0) {
+      return static_cast<size_t>(partsOfLines() * axes_.kept.count()) * sizeof(T);
+    }
     return axes_.areFewAndLong() ? axes_.foldedBytes() : 0;
   }
   bool folds() const override {
@@ -82,6 +96,12 @@ class HighwayReduce final : public Prepared, public RunsPieces, public FoldsPart
   static constexpr int64_t kGrain = 32768;
   static constexpr int64_t kPartial = 32;  // terms that are added before they go into the total
 
+  static constexpr int64_t kFewestLines = 64;
+
+  int64_t partsOfLines() const {
+    return (axes_.reduced.count() + lines_of_part_ - 1) / lines_of_part_;
+  }
+
   T finish(double total) const {
     return static_cast<T>(config_.op == Op::kAverage ? total / static_cast<double>(axes_.reduced.count()) : total);
   }
@@ -105,55 +125,134 @@ class HighwayReduce final : public Prepared, public RunsPieces, public FoldsPart
     return finish(total);
   }
 
-  // `columns` outputs next to each other, whose terms lie next to each other too.
-  void reduceColumns(const Stored* from, T* to, int64_t columns) const {
-    const RowReductionsOf<T>& functions = rowReductions<T>();
-    alignas(64) std::array<T, kColumns> totals;
-    alignas(64) std::array<T, kColumns> partial;
-    const auto update = config_.isSum() ? functions.add : config_.op == Op::kMax ? functions.raise : functions.lower;
-    const T start = static_cast<T>(startOfTotal());
-    totals.fill(start);
-    partial.fill(start);
-    int64_t terms = 0;
-    axes_.forTerms<T>(from, columns, [&](const T* values) {
-      update(values, partial.data(), columns);
-      if (++terms == kPartial) {
-        update(partial.data(), totals.data(), columns);
-        partial.fill(start);
-        terms = 0;
+  // Dense lines by parts, which threads share: their totals lie in the scratch memory.
+  void runLines(const RunArgs& args) const {
+    const int64_t columns = axes_.kept.count(), parts = partsOfLines();
+    const auto* in = static_cast<const Stored*>(args.inputs[0]);
+    auto* const totals = static_cast<T*>(args.scratch);
+    parallelFor(args.threads, 0, parts, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t first = i * lines_of_part_;
+        const int64_t lines = std::min(lines_of_part_, axes_.reduced.count() - first);
+        for (int64_t column = 0; column < columns; column += kColumns) {
+          reduceLines(in + first * columns + column, lines, std::min(kColumns, columns - column),
+                      totals + i * columns + column);
+        }
       }
     });
-    update(partial.data(), totals.data(), columns);
-    for (int64_t i = 0; i < columns; ++i) {
-      to[i] = config_.isSum() ? finish(static_cast<double>(totals[static_cast<size_t>(i)]))
-                              : totals[static_cast<size_t>(i)];
+    for (int64_t column = 0; column < columns; column += kColumns) {
+      const int64_t count = std::min(kColumns, columns - column);
+      axes_.writeColumns<T, kColumns>(static_cast<Stored*>(args.outputs[0]) + column, count, [&](T* to) {
+        Columns gathered(*this, count);
+        for (int64_t i = 0; i < parts; ++i) {
+          gathered.add(totals + i * columns + column, count);
+        }
+        std::copy_n(gathered.totals(), count, to);
+        average(to, count);
+      });
     }
   }
 
-  Config config_;
+  // The totals of some columns of dense lines. Several short lines are taken as one.
+  void reduceLines(const Stored* from, int64_t lines, int64_t columns, T* to) const {
+    const int64_t length = axes_.kept.count();
+    const int64_t at_once = columns < length ? 1 : std::max<int64_t>(1, kColumns / length);
+    Columns gathered(*this, columns * at_once);
+    for (int64_t line = 0; line < lines; line += at_once) {
+      const int64_t count = columns * std::min(at_once, lines - line);
+      axes_.forWide<T>(from + line * length, count, [&](const T* values, int64_t n) { gathered.add(values, n); });
+    }
+    T* const totals = gathered.totals();
+    for (int64_t i = 1; i < at_once; ++i) {
+      updating()(totals + i * columns, totals, columns);
+    }
+    std::copy_n(totals, columns, to);
+  }
+
+  // `columns` outputs next to each other, whose terms lie next to each other too.
+  void reduceColumns(const Stored* from, T* to, int64_t columns) const {
+    if (axes_.reduced.count() <= kPartial) {
+      const auto update = updating();
+      std::fill_n(to, columns, static_cast<T>(startOfTotal()));
+      axes_.forTerms<T>(from, columns, [&](const T* values) { update(values, to, columns); });
+    } else {
+      Columns gathered(*this, columns);
+      axes_.forTerms<T>(from, columns, [&](const T* values) { gathered.add(values, columns); });
+      std::copy_n(gathered.totals(), columns, to);
+    }
+    average(to, columns);
+  }
+
+  // Of sums, if averages are asked for.
+  void average(T* values, int64_t count) const {
+    if (config_.op == Op::kAverage) {
+      const auto terms = static_cast<T>(axes_.reduced.count());
+      config_.divide(values, 1, &terms, 0, values, count);
+    }
+  }
+
+  // Totals of up to kColumns columns.
+  class Columns {
+   public:
+    Columns(const HighwayReduce& reduce, int64_t count)
+        : update_(reduce.updating()), start_(static_cast<T>(reduce.startOfTotal())), count_(count) {
+      std::fill_n(totals_.begin(), count, start_);
+      std::fill_n(partial_.begin(), count, start_);
+    }
+    // One more term for each of the first n.
+    void add(const T* values, int64_t n) {
+      update_(values, partial_.data(), n);
+      if (++terms_ == kPartial) {
+        close();
+      }
+    }
+    T* totals() {
+      close();
+      return totals_.data();
+    }
+
+   private:
+    void close() {
+      update_(partial_.data(), totals_.data(), count_);
+      std::fill_n(partial_.begin(), count_, start_);
+      terms_ = 0;
+    }
+
+    void (*update_)(const T* values, T* totals, int64_t count);
+    T start_;
+    int64_t count_, terms_ = 0;
+    alignas(64) std::array<T, kColumns> totals_;
+    alignas(64) std::array<T, kColumns> partial_;
+  };
+
+  auto updating() const {
+    const RowReductionsOf<T>& functions = rowReductions<T>();
+    return config_.isSum() ? functions.add : config_.op == Op::kMax ? functions.raise : functions.lower;
+  }
+
+  Config<T> config_;
   ReduceAxes axes_;
+  int64_t lines_of_part_ = 0;  // 0: dense lines are not cut
 };
 
 }  // namespace
 
 CreateResult createHighway(const Problem& problem) {
   const std::string& op = problem.attributes->getString("op");
-  Config config;
-  config.axes = problem.attributes->getInts("axes");
-  if (op == "sum") {
-    config.op = Op::kSum;
-  } else if (op == "avg") {
-    config.op = Op::kAverage;
+  Op chosen = Op::kSum;
+  if (op == "avg") {
+    chosen = Op::kAverage;
   } else if (op == "max") {
-    config.op = Op::kMax;
+    chosen = Op::kMax;
   } else if (op == "min") {
-    config.op = Op::kMin;
-  } else {
+    chosen = Op::kMin;
+  } else if (op != "sum") {
     return Refusal{"op", "has no vector form of " + op};
   }
   return createStored(problem, [&](auto type, auto stored) {
-    using Chosen = HighwayReduce<decltype(type), decltype(stored)>;
-    return makeKernelWithFallback<Chosen>(config, createReduceReference(problem));
+    using T = decltype(type);
+    return makeKernelWithFallback<HighwayReduce<T, decltype(stored)>>(
+        Config<T>{chosen, problem.attributes->getInts("axes")}, createReduceReference(problem));
   });
 }
 

@@ -157,7 +157,10 @@ const char* const kReductions[] = {"[3,5,37] -> [3,5] {axes=[2], keep_dims=false
                                    "[300,3] -> [300] {axes=[1], keep_dims=false",
                                    "[3,2,300] -> [2,300] {axes=[0], keep_dims=false",
                                    "[9,4096] -> [9] {axes=[1], keep_dims=false",
-                                   "[3,40001] -> [3] {axes=[1], keep_dims=false"};
+                                   "[3,40001] -> [3] {axes=[1], keep_dims=false",
+                                   "[20001,3] -> [3] {axes=[0], keep_dims=false",
+                                   "[1,900,70] -> [1,1,70] {axes=[1], keep_dims=true",
+                                   "[700,300] -> [300] {axes=[0], keep_dims=false"};
 
 TEST(HighwayReduce, RowsColumnsAndBoth) {
   for (const char* op : {"sum", "avg", "max", "min"}) {

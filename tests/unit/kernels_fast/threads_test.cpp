@@ -34,6 +34,7 @@ TEST(ManyCallers, Rows) {
   expectSafeForThreads(
       "normalization float32 [1,24,70,70]@0231 -> [1,24,70,70]@0231 {eps=1e-05, groups=3, mode=\"group\"}", "highway");
   expectSafeForThreads("reduce float32 [3,40001] -> [3] {axes=[1], keep_dims=false, op=\"norm2\"}", "wide");
+  expectSafeForThreads("reduce float32 [700,300] -> [300] {axes=[0], keep_dims=false, op=\"avg\"}", "highway");
 }
 
 }  // namespace
