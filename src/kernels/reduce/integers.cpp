@@ -4,6 +4,7 @@
 #include <string>
 
 #include "kernels/common/fallback.h"
+#include "kernels/parallel.h"
 #include "kernels/reduce/axes.h"
 #include "kernels/reduce/fast.h"
 #include "kernels/reduce/integer_rows.h"
@@ -29,7 +30,10 @@ class IntegerReduce final : public Prepared {
 
   void run(const RunArgs& args) const override {
     constexpr int64_t kColumns = 512;  // outputs that stay in the first-level cache
-    constexpr int64_t kGrain = 32768;  // terms worth a thread
+    if (axes_.areFewAndLong()) {
+      runParts(args);
+      return;
+    }
     axes_.run<T, kColumns>(
         args, kGrain,
         [this](const T* from) {
@@ -43,7 +47,33 @@ class IntegerReduce final : public Prepared {
         });
   }
 
+  size_t scratchBytes() const override {
+    return axes_.areFewAndLong() ? static_cast<size_t>(axes_.kept.count() * partsOfRow()) * sizeof(T) : 0;
+  }
+
  private:
+  static constexpr int64_t kGrain = 32768;  // terms worth a thread, and those of a part of a long row
+
+  int64_t partsOfRow() const {
+    return (axes_.reduced.count() + kGrain - 1) / kGrain;
+  }
+
+  // Long dense rows, whose parts threads share: their totals lie in the scratch memory.
+  void runParts(const RunArgs& args) const {
+    const int64_t parts = partsOfRow(), terms = axes_.reduced.count();
+    auto* const totals = static_cast<T*>(args.scratch);
+    parallelFor(args.threads, 0, axes_.kept.count() * parts, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t first = i % parts * kGrain;
+        const T* const from = static_cast<const T*>(args.inputs[0]) + i / parts * terms + first;
+        totals[i] = folds_.row(from, std::min(kGrain, terms - first), folds_.start);
+      }
+    });
+    for (int64_t i = 0; i < axes_.kept.count(); ++i) {
+      axes_.write<T, T>(args, i, folds_.row(totals + i * parts, parts, folds_.start));
+    }
+  }
+
   IntegerFolds<T> folds_;
   ReduceAxes axes_;
 };
