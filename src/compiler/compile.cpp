@@ -1,7 +1,6 @@
 #include "compiler/compile.h"
 
 #include <algorithm>
-#include <functional>
 #include <iostream>
 #include <optional>
 
@@ -20,11 +19,9 @@
 #include "compiler/segment_engines.h"
 #include "compiler/segment_report.h"
 #include "compiler/source.h"
-#include "compiler/validation.h"
 #include "conversion/conversion.h"
 #include "lowering/lowering.h"
 #include "lowering/pass.h"
-#include "partitioning/observation.h"
 #include "partitioning/partitioning.h"
 #include "runtime/engine_class.h"
 #include "stitching/stitching.h"
