@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/check.h"
 #include "kernels/parallel.h"
 
 namespace torchtrt::engine {
@@ -17,7 +18,9 @@ constexpr int64_t kGrain = 16384;  // elements of one step worth a thread
 }  // namespace
 
 Chain::Chain(std::vector<Member> members, const ChainCut& cut)
-    : members_(std::move(members)), cut_(cut), pieces_of_span_((cut.span + cut.piece - 1) / cut.piece) {}
+    : members_(std::move(members)), cut_(cut), pieces_of_span_((cut.span + cut.piece - 1) / cut.piece) {
+  TORCHTRT_CHECK(cut.span > 0, "a chain without elements");
+}
 
 void Chain::run(const kernels::RunArgs& args) const {
   const int64_t grain = std::max<int64_t>(1, kGrain / cut_.piece / static_cast<int64_t>(members_.size()));

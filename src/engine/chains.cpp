@@ -15,8 +15,7 @@
 namespace torchtrt::engine {
 namespace {
 
-constexpr int64_t kPiece = 2048;  // elements
-static_assert(kPiece == kernels::FoldsParts::kPart);
+constexpr int64_t kPiece = kernels::FoldsParts::kPart;  // elements
 
 bool lieAlike(const kernels::TensorDesc& a, const kernels::TensorDesc& b) {
   return a.dims == b.dims && a.strides == b.strides;
@@ -29,6 +28,7 @@ const kernels::RunsPieces* piecesOf(const Draft& draft) {
 const kernels::FoldsParts* partsOf(const Draft& draft) {
   return dynamic_cast<const kernels::FoldsParts*>(draft.prepared.get());
 }
+
 bool foldsParts(const Draft& draft) {
   return partsOf(draft) != nullptr && partsOf(draft)->folds();
 }

@@ -105,3 +105,19 @@ def test_every_code_a_user_can_provoke_has_a_misuse():
     # rewriting and kernels show them. I001 is for bugs.
     elsewhere = {"C006", "C008", "C009", "E009", "I001"}
     assert {load(path).CODE for path in FILES} >= set(CODES) - elsewhere
+
+
+class Dot(torch.nn.Module):
+    def forward(self, x, y):
+        return torch.dot(x, y)
+
+
+def test_dot_of_lengths_from_one_is_an_engine_and_refuses_what_pytorch_refuses():
+    lengths = torchtrt.Input(min_shape=[1], opt_shape=[5], max_shape=[9])
+    compiled = torchtrt.compile(torch.jit.script(Dot().eval()), inputs=[lengths, lengths])
+    assert torchtrt.report(compiled).engine_segments == 1
+    for length in (1, 5, 9):
+        x, y = torch.randn(length), torch.randn(length)
+        torch.testing.assert_close(compiled(x, y), torch.dot(x, y))
+    with pytest.raises(RuntimeError, match="5"):
+        compiled(torch.randn(1), torch.randn(5))

@@ -35,10 +35,10 @@ Tensor& matmul(Call& call) {
 }
 
 // The sum of products, in float32 for 16-bit numbers: a pass over the vectors, where a matrix product would bring them
-// into panels.
+// into panels. Not of lengths that may differ: one of 1 would be broadcast, where PyTorch refuses it.
 Tensor& dot(Call& call) {
   const DType dtype = call.tensor(0).getType();
-  if (!isFloating(dtype)) {
+  if (!isFloating(dtype) || !(call.tensor(0).getDimensions() == call.tensor(1).getDimensions())) {
     return matmul(call);
   }
   const DType computed = dtype == DType::kFloat64 ? dtype : DType::kFloat32;

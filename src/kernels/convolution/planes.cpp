@@ -136,8 +136,6 @@ namespace {
 
 HWY_EXPORT(planesForTarget);
 
-constexpr int64_t kMinBlock = 64;  // columns: fewer at a time are not worth a copy
-
 class Planes final : public Prepared {
  public:
   Planes(std::shared_ptr<const PackedPlanes> packed, const ShapeSet& shapes)

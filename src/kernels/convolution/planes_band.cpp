@@ -7,7 +7,6 @@ namespace torchtrt::kernels::convolution {
 
 namespace {
 
-constexpr int64_t kMinBlock = 64;    // columns: blocks are not made shorter to hold more rows
 constexpr int64_t kMostBlocks = 16;  // more than the fewest possible
 
 }  // namespace

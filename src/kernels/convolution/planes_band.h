@@ -11,6 +11,7 @@
 namespace torchtrt::kernels::convolution {
 
 inline constexpr int64_t kBandFloats = 12288;  // a buffer on the stack, as pointers to lines are
+inline constexpr int64_t kMinBlock = 64;       // columns: fewer at a time are not worth a copy
 
 class PlanesBand {
  public:

@@ -63,9 +63,11 @@ class ChannelsLastGroups final : public Prepared {
         reader.describe(blockOf(args, i), pixelsOf(i), statistics + i * 2 * channels_);
       }
     });
-    for (int64_t sample = 0; sample < samples_; ++sample) {
-      combine(args, statistics + sample * blocks_ * 2 * channels_, scales + sample * 2 * pattern_);
-    }
+    parallelFor(args.threads, 0, samples_, grainFor(blocks_ * 2 * channels_), [&](int64_t begin, int64_t end) {
+      for (int64_t sample = begin; sample < end; ++sample) {
+        combine(args, statistics + sample * blocks_ * 2 * channels_, scales + sample * 2 * pattern_);
+      }
+    });
     parallelFor(args.threads, 0, samples_ * blocks_, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         apply(args, i, scales + i / blocks_ * 2 * pattern_);

@@ -84,8 +84,8 @@ class NormalizedRows final : public Prepared, public RunsPieces {
               [&](const T* from, T* to) { runRow(from, scales, biases, to); });
     }
   }
-  bool hasDenseOutput() const override {
-    return is_dense_ && size_ != 0;
+  bool hasDenseOutput() const override {  // widened parameters lie in scratch memory, which pieces would share
+    return is_dense_ && size_ != 0 && !kIsWidened;
   }
   int64_t rowLength() const override {
     return size_;
