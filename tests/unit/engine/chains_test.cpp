@@ -216,8 +216,8 @@ TEST(Chains, AnyMemoryOrderThatAllHave) {
 
 TEST(Chains, OtherShapesStayApart) {
   const Net wider({{3000}, {2, 3000}}, [](PlanMaker& make, const std::vector<int32_t>& in, const auto&) {
-    return make.step("elementwise", {make.activation("relu", in[0]), in[1]}, make.at(in[1]).dims,
-                     {{"op", std::string("sum")}});
+    const int32_t relu = make.activation("relu", in[0]);
+    return make.step("elementwise", {relu, in[1]}, make.at(in[1]).dims, {{"op", std::string("sum")}});
   });
   EXPECT_EQ(wider.countActions(), 2U);
   const Net across({{30, 40}}, [](PlanMaker& make, const std::vector<int32_t>& in, const auto&) {
