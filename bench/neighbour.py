@@ -1,11 +1,13 @@
 """`./dev bench --neighbour`: what an engine costs others of its process, and what its first call costs.
 
-ATen operators right behind a call of the engine, in another process behind one of the module that it was made of, which takes as much out of the
-caches, and in a third one alone, in turn; CPU time after a call; calls a second from several threads; first calls, of new processes that
+ATen operators right behind a call of the engine, in turn with other processes: behind one of the module that it was made of, which takes as much
+out of the caches but leaves ATen's own code there, behind ONNX Runtime's call, where that is installed, which leaves as little of ATen there as
+the engine, and alone; CPU time after a call; calls a second from several threads; first calls, of new processes that
 loaded and prepared the engine, in later calls in a row and in later ones that, as the first, come behind loading and preparing, beside those of the
 module that it was made of.
 """
 
+import importlib.util
 import os
 import statistics
 import tempfile
@@ -21,6 +23,8 @@ ENGINE_MODEL = "mobilenet_v3_large"  # whose engine is the neighbour
 FIRST_CALLS = ["lenet", "mobilenet_v3_large", "resnet50", "minilm", "ssd300", "silero_vad"]  # the last two have Torch segments
 FIRST_PROCESSES = 5
 CALLS_BEHIND_LOADS = 5  # of each such process
+ALONE, OURS, PEER = "nothing", "the engine", "onnxruntime"
+CALLED = {"TorchScript": "script", "ONNX Runtime": PEER, OURS: ways.ENGINE}
 IDLE_OPERATOR = "mm 384"
 CALLS_BEHIND = 9  # of an operator a round, each behind a call of its own; the median is the round's
 MAKING_SECONDS, ANSWER_SECONDS = 600, 120
@@ -39,10 +43,13 @@ def _quartiles(values: list[float], form: str = "#.3g") -> str:
 
 
 def neighbours_of(job: Job, threads: int) -> dict[str, processes.Process]:
-    """Processes with nothing, the module and its engine, by these names."""
-    arguments = {"bare": [], "script": [job.file("script.ts"), job.model], "engine": [job.file("engine.ts"), job.model]}
-    return {kind: processes.Process("neighbour_worker.py", [kind, str(threads), *more], job.file(f"neighbour-{kind}-{threads}.log"))
-            for kind, more in arguments.items()}
+    """Processes by what is called in them: nothing, the module, its engine and, if its file was made, ONNX Runtime."""
+    beside = {ALONE: processes.Process("neighbour_worker.py", [str(threads)], job.file(f"neighbour-{threads}.log"))}
+    for name, way in CALLED.items():
+        called = Job(way, job.model, job.batch, threads, job.folder)
+        if way != PEER or os.path.exists(called.file(f"{PEER}.onnx")):
+            beside[name] = processes.Process("neighbour_worker.py", [str(threads), called.to_json()], job.file(f"neighbour-{way}-{threads}.log"))
+    return beside
 
 
 def operators(beside: dict[str, processes.Process], names: list[str], rounds: int) -> str:
@@ -52,10 +59,10 @@ def operators(beside: dict[str, processes.Process], names: list[str], rounds: in
             for kind in timing.turned(list(beside), index):
                 samples[name][kind].append(beside[kind].ask({"operator": name, "calls": CALLS_BEHIND}, ANSWER_SECONDS)["ms"])
                 beside[kind].wait_until_idle()
-    rows = [[name, *(_quartiles(of[kind]) for kind in beside), _quartiles([a / b - 1 for a, b in zip(of["engine"], of["script"])], "+.1%")]
-            for name, of in samples.items()]
-    return table.render(["ATen operator, ms", "alone", "behind TorchScript's call", "behind the engine's call",
-                         "more than behind TorchScript's"], rows)
+    others = [name for name in beside if name not in (ALONE, OURS)]
+    rows = [[name, *(_quartiles(of[kind]) for kind in beside),
+             *(_quartiles([a / b - 1 for a, b in zip(of[OURS], of[other])], "+.0%") for other in others)] for name, of in samples.items()]
+    return table.render(["ATen operator behind a call of, ms", *beside, *(f"engine to {other}" for other in others)], rows)
 
 
 def idle(process: processes.Process, rounds: int) -> str:
@@ -100,7 +107,7 @@ def first_calls(models: list[str], threads: int, say: Callable[[str], None]) -> 
     for model in models:
         with tempfile.TemporaryDirectory(prefix="torchtrt-bench-") as folder:
             say(f"first calls of {model}")
-            job, made = _engine(model, threads, folder)
+            job, _ = _engine(model, threads, folder)
             cells = []
             for way in (ways.ENGINE, "script"):
                 first, later, behind = first_call(Job(way, model, 1, threads, folder))
@@ -114,6 +121,8 @@ def main(models: list[str], threads: int, rounds: int, say: Callable[[str], None
     with tempfile.TemporaryDirectory(prefix="torchtrt-bench-") as folder:
         say(f"the engine of {ENGINE_MODEL}")
         job, _ = _engine(ENGINE_MODEL, threads, folder)
+        if importlib.util.find_spec(PEER):
+            processes.answer_of("make", Job(PEER, ENGINE_MODEL, 1, threads, folder), MAKING_SECONDS)
         print(f"the engine is {ENGINE_MODEL}'s, {threads} threads of {os.cpu_count()} cores, medians and quartiles of {rounds} rounds\n")
         for count in dict.fromkeys([threads, 1]):
             beside = neighbours_of(job, count)
@@ -124,10 +133,10 @@ def main(models: list[str], threads: int, rounds: int, say: Callable[[str], None
                     say("ATen operators beside it")
                     print(operators(beside, names, rounds) + "\n")
                     say("CPU time after a call")
-                    print(idle(beside["engine"], rounds) + "\n")
+                    print(idle(beside[OURS], rounds) + "\n")
                 if count == 1:
                     say("several callers")
-                    print(callers(beside["engine"], rounds) + "\n")
+                    print(callers(beside[OURS], rounds) + "\n")
                 if load.share() > timing.LOAD_LIMIT:
                     print("measured under load, repeat on a quiet machine\n")
             finally:

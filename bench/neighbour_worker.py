@@ -1,16 +1,18 @@
-"""A process of `./dev bench --neighbour`: `neighbour_worker.py bare|script|engine THREADS [FILE MODEL]`. FILE, TorchScript
-of MODEL, compiled if it is an engine, is loaded, and called before each call of an operator that is timed; without, the process has torch alone.
+"""A process of `./dev bench --neighbour`: `neighbour_worker.py THREADS [JOB]`. What JOB
+loads is called before each call of an operator that is timed; without, the process has torch alone.
 
-Answers {"operator": NAME, "calls": N} by {"ms": the median call}, {"idle": NAME or null for the file} by {"ms": of CPU time in IDLE_SECONDS
-after a call}, and {"callers": N} by {"calls_per_second": of the file, from so many threads}.
+Answers {"operator": NAME, "calls": N} by {"ms": the median call}, {"idle": NAME or null for the job} by {"ms": of CPU time in IDLE_SECONDS
+after a call}, and {"callers": N} by {"calls_per_second": of the job, from so many threads}.
 """
 
+import contextlib
 import statistics
 import sys
 import threading
 import time
 
 import talk
+from job import Job
 
 IDLE_SECONDS = 0.1
 CALLERS_SECONDS = 1.0
@@ -79,17 +81,17 @@ def calls_per_second(call, callers: int, threads: int) -> float:
 def main(tell) -> None:
     import torch
 
-    threads = int(sys.argv[2])
-    torch.set_num_threads(threads)
-    neighbour = None
-    with torch.inference_mode():
-        if sys.argv[1] == "engine":
-            import torchtrt.runtime  # noqa: F401: the engine's operator
-        if sys.argv[1] != "bare":
-            import models
+    import worker
 
-            module, arguments = torch.jit.load(sys.argv[3]), models.arguments(sys.argv[4])
-            neighbour = lambda: module(*arguments)  # noqa: E731
+    threads = int(sys.argv[1])
+    torch.set_num_threads(threads)
+    with contextlib.ExitStack() as libraries:
+        neighbour = None
+        if len(sys.argv) > 2:
+            job = Job.from_json(sys.argv[2])
+            libraries.enter_context(worker.way_of(job).libraries(job))
+            neighbour = worker.way_of(job).load(job)
+        libraries.enter_context(torch.inference_mode())
         calls = operators()
         for call in [*calls.values(), *([neighbour] if neighbour else [])]:
             for _ in range(3):

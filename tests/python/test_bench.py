@@ -172,9 +172,11 @@ def test_processes(tmp_path):
     loaded = serving["engine"].listen(300)
     assert loaded["difference"] < 1e-5 and loaded["load_seconds"] > 0
     beside = neighbour.neighbours_of(job(tmp_path, "engine"), 1)
+    assert list(beside) == [neighbour.ALONE, "TorchScript", neighbour.OURS]  # nobody made ONNX Runtime's file
     names = [process.listen(300)["operators"] for process in beside.values()]
-    assert names[0] == names[1] == names[2] and len(neighbour.operators(beside, names[0][:1], 2).splitlines()) == 3
-    assert "engine" in neighbour.idle(beside["engine"], 2) and neighbour.callers(beside["engine"], 2).splitlines()[2].split()[0] == "1"
+    assert all(each == names[0] for each in names) and len(neighbour.operators(beside, names[0][:1], 2).splitlines()) == 3
+    ours = beside[neighbour.OURS]
+    assert "engine" in neighbour.idle(ours, 2) and neighbour.callers(ours, 2).splitlines()[2].split()[0] == "1"
     for process in beside.values():
         process.end()
     serving["lost"] = processes.of_job("serve", job(tmp_path, "freeze"))  # nobody made it
