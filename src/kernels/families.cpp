@@ -48,6 +48,7 @@ const std::vector<Family>& families() {
         {"depthwise", convolution::createDepthwise},
         {"grouped", convolution::createGrouped},
         {"planes", convolution::createPlanes},
+        {"narrow", convolution::createNarrow},
         {"winograd", convolution::createWinograd},
         {"highway", convolution::createHighway},
         {"onednn", convolution::createOneDnn},

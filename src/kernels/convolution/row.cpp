@@ -7,7 +7,7 @@
 namespace torchtrt::kernels::convolution {
 
 std::optional<Refusal> refuseRows(const Problem& problem, const Geometry& geometry) {
-  if (!isChannelsLast(problem.inputs[0]) || !isChannelsLast(problem.outputs[0])) {
+  if (!isChannelsLast(problem.inputs[0]) || (geometry.outputs > 1 && !isChannelsLast(problem.outputs[0]))) {
     return Refusal{"memory-order", "reads and writes channels-last only"};
   }
   if (geometry.has_residual) {

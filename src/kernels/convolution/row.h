@@ -1,5 +1,5 @@
-// What the convolutions share that compute a block of channels of one output row at a time, channels-last: depthwise
-// and grouped.
+// What the convolutions share that compute a block of channels of one output row at a time, channels-last: depthwise,
+// grouped, and those to few outputs.
 #pragma once
 
 #include <cstddef>
