@@ -7,6 +7,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <cstring>
+
 HWY_BEFORE_NAMESPACE();
 namespace torchtrt::kernels::HWY_NAMESPACE {
 namespace {
@@ -19,7 +21,7 @@ void transposeScalar(const T* source, int64_t source_stride, T* target, int64_t 
                      int64_t columns) {
   for (int64_t c = 0; c < columns; ++c) {
     for (int64_t r = 0; r < rows; ++r) {
-      target[c * target_stride + r] = source[r * source_stride + c];
+      std::memcpy(target + c * target_stride + r, source + r * source_stride + c, sizeof(T));  // may be a part of two
     }
   }
 }
@@ -61,45 +63,43 @@ HWY_INLINE void transposeTile(const T* source, int64_t source_stride, T* target,
   }
 }
 
-// Pairs become two planes: what lies two by two is taken apart.
+// Two to four planes become pairs, triples or quadruples, as the channels of an image do, and back. Both return how
+// much is done: whole vectors.
 template <typename T>
-int64_t separateTwo(const T* source, T* target, int64_t stride, int64_t rows) {
+int64_t interleave(const T* source, int64_t stride, T* target, int64_t planes, int64_t columns) {
   const hn::ScalableTag<T> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  int64_t r = 0;
-  for (; r + lanes <= rows; r += lanes) {
-    hn::Vec<decltype(d)> x, y;
-    hn::LoadInterleaved2(d, source + 2 * r, x, y);
-    hn::StoreU(x, d, target + r);
-    hn::StoreU(y, d, target + stride + r);
-  }
-  return r;
-}
-
-// Three planes become triples, and back: images.
-template <typename T>
-int64_t interleaveThree(const T* source, int64_t stride, T* target, int64_t columns) {
-  const hn::ScalableTag<T> d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto plane = [&](int64_t i, int64_t c) HWY_ATTR { return hn::LoadU(d, source + i * stride + c); };
   int64_t c = 0;
   for (; c + lanes <= columns; c += lanes) {
-    hn::StoreInterleaved3(hn::LoadU(d, source + c), hn::LoadU(d, source + stride + c),
-                          hn::LoadU(d, source + 2 * stride + c), d, target + 3 * c);
+    if (planes == 2) {
+      hn::StoreInterleaved2(plane(0, c), plane(1, c), d, target + 2 * c);
+    } else if (planes == 3) {
+      hn::StoreInterleaved3(plane(0, c), plane(1, c), plane(2, c), d, target + 3 * c);
+    } else {
+      hn::StoreInterleaved4(plane(0, c), plane(1, c), plane(2, c), plane(3, c), d, target + 4 * c);
+    }
   }
   return c;
 }
 
 template <typename T>
-int64_t separateThree(const T* source, T* target, int64_t stride, int64_t rows) {
+int64_t separate(const T* source, T* target, int64_t stride, int64_t planes, int64_t rows) {
   const hn::ScalableTag<T> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t r = 0;
   for (; r + lanes <= rows; r += lanes) {
-    hn::Vec<decltype(d)> x, y, z;
-    hn::LoadInterleaved3(d, source + 3 * r, x, y, z);
-    hn::StoreU(x, d, target + r);
-    hn::StoreU(y, d, target + stride + r);
-    hn::StoreU(z, d, target + 2 * stride + r);
+    hn::Vec<decltype(d)> values[4];
+    if (planes == 2) {
+      hn::LoadInterleaved2(d, source + 2 * r, values[0], values[1]);
+    } else if (planes == 3) {
+      hn::LoadInterleaved3(d, source + 3 * r, values[0], values[1], values[2]);
+    } else {
+      hn::LoadInterleaved4(d, source + 4 * r, values[0], values[1], values[2], values[3]);
+    }
+    for (int64_t i = 0; i < planes; ++i) {
+      hn::StoreU(values[i], d, target + i * stride + r);
+    }
   }
   return r;
 }
@@ -107,19 +107,14 @@ int64_t separateThree(const T* source, T* target, int64_t stride, int64_t rows) 
 template <typename T>
 void transpose(const T* source, int64_t source_stride, T* target, int64_t target_stride, int64_t rows,
                int64_t columns) {
-  if (rows == 3 && target_stride == 3) {
-    const int64_t done = interleaveThree(source, source_stride, target, columns);
-    transposeScalar(source + done, source_stride, target + 3 * done, 3, rows, columns - done);
+  if (rows >= 2 && rows <= 4 && target_stride == rows) {
+    const int64_t done = interleave(source, source_stride, target, rows, columns);
+    transposeScalar(source + done, source_stride, target + rows * done, rows, rows, columns - done);
     return;
   }
-  if (columns == 3 && source_stride == 3) {
-    const int64_t done = separateThree(source, target, target_stride, rows);
-    transposeScalar(source + 3 * done, 3, target + done, target_stride, rows - done, columns);
-    return;
-  }
-  if (columns == 2 && source_stride == 2) {
-    const int64_t done = separateTwo(source, target, target_stride, rows);
-    transposeScalar(source + 2 * done, 2, target + done, target_stride, rows - done, columns);
+  if (columns >= 2 && columns <= 4 && source_stride == columns) {
+    const int64_t done = separate(source, target, target_stride, columns, rows);
+    transposeScalar(source + columns * done, columns, target + done, target_stride, rows - done, columns);
     return;
   }
   constexpr int64_t kSide = kTile<T>;
@@ -169,6 +164,28 @@ namespace torchtrt::kernels {
 
 HWY_EXPORT(transposeForTarget);
 
+// Two, four or eight neighbours on both sides that move together become one element.
+void Transpose::widenElements(size_t& element_size, std::vector<Axis>& axes) {
+  if (axes.size() < 2 || axes.back().target_stride != 1 || axes.back().source_stride != 1) {
+    return;
+  }
+  const int64_t neighbours = axes.back().size;
+  const auto fits = [&](const Axis& axis) {
+    return axis.target_stride % neighbours == 0 && axis.source_stride % neighbours == 0;
+  };
+  if (!std::has_single_bit(static_cast<uint64_t>(neighbours)) ||
+      static_cast<size_t>(neighbours) * element_size > sizeof(double) ||
+      !std::all_of(axes.begin(), axes.end() - 1, fits)) {
+    return;
+  }
+  axes.pop_back();
+  element_size *= static_cast<size_t>(neighbours);
+  for (Axis& axis : axes) {
+    axis.target_stride /= neighbours;
+    axis.source_stride /= neighbours;
+  }
+}
+
 std::optional<Transpose> Transpose::find(size_t element_size, const std::vector<int64_t>& dims,
                                          const std::vector<int64_t>& target_strides,
                                          const std::vector<int64_t>& source_strides) {
@@ -195,6 +212,7 @@ std::optional<Transpose> Transpose::find(size_t element_size, const std::vector<
       merged.push_back(axis);
     }
   }
+  widenElements(element_size, merged);
   if (merged.size() < 2 || merged.back().target_stride != 1 || merged.back().source_stride == 1) {
     return std::nullopt;
   }
@@ -214,19 +232,20 @@ std::optional<Transpose> Transpose::find(size_t element_size, const std::vector<
 }
 
 void Transpose::run(int threads, const std::byte* source, std::byte* target) const {
-  constexpr int64_t kPart = 64;      // columns of a unit of work
+  constexpr int64_t kUnit = 2048;    // elements worth asking where they lie
   constexpr int64_t kGrain = 16384;  // elements worth a thread
   const auto function = HWY_DYNAMIC_DISPATCH(transposeForTarget)();
   const auto size = static_cast<int64_t>(element_size_);
-  const int64_t parts = (columns_.size + kPart - 1) / kPart;
+  const int64_t part = std::max<int64_t>(64, kUnit / rows_.size);  // columns of a unit of work
+  const int64_t parts = (columns_.size + part - 1) / part;
   int64_t units = parts;
   for (const Axis& axis : outer_) {
     units *= axis.size;
   }
-  const int64_t grain = std::max<int64_t>(1, kGrain / (std::min(kPart, columns_.size) * rows_.size));
+  const int64_t grain = std::max<int64_t>(1, kGrain / (std::min(part, columns_.size) * rows_.size));
   parallelFor(threads, 0, units, grain, [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t first = unit % parts * kPart;
+      const int64_t first = unit % parts * part;
       int64_t source_offset = first;
       int64_t target_offset = first * columns_.target_stride;
       int64_t rest = unit / parts;
@@ -237,7 +256,7 @@ void Transpose::run(int threads, const std::byte* source, std::byte* target) con
         target_offset += index * outer_[i].target_stride;
       }
       function(element_size_, source + source_offset * size, rows_.source_stride, target + target_offset * size,
-               columns_.target_stride, rows_.size, std::min(kPart, columns_.size - first));
+               columns_.target_stride, rows_.size, std::min(part, columns_.size - first));
     }
   });
 }

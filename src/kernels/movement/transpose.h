@@ -27,7 +27,9 @@ class Transpose {
     int64_t source_stride;
   };
 
-  size_t element_size_ = 0;
+  static void widenElements(size_t& element_size, std::vector<Axis>& axes);
+
+  size_t element_size_ = 0;  // of what moves together
   std::vector<Axis> outer_;
   Axis columns_{};  // next to each other in the source
   Axis rows_{};     // next to each other in the target

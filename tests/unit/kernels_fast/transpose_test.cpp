@@ -69,7 +69,20 @@ TEST(Transpose, MatricesAndInnerDimensions) {
   check({5, 9, 7, 6}, {2, 0, 3, 1}, {});
 }
 
+// Rows of boxes of pixels, as a shuffle of pixels has them, move by pairs or quadruples.
+TEST(Transpose, NeighboursThatMoveTogether) {
+  for (const int64_t width : {2, 7, 16, 33}) {
+    checkAs<float>({40, 2, width, 2}, {0, 2, 1, 3}, {});
+    checkAs<float>({40, 2, width, 2}, {}, {0, 2, 1, 3});
+    checkAs<uint16_t>({20, 4, width, 4}, {0, 2, 1, 3}, {});
+    checkAs<uint8_t>({8, 5, width, 8}, {0, 2, 1, 3}, {});
+    checkAs<uint8_t>({40, 3, width, 4}, {}, {2, 0, 1, 3});
+  }
+}
+
 TEST(Transpose, LeavesOtherCopiesAlone) {
+  EXPECT_FALSE(Transpose::find(8, {40, 2, 33, 2}, {132, 66, 2, 1}, {132, 2, 4, 1}).has_value());
+  EXPECT_FALSE(Transpose::find(4, {40, 3, 33, 3}, {297, 99, 3, 1}, {297, 3, 9, 1}).has_value());
   EXPECT_FALSE(Transpose::find(4, {64, 64}, {64, 1}, {64, 1}).has_value());
   EXPECT_FALSE(Transpose::find(4, {64, 64}, {64, 1}, {128, 2}).has_value());
   EXPECT_FALSE(Transpose::find(4, {4, 4}, {4, 1}, {1, 4}).has_value());
