@@ -217,11 +217,14 @@ std::vector<Tensor*> extremeAlong(const Call& call, Tensor& x, int64_t axis, boo
   return result;
 }
 
-// self, dim, keepdim
+// self, dim, keepdim. Without indices, which often nobody reads, it is a reduction.
 template <bool largest>
 std::vector<Tensor*> extremeWithIndex(Call& call) {
   Tensor& x = call.tensor(0);
-  return extremeAlong(call, x, call.axis(1, x.rank()), call.flag(2), largest);
+  return call.node.outputs()[1]->hasUses()
+             ? extremeAlong(call, x, call.axis(1, x.rank()), call.flag(2), largest)
+             : std::vector<Tensor*>{&fold(call, largest ? kMax : kMin, x, {call.axis(1, x.rank())}, call.flag(2)),
+                                    &call.fill(0, Dims{0}, DType::kInt64)};
 }
 
 // self, dim (None: of all elements in order), keepdim
