@@ -1,7 +1,8 @@
 // Convolution to at most four outputs (the last layer of networks that answer with images or masks), channels-last,
 // float32: vectors run over the channels that are summed, where the product's, over the outputs, would be mostly empty.
+#include "kernels/convolution/narrow.h"
+
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "kernels/convolution/fast.h"
@@ -10,14 +11,15 @@
 #include "kernels/restores.h"
 
 namespace torchtrt::kernels::convolution {
-namespace {
 
 struct PackedNarrow : PackedRows {
   int64_t lanes = 0;
   void (*row)(const Row&, int64_t, const float*) = nullptr;
 };
 
-// Visits each weight: body(place in [outputs, channels, taps], place in packed memory).
+namespace {
+
+// Visits each weight: body(output, channel, tap, place in packed memory).
 template <typename Body>
 void visitWeights(const PackedNarrow& packed, Body&& body) {
   const Geometry& g = packed.geometry;
@@ -27,22 +29,11 @@ void visitWeights(const PackedNarrow& packed, Body&& body) {
     for (int64_t channel = 0; channel < g.channels; ++channel) {
       const int64_t vector = channel / packed.lanes;
       for (int64_t tap = 0; tap < taps; ++tap) {
-        body((output * g.channels + channel) * taps + tap,
+        body(output, channel, tap,
              ((tap * vectors + vector) * g.outputs + output) * packed.lanes + channel % packed.lanes);
       }
     }
   }
-}
-
-std::shared_ptr<PackedNarrow> pack(const Geometry& g, const NarrowFunctions& functions) {
-  auto packed = std::make_shared<PackedNarrow>();
-  packed->row = functions.row[g.outputs - 1];
-  packed->lanes = functions.lanes;
-  const int64_t vectors = (g.channels + packed->lanes - 1) / packed->lanes;
-  allocate(*packed, g, g.taps() * vectors * g.outputs * packed->lanes, g.channels);
-  float* const to = packed->weights.get();
-  visitWeights(*packed, [&](int64_t plain, int64_t place) { to[place] = g.weights[plain]; });
-  return packed;
 }
 
 class Narrow final : public Prepared {
@@ -76,20 +67,22 @@ class NarrowKernel final : public Kernel, public RestoresConstants {
   explicit NarrowKernel(std::shared_ptr<const PackedNarrow> packed) : packed_(std::move(packed)) {}
 
   std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
-    return std::make_unique<Narrow>(packed_, shapes);
+    return prepareNarrow(packed_, shapes);
   }
   bool needsConstant(int input) const override {
     return input != 1;
   }
   size_t packedBytes() const override {
-    return packed_->bytes;
+    return bytesOf(*packed_);
   }
   bool restores(int input) const override {
     return input == 1;
   }
   void restore(int, void* to, int) const override {
-    auto* weights = static_cast<float*>(to);
-    visitWeights(*packed_, [&](int64_t plain, int64_t place) { weights[plain] = packed_->weights.get()[place]; });
+    const Geometry& g = packed_->geometry;
+    visitWeights(*packed_, [&](int64_t output, int64_t channel, int64_t tap, int64_t place) {
+      static_cast<float*>(to)[(output * g.channels + channel) * g.taps() + tap] = packed_->weights.get()[place];
+    });
   }
   bool acceptsStrides(int input, const TensorDesc& desc) const override {
     return input == 0 && desc.strides[1] == 1;
@@ -99,14 +92,41 @@ class NarrowKernel final : public Kernel, public RestoresConstants {
   std::shared_ptr<const PackedNarrow> packed_;
 };
 
+}  // namespace
+
 // By count of vector operations a pixel: the product multiplies once for every channel and tap; here there are sums
 // across vectors to take in the end.
-bool isWorthIt(const Geometry& g, int64_t lanes) {
+bool isWorthNarrow(const Geometry& g) {
+  const int64_t lanes = narrowFunctions().lanes;
   const int64_t vectors = (g.channels + lanes - 1) / lanes;
-  return g.taps() * vectors * g.outputs * 5 / 4 + 8 * g.outputs < g.taps() * g.channels;
+  return g.groups == 1 && g.outputs <= kMostNarrowOutputs && lanes >= kMostNarrowOutputs &&
+         g.kernel[0] * g.kernel[1] <= kMaxRowLines &&
+         g.taps() * vectors * g.outputs * 5 / 4 + 8 * g.outputs < g.taps() * g.channels;
 }
 
-}  // namespace
+std::shared_ptr<const PackedNarrow> packNarrow(const Geometry& g,
+                                               const std::function<float(int64_t, int64_t, int64_t)>& weight) {
+  const NarrowFunctions functions = narrowFunctions();
+  auto packed = std::make_shared<PackedNarrow>();
+  packed->row = functions.row[g.outputs - 1];
+  packed->lanes = functions.lanes;
+  const int64_t vectors = (g.channels + packed->lanes - 1) / packed->lanes;
+  allocate(*packed, g, g.taps() * vectors * g.outputs * packed->lanes, g.channels);
+  float* const to = packed->weights.get();
+  visitWeights(*packed, [&](int64_t output, int64_t channel, int64_t tap, int64_t place) {
+    to[place] = weight(output, channel, tap);
+  });
+  packed->geometry.weights = nullptr;  // the original may be released
+  return packed;
+}
+
+size_t bytesOf(const PackedNarrow& packed) {
+  return packed.bytes;
+}
+
+std::unique_ptr<Prepared> prepareNarrow(std::shared_ptr<const PackedNarrow> packed, const ShapeSet& shapes) {
+  return std::make_unique<Narrow>(std::move(packed), shapes);
+}
 
 CreateResult createNarrow(const Problem& problem) {
   const std::variant<Geometry, Refusal> described = describe(problem);
@@ -120,14 +140,16 @@ CreateResult createNarrow(const Problem& problem) {
   if (auto refusal = refuseRows(problem, g)) {
     return *refusal;
   }
-  const NarrowFunctions functions = narrowFunctions();
-  if (functions.lanes < kMostNarrowOutputs) {
+  if (narrowFunctions().lanes < kMostNarrowOutputs) {
     return Refusal{"instruction-set", "needs vectors of four floats or more"};
   }
-  if (!problem.by_name && !isWorthIt(g, functions.lanes)) {
+  if (!problem.by_name && !isWorthNarrow(g)) {
     return Refusal{"slower", "is slower than highway for so few channels"};
   }
-  return std::make_unique<NarrowKernel>(pack(g, functions));
+  const auto weight = [&](int64_t output, int64_t channel, int64_t tap) {
+    return g.weights[(output * g.channels + channel) * g.taps() + tap];
+  };
+  return std::make_unique<NarrowKernel>(packNarrow(g, weight));
 }
 
 }  // namespace torchtrt::kernels::convolution

@@ -9,6 +9,7 @@
 #include "kernels/convolution/fast.h"
 #include "kernels/convolution/geometry.h"
 #include "kernels/convolution/implicit_gemm.h"
+#include "kernels/convolution/narrow.h"
 
 namespace torchtrt::kernels::convolution {
 namespace {
@@ -17,7 +18,8 @@ using gemm::PackedB;
 
 struct Phase {
   Spatial first;  // output pixel
-  std::shared_ptr<const PackedConvolution> convolution;
+  std::shared_ptr<const PackedConvolution> product;
+  std::shared_ptr<const PackedNarrow> narrow;  // instead, where that is faster
 };
 
 struct PackedPhases {
@@ -43,7 +45,7 @@ class Phases final : public Prepared {
         made.offset += phase.first[axis] * output.strides[i + 2];
       }
       if (std::find(pixels.dims.begin(), pixels.dims.end(), 0) == pixels.dims.end()) {
-        made.convolution = prepareImplicitGemm(phase.convolution, part);
+        made.convolution = phase.narrow ? prepareNarrow(phase.narrow, part) : prepareImplicitGemm(phase.product, part);
         parts_.push_back(std::move(made));
       }
     }
@@ -87,8 +89,9 @@ class PhasesKernel final : public Kernel {
   size_t packedBytes() const override {
     size_t bytes = 0;
     for (const Phase& phase : packed_.phases) {
-      for (const PackedB& group : phase.convolution->groups) {
-        bytes += group.bytes();
+      bytes += phase.narrow ? bytesOf(*phase.narrow) : 0;
+      for (size_t group = 0; phase.product && group < phase.product->groups.size(); ++group) {
+        bytes += phase.product->groups[group].bytes();
       }
     }
     return bytes;
@@ -101,19 +104,23 @@ class PhasesKernel final : public Kernel {
   PackedPhases packed_;
 };
 
-// A group's kernel of one phase, from [channels, outputs / groups, taps]: the taps that are `stride` apart, last first.
+// Where a tap of a phase's kernel lies among the taps of the whole: those that are `stride` apart, last first.
+int64_t placeOf(const Geometry& whole, const Geometry& part, const Spatial& first_tap, int64_t tap) {
+  Spatial at{};
+  for (size_t i = 3; i-- > 0;) {
+    at[i] = first_tap[i] + (part.kernel[i] - 1 - tap % part.kernel[i]) * whole.stride[i];
+    tap /= part.kernel[i];
+  }
+  return (at[0] * whole.kernel[1] + at[1]) * whole.kernel[2] + at[2];
+}
+
+// A group's kernel of one phase, from [channels, outputs / groups, taps].
 PackedB packGroup(const Geometry& whole, const Geometry& part, const Spatial& first_tap, int64_t group, int threads) {
   const int64_t channels = whole.channels / whole.groups;
   const int64_t outputs = whole.outputs / whole.groups;
   const auto row = [&](int64_t k) {
-    int64_t tap = k / channels;
-    Spatial at{};
-    for (size_t i = 3; i-- > 0;) {
-      at[i] = first_tap[i] + (part.kernel[i] - 1 - tap % part.kernel[i]) * whole.stride[i];
-      tap /= part.kernel[i];
-    }
-    const int64_t place = (at[0] * whole.kernel[1] + at[1]) * whole.kernel[2] + at[2];
-    return whole.weights + (group * channels + k % channels) * outputs * whole.taps() + place;
+    return whole.weights + (group * channels + k % channels) * outputs * whole.taps() +
+           placeOf(whole, part, first_tap, k / channels);
   };
   return {channels * part.taps(), outputs, whole.taps(), row, threads};
 }
@@ -121,9 +128,7 @@ PackedB packGroup(const Geometry& whole, const Geometry& part, const Spatial& fi
 // The phase whose first tap in each dimension is `first_tap`, less than the stride.
 Phase makePhase(const Geometry& whole, const Spatial& first_tap, int threads) {
   Phase phase{};
-  auto packed = std::make_shared<PackedConvolution>();
-  Geometry& part = packed->geometry;
-  part = whole;
+  Geometry part = whole;
   part.stride = {1, 1, 1};
   for (size_t i = 0; i < 3; ++i) {
     const int64_t stride = whole.stride[i];
@@ -133,16 +138,24 @@ Phase makePhase(const Geometry& whole, const Spatial& first_tap, int threads) {
     part.kernel[i] = (whole.kernel[i] - first_tap[i] + stride - 1) / stride;
     part.pre_padding[i] = part.kernel[i] - 1 - (phase.first[i] + padding - first_tap[i]) / stride;
   }
+  if (isWorthNarrow(part)) {
+    phase.narrow = packNarrow(part, [&](int64_t output, int64_t channel, int64_t tap) {
+      return whole.weights[(channel * whole.outputs + output) * whole.taps() + placeOf(whole, part, first_tap, tap)];
+    });
+    return phase;
+  }
+  auto packed = std::make_shared<PackedConvolution>();
+  packed->geometry = part;
+  packed->geometry.weights = nullptr;  // the original may be released
   packed->taps = part.taps();
   packed->run = part.channels / part.groups;
   for (int64_t group = 0; group < part.groups; ++group) {
     packed->groups.push_back(packGroup(whole, part, first_tap, group, threads));
   }
-  part.weights = nullptr;  // the original may be released
   packed->zeros.assign(static_cast<size_t>(packed->run), 0.0F);
   packed->epilogue = gemm::makeEpilogue(part.activation, part.alpha, part.beta);
   packed->functions = gemm::functions();
-  phase.convolution = std::move(packed);
+  phase.product = std::move(packed);
   return phase;
 }
 
