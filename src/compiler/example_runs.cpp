@@ -245,8 +245,11 @@ void readSizes(const InputLeaves& leaves, const std::vector<IValue>& samples, Si
 ExampleRuns runExamples(const lowering::LoweredGraph& lowered, const partitioning::Roles& roles,
                         const InputLeaves& leaves, DataType open_dtype, const IValue& self,
                         const std::vector<IValue>& samples) {
-  ExampleRuns result{std::make_unique<partitioning::Observations>(lowered.graph, roles), {}};
+  ExampleRuns result{std::make_unique<partitioning::Observations>(lowered.graph, roles), {}, nullptr};
   const bool has_state = callsLeaveState(lowered, roles);
+  if (has_state) {
+    result.first_calls = std::make_unique<partitioning::Observations>(lowered.graph, roles);
+  }
   const auto run = [&](const Sizes& sizes, std::vector<std::optional<IValue>> arguments) {
     if (lowered.has_self) {
       arguments.insert(arguments.begin(), self.deepcopy());
@@ -255,7 +258,8 @@ ExampleRuns runExamples(const lowering::LoweredGraph& lowered, const partitionin
     // it grows with every call, sizes differ.
     const int earlier_calls = !has_state ? 0 : result.sizes_of_symbols.empty() ? 1 : 2;
     for (int i = 0; i < earlier_calls; ++i) {
-      partitioning::Observations(lowered.graph, roles).run(forAnotherCall(arguments));
+      partitioning::Observations later(lowered.graph, roles);
+      (i == 0 ? *result.first_calls : later).run(forAnotherCall(arguments));
     }
     result.observations->run(arguments);
     result.sizes_of_symbols.push_back(sizes);

@@ -17,6 +17,7 @@ namespace torchtrt::compiler {
 struct ExampleRuns {
   std::unique_ptr<partitioning::Observations> observations;
   std::vector<std::map<std::string, int64_t>> sizes_of_symbols;  // by run
+  std::unique_ptr<partitioning::Observations> first_calls;       // where calls leave state in the module, else null
 };
 
 // Where dimensions are dynamic there are four runs, in which they differ; lists are longer in one of them. `self` is

@@ -118,7 +118,7 @@ Failures SegmentEngines::convert(const std::vector<const Segment*>& segments,
       types_.learn(*segments[i], *network);
     }
     networks.push_back(std::move(network));
-    engines_.push_back({segments[i], {}, name, {}, clock_.total() - before, nullptr, std::nullopt, {}});
+    engines_.push_back({segments[i], {}, name, {}, clock_.total() - before, nullptr, std::nullopt, {}, {}});
   }
   return failures;
 }
@@ -179,6 +179,7 @@ Failures SegmentEngines::build(const std::vector<const Segment*>& segments,
   for (size_t i = 0; i < segments.size(); ++i) {
     SegmentEngine& made = engines_[i];
     try {
+      made.empty = clock_.run(Phase::kConversion, [&] { return emptyInputsOf(*segments[i]); });
       make(made, std::move(networks[i]));
     } catch (const std::exception& error) {
       const auto* known = dynamic_cast<const Error*>(&error);
@@ -197,9 +198,21 @@ Failures SegmentEngines::build(const std::vector<const Segment*>& segments,
   return failures;
 }
 
+// Not where the user rewrites networks: what the two would be rewritten to is nobody's business.
+EmptyInputs SegmentEngines::emptyInputsOf(const Segment& segment) {
+  ConversionRequest request;
+  if (!examples_.first_calls || !options_.rewriters.empty() || types_.describe(segment, request)) {
+    return {};
+  }
+  return emptyInputs(segment, request, *examples_.first_calls);
+}
+
 void SegmentEngines::make(SegmentEngine& made, std::unique_ptr<network::Network> network) {
   const double before = clock_.total();
-  const plan::Plan plan = clock_.run(Phase::kBuilding, [&] { return options_.plan_of(*network); });
+  plan::Plan plan = clock_.run(Phase::kBuilding, [&] { return options_.plan_of(*network); });
+  for (const auto& [input, dims] : made.empty) {
+    plan.inputs[input].empty_dims = dims;
+  }
   made.network = options_.keep_networks ? std::move(network) : nullptr;
   network.reset();
   std::vector<at::Tensor> weights = runtime::Engine::weightsOf(plan);
@@ -249,6 +262,7 @@ SegmentEngine SegmentEngines::remade(size_t index, std::unique_ptr<network::Netw
   SegmentEngine made;
   made.segment = engines_[index].segment;
   made.name = engines_[index].name;
+  made.empty = engines_[index].empty;
   make(made, std::move(network));
   return made;
 }

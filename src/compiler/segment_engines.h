@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "compiler/empty_state.h"
 #include "compiler/example_runs.h"
 #include "compiler/phase_clock.h"
 #include "compiler/value_types.h"
@@ -40,6 +41,7 @@ struct SegmentEngine {
   std::unique_ptr<network::Network> network;  // that it was made of, where those are kept
   std::optional<Report::Calibration> calibration;
   std::map<size_t, FoundConstant> found;  // by number of SegmentOptions::other_constants
+  EmptyInputs empty;
 };
 
 struct SegmentOptions {
@@ -99,6 +101,7 @@ class SegmentEngines {
                                                conversion::ConversionRequest request, Failures& failures);
   Failures build(const std::vector<const partitioning::Segment*>& segments,
                  std::vector<std::unique_ptr<network::Network>>& networks);
+  EmptyInputs emptyInputsOf(const partitioning::Segment& segment);
   void make(SegmentEngine& made, std::unique_ptr<network::Network> network);
   std::map<size_t, FoundConstant> findOthers(const std::vector<at::Tensor>& weights,
                                              std::vector<at::Tensor>& parts) const;

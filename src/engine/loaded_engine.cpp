@@ -8,6 +8,7 @@
 #include <new>
 
 #include "base/check.h"
+#include "engine/empty_inputs.h"
 #include "engine/shapes.h"
 #include "kernels/parallel.h"
 #include "kernels/work.h"
@@ -202,8 +203,9 @@ void LoadedEngine::giveCuts(const Context& context, OutputAllocator& outputs) co
 void LoadedEngine::enqueue(std::span<const TensorView> inputs, OutputAllocator& outputs, int threads) const {
   threads = resolveThreads(threads);
   try {
+    const FilledInputs filled(*model_, inputs);
     ContextLease lease(pool_);
-    begin(lease, inputs, outputs, threads);
+    begin(lease, filled.span(), outputs, threads);
     const kernels::ThreadScope scope(threads);
     runLocated(lease.context(), threads);
     giveCuts(lease.context(), outputs);
@@ -215,7 +217,8 @@ void LoadedEngine::enqueue(std::span<const TensorView> inputs, OutputAllocator& 
 }
 
 std::vector<std::vector<int64_t>> LoadedEngine::outputShapes(std::span<const TensorView> inputs) const {
-  const std::vector<int64_t> registers = evaluateShapes(model_->plan, inputs);
+  const FilledInputs filled(*model_, inputs);
+  const std::vector<int64_t> registers = evaluateShapes(model_->plan, filled.span());
   std::vector<std::vector<int64_t>> shapes;
   for (const plan::Binding& output : model_->plan.outputs) {
     if (model_->countOf(output.tensor) >= 0) {
@@ -231,11 +234,12 @@ std::vector<StepProfile> LoadedEngine::profile(std::span<const TensorView> input
   using Clock = std::chrono::steady_clock;
   threads = resolveThreads(threads);
   DiscardingAllocator outputs(*model_->device);
+  const FilledInputs filled(*model_, inputs);
   ContextLease lease(pool_);
-  begin(lease, inputs, outputs, threads);
+  begin(lease, filled.span(), outputs, threads);
   const Context& context = lease.context();
   const Specialization& shapes = *context.bound();
-  const std::vector<int64_t> registers = evaluateShapes(model_->plan, inputs);
+  const std::vector<int64_t> registers = evaluateShapes(model_->plan, filled.span());
   std::vector<StepProfile> profiles;
   for (const Action& action : shapes.actions) {
     StepProfile profile;
@@ -277,7 +281,8 @@ std::string LoadedEngine::inspect() const {
 }
 
 size_t LoadedEngine::workspaceBytes(std::span<const TensorView> inputs) const {
-  return specialization(inputs, 0)->workspace_bytes;
+  const FilledInputs filled(*model_, inputs);
+  return specialization(filled.span(), 0)->workspace_bytes;
 }
 
 bool LoadedEngine::restoresWeight(size_t index) const {

@@ -67,8 +67,8 @@ class GraphReader {
                               tensor.weight(), tensor.view_of()});
     });
     forEach(graph.steps(), [&](const fb::Step& step) { plan.steps.push_back(readStep(step)); });
-    forEach(graph.inputs(), [&](const fb::Binding& b) { plan.inputs.push_back({text(b.name()), b.tensor()}); });
-    forEach(graph.outputs(), [&](const fb::Binding& b) { plan.outputs.push_back({text(b.name()), b.tensor()}); });
+    forEach(graph.inputs(), [&](const fb::Binding& b) { plan.inputs.push_back(readBinding(b)); });
+    forEach(graph.outputs(), [&](const fb::Binding& b) { plan.outputs.push_back(readBinding(b)); });
     forEach(graph.options(), [&](const fb::Option& o) { plan.options.emplace_back(text(o.key()), text(o.value())); });
     return plan;
   }
@@ -84,6 +84,10 @@ class GraphReader {
     }
     budget_.spend(value->size());
     return value->str();
+  }
+
+  Binding readBinding(const fb::Binding& binding) {
+    return {text(binding.name()), binding.tensor(), list(binding.empty_dims())};
   }
 
   template <typename T>

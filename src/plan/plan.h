@@ -20,7 +20,7 @@ namespace torchtrt::plan {
 TORCHTRT_API std::string contentHash(const void* data, size_t bytes);
 
 inline constexpr uint16_t kMajorVersion = 1;
-inline constexpr uint16_t kMinorVersion = 1;
+inline constexpr uint16_t kMinorVersion = 2;
 
 // Shape arithmetic: instruction i writes register i. Registers hold int64.
 enum class Op : uint8_t { kConstant = 0, kSymbol = 1, kAdd = 2, kMul = 3, kFloorDiv = 4, kMod = 5, kMax = 6, kMin = 7 };
@@ -63,6 +63,9 @@ struct Step {
 struct Binding {
   std::string name;
   int32_t tensor = -1;
+  // Since 1.2, of inputs with fixed dims: a tensor of these dims instead, which has no elements, stands for zeros,
+  // where all inputs that have such dims come so. Empty: nothing stands for the input.
+  std::vector<int64_t> empty_dims = {};
 };
 
 struct Plan {
@@ -99,6 +102,7 @@ TORCHTRT_API std::string print(const Plan& plan, std::span<const std::string> st
 // Shape arithmetic. Registers for given symbol values; an overflow or a division by zero is an EngineError
 // (kShapeArithmetic).
 TORCHTRT_API void runProgram(const Plan& plan, std::span<const int64_t> symbol_values, std::vector<int64_t>& registers);
+TORCHTRT_API std::string printAttributes(const Step& step);  // "alpha=0, op="relu""; without the symbolic ones
 TORCHTRT_API std::string printRegister(const Plan& plan, Register index);  // "2*s0+1"
 // Product of dims times the element size; throws EngineError (kShapeArithmetic) for negative dims and beyond int64.
 TORCHTRT_API size_t checkedBytes(std::span<const int64_t> dims, DType dtype);

@@ -93,12 +93,8 @@ void printTensors(const Plan& plan, std::ostringstream& out) {
 
 void printStep(const Plan& plan, const Step& step, std::ostringstream& out) {
   out << step.family << " " << quoted(step.name) << " " << operands(step.inputs) << " -> " << operands(step.outputs)
-      << " {";
-  const char* separator = "";
-  for (const auto& [name, value] : step.attributes.values()) {
-    out << separator << name << "=" << std::visit(ValuePrinter(), value);
-    separator = ", ";
-  }
+      << " {" << printAttributes(step);
+  const char* separator = step.attributes.values().empty() ? "" : ", ";
   for (const auto& [name, list] : step.dims) {
     out << separator << name << "=" << registers(plan, list);
     separator = ", ";
@@ -114,6 +110,14 @@ void printStep(const Plan& plan, const Step& step, std::ostringstream& out) {
 
 }  // namespace
 
+std::string printAttributes(const Step& step) {
+  std::string text;
+  for (const auto& [name, value] : step.attributes.values()) {
+    text += (text.empty() ? "" : ", ") + name + "=" + std::visit(ValuePrinter(), value);
+  }
+  return text;
+}
+
 std::string print(const Plan& plan, std::span<const std::string> step_notes) {
   std::ostringstream out;
   out << "plan " << quoted(plan.name) << " (format " << kMajorVersion << "." << kMinorVersion << ", made by "
@@ -128,7 +132,8 @@ std::string print(const Plan& plan, std::span<const std::string> step_notes) {
     out << "option " << key << " = " << value << "\n";
   }
   for (const Binding& input : plan.inputs) {
-    out << "input " << quoted(input.name) << " %" << input.tensor << "\n";
+    out << "input " << quoted(input.name) << " %" << input.tensor
+        << (input.empty_dims.empty() ? "" : ", zeros where it is " + ValuePrinter()(input.empty_dims)) << "\n";
   }
   for (const Binding& output : plan.outputs) {
     out << "output " << quoted(output.name) << " %" << output.tensor << "\n";

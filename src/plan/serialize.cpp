@@ -78,7 +78,10 @@ Offset<fb::Step> writeStep(FlatBufferBuilder& out, const Step& step) {
 
 auto writeBindings(FlatBufferBuilder& out, const std::vector<Binding>& bindings) {
   return writeList(out, bindings, [&](const Binding& binding) {
-    return fb::CreateBinding(out, out.CreateSharedString(binding.name), binding.tensor);
+    const auto name = out.CreateSharedString(binding.name);
+    return binding.empty_dims.empty()
+               ? fb::CreateBinding(out, name, binding.tensor)
+               : fb::CreateBinding(out, name, binding.tensor, out.CreateVector(binding.empty_dims));
   });
 }
 

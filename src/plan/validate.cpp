@@ -54,6 +54,7 @@ class Validator {
     checkCounted();
     for (size_t i = 0; i < plan_.outputs.size(); ++i) {
       require(isTensor(plan_.outputs[i].tensor), "output", i, "is not a tensor of the plan");
+      require(plan_.outputs[i].empty_dims.empty(), "output", i, "has dimensions of an empty input");
     }
     checkOptimumShapes();
   }
@@ -141,6 +142,7 @@ class Validator {
       require(!defined_[index] && tensor.view_of < 0, "input", i, "is also something else");
       require(tensor.order.empty(), "input", i, "is not row-major");
       defined_[index] = true;
+      checkEmptyDims(i);
       for (const Register r : tensor.dims) {
         if (plan_.program[r].op == Op::kSymbol) {
           bound[plan_.program[r].a] = true;
@@ -150,6 +152,23 @@ class Validator {
     for (size_t i = 0; i < bound.size(); ++i) {
       require(bound[i] || !isUsed(i), "symbol", i, "is not a dimension of any input, so its value is unknown");
     }
+  }
+
+  // Of no elements, and nothing that the input itself, of fixed dims, may be.
+  void checkEmptyDims(size_t i) const {
+    const std::vector<int64_t>& empty = plan_.inputs[i].empty_dims;
+    if (empty.empty()) {
+      return;
+    }
+    const bool has_none = std::find(empty.begin(), empty.end(), 0) != empty.end() &&
+                          std::all_of(empty.begin(), empty.end(), [](int64_t dim) { return dim >= 0; });
+    require(empty.size() <= kMaxRank && has_none, "input", i, "comes empty with dimensions of no empty tensor");
+    std::vector<int64_t> fixed;
+    for (const Register dim : plan_.tensors[static_cast<size_t>(plan_.inputs[i].tensor)].dims) {
+      require(plan_.program[dim].op == Op::kConstant, "input", i, "may come empty, and its own dimensions vary");
+      fixed.push_back(plan_.program[dim].immediate);
+    }
+    require(fixed != empty, "input", i, "comes empty with the dimensions that it has");
   }
 
   bool isUsed(size_t symbol) const {

@@ -42,6 +42,24 @@ const Damage kDamages[] = {
     {"UnboundSymbol", [](Plan& p) { p.tensors[0].dims[0] = 2; }, "symbol 0 is not a dimension of any input"},
     {"NoSuchRegister", [](Plan& p) { p.tensors[2].dims[0] = 9; }, "tensor 2 uses a register that does not exist"},
     {"TooManyDims", [](Plan& p) { p.tensors[2].dims.assign(17, 1); }, "tensor 2 has more than 16 dimensions"},
+    {"EmptyOfVaryingInput", [](Plan& p) { p.inputs[0].empty_dims = {0}; },
+     "input 0 may come empty, and its own dimensions vary"},
+    {"EmptyWithElements", [](Plan& p) { p.inputs[0].empty_dims = {2}; },
+     "input 0 comes empty with dimensions of no empty tensor"},
+    {"EmptyBelowZero",
+     [](Plan& p) {
+       p.inputs[0].empty_dims = {0, -1};
+     },
+     "input 0 comes empty with dimensions of no empty tensor"},
+    {"EmptyAsItIs",
+     [](Plan& p) {
+       p.program.push_back({Op::kConstant, 0, 0, 0});
+       p.tensors[0].dims = {3, 1};
+       p.program[0] = {Op::kConstant, 0, 0, 4};
+       p.inputs[0].empty_dims = {0, 3};
+     },
+     "input 0 comes empty with the dimensions that it has"},
+    {"EmptyOutput", [](Plan& p) { p.outputs[0].empty_dims = {0}; }, "output 0 has dimensions of an empty input"},
     {"OrderOfAnotherRank", [](Plan& p) { p.tensors[2].order = {0}; }, "no permutation of its axes"},
     {"OrderTwice",
      [](Plan& p) {
