@@ -14,15 +14,27 @@ namespace torchtrt::runtime {
 
 namespace {
 
+const c10::Symbol& executeEngineSymbol() {
+  static const c10::Symbol symbol = c10::Symbol::fromQualString("tensorrt::execute_engine");
+  return symbol;
+}
+
+bool callsEngines(const torch::jit::Block& block) {
+  return std::any_of(block.nodes().begin(), block.nodes().end(), [](const torch::jit::Node* node) {
+    return node->kind() == executeEngineSymbol() ||
+           std::any_of(node->blocks().begin(), node->blocks().end(),
+                       [](const torch::jit::Block* inner) { return callsEngines(*inner); });
+  });
+}
+
 // Of these nothing is learned by watching a call: no fusion, no derivative, no shape.
 bool onlyCallsEngines(const torch::jit::Graph& graph) {
   namespace prim = torch::jit::prim;
-  static const c10::Symbol kExecuteEngine = c10::Symbol::fromQualString("tensorrt::execute_engine");
   bool calls = false;
   for (const torch::jit::Node* node : graph.nodes()) {
     constexpr c10::Symbol kAround[] = {prim::GetAttr,        prim::Constant,    prim::ListConstruct,
                                        prim::TupleConstruct, prim::TupleUnpack, prim::ListUnpack};
-    const bool is_call = node->kind() == kExecuteEngine;
+    const bool is_call = node->kind() == executeEngineSymbol();
     if (!is_call && std::find(std::begin(kAround), std::end(kAround), node->kind()) == std::end(kAround)) {
       return false;
     }
@@ -55,6 +67,10 @@ Preparation prepareModule(const torch::jit::Module& module) {
       ++done.methods;
     } else {
       watches = true;
+      if (callsEngines(*function->graph()->block())) {
+        torch::jit::Stack no_arguments;
+        function->get_executor().getPlanFor(no_arguments);  // the plan that watches
+      }
     }
   }
   if (watches) {

@@ -96,6 +96,28 @@ TEST(Prepare, LeavesOperatorsToLibtorch) {
   EXPECT_FALSE(executorOf(module).isOptimized());
 }
 
+// Where libtorch watches no call, the plan that would watch the first one is the last one.
+TEST(Prepare, MakesThePlanThatWatchesWhereEnginesAreCalled) {
+  const size_t watched = torch::jit::getNumProfiledRuns();
+  torch::jit::getNumProfiledRuns() = 0;
+  torch::jit::Module module = moduleThatCalls(smallEngine(), "%z", "\n  %z : Tensor = aten::neg(%x)");
+  torch::jit::Module calls_none("none");
+  calls_none.define("def forward(self, x):\n  return -x\n");
+  EXPECT_EQ(prepare(module) + prepare(calls_none), 0);
+  torch::jit::getNumProfiledRuns() = watched;
+  EXPECT_TRUE(executorOf(module).isOptimized());
+  EXPECT_FALSE(executorOf(calls_none).isOptimized());
+}
+
+TEST(Prepare, PlansForOtherMethodsChangeNoResult) {
+  torch::jit::Module module = moduleThatCalls(smallEngine(), "%z", "\n  %z : Tensor = aten::neg(%x)");
+  prepare(module);
+  const at::Tensor x = at::randn({4, 3});
+  for (int call = 0; call < 3; ++call) {
+    EXPECT_TRUE(at::equal(module.forward({x}).toTensor(), smallAnswer(-x)));
+  }
+}
+
 TEST(Prepare, LeavesTheOldExecutorAlone) {
   const torch::jit::Module module = moduleThatCalls(smallEngine());
   torch::jit::getExecutorMode() = false;
