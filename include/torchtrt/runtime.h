@@ -35,7 +35,8 @@ class TORCHTRT_API TorchEngineError : public c10::Error {
 TORCHTRT_API void checkRegistered();
 
 // Threads that a call from this thread may use: ATen's setting, the affinity mask and the cgroup's quota; 1 inside of a
-// parallel region, and on the thread that came out of a fork (its OpenMP team stayed in the parent).
+// parallel region, and on the thread that came out of a fork (its OpenMP team stayed in the parent; engines that it
+// calls run on a thread that stands in for it and has a team).
 TORCHTRT_API int callThreads();
 
 namespace detail {

@@ -1,5 +1,6 @@
 #include "runtime/execute.h"
 
+#include <functional>
 #include <span>
 
 #include <ATen/EmptyTensor.h>
@@ -8,6 +9,7 @@
 #include "plan/plan.h"
 #include "runtime/dtypes.h"
 #include "runtime/input_views.h"
+#include "runtime/threads.h"
 #include "torchtrt/runtime.h"
 
 namespace torchtrt::runtime {
@@ -52,7 +54,8 @@ class OutputTensors final : public engine::OutputAllocator {
 std::vector<at::Tensor> runEngine(std::vector<at::Tensor>& inputs, const Engine& engine) {
   const InputViews views(inputs, engine);
   OutputTensors outputs(engine.engine().outputs().size());
-  engine.engine().enqueue(views.span(), outputs, callThreads());
+  const auto call = [&](int threads) { engine.engine().enqueue(views.span(), outputs, threads); };
+  onTeam(std::ref(call));  // by reference: a copy would be allocated
   return outputs.take();
 }
 
@@ -102,7 +105,9 @@ std::vector<at::Tensor> executeEngineMeta(std::vector<at::Tensor> inputs, const 
 
 std::vector<engine::StepProfile> profileSteps(std::vector<at::Tensor> inputs, const Engine& engine, int64_t calls) {
   const InputViews views(inputs, engine);
-  return engine.engine().profile(views.span(), static_cast<int>(calls), callThreads());
+  std::vector<engine::StepProfile> steps;
+  onTeam([&](int threads) { steps = engine.engine().profile(views.span(), static_cast<int>(calls), threads); });
+  return steps;
 }
 
 std::vector<StepTuple> profileEngine(std::vector<at::Tensor> inputs, const Engine& engine, int64_t calls) {

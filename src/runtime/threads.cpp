@@ -5,10 +5,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <fstream>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <sstream>
+#include <system_error>
+#include <thread>
+#include <utility>
 
 #include <ATen/Parallel.h>
 
@@ -21,6 +28,58 @@ namespace {
 // libgomp keeps a team per thread. The one thread that survives a fork still has its team's bookkeeping but none of its
 // threads and would wait for them forever; threads started later in the child get teams of their own.
 thread_local bool team_is_lost = false;
+
+// A thread that works for another one while that waits.
+class StandIn {
+ public:
+  StandIn() : thread_([this] { serve(); }) {}
+  ~StandIn() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      ended_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  StandIn(const StandIn&) = delete;
+  StandIn& operator=(const StandIn&) = delete;
+
+  void run(const std::function<void()>& body) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    body_ = &body;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return body_ == nullptr; });
+    if (error_) {
+      std::rethrow_exception(std::exchange(error_, nullptr));
+    }
+  }
+
+ private:
+  void serve() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [this] { return body_ != nullptr || ended_; });
+      if (ended_) {
+        return;
+      }
+      try {
+        (*body_)();
+      } catch (...) {
+        error_ = std::current_exception();
+      }
+      body_ = nullptr;
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  const std::function<void()>* body_ = nullptr;
+  std::exception_ptr error_;
+  bool ended_ = false;
+  std::thread thread_;  // last: it uses the others
+};
+thread_local std::unique_ptr<StandIn> stand_in;  // of a thread whose team is lost, once it was needed
 
 std::optional<int> roundedUp(int64_t quota, int64_t period) {
   if (quota <= 0 || period <= 0) {
@@ -122,16 +181,41 @@ int quotaThreads(const std::string& root) {
 }
 
 void watchForks() {
-  pthread_atfork(nullptr, nullptr, [] { team_is_lost = true; });
+  pthread_atfork(nullptr, nullptr, [] {
+    team_is_lost = true;
+    static_cast<void>(stand_in.release());  // its thread stayed in the parent, too, and cannot be waited for
+  });
 }
 
-int callThreads() {
-  if (team_is_lost || at::in_parallel_region()) {
-    return 1;
-  }
+namespace {
+
+int allowedThreads() {
   static const int quota = quotaThreads("");
   const int allowed = std::min(at::get_num_threads(), recentAffinityThreads());
   return std::max(1, quota > 0 ? std::min(allowed, quota) : allowed);
+}
+
+}  // namespace
+
+int callThreads() {
+  return team_is_lost || at::in_parallel_region() ? 1 : allowedThreads();
+}
+
+void onTeam(const std::function<void(int threads)>& body) {
+  const int threads = team_is_lost && !at::in_parallel_region() ? allowedThreads() : 1;
+  if (threads == 1) {
+    body(callThreads());
+    return;
+  }
+  if (!stand_in) {
+    try {
+      stand_in = std::make_unique<StandIn>();
+    } catch (const std::system_error&) {  // there may be no more threads
+      body(1);
+      return;
+    }
+  }
+  stand_in->run([&] { body(threads); });
 }
 
 }  // namespace torchtrt::runtime

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <thread>
 
 #include "kernels/parallel.h"
@@ -117,6 +118,63 @@ TEST(CallThreads, IsOneOnTheThreadThatWasForked) {
   int status = 1;
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
+}
+
+// Exits with what `body` returns.
+template <typename Body>
+int exitOfFork(const Body& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    _exit(body());
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+TEST(OnTeam, IsThisThreadItself) {
+  std::thread::id ran;
+  int threads = 0;
+  onTeam([&](int given) {
+    ran = std::this_thread::get_id();
+    threads = given;
+  });
+  EXPECT_EQ(ran, std::this_thread::get_id());
+  EXPECT_EQ(threads, callThreads());
+}
+
+TEST(OnTeam, AnotherThreadStandsInForOneThatWasForked) {
+  const int before = at::get_num_threads();
+  at::set_num_threads(2);
+  const int allowed = callThreads();
+  std::atomic<int> sum = 0;
+  const auto add = [&](int threads) {
+    kernels::parallelFor(threads, 0, 100, 1, [&](int64_t begin, int64_t end) { sum += static_cast<int>(end - begin); });
+  };
+  onTeam(add);  // this thread has a team now, which is lost in a fork
+  const auto works = [&] {
+    sum = 0;
+    std::thread::id ran;
+    int given = 0;
+    for (int i = 0; i < 3; ++i) {
+      onTeam([&](int threads) {
+        ran = std::this_thread::get_id();
+        given = threads;
+        add(threads);
+      });
+    }
+    bool throws = false;
+    try {
+      onTeam([](int) { throw std::runtime_error("as is"); });
+    } catch (const std::runtime_error&) {
+      throws = true;
+    }
+    const bool elsewhere = ran != std::this_thread::get_id();
+    return sum == 300 && given == allowed && elsewhere == (allowed > 1) && throws;
+  };
+  EXPECT_EQ(exitOfFork([&] { return works() ? 0 : 1; }), 0);
+  EXPECT_EQ(exitOfFork([&] { return works() && exitOfFork([&] { return works() ? 0 : 1; }) == 0 ? 0 : 1; }), 0);
+  at::set_num_threads(before);
 }
 
 }  // namespace
