@@ -126,7 +126,7 @@ TEST(FirstLayer, OfSiluIsLeftToOneDnnWithoutWideVectorsOnly) {
   const std::vector<float> weights(32 * 3 * 3 * 3);
   halved.problem.inputs[1].constant = weights.data();
   const bool has_avx2 = (hwy::SupportedTargets() & HWY_AVX2) != 0;
-  EXPECT_EQ(createKernel(halved.problem).implementation, has_avx2 ? "highway" : "onednn");
+  EXPECT_STREQ(createKernel(halved.problem).implementation, has_avx2 ? "highway" : "onednn");
 }
 
 }  // namespace
