@@ -2,7 +2,7 @@
 
 ATen operators right behind a call of the engine, in turn with other processes: behind one of the module that it was made of, which takes as much
 out of the caches but leaves ATen's own code there, behind ONNX Runtime's call, where that is installed, which leaves as little of ATen there as
-the engine, and alone; CPU time after a call; calls a second from several threads; first calls, of new processes that
+the engine, behind a copy of as much memory as the engine's weights, which computes nothing and has no threads, and alone; CPU time after a call; calls a second from several threads; first calls, of new processes that
 loaded and prepared the engine, in later calls in a row and in later ones that, as the first, come behind loading and preparing, beside those of the
 module that it was made of.
 """
@@ -23,7 +23,7 @@ ENGINE_MODEL = "mobilenet_v3_large"  # whose engine is the neighbour
 FIRST_CALLS = ["lenet", "mobilenet_v3_large", "resnet50", "minilm", "ssd300", "silero_vad"]  # the last two have Torch segments
 FIRST_PROCESSES = 5
 CALLS_BEHIND_LOADS = 5  # of each such process
-ALONE, OURS, PEER = "nothing", "the engine", "onnxruntime"
+ALONE, OURS, PEER, COPY = "nothing", "the engine", "onnxruntime", "a copy"
 CALLED = {"TorchScript": "script", "ONNX Runtime": PEER, OURS: ways.ENGINE}
 IDLE_OPERATOR = "mm 384"
 CALLS_BEHIND = 9  # of an operator a round, each behind a call of its own; the median is the round's
@@ -43,8 +43,10 @@ def _quartiles(values: list[float], form: str = "#.3g") -> str:
 
 
 def neighbours_of(job: Job, threads: int) -> dict[str, processes.Process]:
-    """Processes by what is called in them: nothing, the module, its engine and, if its file was made, ONNX Runtime."""
+    """Processes by what is called in them: nothing, a copy, the module, its engine and, if its file was made, ONNX Runtime."""
     beside = {ALONE: processes.Process("neighbour_worker.py", [str(threads)], job.file(f"neighbour-{threads}.log"))}
+    copied = str(os.path.getsize(job.file("engine.ts")))
+    beside[COPY] = processes.Process("neighbour_worker.py", [str(threads), copied], job.file(f"neighbour-copy-{threads}.log"))
     for name, way in CALLED.items():
         called = Job(way, job.model, job.batch, threads, job.folder)
         if way != PEER or os.path.exists(called.file(f"{PEER}.onnx")):

@@ -1,5 +1,5 @@
-"""A process of `./dev bench --neighbour`: `neighbour_worker.py THREADS [JOB]`. What JOB
-loads is called before each call of an operator that is timed; without, the process has torch alone.
+"""A process of `./dev bench --neighbour`: `neighbour_worker.py THREADS [JOB|BYTES]`. What JOB loads is called before each call of an operator that
+is timed, or so many BYTES are copied; without, the process has torch alone.
 
 Answers {"operator": NAME, "calls": N} by {"ms": the median call}, {"idle": NAME or null for the job} by {"ms": of CPU time in IDLE_SECONDS
 after a call}, and {"callers": N} by {"calls_per_second": of the job, from so many threads}.
@@ -30,6 +30,13 @@ def operators() -> dict:
         "add 1M": lambda: torch.add(values, values), "exp 1M": lambda: torch.exp(values), "sum 1M": lambda: torch.sum(values),
         "softmax 384x384": lambda: torch.softmax(a, -1), "relu 100": lambda: torch.relu(values[:100]),
     }
+
+
+def copy_of(bytes_copied: int):
+    import numpy
+
+    source, target = numpy.ones(bytes_copied, numpy.uint8), numpy.zeros(bytes_copied, numpy.uint8)
+    return lambda: numpy.copyto(target, source)
 
 
 def timed(call, before, calls: int) -> float:
@@ -87,7 +94,9 @@ def main(tell) -> None:
     torch.set_num_threads(threads)
     with contextlib.ExitStack() as libraries:
         neighbour = None
-        if len(sys.argv) > 2:
+        if len(sys.argv) > 2 and sys.argv[2].isdigit():
+            neighbour = copy_of(int(sys.argv[2]))
+        elif len(sys.argv) > 2:
             job = Job.from_json(sys.argv[2])
             libraries.enter_context(worker.way_of(job).libraries(job))
             neighbour = worker.way_of(job).load(job)

@@ -172,7 +172,7 @@ def test_processes(tmp_path):
     loaded = serving["engine"].listen(300)
     assert loaded["difference"] < 1e-5 and loaded["load_seconds"] > 0
     beside = neighbour.neighbours_of(job(tmp_path, "engine"), 1)
-    assert list(beside) == [neighbour.ALONE, "TorchScript", neighbour.OURS]  # nobody made ONNX Runtime's file
+    assert list(beside) == [neighbour.ALONE, neighbour.COPY, "TorchScript", neighbour.OURS]  # nobody made ONNX Runtime's file
     names = [process.listen(300)["operators"] for process in beside.values()]
     assert all(each == names[0] for each in names) and len(neighbour.operators(beside, names[0][:1], 2).splitlines()) == 3
     ours = beside[neighbour.OURS]
