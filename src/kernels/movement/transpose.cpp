@@ -36,30 +36,105 @@ void transpose(const T* source, int64_t source_stride, T* target, int64_t target
 
 #else
 
-// As many rows and columns as 16 bytes have elements. Interleaving the halves of the list of rows once for every power
-// of two among them leaves columns.
+// Vectors consist of blocks of 16 bytes, which most of their instructions keep apart.
 template <typename T>
-constexpr int64_t kTile = 16 / sizeof(T);
+constexpr size_t kBlock = 16 / sizeof(T);
 
-template <typename T>
-HWY_INLINE void transposeTile(const T* source, int64_t source_stride, T* target, int64_t target_stride) {
-  constexpr size_t kRows = kTile<T>;
-  const hn::CappedTag<T, kRows> d;
-  hn::Vec<decltype(d)> rows[kRows], interleaved[kRows];
-  for (size_t i = 0; i < kRows; ++i) {
+// `vectors` are rows; their blocks become columns of themselves. Interleaving the halves of the list of rows once for
+// every power of two among them leaves columns.
+template <class D, typename V = hn::Vec<D>>
+HWY_INLINE void transposeInBlocks(D d, V* vectors) {
+  constexpr size_t kRows = kBlock<hn::TFromD<D>>;
+#pragma GCC unroll 16
+  for (size_t step = 1; step < kRows; step *= 2) {
+    V interleaved[kRows];
+#pragma GCC unroll 16
+    for (size_t i = 0; i < kRows / 2; ++i) {
+      interleaved[2 * i] = hn::InterleaveLower(d, vectors[i], vectors[i + kRows / 2]);
+      interleaved[2 * i + 1] = hn::InterleaveUpper(d, vectors[i], vectors[i + kRows / 2]);
+    }
+#pragma GCC unroll 16
+    for (size_t i = 0; i < kRows; ++i) {
+      vectors[i] = interleaved[i];
+    }
+  }
+}
+
+// Block j of vector i for block i of vector j; the vectors are `apart` from each other.
+template <class D, typename V = hn::Vec<D>>
+HWY_INLINE void transposeBlocks(D d, V* vectors, size_t apart) {
+  constexpr size_t kBlocks = hn::MaxLanes(D()) / kBlock<hn::TFromD<D>>;
+  V& v0 = vectors[0];
+  if constexpr (kBlocks == 2) {
+    V& v1 = vectors[apart];
+    const V lower = hn::ConcatLowerLower(d, v1, v0);
+    v1 = hn::ConcatUpperUpper(d, v1, v0);
+    v0 = lower;
+  } else if constexpr (kBlocks == 4) {
+    V& v1 = vectors[apart];
+    V& v2 = vectors[2 * apart];
+    V& v3 = vectors[3 * apart];
+    const V even01 = hn::OddEvenBlocks(hn::SwapAdjacentBlocks(v1), v0);
+    const V odd01 = hn::OddEvenBlocks(v1, hn::SwapAdjacentBlocks(v0));
+    const V even23 = hn::OddEvenBlocks(hn::SwapAdjacentBlocks(v3), v2);
+    const V odd23 = hn::OddEvenBlocks(v3, hn::SwapAdjacentBlocks(v2));
+    v0 = hn::ConcatLowerLower(d, even23, even01);
+    v1 = hn::ConcatLowerLower(d, odd23, odd01);
+    v2 = hn::ConcatUpperUpper(d, even23, even01);
+    v3 = hn::ConcatUpperUpper(d, odd23, odd01);
+  }
+}
+
+// As many rows and columns as a vector has elements: each is read and written once.
+template <class D, typename T = hn::TFromD<D>>
+HWY_INLINE void transposeTile(D d, const T* source, int64_t source_stride, T* target, int64_t target_stride) {
+  constexpr size_t kSide = hn::MaxLanes(D());
+  hn::Vec<D> rows[kSide];
+#pragma GCC unroll 16
+  for (size_t i = 0; i < kSide; ++i) {
     rows[i] = hn::LoadU(d, source + static_cast<int64_t>(i) * source_stride);
   }
-  for (size_t step = 1; step < kRows; step *= 2) {
-    for (size_t i = 0; i < kRows / 2; ++i) {
-      interleaved[2 * i] = hn::InterleaveLower(d, rows[i], rows[i + kRows / 2]);
-      interleaved[2 * i + 1] = hn::InterleaveUpper(d, rows[i], rows[i + kRows / 2]);
-    }
-    for (size_t i = 0; i < kRows; ++i) {
-      rows[i] = interleaved[i];
+#pragma GCC unroll 16
+  for (size_t i = 0; i < kSide; i += kBlock<T>) {
+    transposeInBlocks(d, rows + i);
+  }
+#pragma GCC unroll 16
+  for (size_t i = 0; i < kBlock<T>; ++i) {
+    transposeBlocks(d, rows + i, kBlock<T>);
+  }
+#pragma GCC unroll 16
+  for (size_t i = 0; i < kSide; ++i) {
+    hn::StoreU(rows[i], d, target + static_cast<int64_t>(i) * target_stride);
+  }
+}
+
+// Tiles, then smaller ones along the edges.
+template <class D, typename T = hn::TFromD<D>>
+void transposeByTiles(D d, const T* source, int64_t source_stride, T* target, int64_t target_stride, int64_t rows,
+                      int64_t columns) {
+  constexpr auto kSide = static_cast<int64_t>(hn::MaxLanes(D()));
+  const int64_t whole_rows = rows / kSide * kSide;
+  const int64_t whole_columns = columns / kSide * kSide;
+  for (int64_t c = 0; c < whole_columns; c += kSide) {
+    for (int64_t r = 0; r < whole_rows; r += kSide) {
+      transposeTile(d, source + r * source_stride + c, source_stride, target + c * target_stride + r, target_stride);
     }
   }
-  for (size_t i = 0; i < kRows; ++i) {
-    hn::StoreU(rows[i], d, target + static_cast<int64_t>(i) * target_stride);
+  const auto transposeEdge = [&](int64_t row, int64_t column, int64_t height, int64_t width) HWY_ATTR {
+    const T* const from = source + row * source_stride + column;
+    T* const to = target + column * target_stride + row;
+    if constexpr (kSide > static_cast<int64_t>(kBlock<T>)) {
+      const hn::CappedTag<T, kBlock<T>> block;
+      transposeByTiles(block, from, source_stride, to, target_stride, height, width);
+    } else {
+      transposeScalar(from, source_stride, to, target_stride, height, width);
+    }
+  };
+  if (whole_rows < rows) {
+    transposeEdge(whole_rows, 0, rows - whole_rows, whole_columns);
+  }
+  if (whole_columns < columns) {
+    transposeEdge(0, whole_columns, rows, columns - whole_columns);
   }
 }
 
@@ -117,18 +192,9 @@ void transpose(const T* source, int64_t source_stride, T* target, int64_t target
     transposeScalar(source + columns * done, columns, target + done, target_stride, rows - done, columns);
     return;
   }
-  constexpr int64_t kSide = kTile<T>;
-  const int64_t whole_rows = rows / kSide * kSide;
-  const int64_t whole_columns = columns / kSide * kSide;
-  for (int64_t c = 0; c < whole_columns; c += kSide) {
-    for (int64_t r = 0; r < whole_rows; r += kSide) {
-      transposeTile(source + r * source_stride + c, source_stride, target + c * target_stride + r, target_stride);
-    }
-  }
-  transposeScalar(source + whole_rows * source_stride, source_stride, target + whole_rows, target_stride,
-                  rows - whole_rows, whole_columns);
-  transposeScalar(source + whole_columns, source_stride, target + whole_columns * target_stride, target_stride, rows,
-                  columns - whole_columns);
+  constexpr size_t kMostRows = 16;  // as many vectors as there are registers for
+  const hn::CappedTag<T, kMostRows> d;
+  transposeByTiles(d, source, source_stride, target, target_stride, rows, columns);
 }
 
 #endif
@@ -231,24 +297,30 @@ std::optional<Transpose> Transpose::find(size_t element_size, const std::vector<
   return transpose;
 }
 
+// By blocks of which both sides fit into the first cache: whole cache lines are read and written, though a tile needs
+// parts of them.
 void Transpose::run(int threads, const std::byte* source, std::byte* target) const {
-  constexpr int64_t kUnit = 2048;    // elements worth asking where they lie
+  constexpr int64_t kSide = 64;      // elements of a block's side
+  constexpr int64_t kUnit = 8192;    // elements worth asking where they lie
   constexpr int64_t kGrain = 16384;  // elements worth a thread
   const auto function = HWY_DYNAMIC_DISPATCH(transposeForTarget)();
   const auto size = static_cast<int64_t>(element_size_);
-  const int64_t part = std::max<int64_t>(64, kUnit / rows_.size);  // columns of a unit of work
-  const int64_t parts = (columns_.size + part - 1) / part;
-  int64_t units = parts;
+  const int64_t columns = std::min(columns_.size, std::max(kSide, kUnit / rows_.size));  // of a block
+  const int64_t rows = std::min(rows_.size, std::max(kSide, kUnit / columns_.size));
+  const int64_t blocks_across = (columns_.size + columns - 1) / columns;
+  const int64_t blocks_down = (rows_.size + rows - 1) / rows;
+  int64_t blocks = blocks_across * blocks_down;
   for (const Axis& axis : outer_) {
-    units *= axis.size;
+    blocks *= axis.size;
   }
-  const int64_t grain = std::max<int64_t>(1, kGrain / (std::min(part, columns_.size) * rows_.size));
-  parallelFor(threads, 0, units, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t first = unit % parts * part;
-      int64_t source_offset = first;
-      int64_t target_offset = first * columns_.target_stride;
-      int64_t rest = unit / parts;
+  const int64_t grain = std::max<int64_t>(1, kGrain / (columns * rows));
+  parallelFor(threads, 0, blocks, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t block = begin; block < end; ++block) {
+      const int64_t row = block % blocks_down * rows;
+      const int64_t column = block / blocks_down % blocks_across * columns;
+      int64_t source_offset = column + row * rows_.source_stride;
+      int64_t target_offset = column * columns_.target_stride + row;
+      int64_t rest = block / (blocks_down * blocks_across);
       for (size_t i = outer_.size(); i-- > 0;) {
         const int64_t index = rest % outer_[i].size;
         rest /= outer_[i].size;
@@ -256,7 +328,7 @@ void Transpose::run(int threads, const std::byte* source, std::byte* target) con
         target_offset += index * outer_[i].target_stride;
       }
       function(element_size_, source + source_offset * size, rows_.source_stride, target + target_offset * size,
-               columns_.target_stride, rows_.size, std::min(part, columns_.size - first));
+               columns_.target_stride, std::min(rows, rows_.size - row), std::min(columns, columns_.size - column));
     }
   });
 }

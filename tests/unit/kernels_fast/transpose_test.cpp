@@ -69,6 +69,17 @@ TEST(Transpose, MatricesAndInnerDimensions) {
   check({5, 9, 7, 6}, {2, 0, 3, 1}, {});
 }
 
+// Tiles, smaller ones along the edges, what is left of those, and more than one block.
+TEST(Transpose, EveryEdge) {
+  for (int64_t rows = 17; rows <= 36; ++rows) {
+    for (const int64_t columns : {15, 16, 23, 33, 70}) {
+      check({rows, columns}, {}, {1, 0});
+    }
+  }
+  check({300, 290}, {}, {1, 0});
+  check({2, 2100, 9}, {}, {0, 2, 1});
+}
+
 // Rows of boxes of pixels, as a shuffle of pixels has them, move by pairs or quadruples.
 TEST(Transpose, NeighboursThatMoveTogether) {
   for (const int64_t width : {2, 7, 16, 33}) {
