@@ -93,8 +93,8 @@ class TORCHTRT_API Tensor {
   }
   // Constant data behind this tensor, if its producer is a CONSTANT layer.
   const Weights* constant() const;
-  // How elements lie in memory, outermost first, as a permutation of the axes; empty means row-major. Set by the
-  // builder.
+  // How elements lie in memory, outermost first, as a permutation of the axes; empty means row-major. Of an input: how
+  // callers usually give it, which the builder counts on and engines do not need. Others are set by the builder.
   const std::vector<uint8_t>& memoryOrder() const {
     return memory_order_;
   }

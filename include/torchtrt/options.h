@@ -91,8 +91,9 @@ TORCHTRT_API std::ostream& operator<<(std::ostream& out, const Device& device);
 enum class EngineCapability : int8_t { kSTANDARD, kSAFETY, kDLA_STANDALONE };
 
 // One tensor that a method takes: a shape, or a range of shapes as minimum, optimum and maximum (-1 in a single shape:
-// any size), dtype (kUnknown: inferred), format, and the range [lo, hi) that random data for it is drawn from. Every
-// constructor throws CompileError where these contradict each other.
+// any size), dtype (kUnknown: inferred), format, and the range [lo, hi) that random data for it is drawn from. The
+// format is how calls usually give it: those need no copy then, and others stay right. Every constructor throws
+// CompileError where these contradict each other.
 struct TORCHTRT_API Input : torch::CustomClassHolder {
   using Shape = std::vector<int64_t>;
   using ShapeRef = c10::ArrayRef<int64_t>;

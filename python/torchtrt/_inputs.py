@@ -16,8 +16,9 @@ class Input:
     sample to check the result with.
 
     dtype: of torchtrt.dtype or torch; left out, it follows from the first use. format: torch.contiguous_format or
-    torch.channels_last. tensor_domain: the range [low, high) for random data. shared_dims: {dimension: name}; dynamic dimensions
-    of one name, also of other inputs, are one size.
+    torch.channels_last, how calls usually give the tensor: those need no copy then, and others stay right. tensor_domain: the
+    range [low, high) for random data. shared_dims: {dimension: name}; dynamic dimensions of one name, also of other inputs, are
+    one size.
     """
 
     def __init__(self, shape=None, *, min_shape=None, opt_shape=None, max_shape=None, dtype=None, format=None,

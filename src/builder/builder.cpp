@@ -14,8 +14,9 @@ plan::Plan build(const network::Network& network, const BuildOptions& options) {
   if (options.optimize) {
     optimization::optimizeAsEnvironmentSays(*working_copy);
   }
+  const std::vector<Order> input_orders = takeInputOrders(*working_copy);
   if (options.channels_last) {
-    chooseMemoryOrders(*working_copy);
+    chooseMemoryOrders(*working_copy, input_orders);
   }
   plan::Plan plan = emitPlan(*working_copy);
   plan.options = options.recorded;

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
-
-#include "builder/memory_order.h"
+#include <utility>
 
 namespace torchtrt::builder {
 
@@ -87,7 +86,10 @@ class LayoutPass {
  public:
   explicit LayoutPass(Network& network) : network_(network) {}
 
-  void run() {
+  void run(const std::vector<Order>& input_orders) {
+    for (size_t i = 0; i < input_orders.size(); ++i) {
+      comesIn(input_orders[i], *network_.getInput(static_cast<int>(i)));
+    }
     for (Layer* layer : network_.layers()) {
       if (layer->getType() != LayerType::kCONSTANT) {
         visit(*layer);
@@ -102,6 +104,19 @@ class LayoutPass {
   }
 
  private:
+  // All read the copy in that order, or the input itself where they need it row-major.
+  void comesIn(const Order& order, Tensor& input) {
+    if (sameMemory(input.getDimensions(), order, {})) {
+      return;
+    }
+    const std::vector<Tensor::Use> uses = input.uses();
+    Tensor* const copy = inOrder(input, order, network_.getNbLayers() == 0 ? nullptr : network_.getLayer(0));
+    for (const Tensor::Use& use : uses) {
+      use.layer->setInput(use.index, copy);
+    }
+    copyOf(*copy, {}) = &input;
+  }
+
   void visit(Layer& layer) {
     if (layer.getType() == LayerType::kSHUFFLE) {
       visitShuffle(layer);
@@ -277,7 +292,7 @@ class LayoutPass {
     if (tensor.memoryOrder() == order) {
       return &tensor;
     }
-    Tensor*& copy = copies_[{copy_keys_.try_emplace(&tensor, copy_keys_.size()).first->second, order}];
+    Tensor*& copy = copyOf(tensor, order);
     if (copy == nullptr) {
       Layer* reformat = network_.addLayer(LayerType::kREFORMAT, {&tensor}, {}, before);
       if (tensor.producer() != nullptr) {
@@ -289,12 +304,17 @@ class LayoutPass {
     return copy;
   }
 
+  Tensor*& copyOf(const Tensor& tensor, const Order& order) {
+    return copies_[{copy_keys_.try_emplace(&tensor, copy_keys_.size()).first->second, order}];
+  }
+
   Network& network_;
   std::unordered_map<const Tensor*, size_t> copy_keys_;  // looked up only: never walked through
   std::map<std::pair<size_t, Order>, Tensor*> copies_;
 };
 
-bool isWorthIt(const Network& network) {
+// Where nothing convolves and all comes row-major, channels-last gains nothing.
+bool isWorthIt(const Network& network, const std::vector<Order>& input_orders) {
   for (int i = 0; i < network.getNbLayers(); ++i) {
     const LayerType type = network.getLayer(i)->getType();
     if (type == LayerType::kCONVOLUTION || type == LayerType::kQUANTIZED_CONVOLUTION ||
@@ -302,14 +322,23 @@ bool isWorthIt(const Network& network) {
       return true;
     }
   }
-  return false;
+  return std::any_of(input_orders.begin(), input_orders.end(), [](const Order& order) { return !order.empty(); });
 }
 
 }  // namespace
 
-void chooseMemoryOrders(Network& network) {
-  if (isWorthIt(network)) {
-    LayoutPass(network).run();
+std::vector<Order> takeInputOrders(Network& network) {
+  std::vector<Order> orders;
+  for (int i = 0; i < network.getNbInputs(); ++i) {
+    orders.push_back(network.getInput(i)->memoryOrder());
+    network.getInput(i)->setMemoryOrder({});
+  }
+  return orders;
+}
+
+void chooseMemoryOrders(Network& network, const std::vector<Order>& input_orders) {
+  if (isWorthIt(network, input_orders)) {
+    LayoutPass(network).run(input_orders);
   }
 }
 

@@ -180,10 +180,12 @@ std::optional<ValueTypes::Unknown> ValueTypes::describe(const partitioning::Segm
     if (!type) {
       return Unknown{input, unknownType(*input, observations_)};
     }
-    if (findLeaf(leaves_, *input) == nullptr) {
+    const InputLeaf* const leaf = findLeaf(leaves_, *input);
+    if (leaf == nullptr) {
       fitChannels(segment, *input, *type);
     }
-    request.inputs.push_back({uniqueName(used, nameOf(*input)), type->dtype, type->dims});
+    const bool channels_last = leaf != nullptr && leaf->input->format == TensorFormat::kChannelsLast;
+    request.inputs.push_back({uniqueName(used, nameOf(*input)), type->dtype, type->dims, channels_last});
   }
   replaceUnboundExpressions(request);
   return std::nullopt;

@@ -19,6 +19,7 @@ struct BlockInput {
   std::string name;  // binding name
   DType dtype = DType::kFloat32;
   Dims dims;
+  bool channels_last = false;  // how callers usually give images; no promise
 };
 
 struct ConversionRequest {

@@ -68,7 +68,11 @@ std::unique_ptr<network::Network> convert(const Block& block, const ConversionRe
   ctx.is_whole = request.is_whole;
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     const BlockInput& input = request.inputs[i];
-    ctx.AssociateValueAndTensor(block.inputs()[i], net->addInput(input.name, input.dtype, input.dims));
+    network::Tensor* const tensor = net->addInput(input.name, input.dtype, input.dims);
+    if (input.channels_last && input.dims.rank() == 4) {
+      tensor->setMemoryOrder({0, 2, 3, 1});
+    }
+    ctx.AssociateValueAndTensor(block.inputs()[i], tensor);
   }
   try {
     convertNodes(ctx, block);

@@ -154,6 +154,38 @@ def test_strided_and_channels_last_inputs_are_read_as_they_lie():
     assert_equal(compiled(x), module(x).detach())
 
 
+class Mixed(torch.nn.Module):
+    """Few outputs, a pooling, a mean and what needs row-major, all of the argument."""
+
+    def __init__(self):
+        super().__init__()
+        self.few = torch.nn.Conv2d(6, 2, 1)
+
+    def forward(self, x):
+        return self.few(x), torch.nn.functional.max_pool2d(x, 2), x.mean((2, 3)), torch.softmax(x, 3)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("size", [(2, 6, 20, 33), (1, 6, 2, 2), (3, 6, 7, 2)])
+def test_the_format_of_an_input_is_no_promise(dynamic, size):
+    module = Mixed().eval()
+    last = {"min_shape": [1, 6, 2, 2], "opt_shape": size, "max_shape": [4, 6, 40, 40]} if dynamic else {"shape": size}
+    compiled = torchtrt.compile(script(module), inputs=[torchtrt.Input(**last, format=torch.channels_last)], require_full_compilation=True)
+    x = torch.randn(size)
+    for given in (x, x.contiguous(memory_format=torch.channels_last), torch.randn(size[0], size[1], size[3], size[2]).transpose(2, 3)):
+        for result, expected in zip(compiled(given), module(given)):
+            assert_equal(result, expected.detach())
+            assert result.is_contiguous()
+
+
+def test_a_channels_last_sample_says_how_the_input_comes():
+    module = Mixed().eval()
+    x = torch.randn(2, 6, 20, 33).contiguous(memory_format=torch.channels_last)
+    compiled = torchtrt.compile(script(module), inputs=[x])
+    for result, expected in zip(compiled(x), module(x)):
+        assert_equal(result, expected.detach())
+
+
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])
 def test_a_module_of_another_dtype_keeps_it(dtype):
     module = nets.lenet().to(dtype)

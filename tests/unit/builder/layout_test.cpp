@@ -212,6 +212,45 @@ TEST(Layout, NetworksWithoutConvolutionStayRowMajor) {
             "pooling");
 }
 
+// A network whose input comes channels-last.
+plan::Plan planOfComing(const std::string& type, const std::string& layers, const BuildOptions& options = {}) {
+  return build(*network::parse("network \"coming\" () {\n  input %x : " + type + "\n" + layers + "\n}"), options);
+}
+
+constexpr const char* kChannelsLastImage = "float32[2, 24, 20, 40] order=[0, 2, 3, 1]";
+constexpr const char* kPooled =
+    R"(  %c = pooling(%x) {op="max", window=[2, 2], stride=[2, 2], pre_padding=[0, 0], post_padding=[0, 0], dilation=[1, 1]}
+  output "y" %c)";
+
+TEST(Layout, LayersFollowAnInputThatComesChannelsLast) {
+  EXPECT_EQ(stepsOf(planOfComing(kChannelsLastImage, kPooled)), "reformat(0,2,3,1) pooling(0,2,3,1) reformat");
+  EXPECT_EQ(stepsOf(planOfComing(kChannelsLastImage, R"(  %c = reduce(%x) {op="avg", axes=[2, 3], keep_dims=false}
+  output "y" %c)")),
+            "reformat(0,2,3,1) adaptive_pooling(0,2,3,1)");
+  const std::string few = R"(  %w = fill() {op="constant", dims=[3, 24, 1, 1], dtype=float32, value=0.125}
+  %c = convolution(%x, %w) {}
+  output "y" %c)";
+  EXPECT_EQ(stepsOf(planOfComing(kChannelsLastImage, few)), "reformat(0,2,3,1) convolution(0,2,3,1) reformat");
+}
+
+TEST(Layout, AnInputThatComesChannelsLastIsRowMajorToThePlan) {
+  for (const bool channels_last : {true, false}) {
+    const plan::Plan plan = planOfComing(kChannelsLastImage, kPooled, {.channels_last = channels_last});
+    EXPECT_TRUE(plan.tensors[static_cast<size_t>(plan.inputs[0].tensor)].order.empty());
+  }
+  EXPECT_EQ(stepsOf(planOfComing(kChannelsLastImage, kPooled, {.channels_last = false})), "pooling");
+}
+
+TEST(Layout, WhatNeedsRowMajorReadsTheInputItself) {
+  EXPECT_EQ(stepsOf(planOfComing(kChannelsLastImage, R"(  %c = softmax(%x) {axis=3}
+  output "y" %c)")),
+            "softmax");
+}
+
+TEST(Layout, InputsThatLieAlikeInBothOrdersNeedNoReorder) {
+  EXPECT_EQ(stepsOf(planOfComing("float32[2, 1, 20, 40] order=[0, 2, 3, 1]", kPooled)), "pooling");
+}
+
 TEST(Layout, ItCanBeSwitchedOff) {
   const auto network = network::parse(imageNetwork(conv("a", "x") + R"(  output "y" %a)"));
   EXPECT_EQ(stepsOf(build(*network, {.channels_last = false})), "convolution");
@@ -240,6 +279,30 @@ TEST(Layout, AChannelsLastInputIsReadAsItLies) {
   EXPECT_EQ(shapes->skipped_steps, 1) << "the reorder of the input";
   EXPECT_EQ(testing::callEngine(*engine, {channels_last})[0].values(),
             testing::callEngine(*engine, {row_major})[0].values());
+}
+
+// What is said of an input is no promise.
+TEST(Layout, ResultsDoNotDependOnHowAnInputComes) {
+  const auto network = network::parse(imageNetwork(conv("a", "x") + R"(  %b = unary(%x) {op="sin"}
+  %c = elementwise(%a, %b) {op="sum"}
+  %d = softmax(%x) {axis=3}
+  output "y" %c
+  output "z" %d)"));
+  const plan::Plan row_major = build(*network);
+  network->getInput(0)->setMemoryOrder({0, 2, 3, 1});
+  const plan::Plan channels_last = build(*network);
+  std::vector<float> values(2 * 8 * 6 * 6);
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<float>(i % 23) / 8 - 1;
+  }
+  const std::vector input = {network::Weights::copyOf(DType::kFloat32, {2, 8, 6, 6}, values.data())};
+  const auto expected = runEngine(*loadPlan(row_major), input);
+  for (const bool reversed : {false, true}) {
+    const auto results = runEngine(*loadPlan(channels_last), input, 1, reversed);
+    for (size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_EQ(std::memcmp(results[i].data.get(), expected[i].data.get(), expected[i].bytes()), 0);
+    }
+  }
 }
 
 }  // namespace
