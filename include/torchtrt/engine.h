@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -53,6 +54,9 @@ struct LoadOptions {
   size_t shape_cache_bytes = 16u << 20;  // bound of the per-shape cache
   bool force_reference = false;          // every step runs its reference kernel
   bool prepare = true;                   // for the optimum of all shapes, so that no first call has to do it
+  // Asked, where set, for the memory of each external weight that calls go on reading, in place of what was given: for
+  // weights in memory that may change once they are packed.
+  std::function<std::shared_ptr<const void>(size_t index)> lasting = nullptr;
 };
 
 struct StepProfile {

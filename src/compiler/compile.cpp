@@ -107,13 +107,9 @@ Partition partitionOf(const lowering::LoweredGraph& lowered, const partitioning:
   return partition;
 }
 
-// Where a source is given, weights are apart from its own.
-plan::Plan planOf(const network::Network& network, const Source* source, KernelChoice& kernels) {
+plan::Plan planOf(const network::Network& network, KernelChoice& kernels) {
   TORCHTRT_LOG(kGRAPH, "network\n" << network::print(network));
   plan::Plan plan = builder::build(network);
-  if (source != nullptr) {
-    ownWeights(plan, *source);
-  }
   kernels.choose(plan);
   return plan;
 }
@@ -131,9 +127,7 @@ SegmentOptions segmentOptions(const Source& source, const lowering::LoweredGraph
   options.self = source.module ? c10::IValue(source.module->_ivalue()) : c10::IValue();
   // A source of our own may share its weights with engines.
   options.shares_constants = carriesMethods(source, spec);
-  options.plan_of = [&kernels, own = options.shares_constants ? nullptr : &source](const network::Network& network) {
-    return planOf(network, own, kernels);
-  };
+  options.plan_of = [&kernels](const network::Network& network) { return planOf(network, kernels); };
   return options;
 }
 
@@ -309,7 +303,7 @@ std::string buildEngine(const Source& original, const ts::CompileSpec& original_
     } while (!failures.empty());
     const torch::jit::Module module = moduleOf(source, lowered, spec, partition, engines.engines(), std::nullopt);
     quantizeEngines(engines, spec, calibrationRuns(module, source, lowered, spec, precision), {});
-    const plan::Plan plan = planOf(*engines.engines().front().network, &source, kernels);
+    const plan::Plan plan = planOf(*engines.engines().front().network, kernels);
     kernels.write();
     return plan::serialize(plan);
   }
@@ -319,7 +313,7 @@ std::string buildEngine(const Source& original, const ts::CompileSpec& original_
     partition = partitionOf(lowered, roles, options);
     network = engines.wholeNetworkOf(partition.segments.front(), name, failures);
   }
-  const plan::Plan plan = planOf(*network, &source, kernels);
+  const plan::Plan plan = planOf(*network, kernels);
   kernels.write();
   return plan::serialize(plan);
 }

@@ -9,6 +9,7 @@
 #include "base/logging.h"
 #include "compiler/bisection.h"
 #include "compiler/kept_segment.h"
+#include "compiler/source.h"
 #include "compiler/tuning.h"
 #include "compiler/validation.h"
 #include "partitioning/partitioning.h"
@@ -231,8 +232,10 @@ void SegmentEngines::make(SegmentEngine& made, std::unique_ptr<network::Network>
   }
   // Weights that are attributes of the module, too, stay in memory whether the engine holds them or not.
   const auto originals = options_.shares_constants ? runtime::Originals::kHold : runtime::Originals::kLetGo;
-  made.engine =
-      clock_.run(Phase::kLoading, [&] { return runtime::Engine::fromPlan(plan, std::move(weights), originals); });
+  made.engine = clock_.run(Phase::kLoading, [&] {
+    auto borrowed = options_.shares_constants ? std::vector<bool>() : borrowedFrom(options_.self, weights);
+    return runtime::Engine::fromPlan(plan, std::move(weights), originals, std::move(borrowed));
+  });
   if (kept) {
     made.engine->keep(std::move(*kept));
   }

@@ -1,7 +1,6 @@
 #include "compiler/source.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include <torch/csrc/jit/api/function_impl.h>
@@ -39,13 +38,6 @@ std::vector<AddressRange> storagesOf(const torch::jit::Module& module) {
     }
   }
   return ranges;
-}
-
-std::shared_ptr<const void> copyOf(const plan::Weight& weight) {
-  auto copy = std::make_shared<at::Tensor>(at::empty({static_cast<int64_t>(weight.bytes)}, at::kByte));
-  void* data = copy->mutable_data_ptr();
-  std::memcpy(data, weight.data.get(), weight.bytes);
-  return {std::move(copy), data};
 }
 
 torch::jit::IValue runGraph(const torch::jit::Graph& graph, std::vector<torch::jit::IValue> arguments) {
@@ -153,20 +145,17 @@ void ownConstants(torch::jit::Block& block) {
   }
 }
 
-void ownWeights(plan::Plan& plan, const Source& source) {
-  if (!source.module) {
-    return;
-  }
-  const std::vector<AddressRange> foreign = storagesOf(*source.module);
-  for (plan::Weight& weight : plan.weights) {
-    const auto* data = static_cast<const char*>(weight.data.get());
-    const bool shared = std::any_of(foreign.begin(), foreign.end(), [data](const AddressRange& range) {
+std::vector<bool> borrowedFrom(const torch::jit::IValue& module, const std::vector<at::Tensor>& weights) {
+  const std::vector<AddressRange> foreign =
+      module.isModule() ? storagesOf(module.toModule()) : std::vector<AddressRange>();
+  std::vector<bool> borrowed;
+  for (const at::Tensor& weight : weights) {
+    const auto* data = static_cast<const char*>(weight.const_data_ptr());
+    borrowed.push_back(std::any_of(foreign.begin(), foreign.end(), [data](const AddressRange& range) {
       return data >= range.first && data < range.second;
-    });
-    if (shared) {
-      weight.data = copyOf(weight);
-    }
+    }));
   }
+  return borrowed;
 }
 
 }  // namespace torchtrt::compiler

@@ -6,7 +6,6 @@
 
 #include "compiler/compile.h"
 #include "lowering/lowering.h"
-#include "plan/plan.h"
 
 namespace torchtrt::compiler {
 
@@ -31,9 +30,10 @@ torch::jit::IValue run(const Source& source, std::vector<torch::jit::IValue> arg
 torch::jit::IValue run(const Source& source, const lowering::LoweredGraph& lowered,
                        std::vector<torch::jit::IValue> arguments);
 
-// Engines never change: weights that still lie in the module's own tensors are copied out of them.
-void ownWeights(plan::Plan& plan, const Source& source);
-// The same for what PyTorch's segments read.
+// Which weights lie in the own tensors of the module, if there is one: engines never change, so that they keep none of
+// these.
+std::vector<bool> borrowedFrom(const torch::jit::IValue& module, const std::vector<at::Tensor>& weights);
+// What PyTorch's segments read, copied out of the module.
 void ownConstants(torch::jit::Block& block);
 
 }  // namespace torchtrt::compiler

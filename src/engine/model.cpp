@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "device/constants.h"
 #include "kernels/machine.h"
@@ -15,7 +16,7 @@ namespace {
 class ModelLoader {
  public:
   ModelLoader(plan::Plan plan, const LoadOptions& options, const device::Device& device)
-      : model_(std::make_shared<Model>()), threads_(options.threads) {
+      : model_(std::make_shared<Model>()), threads_(options.threads), lasting_(options.lasting) {
     model_->plan = std::move(plan);
     model_->device = &device;
     model_->force_reference = options.force_reference;
@@ -127,7 +128,7 @@ class ModelLoader {
     for (size_t i = 0; i < needed.size(); ++i) {
       plan::Weight& weight = model_->plan.weights[i];
       if (needed[i] && weight.bytes != 0) {
-        model_->weights[i] = copy ? copyOf(weight) : weight.data;
+        model_->weights[i] = copy ? copyOf(weight) : lasting_ ? lasting_(i) : weight.data;
       }
       weight.data = nullptr;
     }
@@ -187,6 +188,7 @@ class ModelLoader {
 
   std::shared_ptr<Model> model_;
   int threads_;
+  std::function<std::shared_ptr<const void>(size_t)> lasting_;
   bool takes_hints_ = false;
   std::vector<int64_t> registers_[3];  // for every symbol at its minimum, optimum, maximum
 };

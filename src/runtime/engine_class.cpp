@@ -72,15 +72,36 @@ at::Tensor weightTensor(const plan::Weight& weight) {
   return isAligned(data) ? view : view.clone();
 }
 
+// Memory of its own for the storage, which all who share it see.
+void moveOut(const c10::Storage& storage) {
+  c10::DataPtr memory = c10::GetAllocator(c10::kCPU)->allocate(storage.nbytes());
+  std::memcpy(memory.mutable_get(), storage.data(), storage.nbytes());
+  storage.set_data_ptr_noswap(std::move(memory));
+}
+
 std::shared_ptr<const LoadedEngine> load(const std::string& plan_bytes, std::string plan_text,
-                                         std::vector<at::Tensor> weights, Originals originals) {
+                                         std::vector<at::Tensor> weights, Originals originals,
+                                         std::vector<bool> borrowed = {}) {
   auto bytes = std::make_shared<const std::string>(plan_bytes);
   std::vector<engine::ExternalWeight> external;
   external.reserve(weights.size());
   std::transform(weights.begin(), weights.end(), std::back_inserter(external), externalWeight);
   engine::LoadOptions options;
   options.threads = callThreads();
+  borrowed.resize(weights.size());
+  options.lasting = [&](size_t index) -> std::shared_ptr<const void> {
+    if (borrowed[index]) {
+      moveOut(weights[index].storage());
+      borrowed[index] = false;
+    }
+    return {std::make_shared<at::Tensor>(weights[index]), weights[index].const_data_ptr()};
+  };
   auto engine = engine::Engine::load(bytesOf(*bytes), bytes, std::move(external), options);
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (borrowed[i] && !(originals == Originals::kLetGo && engine->restoresWeight(i))) {
+      moveOut(weights[i].storage());
+    }
+  }
   auto held = std::make_shared<const EngineWeights>(std::move(weights), engine, originals);
   return std::make_shared<const LoadedEngine>(LoadedEngine{std::move(plan_text), std::move(held), std::move(engine)});
 }
@@ -149,9 +170,9 @@ c10::intrusive_ptr<Engine> Engine::fromPlan(const plan::Plan& plan) {
 }
 
 c10::intrusive_ptr<Engine> Engine::fromPlan(const plan::Plan& plan, std::vector<at::Tensor> weights,
-                                            Originals originals) {
+                                            Originals originals, std::vector<bool> borrowed) {
   const std::string bytes = plan::serializeWithoutWeights(plan);
-  auto loaded = load(bytes, encodeBase64(bytes), std::move(weights), originals);
+  auto loaded = load(bytes, encodeBase64(bytes), std::move(weights), originals, std::move(borrowed));
   loadedEngines().add(loaded);
   return c10::make_intrusive<Engine>(plan.name, cpuDeviceInfo(), std::move(loaded));
 }

@@ -44,8 +44,10 @@ class TORCHTRT_API Engine : public torch::CustomClassHolder {
   static c10::intrusive_ptr<Engine> fromPlan(const plan::Plan& plan);  // shares the plan's weights
   // The same in two steps, for what has to be done with the weights before an engine packs its own copy of them.
   static std::vector<at::Tensor> weightsOf(const plan::Plan& plan);
+  // Borrowed weights lie in memory that others write to: what stays of them is copied, be it read by calls or held, and
+  // every tensor that shares a weight's storage has the copy.
   static c10::intrusive_ptr<Engine> fromPlan(const plan::Plan& plan, std::vector<at::Tensor> weights,
-                                             Originals originals = Originals::kLetGo);
+                                             Originals originals = Originals::kLetGo, std::vector<bool> borrowed = {});
   static c10::intrusive_ptr<Engine> fromState(EngineState state);
   // Self-contained plan bytes (plan::serialize), which are copied.
   static c10::intrusive_ptr<Engine> fromBytes(std::string_view bytes);

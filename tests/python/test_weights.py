@@ -45,6 +45,33 @@ def test_weights_that_engines_let_go_are_saved_and_fallen_back_to(tmp_path):
     assert tensors(tmp_path / "third.ts") == first
 
 
+class Read(nn.Module):
+    """Weights that kernels pack, that calls read where they lie, and that PyTorch reads."""
+
+    def __init__(self):
+        super().__init__()
+        self.table, self.linear, self.scale = nn.Embedding(300, 64), nn.Linear(64, 96), nn.Parameter(torch.rand(96))
+        self.register_buffer("shift", torch.rand(1, 96))
+
+    def forward(self, i):
+        return torch.linalg.qr(self.linear(self.table(i)) * self.scale + self.shift)[1] + self.shift
+
+
+def test_who_writes_to_the_parameters_later_changes_no_compiled_module(tmp_path):
+    module, i, other = torch.jit.script(Read().eval()), torch.randint(300, (7,)), torch.randint(300, (5,))
+    compiled = torchtrt.compile(module, inputs=[i])
+    expected, of_other = compiled(i), module(other).detach()
+    with torch.no_grad():
+        for tensor in (*module.parameters(), *module.buffers()):
+            tensor.fill_(torch.nan)
+    assert torch.equal(compiled(i), expected)
+    assert_same(compiled(other), of_other)
+    compiled.save(tmp_path / "compiled.ts")
+    loaded = torch.jit.load(tmp_path / "compiled.ts")
+    assert torch.equal(loaded(i), expected)
+    assert_same(loaded(other), of_other)
+
+
 class Attention(nn.Module):
     """An engine multiplies by the three parts of in_proj_weight, and by the second linear layer's weight times the scale."""
 

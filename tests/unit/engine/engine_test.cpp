@@ -152,6 +152,30 @@ TEST(Engine, LetsGoOfOriginalsThatItCanRestore) {
   EXPECT_THROW(engine->restoreWeight(0, std::as_writable_bytes(std::span(restored).first(9))), InternalError);
 }
 
+TEST(Engine, AsksForLastingMemoryOfWhatCallsReadAlone) {
+  PlanMaker make;
+  const int32_t x = make.input("x", make.dims({4, 2}));
+  const int32_t product = make.step("matrix_multiply", {x, make.floats("w", {2, 2}, {1, 2, 3, 4})}, make.dims({4, 2}));
+  make.output("y", make.elementwise("sum", product, make.floats("b", {1, 2}, {10, 20})));
+  const std::string bytes = plan::serializeWithoutWeights(make.plan());
+  alignas(64) float w[] = {1, 2, 3, 4};
+  alignas(64) float b[] = {10, 20};
+  alignas(64) float lasting[] = {30, 40};
+  const auto nobody = std::make_shared<int>();
+  std::vector<size_t> asked;
+  LoadOptions options;
+  options.lasting = [&](size_t index) {
+    asked.push_back(index);
+    return std::shared_ptr<const void>(nobody, lasting);
+  };
+  const auto engine = Engine::load(testing::bytesOf(bytes), nullptr, {{w, 16, nobody}, {b, 8, nobody}}, options);
+  EXPECT_THAT(asked, ElementsAre(1));
+  std::fill(w, w + 4, 0.0F);
+  std::fill(b, b + 2, 0.0F);
+  EXPECT_THAT(callEngine(*engine, {HostTensor({4, 2}, {1, 0, 0, 1, 1, 1, 0, 0})})[0].values(),
+              ElementsAre(31, 42, 33, 44, 34, 46, 30, 40));
+}
+
 TEST(Engine, ReferencesReadTheOriginals) {
   PlanMaker make;
   const int32_t x = make.input("x", make.dims({4, 2}));

@@ -100,6 +100,40 @@ TEST(EngineClass, WeightsThatSomebodyElseHoldsStayTheSameMemory) {
   EXPECT_EQ(engine->weights()[0].const_data_ptr(), held.const_data_ptr());
 }
 
+// One that calls read and one that a kernel packs.
+TEST(EngineClass, BorrowedWeightsMayChangeOnceTheEngineIsThere) {
+  const at::Tensor w = at::randn({70, 50});
+  for (plan::Plan plan : {smallPlan(), productPlan(w)}) {
+    const bool is_packed = plan.name == "product";
+    const at::Tensor original = is_packed ? w : at::tensor({1.0F, 2.0F, 3.0F});
+    const at::Tensor lent = original.clone();
+    plan.weights[0].data = std::shared_ptr<const void>(std::make_shared<at::Tensor>(lent), lent.const_data_ptr());
+    std::vector<at::Tensor> weights = Engine::weightsOf(plan);
+    ASSERT_EQ(weights[0].const_data_ptr(), lent.const_data_ptr());
+    const at::Tensor shared = is_packed ? at::Tensor() : weights[0].unsqueeze(0);
+    const at::Tensor x = is_packed ? at::randn({4, 70}) : at::randn({4, 3});
+    const auto lasting = Engine::fromPlan(plan);
+    const at::Tensor expected = executeEngine({x}, lasting)[0].clone();
+    const auto engine = Engine::fromPlan(plan, std::move(weights), Originals::kLetGo, {true});
+    lent.fill_(7);
+    EXPECT_TRUE(at::equal(executeEngine({x}, engine)[0], expected)) << plan.name;
+    EXPECT_TRUE(at::equal(engine->weights()[0], original)) << plan.name;
+    EXPECT_TRUE(is_packed || at::equal(shared[0], original)) << "who shares the storage sees the copy";
+    EXPECT_TRUE(is_packed || engine->weights()[0].is_alias_of(shared)) << "there is one";
+  }
+}
+
+// What nobody restores is held: then it is copied, too.
+TEST(EngineClass, BorrowedWeightsThatAreHeldAreCopied) {
+  const at::Tensor w = at::randn({70, 50});
+  plan::Plan plan = productPlan(w);
+  const at::Tensor lent = w.clone();
+  plan.weights[0].data = std::shared_ptr<const void>(std::make_shared<at::Tensor>(lent), lent.const_data_ptr());
+  const auto engine = Engine::fromPlan(plan, Engine::weightsOf(plan), Originals::kHold, {true});
+  lent.fill_(7);
+  EXPECT_TRUE(at::equal(engine->weights()[0], w));
+}
+
 TEST(EngineClass, WeightsOfAnotherEngineAreAnError) {
   auto [strings, weights] = smallEngine()->state();
   const EngineState other(strings, {weights[0] + 1});

@@ -28,14 +28,18 @@ inline at::Tensor smallAnswer(const at::Tensor& x) {
 }
 
 // y = x * w for x of four rows. Its kernel packs w, which is let go.
-inline c10::intrusive_ptr<Engine> productEngine(const at::Tensor& w) {
+inline plan::Plan productPlan(const at::Tensor& w) {
   testing::PlanMaker make("product");
   const std::vector<float> values(w.const_data_ptr<float>(), w.const_data_ptr<float>() + w.numel());
   const int32_t x = make.input("x", make.dims({4, w.size(0)}));
   make.output("y",
               make.step("matrix_multiply", {x, make.floats("w", w.sizes().vec(), values)}, make.dims({4, w.size(1)})));
   plan::fillDefaults(make.plan());
-  return Engine::fromPlan(make.plan());
+  return make.plan();
+}
+
+inline c10::intrusive_ptr<Engine> productEngine(const at::Tensor& w) {
+  return Engine::fromPlan(productPlan(w));
 }
 
 }  // namespace torchtrt::runtime
