@@ -207,6 +207,17 @@ std::vector<std::optional<IValue>> forAnotherCall(const std::vector<std::optiona
   return copies;
 }
 
+// A copy of the module for calls that write to none of its tensors: it shares them.
+IValue sharingTensors(const IValue& module) {
+  IValue::HashIdentityIValueMap shared;
+  for (const IValue& attribute : module.toModule().attributes()) {
+    if (attribute.isTensor()) {
+      shared.emplace(attribute, attribute);
+    }
+  }
+  return module.deepcopy(shared);
+}
+
 // What the samples have where the leaf is; None where they have nothing there.
 IValue valueAt(const InputLeaves& leaves, const std::vector<IValue>& samples, const LeafPath& path) {
   const auto first = static_cast<size_t>(path.front());
@@ -252,7 +263,7 @@ ExampleRuns runExamples(const lowering::LoweredGraph& lowered, const partitionin
   }
   const auto run = [&](const Sizes& sizes, std::vector<std::optional<IValue>> arguments) {
     if (lowered.has_self) {
-      arguments.insert(arguments.begin(), self.deepcopy());
+      arguments.insert(arguments.begin(), has_state ? self.deepcopy() : sharingTensors(self));
     }
     // An engine is for the state that calls find, which need not be of the size or rank that the first one finds. Where
     // it grows with every call, sizes differ.

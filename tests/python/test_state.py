@@ -392,6 +392,34 @@ def test_forward_sees_what_other_methods_write():
         assert_same(each(x).detach(), module(x).detach())
 
 
+class WarnsOnce(Linear):
+    """What comes behind the decomposition is known from example runs alone, which the flag is for the module to take part in."""
+
+    def __init__(self, training: bool):
+        super().__init__()
+        self.warned, self.trains = False, training
+        self.register_buffer("mean", torch.zeros(4))
+        self.register_buffer("variance", torch.ones(4))
+
+    def forward(self, x):
+        if not self.warned:
+            self.warned = True
+        x = nn.functional.batch_norm(self.linear(x), self.mean, self.variance, training=self.trains)
+        return torch.relu(torch.linalg.qr(x)[1] + 1) * self.mean
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_example_runs_leave_the_module_as_it_was(training):
+    script, x = torch.jit.script(WarnsOnce(training).eval()), torch.randn(4, 4)
+    before = [tensor.detach().clone() for tensor in script.state_dict().values()]
+    compiled = torchtrt.compile(script, inputs=[x], min_block_size=1)
+    assert not script.warned
+    assert all(map(torch.equal, script.state_dict().values(), before))
+    for _ in range(2):
+        assert_same(compiled(x), script(x).detach())
+    assert script.warned
+
+
 def test_full_compilation_refuses_state():
     with pytest.raises(torchtrt.CompileError, match="attribute 'count' is written by the method"):
         torchtrt.compile(torch.jit.script(Number().eval()), inputs=[[2, 4]], require_full_compilation=True)
