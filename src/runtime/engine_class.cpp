@@ -5,6 +5,7 @@
 #include <mutex>
 #include <span>
 
+#include "device/constants.h"
 #include "runtime/base64.h"
 #include "runtime/device_info.h"
 #include "runtime/dtypes.h"
@@ -72,11 +73,14 @@ at::Tensor weightTensor(const plan::Weight& weight) {
   return isAligned(data) ? view : view.clone();
 }
 
-// Memory of its own for the storage, which all who share it see.
+// Memory of its own for the storage, which all who share it see: beside what kernels packed.
 void moveOut(const c10::Storage& storage) {
-  c10::DataPtr memory = c10::GetAllocator(c10::kCPU)->allocate(storage.nbytes());
-  std::memcpy(memory.mutable_get(), storage.data(), storage.nbytes());
-  storage.set_data_ptr_noswap(std::move(memory));
+  auto memory = std::make_unique<std::shared_ptr<void>>(
+      device::allocateConstant(storage.nbytes(), "what an engine keeps of the weights it was made of"));
+  void* data = memory->get();
+  std::memcpy(data, storage.data(), storage.nbytes());
+  const auto let_go = [](void* holder) { delete static_cast<std::shared_ptr<void>*>(holder); };
+  storage.set_data_ptr_noswap(c10::DataPtr(data, memory.release(), let_go, c10::kCPU));
 }
 
 std::shared_ptr<const LoadedEngine> load(const std::string& plan_bytes, std::string plan_text,
@@ -102,6 +106,7 @@ std::shared_ptr<const LoadedEngine> load(const std::string& plan_bytes, std::str
       moveOut(weights[i].storage());
     }
   }
+  device::trimConstants();
   auto held = std::make_shared<const EngineWeights>(std::move(weights), engine, originals);
   return std::make_shared<const LoadedEngine>(LoadedEngine{std::move(plan_text), std::move(held), std::move(engine)});
 }
