@@ -275,6 +275,14 @@ def test_run_with_a_wrong_shape_tells_the_engine_error_alone(folder):
     assert re.match(r"torchtrtc: \[E005\] .*\n  .*\n$", process.stderr), process.stderr
 
 
+def test_run_with_a_call_that_pytorch_refuses_tells_its_reason(compiled):
+    """PyTorch runs what the engine was not made for inside of an interpreter's call, whose own message says nothing."""
+    process = torchtrtc("run", compiled[0], "(1,3,32,32)")
+    assert process.returncode == 1
+    assert "expected input[1, 3, 32, 32] to have 1 channels" in process.stderr
+    assert "interpreter" not in process.stderr
+
+
 def test_check_counts_engines(folder, compiled):
     assert succeeds("check", compiled[0]).stdout.endswith("loads, 1 engine\n")
     assert succeeds("check", folder / "lenet.ts").stdout.endswith("loads, 0 engines\n")

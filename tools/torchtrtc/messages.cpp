@@ -23,8 +23,14 @@ std::string reasonOf(const std::string& libtorch_message) {
     const bool has_advice = libtorch_message.compare(std::min(next, libtorch_message.size()), 2, "  ") == 0;
     return has_advice ? text + "\n" + lineAt(libtorch_message, next) : text;
   }
-  if (std::regex_search(libtorch_message, match, kRaised)) {
-    return lineAt(libtorch_message, static_cast<size_t>(match.position() + match.length()));
+  // Interpreters called by interpreters wrap what was raised: the innermost one's reason is the last.
+  const std::sregex_iterator none;
+  std::string reason;
+  for (std::sregex_iterator each(libtorch_message.begin(), libtorch_message.end(), kRaised); each != none; ++each) {
+    reason = lineAt(libtorch_message, static_cast<size_t>(each->position() + each->length()));
+  }
+  if (!reason.empty()) {
+    return reason;
   }
   const size_t begin = libtorch_message.find_first_not_of(" \n");
   return begin == std::string::npos ? libtorch_message : lineAt(libtorch_message, begin);
