@@ -78,7 +78,7 @@ def _spec(extension, inputs, input_signature, options, script=None, method="forw
     for name in _PLAIN_OPTIONS.keys() & options.keys():
         _set(spec, name, options[name])
     for name in _LIST_OPTIONS:
-        _set(spec, name, list(options.get(name) or []))
+        _set_names(spec, name, options.get(name))
     device = _devices.Device.of(options.get("device"))
     spec.set_device(device.type_number, device.gpu_id, device.dla_core, device.allow_gpu_fallback)
     if options.get("enabled_precisions"):
@@ -88,6 +88,9 @@ def _spec(extension, inputs, input_signature, options, script=None, method="forw
         spec.add_precision_pin(pattern, int(_enums.dtype.of(pinned)))
     spec.capability = int(options.get("capability") or _enums.EngineCapability.STANDARD)
     if options.get("sample_inputs") is not None:
+        if not isinstance(options["sample_inputs"], (tuple, list)):
+            _reject(f"option sample_inputs does not take a {type(options['sample_inputs']).__name__}",
+                    "give the arguments of one call in a list, such as [torch.randn(1, 3, 224, 224)]")
         spec.set_sample_inputs(tuple(options["sample_inputs"]))
     for rewriter in options.get("rewriters") or []:
         spec.add_rewriter(_rewriter(rewriter))
@@ -130,6 +133,14 @@ def _rewriter(rewriter):
             run(net)
 
     return body
+
+
+def _set_names(spec, name, names) -> None:
+    """A text alone is refused: as a list of its letters it would keep nothing in PyTorch, and say nothing."""
+    example = {"torch_executed_ops": '["aten::relu"]', "torch_executed_modules": '["layer1.0"]'}[name]
+    if names is not None and (not isinstance(names, (list, tuple, set, frozenset)) or not all(isinstance(each, str) for each in names)):
+        _reject(f"option {name} does not take {names!r}", f"give a list of names, such as {example}")
+    setattr(spec, name, list(names or []))
 
 
 def _set(spec, name, value) -> None:

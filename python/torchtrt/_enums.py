@@ -49,6 +49,8 @@ class dtype(enum.IntEnum):  # noqa: N801: the name users write
             return value
         if isinstance(value, torch.dtype) and value in _FROM_TORCH:
             return _FROM_TORCH[value]
+        if not isinstance(value, torch.dtype):
+            raise _invalid(f"a dtype is one of torch's, got {value!r}", "for example torch.float32 or torch.half")
         raise _invalid(f"no engine computes with dtype {value!r}", "use float, double, half, bfloat16, an integer type or bool")
 
     def to_torch(self) -> torch.dtype:

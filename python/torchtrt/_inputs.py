@@ -90,12 +90,14 @@ def _sizes(shape) -> list[int]:
     try:
         return [int(size) for size in shape]
     except (TypeError, ValueError) as error:
-        raise _errors.CompileError(f"[C002] a shape is a list of sizes, got {shape!r}\n  for example [1, 3, 224, 224]") from error
+        raise _errors.CompileError(f"[C002] a shape is a list of sizes, got {shape!r}\n"
+                                   "  for example [1, 3, 224, 224]; numbers and texts among the arguments go into input_signature") from error
 
 
 def _range_of(shape: dict):
     if set(shape) != {"min", "opt", "max"}:
-        raise _errors.CompileError(f'[C002] a range of shapes has "min", "opt" and "max", got {sorted(shape)}\n  give all three')
+        raise _errors.CompileError(f'[C002] a range of shapes has "min", "opt" and "max", got {sorted(shape)}\n'
+                                   "  give all three; a dictionary of inputs goes into input_signature")
     return shape["min"], shape["opt"], shape["max"]
 
 
