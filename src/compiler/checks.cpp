@@ -3,6 +3,7 @@
 #include "base/logging.h"
 #include "compiler/precision_pins.h"
 #include "compiler/rejections.h"
+#include "partitioning/user_choice.h"
 #include "torchtrt/error.h"
 #include "torchtrt/ptq.h"
 
@@ -126,6 +127,19 @@ void checkCalibration(const ts::CompileSpec& spec) {
   }
 }
 
+// A warning alone: the results are right, in engines where PyTorch was wanted.
+void checkUserChoice(const ts::CompileSpec& spec, const torch::jit::Module* module) {
+  const partitioning::UserChoice choice{{spec.torch_executed_ops.begin(), spec.torch_executed_ops.end()},
+                                        spec.torch_executed_modules};
+  for (const std::string& name : partitioning::namesOfNothing(choice, module)) {
+    TORCHTRT_LOG(kWARNING,
+                 "\"" << name << "\" is to stay in PyTorch and names "
+                      << (choice.torch_executed_ops.count(name) != 0
+                              ? "no operator; give names such as aten::relu in torch_executed_ops"
+                              : "no module; give classes or paths such as layer1.0 in torch_executed_modules"));
+  }
+}
+
 }  // namespace
 
 void checkOptions(const ts::CompileSpec& spec, const torch::jit::Module* module) {
@@ -133,6 +147,7 @@ void checkOptions(const ts::CompileSpec& spec, const torch::jit::Module* module)
   checkPrecisions(spec);
   checkCalibration(spec);
   checkPins(spec, module);
+  checkUserChoice(spec, module);
   if (spec.require_full_compilation && !(spec.torch_executed_ops.empty() && spec.torch_executed_modules.empty())) {
     rejectOption("require_full_compilation is set and torch_executed_ops or torch_executed_modules is not empty",
                  "drop one of the two");

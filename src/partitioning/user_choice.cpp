@@ -1,10 +1,12 @@
 #include "partitioning/user_choice.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <regex>
 
 #include <torch/csrc/jit/ir/scope.h>
+#include <torch/csrc/jit/runtime/operator.h>
 
 namespace torchtrt::partitioning {
 
@@ -72,6 +74,16 @@ std::vector<Call> callsOf(const torch::jit::Node& node) {
   return calls;
 }
 
+bool isOperator(const std::string& name) {
+  const size_t colons = name.find("::");
+  if (colons == 0 || colons == std::string::npos || colons + 2 == name.size()) {
+    return false;
+  }
+  // The interpreter's own, such as prim::If, are not registered.
+  return name.compare(0, 6, "prim::") == 0 ||
+         !torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(name)).empty();
+}
+
 }  // namespace
 
 std::optional<Refusal> refusalBy(const UserChoice& choice, const torch::jit::Node& node) {
@@ -92,6 +104,25 @@ std::optional<Refusal> refusalBy(const UserChoice& choice, const torch::jit::Nod
     }
   }
   return std::nullopt;
+}
+
+std::vector<std::string> namesOfNothing(const UserChoice& choice, const torch::jit::Module* module) {
+  std::vector<std::string> names;
+  std::copy_if(choice.torch_executed_ops.begin(), choice.torch_executed_ops.end(), std::back_inserter(names),
+               [](const std::string& name) { return !isOperator(name); });
+  if (module == nullptr || choice.torch_executed_modules.empty()) {
+    return names;
+  }
+  std::set<std::string> known;
+  for (const auto& named : module->named_modules()) {
+    known.insert(named.name);
+    if (const auto class_name = named.value.type()->name()) {
+      known.insert(plainName(class_name->qualifiedName()));
+    }
+  }
+  std::copy_if(choice.torch_executed_modules.begin(), choice.torch_executed_modules.end(), std::back_inserter(names),
+               [&](const std::string& name) { return known.count(plainName(name)) == 0; });
+  return names;
 }
 
 }  // namespace torchtrt::partitioning

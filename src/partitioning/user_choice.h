@@ -19,4 +19,9 @@ struct UserChoice {
 };
 std::optional<Refusal> refusalBy(const UserChoice& choice, const torch::jit::Node& node);
 
+// Names of the choice that mean nothing: operators that PyTorch does not have, and, where a module is given, what is
+// neither the class nor the path of a module in it. Operators that this module lacks are no mistake: lists are written
+// for many.
+std::vector<std::string> namesOfNothing(const UserChoice& choice, const torch::jit::Module* module);
+
 }  // namespace torchtrt::partitioning

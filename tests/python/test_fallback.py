@@ -1,5 +1,6 @@
 """Modules of which not all converts: what is in engines, what stays in PyTorch and why, and that results are PyTorch's."""
 
+import re
 import typing
 
 import pytest
@@ -302,6 +303,16 @@ def test_the_report_of_a_loaded_module_has_the_same_parts():
     assert [(node.node, node.code) for node in loaded.nodes] == [(node.node, node.code) for node in made.nodes]
     with pytest.raises(torchtrt.CompileError, match="no report of this module"):
         torchtrt.report(torch.jit.script(Convolutions().eval()))
+
+
+def test_names_that_keep_nothing_are_told(capfd):
+    model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU()).eval()
+    x = torch.randn(2, 3)
+    compiled = torchtrt.compile(torch.jit.script(model), inputs=[x], torch_executed_ops=["aten::reluu", "aten::tanh"],
+                                torch_executed_modules=["0", "torch.nn.modules.activation.ReLU", "2"])
+    assert_same(compiled(x), model(x))
+    told = capfd.readouterr().err
+    assert re.findall(r'"(\S+)" is to stay in PyTorch and names no (\w+)', told) == [("aten::reluu", "operator"), ("2", "module")]
 
 
 def test_one_line_is_told(capfd):

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,26 @@ TEST(UserChoice, NamesThatLoweringReplacesKeepWhatBecomesOfThem) {
 
 TEST(UserChoice, NamesOfWhatLoweringMakesKeepNothingElse) {
   EXPECT_EQ(kept("aten::conv2d", {"aten::conv1d", "aten::conv2d"}), (Kinds{"aten::conv2d"}));
+}
+
+using Names = std::vector<std::string>;
+
+TEST(UserChoice, NamesOfNoOperatorAreTold) {
+  EXPECT_EQ(namesOfNothing({{"aten::relu", "aten::reluu", "relu", "::relu", "aten::", "no::such"}, {}}, nullptr),
+            (Names{"::relu", "aten::", "aten::reluu", "no::such", "relu"}));
+  EXPECT_EQ(
+      namesOfNothing({{"aten::relu_", "aten::cudnn_batch_norm", "aten::_reshape_alias", "prim::If"}, {}}, nullptr),
+      Names());
+}
+
+TEST(UserChoice, NamesOfNoModuleAreTold) {
+  const auto unit = std::make_shared<torch::jit::CompilationUnit>();
+  torch::jit::Module inner(c10::QualifiedName("__torch__.nets.___torch_mangle_4.Block"), unit);
+  torch::jit::Module outer(c10::QualifiedName("__torch__.nets.Net"), unit);
+  outer.register_module("layer", inner);
+  const Names wanted{"layer", "nets.Block", "__torch__.nets.Block", "nets.Net", "layre", "Block", "layer.0"};
+  EXPECT_EQ(namesOfNothing({{}, wanted}, &outer), (Names{"layre", "Block", "layer.0"}));
+  EXPECT_EQ(namesOfNothing({{}, wanted}, nullptr), Names()) << "a graph has no modules to compare with";
 }
 
 }  // namespace
