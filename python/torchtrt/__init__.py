@@ -55,4 +55,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted([*globals(), *__all__, "__version__"])
+    return sorted({*globals(), *__all__, "__version__"})

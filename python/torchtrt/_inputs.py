@@ -1,5 +1,7 @@
 """What a method takes: shape or range of shapes, dtype, layout."""
 
+import operator
+
 import torch
 
 from torchtrt import _enums, _errors
@@ -88,8 +90,8 @@ class Input:
 
 def _sizes(shape) -> list[int]:
     try:
-        return [int(size) for size in shape]
-    except (TypeError, ValueError) as error:
+        return [operator.index(size) for size in shape]
+    except TypeError as error:
         raise _errors.CompileError(f"[C002] a shape is a list of sizes, got {shape!r}\n"
                                    "  for example [1, 3, 224, 224]; numbers and texts among the arguments go into input_signature") from error
 

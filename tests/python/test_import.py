@@ -53,3 +53,8 @@ def test_torch_tensorrt_is_another_name():
     import torch_tensorrt as alias
 
     assert alias.compile is torchtrt.compile and alias.Input is torchtrt.Input and alias.ts is torchtrt.ts
+
+
+def test_names_are_listed_once():
+    names = dir(torchtrt)
+    assert len(names) == len(set(names)) and {"Input", "compile", "__version__"} <= set(names)
