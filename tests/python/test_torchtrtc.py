@@ -322,6 +322,13 @@ def test_full_disk_leaves_the_old_file_and_no_other(folder, tmp_path):
     assert list(tmp_path.iterdir()) == [target]
 
 
+@pytest.mark.parametrize("target, says", [("none/out.ts", "No such file"), (".", "it is a folder"), ("/dev/null", "it is a folder or a device")])
+def test_an_output_that_cannot_be_written_is_told_before_compiling(folder, target, says):
+    process = torchtrtc(folder / "lenet.ts", target, LENET_INPUT, cwd=folder)
+    assert process.returncode == 1
+    assert re.match(rf'torchtrtc: \[C007\] cannot write "{re.escape(target)}": {says}.*\n  .*\n$', process.stderr), process.stderr
+
+
 def test_finished_compile_replaces_the_old_file(folder):
     target = folder / "replaced.ts"
     target.write_text("old")

@@ -213,6 +213,7 @@ void compile(const CompileOptions& options) {
     throw CompileError(ErrorCode::kInvalidOption, "no output file was given", {},
                        "call torchtrtc INPUT OUTPUT SPECS...");
   }
+  checkTarget(options.output);
   if (options.embed_engine) {
     const auto module = ts::embed_engine_in_new_module(readFile(options.input), device(options));
     saveModule(options.output, module);

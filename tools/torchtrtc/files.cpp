@@ -18,6 +18,16 @@ namespace torchtrtc {
 using torchtrt::CompileError;
 using torchtrt::ErrorCode;
 
+namespace {
+
+// Of what errno says.
+[[noreturn]] void throwUnwritable(const std::string& path) {
+  throw CompileError(ErrorCode::kOutput, "cannot write \"" + path + "\": " + std::strerror(errno), {},
+                     "name a file in a folder that exists and that you may write to");
+}
+
+}  // namespace
+
 torch::jit::Module loadModule(const std::string& path) {
   if (!std::filesystem::is_regular_file(path)) {
     throw CompileError(ErrorCode::kInvalidModule, "\"" + path + "\" is not a file", {},
@@ -54,12 +64,23 @@ std::string readFile(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+void checkTarget(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
+    throw CompileError(ErrorCode::kOutput, "cannot write \"" + path + "\": it is a folder or a device", {},
+                       "name a file, which is replaced as a whole");
+  }
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
+    throwUnwritable(path);
+  }
+}
+
 void replaceFile(const std::string& path, const std::function<void(const Sink& sink)>& write) {
   const std::string temporary = path + ".part" + std::to_string(getpid());
   std::FILE* file = std::fopen(temporary.c_str(), "wb");
   if (file == nullptr) {
-    throw CompileError(ErrorCode::kOutput, "cannot write \"" + path + "\": " + std::strerror(errno), {},
-                       "name a file in a folder that exists and that you may write to");
+    throwUnwritable(path);
   }
   // libtorch's archive writer ends the process when it is told of a failure: that is kept until it is done.
   int problem = 0;

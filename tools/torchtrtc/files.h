@@ -19,6 +19,9 @@ void openLibraries(const std::vector<std::string>& files, const std::string& opt
 
 std::string readFile(const std::string& path);
 
+// Throws CompileError(kOutput) where replaceFile could not write: before minutes of compiling rather than behind them.
+void checkTarget(const std::string& path);
+
 // Takes bytes and gives back how many it took, as libtorch's writers want: always all of them.
 using Sink = std::function<size_t(const void* data, size_t bytes)>;
 
