@@ -355,3 +355,45 @@ def test_all_is_pytorchs_with_other_arguments(make, options):
     torch.manual_seed(0)
     calls, told = WITH_ARGUMENTS[make]
     assert_calls_are_same(make(), calls, **told, **options)
+
+
+INDEX = torch.tensor([-1, 2])
+PLACES = INDEX.unsqueeze(1).expand(2, 3)
+NEGATIVE_INDICES = {
+    "embedding": lambda x, i, p: torch.nn.functional.embedding(i, x),
+    "index_select": lambda x, i, p: x.index_select(0, i),
+    "gather": lambda x, i, p: x.gather(0, p),
+    "scatter": lambda x, i, p: x.scatter(0, p, x),
+    "scatter_value": lambda x, i, p: x.scatter(0, p, 2.0),
+    "scatter_add": lambda x, i, p: x.scatter_add(0, p, x),
+    "scatter_reduce": lambda x, i, p: x.scatter_reduce(0, p, x, "mean"),
+    "index_add": lambda x, i, p: x.index_add(0, i, x[:2]),
+    "index_copy": lambda x, i, p: x.index_copy(0, i, x[:2]),
+    "one_hot": lambda x, i, p: torch.nn.functional.one_hot(i, 5),
+    "index_fill": lambda x, i, p: x.index_fill(0, i, 2.0),
+    "index_fill_last": lambda x, i, p: x.index_fill(-1, i, 2.0),
+    "index_fill_tensor": lambda x, i, p: x.index_fill(0, i, x[0, 0]),
+    "take": lambda x, i, p: x.take(i),
+    "take_along_dim": lambda x, i, p: x.take_along_dim(p, 0),
+    "index": lambda x, i, p: x[i],
+    "index_put": lambda x, i, p: x.index_put((i,), x[:2], True),
+}
+
+
+@pytest.mark.parametrize("name", NEGATIVE_INDICES)
+def test_negative_indices_are_taken_where_pytorch_takes_them(name):
+    """What PyTorch refuses is an error, never the numbers of another row."""
+    traced = torch.jit.trace(NEGATIVE_INDICES[name], (torch.randn(5, 3), INDEX.abs(), PLACES.abs()))
+    inputs = [torchtrt.Input([5, 3]), torchtrt.Input([2], dtype=torch.int64), torchtrt.Input([2, 3], dtype=torch.int64)]
+    compiled = torchtrt.compile(traced, inputs=inputs, require_full_compilation=True)
+    x = torch.randn(5, 3)
+    arguments = (x, INDEX.abs(), PLACES.abs())
+    assert torch.allclose(compiled(*arguments), NEGATIVE_INDICES[name](*arguments))
+    arguments = (x, INDEX, PLACES)
+    try:
+        expected = NEGATIVE_INDICES[name](*arguments)
+    except (IndexError, RuntimeError):
+        with pytest.raises(torchtrt.EngineError, match=r"\[E008\].*index -1"), torchtrt.translated_errors():
+            compiled(*arguments)
+    else:
+        assert torch.allclose(compiled(*arguments), expected)

@@ -7,8 +7,7 @@ void addIndexing(NodeConverterRegistry& registry) {
   add(registry, "aten::one_hot", R"(
   assert num_classes >= 0, "without num_classes the size of the result depends on data"
   classes = torch.arange(num_classes)
-  checked = torch.where(self < 0, torch.full_like(self, num_classes), self).reshape([-1])
-  chosen = torch.index_select(classes, 0, checked).reshape(self.shape)
+  chosen = torch.index_select(classes, 0, self.reshape([-1])).reshape(self.shape)
   return (chosen.unsqueeze(-1) == classes).to(4))");  // 4: int64
   // The n-th place of the mask gets element n of the source; the one put in front is for what stays.
   add(registry, "aten::masked_scatter", R"(
@@ -19,14 +18,17 @@ void addIndexing(NodeConverterRegistry& registry) {
   flat = source.reshape([-1])
   numbered = torch.cat([torch.zeros([1], dtype=flat.dtype), flat])
   return torch.where(chosen, torch.index_select(numbered, 0, counted).reshape(x.shape), x))");
+  // Other than what it is made of, index_fill takes places counted from the end.
   add(registry, "aten::index_fill.int_Scalar", R"(
   x = self.reshape([1]) if self.dim() == 0 else self
-  places = index.reshape([1]) if index.dim() == 0 else index
+  given = index.reshape([1]) if index.dim() == 0 else index
+  places = torch.where(given < 0, given + x.size(dim), given)
   part = torch.full_like(torch.index_select(x, dim, places), value)
   return torch.index_copy(x, dim, places, part).reshape(self.shape))");
   add(registry, "aten::index_fill.int_Tensor", R"(
   x = self.reshape([1]) if self.dim() == 0 else self
-  places = index.reshape([1]) if index.dim() == 0 else index
+  given = index.reshape([1]) if index.dim() == 0 else index
+  places = torch.where(given < 0, given + x.size(dim), given)
   part = torch.index_select(x, dim, places)
   return torch.index_copy(x, dim, places, value.to(x.dtype).expand_as(part)).reshape(self.shape))");
   add(registry, "aten::max_unpool2d", R"(

@@ -12,6 +12,7 @@ struct Scatter {
   int64_t axis = 0;
   std::string reduce = "none";
   bool include_self = true;
+  bool negative = false;  // indices from the end: PyTorch refuses them but in x[i] = y
 };
 
 Tensor& scatter(const Call& call, Tensor& data, Tensor& indices, Tensor& updates, const Scatter& settings) {
@@ -19,7 +20,8 @@ Tensor& scatter(const Call& call, Tensor& data, Tensor& indices, Tensor& updates
                   attributes({{"mode", std::string(settings.mode)},
                               {"axis", settings.axis},
                               {"reduce", settings.reduce},
-                              {"include_self", settings.include_self}}));
+                              {"include_self", settings.include_self},
+                              {"negative", settings.negative}}));
 }
 
 Tensor& atLeastVector(const Call& call, Tensor& x) {
@@ -185,7 +187,7 @@ Tensor& indexPut(Call& call) {
   }
   slice.insert(slice.begin(), count);
   Tensor& updates = call.reshape(call.permute(call.expand(values, Dims(read)), to_front), Dims(slice));
-  const Scatter settings = {"default", 0, call.flag(3) ? "sum" : "none", true};
+  const Scatter settings = {"default", 0, call.flag(3) ? "sum" : "none", true, true};
   Tensor& written = reduceAs(call, *fronted.merged, call.reshape(positions, Dims{count}), updates, settings);
   return call.permute(call.reshape(written, fronted.dims), fronted.back);
 }

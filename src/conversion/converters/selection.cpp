@@ -193,28 +193,40 @@ Tensor& roll(Call& call) {
   return *result;
 }
 
+// PyTorch takes negative indices in x[i], take and take_along_dim, and refuses them in index_select, embedding and
+// gather.
+Tensor& gatherFromStart(const Call& call, Tensor& x, Tensor& indices, int64_t axis, const char* mode = "default") {
+  return call.add(LayerType::kGATHER, {&x, &indices},
+                  attributes({{"mode", std::string(mode)}, {"axis", axis}, {"negative", false}}));
+}
+
 // self, dim, index
 Tensor& indexSelect(Call& call) {
   Tensor& x = call.tensor(0);
   Tensor& indices = asIndices(call, call.tensor(2));
-  return *call.net.addGather(x, indices.rank() == 0 ? call.reshape(indices, {1}) : indices, call.axis(1, x.rank()))
-              ->getOutput(0);
+  return gatherFromStart(call, x, indices.rank() == 0 ? call.reshape(indices, {1}) : indices, call.axis(1, x.rank()));
 }
 
 // weight, indices
 Tensor& embedding(Call& call) {
-  return *call.net.addGather(call.tensor(0), asIndices(call, call.tensor(1)), 0)->getOutput(0);
+  return gatherFromStart(call, call.tensor(0), asIndices(call, call.tensor(1)), 0);
 }
 
-// Elements of x by an index of the same rank, which may be smaller along the other axes.
-Tensor& gatherElements(const Call& call, Tensor& given, int64_t axis, Tensor& indices) {
+// For elements by an index of the same rank, which may be smaller along the other axes: as much of x as is indexed.
+Tensor& cutToIndices(const Call& call, Tensor& given, int64_t axis, const Tensor& indices) {
   Tensor* x = &given;
   for (int i = 0; i < given.rank(); ++i) {
     if (i != axis && !(given.getDimensions()[i] == indices.getDimensions()[i])) {
       x = &call.slice(*x, i, 0, indices.getDimensions()[i]);
     }
   }
-  return *call.net.addGather(*x, asIndices(call, indices), axis, "element")->getOutput(0);
+  return *x;
+}
+
+// Elements of x as take_along_dim takes them.
+Tensor& gatherElements(const Call& call, Tensor& given, int64_t axis, Tensor& indices) {
+  Tensor& x = cutToIndices(call, given, axis, indices);
+  return *call.net.addGather(x, asIndices(call, indices), axis, "element")->getOutput(0);
 }
 
 // self, dim, index
@@ -223,7 +235,9 @@ Tensor& gather(Call& call) {
   if (x.rank() == 0) {
     return call.expand(x, call.tensor(2).getDimensions());
   }
-  return gatherElements(call, x, call.axis(1, x.rank()), call.tensor(2));
+  const int64_t axis = call.axis(1, x.rank());
+  Tensor& indices = asIndices(call, call.tensor(2));
+  return gatherFromStart(call, cutToIndices(call, x, axis, indices), indices, axis, "element");
 }
 
 Tensor& broadcastOthers(const Call& call, Tensor& tensor, const Tensor& like, int64_t axis) {

@@ -16,6 +16,7 @@ namespace {
 struct GatherConfig {
   bool by_element = false;
   size_t axis = 0;
+  bool negative = true;
 };
 
 // Strides of data and indices along the output's axes: an axis that does not move through a tensor has stride 0 there.
@@ -68,7 +69,8 @@ class GatherPrepared final : public Prepared {
         index_dtype_(shapes.inputs[1].dtype),
         size_(static_cast<int64_t>(sizeOf(shapes.outputs[0].dtype))),
         axis_size_(shapes.inputs[0].dims.at(config.axis)),
-        axis_stride_(shapes.inputs[0].strides.at(config.axis)) {}
+        axis_stride_(shapes.inputs[0].strides.at(config.axis)),
+        negative_(config.negative) {}
 
   void run(const RunArgs& args) const override {
     const Reader<int64_t> indices(index_dtype_);
@@ -150,13 +152,13 @@ class GatherPrepared final : public Prepared {
     pickEach(target_step, source_step, axis_stride_);
   }
 
-  // Counts negative indices from the end.
+  // Counts negative indices from the end, where they may be.
   [[gnu::noinline]] int64_t checked(int64_t index) const {
-    if (index < -axis_size_ || index >= axis_size_) [[unlikely]] {
+    if (index < (negative_ ? -axis_size_ : 0) || index >= axis_size_) [[unlikely]] {
       throw EngineError(
           ErrorCode::kIndexOutOfRange,
           "gather met index " + std::to_string(index) + " for an axis of size " + std::to_string(axis_size_), {},
-          "indices must lie in [-size, size)");
+          negative_ ? "indices must lie in [-size, size)" : "indices must lie in [0, size)");
     }
     return index < 0 ? index + axis_size_ : index;
   }
@@ -165,13 +167,16 @@ class GatherPrepared final : public Prepared {
   Slices slices_;
   DType index_dtype_;
   int64_t size_, axis_size_, axis_stride_;
+  bool negative_;
 };
 
 }  // namespace
 
 CreateResult createGatherReference(const Problem& problem) {
-  return makeKernel<GatherPrepared>(GatherConfig{problem.attributes->getString("mode") == "element",
-                                                 static_cast<size_t>(problem.attributes->getInt("axis"))});
+  const Attributes& attributes = *problem.attributes;
+  return makeKernel<GatherPrepared>(GatherConfig{attributes.getString("mode") == "element",
+                                                 static_cast<size_t>(attributes.getInt("axis")),
+                                                 attributes.getBool("negative", true)});
 }
 
 }  // namespace torchtrt::kernels

@@ -21,6 +21,7 @@ struct ScatterConfig {
   size_t axis = 0;
   Fold fold = Fold::kNone;
   bool include_self = true;
+  bool negative = true;
 };
 
 // The lines along the axis, which never meet in the output.
@@ -316,13 +317,13 @@ class ScatterPrepared final : public Prepared {
     }
   }
 
-  // Counts negative indices from the end.
+  // Counts negative indices from the end, where they may be.
   [[gnu::noinline]] int64_t checked(int64_t index) const {
-    if (index < -axis_size_ || index >= axis_size_) [[unlikely]] {
+    if (index < (config_.negative ? -axis_size_ : 0) || index >= axis_size_) [[unlikely]] {
       throw EngineError(
           ErrorCode::kIndexOutOfRange,
           "scatter met index " + std::to_string(index) + " for an axis of size " + std::to_string(axis_size_), {},
-          "indices must lie in [-size, size)");
+          config_.negative ? "indices must lie in [-size, size)" : "indices must lie in [0, size)");
     }
     return index < 0 ? index + axis_size_ : index;
   }
@@ -346,7 +347,8 @@ CreateResult createScatterReference(const Problem& problem) {
   const Attributes& attributes = *problem.attributes;
   return makeKernel<ScatterPrepared>(
       ScatterConfig{attributes.getString("mode") == "element", static_cast<size_t>(attributes.getInt("axis")),
-                    parseFold(attributes.getString("reduce")), attributes.getBool("include_self", true)});
+                    parseFold(attributes.getString("reduce")), attributes.getBool("include_self", true),
+                    attributes.getBool("negative", true)});
 }
 
 }  // namespace torchtrt::kernels

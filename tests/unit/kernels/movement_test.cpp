@@ -132,6 +132,27 @@ TEST(Gather, NamesAnIndexOutOfRange) {
   }
 }
 
+TEST(Gather, RefusesNegativeIndicesWhereToldTo) {
+  const Tensor data = makeTensor(DType::kFloat32, {3, 8}, iota(24));  // slices long enough to be copied whole
+  const auto strict = [](Case problem) {
+    problem.attributes.set("negative", false);
+    return problem;
+  };
+  expectOutputs(strict(gather("default", 0, data, makeTensor(DType::kInt64, {1}, {2}), {1, 8})), {iota(8, 16)});
+  for (const Case& problem : {gather("default", 0, data, makeTensor(DType::kInt64, {2}, {2, -1}), {2, 8}),
+                              gather("default", 1, data, makeTensor(DType::kInt64, {1}, {-1}), {3, 1}),
+                              gather("element", 0, data, makeTensor(DType::kInt32, {1, 2}, {0, -1}), {1, 2})}) {
+    try {
+      run(strict(problem));
+      FAIL();
+    } catch (const EngineError& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kIndexOutOfRange);
+      EXPECT_NE(error.message().find("index -1"), std::string::npos) << error.message();
+      EXPECT_NE(error.advice().find("[0, size)"), std::string::npos) << error.advice();
+    }
+  }
+}
+
 Case padding(const std::string& mode, const Ints& dims, const Values& in, const Ints& pre, const Ints& post,
              double value = 0) {
   Ints out = dims;

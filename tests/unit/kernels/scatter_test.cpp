@@ -77,5 +77,18 @@ TEST(Scatter, NothingAndPlacesOutside) {
   }
 }
 
+TEST(Scatter, RefusesNegativeIndicesWhereToldTo) {
+  const Tensor data = makeTensor(DType::kFloat32, {2}, {1, 2});
+  const Tensor updates = makeTensor(DType::kFloat32, {1}, {9});
+  for (const char* mode : {"default", "element"}) {
+    Case strict = scatter(mode, data, places({1}, {-1}), updates, 0);
+    expectOutputs(strict, {{1, 9}});
+    strict.attributes.set("negative", false);
+    EXPECT_THROW(run(strict), EngineError);
+    strict.inputs[1] = places({1}, {1});
+    expectOutputs(strict, {{1, 9}});
+  }
+}
+
 }  // namespace
 }  // namespace torchtrt::kernels::testing
