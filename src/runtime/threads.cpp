@@ -18,6 +18,7 @@
 #include <utility>
 
 #include <ATen/Parallel.h>
+#include <ATen/ThreadLocalState.h>
 
 #include "torchtrt/runtime.h"
 
@@ -215,7 +216,11 @@ void onTeam(const std::function<void(int threads)>& body) {
       return;
     }
   }
-  stand_in->run([&] { body(threads); });
+  const at::ThreadLocalState state;  // inference mode, for one, belongs to a thread, and outputs are made over there
+  stand_in->run([&] {
+    const at::ThreadLocalStateGuard as_here(state);
+    body(threads);
+  });
 }
 
 }  // namespace torchtrt::runtime

@@ -15,8 +15,7 @@ int quotaThreads(const std::string& root);
 // From now on callThreads() is 1 on a thread that came out of a fork.
 void watchForks();
 // body(threads) for a call from this thread: on this thread with callThreads(), or, on a thread that came out of a
-// fork, on another one that stands in for it and has a team. Nothing of ATen's that belongs to a thread may be needed
-// there.
+// fork, on another one that stands in for it and has a team, with this thread's state of ATen's.
 void onTeam(const std::function<void(int threads)>& body);
 
 }  // namespace torchtrt::runtime

@@ -1,6 +1,7 @@
 #include "runtime/threads.h"
 
 #include <ATen/Parallel.h>
+#include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/wait.h>
@@ -174,6 +175,24 @@ TEST(OnTeam, AnotherThreadStandsInForOneThatWasForked) {
   };
   EXPECT_EQ(exitOfFork([&] { return works() ? 0 : 1; }), 0);
   EXPECT_EQ(exitOfFork([&] { return works() && exitOfFork([&] { return works() ? 0 : 1; }) == 0 ? 0 : 1; }), 0);
+  at::set_num_threads(before);
+}
+
+TEST(OnTeam, ATensStateOfAThreadIsThatOfTheOneThatStandsIn) {
+  const int before = at::get_num_threads();
+  at::set_num_threads(2);
+  const auto is_same = [] {
+    const auto seen = [] {
+      bool inference = false;
+      onTeam([&](int) { inference = c10::InferenceMode::is_enabled(); });
+      return inference;
+    };
+    const bool outside = seen();
+    const c10::InferenceMode inference;
+    return !outside && seen();
+  };
+  EXPECT_TRUE(is_same());
+  EXPECT_EQ(exitOfFork([&] { return is_same() && is_same() ? 0 : 1; }), 0);
   at::set_num_threads(before);
 }
 
