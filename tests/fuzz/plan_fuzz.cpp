@@ -10,10 +10,11 @@
 int main(int argc, char** argv) {
   const uint64_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 10000;
   const uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
-  torchtrt::testing::PlanFuzzer fuzzers[] = {torchtrt::testing::PlanFuzzer(),
-                                             torchtrt::testing::PlanFuzzer(torchtrt::testing::fuzzedCountedPlan()),
-                                             torchtrt::testing::PlanFuzzer(torchtrt::testing::fuzzedQuantizedPlan()),
-                                             torchtrt::testing::PlanFuzzer(torchtrt::testing::fuzzedPluginPlan())};
+  torchtrt::testing::PlanFuzzer fuzzers[] = {
+      torchtrt::testing::PlanFuzzer(), torchtrt::testing::PlanFuzzer(torchtrt::testing::fuzzedCountedPlan()),
+      torchtrt::testing::PlanFuzzer(torchtrt::testing::fuzzedQuantizedPlan()),
+      torchtrt::testing::PlanFuzzer(torchtrt::testing::fuzzedPluginPlan()),
+      torchtrt::testing::PlanFuzzer(torchtrt::testing::fuzzedStatePlan(), {torchtrt::testing::HostTensor({0, 2}, {})})};
   int failures = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
     if (const std::string problem = fuzzers[seed / 2 % std::size(fuzzers)].tryOne(seed); !problem.empty()) {

@@ -42,6 +42,15 @@ TEST(DamagedBytes, OfPluginsAreAnErrorOrTheSameAnswer) {
   EXPECT_GT(fuzzer.answers(), 10);
 }
 
+TEST(DamagedBytes, OfEmptyInputsAreAnErrorOrTheSameAnswer) {
+  testing::PlanFuzzer fuzzer(testing::fuzzedStatePlan(), {testing::HostTensor({0, 2}, {})});
+  for (uint64_t seed = 1; seed <= 500; ++seed) {
+    EXPECT_EQ(fuzzer.tryOne(seed), "") << "seed " << seed;
+  }
+  EXPECT_GT(fuzzer.errors(), 300);
+  EXPECT_GT(fuzzer.answers(), 10);
+}
+
 // Seeds that failed once.
 TEST(DamagedBytes, KeptFailures) {
   testing::PlanFuzzer fuzzer;

@@ -155,9 +155,28 @@ inline std::string fuzzedPluginPlan() {
   return plan::serialize(make.plan());
 }
 
+// A state that comes as [0, 2], in whose place zeros are taken.
+inline std::string fuzzedStatePlan() {
+  PlanMaker make("state");
+  const plan::Register n = make.symbol("n", 1, 2, 4);
+  const PlanMaker::Registers dims = {n, make.number(2), make.number(4), make.number(4)};
+  const int32_t x = make.input("x", dims);
+  const int32_t state = make.input("state", make.dims({2, 4, 4}));
+  make.plan().inputs[1].empty_dims = {0, 2};
+  const int32_t rows = make.view("rows", state, make.dims({1, 2, 4, 4}));
+  make.output("y", make.elementwise("sum", x, rows));
+  make.output("state", make.activation("relu", state));
+  return plan::serialize(make.plan());
+}
+
 class PlanFuzzer {
  public:
-  explicit PlanFuzzer(std::string bytes = fuzzedPlan()) : bytes_(std::move(bytes)), expected_(run(bytes_)) {}
+  // `state`: of the inputs, what comes behind an image.
+  explicit PlanFuzzer(std::string bytes = fuzzedPlan(), const std::vector<HostTensor>& state = {})
+      : bytes_(std::move(bytes)), inputs_{HostTensor::counting({2, 2, 4, 4})} {
+    inputs_.insert(inputs_.end(), state.begin(), state.end());
+    expected_ = run(bytes_);
+  }
 
   // "" when all is well, else what happened.
   std::string tryOne(uint64_t seed) {
@@ -214,17 +233,18 @@ class PlanFuzzer {
   }
 
   // The outputs' bytes.
-  static std::string run(const std::string& bytes) {
+  std::string run(const std::string& bytes) const {
     const auto engine = engine::Engine::load(bytesOf(bytes));
-    const HostTensor input = HostTensor::counting({2, 2, 4, 4});
     std::string result;
-    for (const KeptOutputs::Output& output : callEngine(*engine, {input})) {
+    for (const KeptOutputs::Output& output : callEngine(*engine, inputs_)) {
       result.append(static_cast<const char*>(output.memory.get()), output.count * sizeOf(output.dtype));
     }
     return result;
   }
 
-  std::string bytes_, expected_;
+  std::string bytes_;
+  std::vector<HostTensor> inputs_;
+  std::string expected_;
   int errors_ = 0, answers_ = 0;
 };
 
