@@ -65,6 +65,52 @@ def test_heads_with_their_weights_equal_eager(self_attention):
         assert fallback.difference(compiled(*operands, **given), script(*operands, **given)) <= TOLERANCE, given
 
 
+@pytest.mark.parametrize("options", [{"batch_first": True}, {}, {"kdim": 16, "vdim": 24, "batch_first": True}])
+@torch.inference_mode()
+def test_heads_alone_are_one_engine(options):
+    torch.manual_seed(0)
+    script = torch.jit.script(nn.MultiheadAttention(32, 4, **options).eval())
+    shapes = [[2, LENGTH, 32], [2, LENGTH, options.get("kdim", 32)], [2, LENGTH, options.get("vdim", 32)]]
+    compiled = torchtrt.compile(script, inputs=[torchtrt.Input(shape) for shape in shapes])
+    assert len(engines_of(compiled)) == 1
+    query, key, value = (torch.randn(shape) for shape in shapes)
+    calls = [(query, key, value)] if "kdim" in options else [(query, key, value), (query, key, key), (query, query, value), (query, query, query)]
+    for call in calls:  # whether arguments are one tensor changes the way, not the result
+        assert fallback.difference(compiled(*call), script(*call)) <= TOLERANCE
+
+
+class Wrapped(nn.Module):
+    """Asks as attention does, with a result that depends on it."""
+
+    def __init__(self, asks_first: bool):
+        super().__init__()
+        self.asks_first = asks_first
+        self.attention = nn.MultiheadAttention(32, 4)
+
+    def forward(self, query, key, value, mask: Optional[torch.Tensor] = None):
+        keys, values = key, value
+        if query.dim() == 2:
+            keys, values = key.unsqueeze(1), value.unsqueeze(1)
+        if self.asks_first and keys is values:
+            query = query * 2
+        result = self.attention(query, keys, values, attn_mask=mask)[0]
+        if not self.asks_first and keys is values:
+            result = result * 2
+        return result
+
+
+@pytest.mark.parametrize("asks_first", [True, False])
+@torch.inference_mode()
+def test_what_a_module_asks_of_its_arguments_beside_attention_is_answered(asks_first):
+    torch.manual_seed(0)
+    script = torch.jit.script(Wrapped(asks_first).eval())
+    shape = [LENGTH, 2, 32]
+    compiled = torchtrt.compile(script, inputs=[torchtrt.Input(shape)] * 3)
+    query, key, value = (torch.randn(shape) for _ in range(3))
+    for call in ((query, key, value), (query, key, key), (key, key, key)):
+        assert fallback.difference(compiled(*call), script(*call)) <= TOLERANCE
+
+
 class Heads(nn.Module):
     """Attention to itself, with the masks that it is called with."""
 

@@ -14,7 +14,7 @@
 
 // Whether two values are one object: scripted modules ask that of query, key and value, and of optional values and
 // None. What a branch gives is asked of either side, and the answer then follows from its condition, which shapes may
-// decide.
+// decide. Of tensors, one side that is known is enough: the other asks when it is taken.
 
 namespace torchtrt::lowering {
 namespace {
@@ -117,10 +117,9 @@ class Identities {
       return entry->second;
     }
     const Sides sides = sidesOf(a, b);
-    const bool known =
-        sides.branch != nullptr && std::all_of(sides.pairs.begin(), sides.pairs.end(),
-                                               [&](const Pair& pair) { return isKnown(pair.first, pair.second); });
-    return known_[{a, b}] = known;
+    const auto known = std::count_if(sides.pairs.begin(), sides.pairs.end(),
+                                     [&](const Pair& pair) { return isKnown(pair.first, pair.second); });
+    return known_[{a, b}] = known == 2 || (known == 1 && isTensor(*a) && isTensor(*b));
   }
 
   Value* build(Value* a, Value* b) {
@@ -131,14 +130,23 @@ class Identities {
       return built->second;
     }
     const Sides sides = sidesOf(a, b);
-    Value* first = build(sides.pairs[0].first, sides.pairs[0].second);
-    Value* second = build(sides.pairs[1].first, sides.pairs[1].second);
+    Value* first = buildInside(*sides.branch->blocks()[0], sides.pairs[0]);
+    Value* second = buildInside(*sides.branch->blocks()[1], sides.pairs[1]);
     if (first == second) {
       return built_[{a, b}] = first;
     }
     sides.branch->blocks()[0]->registerOutput(first);
     sides.branch->blocks()[1]->registerOutput(second);
     return built_[{a, b}] = sides.branch->addOutput()->setType(c10::BoolType::get());
+  }
+
+  // What stays open is the method's question, not that of a function it calls: others may get the same answer.
+  Value* buildInside(Block& block, const Pair& pair) {
+    if (isKnown(pair.first, pair.second)) {
+      return build(pair.first, pair.second);
+    }
+    Node* const question = graph_.create(aten::__is__, {pair.first, pair.second})->insertBefore(block.return_node());
+    return question->output()->setType(c10::BoolType::get());
   }
 
   Value* constant(bool value) {

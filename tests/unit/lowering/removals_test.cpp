@@ -103,9 +103,51 @@ graph(%x : Tensor, %c : bool):
   return (%is_none))");
 }
 
-TEST(FoldIdentities, OneSideThatNobodyKnowsIsEnough) {
+TEST(FoldIdentities, ASideThatNobodyKnowsAsksWhenItIsTaken) {
+  expectPass("fold-identities", R"(
+graph(%x : Tensor, %y : Tensor, %c : bool, %d : bool):
+  %zero : int = prim::Constant[value=0]()
+  %k : Tensor, %v : Tensor = prim::If(%c)
+    block0():
+      %a : Tensor = aten::transpose(%x, %zero, %zero)
+      %b : Tensor = aten::transpose(%y, %zero, %zero)
+      -> (%a, %b)
+    block1():
+      -> (%x, %y)
+  %key : Tensor, %value : Tensor = prim::If(%d)
+    block0():
+      %e : Tensor = aten::unsqueeze(%k, %zero)
+      %f : Tensor = aten::unsqueeze(%v, %zero)
+      -> (%e, %f)
+    block1():
+      -> (%k, %v)
+  %same : bool = aten::__is__(%key, %value)
+  return (%same))",
+             R"(
+graph(%x : Tensor, %y : Tensor, %c : bool, %d : bool):
+  %no : bool = prim::Constant[value=0]()
+  %zero : int = prim::Constant[value=0]()
+  %k : Tensor, %v : Tensor, %inner : bool = prim::If(%c)
+    block0():
+      %a : Tensor = aten::transpose(%x, %zero, %zero)
+      %b : Tensor = aten::transpose(%y, %zero, %zero)
+      -> (%a, %b, %no)
+    block1():
+      %asked : bool = aten::__is__(%x, %y)
+      -> (%x, %y, %asked)
+  %key : Tensor, %value : Tensor, %same : bool = prim::If(%d)
+    block0():
+      %e : Tensor = aten::unsqueeze(%k, %zero)
+      %f : Tensor = aten::unsqueeze(%v, %zero)
+      -> (%e, %f, %no)
+    block1():
+      -> (%k, %v, %inner)
+  return (%same))");
+}
+
+TEST(FoldIdentities, WhatNobodyKnowsOfEitherSideStays) {
   expectUnchanged("fold-identities", R"(
-graph(%x : Tensor, %y : Tensor, %maybe : Tensor?, %c : bool):
+graph(%x : Tensor, %y : Tensor, %z : Tensor, %maybe : Tensor?, %c : bool):
   %none : NoneType = prim::Constant()
   %train : bool = prim::Constant[value=0]()
   %p : float = prim::Constant[value=0.5]()
@@ -114,12 +156,17 @@ graph(%x : Tensor, %y : Tensor, %maybe : Tensor?, %c : bool):
     block0():
       -> (%x)
     block1():
-      %made : Tensor = aten::relu(%x)
-      -> (%made)
+      -> (%z)
+  %optional : Tensor? = prim::If(%c)
+    block0():
+      -> (%maybe)
+    block1():
+      -> (%none)
   %one : bool = aten::__is__(%either, %y)
   %two : bool = aten::__is__(%maybe, %none)
   %three : bool = aten::__is__(%same, %x)
-  return (%one, %two, %three))");
+  %four : bool = aten::__is__(%optional, %none)
+  return (%one, %two, %three, %four))");
 }
 
 TEST(FlattenBranchTuples, ATupleIsMadeBehindTheBranch) {
