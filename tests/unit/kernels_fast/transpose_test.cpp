@@ -71,7 +71,7 @@ TEST(Transpose, MatricesAndInnerDimensions) {
 
 // Tiles, smaller ones along the edges, what is left of those, and more than one block.
 TEST(Transpose, EveryEdge) {
-  for (int64_t rows = 17; rows <= 36; ++rows) {
+  for (int64_t rows = 18; rows <= 36; ++rows) {
     for (const int64_t columns : {15, 16, 23, 33, 70}) {
       check({rows, columns}, {}, {1, 0});
     }
