@@ -109,7 +109,7 @@ def first_calls(models: list[str], threads: int, say: Callable[[str], None]) -> 
     for model in models:
         with tempfile.TemporaryDirectory(prefix="torchtrt-bench-") as folder:
             say(f"first calls of {model}")
-            job, _ = _engine(model, threads, folder)
+            _, made = _engine(model, threads, folder)
             cells = []
             for way in (ways.ENGINE, "script"):
                 first, later, behind = first_call(Job(way, model, 1, threads, folder))

@@ -163,6 +163,11 @@ def test_what_the_exporter_does_not_know(tmp_path, monkeypatch):
     assert answers.difference(answer, answers.flat(Differences()(x))) == 0
 
 
+def test_first_calls_beside_torchscripts():
+    row = neighbour.first_calls(["lenet"], 1, lambda text: None).splitlines()[2].split()
+    assert row[:4] == ["lenet", "1", "+", "0"] and all(float(cell) > 0 for cell in row[4:])
+
+
 def test_processes(tmp_path):
     """The engine and one that fails, over two rounds; the limit of time."""
     assert processes.answer_of("model", job(tmp_path, "model"), 300)["weight_bytes"] == 324_776
