@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <string>
 #include <type_traits>
 
 #include "kernels/common/convert.h"
 #include "kernels/common/simple_kernel.h"
 #include "kernels/common/strided_loop.h"
+#include "kernels/movement/checked_index.h"
 #include "kernels/movement/movement.h"
 #include "kernels/parallel.h"
 
@@ -152,15 +152,8 @@ class GatherPrepared final : public Prepared {
     pickEach(target_step, source_step, axis_stride_);
   }
 
-  // Counts negative indices from the end, where they may be.
-  [[gnu::noinline]] int64_t checked(int64_t index) const {
-    if (index < (negative_ ? -axis_size_ : 0) || index >= axis_size_) [[unlikely]] {
-      throw EngineError(
-          ErrorCode::kIndexOutOfRange,
-          "gather met index " + std::to_string(index) + " for an axis of size " + std::to_string(axis_size_), {},
-          negative_ ? "indices must lie in [-size, size)" : "indices must lie in [0, size)");
-    }
-    return index < 0 ? index + axis_size_ : index;
+  int64_t checked(int64_t index) const {
+    return checkedIndex(index, axis_size_, negative_, "gather");
   }
 
   StridedLoop loop_;

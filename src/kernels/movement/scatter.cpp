@@ -8,6 +8,7 @@
 #include "kernels/common/loop_nest.h"
 #include "kernels/common/simple_kernel.h"
 #include "kernels/common/strided_loop.h"
+#include "kernels/movement/checked_index.h"
 #include "kernels/movement/movement.h"
 #include "kernels/parallel.h"
 
@@ -317,15 +318,8 @@ class ScatterPrepared final : public Prepared {
     }
   }
 
-  // Counts negative indices from the end, where they may be.
-  [[gnu::noinline]] int64_t checked(int64_t index) const {
-    if (index < (config_.negative ? -axis_size_ : 0) || index >= axis_size_) [[unlikely]] {
-      throw EngineError(
-          ErrorCode::kIndexOutOfRange,
-          "scatter met index " + std::to_string(index) + " for an axis of size " + std::to_string(axis_size_), {},
-          config_.negative ? "indices must lie in [-size, size)" : "indices must lie in [0, size)");
-    }
-    return index < 0 ? index + axis_size_ : index;
+  int64_t checked(int64_t index) const {
+    return checkedIndex(index, axis_size_, config_.negative, "scatter");
   }
 
   ScatterConfig config_;
