@@ -11,6 +11,10 @@
 
 namespace torchtrt::runtime {
 
+// The operators that compiled modules call.
+inline constexpr const char* kExecuteEngine = "tensorrt::execute_engine";
+inline constexpr const char* kKeptConstants = "tensorrt::kept_constants";
+
 TORCHTRT_API std::vector<at::Tensor> executeEngine(std::vector<at::Tensor> inputs,
                                                    const c10::intrusive_ptr<Engine>& engine);
 // Constants that the engine keeps, for a call that PyTorch runs in its place; restored by the first such call.

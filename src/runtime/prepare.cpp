@@ -6,6 +6,7 @@
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
+#include "runtime/execute.h"
 #include "runtime/preparation.h"
 #include "runtime/rehearsal.h"
 #include "runtime/warm_up.h"
@@ -15,7 +16,7 @@ namespace torchtrt::runtime {
 namespace {
 
 const c10::Symbol& executeEngineSymbol() {
-  static const c10::Symbol symbol = c10::Symbol::fromQualString("tensorrt::execute_engine");
+  static const c10::Symbol symbol = c10::Symbol::fromQualString(kExecuteEngine);
   return symbol;
 }
 

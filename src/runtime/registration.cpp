@@ -17,11 +17,9 @@ namespace torchtrt::runtime {
 namespace {
 
 constexpr const char* kClass = "__torch__.torch.classes.tensorrt.Engine";
-constexpr const char* kOperator = "tensorrt::execute_engine";
 constexpr const char* kSchema =
     "execute_engine(Tensor[] inputs, __torch__.torch.classes.tensorrt.Engine engine) -> Tensor[]";
 
-constexpr const char* kKeptConstants = "tensorrt::kept_constants";
 constexpr const char* kKeptConstantsSchema =
     "kept_constants(__torch__.torch.classes.tensorrt.Engine engine) -> Tensor[]";
 
@@ -92,7 +90,7 @@ std::string clash() {
   if (torch::getCustomClass(kClass)) {
     taken = kClass;
   }
-  for (const char* name : {kOperator, kKeptConstants, kPrepare}) {
+  for (const char* name : {kExecuteEngine, kKeptConstants, kPrepare}) {
     if (c10::Dispatcher::singleton().findSchema({name, ""})) {
       taken += (taken.empty() ? "" : " and ") + std::string(name);
     }

@@ -6,6 +6,7 @@
 #include <torch/csrc/jit/runtime/symbolic_script.h>
 
 #include "base/logging.h"
+#include "runtime/execute.h"
 
 namespace torchtrt::runtime {
 
@@ -14,8 +15,7 @@ namespace {
 // The first time that a process runs a graph with an operator whose derivative libtorch does not know by heart, it
 // reads the TorchScript of all it does know, for 35 ms.
 void readDerivatives() {
-  torch::jit::hasGradientInfoForSchema(
-      c10::Dispatcher::singleton().findSchemaOrThrow("tensorrt::execute_engine", "").schema());
+  torch::jit::hasGradientInfoForSchema(c10::Dispatcher::singleton().findSchemaOrThrow(kExecuteEngine, "").schema());
 }
 
 // The passes in front of a graph's first and second run fill tables of their own, for another 2 ms. The engine's

@@ -10,6 +10,7 @@
 #include <torch/csrc/jit/api/function_impl.h>
 
 #include "base/check.h"
+#include "runtime/execute.h"
 #include "stitching/carried_methods.h"
 #include "stitching/original_unit.h"
 
@@ -19,9 +20,6 @@ namespace {
 
 using torch::jit::Graph;
 using torch::jit::Value;
-
-constexpr const char* kExecuteEngine = "tensorrt::execute_engine";
-constexpr const char* kKeptConstants = "tensorrt::kept_constants";
 
 std::string withTrt(const std::string& module_name) {
   return module_name + "_trt";
@@ -62,7 +60,7 @@ std::vector<Value*> emitEngine(Graph& graph, torch::jit::Module& module, const s
   Value* holder = getEngine(graph, attribute, held.type());
   Value* list = graph.insertNode(graph.createList(c10::TensorType::get(), inputs))->output();
   torch::jit::Node* execute =
-      graph.insertNode(graph.create(c10::Symbol::fromQualString(kExecuteEngine), {list, holder}));
+      graph.insertNode(graph.create(c10::Symbol::fromQualString(runtime::kExecuteEngine), {list, holder}));
   execute->output()->setType(c10::ListType::ofTensors());
   torch::jit::Node* unpack =
       graph.insertNode(graph.createListUnpack(execute->output(), engine->engine().outputs().size()));
@@ -187,7 +185,7 @@ class Stitcher {
       if (constants == nullptr) {
         const c10::IValue held(engines_.at(engine));
         Value* holder = getEngine(*graph_, engineName(options_.module_name, engine, engines_.size()), held.type());
-        torch::jit::Node* list = graph_->create(c10::Symbol::fromQualString(kKeptConstants), {holder});
+        torch::jit::Node* list = graph_->create(c10::Symbol::fromQualString(runtime::kKeptConstants), {holder});
         graph_->insertNode(list)->output()->setType(c10::ListType::ofTensors());
         const size_t count = engines_[engine]->kept()->constantCount();
         constants = graph_->insertNode(graph_->createListUnpack(list->output(), count));
