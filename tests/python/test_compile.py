@@ -185,6 +185,13 @@ def test_a_channels_last_sample_says_how_the_input_comes():
     for result, expected in zip(compiled(x), module(x)):
         assert_equal(result, expected.detach())
 
+    def plan(given):
+        (engine,) = torchtrt.runtime.engines(torchtrt.compile(script(module), inputs=[given])).values()
+        return engine.inspect()
+
+    assert plan(x) == plan(torchtrt.Input(list(x.shape), format=torch.channels_last))
+    assert plan(x) != plan(x.contiguous())
+
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])
 def test_a_module_of_another_dtype_keeps_it(dtype):
