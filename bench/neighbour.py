@@ -2,9 +2,9 @@
 
 ATen operators right behind a call of the engine, in turn with other processes: behind one of the module that it was made of, which takes as much
 out of the caches but leaves ATen's own code there, behind ONNX Runtime's call, where that is installed, which leaves as little of ATen there as
-the engine, behind a copy of as much memory as the engine's weights, which computes nothing and has no threads, and alone; CPU time after a call; calls a second from several threads; first calls, of new processes that
-loaded and prepared the engine, in later calls in a row and in later ones that, as the first, come behind loading and preparing, beside those of the
-module that it was made of.
+the engine, behind a copy of as much memory as the engine's weights, which computes nothing and has no threads, and alone; CPU time after a call;
+calls a second from several threads; first calls, of new processes that loaded and prepared the engine, in later calls in a row and in later ones
+that, as the first, come behind loading and preparing, beside those of the module that it was made of.
 """
 
 import importlib.util
