@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <type_traits>
+#include <vector>
 
 #include "kernels/common/activation_rows.h"
 #include "kernels/common/half_rows.h"
@@ -21,6 +23,8 @@ struct Config {
   bool present[5] = {};
   ActivationRowsOf<T> activation;
   HalfRows halves = {};  // empty unless operands are of 16 bits
+  // Batch, if its parameters are constants: a factor for each channel, then a term for each.
+  std::shared_ptr<const std::vector<T>> channel_lines = nullptr;
 };
 
 // Element i of a parameter, or `missing`. Stored, here and below, is T or uint16_t.

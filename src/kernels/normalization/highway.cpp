@@ -2,7 +2,9 @@
 // to each other.
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "kernels/common/activation_rows.h"
 #include "kernels/common/fallback.h"
@@ -131,7 +133,42 @@ class NormalizedRows final : public Prepared, public RunsPieces {
 
 // Batch: every channel has one factor and one term.
 template <typename T, typename Stored>
-class NormalizedChannels final : public Prepared {
+void fillLines(const Config<T>& config, const RunArgs& args, int64_t channels, T* factors, T* terms) {
+  for (int64_t c = 0; c < channels; ++c) {
+    const auto value = [&](Input input, T missing) {
+      return static_cast<double>(parameterAt<T, Stored>(config, args, input, c, missing));
+    };
+    const double factor = value(kScale, 1) / std::sqrt(value(kVariance, 0) + config.eps);
+    factors[c] = static_cast<T>(factor);
+    terms[c] = static_cast<T>(value(kBias, 0) - value(kMean, 0) * factor);
+  }
+}
+
+// Those of constants, or null.
+template <typename T, typename Stored>
+std::shared_ptr<const std::vector<T>> constantLines(const Config<T>& config, const Problem& problem) {
+  if (!config.present[kMean]) {
+    return nullptr;  // the reference says so
+  }
+  const std::vector<int64_t>& dims = problem.inputs[kMean].dims;
+  const void* parameters[5] = {};
+  for (const Input input : {kScale, kBias, kMean, kVariance}) {
+    if (config.present[input]) {
+      const Operand& operand = problem.inputs[input];
+      if (operand.constant == nullptr || operand.dims != dims) {
+        return nullptr;
+      }
+      parameters[input] = operand.constant;
+    }
+  }
+  const int64_t channels = countOf(dims);
+  auto lines = std::make_shared<std::vector<T>>(static_cast<size_t>(2 * channels));
+  fillLines<T, Stored>(config, {parameters, nullptr, nullptr, 1}, channels, lines->data(), lines->data() + channels);
+  return lines;
+}
+
+template <typename T, typename Stored>
+class NormalizedChannels final : public Prepared, public RunsPieces {
  public:
   static bool accepts(const Config<T>& config, const ShapeSet& shapes) {
     for (const Input input : {kScale, kBias, kMean, kVariance}) {
@@ -147,42 +184,24 @@ class NormalizedChannels final : public Prepared {
       : config_(config), nest_(nestOf(shapes)), channels_(shapes.inputs[kIn].dims[1]) {}
 
   size_t scratchBytes() const override {
-    return 2 * static_cast<size_t>(channels_) * sizeof(T);
+    return hasLines() ? 0 : 2 * static_cast<size_t>(channels_) * sizeof(T);
   }
 
   void run(const RunArgs& args) const override {
-    const RowReductionsOf<T>& functions = rowReductions<T>();
-    auto* factors = static_cast<T*>(args.scratch);
-    T* terms = factors + channels_;
-    for (int64_t c = 0; c < channels_; ++c) {
-      const auto value = [&](Input input, T missing) {
-        return static_cast<double>(parameterAt<T, Stored>(config_, args, input, c, missing));
-      };
-      const double factor = value(kScale, 1) / std::sqrt(value(kVariance, 0) + config_.eps);
-      factors[c] = static_cast<T>(factor);
-      terms[c] = static_cast<T>(value(kBias, 0) - value(kMean, 0) * factor);
+    const T* lines = hasLines() ? config_.channel_lines->data() : static_cast<const T*>(args.scratch);
+    if (!hasLines()) {
+      T* computed = static_cast<T*>(args.scratch);
+      fillLines<T, Stored>(config_, args, channels_, computed, computed + channels_);
     }
-    nest_.run(args.threads, kBlock, kGrain, [&](const LoopNest::Block& block) {
-      const Stored* in = static_cast<const Stored*>(args.inputs[kIn]) + block.offsets[1];
-      Stored* out = static_cast<Stored*>(args.outputs[0]) + block.offsets[0];
-      int64_t channel = block.offsets[2];
-      WideRow<T, Stored> wide(config_.halves, block.length);
-      for (int64_t row = 0; row < block.rows; ++row) {
-        wide.run(in, out, block.length, [&](const T* from, T* to) {
-          if (block.steps[2] == 1) {
-            functions.scaleEach(from, factors + channel, terms + channel, to, block.length);
-          } else {
-            functions.scale(from, factors[channel], terms[channel], to, block.length);
-          }
-          if (config_.activation) {
-            config_.activation(to, to, block.length);
-          }
-        });
-        in += block.row_strides[1];
-        out += block.row_strides[0];
-        channel += block.row_strides[2];
-      }
-    });
+    nest_.run(args.threads, kBlock, kGrain, [&](const LoopNest::Block& block) { runBlock(args, lines, block); });
+  }
+
+  void runPiece(const RunArgs& args, int64_t begin, int64_t end) const override {
+    const T* lines = config_.channel_lines->data();
+    nest_.runPiece(begin, end, kBlock, [&](const LoopNest::Block& block) { runBlock(args, lines, block); });
+  }
+  bool hasDenseOutput() const override {  // pieces of computed lines would compute them each time
+    return hasLines() && nest_.isDense();
   }
 
  private:
@@ -194,6 +213,34 @@ class NormalizedChannels final : public Prepared {
     std::vector<int64_t> channel(shapes.outputs[0].dims.size(), 0);
     channel[1] = 1;
     return {shapes.outputs[0].dims, {shapes.outputs[0].strides, shapes.inputs[kIn].strides, channel}};
+  }
+
+  bool hasLines() const {
+    return config_.channel_lines != nullptr && config_.channel_lines->size() == static_cast<size_t>(2 * channels_);
+  }
+
+  void runBlock(const RunArgs& args, const T* factors, const LoopNest::Block& block) const {
+    const RowReductionsOf<T>& functions = rowReductions<T>();
+    const T* terms = factors + channels_;
+    const Stored* in = static_cast<const Stored*>(args.inputs[kIn]) + block.offsets[1];
+    Stored* out = static_cast<Stored*>(args.outputs[0]) + block.offsets[0];
+    int64_t channel = block.offsets[2];
+    WideRow<T, Stored> wide(config_.halves, block.length);
+    for (int64_t row = 0; row < block.rows; ++row) {
+      wide.run(in, out, block.length, [&](const T* from, T* to) {
+        if (block.steps[2] == 1) {
+          functions.scaleEach(from, factors + channel, terms + channel, to, block.length);
+        } else {
+          functions.scale(from, factors[channel], terms[channel], to, block.length);
+        }
+        if (config_.activation) {
+          config_.activation(to, to, block.length);
+        }
+      });
+      in += block.row_strides[1];
+      out += block.row_strides[0];
+      channel += block.row_strides[2];
+    }
   }
 
   Config<T> config_;
@@ -284,6 +331,7 @@ CreateResult create(const Problem& problem) {
     config.halves = halfRows(problem.outputs[0].dtype);
   }
   if (mode == "batch") {
+    config.channel_lines = constantLines<T, Stored>(config, problem);
     return makeKernelWithFallback<NormalizedChannels<T, Stored>>(config, createNormalizationReference(problem));
   }
   if (mode == "layer" || mode == "rms") {

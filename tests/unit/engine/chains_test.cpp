@@ -342,6 +342,40 @@ TEST(Chains, RowsInAnotherMemoryOrder) {
   EXPECT_EQ(net({0, 2, 3, 1}).bits(false, 3), net({}).bits(false, 1));
 }
 
+// A batch normalization between pointwise steps, with parameters that are constants or not.
+Net normalizedChannels(const std::vector<uint8_t>& order, bool constants) {
+  constexpr int64_t kChannels = 24;
+  return {
+      {{2, kChannels, 40, 9}, {kChannels}},
+      [order, constants](PlanMaker& make, const std::vector<int32_t>& in, const auto& result) {
+        const Registers dims = make.at(in[0]).dims;
+        const int32_t line = constants ? make.floats("line", {kChannels}, std::vector<float>(kChannels, 1.75F)) : in[1];
+        const int32_t variance = make.floats("variance", {kChannels}, std::vector<float>(kChannels, 0.5F));
+        const auto ordered = [&](int32_t tensor) {
+          make.at(tensor).order = order;
+          return tensor;
+        };
+        const int32_t moved = ordered(make.step("reformat", {in[0]}, dims));
+        const int32_t even = result(ordered(make.activation("tanh", moved)));
+        const int32_t normalized = result(
+            ordered(make.step("normalization", {even, line, line, line, variance}, dims,
+                              {{"mode", std::string("batch")}, {"eps", 1e-5}, {"activation", std::string("relu")}})));
+        return make.step("reformat", {ordered(make.elementwise("sum", normalized, moved))}, dims);
+      }};
+}
+
+TEST(Chains, BatchNormalizationsOfConstantsAreMembers) {
+  for (const bool constants : {true, false}) {
+    const auto wanted = normalizedChannels({}, constants).bits(true, 1);
+    for (const std::vector<uint8_t>& order : {std::vector<uint8_t>{}, std::vector<uint8_t>{0, 2, 3, 1}}) {
+      const Net net = normalizedChannels(order, constants);
+      EXPECT_EQ(net.countActions(), (constants ? 1U : 3U) + (order.empty() ? 1U : 2U));  // the reorders, too
+      EXPECT_EQ(net.bits(false, 3), wanted);
+      EXPECT_EQ(net.bits(false, 1), wanted);
+    }
+  }
+}
+
 TEST(Chains, ErrorsNameTheirStep) {
   PlanMaker make("net");
   const Registers dims = make.dims({4});

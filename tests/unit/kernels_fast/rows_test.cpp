@@ -76,7 +76,15 @@ TEST(HighwayNormalization, Batch) {
     expectMatchesReferenceInBoth("normalization float32 " + image + "x[17]x[17]x[17]x[17] -> " + image +
                                      " {activation=\"relu\", eps=5.0, mode=\"batch\"}",
                                  "highway", with(Values::kExact));
+    expectMatchesReferenceInBoth("normalization float32 " + image + "x[17]!x[17]!x[17]!x[17]! -> " + image +
+                                     " {activation=\"tanh\", eps=5.0, mode=\"batch\"}",
+                                 "highway", with(Values::kExact));
+    expectMatchesReferenceInBoth(
+        "normalization float32 " + image + "xnullx[17]!x[17]!x[17] -> " + image + " {eps=5.0, mode=\"batch\"}",
+        "highway", with(Values::kExact));
   }
+  expectMatchesReferenceInBoth(
+      "normalization float32 [30,17]xnullxnullx[17]!x[17]! -> [30,17] {eps=5.0, mode=\"batch\"}", "highway");
   expectMatchesReferenceInBoth("normalization float32 [30,17]xnullxnullx[17]x[17] -> [30,17] {eps=5.0, mode=\"batch\"}",
                                "highway");
 }
