@@ -51,6 +51,10 @@ class ImplicitGemm final : public Prepared {
       blocking_.tiles = rows_ / width * parts_;
       blocking_.grain = std::max<int64_t>(1, blocking_.grain * kTileRows * parts_ / width);
     }
+    if (packed_->groups.size() == 1) {
+      blocking_.shareRows(input_.batch * input_.pixels() * g.channels * static_cast<int64_t>(sizeof(T)),
+                          static_cast<int64_t>(packed_->groups[0].bytes()), shapes.threads);
+    }
   }
 
   size_t heldBytes() const override {
@@ -65,9 +69,10 @@ class ImplicitGemm final : public Prepared {
     const int64_t units = blocking_.units() * static_cast<int64_t>(packed_->groups.size());
     parallelFor(args.threads, 0, units, blocking_.grain, [&](int64_t begin, int64_t end) {
       for (int64_t unit = begin; unit < end;) {
-        const Work work = workOf(args, unit / blocking_.units(), unit / blocking_.tiles % blocking_.blocks);
-        const int64_t tile = unit % blocking_.tiles;
-        const int64_t count = std::min(end - unit, blocking_.tiles - tile);
+        const int64_t group = unit / blocking_.units();
+        const int64_t first = group * blocking_.units();
+        const auto [block, tile, count] = blocking_.runAt(unit - first, std::min(end - first, blocking_.units()));
+        const Work work = workOf(args, group, block);
         by_lines_ ? runLines(work, tile, tile + count) : runTiles(work, tile, tile + count);
         unit += count;
       }

@@ -35,9 +35,7 @@ void runUnits(std::span<const PanelOf<T>> panels, const Blocking& blocking, cons
               SlabOf<T> slab, int64_t begin, int64_t end) {
   const SlabOf<T> whole = slab;
   while (begin < end) {
-    const int64_t block = begin / blocking.tiles;
-    const int64_t tile = begin % blocking.tiles;
-    const int64_t tiles = std::min(end - begin, blocking.tiles - tile);
+    const auto [block, tile, tiles] = blocking.runAt(begin, end);
     const int64_t first = tile * kTileRows;
     slab.panels = panelsOf(panels, blocking, block);
     slab.ahead = block + 1 < blocking.blocks ? panelsOf(panels, blocking, block + 1).front().data : nullptr;

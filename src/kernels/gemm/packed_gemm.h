@@ -160,15 +160,38 @@ template <typename T = float>
 FunctionsOf<T> functions();
 
 // How `rows` rows of C are cut into units of work: tiles of kTileRows rows times blocks of panels that stay in the
-// second-level cache. Unit u is tile u % tiles of block u / tiles. Results do not depend on the cut.
+// second-level cache. Bands of tiles come one after the other, each with all blocks in turn. Results do not depend on
+// the cut.
 struct Blocking {
   int64_t tiles = 0;
   int64_t blocks = 1;
   int64_t block_panels = 1;
   int64_t grain = 1;  // units worth a thread of their own
+  int64_t bands = 1;
 
   int64_t units() const {
     return tiles * blocks;
+  }
+  // Gives each thread rows of its own where they are what is large: then it writes whole rows, which the layer behind
+  // reads on the same core, most likely, and reads A once in all; otherwise threads share the panels.
+  void shareRows(int64_t a_bytes, int64_t b_bytes, int threads) {
+    constexpr int64_t kLeastTiles = 16;  // of a band: what a block's way into the cache is worth
+    if (blocks > 1 && a_bytes > b_bytes && tiles >= kLeastTiles * threads) {
+      bands = threads;
+    }
+  }
+
+  struct Run {
+    int64_t block, tile, tiles;
+  };
+  // The units from `begin` on, up to `end`, that share a block and lie one below the other.
+  Run runAt(int64_t begin, int64_t end) const {
+    const int64_t most = (tiles + bands - 1) / bands;
+    const int64_t first = begin / (most * blocks) * most;
+    const int64_t height = std::min(most, tiles - first);
+    const int64_t within = begin - first * blocks;
+    const int64_t tile = within % height;
+    return {within / height, first + tile, std::min(end - begin, height - tile)};
   }
 };
 // panel_bytes: of one of the panels; flops_of_row: of all of them

@@ -34,6 +34,8 @@ class HighwayMatmul final : public Prepared {
     const std::vector<int64_t>& dims = shapes.outputs[0].dims;
     rows_ = std::accumulate(dims.begin(), dims.end() - 1, int64_t{1}, std::multiplies<>());
     blocking_ = gemm::chooseBlocking(packed_->b, rows_, shapes.threads);
+    blocking_.shareRows(rows_ * packed_->b.depth() * static_cast<int64_t>(sizeof(T)),
+                        static_cast<int64_t>(packed_->b.bytes()), shapes.threads);
   }
 
   void run(const RunArgs& args) const override {
