@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/convolution/each_group.h"
 #include "kernels/convolution/fast.h"
 #include "kernels/convolution/geometry.h"
 #include "kernels/convolution/winograd_form.h"
@@ -274,32 +275,53 @@ class WinogradConvolution final : public Prepared {
 
 class WinogradKernel final : public Kernel, public RestoresConstants {
  public:
-  explicit WinogradKernel(std::shared_ptr<const Packed> packed) : packed_(std::move(packed)) {}
+  WinogradKernel(const Geometry& geometry, WinogradForm form, int threads) : geometry_(geometry) {
+    for (int64_t group = 0; group < geometry.groups; ++group) {
+      groups_.push_back(std::make_shared<const Packed>(form, geometryOfGroup(geometry, group), threads));
+    }
+  }
 
   std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
-    return std::make_unique<WinogradConvolution>(packed_, shapes);
+    if (groups_.size() == 1) {
+      return std::make_unique<WinogradConvolution>(groups_[0], shapes);
+    }
+    ShapeSet own = shapes;
+    own.threads = threadsOfGroup(geometry_.groups, shapes.threads);
+    std::vector<std::unique_ptr<Prepared>> prepared;
+    for (const std::shared_ptr<const Packed>& group : groups_) {
+      prepared.push_back(std::make_unique<WinogradConvolution>(group, own));
+    }
+    return prepareEachGroup(geometry_, std::move(prepared), shapes.threads);
   }
   bool needsConstant(int input) const override {
     return input != 1;
   }
   size_t packedBytes() const override {
-    return packed_->kernels.plain().bytes() + packed_->kernels.formedBytes();
+    size_t bytes = 0;
+    for (const std::shared_ptr<const Packed>& group : groups_) {
+      bytes += group->kernels.plain().bytes() + group->kernels.formedBytes();
+    }
+    return bytes;
   }
   bool restores(int input) const override {
     return input == 1;
   }
   void restore(int, void* to, int threads) const override {
     auto* weights = static_cast<float*>(to);
-    gemm::unpack(
-        packed_->kernels.plain(), kWinogradTaps * packed_->geometry.channels, [&](int64_t k) { return weights + k; },
-        threads);
+    for (const std::shared_ptr<const Packed>& group : groups_) {
+      const int64_t depth = kWinogradTaps * group->geometry.channels;
+      gemm::unpack(
+          group->kernels.plain(), depth, [&](int64_t k) { return weights + k; }, threads);
+      weights += depth * group->geometry.outputs;
+    }
   }
   bool acceptsStrides(int input, const TensorDesc& desc) const override {
     return input == 0 && desc.strides[1] == 1;
   }
 
  private:
-  std::shared_ptr<const Packed> packed_;
+  Geometry geometry_;
+  std::vector<std::shared_ptr<const Packed>> groups_;
 };
 
 }  // namespace
@@ -310,30 +332,31 @@ CreateResult createWinograd(const Problem& problem) {
     return *refusal;
   }
   const Geometry& g = std::get<Geometry>(described);
-  if (g.spatial_rank != 2 || g.kernel != Spatial{1, 3, 3} || g.dilation != Spatial{1, 1, 1} || g.groups != 1 ||
+  if (g.spatial_rank != 2 || g.kernel != Spatial{1, 3, 3} || g.dilation != Spatial{1, 1, 1} ||
       (g.stride != Spatial{1, 1, 1} && g.stride != Spatial{1, 2, 2})) {
-    return Refusal{"kernel", "computes undilated 3x3 kernels with stride 1 or 2 and one group only"};
+    return Refusal{"kernel", "computes undilated 3x3 kernels with stride 1 or 2 only"};
   }
-  if (g.channels % kWinogradVector != 0 || g.outputs % kWinogradVector != 0) {
-    return Refusal{"channels", "takes multiples of 16 channels only"};
+  const Geometry group = geometryOfGroup(g, 0);
+  if (group.channels % kWinogradVector != 0 || group.outputs % kWinogradVector != 0) {
+    return Refusal{"channels", "takes multiples of 16 channels in each group only"};
   }
   if (!isChannelsLast(problem.inputs[0]) || !isChannelsLast(problem.outputs[0]) ||
       (g.has_residual && problem.inputs[3].order != problem.outputs[0].order)) {
     return Refusal{"memory-order", "reads and writes channels-last only"};
   }
-  if (!std::all_of(g.weights, g.weights + kWinogradTaps * g.channels * g.outputs,
+  if (!std::all_of(g.weights, g.weights + kWinogradTaps * group.channels * g.outputs,
                    [](float w) { return std::isfinite(w); })) {
     return Refusal{"weights", "would spread an infinity or NaN of the weights"};
   }
-  if (std::all_of(g.weights, g.weights + kWinogradTaps * g.channels * g.outputs,
+  if (std::all_of(g.weights, g.weights + kWinogradTaps * group.channels * g.outputs,
                   [](float w) { return std::trunc(w) == w; })) {
     return Refusal{"integers", "would round sums of integers, which others compute exactly"};
   }
-  const WinogradChoice choice = chooseForm(g, problem.outputs[0].opt_dims);
+  const WinogradChoice choice = chooseForm(group, problem.outputs[0].opt_dims);
   if (!choice.pays && !problem.by_name) {
     return Refusal{"slower", "is slower than others for few channels or a small image"};
   }
-  return std::make_unique<WinogradKernel>(std::make_shared<const Packed>(choice.form, g, problem.threads));
+  return std::make_unique<WinogradKernel>(g, choice.form, problem.threads);
 }
 
 }  // namespace torchtrt::kernels::convolution

@@ -211,6 +211,27 @@ TEST(WinogradConvolution, LargeKernelsSumTilesWithOutliersPlainly) {
   }
 }
 
+// Few groups, which threads share, and many, which they take.
+TEST(WinogradConvolution, Groups) {
+  for (const int64_t groups : {2, 3, 12}) {
+    for (const int64_t stride : {1, 2}) {
+      const Convolution convolution = {.input = {2, 48 * groups, 21, 18},
+                                       .kernel = {32 * groups, 48, 3, 3},
+                                       .stride = {stride, stride},
+                                       .pre_padding = {1, 1},
+                                       .post_padding = {1, 1},
+                                       .groups = groups,
+                                       .bias = groups != 3,
+                                       .residual = groups != 2,
+                                       .activation = "activation=\"relu\", "};
+      check("winograd", convolution, kClose);
+    }
+  }
+  expectMatchesReference(toText({.input = {1, 128, 28, 28}, .kernel = {64, 64, 3, 3}, .groups = 2}), "winograd",
+                         {.values = Values::kSomeNan, .constants = Values::kSmooth});
+  check("winograd", {.input = {1, 512, 20, 20}, .kernel = {512, 256, 3, 3}, .groups = 2}, kClose);  // large kernels
+}
+
 TEST(WinogradConvolution, RefusesWhatOthersDoFasterOrExactly) {
   const auto refused = [](const Convolution& convolution, const char* code) {
     expectRefused(toText(convolution), "winograd", code);
@@ -219,7 +240,9 @@ TEST(WinogradConvolution, RefusesWhatOthersDoFasterOrExactly) {
   refused({.input = {1, 64, 28, 28}, .kernel = {64, 64, 3, 3}, .stride = {1, 2}}, "kernel");
   refused({.input = {1, 64, 28, 28}, .kernel = {64, 64, 3, 3}, .stride = {3, 3}}, "kernel");
   refused({.input = {1, 64, 28, 28}, .kernel = {64, 64, 3, 3}, .dilation = {2, 2}}, "kernel");
-  refused({.input = {1, 128, 28, 28}, .kernel = {128, 64, 3, 3}, .groups = 2}, "kernel");
+  refused({.input = {1, 16, 28, 28}, .kernel = {128, 8, 3, 3}, .groups = 2}, "channels");
+  refused({.input = {1, 128, 28, 28}, .kernel = {16, 64, 3, 3}, .groups = 2}, "channels");
+  refused({.input = {1, 128, 4, 4}, .kernel = {128, 64, 3, 3}, .groups = 2}, "slower");
   refused({.input = {1, 72, 28, 28}, .kernel = {64, 72, 3, 3}}, "channels");
   refused({.input = {1, 8, 28, 28}, .kernel = {64, 8, 3, 3}}, "channels");
   refused({.input = {1, 64, 4, 4}, .kernel = {64, 64, 3, 3}}, "slower");

@@ -1,0 +1,22 @@
+// The groups of a channels-last convolution as convolutions of their own, each on its share of the channels.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "kernels/convolution/geometry.h"
+#include "kernels/kernel.h"
+
+namespace torchtrt::kernels::convolution {
+
+// The geometry of one of them: its channels, outputs and weights.
+Geometry geometryOfGroup(const Geometry& geometry, int64_t group);
+
+// Runs each group's prepared kernel, which finds pixels by the strides of the whole tensors. `geometry` is that of all.
+std::unique_ptr<Prepared> prepareEachGroup(const Geometry& geometry, std::vector<std::unique_ptr<Prepared>> groups,
+                                           int threads);
+
+// How many threads the kernel of a group is prepared for: one where groups are many enough to be shared out.
+int threadsOfGroup(int64_t groups, int threads);
+
+}  // namespace torchtrt::kernels::convolution
