@@ -11,16 +11,18 @@
 namespace torchtrt::kernels::convolution {
 namespace {
 
+// Of an operand, or of a result, which may be null: absent or empty.
 const void* elementOf(const void* tensor, int64_t element) {
   return tensor == nullptr ? nullptr : static_cast<const float*>(tensor) + element;
+}
+void* elementOf(void* tensor, int64_t element) {
+  return tensor == nullptr ? nullptr : static_cast<float*>(tensor) + element;
 }
 
 class EachGroup final : public Prepared {
  public:
-  EachGroup(const Geometry& geometry, std::vector<std::unique_ptr<Prepared>> groups, int threads)
-      : geometry_(geometry), groups_(std::move(groups)) {
-    const auto count = static_cast<int64_t>(groups_.size());
-    together_ = threadsOfGroup(count, threads) == 1 ? std::min<int64_t>(threads, count) : 1;
+  EachGroup(const Geometry& geometry, std::vector<std::unique_ptr<Prepared>> groups, int64_t together)
+      : geometry_(geometry), groups_(std::move(groups)), together_(together) {
     for (const std::unique_ptr<Prepared>& group : groups_) {
       constexpr size_t kLine = 64;
       slot_bytes_ = std::max(slot_bytes_, (group->scratchBytes() + kLine - 1) / kLine * kLine);
@@ -62,7 +64,7 @@ class EachGroup final : public Prepared {
     std::array<const void*, 4> inputs = {elementOf(args.inputs[0], group * (geometry_.channels / geometry_.groups)),
                                          nullptr, geometry_.has_bias ? elementOf(args.inputs[2], output) : nullptr,
                                          geometry_.has_residual ? elementOf(args.inputs[3], output) : nullptr};
-    void* out = static_cast<float*>(args.outputs[0]) + output;
+    void* out = elementOf(args.outputs[0], output);
     RunArgs own = args;
     own.inputs = inputs.data();
     own.outputs = &out;
@@ -73,7 +75,7 @@ class EachGroup final : public Prepared {
 
   Geometry geometry_;
   std::vector<std::unique_ptr<Prepared>> groups_;
-  int64_t together_ = 1;  // groups at a time
+  int64_t together_;  // groups at a time
   size_t slot_bytes_ = 0;
 };
 
@@ -88,14 +90,16 @@ Geometry geometryOfGroup(const Geometry& geometry, int64_t group) {
   return own;
 }
 
-int threadsOfGroup(int64_t groups, int threads) {
+int threadsOfGroup(int64_t groups, int64_t parts_of_group, int threads) {
   constexpr int64_t kEach = 4;  // groups of each thread, so that none waits long for another
-  return groups >= kEach * threads ? 1 : threads;
+  const bool many = groups >= kEach * threads;
+  return many || std::min<int64_t>(groups, threads) > parts_of_group ? 1 : threads;
 }
 
 std::unique_ptr<Prepared> prepareEachGroup(const Geometry& geometry, std::vector<std::unique_ptr<Prepared>> groups,
-                                           int threads) {
-  return std::make_unique<EachGroup>(geometry, std::move(groups), threads);
+                                           int threads_of_group, int threads) {
+  const int64_t together = threads_of_group == 1 ? std::min<int64_t>(threads, geometry.groups) : 1;
+  return std::make_unique<EachGroup>(geometry, std::move(groups), together);
 }
 
 }  // namespace torchtrt::kernels::convolution

@@ -13,10 +13,11 @@ namespace torchtrt::kernels::convolution {
 Geometry geometryOfGroup(const Geometry& geometry, int64_t group);
 
 // Runs each group's prepared kernel, which finds pixels by the strides of the whole tensors. `geometry` is that of all.
+// `threads_of_group` is what they were prepared for: with one, groups are shared out among the threads.
 std::unique_ptr<Prepared> prepareEachGroup(const Geometry& geometry, std::vector<std::unique_ptr<Prepared>> groups,
-                                           int threads);
+                                           int threads_of_group, int threads);
 
-// How many threads the kernel of a group is prepared for: one where groups are many enough to be shared out.
-int threadsOfGroup(int64_t groups, int threads);
+// One, or all of them where a group has parts for more threads than there are groups to share out.
+int threadsOfGroup(int64_t groups, int64_t parts_of_group, int threads);
 
 }  // namespace torchtrt::kernels::convolution

@@ -66,6 +66,14 @@ class WinogradConvolution final : public Prepared {
     chunk_tiles_ = chunks_ == 0 ? 0 : (groups_ + chunks_ - 1) / chunks_ * gemm::kTileRows;
   }
 
+  // How many threads could share it at the most.
+  static int64_t partsOf(const Packed& packed, const ShapeSet& shapes) {
+    const Image output = imageOf(shapes.outputs[0]);
+    const int64_t tile = packed.sizes.tile;
+    const int64_t tiles = output.batch * tilesAlong(tile, output.size[1]) * tilesAlong(tile, output.size[2]);
+    return packed.kernels.areLarge() ? packed.sizes.patch() : (tiles + gemm::kTileRows - 1) / gemm::kTileRows;
+  }
+
   size_t scratchBytes() const override {
     const int64_t chunks = packed_->kernels.areLarge() ? 1 : threads_;
     return static_cast<size_t>(chunks * chunkFloats() + threads_ * packed_->kernels.scratchFloats()) * sizeof(float);
@@ -286,12 +294,12 @@ class WinogradKernel final : public Kernel, public RestoresConstants {
       return std::make_unique<WinogradConvolution>(groups_[0], shapes);
     }
     ShapeSet own = shapes;
-    own.threads = threadsOfGroup(geometry_.groups, shapes.threads);
+    own.threads = threadsOfGroup(geometry_.groups, WinogradConvolution::partsOf(*groups_[0], shapes), shapes.threads);
     std::vector<std::unique_ptr<Prepared>> prepared;
     for (const std::shared_ptr<const Packed>& group : groups_) {
       prepared.push_back(std::make_unique<WinogradConvolution>(group, own));
     }
-    return prepareEachGroup(geometry_, std::move(prepared), shapes.threads);
+    return prepareEachGroup(geometry_, std::move(prepared), own.threads, shapes.threads);
   }
   bool needsConstant(int input) const override {
     return input != 1;

@@ -211,7 +211,7 @@ TEST(WinogradConvolution, LargeKernelsSumTilesWithOutliersPlainly) {
   }
 }
 
-// Few groups, which threads share, and many, which they take.
+// Few groups, which threads share, and many or small ones, which they take.
 TEST(WinogradConvolution, Groups) {
   for (const int64_t groups : {2, 3, 12}) {
     for (const int64_t stride : {1, 2}) {
@@ -229,6 +229,13 @@ TEST(WinogradConvolution, Groups) {
   }
   expectMatchesReference(toText({.input = {1, 128, 28, 28}, .kernel = {64, 64, 3, 3}, .groups = 2}), "winograd",
                          {.values = Values::kSomeNan, .constants = Values::kSmooth});
+  check("winograd", {.input = {1, 192, 8, 8}, .kernel = {192, 64, 3, 3}, .groups = 3, .dynamic = true}, kClose);
+  check("winograd", {.input = {1, 192, 14, 14}, .kernel = {192, 64, 3, 3}, .groups = 3}, kClose);
+  expectMatchesReference(toText({.input = {1, 128, 28, 28}, .kernel = {64, 64, 3, 3}, .groups = 2, .dynamic = true}),
+                         "winograd",
+                         {.rtol = kClose,
+                          .shapes = {toText({.input = {0, 128, 28, 28}, .kernel = {64, 64, 3, 3}, .groups = 2}),
+                                     toText({.input = {3, 128, 6, 9}, .kernel = {64, 64, 3, 3}, .groups = 2})}});
   check("winograd", {.input = {1, 512, 20, 20}, .kernel = {512, 256, 3, 3}, .groups = 2}, kClose);  // large kernels
 }
 
