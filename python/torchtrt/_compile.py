@@ -81,8 +81,12 @@ def _spec(extension, inputs, input_signature, options, script=None, method="forw
         _set_names(spec, name, options.get(name))
     device = _devices.Device.of(options.get("device"))
     spec.set_device(device.type_number, device.gpu_id, device.dla_core, device.allow_gpu_fallback)
-    if options.get("enabled_precisions"):
-        spec.enabled_precisions = [int(_enums.dtype.of(each)) for each in options["enabled_precisions"]]
+    precisions = options.get("enabled_precisions")
+    if precisions is not None:
+        if not isinstance(precisions, (set, frozenset, list, tuple)):
+            _reject(f"option enabled_precisions does not take {precisions!r}", "give a set of dtypes, such as {torch.half}")
+        if precisions:
+            spec.enabled_precisions = [int(_enums.dtype.of(each)) for each in precisions]
     spec.op_precision = int(_enums.dtype.of(options.get("op_precision")))
     for pattern, pinned in _pins(options.get("precision")):
         spec.add_precision_pin(pattern, int(_enums.dtype.of(pinned)))
@@ -150,6 +154,13 @@ def _set(spec, name, value) -> None:
         _reject(f"option {name} does not take {value!r}", f"expected a value like {getattr(spec, name)!r}")
 
 
+def _check_front_end(ir) -> None:
+    if not isinstance(ir, str):  # inputs, in the place that the reference system has ir in
+        _reject(f"ir does not take a {type(ir).__name__}", "inputs are given by name: inputs=[...]")
+    if ir not in _FRONT_ENDS:
+        _reject(f'there is no front end "{ir}"', 'use ir="ts", or leave it out')
+
+
 def _script(module):
     """A ScriptModule of what was given; a graph for script functions, graphs and IR text."""
     if isinstance(module, (torch.jit.ScriptModule, torch._C.Graph)):
@@ -190,8 +201,7 @@ def compile(module, ir="default", inputs=None, input_signature=None, **options):
         the rest of the reference system's, with its defaults.
     Raises CompileError for what the caller can mend.
     """
-    if ir not in _FRONT_ENDS:
-        _reject(f'there is no front end "{ir}"', 'use ir="ts", or leave it out')
+    _check_front_end(ir)
     _check_names(options)
     script = _script(module)
     extension = _libraries.extension()
@@ -217,8 +227,7 @@ def report(compiled):
 
 def convert_method_to_trt_engine(module, method_name="forward", inputs=None, ir="default", input_signature=None, **options) -> bytes:
     """The method as one self-contained serialized engine, for torch.classes.tensorrt.Engine or embed_engine_in_new_module."""
-    if ir not in _FRONT_ENDS:
-        _reject(f'there is no front end "{ir}"', 'use ir="ts", or leave it out')
+    _check_front_end(ir)
     _check_names(options)
     script = _script(module)
     if isinstance(script, torch._C.Graph):

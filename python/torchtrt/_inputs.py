@@ -4,7 +4,7 @@ import operator
 
 import torch
 
-from torchtrt import _enums, _errors
+from torchtrt import _enums, _errors, _libraries
 
 _DOMAIN = (0.0, 2.0)
 
@@ -50,6 +50,7 @@ class Input:
         self.tensor_domain = tuple(_DOMAIN if tensor_domain is None else tensor_domain)
         self.name = name
         self.shared_dims = dict(shared_dims or {})
+        self.native(_libraries.extension())  # which refuses what is no range, no domain or no size
 
     @classmethod
     def of(cls, value) -> "Input":

@@ -1,0 +1,10 @@
+import torch
+
+import torchtrt
+
+CODE = "C003"
+SAYS = ["enabled_precisions does not take torch.float16", "{torch.half}"]
+
+
+def misuse(folder):
+    torchtrt.compile(torch.jit.script(torch.nn.ReLU().eval()), inputs=[[2]], enabled_precisions=torch.half)
