@@ -16,7 +16,7 @@ using testing::PlanMaker;
 
 const HostTensor kNothing({0}, {});
 
-// x + a - b of [n, 2]; a and b may come as [0].
+// max(x + a, b) of [n, 2]; a and b may come as [0].
 std::shared_ptr<const LoadedEngine> engineWithState() {
   PlanMaker make("state");
   const plan::Register n = make.symbol("n", 1, 2, 8);
@@ -24,7 +24,7 @@ std::shared_ptr<const LoadedEngine> engineWithState() {
   const int32_t a = make.input("a", make.dims({1, 2}));
   const int32_t b = make.input("b", make.dims({1, 2}));
   make.plan().inputs[1].empty_dims = make.plan().inputs[2].empty_dims = {0};
-  make.output("y", make.elementwise("sub", make.elementwise("sum", x, a), b));
+  make.output("y", make.elementwise("max", make.elementwise("sum", x, a), b));
   LoadOptions options;
   options.prepare = false;
   return loadMade(make, options);
@@ -34,10 +34,12 @@ TEST(EmptyInputs, AreZeros) {
   const auto engine = engineWithState();
   const HostTensor x({2, 2}, {1, 2, 3, 4});
   const HostTensor a({1, 2}, {10, 20});
-  const HostTensor b({1, 2}, {1, 1});
+  const HostTensor b({1, 2}, {12, 1});
+  const HostTensor least({2, 2}, {0, -1, 0, -2});  // no other number in place of a zero would give zeros
   for (int call = 0; call < 2; ++call) {
     EXPECT_THAT(callEngine(*engine, {x, kNothing, kNothing})[0].values(), ElementsAre(1, 2, 3, 4));
-    EXPECT_THAT(callEngine(*engine, {x, a, b})[0].values(), ElementsAre(10, 21, 12, 23));
+    EXPECT_THAT(callEngine(*engine, {least, kNothing, kNothing})[0].values(), ElementsAre(0, 0, 0, 0));
+    EXPECT_THAT(callEngine(*engine, {x, a, b})[0].values(), ElementsAre(12, 22, 13, 24));
   }
   EXPECT_EQ(engine->cache().size(), 1U);  // of the same shapes
 }

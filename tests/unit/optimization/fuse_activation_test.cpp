@@ -75,6 +75,15 @@ TEST(FuseActivation, NotWhereOthersReadTheProducer) {
 })");
 }
 
+TEST(FuseActivation, NotOfIntegers) {
+  expectKept("fuse_activation", R"(network "n" () {
+  input %x : int64[2]
+  %sum = elementwise(%x, %x) {op="sum"}
+  %act = activation(%sum) {op="relu"}
+  output "y" %act
+})");
+}
+
 TEST(FuseActivation, NotIntoAKindThatTakesNone) {
   expectKept("fuse_activation", R"(network "n" () {
   input %x : float32[2, 2]

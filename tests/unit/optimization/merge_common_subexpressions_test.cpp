@@ -76,5 +76,16 @@ TEST(MergeCommonSubexpressions, NotZerosOfDifferentSign) {
              twoOf("padding(%x) {pre=[1], post=[0], value=0}", "padding(%x) {pre=[1], post=[0], value=-0.0}"));
 }
 
+// What a plugin does is unknown: it may draw random numbers.
+TEST(MergeCommonSubexpressions, NotPlugins) {
+  expectKept("merge_common_subexpressions", R"(network "n" () {
+  input %m : float32[1, 3, 2]
+  %a = plugin_v2(%m, %m, %m) {namespace="torchtrt", type="Attention", version="1", scale=0.5, transpose_k=true}
+  %b = plugin_v2(%m, %m, %m) {namespace="torchtrt", type="Attention", version="1", scale=0.5, transpose_k=true}
+  output "a" %a
+  output "b" %b
+})");
+}
+
 }  // namespace
 }  // namespace torchtrt::optimization::testing
