@@ -141,6 +141,18 @@ graph(%x : Tensor, %w : Tensor):
   EXPECT_EQ(asked("int[] = aten::stride(%b)"), "engine(tanh linear relu contiguous exp) torch(stride)");
 }
 
+// Without a minimum three light operators are enough, or a heavy one; views are neither.
+TEST(Partition, AnEngineIsWorthThreeLightOperatorsOrAHeavyOne) {
+  const auto behind = [](const std::string& nodes) {
+    return outlined("graph(%x : Tensor, %w : Tensor):\n" + nodes + "  %y : Tensor = aten::lgamma(%out)\n  return (%y)",
+                    PartitioningOptions());
+  };
+  const std::string two = "  %a : Tensor = aten::tanh(%x)\n  %b : Tensor = aten::exp(%a)\n";
+  EXPECT_EQ(behind(two + "  %out : Tensor = aten::t(%b)\n"), "torch(tanh exp t lgamma)");
+  EXPECT_EQ(behind(two + "  %out : Tensor = aten::relu(%b)\n"), "engine(tanh exp relu) torch(lgamma)");
+  EXPECT_EQ(behind("  %out : Tensor = aten::matmul(%x, %w)\n"), "engine(matmul) torch(lgamma)");
+}
+
 // An engine's result would be viewed where PyTorch copies its own, and show the write.
 TEST(Partition, WhatIsViewedOrCopiedBeforeAWriteIsLaidOutByPyTorch) {
   const auto flattened = [](const std::string& then) {
