@@ -4,13 +4,10 @@
 #include <cstdlib>
 #include <string_view>
 
-#include <torch/csrc/jit/runtime/graph_executor.h>
-
 #include "base/logging.h"
 #include "compiler/bisection.h"
 #include "compiler/kept_segment.h"
 #include "compiler/source.h"
-#include "compiler/tuning.h"
 #include "compiler/validation.h"
 #include "partitioning/partitioning.h"
 #include "partitioning/segment_builder.h"
@@ -373,32 +370,6 @@ const SegmentEngine* SegmentEngines::find(const runtime::Engine& engine) const {
     return &each.engine->engine() == &engine.engine();
   });
   return found == engines_.end() ? nullptr : &*found;
-}
-
-// Once for every segment, however many attempts hold it.
-Failures SegmentEngines::timed(const runtime::Engine& engine, const std::vector<at::Tensor>& inputs) {
-  const SegmentEngine* const found = find(engine);
-  if (found == nullptr) {
-    return {};
-  }
-  const SegmentEngine& made = *found;
-  const auto [known, is_new] = timed_.try_emplace({made.segment->nodes.begin(), made.segment->nodes.end()});
-  if (is_new) {
-    const c10::InferenceMode inference;
-    torch::jit::GraphExecutor executor(made.segment->graph->copy(), "torch");
-    known->second = refuseIfSlower([&] { runtime::executeEngine(inputs, made.engine); },
-                                   [&] {
-                                     torch::jit::Stack stack(inputs.begin(), inputs.end());
-                                     executor.run(stack);
-                                   });
-  }
-  Failures failures;
-  if (known->second) {
-    for (const Node* node : made.segment->nodes) {
-      failures.emplace(node, *known->second);
-    }
-  }
-  return failures;
 }
 
 }  // namespace torchtrt::compiler
