@@ -209,8 +209,9 @@ void tell(const Report& report) {
 
 }  // namespace
 
-Compiled compile(const Source& original, const ts::CompileSpec& spec) {
+Compiled compile(const Source& original, const ts::CompileSpec& asked) {
   PhaseClock clock;
+  const ts::CompileSpec spec = keepingInputs(asked, original.module.get());
   const DataType precision = weightPrecision(spec);
   const Source source = clock.run(Phase::kChecking, [&] {
     checkOptions(spec, original.module.get());
@@ -280,8 +281,8 @@ Compiled compile(const Source& original, const ts::CompileSpec& spec) {
   return {std::move(*module), std::move(report)};
 }
 
-std::string buildEngine(const Source& original, const ts::CompileSpec& original_spec) {
-  ts::CompileSpec spec = original_spec;
+std::string buildEngine(const Source& original, const ts::CompileSpec& asked) {
+  ts::CompileSpec spec = keepingInputs(asked, original.module.get());
   spec.require_full_compilation = true;
   checkOptions(spec, original.module.get());
   const DataType precision = weightPrecision(spec);

@@ -83,6 +83,22 @@ std::vector<at::Tensor> ownTensors(const torch::jit::Module& module) {
   return tensors;
 }
 
+bool isFloating(DataType dtype) {
+  return dtype == DataType::kFloat || dtype == DataType::kHalf || dtype == DataType::kBFloat16 ||
+         dtype == DataType::kDouble;
+}
+
+bool hasWeights(const torch::jit::Module& module) {
+  for (const auto& named : module.named_modules()) {
+    for (const at::Tensor& tensor : ownTensors(named.value)) {
+      if (tensor.is_floating_point()) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 std::vector<lowering::PrecisionPin> loweringPins(const ts::CompileSpec& spec) {
   std::vector<lowering::PrecisionPin> pins;
   for (const PrecisionPin& pin : spec.precision) {
@@ -119,6 +135,27 @@ void checkPins(const ts::CompileSpec& spec, const torch::jit::Module* module) {
     }
     checkPattern(pin.pattern, *module);
   }
+}
+
+ts::CompileSpec keepingInputs(const ts::CompileSpec& spec, const torch::jit::Module* module) {
+  const auto& inputs = spec.graph_inputs.inputs;
+  const auto other = std::find_if(inputs.begin(), inputs.end(), [&](const Input& input) {
+    return isFloating(input.dtype) && input.dtype != spec.op_precision;
+  });
+  const bool has_it =
+      std::any_of(inputs.begin(), inputs.end(), [&](const Input& input) { return input.dtype == spec.op_precision; });
+  if (spec.op_precision == DataType::kUnknown || !module || other == inputs.end() || has_it || !hasWeights(*module)) {
+    return spec;
+  }
+  if (spec.op_precision == DataType::kDouble || other->dtype == DataType::kDouble) {
+    rejectOption(c10::str("op_precision is ", spec.op_precision, ", and input ", other - inputs.begin(),
+                          " is declared as ", other->dtype),
+                 "give that input the same dtype, or leave op_precision out");
+  }
+  ts::CompileSpec settled = spec;
+  settled.op_precision = other->dtype;
+  settled.precision.insert(settled.precision.begin(), {"*", spec.op_precision});
+  return settled;
 }
 
 std::vector<at::Tensor> pinnedTensors(const ts::CompileSpec& spec, const torch::jit::Module& module) {

@@ -13,6 +13,11 @@ namespace torchtrt::compiler {
 // Throws CompileError for a dtype that cannot be pinned, and for a pattern that names no module, with what is near.
 void checkPins(const ts::CompileSpec& spec, const torch::jit::Module* module);
 
+// An op_precision that no input has and some are declared not to have: inputs stay as declared, and all of the module
+// is pinned to it instead. The same options where there is nothing to settle; throws CompileError for a float64 among
+// them.
+ts::CompileSpec keepingInputs(const ts::CompileSpec& spec, const torch::jit::Module* module);
+
 // Parameters and buffers of pinned modules, which are not cast to the precision of the rest.
 std::vector<at::Tensor> pinnedTensors(const ts::CompileSpec& spec, const torch::jit::Module& module);
 

@@ -119,6 +119,22 @@ def test_pins_are_obeyed(case, traced, tmp_path):
         assert dtypes == {name(paths[around[-1]] if around else rest)}, path
 
 
+@pytest.mark.parametrize("dtype", [torch.half, torch.bfloat16])
+@torch.inference_mode()
+def test_inputs_keep_the_dtype_that_they_are_declared_with(dtype):
+    """op_precision is then of what is inside, where module.half() alone would fail in PyTorch."""
+    module, x = net(), torch.randn(4, 3, 10, generator=torch.Generator().manual_seed(1))
+    for inputs in [[x], [torchtrt.Input([4, 3, 10], dtype=torch.float32)]]:
+        compiled = torchtrt.compile(torch.jit.script(module), inputs=inputs, op_precision=dtype)
+        report = torchtrt.report(compiled)
+        assert (report.engine_segments, report.torch_segments, len(report.precision)) == (1, 0, 1)
+        actual = compiled(x)
+        assert actual.dtype == torch.float32 and not torch.equal(actual, module(x))
+        assert distance(actual, module(x)) <= TOLERANCE[dtype]
+    own = torchtrt.compile(torch.jit.script(module), inputs=[x], op_precision=dtype, precision={"*": torch.float32})
+    assert distance(own(x), module(x)) <= TOLERANCE[torch.float32], "the user's pins are the last"
+
+
 def networks(folder):
     return next(folder.glob("*optimized*")).read_text()
 
