@@ -4,6 +4,7 @@
 #include "compiler/precision_pins.h"
 #include "compiler/rejections.h"
 #include "partitioning/user_choice.h"
+#include "runtime/engine_class.h"
 #include "torchtrt/error.h"
 #include "torchtrt/ptq.h"
 
@@ -140,10 +141,26 @@ void checkUserChoice(const ts::CompileSpec& spec, const torch::jit::Module* modu
   }
 }
 
+// They stay as they are, and what is around them was left to PyTorch before, or comes from another module.
+void tellOfEngines(const torch::jit::Module& module) {
+  static const auto kEngine = c10::getCustomClassType<c10::intrusive_ptr<runtime::Engine>>();
+  for (const torch::jit::IValue& attribute : module.attributes()) {
+    if (attribute.isObject() && attribute.type() == kEngine) {
+      TORCHTRT_LOG(kWARNING,
+                   "the module holds engines: it, or a module inside of it, is compiled already; these engines stay as "
+                   "they are, to have others compile the module that they were made of");
+      return;
+    }
+  }
+}
+
 }  // namespace
 
 void checkOptions(const ts::CompileSpec& spec, const torch::jit::Module* module) {
   checkDevice(spec.device, module);
+  if (module != nullptr) {
+    tellOfEngines(*module);
+  }
   checkPrecisions(spec);
   checkCalibration(spec);
   checkPins(spec, module);

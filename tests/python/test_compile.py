@@ -311,6 +311,15 @@ def test_the_report_tells_phases_segments_and_nodes():
     assert "1 engine, 0 segments in PyTorch, 100%" in str(report)
 
 
+def test_a_compiled_module_that_is_compiled_again_is_told_of(capfd):
+    module, x = torch.nn.Linear(4, 4).eval(), torch.randn(2, 4)
+    once = torchtrt.compile(module, inputs=[x])
+    assert "holds engines" not in capfd.readouterr().err
+    twice = torchtrt.compile(once, inputs=[x])
+    assert "holds engines" in capfd.readouterr().err
+    assert torch.equal(twice(x), once(x)) and torchtrt.report(once).engine_segments == 1
+
+
 def test_settings_without_effect_are_accepted_and_explained(capfd):
     with torchtrt.logging.info():
         torchtrt.compile(script(nets.lenet()), inputs=[[1, 1, 32, 32]], truncate_long_and_double=True, workspace_size=1 << 20)
