@@ -18,6 +18,7 @@
 #include "lowering/lowering.h"
 #include "partitioning/observation.h"
 #include "runtime/execute.h"
+#include "stitching/stitching.h"
 #include "torchtrt/error.h"
 #include "torchtrt/runtime.h"
 
@@ -155,6 +156,11 @@ Verification verify(torch::jit::Module module, torch::jit::Module compiled, cons
                     int calls) {
   if (calls < 1) {
     throw CompileError(ErrorCode::kInvalidOption, "calls is " + std::to_string(calls) + ", expected 1 or more");
+  }
+  if (module.hasattr(stitching::kJsonRecord) && !compiled.hasattr(stitching::kJsonRecord)) {
+    throw CompileError(ErrorCode::kInvalidModule,
+                       "the module to compare with is a compiled one, and the compiled one is not", {},
+                       "give the module that was compiled first, and then what it was compiled to");
   }
   lowering::checkEvalMode(module);
   lowering::checkEvalMode(compiled);

@@ -1,5 +1,6 @@
 // torchtrtc INPUT OUTPUT SPECS...: the reference system's compile command, with its arguments and their meaning.
 
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -304,6 +305,19 @@ void addOptions(CLI::App& app, CompileOptions& o) {
                  "Regular expression: also dump after each pass of such a name that changed it");
 }
 
+// A misspelt command would be taken for the file to compile.
+void checkCommand(const CLI::App& app, const std::string& word) {
+  if (word.find_first_of("./") != std::string::npos || std::filesystem::exists(word)) {
+    return;
+  }
+  std::string commands;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    commands += (commands.empty() ? "" : ", ") + command->get_name();
+  }
+  throw CompileError(ErrorCode::kInvalidOption, "there is no command and no file \"" + word + "\"", {},
+                     "commands: " + commands + "; or the file to compile");
+}
+
 }  // namespace
 
 void addCompileCommand(CLI::App& app) {
@@ -321,6 +335,7 @@ void addCompileCommand(CLI::App& app) {
     if (options->input.empty()) {
       throw CLI::CallForHelp();
     }
+    checkCommand(*self, options->input);
     compile(*options);
   });
 }
