@@ -4,11 +4,13 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "kernels/common/fallback.h"
 #include "kernels/common/row_reductions.h"
 #include "kernels/joins.h"
+#include "kernels/movement/transpose.h"
 #include "kernels/parallel.h"
 #include "kernels/pointwise/rows.h"
 #include "kernels/reduce/axes.h"
@@ -42,6 +44,10 @@ class HighwayReduce final : public Prepared, public RunsPieces, public FoldsPart
   HighwayReduce(const Config<T>& config, const ShapeSet& shapes) : config_(config), axes_(config.axes, shapes) {
     const int64_t lines = std::max(kFewestLines, kGrain / axes_.kept.count());
     lines_of_part_ = axes_.areDenseLines() && lines < axes_.reduced.count() ? lines : 0;
+    const int64_t terms = axes_.reduced.count();
+    if (axes_.areDenseRows() && terms > 1 && terms <= kShort) {
+      turned_ = Transpose::find(sizeof(Stored), {kRowsAtOnce, terms}, {1, kColumnStride}, {terms, 1});
+    }
   }
 
   void run(const RunArgs& args) const override {
@@ -53,12 +59,21 @@ class HighwayReduce final : public Prepared, public RunsPieces, public FoldsPart
       runLines(args);
       return;
     }
+    if (turned_) {
+      parallelFor(args.threads, 0, axes_.kept.count(), std::max<int64_t>(1, kGrain / axes_.reduced.count()),
+                  [&](int64_t begin, int64_t end) { reduceShortRows(args, begin, end); });
+      return;
+    }
     axes_.run<T, kColumns, Stored>(
         args, kGrain, [this](const Stored* from) { return reduceRows(from); },
         [this](const Stored* from, T* to, int64_t columns) { reduceColumns(from, to, columns); });
   }
 
   void runPiece(const RunArgs& args, int64_t begin, int64_t end) const override {
+    if (turned_) {
+      reduceShortRows(args, begin, end);
+      return;
+    }
     axes_.runPiece<T, Stored>(args, begin, end, [this](const Stored* from) { return reduceRows(from); });
   }
   bool hasDenseOutput() const override {
@@ -97,6 +112,9 @@ class HighwayReduce final : public Prepared, public RunsPieces, public FoldsPart
   static constexpr int64_t kPartial = 32;  // terms that are added before they go into the total
 
   static constexpr int64_t kFewestLines = 64;
+  static constexpr int64_t kShort = 128 / sizeof(T);          // terms of a row
+  static constexpr int64_t kRowsAtOnce = 128;                 // short ones
+  static constexpr int64_t kColumnStride = kRowsAtOnce + 16;  // no power of two: these share places in the cache
 
   int64_t partsOfLines() const {
     return (axes_.reduced.count() + lines_of_part_ - 1) / lines_of_part_;
@@ -123,6 +141,40 @@ class HighwayReduce final : public Prepared, public RunsPieces, public FoldsPart
     double total = startOfTotal();
     axes_.forParts(from, [&](const Stored* terms, int64_t count) { join(total, fold(terms, count)); });
     return finish(total);
+  }
+
+  // Outputs [begin, end) of dense rows that are short: rows are turned into columns, so that vectors reduce many at
+  // once.
+  void reduceShortRows(const RunArgs& args, int64_t begin, int64_t end) const {
+    const int64_t terms = axes_.reduced.count();
+    const auto update = updating();
+    alignas(64) std::array<Stored, kShort * kColumnStride> columns;
+    for (int64_t i = begin; i < end; i += kRowsAtOnce) {
+      const Stored* from = static_cast<const Stored*>(args.inputs[0]) + i * terms;
+      const int64_t rows = std::min(kRowsAtOnce, end - i);
+      turnRows(from, rows, columns.data());
+      axes_.writeColumns<T, kRowsAtOnce>(static_cast<Stored*>(args.outputs[0]) + i, rows, [&](T* to) {
+        std::fill_n(to, rows, static_cast<T>(startOfTotal()));
+        for (int64_t k = 0; k < terms; ++k) {
+          axes_.forWide<T>(columns.data() + k * kColumnStride, rows,
+                           [&](const T* values, int64_t n) { update(values, to, n); });
+        }
+        average(to, rows);
+      });
+    }
+  }
+
+  void turnRows(const Stored* from, int64_t rows, Stored* columns) const {
+    if (rows == kRowsAtOnce) {
+      turned_->run(1, reinterpret_cast<const std::byte*>(from), reinterpret_cast<std::byte*>(columns));
+      return;
+    }
+    const int64_t terms = axes_.reduced.count();
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t k = 0; k < terms; ++k) {
+        columns[k * kColumnStride + row] = from[row * terms + k];
+      }
+    }
   }
 
   // Dense lines by parts, which threads share: their totals lie in the scratch memory.
@@ -232,7 +284,8 @@ class HighwayReduce final : public Prepared, public RunsPieces, public FoldsPart
 
   Config<T> config_;
   ReduceAxes axes_;
-  int64_t lines_of_part_ = 0;  // 0: dense lines are not cut
+  int64_t lines_of_part_ = 0;        // 0: dense lines are not cut
+  std::optional<Transpose> turned_;  // kRowsAtOnce rows, where they are dense and short
 };
 
 }  // namespace
