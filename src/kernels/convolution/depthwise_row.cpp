@@ -201,8 +201,9 @@ HWY_NOINLINE void slideVectors(const Row& row, const DepthwiseBlock& block, int6
   }
 }
 
-// The last tile reaches back over columns that are done already: it computes the same again.
-template <int kTaps, int kStride, int kColumns>
+// The last tile reaches back over columns that are done already: it computes the same again. kIsRow: a tile is the
+// whole row, which has padding at both ends in most networks.
+template <int kTaps, int kStride, int kColumns, bool kIsRow = false>
 void slideColumns(const Row& row, const DepthwiseBlock& block) {
   constexpr int kMargin = kTaps / 2;
   const int last = static_cast<int>(block.valid / static_cast<int64_t>(hn::Lanes(D())));  // if it is cut
@@ -211,7 +212,9 @@ void slideColumns(const Row& row, const DepthwiseBlock& block) {
     const int64_t first = column * kStride - row.padding;
     const int64_t left = std::max<int64_t>(0, -first);
     const int64_t right = std::max<int64_t>(0, first + (kColumns - 1) * kStride + kTaps - row.width);
-    if (kColumns == 4) {
+    if (left == kMargin && right == kMargin - (kStride - 1)) {
+      slideVectors<kTaps, kStride, kColumns, kBoth>(row, block, column);
+    } else if (kIsRow) {
       slideVectors<kTaps, kStride, kColumns, kAny>(row, block, column);
     } else if (left == 0 && right == 0) {
       slideVectors<kTaps, kStride, kColumns, kInside>(row, block, column);
@@ -219,8 +222,6 @@ void slideColumns(const Row& row, const DepthwiseBlock& block) {
       slideVectors<kTaps, kStride, kColumns, kLeft>(row, block, column);
     } else if (left == 0 && right == kMargin - (kStride - 1)) {
       slideVectors<kTaps, kStride, kColumns, kRight>(row, block, column);
-    } else if (left == kMargin && right == kMargin - (kStride - 1)) {
-      slideVectors<kTaps, kStride, kColumns, kBoth>(row, block, column);
     } else {
       slideVectors<kTaps, kStride, kColumns, kAny>(row, block, column);
     }
@@ -230,10 +231,21 @@ void slideColumns(const Row& row, const DepthwiseBlock& block) {
   }
 }
 
-// Sums, weights of a line and a pixel fit 16 registers, and the sizes of image networks are multiples of seven.
+// Sums, weights of a line and a pixel fit 16 registers. The sizes of image networks are multiples of seven or of eight:
+// the tile that computes fewer columns twice is taken.
 template <int kTaps, int kStride>
 void slideRow(const Row& row, const DepthwiseBlock& block) {
-  row.columns < 7 ? slideColumns<kTaps, kStride, 4>(row, block) : slideColumns<kTaps, kStride, 7>(row, block);
+  if (row.columns == 4) {
+    slideColumns<kTaps, kStride, 4, true>(row, block);
+  } else if (row.columns == 5) {
+    slideColumns<kTaps, kStride, 5, true>(row, block);
+  } else if (row.columns == 6) {
+    slideColumns<kTaps, kStride, 6, true>(row, block);
+  } else if ((row.columns + 7) / 8 * 8 < (row.columns + 6) / 7 * 7) {
+    slideColumns<kTaps, kStride, 8>(row, block);
+  } else {
+    slideColumns<kTaps, kStride, 7>(row, block);
+  }
 }
 
 // False for a row that is too short, and for unusual windows.

@@ -182,11 +182,11 @@ TEST(DepthwiseConvolution, EveryTailOfChannelsAndColumns) {
   }
 }
 
-// Tiles of 8, 7 and 4 columns, that meet padding at one end, at both or at none.
+// Rows of one tile and tiles of 7 and 8 columns, that meet padding at one end, at both or at none.
 TEST(DepthwiseConvolution, EveryWindowStrideAndMargin) {
   for (const int64_t taps : {3, 5, 7}) {
     for (const int64_t stride : {1, 2}) {
-      for (const int64_t width : {7, 8, 13, 14, 15, 16, 28, 41}) {
+      for (const int64_t width : {4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 28, 41}) {
         for (const int64_t margin : {int64_t{0}, int64_t{1}, taps / 2, taps - 1}) {
           check("depthwise", {.input = {1, 20, taps + 1, width},
                               .kernel = {20, 1, taps, taps},
