@@ -97,6 +97,7 @@ TEST(RunTimeMatmul, BatchesAndTransposedOperands) {
         "[3,37]x[50,37]x[50]x[3,50] -> [3,50] {activation=\"relu\", transpose_b=true}",
         "[9,20]x[20,50]x[1,50]x[9,50] -> [9,50] {activation=\"relu\"}"}) {
     expectMatchesReference("matrix_multiply float64 " + std::string(operands), "run_time", exact());
+    expectMatchesReference("matrix_multiply float32 " + std::string(operands), "run_time", exact());
   }
 }
 
@@ -110,7 +111,11 @@ TEST(RunTimeMatmul, OneKernelRunsManyShapes) {
 }
 
 TEST(RunTimeMatmul, SaysWhatItCannotDo) {
-  expectRefused("matrix_multiply float32 [4,30]x[30,70] -> [4,70] {}", "run_time", "dtype");
+  for (const char* operands : {"[64,64]x[64,64] -> [64,64]", "[10,300]x[300,10] -> [10,10]", "[3,8]x[8,8] -> [3,8]",
+                               "[?9,8]x[8,8] -> [?9,8]", "[2,9,8]x[2,8,8]! -> [2,9,8]"}) {
+    expectRefused("matrix_multiply float32 " + std::string(operands) + " {}", "run_time", "slower");
+  }
+  expectRefused("matrix_multiply int64 [4,30]x[30,70] -> [4,70] {}", "run_time", "dtype");
   expectRefused("matrix_multiply float64 [4,30]x[30,70]x[4,70] -> [4,70] {}", "run_time", "bias-shape");
   expectRefused("matrix_multiply float64 [4,30]x[30,70]xnullx[70] -> [4,70] {}", "run_time", "residual-shape");
 }
