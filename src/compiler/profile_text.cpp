@@ -78,7 +78,7 @@ std::string Profile::toText(size_t most) const {
   out << "a forward: " << fixed(milliseconds, 3) << " ms (median of " << forwards << "), "
       << counted(static_cast<size_t>(threads), "thread") << "\n"
       << "the machine at its limit: " << fixed(flops_per_second / kGiga, 1) << " GFLOP/s in float32, "
-      << fixed(bytes_per_second / kGiga, 1) << " GB/s\n\n";
+      << fixed(bytes_per_second / kGiga, 1) << " GB/s of memory, which caches exceed\n\n";
   Table table(3);
   table.add({"ms", "share", "calls", "what"});
   double known = 0;

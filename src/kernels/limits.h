@@ -10,7 +10,7 @@ struct Limits {
   double bytes = 0;  // a second, read plus written: a copy of more than caches hold
 };
 
-// Best of a few short runs, about a third of a second in all. Holds 128 MiB while it measures; throws EngineError
+// Best of many short runs, about a quarter of a second in all. Holds 128 MiB while it measures; throws EngineError
 // (kOutOfMemory) without.
 TORCHTRT_API Limits measureLimits(int threads);
 

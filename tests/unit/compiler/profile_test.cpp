@@ -40,7 +40,7 @@ TEST(Profile, StepsAreHeldAgainstBothLimits) {
 
 TEST(Profile, TextHasTheSlowestFirst) {
   EXPECT_EQ(exampleProfile().toText(2), R"(a forward: 4.000 ms (median of 5), 2 threads
-the machine at its limit: 100.0 GFLOP/s in float32, 10.0 GB/s
+the machine at its limit: 100.0 GFLOP/s in float32, 10.0 GB/s of memory, which caches exceed
 
      ms  share  calls  what
   3.000  75.0%      1  engine net_engine
