@@ -4,6 +4,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <system_error>
 
 #include <torch/csrc/jit/serialization/export.h>
 
@@ -215,6 +216,12 @@ void compile(const CompileOptions& options) {
                        "call torchtrtc INPUT OUTPUT SPECS...");
   }
   checkTarget(options.output);
+  std::error_code one_is_missing;
+  if (std::filesystem::equivalent(options.input, options.output, one_is_missing)) {
+    throw CompileError(ErrorCode::kInvalidOption,
+                       "the file to write, \"" + options.output + "\", is the one to compile", {},
+                       "name another: the module could not be compiled again without the original");
+  }
   if (options.embed_engine) {
     const auto module = ts::embed_engine_in_new_module(readFile(options.input), device(options));
     saveModule(options.output, module);
