@@ -1,5 +1,4 @@
 // Typed reading of layer attributes.
-#include <type_traits>
 
 #include "base/check.h"
 #include "torchtrt/types.h"

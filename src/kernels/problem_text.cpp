@@ -1,8 +1,6 @@
 #include "kernels/problem_text.h"
 
 #include <charconv>
-#include <cmath>
-#include <sstream>
 
 #include "base/check.h"
 

@@ -1,7 +1,6 @@
 // Constant data.
 #include <cstdlib>
 #include <cstring>
-#include <new>
 
 #include "base/check.h"
 #include "torchtrt/network.h"

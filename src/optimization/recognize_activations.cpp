@@ -1,6 +1,5 @@
 #include <cmath>
 #include <functional>
-#include <limits>
 
 #include "optimization/passes.h"
 #include "torchtrt/matchers.h"

@@ -2,7 +2,6 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 
 #include "plan/families.h"
 #include "plan/format.h"

@@ -1,5 +1,4 @@
 #include <cstring>
-#include <limits>
 
 #include "base/check.h"
 #include "plan/format.h"

@@ -1,6 +1,5 @@
 #include "calibration_data.h"
 
-#include <utility>
 #include <vector>
 
 #include <torch/csrc/jit/serialization/pickle.h>

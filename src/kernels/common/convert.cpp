@@ -2,7 +2,6 @@
 
 #include <cstring>
 #include <limits>
-#include <utility>
 
 #include "base/check.h"
 #include "kernels/common/bool_byte.h"

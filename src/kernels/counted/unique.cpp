@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <numeric>
 
 #include "kernels/counted/counted_plugin.h"
 #include "kernels/counted/plugins.h"

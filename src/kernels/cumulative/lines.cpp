@@ -1,6 +1,5 @@
 // Running sums and products of float32, float64 or int64, many lines at a time: one line alone waits for every
 // addition. Equal to the reference in every bit, since each line is added up in its own order.
-#include <algorithm>
 #include <array>
 #include <functional>
 

@@ -1,7 +1,6 @@
 // Exact text of numbers.
 #include "network/text/numbers.h"
 
-#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdint>

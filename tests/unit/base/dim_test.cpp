@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <functional>
-#include <map>
 #include <random>
 
 #include "base/saturating.h"
