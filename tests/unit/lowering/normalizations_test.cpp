@@ -151,12 +151,13 @@ graph(%x : Tensor):
   return (%second))");
 }
 
-std::string productPlus(const std::string& between, const std::string& bias_shape) {
+std::string productPlus(const std::string& between, const std::string& bias_shape,
+                        const std::string& bias_dtype = "Float") {
   return R"(
 graph(%x : Tensor):
   %w : Float(4, 8) = prim::Constant[value=<Tensor>]()
-  %b : Float()" +
-         bias_shape + R"() = prim::Constant[value=<Tensor>]()
+  %b : )" +
+         bias_dtype + "(" + bias_shape + R"() = prim::Constant[value=<Tensor>]()
   %one : int = prim::Constant[value=1]()
   %product : Tensor = aten::matmul(%x, %w))" +
          between + R"(
@@ -177,6 +178,11 @@ graph(%x : Tensor):
 
 TEST(NormalizeLinear, ABiasThatBroadcastsStays) {
   expectUnchanged("normalize-linear", productPlus("", "1"));
+}
+
+// Their sum is of the wider dtype, which linear does not give. (The parser asks strides and device of all but Float.)
+TEST(NormalizeLinear, ABiasOfAnotherDtypeStays) {
+  expectUnchanged("normalize-linear", productPlus("", "8, strides=[1], device=cpu", "Double"));
 }
 
 TEST(NormalizeLinear, AWriteBetweenProductAndSumStays) {

@@ -23,8 +23,6 @@ graph(%x : Tensor):
   %out : Tensor = aten::relu(%x)
   return (%out))";
 
-// Whether it is a view that is written to is decided by the layout that contiguous gives.
-// einsum of one operand may be a view of it.
 TEST(RemoveExceptions, DropsTheBranchThatRaises) {
   expectPass("remove-exceptions", kGuarded, R"(
 graph(%x : Tensor):
@@ -46,6 +44,30 @@ graph(%x : Tensor, %condition : bool):
     block1():
       -> (%x)
   return (%out))");
+}
+
+TEST(RemoveExceptions, KeepsABranchOfWhichBothSidesRaise) {
+  expectUnchanged("remove-exceptions", R"(
+graph(%x : Tensor, %condition : bool):
+  %one : str = prim::Constant[value="one"]()
+  %other : str = prim::Constant[value="other"]()
+  prim::If(%condition)
+    block0():
+      prim::RaiseException(%one, %one)
+      -> ()
+    block1():
+      prim::RaiseException(%other, %other)
+      -> ()
+  return (%x))");
+}
+
+TEST(PoolConstants, NoneOfAnotherTypeStays) {
+  expectUnchanged("pool-constants", R"(
+graph(%x : Tensor):
+  %none : NoneType = prim::Constant()
+  %no_number : int? = prim::Constant()
+  %both : (NoneType, int?) = prim::TupleConstruct(%none, %no_number)
+  return (%both))");
 }
 
 TEST(PoolConstants, EqualNumbersBecomeOneButNotOfAnotherType) {

@@ -58,6 +58,7 @@ TEST(RemoveNoOps, NotLayersThatMoveSomething) {
   expectLeft("float32[1, 1, 3, 3]", "pooling(%x) {op=\"average\", window=[1, 1], stride=[1, 1], divisor=2}");
   expectLeft("float32[1, 1, 3, 3]", "adaptive_pooling(%x) {op=\"average\", output_size=[3, 2]}");
   expectLeft("float32[1, 1, 3, 3]", "resize(%x) {mode=\"linear\", size=[3, 3]}");
+  expectLeft("float32[1, 1, 3, 3]", "resize(%x) {mode=\"nearest\", size=[3, 3], scales=[1.3, 1]}");
 }
 
 TEST(RemoveNoOps, NeutralElements) {
@@ -105,6 +106,7 @@ TEST(RemoveNoOps, NotCastsThatLose) {
   expectKept("remove_no_ops", twoCasts("int32", "float32", "int32"));
   expectKept("remove_no_ops", twoCasts("int32", "bool", "int32"));
   expectKept("remove_no_ops", twoCasts("float32", "int64", "float32"));
+  expectKept("remove_no_ops", twoCasts("int8", "uint8", "float32"));
 }
 
 TEST(RemoveNoOps, SelectOfOneTensor) {
