@@ -50,7 +50,8 @@ class Input:
         self.tensor_domain = tuple(_DOMAIN if tensor_domain is None else tensor_domain)
         self.name = name
         self.shared_dims = dict(shared_dims or {})
-        self.native(_libraries.extension())  # which refuses what is no range, no domain or no size
+        if self.min_shape is not None or self.tensor_domain != _DOMAIN:
+            self.native(_libraries.extension())  # refuses what is no range or no domain; plain shapes need no compiler yet
 
     @classmethod
     def of(cls, value) -> "Input":
