@@ -79,6 +79,20 @@ TEST(Builder, CompilesExpressions) {
   EXPECT_THAT(plan::print(plan), HasSubstr("float32[14*n+7]"));
 }
 
+TEST(Builder, CompilesExtrema) {
+  const auto engine = loadPlan(build(*parse(R"(network "n" (n in [1, 4, 8]) {
+  input %x : float32[n]
+  %y = padding(%x) {pre=[max(n, 3)], post=[min(n, 2)]}
+  output "y" %y
+})")));
+  const auto length = [&](int64_t size) {
+    const std::vector<float> values(8, 1.0F);
+    return runEngine(*engine, {network::Weights::copyOf(DType::kFloat32, {size}, values.data())})[0].dims;
+  };
+  EXPECT_EQ(length(1), std::vector<int64_t>{3 + 1 + 1});
+  EXPECT_EQ(length(5), std::vector<int64_t>{5 + 5 + 2});
+}
+
 // The range of a size that PyTorch computes begins at 0, where this module's own arithmetic ends.
 TEST(Builder, ARangeMayReachFurtherThanTheArithmetic) {
   const auto engine = loadPlan(build(*parse(R"(network "n" (m in [0, 4, 8], n in [1, 8, 16]) {

@@ -96,6 +96,24 @@ TEST(Engine, TheShapesUsedLastStayCached) {
   EXPECT_EQ(engine->cache().size(), 1U);
 }
 
+TEST(Engine, TheShapesUsedLongestAgoGo) {
+  const auto of = [](const LoadedEngine& engine, int64_t rows) {
+    const HostTensor x = HostTensor::counting({rows, 3});
+    return engine.specialization(std::vector{x.view()}, 1);
+  };
+  const auto roomy = smallEngine({.prepare = false});
+  for (const int64_t rows : {1, 2, 3}) {
+    of(*roomy, rows);
+  }
+  const auto engine = smallEngine({.shape_cache_bytes = roomy->cache().bytes() - 1, .prepare = false});
+  const auto one = of(*engine, 1);
+  const auto two = of(*engine, 2);
+  EXPECT_EQ(of(*engine, 1), one);
+  of(*engine, 3);
+  EXPECT_EQ(of(*engine, 1), one);
+  EXPECT_NE(of(*engine, 2), two);
+}
+
 TEST(Engine, HoldsOnlyTheWeightsItReads) {
   PlanMaker make;
   const int32_t x = make.input("x", make.dims({2}));

@@ -109,6 +109,16 @@ TEST(GatherRows, NotPartsOfRows) {
 })");
 }
 
+TEST(GatherRows, NotRowsThatAreTurnedRound) {
+  expectKept("gather_rows", R"(network "n" () {
+  input %x : float32[2, 3, 4]
+  %back = slice(%x) {size=[2, 2, 4], start=[0, 1, 3], stride=[1, 1, -1]}
+  %front = slice(%x) {size=[2, 1, 4], start=[0, 0, 0], stride=[1, 1, 1]}
+  %r = concatenation(%back, %front) {axis=1}
+  output "r" %r
+})");
+}
+
 TEST(GatherRows, NotRowsOfTwoTensors) {
   expectKept("gather_rows", R"(network "n" () {
   input %x : float32[3, 4]
