@@ -18,11 +18,11 @@ Location mergeLocations(const std::vector<Location>& locations) {
     if (merged.file.empty() && !location.file.empty()) {
       merged = location;
     }
-    // A location that was merged before brings several scopes.
+    // A location that was merged before brings several scopes, and "..." behind the fourth where there were more.
     for (size_t begin = 0; begin < location.scope.size();) {
       const size_t separator = std::min(location.scope.find(" + ", begin), location.scope.size());
       const std::string scope = location.scope.substr(begin, separator - begin);
-      if (scope != "..." && std::find(scopes.begin(), scopes.end(), scope) == scopes.end()) {
+      if (std::find(scopes.begin(), scopes.end(), scope) == scopes.end()) {
         scopes.push_back(scope);
       }
       begin = separator == location.scope.size() ? separator : separator + 3;

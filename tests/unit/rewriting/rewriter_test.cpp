@@ -126,6 +126,7 @@ TEST(MergeLocations, NamesScopesOnceAndNotTooMany) {
   EXPECT_EQ(mergeLocations({at("a"), at("b + a"), at("")}).scope, "a + b");
   EXPECT_EQ(mergeLocations({at("a"), at("b"), at("c"), at("d"), at("e")}).scope, "a + b + c + d + ...");
   EXPECT_EQ(mergeLocations({at("a + b + c + d + ..."), at("e")}).scope, "a + b + c + d + ...");
+  EXPECT_EQ(mergeLocations({at("a + b + c + d + ..."), at("a")}).scope, "a + b + c + d + ...");
   EXPECT_TRUE(mergeLocations({}).empty());
 }
 
