@@ -7,7 +7,6 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-
 HWY_BEFORE_NAMESPACE();
 namespace torchtrt::kernels::topk::HWY_NAMESPACE {
 namespace {

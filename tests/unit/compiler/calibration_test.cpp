@@ -1,7 +1,6 @@
 // Calibrators of what C++ programs have: ranges of batches, torch::data's loaders, and functions of their own.
 #include "torchtrt/ptq.h"
 
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/data.h>

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-
 #include "load.h"
 #include "support/counted_plan.h"
 #include "torchtrt/plugin.h"

@@ -1,7 +1,6 @@
 // Every allocation of a call fails once. What is caught in between may be left half done, and the next call shows it.
 #include <gtest/gtest.h>
 
-
 #include "allocations.h"
 #include "load.h"
 #include "torchtrt/plugin.h"

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-
 #include "kernels/harness.h"
 
 namespace torchtrt::kernels {
