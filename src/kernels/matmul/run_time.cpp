@@ -1,6 +1,7 @@
 // Matrix multiplication of operands that both come with a call: b is packed into panels every time. In float64, which
 // oneDNN has not, and for small products of float32, where oneDNN's call costs more than the product.
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <numeric>
 #include <span>
@@ -110,28 +111,33 @@ class RunTimeMatmul final : public Prepared {
   }
 
   size_t scratchBytes() const override {
-    return static_cast<size_t>(b_count_ * b_size_ +
-                               (config_.matmul.transpose_a ? a_count_ * a_.rows * a_.columns : 0)) *
-               sizeof(T) +
-           static_cast<size_t>(b_count_) * layout_.size() * sizeof(Panel);
+    return panelBytes() + static_cast<size_t>(b_count_ * b_size_ +
+                                              (config_.matmul.transpose_a ? a_count_ * a_.rows * a_.columns : 0)) *
+                              sizeof(T);
   }
 
   void run(const RunArgs& args) const override {
-    auto* packed = static_cast<T*>(args.scratch);
-    T* rest = packed + b_count_ * b_size_;
+    auto* panels = static_cast<Panel*>(args.scratch);
+    auto* packed = reinterpret_cast<T*>(static_cast<std::byte*>(args.scratch) + panelBytes());
     const auto* a = static_cast<const T*>(args.inputs[0]);
     if (config_.matmul.transpose_a) {
-      transpose(args.threads, a, rest);
-      a = rest;
-      rest += a_count_ * a_.rows * a_.columns;
+      T* const rows = packed + b_count_ * b_size_;
+      transpose(args.threads, a, rows);
+      a = rows;
     }
-    auto* panels = reinterpret_cast<Panel*>(rest);
     pack(args.threads, static_cast<const T*>(args.inputs[1]), packed, panels);
     multiply(args, a, panels);
   }
 
  private:
   using Panel = gemm::PanelOf<T>;
+
+  // What the panels take of the scratch memory: whole cache lines, so that the vectors behind begin at one.
+  size_t panelBytes() const {
+    constexpr size_t kCacheLine = 64;
+    const size_t bytes = static_cast<size_t>(b_count_) * layout_.size() * sizeof(Panel);
+    return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
+  }
 
   // One b for all batches: their rows are those of one product.
   static bool isOneProduct(const Config& config, const ShapeSet& shapes) {
