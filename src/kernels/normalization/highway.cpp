@@ -131,7 +131,7 @@ class NormalizedRows final : public Prepared, public RunsPieces {
   int64_t size_ = 0;
 };
 
-// Batch: every channel has one factor and one term.
+// Of batch normalization: a factor and a term for every channel.
 template <typename T, typename Stored>
 void fillLines(const Config<T>& config, const RunArgs& args, int64_t channels, T* factors, T* terms) {
   for (int64_t c = 0; c < channels; ++c) {
@@ -167,6 +167,7 @@ std::shared_ptr<const std::vector<T>> constantLines(const Config<T>& config, con
   return lines;
 }
 
+// Batch: every channel has one factor and one term.
 template <typename T, typename Stored>
 class NormalizedChannels final : public Prepared, public RunsPieces {
  public:
