@@ -83,11 +83,6 @@ std::vector<at::Tensor> ownTensors(const torch::jit::Module& module) {
   return tensors;
 }
 
-bool isFloating(DataType dtype) {
-  return dtype == DataType::kFloat || dtype == DataType::kHalf || dtype == DataType::kBFloat16 ||
-         dtype == DataType::kDouble;
-}
-
 bool hasWeights(const torch::jit::Module& module) {
   for (const auto& named : module.named_modules()) {
     for (const at::Tensor& tensor : ownTensors(named.value)) {
@@ -140,7 +135,7 @@ void checkPins(const ts::CompileSpec& spec, const torch::jit::Module* module) {
 ts::CompileSpec keepingInputs(const ts::CompileSpec& spec, const torch::jit::Module* module) {
   const auto& inputs = spec.graph_inputs.inputs;
   const auto other = std::find_if(inputs.begin(), inputs.end(), [&](const Input& input) {
-    return isFloating(input.dtype) && input.dtype != spec.op_precision;
+    return input.dtype != DataType::kUnknown && isFloating(dtypeOf(input.dtype)) && input.dtype != spec.op_precision;
   });
   const bool has_it =
       std::any_of(inputs.begin(), inputs.end(), [&](const Input& input) { return input.dtype == spec.op_precision; });
