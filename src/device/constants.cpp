@@ -9,6 +9,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/align.h"
 #include "device/device.h"
 #include "torchtrt/error.h"
 
@@ -71,7 +72,7 @@ class Chunk {
   void trim() {
     const auto page = static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
     const size_t used = taken_.empty() ? 0 : taken_.rbegin()->first + taken_.rbegin()->second;
-    const size_t from = (used + page - 1) / page * page;
+    const size_t from = roundUp(used, page);
     if (from < trimmed_) {
       trimmed_ = from;
       advise(kGivenBack);
@@ -177,8 +178,7 @@ std::shared_ptr<void> allocateConstant(size_t bytes, const std::string& purpose)
     return nullptr;
   }
   if (kShares && bytes < kLargePiece) {
-    const size_t rounded = (bytes + Device::kAlignment - 1) / Device::kAlignment * Device::kAlignment;
-    if (void* data = pool().take(rounded, purpose)) {
+    if (void* data = pool().take(alignUp(bytes), purpose)) {
       return {data, [](void* piece) { pool().giveBack(piece); }};
     }
   }

@@ -47,8 +47,6 @@ class TORCHTRT_API Memory {
 
 class TORCHTRT_API Device {
  public:
-  static constexpr size_t kAlignment = 64;
-
   virtual ~Device() = default;
   virtual const Properties& properties() const = 0;
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/align.h"
 #include "base/check.h"
 #include "engine/empty_inputs.h"
 #include "engine/shapes.h"
@@ -90,8 +91,8 @@ kernels::Work workOf(const plan::Plan& plan, const Action& action, const std::ve
 std::string describeRefusedMemory(const Model& model, size_t index, const OutputShape& shape, bool misaligned) {
   const std::string output = "output '" + model.plan.outputs[index].name + "'";
   if (misaligned) {
-    return output + ": the memory given for it does not start at a multiple of " +
-           std::to_string(device::Device::kAlignment) + " bytes";
+    return output + ": the memory given for it does not start at a multiple of " + std::to_string(kAlignment) +
+           " bytes";
   }
   return output + ": no memory for " + std::to_string(shape.bytes) + " bytes " + dimsText(shape.dims);
 }
@@ -160,7 +161,7 @@ void LoadedEngine::begin(ContextLease& lease, std::span<const TensorView> inputs
 
 void* LoadedEngine::allocate(OutputAllocator& outputs, size_t index, const OutputShape& shape) const {
   void* memory = outputs.allocate(static_cast<int>(index), shape.dtype, shape.dims);
-  const bool misaligned = reinterpret_cast<uintptr_t>(memory) % device::Device::kAlignment != 0;
+  const bool misaligned = reinterpret_cast<uintptr_t>(memory) % kAlignment != 0;
   if (shape.bytes != 0 && (memory == nullptr || misaligned)) {
     throw EngineError(ErrorCode::kOutOfMemory, describeRefusedMemory(*model_, index, shape, misaligned));
   }

@@ -4,17 +4,12 @@
 #include <limits>
 #include <numeric>
 
+#include "base/align.h"
 #include "torchtrt/error.h"
 
 namespace torchtrt::engine {
 
 namespace {
-
-constexpr size_t kAlignment = 64;
-
-size_t roundUp(size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 // The tightest gap between neighbours (sorted by offset) that takes `bytes`; behind the last when there is none.
 size_t findOffset(const std::vector<const Buffer*>& neighbours, size_t bytes) {
@@ -29,7 +24,7 @@ size_t findOffset(const std::vector<const Buffer*>& neighbours, size_t bytes) {
         best_gap = gap;
       }
     }
-    end = std::max(end, neighbour->offset + roundUp(neighbour->bytes));
+    end = std::max(end, neighbour->offset + alignUp(neighbour->bytes));
   }
   return best_gap == std::numeric_limits<size_t>::max() ? end : best;
 }
@@ -50,7 +45,7 @@ size_t layOut(std::vector<Buffer>& buffers) {
         neighbours.push_back(other);
       }
     }
-    const size_t bytes = roundUp(buffer.bytes);
+    const size_t bytes = alignUp(buffer.bytes);
     buffer.offset = findOffset(neighbours, bytes);
     if (bytes < buffer.bytes || buffer.offset > std::numeric_limits<int64_t>::max() - bytes) {
       throw EngineError(ErrorCode::kOutOfMemory, "the workspace would have more than 2^63 bytes", {},

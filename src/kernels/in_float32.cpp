@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/align.h"
 #include "device/constants.h"
 #include "kernels/common/half_rows.h"
 #include "kernels/parallel.h"
@@ -12,7 +13,6 @@ namespace torchtrt::kernels {
 namespace {
 
 constexpr int64_t kGrain = 16384;  // elements worth a thread
-constexpr size_t kAlignment = 64;
 
 void widen(DType dtype, const void* from, float* to, int64_t count, int threads) {
   const HalfRows rows = halfRows(dtype);
@@ -97,7 +97,7 @@ class PreparedInFloat32 final : public Prepared {
       if (isHalf(descs[i].dtype)) {
         const int64_t count = span(descs[i]);
         widened.push_back({i, descs[i].dtype, count, bytes_});
-        bytes_ += (static_cast<size_t>(count) * sizeof(float) + kAlignment - 1) / kAlignment * kAlignment;
+        bytes_ += alignUp(static_cast<size_t>(count) * sizeof(float));
         descs[i].dtype = DType::kFloat32;
       }
     }

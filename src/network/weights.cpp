@@ -2,16 +2,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/align.h"
 #include "base/check.h"
 #include "torchtrt/network.h"
 
 namespace torchtrt::network {
-namespace {
-
-constexpr size_t kAlignment = 64;  // a cache line, and the widest vector
-
-}  // namespace
-
 size_t Weights::count() const {
   size_t count = 1;
   for (const int64_t dim : dims) {
@@ -32,7 +27,7 @@ Weights Weights::allocate(DType dtype, std::vector<int64_t> dims, void** writabl
   const size_t bytes = weights.bytes();
   void* memory = nullptr;
   if (bytes > 0) {
-    memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+    memory = std::aligned_alloc(kAlignment, alignUp(bytes));
     if (memory == nullptr) {
       throw EngineError(ErrorCode::kOutOfMemory, "no memory for a constant of " + std::to_string(bytes) + " bytes");
     }

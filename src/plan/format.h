@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "base/align.h"
 #include "base/hash.h"
 #include "torchtrt/error.h"
 
 namespace torchtrt::plan {
 
 inline constexpr char kMagic[8] = {'T', 'T', 'R', 'T', 'P', 'L', 'A', 'N'};
-inline constexpr uint64_t kAlignment = 64;  // what kernels expect of weights
 inline constexpr uint32_t kWeightsOutside = 1;
 
 struct Header {
@@ -28,10 +28,6 @@ struct Header {
   uint8_t reserved[16];
 };
 static_assert(sizeof(Header) == kAlignment);
-
-inline uint64_t alignUp(uint64_t value) {
-  return (value + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 [[noreturn]] void throwCorrupt(const std::string& what);
 

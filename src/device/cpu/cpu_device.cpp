@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "base/align.h"
 #include "device/cpu/properties.h"
 #include "device/device.h"
 
@@ -30,9 +31,8 @@ class CpuDevice : public Device {
     if (isMapped(bytes)) {
       return map(bytes);
     }
-    const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
     void* data = nullptr;
-    return posix_memalign(&data, kAlignment, rounded) == 0 ? data : nullptr;
+    return posix_memalign(&data, kAlignment, alignUp(bytes)) == 0 ? data : nullptr;
   }
   void freeBytes(void* data, size_t bytes) const override {
     if (isMapped(bytes)) {
@@ -52,8 +52,7 @@ class CpuDevice : public Device {
 #endif
   }
   static size_t wholePages(size_t bytes) {
-    const auto page = static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
-    return (bytes + page - 1) / page * page;
+    return roundUp(bytes, static_cast<size_t>(sysconf(_SC_PAGE_SIZE)));
   }
   static void* map(size_t bytes) {
     const size_t wanted = wholePages(bytes);

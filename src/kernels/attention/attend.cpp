@@ -4,14 +4,12 @@
 #include <array>
 #include <new>
 
+#include "base/align.h"
+
 namespace torchtrt::kernels::attention {
 namespace {
 
-constexpr std::align_val_t kAlignment{64};
-
-int64_t roundUp(int64_t value, int64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
+constexpr std::align_val_t kAligned{kAlignment};
 
 }  // namespace
 
@@ -23,8 +21,8 @@ void Head::pack(const Vectors& keys, const Vectors& values, int64_t count) {
   const int64_t key_floats = key_size_ * score_stride_, value_floats = count * roundUp(value_size_, functions_.width);
   const auto floats = static_cast<size_t>(key_floats + value_floats + kBlockRows * score_stride_);
   if (floats > capacity_) {
-    memory_.reset(static_cast<float*>(::operator new(floats * sizeof(float), kAlignment)),
-                  [](float* memory) { ::operator delete(memory, kAlignment); });
+    memory_.reset(static_cast<float*>(::operator new(floats * sizeof(float), kAligned)),
+                  [](float* memory) { ::operator delete(memory, kAligned); });
     capacity_ = floats;
   }
   keys_ = memory_.get();

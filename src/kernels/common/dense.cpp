@@ -1,5 +1,7 @@
 #include "kernels/common/dense.h"
 
+#include "base/align.h"
+
 namespace torchtrt::kernels {
 namespace {
 
@@ -24,6 +26,6 @@ DenseOperand::DenseOperand(const TensorDesc& desc)
     : loop_(desc.dims, {denseStrides(desc.dims), desc.strides}),
       dtype_(desc.dtype),
       in_place_(isStoredAsComputed(desc.dtype) && isRowMajor(desc)),
-      scratch_bytes_(in_place_ ? 0 : (static_cast<size_t>(loop_.count()) * computeSize(desc.dtype) + 63) / 64 * 64) {}
+      scratch_bytes_(in_place_ ? 0 : alignUp(static_cast<size_t>(loop_.count()) * computeSize(desc.dtype))) {}
 
 }  // namespace torchtrt::kernels

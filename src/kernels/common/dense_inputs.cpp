@@ -5,13 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/align.h"
 #include "kernels/common/strided_loop.h"
 #include "kernels/movement/copy_loop.h"
 
 namespace torchtrt::kernels {
 namespace {
-
-constexpr size_t kAlignment = 64;
 
 struct Copy {
   size_t input;
@@ -74,8 +73,7 @@ std::unique_ptr<Prepared> prepareOnDenseInputs(
     std::vector<int64_t> strides = denseStrides(desc.dims);
     if (strides != desc.strides) {
       copies.push_back({i, bytes, CopyLoop(desc.dtype, desc.dims, strides, desc.strides)});
-      const size_t size = static_cast<size_t>(countOf(desc.dims)) * sizeOf(desc.dtype);
-      bytes += (size + kAlignment - 1) / kAlignment * kAlignment;
+      bytes += alignUp(static_cast<size_t>(countOf(desc.dims)) * sizeOf(desc.dtype));
       desc.strides = std::move(strides);
     }
   }

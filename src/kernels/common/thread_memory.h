@@ -6,13 +6,15 @@
 #include <memory>
 #include <new>
 
+#include "base/align.h"
+
 namespace torchtrt::kernels {
 
 struct ThreadMemoryDeleter {
-  static constexpr std::align_val_t kAlignment{64};
+  static constexpr std::align_val_t kAligned{kAlignment};
 
   void operator()(void* memory) const {
-    ::operator delete(memory, kAlignment);
+    ::operator delete(memory, kAligned);
   }
 };
 
@@ -22,7 +24,7 @@ using ThreadMemory = std::unique_ptr<T[], ThreadMemoryDeleter>;
 // Not initialized, at the begin of a cache line. Throws std::bad_alloc, which the call of an engine reports.
 template <typename T>
 ThreadMemory<T> takeThreadMemory(size_t count) {
-  return ThreadMemory<T>(static_cast<T*>(::operator new(count * sizeof(T), ThreadMemoryDeleter::kAlignment)));
+  return ThreadMemory<T>(static_cast<T*>(::operator new(count * sizeof(T), ThreadMemoryDeleter::kAligned)));
 }
 
 }  // namespace torchtrt::kernels

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/align.h"
 #include "kernels/parallel.h"
 
 namespace torchtrt::kernels::convolution {
@@ -24,8 +25,7 @@ class EachGroup final : public Prepared {
   EachGroup(const Geometry& geometry, std::vector<std::unique_ptr<Prepared>> groups, int64_t together)
       : geometry_(geometry), groups_(std::move(groups)), together_(together) {
     for (const std::unique_ptr<Prepared>& group : groups_) {
-      constexpr size_t kLine = 64;
-      slot_bytes_ = std::max(slot_bytes_, (group->scratchBytes() + kLine - 1) / kLine * kLine);
+      slot_bytes_ = std::max(slot_bytes_, alignUp(group->scratchBytes()));
     }
   }
 

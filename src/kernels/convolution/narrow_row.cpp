@@ -1,5 +1,6 @@
 #include "kernels/convolution/narrow_row.h"
 
+#include "base/align.h"
 #include "kernels/common/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -96,7 +97,7 @@ template <int kOutputs, int kPixels, int kVectors>
 HWY_INLINE void tile(const Row& row, int64_t channels, const float* weights, const V (&bias)[kVectors],
                      int64_t column) {
   const D d;
-  const int64_t tap_floats = (channels + kLanes - 1) / kLanes * kOutputs * kLanes;
+  const int64_t tap_floats = roundUp(channels, kLanes) * kOutputs;
   const auto count = static_cast<int>(std::min<int64_t>(kPixels, row.columns - column));
   const int64_t start = column * row.stride - row.padding;
   const int64_t end = start + (kPixels - 1) * row.stride + (row.width_taps - 1) * row.dilation;

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/align.h"
 #include "kernels/convolution/convolution.h"
 #include "kernels/convolution/fast.h"
 #include "kernels/convolution/geometry.h"
@@ -32,8 +33,6 @@ CreateResult createDeconvolutionOneDnnComputed(const Problem&) {
 namespace {
 
 using dnnl::memory;
-
-constexpr size_t kAlignment = 64;  // of what lies in scratch memory
 
 int64_t elementsOf(const std::vector<int64_t>& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
@@ -168,7 +167,7 @@ class OneDnnComputed final : public Prepared {
 
   size_t take(size_t bytes) {
     const size_t offset = scratch_bytes_;
-    scratch_bytes_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    scratch_bytes_ += alignUp(bytes);
     return offset;
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/align.h"
 #include "kernels/parallel.h"
 
 namespace torchtrt::kernels::convolution {
@@ -11,7 +12,6 @@ namespace {
 constexpr int64_t kMostBytes = int64_t{256} * 1024;  // of the copy: it is read from the second-level cache
 constexpr int64_t kMostRows = 4096;                  // output pixels: each has an entry in a table
 constexpr int64_t kGrain = 16384;                    // elements worth a thread
-constexpr size_t kAlignment = 64;
 
 template <typename T>
 class PaddedProduct final : public Prepared {
@@ -47,7 +47,7 @@ class PaddedProduct final : public Prepared {
  private:
   size_t copyBytes() const {
     const auto count = static_cast<size_t>(copy_.batch * planes_ * copy_.pixels() * unit_);
-    return (count * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment;
+    return alignUp(count * sizeof(T));
   }
 
   void copyLine(const T* input, int64_t index, T* to) const {

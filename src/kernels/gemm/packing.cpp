@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/align.h"
 #include "device/constants.h"
 #include "kernels/gemm/packed_gemm.h"
 #include "kernels/parallel.h"
@@ -29,7 +30,7 @@ PackedBOf<T>::PackedBOf(int64_t depth, int64_t columns, int64_t column_stride,
                         const std::function<const T*(int64_t)>& row, int threads)
     : depth_(depth), columns_(columns) {
   const auto [lanes, max_vectors] = panelShape<T>();
-  bytes_ = static_cast<size_t>((columns + lanes - 1) / lanes * lanes * depth) * sizeof(T);
+  bytes_ = static_cast<size_t>(roundUp(columns, lanes) * depth) * sizeof(T);
   data_ = std::static_pointer_cast<T>(device::allocateConstant(bytes_, "packing weights"));
   panels_ = panelsFor<T>(data_.get(), depth, columns);
   constexpr int64_t kGrain = 65536;  // elements worth a thread

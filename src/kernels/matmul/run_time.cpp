@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/align.h"
 #include "kernels/common/fallback.h"
 #include "kernels/common/row_reductions.h"
 #include "kernels/common/strided_loop.h"
@@ -104,7 +105,7 @@ class RunTimeMatmul final : public Prepared {
     }
     layout_ = gemm::panelsFor<T>(nullptr, b_.rows, b_.columns);
     lanes_ = gemm::panelShape<T>().lanes;
-    b_size_ = (b_.columns + lanes_ - 1) / lanes_ * lanes_ * b_.rows;
+    b_size_ = roundUp(b_.columns, lanes_) * b_.rows;
     const auto panels = static_cast<int64_t>(layout_.size());
     blocking_ = gemm::chooseBlocking(panels, b_size_ / panels * static_cast<int64_t>(sizeof(T)),
                                      2 * b_.rows * b_.columns, a_.rows, shapes.threads);
@@ -134,9 +135,7 @@ class RunTimeMatmul final : public Prepared {
 
   // What the panels take of the scratch memory: whole cache lines, so that the vectors behind begin at one.
   size_t panelBytes() const {
-    constexpr size_t kCacheLine = 64;
-    const size_t bytes = static_cast<size_t>(b_count_) * layout_.size() * sizeof(Panel);
-    return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
+    return alignUp(static_cast<size_t>(b_count_) * layout_.size() * sizeof(Panel));
   }
 
   // One b for all batches: their rows are those of one product.

@@ -3,6 +3,7 @@
 #include <new>
 #include <optional>
 
+#include "base/align.h"
 #include "kernels/common/strided_loop.h"
 #include "kernels/movement/copy_loop.h"
 #include "torchtrt/plugin.h"
@@ -13,10 +14,6 @@ namespace {
 using plugin::InputView;
 using plugin::OutputView;
 using plugin::Plugin;
-
-size_t aligned(size_t bytes) {
-  return (bytes + 63) / 64 * 64;
-}
 
 // Runs code of the plugin; whatever it throws that is no error of ours becomes one that names it. A lack of memory is
 // the call's.
@@ -74,13 +71,13 @@ class PluginPrepared final : public Prepared {
       : plugin_(std::move(plugin)), name_(std::move(name)), inputs_(shapes.inputs) {
     checkShapes(*plugin_, name_, shapes);
     const std::vector<InputView> views = inputViews(nullptr);
-    scratch_bytes_ = guarded(name_, [&] { return aligned(plugin_->scratchBytes(views)); });
+    scratch_bytes_ = guarded(name_, [&] { return alignUp(plugin_->scratchBytes(views)); });
     for (const TensorDesc& desc : shapes.outputs) {
       Output output{desc, denseStrides(desc.dims), std::nullopt, 0};
       if (desc.strides != output.dense_strides) {
         output.copy.emplace(desc.dtype, desc.dims, desc.strides, output.dense_strides);
         output.scratch_offset = scratch_bytes_;
-        scratch_bytes_ += aligned(static_cast<size_t>(countOf(desc.dims)) * sizeOf(desc.dtype));
+        scratch_bytes_ += alignUp(static_cast<size_t>(countOf(desc.dims)) * sizeOf(desc.dtype));
       }
       outputs_.push_back(std::move(output));
     }

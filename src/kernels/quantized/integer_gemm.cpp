@@ -1,5 +1,6 @@
 #include "kernels/quantized/integer_gemm.h"
 
+#include "base/align.h"
 #include "kernels/common/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -159,7 +160,7 @@ PackedIntegers::PackedIntegers(int64_t depth, int64_t columns, int64_t column_st
   constexpr int64_t kMaxVectors = 2;
   const int64_t lanes = integerGemm().lanes;
   const int64_t pairs = (depth + 1) / 2;
-  const int64_t padded = (columns + lanes - 1) / lanes * lanes;
+  const int64_t padded = roundUp(columns, lanes);
   bytes_ = static_cast<size_t>(padded * pairs * 2) * sizeof(int16_t);
   data_ = std::static_pointer_cast<int16_t>(device::allocateConstant(bytes_, "packing weights"));
   for (int64_t column = 0; column < padded; column += kMaxVectors * lanes) {

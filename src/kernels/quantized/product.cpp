@@ -85,8 +85,8 @@ PreparedProduct::PreparedProduct(std::shared_ptr<const PackedProduct> packed, st
 size_t PreparedProduct::slotBytes() const {
   const auto rows = static_cast<size_t>(most_rows_);
   const auto panels = static_cast<size_t>(depth_blocks_ == 1 ? 1 : most_panels_);
-  return alignedBytes(rows * static_cast<size_t>(stride_) * sizeof(int16_t)) +
-         alignedBytes(panels * rows * kWidestPanel * sizeof(int32_t)) + 2 * alignedBytes(rows * sizeof(int64_t));
+  return alignUp(rows * static_cast<size_t>(stride_) * sizeof(int16_t)) +
+         alignUp(panels * rows * kWidestPanel * sizeof(int32_t)) + 2 * alignUp(rows * sizeof(int64_t));
 }
 
 size_t PreparedProduct::scratchBytes() const {

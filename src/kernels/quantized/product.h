@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/align.h"
 #include "kernels/kernel.h"
 #include "kernels/parallel.h"
 #include "kernels/quantized/integer_gemm.h"
@@ -62,13 +63,9 @@ void runUnits(const RunArgs& args, int64_t units, int64_t slots, size_t slot_byt
 }
 
 // Cuts a slot's memory into aligned pieces.
-inline constexpr size_t alignedBytes(size_t bytes) {
-  constexpr size_t kAlignment = 64;
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
 template <typename T>
 T* takePiece(std::byte*& memory, size_t count) {
-  return reinterpret_cast<T*>(std::exchange(memory, memory + alignedBytes(count * sizeof(T))));
+  return reinterpret_cast<T*>(std::exchange(memory, memory + alignUp(count * sizeof(T))));
 }
 
 inline int64_t ceilDiv(int64_t a, int64_t b) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/align.h"
 #include "kernels/common/convert.h"
 #include "kernels/common/simple_kernel.h"
 #include "kernels/common/strided_loop.h"
@@ -25,7 +26,6 @@ using quantized::kResidual;
 using quantized::kScale;
 using quantized::Requantization;
 
-constexpr size_t kAlignment = 64;
 constexpr int64_t kCost = 16;  // of an output after its sum, relative to an addition
 
 TensorDesc denseInt32(const TensorDesc& like) {
@@ -33,8 +33,7 @@ TensorDesc denseInt32(const TensorDesc& like) {
 }
 
 size_t alignedBytes(const TensorDesc& desc) {
-  const size_t bytes = static_cast<size_t>(countOf(desc.dims)) * sizeOf(desc.dtype);
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  return alignUp(static_cast<size_t>(countOf(desc.dims)) * sizeOf(desc.dtype));
 }
 
 struct ProductConfig {

@@ -85,10 +85,10 @@ class WinogradProduct final : public Prepared {
   size_t slotBytes() const {
     const auto products = static_cast<size_t>(packed_->sizes.products());
     const auto pixels = static_cast<size_t>(most_tiles_ * pixelsOfTile());
-    return alignedBytes(products * static_cast<size_t>(patchStep()) * sizeof(int16_t)) +
-           alignedBytes(products * static_cast<size_t>(productStep()) * sizeof(int32_t)) +
-           alignedBytes(pixels * kWidestPanel * sizeof(int32_t)) + 2 * alignedBytes(pixels * sizeof(int64_t)) +
-           alignedBytes(static_cast<size_t>(most_tiles_) * kMostOutputs * sizeof(int32_t));
+    return alignUp(products * static_cast<size_t>(patchStep()) * sizeof(int16_t)) +
+           alignUp(products * static_cast<size_t>(productStep()) * sizeof(int32_t)) +
+           alignUp(pixels * kWidestPanel * sizeof(int32_t)) + 2 * alignUp(pixels * sizeof(int64_t)) +
+           alignUp(static_cast<size_t>(most_tiles_) * kMostOutputs * sizeof(int32_t));
   }
 
   // Where a tile lies in the output.

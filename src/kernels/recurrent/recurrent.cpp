@@ -2,6 +2,7 @@
 #include <cmath>
 #include <memory>
 
+#include "base/align.h"
 #include "base/check.h"
 #include "kernels/common/dense.h"
 #include "kernels/common/fallback.h"
@@ -28,17 +29,13 @@ T sigmoid(T x) {
   return 1 / (1 + std::exp(-x));
 }
 
-constexpr size_t roundedUp(size_t bytes) {
-  return (bytes + 63) / 64 * 64;
-}
-
 // Memory handed out piece by piece.
 class Arena {
  public:
   explicit Arena(void* memory) : next_(static_cast<std::byte*>(memory)) {}
   void* take(size_t bytes) {
     void* result = next_;
-    next_ += roundedUp(bytes);
+    next_ += alignUp(bytes);
     return result;
   }
 
@@ -68,7 +65,7 @@ class RecurrentPrepared final : public Prepared {
     for (const DenseOperand& operand : operands_) {
       bytes += operand.scratchBytes();
     }
-    return bytes + 2 * roundedUp(stateBytes()) + roundedUp(gateBytes());
+    return bytes + 2 * alignUp(stateBytes()) + alignUp(gateBytes());
   }
 
   void run(const RunArgs& args) const override {

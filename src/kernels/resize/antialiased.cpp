@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/align.h"
 #include "kernels/common/strided_loop.h"
 #include "kernels/common/thread_memory.h"
 #include "kernels/movement/copy_loop.h"
@@ -21,10 +22,6 @@ constexpr double kMostScale = 1 << 20;
 
 [[noreturn]] void fail(const std::string& problem) {
   throw EngineError(ErrorCode::kPlugin, "AntialiasedResize: " + problem);
-}
-
-int64_t aligned(int64_t bytes) {
-  return (bytes + 63) / 64 * 64;
 }
 
 template <typename Visit>
@@ -195,13 +192,13 @@ class AntialiasedResize final : public plugin::Plugin {
   static int64_t copyBytes(const InputView& view) {
     const std::vector<int64_t> dims(view.dims.begin(), view.dims.end());
     const bool in_place = std::equal(view.strides.begin(), view.strides.end(), denseStrides(dims).begin());
-    return in_place ? 0 : aligned(countOf(dims) * static_cast<int64_t>(sizeOf(view.dtype)));
+    return in_place ? 0 : alignUp(countOf(dims) * static_cast<int64_t>(sizeOf(view.dtype)));
   }
 
   // Of bytes that are as wide as the output and as high as the input.
   int64_t betweenBytes(const InputView& view) const {
     const Sizes sizes = sizesOf(view);
-    return view.dtype == DType::kUInt8 ? aligned(sizes.planes * sizes.in_height * sizes.out_width) : 0;
+    return view.dtype == DType::kUInt8 ? alignUp(sizes.planes * sizes.in_height * sizes.out_width) : 0;
   }
 
   ResizeAxis axisOf(const Sizes& sizes, size_t axis) const {

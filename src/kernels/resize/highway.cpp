@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/align.h"
 #include "kernels/common/fallback.h"
 #include "kernels/common/simple_kernel.h"
 #include "kernels/common/strided_loop.h"
@@ -21,7 +22,7 @@ namespace {
 constexpr int64_t kLineUnit = 16;  // elements: what lines of scratch memory are rounded up to, cache lines
 
 int64_t rounded(int64_t elements) {
-  return (elements + kLineUnit - 1) / kLineUnit * kLineUnit;
+  return roundUp(elements, kLineUnit);
 }
 
 bool isRowMajor(const TensorDesc& tensor) {

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/align.h"
 #include "device/device.h"
 #include "torchtrt/error.h"
 
@@ -43,7 +44,7 @@ bool takeAndLetGo(unsigned seed, int steps) {
       const size_t bytes = 1 + random() % (random() % 8 == 0 ? 3'000'000 : 20'000);
       Piece piece{allocateConstant(bytes, "test"), bytes, static_cast<unsigned char>(random())};
       std::memset(piece.memory.get(), piece.mark, bytes);
-      good = good && reinterpret_cast<uintptr_t>(piece.memory.get()) % Device::kAlignment == 0;
+      good = good && reinterpret_cast<uintptr_t>(piece.memory.get()) % kAlignment == 0;
       pieces.push_back(std::move(piece));
     } else if (step % 7 == 0) {
       trimConstants();

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/align.h"
 #include "device/cpu/properties.h"
 #include "torchtrt/error.h"
 
@@ -31,7 +32,7 @@ TEST_P(Conformance, MemoryIsAlignedAndSized) {
   for (const size_t bytes : {size_t{1}, size_t{63}, size_t{64}, size_t{4097}, size_t{5} << 20}) {
     const Memory memory = device().allocate(bytes, "test");
     EXPECT_EQ(memory.bytes(), bytes);
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(memory.data()) % Device::kAlignment, 0U);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(memory.data()) % kAlignment, 0U);
     if (memory.data() != nullptr) {
       std::memset(memory.data(), 1, bytes);
     }

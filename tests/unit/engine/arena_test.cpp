@@ -11,6 +11,7 @@
 #include <barrier>
 #include <thread>
 
+#include "base/align.h"
 #include "load.h"
 #include "torchtrt/plugin.h"
 
@@ -46,7 +47,7 @@ class CountingDevice : public device::Device {
     }
     bytes_ += bytes;
     ++allocations_;
-    return std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+    return std::aligned_alloc(kAlignment, alignUp(bytes));
   }
   void freeBytes(void* data, size_t bytes) const override {
     bytes_ -= bytes;
