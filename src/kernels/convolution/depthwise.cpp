@@ -7,9 +7,9 @@
 
 #include "kernels/convolution/depthwise_row.h"
 #include "kernels/convolution/fast.h"
+#include "kernels/convolution/row_kernel.h"
 #include "kernels/joins.h"
 #include "kernels/parallel.h"
-#include "kernels/restores.h"
 
 namespace torchtrt::kernels::convolution {
 namespace {
@@ -129,35 +129,16 @@ class Depthwise final : public Prepared {
   bool with_means_;  // the second output is the mean of each image and channel
 };
 
-class DepthwiseKernel final : public Kernel, public AveragesOutput, public RestoresConstants {
+class DepthwiseKernel final : public RowKernel<PackedDepthwise>, public AveragesOutput {
  public:
-  explicit DepthwiseKernel(std::shared_ptr<const PackedDepthwise> packed) : packed_(std::move(packed)) {}
+  using RowKernel::RowKernel;
 
   std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
-    return std::make_unique<Depthwise>(packed_, shapes, false);
+    return std::make_unique<Depthwise>(packed(), shapes, false);
   }
   std::unique_ptr<Prepared> prepareWithMeans(const ShapeSet& shapes) const override {
-    return std::make_unique<Depthwise>(packed_, shapes, true);
+    return std::make_unique<Depthwise>(packed(), shapes, true);
   }
-  bool needsConstant(int input) const override {
-    return input != 1;
-  }
-  size_t packedBytes() const override {
-    return packed_->bytes;
-  }
-  bool restores(int input) const override {
-    return input == 1;
-  }
-  void restore(int, void* to, int) const override {
-    auto* weights = static_cast<float*>(to);
-    visitWeights(*packed_, [&](int64_t plain, int64_t place) { weights[plain] = packed_->weights.get()[place]; });
-  }
-  bool acceptsStrides(int input, const TensorDesc& desc) const override {
-    return input == 0 && desc.strides[1] == 1;
-  }
-
- private:
-  std::shared_ptr<const PackedDepthwise> packed_;
 };
 
 }  // namespace

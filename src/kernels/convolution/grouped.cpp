@@ -7,8 +7,8 @@
 
 #include "kernels/convolution/fast.h"
 #include "kernels/convolution/grouped_row.h"
+#include "kernels/convolution/row_kernel.h"
 #include "kernels/parallel.h"
-#include "kernels/restores.h"
 
 namespace torchtrt::kernels::convolution {
 namespace {
@@ -81,32 +81,13 @@ class Grouped final : public Prepared {
   Image output_;
 };
 
-class GroupedKernel final : public Kernel, public RestoresConstants {
+class GroupedKernel final : public RowKernel<PackedGrouped> {
  public:
-  explicit GroupedKernel(std::shared_ptr<const PackedGrouped> packed) : packed_(std::move(packed)) {}
+  using RowKernel::RowKernel;
 
   std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
-    return std::make_unique<Grouped>(packed_, shapes);
+    return std::make_unique<Grouped>(packed(), shapes);
   }
-  bool needsConstant(int input) const override {
-    return input != 1;
-  }
-  size_t packedBytes() const override {
-    return packed_->bytes;
-  }
-  bool restores(int input) const override {
-    return input == 1;
-  }
-  void restore(int, void* to, int) const override {
-    auto* weights = static_cast<float*>(to);
-    visitWeights(*packed_, [&](int64_t plain, int64_t place) { weights[plain] = packed_->weights.get()[place]; });
-  }
-  bool acceptsStrides(int input, const TensorDesc& desc) const override {
-    return input == 0 && desc.strides[1] == 1;
-  }
-
- private:
-  std::shared_ptr<const PackedGrouped> packed_;
 };
 
 }  // namespace
