@@ -57,6 +57,9 @@ struct LoadOptions {
   // Asked, where set, for the memory of each external weight that calls go on reading, in place of what was given: for
   // weights in memory that may change once they are packed.
   std::function<std::shared_ptr<const void>(size_t index)> lasting = nullptr;
+  // Told, where set, of each external weight that can be restored, as soon as it is packed: nobody reads what was given
+  // from then on, so that its memory may go before the next weights are packed.
+  std::function<void(size_t index)> packed = nullptr;
 };
 
 struct StepProfile {

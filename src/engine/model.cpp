@@ -16,7 +16,10 @@ namespace {
 class ModelLoader {
  public:
   ModelLoader(plan::Plan plan, const LoadOptions& options, const device::Device& device)
-      : model_(std::make_shared<Model>()), threads_(options.threads), lasting_(options.lasting) {
+      : model_(std::make_shared<Model>()),
+        threads_(options.threads),
+        lasting_(options.lasting),
+        packed_(options.packed) {
     model_->plan = std::move(plan);
     model_->device = &device;
     model_->force_reference = options.force_reference;
@@ -69,9 +72,11 @@ class ModelLoader {
   void createKernels() {
     kernels::ThreadScope scope(threads_);
     takes_hints_ = !plan().timed_on.empty() && plan().timed_on == kernels::machineKey(threads_);
+    countReaders();
     for (const plan::Step& step : plan().steps) {
       const kernels::Problem problem = problemOf(plan(), step, registers_[1], threads_);
       locateErrors(step, [&] { addKernel(step, problem); });
+      noteWeights(step);
     }
   }
 
@@ -91,62 +96,71 @@ class ModelLoader {
     }
   }
 
-  std::vector<bool> findNeededWeights() const {
-    std::vector<bool> needed(plan().weights.size(), false);
-    const auto need = [&](int32_t tensor) {
-      const int32_t weight = plan().tensors[static_cast<size_t>(rootOf(plan(), tensor))].weight;
-      if (weight >= 0) {
-        needed[static_cast<size_t>(weight)] = true;
-      }
-    };
-    for (size_t i = 0; i < plan().steps.size(); ++i) {
-      const plan::Step& step = plan().steps[i];
-      for (size_t k = 0; k < step.inputs.size(); ++k) {
-        if (step.inputs[k] >= 0 && model_->steps[i].kernel->needsConstant(static_cast<int>(k))) {
-          need(step.inputs[k]);
+  // The weight that a tensor is a view of, or -1.
+  int32_t weightOf(int32_t tensor) const {
+    return tensor < 0 ? -1 : plan().tensors[static_cast<size_t>(rootOf(plan(), tensor))].weight;
+  }
+
+  void countReaders() {
+    readers_.resize(plan().weights.size());
+    needed_.resize(plan().weights.size());
+    model_->sources.resize(plan().weights.size());
+    for (const plan::Step& step : plan().steps) {
+      for (const int32_t input : step.inputs) {
+        if (const int32_t weight = weightOf(input); weight >= 0) {
+          ++readers_[static_cast<size_t>(weight)];
         }
       }
     }
     for (const plan::Binding& output : plan().outputs) {
-      need(output.tensor);
+      if (const int32_t weight = weightOf(output.tensor); weight >= 0) {
+        needed_[static_cast<size_t>(weight)] = true;
+      }
     }
-    return needed;
+  }
+
+  // What the last kernel's calls go on reading, and what it restores.
+  void noteWeights(const plan::Step& step) {
+    const kernels::Kernel& kernel = *model_->steps.back().kernel;
+    const auto* restores = dynamic_cast<const kernels::RestoresConstants*>(&kernel);
+    for (size_t k = 0; k < step.inputs.size(); ++k) {
+      const int32_t weight = weightOf(step.inputs[k]);
+      if (weight < 0) {
+        continue;
+      }
+      const auto w = static_cast<size_t>(weight);
+      if (kernel.needsConstant(static_cast<int>(k))) {
+        needed_[w] = true;
+      } else if (restores != nullptr && restores->restores(static_cast<int>(k))) {
+        model_->sources[w] = {restores, static_cast<int>(k)};
+      }
+      if (needed_[w]) {
+        model_->sources[w] = {};
+      }
+      if (--readers_[w] == 0 && model_->sources[w].kernel != nullptr && packed_) {
+        model_->plan.weights[w].data = nullptr;
+        packed_(w);
+      }
+    }
   }
 
   // Memory with a common owner would stay as a whole for the sake of a single weight: where less than half of it is
   // still read, and where the caller gave no owner, what is needed is copied.
   void keepNeededWeights(Ownership ownership) {
-    const std::vector<bool> needed = findNeededWeights();
     size_t all = 0;
-    for (size_t i = 0; i < needed.size(); ++i) {
+    for (size_t i = 0; i < needed_.size(); ++i) {
       all += plan().weights[i].bytes;
-      model_->weight_bytes += needed[i] ? plan().weights[i].bytes : 0;
+      model_->weight_bytes += needed_[i] ? plan().weights[i].bytes : 0;
     }
     const bool copy =
         ownership == Ownership::kNone || (ownership == Ownership::kTogether && model_->weight_bytes * 2 < all);
-    model_->weights.resize(needed.size());
-    for (size_t i = 0; i < needed.size(); ++i) {
+    model_->weights.resize(needed_.size());
+    for (size_t i = 0; i < needed_.size(); ++i) {
       plan::Weight& weight = model_->plan.weights[i];
-      if (needed[i] && weight.bytes != 0) {
+      if (needed_[i] && weight.bytes != 0) {
         model_->weights[i] = copy ? copyOf(weight) : lasting_ ? lasting_(i) : weight.data;
       }
       weight.data = nullptr;
-    }
-    findSources(needed);
-  }
-
-  void findSources(const std::vector<bool>& needed) {
-    model_->sources.resize(needed.size());
-    for (size_t i = 0; i < plan().steps.size(); ++i) {
-      const plan::Step& step = plan().steps[i];
-      const auto* kernel = dynamic_cast<const kernels::RestoresConstants*>(model_->steps[i].kernel.get());
-      for (size_t k = 0; kernel != nullptr && k < step.inputs.size(); ++k) {
-        const int32_t tensor = step.inputs[k];
-        const int32_t weight = tensor < 0 ? -1 : plan().tensors[static_cast<size_t>(rootOf(plan(), tensor))].weight;
-        if (weight >= 0 && !needed[static_cast<size_t>(weight)] && kernel->restores(static_cast<int>(k))) {
-          model_->sources[static_cast<size_t>(weight)] = {kernel, static_cast<int>(k)};
-        }
-      }
     }
   }
 
@@ -189,7 +203,10 @@ class ModelLoader {
   std::shared_ptr<Model> model_;
   int threads_;
   std::function<std::shared_ptr<const void>(size_t)> lasting_;
+  std::function<void(size_t)> packed_;
   bool takes_hints_ = false;
+  std::vector<int> readers_;           // of each weight: operands of the steps that have no kernel yet
+  std::vector<bool> needed_;           // by calls
   std::vector<int64_t> registers_[3];  // for every symbol at its minimum, optimum, maximum
 };
 

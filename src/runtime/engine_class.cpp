@@ -43,11 +43,15 @@ void checkStrings(const std::vector<std::string>& strings) {
   checkDeviceInfo(strings[kDevice]);
 }
 
+[[noreturn]] void throwNoData(size_t index) {
+  throw EngineError(ErrorCode::kInputDevice, "weight " + std::to_string(index) + " of the engine holds no data", {},
+                    "load the module with map_location=\"cpu\"");
+}
+
 // Weights may come back from a file on another device (map_location) or as an unaligned view of a mapped file.
 at::Tensor usableWeight(const at::Tensor& tensor, size_t index) {
   if (!tensor.defined() || tensor.is_meta() || tensor.layout() != at::kStrided) {
-    throw EngineError(ErrorCode::kInputDevice, "weight " + std::to_string(index) + " of the engine holds no data", {},
-                      "load the module with map_location=\"cpu\"");
+    throwNoData(index);
   }
   at::Tensor usable = tensor.detach().to(at::kCPU).contiguous();
   return isAligned(usable.const_data_ptr()) ? usable : usable.clone();
@@ -85,7 +89,7 @@ void moveOut(const c10::Storage& storage) {
 
 std::shared_ptr<const LoadedEngine> load(const std::string& plan_bytes, std::string plan_text,
                                          std::vector<at::Tensor> weights, Originals originals,
-                                         std::vector<bool> borrowed = {}) {
+                                         std::vector<bool> borrowed = {}, std::vector<bool> exclusive = {}) {
   auto bytes = std::make_shared<const std::string>(plan_bytes);
   std::vector<engine::ExternalWeight> external;
   external.reserve(weights.size());
@@ -99,6 +103,12 @@ std::shared_ptr<const LoadedEngine> load(const std::string& plan_bytes, std::str
       borrowed[index] = false;
     }
     return {std::make_shared<at::Tensor>(weights[index]), weights[index].const_data_ptr()};
+  };
+  exclusive.resize(weights.size());
+  options.packed = [&](size_t index) {
+    if (exclusive[index]) {
+      EngineWeights::giveAway(weights[index]);
+    }
   };
   auto engine = engine::Engine::load(bytesOf(*bytes), bytes, std::move(external), options);
   for (size_t i = 0; i < weights.size(); ++i) {
@@ -182,7 +192,7 @@ c10::intrusive_ptr<Engine> Engine::fromPlan(const plan::Plan& plan, std::vector<
   return c10::make_intrusive<Engine>(plan.name, cpuDeviceInfo(), std::move(loaded));
 }
 
-c10::intrusive_ptr<Engine> Engine::fromState(EngineState state) {
+c10::intrusive_ptr<Engine> Engine::fromState(EngineState state, std::vector<bool> exclusive) {
   auto& [strings, tensors] = state;
   checkStrings(strings);
   std::vector<at::Tensor> weights;
@@ -192,12 +202,16 @@ c10::intrusive_ptr<Engine> Engine::fromState(EngineState state) {
   }
   auto loaded = loadedEngines().find(strings[kPlan], weights);
   if (!loaded) {
+    if (const auto gone = std::find_if(weights.begin(), weights.end(), EngineWeights::isGivenAway);
+        gone != weights.end()) {
+      throwNoData(static_cast<size_t>(gone - weights.begin()));
+    }
     const std::optional<std::string> bytes = decodeBase64(strings[kPlan]);
     if (!bytes) {
       throw EngineError(ErrorCode::kPlanCorrupt, "the plan of engine \"" + strings[kName] + "\" is not base64", {},
                         "the file is damaged: save the module again");
     }
-    loaded = load(*bytes, std::move(strings[kPlan]), std::move(weights), Originals::kLetGo);
+    loaded = load(*bytes, std::move(strings[kPlan]), std::move(weights), Originals::kLetGo, {}, std::move(exclusive));
     loadedEngines().add(loaded);
   }
   return c10::make_intrusive<Engine>(std::move(strings[kName]), std::move(strings[kDevice]), std::move(loaded));
@@ -217,6 +231,10 @@ c10::intrusive_ptr<Engine> Engine::fromStrings(const std::vector<std::string>& s
 
 EngineState Engine::state() const {
   return {{kAbiVersion, name_, device_info_, loaded_->plan}, weights()};
+}
+
+EngineState Engine::stateToSave() const {
+  return {{kAbiVersion, name_, device_info_, loaded_->plan}, loaded_->weights->toSave()};
 }
 
 }  // namespace torchtrt::runtime

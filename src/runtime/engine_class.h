@@ -48,7 +48,8 @@ class TORCHTRT_API Engine : public torch::CustomClassHolder {
   // every tensor that shares a weight's storage has the copy.
   static c10::intrusive_ptr<Engine> fromPlan(const plan::Plan& plan, std::vector<at::Tensor> weights,
                                              Originals originals = Originals::kLetGo, std::vector<bool> borrowed = {});
-  static c10::intrusive_ptr<Engine> fromState(EngineState state);
+  // Weights that are `exclusive` (EngineWeights) lose their memory as soon as they are packed.
+  static c10::intrusive_ptr<Engine> fromState(EngineState state, std::vector<bool> exclusive = {});
   // Self-contained plan bytes (plan::serialize), which are copied.
   static c10::intrusive_ptr<Engine> fromBytes(std::string_view bytes);
   // The four strings alone: the plan is self-contained, as bytes or in base64.
@@ -58,6 +59,7 @@ class TORCHTRT_API Engine : public torch::CustomClassHolder {
       : name_(std::move(name)), device_info_(std::move(device_info)), loaded_(std::move(loaded)) {}
 
   EngineState state() const;
+  EngineState stateToSave() const;
   // What runs instead for inputs that the engine was not made for; null: nothing, the call is an error. Set before the
   // engine is handed out.
   void keep(KeptSegment::State kept) {

@@ -1,6 +1,13 @@
 #include "runtime/engine_weights.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
 #include <span>
 
 #include "torchtrt/runtime.h"
@@ -12,6 +19,10 @@ namespace {
 c10::weak_intrusive_ptr<c10::StorageImpl> weakStorageOf(const at::Tensor& tensor) {
   return c10::weak_intrusive_ptr<c10::StorageImpl>(
       c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(tensor.storage().unsafeGetStorageImpl()));
+}
+
+c10::weak_intrusive_ptr<c10::StorageImpl> noStorage() {
+  return c10::weak_intrusive_ptr<c10::StorageImpl>(c10::intrusive_ptr<c10::StorageImpl>());
 }
 
 }  // namespace
@@ -29,8 +40,9 @@ EngineWeights::EngineWeights(std::vector<at::Tensor> given, std::shared_ptr<cons
   for (size_t i = 0; i < given.size(); ++i) {
     at::Tensor& tensor = given[i];
     const bool goes = originals == Originals::kLetGo && engine_->restoresWeight(i) && canBeLetGo(tensor);
-    weights_.push_back(
-        {at::Tensor(), tensor.sizes().vec(), tensor.scalar_type(), tensor.nbytes(), weakStorageOf(tensor)});
+    const bool gone = isGivenAway(tensor);
+    weights_.push_back({at::Tensor(), tensor.sizes().vec(), tensor.scalar_type(), tensor.nbytes(),
+                        gone ? noStorage() : weakStorageOf(tensor), gone ? weakStorageOf(tensor) : noStorage()});
     if (!goes) {
       weights_.back().held = std::move(tensor);
     }
@@ -101,9 +113,75 @@ std::vector<at::Tensor> EngineWeights::all() const {
   return tensors;
 }
 
+// A tensor of its own that requires grad is the mark: no weight does otherwise, and whoever does not know it loses
+// nothing.
+std::vector<at::Tensor> EngineWeights::toSave() const {
+  std::vector<at::Tensor> tensors;
+  tensors.reserve(weights_.size());
+  for (size_t i = 0; i < weights_.size(); ++i) {
+    const bool held = alive(weights_[i]).defined();
+    tensors.push_back(at(i));
+    if (!held && at::isFloatingType(weights_[i].dtype)) {
+      const c10::InferenceMode no_inference(false);
+      tensors.back().set_requires_grad(true);
+    }
+  }
+  return tensors;
+}
+
+// While a file is read, libtorch has one more tensor for every storage: whatever else counts is somebody who reads it.
+std::vector<bool> EngineWeights::exclusive(const std::vector<at::Tensor>& weights,
+                                           const std::vector<at::Tensor>& kept) {
+  struct Readers {
+    size_t weights = 0;
+    std::set<const c10::TensorImpl*> tensors;
+  };
+  std::map<const c10::StorageImpl*, Readers> of;
+  const auto note = [&](const at::Tensor& tensor, size_t weight_count) {
+    if (tensor.defined() && tensor.has_storage()) {
+      Readers& readers = of[tensor.storage().unsafeGetStorageImpl()];
+      readers.weights += weight_count;
+      readers.tensors.insert(tensor.unsafeGetTensorImpl());
+    }
+  };
+  std::for_each(weights.begin(), weights.end(), [&](const at::Tensor& tensor) { note(tensor, 1); });
+  std::for_each(kept.begin(), kept.end(), [&](const at::Tensor& tensor) { note(tensor, 0); });
+  std::vector<bool> exclusive;
+  exclusive.reserve(weights.size());
+  for (const at::Tensor& tensor : weights) {
+    const bool marked = tensor.defined() && tensor.has_storage() && tensor.requires_grad() && canBeLetGo(tensor);
+    const bool python_has_it = marked && tensor.unsafeGetTensorImpl()->pyobj_slot()->pyobj_interpreter() != nullptr;
+    const Readers& readers = of[marked ? tensor.storage().unsafeGetStorageImpl() : nullptr];
+    exclusive.push_back(marked && !python_has_it && readers.weights == 1 &&
+                        tensor.storage().use_count() == readers.tensors.size() + 1);
+  }
+  return exclusive;
+}
+
+// The system gets whole pages back first: malloc would keep what is freed below its top, up to 32 MB a piece.
+void EngineWeights::giveAway(const at::Tensor& tensor) {
+#ifdef MADV_DONTNEED
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGE_SIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(tensor.storage().data());
+  const uintptr_t from = (begin + page - 1) / page * page;
+  const uintptr_t to = (begin + tensor.storage().nbytes()) / page * page;
+  if (from < to) {
+    madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
+  }
+#endif
+  tensor.storage().set_data_ptr_noswap(c10::DataPtr(nullptr, c10::kCPU));
+}
+
+bool EngineWeights::isGivenAway(const at::Tensor& tensor) {
+  return tensor.nbytes() != 0 && tensor.storage().data() == nullptr;
+}
+
 bool EngineWeights::areSame(const std::vector<at::Tensor>& others) const {
   return std::equal(weights_.begin(), weights_.end(), others.begin(), others.end(),
                     [this](const Weight& weight, const at::Tensor& other) {
+                      if (isGivenAway(other)) {
+                        return weight.given_away.lock().get() == other.storage().unsafeGetStorageImpl();
+                      }
                       const at::Tensor tensor = alive(weight);
                       return tensor.defined() && tensor.const_data_ptr() == other.const_data_ptr() &&
                              tensor.nbytes() == other.nbytes();
@@ -114,10 +192,11 @@ std::optional<size_t> EngineWeights::findLetGo(const at::Tensor& tensor) const {
   if (!tensor.has_storage() || tensor.nbytes() == 0) {
     return std::nullopt;
   }
+  const c10::StorageImpl* storage = tensor.storage().unsafeGetStorageImpl();
   for (size_t i = 0; i < weights_.size(); ++i) {
     const Weight& weight = weights_[i];
     if (!weight.held.defined() && weight.dtype == tensor.scalar_type() &&
-        storageOf(weight).get() == tensor.storage().unsafeGetStorageImpl()) {
+        (storageOf(weight).get() == storage || weight.given_away.lock().get() == storage)) {
       return i;
     }
   }

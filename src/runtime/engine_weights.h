@@ -24,9 +24,17 @@ class TORCHTRT_API EngineWeights {
   // before where that is still held, or restored now: callers share it. Throws EngineError when there is no memory.
   std::vector<at::Tensor> all() const;
   at::Tensor at(size_t index) const;
+  // The same for a file: those that nobody else holds say so, see exclusive().
+  std::vector<at::Tensor> toSave() const;
+  // Which of the weights that libtorch just read from a file are asked for by nobody but their engine, now and in the
+  // rest of the file: their memory may go while it is loaded. `kept` was read with them for the same engine.
+  static std::vector<bool> exclusive(const std::vector<at::Tensor>& weights, const std::vector<at::Tensor>& kept);
+  // Gives the memory of such a weight away before its tensors go: libtorch holds them until all of a file is read.
+  static void giveAway(const at::Tensor& tensor);
+  static bool isGivenAway(const at::Tensor& tensor);
   // Whether these are the very same memory; restores nothing.
   bool areSame(const std::vector<at::Tensor>& others) const;
-  // The weight in whose memory a tensor lies, if that one was let go.
+  // The weight in whose memory a tensor lies, or lay, if that one was let go.
   std::optional<size_t> findLetGo(const at::Tensor& tensor) const;
 
  private:
@@ -36,6 +44,7 @@ class TORCHTRT_API EngineWeights {
     at::ScalarType dtype = at::kFloat;
     size_t bytes = 0;
     mutable c10::weak_intrusive_ptr<c10::StorageImpl> storage;
+    c10::weak_intrusive_ptr<c10::StorageImpl> given_away;  // what it was loaded from, without memory since
   };
 
   static bool canBeLetGo(const at::Tensor& tensor);

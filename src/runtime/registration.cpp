@@ -38,7 +38,7 @@ std::vector<BindingTuple> bindings(const std::vector<engine::BindingInfo>& infos
 }
 
 PickledEngine pickled(const Engine& engine) {
-  auto [strings, weights] = engine.state();
+  auto [strings, weights] = engine.stateToSave();
   const KeptSegment* kept = engine.kept();
   return {std::move(strings), std::move(weights), kept ? encodeBase64(kept->archive()) : "",
           kept ? kept->constants() : std::vector<at::Tensor>()};
@@ -46,7 +46,8 @@ PickledEngine pickled(const Engine& engine) {
 
 Holder unpickled(PickledEngine state) {
   auto& [strings, weights, archive, constants] = state;
-  Holder engine = Engine::fromState({std::move(strings), std::move(weights)});
+  std::vector<bool> exclusive = EngineWeights::exclusive(weights, constants);
+  Holder engine = Engine::fromState({std::move(strings), std::move(weights)}, std::move(exclusive));
   if (!archive.empty()) {
     const std::optional<std::string> bytes = decodeBase64(archive);
     if (!bytes) {

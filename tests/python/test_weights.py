@@ -138,3 +138,49 @@ def test_a_loaded_module_holds_its_weights_once(tmp_path):
     torchtrt.compile(torch.jit.script(module), inputs=[[2, 4096]]).save(tmp_path / "linear.ts")
     ran = subprocess.run([sys.executable, "-c", RESIDENT, tmp_path / "linear.ts"], capture_output=True, text=True, check=True)
     assert int(ran.stdout) < 1.6 * module.weight.numel() * 4
+
+
+PEAK = """
+import pathlib, re, sys, torch, torchtrt.runtime
+def status(field):
+    return int(re.search(field + r":\\s*(\\d+)", pathlib.Path("/proc/self/status").read_text())[1]) * 1024
+x = torch.randn(2, 1024)
+torch.nn.functional.linear(x, torch.randn(1024, 1024))
+pathlib.Path("/proc/self/clear_refs").write_text("5")
+before = status("VmRSS")
+module = torch.jit.load(sys.argv[1])
+module(x)
+print(status("VmHWM") - before)
+"""
+
+
+def test_loading_never_holds_all_weights_twice(tmp_path):
+    module = nn.Sequential(*(nn.Linear(1024, 1024) for _ in range(16))).eval()
+    torchtrt.compile(torch.jit.trace(module, torch.randn(2, 1024)), inputs=[[2, 1024]]).save(tmp_path / "linears.ts")
+    torch.jit.load(tmp_path / "linears.ts").save(tmp_path / "again.ts")
+    for name in ("linears.ts", "again.ts"):
+        ran = subprocess.run([sys.executable, "-c", PEAK, tmp_path / name], capture_output=True, text=True, check=True)
+        assert int(ran.stdout) < 1.7 * sum(p.numel() * 4 for p in module.parameters())
+
+
+class Pair(nn.Module):
+    def __init__(self, first, second):
+        super().__init__()
+        self.first, self.second = first, second
+
+    def forward(self, x):
+        return self.first(x), self.second(x)
+
+
+def test_a_file_may_hold_an_engine_twice(tmp_path):
+    module, x, other = Block().eval(), torch.randn(1, 64, 8, 8), torch.randn(2, 64, 5, 5)
+    torchtrt.compile(torch.jit.script(module), inputs=[x]).save(tmp_path / "one.ts")
+    one = torch.jit.load(tmp_path / "one.ts")
+    torch.jit.script(Pair(one, copy.deepcopy(one))).save(tmp_path / "pair.ts")
+    for _ in range(2):
+        loaded = torch.jit.load(tmp_path / "pair.ts")
+        for each in (x, other, x):
+            for answer in loaded(each):
+                assert_same(answer, module(each).detach())
+        loaded.save(tmp_path / "pair.ts")
+    assert len(tensors(tmp_path / "pair.ts")) == len(tensors(tmp_path / "one.ts"))

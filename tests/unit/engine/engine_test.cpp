@@ -193,6 +193,43 @@ TEST(Engine, AsksForLastingMemoryOfWhatCallsReadAlone) {
               ElementsAre(31, 42, 33, 44, 34, 46, 30, 40));
 }
 
+// Of the first a kernel packs its own form, twice; the second calls read.
+TEST(Engine, TellsOfEveryWeightOnceNobodyReadsItAnyMore) {
+  const auto numbers = [](float first) {
+    std::vector<float> values(70 * 70);
+    std::iota(values.begin(), values.end(), first);
+    return values;
+  };
+  PlanMaker make;
+  const int32_t x = make.input("x", make.dims({1, 70}));
+  const int32_t twice = make.floats("w", {70, 70}, numbers(1.0F));
+  const int32_t once = make.floats("v", {70, 70}, numbers(-3.0F));
+  const int32_t added = make.floats("b", {1, 70}, std::vector<float>(70, 5.0F));
+  int32_t y = make.step("matrix_multiply", {x, twice}, make.dims({1, 70}));
+  y = make.step("matrix_multiply", {y, once}, make.dims({1, 70}));
+  y = make.step("matrix_multiply", {y, twice}, make.dims({1, 70}));
+  make.output("y", make.elementwise("sum", y, added));
+  const HostTensor input({1, 70}, std::vector<float>(70, 1e-6F));
+  const std::vector<float> expected = callEngine(*loadMade(make), {input})[0].values();
+
+  const std::string bytes = plan::serializeWithoutWeights(make.plan());
+  std::vector<ExternalWeight> external;
+  for (const plan::Weight& weight : make.plan().weights) {
+    std::shared_ptr<void> copy(std::aligned_alloc(64, (weight.bytes + 63) / 64 * 64), [](void* p) { std::free(p); });
+    std::memcpy(copy.get(), weight.data.get(), weight.bytes);
+    external.push_back({copy.get(), weight.bytes, copy});
+  }
+  std::vector<size_t> told;
+  LoadOptions options;
+  options.packed = [&](size_t index) {
+    told.push_back(index);
+    std::memset(const_cast<void*>(external[index].data), 0xFF, external[index].bytes);
+  };
+  const auto engine = Engine::load(testing::bytesOf(bytes), nullptr, external, options);
+  EXPECT_THAT(told, ElementsAre(1, 0));
+  EXPECT_EQ(callEngine(*engine, {input})[0].values(), expected);
+}
+
 TEST(Engine, ReferencesReadTheOriginals) {
   PlanMaker make;
   const int32_t x = make.input("x", make.dims({4, 2}));

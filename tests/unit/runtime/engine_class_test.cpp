@@ -92,6 +92,55 @@ TEST(EngineClass, ThreadsThatRestoreAWeightShareIt) {
   }
 }
 
+// What libtorch has while it reads a file: a tensor in the memory of each one that it makes.
+struct ReadWeight {
+  explicit ReadWeight(const at::Tensor& w) : memory(w.clone()), weight(at::empty({0}).set_(memory)) {
+    weight.set_requires_grad(true);
+  }
+  at::Tensor memory, weight;
+};
+
+TEST(EngineClass, WeightsOfAFileAreExclusiveWhereOnlyTheEngineCanReadThem) {
+  const auto exclusive = [](const std::vector<at::Tensor>& weights, const std::vector<at::Tensor>& kept = {}) {
+    return EngineWeights::exclusive(weights, kept);
+  };
+  const ReadWeight read(at::randn({7, 5}));
+  using Answers = std::vector<bool>;
+  EXPECT_EQ(exclusive({read.weight}), Answers{true});
+  EXPECT_EQ(exclusive({read.weight, read.weight}), (Answers{false, false}));
+  EXPECT_EQ(exclusive({at::randn({3}), read.weight, at::Tensor()}), (Answers{false, true, false}));
+  const at::Tensor kept = read.weight.detach();
+  EXPECT_EQ(exclusive({read.weight}), Answers{false}) << "somebody holds it";
+  EXPECT_EQ(exclusive({read.weight}, {kept}), Answers{true}) << "the engine itself";
+  EXPECT_EQ(exclusive({kept}, {read.weight}), Answers{false}) << "it was not saved as one";
+}
+
+TEST(EngineClass, ExclusiveWeightsAreGivenAwayWhenTheyArePacked) {
+  const at::Tensor w = at::randn({70, 50});
+  const ReadWeight read(w);
+  EngineState state = productEngine(w)->stateToSave();
+  std::get<1>(state) = {read.weight};
+  auto engine = Engine::fromState(state, {true});
+  EXPECT_TRUE(EngineWeights::isGivenAway(read.memory));
+  EXPECT_TRUE(at::equal(engine->weights()[0], w));
+  const at::Tensor x = at::randn({4, 70});
+  EXPECT_TRUE(at::allclose(executeEngine({x}, engine)[0], at::matmul(x, w), 1e-4, 1e-4));
+  EXPECT_EQ(&Engine::fromState(state)->engine(), &engine->engine()) << "another holder in the same file";
+  engine = nullptr;
+  EXPECT_EQ(codeOf([&] { Engine::fromState(state); }), ErrorCode::kInputDevice);
+}
+
+TEST(EngineClass, SavedWeightsAreMarkedWhereNobodyElseHoldsThem) {
+  const at::Tensor w = at::randn({70, 50});
+  EngineState state = productEngine(w)->state();
+  std::get<1>(state)[0] = std::get<1>(state)[0].clone();
+  const auto engine = Engine::fromState(std::move(state));
+  const at::Tensor saved = std::get<1>(engine->stateToSave())[0];
+  EXPECT_TRUE(saved.requires_grad());
+  EXPECT_FALSE(std::get<1>(engine->stateToSave())[0].requires_grad()) << "it is in memory";
+  EXPECT_FALSE(engine->weights()[0].requires_grad());
+}
+
 TEST(EngineClass, WeightsThatSomebodyElseHoldsStayTheSameMemory) {
   const at::Tensor w = at::randn({70, 50});
   EngineState state = productEngine(w)->state();
