@@ -90,7 +90,14 @@ Source withPrecision(const Source& source, const ts::CompileSpec& spec) {
 }
 
 bool hasOtherMethods(const Source& source) {
-  return source.module && source.module->type()->methods().size() > 1;
+  if (!source.module) {
+    return false;
+  }
+  const std::vector<torch::jit::Function*>& methods = source.module->type()->methods();
+  return std::any_of(methods.begin(), methods.end(), [&](torch::jit::Function* method) {
+    const torch::jit::GraphFunction* function = torch::jit::tryToGraphFunction(*method);
+    return method->name() != source.method && (function == nullptr || function->graph()->inputs()[0]->hasUses());
+  });
 }
 
 Source owned(const Source& source) {

@@ -16,7 +16,8 @@ DataType weightPrecision(const ts::CompileSpec& spec);
 // spec.precision pins; the same one where nothing is asked for.
 Source withPrecision(const Source& source, const ts::CompileSpec& spec);
 
-// Which the compiled module has, too.
+// That read or write the module: the compiled one has them, too, and then attributes that may be its engines' weights.
+// nn.Sequential's __len__ returns a number.
 bool hasOtherMethods(const Source& source);
 // A source of our own, so that nobody changes what engines, kept segments and carried attributes share.
 Source owned(const Source& source);

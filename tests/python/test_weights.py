@@ -172,6 +172,19 @@ class Pair(nn.Module):
         return self.first(x), self.second(x)
 
 
+def test_methods_that_do_not_read_the_module_hold_no_weights(tmp_path):
+    module, x = nn.Sequential(nn.Linear(64, 96), nn.ReLU(), nn.Linear(96, 32)).eval(), torch.randn(2, 64)
+    compiled = torchtrt.compile(torch.jit.script(module), inputs=[x])
+    [engine] = torchtrt.runtime.engines(compiled).values()
+    assert all(weight.requires_grad == (weight.dim() == 2) for weight in engine.__getstate__()[0][1])  # restored to be saved
+    compiled.save(tmp_path / "sequential.ts")
+    loaded = torch.jit.load(tmp_path / "sequential.ts")
+    for each in (compiled, loaded):
+        assert each._c._get_method("__len__")() == 3
+        assert_same(each(x), module(x).detach())
+        assert_same(each(x[:1]), module(x[:1]).detach())
+
+
 def test_a_file_may_hold_an_engine_twice(tmp_path):
     module, x, other = Block().eval(), torch.randn(1, 64, 8, 8), torch.randn(2, 64, 5, 5)
     torchtrt.compile(torch.jit.script(module), inputs=[x]).save(tmp_path / "one.ts")
