@@ -214,6 +214,9 @@ void SegmentEngines::make(SegmentEngine& made, std::unique_ptr<network::Network>
   made.network = options_.keep_networks ? std::move(network) : nullptr;
   network.reset();
   std::vector<at::Tensor> weights = runtime::Engine::weightsOf(plan);
+  for (plan::Weight& weight : plan.weights) {
+    weight.data = nullptr;
+  }
   // Before the engine packs its weights: both copy what they fold, and need not do so at the same time.
   std::optional<runtime::KeptSegment::State> kept;
   if (options_.may_fall_back) {
@@ -230,8 +233,13 @@ void SegmentEngines::make(SegmentEngine& made, std::unique_ptr<network::Network>
   // Weights that are attributes of the module, too, stay in memory whether the engine holds them or not.
   const auto originals = options_.shares_constants ? runtime::Originals::kHold : runtime::Originals::kLetGo;
   made.engine = clock_.run(Phase::kLoading, [&] {
-    auto borrowed = options_.shares_constants ? std::vector<bool>() : borrowedFrom(options_.self, weights);
-    return runtime::Engine::fromPlan(plan, std::move(weights), originals, std::move(borrowed));
+    if (options_.shares_constants) {
+      return runtime::Engine::fromPlan(plan, std::move(weights), originals);
+    }
+    auto borrowed = borrowedFrom(options_.self, weights);
+    auto exclusive = borrowed;
+    exclusive.flip();
+    return runtime::Engine::fromPlan(plan, std::move(weights), originals, std::move(borrowed), std::move(exclusive));
   });
   if (kept) {
     made.engine->keep(std::move(*kept));

@@ -185,9 +185,11 @@ c10::intrusive_ptr<Engine> Engine::fromPlan(const plan::Plan& plan) {
 }
 
 c10::intrusive_ptr<Engine> Engine::fromPlan(const plan::Plan& plan, std::vector<at::Tensor> weights,
-                                            Originals originals, std::vector<bool> borrowed) {
+                                            Originals originals, std::vector<bool> borrowed,
+                                            std::vector<bool> exclusive) {
   const std::string bytes = plan::serializeWithoutWeights(plan);
-  auto loaded = load(bytes, encodeBase64(bytes), std::move(weights), originals, std::move(borrowed));
+  auto loaded =
+      load(bytes, encodeBase64(bytes), std::move(weights), originals, std::move(borrowed), std::move(exclusive));
   loadedEngines().add(loaded);
   return c10::make_intrusive<Engine>(plan.name, cpuDeviceInfo(), std::move(loaded));
 }

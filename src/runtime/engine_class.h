@@ -45,9 +45,11 @@ class TORCHTRT_API Engine : public torch::CustomClassHolder {
   // The same in two steps, for what has to be done with the weights before an engine packs its own copy of them.
   static std::vector<at::Tensor> weightsOf(const plan::Plan& plan);
   // Borrowed weights lie in memory that others write to: what stays of them is copied, be it read by calls or held, and
-  // every tensor that shares a weight's storage has the copy.
+  // every tensor that shares a weight's storage has the copy. Exclusive ones lose their memory as soon as they are
+  // packed, whoever has tensors of them.
   static c10::intrusive_ptr<Engine> fromPlan(const plan::Plan& plan, std::vector<at::Tensor> weights,
-                                             Originals originals = Originals::kLetGo, std::vector<bool> borrowed = {});
+                                             Originals originals = Originals::kLetGo, std::vector<bool> borrowed = {},
+                                             std::vector<bool> exclusive = {});
   // Weights that are `exclusive` (EngineWeights) lose their memory as soon as they are packed.
   static c10::intrusive_ptr<Engine> fromState(EngineState state, std::vector<bool> exclusive = {});
   // Self-contained plan bytes (plan::serialize), which are copied.

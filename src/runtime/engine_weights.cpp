@@ -10,6 +10,8 @@
 #include <set>
 #include <span>
 
+#include <c10/core/CPUAllocator.h>
+
 #include "torchtrt/runtime.h"
 
 namespace torchtrt::runtime {
@@ -158,14 +160,19 @@ std::vector<bool> EngineWeights::exclusive(const std::vector<at::Tensor>& weight
   return exclusive;
 }
 
-// The system gets whole pages back first: malloc would keep what is freed below its top, up to 32 MB a piece.
+// The system gets whole pages back first: malloc would keep what is freed below its top, up to 32 MB a piece. Not of
+// memory that libtorch did not allocate for this tensor: it may have other owners.
 void EngineWeights::giveAway(const at::Tensor& tensor) {
+  if (!canBeLetGo(tensor)) {
+    return;
+  }
 #ifdef MADV_DONTNEED
+  const bool is_sole = tensor.storage().data_ptr().get_deleter() == c10::GetCPUAllocator()->raw_deleter();
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGE_SIZE));
   const auto begin = reinterpret_cast<uintptr_t>(tensor.storage().data());
   const uintptr_t from = (begin + page - 1) / page * page;
   const uintptr_t to = (begin + tensor.storage().nbytes()) / page * page;
-  if (from < to) {
+  if (is_sole && from < to) {
     madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
   }
 #endif

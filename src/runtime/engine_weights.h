@@ -29,7 +29,8 @@ class TORCHTRT_API EngineWeights {
   // Which of the weights that libtorch just read from a file are asked for by nobody but their engine, now and in the
   // rest of the file: their memory may go while it is loaded. `kept` was read with them for the same engine.
   static std::vector<bool> exclusive(const std::vector<at::Tensor>& weights, const std::vector<at::Tensor>& kept);
-  // Gives the memory of such a weight away before its tensors go: libtorch holds them until all of a file is read.
+  // Gives the memory of such a weight away before its tensors go: libtorch holds them until all of a file is read, and
+  // a compile until the engine is there.
   static void giveAway(const at::Tensor& tensor);
   static bool isGivenAway(const at::Tensor& tensor);
   // Whether these are the very same memory; restores nothing.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <thread>
+#include <utility>
 
 #include "runtime/base64.h"
 #include "runtime/execute.h"
@@ -128,6 +129,18 @@ TEST(EngineClass, ExclusiveWeightsAreGivenAwayWhenTheyArePacked) {
   EXPECT_EQ(&Engine::fromState(state)->engine(), &engine->engine()) << "another holder in the same file";
   engine = nullptr;
   EXPECT_EQ(codeOf([&] { Engine::fromState(state); }), ErrorCode::kInputDevice);
+}
+
+TEST(EngineClass, ExclusiveWeightsOfAPlanGoThoughTheirTensorsStay) {
+  const at::Tensor w = at::randn({70, 50});
+  plan::Plan plan = productPlan(w);
+  const std::vector<at::Tensor> weights = Engine::weightsOf(plan);
+  std::weak_ptr<const void> owner = std::exchange(plan.weights[0].data, nullptr);
+  const auto engine = Engine::fromPlan(plan, weights, Originals::kLetGo, {}, {true});
+  EXPECT_TRUE(owner.expired());
+  EXPECT_TRUE(at::equal(engine->weights()[0], w));
+  const at::Tensor x = at::randn({4, 70});
+  EXPECT_TRUE(at::allclose(executeEngine({x}, engine)[0], at::matmul(x, w), 1e-4, 1e-4));
 }
 
 TEST(EngineClass, SavedWeightsAreMarkedWhereNobodyElseHoldsThem) {
