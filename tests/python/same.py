@@ -8,6 +8,7 @@ import torch
 import torchtrt
 
 TOLERANCE = 1e-4
+FELL_BACK = "PyTorch runs what an engine was not made for"  # what a call warns of that an engine does not take
 
 
 def assert_same(actual, expected):

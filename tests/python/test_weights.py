@@ -1,22 +1,26 @@
-"""Weights of a loaded module are in memory once, as engines pack them: originals come back where they are asked for."""
+"""Weights are in files and in memory once, in the latter as engines pack them: originals come back where they are asked for."""
 
 import copy
 import subprocess
 import sys
 import zipfile
 
+import pytest
 import torch
 from torch import nn
 
 import torchtrt
-from same import assert_same
+from same import assert_same, bytes_of, saved
 
 
 class Block(nn.Module):
     def __init__(self):
         super().__init__()
         self.convolution, self.norm, self.linear = nn.Conv2d(64, 64, 3), nn.BatchNorm2d(64), nn.Linear(64, 1000)
+        self.classes = ["cat", "dog"]
+        nn.init.normal_(self.norm.weight)
         self.norm.running_mean.normal_()
+        self.norm.running_var.uniform_(0.5, 2)
 
     def forward(self, x):
         return self.linear(torch.relu(self.norm(self.convolution(x))).mean([2, 3]))
@@ -197,3 +201,62 @@ def test_a_file_may_hold_an_engine_twice(tmp_path):
                 assert_same(answer, module(each).detach())
         loaded.save(tmp_path / "pair.ts")
     assert len(tensors(tmp_path / "pair.ts")) == len(tensors(tmp_path / "one.ts"))
+
+
+class Products(nn.Module):
+    """Reads one weight by rows and one transposed, as linear layers and addmm do."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(64, 96)
+        self.weight = nn.Parameter(torch.randn(96, 64))
+
+    def forward(self, x):
+        return torch.addmm(self.linear.bias[:64], self.linear(x), self.weight)
+
+
+def test_what_is_kept_for_other_shapes_shares_the_engines_weights(tmp_path):
+    module = Products().eval()
+    compiled = torchtrt.compile(torch.jit.script(module), inputs=[[4, 64]])
+    compiled.save(tmp_path / "products.ts")
+    assert (tmp_path / "products.ts").stat().st_size < 1.5 * sum(p.numel() * 4 for p in module.parameters())
+    x = torch.randn(5, 64)
+    assert_same(torch.jit.load(tmp_path / "products.ts")(x), module(x))
+
+
+class BlockWithMethod(Block):
+    @torch.jit.export
+    def classify(self, x: torch.Tensor) -> torch.Tensor:
+        return self.linear(x)
+
+
+@pytest.mark.parametrize("make", [Block, BlockWithMethod])
+def test_weights_are_saved_once(make):
+    module = torch.jit.script(make().eval())
+    compiled = torchtrt.compile(module, inputs=[[1, 64, 8, 8]])
+    if make is Block:
+        assert bytes_of(compiled) < 1.05 * bytes_of(module)
+        assert not compiled.state_dict() and compiled.classes == ["cat", "dog"]
+    else:  # but for the convolution, whose weights the engine has with the normalization folded into them
+        linear = bytes_of(torch.jit.script(nn.Linear(64, 1000)))
+        assert bytes_of(compiled) < 1.05 * (2 * bytes_of(module) - linear)
+    for each in (compiled, saved(compiled)):
+        for size in (8, 9):  # of the range, and not
+            x = torch.randn(1, 64, size, size)
+            assert_same(each(x), module(x).detach())
+    if make is BlockWithMethod:
+        x = torch.randn(3, 64)
+        assert torch.equal(saved(compiled).classify(x), module.classify(x))
+
+
+def test_compiled_modules_share_nothing_with_the_original():
+    module = torch.jit.script(BlockWithMethod().eval())
+    x, y = torch.randn(1, 64, 8, 8), torch.randn(1, 64, 9, 9)
+    options = {"inputs": [[1, 64, 8, 8]], "torch_executed_ops": ["aten::linear"]}
+    for original in (module, torch.jit.script(Block().eval())):
+        compiled = torchtrt.compile(original, **options)
+        expected = [original(x).detach(), original(y).detach()]
+        with torch.no_grad():
+            for tensor in original.state_dict().values():
+                tensor.zero_()
+        assert_same([compiled(x), compiled(y)], expected)
