@@ -1,9 +1,14 @@
 #include "compiler/checks.h"
 
+#include <algorithm>
+
 #include "base/logging.h"
+#include "compiler/dtype_inference.h"
 #include "compiler/precision_pins.h"
 #include "compiler/rejections.h"
+#include "compiler/source.h"
 #include "partitioning/user_choice.h"
+#include "runtime/dtypes.h"
 #include "runtime/engine_class.h"
 #include "torchtrt/error.h"
 #include "torchtrt/ptq.h"
@@ -154,12 +159,31 @@ void tellOfEngines(const torch::jit::Module& module) {
   }
 }
 
+// Permission to compute in a reduced precision, which is taken where weights or inputs are of it.
+void tellOfUnusedPrecisions(const ts::CompileSpec& spec, const torch::jit::Module& module) {
+  if (weightPrecision(spec) != DataType::kUnknown || spec.enabled_precisions.count(DataType::kFloat) != 0) {
+    return;
+  }
+  const std::vector<at::Tensor> weights = tensorsOf(module);
+  for (const DataType reduced : {DataType::kHalf, DataType::kBFloat16}) {
+    const at::ScalarType type = runtime::scalarTypeOf(dtypeOf(reduced));
+    const bool is_used = std::any_of(weights.begin(), weights.end(),
+                                     [type](const at::Tensor& each) { return each.scalar_type() == type; });
+    if (spec.enabled_precisions.count(reduced) != 0 && !is_used) {
+      TORCHTRT_LOG(kWARNING, "enabled_precisions holds "
+                                 << reduced << ", and neither weights nor inputs are of it: engines "
+                                 << "compute in the dtypes that the module has; set op_precision to have them cast");
+    }
+  }
+}
+
 }  // namespace
 
 void checkOptions(const ts::CompileSpec& spec, const torch::jit::Module* module) {
   checkDevice(spec.device, module);
   if (module != nullptr) {
     tellOfEngines(*module);
+    tellOfUnusedPrecisions(spec, *module);
   }
   checkPrecisions(spec);
   checkCalibration(spec);
@@ -179,6 +203,16 @@ void checkOptions(const ts::CompileSpec& spec, const torch::jit::Module* module)
                  "give the seconds that timing may take, up to a day");
   }
   explain(spec);
+}
+
+void checkHooks(const ts::CompileSpec& spec, const torch::jit::Module& module, const std::string& method) {
+  const c10::ClassType& type = *module.type();
+  const bool has_hooks = !type.getForwardPreHooks().empty() || !type.getForwardHooks().empty();
+  if (spec.require_full_compilation && has_hooks && method == "forward") {
+    throw CompileError(ErrorCode::kInvalidModule,
+                       "require_full_compilation is set and the module has hooks around forward, which PyTorch runs",
+                       {}, "compile a module whose forward calls this one: there its hooks are in the graph");
+  }
 }
 
 void checkSamples(const ts::CompileSpec& spec, const std::vector<torch::jit::IValue>& samples) {

@@ -1,6 +1,7 @@
 // What can be said of a compile's options before anything is lowered.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include <torch/script.h>
@@ -13,7 +14,11 @@ namespace torchtrt::compiler {
 // Options that a CPU engine has no use for are explained in the log. The module may be null.
 void checkOptions(const ts::CompileSpec& spec, const torch::jit::Module* module);
 
-// The same once the arguments of a sample call are known, of which there are none where none were given.
+// Throws CompileError(kInvalidModule) where full compilation would leave out what a call does around the method.
+void checkHooks(const ts::CompileSpec& spec, const torch::jit::Module& module, const std::string& method);
+
+// The same as checkOptions once the arguments of a sample call are known, of which there are none where none were
+// given.
 void checkSamples(const ts::CompileSpec& spec, const std::vector<torch::jit::IValue>& samples);
 
 }  // namespace torchtrt::compiler

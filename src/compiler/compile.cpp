@@ -72,6 +72,13 @@ bool carriesMethods(const Source& source, const ts::CompileSpec& spec) {
   return !spec.require_full_compilation && hasOtherMethods(source);
 }
 
+void check(const Source& source, const ts::CompileSpec& spec) {
+  checkOptions(spec, source.module.get());
+  if (source.module) {
+    checkHooks(spec, *source.module, source.method);
+  }
+}
+
 // What another attempt has to know: what failed moves to PyTorch, and behind what shows its size late an engine ends.
 void learn(const Failures& failures, partitioning::PartitioningOptions& options) {
   for (const auto& [node, refusal] : failures) {
@@ -214,7 +221,7 @@ Compiled compile(const Source& original, const ts::CompileSpec& asked) {
   const ts::CompileSpec spec = keepingInputs(asked, original.module.get());
   const DataType precision = weightPrecision(spec);
   const Source source = clock.run(Phase::kChecking, [&] {
-    checkOptions(spec, original.module.get());
+    check(original, spec);
     const Source cast = withPrecision(original, spec);
     return carriesMethods(cast, spec) ? owned(cast) : cast;
   });
@@ -284,7 +291,7 @@ Compiled compile(const Source& original, const ts::CompileSpec& asked) {
 std::string buildEngine(const Source& original, const ts::CompileSpec& asked) {
   ts::CompileSpec spec = keepingInputs(asked, original.module.get());
   spec.require_full_compilation = true;
-  checkOptions(spec, original.module.get());
+  check(original, spec);
   const DataType precision = weightPrecision(spec);
   const Source source = withPrecision(original, spec);
   const lowering::LoweredGraph lowered = lower(source, /*keep_state=*/false, pinsFor(spec, source, precision));

@@ -10,21 +10,11 @@
 #include "compiler/dtype_inference.h"
 #include "compiler/precision_pins.h"
 #include "runtime/dtypes.h"
+#include "stitching/carried_methods.h"
 
 namespace torchtrt::compiler {
 
 namespace {
-
-std::vector<at::Tensor> tensorsOf(const torch::jit::Module& module) {
-  std::vector<at::Tensor> tensors;
-  for (const at::Tensor& parameter : module.parameters()) {
-    tensors.push_back(parameter);
-  }
-  for (const at::Tensor& buffer : module.buffers()) {
-    tensors.push_back(buffer);
-  }
-  return tensors;
-}
 
 using AddressRange = std::pair<const char*, const char*>;
 
@@ -46,6 +36,17 @@ torch::jit::IValue runGraph(const torch::jit::Graph& graph, std::vector<torch::j
 }
 
 }  // namespace
+
+std::vector<at::Tensor> tensorsOf(const torch::jit::Module& module) {
+  std::vector<at::Tensor> tensors;
+  for (const at::Tensor& parameter : module.parameters()) {
+    tensors.push_back(parameter);
+  }
+  for (const at::Tensor& buffer : module.buffers()) {
+    tensors.push_back(buffer);
+  }
+  return tensors;
+}
 
 DataType weightPrecision(const ts::CompileSpec& spec) {
   if (spec.op_precision != DataType::kUnknown) {
@@ -93,10 +94,10 @@ bool hasOtherMethods(const Source& source) {
   if (!source.module) {
     return false;
   }
-  const std::vector<torch::jit::Function*>& methods = source.module->type()->methods();
-  return std::any_of(methods.begin(), methods.end(), [&](torch::jit::Function* method) {
-    const torch::jit::GraphFunction* function = torch::jit::tryToGraphFunction(*method);
-    return method->name() != source.method && (function == nullptr || function->graph()->inputs()[0]->hasUses());
+  const auto carried = stitching::carriedFunctions(*source.module->type(), source.method);
+  return std::any_of(carried.begin(), carried.end(), [](torch::jit::Function* each) {
+    const torch::jit::GraphFunction* function = torch::jit::tryToGraphFunction(*each);
+    return function == nullptr || function->graph()->inputs()[0]->hasUses();
   });
 }
 

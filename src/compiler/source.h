@@ -9,6 +9,8 @@
 
 namespace torchtrt::compiler {
 
+// Parameters and buffers.
+std::vector<at::Tensor> tensorsOf(const torch::jit::Module& module);
 // The dtype that floating weights are cast to: op_precision, or a reduced precision that is enabled and that an input
 // has.
 DataType weightPrecision(const ts::CompileSpec& spec);
@@ -16,8 +18,8 @@ DataType weightPrecision(const ts::CompileSpec& spec);
 // spec.precision pins; the same one where nothing is asked for.
 Source withPrecision(const Source& source, const ts::CompileSpec& spec);
 
-// That read or write the module: the compiled one has them, too, and then attributes that may be its engines' weights.
-// nn.Sequential's __len__ returns a number.
+// Or hooks, that read or write the module: the compiled one has them, too, and then attributes that may be its engines'
+// weights. nn.Sequential's __len__ returns a number.
 bool hasOtherMethods(const Source& source);
 // A source of our own, so that nobody changes what engines, kept segments and carried attributes share.
 Source owned(const Source& source);

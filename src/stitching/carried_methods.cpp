@@ -63,20 +63,40 @@ void carryAttributes(const torch::jit::Module& original, const std::optional<std
   }
 }
 
-void carryMethods(const torch::jit::Module& original, const std::string& compiled, torch::jit::Module& module) {
-  const auto as_new = [&](const c10::TypePtr& type) -> c10::TypePtr {
-    return type == original.type() ? c10::TypePtr(module.type()) : type;
-  };
-  for (torch::jit::Function* method : original.type()->methods()) {
-    if (method->name() == compiled) {
-      continue;
+std::vector<torch::jit::Function*> carriedFunctions(const c10::ClassType& type, const std::string& compiled) {
+  std::vector<torch::jit::Function*> functions;
+  for (torch::jit::Function* method : type.methods()) {
+    if (method->name() != compiled) {
+      functions.push_back(method);
     }
-    const std::shared_ptr<Graph> graph = torch::jit::toGraphFunction(*method).graph()->copy();
+  }
+  for (const auto* hooks : {&type.getForwardPreHooks(), &type.getForwardHooks()}) {
+    functions.insert(functions.end(), hooks->begin(), hooks->end());
+  }
+  return functions;
+}
+
+void carryMethods(const torch::jit::Module& original, const std::string& compiled, torch::jit::Module& module) {
+  const c10::ClassType& type = *original.type();
+  const auto as_new = [&](const c10::TypePtr& each) -> c10::TypePtr {
+    return each == original.type() ? c10::TypePtr(module.type()) : each;
+  };
+  const auto isOneOf = [](const std::vector<torch::jit::Function*>& hooks, const torch::jit::Function* function) {
+    return std::find(hooks.begin(), hooks.end(), function) != hooks.end();
+  };
+  for (torch::jit::Function* function : carriedFunctions(type, compiled)) {
+    const std::shared_ptr<Graph> graph = torch::jit::toGraphFunction(*function).graph()->copy();
     graph->remapTypes(as_new);
-    const c10::QualifiedName name(*module.type()->name(), method->name());
+    const c10::QualifiedName name(*module.type()->name(), function->name());
     torch::jit::Function* copy = module._ivalue()->compilation_unit()->create_function(name, graph);
-    module.type()->addMethod(copy);
-    copy->setSchema(method->getSchema().cloneWithRemappedTypes(as_new));
+    if (isOneOf(type.getForwardPreHooks(), function)) {
+      module.type()->addForwardPreHook(copy);
+    } else if (isOneOf(type.getForwardHooks(), function)) {
+      module.type()->addForwardHook(copy);
+    } else {
+      module.type()->addMethod(copy);
+    }
+    copy->setSchema(function->getSchema().cloneWithRemappedTypes(as_new));
   }
 }
 

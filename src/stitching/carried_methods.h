@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <torch/script.h>
 
@@ -14,7 +15,10 @@ std::optional<std::set<std::string>> attributesUsed(const torch::jit::Value& sel
 // Numbers, texts and the like, and what methods use: weights that are in engines are not there twice for nothing.
 void carryAttributes(const torch::jit::Module& original, const std::optional<std::set<std::string>>& used,
                      torch::jit::Module& module);
-// All but the one that is compiled, which the others call.
+// What a module has beside the method that is compiled: its other methods, and the hooks that run before and behind
+// forward where the module is called.
+std::vector<torch::jit::Function*> carriedFunctions(const c10::ClassType& type, const std::string& compiled);
+// All of these; those that call the method that is compiled call the new one.
 void carryMethods(const torch::jit::Module& original, const std::string& compiled, torch::jit::Module& module);
 
 }  // namespace torchtrt::stitching

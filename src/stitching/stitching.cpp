@@ -115,10 +115,8 @@ class Stitcher {
     if (partition_.graph->inputs().size() > options_.schema.arguments().size()) {
       selves.push_back(partition_.graph->inputs()[0]);
     }
-    for (torch::jit::Function* method : options_.original->type()->methods()) {
-      if (method->name() != options_.method) {
-        selves.push_back(torch::jit::toGraphFunction(*method).graph()->inputs()[0]);
-      }
+    for (torch::jit::Function* function : carriedFunctions(*options_.original->type(), options_.method)) {
+      selves.push_back(torch::jit::toGraphFunction(*function).graph()->inputs()[0]);
     }
     for (const Value* self : selves) {
       const auto used = attributesUsed(*self);

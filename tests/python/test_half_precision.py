@@ -76,3 +76,14 @@ def test_a_module_that_was_cast_already(dtype):
     compiled = torchtrt.compile(torch.jit.script(copy.deepcopy(module).to(dtype)), inputs=[x])
     assert torchtrt.report(compiled).torch_segments == 0
     assert_equal(compiled(x), module, x)
+
+
+def test_a_precision_that_nothing_has_is_told(capfd):
+    script = torch.jit.script(torch.nn.Linear(4, 4).eval())
+    for enabled, options in [({torch.half}, {"op_precision": torch.half}), ({torch.half, torch.float}, {}), ({torch.float}, {})]:
+        torchtrt.compile(script, inputs=[torchtrt.Input([2, 4])], enabled_precisions=enabled, **options)
+    half = torch.jit.script(torch.nn.Linear(4, 4).eval().half())
+    torchtrt.compile(half, inputs=[torchtrt.Input([2, 4], dtype=torch.half)], enabled_precisions={torch.half})
+    assert "enabled_precisions" not in capfd.readouterr().err
+    torchtrt.compile(script, inputs=[torchtrt.Input([2, 4])], enabled_precisions={torch.half})
+    assert "neither weights nor inputs are of it" in capfd.readouterr().err
