@@ -66,6 +66,14 @@ TEST(FoldConstants, NotWhatDependsOnInputsOrSymbols) {
 })");
 }
 
+TEST(FoldConstants, NotPluginsWhichMayBeOtherOnesWhereThePlanIsLoaded) {
+  expectKept("fold_constants", R"(network "n" () {
+  %q = constant() {} : float32[1, 1, 2, 2] data=[1, 2, 3, 4]
+  %y = plugin_v2(%q, %q, %q) {namespace="torchtrt", type="Attention", version="1", scale=1.0, transpose_k=true}
+  output "y" %y
+})");
+}
+
 TEST(FoldConstants, NotAFaultInTheData) {
   expectKept("fold_constants", R"(network "n" () {
   %data = constant() {} : float32[2] data=[1, 2]

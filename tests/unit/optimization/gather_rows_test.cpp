@@ -119,6 +119,26 @@ TEST(GatherRows, NotRowsThatAreTurnedRound) {
 })");
 }
 
+TEST(GatherRows, NotShufflesThatTurnRowsIntoColumns) {
+  expectChanged("gather_rows", R"(network "n" () {
+  input %x : float32[2, 4, 4]
+  %back = slice(%x) {size=[2, 3, 4], start=[0, 1, 0], stride=[1, 1, 1]}
+  %front = slice(%x) {size=[2, 1, 4], start=[0, 0, 0], stride=[1, 1, 1]}
+  %r = concatenation(%back, %front) {axis=1}
+  %y = shuffle(%r) {first_permutation=[0, 2, 1]}
+  output "y" %y
+})",
+                R"(network "n" () {
+  input %x : float32[2, 4, 4]
+  %constant_4 = constant() {} : int64[8] data=[1, 2, 3, 0, 5, 6, 7, 4]
+  %shuffle_5 = shuffle(%x) {reshape_dims=[8, 4]}
+  %gather_6 = gather(%shuffle_5, %constant_4) {axis=0}
+  %r = shuffle(%gather_6) {reshape_dims=[2, 4, 4]}
+  %y = shuffle(%r) {first_permutation=[0, 2, 1]}
+  output "y" %y
+})");
+}
+
 TEST(GatherRows, NotRowsOfTwoTensors) {
   expectKept("gather_rows", R"(network "n" () {
   input %x : float32[3, 4]
