@@ -259,3 +259,25 @@ def test_compiled_modules_share_nothing_with_the_original():
             for tensor in original.state_dict().values():
                 tensor.zero_()
         assert_same([compiled(x), compiled(y)], expected)
+
+
+class OfLists(nn.Module):
+    """Weights that are no attributes of their own: elements of collections, and what a trace closes over."""
+
+    def __init__(self):
+        super().__init__()
+        self.listed = [torch.randn(256, 256), torch.randn(256, 256)]
+        self.named = {"a": torch.randn(256, 256)}
+
+    def forward(self, x):
+        return torch.relu(x @ self.listed[0].t()) @ self.listed[1] @ self.named["a"].t()
+
+
+@pytest.mark.parametrize("form", [torch.jit.script, lambda module: torch.jit.freeze(torch.jit.script(module)),
+                                  lambda module: torch.jit.trace(module, torch.randn(4, 256))], ids=["scripted", "frozen", "traced"])
+def test_the_original_keeps_the_weights_of_its_collections(form):
+    module, x, other = form(OfLists().eval()), torch.randn(4, 256), torch.randn(7, 256)
+    expected = [module(x), module(other)]
+    compiled = torchtrt.compile(module, inputs=[x])
+    for each in (module, compiled, saved(compiled), module):
+        assert_same([each(x), each(other)], expected)
