@@ -3,7 +3,7 @@
 ATen operators right behind a call of the engine, in turn with other processes: behind one of the module that it was made of, which takes as much
 out of the caches but leaves ATen's own code there, behind ONNX Runtime's call, where that is installed, which leaves as little of ATen there as
 the engine, behind a copy of as much memory as the engine's weights, which computes nothing and has no threads, and alone; CPU time after a call;
-calls a second from several threads; first calls, of new processes that loaded and prepared the engine, in later calls in a row and in later ones
+calls a second from several threads; calls while others want the cores (crowded.py); first calls, of new processes that loaded and prepared the engine, in later calls in a row and in later ones
 that, as the first, come behind loading and preparing, beside those of the module that it was made of.
 """
 
@@ -13,6 +13,7 @@ import statistics
 import tempfile
 from collections.abc import Callable
 
+import crowded
 import processes
 import table
 import timing
@@ -22,6 +23,7 @@ from job import Job
 ENGINE_MODEL = "mobilenet_v3_large"  # whose engine is the neighbour
 FIRST_CALLS = ["lenet", "mobilenet_v3_large", "resnet50", "minilm", "ssd300", "silero_vad"]  # the last two have Torch segments
 FIRST_PROCESSES = 5
+CROWDED_PROCESSES = 7
 CALLS_BEHIND_LOADS = 5  # of each such process
 ALONE, OURS, PEER, COPY = "nothing", "the engine", "onnxruntime", "a copy"
 CALLED = {"TorchScript": "script", "ONNX Runtime": PEER, OURS: ways.ENGINE}
@@ -88,6 +90,21 @@ def callers(process: processes.Process, rounds: int) -> str:
     return table.render(["threads that call, each with one thread", "calls/s", "x one"], rows)
 
 
+def calls_in_crowds(job: Job, say: Callable[[str], None]) -> str:
+    """Of new processes in turn; PyTorch and ONNX Runtime beside the engine."""
+    called = {name: Job(way, job.model, job.batch, job.threads, job.folder) for name, way in CALLED.items()}
+    called = {name: each for name, each in called.items() if each.way != PEER or os.path.exists(each.file(f"{PEER}.onnx"))}
+    rows = []
+    for crowd, measure in crowded.CROWDS.items():
+        samples: dict[str, list[float]] = {name: [] for name in called}
+        for index in range(CROWDED_PROCESSES):
+            say(f"calls beside {crowd}, {index + 1} of {CROWDED_PROCESSES}")
+            for name in timing.turned(list(called), index):
+                samples[name].append(measure(called[name]))
+        rows.append([crowd, *map(_quartiles, samples.values())])
+    return table.render(["calls on cores that are also wanted by, ms", *called], rows)
+
+
 def first_call(job: Job) -> tuple[float, float, float]:
     """Milliseconds of the first call, of later ones in a row, and of later ones behind another load: medians over new processes."""
     firsts, later, behind = [], [], []
@@ -144,4 +161,5 @@ def main(models: list[str], threads: int, rounds: int, say: Callable[[str], None
             finally:
                 for process in beside.values():
                     process.end()
+        print(calls_in_crowds(job, say) + "\n")
     print(first_calls(models or FIRST_CALLS, threads, say))

@@ -1,8 +1,8 @@
 """A process of `./dev bench` that makes a way of running a model, or loads and calls it: `worker.py model|make|tune|serve JOB`.
 
 `serve` tells what loading and the first calls took, then answers {"calls": N, "warm": whether to call once before} by {"ms": a call},
-{"behind_loads": N} by {"ms": the median of so many calls, each behind what lies before the first one, done once more}, and {} by the
-memory. Every process has torch, also those that do not call it: what is imported counts for nobody.
+{"behind_loads": N} by {"ms": the median of so many calls, each behind what lies before the first one, done once more}, {"seconds": S} by
+{"ms": the mean of the calls that begin within so long}, and {} by the memory. Every process has torch, also those that do not call it: what is imported counts for nobody.
 """
 
 import os
@@ -64,6 +64,15 @@ def _behind_loads(load, call, calls: int) -> float:
     return statistics.median(spent) * 1e3
 
 
+def _within(seconds: float, call) -> float:
+    """Milliseconds of the mean call, of those that begin within so long."""
+    calls, begin = 0, time.perf_counter()
+    while time.perf_counter() - begin < seconds:
+        call()
+        calls += 1
+    return (time.perf_counter() - begin) / calls * 1e3
+
+
 def serve(job: Job, tell) -> None:
     way = way_of(job)
     with way.libraries(job):
@@ -89,6 +98,9 @@ def serve(job: Job, tell) -> None:
                 continue
             if "behind_loads" in asked:
                 tell({"ms": _behind_loads(lambda: way.load(job), call, asked["behind_loads"])})
+                continue
+            if "seconds" in asked:
+                tell({"ms": _within(asked["seconds"], call)})
                 continue
             if asked["warm"]:
                 call()  # back into the caches after the others

@@ -7,10 +7,15 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <utility>
 
-#ifdef TORCHTRT_NO_OPENMP
+#include <sched.h>
+
 #include "device/device.h"
+#include "kernels/helpers.h"
+
+#ifdef TORCHTRT_NO_OPENMP
 #include "kernels/thread_pool.h"
 #else
 #include <omp.h>
@@ -72,7 +77,13 @@ Share* sharesOf(int64_t count) {
 class Loop {
  public:
   Loop(int64_t begin, int64_t end, int64_t threads, int64_t grain, detail::LoopBody body, void* state)
-      : begin_(begin), size_(end - begin), threads_(threads), body_(body), state_(state), shares_(sharesOf(threads)) {
+      : begin_(begin),
+        size_(end - begin),
+        threads_(threads),
+        core_(sched_getcpu()),
+        body_(body),
+        state_(state),
+        shares_(sharesOf(threads)) {
     constexpr int64_t kPartsOfShare = 32;
     const int64_t each = std::clamp<int64_t>(size_ / std::max<int64_t>(grain, 1) / threads, 1, kPartsOfShare);
     parts_ = threads * each;
@@ -85,6 +96,9 @@ class Loop {
   // Works on share `own`, then on what others have left.
   void run(int64_t own) noexcept {
     const InsideLoop inside;
+    if (sched_getcpu() == core_ && std::this_thread::get_id() != caller_) {
+      on_callers_core_.store(true, std::memory_order_relaxed);
+    }
     while (true) {
       Parts parts = takeFront(own);
       for (int64_t i = 1; i < threads_ && parts.empty(); ++i) {
@@ -96,6 +110,15 @@ class Loop {
         return;
       }
       work(parts);
+    }
+  }
+
+  // Once all threads are done.
+  void tell(Helpers& helpers) const {
+    if (on_callers_core_.load(std::memory_order_relaxed)) {
+      helpers.sharedACore(Helpers::Clock::now());
+    } else {
+      helpers.hadCores();
     }
   }
 
@@ -147,14 +170,22 @@ class Loop {
   }
 
   int64_t begin_, size_, threads_;
+  int core_;  // the caller's when the loop began
+  std::thread::id caller_ = std::this_thread::get_id();
   int64_t parts_ = 0;
   detail::LoopBody body_;
   void* state_;
   Share* shares_;
+  std::atomic<bool> on_callers_core_ = false;
   std::atomic<bool> failed_ = false;
   std::mutex mutex_;
   std::exception_ptr error_;
 };
+
+Helpers& helpersOfThisThread() {
+  thread_local Helpers helpers;
+  return helpers;
+}
 
 bool isInsideLoop() {
 #ifndef TORCHTRT_NO_OPENMP
@@ -173,8 +204,14 @@ void parallelFor(int threads, int64_t begin, int64_t end, int64_t grain, LoopBod
   if (begin >= end) {
     return;
   }
-  const int64_t count = std::min<int64_t>(threads, (end - begin) / std::max<int64_t>(grain, 1));
-  if (count <= 1 || isInsideLoop()) {
+  const int64_t worth = std::min<int64_t>(threads, (end - begin) / std::max<int64_t>(grain, 1));
+  if (worth <= 1 || isInsideLoop()) {
+    body(state, begin, end);
+    return;
+  }
+  Helpers& helpers = helpersOfThisThread();
+  const int64_t count = helpers.threadsOf(worth);
+  if (count == 1) {
     body(state, begin, end);
     return;
   }
@@ -186,6 +223,9 @@ void parallelFor(int threads, int64_t begin, int64_t end, int64_t grain, LoopBod
 #pragma omp parallel num_threads(static_cast <int>(count))
   loop.run(omp_get_thread_num());
 #endif
+  if (count <= device::cpu().properties().cores) {  // of more than that some share a core, as somebody wished
+    loop.tell(helpers);
+  }
   loop.rethrow();
 }
 

@@ -168,7 +168,7 @@ def test_first_calls_beside_torchscripts():
     assert row[:4] == ["lenet", "1", "+", "0"] and all(float(cell) > 0 for cell in row[4:])
 
 
-def test_processes(tmp_path):
+def test_processes(tmp_path, monkeypatch):
     """The engine and one that fails, over two rounds; the limit of time."""
     assert processes.answer_of("model", job(tmp_path, "model"), 300)["weight_bytes"] == 324_776
     made = processes.answer_of("make", job(tmp_path, "engine"), 300)
@@ -189,5 +189,9 @@ def test_processes(tmp_path):
     assert len(samples["engine"]) == 2 and "freeze.ts" in errors["lost"] and list(serving) == ["engine"]
     assert serving["engine"].ask({"behind_loads": 2}, 300)["ms"] > 0
     assert serving["engine"].ask({}, 300)["peak_bytes"] > 0
+    monkeypatch.setattr(neighbour, "CROWDED_PROCESSES", 2)
+    monkeypatch.setattr(neighbour.crowded, "SECONDS", 0.1)
+    table = neighbour.calls_in_crowds(job(tmp_path, "engine"), lambda text: None).splitlines()
+    assert [row.split()[0] for row in table[2:]] == ["nobody", "an", "a"] and table[0].split()[-3:] == ["TorchScript", "the", "engine"]
     with pytest.raises(processes.Failed, match="no answer within 0 s"):
         serving["engine"].listen(0.01)

@@ -11,6 +11,12 @@
 namespace torchtrt::kernels {
 namespace {
 
+// On a thread whose helpers nobody has found on its core yet: its first loops ask for all of them.
+template <typename Body>
+void onNewThread(const Body& body) {
+  std::thread(body).join();
+}
+
 struct Chunk {
   int64_t begin, end;
 };
@@ -18,9 +24,11 @@ struct Chunk {
 std::vector<Chunk> chunksOf(int threads, int64_t begin, int64_t end, int64_t grain) {
   std::mutex mutex;
   std::vector<Chunk> chunks;
-  parallelFor(threads, begin, end, grain, [&](int64_t b, int64_t e) {
-    const std::lock_guard<std::mutex> lock(mutex);
-    chunks.push_back({b, e});
+  onNewThread([&] {
+    parallelFor(threads, begin, end, grain, [&](int64_t b, int64_t e) {
+      const std::lock_guard<std::mutex> lock(mutex);
+      chunks.push_back({b, e});
+    });
   });
   return chunks;
 }
@@ -62,15 +70,17 @@ TEST(ParallelFor, TakesOverWhatAThreadLeavesThatIsHeldUp) {
   constexpr int64_t kCount = 6400;
   std::atomic<int64_t> others = 0;
   int64_t held = 0;  // indices of the chunk that waits
-  parallelFor(2, 0, kCount, 1, [&](int64_t begin, int64_t end) {
-    if (begin != 0) {
-      others += end - begin;
-      return;
-    }
-    held = end;
-    while (others + held < kCount) {  // for ever, if the rest of this thread's share were left to it
-      std::this_thread::yield();
-    }
+  onNewThread([&] {
+    parallelFor(2, 0, kCount, 1, [&](int64_t begin, int64_t end) {
+      if (begin != 0) {
+        others += end - begin;
+        return;
+      }
+      held = end;
+      while (others + held < kCount) {  // for ever, if the rest of this thread's share were left to it
+        std::this_thread::yield();
+      }
+    });
   });
   EXPECT_EQ(others + held, kCount);
   EXPECT_LT(held, kCount / 2);
@@ -84,12 +94,14 @@ TEST(ParallelFor, HasNoMostThreads) {
 
 TEST(ParallelFor, RunsNestedLoopsSerially) {
   std::atomic<int> inner_chunks = 0;
-  parallelFor(2, 0, 2, 1, [&](int64_t, int64_t) {
-    const std::thread::id caller = std::this_thread::get_id();
-    parallelFor(4, 0, 100, 1, [&](int64_t begin, int64_t end) {
-      EXPECT_EQ(std::this_thread::get_id(), caller);
-      EXPECT_EQ(end - begin, 100);
-      ++inner_chunks;
+  onNewThread([&] {
+    parallelFor(2, 0, 2, 1, [&](int64_t, int64_t) {
+      const std::thread::id caller = std::this_thread::get_id();
+      parallelFor(4, 0, 100, 1, [&](int64_t begin, int64_t end) {
+        EXPECT_EQ(std::this_thread::get_id(), caller);
+        EXPECT_EQ(end - begin, 100);
+        ++inner_chunks;
+      });
     });
   });
   EXPECT_EQ(inner_chunks, 2);
