@@ -23,7 +23,7 @@ from job import Job
 ENGINE_MODEL = "mobilenet_v3_large"  # whose engine is the neighbour
 FIRST_CALLS = ["lenet", "mobilenet_v3_large", "resnet50", "minilm", "ssd300", "silero_vad"]  # the last two have Torch segments
 FIRST_PROCESSES = 5
-CROWDED_PROCESSES = 7
+CROWDED_PROCESSES = 5
 CALLS_BEHIND_LOADS = 5  # of each such process
 ALONE, OURS, PEER, COPY = "nothing", "the engine", "onnxruntime", "a copy"
 CALLED = {"TorchScript": "script", "ONNX Runtime": PEER, OURS: ways.ENGINE}
