@@ -202,6 +202,23 @@ def test_half_precision(folder):
     assert (actual - expected).abs().max() <= 2e-2 * expected.abs().max()
 
 
+def test_cast_to_a_precision(folder):
+    torch.jit.save(torch.jit.script(nn.Linear(8, 4).eval()), folder / "linear.ts")
+    succeeds(folder / "linear.ts", folder / "linear_bf16.ts", "(2,8)@bf16", "--op-precision", "bf16")
+    compiled = torch.jit.load(folder / "linear_bf16.ts")
+    assert compiled(torch.ones(2, 8, dtype=torch.bfloat16)).dtype == torch.bfloat16
+    process = torchtrtc(folder / "linear.ts", folder / "linear_i8.ts", "(2,8)", "--op-precision", "i8")
+    assert process.returncode == 2 and "use float, half, bfloat16 or double" in process.stderr
+
+
+def test_the_file_is_written_where_nobody_reads_the_report(folder):
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = subprocess.run([BUILD / "bin" / "torchtrtc", folder / "lenet.ts", folder / "unread.ts", LENET_INPUT], stderr=writer, check=False)
+    os.close(writer)
+    assert process.returncode == 0 and torchtrt.runtime.engines(torch.jit.load(folder / "unread.ts"))
+
+
 def test_pinned_precision(folder):
     """LeNet in bfloat16 but for its last layer: so its results are float32's products of rounded features."""
     done = succeeds(folder / "lenet.ts", folder / "pinned.ts", LENET_INPUT, "--precision", "*=bf16", "--precision", "*.fc3=fp32")

@@ -31,8 +31,8 @@ struct CompileOptions {
       custom_converters;
   std::vector<std::string> plugins, disabled_passes;
   std::string dump_network, dump_after;
-  std::string device_type, engine_capability = "standard", check_method, calibration_cache, calibration_data,
-                           timing_cache;
+  std::string device_type, op_precision, engine_capability = "standard", check_method, calibration_cache,
+                                         calibration_data, timing_cache;
   double tuning_seconds = 10;
   int64_t gpu_id = 0, dla_core = 0;
   uint64_t timing_iterations = 1, workspace_size = 0;
@@ -82,6 +82,9 @@ ts::CompileSpec compileSpec(const CompileOptions& options) {
     for (const std::string& text : options.precisions) {
       spec.enabled_precisions.insert(parseDataType(text, "--enable-precision"));
     }
+  }
+  if (!options.op_precision.empty()) {
+    spec.op_precision = parseDataType(options.op_precision, "--op-precision");
   }
   for (const std::string& text : options.pins) {
     spec.precision.push_back(parsePin(text));
@@ -268,15 +271,17 @@ void addFlags(CLI::App& app, CompileOptions& o) {
 void addOptions(CLI::App& app, CompileOptions& o) {
   app.add_option("--check-method-support", o.check_method,
                  "Say whether this method's operators are supported, then stop");
-  app.add_option("-p,--enable-precision", o.precisions, "Precisions engines may use (repeatable): f32, f16, i8")
+  app.add_option("-p,--enable-precision", o.precisions, "Precisions engines may use (repeatable): f32, f16, bf16, i8")
       ->allow_extra_args(false);
+  app.add_option("--op-precision", o.op_precision, "Cast the module to it, as module.half() does: f16, bf16");
   app.add_option("--precision", o.pins,
                  "MODULES=DTYPE, such as 'encoder.layer.0.*=fp32' (repeatable; the last that covers a module holds)")
       ->allow_extra_args(false);
-  app.add_option("-d,--device-type", o.device_type, "Where engines run")->check(CLI::IsMember({"cpu", "gpu", "dla"}));
-  app.add_option("--gpu-id", o.gpu_id, "With -d gpu");
-  app.add_option("--dla-core", o.dla_core, "With -d dla");
-  app.add_option("--engine-capability", o.engine_capability)
+  app.add_option("-d,--device-type", o.device_type, "Where engines run: the CPU, so far")
+      ->check(CLI::IsMember({"cpu", "gpu", "dla"}));
+  app.add_option("--gpu-id", o.gpu_id, "With -d gpu")->capture_default_str();
+  app.add_option("--dla-core", o.dla_core, "With -d dla")->capture_default_str();
+  app.add_option("--engine-capability", o.engine_capability, "Accepted: CPU engines are standard")
       ->check(CLI::IsMember({"standard", "safety", "dla_standalone"}));
   app.add_option("--calibration-cache-file", o.calibration_cache,
                  "Ranges for int8: read, or with --calibration-data written");
@@ -293,11 +298,12 @@ void addOptions(CLI::App& app, CompileOptions& o) {
   app.add_option("--timing-cache", o.timing_cache,
                  "File of the fastest kernels by machine: read, and with --tune added to");
   app.add_option("--tuning-seconds", o.tuning_seconds, "Longest time to time kernels for")->capture_default_str();
-  app.add_option("--num-avg-timing-iters", o.timing_iterations)->capture_default_str();
+  app.add_option("--num-avg-timing-iters", o.timing_iterations, "Accepted: timing takes its own number of runs")
+      ->capture_default_str();
   app.add_option("--workspace-size", o.workspace_size, "Bytes; 0 for no limit")->capture_default_str();
-  app.add_option("--dla-sram-size", o.dla_sram)->capture_default_str();
-  app.add_option("--dla-local-dram-size", o.dla_local_dram)->capture_default_str();
-  app.add_option("--dla-global-dram-size", o.dla_global_dram)->capture_default_str();
+  app.add_option("--dla-sram-size", o.dla_sram, "Bytes, with -d dla")->capture_default_str();
+  app.add_option("--dla-local-dram-size", o.dla_local_dram, "Bytes, with -d dla")->capture_default_str();
+  app.add_option("--dla-global-dram-size", o.dla_global_dram, "Bytes, with -d dla")->capture_default_str();
   app.add_option("--atol", o.atol, "For the comparison with PyTorch")->capture_default_str();
   app.add_option("--rtol", o.rtol, "For the comparison with PyTorch")->capture_default_str();
   app.add_option(kCustomOps, o.custom_ops, "Library with operators the module uses (repeatable)")

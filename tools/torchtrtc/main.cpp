@@ -3,6 +3,7 @@
 // wrong: its syntax, an option's value or an input specification.
 
 #include <algorithm>
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -40,6 +41,7 @@ std::vector<std::string> argumentsOf(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // files are written, too, where who reads the report is gone (| head)
   std::vector<std::string> arguments = argumentsOf(argc, argv);
   CLI::App app(kDescription, "torchtrtc");
   app.set_version_flag("--version", std::string("torchtrtc ") + TORCHTRT_VERSION_STRING);
