@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "compiler/bisection.h"
+#include "compiler/exact.h"
 #include "compiler/segment_engines.h"
 #include "compiler/validation.h"
 #include "partitioning/observation.h"
@@ -33,7 +34,16 @@ std::optional<std::string> disagreement(const Source& source, const torch::jit::
   const at::NoGradGuard no_grad;
   std::optional<std::string> difference;
   try {
-    difference = firstDifference(expected, compiled.get_method(source.method)(copied()), coarsestOf(*lowered.graph));
+    const torch::jit::IValue got = compiled.get_method(source.method)(copied());
+    const at::ScalarType coarsest = coarsestOf(*lowered.graph);
+    difference = firstDifference(expected, got, coarsest);
+    // What a call leaves in the module would be left in float64.
+    const auto exact = difference && !has_state
+                           ? interpretInDouble(*lowered.graph, argumentsOf(reference, lowered, samples))
+                           : std::nullopt;
+    if (exact && exact->size() == 1) {
+      difference = firstDifference(expected, got, coarsest, exact->front());
+    }
   } catch (const std::exception& error) {
     difference = std::string("it fails: ") + error.what();
   }

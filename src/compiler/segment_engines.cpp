@@ -6,6 +6,7 @@
 
 #include "base/logging.h"
 #include "compiler/bisection.h"
+#include "compiler/exact.h"
 #include "compiler/kept_segment.h"
 #include "compiler/source.h"
 #include "compiler/validation.h"
@@ -38,6 +39,32 @@ void failUsers(const partitioning::Roles& roles, const Segment& segment, const V
     if (std::find(needs.begin(), needs.end(), &value) != needs.end()) {
       failures.emplace(node, refusal);
     }
+  }
+}
+
+// Of what an engine of these operators gives from what PyTorch does; told, too, where the engine fails.
+std::optional<std::string> differenceOf(const Segment& part, const runtime::Engine& engine,
+                                        const std::vector<at::Tensor>& inputs) {
+  const torch::jit::Stack stack(inputs.begin(), inputs.end());
+  const torch::jit::Stack wanted = interpret(part.graph, stack);
+  const auto holder = c10::intrusive_ptr<runtime::Engine>::reclaim_copy(const_cast<runtime::Engine*>(&engine));
+  try {
+    const std::vector<at::Tensor> got = runtime::executeEngine(inputs, holder);
+    const auto difference_beside = [&](const torch::jit::Stack& exact) -> std::optional<std::string> {
+      for (size_t i = 0; i < got.size(); ++i) {
+        const IValue judge = exact.empty() ? IValue() : exact[i];
+        const auto difference = firstDifference(wanted[i], got[i], coarsestOf(*part.graph), judge);
+        if (difference && !hasAnyElements(*part.outputs[i])) {
+          return difference;
+        }
+      }
+      return std::nullopt;
+    };
+    const std::optional<std::string> difference = difference_beside({});
+    const auto exact = difference ? interpretInDouble(*part.graph, stack) : std::nullopt;
+    return exact ? difference_beside(*exact) : difference;
+  } catch (const std::exception& error) {
+    return std::string("it fails: ") + firstLine(error.what());
   }
 }
 
@@ -330,25 +357,12 @@ Failures SegmentEngines::validate(const Partition& partition) {
     const auto made = std::find_if(engines_.begin(), engines_.end(),
                                    [&](const SegmentEngine& engine) { return engine.segment == &segment; });
     if (made != engines_.end()) {
-      const auto test = [&](const Segment& part, const runtime::Engine& engine) -> std::optional<std::string> {
+      const auto test = [&values](const Segment& part, const runtime::Engine& engine) {
         std::vector<at::Tensor> tensors;
         for (const Value* input : part.inputs) {
           tensors.push_back(values.at(input).toTensor());
         }
-        const torch::jit::Stack wanted = interpret(part.graph, {tensors.begin(), tensors.end()});
-        const auto holder = c10::intrusive_ptr<runtime::Engine>::reclaim_copy(const_cast<runtime::Engine*>(&engine));
-        try {
-          const std::vector<at::Tensor> got = runtime::executeEngine(tensors, holder);
-          for (size_t i = 0; i < got.size(); ++i) {
-            const auto difference = firstDifference(wanted[i], got[i], coarsestOf(*part.graph));
-            if (difference && !hasAnyElements(*part.outputs[i])) {
-              return difference;
-            }
-          }
-        } catch (const std::exception& error) {
-          return std::string("it fails: ") + firstLine(error.what());
-        }
-        return std::nullopt;
+        return differenceOf(part, engine, tensors);
       };
       if (const auto difference = test(segment, *made->engine)) {
         const std::string message = "the engine disagrees with PyTorch on the sample inputs: " + *difference;

@@ -127,16 +127,21 @@ torch::jit::IValue run(const Source& source, std::vector<torch::jit::IValue> arg
   return runGraph(*source.graph, std::move(arguments));
 }
 
-torch::jit::IValue run(const Source& source, const lowering::LoweredGraph& lowered,
-                       std::vector<torch::jit::IValue> arguments) {
-  const at::NoGradGuard no_grad;
+torch::jit::Stack argumentsOf(const Source& source, const lowering::LoweredGraph& lowered,
+                              std::vector<torch::jit::IValue> arguments) {
   if (lowered.has_self) {
     arguments.insert(arguments.begin(), source.module->_ivalue());
   }
   for (size_t i = arguments.size() - (lowered.has_self ? 1 : 0); i < lowered.schema.arguments().size(); ++i) {
     arguments.push_back(lowered.schema.arguments()[i].default_value().value_or(torch::jit::IValue()));
   }
-  return runGraph(*lowered.graph, std::move(arguments));
+  return arguments;
+}
+
+torch::jit::IValue run(const Source& source, const lowering::LoweredGraph& lowered,
+                       std::vector<torch::jit::IValue> arguments) {
+  const at::NoGradGuard no_grad;
+  return runGraph(*lowered.graph, argumentsOf(source, lowered, std::move(arguments)));
 }
 
 void ownConstants(torch::jit::Block& block) {

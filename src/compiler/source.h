@@ -27,6 +27,9 @@ Source owned(const Source& source);
 // With keep_state, attributes that the method writes stay in the graph, which then takes the module first.
 lowering::LoweredGraph lower(const Source& source, bool keep_state = false, lowering::PrecisionPins pins = {});
 
+// Of the lowered method's graph: with the module in front and with defaults, where it takes them.
+torch::jit::Stack argumentsOf(const Source& source, const lowering::LoweredGraph& lowered,
+                              std::vector<torch::jit::IValue> arguments);
 // What PyTorch gives for these arguments.
 torch::jit::IValue run(const Source& source, std::vector<torch::jit::IValue> arguments);
 // The same of the lowered method, whose nodes may be pinned to a precision that the module knows nothing of.

@@ -17,9 +17,11 @@ namespace torchtrt::compiler {
 // max|expected|, or the tolerance of `coarsest` where that is more. Numbers outside of tensors are compared as float32.
 Verification::Deviation deviation(const torch::jit::IValue& expected, const torch::jit::IValue& got,
                                   at::ScalarType coarsest = at::kDouble);
-// The first difference that is not allowed, or nothing; without looking at how far others are apart.
+// The first difference that is not allowed, or nothing; without looking at how far others are apart. With `exact`, the
+// same results in float64, floating values may be up to four times as far apart if they are about as near to those as
+// the expected ones are.
 std::optional<std::string> firstDifference(const torch::jit::IValue& expected, const torch::jit::IValue& got,
-                                           at::ScalarType coarsest = at::kDouble);
+                                           at::ScalarType coarsest = at::kDouble, const torch::jit::IValue& exact = {});
 
 // A dtype of 16 bits where nodes are pinned to one, since what follows from them is no more exact for being cast back;
 // int8 where an engine was quantized, which is held against float to tell wrong from coarse; else float64. Of a

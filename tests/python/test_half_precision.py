@@ -87,3 +87,12 @@ def test_a_precision_that_nothing_has_is_told(capfd):
     assert "enabled_precisions" not in capfd.readouterr().err
     torchtrt.compile(script, inputs=[torchtrt.Input([2, 4])], enabled_precisions={torch.half})
     assert "neither weights nor inputs are of it" in capfd.readouterr().err
+
+
+def test_what_bfloat16_itself_blurs_is_no_disagreement(monkeypatch):
+    """A deep network is far from float64 in bfloat16, in PyTorch as in an engine, and so they are from each other."""
+    monkeypatch.setenv("TORCHTRT_STRICT", "1")
+    x = models.sample("resnet50").bfloat16()
+    module = torch.jit.trace(models.build("resnet50").bfloat16(), x, check_trace=False)
+    compiled = torchtrt.compile(module, inputs=[x])
+    assert len(torchtrt.runtime.engines(compiled)) == 1

@@ -65,6 +65,45 @@ TEST(FirstDifference, LooksIntoCollections) {
   EXPECT_THAT(difference(c10::IValue(3), c10::IValue(4)), HasSubstr("values differ"));
 }
 
+// Results in bfloat16 of largest value 4, so 0.08 may be between them.
+TEST(FirstDifference, IsExcusedWhereFloat64LiesBetween) {
+  const auto with_first = [](double first) { return at::tensor({first, -4.0}, at::kDouble); };
+  const auto difference_with = [&](double expected, double got, const c10::IValue& exact) {
+    return firstDifference(with_first(expected).to(at::kBFloat16), with_first(got).to(at::kBFloat16), at::kDouble,
+                           exact)
+        .value_or("");
+  };
+  EXPECT_THAT(difference_with(1, 1.125, {}), HasSubstr("largest difference"));
+  EXPECT_EQ(difference_with(1, 1.125, with_first(1.0625)), "") << "both are as far from it";
+  EXPECT_EQ(difference_with(1, 1.125, with_first(1.055)), "") << "1.3 times as far";
+  EXPECT_THAT(difference_with(1, 1.125, with_first(1.03)), HasSubstr("largest difference")) << "three times as far";
+  EXPECT_THAT(difference_with(1, 1.125, with_first(1)), HasSubstr("largest difference"));
+  EXPECT_EQ(difference_with(1, 1.125, with_first(2)), "") << "PyTorch is further off itself";
+  EXPECT_THAT(difference_with(1, 2, with_first(1.5)), HasSubstr("largest difference")) << "too far apart to be excused";
+  EXPECT_THAT(difference_with(1, 1.125, with_first(std::numeric_limits<double>::quiet_NaN())),
+              HasSubstr("largest difference"));
+  EXPECT_THAT(difference_with(1, 1.125, at::tensor({1.0625}, at::kDouble)), HasSubstr("largest difference"));
+  EXPECT_THAT(difference_with(1, 1.125, at::tensor({1, -4})), HasSubstr("largest difference"));
+}
+
+TEST(FirstDifference, IsExcusedTensorByTensor) {
+  const at::Tensor x = at::tensor({1.0F, -4.0F});
+  const at::Tensor near = at::tensor({1.001F, -4.0F});
+  const at::Tensor exact = at::tensor({1.0005, -4.0}, at::kDouble);
+  const auto difference_with = [&](const c10::IValue& judge) {
+    return firstDifference(std::make_tuple(at::arange(2), x, x), std::make_tuple(at::arange(2), near, near),
+                           at::kDouble, judge)
+        .value_or("");
+  };
+  EXPECT_EQ(difference_with(std::make_tuple(at::arange(2), exact, exact)), "");
+  EXPECT_THAT(difference_with(std::make_tuple(at::arange(2), exact, x)), HasSubstr("value 2: the largest difference"));
+  EXPECT_THAT(difference_with(std::make_tuple(at::arange(3), at::arange(2), exact)), HasSubstr("value 1: "));
+  EXPECT_THAT(firstDifference(std::make_tuple(at::arange(2), x), std::make_tuple(at::arange(2) + 1, near), at::kDouble,
+                              std::make_tuple(at::arange(2) + 1, exact))
+                  .value_or(""),
+              HasSubstr("value 0: integer"));
+}
+
 TEST(FirstDifference, OfNumbersIsThatOfFloat32) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(difference(1.0, 1.00001), "");
