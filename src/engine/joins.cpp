@@ -60,10 +60,9 @@ Joins findJoins(const plan::Plan& plan, const std::vector<LoadedStep>& steps) {
   std::vector<int32_t> products(plan.tensors.size(), -1);  // per tensor: the step that makes it, if a convolution may
   std::vector<int32_t> pooled(plan.tensors.size(), -1);    // per tensor: the convolution that could write its maxima
   std::vector<int32_t> sources(plan.tensors.size(), -1);   // per tensor: the convolution that could average it
-  Joins joins{std::vector<int32_t>(steps.size(), -1),
-              std::vector<int32_t>(steps.size(), -1),
-              std::vector<int32_t>(steps.size(), -1),
-              {}};
+  std::vector<int32_t> pixels(plan.tensors.size(), -1);  // per tensor: the convolution that could be computed by pixels
+  const std::vector<int32_t> none(steps.size(), -1);
+  Joins joins{none, none, none, none, {}};
   for (size_t i = 0; i < steps.size(); ++i) {
     const plan::Step& step = plan.steps[i];
     const kernels::Kernel* kernel = steps[i].kernel.get();
@@ -87,9 +86,19 @@ Joins findJoins(const plan::Plan& plan, const std::vector<LoadedStep>& steps) {
         joins.averagers[static_cast<size_t>(source)] = index;
       }
     }
-    if (dynamic_cast<const kernels::PoolsOutput*>(kernel) != nullptr &&
-        readers[static_cast<size_t>(step.outputs[0])] == 1) {
+    if (dynamic_cast<const kernels::ReadsPixels*>(kernel) != nullptr) {
+      if (const int32_t source = pixels[static_cast<size_t>(step.inputs[0])]; source >= 0) {
+        joins.followers[static_cast<size_t>(source)] = index;
+      }
+    }
+    if (readers[static_cast<size_t>(step.outputs[0])] != 1) {
+      continue;
+    }
+    if (dynamic_cast<const kernels::PoolsOutput*>(kernel) != nullptr) {
       pooled[static_cast<size_t>(step.outputs[0])] = index;
+    }
+    if (dynamic_cast<const kernels::ComputesPixels*>(kernel) != nullptr) {
+      pixels[static_cast<size_t>(step.outputs[0])] = index;
     }
   }
   joins.reads = std::move(readers);

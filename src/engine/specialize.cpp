@@ -169,10 +169,12 @@ class Specializer {
     }
   }
 
-  // A step that another one computes too, or that computes another one.
+  // A step that another one computes too, or that computes the one before it.
   struct Joined {
-    std::unique_ptr<kernels::Prepared> prepared;  // of a convolution that multiplies its input
-    int32_t tensor = -1, factors = -1;            // what it multiplies
+    std::unique_ptr<kernels::Prepared> prepared;  // null unless it computes the one before it
+    std::vector<int32_t> inputs;                  // of both
+    int32_t before = -1;                          // that step, where a profile shall name it
+    int32_t means = -1;                           // a second output, of the step that averages the first
     bool done = false;                            // by another step
   };
 
@@ -190,7 +192,7 @@ class Specializer {
       ++result_->skipped_steps;
       return;
     }
-    if (leaveToReader(index)) {
+    if (leaveToReader(index) || leaveToFollower(index)) {
       return;
     }
     Draft draft;
@@ -199,8 +201,14 @@ class Specializer {
     draft.outputs = step.outputs;
     if (Joined& joined = joined_[index]; joined.prepared != nullptr) {
       draft.prepared = std::move(joined.prepared);
-      draft.inputs[0] = joined.tensor;
-      draft.inputs.push_back(joined.factors);
+      draft.inputs = std::move(joined.inputs);
+      if (joined.before >= 0) {
+        draft.chained = {joined.before};
+      }
+      if (joined.means >= 0) {
+        place(joined.means);
+        draft.outputs.push_back(joined.means);
+      }
     } else if (!averageToo(index, draft) && !poolInstead(index, draft)) {
       locateErrors(step, [&] { draft.prepared = model_.steps[index].kernel->prepare(shapesOf(step, step.inputs)); });
     }
@@ -247,22 +255,62 @@ class Specializer {
         dynamic_cast<const kernels::ScalesInput*>(model_.steps[static_cast<size_t>(reader)].kernel.get());
     Joined& joined = joined_[static_cast<size_t>(reader)];
     locateErrors(reading, [&] { joined.prepared = kernel->prepareScaled(shapesOf(reading, inputs)); });
-    joined.tensor = tensor;
-    joined.factors = factors;
+    joined.inputs = std::move(inputs);
+    joined.inputs.push_back(factors);
     return joined.prepared != nullptr;
+  }
+
+  // Whether the one reader of a convolution computes it, too, line by line.
+  bool leaveToFollower(size_t index) {
+    const int32_t follower = model_.joins.followers[index];
+    if (follower < 0 || joined_[index].prepared != nullptr) {
+      return false;
+    }
+    const plan::Step& step = plan_.steps[index];
+    const plan::Step& following = plan_.steps[static_cast<size_t>(follower)];
+    if (placeOf(following.outputs[0]).bytes == 0) {
+      return false;
+    }
+    const auto* before = dynamic_cast<const kernels::ComputesPixels*>(model_.steps[index].kernel.get());
+    const auto* kernel =
+        dynamic_cast<const kernels::ReadsPixels*>(model_.steps[static_cast<size_t>(follower)].kernel.get());
+    const int32_t means = meansOf(static_cast<size_t>(follower));
+    Joined& joined = joined_[static_cast<size_t>(follower)];
+    locateErrors(following, [&] {
+      joined.prepared = kernel->prepareBehind(shapesOf(following, following.inputs), *before,
+                                              shapesOf(step, step.inputs), means >= 0);
+    });
+    if (joined.prepared == nullptr) {
+      return false;
+    }
+    joined.inputs = following.inputs;
+    joined.inputs[0] = -1;
+    joined.inputs.insert(joined.inputs.end(), step.inputs.begin(), step.inputs.end());
+    joined.before = static_cast<int32_t>(index);
+    joined.means = means;
+    if (means >= 0) {
+      joined_[static_cast<size_t>(model_.joins.averagers[static_cast<size_t>(follower)])].done = true;
+    }
+    return true;
+  }
+
+  // What holds the mean of each channel of a convolution's result, if the convolution may write it; else -1.
+  int32_t meansOf(size_t index) {
+    const int32_t averager = model_.joins.averagers[index];
+    if (averager < 0) {
+      return -1;
+    }
+    const int32_t means = plan_.steps[static_cast<size_t>(averager)].outputs[0];
+    return isPerChannel(placeOf(means).desc, placeOf(plan_.steps[index].outputs[0]).desc) ? means : -1;
   }
 
   // Whether a convolution also does the step that averages each channel of its result.
   bool averageToo(size_t index, Draft& draft) {
-    const int32_t averager = model_.joins.averagers[index];
-    if (averager < 0) {
+    const int32_t means = meansOf(index);
+    if (means < 0) {
       return false;
     }
     const plan::Step& step = plan_.steps[index];
-    const int32_t means = plan_.steps[static_cast<size_t>(averager)].outputs[0];
-    if (!isPerChannel(placeOf(means).desc, placeOf(step.outputs[0]).desc)) {
-      return false;
-    }
     const auto* kernel = dynamic_cast<const kernels::AveragesOutput*>(model_.steps[index].kernel.get());
     locateErrors(step, [&] { draft.prepared = kernel->prepareWithMeans(shapesOf(step, step.inputs)); });
     if (draft.prepared == nullptr) {
@@ -270,7 +318,7 @@ class Specializer {
     }
     place(means);
     draft.outputs.push_back(means);
-    joined_[static_cast<size_t>(averager)].done = true;
+    joined_[static_cast<size_t>(model_.joins.averagers[index])].done = true;
     return true;
   }
 

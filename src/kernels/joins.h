@@ -34,6 +34,35 @@ class TORCHTRT_API PoolsOutput {
   virtual std::unique_ptr<Prepared> preparePooled(const ShapeSet& shapes) const = 0;
 };
 
+// Any consecutive pixels of a layer's result, computed when they are asked for.
+class TORCHTRT_API PixelSource {
+ public:
+  virtual ~PixelSource() = default;
+  // Pixels [first, first + count) of the whole batch, channels next to each other. `inputs`: the layer's operands, as
+  // in RunArgs.
+  virtual void compute(const void* const* inputs, int64_t first, int64_t count, float* to) const = 0;
+};
+
+// A convolution each of whose pixels is computed from one pixel.
+class TORCHTRT_API ComputesPixels {
+ public:
+  virtual ~ComputesPixels() = default;
+  // Null where that cannot be done as its operands lie.
+  virtual std::unique_ptr<PixelSource> preparePixels(const ShapeSet& shapes) const = 0;
+};
+
+// A convolution that has the one before it computed line by line, as it needs them: what lies between the two stays in
+// the cache.
+class TORCHTRT_API ReadsPixels {
+ public:
+  virtual ~ReadsPixels() = default;
+  // `before`, with shapes of its own, computes what would be the first operand. That one is null; the operands of
+  // `before` lie behind the layer's own, from args.inputs[shapes.inputs.size()] on. with_means: the second output is
+  // that of AveragesOutput. Null where that cannot be done, or is no faster.
+  virtual std::unique_ptr<Prepared> prepareBehind(const ShapeSet& shapes, const ComputesPixels& before,
+                                                  const ShapeSet& before_shapes, bool with_means) const = 0;
+};
+
 // A prepared kernel of one output that computes any part of it alone, element by element or row by row: several of them
 // take turns on pieces that stay in the cache.
 class TORCHTRT_API RunsPieces {

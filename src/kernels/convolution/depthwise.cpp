@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/convolution/depthwise_row.h"
+#include "kernels/convolution/depthwise.h"
 #include "kernels/convolution/fast.h"
 #include "kernels/convolution/row_kernel.h"
 #include "kernels/joins.h"
@@ -15,26 +15,6 @@ namespace torchtrt::kernels::convolution {
 namespace {
 
 constexpr int64_t kMaxBlockVectors = 4;
-
-struct PackedDepthwise : PackedRows {
-  std::vector<DepthwiseBlock> blocks;
-  DepthwiseFunctions functions;
-};
-
-// Visits each weight: body(place in [channels, taps], place in packed memory).
-template <typename Body>
-void visitWeights(const PackedDepthwise& packed, Body&& body) {
-  const int64_t taps = packed.geometry.taps();
-  for (const DepthwiseBlock& block : packed.blocks) {
-    const int64_t begin = block.weights - packed.weights.get();
-    const int64_t width = block.vectors * packed.functions.lanes;
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      for (int64_t i = 0; i < block.valid; ++i) {
-        body((block.channel + i) * taps + tap, begin + tap * width + i);
-      }
-    }
-  }
-}
 
 std::shared_ptr<PackedDepthwise> pack(const Geometry& g) {
   auto packed = std::make_shared<PackedDepthwise>();
@@ -66,10 +46,11 @@ class Depthwise final : public Prepared {
       : packed_(std::move(packed)),
         input_(imageOf(shapes.inputs[0])),
         output_(imageOf(shapes.outputs[0])),
+        means_(packed_->functions, output_),
         with_means_(with_means) {}
 
   size_t scratchBytes() const override {
-    return with_means_ ? static_cast<size_t>(output_.batch * lineSums()) * sizeof(float) : 0;
+    return with_means_ ? static_cast<size_t>(means_.floats()) * sizeof(float) : 0;
   }
 
   void run(const RunArgs& args) const override {
@@ -84,12 +65,12 @@ class Depthwise final : public Prepared {
       for (int64_t unit = begin; unit < end; ++unit) {
         const int64_t line = lines_first ? unit / blocks % lines : unit % lines;
         const int64_t block = lines_first ? unit % blocks : unit / lines % blocks;
-        runLine(args, unit / (blocks * lines), line / output_.size[1], line % output_.size[1],
+        runLine(args, {unit / (blocks * lines), line / output_.size[1], line % output_.size[1], 0},
                 packed_->blocks[static_cast<size_t>(block)]);
       }
     });
     if (with_means_) {
-      writeMeans(args);
+      means_.write(static_cast<const float*>(args.scratch), static_cast<float*>(args.outputs[1]));
     }
   }
 
@@ -97,39 +78,23 @@ class Depthwise final : public Prepared {
   static constexpr size_t kFirstLevelBytes = 24 * 1024;
   static constexpr int64_t kMinChunkFlops = 40'000;  // bound by loads: slower per operation than a matrix product
 
-  int64_t lineSums() const {  // of an image: one for each line and channel
-    return output_.size[0] * output_.size[1] * output_.channels;
-  }
-
-  // From the sums of lines, which whoever computed a line left in the scratch memory: the order of additions does not
-  // depend on who that was.
-  void writeMeans(const RunArgs& args) const {
-    const auto* sums = static_cast<const float*>(args.scratch);
-    auto* means = static_cast<float*>(args.outputs[1]);
-    for (int64_t n = 0; n < output_.batch; ++n) {
-      packed_->functions.sum(sums + n * lineSums(), output_.channels, output_.size[0] * output_.size[1],
-                             output_.channels, static_cast<float>(output_.pixels()), means + n * output_.channels);
-    }
-  }
-
-  void runLine(const RunArgs& args, int64_t n, int64_t oz, int64_t oy, const DepthwiseBlock& block) const {
+  void runLine(const RunArgs& args, const Pixel& first, const DepthwiseBlock& block) const {
     const float* lines[kMaxRowLines];
-    const Row row = rowAt(*packed_, input_, output_, args, {n, oz, oy, 0}, lines);
+    const Row row = rowAt(*packed_, input_, output_, args, first, lines);
     packed_->functions.row(row, block);
     if (with_means_) {
-      float* sums = static_cast<float*>(args.scratch) + n * lineSums() +
-                    (oz * output_.size[1] + oy) * output_.channels + block.channel;
-      packed_->functions.sum(row.out + block.channel, row.out_stride, row.columns, block.valid, 1.0F, sums);
+      means_.addLine(static_cast<float*>(args.scratch), first, row, block);
     }
   }
 
   std::shared_ptr<const PackedDepthwise> packed_;
   Image input_;
   Image output_;
-  bool with_means_;  // the second output is the mean of each image and channel
+  MeansOfLines means_;
+  bool with_means_;
 };
 
-class DepthwiseKernel final : public RowKernel<PackedDepthwise>, public AveragesOutput {
+class DepthwiseKernel final : public RowKernel<PackedDepthwise>, public AveragesOutput, public ReadsPixels {
  public:
   using RowKernel::RowKernel;
 
@@ -138,6 +103,10 @@ class DepthwiseKernel final : public RowKernel<PackedDepthwise>, public Averages
   }
   std::unique_ptr<Prepared> prepareWithMeans(const ShapeSet& shapes) const override {
     return std::make_unique<Depthwise>(packed(), shapes, true);
+  }
+  std::unique_ptr<Prepared> prepareBehind(const ShapeSet& shapes, const ComputesPixels& before,
+                                          const ShapeSet& before_shapes, bool with_means) const override {
+    return prepareDepthwiseBehind(packed(), shapes, before, before_shapes, with_means);
   }
 };
 

@@ -12,6 +12,7 @@
 #include "kernels/convolution/fast.h"
 #include "kernels/convolution/implicit_gemm.h"
 #include "kernels/convolution/padded_product.h"
+#include "kernels/convolution/pointwise_pixels.h"
 #include "kernels/convolution/scaled_pointwise.h"
 #include "kernels/gemm/unpack.h"
 #include "kernels/joins.h"
@@ -115,7 +116,10 @@ class HighwayConvolutionKernel : public Kernel, public RestoresConstants {
   std::shared_ptr<const PackedConvolutionOf<T>> packed_;
 };
 
-class JoiningConvolutionKernel final : public HighwayConvolutionKernel<float>, public ScalesInput, public PoolsOutput {
+class JoiningConvolutionKernel final : public HighwayConvolutionKernel<float>,
+                                       public ScalesInput,
+                                       public PoolsOutput,
+                                       public ComputesPixels {
  public:
   using HighwayConvolutionKernel::HighwayConvolutionKernel;
 
@@ -125,6 +129,9 @@ class JoiningConvolutionKernel final : public HighwayConvolutionKernel<float>, p
   std::unique_ptr<Prepared> preparePooled(const ShapeSet& shapes) const override {
     std::unique_ptr<Prepared> padded = preparePadded<float>(*packed_, shapes, preparePooledProduct);
     return padded != nullptr ? std::move(padded) : preparePooledProduct(packed_, shapes);
+  }
+  std::unique_ptr<PixelSource> preparePixels(const ShapeSet& shapes) const override {
+    return preparePointwisePixels(packed_, shapes);
   }
 };
 

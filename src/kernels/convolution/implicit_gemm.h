@@ -33,6 +33,14 @@ struct PackedConvolutionOf {
 };
 using PackedConvolution = PackedConvolutionOf<float>;
 
+// Each output pixel is the product of the channels of one input pixel, at the same place, with all weights.
+template <typename T>
+bool isPlainProduct(const PackedConvolutionOf<T>& packed) {
+  const Geometry& g = packed.geometry;
+  return g.isPointwise() && g.stride == Spatial{1, 1, 1} && packed.groups.size() == 1 &&
+         packed.reading == Reading::kChannels;
+}
+
 // A run of a window.
 struct Tap {
   Spatial at;      // offset from the window's start

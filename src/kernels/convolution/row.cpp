@@ -28,16 +28,13 @@ void allocate(PackedRows& packed, const Geometry& geometry, int64_t floats, int6
   packed.epilogue = gemm::makeEpilogue(geometry.activation, geometry.alpha, geometry.beta);
 }
 
-Row rowAt(const PackedRows& packed, const Image& input, const Image& output, const RunArgs& args, const Pixel& first,
-          const float** lines) {
+Row rowTo(const PackedRows& packed, const Image& input, const Image& output, const RunArgs& args, const Pixel& first) {
   const Geometry& g = packed.geometry;
-  const float* image = static_cast<const float*>(args.inputs[0]) + first[0] * input.batch_stride;
-  Row row;
-  row.lines = lines;
+  Row row{};
   row.zeros = packed.zeros.data();
   row.bias = g.has_bias ? static_cast<const float*>(args.inputs[2]) : nullptr;
   row.out = static_cast<float*>(args.outputs[0]) + output.offsetOf(first);
-  row.line_taps = findLines(g, input, image, first[1], first[2], lines) - lines;
+  row.line_taps = g.kernel[0] * g.kernel[1];
   row.width_taps = g.kernel[2];
   row.stride = g.stride[2];
   row.dilation = g.dilation[2];
@@ -47,6 +44,15 @@ Row rowAt(const PackedRows& packed, const Image& input, const Image& output, con
   row.pixel_stride = input.stride[2];
   row.out_stride = output.stride[2];
   row.epilogue = &packed.epilogue;
+  return row;
+}
+
+Row rowAt(const PackedRows& packed, const Image& input, const Image& output, const RunArgs& args, const Pixel& first,
+          const float** lines) {
+  const float* image = static_cast<const float*>(args.inputs[0]) + first[0] * input.batch_stride;
+  Row row = rowTo(packed, input, output, args, first);
+  findLines(packed.geometry, input, image, first[1], first[2], lines);
+  row.lines = lines;
   return row;
 }
 

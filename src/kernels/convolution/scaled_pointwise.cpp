@@ -77,9 +77,7 @@ class ScaledPointwise final : public Prepared {
 std::unique_ptr<Prepared> prepareScaledPointwise(std::shared_ptr<const PackedConvolution> packed,
                                                  const ShapeSet& shapes) {
   const Geometry& g = packed->geometry;
-  const bool plain = g.isPointwise() && g.stride == Spatial{1, 1, 1} && packed->groups.size() == 1 &&
-                     packed->reading == Reading::kChannels;
-  if (!plain || gemm::kTileRows * g.channels > kMostFloats) {
+  if (!isPlainProduct(*packed) || gemm::kTileRows * g.channels > kMostFloats) {
     return nullptr;
   }
   const Image input = imageOf(shapes.inputs[0]);

@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <functional>
-#include <random>
 
 #include "engine/specialization.h"
 #include "load.h"
@@ -15,29 +14,9 @@ namespace {
 using testing::HostTensor;
 using testing::PlanMaker;
 
-std::vector<float> random(int64_t count, unsigned seed) {
-  std::mt19937 generator(seed);
-  std::vector<float> values(static_cast<size_t>(count));
-  for (float& value : values) {
-    value = std::uniform_real_distribution<float>(-1, 1)(generator);
-  }
-  return values;
-}
-
-const std::vector<uint8_t> kChannelsLast = {0, 2, 3, 1};
 // A depthwise convolution, its mean, factors, the product and a 1x1 convolution with the input as its residual, between
-// changes of the memory order: inputs and outputs of plans are row-major.
+// changes of the memory order.
 constexpr size_t kSteps = 7;
-
-int32_t reorder(PlanMaker& make, int32_t tensor, const std::vector<uint8_t>& order) {
-  const int32_t output = make.step("reformat", {tensor}, make.at(tensor).dims);
-  make.at(output).order = order;
-  return output;
-}
-
-void addOutput(PlanMaker& make, const std::string& name, int32_t tensor) {
-  make.output(name, reorder(make, tensor, {}));
-}
 
 struct Block {
   int64_t batch = 1, channels = 24, height = 9, width = 7;
@@ -55,8 +34,8 @@ struct Block {
     const int64_t pad = window / 2;
     const int64_t per_group = channels / groups;
     std::vector<int32_t> inputs = {
-        input, make.floats("w", {to, per_group, window, window}, random(to * per_group * window * window, 2)),
-        make.floats("b", {to}, random(to, 3))};
+        input, make.floats("w", {to, per_group, window, window}, randomFloats(to * per_group * window * window, 2)),
+        make.floats("b", {to}, randomFloats(to, 3))};
     if (added >= 0) {
       inputs.push_back(added);
     }
@@ -84,10 +63,10 @@ struct Block {
       make.at(means).order = kChannelsLast;
       make.at(factors).order = kChannelsLast;
       addOutput(make, "factors", factors);
-      factors = make.floats("f", {batch, channels, 1, 1}, random(batch * channels, 4));
+      factors = make.floats("f", {batch, channels, 1, 1}, randomFloats(batch * channels, 4));
     }
     if (same_for_all_images) {
-      factors = make.floats("f", {1, channels, 1, 1}, random(channels, 4));
+      factors = make.floats("f", {1, channels, 1, 1}, randomFloats(channels, 4));
     }
     const int32_t product =
         make.step("elementwise", factors_first ? std::vector{factors, convolved} : std::vector{convolved, factors},
@@ -114,7 +93,7 @@ std::vector<std::vector<float>> call(const plan::Plan& plan, const Block& block,
   options.force_reference = reference;
   const auto engine = loadBytes(plan::serialize(plan), options);
   const HostTensor x({block.batch, block.channels, block.height, block.width},
-                     random(block.batch * block.channels * block.height * block.width, 1));
+                     randomFloats(block.batch * block.channels * block.height * block.width, 1));
   std::vector<std::vector<float>> results;
   for (const auto& output : testing::callEngine(*engine, {x}, threads)) {
     results.push_back(output.values());

@@ -5,7 +5,6 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <random>
 
 #include "engine/specialization.h"
 #include "load.h"
@@ -31,15 +30,6 @@ struct Net {
   bool is_read_twice = false;  // the convolution is an output, too
   bool channels_last = false;  // what the convolution writes, and the maxima
 
-  std::vector<float> random(int64_t count, unsigned seed) const {
-    std::mt19937 generator(seed);
-    std::vector<float> values(static_cast<size_t>(count));
-    for (float& value : values) {
-      value = std::uniform_real_distribution<float>(-1, 1)(generator);
-    }
-    return values;
-  }
-
   int64_t convolved(size_t axis) const {
     const int64_t size = axis == 0 ? height : width;
     return (size + 2 * padding - dilation[axis] * (kernel[axis] - 1) - 1) / stride[axis] + 1;
@@ -49,8 +39,8 @@ struct Net {
     PlanMaker make("net");
     const int32_t x = make.input("x", make.dims({batch, channels, height, width}));
     const int32_t w = make.floats("w", {outputs, channels, kernel[0], kernel[1]},
-                                  random(outputs * channels * kernel[0] * kernel[1], 2));
-    const int32_t b = make.floats("b", {outputs}, random(outputs, 3));
+                                  randomFloats(outputs * channels * kernel[0] * kernel[1], 2));
+    const int32_t b = make.floats("b", {outputs}, randomFloats(outputs, 3));
     const int32_t y = make.step("convolution", {x, w, b}, make.dims({batch, outputs, convolved(0), convolved(1)}),
                                 {{"groups", int64_t{1}},
                                  {"stride", stride},
@@ -82,7 +72,7 @@ struct Net {
   }
 
   HostTensor input() const {
-    std::vector<float> values = random(batch * channels * height * width, 1);
+    std::vector<float> values = randomFloats(batch * channels * height * width, 1);
     values[values.size() / 3] = std::numeric_limits<float>::quiet_NaN();
     return HostTensor({batch, channels, height, width}, values);
   }
