@@ -295,8 +295,8 @@ class LayoutPass {
     Tensor*& copy = copyOf(tensor, order);
     if (copy == nullptr) {
       Layer* reformat = network_.addLayer(LayerType::kREFORMAT, {&tensor}, {}, before);
-      if (tensor.producer() != nullptr) {
-        reformat->setLocation(tensor.producer()->location());
+      if (const Layer* near = tensor.producer() != nullptr ? tensor.producer() : before) {
+        reformat->setLocation(near->location());
       }
       copy = reformat->getOutput(0);
       copy->setMemoryOrder(order);

@@ -3,9 +3,9 @@
 #include "base/check.h"
 #include "engine/chains.h"
 #include "engine/drafts.h"
+#include "engine/joining.h"
 #include "engine/shapes.h"
 #include "engine/specialization.h"
-#include "kernels/joins.h"
 #include "plan/rules.h"
 
 namespace torchtrt::engine {
@@ -26,7 +26,13 @@ bool liesAs(const TensorDesc& desc, const std::vector<int64_t>& strides) {
 class Specializer {
  public:
   Specializer(const Model& model, std::span<const TensorView> inputs, int threads)
-      : model_(model), plan_(model.plan), inputs_(inputs), result_(std::make_shared<Specialization>()) {
+      : model_(model),
+        plan_(model.plan),
+        inputs_(inputs),
+        result_(std::make_shared<Specialization>()),
+        joining_(model, places_, [this](const plan::Step& step, const std::vector<int32_t>& operands) {
+          return shapesOf(step, operands);
+        }) {
     result_->threads = threads;
     makeKey(inputs, result_->key);
   }
@@ -35,7 +41,6 @@ class Specializer {
     registers_ = evaluateShapes(plan_, inputs_);
     plan::checkShapes(plan_, registers_, ErrorCode::kShapeArithmetic);
     describeTensors();
-    joined_.resize(plan_.steps.size());
     for (size_t i = 0; i < plan_.inputs.size(); ++i) {
       placeInput(i);
     }
@@ -169,18 +174,9 @@ class Specializer {
     }
   }
 
-  // A step that another one computes too, or that computes the one before it.
-  struct Joined {
-    std::unique_ptr<kernels::Prepared> prepared;  // null unless it computes the one before it
-    std::vector<int32_t> inputs;                  // of both
-    int32_t before = -1;                          // that step, where a profile shall name it
-    int32_t means = -1;                           // a second output, of the step that averages the first
-    bool done = false;                            // by another step
-  };
-
   void addStep(size_t index) {
     const plan::Step& step = plan_.steps[index];
-    if (joined_[index].done || (step.family == "reformat" && skipReorder(step))) {
+    if (joining_.isDone(index) || (step.family == "reformat" && skipReorder(step))) {
       return;
     }
     bool empty = true;
@@ -192,27 +188,18 @@ class Specializer {
       ++result_->skipped_steps;
       return;
     }
-    if (leaveToReader(index) || leaveToFollower(index)) {
+    if (joining_.isLeft(index)) {
       return;
     }
     Draft draft;
     draft.step = static_cast<int32_t>(index);
     draft.inputs = step.inputs;
     draft.outputs = step.outputs;
-    if (Joined& joined = joined_[index]; joined.prepared != nullptr) {
-      draft.prepared = std::move(joined.prepared);
-      draft.inputs = std::move(joined.inputs);
-      if (joined.before >= 0) {
-        draft.chained = {joined.before};
-      }
-      if (joined.means >= 0) {
-        place(joined.means);
-        draft.outputs.push_back(joined.means);
-      }
-    } else if (!averageToo(index, draft) && !poolInstead(index, draft)) {
+    if (!joining_.prepare(index, draft)) {
       locateErrors(step, [&] { draft.prepared = model_.steps[index].kernel->prepare(shapesOf(step, step.inputs)); });
     }
-    for (const int32_t output : draft.outputs) {
+    for (const int32_t output : draft.outputs) {  // a join may have brought others
+      place(output);
       placeOf(output).written_by = drafts_.size();
     }
     addDraft(std::move(draft));
@@ -231,125 +218,6 @@ class Specializer {
       shapes.dims.emplace_back(name, dimsOf(registers, registers_));
     }
     return shapes;
-  }
-
-  // Whether the one reader of a product multiplies itself.
-  bool leaveToReader(size_t index) {
-    const int32_t reader = model_.joins.readers[index];
-    if (reader < 0) {
-      return false;
-    }
-    const plan::Step& step = plan_.steps[index];
-    const plan::Step& reading = plan_.steps[static_cast<size_t>(reader)];
-    const TensorDesc& product = placeOf(step.outputs[0]).desc;
-    const bool swapped = placeOf(step.inputs[0]).desc.dims != product.dims;
-    const int32_t tensor = step.inputs[swapped ? 1 : 0];
-    const int32_t factors = step.inputs[swapped ? 0 : 1];
-    if (placeOf(reading.outputs[0]).bytes == 0 || placeOf(tensor).desc.dims != product.dims ||
-        !isPerChannel(placeOf(factors).desc, product)) {
-      return false;
-    }
-    std::vector<int32_t> inputs = reading.inputs;
-    inputs[0] = tensor;
-    const auto* kernel =
-        dynamic_cast<const kernels::ScalesInput*>(model_.steps[static_cast<size_t>(reader)].kernel.get());
-    Joined& joined = joined_[static_cast<size_t>(reader)];
-    locateErrors(reading, [&] { joined.prepared = kernel->prepareScaled(shapesOf(reading, inputs)); });
-    joined.inputs = std::move(inputs);
-    joined.inputs.push_back(factors);
-    return joined.prepared != nullptr;
-  }
-
-  // Whether the one reader of a convolution computes it, too, line by line.
-  bool leaveToFollower(size_t index) {
-    const int32_t follower = model_.joins.followers[index];
-    if (follower < 0 || joined_[index].prepared != nullptr) {
-      return false;
-    }
-    const plan::Step& step = plan_.steps[index];
-    const plan::Step& following = plan_.steps[static_cast<size_t>(follower)];
-    if (placeOf(following.outputs[0]).bytes == 0) {
-      return false;
-    }
-    const auto* before = dynamic_cast<const kernels::ComputesPixels*>(model_.steps[index].kernel.get());
-    const auto* kernel =
-        dynamic_cast<const kernels::ReadsPixels*>(model_.steps[static_cast<size_t>(follower)].kernel.get());
-    const int32_t means = meansOf(static_cast<size_t>(follower));
-    Joined& joined = joined_[static_cast<size_t>(follower)];
-    locateErrors(following, [&] {
-      joined.prepared = kernel->prepareBehind(shapesOf(following, following.inputs), *before,
-                                              shapesOf(step, step.inputs), means >= 0);
-    });
-    if (joined.prepared == nullptr) {
-      return false;
-    }
-    joined.inputs = following.inputs;
-    joined.inputs[0] = -1;
-    joined.inputs.insert(joined.inputs.end(), step.inputs.begin(), step.inputs.end());
-    joined.before = static_cast<int32_t>(index);
-    joined.means = means;
-    if (means >= 0) {
-      joined_[static_cast<size_t>(model_.joins.averagers[static_cast<size_t>(follower)])].done = true;
-    }
-    return true;
-  }
-
-  // What holds the mean of each channel of a convolution's result, if the convolution may write it; else -1.
-  int32_t meansOf(size_t index) {
-    const int32_t averager = model_.joins.averagers[index];
-    if (averager < 0) {
-      return -1;
-    }
-    const int32_t means = plan_.steps[static_cast<size_t>(averager)].outputs[0];
-    return isPerChannel(placeOf(means).desc, placeOf(plan_.steps[index].outputs[0]).desc) ? means : -1;
-  }
-
-  // Whether a convolution also does the step that averages each channel of its result.
-  bool averageToo(size_t index, Draft& draft) {
-    const int32_t means = meansOf(index);
-    if (means < 0) {
-      return false;
-    }
-    const plan::Step& step = plan_.steps[index];
-    const auto* kernel = dynamic_cast<const kernels::AveragesOutput*>(model_.steps[index].kernel.get());
-    locateErrors(step, [&] { draft.prepared = kernel->prepareWithMeans(shapesOf(step, step.inputs)); });
-    if (draft.prepared == nullptr) {
-      return false;
-    }
-    place(means);
-    draft.outputs.push_back(means);
-    joined_[static_cast<size_t>(model_.joins.averagers[index])].done = true;
-    return true;
-  }
-
-  // Whether a convolution writes the maxima that alone are read of its result.
-  bool poolInstead(size_t index, Draft& draft) {
-    const int32_t pooler = model_.joins.poolers[index];
-    if (pooler < 0) {
-      return false;
-    }
-    const plan::Step& step = plan_.steps[index];
-    const int32_t maxima = plan_.steps[static_cast<size_t>(pooler)].outputs[0];
-    const TensorDesc& desc = placeOf(maxima).desc;
-    const std::vector<int64_t>& dims = placeOf(step.outputs[0]).desc.dims;
-    bool is_inside = placeOf(maxima).bytes != 0;
-    for (size_t axis = 2; axis < dims.size(); ++axis) {  // with ceil_mode the last window may be cut
-      is_inside = is_inside && 2 * desc.dims[axis] <= dims[axis];
-    }
-    if (!is_inside) {
-      return false;
-    }
-    kernels::ShapeSet shapes = shapesOf(step, step.inputs);
-    shapes.outputs = {desc};
-    const auto* kernel = dynamic_cast<const kernels::PoolsOutput*>(model_.steps[index].kernel.get());
-    locateErrors(step, [&] { draft.prepared = kernel->preparePooled(shapes); });
-    if (draft.prepared == nullptr) {
-      return false;
-    }
-    place(maxima);
-    draft.outputs = {maxima};
-    joined_[static_cast<size_t>(pooler)].done = true;
-    return true;
   }
 
   // The memory that a step writes: a claimed output's, or a piece of the workspace.
@@ -406,7 +274,7 @@ class Specializer {
   std::vector<int64_t> registers_;
   std::vector<Place> places_;
   std::vector<int32_t> claims_;  // per tensor that a step writes: the output it is, or -1
-  std::vector<Joined> joined_;   // per step
+  Joining joining_;
   std::vector<Draft> drafts_;
 };
 

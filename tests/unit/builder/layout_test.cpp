@@ -34,6 +34,17 @@ TEST(Layout, SpatialLayersRunChannelsLastWithoutReordersBetween) {
             "reformat(0,2,3,1) convolution(0,2,3,1) unary(0,2,3,1) pooling(0,2,3,1) convolution(0,2,3,1) reformat");
 }
 
+// A profile names whom a copy is for: the layer that reads a network's input, else the one whose result is moved.
+TEST(Layout, CopiesHaveTheLocationOfWhomTheyAreFor) {
+  const plan::Plan plan = build(*network::parse(
+      imageNetwork(R"(  %a = convolution(%x, %k) {)" + std::string(kConvolution) + R"(}  # model.py:3:8 (head)
+  %b = unary(%a) {op="sin"}  # model.py:9:8 (tail)
+  output "y" %b)")));
+  ASSERT_EQ(stepsOf(plan), "reformat(0,2,3,1) convolution(0,2,3,1) unary(0,2,3,1) reformat");
+  EXPECT_EQ(toString(plan.steps.front().location), "model.py:3:8 (head)");
+  EXPECT_EQ(toString(plan.steps.back().location), "model.py:9:8 (tail)");
+}
+
 TEST(Layout, ADeconvolutionAloneRunsChannelsLast) {
   EXPECT_EQ(
       stepsFor(R"(  %a = deconvolution(%x, %k) {stride=[2, 2], pre_padding=[1, 1], post_padding=[1, 1], dilation=[1, 1]}
