@@ -300,6 +300,52 @@ def test_run_with_a_call_that_pytorch_refuses_tells_its_reason(compiled):
     assert "interpreter" not in process.stderr
 
 
+class Weighted(nn.Module):
+    def forward(self, x: torch.Tensor, weight: torch.Tensor | None = None, power: int = 2):
+        return (x if weight is None else x * weight) ** power
+
+
+class Counted(nn.Module):
+    def forward(self, x: torch.Tensor, count: int):
+        return x * count
+
+
+class Unnamed(nn.Module):
+    @torch.jit.export
+    def other(self, x):
+        return x
+
+
+@pytest.mark.parametrize("command, files", [("run", ["weighted.ts"]), ("profile", ["weighted.ts"]), ("verify", ["weighted.ts"] * 2)])
+@pytest.mark.parametrize("specs, says", [([], "got no input specifications"), (["(2)"] * 3, "got 3 input specifications")])
+def test_too_few_and_too_many_specifications_say_what_forward_takes(folder, command, files, specs, says):
+    torch.jit.script(Weighted().eval()).save(str(folder / "weighted.ts"))
+    process = torchtrtc(command, *files, *specs, cwd=folder)
+    assert process.returncode == 2
+    takes = "forward(x: Tensor, weight: Optional[Tensor] = None, power: int = 2) takes 1 to 2 tensors"
+    example = " ".join(["torchtrtc", command, *files]) + " \"(1,3,224,224)@f32\"" * (2 if specs else 1)
+    assert process.stderr.startswith(f"torchtrtc: [C002] {takes}, {says}\n") and process.stderr.endswith(f"such as: {example}\n")
+
+
+@pytest.mark.parametrize("specs", [["(2)"], ["(2)", "(2)"]])
+def test_specifications_may_leave_out_what_has_a_default(folder, specs):
+    torch.jit.script(Weighted().eval()).save(str(folder / "weighted.ts"))
+    assert "output: Float[2]" in succeeds("run", folder / "weighted.ts", *specs, "--calls=0").stdout
+
+
+def test_a_forward_that_wants_more_than_tensors_is_not_called(folder):
+    torch.jit.script(Counted().eval()).save(str(folder / "counted.ts"))
+    process = torchtrtc("run", folder / "counted.ts", "(2)")
+    assert process.returncode == 1
+    assert '[C004] "count" of forward(x: Tensor, count: int) is no tensor' in process.stderr
+
+
+def test_a_module_without_forward_is_not_called(folder):
+    torch.jit.script(Unnamed().eval()).save(str(folder / "other.ts"))
+    process = torchtrtc("run", folder / "other.ts", "(2)")
+    assert process.returncode == 1 and "[C004] the module has no forward" in process.stderr
+
+
 def test_check_counts_engines(folder, compiled):
     assert succeeds("check", compiled[0]).stdout.endswith("loads, 1 engine\n")
     assert succeeds("check", folder / "lenet.ts").stdout.endswith("loads, 0 engines\n")

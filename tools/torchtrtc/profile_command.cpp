@@ -7,8 +7,7 @@
 
 #include "commands.h"
 #include "files.h"
-#include "input_spec.h"
-#include "random_inputs.h"
+#include "forward_inputs.h"
 #include "torchtrt/profile.h"
 
 namespace torchtrtc {
@@ -26,14 +25,11 @@ void profile(const ProfileOptions& options) {
   openLibraries(options.libraries, kCustomOps);
   torch::jit::Module module = loadModule(options.file);
   module.eval();
-  std::vector<torch_tensorrt::Input> specs;
-  for (const std::string& text : options.specs) {
-    specs.push_back(parseInputSpec(text));
-  }
+  const auto inputs = forwardInputs(module, options.specs, "torchtrtc profile " + options.file);
   if (options.threads > 0) {
     at::set_num_threads(options.threads);
   }
-  const torchtrt::Profile profile = torchtrt::ts::profile(module, randomInputs(specs), options.calls);
+  const torchtrt::Profile profile = torchtrt::ts::profile(module, inputs, options.calls);
   std::cout << profile.toText(options.most);
   if (!options.json.empty()) {
     const std::string text = profile.toJson() + "\n";

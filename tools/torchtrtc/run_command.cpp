@@ -9,8 +9,7 @@
 
 #include "commands.h"
 #include "files.h"
-#include "input_spec.h"
-#include "random_inputs.h"
+#include "forward_inputs.h"
 
 namespace torchtrtc {
 namespace {
@@ -44,11 +43,7 @@ void run(const RunOptions& options) {
   openLibraries(options.libraries, kCustomOps);
   torch::jit::Module module = loadModule(options.file);
   module.eval();
-  std::vector<torch_tensorrt::Input> specs;
-  for (const std::string& text : options.specs) {
-    specs.push_back(parseInputSpec(text));
-  }
-  const auto inputs = randomInputs(specs);
+  const auto inputs = forwardInputs(module, options.specs, "torchtrtc run " + options.file);
   const c10::InferenceMode inference;
   describe(module.forward(inputs), "output");
   std::vector<double> milliseconds;

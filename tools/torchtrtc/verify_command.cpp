@@ -6,8 +6,7 @@
 
 #include "commands.h"
 #include "files.h"
-#include "input_spec.h"
-#include "random_inputs.h"
+#include "forward_inputs.h"
 #include "torchtrt/verify.h"
 
 namespace torchtrtc {
@@ -24,12 +23,8 @@ void verify(const VerifyOptions& options) {
   torch::jit::Module module = loadModule(options.file);
   module.eval();
   const torch::jit::Module compiled = loadModule(options.compiled);
-  std::vector<torch_tensorrt::Input> specs;
-  for (const std::string& text : options.specs) {
-    specs.push_back(parseInputSpec(text));
-  }
-  const torchtrt::Verification verification =
-      torchtrt::ts::verify(module, compiled, randomInputs(specs), options.calls);
+  const auto inputs = forwardInputs(module, options.specs, "torchtrtc verify " + options.file + " " + options.compiled);
+  const torchtrt::Verification verification = torchtrt::ts::verify(module, compiled, inputs, options.calls);
   std::cout << verification.toText();
   if (!options.json.empty()) {
     const std::string text = verification.toJson() + "\n";
