@@ -273,10 +273,96 @@ def test_inspect_shows_report_graph_and_plan(compiled):
     assert "convolution" in plan and "float32" in plan
 
 
-def test_inspect_of_other_bytes(folder):
-    (folder / "picture.png").write_bytes(b"\x89PNG" + bytes(100))
-    process = torchtrtc("inspect", folder / "picture.png")
-    assert process.returncode == 1 and "[E001]" in process.stderr
+# Files that are no modules, and what is said of each.
+OTHER_FILES = {
+    "missing": 'there is no file "missing"',
+    "folder": '"folder" is a folder',
+    "/dev/null": '"/dev/null" is no regular file',
+    "empty": '"empty" is empty',
+    "text": '"text" is text',
+    "picture": '"picture" is something else, or damaged',
+    "checkpoint": '"checkpoint" is a checkpoint of torch.save',
+    "old_checkpoint": '"old_checkpoint" is a checkpoint of torch.save',
+    "exported": '"exported" is an exported program of torch.export',
+    "safetensors": '"safetensors" is a file of safetensors',
+    "zip": '"zip" is a zip archive of other things',
+    "cut": '"cut" is an archive that lost its end',
+    "tensorrt": '"tensorrt" is an engine of NVIDIA\'s TensorRT',
+}
+
+
+@pytest.fixture(scope="module")
+def others(folder, tmp_path_factory):
+    """A folder with OTHER_FILES and an engine, whole and cut off."""
+    path = tmp_path_factory.mktemp("others")
+    (path / "folder").mkdir()
+    (path / "empty").touch()
+    (path / "text").write_text("a module, it says here\n")
+    (path / "picture").write_bytes(b"\x89PNG" + bytes(100))
+    (path / "safetensors").write_bytes((2).to_bytes(8, "little") + b'{"a": 1}')
+    (path / "tensorrt").write_bytes(b"ftrt" + bytes(100))
+    (path / "cut").write_bytes((folder / "lenet.ts").read_bytes()[:-1000])
+    linear = nn.Linear(4, 2)
+    torch.save(linear.state_dict(), path / "checkpoint")
+    torch.save(linear.state_dict(), path / "old_checkpoint", _use_new_zipfile_serialization=False)
+    torch.export.save(torch.export.export(linear, (torch.ones(1, 4),)), path / "exported.pt2")
+    (path / "exported.pt2").rename(path / "exported")
+    with zipfile.ZipFile(path / "zip", "w") as archive:
+        archive.writestr("pictures/none.txt", "none")
+    succeeds(folder / "relu.ts", path / "engine", "(2)", "--save-engine")
+    (path / "cut_engine").write_bytes((path / "engine").read_bytes()[:-1])
+    (path / "relu.ts").write_bytes((folder / "relu.ts").read_bytes())
+    return path
+
+
+@pytest.mark.parametrize("file", OTHER_FILES)
+def test_other_files_are_called_what_they_are(others, file):
+    commands = {
+        "a TorchScript module or an engine that --save-engine wrote": ["inspect", file],
+        "a TorchScript module": ["check", file],
+        "an engine that --save-engine wrote": [file, "./out", "--embed-engine"],
+    }
+    if file == "missing":  # as a file to compile it might be a command misspelt
+        del commands["an engine that --save-engine wrote"]
+    for expected, command in commands.items():
+        process = torchtrtc(*command, cwd=others)
+        assert process.returncode == 1
+        said = re.escape(f"torchtrtc: [C004] {OTHER_FILES[file]}") + r"( \(.*\))?" + re.escape(f", expected {expected}\n  ") + ".+\n"
+        assert re.fullmatch(said, process.stderr), process.stderr
+
+
+@pytest.mark.parametrize("command", [["run", "FILE"], ["profile", "FILE"], ["verify", "FILE", "relu.ts"], ["verify", "relu.ts", "FILE"],
+                                     ["./FILE", "./out", "(2)"]])
+def test_every_command_says_that_a_file_is_an_engine(others, command):
+    process = torchtrtc(*(word.replace("FILE", "engine") for word in command), cwd=others)
+    assert process.returncode == 1
+    assert 'engine" is an engine that --save-engine wrote, expected a TorchScript module\n  torchtrtc ENGINE' in process.stderr
+
+
+def test_a_damaged_engine_is_named(others):
+    for command in (["inspect", "cut_engine"], ["./cut_engine", "./out", "--embed-engine"]):
+        process = torchtrtc(*command, cwd=others)
+        assert process.returncode == 1
+        assert re.match(r'torchtrtc: \[E001\] "(\./)?cut_engine": damaged plan: .*truncated', process.stderr), process.stderr
+
+
+def test_a_damaged_module_is_named(others):
+    content = (others / "relu.ts").read_bytes()
+    (others / "damaged.ts").write_bytes(content.replace(b"__torch__.torch.nn", b"__torch__.torch.nx"))
+    process = torchtrtc("check", "damaged.ts", cwd=others)
+    assert process.returncode == 1
+    assert re.search(r'\[C004\] "damaged.ts" is a TorchScript module that cannot be loaded: .*ReLU\'\n  copy it again', process.stderr), process.stderr
+
+
+def test_a_module_is_not_embedded(others):
+    process = torchtrtc("./relu.ts", "./out", "--embed-engine", cwd=others)
+    assert process.returncode == 1
+    assert '"./relu.ts" is a TorchScript module, expected an engine that --save-engine wrote' in process.stderr
+
+
+def test_inspect_of_a_module_without_engines_says_so(folder):
+    shown = succeeds("inspect", folder / "relu.ts").stdout
+    assert shown.startswith(f"{folder / 'relu.ts'}: a TorchScript module without engines; torchtrtc INPUT OUTPUT SPECS... compiles it\n\ngraph(")
 
 
 def test_run_says_what_comes_out_and_how_long_it_took(compiled):

@@ -10,6 +10,7 @@
 
 #include "calibration_data.h"
 #include "commands.h"
+#include "engines.h"
 #include "files.h"
 #include "input_spec.h"
 #include "messages.h"
@@ -226,8 +227,9 @@ void compile(const CompileOptions& options) {
                        "name another: the module could not be compiled again without the original");
   }
   if (options.embed_engine) {
-    const auto module = ts::embed_engine_in_new_module(readFile(options.input), device(options));
-    saveModule(options.output, module);
+    withEngine(options.input, [&](const std::string& engine) {
+      saveModule(options.output, ts::embed_engine_in_new_module(engine, device(options)));
+    });
     return;
   }
   const torch::jit::Module module = loadModule(options.input);
