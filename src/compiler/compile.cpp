@@ -206,12 +206,13 @@ Report recordOf(Report report) {
   return report;
 }
 
-// One line after every compile, which is no warning but as visible as one.
+// One line after every compile, which is no warning but as visible as one; where more is to be told, the whole report.
 void tell(const Report& report) {
-  if (logging::getReportableLevel() >= logging::kWARNING) {
+  if (logging::getReportableLevel() >= logging::kINFO) {
+    TORCHTRT_LOG(kINFO, report.toText());
+  } else if (logging::getReportableLevel() >= logging::kWARNING) {
     std::cerr << logging::getPrefix() + report.summary() + "\n";
   }
-  TORCHTRT_LOG(kINFO, report.toText());
 }
 
 }  // namespace

@@ -86,6 +86,13 @@ def test_verbosity_says_more(folder, compiled, option):
     assert len(told) > len(compiled[1])
 
 
+@pytest.mark.parametrize("options", [[], ["-w"], ["--info"], ["-v"]])
+def test_the_summary_and_the_phases_are_told_once(folder, options):
+    told = succeeds(folder / "relu.ts", folder / "told.ts", "(2)", *options).stderr
+    assert told.count(" 1 engine, 0 segments in PyTorch, 100% of 1 node in engines\n") == 1, told
+    assert told.count("compiled in ") == 1 and told.count("segment 0: engine, 1 node\n") == 1, told
+
+
 @pytest.mark.parametrize("option", ["-w", "--warnings"])
 def test_warnings_can_be_turned_off(folder, option):
     arguments = [folder / "lenet.ts", folder / "silent.ts", LENET_INPUT, "--atol=0", "--rtol=-1", option]

@@ -179,6 +179,18 @@ void setVerbosity(const CompileOptions& options) {
                                                                     : Level::kWARNING);
 }
 
+// What compile() has not told of the report: with --info nothing, else what is behind the first line, which is told
+// with warnings.
+std::string untold(const torchtrt::Report& report) {
+  using torchtrt::logging::Level;
+  const Level level = torchtrt::logging::get_reportable_log_level();
+  const std::string text = report.toText();
+  if (level >= Level::kINFO) {
+    return "";
+  }
+  return level >= Level::kWARNING ? text.substr(text.find('\n') + 1) : text;
+}
+
 void saveModule(const std::string& path, const torch::jit::Module& module) {
   replaceFile(path, [&module](const Sink& sink) { torch::jit::ExportModule(module, sink); });
 }
@@ -241,7 +253,7 @@ void compile(const CompileOptions& options) {
   }
   torchtrt::Report report;
   const torch::jit::Module compiled = ts::compile(module, spec, &report);
-  std::cerr << report.toText();
+  std::cerr << untold(report);
   const bool only_float = spec.precision.empty() && spec.enabled_precisions.size() == 1 &&
                           *spec.enabled_precisions.begin() == torchtrt::DataType::kFloat;
   if (only_float && !options.no_threshold_check) {
