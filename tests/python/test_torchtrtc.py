@@ -248,11 +248,37 @@ def test_nothing_given_shows_the_help():
     assert process.returncode == 0 and "torchtrtc model.ts compiled.ts" in process.stdout
 
 
-@pytest.mark.parametrize("arguments", [["--no-such-option"], ["inspect"], ["check"], ["run"], ["run", "x.ts", "--calls=-1"],
-                                       ["in.ts", "out.ts", "(2)", "--engine-capability=huge"], ["in.ts", "out.ts", "--mbs=many"]])
-def test_wrong_command_lines_exit_with_2(arguments):
-    process = torchtrtc(*arguments)
-    assert process.returncode == 2 and process.stderr
+# What is wrong with a command line, and what is said of it: expected, got and the way out.
+WRONG_COMMAND_LINES = {
+    "--no-such-option": ('there is no option "--no-such-option" of torchtrtc', "torchtrtc --help lists all"),
+    "in.ts out.ts (2) --min-blok-size=3": ('there is no option "--min-blok-size" of torchtrtc',
+                                           "did you mean --min-block-size? torchtrtc --help lists all"),
+    "run x.ts (2) --cals=3": ('there is no option "--cals" of torchtrtc run', "did you mean --calls? torchtrtc run --help lists all"),
+    "run x.ts (2) -z": ('there is no option "-z" of torchtrtc run', "torchtrtc run --help lists all"),
+    "check a.ts b.ts": ('"b.ts" is one argument too many', "call torchtrtc check FILE"),
+    "inspect": ("no FILE was given", "call torchtrtc inspect FILE"),
+    "check": ("no FILE was given", "call torchtrtc check FILE"),
+    "run": ("no FILE was given", "call torchtrtc run FILE [SPECS...]"),
+    "verify a.ts": ("no COMPILED was given", "call torchtrtc verify FILE COMPILED [SPECS...]"),
+    "run x.ts --calls=-1": ('--calls: expected a whole number, 0 or more, got "-1"', "see torchtrtc run --help"),
+    "profile x.ts --calls=0": ('--calls: expected a whole number, 1 or more, got "0"', "see torchtrtc profile --help"),
+    "verify a.ts b.ts --calls=1.5": ('--calls: expected a whole number, 1 or more, got "1.5"', "see torchtrtc verify --help"),
+    "profile x.ts --threads=all": ('--threads: expected a whole number, 1 or more, got "all"', "see torchtrtc profile --help"),
+    "in.ts out.ts (2) --engine-capability=huge": (
+        '--engine-capability: expected standard, safety or dla_standalone, got "huge"', "see torchtrtc --help"),
+    "in.ts out.ts (2) --mbs=many": ('--mbs: expected a number, got "many"', "see torchtrtc --help"),
+    "in.ts out.ts (2) --tune=often": ('--tune: expected no value, got "often"', "see torchtrtc --help"),
+    "in.ts out.ts (2) --mbs": ("--mbs: expected a value, got none", "write it behind the option; see torchtrtc --help"),
+    "in.ts out.ts (2) --gpu-id=1 --gpu-id=2": ("--gpu-id was given twice", "give it once; see torchtrtc --help"),
+    "in.ts out.ts (2) -v -w": ("more than one of --verbose, --info and --warnings", "give at most one of them"),
+}
+
+
+@pytest.mark.parametrize("line", WRONG_COMMAND_LINES)
+def test_wrong_command_lines_exit_with_2(line):
+    process = torchtrtc(*line.split())
+    message, advice = WRONG_COMMAND_LINES[line]
+    assert (process.returncode, process.stderr) == (2, f"torchtrtc: [C003] {message}\n  {advice}\n")
 
 
 def test_supported_method(folder):

@@ -15,7 +15,7 @@ void addCheckCommand(CLI::App& app) {
   auto* command =
       app.add_subcommand("check", "Load a saved module and say whether it runs here; name a missing library");
   auto file = std::make_shared<std::string>();
-  command->add_option("file", *file, "Module that torch.jit.save wrote")->required();
+  command->add_option("FILE", *file, "Module that torch.jit.save wrote")->required();
   auto libraries = std::make_shared<std::vector<std::string>>();
   command->add_option(kCustomOps, *libraries, "Library with operators the module uses (repeatable)")
       ->allow_extra_args(false);

@@ -9,6 +9,7 @@
 #include <torch/csrc/jit/serialization/export.h>
 
 #include "calibration_data.h"
+#include "command_line.h"
 #include "commands.h"
 #include "engines.h"
 #include "files.h"
@@ -172,6 +173,10 @@ void checkThreshold(torch::jit::Module original, torch::jit::Module compiled, co
 
 void setVerbosity(const CompileOptions& options) {
   using torchtrt::logging::Level;
+  if (static_cast<int>(options.verbose) + static_cast<int>(options.info) + static_cast<int>(options.no_warnings) > 1) {
+    throw CompileError(ErrorCode::kInvalidOption, "more than one of --verbose, --info and --warnings", {},
+                       "give at most one of them");
+  }
   torchtrt::logging::set_is_colored_output_on(true);
   torchtrt::logging::set_reportable_log_level(options.verbose       ? Level::kDEBUG
                                               : options.info        ? Level::kINFO
@@ -263,11 +268,9 @@ void compile(const CompileOptions& options) {
 }
 
 void addFlags(CLI::App& app, CompileOptions& o) {
-  auto* verbosity = app.add_option_group("verbosity", "At most one");
-  verbosity->require_option(0, 1);
-  verbosity->add_flag("-v,--verbose", o.verbose, "Say everything (debug)");
-  verbosity->add_flag("-w,--warnings", o.no_warnings, "Do not show warnings");
-  verbosity->add_flag("--i,--info", o.info, "Say what is being done");
+  app.add_flag("-v,--verbose", o.verbose, "Say everything (debug)");
+  app.add_flag("-w,--warnings", o.no_warnings, "Do not show warnings");
+  app.add_flag("--i,--info", o.info, "Say what is being done");
   app.add_flag("--build-debuggable-engine", o.debuggable, "Keep what debugging needs");
   app.add_flag("--allow-gpu-fallback", o.allow_gpu_fallback, "Accepted for DLA engines");
   app.add_flag("--require-full-compilation", o.full_compilation, "Fail unless everything becomes an engine");
@@ -292,11 +295,11 @@ void addOptions(CLI::App& app, CompileOptions& o) {
                  "MODULES=DTYPE, such as 'encoder.layer.0.*=fp32' (repeatable; the last that covers a module holds)")
       ->allow_extra_args(false);
   app.add_option("-d,--device-type", o.device_type, "Where engines run: the CPU, so far")
-      ->check(CLI::IsMember({"cpu", "gpu", "dla"}));
+      ->check(oneOf({"cpu", "gpu", "dla"}));
   app.add_option("--gpu-id", o.gpu_id, "With -d gpu")->capture_default_str();
   app.add_option("--dla-core", o.dla_core, "With -d dla")->capture_default_str();
   app.add_option("--engine-capability", o.engine_capability, "Accepted: CPU engines are standard")
-      ->check(CLI::IsMember({"standard", "safety", "dla_standalone"}));
+      ->check(oneOf({"standard", "safety", "dla_standalone"}));
   app.add_option("--calibration-cache-file", o.calibration_cache,
                  "Ranges for int8: read, or with --calibration-data written");
   app.add_option("--calibration-data", o.calibration_data,
@@ -349,9 +352,9 @@ void checkCommand(const CLI::App& app, const std::string& word) {
 
 void addCompileCommand(CLI::App& app) {
   auto options = std::make_shared<CompileOptions>();
-  app.add_option("input", options->input, "TorchScript module (or, with --embed-engine, a serialized engine)");
-  app.add_option("output", options->output, "File to write; replaced only when complete");
-  app.add_option("specs", options->specs, "One per input: (d,...) or [(min);(opt);(max)], then @dtype and %format");
+  app.add_option("INPUT", options->input, "TorchScript module (or, with --embed-engine, a serialized engine)");
+  app.add_option("OUTPUT", options->output, "File to write; replaced only when complete");
+  app.add_option("SPECS", options->specs, "One per input: (d,...) or [(min);(opt);(max)], then @dtype and %format");
   addFlags(app, *options);
   addOptions(app, *options);
   CLI::App* self = &app;

@@ -51,7 +51,7 @@ void addInspectCommand(CLI::App& app) {
   auto* command = app.add_subcommand(
       "inspect", "Print what is in engines and what is not and why, the graph, and the plan of every engine");
   auto file = std::make_shared<std::string>();
-  command->add_option("file", *file, "Compiled module, or an engine written with --save-engine")->required();
+  command->add_option("FILE", *file, "Compiled module, or an engine written with --save-engine")->required();
   auto libraries = std::make_shared<std::vector<std::string>>();
   command->add_option(kCustomOps, *libraries, "Library with operators the module uses (repeatable)")
       ->allow_extra_args(false);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "command_line.h"
 #include "commands.h"
 #include "messages.h"
 #include "torchtrt/error.h"
@@ -56,7 +57,11 @@ int main(int argc, char** argv) {
     app.parse(std::move(arguments));
     return 0;
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
+    if (e.get_exit_code() == 0) {  // --help and --version
+      return app.exit(e);
+    }
+    std::cerr << "torchtrtc: " << torchtrtc::commandLineError(app, e).what() << std::endl;
+    return 2;
   } catch (const torchtrt::CompileError& e) {
     std::cerr << "torchtrtc: " << e.what() << std::endl;
     using torchtrt::ErrorCode;
