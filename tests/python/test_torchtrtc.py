@@ -80,7 +80,7 @@ def test_threshold_check_can_be_left_out(folder):
     assert "difference" not in process.stderr
 
 
-@pytest.mark.parametrize("option", ["-v", "--verbose", "--i", "--info"])
+@pytest.mark.parametrize("option", ["-v", "--verbose", "-i", "--i", "--info"])
 def test_verbosity_says_more(folder, compiled, option):
     told = succeeds(folder / "lenet.ts", folder / "told.ts", LENET_INPUT, option).stderr
     assert len(told) > len(compiled[1])
@@ -136,6 +136,25 @@ def test_help_names_every_option():
         assert name in text
     for command in ["inspect", "run", "profile", "verify", "check"]:
         assert command in text
+
+
+USAGES = {
+    "": "Usage: torchtrtc INPUT OUTPUT SPECS... [OPTIONS]\n       torchtrtc COMMAND ARGUMENTS... [OPTIONS]\n",
+    "inspect": "Usage: torchtrtc inspect FILE [OPTIONS]\n",
+    "run": "Usage: torchtrtc run FILE [SPECS...] [OPTIONS]\n",
+    "profile": "Usage: torchtrtc profile FILE [SPECS...] [OPTIONS]\n",
+    "verify": "Usage: torchtrtc verify FILE COMPILED [SPECS...] [OPTIONS]\n",
+    "check": "Usage: torchtrtc check FILE [OPTIONS]\n",
+}
+
+
+@pytest.mark.parametrize("command", USAGES)
+def test_help_shows_the_call_and_values_by_their_meaning(command):
+    text = succeeds(*command.split(), "--help").stdout
+    assert USAGES[command] in text
+    assert max(map(len, text.splitlines())) <= 110
+    assert not re.search(r"\b(TEXT|UINT|INT|FLOAT|REQUIRED|SUBCOMMAND)\b|--i\b|\.\.\. {2}", text), text
+    assert not re.search(r"^ +-\S+( \S+)*$(?!\n {38}\S)", text, re.MULTILINE), "every option is explained"
 
 
 def test_version():

@@ -1,8 +1,9 @@
 #include "command_line.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
+#include <sstream>
+#include <utility>
 
 #include "base/edit_distance.h"
 
@@ -79,7 +80,67 @@ CompileError conversionError(const CLI::App& command, const std::string& text) {
                "see " + nameOf(command) + " --help");
 }
 
+class HelpLayout : public CLI::Formatter {
+ public:
+  HelpLayout() {
+    column_width(kColumn);
+    label("Positionals", "Arguments");
+  }
+
+  std::string make_usage(const CLI::App* app, std::string /*name*/) const override {
+    if (app->get_parent() != nullptr) {
+      return "\nUsage: " + callOf(*app) + " [OPTIONS]\n";
+    }
+    return "Usage: torchtrtc INPUT OUTPUT SPECS... [OPTIONS]\n       torchtrtc COMMAND ARGUMENTS... [OPTIONS]\n";
+  }
+
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const bool is_flag = option->get_expected_max() == 0 || option->get_type_size() == 0;
+    if (is_flag || option->get_positional()) {
+      return "";
+    }
+    const std::string& text = option->get_option_text();
+    const std::string& value = option->get_default_str();
+    return " " + (text.empty() ? option->get_type_name() : text) + (value.empty() ? "" : "=" + value);
+  }
+
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    return CLI::detail::find_and_replace(CLI::Formatter::make_help(app, std::move(name), mode), "\n\n\n", "\n\n");
+  }
+
+  std::string make_subcommand(const CLI::App* command) const override {
+    std::ostringstream out;
+    CLI::detail::format_help(out, command->get_name(), wrapped(command->get_description()), kColumn);
+    return out.str();
+  }
+
+  std::string make_option_desc(const CLI::Option* option) const override {
+    return wrapped(option->get_description());
+  }
+
+ private:
+  static constexpr size_t kColumn = 38;
+  static constexpr size_t kWidth = 110;
+
+  static std::string wrapped(const std::string& text) {
+    std::string lines;
+    size_t length = 0;
+    std::istringstream words(text);
+    for (std::string word; words >> word; length += word.size() + 1) {
+      const bool fits = kColumn + length + word.size() <= kWidth;
+      lines += length == 0 ? "" : fits ? " " : "\n";
+      length = fits ? length : 0;
+      lines += word;
+    }
+    return lines;
+  }
+};
+
 }  // namespace
+
+std::shared_ptr<CLI::FormatterBase> helpLayout() {
+  return std::make_shared<HelpLayout>();
+}
 
 CLI::Validator atLeast(int least) {
   const std::string expected = std::to_string(least) + " or more";
@@ -104,6 +165,11 @@ CLI::Validator oneOf(const std::vector<std::string>& words) {
             return is_one ? "" : "expected " + expected + ", got \"" + text + "\"";
           },
           shown, ""};
+}
+
+CLI::Option* addRepeatable(CLI::App& command, const std::string& names, std::vector<std::string>& values,
+                           const std::string& value, const std::string& meaning) {
+  return command.add_option(names, values, meaning + " (repeatable)")->allow_extra_args(false)->option_text(value);
 }
 
 CompileError commandLineError(const CLI::App& app, const CLI::ParseError& error) {

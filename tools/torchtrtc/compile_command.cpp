@@ -9,8 +9,8 @@
 #include <torch/csrc/jit/serialization/export.h>
 
 #include "calibration_data.h"
-#include "command_line.h"
 #include "commands.h"
+#include "compile_options.h"
 #include "engines.h"
 #include "files.h"
 #include "input_spec.h"
@@ -26,27 +26,6 @@ namespace {
 namespace ts = torch_tensorrt::ts;
 using torchtrt::CompileError;
 using torchtrt::ErrorCode;
-
-struct CompileOptions {
-  std::string input, output;
-  std::vector<std::string> specs, precisions, pins, torch_executed_ops, torch_executed_modules, custom_ops,
-      custom_converters;
-  std::vector<std::string> plugins, disabled_passes;
-  std::string dump_network, dump_after;
-  std::string device_type, op_precision, engine_capability = "standard", check_method, calibration_cache,
-                                         calibration_data, timing_cache;
-  double tuning_seconds = 10;
-  int64_t gpu_id = 0, dla_core = 0;
-  uint64_t timing_iterations = 1, workspace_size = 0;
-  std::optional<uint64_t> min_block_size;
-  std::optional<double> accuracy_target;
-  uint64_t dla_sram = 1048576, dla_local_dram = 1073741824, dla_global_dram = 536870912;
-  double atol = 1e-8, rtol = 1e-5;
-  bool verbose = false, no_warnings = false, info = false, debuggable = false, allow_gpu_fallback = false;
-  bool full_compilation = false, disable_tf32 = false, sparse_weights = false, embed_engine = false,
-       save_engine = false;
-  bool no_threshold_check = false, truncate = false, allow_shape_tensors = false, tune = false;
-};
 
 torch_tensorrt::Device device(const CompileOptions& options) {
   torch_tensorrt::Device result;
@@ -267,74 +246,6 @@ void compile(const CompileOptions& options) {
   saveModule(options.output, compiled);
 }
 
-void addFlags(CLI::App& app, CompileOptions& o) {
-  app.add_flag("-v,--verbose", o.verbose, "Say everything (debug)");
-  app.add_flag("-w,--warnings", o.no_warnings, "Do not show warnings");
-  app.add_flag("--i,--info", o.info, "Say what is being done");
-  app.add_flag("--build-debuggable-engine", o.debuggable, "Keep what debugging needs");
-  app.add_flag("--allow-gpu-fallback", o.allow_gpu_fallback, "Accepted for DLA engines");
-  app.add_flag("--require-full-compilation", o.full_compilation, "Fail unless everything becomes an engine");
-  app.add_flag("--tune", o.tune, "Time engines on random inputs; leave to PyTorch what is slower in them");
-  app.add_flag("--disable-tf32", o.disable_tf32, "Accepted: CPU engines compute float32 in float32");
-  app.add_flag("--sparse-weights", o.sparse_weights, "Accepted: CPU engines use dense weights");
-  app.add_flag("--embed-engine", o.embed_engine, "INPUT is a serialized engine; OUTPUT becomes a module that runs it");
-  app.add_flag("--save-engine", o.save_engine, "Write the serialized engine instead of a module");
-  app.add_flag("--no-threshold-check", o.no_threshold_check, "Do not compare with PyTorch afterwards");
-  app.add_flag("--truncate,--truncate-long-double,--truncate-64bit", o.truncate,
-               "Accepted: 64-bit dtypes are computed exactly");
-  app.add_flag("--allow-shape-tensors", o.allow_shape_tensors, "Accepted: shapes are symbolic always");
-}
-
-void addOptions(CLI::App& app, CompileOptions& o) {
-  app.add_option("--check-method-support", o.check_method,
-                 "Say whether this method's operators are supported, then stop");
-  app.add_option("-p,--enable-precision", o.precisions, "Precisions engines may use (repeatable): f32, f16, bf16, i8")
-      ->allow_extra_args(false);
-  app.add_option("--op-precision", o.op_precision, "Cast the module to it, as module.half() does: f16, bf16");
-  app.add_option("--precision", o.pins,
-                 "MODULES=DTYPE, such as 'encoder.layer.0.*=fp32' (repeatable; the last that covers a module holds)")
-      ->allow_extra_args(false);
-  app.add_option("-d,--device-type", o.device_type, "Where engines run: the CPU, so far")
-      ->check(oneOf({"cpu", "gpu", "dla"}));
-  app.add_option("--gpu-id", o.gpu_id, "With -d gpu")->capture_default_str();
-  app.add_option("--dla-core", o.dla_core, "With -d dla")->capture_default_str();
-  app.add_option("--engine-capability", o.engine_capability, "Accepted: CPU engines are standard")
-      ->check(oneOf({"standard", "safety", "dla_standalone"}));
-  app.add_option("--calibration-cache-file", o.calibration_cache,
-                 "Ranges for int8: read, or with --calibration-data written");
-  app.add_option("--calibration-data", o.calibration_data,
-                 "Batches to calibrate int8 with: a list that torch.save wrote, of tensors or tuples of arguments");
-  app.add_option("--accuracy-target", o.accuracy_target,
-                 "Relative error that int8 may cost an engine's outputs, such as 0.02; what costs more stays in float");
-  app.add_option("--teo,--torch-executed-op", o.torch_executed_ops, "Operator to keep in PyTorch (repeatable)")
-      ->allow_extra_args(false);
-  app.add_option("--tem,--torch-executed-mod", o.torch_executed_modules, "Module to keep in PyTorch (repeatable)")
-      ->allow_extra_args(false);
-  app.add_option("--mbs,--min-block-size", o.min_block_size,
-                 "Operators an engine must hold; without it, what an engine saves decides");
-  app.add_option("--timing-cache", o.timing_cache,
-                 "File of the fastest kernels by machine: read, and with --tune added to");
-  app.add_option("--tuning-seconds", o.tuning_seconds, "Longest time to time kernels for")->capture_default_str();
-  app.add_option("--num-avg-timing-iters", o.timing_iterations, "Accepted: timing takes its own number of runs")
-      ->capture_default_str();
-  app.add_option("--workspace-size", o.workspace_size, "Bytes; 0 for no limit")->capture_default_str();
-  app.add_option("--dla-sram-size", o.dla_sram, "Bytes, with -d dla")->capture_default_str();
-  app.add_option("--dla-local-dram-size", o.dla_local_dram, "Bytes, with -d dla")->capture_default_str();
-  app.add_option("--dla-global-dram-size", o.dla_global_dram, "Bytes, with -d dla")->capture_default_str();
-  app.add_option("--atol", o.atol, "For the comparison with PyTorch")->capture_default_str();
-  app.add_option("--rtol", o.rtol, "For the comparison with PyTorch")->capture_default_str();
-  app.add_option(kCustomOps, o.custom_ops, "Library with operators the module uses (repeatable)")
-      ->allow_extra_args(false);
-  app.add_option("--custom-converters", o.custom_converters, "Library with converters (repeatable)")
-      ->allow_extra_args(false);
-  app.add_option("--plugins", o.plugins, "Library with plugins (repeatable)")->allow_extra_args(false);
-  app.add_option("--disable-pass", o.disabled_passes, "Pass of the optimizer to leave out (repeatable): docs/passes.md")
-      ->allow_extra_args(false);
-  app.add_option("--dump-network", o.dump_network, "Folder for every engine's network, before and after optimization");
-  app.add_option("--dump-after", o.dump_after,
-                 "Regular expression: also dump after each pass of such a name that changed it");
-}
-
 // A misspelt command would be taken for the file to compile.
 void checkCommand(const CLI::App& app, const std::string& word) {
   if (word.find_first_of("./") != std::string::npos || std::filesystem::exists(word)) {
@@ -352,11 +263,7 @@ void checkCommand(const CLI::App& app, const std::string& word) {
 
 void addCompileCommand(CLI::App& app) {
   auto options = std::make_shared<CompileOptions>();
-  app.add_option("INPUT", options->input, "TorchScript module (or, with --embed-engine, a serialized engine)");
-  app.add_option("OUTPUT", options->output, "File to write; replaced only when complete");
-  app.add_option("SPECS", options->specs, "One per input: (d,...) or [(min);(opt);(max)], then @dtype and %format");
-  addFlags(app, *options);
-  addOptions(app, *options);
+  addCompileOptions(app, *options);
   CLI::App* self = &app;
   app.final_callback([self, options] {
     if (!self->get_subcommands().empty()) {

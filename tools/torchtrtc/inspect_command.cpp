@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "command_line.h"
 #include "commands.h"
 #include "engines.h"
 #include "file_kind.h"
@@ -51,10 +52,10 @@ void addInspectCommand(CLI::App& app) {
   auto* command = app.add_subcommand(
       "inspect", "Print what is in engines and what is not and why, the graph, and the plan of every engine");
   auto file = std::make_shared<std::string>();
+  command->group("Commands");
   command->add_option("FILE", *file, "Compiled module, or an engine written with --save-engine")->required();
   auto libraries = std::make_shared<std::vector<std::string>>();
-  command->add_option(kCustomOps, *libraries, "Library with operators the module uses (repeatable)")
-      ->allow_extra_args(false);
+  addRepeatable(*command, kCustomOps, *libraries, "FILE", "Library with operators that the module uses");
   command->callback([file, libraries] {
     openLibraries(*libraries, kCustomOps);
     inspect(*file);

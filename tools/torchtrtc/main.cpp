@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
   CLI::App app(kDescription, "torchtrtc");
   app.set_version_flag("--version", std::string("torchtrtc ") + TORCHTRT_VERSION_STRING);
   app.require_subcommand(0, 1);
+  app.formatter(torchtrtc::helpLayout());  // before commands are added, which inherit it
   torchtrtc::addCompileCommand(app);
   torchtrtc::addInspectCommand(app);
   torchtrtc::addRunCommand(app);

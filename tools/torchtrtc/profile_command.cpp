@@ -44,15 +44,19 @@ void addProfileCommand(CLI::App& app) {
   auto* command = app.add_subcommand(
       "profile", "Time a module's engines step by step, and what PyTorch runs beside them, on random inputs");
   auto options = std::make_shared<ProfileOptions>();
+  command->group("Commands");
   command->add_option("FILE", options->file, "TorchScript module, compiled or not")->required();
   command->add_option("SPECS", options->specs, "One input specification per argument, e.g. \"(1,3,224,224)@f32\"");
-  command->add_option("--calls", options->calls, "Timed calls")->check(atLeast(1))->capture_default_str();
+  command->add_option("--calls", options->calls, "Timed calls")
+      ->option_text("NUMBER")
+      ->check(atLeast(1))
+      ->capture_default_str();
   command->add_option("--threads", options->threads, "Threads of a call (default: as PyTorch sets them)")
+      ->option_text("NUMBER")
       ->check(atLeast(1));
-  command->add_option("--most", options->most, "Rows of each table")->capture_default_str();
-  command->add_option("--json", options->json, "File to write all of it to as JSON");
-  command->add_option(kCustomOps, options->libraries, "Library with operators the module uses (repeatable)")
-      ->allow_extra_args(false);
+  command->add_option("--most", options->most, "Rows of each table")->option_text("NUMBER")->capture_default_str();
+  command->add_option("--json", options->json, "File to write all of it to as JSON")->option_text("FILE");
+  addRepeatable(*command, kCustomOps, options->libraries, "FILE", "Library with operators that the module uses");
   command->callback([options] { profile(*options); });
 }
 

@@ -67,11 +67,14 @@ void addRunCommand(CLI::App& app) {
   auto* command =
       app.add_subcommand("run", "Call a module on random inputs; print what comes out and how long it takes");
   auto options = std::make_shared<RunOptions>();
+  command->group("Commands");
   command->add_option("FILE", options->file, "TorchScript module, compiled or not")->required();
   command->add_option("SPECS", options->specs, "One input specification per argument, e.g. \"(1,3,224,224)@f32\"");
-  command->add_option("--calls", options->calls, "Timed calls")->check(atLeast(0))->capture_default_str();
-  command->add_option(kCustomOps, options->libraries, "Library with operators the module uses (repeatable)")
-      ->allow_extra_args(false);
+  command->add_option("--calls", options->calls, "Timed calls")
+      ->option_text("NUMBER")
+      ->check(atLeast(0))
+      ->capture_default_str();
+  addRepeatable(*command, kCustomOps, options->libraries, "FILE", "Library with operators that the module uses");
   command->callback([options] { run(*options); });
 }
 

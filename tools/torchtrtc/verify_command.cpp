@@ -42,13 +42,16 @@ void addVerifyCommand(CLI::App& app) {
   auto* command = app.add_subcommand(
       "verify", "Hold a compiled module against the module it was made of, engine by engine, on random inputs");
   auto options = std::make_shared<VerifyOptions>();
+  command->group("Commands");
   command->add_option("FILE", options->file, "TorchScript module that was compiled")->required();
   command->add_option("COMPILED", options->compiled, "What it was compiled to")->required();
   command->add_option("SPECS", options->specs, "One input specification per argument, e.g. \"(1,3,224,224)@f32\"");
-  command->add_option("--calls", options->calls, "Timed calls")->check(atLeast(1))->capture_default_str();
-  command->add_option("--json", options->json, "File to write all of it to as JSON");
-  command->add_option(kCustomOps, options->libraries, "Library with operators the module uses (repeatable)")
-      ->allow_extra_args(false);
+  command->add_option("--calls", options->calls, "Timed calls")
+      ->option_text("NUMBER")
+      ->check(atLeast(1))
+      ->capture_default_str();
+  command->add_option("--json", options->json, "File to write all of it to as JSON")->option_text("FILE");
+  addRepeatable(*command, kCustomOps, options->libraries, "FILE", "Library with operators that the module uses");
   command->callback([options] { verify(*options); });
 }
 
