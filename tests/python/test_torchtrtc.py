@@ -285,7 +285,7 @@ WRONG_COMMAND_LINES = {
     "profile x.ts --threads=all": ('--threads: expected a whole number, 1 or more, got "all"', "see torchtrtc profile --help"),
     "in.ts out.ts (2) --engine-capability=huge": (
         '--engine-capability: expected standard, safety or dla_standalone, got "huge"', "see torchtrtc --help"),
-    "in.ts out.ts (2) --mbs=many": ('--mbs: expected a number, got "many"', "see torchtrtc --help"),
+    "in.ts out.ts (2) --gpu-id=first": ('--gpu-id: expected a number, got "first"', "see torchtrtc --help"),
     "in.ts out.ts (2) --tune=often": ('--tune: expected no value, got "often"', "see torchtrtc --help"),
     "in.ts out.ts (2) --mbs": ("--mbs: expected a value, got none", "write it behind the option; see torchtrtc --help"),
     "in.ts out.ts (2) --gpu-id=1 --gpu-id=2": ("--gpu-id was given twice", "give it once; see torchtrtc --help"),

@@ -1,5 +1,6 @@
 // torchtrtc INPUT OUTPUT SPECS...: the reference system's compile command, with its arguments and their meaning.
 
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -132,7 +133,7 @@ void checkThreshold(torch::jit::Module original, torch::jit::Module compiled, co
     flatten(original.forward(inputs), expected);
   } catch (const std::exception& e) {
     warn("the comparison with PyTorch cannot be made, since the module itself fails on random input: " +
-         reasonOf(e.what()) + "; give each input its dtype, or --no-threshold-check");
+         reasonOf(e.what()) + "; give each input the shape and dtype that the module takes, or --no-threshold-check");
     return;
   }
   flatten(compiled.forward(inputs), actual);
@@ -195,8 +196,20 @@ void setOptimizerSwitches(const CompileOptions& options) {
   set("TORCHTRT_DUMP_AFTER", options.dump_after);
 }
 
+void checkTogether(const CompileOptions& options) {
+  if (options.save_engine && options.embed_engine) {
+    throw CompileError(ErrorCode::kInvalidOption, "--save-engine and --embed-engine contradict each other", {},
+                       "the one makes an engine of a module, the other a module of an engine: drop one of the two");
+  }
+  if (!options.dump_after.empty() && options.dump_network.empty() && std::getenv("TORCHTRT_DUMP_NETWORK") == nullptr) {
+    throw CompileError(ErrorCode::kInvalidOption, "--dump-after is given, and no folder to write to", {},
+                       "add --dump-network FOLDER");
+  }
+}
+
 void compile(const CompileOptions& options) {
   setVerbosity(options);
+  checkTogether(options);
   setOptimizerSwitches(options);
   for (const std::string& library : options.plugins) {
     torchtrt::plugin::loadLibrary(library);
@@ -259,12 +272,28 @@ void checkCommand(const CLI::App& app, const std::string& word) {
                      "commands: " + commands + "; or the file to compile");
 }
 
+// Arguments of a compile in front of a command would be read, and mean nothing.
+void checkAlone(const CLI::App& app) {
+  const std::vector<CLI::App*> commands = app.get_subcommands();
+  if (commands.empty()) {
+    return;
+  }
+  const std::string& command = commands.front()->get_name();
+  const auto given = app.get_options([](const CLI::Option* option) { return option->count() != 0; });
+  if (!given.empty()) {
+    throw CompileError(ErrorCode::kInvalidOption,
+                       given.front()->get_name() + " is for compiling, and stands in front of the command " + command,
+                       {}, "leave it out; torchtrtc " + command + " --help lists what that takes");
+  }
+}
+
 }  // namespace
 
 void addCompileCommand(CLI::App& app) {
   auto options = std::make_shared<CompileOptions>();
   addCompileOptions(app, *options);
   CLI::App* self = &app;
+  app.parse_complete_callback([self] { checkAlone(*self); });
   app.final_callback([self, options] {
     if (!self->get_subcommands().empty()) {
       return;

@@ -48,6 +48,7 @@ void addSteering(CLI::App& app, CompileOptions& o) {
       ->group(kGroup);
   app.add_option("--mbs,--min-block-size", o.min_block_size,
                  "Operators an engine must hold; without it, what an engine saves decides")
+      ->check(atLeast(0))
       ->option_text("NUMBER")
       ->group(kGroup);
   app.add_flag("--tune", o.tune, "Time engines on random inputs; leave to PyTorch what is slower in them")

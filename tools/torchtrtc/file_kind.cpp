@@ -29,6 +29,7 @@ constexpr const char* kCopyAgain = "copy it again, or save it again, and compare
 constexpr const char* kSaveModule = "script or trace the module in Python and save that with torch.jit.save";
 
 constexpr std::array kKinds = {
+    KindInfo{FileKind::kMissing, "no file", "see whether the path is right, from the folder that you are in"},
     KindInfo{FileKind::kFolder, "a folder", "name a file in it"},
     KindInfo{FileKind::kDevice, "no regular file", "name a file"},
     KindInfo{FileKind::kEmpty, "empty", kCopyAgain},
@@ -46,6 +47,10 @@ constexpr std::array kKinds = {
     KindInfo{FileKind::kText, "text", kSaveModule},
     KindInfo{FileKind::kOther, "something else, or damaged", kSaveModule},
 };
+
+const KindInfo& infoOf(FileKind kind) {
+  return *std::find_if(kKinds.begin(), kKinds.end(), [kind](const KindInfo& info) { return info.kind == kind; });
+}
 
 // Which archive it is; the reader takes no more than its directory from the file.
 FileKind kindOfArchive(const std::string& path) {
@@ -112,16 +117,15 @@ FileKind kindOf(const std::string& path) {
   return kindOfContent(path, {start.data(), static_cast<size_t>(in.gcount())});
 }
 
+std::string described(FileKind kind) {
+  return infoOf(kind).what;
+}
+
 void rejectFile(const std::string& path, const std::string& expected) {
   const FileKind kind = kindOf(path);
-  const auto known =
-      std::find_if(kKinds.begin(), kKinds.end(), [kind](const KindInfo& info) { return info.kind == kind; });
-  if (known == kKinds.end()) {
-    throw CompileError(ErrorCode::kInvalidModule, "there is no file \"" + path + "\", expected " + expected, {},
-                       "see whether the path is right, from the folder that you are in");
-  }
-  throw CompileError(ErrorCode::kInvalidModule, "\"" + path + "\" is " + known->what + ", expected " + expected, {},
-                     known->advice);
+  const std::string what =
+      kind == FileKind::kMissing ? "there is no file \"" + path + "\"" : "\"" + path + "\" is " + described(kind);
+  throw CompileError(ErrorCode::kInvalidModule, what + ", expected " + expected, {}, infoOf(kind).advice);
 }
 
 }  // namespace torchtrtc

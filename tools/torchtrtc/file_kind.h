@@ -25,6 +25,9 @@ enum class FileKind {
 
 FileKind kindOf(const std::string& path);
 
+// What a file of this kind is: "a folder", "empty", "no file".
+std::string described(FileKind kind);
+
 // Throws CompileError(kInvalidModule): "FILE is KIND, expected EXPECTED", and what to do with such a file.
 [[noreturn]] void rejectFile(const std::string& path, const std::string& expected);
 

@@ -23,6 +23,9 @@ struct ProfileOptions {
 };
 
 void profile(const ProfileOptions& options) {
+  if (!options.json.empty()) {
+    checkTarget(options.json);
+  }
   openLibraries(options.libraries, kCustomOps);
   torch::jit::Module module = loadModule(options.file);
   module.eval();
@@ -54,7 +57,10 @@ void addProfileCommand(CLI::App& app) {
   command->add_option("--threads", options->threads, "Threads of a call (default: as PyTorch sets them)")
       ->option_text("NUMBER")
       ->check(atLeast(1));
-  command->add_option("--most", options->most, "Rows of each table")->option_text("NUMBER")->capture_default_str();
+  command->add_option("--most", options->most, "Rows of each table")
+      ->option_text("NUMBER")
+      ->check(atLeast(0))
+      ->capture_default_str();
   command->add_option("--json", options->json, "File to write all of it to as JSON")->option_text("FILE");
   addRepeatable(*command, kCustomOps, options->libraries, "FILE", "Library with operators that the module uses");
   command->callback([options] { profile(*options); });

@@ -20,6 +20,9 @@ struct VerifyOptions {
 };
 
 void verify(const VerifyOptions& options) {
+  if (!options.json.empty()) {
+    checkTarget(options.json);
+  }
   openLibraries(options.libraries, kCustomOps);
   torch::jit::Module module = loadModule(options.file);
   module.eval();
