@@ -254,7 +254,7 @@ Compiled compile(const Source& original, const ts::CompileSpec& asked) {
   KernelChoice kernels(spec, clock);
   SegmentEngines engines(lowered, roles, leaves, segmentOptions(task, kernels, others), clock);
   const std::vector<torch::jit::IValue> samples = samplesOf(task);
-  checkSamples(spec, samples);
+  checkSamples(spec, samples, lowered.schema);
   Partition partition;
   std::optional<torch::jit::Module> module;
   const auto stitch = [&] { return moduleOf(task, partition, engines.engines(), others); };
