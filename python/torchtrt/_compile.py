@@ -29,6 +29,8 @@ _PLAIN_OPTIONS = {
     "tuning_seconds": 10.0,
     "min_block_size": 3,
 }
+# For messages, where the default shows nothing.
+_EXAMPLES = {"timing_cache": "kernels.txt", "accuracy_target": 0.02}
 _LIST_OPTIONS = ["torch_executed_ops", "torch_executed_modules"]
 _OTHER_OPTIONS = ["device", "enabled_precisions", "op_precision", "precision", "capability", "sample_inputs", "rewriters", "calibrator",
                   "accuracy_target"]
@@ -66,10 +68,29 @@ def _is_range(value: dict) -> bool:
         isinstance(shape, (tuple, list)) and all(isinstance(size, int) for size in shape) for shape in value.values())
 
 
+def _listed(inputs):
+    """As a list; one Input or tensor may stand alone."""
+    if isinstance(inputs, (torch.Tensor, _inputs.Input)):
+        return [inputs]
+    if isinstance(inputs, (str, dict)) or not hasattr(inputs, "__iter__"):
+        _reject(f"inputs does not take a {type(inputs).__name__}",
+                "give a list with one Input for every tensor, in the method's order: inputs=[torchtrt.Input(shape), ...]", "C002")
+    inputs = list(inputs)
+    if inputs and all(isinstance(each, int) for each in inputs):
+        _reject(f"inputs is a list of inputs, got the sizes {inputs}", f"give inputs=[{inputs}]", "C002")
+    return inputs
+
+
+def _call(inputs):
+    """The arguments of a call; of a tensor alone, libtorch would take the rows for them."""
+    if isinstance(inputs, torch.Tensor) or not hasattr(inputs, "__iter__"):
+        _reject(f"inputs is a {type(inputs).__name__}", "give the arguments of a call in a list, such as [torch.randn(1, 3, 224, 224)]", "C002")
+    return tuple(inputs)
+
+
 def _spec(extension, inputs, input_signature, options, script=None, method="forward"):
     if inputs is not None:
-        if isinstance(inputs, torch.Tensor) or isinstance(inputs, _inputs.Input):
-            inputs = [inputs]
+        inputs = _listed(inputs)
         spec = extension.CompileSpec([_inputs.Input.of(each).native(extension) for each in inputs])
     elif input_signature is not None:
         spec = extension.CompileSpec.from_signature(_nested(input_signature, extension))
@@ -96,7 +117,10 @@ def _spec(extension, inputs, input_signature, options, script=None, method="forw
             _reject(f"option sample_inputs does not take a {type(options['sample_inputs']).__name__}",
                     "give the arguments of one call in a list, such as [torch.randn(1, 3, 224, 224)]")
         spec.set_sample_inputs(tuple(options["sample_inputs"]))
-    for rewriter in options.get("rewriters") or []:
+    rewriters = options.get("rewriters") or []
+    if not isinstance(rewriters, (list, tuple)):
+        _reject(f"option rewriters does not take a {type(rewriters).__name__}", "give them in a list, which says their order")
+    for rewriter in rewriters:
         spec.add_rewriter(_rewriter(rewriter))
     _set(spec, "accuracy_target", options.get("accuracy_target"))
     if options.get("calibrator") is not None:
@@ -151,7 +175,7 @@ def _set(spec, name, value) -> None:
     try:
         setattr(spec, name, value)
     except TypeError:
-        _reject(f"option {name} does not take {value!r}", f"expected a value like {getattr(spec, name)!r}")
+        _reject(f"option {name} does not take {value!r}", f"expected a value like {_EXAMPLES.get(name, getattr(spec, name))!r}")
 
 
 def _check_front_end(ir) -> None:
@@ -161,6 +185,15 @@ def _check_front_end(ir) -> None:
         _reject(f'there is no front end "{ir}"', 'use ir="ts", or leave it out')
 
 
+def _graph(text: str):
+    try:
+        return torch._C.parse_ir(text)
+    except RuntimeError as error:
+        what = f"the text is no TorchScript graph: {error}" if "\n" in text else f"{text!r} is no TorchScript graph"
+        raise _errors.CompileError(f"[C004] {what}\n"
+                                   "  give a graph's text, or, of a file, what torch.jit.load makes of it") from error
+
+
 def _script(module):
     """A ScriptModule of what was given; a graph for script functions, graphs and IR text."""
     if isinstance(module, (torch.jit.ScriptModule, torch._C.Graph)):
@@ -168,7 +201,7 @@ def _script(module):
     if isinstance(module, torch.jit.ScriptFunction):
         return module.graph
     if isinstance(module, str):
-        return torch._C.parse_ir(module)
+        return _graph(module)
     if not isinstance(module, torch.nn.Module):
         _reject(f"cannot compile a {type(module).__name__}",
                 "give a torch.nn.Module, a ScriptModule, a ScriptFunction, a TorchScript graph or its IR text", "C004")
@@ -254,6 +287,9 @@ def embed_engine_in_new_module(serialized_engine: bytes, input_binding_names=Non
     """A ScriptModule whose `forward` runs the engine; names reorder its arguments and results."""
     if _devices.Device.of(device).device_type in ("gpu", "dla"):
         _reject(f"{device} was asked for, and engines run on the cpu in this version", 'use Device("cpu"), or leave the device out')
+    if not isinstance(serialized_engine, (bytes, bytearray, memoryview)):
+        _reject(f"serialized_engine is a {type(serialized_engine).__name__}, expected bytes",
+                'give what convert_method_to_trt_engine returned, or the content of its file, opened with "rb"')
     embedded = _libraries.extension().embed_engine_in_new_module(
         bytes(serialized_engine), list(input_binding_names or []), list(output_binding_names or []))
     return torch.jit._recursive.wrap_cpp_module(embedded)

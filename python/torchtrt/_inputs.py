@@ -47,7 +47,7 @@ class Input:
         self.min_shape, self.opt_shape, self.max_shape = (None if each is None else _sizes(each) for each in ranges)
         self.dtype = _enums.dtype.of(dtype)
         self.format = _enums.TensorFormat.of(_layout_of(torch_tensor) if format is None else format)
-        self.tensor_domain = tuple(_DOMAIN if tensor_domain is None else tensor_domain)
+        self.tensor_domain = _DOMAIN if tensor_domain is None else _domain(tensor_domain)
         self.name = name
         self.shared_dims = dict(shared_dims or {})
         if self.min_shape is not None or self.tensor_domain != _DOMAIN:
@@ -96,6 +96,12 @@ def _sizes(shape) -> list[int]:
     except TypeError as error:
         raise _errors.CompileError(f"[C002] a shape is a list of sizes, got {shape!r}\n"
                                    "  for example [1, 3, 224, 224]; numbers and texts among the arguments go into input_signature") from error
+
+
+def _domain(values) -> tuple[float, float]:
+    if not isinstance(values, (tuple, list)) or len(values) != 2 or not all(isinstance(each, (int, float)) for each in values):
+        raise _errors.CompileError(f"[C002] a tensor_domain is a pair of numbers, got {values!r}\n  for example (0, 1): random data within [0, 1)")
+    return tuple(values)
 
 
 def _range_of(shape: dict):

@@ -17,5 +17,6 @@ def verify(module, compiled, inputs, calls: int = 20):
     for name, each in [("module", script), ("compiled", compiled)]:
         if not isinstance(each, torch.jit.ScriptModule):
             _compile._reject(f"{name} is a {type(each).__name__}", "expected a ScriptModule: what compile() took, and what it gave", "C004")
+    arguments = _compile._call(inputs)
     with _errors.translated_errors():
-        return _libraries.extension().verify_module(script._c, compiled._c, tuple(inputs), calls)
+        return _libraries.extension().verify_module(script._c, compiled._c, arguments, calls)

@@ -25,7 +25,10 @@ def load_vision() -> None:
 
 
 def load_plugin_library(path) -> None:
-    """Registers the plugins of a shared library for the modules that this process loads from now on."""
+    """Registers the plugins of a shared library for the modules that this process loads from now on. EngineError where a path names no file;
+    a name alone is looked for where the system finds libraries, when it is needed."""
+    if os.sep in str(path) and not os.path.isfile(path):
+        raise EngineError(f"[E009] there is no plugin library '{path}'\n  check the path")
     libraries = [each for each in os.environ.get("TORCHTRT_PLUGINS", "").split(":") if each]
     os.environ["TORCHTRT_PLUGINS"] = ":".join([*libraries, str(path)])
 
@@ -46,7 +49,10 @@ def prepare(module) -> int:
 
 def engines(module) -> dict:
     """The engines that a compiled ScriptModule holds, by attribute name. Each is a torch.classes.tensorrt.Engine with the methods
-    name(), inputs(), outputs(), inspect(), profile(inputs, calls), memory_bytes() and workspace_bytes(inputs)."""
+    name(), inputs(), outputs(), inspect(), profile(inputs, calls), memory_bytes() and workspace_bytes(inputs). TypeError for what is no
+    ScriptModule."""
+    if not isinstance(module, torch.jit.ScriptModule):
+        raise TypeError(f"engines: expected a ScriptModule, as torch.jit.load returns it, got {type(module).__name__}")
     found = {}
     for prefix, inner in module.named_modules():
         if not inner._c._has_method("forward"):

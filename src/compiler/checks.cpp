@@ -215,7 +215,16 @@ void checkHooks(const ts::CompileSpec& spec, const torch::jit::Module& module, c
   }
 }
 
-void checkSamples(const ts::CompileSpec& spec, const std::vector<torch::jit::IValue>& samples) {
+void checkSamples(const ts::CompileSpec& spec, const std::vector<torch::jit::IValue>& samples,
+                  const c10::FunctionSchema& schema) {
+  const auto& arguments = schema.arguments();
+  const auto needed = std::count_if(arguments.begin(), arguments.end(),
+                                    [](const c10::Argument& argument) { return !argument.default_value(); });
+  if (!samples.empty() && (samples.size() > arguments.size() || samples.size() < static_cast<size_t>(needed))) {
+    rejectInput("the number of sample inputs does not fit: the method is " + c10::str(schema) + ", got " +
+                    std::to_string(samples.size()),
+                "give sample_inputs the arguments of one call, in order");
+  }
   if (spec.tune && !spec.require_full_compilation && samples.empty()) {
     rejectOption("tune is set and there are no sample inputs to time engines on",
                  "give sample_inputs, or tensors as inputs");

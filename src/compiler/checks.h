@@ -18,7 +18,8 @@ void checkOptions(const ts::CompileSpec& spec, const torch::jit::Module* module)
 void checkHooks(const ts::CompileSpec& spec, const torch::jit::Module& module, const std::string& method);
 
 // The same as checkOptions once the arguments of a sample call are known, of which there are none where none were
-// given.
-void checkSamples(const ts::CompileSpec& spec, const std::vector<torch::jit::IValue>& samples);
+// given; kInvalidInputSpec where they are not as many as the method takes.
+void checkSamples(const ts::CompileSpec& spec, const std::vector<torch::jit::IValue>& samples,
+                  const c10::FunctionSchema& schema);
 
 }  // namespace torchtrt::compiler

@@ -20,8 +20,8 @@
 #include "compiler/segment_report.h"
 #include "compiler/source.h"
 #include "conversion/conversion.h"
+#include "lowering/graph_walk.h"
 #include "lowering/lowering.h"
-#include "lowering/pass.h"
 #include "partitioning/partitioning.h"
 #include "runtime/engine_class.h"
 #include "stitching/stitching.h"
@@ -32,6 +32,14 @@ namespace torchtrt::compiler {
 namespace {
 
 using partitioning::Partition;
+
+// What is compiled, and how.
+struct Task {
+  const Source& source;
+  const lowering::LoweredGraph& lowered;  // of the source
+  const ts::CompileSpec& spec;
+  DataType precision;  // of weights, where they were cast
+};
 
 std::string methodName(const lowering::LoweredGraph& lowered) {
   return lowered.module_name + "." + lowered.schema.name();
@@ -51,8 +59,8 @@ bool areArguments(const std::vector<torch::jit::IValue>& tensors, const c10::Fun
 }
 
 // The arguments of one call, where the user gave them.
-std::vector<torch::jit::IValue> samplesOf(const ts::CompileSpec& spec, const c10::FunctionSchema& schema,
-                                          DataType precision) {
+std::vector<torch::jit::IValue> samplesOf(const Task& task) {
+  const auto& [source, lowered, spec, precision] = task;
   std::vector<torch::jit::IValue> samples = spec.sample_inputs;
   if (samples.empty() && spec.graph_inputs.input_signature.isNone()) {
     for (const Input& input : spec.graph_inputs.inputs) {
@@ -61,11 +69,11 @@ std::vector<torch::jit::IValue> samplesOf(const ts::CompileSpec& spec, const c10
       }
       samples.emplace_back(input.sample);
     }
-    if (!areArguments(samples, schema)) {
+    if (!areArguments(samples, lowered.schema)) {
       return {};
     }
   }
-  return asArguments(std::move(samples), schema, precision);
+  return asArguments(std::move(samples), lowered.schema, precision);
 }
 
 bool carriesMethods(const Source& source, const ts::CompileSpec& spec) {
@@ -77,6 +85,13 @@ void check(const Source& source, const ts::CompileSpec& spec) {
   if (source.module) {
     checkHooks(spec, *source.module, source.method);
   }
+}
+
+// What is compiled of it: with its weights cast, and a copy where the result shares them with engines.
+Source checked(const Source& original, const ts::CompileSpec& spec) {
+  check(original, spec);
+  const Source cast = withPrecision(original, spec);
+  return carriesMethods(cast, spec) ? owned(cast) : cast;
 }
 
 // What another attempt has to know: what failed moves to PyTorch, and behind what shows its size late an engine ends.
@@ -121,13 +136,13 @@ plan::Plan planOf(const network::Network& network, KernelChoice& kernels) {
   return plan;
 }
 
-SegmentOptions segmentOptions(const Source& source, const lowering::LoweredGraph& lowered, const ts::CompileSpec& spec,
-                              DataType precision, KernelChoice& kernels,
+SegmentOptions segmentOptions(const Task& task, KernelChoice& kernels,
                               const std::optional<OtherCalls>& others = std::nullopt) {
+  const auto& [source, lowered, spec, precision] = task;
   SegmentOptions options;
   options.precision = precision;
   options.may_fall_back = !spec.require_full_compilation;
-  options.samples = samplesOf(spec, lowered.schema, precision);
+  options.samples = samplesOf(task);
   options.keep_networks = spec.ptq_calibrator != nullptr;
   options.rewriters = spec.rewriters;
   options.other_constants = others ? others->constants : std::vector<at::Tensor>();
@@ -147,9 +162,9 @@ std::vector<c10::intrusive_ptr<runtime::Engine>> holdersOf(const std::vector<Seg
 }
 
 // The stitched module, which shares nothing with the user's.
-torch::jit::Module moduleOf(const Source& source, const lowering::LoweredGraph& lowered, const ts::CompileSpec& spec,
-                            const Partition& partition, const std::vector<SegmentEngine>& made,
+torch::jit::Module moduleOf(const Task& task, const Partition& partition, const std::vector<SegmentEngine>& made,
                             const std::optional<OtherCalls>& others) {
+  const auto& [source, lowered, spec, precision] = task;
   const std::vector<c10::intrusive_ptr<runtime::Engine>> engines = holdersOf(made);
   stitching::StitchOptions options{lowered.module_name, lowered.schema.name(), lowered.schema};
   const bool shares_constants = carriesMethods(source, spec);
@@ -171,9 +186,8 @@ torch::jit::Module moduleOf(const Source& source, const lowering::LoweredGraph& 
   return module;
 }
 
-CalibrationRuns calibrationRuns(const torch::jit::Module& module, const Source& source,
-                                const lowering::LoweredGraph& lowered, const ts::CompileSpec& spec,
-                                DataType precision) {
+CalibrationRuns calibrationRuns(const Task& task, const torch::jit::Module& module) {
+  const auto& [source, lowered, spec, precision] = task;
   const bool is_flat = spec.graph_inputs.input_signature.isNone();
   const size_t arguments = lowered.schema.arguments().size();
   return {.module = module,
@@ -182,6 +196,13 @@ CalibrationRuns calibrationRuns(const torch::jit::Module& module, const Source& 
           .arguments = is_flat ? std::min(arguments, spec.graph_inputs.inputs.size()) : arguments,
           .precision = precision,
           .has_state = lowered.has_self};
+}
+
+// Of samples through the module, after a call where calls leave a state.
+CalibrationRuns tuningRuns(const Task& task, const partitioning::Roles& roles, const torch::jit::Module& module) {
+  CalibrationRuns runs = calibrationRuns(task, module);
+  runs.earlier_calls = callsLeaveState(task.lowered, roles) ? 1 : 0;
+  return runs;
 }
 
 // What is slower in an engine than in PyTorch, on what reaches the engines that the samples come through.
@@ -195,7 +216,7 @@ Failures slowerEngines(SegmentEngines& engines, const CalibrationRuns& runs,
 }
 
 // Without times of this compile: the same module and timing cache give the same bytes.
-Report recordOf(Report report) {
+void attachRecord(torch::jit::Module& module, Report report) {
   report.phases.clear();
   for (Report::Segment& segment : report.segments) {
     segment.milliseconds = 0;
@@ -203,15 +224,16 @@ Report recordOf(Report report) {
       timing.is_cached = true;  // who reads the record has it from there
     }
   }
-  return report;
+  stitching::attachRecord(module, report.toText(), report.toJson());
 }
 
-// One line after every compile, which is no warning but as visible as one.
+// One line after every compile, which is no warning but as visible as one; where more is to be told, the whole report.
 void tell(const Report& report) {
-  if (logging::getReportableLevel() >= logging::kWARNING) {
+  if (logging::getReportableLevel() >= logging::kINFO) {
+    TORCHTRT_LOG(kINFO, report.toText());
+  } else if (logging::getReportableLevel() >= logging::kWARNING) {
     std::cerr << logging::getPrefix() + report.summary() + "\n";
   }
-  TORCHTRT_LOG(kINFO, report.toText());
 }
 
 }  // namespace
@@ -220,46 +242,38 @@ Compiled compile(const Source& original, const ts::CompileSpec& asked) {
   PhaseClock clock;
   const ts::CompileSpec spec = keepingInputs(asked, original.module.get());
   const DataType precision = weightPrecision(spec);
-  const Source source = clock.run(Phase::kChecking, [&] {
-    check(original, spec);
-    const Source cast = withPrecision(original, spec);
-    return carriesMethods(cast, spec) ? owned(cast) : cast;
-  });
+  const Source source = clock.run(Phase::kChecking, [&] { return checked(original, spec); });
   lowering::LoweredGraph lowered = clock.run(Phase::kLowering, [&] {
     return lower(source, /*keep_state=*/!spec.require_full_compilation, pinsFor(spec, source, precision));
   });
   const InputLeaves leaves = clock.run(Phase::kChecking, [&] { return matchInputs(spec.graph_inputs, lowered); });
   const auto others = clock.run(Phase::kLowering, [&] { return expectCalls(lowered, leaves, spec); });
+  const Task task{source, lowered, spec, precision};
   const partitioning::Roles roles(lowered.graph);
   partitioning::PartitioningOptions options = partitioningOptions(lowered, spec);
   KernelChoice kernels(spec, clock);
-  SegmentEngines engines(lowered, roles, leaves, segmentOptions(source, lowered, spec, precision, kernels, others),
-                         clock);
+  SegmentEngines engines(lowered, roles, leaves, segmentOptions(task, kernels, others), clock);
+  const std::vector<torch::jit::IValue> samples = samplesOf(task);
+  checkSamples(spec, samples, lowered.schema);
   Partition partition;
   std::optional<torch::jit::Module> module;
-  const std::vector<torch::jit::IValue> samples = samplesOf(spec, lowered.schema, precision);
-  checkSamples(spec, samples);
-  const auto stitched = [&] {
-    return clock.run(Phase::kStitching,
-                     [&] { return moduleOf(source, lowered, spec, partition, engines.engines(), others); });
-  };
+  const auto stitch = [&] { return moduleOf(task, partition, engines.engines(), others); };
   const auto attempt = [&](partitioning::PartitioningOptions tried) -> std::optional<std::string> {
     Failures failures;
     do {  // what fails moves to PyTorch, and the rest is partitioned anew
       learn(failures, tried);
       partition = clock.run(Phase::kPartitioning, [&] { return partitionOf(lowered, roles, tried); });
-      failures = engines.run(partition);
+      failures = engines.run(partition);  // conversion, building, loading
       if (!failures.empty()) {
         continue;
       }
-      module = stitched();
+      module = clock.run(Phase::kStitching, stitch);
       if (auto difference =
               clock.run(Phase::kValidation, [&] { return disagreement(source, *module, lowered, samples); })) {
         return difference;
       }
       if (spec.tune && !spec.require_full_compilation) {
-        CalibrationRuns runs = calibrationRuns(*module, source, lowered, spec, precision);
-        runs.earlier_calls = callsLeaveState(lowered, roles) ? 1 : 0;
+        const CalibrationRuns runs = tuningRuns(task, roles, *module);
         failures = clock.run(Phase::kTuning, [&] { return slowerEngines(engines, runs, samples); });
       }
     } while (!failures.empty());
@@ -272,17 +286,14 @@ Compiled compile(const Source& original, const ts::CompileSpec& asked) {
     refuseFirstThatDisagrees(partition, *difference, options, attempt);
   }
   if (spec.ptq_calibrator) {
-    clock.run(Phase::kCalibration, [&] {
-      quantizeEngines(engines, spec, calibrationRuns(*module, source, lowered, spec, precision), samples);
-    });
-    module = stitched();
+    clock.run(Phase::kCalibration, [&] { quantizeEngines(engines, spec, calibrationRuns(task, *module), samples); });
+    module = clock.run(Phase::kStitching, stitch);
   }
   kernels.write();
   Report report = reportOf(methodName(lowered), partition, engines.engines(), clock);
   kernels.addTo(report);
   report.precision = pinsOf(spec, lowered);
-  const Report record = recordOf(report);
-  stitching::attachRecord(*module, record.toText(), record.toJson());
+  attachRecord(*module, report);
   runtime::prepare(*module);
   tell(report);
   return {std::move(*module), std::move(report)};
@@ -300,7 +311,8 @@ std::string buildEngine(const Source& original, const ts::CompileSpec& asked) {
   partitioning::PartitioningOptions options = partitioningOptions(lowered, spec);
   PhaseClock clock;
   KernelChoice kernels(spec, clock);
-  SegmentEngines engines(lowered, roles, leaves, segmentOptions(source, lowered, spec, precision, kernels), clock);
+  const Task task{source, lowered, spec, precision};
+  SegmentEngines engines(lowered, roles, leaves, segmentOptions(task, kernels), clock);
   Partition partition;
   Failures failures;
   if (spec.ptq_calibrator) {
@@ -309,8 +321,8 @@ std::string buildEngine(const Source& original, const ts::CompileSpec& asked) {
       partition = partitionOf(lowered, roles, options);
       failures = engines.run(partition);
     } while (!failures.empty());
-    const torch::jit::Module module = moduleOf(source, lowered, spec, partition, engines.engines(), std::nullopt);
-    quantizeEngines(engines, spec, calibrationRuns(module, source, lowered, spec, precision), {});
+    const torch::jit::Module module = moduleOf(task, partition, engines.engines(), std::nullopt);
+    quantizeEngines(engines, spec, calibrationRuns(task, module), {});
     const plan::Plan plan = planOf(*engines.engines().front().network, kernels);
     kernels.write();
     return plan::serialize(plan);

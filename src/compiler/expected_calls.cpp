@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compiler/segment_engines.h"
-#include "lowering/pass.h"
+#include "lowering/graph_walk.h"
 
 namespace torchtrt::compiler {
 

@@ -1,9 +1,9 @@
 #include "compiler/precision_pins.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
+#include "base/edit_distance.h"
 #include "base/logging.h"
 #include "compiler/dtype_inference.h"
 #include "compiler/rejections.h"
@@ -12,22 +12,6 @@
 namespace torchtrt::compiler {
 
 namespace {
-
-// Insertions, removals and replacements of letters that make one text of the other.
-size_t distance(const std::string& a, const std::string& b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
 
 // As many of the path's last names as the pattern has.
 std::string tailOf(const std::string& path, const std::string& pattern) {
@@ -46,7 +30,7 @@ std::string nearest(std::vector<std::string> paths, std::string pattern) {
   }
   // What a module is called within others may have been left out, or misspelt.
   const auto farness = [&pattern](const std::string& path) {
-    return std::min(distance(path, pattern), distance(tailOf(path, pattern), pattern) + 1);
+    return std::min(editDistance(path, pattern), editDistance(tailOf(path, pattern), pattern) + 1);
   };
   std::stable_sort(paths.begin(), paths.end(),
                    [&](const std::string& a, const std::string& b) { return farness(a) < farness(b); });

@@ -1,5 +1,5 @@
 #include "conversion/ivalues.h"
-#include "lowering/pass.h"
+#include "lowering/graph_walk.h"
 #include "torchtrt/conversion.h"
 
 namespace torchtrt::conversion {

@@ -7,7 +7,7 @@
 #include "conversion/collections.h"
 #include "conversion/conversion.h"
 #include "conversion/evaluators/evaluators.h"
-#include "lowering/pass.h"
+#include "lowering/graph_walk.h"
 
 namespace torchtrt::conversion {
 namespace {

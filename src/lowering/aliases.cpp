@@ -7,7 +7,7 @@
 
 #include <torch/script.h>
 
-#include "lowering/pass.h"
+#include "lowering/graph_walk.h"
 #include "lowering/write_origins.h"
 
 namespace torchtrt::lowering {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lowering/pass.h"
+#include "lowering/graph_walk.h"
 #include "lowering/passes/memory_roots.h"
 
 namespace torchtrt::lowering {

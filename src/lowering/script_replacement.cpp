@@ -4,7 +4,7 @@
 #include <torch/csrc/jit/frontend/resolver.h>
 #include <torch/csrc/jit/passes/inliner.h>
 
-#include "lowering/pass.h"
+#include "lowering/graph_walk.h"
 
 namespace torchtrt::lowering {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "lowering/pass.h"
+#include "lowering/graph_walk.h"
 
 namespace torchtrt::lowering {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "lowering/graph_walk.h"
 #include "lowering/memory_layout.h"
-#include "lowering/pass.h"
 #include "partitioning/block_partitioner.h"
 
 namespace torchtrt::partitioning {

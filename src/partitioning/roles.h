@@ -10,7 +10,7 @@
 #include <torch/script.h>
 
 #include "lowering/aliases.h"
-#include "lowering/pass.h"
+#include "lowering/graph_walk.h"
 #include "torchtrt/export.h"
 
 namespace torchtrt::partitioning {

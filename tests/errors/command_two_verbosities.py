@@ -2,9 +2,9 @@
 
 import torch
 
-CODE = None
+CODE = "C003"
 EXIT = 2
-SAYS = ["at most 1", "--verbose", "--warnings"]
+SAYS = ["more than one of --verbose, --info and --warnings", "at most one"]
 
 
 def command(folder):

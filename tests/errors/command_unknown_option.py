@@ -2,9 +2,9 @@
 
 import torch
 
-CODE = None
+CODE = "C003"
 EXIT = 2
-SAYS = ["--min-blok-size"]
+SAYS = ['there is no option "--min-blok-size"', "did you mean --min-block-size?"]
 
 
 def command(folder):

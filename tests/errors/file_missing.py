@@ -2,7 +2,7 @@
 
 CODE = "C004"
 EXIT = 1
-SAYS = ["no_such.ts", "is not a file"]
+SAYS = ["there is no file", "no_such.ts", "expected a TorchScript module"]
 
 
 def command(folder):

@@ -2,7 +2,7 @@
 
 CODE = "C004"
 EXIT = 1
-SAYS = ["garbage.ts", "is not a TorchScript module", "torch.jit.save"]
+SAYS = ["garbage.ts", "is text, expected a TorchScript module", "torch.jit.save"]
 
 
 def command(folder):

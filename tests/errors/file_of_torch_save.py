@@ -4,7 +4,7 @@ import torch
 
 CODE = "C004"
 EXIT = 1
-SAYS = ["weights.pt", "is not a TorchScript module", "a checkpoint of torch.save"]
+SAYS = ["weights.pt", "is a checkpoint of torch.save (weights, no program)", "expected a TorchScript module", "torch.jit.save"]
 
 
 def command(folder):

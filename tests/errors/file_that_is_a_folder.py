@@ -2,7 +2,7 @@
 
 CODE = "C004"
 EXIT = 1
-SAYS = ["is not a file"]
+SAYS = ["is a folder, expected a TorchScript module"]
 
 
 def command(folder):

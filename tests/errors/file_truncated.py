@@ -4,7 +4,7 @@ import torch
 
 CODE = "C004"
 EXIT = 1
-SAYS = ["half.ts", "is not a TorchScript module"]
+SAYS = ["half.ts", "is an archive that lost its end", "compare the sizes"]
 
 
 def command(folder):

@@ -138,6 +138,8 @@ def test_other_libraries_are_refused(tmp_path, source, message):
 def test_a_missing_file_and_a_clash_are_errors(library, tmp_path):
     with pytest.raises(torchtrt.EngineError, match="cannot be opened"):
         trt.load_plugin_library(tmp_path / "none.so")
+    with pytest.raises(torchtrt.EngineError, match=r"\[E009\] there is no plugin library '.*none.so'"):
+        torchtrt.runtime.load_plugin_library(tmp_path / "none.so")
     copy = tmp_path / "libcopy.so"
     copy.write_bytes(library.read_bytes())
     with pytest.raises(torchtrt.EngineError, match="ShiftedRelu version 1 is registered already"):

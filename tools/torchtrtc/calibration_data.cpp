@@ -4,8 +4,8 @@
 
 #include <torch/csrc/jit/serialization/pickle.h>
 
+#include "file_kind.h"
 #include "files.h"
-#include "messages.h"
 #include "torchtrt/error.h"
 
 namespace torchtrtc {
@@ -30,11 +30,14 @@ std::vector<IValue> elementsOf(const IValue& value) {
 }
 
 IValue contentOf(const std::string& file) {
+  if (const FileKind kind = kindOf(file); kind != FileKind::kCheckpoint) {
+    reject(file, "is " + described(kind) + ", expected a list of batches");
+  }
   const std::string bytes = readFile(file);
   try {
     return torch::jit::pickle_load({bytes.begin(), bytes.end()});
-  } catch (const std::exception& error) {
-    reject(file, "cannot be read: " + reasonOf(error.what()));
+  } catch (const std::exception&) {  // libtorch says of a dictionary with a class of its own that it is a bug
+    reject(file, "holds something else than tensors, lists and tuples");
   }
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "command_line.h"
 #include "commands.h"
 #include "engines.h"
 #include "files.h"
@@ -15,10 +16,10 @@ void addCheckCommand(CLI::App& app) {
   auto* command =
       app.add_subcommand("check", "Load a saved module and say whether it runs here; name a missing library");
   auto file = std::make_shared<std::string>();
-  command->add_option("file", *file, "Module that torch.jit.save wrote")->required();
+  command->group("Commands");
+  command->add_option("FILE", *file, "Module that torch.jit.save wrote")->required();
   auto libraries = std::make_shared<std::vector<std::string>>();
-  command->add_option(kCustomOps, *libraries, "Library with operators the module uses (repeatable)")
-      ->allow_extra_args(false);
+  addRepeatable(*command, kCustomOps, *libraries, "FILE", "Library with operators that the module uses");
   command->callback([file, libraries] {
     openLibraries(*libraries, kCustomOps);
     const torch::jit::Module module = loadModule(*file);

@@ -1,5 +1,6 @@
 // torchtrtc INPUT OUTPUT SPECS...: the reference system's compile command, with its arguments and their meaning.
 
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -10,6 +11,8 @@
 
 #include "calibration_data.h"
 #include "commands.h"
+#include "compile_options.h"
+#include "engines.h"
 #include "files.h"
 #include "input_spec.h"
 #include "messages.h"
@@ -24,27 +27,6 @@ namespace {
 namespace ts = torch_tensorrt::ts;
 using torchtrt::CompileError;
 using torchtrt::ErrorCode;
-
-struct CompileOptions {
-  std::string input, output;
-  std::vector<std::string> specs, precisions, pins, torch_executed_ops, torch_executed_modules, custom_ops,
-      custom_converters;
-  std::vector<std::string> plugins, disabled_passes;
-  std::string dump_network, dump_after;
-  std::string device_type, op_precision, engine_capability = "standard", check_method, calibration_cache,
-                                         calibration_data, timing_cache;
-  double tuning_seconds = 10;
-  int64_t gpu_id = 0, dla_core = 0;
-  uint64_t timing_iterations = 1, workspace_size = 0;
-  std::optional<uint64_t> min_block_size;
-  std::optional<double> accuracy_target;
-  uint64_t dla_sram = 1048576, dla_local_dram = 1073741824, dla_global_dram = 536870912;
-  double atol = 1e-8, rtol = 1e-5;
-  bool verbose = false, no_warnings = false, info = false, debuggable = false, allow_gpu_fallback = false;
-  bool full_compilation = false, disable_tf32 = false, sparse_weights = false, embed_engine = false,
-       save_engine = false;
-  bool no_threshold_check = false, truncate = false, allow_shape_tensors = false, tune = false;
-};
 
 torch_tensorrt::Device device(const CompileOptions& options) {
   torch_tensorrt::Device result;
@@ -151,7 +133,7 @@ void checkThreshold(torch::jit::Module original, torch::jit::Module compiled, co
     flatten(original.forward(inputs), expected);
   } catch (const std::exception& e) {
     warn("the comparison with PyTorch cannot be made, since the module itself fails on random input: " +
-         reasonOf(e.what()) + "; give each input its dtype, or --no-threshold-check");
+         reasonOf(e.what()) + "; give each input the shape and dtype that the module takes, or --no-threshold-check");
     return;
   }
   flatten(compiled.forward(inputs), actual);
@@ -171,11 +153,27 @@ void checkThreshold(torch::jit::Module original, torch::jit::Module compiled, co
 
 void setVerbosity(const CompileOptions& options) {
   using torchtrt::logging::Level;
+  if (static_cast<int>(options.verbose) + static_cast<int>(options.info) + static_cast<int>(options.no_warnings) > 1) {
+    throw CompileError(ErrorCode::kInvalidOption, "more than one of --verbose, --info and --warnings", {},
+                       "give at most one of them");
+  }
   torchtrt::logging::set_is_colored_output_on(true);
   torchtrt::logging::set_reportable_log_level(options.verbose       ? Level::kDEBUG
                                               : options.info        ? Level::kINFO
                                               : options.no_warnings ? Level::kERROR
                                                                     : Level::kWARNING);
+}
+
+// What compile() has not told of the report: with --info nothing, else what is behind the first line, which is told
+// with warnings.
+std::string untold(const torchtrt::Report& report) {
+  using torchtrt::logging::Level;
+  const Level level = torchtrt::logging::get_reportable_log_level();
+  const std::string text = report.toText();
+  if (level >= Level::kINFO) {
+    return "";
+  }
+  return level >= Level::kWARNING ? text.substr(text.find('\n') + 1) : text;
 }
 
 void saveModule(const std::string& path, const torch::jit::Module& module) {
@@ -198,8 +196,20 @@ void setOptimizerSwitches(const CompileOptions& options) {
   set("TORCHTRT_DUMP_AFTER", options.dump_after);
 }
 
+void checkTogether(const CompileOptions& options) {
+  if (options.save_engine && options.embed_engine) {
+    throw CompileError(ErrorCode::kInvalidOption, "--save-engine and --embed-engine contradict each other", {},
+                       "the one makes an engine of a module, the other a module of an engine: drop one of the two");
+  }
+  if (!options.dump_after.empty() && options.dump_network.empty() && std::getenv("TORCHTRT_DUMP_NETWORK") == nullptr) {
+    throw CompileError(ErrorCode::kInvalidOption, "--dump-after is given, and no folder to write to", {},
+                       "add --dump-network FOLDER");
+  }
+}
+
 void compile(const CompileOptions& options) {
   setVerbosity(options);
+  checkTogether(options);
   setOptimizerSwitches(options);
   for (const std::string& library : options.plugins) {
     torchtrt::plugin::loadLibrary(library);
@@ -226,8 +236,9 @@ void compile(const CompileOptions& options) {
                        "name another: the module could not be compiled again without the original");
   }
   if (options.embed_engine) {
-    const auto module = ts::embed_engine_in_new_module(readFile(options.input), device(options));
-    saveModule(options.output, module);
+    withEngine(options.input, [&](const std::string& engine) {
+      saveModule(options.output, ts::embed_engine_in_new_module(engine, device(options)));
+    });
     return;
   }
   const torch::jit::Module module = loadModule(options.input);
@@ -239,83 +250,13 @@ void compile(const CompileOptions& options) {
   }
   torchtrt::Report report;
   const torch::jit::Module compiled = ts::compile(module, spec, &report);
-  std::cerr << report.toText();
+  std::cerr << untold(report);
   const bool only_float = spec.precision.empty() && spec.enabled_precisions.size() == 1 &&
                           *spec.enabled_precisions.begin() == torchtrt::DataType::kFloat;
   if (only_float && !options.no_threshold_check) {
     checkThreshold(module, compiled, options, spec.graph_inputs.inputs);
   }
   saveModule(options.output, compiled);
-}
-
-void addFlags(CLI::App& app, CompileOptions& o) {
-  auto* verbosity = app.add_option_group("verbosity", "At most one");
-  verbosity->require_option(0, 1);
-  verbosity->add_flag("-v,--verbose", o.verbose, "Say everything (debug)");
-  verbosity->add_flag("-w,--warnings", o.no_warnings, "Do not show warnings");
-  verbosity->add_flag("--i,--info", o.info, "Say what is being done");
-  app.add_flag("--build-debuggable-engine", o.debuggable, "Keep what debugging needs");
-  app.add_flag("--allow-gpu-fallback", o.allow_gpu_fallback, "Accepted for DLA engines");
-  app.add_flag("--require-full-compilation", o.full_compilation, "Fail unless everything becomes an engine");
-  app.add_flag("--tune", o.tune, "Time engines on random inputs; leave to PyTorch what is slower in them");
-  app.add_flag("--disable-tf32", o.disable_tf32, "Accepted: CPU engines compute float32 in float32");
-  app.add_flag("--sparse-weights", o.sparse_weights, "Accepted: CPU engines use dense weights");
-  app.add_flag("--embed-engine", o.embed_engine, "INPUT is a serialized engine; OUTPUT becomes a module that runs it");
-  app.add_flag("--save-engine", o.save_engine, "Write the serialized engine instead of a module");
-  app.add_flag("--no-threshold-check", o.no_threshold_check, "Do not compare with PyTorch afterwards");
-  app.add_flag("--truncate,--truncate-long-double,--truncate-64bit", o.truncate,
-               "Accepted: 64-bit dtypes are computed exactly");
-  app.add_flag("--allow-shape-tensors", o.allow_shape_tensors, "Accepted: shapes are symbolic always");
-}
-
-void addOptions(CLI::App& app, CompileOptions& o) {
-  app.add_option("--check-method-support", o.check_method,
-                 "Say whether this method's operators are supported, then stop");
-  app.add_option("-p,--enable-precision", o.precisions, "Precisions engines may use (repeatable): f32, f16, bf16, i8")
-      ->allow_extra_args(false);
-  app.add_option("--op-precision", o.op_precision, "Cast the module to it, as module.half() does: f16, bf16");
-  app.add_option("--precision", o.pins,
-                 "MODULES=DTYPE, such as 'encoder.layer.0.*=fp32' (repeatable; the last that covers a module holds)")
-      ->allow_extra_args(false);
-  app.add_option("-d,--device-type", o.device_type, "Where engines run: the CPU, so far")
-      ->check(CLI::IsMember({"cpu", "gpu", "dla"}));
-  app.add_option("--gpu-id", o.gpu_id, "With -d gpu")->capture_default_str();
-  app.add_option("--dla-core", o.dla_core, "With -d dla")->capture_default_str();
-  app.add_option("--engine-capability", o.engine_capability, "Accepted: CPU engines are standard")
-      ->check(CLI::IsMember({"standard", "safety", "dla_standalone"}));
-  app.add_option("--calibration-cache-file", o.calibration_cache,
-                 "Ranges for int8: read, or with --calibration-data written");
-  app.add_option("--calibration-data", o.calibration_data,
-                 "Batches to calibrate int8 with: a list that torch.save wrote, of tensors or tuples of arguments");
-  app.add_option("--accuracy-target", o.accuracy_target,
-                 "Relative error that int8 may cost an engine's outputs, such as 0.02; what costs more stays in float");
-  app.add_option("--teo,--torch-executed-op", o.torch_executed_ops, "Operator to keep in PyTorch (repeatable)")
-      ->allow_extra_args(false);
-  app.add_option("--tem,--torch-executed-mod", o.torch_executed_modules, "Module to keep in PyTorch (repeatable)")
-      ->allow_extra_args(false);
-  app.add_option("--mbs,--min-block-size", o.min_block_size,
-                 "Operators an engine must hold; without it, what an engine saves decides");
-  app.add_option("--timing-cache", o.timing_cache,
-                 "File of the fastest kernels by machine: read, and with --tune added to");
-  app.add_option("--tuning-seconds", o.tuning_seconds, "Longest time to time kernels for")->capture_default_str();
-  app.add_option("--num-avg-timing-iters", o.timing_iterations, "Accepted: timing takes its own number of runs")
-      ->capture_default_str();
-  app.add_option("--workspace-size", o.workspace_size, "Bytes; 0 for no limit")->capture_default_str();
-  app.add_option("--dla-sram-size", o.dla_sram, "Bytes, with -d dla")->capture_default_str();
-  app.add_option("--dla-local-dram-size", o.dla_local_dram, "Bytes, with -d dla")->capture_default_str();
-  app.add_option("--dla-global-dram-size", o.dla_global_dram, "Bytes, with -d dla")->capture_default_str();
-  app.add_option("--atol", o.atol, "For the comparison with PyTorch")->capture_default_str();
-  app.add_option("--rtol", o.rtol, "For the comparison with PyTorch")->capture_default_str();
-  app.add_option(kCustomOps, o.custom_ops, "Library with operators the module uses (repeatable)")
-      ->allow_extra_args(false);
-  app.add_option("--custom-converters", o.custom_converters, "Library with converters (repeatable)")
-      ->allow_extra_args(false);
-  app.add_option("--plugins", o.plugins, "Library with plugins (repeatable)")->allow_extra_args(false);
-  app.add_option("--disable-pass", o.disabled_passes, "Pass of the optimizer to leave out (repeatable): docs/passes.md")
-      ->allow_extra_args(false);
-  app.add_option("--dump-network", o.dump_network, "Folder for every engine's network, before and after optimization");
-  app.add_option("--dump-after", o.dump_after,
-                 "Regular expression: also dump after each pass of such a name that changed it");
 }
 
 // A misspelt command would be taken for the file to compile.
@@ -331,16 +272,28 @@ void checkCommand(const CLI::App& app, const std::string& word) {
                      "commands: " + commands + "; or the file to compile");
 }
 
+// Arguments of a compile in front of a command would be read, and mean nothing.
+void checkAlone(const CLI::App& app) {
+  const std::vector<CLI::App*> commands = app.get_subcommands();
+  if (commands.empty()) {
+    return;
+  }
+  const std::string& command = commands.front()->get_name();
+  const auto given = app.get_options([](const CLI::Option* option) { return option->count() != 0; });
+  if (!given.empty()) {
+    throw CompileError(ErrorCode::kInvalidOption,
+                       given.front()->get_name() + " is for compiling, and stands in front of the command " + command,
+                       {}, "leave it out; torchtrtc " + command + " --help lists what that takes");
+  }
+}
+
 }  // namespace
 
 void addCompileCommand(CLI::App& app) {
   auto options = std::make_shared<CompileOptions>();
-  app.add_option("input", options->input, "TorchScript module (or, with --embed-engine, a serialized engine)");
-  app.add_option("output", options->output, "File to write; replaced only when complete");
-  app.add_option("specs", options->specs, "One per input: (d,...) or [(min);(opt);(max)], then @dtype and %format");
-  addFlags(app, *options);
-  addOptions(app, *options);
+  addCompileOptions(app, *options);
   CLI::App* self = &app;
+  app.parse_complete_callback([self] { checkAlone(*self); });
   app.final_callback([self, options] {
     if (!self->get_subcommands().empty()) {
       return;

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "file_kind.h"
 #include "messages.h"
 #include "torchtrt/error.h"
 
@@ -28,22 +29,24 @@ namespace {
 
 }  // namespace
 
-torch::jit::Module loadModule(const std::string& path) {
+torch::jit::Module loadModule(const std::string& path, const std::string& expected) {
   if (!std::filesystem::is_regular_file(path)) {
-    throw CompileError(ErrorCode::kInvalidModule, "\"" + path + "\" is not a file", {},
-                       "pass a file that torch.jit.save wrote");
+    rejectFile(path, expected);
   }
   try {
     return torch::jit::load(path, at::kCPU);
   } catch (const std::exception& e) {
+    if (kindOf(path) != FileKind::kTorchScript) {
+      rejectFile(path, expected);
+    }
     const std::string library = missingLibrary(e.what());
     if (!library.empty()) {
       throw CompileError(ErrorCode::kInvalidModule, "\"" + path + "\" needs " + library + ": " + reasonOf(e.what()), {},
                          "load it with --custom-torch-ops=FILE");
     }
-    throw CompileError(
-        ErrorCode::kInvalidModule, "\"" + path + "\" is not a TorchScript module: " + reasonOf(e.what()), {},
-        "save the module with torch.jit.save; a checkpoint of torch.save or an exported program is not one");
+    throw CompileError(ErrorCode::kInvalidModule,
+                       "\"" + path + "\" is a TorchScript module that cannot be loaded: " + reasonOf(e.what()), {},
+                       "copy it again, or save it again with the libtorch that loads it here");
   }
 }
 

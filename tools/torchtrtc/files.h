@@ -10,9 +10,9 @@
 
 namespace torchtrtc {
 
-// Throws CompileError(kInvalidModule): no such file, not a TorchScript archive, or a library is missing that the module
-// needs.
-torch::jit::Module loadModule(const std::string& path);
+// Throws CompileError(kInvalidModule): no such file, something else than was `expected`, or a library is missing that
+// the module needs.
+torch::jit::Module loadModule(const std::string& path, const std::string& expected = "a TorchScript module");
 
 // Opens libraries that register operators or converters. Throws CompileError(kInvalidOption) that names `option`.
 void openLibraries(const std::vector<std::string>& files, const std::string& option);

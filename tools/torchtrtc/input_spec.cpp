@@ -20,7 +20,8 @@ constexpr const char* kGrammar =
     "\"[(1,3,224,224);(4,3,224,224);(8,3,224,224)]@f32%nchw\"";
 
 [[noreturn]] void fail(const std::string& text, const std::string& why) {
-  throw torchtrt::CompileError(torchtrt::ErrorCode::kInvalidInputSpec, "input specification \"" + text + "\": " + why,
+  const std::string shown = text.substr(0, text.find_last_not_of(' ') + 1);
+  throw torchtrt::CompileError(torchtrt::ErrorCode::kInvalidInputSpec, "input specification \"" + shown + "\": " + why,
                                {}, kGrammar);
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "command_line.h"
 #include "commands.h"
 #include "messages.h"
 #include "torchtrt/error.h"
@@ -46,6 +47,7 @@ int main(int argc, char** argv) {
   CLI::App app(kDescription, "torchtrtc");
   app.set_version_flag("--version", std::string("torchtrtc ") + TORCHTRT_VERSION_STRING);
   app.require_subcommand(0, 1);
+  app.formatter(torchtrtc::helpLayout());  // before commands are added, which inherit it
   torchtrtc::addCompileCommand(app);
   torchtrtc::addInspectCommand(app);
   torchtrtc::addRunCommand(app);
@@ -56,7 +58,11 @@ int main(int argc, char** argv) {
     app.parse(std::move(arguments));
     return 0;
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
+    if (e.get_exit_code() == 0) {  // --help and --version
+      return app.exit(e);
+    }
+    std::cerr << "torchtrtc: " << torchtrtc::commandLineError(app, e).what() << std::endl;
+    return 2;
   } catch (const torchtrt::CompileError& e) {
     std::cerr << "torchtrtc: " << e.what() << std::endl;
     using torchtrt::ErrorCode;

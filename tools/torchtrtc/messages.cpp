@@ -33,7 +33,11 @@ std::string reasonOf(const std::string& libtorch_message) {
     return reason;
   }
   const size_t begin = libtorch_message.find_first_not_of(" \n");
-  return begin == std::string::npos ? libtorch_message : lineAt(libtorch_message, begin);
+  if (begin == std::string::npos) {
+    return libtorch_message;
+  }
+  reason = lineAt(libtorch_message, begin);
+  return reason.substr(0, reason.find_last_not_of(':') + 1);  // what follows is source code
 }
 
 std::string missingLibrary(const std::string& libtorch_message) {

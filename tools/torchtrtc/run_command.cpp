@@ -7,10 +7,10 @@
 
 #include <ATen/Parallel.h>
 
+#include "command_line.h"
 #include "commands.h"
 #include "files.h"
-#include "input_spec.h"
-#include "random_inputs.h"
+#include "forward_inputs.h"
 
 namespace torchtrtc {
 namespace {
@@ -44,11 +44,7 @@ void run(const RunOptions& options) {
   openLibraries(options.libraries, kCustomOps);
   torch::jit::Module module = loadModule(options.file);
   module.eval();
-  std::vector<torch_tensorrt::Input> specs;
-  for (const std::string& text : options.specs) {
-    specs.push_back(parseInputSpec(text));
-  }
-  const auto inputs = randomInputs(specs);
+  const auto inputs = forwardInputs(module, options.specs, "torchtrtc run " + options.file);
   const c10::InferenceMode inference;
   describe(module.forward(inputs), "output");
   std::vector<double> milliseconds;
@@ -71,11 +67,14 @@ void addRunCommand(CLI::App& app) {
   auto* command =
       app.add_subcommand("run", "Call a module on random inputs; print what comes out and how long it takes");
   auto options = std::make_shared<RunOptions>();
-  command->add_option("file", options->file, "TorchScript module, compiled or not")->required();
-  command->add_option("specs", options->specs, "One input specification per argument, e.g. \"(1,3,224,224)@f32\"");
-  command->add_option("--calls", options->calls, "Timed calls")->check(CLI::NonNegativeNumber)->capture_default_str();
-  command->add_option(kCustomOps, options->libraries, "Library with operators the module uses (repeatable)")
-      ->allow_extra_args(false);
+  command->group("Commands");
+  command->add_option("FILE", options->file, "TorchScript module, compiled or not")->required();
+  command->add_option("SPECS", options->specs, "One input specification per argument, e.g. \"(1,3,224,224)@f32\"");
+  command->add_option("--calls", options->calls, "Timed calls")
+      ->option_text("NUMBER")
+      ->check(atLeast(0))
+      ->capture_default_str();
+  addRepeatable(*command, kCustomOps, options->libraries, "FILE", "Library with operators that the module uses");
   command->callback([options] { run(*options); });
 }
 

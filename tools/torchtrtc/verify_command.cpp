@@ -4,10 +4,10 @@
 #include <memory>
 #include <stdexcept>
 
+#include "command_line.h"
 #include "commands.h"
 #include "files.h"
-#include "input_spec.h"
-#include "random_inputs.h"
+#include "forward_inputs.h"
 #include "torchtrt/verify.h"
 
 namespace torchtrtc {
@@ -20,16 +20,15 @@ struct VerifyOptions {
 };
 
 void verify(const VerifyOptions& options) {
+  if (!options.json.empty()) {
+    checkTarget(options.json);
+  }
   openLibraries(options.libraries, kCustomOps);
   torch::jit::Module module = loadModule(options.file);
   module.eval();
   const torch::jit::Module compiled = loadModule(options.compiled);
-  std::vector<torch_tensorrt::Input> specs;
-  for (const std::string& text : options.specs) {
-    specs.push_back(parseInputSpec(text));
-  }
-  const torchtrt::Verification verification =
-      torchtrt::ts::verify(module, compiled, randomInputs(specs), options.calls);
+  const auto inputs = forwardInputs(module, options.specs, "torchtrtc verify " + options.file + " " + options.compiled);
+  const torchtrt::Verification verification = torchtrt::ts::verify(module, compiled, inputs, options.calls);
   std::cout << verification.toText();
   if (!options.json.empty()) {
     const std::string text = verification.toJson() + "\n";
@@ -46,13 +45,16 @@ void addVerifyCommand(CLI::App& app) {
   auto* command = app.add_subcommand(
       "verify", "Hold a compiled module against the module it was made of, engine by engine, on random inputs");
   auto options = std::make_shared<VerifyOptions>();
-  command->add_option("file", options->file, "TorchScript module that was compiled")->required();
-  command->add_option("compiled", options->compiled, "What it was compiled to")->required();
-  command->add_option("specs", options->specs, "One input specification per argument, e.g. \"(1,3,224,224)@f32\"");
-  command->add_option("--calls", options->calls, "Timed calls")->check(CLI::PositiveNumber)->capture_default_str();
-  command->add_option("--json", options->json, "File to write all of it to as JSON");
-  command->add_option(kCustomOps, options->libraries, "Library with operators the module uses (repeatable)")
-      ->allow_extra_args(false);
+  command->group("Commands");
+  command->add_option("FILE", options->file, "TorchScript module that was compiled")->required();
+  command->add_option("COMPILED", options->compiled, "What it was compiled to")->required();
+  command->add_option("SPECS", options->specs, "One input specification per argument, e.g. \"(1,3,224,224)@f32\"");
+  command->add_option("--calls", options->calls, "Timed calls")
+      ->option_text("NUMBER")
+      ->check(atLeast(1))
+      ->capture_default_str();
+  command->add_option("--json", options->json, "File to write all of it to as JSON")->option_text("FILE");
+  addRepeatable(*command, kCustomOps, options->libraries, "FILE", "Library with operators that the module uses");
   command->callback([options] { verify(*options); });
 }
 

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "conversion/ivalues.h"
-#include "lowering/pass.h"
+#include "lowering/graph_walk.h"
 
 namespace torchtrt::conversion::converters {
 

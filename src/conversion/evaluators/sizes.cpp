@@ -2,7 +2,7 @@
 #include <functional>
 
 #include "conversion/evaluators/evaluators.h"
-#include "lowering/pass.h"
+#include "lowering/graph_walk.h"
 
 namespace torchtrt::conversion::evaluators {
 namespace {

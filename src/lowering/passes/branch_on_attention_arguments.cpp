@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "lowering/pass.h"
+#include "lowering/graph_walk.h"
 #include "lowering/passes/passes.h"
 #include "lowering/script_replacement.h"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "lowering/pass.h"
+#include "lowering/graph_walk.h"
 #include "lowering/passes/passes.h"
 
 namespace torchtrt::lowering {

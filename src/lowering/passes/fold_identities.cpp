@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "lowering/pass.h"
+#include "lowering/graph_walk.h"
 #include "lowering/passes/passes.h"
 #include "lowering/write_origins.h"
 

@@ -11,7 +11,7 @@
 #include <set>
 
 #include "lowering/aliases.h"
-#include "lowering/pass.h"
+#include "lowering/graph_walk.h"
 #include "lowering/passes/passes.h"
 #include "lowering/write_origins.h"
 #include "torchtrt/error.h"

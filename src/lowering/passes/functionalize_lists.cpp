@@ -6,7 +6,7 @@
 #include <set>
 
 #include "lowering/aliases.h"
-#include "lowering/pass.h"
+#include "lowering/graph_walk.h"
 #include "lowering/passes/passes.h"
 
 // A list that is made here, and written to only under its own name, is one value after every write: append, extend,

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "lowering/aliases.h"
+#include "lowering/graph_walk.h"
 #include "lowering/memory_layout.h"
-#include "lowering/pass.h"
 #include "lowering/passes/memory_roots.h"
 #include "lowering/passes/passes.h"
 #include "lowering/write_origins.h"

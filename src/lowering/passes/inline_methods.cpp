@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "lowering/pass.h"
+#include "lowering/graph_walk.h"
 #include "lowering/passes/passes.h"
 
 namespace torchtrt::lowering {

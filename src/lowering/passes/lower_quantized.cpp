@@ -3,7 +3,7 @@
 #include <set>
 
 #include "base/logging.h"
-#include "lowering/pass.h"
+#include "lowering/graph_walk.h"
 #include "lowering/passes/passes.h"
 #include "lowering/passes/quantization.h"
 

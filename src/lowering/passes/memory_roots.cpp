@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "lowering/pass.h"
+#include "lowering/graph_walk.h"
 
 namespace torchtrt::lowering {
 namespace {

@@ -1,4 +1,4 @@
-#include "lowering/pass.h"
+#include "lowering/graph_walk.h"
 #include "lowering/passes/passes.h"
 
 namespace torchtrt::lowering {

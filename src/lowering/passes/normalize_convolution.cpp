@@ -1,6 +1,6 @@
 #include <torch/csrc/jit/ir/constants.h>
 
-#include "lowering/pass.h"
+#include "lowering/graph_walk.h"
 #include "lowering/passes/passes.h"
 
 // convNd and conv_transposeNd are the forms to end in, not _convolution, since they also take inputs without a batch

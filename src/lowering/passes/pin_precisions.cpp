@@ -5,8 +5,8 @@
 #include <unordered_set>
 
 #include "lowering/aliases.h"
+#include "lowering/graph_walk.h"
 #include "lowering/module_path.h"
-#include "lowering/pass.h"
 #include "lowering/precision_pins.h"
 
 namespace torchtrt::lowering {

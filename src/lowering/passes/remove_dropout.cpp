@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-#include "lowering/pass.h"
+#include "lowering/graph_walk.h"
 #include "lowering/passes/passes.h"
 
 namespace torchtrt::lowering {

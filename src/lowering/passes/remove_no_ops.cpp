@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "lowering/aliases.h"
+#include "lowering/graph_walk.h"
 #include "lowering/memory_layout.h"
-#include "lowering/pass.h"
 #include "lowering/passes/passes.h"
 
 namespace torchtrt::lowering {

@@ -1,7 +1,6 @@
 #include <torch/csrc/jit/ir/constants.h>
 
 #include "base/logging.h"
-#include "lowering/pass.h"
 #include "lowering/passes/passes.h"
 
 namespace torchtrt::lowering {

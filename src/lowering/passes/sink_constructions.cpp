@@ -2,7 +2,7 @@
 #include <set>
 #include <vector>
 
-#include "lowering/pass.h"
+#include "lowering/graph_walk.h"
 #include "lowering/passes/passes.h"
 
 // libtorch's dead-code elimination walks backwards once. A write to a tensor that a list holds shows in the list, but

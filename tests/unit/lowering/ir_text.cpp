@@ -6,6 +6,7 @@
 
 #include <regex>
 
+#include "lowering/graph_walk.h"
 #include "lowering/pass.h"
 #include "lowering/verify.h"
 

@@ -1,0 +1,29 @@
+// How the command line shows itself: its help, and what is wrong with a call, said as all other errors are said. Only
+// CLI11's findings; what options mean together is the commands' question.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "torchtrt/error.h"
+
+namespace torchtrtc {
+
+// The kinds of value that options check.
+CLI::Validator atLeast(int least);  // whole numbers
+CLI::Validator oneOf(const std::vector<std::string>& words);
+
+// The layout of --help: calls as they are written, values by what they mean, lines of at most 110 columns.
+std::shared_ptr<CLI::FormatterBase> helpLayout();
+
+// An option that may be given several times, with a value each time; help calls it `value`.
+CLI::Option* addRepeatable(CLI::App& command, const std::string& names, std::vector<std::string>& values,
+                           const std::string& value, const std::string& meaning);
+
+// Of the parser's error: kInvalidOption, with expected, got and the way out.
+torchtrt::CompileError commandLineError(const CLI::App& app, const CLI::ParseError& error);
+
+}  // namespace torchtrtc

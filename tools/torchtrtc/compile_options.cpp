@@ -1,0 +1,146 @@
+#include "compile_options.h"
+
+#include "command_line.h"
+#include "commands.h"
+
+namespace torchtrtc {
+namespace {
+
+void addVerbosity(CLI::App& app, CompileOptions& o) {
+  app.add_flag("-v,--verbose", o.verbose, "Say everything (debug)");
+  app.add_flag("-i,--info", o.info, "Say what is being done");
+  app.add_flag("--i", o.info)->group("");  // the reference system's spelling: taken, not shown
+  app.add_flag("-w,--warnings", o.no_warnings, "Do not show warnings");
+}
+
+void addPrecision(CLI::App& app, CompileOptions& o) {
+  constexpr const char* kGroup = "Precision";
+  app.add_option("--op-precision", o.op_precision, "Cast the module to it, as module.half() does: f16, bf16")
+      ->option_text("DTYPE")
+      ->group(kGroup);
+  addRepeatable(app, "--precision", o.pins, "MODULES=DTYPE",
+                "Pin modules to a dtype, such as 'encoder.layer.0.*=fp32'; the last that covers a module holds")
+      ->group(kGroup);
+  addRepeatable(app, "-p,--enable-precision", o.precisions, "DTYPE",
+                "What engines may use: f32, f16, bf16, or i8 with ranges")
+      ->group(kGroup);
+  app.add_option("--calibration-data", o.calibration_data,
+                 "Batches to calibrate int8 with: a list that torch.save wrote, of tensors or tuples of arguments")
+      ->option_text("FILE")
+      ->group(kGroup);
+  app.add_option("--calibration-cache-file", o.calibration_cache,
+                 "Ranges for int8: read, or with --calibration-data written")
+      ->option_text("FILE")
+      ->group(kGroup);
+  app.add_option("--accuracy-target", o.accuracy_target,
+                 "Relative error that int8 may cost an engine's outputs, such as 0.02; what costs more stays in float")
+      ->option_text("NUMBER")
+      ->group(kGroup);
+}
+
+void addSteering(CLI::App& app, CompileOptions& o) {
+  constexpr const char* kGroup = "What runs in engines";
+  app.add_flag("--require-full-compilation", o.full_compilation, "Fail unless everything becomes an engine")
+      ->group(kGroup);
+  addRepeatable(app, "--teo,--torch-executed-op", o.torch_executed_ops, "OPERATOR", "Operator to keep in PyTorch")
+      ->group(kGroup);
+  addRepeatable(app, "--tem,--torch-executed-mod", o.torch_executed_modules, "MODULE", "Module to keep in PyTorch")
+      ->group(kGroup);
+  app.add_option("--mbs,--min-block-size", o.min_block_size,
+                 "Operators an engine must hold; without it, what an engine saves decides")
+      ->check(atLeast(0))
+      ->option_text("NUMBER")
+      ->group(kGroup);
+  app.add_flag("--tune", o.tune, "Time engines on random inputs; leave to PyTorch what is slower in them")
+      ->group(kGroup);
+  app.add_option("--timing-cache", o.timing_cache, "The fastest kernels by machine: read, and with --tune added to")
+      ->option_text("FILE")
+      ->group(kGroup);
+  app.add_option("--tuning-seconds", o.tuning_seconds, "Longest time to time kernels for")
+      ->option_text("NUMBER")
+      ->capture_default_str()
+      ->group(kGroup);
+}
+
+void addFiles(CLI::App& app, CompileOptions& o) {
+  constexpr const char* kGroup = "Engines as files, libraries";
+  app.add_flag("--save-engine", o.save_engine, "Write the engine alone instead of a module")->group(kGroup);
+  app.add_flag("--embed-engine", o.embed_engine, "INPUT is such an engine; OUTPUT becomes a module that runs it")
+      ->group(kGroup);
+  addRepeatable(app, kCustomOps, o.custom_ops, "FILE", "Library with operators that the module uses")->group(kGroup);
+  addRepeatable(app, "--custom-converters", o.custom_converters, "FILE", "Library with converters")->group(kGroup);
+  addRepeatable(app, "--plugins", o.plugins, "FILE", "Library with plugins")->group(kGroup);
+}
+
+void addInsight(CLI::App& app, CompileOptions& o) {
+  constexpr const char* kGroup = "Checks, and what happens inside";
+  app.add_option("--check-method-support", o.check_method,
+                 "Say whether this method's operators are supported, then stop")
+      ->option_text("METHOD")
+      ->group(kGroup);
+  app.add_flag("--no-threshold-check", o.no_threshold_check, "Do not compare with PyTorch afterwards")->group(kGroup);
+  app.add_option("--atol", o.atol, "What that comparison allows, absolute")
+      ->option_text("NUMBER")
+      ->capture_default_str()
+      ->group(kGroup);
+  app.add_option("--rtol", o.rtol, "What it allows of the largest value")
+      ->option_text("NUMBER")
+      ->capture_default_str()
+      ->group(kGroup);
+  app.add_option("--dump-network", o.dump_network, "Write every engine's network, before and after optimization")
+      ->option_text("FOLDER")
+      ->group(kGroup);
+  app.add_option("--dump-after", o.dump_after, "Also after each pass whose name matches, where it changed something")
+      ->option_text("REGEX")
+      ->group(kGroup);
+  addRepeatable(app, "--disable-pass", o.disabled_passes, "PASS", "Pass of the optimizer to leave out: docs/passes.md")
+      ->group(kGroup);
+}
+
+// What the reference system has and engines on the CPU have no use for.
+void addWithoutEffect(CLI::App& app, CompileOptions& o) {
+  constexpr const char* kGroup = "Of the reference system, without effect on the CPU";
+  const auto flag = [&](const char* names, bool& value, const char* meaning) {
+    app.add_flag(names, value, meaning)->group(kGroup);
+  };
+  const auto number = [&](const char* name, auto& value, const char* meaning) {
+    app.add_option(name, value, meaning)->option_text("NUMBER")->capture_default_str()->group(kGroup);
+  };
+  app.add_option("-d,--device-type", o.device_type, "Where engines run; gpu and dla are refused")
+      ->check(oneOf({"cpu", "gpu", "dla"}))
+      ->option_text("cpu|gpu|dla")
+      ->group(kGroup);
+  app.add_option("--engine-capability", o.engine_capability, "CPU engines are standard")
+      ->check(oneOf({"standard", "safety", "dla_standalone"}))
+      ->option_text("standard|safety|dla_standalone")
+      ->group(kGroup);
+  flag("--build-debuggable-engine", o.debuggable, "Every engine keeps names and source lines");
+  flag("--disable-tf32", o.disable_tf32, "Engines compute float32 in float32");
+  flag("--sparse-weights", o.sparse_weights, "Engines use dense weights");
+  flag("--truncate,--truncate-long-double,--truncate-64bit", o.truncate, "64-bit dtypes are computed exactly");
+  flag("--allow-shape-tensors", o.allow_shape_tensors, "Shapes are symbolic always");
+  flag("--allow-gpu-fallback", o.allow_gpu_fallback, "For DLA engines");
+  number("--gpu-id", o.gpu_id, "With -d gpu");
+  number("--dla-core", o.dla_core, "With -d dla");
+  number("--num-avg-timing-iters", o.timing_iterations, "Timing takes its own number of runs");
+  number("--workspace-size", o.workspace_size, "Bytes; engines take what they need");
+  number("--dla-sram-size", o.dla_sram, "Bytes, with -d dla");
+  number("--dla-local-dram-size", o.dla_local_dram, "Bytes, with -d dla");
+  number("--dla-global-dram-size", o.dla_global_dram, "Bytes, with -d dla");
+}
+
+}  // namespace
+
+void addCompileOptions(CLI::App& app, CompileOptions& options) {
+  app.add_option("INPUT", options.input, "TorchScript module (or, with --embed-engine, a serialized engine)");
+  app.add_option("OUTPUT", options.output, "File to write; replaced only when complete");
+  app.add_option("SPECS", options.specs, "One per input: (d,...) or [(min);(opt);(max)], then @dtype and %format");
+  addVerbosity(app, options);
+  addPrecision(app, options);
+  addSteering(app, options);
+  addFiles(app, options);
+  addInsight(app, options);
+  addWithoutEffect(app, options);
+}
+
+}  // namespace torchtrtc
