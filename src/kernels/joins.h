@@ -60,12 +60,13 @@ class TORCHTRT_API RunsPieces {
 
 // What a pointwise layer computes of operands that are one row each, next to its result.
 struct Arithmetic {
-  std::string op;          // of an activation, unary, elementwise or select layer
+  std::string op;          // of an activation, unary, elementwise or select layer; "widen" or "narrow"
   std::string activation;  // what an elementwise layer applies last; empty for nothing
   double alpha = 0;        // of the activation, whichever it is
   double beta = 0;
-  DType dtype = DType::kFloat32;             // of the operands, but for a condition
+  DType dtype = DType::kFloat32;             // of the operands, but for a condition; what is computed in
   std::array<int64_t, 3> steps = {1, 1, 1};  // of each operand: 1, or 0 for a single element
+  DType stored = DType::kFloat32;            // of 16 bits: what "widen" reads, and "narrow" gives
 };
 
 // A prepared kernel that may be one of several whose operands and results stay in registers (pointwise/in_registers.h).

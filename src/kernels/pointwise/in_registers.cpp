@@ -16,6 +16,7 @@ namespace {
 using pointwise::Code;
 using pointwise::Instruction;
 using pointwise::Machine;
+using pointwise::Stored;
 
 struct Operator {
   std::string_view op;
@@ -48,6 +49,7 @@ enum class From : uint8_t { kNothing, kInput, kKept, kNumber, kOutput };
 struct Operand {
   From from = From::kNothing;
   size_t index = 0;
+  Stored stored = Stored::kPlain;
 
   bool operator==(const Operand&) const = default;
 };
@@ -66,20 +68,22 @@ using Tile = std::array<std::byte, kTileBytes>;
 // Layers as lines; `ok` is false where that cannot be done.
 class Compiler {
  public:
-  explicit Compiler(const std::vector<ArithmeticLayer>& layers) : layers_(layers), kept_(layers.size()) {
+  explicit Compiler(const std::vector<ArithmeticLayer>& layers) : layers_(layers), memory_(layers.size()) {
     for (size_t i = 0; i < layers.size() && ok; ++i) {
       ok = layers[i].what.dtype == layers[0].what.dtype && compile(i);
     }
-    const size_t tiles = kept_count_ + numbers.size() + repeats.size() + 1;
-    ok = ok && !is_mask_.back() && lines.size() < kMostLines - 2 && tiles <= kMostTiles;
-    lines.push_back({Code::kStore, {From::kOutput, 0}});
+    const size_t tiles = kept_count_ + numbers.size() + inputs.size() + 1;
+    ok = ok && !is_mask_.back() && at_hand_ == resultOf(layers.size() - 1) && lines.size() < kMostLines - 2 &&
+         tiles <= kMostTiles;
+    lines.push_back({Code::kStore, {From::kOutput, 0, output}});
     lines.push_back({Code::kEnd, {}});
   }
 
   bool ok = true;
   std::vector<Line> lines;
   std::vector<double> numbers;
-  std::vector<bool> repeats;  // by input: whether it is a single element
+  std::vector<Stored> inputs;
+  Stored output = Stored::kPlain;
 
   size_t kept() const {
     return kept_count_;
@@ -93,11 +97,18 @@ class Compiler {
   bool compile(size_t i) {
     const ArithmeticLayer& layer = layers_[i];
     is_mask_.push_back(false);
+    if (layer.what.op == "widen") {  // when it is read
+      const int32_t operand = layer.operands[0];
+      const Stored stored = storedAs(layer.what.stored);
+      memory_[i] = {From::kInput, static_cast<size_t>(operand), stored};
+      return operand >= 0 && layer.what.steps[0] == 1 && addInput(static_cast<size_t>(operand), stored);
+    }
     for (size_t k = 0; k < layer.operands.size(); ++k) {
       const int32_t operand = layer.operands[k];
       const bool is_condition = layer.what.op == "select" && k == 0;
       if (operand < 0 ? is_mask_[static_cast<size_t>(-1 - operand)] != is_condition
-                      : is_condition || !addInput(static_cast<size_t>(operand), layer.what.steps[k] == 0)) {
+                      : is_condition || !addInput(static_cast<size_t>(operand),
+                                                  layer.what.steps[k] == 0 ? Stored::kRepeated : Stored::kPlain)) {
         return false;
       }
     }
@@ -106,29 +117,52 @@ class Compiler {
     }
     at_hand_ = resultOf(i);
     if (isReadFromMemory(i)) {
-      kept_[i] = kept_count_++;
-      lines.push_back({Code::kStore, {From::kKept, kept_[i]}});
+      keep(i);
     }
     return true;
   }
 
+  static Stored storedAs(DType dtype) {
+    return dtype == DType::kFloat16 ? Stored::kFloat16 : Stored::kBFloat16;
+  }
+
+  // The result of a layer, which is at hand.
+  void keep(size_t i) {
+    memory_[i] = {From::kKept, kept_count_++};
+    lines.push_back({Code::kStore, memory_[i]});
+  }
+
   // One input is read in one way.
-  bool addInput(size_t index, bool is_repeated) {
-    const bool is_new = index >= repeats.size();
+  bool addInput(size_t index, Stored stored) {
+    const bool is_new = index >= inputs.size();
     if (is_new) {
-      repeats.resize(index + 1, is_repeated);
+      inputs.resize(index + 1, stored);
     }
-    return repeats[index] == is_repeated;
+    return inputs[index] == stored;
   }
 
   bool compileOperator(const ArithmeticLayer& layer) {
     const std::vector<int32_t>& operands = layer.operands;
     if (layer.what.op == "select") {
       const bool has_else = operands[2] == at_hand_;
+      const int32_t other = operands[has_else ? 1 : 2];
+      if (other < 0 && memory(other).from == From::kInput) {  // of 16 bits
+        if (has_else || operands[1] == at_hand_) {
+          return false;
+        }
+        takeUp(other);
+        keep(static_cast<size_t>(-1 - other));
+        at_hand_ = other;
+      }
       takeUp(operands[has_else ? 2 : 1]);
       lines.push_back({has_else ? Code::kChooseElse : Code::kChoose, memory(operands[0])});
-      lines.push_back({Code::kEnd, memory(operands[has_else ? 1 : 2])});
+      lines.push_back({Code::kEnd, memory(other)});
       return true;
+    }
+    if (layer.what.op == "narrow") {
+      output = storedAs(layer.what.stored);
+      takeUp(operands[0]);
+      return &layer == &layers_.back();
     }
     if (operands.size() == 1) {
       takeUp(operands[0]);
@@ -182,17 +216,17 @@ class Compiler {
   }
 
   Operand memory(int32_t operand) const {
-    return operand >= 0 ? Operand{From::kInput, static_cast<size_t>(operand)}
-                        : Operand{From::kKept, kept_[static_cast<size_t>(-1 - operand)]};
+    const auto index = static_cast<size_t>(operand);
+    return operand >= 0 ? Operand{From::kInput, index, inputs[index]} : memory_[static_cast<size_t>(-1 - operand)];
   }
 
   Operand number(double value) {
     numbers.push_back(value);
-    return {From::kNumber, numbers.size() - 1};
+    return {From::kNumber, numbers.size() - 1, Stored::kRepeated};
   }
 
   const std::vector<ArithmeticLayer>& layers_;
-  std::vector<size_t> kept_;  // by layer that is kept: its number among those
+  std::vector<Operand> memory_;  // by layer: where its result is read
   size_t kept_count_ = 0;
   std::vector<bool> is_mask_;  // by layer: whether it is a comparison
   int32_t at_hand_ = std::numeric_limits<int32_t>::min();
@@ -202,12 +236,12 @@ template <typename T>
 class InRegisters final : public Prepared, public RunsPieces {
  public:
   InRegisters(const Compiler& compiled, const Machine& machine, int64_t count)
-      : lines_(compiled.lines), repeats_(compiled.repeats), kept_(compiled.kept()), machine_(machine), count_(count) {
+      : lines_(compiled.lines), inputs_(compiled.inputs), kept_(compiled.kept()), machine_(machine), count_(count) {
     for (const double number : compiled.numbers) {
       numbers_.push_back(static_cast<T>(number));
     }
     for (const Line& line : lines_) {
-      functions_.push_back(machine.find(line.code, repeats(line.operand)));
+      functions_.push_back(machine.find(line.code, line.operand.stored));
     }
   }
 
@@ -226,8 +260,8 @@ class InRegisters final : public Prepared, public RunsPieces {
     for (size_t i = 0; i < numbers_.size(); ++i) {
       repeat(numbers_[i], tiles[kept_ + i]);
     }
-    for (size_t i = 0; i < repeats_.size(); ++i) {
-      if (repeats_[i]) {
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      if (inputs_[i] == Stored::kRepeated) {
         repeat(*static_cast<const T*>(args.inputs[i]), tiles[first_input + i]);
       }
     }
@@ -237,7 +271,7 @@ class InRegisters final : public Prepared, public RunsPieces {
       const Operand& operand = lines_[i].operand;
       if (isInRows(operand)) {
         instructions[i].operand = rowsOf(args, operand);
-        instructions[i].step = sizeof(T);
+        instructions[i].step = sizeIn(operand);
       } else if (operand.from != From::kNothing) {
         instructions[i].operand = tiles[tileOf(operand)].data();
       }
@@ -247,26 +281,27 @@ class InRegisters final : public Prepared, public RunsPieces {
       return;
     }
     // The rest is a tile of its own, on copies.
-    const auto rest = static_cast<size_t>(end - begin - whole) * sizeof(T);
-    const auto offset = (begin + whole) * static_cast<int64_t>(sizeof(T));
     std::byte* output = nullptr;
+    size_t output_bytes = 0;
     for (size_t i = 0; i < lines_.size(); ++i) {
       const Operand& operand = lines_[i].operand;
       if (isInRows(operand)) {
+        const auto bytes = static_cast<size_t>((end - begin - whole) * sizeIn(operand));
         std::byte* const tile = tiles[tileOf(operand)].data();
-        std::byte* const rows = instructions[i].operand + offset;
+        std::byte* const rows = instructions[i].operand + (begin + whole) * sizeIn(operand);
         if (operand.from == From::kOutput) {
           output = rows;
+          output_bytes = bytes;
         } else {
-          std::memcpy(tile, rows, rest);
-          std::memset(tile + rest, 0, kTileBytes - rest);
+          std::memcpy(tile, rows, bytes);
+          std::memset(tile + bytes, 0, kTileBytes - bytes);
         }
         instructions[i].operand = tile;
         instructions[i].step = 0;
       }
     }
     machine_.run(instructions.data(), 0, machine_.tile);
-    std::memcpy(output, tiles[tileOf({From::kOutput, 0})].data(), rest);
+    std::memcpy(output, tiles[tileOf({From::kOutput, 0})].data(), output_bytes);
   }
 
  private:
@@ -274,12 +309,12 @@ class InRegisters final : public Prepared, public RunsPieces {
     std::fill_n(reinterpret_cast<T*>(tile.data()), kTileBytes / sizeof(T), value);
   }
 
-  bool repeats(const Operand& operand) const {
-    return operand.from == From::kNumber || (operand.from == From::kInput && repeats_[operand.index]);
+  static bool isInRows(const Operand& operand) {
+    return operand.from == From::kOutput || (operand.from == From::kInput && operand.stored != Stored::kRepeated);
   }
 
-  bool isInRows(const Operand& operand) const {
-    return operand.from == From::kOutput || (operand.from == From::kInput && !repeats_[operand.index]);
+  static int64_t sizeIn(const Operand& operand) {  // of an element, in bytes
+    return operand.stored == Stored::kPlain ? sizeof(T) : sizeof(uint16_t);
   }
 
   static std::byte* rowsOf(const RunArgs& args, const Operand& operand) {
@@ -297,14 +332,14 @@ class InRegisters final : public Prepared, public RunsPieces {
       case From::kInput:
         return kept_ + numbers_.size() + operand.index;
       default:
-        return kept_ + numbers_.size() + repeats_.size();
+        return kept_ + numbers_.size() + inputs_.size();
     }
   }
 
   std::vector<Line> lines_;
   std::vector<void (*)()> functions_;
   std::vector<T> numbers_;
-  std::vector<bool> repeats_;
+  std::vector<Stored> inputs_;
   size_t kept_;
   Machine machine_;
   int64_t count_;

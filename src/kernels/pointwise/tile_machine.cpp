@@ -7,6 +7,9 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <type_traits>
+
+#include "kernels/common/half-inl.h"
 #include "kernels/common/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -60,6 +63,21 @@ void binaryRepeated(const Instruction* at, int64_t place, V v0, V v1, V v2, V v3
           Op::apply(v5, m), Op::apply(v6, m), Op::apply(v7, m));
 }
 
+template <typename Format, typename V>
+HWY_INLINE V widened(const uint16_t* tile, size_t i) {
+  return Format::widen(tile + i * hn::Lanes(hn::DFromV<V>()));
+}
+
+// The same with m of 16 bits.
+template <typename Op, typename Format, typename V>
+void binaryWidened(const Instruction* at, int64_t place, V v0, V v1, V v2, V v3, V v4, V v5, V v6, V v7) {
+  const auto* m = reinterpret_cast<const uint16_t*>(at->operand + place * at->step);
+  jump<V>(at + 1, place, Op::apply(v0, widened<Format, V>(m, 0)), Op::apply(v1, widened<Format, V>(m, 1)),
+          Op::apply(v2, widened<Format, V>(m, 2)), Op::apply(v3, widened<Format, V>(m, 3)),
+          Op::apply(v4, widened<Format, V>(m, 4)), Op::apply(v5, widened<Format, V>(m, 5)),
+          Op::apply(v6, widened<Format, V>(m, 6)), Op::apply(v7, widened<Format, V>(m, 7)));
+}
+
 template <bool kElse, typename V>
 HWY_INLINE V chosen(V x, const Element<V>* mask, const Element<V>* other, size_t i) {
   const auto where = hn::MaskFromVec(vectorOf<V>(mask, i));
@@ -89,6 +107,21 @@ void store(const Instruction* at, int64_t place, V v0, V v1, V v2, V v3, V v4, V
   hn::StoreU(v5, d, m + 5 * lanes);
   hn::StoreU(v6, d, m + 6 * lanes);
   hn::StoreU(v7, d, m + 7 * lanes);
+  jump<V>(at + 1, place, v0, v1, v2, v3, v4, v5, v6, v7);
+}
+
+template <typename Format, typename V>
+void storeNarrowed(const Instruction* at, int64_t place, V v0, V v1, V v2, V v3, V v4, V v5, V v6, V v7) {
+  const size_t lanes = hn::Lanes(hn::DFromV<V>());
+  auto* m = reinterpret_cast<uint16_t*>(at->operand + place * at->step);
+  Format::narrow(v0, m);
+  Format::narrow(v1, m + lanes);
+  Format::narrow(v2, m + 2 * lanes);
+  Format::narrow(v3, m + 3 * lanes);
+  Format::narrow(v4, m + 4 * lanes);
+  Format::narrow(v5, m + 5 * lanes);
+  Format::narrow(v6, m + 6 * lanes);
+  Format::narrow(v7, m + 7 * lanes);
   jump<V>(at + 1, place, v0, v1, v2, v3, v4, v5, v6, v7);
 }
 
@@ -139,54 +172,74 @@ TORCHTRT_UNARY(Reciprocal, hn::Div(hn::Set(hn::DFromV<V>(), 1), x));
 TORCHTRT_UNARY(Rsqrt, hn::Div(hn::Set(hn::DFromV<V>(), 1), hn::Sqrt(x)));
 #undef TORCHTRT_UNARY
 
+template <typename V>
+inline constexpr bool kIsFloat = std::is_same_v<Element<V>, float>;
+
 template <typename Op, typename V>
-Function<V> binaryOf(bool repeats) {
-  return repeats ? binaryRepeated<Op, V> : binary<Op, V>;
+Function<V> binaryOf(Stored stored) {
+  if constexpr (kIsFloat<V>) {
+    if (stored == Stored::kFloat16 || stored == Stored::kBFloat16) {
+      return stored == Stored::kFloat16 ? binaryWidened<Op, kernels::HWY_NAMESPACE::Half, V>
+                                        : binaryWidened<Op, kernels::HWY_NAMESPACE::Brain, V>;
+    }
+  }
+  return stored == Stored::kRepeated ? binaryRepeated<Op, V> : binary<Op, V>;
 }
 
 template <typename V>
-Function<V> functionOf(Code code, bool repeats) {
+Function<V> storeOf(Stored stored) {
+  if constexpr (kIsFloat<V>) {
+    if (stored == Stored::kFloat16 || stored == Stored::kBFloat16) {
+      return stored == Stored::kFloat16 ? storeNarrowed<kernels::HWY_NAMESPACE::Half, V>
+                                        : storeNarrowed<kernels::HWY_NAMESPACE::Brain, V>;
+    }
+  }
+  return store<V>;
+}
+
+template <typename V>
+Function<V> functionOf(Code code, Stored stored) {
   switch (code) {
     case Code::kLoad:
-      return binaryOf<Load, V>(repeats);
+      return binaryOf<Load, V>(stored);
     case Code::kStore:
-      return store<V>;
+      return storeOf<V>(stored);
     case Code::kSum:
-      return binaryOf<Sum, V>(repeats);
+      return binaryOf<Sum, V>(stored);
     case Code::kProd:
-      return binaryOf<Prod, V>(repeats);
+      return binaryOf<Prod, V>(stored);
     case Code::kSub:
-      return binaryOf<Sub, V>(repeats);
+      return binaryOf<Sub, V>(stored);
     case Code::kSubFrom:
-      return binaryOf<SubFrom, V>(repeats);
+      return binaryOf<SubFrom, V>(stored);
     case Code::kDiv:
-      return binaryOf<Div, V>(repeats);
+      return binaryOf<Div, V>(stored);
     case Code::kDivInto:
-      return binaryOf<DivInto, V>(repeats);
+      return binaryOf<DivInto, V>(stored);
     case Code::kMax:
-      return binaryOf<Max, V>(repeats);
+      return binaryOf<Max, V>(stored);
     case Code::kMaxOf:
-      return binaryOf<MaxOf, V>(repeats);
+      return binaryOf<MaxOf, V>(stored);
     case Code::kMin:
-      return binaryOf<Min, V>(repeats);
+      return binaryOf<Min, V>(stored);
     case Code::kMinOf:
-      return binaryOf<MinOf, V>(repeats);
+      return binaryOf<MinOf, V>(stored);
     case Code::kAtLeast:
-      return binaryOf<AtLeast, V>(repeats);
+      return binaryOf<AtLeast, V>(stored);
     case Code::kAtMost:
-      return binaryOf<AtMost, V>(repeats);
+      return binaryOf<AtMost, V>(stored);
     case Code::kLess:
-      return binaryOf<Less, V>(repeats);
+      return binaryOf<Less, V>(stored);
     case Code::kLessEqual:
-      return binaryOf<LessEqual, V>(repeats);
+      return binaryOf<LessEqual, V>(stored);
     case Code::kGreater:
-      return binaryOf<Greater, V>(repeats);
+      return binaryOf<Greater, V>(stored);
     case Code::kGreaterEqual:
-      return binaryOf<GreaterEqual, V>(repeats);
+      return binaryOf<GreaterEqual, V>(stored);
     case Code::kEqual:
-      return binaryOf<Equal, V>(repeats);
+      return binaryOf<Equal, V>(stored);
     case Code::kNotEqual:
-      return binaryOf<NotEqual, V>(repeats);
+      return binaryOf<NotEqual, V>(stored);
     case Code::kChoose:
       return choose<false, V>;
     case Code::kChooseElse:
@@ -213,8 +266,8 @@ template <typename T>
 using VectorOf = hn::Vec<hn::ScalableTag<T>>;
 
 template <typename T>
-void (*find(Code code, bool repeats))() {
-  return reinterpret_cast<void (*)()>(functionOf<VectorOf<T>>(code, repeats));
+void (*find(Code code, Stored stored))() {
+  return reinterpret_cast<void (*)()>(functionOf<VectorOf<T>>(code, stored));
 }
 
 template <typename T>

@@ -49,9 +49,13 @@ struct Instruction {
 
 constexpr int64_t kVectors = 8;  // of a tile
 
+// How an operand lies in memory: as vectors of the machine's dtype, as one element in each place, or in 16 bits, which
+// only the machine of float reads and writes.
+enum class Stored : uint8_t { kPlain, kRepeated, kFloat16, kBFloat16 };
+
 // The machine for one dtype and instruction set.
 struct Machine {
-  void (*(*find)(Code code, bool repeats))();                         // whether all of m is one element
+  void (*(*find)(Code code, Stored stored))();
   void (*run)(const Instruction* first, int64_t begin, int64_t end);  // whole tiles of elements
   int64_t tile;                                                       // elements
 };

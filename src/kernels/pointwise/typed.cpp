@@ -88,6 +88,7 @@ struct CastConfig {
   HalfRows from;              // empty unless the operand is of 16 bits
   TypedRowFunction function;  // null if nothing is left to do between them
   HalfRows to;
+  Arithmetic what = {};
 };
 
 class CastPrepared final : public OverBlocks<CastPrepared, kBlock> {
@@ -98,8 +99,8 @@ class CastPrepared final : public OverBlocks<CastPrepared, kBlock> {
         in_size_(sizeOf(shapes.inputs[0].dtype)),
         out_size_(sizeOf(shapes.outputs[0].dtype)) {}
 
-  static Arithmetic what() {
-    return {};
+  const Arithmetic& what() const {
+    return config_.what;
   }
 
   void runBlock(const RunArgs& args, const LoopNest::Block& block) const {
@@ -163,6 +164,13 @@ CreateResult createCastRows(const Problem& problem) {
   const DType from = problem.inputs[0].dtype;
   const DType to = problem.outputs[0].dtype;
   CastConfig config{wideningRows(from), nullptr, wideningRows(to)};
+  if (isHalf(from) && to == DType::kFloat32) {
+    config.what.op = "widen";
+    config.what.stored = from;
+  } else if (from == DType::kFloat32 && isHalf(to)) {
+    config.what.op = "narrow";
+    config.what.stored = to;
+  }
   const DType inner_from = widened(from);
   const DType inner_to = widened(to);
   if (inner_from != inner_to) {

@@ -231,6 +231,30 @@ TEST(Chains, ArithmeticInRegisters) {
   }
 }
 
+TEST(Chains, SixteenBitsOutsideOfRegisters) {
+  for (const DType dtype : {DType::kFloat16, DType::kBFloat16}) {
+    for (const int64_t count : {1, 63, 64, 301, 5000}) {
+      const auto net = [&](bool chooses) {
+        return special({{count}, {count}, {count}}, [=](PlanMaker& make, const auto& in, const auto& result) {
+          std::vector<int32_t> wide;
+          for (const int32_t input : in) {
+            wide.push_back(result(castTo(make, result(castTo(make, input, dtype)), DType::kFloat32)));
+          }
+          const int32_t product = result(make.elementwise("prod", wide[1], wide[2]));
+          const int32_t sum = result(make.elementwise("sub", wide[0], product));
+          const int32_t squared = result(make.elementwise("prod", wide[2], wide[2]));
+          const int32_t less = result(compared(make, "less", sum, squared));
+          const int32_t end = chooses ? result(chosen(make, less, wide[0], wide[1])) : sum;
+          const int32_t narrow = result(castTo(make, result(make.elementwise("sum", end, squared)), dtype));
+          return castTo(make, narrow, DType::kFloat32);
+        });
+      };
+      net(true).expectEqualBits();
+      net(false).expectEqualBits();
+    }
+  }
+}
+
 TEST(Chains, LimitsInRegisters) {
   special({{1000}}, [](PlanMaker& make, const std::vector<int32_t>& in, const auto& result) {
     const Registers dims = make.at(in[0]).dims;
