@@ -313,6 +313,28 @@ class LayoutPass {
   std::map<std::pair<size_t, Order>, Tensor*> copies_;
 };
 
+// A slice that a mere transposition alone reads is written in the order that leaves the transposition nothing to do.
+void transposeSlices(Network& network) {
+  for (Layer* layer : network.layers()) {
+    if (layer->getType() != LayerType::kSLICE) {
+      continue;
+    }
+    Tensor& cut = *layer->getOutput(0);
+    if (cut.isNetworkOutput() || cut.uses().size() != 1 || !cut.memoryOrder().empty()) {
+      continue;
+    }
+    const Layer& reader = *cut.uses()[0].layer;
+    if (reader.getType() != LayerType::kSHUFFLE || reader.attributes().has("reshape_dims")) {
+      continue;
+    }
+    const Tensor& result = *reader.getOutput(0);
+    const Shuffle back = inverse(cut.getDimensions(), shuffleOf(reader));
+    if (const auto order = shuffledOrder(result.getDimensions(), result.memoryOrder(), back)) {
+      cut.setMemoryOrder(*order);
+    }
+  }
+}
+
 // Where nothing convolves and all comes row-major, channels-last gains nothing.
 bool isWorthIt(const Network& network, const std::vector<Order>& input_orders) {
   for (int i = 0; i < network.getNbLayers(); ++i) {
@@ -340,6 +362,7 @@ void chooseMemoryOrders(Network& network, const std::vector<Order>& input_orders
   if (isWorthIt(network, input_orders)) {
     LayoutPass(network).run(input_orders);
   }
+  transposeSlices(network);
 }
 
 }  // namespace torchtrt::builder

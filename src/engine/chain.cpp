@@ -20,10 +20,13 @@ constexpr int64_t kGrain = 16384;  // elements of one step worth a thread
 Chain::Chain(std::vector<Member> members, const ChainCut& cut)
     : members_(std::move(members)), cut_(cut), pieces_of_span_((cut.span + cut.piece - 1) / cut.piece) {
   TORCHTRT_CHECK(cut.span > 0, "a chain without elements");
+  for (const Member& member : members_) {
+    steps_ += static_cast<int64_t>(member.steps);
+  }
 }
 
 void Chain::run(const kernels::RunArgs& args) const {
-  const int64_t grain = std::max<int64_t>(1, kGrain / cut_.piece / static_cast<int64_t>(members_.size()));
+  const int64_t grain = std::max<int64_t>(1, kGrain / cut_.piece / steps_);
   const int64_t spans = cut_.count / cut_.span;
   kernels::parallelFor(args.threads, 0, spans * pieces_of_span_, grain, [&](int64_t begin, int64_t end) {
     alignas(64) std::array<std::byte, kBuffers * kBufferBytes> buffers;

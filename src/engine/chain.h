@@ -21,7 +21,8 @@ struct Source {
 };
 
 struct Member {
-  const plan::Step* step = nullptr;
+  const plan::Step* step = nullptr;  // the last of `steps` that it is
+  size_t steps = 1;
   std::unique_ptr<kernels::Prepared> prepared;
   const kernels::RunsPieces* pieces = nullptr;  // the same
   const kernels::FoldsParts* parts = nullptr;   // the same, if it reduces rows part by part: the last member
@@ -40,9 +41,9 @@ struct ChainCut {
 
 class Chain final : public kernels::Prepared {
  public:
-  static constexpr size_t kBuffers = 8;         // results that wait for their readers, at most
+  static constexpr size_t kBuffers = 12;        // results that wait for their readers, at most
   static constexpr size_t kPieceBytes = 16384;  // of a result, at most
-  static constexpr size_t kMostInputs = 5;      // of a member
+  static constexpr size_t kMostInputs = 8;      // of a member
 
   Chain(std::vector<Member> members, const ChainCut& cut);
 
@@ -61,6 +62,7 @@ class Chain final : public kernels::Prepared {
   std::vector<Member> members_;
   ChainCut cut_;
   int64_t pieces_of_span_;
+  int64_t steps_ = 0;
 };
 
 }  // namespace torchtrt::engine

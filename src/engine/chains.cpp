@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"
 #include "engine/chain.h"
 #include "kernels/common/strided_loop.h"
 #include "kernels/joins.h"
+#include "kernels/pointwise/in_registers.h"
 
 namespace torchtrt::engine {
 namespace {
@@ -202,6 +204,61 @@ class ChainMaker {
     return reads == model_.joins.reads[static_cast<size_t>(tensor)];
   }
 
+  // Drafts that become one member.
+  struct Unit {
+    size_t end;
+    std::vector<int32_t> inputs;
+    std::unique_ptr<kernels::Prepared> prepared;
+  };
+
+  // The longest from `first` on, of the chain [chain, end), whose results but the last are read by it alone and need
+  // not leave the registers; else one draft.
+  Unit unitFrom(size_t first, size_t end, size_t chain, const Common& common) {
+    std::vector<kernels::Arithmetic> whats;
+    for (size_t i = first; i < end && common.are_per_row[i - chain] == common.are_per_row[first - chain]; ++i) {
+      const auto* draft = dynamic_cast<const kernels::ComputesInRegisters*>(drafts_[i].prepared.get());
+      std::optional<kernels::Arithmetic> what = draft == nullptr ? std::nullopt : draft->arithmetic();
+      if (!what) {
+        break;
+      }
+      whats.push_back(std::move(*what));
+    }
+    for (; whats.size() > 1; whats.pop_back()) {
+      Unit unit{first + whats.size(), {}, nullptr};
+      bool is_inner = true;
+      for (size_t i = first; is_inner && i + 1 < unit.end; ++i) {
+        is_inner = isInner(drafts_[i].outputs[0], first, unit.end);
+      }
+      if (is_inner) {
+        unit.prepared = inRegisters(first, whats, unit.inputs);
+      }
+      if (unit.prepared != nullptr && unit.inputs.size() <= Chain::kMostInputs) {
+        return unit;
+      }
+    }
+    return {first + 1, drafts_[first].inputs, std::move(drafts_[first].prepared)};
+  }
+
+  std::unique_ptr<kernels::Prepared> inRegisters(size_t first, const std::vector<kernels::Arithmetic>& whats,
+                                                 std::vector<int32_t>& inputs) const {
+    std::vector<kernels::ArithmeticLayer> layers;
+    std::map<int32_t, int32_t> numbers;  // by tensor
+    for (size_t i = 0; i < whats.size(); ++i) {
+      kernels::ArithmeticLayer& layer = layers.emplace_back();
+      layer.what = whats[i];
+      const Draft& draft = drafts_[first + i];
+      for (const int32_t input : draft.inputs) {
+        const auto [found, is_new] = numbers.try_emplace(input, static_cast<int32_t>(inputs.size()));
+        if (is_new) {
+          inputs.push_back(input);
+        }
+        layer.operands.push_back(found->second);
+      }
+      numbers[draft.outputs[0]] = -1 - static_cast<int32_t>(i);
+    }
+    return kernels::prepareInRegisters(layers, kernels::countOf(descOf(drafts_[first].outputs[0]).dims));
+  }
+
   Draft joined(size_t begin, size_t end, const Common& common) {
     Draft chain;
     chain.step = drafts_[end - 1].step;
@@ -209,15 +266,21 @@ class ChainMaker {
     std::vector<size_t> idle;
     size_t used = 0;
     std::vector<Member> members;
+    for (size_t i = begin; i + 1 < end; ++i) {
+      chain.chained.push_back(drafts_[i].step);
+    }
     for (size_t i = begin; i < end; ++i) {
-      Draft& draft = drafts_[i];
-      if (i + 1 < end) {
-        chain.chained.push_back(draft.step);
+      const size_t first = i;
+      Unit unit = unitFrom(first, end, begin, common);
+      for (; i + 1 < unit.end; ++i) {
+        places_[static_cast<size_t>(drafts_[i].outputs[0])].written_by = kNever;
       }
+      Draft& draft = drafts_[i];
       Member& member = members.emplace_back();
       member.step = &model_.plan.steps[static_cast<size_t>(draft.step)];
+      member.steps = unit.end - first;
       member.is_per_row = common.are_per_row[i - begin];
-      for (const int32_t input : draft.inputs) {
+      for (const int32_t input : unit.inputs) {
         if (const auto found = buffers.find(input); found != buffers.end()) {
           member.inputs.push_back(found->second);
         } else {
@@ -226,8 +289,10 @@ class ChainMaker {
         }
       }
       const int32_t output = draft.outputs[0];
+      member.prepared = std::move(unit.prepared);
+      member.pieces = dynamic_cast<const kernels::RunsPieces*>(member.prepared.get());
       if (common.folded_length != 1 && i + 1 == end) {
-        member.parts = partsOf(draft);
+        member.parts = dynamic_cast<const kernels::FoldsParts*>(member.prepared.get());
       }
       if (member.parts == nullptr && isInner(output, begin, end)) {
         if (idle.empty()) {
@@ -248,10 +313,8 @@ class ChainMaker {
         }
         return is_done;
       });
-      member.pieces = piecesOf(draft);
-      member.prepared = std::move(draft.prepared);
     }
-    TORCHTRT_CHECK(used <= Chain::kBuffers, "a chain of " << members.size() << " steps takes " << used << " buffers");
+    TORCHTRT_CHECK(used <= Chain::kBuffers, "a chain of " << members.size() << " members takes " << used << " buffers");
     chain.prepared = std::make_unique<Chain>(std::move(members), common.cut());
     return chain;
   }

@@ -3,7 +3,11 @@
 // those of the layers one after the other.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "kernels/kernel.h"
 #include "torchtrt/export.h"
@@ -81,6 +85,24 @@ class TORCHTRT_API RunsPieces {
   virtual int64_t rowLength() const {
     return 1;
   }
+};
+
+// What a pointwise layer computes of operands that are one row each, next to its result.
+struct Arithmetic {
+  std::string op;          // of an activation, unary, elementwise or select layer; "widen" or "narrow"
+  std::string activation;  // what an elementwise layer applies last; empty for nothing
+  double alpha = 0;        // of the activation, whichever it is
+  double beta = 0;
+  DType dtype = DType::kFloat32;             // of the operands, but for a condition; what is computed in
+  std::array<int64_t, 3> steps = {1, 1, 1};  // of each operand: 1, or 0 for a single element
+  DType stored = DType::kFloat32;            // of 16 bits: what "widen" reads, and "narrow" gives
+};
+
+// A prepared kernel that may be one of several whose operands and results stay in registers (pointwise/in_registers.h).
+class TORCHTRT_API ComputesInRegisters {
+ public:
+  virtual ~ComputesInRegisters() = default;
+  virtual std::optional<Arithmetic> arithmetic() const = 0;  // nothing where tensors are not one row
 };
 
 // A reduction along dense rows (RunsPieces::reducedTerms) whose rows may be cut: the same parts give the same result

@@ -139,7 +139,8 @@ void checkPadding(const StepChecker& step) {
     const int64_t widest = std::max(pre[axis], post[axis]);
     const Wide size = static_cast<Wide>(dim) + pre[axis] + post[axis];
     step.require(size >= 0 && size <= INT64_MAX, "its output has an impossible size");
-    step.require(mode == "constant" || std::min(pre[axis], post[axis]) >= 0, "only constant padding can crop");
+    step.require(mode == "constant" || mode == "circular" || std::min(pre[axis], post[axis]) >= 0,
+                 "only constant and circular padding can crop");
     step.require(mode != "reflect" || widest == 0 || widest < dim, "reflected padding is wider than the input");
     step.require(mode != "circular" || widest <= dim, "circular padding is wider than the input");
     step.require(mode != "replicate" || widest == 0 || dim > 0, "there is nothing to replicate");

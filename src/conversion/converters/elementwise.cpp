@@ -137,36 +137,43 @@ Tensor& maskedFill(Call& call) {
   return select(call, call.tensor(1), call.operand(2), self, self.tensor->getType());
 }
 
+// Operators of several steps compute 16 bits in float32, as PyTorch does, and round once.
+DType stepsType(DType dtype) {
+  return dtype == DType::kFloat16 || dtype == DType::kBFloat16 ? DType::kFloat32 : dtype;
+}
+
 // self + value * a * b, or * a / b
 template <const char* op>
 Tensor& addScaled(Call& call) {
   const Operand self = call.operand(0), a = call.operand(1), b = call.operand(2);
-  const DType dtype = resultType({self, a, b});
-  Tensor& combined = apply(call, op, a, b, std::string(op) == "div" ? floatingType(dtype) : dtype);
-  return call.elementwise("sum", call.materialize(self, combined.getType()), scaledBy(call, combined, call.number(3)));
+  const DType promoted = resultType({self, a, b});
+  const DType dtype = std::string(op) == "div" ? floatingType(promoted) : promoted;
+  Tensor& scaled = scaledBy(call, apply(call, op, a, b, stepsType(dtype)), call.number(3));
+  return call.cast(call.elementwise("sum", call.materialize(self, stepsType(dtype)), scaled), dtype);
 }
 
 // PyTorch's two formulas, so that weight 0 and 1 give the ends exactly: start + weight * (end - start) where |weight| <
-// 0.5, else end - (end - start) * (1 - weight).
+// 0.5, else end + (weight - 1) * (end - start).
 Tensor& lerp(Call& call) {
-  Tensor& start = call.tensor(0);
-  Tensor& end = call.tensor(1);
-  const DType dtype = start.getType();
+  const DType dtype = call.tensor(0).getType();
+  const DType steps = stepsType(dtype);
+  Tensor& start = call.cast(call.tensor(0), steps);
+  Tensor& end = call.cast(call.tensor(1), steps);
   const Operand given = call.operand(2);
-  Tensor& weight = call.materialize(given, dtype);
-  Tensor& difference = call.elementwise("sub", end, start);
-  const auto from_start = [&]() -> Tensor& {
-    return call.elementwise("sum", start, call.elementwise("prod", weight, difference));
+  const auto from = [&](Tensor& base, Tensor& factor) -> Tensor& {
+    Tensor& difference = call.elementwise("sub", end, start);
+    return call.cast(call.elementwise("sum", base, call.elementwise("prod", factor, difference)), dtype);
   };
-  const auto from_end = [&]() -> Tensor& {
-    Tensor& rest = call.elementwise("sub", call.constant(1, dtype), weight);
-    return call.elementwise("sub", end, call.elementwise("prod", difference, rest));
-  };
+  Tensor& weight = call.materialize(given, steps);
+  Tensor& one = call.constant(1, steps);
   if (!given.tensor) {
-    return std::abs(given.number.toDouble()) < 0.5 ? from_start() : from_end();
+    return std::abs(given.number.toDouble()) < 0.5 ? from(start, weight)
+                                                   : from(end, call.elementwise("sub", weight, one));
   }
-  Tensor& is_small = call.elementwise("less", call.unary("abs", weight), call.constant(0.5, dtype));
-  return call.add(LayerType::kSELECT, {&is_small, &from_start(), &from_end()});
+  Tensor& is_small = call.elementwise("less", call.unary("abs", weight), call.constant(0.5, steps));
+  Tensor& base = call.add(LayerType::kSELECT, {&is_small, &start, &end});
+  Tensor& behind = call.add(LayerType::kSELECT, {&is_small, &call.constant(0, steps), &one});
+  return from(base, call.elementwise("sub", weight, behind));
 }
 
 constexpr char kDiv[] = "div";

@@ -164,33 +164,35 @@ Tensor& flip(Call& call) {
   return *call.net.addSlice(x, starts, x.getDimensions(), strides)->getOutput(0);
 }
 
-// The last `shift` elements come to the front.
-Tensor& rollAxis(const Call& call, Tensor& x, int64_t axis, const Dim& shift) {
-  const Dim& size = dimOf(x, axis);
-  const Dim front = size == Dim(0) ? Dim(0) : Dim::mod(shift, size);
-  if (front == Dim(0)) {
-    return x;
+// Along each axis the last `shift` elements come to the front: padded with them there, and cropped behind.
+Tensor& rollAxes(const Call& call, Tensor& x, const std::vector<int64_t>& axes, const std::vector<Dim>& shifts) {
+  std::vector<Dim> front(static_cast<size_t>(x.rank()));
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const Dim& size = dimOf(x, axes[i]);
+    Dim& shift = front[static_cast<size_t>(axes[i])];
+    shift = size == Dim(0) ? Dim(0) : Dim::mod(shift + shifts[i], size);
   }
-  return *call.net
-              .addConcatenation({&call.slice(x, axis, size - front, front), &call.slice(x, axis, 0, size - front)},
-                                axis)
-              ->getOutput(0);
+  std::vector<Dim> behind;
+  for (const Dim& shift : front) {
+    behind.push_back(Dim(0) - shift);
+  }
+  return call.add(LayerType::kPADDING, {&x},
+                  attributes({{"pre", Dims(front)}, {"post", Dims(behind)}, {"mode", std::string("circular")}}));
 }
 
 // self, shifts, dims (none: of all elements in order)
 Tensor& roll(Call& call) {
   Tensor& x = call.tensor(0);
   const std::vector<Dim> shifts = call.dims(1);
-  const std::vector<int64_t> axes = call.integers(2);
+  std::vector<int64_t> axes = call.integers(2);
   if (axes.empty()) {
     Tensor& flat = call.reshape(x, Dims{x.getDimensions().numel()});
-    return call.reshape(rollAxis(call, flat, 0, shifts[0]), x.getDimensions());
+    return call.reshape(rollAxes(call, flat, {0}, {shifts[0]}), x.getDimensions());
   }
-  Tensor* result = &x;
-  for (size_t i = 0; i < axes.size(); ++i) {
-    result = &rollAxis(call, *result, call.normalizeAxis(axes[i], x.rank()), shifts[i]);
+  for (int64_t& axis : axes) {
+    axis = call.normalizeAxis(axis, x.rank());
   }
-  return *result;
+  return rollAxes(call, x, axes, shifts);
 }
 
 // PyTorch takes negative indices in x[i], take and take_along_dim, and refuses them in index_select, embedding and

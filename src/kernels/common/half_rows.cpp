@@ -9,61 +9,13 @@
 
 #include <algorithm>
 
-#include "kernels/common/half.h"
+#include "kernels/common/half-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace torchtrt::kernels::HWY_NAMESPACE {
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
-
-struct Brain {
-  using Tag = hn::Rebind<uint16_t, D>;
-
-  static HWY_INLINE V widen(const uint16_t* from) {
-    const hn::RebindToUnsigned<D> bits;
-    return hn::BitCast(D(), hn::ShiftLeft<16>(hn::PromoteTo(bits, hn::LoadU(Tag(), from))));
-  }
-  static HWY_INLINE void narrow(V value, uint16_t* to) {
-    const hn::RebindToUnsigned<D> unsigned_bits;
-    const hn::RebindToSigned<D> signed_bits;
-    const auto bits = hn::BitCast(unsigned_bits, value);
-    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(unsigned_bits, 1));
-    const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(unsigned_bits, 0x7fff))));
-    const auto is_nan = hn::RebindMask(unsigned_bits, hn::IsNaN(value));
-    const auto result = hn::IfThenElse(is_nan, hn::Set(unsigned_bits, 0x7fc0), rounded);
-    hn::StoreU(hn::DemoteTo(Tag(), hn::BitCast(signed_bits, result)), Tag(), to);
-  }
-};
-
-#if HWY_TARGET <= HWY_AVX2
-struct Half {
-  using Tag = hn::Rebind<hwy::float16_t, D>;
-
-  static HWY_INLINE V widen(const uint16_t* from) {
-    return hn::PromoteTo(D(), hn::LoadU(Tag(), reinterpret_cast<const hwy::float16_t*>(from)));
-  }
-  static HWY_INLINE void narrow(V value, uint16_t* to) {
-    hn::StoreU(hn::DemoteTo(Tag(), value), Tag(), reinterpret_cast<hwy::float16_t*>(to));
-  }
-};
-#else
-// Without conversion instructions Highway rounds in ways of its own.
-struct Half {
-  static V widen(const uint16_t* from) {
-    HWY_ALIGN float values[HWY_MAX_BYTES / sizeof(float)];
-    std::transform(from, from + hn::Lanes(D()), values, [](uint16_t bits) { return toFloat(Float16{bits}); });
-    return hn::Load(D(), values);
-  }
-  static void narrow(V value, uint16_t* to) {
-    HWY_ALIGN float values[HWY_MAX_BYTES / sizeof(float)];
-    hn::Store(value, D(), values);
-    std::transform(values, values + hn::Lanes(D()), to, [](float each) { return toFloat16(each).bits; });
-  }
-};
-#endif
+using D = FloatTag;
 
 // The last values go through a vector of their own, so that a value's bits do not depend on where the row was cut.
 template <typename Format>

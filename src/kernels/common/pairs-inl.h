@@ -12,22 +12,24 @@
 HWY_BEFORE_NAMESPACE();
 namespace torchtrt::kernels::HWY_NAMESPACE {
 
-// Every second of the floats of both, from the first (even) or the second on (odd).
-HWY_INLINE FloatVec even(FloatVec low, FloatVec high) {
+// Every second of the elements of both, from the first (even) or the second on (odd).
+template <typename V>
+HWY_INLINE V even(V low, V high) {
 #if HWY_TARGET == HWY_SCALAR
   (void)high;
   return low;
 #else
-  return hn::ConcatEven(FloatTag(), high, low);
+  return hn::ConcatEven(hn::DFromV<V>(), high, low);
 #endif
 }
 
-HWY_INLINE FloatVec odd(FloatVec low, FloatVec high) {
+template <typename V>
+HWY_INLINE V odd(V low, V high) {
 #if HWY_TARGET == HWY_SCALAR
   (void)low;
   return high;
 #else
-  return hn::ConcatOdd(FloatTag(), high, low);
+  return hn::ConcatOdd(hn::DFromV<V>(), high, low);
 #endif
 }
 

@@ -54,62 +54,60 @@ class PaddingPrepared final : public Prepared {
     std::vector<size_t> order(out.dims.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return out.strides[a] > out.strides[b]; });
+    std::vector<Extent> extents;
     for (const size_t axis : order) {
       if (in.dims[axis] == 0 && out.dims[axis] != 0 && config.mode != Mode::kConstant) {
         throw EngineError(ErrorCode::kShapeArithmetic,
                           "axis " + std::to_string(axis) + " is empty, and this padding repeats elements of it", {},
                           "pad with a constant, or pass a tensor that is not empty");
       }
-      addAxis(config.mode, in.dims[axis], in.strides[axis], out.dims[axis], out.strides[axis], pre.at(axis));
+      const Extent extent{in.dims[axis], in.strides[axis], out.dims[axis], out.strides[axis], pre.at(axis)};
+      if (extents.empty() || !merge(config.mode, extent, extents.back())) {
+        extents.push_back(extent);
+      }
     }
-    if (axes_.empty()) {
-      addAxis(config.mode, 1, 0, 1, 0, 0);
+    if (extents.empty()) {
+      extents.push_back({1, 1, 1, 1, 0});
     }
     Writer<double>(out.dtype).write(&config.value, 1, value_.data(), 0, 1);
-    rows_ = 1;
-    for (size_t i = 0; i + 1 < axes_.size(); ++i) {
-      rows_ *= static_cast<int64_t>(axes_[i].source.size());
+    inner_ = extents.back();
+    extents.pop_back();
+    findRuns(config.mode);
+    for (const Extent& extent : extents) {
+      addAxis(config.mode, extent);
+      rows_ *= extent.out_size;
     }
   }
 
   void run(const RunArgs& args) const override {
-    const Axis& inner = axes_.back();
-    if (inner.source.empty()) {
-      return;
+    switch (size_) {
+      case 1:
+        return runAs<uint8_t>(args);
+      case 2:
+        return runAs<uint16_t>(args);
+      case 4:
+        return runAs<uint32_t>(args);
+      default:
+        return runAs<uint64_t>(args);
     }
-    const auto* in = static_cast<const std::byte*>(args.inputs[0]);
-    auto* out = static_cast<std::byte*>(args.outputs[0]);
-    const int64_t grain = grainFor(static_cast<int64_t>(inner.source.size()));
-    parallelFor(args.threads, 0, rows_, grain, [&](int64_t begin, int64_t end) {
-      switch (size_) {
-        case 1:
-          return writeRows<uint8_t>(begin, end, in, out);
-        case 2:
-          return writeRows<uint16_t>(begin, end, in, out);
-        case 4:
-          return writeRows<uint32_t>(begin, end, in, out);
-        default:
-          return writeRows<uint64_t>(begin, end, in, out);
-      }
-    });
   }
 
  private:
+  struct Extent {
+    int64_t in_size, in_stride, out_size, out_stride, pre;
+  };
+
   struct Axis {
     std::vector<int64_t> source;  // per output index: the index in the input, or kOutside
     int64_t in_stride, out_stride;
-    int64_t begin, end;  // output indices that lie inside the input
   };
 
-  void addAxis(Mode mode, int64_t in_size, int64_t in_stride, int64_t out_size, int64_t out_stride, int64_t pre) {
-    Axis axis{std::vector<int64_t>(static_cast<size_t>(out_size)), in_stride, out_stride, 0, 0};
-    for (int64_t i = 0; i < out_size; ++i) {
-      axis.source[static_cast<size_t>(i)] = sourceIndex(mode, i - pre, in_size);
-    }
-    axis.begin = std::clamp<int64_t>(pre, 0, out_size);
-    axis.end = std::clamp<int64_t>(pre + in_size, axis.begin, out_size);
-    axes_.push_back(std::move(axis));
-  }
+  // Neighbours in a row of the output whose sources are neighbours, too, or one element.
+  struct Run {
+    int64_t target, source, count;  // indices along the row
+    int64_t step;                   // of the source: 1, -1 or 0
+    bool outside;
+  };
 
   // Where a row begins in the output and, unless it is all padding, in the input.
   struct Row {
@@ -117,17 +115,90 @@ class PaddingPrepared final : public Prepared {
     bool outside = false;
   };
 
-  void add(const Axis& axis, int64_t index, Row& row) const {
+  // Takes an axis that is not padded into the next outer one, where both lie so; what repeats single elements or turns
+  // their order would do so with rows then.
+  static bool merge(Mode mode, const Extent& inner, Extent& outer) {
+    const auto isWhole = [](const Extent& extent) { return extent.pre == 0 && extent.in_size == extent.out_size; };
+    const bool moves_rows = isWhole(outer) || mode == Mode::kConstant || mode == Mode::kCircular;
+    if (!isWhole(inner) || !moves_rows || outer.in_stride != inner.in_stride * inner.in_size ||
+        outer.out_stride != inner.out_stride * inner.out_size) {
+      return false;
+    }
+    outer = {outer.in_size * inner.in_size, inner.in_stride, outer.out_size * inner.out_size, inner.out_stride,
+             outer.pre * inner.in_size};
+    return true;
+  }
+
+  void addAxis(Mode mode, const Extent& extent) {
+    Axis axis{std::vector<int64_t>(static_cast<size_t>(extent.out_size)), extent.in_stride, extent.out_stride};
+    for (int64_t i = 0; i < extent.out_size; ++i) {
+      axis.source[static_cast<size_t>(i)] = sourceIndex(mode, i - extent.pre, extent.in_size);
+    }
+    axes_.push_back(std::move(axis));
+  }
+
+  void findRuns(Mode mode) {
+    const int64_t size = inner_.in_size;
+    for (int64_t i = 0; i < inner_.out_size;) {
+      const int64_t position = i - inner_.pre;
+      Run run{i, sourceIndex(mode, position, size), inner_.out_size - i, 1, false};
+      if (mode == Mode::kCircular || (position >= 0 && position < size)) {
+        run.count = std::min(run.count, size - run.source);
+      } else if (mode == Mode::kReflect) {
+        run.step = sourceIndex(mode, position + 1, size) - run.source;
+        run.count = 1;
+        while (i + run.count < inner_.out_size &&
+               sourceIndex(mode, position + run.count, size) == run.source + run.step * run.count) {
+          ++run.count;
+        }
+      } else {
+        run.outside = run.source == kOutside;
+        run.step = 0;
+        run.count = position < 0 ? std::min(run.count, -position) : run.count;
+      }
+      runs_.push_back(run);
+      i += run.count;
+    }
+  }
+
+  // Rows are shared out among threads, or parts of them where there is one.
+  template <typename Element>
+  void runAs(const RunArgs& args) const {
+    const auto* in = static_cast<const Element*>(args.inputs[0]);
+    auto* out = static_cast<Element*>(args.outputs[0]);
+    if (axes_.empty()) {
+      parallelFor(args.threads, 0, inner_.out_size, grainFor(1),
+                  [&](int64_t begin, int64_t end) { writePart(begin, end, in, out); });
+      return;
+    }
+    const Axis& axis = axes_.back();
+    const auto size = static_cast<int64_t>(axis.source.size());
+    parallelFor(args.threads, 0, rows_, grainFor(inner_.out_size), [&](int64_t begin, int64_t end) {
+      while (begin < end) {
+        const Row outer = outerOf(begin / size);
+        const int64_t first = begin % size;
+        const int64_t last = std::min(size, first + end - begin);
+        for (int64_t index = first; index < last; ++index) {
+          Row row = outer;
+          add(axis, index, row);
+          writeRow(row, in, out);
+        }
+        begin += last - first;
+      }
+    });
+  }
+
+  static void add(const Axis& axis, int64_t index, Row& row) {
     const int64_t source = axis.source[static_cast<size_t>(index)];
     row.outside = row.outside || source == kOutside;
     row.source += source * axis.in_stride;
     row.target += index * axis.out_stride;
   }
 
-  // What the axes in front of the last but one add to a row.
+  // What the axes in front of the last of axes_ add to a row.
   Row outerOf(int64_t number) const {
     Row row;
-    for (size_t d = axes_.size() - 2; d-- > 0;) {
+    for (size_t d = axes_.size() - 1; d-- > 0;) {
       const auto size = static_cast<int64_t>(axes_[d].source.size());
       add(axes_[d], number % size, row);
       number /= size;
@@ -136,58 +207,64 @@ class PaddingPrepared final : public Prepared {
   }
 
   template <typename Element>
-  void writeRows(int64_t begin, int64_t end, const std::byte* in, std::byte* out) const {
-    const auto* from = reinterpret_cast<const Element*>(in);
-    auto* to = reinterpret_cast<Element*>(out);
-    if (axes_.size() == 1) {
-      writeRow(Row{}, from, to);
+  void writeRow(const Row& row, const Element* in, Element* out) const {
+    Element* const to = out + row.target;
+    if (row.outside) {
+      copyRun(sizeof(Element), value_.data(), 0, reinterpret_cast<std::byte*>(to), inner_.out_stride, inner_.out_size);
       return;
     }
-    const Axis& axis = axes_[axes_.size() - 2];
-    const auto size = static_cast<int64_t>(axis.source.size());
-    while (begin < end) {
-      const Row outer = outerOf(begin / size);
-      const int64_t first = begin % size;
-      const int64_t last = std::min(size, first + end - begin);
-      for (int64_t index = first; index < last; ++index) {
-        Row row = outer;
-        add(axis, index, row);
-        writeRow(row, from, to);
-      }
-      begin += last - first;
+    const Element* const from = in + row.source;
+    const auto* const value = reinterpret_cast<const Element*>(value_.data());
+    for (const Run& run : runs_) {
+      write(run, run.outside ? value : from + run.source * inner_.in_stride, to, run.target, run.count);
     }
   }
 
+  // Elements [begin, end) of the only row.
   template <typename Element>
-  void writeRow(const Row& row, const Element* in, Element* out) const {
-    const Axis& inner = axes_.back();
-    const auto size = static_cast<int64_t>(inner.source.size());
-    Element value;
-    std::memcpy(&value, value_.data(), sizeof(Element));
-    Element* to = out + row.target;
-    if (row.outside) {
-      copyRun(sizeof(Element), value_.data(), 0, reinterpret_cast<std::byte*>(to), inner.out_stride, size);
+  void writePart(int64_t begin, int64_t end, const Element* in, Element* out) const {
+    const auto* const value = reinterpret_cast<const Element*>(value_.data());
+    for (const Run& run : runs_) {
+      const int64_t first = std::max(begin, run.target);
+      const int64_t last = std::min(end, run.target + run.count);
+      if (first < last) {
+        const int64_t source = run.source + (first - run.target) * run.step;
+        write(run, run.outside ? value : in + source * inner_.in_stride, out, first, last - first);
+      }
+    }
+  }
+
+  // `count` elements of the row from `target` on. Most runs are short, and a call would be most of their time.
+  template <typename Element>
+  void write(const Run& run, const Element* from, Element* row, int64_t target, int64_t count) const {
+    constexpr int64_t kVector = 16 / sizeof(Element);
+    constexpr int64_t kFew = 16 * kVector;
+    const int64_t to_step = inner_.out_stride;
+    Element* const to = row + target * to_step;
+    if (count == 1) {
+      *to = *from;
       return;
     }
-    const Element* from = in + row.source;
-    const auto edge = [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t index = inner.source[static_cast<size_t>(i)];
-        to[i * inner.out_stride] = index == kOutside ? value : from[index * inner.in_stride];
+    const int64_t from_step = run.step * inner_.in_stride;
+    if (from_step == 1 && to_step == 1 && count >= kVector && count <= kFew) {
+      for (int64_t i = 0; i + kVector < count; i += kVector) {
+        std::memcpy(to + i, from + i, 16);
       }
-    };
-    edge(0, inner.begin);
-    if (inner.begin < inner.end) {
-      const int64_t first = inner.source[static_cast<size_t>(inner.begin)];
-      copyRun(sizeof(Element), reinterpret_cast<const std::byte*>(from + first * inner.in_stride), inner.in_stride,
-              reinterpret_cast<std::byte*>(to + inner.begin * inner.out_stride), inner.out_stride,
-              inner.end - inner.begin);
+      std::memcpy(to + count - kVector, from + count - kVector, 16);
+    } else if (count <= kVector) {
+      for (int64_t i = 0; i < count; ++i) {
+        to[i * to_step] = from[i * from_step];
+      }
+    } else {
+      copyRun(sizeof(Element), reinterpret_cast<const std::byte*>(from), from_step, reinterpret_cast<std::byte*>(to),
+              to_step, count);
     }
-    edge(inner.end, size);
   }
 
   size_t size_;
-  std::vector<Axis> axes_;
+  std::vector<Axis> axes_;  // but the innermost
+  Extent inner_{};
+  std::vector<Run> runs_;
   alignas(8) std::array<std::byte, 8> value_{};  // the padding value in the tensor's dtype
   int64_t rows_ = 1;
 };

@@ -165,8 +165,17 @@ class ScatterPrepared final : public Prepared {
                               : std::max(worth, std::min<int64_t>(kRun, (lines_.count() + threads - 1) / threads));
   }
 
-  // False where elements are not stored as their compute type, and for what is copied or starts anew.
+  // False where elements are not stored as their compute type, for what starts anew, and for longer rows that are
+  // copied.
   bool foldStored(const RunArgs& args, const int64_t* offsets, const int64_t* steps, int64_t n) const {
+    constexpr int64_t kFew = 8;
+    if (!config_.by_element && config_.fold == Fold::kNone && n <= kFew) {
+      const auto copy = [&](auto element) {
+        foldRows<decltype(element)>(args, offsets, steps, n, std::integral_constant<Fold, Fold::kNone>());
+      };
+      size_ == 1 ? copy(uint8_t()) : size_ == 2 ? copy(uint16_t()) : size_ == 4 ? copy(uint32_t()) : copy(uint64_t());
+      return true;
+    }
     if (!config_.include_self || (config_.by_element ? index_dtype_ != DType::kInt64 : config_.fold == Fold::kNone)) {
       return false;
     }
@@ -200,7 +209,9 @@ class ScatterPrepared final : public Prepared {
     for (int64_t start = 0; start < count_; start += kRun) {
       const int64_t length = std::min(kRun, count_ - start);
       reader.read(args.inputs[1], offsets[1] + start * index_step_, index_step_, length, places.data());
-      std::for_each_n(places.begin(), length, [&](int64_t& place) { place = checked(place) * axis_stride_; });
+      std::for_each_n(places.begin(), length, [this, size = static_cast<uint64_t>(axis_size_)](int64_t& place) {
+        place = (static_cast<uint64_t>(place) < size ? place : checked(place)) * axis_stride_;
+      });
       const T* from = updates + start * update_step_;
       if (update_step_ < steps[2]) {
         for (int64_t line = 0; line < n; ++line) {

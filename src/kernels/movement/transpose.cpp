@@ -258,17 +258,24 @@ std::optional<Transpose> Transpose::find(size_t element_size, const std::vector<
   constexpr int64_t kSmall = 256;  // elements
   std::vector<Axis> axes;
   int64_t count = 1;
+  Transpose transpose;
   for (size_t i = 0; i < dims.size(); ++i) {
     count *= dims[i];
+    Axis axis{dims[i], target_strides[i], source_strides[i]};
+    if (axis.source_stride == -1 && axis.target_stride != 1) {  // from the other end: neighbours in their order
+      transpose.source_offset_ = (axis.size - 1) * axis.source_stride * static_cast<int64_t>(element_size);
+      transpose.target_offset_ = (axis.size - 1) * axis.target_stride * static_cast<int64_t>(element_size);
+      axis = {axis.size, -axis.target_stride, 1};
+    }
     if (dims[i] != 1) {
-      axes.push_back({dims[i], target_strides[i], source_strides[i]});
+      axes.push_back(axis);
     }
   }
   if (count < kSmall || !std::has_single_bit(element_size) || element_size > sizeof(double)) {
     return std::nullopt;
   }
   std::stable_sort(axes.begin(), axes.end(),
-                   [](const Axis& a, const Axis& b) { return a.target_stride > b.target_stride; });
+                   [](const Axis& a, const Axis& b) { return std::abs(a.target_stride) > std::abs(b.target_stride); });
   std::vector<Axis> merged;
   for (const Axis& axis : axes) {
     if (!merged.empty() && merged.back().target_stride == axis.target_stride * axis.size &&
@@ -282,7 +289,6 @@ std::optional<Transpose> Transpose::find(size_t element_size, const std::vector<
   if (merged.size() < 2 || merged.back().target_stride != 1 || merged.back().source_stride == 1) {
     return std::nullopt;
   }
-  Transpose transpose;
   transpose.element_size_ = element_size;
   transpose.rows_ = merged.back();
   merged.pop_back();
@@ -305,6 +311,8 @@ void Transpose::run(int threads, const std::byte* source, std::byte* target) con
   constexpr int64_t kGrain = 16384;  // elements worth a thread
   const auto function = HWY_DYNAMIC_DISPATCH(transposeForTarget)();
   const auto size = static_cast<int64_t>(element_size_);
+  source += source_offset_;
+  target += target_offset_;
   const int64_t columns = std::min(columns_.size, std::max(kSide, kUnit / rows_.size));  // of a block
   const int64_t rows = std::min(rows_.size, std::max(kSide, kUnit / columns_.size));
   const int64_t blocks_across = (columns_.size + columns - 1) / columns;

@@ -17,7 +17,7 @@ class Transpose {
                                        const std::vector<int64_t>& target_strides,
                                        const std::vector<int64_t>& source_strides);
 
-  // source and target at their first elements.
+  // source and target at the elements of index 0.
   void run(int threads, const std::byte* source, std::byte* target) const;
 
  private:
@@ -29,7 +29,8 @@ class Transpose {
 
   static void widenElements(size_t& element_size, std::vector<Axis>& axes);
 
-  size_t element_size_ = 0;  // of what moves together
+  size_t element_size_ = 0;                        // of what moves together
+  int64_t source_offset_ = 0, target_offset_ = 0;  // bytes to where the loops begin
   std::vector<Axis> outer_;
   Axis columns_{};  // next to each other in the source
   Axis rows_{};     // next to each other in the target

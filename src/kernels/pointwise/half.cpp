@@ -26,6 +26,10 @@ class HalfPrepared final : public OverBlocks<HalfPrepared, kBlock> {
   HalfPrepared(const HalfConfig& config, const ShapeSet& shapes)
       : OverBlocks(shapes, operandsOf(config)), config_(config), operands_(operandsOf(config)) {}
 
+  static Arithmetic what() {
+    return {};
+  }
+
   void runBlock(const RunArgs& args, const LoopNest::Block& block) const {
     alignas(64) std::array<std::array<float, kBlock>, 2> wide;
     alignas(64) std::array<uint16_t, kBlock> narrow;

@@ -28,10 +28,20 @@ void scatter(const T* values, int64_t count, T* to, int64_t step) {
 }
 
 template <typename T>
+struct UnaryConfig {
+  ActivationRowsOf<T> rows;
+  Arithmetic what;
+};
+
+template <typename T>
 class UnaryPrepared final : public OverBlocks<UnaryPrepared<T>, kBlock> {
  public:
-  UnaryPrepared(const ActivationRowsOf<T>& rows, const ShapeSet& shapes)
-      : OverBlocks<UnaryPrepared<T>, kBlock>(shapes, 1), rows_(rows) {}
+  UnaryPrepared(const UnaryConfig<T>& config, const ShapeSet& shapes)
+      : OverBlocks<UnaryPrepared<T>, kBlock>(shapes, 1), rows_(config.rows), what_(config.what) {}
+
+  const Arithmetic& what() const {
+    return what_;
+  }
 
   void runBlock(const RunArgs& args, const LoopNest::Block& block) const {
     const auto* in = static_cast<const T*>(args.inputs[0]);
@@ -51,12 +61,14 @@ class UnaryPrepared final : public OverBlocks<UnaryPrepared<T>, kBlock> {
 
  private:
   ActivationRowsOf<T> rows_;
+  Arithmetic what_;
 };
 
 template <typename T>
 struct BinaryConfig {
   BinaryRowFunctionOf<T> function;
   ActivationRowsOf<T> activation;
+  Arithmetic what;
 };
 
 template <typename T>
@@ -64,6 +76,10 @@ class BinaryPrepared final : public OverBlocks<BinaryPrepared<T>, kBlock> {
  public:
   BinaryPrepared(const BinaryConfig<T>& config, const ShapeSet& shapes)
       : OverBlocks<BinaryPrepared<T>, kBlock>(shapes, 2), config_(config) {}
+
+  const Arithmetic& what() const {
+    return config_.what;
+  }
 
   void runBlock(const RunArgs& args, const LoopNest::Block& block) const {
     const bool plain = block.steps[0] == 1 && isPlain(block.steps[1]) && isPlain(block.steps[2]);
@@ -118,10 +134,11 @@ class BinaryPrepared final : public OverBlocks<BinaryPrepared<T>, kBlock> {
 
 CreateResult createActivationHighway(const Problem& problem) {
   const Attributes& attributes = *problem.attributes;
+  const Arithmetic what{attributes.getString("op"), "", attributes.getDouble("alpha", 0),
+                        attributes.getDouble("beta", 0), problem.outputs[0].dtype};
   return createFloating(problem, [&](auto type) -> CreateResult {
     using T = decltype(type);
-    return makeKernel<UnaryPrepared<T>>(activationRows<T>(attributes.getString("op"), attributes.getDouble("alpha", 0),
-                                                          attributes.getDouble("beta", 0)));
+    return makeKernel<UnaryPrepared<T>>(UnaryConfig<T>{activationRows<T>(what.op, what.alpha, what.beta), what});
   });
 }
 
@@ -129,36 +146,37 @@ CreateResult createUnaryHighway(const Problem& problem) {
   const std::string& op = problem.attributes->getString("op");
   return createFloating(problem, [&](auto type) -> CreateResult {
     using T = decltype(type);
-    ActivationRowsOf<T> rows;
-    rows.function = findUnaryRow<T>(op);
-    if (!rows) {
+    UnaryConfig<T> config;
+    config.rows.function = findUnaryRow<T>(op);
+    if (!config.rows) {
       return Refusal{"op", "has no vector form of " + op};
     }
-    return makeKernel<UnaryPrepared<T>>(rows);
+    config.what.op = op;
+    config.what.dtype = problem.outputs[0].dtype;
+    return makeKernel<UnaryPrepared<T>>(config);
   });
 }
 
 CreateResult createElementwiseHighway(const Problem& problem) {
   const Attributes& attributes = *problem.attributes;
-  const std::string& op = attributes.getString("op");
+  const Arithmetic what{attributes.getString("op"), attributes.getString("activation", ""),
+                        attributes.getDouble("activation_alpha", 0), attributes.getDouble("activation_beta", 0),
+                        problem.outputs[0].dtype};
   return createFloating(problem, [&](auto type) -> CreateResult {
     using T = decltype(type);
-    BinaryConfig<T> config;
-    config.function = findBinaryRow<T>(op);
-    if (config.function == nullptr) {
-      return Refusal{"op", "has no vector form of " + op};
+    const BinaryRowFunctionOf<T> function = findBinaryRow<T>(what.op);
+    if (function == nullptr) {
+      return Refusal{"op", "has no vector form of " + what.op};
     }
-    config.activation =
-        activationRows<T>(attributes.getString("activation", ""), attributes.getDouble("activation_alpha", 0),
-                          attributes.getDouble("activation_beta", 0));
-    return makeKernel<BinaryPrepared<T>>(config);
+    return makeKernel<BinaryPrepared<T>>(
+        BinaryConfig<T>{function, activationRows<T>(what.activation, what.alpha, what.beta), what});
   });
 }
 
 CreateResult createParametricReluHighway(const Problem& problem) {
   return createFloating(problem, [](auto type) -> CreateResult {
     using T = decltype(type);
-    return makeKernel<BinaryPrepared<T>>(BinaryConfig<T>{findBinaryRow<T>("parametric_relu"), {}});
+    return makeKernel<BinaryPrepared<T>>(BinaryConfig<T>{findBinaryRow<T>("parametric_relu"), {}, {}});
   });
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "kernels/common/loop_nest.h"
@@ -11,11 +13,12 @@
 namespace torchtrt::kernels::pointwise {
 
 // Derived has a member runBlock(args, block) const for blocks of at most kBlock elements, so that operands and result
-// stay in the first-level cache. Tensor 0 of the nest is the output, then come the operands.
+// stay in the first-level cache. Tensor 0 of the nest is the output, then come the operands. Its member what() const is
+// the layer's arithmetic but for the steps; without an op where it does not count as such.
 template <typename Derived, int64_t kBlock>
-class OverBlocks : public Prepared, public RunsPieces {
+class OverBlocks : public Prepared, public RunsPieces, public ComputesInRegisters {
  public:
-  OverBlocks(const ShapeSet& shapes, size_t operands) : nest_(nestOf(shapes, operands)) {}
+  OverBlocks(const ShapeSet& shapes, size_t operands) : nest_(nestOf(shapes, operands)), operands_(operands) {}
 
   void run(const RunArgs& args) const final {
     nest_.run(args.threads, kBlock, kGrain, [&](const LoopNest::Block& block) { self().runBlock(args, block); });
@@ -25,6 +28,15 @@ class OverBlocks : public Prepared, public RunsPieces {
   }
   bool hasDenseOutput() const final {
     return nest_.isDense();
+  }
+  std::optional<Arithmetic> arithmetic() const final {
+    Arithmetic what = self().what();
+    bool fits = !what.op.empty() && nest_.isOneRow() && steps()[0] == 1;
+    for (size_t i = 0; i < operands_; ++i) {
+      what.steps[i] = steps()[i + 1];
+      fits = fits && (what.steps[i] == 0 || what.steps[i] == 1);
+    }
+    return fits ? std::optional(std::move(what)) : std::nullopt;
   }
 
  protected:
@@ -50,6 +62,7 @@ class OverBlocks : public Prepared, public RunsPieces {
   }
 
   LoopNest nest_;
+  size_t operands_;
 };
 
 }  // namespace torchtrt::kernels::pointwise

@@ -21,6 +21,7 @@ struct RowsConfig {
   size_t first_repeated;  // operands from here on may have step 0
   bool one_repeated;      // but only one of them at a time
   HalfRows halves = {};   // empty unless operands are of 16 bits and the function takes them as float32
+  Arithmetic what = {};
 };
 
 class RowsPrepared final : public OverBlocks<RowsPrepared, kBlock> {
@@ -35,6 +36,10 @@ class RowsPrepared final : public OverBlocks<RowsPrepared, kBlock> {
       repeated += repeats ? 1 : 0;
       in_place_[i] = step == 1 || repeats;
     }
+  }
+
+  const Arithmetic& what() const {
+    return config_.what;
   }
 
   void runBlock(const RunArgs& args, const LoopNest::Block& block) const {
@@ -83,6 +88,7 @@ struct CastConfig {
   HalfRows from;              // empty unless the operand is of 16 bits
   TypedRowFunction function;  // null if nothing is left to do between them
   HalfRows to;
+  Arithmetic what = {};
 };
 
 class CastPrepared final : public OverBlocks<CastPrepared, kBlock> {
@@ -92,6 +98,10 @@ class CastPrepared final : public OverBlocks<CastPrepared, kBlock> {
         config_(config),
         in_size_(sizeOf(shapes.inputs[0].dtype)),
         out_size_(sizeOf(shapes.outputs[0].dtype)) {}
+
+  const Arithmetic& what() const {
+    return config_.what;
+  }
 
   void runBlock(const RunArgs& args, const LoopNest::Block& block) const {
     for (int64_t row = 0; row < block.rows; ++row) {
@@ -154,6 +164,13 @@ CreateResult createCastRows(const Problem& problem) {
   const DType from = problem.inputs[0].dtype;
   const DType to = problem.outputs[0].dtype;
   CastConfig config{wideningRows(from), nullptr, wideningRows(to)};
+  if (isHalf(from) && to == DType::kFloat32) {
+    config.what.op = "widen";
+    config.what.stored = from;
+  } else if (from == DType::kFloat32 && isHalf(to)) {
+    config.what.op = "narrow";
+    config.what.stored = to;
+  }
   const DType inner_from = widened(from);
   const DType inner_to = widened(to);
   if (inner_from != inner_to) {
@@ -190,11 +207,13 @@ CreateResult createElementwiseRows(const Problem& problem) {
   if (!problem.attributes->getString("activation", "").empty()) {
     return Refusal{"activation", "has no activation of integers"};
   }
-  return makeKernel<RowsPrepared>(RowsConfig{function, 2, 0, true, wideningRows(in)});
+  return makeKernel<RowsPrepared>(RowsConfig{function, 2, 0, true, wideningRows(in), {op, "", 0, 0, in}});
 }
 
 CreateResult createSelectRows(const Problem& problem) {
-  return makeKernel<RowsPrepared>(RowsConfig{findSelectRow(sizeOf(problem.outputs[0].dtype)), 3, 1, false});
+  const DType dtype = problem.outputs[0].dtype;
+  return makeKernel<RowsPrepared>(
+      RowsConfig{findSelectRow(sizeOf(dtype)), 3, 1, false, {}, {"select", "", 0, 0, dtype}});
 }
 
 }  // namespace torchtrt::kernels::pointwise

@@ -1,4 +1,4 @@
-// Pooling over channels-last images in float32, a line of windows at a time: vectors run over channels.
+// Pooling over channels-last images in float32 or float64, a line of windows at a time: vectors run over channels.
 #include "kernels/common/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -19,26 +19,24 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 namespace math = kernels::HWY_NAMESPACE;
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
-using Line = LineOf<float>;
 
 // kVectors vectors of channels of one window, which begins at `in`; `count` is the channels left, of which the last
 // vector may use fewer.
-template <bool kMax, int kVectors, bool kPartial>
-HWY_INLINE void pool(const Line& window, const Span& span, const float* in, float* out, int64_t count, float divisor) {
-  const D d;
+template <bool kMax, int kVectors, bool kPartial, typename T>
+HWY_INLINE void pool(const LineOf<T>& window, const Span& span, const T* in, T* out, int64_t count, T divisor) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto mask = hn::FirstN(d, static_cast<size_t>(kPartial ? count : lanes));
   const int64_t step = span.step * window.column_stride;
   V total[kVectors];
 #pragma GCC unroll 8
   for (int j = 0; j < kVectors; ++j) {
-    total[j] = hn::Set(d, kMax ? -std::numeric_limits<float>::infinity() : 0.0F);
+    total[j] = hn::Set(d, kMax ? -std::numeric_limits<T>::infinity() : T(0));
   }
   for (int64_t z = 0; z < window.count[0]; ++z) {
     for (int64_t y = 0; y < window.count[1]; ++y) {
-      const float* from = in + z * window.stride[0] + y * window.stride[1];
+      const T* from = in + z * window.stride[0] + y * window.stride[1];
       // Averages sum each line by itself, and long ones in pieces: rounding grows with the sides of a window, or their
       // roots, not with its area.
       const int64_t most = kMax ? span.count : summedAtOnce(span.count);
@@ -74,26 +72,27 @@ HWY_INLINE void pool(const Line& window, const Span& span, const float* in, floa
   }
 }
 
-HWY_INLINE float divisorOf(const Line& line, const Span& span) {
+template <typename T>
+HWY_INLINE T divisorOf(const LineOf<T>& line, const Span& span) {
   switch (line.divisor) {
     case Divisor::kFixed:
-      return static_cast<float>(line.area);
+      return static_cast<T>(line.area);
     case Divisor::kPadded:
-      return static_cast<float>(line.area * span.padded);
+      return static_cast<T>(line.area * span.padded);
     case Divisor::kElements:
       break;
   }
-  return static_cast<float>(std::max<int64_t>(line.area * span.count, 1));  // no elements average to 0
+  return static_cast<T>(std::max<int64_t>(line.area * span.count, 1));  // no elements average to 0
 }
 
-template <bool kMax>
-void poolWindows(const Line& line) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
+template <bool kMax, typename T>
+void poolWindows(const LineOf<T>& line) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
   for (int64_t pixel = 0; pixel < line.pixels; ++pixel) {
     const Span& span = line.spans[pixel];
-    const float divisor = kMax ? 1.0F : divisorOf(line, span);
-    const float* in = line.in + span.first * line.column_stride;
-    float* out = line.out + pixel * line.out_stride;
+    const T divisor = kMax ? T(1) : divisorOf(line, span);
+    const T* in = line.in + span.first * line.column_stride;
+    T* out = line.out + pixel * line.out_stride;
     int64_t c = 0;
     for (; c + 4 * lanes <= line.channels; c += 4 * lanes) {
       pool<kMax, 4, false>(line, span, in + c, out + c, line.channels - c, divisor);
@@ -112,18 +111,21 @@ void poolWindows(const Line& line) {
 
 // Columns first, whole vectors across the pixels of the line, then along the line from a buffer: where a pixel does not
 // fill a vector, that fills more of them.
-constexpr int64_t kNarrowLine = 4096;  // floats of the buffer, on the stack
+constexpr int64_t kNarrowLine = 4096;  // elements of the buffer, on the stack
 
-HWY_INLINE bool isNarrow(const Line& line) {
-  return line.channels < static_cast<int64_t>(hn::Lanes(D())) && line.column_stride == line.channels &&
+template <typename T>
+HWY_INLINE bool isNarrow(const LineOf<T>& line) {
+  return line.channels < static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>())) && line.column_stride == line.channels &&
          line.width * line.channels <= kNarrowLine;
 }
 
-HWY_NOINLINE void maxOfNarrow(const Line& line) {
-  const D d;
+template <typename T>
+HWY_NOINLINE void maxOfNarrow(const LineOf<T>& line) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const V lowest = hn::Set(d, -std::numeric_limits<float>::infinity());
-  HWY_ALIGN float columns[kNarrowLine + HWY_MAX_BYTES / sizeof(float)];
+  const V lowest = hn::Set(d, -std::numeric_limits<T>::infinity());
+  HWY_ALIGN T columns[kNarrowLine + HWY_MAX_BYTES / sizeof(T)];
   const int64_t size = line.width * line.channels;
   const auto columnsFrom = [&](int64_t i, const auto& load) HWY_ATTR {
     V best = lowest;
@@ -136,16 +138,16 @@ HWY_NOINLINE void maxOfNarrow(const Line& line) {
   };
   int64_t i = 0;
   for (; i + lanes <= size; i += lanes) {
-    columnsFrom(i, [&](const float* from) HWY_ATTR { return hn::LoadU(d, from); });
+    columnsFrom(i, [&](const T* from) HWY_ATTR { return hn::LoadU(d, from); });
   }
   if (i < size) {
     const auto rest = hn::FirstN(d, static_cast<size_t>(size - i));
-    columnsFrom(i, [&](const float* from) HWY_ATTR { return hn::MaskedLoad(rest, d, from); });
+    columnsFrom(i, [&](const T* from) HWY_ATTR { return hn::MaskedLoad(rest, d, from); });
   }
   const auto mask = hn::FirstN(d, static_cast<size_t>(line.channels));
   for (int64_t pixel = 0; pixel < line.pixels; ++pixel) {
     const Span& span = line.spans[pixel];
-    const float* from = columns + span.first * line.channels;
+    const T* from = columns + span.first * line.channels;
     V best = lowest;
     for (int64_t x = 0; x < span.count; ++x) {
       best = math::greater(best, hn::LoadU(d, from));
@@ -155,12 +157,16 @@ HWY_NOINLINE void maxOfNarrow(const Line& line) {
   }
 }
 
-void maxOfLine(const Line& line) {
+template <typename T>
+void maxOfLine(const LineOf<T>& line) {
   isNarrow(line) ? maxOfNarrow(line) : poolWindows<true>(line);
 }
 
-LineFunction<float> functionForTarget(bool is_max) {
-  return is_max ? maxOfLine : poolWindows<false>;
+LineFunction<float> floatLine(bool is_max) {
+  return is_max ? maxOfLine<float> : poolWindows<false, float>;
+}
+LineFunction<double> doubleLine(bool is_max) {
+  return is_max ? maxOfLine<double> : poolWindows<false, double>;
 }
 
 }  // namespace
@@ -173,23 +179,28 @@ HWY_AFTER_NAMESPACE();
 
 namespace torchtrt::kernels::pooling {
 
-HWY_EXPORT(functionForTarget);
+HWY_EXPORT(floatLine);
+HWY_EXPORT(doubleLine);
 
 namespace {
 
-CreateResult create(Config config) {
-  const LineFunction<float> function = HWY_DYNAMIC_DISPATCH(functionForTarget)(config.is_max);
-  return std::make_unique<ChannelsLastKernel<float>>(std::move(config), function);
+CreateResult create(const Problem& problem, Config config) {
+  const bool is_max = config.is_max;
+  if (problem.outputs[0].dtype == DType::kFloat64) {
+    return std::make_unique<ChannelsLastKernel<double>>(std::move(config), HWY_DYNAMIC_DISPATCH(doubleLine)(is_max));
+  }
+  return std::make_unique<ChannelsLastKernel<float>>(std::move(config), HWY_DYNAMIC_DISPATCH(floatLine)(is_max));
 }
 
 }  // namespace
 
 CreateResult createHighway(const Problem& problem) {
   Config config = readConfig(*problem.attributes);
-  if (std::optional<Refusal> refusal = refuseChannelsLast(problem, config.window.size(), {DType::kFloat32})) {
+  if (std::optional<Refusal> refusal =
+          refuseChannelsLast(problem, config.window.size(), {DType::kFloat32, DType::kFloat64})) {
     return *refusal;
   }
-  return create(std::move(config));
+  return create(problem, std::move(config));
 }
 
 CreateResult createAdaptiveHighway(const Problem& problem) {
@@ -199,10 +210,11 @@ CreateResult createAdaptiveHighway(const Problem& problem) {
   if (convolution::isRowMajor(problem.inputs[0])) {
     return Refusal{"memory-order", "reads and writes channels-last only"};
   }
-  if (std::optional<Refusal> refusal = refuseChannelsLast(problem, rank < 3 ? 0 : rank - 2, {DType::kFloat32})) {
+  if (std::optional<Refusal> refusal =
+          refuseChannelsLast(problem, rank < 3 ? 0 : rank - 2, {DType::kFloat32, DType::kFloat64})) {
     return *refusal;
   }
-  return create(readAdaptiveConfig(*problem.attributes));
+  return create(problem, readAdaptiveConfig(*problem.attributes));
 }
 
 }  // namespace torchtrt::kernels::pooling

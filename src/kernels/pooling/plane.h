@@ -6,9 +6,10 @@
 
 namespace torchtrt::kernels::pooling {
 
-struct Plane {
-  const float* in;  // the first position along depth, line 0
-  float* out;       // line 0
+template <typename T>
+struct PlaneOf {
+  const T* in;  // the first position along depth, line 0
+  T* out;       // line 0
   Span depth;
   int64_t depth_stride;  // elements from one position to the next
   int64_t line_stride;   // elements, of the input
@@ -27,6 +28,7 @@ struct Plane {
   int64_t fixed_divisor;
 };
 
-using PlaneFunction = void (*)(const Plane& plane);
+template <typename T>
+using PlaneFunction = void (*)(const PlaneOf<T>& plane);
 
 }  // namespace torchtrt::kernels::pooling

@@ -1,4 +1,4 @@
-// Pooling over row-major images in float32: vectors run along the lines.
+// Pooling over row-major images in float32 or float64: vectors run along the lines.
 #include "kernels/common/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -19,24 +19,27 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 namespace math = kernels::HWY_NAMESPACE;
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
 
-template <bool kMax>
+template <typename T>
+using TagOf = hn::ScalableTag<T>;
+template <typename T>
+using VectorOf = hn::Vec<TagOf<T>>;
+
+template <bool kMax, typename V>
 HWY_INLINE V fold(V so_far, V x) {
   return kMax ? math::greater(so_far, x) : hn::Add(so_far, x);
 }
 
 // Of the lines of a window.
-template <bool kMax, typename Load>
-HWY_INLINE V foldLines(const Plane& plane, const Span& line, const float* from, const Load& load) {
+template <bool kMax, typename T, typename Load>
+HWY_INLINE VectorOf<T> foldLines(const PlaneOf<T>& plane, const Span& line, const T* from, const Load& load) {
   if (plane.depth.count == 0 || line.count == 0) {
-    return hn::Set(D(), kMax ? -std::numeric_limits<float>::infinity() : 0.0F);
+    return hn::Set(TagOf<T>(), kMax ? -std::numeric_limits<T>::infinity() : T(0));
   }
-  V total = load(from);
+  VectorOf<T> total = load(from);
   const int64_t step = line.step * plane.line_stride;
   for (int64_t z = 0; z < plane.depth.count; ++z) {
-    const float* at = from + z * plane.depth_stride;
+    const T* at = from + z * plane.depth_stride;
     for (int64_t y = 0; y < line.count; ++y, at += step) {
       if (y > 0 || z > 0) {
         total = fold<kMax>(total, load(at));
@@ -46,39 +49,40 @@ HWY_INLINE V foldLines(const Plane& plane, const Span& line, const float* from, 
   return total;
 }
 
-HWY_INLINE float divisorOf(const Plane& plane, const Span& line, const Span& column) {
+template <typename T>
+HWY_INLINE T divisorOf(const PlaneOf<T>& plane, const Span& line, const Span& column) {
   switch (plane.divisor) {
     case Divisor::kFixed:
-      return static_cast<float>(plane.fixed_divisor);
+      return static_cast<T>(plane.fixed_divisor);
     case Divisor::kPadded:
-      return static_cast<float>(plane.depth.padded * line.padded * column.padded);
+      return static_cast<T>(plane.depth.padded * line.padded * column.padded);
     case Divisor::kElements:
       break;
   }
   // no elements average to 0
-  return static_cast<float>(std::max<int64_t>(plane.depth.count * line.count * column.count, 1));
+  return static_cast<T>(std::max<int64_t>(plane.depth.count * line.count * column.count, 1));
 }
 
 // A tap of a vector of pixels: of `left` columns from `from` on, where that is fewer than a vector reads.
-template <bool kMax, bool kCut>
-HWY_INLINE V foldTap(const Plane& plane, const Span& line, const float* from, int64_t left) {
-  const D d;
+template <bool kMax, bool kCut, typename T>
+HWY_INLINE VectorOf<T> foldTap(const PlaneOf<T>& plane, const Span& line, const T* from, int64_t left) {
+  const TagOf<T> d;
   const auto mask =
       hn::FirstN(d, static_cast<size_t>(std::clamp<int64_t>(left, 0, kCut ? static_cast<int64_t>(hn::Lanes(d)) : 0)));
-  return foldLines<kMax>(plane, line, from, [&](const float* at) HWY_ATTR {
-    return kCut ? hn::MaskedLoad(mask, d, at) : hn::LoadU(d, at);
-  });
+  return foldLines<kMax>(plane, line, from,
+                         [&](const T* at) HWY_ATTR { return kCut ? hn::MaskedLoad(mask, d, at) : hn::LoadU(d, at); });
 }
 
 // A vector of pixels from `pixel` on, `count` of which are stored. kStride 0: any.
-template <bool kMax, int kStride, bool kCut>
-HWY_INLINE void poolVector(const Plane& plane, const Span& line, const float* first_line, float* out, int64_t pixel,
+template <bool kMax, int kStride, bool kCut, typename T>
+HWY_INLINE void poolVector(const PlaneOf<T>& plane, const Span& line, const T* first_line, T* out, int64_t pixel,
                            int64_t count) {
-  const D d;
+  using V = VectorOf<T>;
+  const TagOf<T> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const Span& column = plane.regular;
   const int64_t first = column.first + (pixel - plane.regular_begin) * plane.stride;
-  const float* from = first_line + first;
+  const T* from = first_line + first;
   const int64_t left = plane.width - first;
   V total = hn::Zero(d);
   const auto add = [&](int64_t x, V tap) HWY_ATTR { total = x == 0 ? tap : fold<kMax>(total, tap); };
@@ -96,12 +100,13 @@ HWY_INLINE void poolVector(const Plane& plane, const Span& line, const float* fi
       add(x, foldTap<kMax, kCut>(plane, line, from + x * column.step, left - x * column.step));
     }
   } else {
-    const hn::RebindToSigned<D> di;
-    const auto last = hn::Set(di, static_cast<int32_t>(count - 1));  // what lanes behind it read, too
-    const auto index = hn::Mul(hn::Min(hn::Iota(di, 0), last), hn::Set(di, static_cast<int32_t>(plane.stride)));
+    using Index = hn::TFromD<hn::RebindToSigned<TagOf<T>>>;
+    const hn::RebindToSigned<TagOf<T>> di;
+    const auto last = hn::Set(di, static_cast<Index>(count - 1));  // what lanes behind it read, too
+    const auto index = hn::Mul(hn::Min(hn::Iota(di, 0), last), hn::Set(di, static_cast<Index>(plane.stride)));
     for (int64_t x = 0; x < column.count; ++x) {
       add(x, foldLines<kMax>(plane, line, from + x * column.step,
-                             [&](const float* at) HWY_ATTR { return hn::GatherIndex(d, at, index); }));
+                             [&](const T* at) HWY_ATTR { return hn::GatherIndex(d, at, index); }));
     }
   }
   if (!kMax) {
@@ -114,15 +119,15 @@ HWY_INLINE void poolVector(const Plane& plane, const Span& line, const float* fi
   }
 }
 
-template <bool kMax>
-HWY_INLINE float poolPixel(const Plane& plane, const Span& line, const Span& column, const float* first_line) {
-  float total = kMax ? -std::numeric_limits<float>::infinity() : 0.0F;
+template <bool kMax, typename T>
+HWY_INLINE T poolPixel(const PlaneOf<T>& plane, const Span& line, const Span& column, const T* first_line) {
+  T total = kMax ? -std::numeric_limits<T>::infinity() : T(0);
   for (int64_t z = 0; z < plane.depth.count; ++z) {
     for (int64_t y = 0; y < line.count; ++y) {
-      const float* from = first_line + z * plane.depth_stride + y * line.step * plane.line_stride + column.first;
-      float row = 0;
+      const T* from = first_line + z * plane.depth_stride + y * line.step * plane.line_stride + column.first;
+      T row = 0;
       for (int64_t x = 0; x < column.count; ++x) {
-        const float value = from[x * column.step];
+        const T value = from[x * column.step];
         if (kMax) {
           total = value > total || std::isnan(value) ? value : total;
         } else {
@@ -136,9 +141,9 @@ HWY_INLINE float poolPixel(const Plane& plane, const Span& line, const Span& col
 }
 
 // The regular pixels; the last vector reaches back over what is done already where there is room.
-template <bool kMax, int kStride>
-HWY_INLINE void poolRegular(const Plane& plane, const Span& line, const float* first_line, float* out) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
+template <bool kMax, int kStride, typename T>
+HWY_INLINE void poolRegular(const PlaneOf<T>& plane, const Span& line, const T* first_line, T* out) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(TagOf<T>()));
   const Span& column = plane.regular;
   const int64_t reach = kStride == 0   ? 0
                         : kStride == 2 ? 2 * lanes + (column.count - 1) / 2 * 2
@@ -163,8 +168,8 @@ HWY_INLINE void poolRegular(const Plane& plane, const Span& line, const float* f
   }
 }
 
-template <bool kMax>
-HWY_INLINE void poolRegular(const Plane& plane, const Span& line, const float* first_line, float* out) {
+template <bool kMax, typename T>
+HWY_INLINE void poolRegular(const PlaneOf<T>& plane, const Span& line, const T* first_line, T* out) {
   if (plane.stride == 1) {
     poolRegular<kMax, 1>(plane, line, first_line, out);
   } else if (plane.stride == 2 && plane.regular.step == 1) {
@@ -174,32 +179,40 @@ HWY_INLINE void poolRegular(const Plane& plane, const Span& line, const float* f
   }
 }
 
-// The commonest window, two by two with stride two: what is known of it while compiling unrolls every loop.
-template <bool kMax>
-HWY_INLINE void poolTwoByTwo(Plane plane, Span line, const float* first_line, float* out) {
+// The commonest windows, with stride two: what is known of them while compiling unrolls every loop.
+template <bool kMax, int kLines, int kColumns, typename T>
+HWY_NOINLINE void poolKnown(PlaneOf<T> plane, Span line, const T* first_line, T* out) {
   plane.depth.count = 1;
   plane.stride = 2;
-  plane.regular.count = 2;
+  plane.regular.count = kColumns;
   plane.regular.step = 1;
-  line.count = 2;
+  line.count = kLines;
   line.step = 1;
   poolRegular<kMax, 2>(plane, line, first_line, out);
 }
 
-template <bool kMax>
-void poolLines(const Plane& given) {
-  const Plane plane = given;  // a copy: stores of vectors may change what is known of the original
-  const bool two_columns =
-      plane.depth.count == 1 && plane.stride == 2 && plane.regular.count == 2 && plane.regular.step == 1;
+template <bool kMax, typename T>
+void poolLines(const PlaneOf<T>& given) {
+  const PlaneOf<T> plane = given;  // a copy: stores of vectors may change what is known of the original
+  const bool is_plain = plane.depth.count == 1 && plane.stride == 2 && plane.regular.step == 1;
   for (int64_t y = plane.begin; y < plane.end; ++y) {
     const Span line = plane.lines[y];
-    const float* first_line = plane.in + line.first * plane.line_stride;
-    float* out = plane.out + y * plane.out_line_stride;
+    const T* first_line = plane.in + line.first * plane.line_stride;
+    T* out = plane.out + y * plane.out_line_stride;
     for (int64_t x = 0; x < plane.regular_begin; ++x) {
       out[x] = poolPixel<kMax>(plane, line, plane.columns[x], first_line);
     }
-    if (two_columns && line.count == 2 && line.step == 1) {
-      poolTwoByTwo<kMax>(plane, line, first_line, out);
+    const auto is = [&](int64_t lines, int64_t columns) {
+      return is_plain && line.step == 1 && line.count == lines && plane.regular.count == columns;
+    };
+    if (is(2, 2)) {
+      poolKnown<kMax, 2, 2>(plane, line, first_line, out);
+    } else if (is(3, 3)) {
+      poolKnown<kMax, 3, 3>(plane, line, first_line, out);
+    } else if (is(1, 2)) {
+      poolKnown<kMax, 1, 2>(plane, line, first_line, out);
+    } else if (is(1, 3)) {
+      poolKnown<kMax, 1, 3>(plane, line, first_line, out);
     } else {
       poolRegular<kMax>(plane, line, first_line, out);
     }
@@ -209,8 +222,11 @@ void poolLines(const Plane& given) {
   }
 }
 
-PlaneFunction planeForTarget(bool is_max) {
-  return is_max ? poolLines<true> : poolLines<false>;
+PlaneFunction<float> floatPlane(bool is_max) {
+  return is_max ? poolLines<true, float> : poolLines<false, float>;
+}
+PlaneFunction<double> doublePlane(bool is_max) {
+  return is_max ? poolLines<true, double> : poolLines<false, double>;
 }
 
 }  // namespace
@@ -219,6 +235,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/parallel.h"
@@ -227,11 +244,22 @@ HWY_AFTER_NAMESPACE();
 namespace torchtrt::kernels::pooling {
 namespace {
 
-HWY_EXPORT(planeForTarget);
+HWY_EXPORT(floatPlane);
+HWY_EXPORT(doublePlane);
+
+template <typename T>
+PlaneFunction<T> planeFunction(bool is_max) {
+  if constexpr (std::is_same_v<T, float>) {
+    return HWY_DYNAMIC_DISPATCH(floatPlane)(is_max);
+  } else {
+    return HWY_DYNAMIC_DISPATCH(doublePlane)(is_max);
+  }
+}
 
 using convolution::Image;
 using convolution::imageOf;
 
+template <typename T>
 class PlanesPooling final : public Prepared {
  public:
   PlanesPooling(const Config& config, const ShapeSet& shapes)
@@ -239,7 +267,7 @@ class PlanesPooling final : public Prepared {
         in_(imageOf(shapes.inputs[0])),
         out_(imageOf(shapes.outputs[0])),
         windows_(config, in_, out_, shapes.outputs[0].dims.size() - 2),
-        function_(HWY_DYNAMIC_DISPATCH(planeForTarget)(config.is_max)) {
+        function_(planeFunction<T>(config.is_max)) {
     const std::vector<Span>& columns = windows_.spans[2];
     const auto is_regular = [&](const Span& span) { return span.count == config.window.back(); };
     const auto begin = std::find_if(columns.begin(), columns.end(), is_regular);
@@ -269,12 +297,12 @@ class PlanesPooling final : public Prepared {
     const int64_t z = index % out_.size[0];
     const int64_t channel = index / out_.size[0] % out_.channels;
     const int64_t n = index / out_.size[0] / out_.channels;
-    Plane plane;
+    PlaneOf<T> plane;
     plane.depth = windows_.spans[0][static_cast<size_t>(z)];
-    plane.in = static_cast<const float*>(args.inputs[0]) + n * in_.batch_stride + channel * in_.channel_stride +
+    plane.in = static_cast<const T*>(args.inputs[0]) + n * in_.batch_stride + channel * in_.channel_stride +
                plane.depth.first * in_.stride[0];
-    plane.out = static_cast<float*>(args.outputs[0]) + n * out_.batch_stride + channel * out_.channel_stride +
-                z * out_.stride[0];
+    plane.out =
+        static_cast<T*>(args.outputs[0]) + n * out_.batch_stride + channel * out_.channel_stride + z * out_.stride[0];
     plane.depth_stride = plane.depth.step * in_.stride[0];
     plane.line_stride = in_.stride[1];
     plane.out_line_stride = out_.stride[1];
@@ -296,16 +324,17 @@ class PlanesPooling final : public Prepared {
   Config config_;
   Image in_, out_;
   Windows windows_;
-  PlaneFunction function_;
+  PlaneFunction<T> function_;
   int64_t regular_begin_ = 0;
   int64_t regular_end_ = 0;
 };
 
+template <typename T>
 class PlanesPoolingKernel final : public Kernel {
  public:
   explicit PlanesPoolingKernel(Config config) : config_(std::move(config)) {}
   std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
-    return std::make_unique<PlanesPooling>(config_, shapes);
+    return std::make_unique<PlanesPooling<T>>(config_, shapes);
   }
   bool acceptsStrides(int, const TensorDesc& desc) const override {
     return desc.strides.back() == 1;
@@ -319,13 +348,16 @@ class PlanesPoolingKernel final : public Kernel {
 
 CreateResult createPlanes(const Problem& problem) {
   Config config = readConfig(*problem.attributes);
-  if (std::optional<Refusal> refusal = refuse(problem, config.window.size(), {DType::kFloat32})) {
+  if (std::optional<Refusal> refusal = refuse(problem, config.window.size(), {DType::kFloat32, DType::kFloat64})) {
     return *refusal;
   }
   if (!convolution::isRowMajor(problem.inputs[0]) || !convolution::isRowMajor(problem.outputs[0])) {
     return Refusal{"memory-order", "reads and writes row-major only"};
   }
-  return std::make_unique<PlanesPoolingKernel>(std::move(config));
+  if (problem.outputs[0].dtype == DType::kFloat64) {
+    return std::make_unique<PlanesPoolingKernel<double>>(std::move(config));
+  }
+  return std::make_unique<PlanesPoolingKernel<float>>(std::move(config));
 }
 
 }  // namespace torchtrt::kernels::pooling

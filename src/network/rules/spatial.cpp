@@ -179,8 +179,10 @@ std::string checkPaddingMode(const LayerContext& context) {
       const Dim room = mode == "circular" ? dim - padding : dim - padding - 1;
       const bool fits =
           padding == Dim(0) || (mode == "replicate" ? context.range(dim).second >= 1 : context.range(room).second >= 0);
-      if (context.range(padding).second < 0 || !fits) {
-        return expectedGot(mode + " padding between 0 and what dim " + dim.toString() + " can give",
+      const bool crops = context.range(padding).second < 0 && mode != "circular";
+      if (crops || !fits) {
+        return expectedGot(mode + " padding " + (mode == "circular" ? "of at most" : "between 0 and") + " what dim " +
+                               dim.toString() + " can give",
                            std::string(name) + " " + context.attributes().getDims(name).toString());
       }
     }
@@ -344,7 +346,8 @@ Rules resizeRules() {
 Rules paddingRules() {
   return {
       {"lists", "pre and post have one entry per axis", checkPaddingLists},
-      {"mode", "reflect, replicate and circular add no more than the dim can give, and do not crop", checkPaddingMode},
+      {"mode", "reflect, replicate and circular add no more than the dim can give, and the first two do not crop",
+       checkPaddingMode},
       {"output", "cropping leaves at least nothing", checkPaddedSize},
   };
 }

@@ -214,6 +214,25 @@ TEST(Layout, GroupsWithComputedKernelsStayRowMajor) {
   EXPECT_EQ(stepsOfGroups("1", "[16, 16, 3, 3]"), "reformat(0,2,3,1) convolution(0,2,3,1) reformat");
 }
 
+TEST(Layout, ASliceWritesWhatATranspositionAloneReads) {
+  const auto stepsWith = [](const std::string& rest) {
+    return stepsOf(build(*network::parse(R"(network "turn" () {
+  input %x : float32[3, 40, 30]
+  %a = slice(%x) {start=[0, 39, 0], size=[3, 40, 30], stride=[1, -1, 1]}
+)" + rest + "\n}")));
+  };
+  EXPECT_EQ(stepsWith(R"(  %b = shuffle(%a) {first_permutation=[2, 0, 1]}
+  output "y" %b)"),
+            "slice(2,0,1)");
+  EXPECT_EQ(stepsWith(R"(  %b = shuffle(%a) {first_permutation=[0, 2, 1]}
+  output "y" %b
+  output "z" %a)"),
+            "slice shuffle");
+  EXPECT_EQ(stepsWith(R"(  %b = shuffle(%a) {first_permutation=[0, 2, 1], reshape_dims=[3, 1200]}
+  output "y" %b)"),
+            "slice shuffle");
+}
+
 TEST(Layout, NetworksWithoutConvolutionStayRowMajor) {
   EXPECT_EQ(stepsOf(build(*network::parse(R"(network "pool" () {
   input %x : float32[2, 8, 6, 6]

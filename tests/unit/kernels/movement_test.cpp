@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <string>
 
 #include "kernels/harness.h"
 
@@ -179,11 +181,70 @@ TEST(Padding, NegativeEntriesCrop) {
   expectOutputs(padding("constant", {2, 3}, iota(6), {1, -1}, {-1, 0}, 7), {{7, 7, 1, 2}});
   expectOutputs(padding("constant", {4}, {1, 2, 3, 4}, {-5}, {3}, 7), {{7, 7}});
   expectOutputs(padding("constant", {4}, {1, 2, 3, 4}, {-2}, {-2}), {{}});
+  expectOutputs(padding("circular", {4}, {1, 2, 3, 4}, {1}, {-1}), {{4, 1, 2, 3}});
+  expectOutputs(padding("circular", {4}, {1, 2, 3, 4}, {-3}, {4}), {{4, 1, 2, 3, 4}});
+  expectOutputs(padding("circular", {4}, {1, 2, 3, 4}, {-6}, {4}), {{3, 4}});
+  expectOutputs(padding("circular", {2, 3}, iota(6), {1, 2}, {-1, -2}), {{4, 5, 3, 1, 2, 0}});
 }
 
 TEST(Padding, SeveralAxes) {
   expectOutputs(padding("reflect", {2, 2}, {1, 2, 3, 4}, {1, 0}, {0, 1}), {{3, 4, 3, 1, 2, 1, 3, 4, 3}});
   expectOutputs(padding("constant", {1, 1, 1}, {5}, {1, 0, 1}, {0, 1, 0}, 2), {{2, 2, 2, 2, 2, 5, 2, 2}});
+}
+
+// The definition, along every axis.
+int64_t sourceOf(const std::string& mode, int64_t i, int64_t size) {
+  if (mode == "circular") {
+    return (i % size + size) % size;
+  }
+  if (mode == "replicate") {
+    return std::clamp<int64_t>(i, 0, size - 1);
+  }
+  if (mode == "reflect") {
+    return i < 0 ? -i : i >= size ? 2 * (size - 1) - i : i;
+  }
+  return i < 0 || i >= size ? -1 : i;
+}
+
+TEST(Padding, RowsOfEveryLengthAndElement) {
+  for (const DType dtype : {DType::kInt8, DType::kInt16, DType::kFloat32, DType::kFloat64}) {
+    for (const int64_t width : {1, 2, 5, 15, 16, 17, 31, 64, 65, 150, 300}) {
+      for (const std::string mode : {"constant", "reflect", "replicate", "circular"}) {
+        SCOPED_TRACE(mode + " " + std::to_string(width));
+        const Ints dims = {3, 4, width};
+        const int64_t most = mode == "reflect" ? width - 1 : width;
+        const int64_t before = std::min<int64_t>(most, 3);
+        const Ints pre = {0, 2, before};
+        const bool crops = mode == "constant" || mode == "circular";
+        const Ints post = {crops ? -1 : 0, 1, crops ? -std::min<int64_t>(width, 2) : std::min<int64_t>(most, 17)};
+        Values in = iota(3 * 4 * width);
+        for (double& value : in) {
+          value = std::fmod(value, 101);
+        }
+        Values out;
+        for (int64_t n = 0; n < dims[0] + post[0]; ++n) {
+          for (int64_t i = 0; i < dims[1] + pre[1] + post[1]; ++i) {
+            for (int64_t j = 0; j < dims[2] + pre[2] + post[2]; ++j) {
+              const int64_t y = sourceOf(mode, i - pre[1], dims[1]);
+              const int64_t x = sourceOf(mode, j - pre[2], dims[2]);
+              out.push_back(y < 0 || x < 0 ? 7 : in[static_cast<size_t>((n * dims[1] + y) * dims[2] + x)]);
+            }
+          }
+        }
+        Case problem = padding(mode, dims, in, pre, post, 7);
+        problem.inputs[0] = makeTensor(dtype, dims, in);
+        problem.outputs[0].dtype = dtype;
+        expectOutputs(problem, {out});
+      }
+    }
+  }
+}
+
+TEST(Padding, ALongRowIsSharedOut) {
+  const int64_t count = 100003;
+  Values out = iota(count);
+  std::rotate(out.begin(), out.end() - 40001, out.end());
+  expectOutputs(padding("circular", {count}, iota(count), {40001}, {-40001}), {out});
 }
 
 TEST(Padding, AnEmptyTensorHasNothingToRepeat) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "kernels/harness.h"
@@ -30,6 +31,51 @@ TEST(Scatter, WritesSlicesOfEveryDType) {
     const Tensor data = makeTensor(dtype, {3, 2}, {0, 1, 1, 0, 0, 0});
     const Tensor updates = makeTensor(dtype, {2, 2}, {1, 1, 0, 1});
     expectOutputs(scatter("default", data, places({2}, {2, -3}), updates, 0), {{0, 1, 1, 0, 1, 1}});
+  }
+}
+
+// One index after the other, the last of equals wins: more of them than are read at once, for few and many elements.
+TEST(Scatter, WritesManySlicesInOrder) {
+  constexpr int64_t kSlices = 1300;
+  constexpr int64_t kSize = 400;
+  for (const DType dtype : {DType::kInt8, DType::kBFloat16, DType::kFloat32, DType::kFloat64}) {
+    for (const int64_t width : {1, 3, 8, 9, 40}) {
+      for (const DType index : {DType::kInt32, DType::kInt64}) {
+        Values data = iota(kSize * width), updates = iota(kSlices * width), indices = iota(kSlices);
+        for (Values* values : {&data, &updates}) {
+          for (double& value : *values) {
+            value = std::fmod(value, 103);
+          }
+        }
+        for (double& value : indices) {
+          value = std::fmod(value * 37, 2 * kSize) - kSize;
+        }
+        Values along_rows = data;
+        for (int64_t k = 0; k < kSlices; ++k) {
+          const auto at = static_cast<int64_t>(indices[static_cast<size_t>(k)]);
+          for (int64_t i = 0; i < width; ++i) {
+            along_rows[static_cast<size_t>((at < 0 ? at + kSize : at) * width + i)] =
+                updates[static_cast<size_t>(k * width + i)];
+          }
+        }
+        const auto turned = [&](const Values& values, int64_t rows) {
+          Values result;
+          for (int64_t i = 0; i < width; ++i) {
+            for (int64_t k = 0; k < rows; ++k) {
+              result.push_back(values[static_cast<size_t>(k * width + i)]);
+            }
+          }
+          return result;
+        };
+        const Tensor given = makeTensor(index, {kSlices}, indices);
+        expectOutputs(scatter("default", makeTensor(dtype, {kSize, width}, data), given,
+                              makeTensor(dtype, {kSlices, width}, updates), 0),
+                      {along_rows});
+        expectOutputs(scatter("default", makeTensor(dtype, {width, kSize}, turned(data, kSize)), given,
+                              makeTensor(dtype, {width, kSlices}, turned(updates, kSlices)), 1),
+                      {turned(along_rows, kSize)});
+      }
+    }
   }
 }
 

@@ -21,24 +21,24 @@ TEST(HighwayPooling, WindowsPaddingAndTails) {
   for (const char* op : {"max", "average"}) {
     for (const char* channels : {"1", "3", "16", "17", "70", "130"}) {
       const std::string c = channels;
-      expectMatchesReference(
+      expectMatchesReferenceInBoth(
           pooling(op, "[2," + c + ",9,11]@0231 -> [2," + c + ",5,6]@0231", "[3, 3]", "[2, 2]", "[1, 1]", "[1, 1]"),
           "highway");
     }
-    expectMatchesReference(pooling(op, "[1,6,28,28]@0231 -> [1,6,14,14]@0231", "[2, 2]", "[2, 2]", "[0, 0]", "[0, 0]"),
-                           "highway");
+    expectMatchesReferenceInBoth(
+        pooling(op, "[1,6,28,28]@0231 -> [1,6,14,14]@0231", "[2, 2]", "[2, 2]", "[0, 0]", "[0, 0]"), "highway");
     // Ceil mode: the last windows hang over.
-    expectMatchesReference(pooling(op, "[1,6,10,10]@0231 -> [1,6,5,5]@0231", "[3, 3]", "[2, 2]", "[0, 0]", "[0, 0]"),
-                           "highway");
-    expectMatchesReference(pooling(op, "[1,6,21]@021 -> [1,6,10]@021", "[4]", "[2]", "[1]", "[1]"), "highway");
+    expectMatchesReferenceInBoth(
+        pooling(op, "[1,6,10,10]@0231 -> [1,6,5,5]@0231", "[3, 3]", "[2, 2]", "[0, 0]", "[0, 0]"), "highway");
+    expectMatchesReferenceInBoth(pooling(op, "[1,6,21]@021 -> [1,6,10]@021", "[4]", "[2]", "[1]", "[1]"), "highway");
   }
-  expectMatchesReference(pooling("average", "[1,6,9,9]@0231 -> [1,6,5,5]@0231", "[3, 3]", "[2, 2]", "[1, 1]", "[1, 1]",
-                                 "count_include_pad=false, "),
-                         "highway");
-  expectMatchesReference(
+  expectMatchesReferenceInBoth(pooling("average", "[1,6,9,9]@0231 -> [1,6,5,5]@0231", "[3, 3]", "[2, 2]", "[1, 1]",
+                                       "[1, 1]", "count_include_pad=false, "),
+                               "highway");
+  expectMatchesReferenceInBoth(
       pooling("average", "[1,6,9,9]@0231 -> [1,6,5,5]@0231", "[3, 3]", "[2, 2]", "[1, 1]", "[1, 1]", "divisor=7, "),
       "highway");
-  expectMatchesReference(
+  expectMatchesReferenceInBoth(
       pooling("max", "[1,6,9,9]@0231 -> [1,6,5,5]@0231", "[3, 3]", "[1, 1]", "[0, 0]", "[0, 0]", "dilation=[2, 2], "),
       "highway");
 }
@@ -48,8 +48,9 @@ TEST(HighwayPooling, MaximumOfSpecialValues) {
   options.values = Values::kSpecial;
   options.rtol = 0;
   options.atol = 0;
-  expectMatchesReference(pooling("max", "[1,40,9,11]@0231 -> [1,40,5,6]@0231", "[3, 3]", "[2, 2]", "[1, 1]", "[1, 1]"),
-                         "highway", options);
+  expectMatchesReferenceInBoth(
+      pooling("max", "[1,40,9,11]@0231 -> [1,40,5,6]@0231", "[3, 3]", "[2, 2]", "[1, 1]", "[1, 1]"), "highway",
+      options);
 }
 
 TEST(BytesPooling, WindowsPaddingAndTails) {
@@ -139,13 +140,13 @@ TEST(PlanesPooling, WindowsStridesPaddingAndTails) {
           const std::string square = "[" + std::to_string(window) + ", " + std::to_string(window) + "]";
           const std::string strides = "[1, " + std::to_string(stride) + "]";
           const int height = window + 2;
-          expectMatchesReference(
+          expectMatchesReferenceInBoth(
               pooling(op, text(height, in) + " -> " + text(3, out), square, strides, "[0, 0]", "[0, 0]"), "planes");
           const int pad = window / 2;
           const std::string pads = "[" + std::to_string(pad) + ", " + std::to_string(pad) + "]";
           const int padded = in - 2 * pad;
           if (padded > 0) {
-            expectMatchesReference(
+            expectMatchesReferenceInBoth(
                 pooling(op, text(height - 2 * pad, padded) + " -> " + text(3, out), square, strides, pads, pads),
                 "planes");
           }
@@ -153,19 +154,20 @@ TEST(PlanesPooling, WindowsStridesPaddingAndTails) {
       }
     }
     // Ceil mode: the last windows hang over.
-    expectMatchesReference(pooling(op, "[1,6,40,40] -> [1,6,20,20]", "[3, 3]", "[2, 2]", "[0, 0]", "[0, 0]"), "planes");
-    expectMatchesReference(pooling(op, "[1,6,85] -> [1,6,42]", "[4]", "[2]", "[1]", "[1]"), "planes");
+    expectMatchesReferenceInBoth(pooling(op, "[1,6,40,40] -> [1,6,20,20]", "[3, 3]", "[2, 2]", "[0, 0]", "[0, 0]"),
+                                 "planes");
+    expectMatchesReferenceInBoth(pooling(op, "[1,6,85] -> [1,6,42]", "[4]", "[2]", "[1]", "[1]"), "planes");
   }
   for (const char* stride : {"[1, 1]", "[1, 2]", "[1, 3]"}) {
     const std::string width = stride[4] == '1' ? "36" : stride[4] == '2' ? "18" : "12";
-    expectMatchesReference(pooling("max", "[1,2,9,40] -> [1,2,5," + width + "]", "[3, 3]", stride, "[0, 0]", "[0, 0]",
-                                   "dilation=[2, 2], "),
-                           "planes");
+    expectMatchesReferenceInBoth(pooling("max", "[1,2,9,40] -> [1,2,5," + width + "]", "[3, 3]", stride, "[0, 0]",
+                                         "[0, 0]", "dilation=[2, 2], "),
+                                 "planes");
   }
-  expectMatchesReference(pooling("average", "[1,6,9,39] -> [1,6,5,20]", "[3, 3]", "[2, 2]", "[1, 1]", "[1, 1]",
-                                 "count_include_pad=false, "),
-                         "planes");
-  expectMatchesReference(
+  expectMatchesReferenceInBoth(pooling("average", "[1,6,9,39] -> [1,6,5,20]", "[3, 3]", "[2, 2]", "[1, 1]", "[1, 1]",
+                                       "count_include_pad=false, "),
+                               "planes");
+  expectMatchesReferenceInBoth(
       pooling("average", "[1,6,9,39] -> [1,6,5,20]", "[3, 3]", "[2, 2]", "[1, 1]", "[1, 1]", "divisor=7, "), "planes");
   expectMatchesReference(
       "pooling float32 [2,2,6,7,40] -> [2,2,3,4,20] {dilation=[1, 1, 1], op=\"max\", post_padding=[0, 1, 0], "
@@ -180,12 +182,12 @@ TEST(PlanesPooling, MaximumOfSpecialValues) {
   options.atol = 0;
   for (const char* stride : {"[2, 1]", "[2, 2]", "[2, 3]"}) {
     const std::string width = stride[4] == '1' ? "37" : stride[4] == '2' ? "19" : "13";
-    expectMatchesReference(
+    expectMatchesReferenceInBoth(
         pooling("max", "[1,40,9,37] -> [1,40,5," + width + "]", "[3, 3]", stride, "[1, 1]", "[1, 1]"), "planes",
         options);
   }
-  expectMatchesReference(pooling("max", "[1,40,8,38] -> [1,40,4,19]", "[2, 2]", "[2, 2]", "[0, 0]", "[0, 0]"), "planes",
-                         options);
+  expectMatchesReferenceInBoth(pooling("max", "[1,40,8,38] -> [1,40,4,19]", "[2, 2]", "[2, 2]", "[0, 0]", "[0, 0]"),
+                               "planes", options);
 }
 
 TEST(PlanesPooling, SaysWhatItCannotDo) {

@@ -59,6 +59,34 @@ TEST(Transpose, ImagesBetweenRowMajorAndChannelsLast) {
   }
 }
 
+// What lies next to each other in the source goes backwards through the target, or rows of the source do.
+TEST(Transpose, BackwardsAlongEither) {
+  for (const int64_t rows : {20, 33, 64, 130}) {
+    for (const int64_t columns : {15, 16, 47, 70}) {
+      std::vector<float> source(static_cast<size_t>(2 * rows * columns));
+      std::iota(source.begin(), source.end(), 1.0F);
+      for (const bool along_columns : {true, false}) {
+        const std::vector<int64_t> from = along_columns ? std::vector<int64_t>{rows * columns, columns, -1}
+                                                        : std::vector<int64_t>{rows * columns, -columns, 1};
+        const int64_t first = along_columns ? columns - 1 : (rows - 1) * columns;
+        const auto transpose = Transpose::find(sizeof(float), {2, rows, columns}, {rows * columns, 1, rows}, from);
+        ASSERT_TRUE(transpose.has_value());
+        for (const int threads : {1, 3}) {
+          std::vector<float> target(source.size());
+          transpose->run(threads, reinterpret_cast<const std::byte*>(source.data() + first),
+                         reinterpret_cast<std::byte*>(target.data()));
+          for (int64_t i = 0; i < 2 * rows * columns; ++i) {
+            const int64_t plane = i / (rows * columns);
+            const int64_t column = i / rows % columns;
+            const int64_t at = first + plane * from[0] + i % rows * from[1] + column * from[2];
+            ASSERT_EQ(target[static_cast<size_t>(i)], source[static_cast<size_t>(at)]) << "element " << i;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Transpose, MatricesAndInnerDimensions) {
   check({33, 70}, {}, {1, 0});
   check({3, 400}, {}, {1, 0});
