@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstdint>
 
+#include "torchtrt/export.h"
+
 namespace torchtrt::kernels {
 
 // Of one caller. Where other processes keep all cores busy, the system may leave a thread that helps on the core of the
@@ -54,5 +56,8 @@ class Helpers {
   Clock::time_point end_of_pause_;
   Clock::duration pause_ = kShortestPause;  // the next one
 };
+
+// Of the calling thread.
+TORCHTRT_API Helpers& helpersOfThisThread();
 
 }  // namespace torchtrt::kernels

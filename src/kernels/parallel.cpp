@@ -182,11 +182,6 @@ class Loop {
   std::exception_ptr error_;
 };
 
-Helpers& helpersOfThisThread() {
-  thread_local Helpers helpers;
-  return helpers;
-}
-
 bool isInsideLoop() {
 #ifndef TORCHTRT_NO_OPENMP
   if (omp_in_parallel() != 0) {
@@ -197,6 +192,11 @@ bool isInsideLoop() {
 }
 
 }  // namespace
+
+Helpers& helpersOfThisThread() {
+  thread_local Helpers helpers;
+  return helpers;
+}
 
 namespace detail {
 

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <mutex>
 #include <numeric>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "kernels/convolution/convolution.h"
@@ -12,6 +15,7 @@
 #include "kernels/convolution/geometry.h"
 #include "kernels/convolution/onednn_desc.h"
 #include "kernels/convolution/onednn_shapes.h"
+#include "kernels/helpers.h"
 #include "kernels/onednn/onednn.h"
 #include "kernels/parallel.h"
 #include "kernels/restores.h"
@@ -45,52 +49,67 @@ struct PackedOneDnn {
   onednn::PackedWeights weights;
 };
 
+// One set of shapes: what the primitive for any number of threads is made of.
 template <typename Kind>
-class OneDnn final : public Prepared {
- public:
-  OneDnn(std::shared_ptr<const PackedOneDnn<Kind>> packed, const ShapeSet& shapes) : packed_(std::move(packed)) {
-    const Geometry& g = packed_->geometry;
-    const TensorDesc& input = shapes.inputs[0];
-    const TensorDesc& output = shapes.outputs[0];
-    outputs_ = 1;
-    for (const int64_t size : output.dims) {
-      outputs_ *= size;
-    }
-    if (outputs_ == 0) {
-      return;
-    }
-    const ThreadScope scope(shapes.threads);
-    const memory::desc target = onednn::describe(output.dims, output.strides, g.dtype);
-    memory::desc residual;
+struct OneDnnShape {
+  using Desc = typename Kind::Primitive::primitive_desc;
+
+  OneDnnShape(const Geometry& g, const ShapeSet& shapes)
+      : source(onednn::describe(shapes.inputs[0].dims, shapes.inputs[0].strides, g.dtype)),
+        target(onednn::describe(shapes.outputs[0].dims, shapes.outputs[0].strides, g.dtype)) {
     if (g.has_residual) {
-      residual = onednn::describe(output.dims, shapes.inputs[3].strides, g.dtype);
+      residual = onednn::describe(shapes.outputs[0].dims, shapes.inputs[3].strides, g.dtype);
     }
-    const onednn::Fusion fusion =
-        onednn::fuse(g.activation, g.alpha, g.beta, g.has_residual ? &residual : nullptr, g.dtype);
-    rest_ = fusion.rest;
-    const memory::desc source = onednn::describe(input.dims, input.strides, g.dtype);
-    const auto descWith = [&](const memory::desc& weights) {
-      return makeDesc<Kind>(g, source, weights, target, fusion.attributes);
-    };
-    weights_ = packed_->weights.tuned();
-    auto desc = descWith(weights_->desc);
-    if (onednn::isPlainLoop(desc)) {
-      desc = descWith(onednn::describeAny(weights_->desc.get_dims(), g.dtype));
-      bool made = false;
-      weights_ = packed_->weights.in(desc.weights_desc(), shapes.threads, made);
-      held_bytes_ = made ? weights_->desc.get_size() : 0;
-    }
-    onednn::Call::Arguments arguments = {
-        {DNNL_ARG_SRC, desc.src_desc()}, {DNNL_ARG_WEIGHTS, desc.weights_desc()}, {DNNL_ARG_DST, desc.dst_desc()}};
-    scratch_bytes_ = desc.scratchpad_desc().get_size();
-    arguments.emplace_back(DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc());
+    fusion = onednn::fuse(g.activation, g.alpha, g.beta, g.has_residual ? &residual : nullptr, g.dtype);
+  }
+
+  Desc descWith(const Geometry& g, const memory::desc& weights) const {
+    return makeDesc<Kind>(g, source, weights, target, fusion.attributes);
+  }
+  std::unique_ptr<onednn::Call> callOf(const Geometry& g, const Desc& desc, int threads) const {
+    onednn::Call::Arguments arguments = {{DNNL_ARG_SRC, desc.src_desc()},
+                                         {DNNL_ARG_WEIGHTS, desc.weights_desc()},
+                                         {DNNL_ARG_DST, desc.dst_desc()},
+                                         {DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc()}};
     if (g.has_bias) {
       arguments.emplace_back(DNNL_ARG_BIAS, desc.bias_desc());
     }
     if (g.has_residual) {
       arguments.emplace_back(onednn::kResidualArgument, residual);
     }
-    call_ = std::make_unique<onednn::Call>(typename Kind::Primitive(desc), arguments, shapes.threads);
+    return std::make_unique<onednn::Call>(typename Kind::Primitive(desc), arguments, threads);
+  }
+
+  memory::desc source, target, residual;
+  onednn::Fusion fusion;
+};
+
+template <typename Kind>
+class OneDnn final : public Prepared {
+ public:
+  OneDnn(std::shared_ptr<const PackedOneDnn<Kind>> packed, const ShapeSet& shapes)
+      : packed_(std::move(packed)), threads_(shapes.threads) {
+    const Geometry& g = packed_->geometry;
+    outputs_ = 1;
+    for (const int64_t size : shapes.outputs[0].dims) {
+      outputs_ *= size;
+    }
+    if (outputs_ == 0) {
+      return;
+    }
+    const ThreadScope scope(threads_);
+    shape_.emplace(g, shapes);
+    weights_ = packed_->weights.tuned();
+    auto desc = shape_->descWith(g, weights_->desc);
+    if (onednn::isPlainLoop(desc)) {
+      desc = shape_->descWith(g, onednn::describeAny(weights_->desc.get_dims(), g.dtype));
+      bool made = false;
+      weights_ = packed_->weights.in(desc.weights_desc(), threads_, made);
+      held_bytes_ = made ? weights_->desc.get_size() : 0;
+    }
+    scratch_bytes_ = desc.scratchpad_desc().get_size();
+    implementation_ = desc.impl_info_str();
+    call_ = shape_->callOf(g, desc, threads_);
   }
 
   size_t scratchBytes() const override {
@@ -114,20 +133,48 @@ class OneDnn final : public Prepared {
       addresses[count++] = args.inputs[3];
     }
     try {
-      call_->run({addresses.data(), count});
+      callNow().run({addresses.data(), count});
     } catch (const dnnl::error& error) {
       onednn::rethrow(error, Kind::kName);
     }
-    if (rest_) {
-      onednn::applyRows(rest_, static_cast<float*>(args.outputs[0]), outputs_, args.threads);
+    if (shape_->fusion.rest) {
+      onednn::applyRows(shape_->fusion.rest, static_cast<float*>(args.outputs[0]), outputs_, args.threads);
     }
   }
 
  private:
+  // oneDNN's loops always wait for as many threads as the primitive was made for. While helpers are left out
+  // (helpers.h), one that was made for the caller alone runs instead, if it computes the same bits.
+  const onednn::Call& callNow() const {
+    if (threads_ == 1 || packed_->geometry.groups != 1 || helpersOfThisThread().threadsOf(threads_) != 1) {
+      return *call_;
+    }
+    std::call_once(asked_for_alone_, [&] { alone_ = makeAlone(); });
+    return alone_ == nullptr ? *call_ : *alone_;
+  }
+
+  // Sums of one output are added in the same order for any number of threads, but by oneDNN's gemm, and for groups.
+  std::unique_ptr<onednn::Call> makeAlone() const {
+    try {
+      const ThreadScope scope(1);
+      const auto desc = shape_->descWith(packed_->geometry, weights_->desc);
+      const bool is_same = desc.impl_info_str() == implementation_ && desc.weights_desc() == weights_->desc &&
+                           desc.scratchpad_desc().get_size() <= scratch_bytes_;
+      const bool is_by_gemm = implementation_.find("gemm") != std::string::npos;
+      return is_same && !is_by_gemm ? shape_->callOf(packed_->geometry, desc, 1) : nullptr;
+    } catch (const std::exception&) {
+      return nullptr;  // the other one is there
+    }
+  }
+
   std::shared_ptr<const PackedOneDnn<Kind>> packed_;
+  int threads_;
+  std::optional<OneDnnShape<Kind>> shape_;  // as are weights and call, absent when there is nothing to compute
   onednn::PackedWeights::Shared weights_;
-  std::unique_ptr<onednn::Call> call_;  // null when there is nothing to compute
-  ActivationRows rest_;
+  std::string implementation_;  // oneDNN's name for it
+  std::unique_ptr<onednn::Call> call_;
+  mutable std::once_flag asked_for_alone_;
+  mutable std::unique_ptr<onednn::Call> alone_;
   size_t scratch_bytes_ = 0;
   size_t held_bytes_ = 0;
   int64_t outputs_ = 0;

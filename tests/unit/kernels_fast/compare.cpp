@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -13,6 +16,7 @@
 
 #include "base/steps.h"
 #include "kernels/common/convert.h"
+#include "kernels/helpers.h"
 #include "kernels/kernel.h"
 #include "kernels/problem_text.h"
 #include "kernels/restores.h"
@@ -351,6 +355,32 @@ void expectSafeForThreads(const std::string& problem, const std::string& impleme
     caller.join();
   }
   EXPECT_EQ(different, 0);
+}
+
+void expectAloneWithoutHelpers(const std::string& problem, const std::string& implementation) {
+  SCOPED_TRACE(problem);
+  const Data data(problem, Values::kSmooth);
+  const Chosen chosen = createKernel(data.problem(), implementation);
+  ASSERT_EQ(chosen.implementation, implementation);
+  const std::unique_ptr<Prepared> prepared = data.prepare(*chosen.kernel, 2);
+  const std::vector<Buffer> expected = data.run(*chosen.kernel, *prepared, 2);
+  const auto countThreads = [] {
+    using Files = std::filesystem::directory_iterator;
+    return std::distance(Files("/proc/self/task"), Files());
+  };
+  std::vector<Buffer> got;
+  std::ptrdiff_t asked = 0;
+  // A new thread has no team yet: who asks for one brings another thread to life.
+  std::thread([&] {
+    for (int loop = 0; loop < Helpers::kPatience; ++loop) {
+      helpersOfThisThread().sharedACore(Helpers::Clock::now() + std::chrono::hours(1));
+    }
+    const std::ptrdiff_t before = countThreads();
+    got = data.run(*chosen.kernel, *prepared, 2);
+    asked = countThreads() - before;
+  }).join();
+  EXPECT_EQ(asked, 0);
+  EXPECT_EQ(std::memcmp(got[0].data(), expected[0].data(), bytesOf(data.shapes().outputs[0])), 0);
 }
 
 void expectRefused(const std::string& problem, const std::string& implementation, const std::string& code,

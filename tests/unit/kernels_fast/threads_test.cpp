@@ -37,5 +37,15 @@ TEST(ManyCallers, Rows) {
   expectSafeForThreads("reduce float32 [700,300] -> [300] {axes=[0], keep_dims=false, op=\"avg\"}", "highway");
 }
 
+TEST(WithoutHelpers, ConvolutionsAskNobody) {
+  expectAloneWithoutHelpers(convolution("[1,64,28,28]@0231x[64,64,3,3]!x[64] -> [1,64,28,28]@0231", "1"), "winograd");
+  expectAloneWithoutHelpers(convolution("[1,64,28,28]@0231x[64,1,3,3]!x[64] -> [1,64,28,28]@0231", "64"), "depthwise");
+#ifndef TORCHTRT_NO_ONEDNN
+  expectAloneWithoutHelpers(convolution("[1,3,60,60]@0231x[16,3,3,3]!x[16] -> [1,16,60,60]@0231", "1"), "onednn");
+  expectAloneWithoutHelpers(
+      convolution("[2,96,15,17]@0231x[72,96,3,3]!x[72]x[2,72,15,17]@0231 -> [2,72,15,17]@0231", "1"), "onednn");
+#endif
+}
+
 }  // namespace
 }  // namespace torchtrt::kernels
