@@ -87,11 +87,7 @@ struct Net {
     const auto model =
         loadModel(plan::parse(testing::bytesOf(plan::serialize(plan())), nullptr), Ownership::kNone, {}, device::cpu());
     const std::vector<HostTensor> given = inputs();
-    std::vector<TensorView> views;
-    for (const HostTensor& tensor : given) {
-      views.push_back(tensor.view());
-    }
-    for (const Action& action : specialize(*model, views, threads)->actions) {
+    for (const Action& action : specialize(*model, testing::viewsOf(given), threads)->actions) {
       if (!action.chained.empty()) {
         return true;
       }

@@ -47,8 +47,8 @@ void expectMatchesReferenceInBoth(const std::string& problem, const std::string&
 // Runs one prepared kernel from several threads at a time; every run must give the same bits.
 void expectSafeForThreads(const std::string& problem, const std::string& implementation);
 
-// Runs a kernel prepared for two threads on one whose helpers are left out (helpers.h): it asks nobody, and computes the
-// same bits.
+// Runs a kernel prepared for two threads on one whose helpers are left out (helpers.h): it asks nobody, and computes
+// the same bits.
 void expectAloneWithoutHelpers(const std::string& problem, const std::string& implementation);
 
 // Fails unless the implementation refuses the problem with this code.
