@@ -377,17 +377,6 @@ class ImplicitGemm final : public Prepared {
 
 }  // namespace
 
-bool isFlat(const Image& image) {
-  int64_t stride = image.stride[2] * image.size[2];
-  for (const size_t i : {1, 0}) {
-    if (image.size[i] != 1 && image.stride[i] != stride) {
-      return false;
-    }
-    stride *= image.size[i];
-  }
-  return image.batch == 1 || image.batch_stride == stride;
-}
-
 template <typename T>
 std::unique_ptr<Prepared> prepareImplicitGemm(std::shared_ptr<const PackedConvolutionOf<T>> packed,
                                               const ShapeSet& shapes) {
