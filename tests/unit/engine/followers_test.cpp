@@ -1,6 +1,7 @@
 // A 1x1 convolution that the depthwise one behind it computes line by line, with the means of the result or without.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "device/device.h"
@@ -87,12 +88,9 @@ struct Net {
     const auto model =
         loadModel(plan::parse(testing::bytesOf(plan::serialize(plan())), nullptr), Ownership::kNone, {}, device::cpu());
     const std::vector<HostTensor> given = inputs();
-    for (const Action& action : specialize(*model, testing::viewsOf(given), threads)->actions) {
-      if (!action.chained.empty()) {
-        return true;
-      }
-    }
-    return false;
+    const auto shapes = specialize(*model, testing::viewsOf(given), threads);
+    return std::any_of(shapes->actions.begin(), shapes->actions.end(),
+                       [](const Action& action) { return !action.chained.empty(); });
   }
 
   std::vector<std::vector<float>> call(bool reference, int threads) const {
