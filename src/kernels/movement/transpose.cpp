@@ -263,8 +263,8 @@ std::optional<Transpose> Transpose::find(size_t element_size, const std::vector<
     count *= dims[i];
     Axis axis{dims[i], target_strides[i], source_strides[i]};
     if (axis.source_stride == -1 && axis.target_stride != 1) {  // from the other end: neighbours in their order
-      transpose.source_offset_ = (axis.size - 1) * axis.source_stride * static_cast<int64_t>(element_size);
-      transpose.target_offset_ = (axis.size - 1) * axis.target_stride * static_cast<int64_t>(element_size);
+      transpose.source_offset_ += (axis.size - 1) * axis.source_stride * static_cast<int64_t>(element_size);
+      transpose.target_offset_ += (axis.size - 1) * axis.target_stride * static_cast<int64_t>(element_size);
       axis = {axis.size, -axis.target_stride, 1};
     }
     if (dims[i] != 1) {

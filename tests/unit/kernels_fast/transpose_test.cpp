@@ -87,6 +87,33 @@ TEST(Transpose, BackwardsAlongEither) {
   }
 }
 
+// Both are turned round: the one may be of a single element, or read what the other reads.
+TEST(Transpose, BackwardsAlongTwo) {
+  struct Case {
+    std::vector<int64_t> dims, target, source;
+    int64_t first;
+  };
+  for (const Case& each :
+       {Case{{40, 30, 1}, {1, 40, 40}, {30, -1, -1}, 29}, Case{{8, 8, 8}, {64, 8, 1}, {-1, -1, 16}, 14}}) {
+    const auto transpose = Transpose::find(sizeof(float), each.dims, each.target, each.source);
+    ASSERT_TRUE(transpose.has_value());
+    std::vector<float> source(2048);
+    std::iota(source.begin(), source.end(), 1.0F);
+    std::vector<float> target(static_cast<size_t>(each.dims[0] * each.dims[1] * each.dims[2]));
+    transpose->run(1, reinterpret_cast<const std::byte*>(source.data() + each.first),
+                   reinterpret_cast<std::byte*>(target.data()));
+    for (int64_t i = 0; i < each.dims[0]; ++i) {
+      for (int64_t j = 0; j < each.dims[1]; ++j) {
+        for (int64_t k = 0; k < each.dims[2]; ++k) {
+          const int64_t to = i * each.target[0] + j * each.target[1] + k * each.target[2];
+          const int64_t from = each.first + i * each.source[0] + j * each.source[1] + k * each.source[2];
+          ASSERT_EQ(target[static_cast<size_t>(to)], source[static_cast<size_t>(from)]) << i << ", " << j << ", " << k;
+        }
+      }
+    }
+  }
+}
+
 TEST(Transpose, MatricesAndInnerDimensions) {
   check({33, 70}, {}, {1, 0});
   check({3, 400}, {}, {1, 0});
