@@ -42,10 +42,14 @@ class DepthwiseBehind final : public Prepared {
     return static_cast<size_t>(threads_ * floatsOfLines() + (with_means_ ? means_.floats() : 0)) * sizeof(float);
   }
 
+  int64_t bands() const {
+    return output_.batch * bands_of_image_;
+  }
+
   void run(const RunArgs& args) const override {
     auto* scratch = static_cast<float*>(args.scratch);
     float* sums = with_means_ ? scratch + threads_ * floatsOfLines() : nullptr;
-    const int64_t bands = output_.batch * bands_of_image_;
+    const int64_t bands = this->bands();
     std::atomic<int64_t> next = 0;
     parallelFor(args.threads, 0, std::min<int64_t>(threads_, bands), 1, [&](int64_t begin, int64_t end) {
       for (int64_t own = begin; own < end; ++own) {
@@ -136,9 +140,14 @@ std::unique_ptr<Prepared> prepareDepthwiseBehind(std::shared_ptr<const PackedDep
     return nullptr;
   }
   std::unique_ptr<PixelSource> pixels = before.preparePixels(before_shapes);
-  return pixels == nullptr
-             ? nullptr
-             : std::make_unique<DepthwiseBehind>(std::move(packed), shapes, std::move(pixels), with_means);
+  if (pixels == nullptr) {
+    return nullptr;
+  }
+  auto behind = std::make_unique<DepthwiseBehind>(std::move(packed), shapes, std::move(pixels), with_means);
+  if (behind->bands() < shapes.threads) {
+    return nullptr;  // threads without a band would wait for the others
+  }
+  return behind;
 }
 
 }  // namespace torchtrt::kernels::convolution

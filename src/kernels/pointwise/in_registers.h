@@ -1,7 +1,7 @@
 // Neighbouring pointwise layers of plain arithmetic in float32 or float64 as one loop over memory: a few vectors go
 // through all layers before the next ones are read, and only what a layer needs later leaves the registers. Casts from
 // and to 16 bits happen where values are read and written. Results are those of the layers one after the other, in
-// every bit.
+// every bit but those of a NaN.
 #pragma once
 
 #include <cstdint>

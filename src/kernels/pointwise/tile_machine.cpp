@@ -298,6 +298,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace torchtrt::kernels::pointwise {
 
+static_assert(HWY_MAX_BYTES <= 64, "tiles in memory (in_registers.cpp) have room for vectors of 64 bytes");
+
 HWY_EXPORT(floatMachine);
 HWY_EXPORT(doubleMachine);
 
