@@ -116,7 +116,8 @@ lowering::LoweredGraph lower(const Source& source, bool keep_state, lowering::Pr
     // PyTorch's int8 kernels are faster than float32 ones: quantized operators leave it where nothing may stay in it.
     options.disabled_passes.emplace_back("lower-quantized");
   }
-  return source.module ? lowering::lower(*source.module, source.method, options) : lowering::lower(source.graph);
+  return source.module ? lowering::lower(*source.module, source.method, options)
+                       : lowering::lower(source.graph, options);
 }
 
 torch::jit::IValue run(const Source& source, std::vector<torch::jit::IValue> arguments) {

@@ -114,3 +114,18 @@ def test_dynamically_quantized_modules_have_their_float_parts_in_engines(way):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check(dynamically(), torch.randn(4, 5, generator=torch.Generator().manual_seed(1)), way, 3, "quantized::linear_dynamic")
+
+
+@torch.inference_mode()
+def test_a_graph_without_module_keeps_its_quantized_operators_in_pytorch():
+    @torch.jit.script
+    def function(x):
+        y = torch.quantize_per_tensor(torch.tanh(x * 2) + 1, 0.1, 3, torch.quint8)
+        return torch.dequantize(torch.relu(y)) * 3 - 1
+
+    x = torch.randn(4, 8, generator=torch.Generator().manual_seed(0))
+    compiled = torchtrt.compile(function, inputs=[torchtrt.Input([4, 8])], min_block_size=1)
+    assert_bits(compiled(x), function(x))
+    report = torchtrt.report(compiled)
+    left = [node.node for node in report.nodes if node.target != "engine"]
+    assert any(node.startswith("aten::quantize_per_tensor") for node in left), str(report)
