@@ -1,4 +1,5 @@
-// The phases of a compile, in order, with a sentence each. compile() is that order as code.
+// The phases of a compile with a sentence each, in the order in which compile() enters them first. Failures go back to
+// partitioning, and int8 engines are stitched once more after calibration.
 #pragma once
 
 #include <array>
@@ -12,9 +13,9 @@ enum class Phase {
   kConversion,
   kBuilding,
   kLoading,
-  kTuning,
   kStitching,
   kValidation,
+  kTuning,
   kCalibration
 };
 
@@ -31,12 +32,12 @@ inline constexpr std::array kPhases = {
     PhaseInfo{Phase::kConversion, "conversion", "every engine segment becomes a network without a trace of torch"},
     PhaseInfo{Phase::kBuilding, "building", "networks are optimized and become plans: steps, memory orders, weights"},
     PhaseInfo{Phase::kLoading, "loading", "plans become engines: kernels are created and weights packed"},
-    PhaseInfo{Phase::kTuning, "tuning",
-              "engines are timed against PyTorch on the sample inputs, where that is asked for"},
     PhaseInfo{Phase::kStitching, "stitching",
               "engines and PyTorch's segments become one module with the old signature"},
     PhaseInfo{Phase::kValidation, "validation",
               "the module's results are compared with PyTorch's on the sample inputs"},
+    PhaseInfo{Phase::kTuning, "tuning",
+              "engines are timed against PyTorch on the sample inputs, where that is asked for"},
     PhaseInfo{Phase::kCalibration, "calibration",
               "batches that run through the module give ranges, and engines become int8 ones, where that is asked for"},
 };
