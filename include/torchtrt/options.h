@@ -230,8 +230,8 @@ struct TORCHTRT_API CompileSpec {
   // Arguments of one call: the result is then checked against PyTorch. Empty: the tensors that inputs were made from,
   // if all were.
   std::vector<torch::jit::IValue> sample_inputs;
-  // Whether engines are timed against PyTorch on those arguments, and what is slower in them is left to PyTorch.
-  // Engines inside of branches and loops are not timed.
+  // True to time engines against PyTorch on those arguments, and to leave to PyTorch what is slower in an engine.
+  // Engines inside branches and loops are timed if the arguments reach them.
   bool tune = false;
   // A file of which implementation of a convolution or product was the fastest on which machine, "" for none. What it
   // says of this machine is chosen; with `tune`, what it does not say is timed, for `tuning_seconds` at the most and

@@ -1,5 +1,5 @@
-// The one list of kernels: a family per layer kind, implementations fastest first, the reference last. A line added
-// here is all that it takes to have an implementation tried, tested and timed.
+// The one list of kernels: a family for each layer kind, its implementations in the order in which they are asked, the
+// reference last. The first that takes a problem runs it. README.md says what else a new implementation needs.
 #include "kernels/convolution/convolution.h"
 #include "kernels/convolution/fast.h"
 #include "kernels/cumulative/cumulative.h"

@@ -1,5 +1,5 @@
-// The attribute column of layer_table.def, read: names, types, allowed words and defaults. Parser, printer, verifier
-// and the completion of missing attributes use it, so that the table is the one place where an attribute is declared.
+// Reads the attribute column of layer_table.def for networks; parser, printer, verifier and the completion of missing
+// attributes use it. plan/families.h reads the same column for plans. The words that `op` takes stand in the rules.
 #pragma once
 
 #include <optional>

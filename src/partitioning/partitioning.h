@@ -1,5 +1,5 @@
-// LoweredGraph -> Partition. What can be converted is asked through a function, so that nothing here knows of
-// converters. partitioning.cpp shows the algorithm on a page; document 000 describes it.
+// LoweredGraph -> Partition. A function that is passed in says which nodes can be converted, so nothing here knows of
+// converters. BlockPartitioner::run() in block_partitioner.cpp is the algorithm on a page; document 000 describes it.
 #pragma once
 
 #include <cstdint>
