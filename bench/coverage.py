@@ -24,7 +24,7 @@ import catalog
 import torchtrt
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests" / "python"))
-import fallback  # noqa: E402: of the tests, which compare in the same way
+import fallback  # noqa: E402 - of the tests, which compare in the same way
 
 # Of whom an engine is expected: what takes most of a model's time.
 HEAVY = re.compile(r"aten::(_convolution|conv\w*|linear|matmul|addmm|bmm|baddbmm|mm|batch_norm|layer_norm|group_norm|instance_norm|"
@@ -73,7 +73,7 @@ def main() -> int:
             compiled = fallback.compile_case(case)
             seconds = time.perf_counter() - begin
             worst, _ = fallback.compare(case, compiled)
-        except Exception as error:  # noqa: BLE001: a model that cannot be compiled is a line of the table, and the exit code
+        except Exception as error:  # noqa: BLE001 - a model that cannot be compiled is a line of the table, and the exit code
             print(f"| {name} | {type(error).__name__}: {str(error).strip().splitlines()[-1][:120]} | | | | | |", flush=True)
             failed.append(name)
             continue

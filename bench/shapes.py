@@ -35,7 +35,7 @@ import settling
 import torchtrt
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests" / "python"))
-import fallback  # noqa: E402: of the tests, which compare in the same way
+import fallback  # noqa: E402 - of the tests, which compare in the same way
 
 GROWTH = 8 << 20  # bytes of resident memory that are no growth, nor is 1%
 WARM_CALLS = 3
@@ -253,7 +253,7 @@ def main() -> int:
             continue
         try:
             cells, is_right = measure(name, options.shapes, options.seed)
-        except Exception as error:  # noqa: BLE001: a model that fails is a line of the table, and the exit code
+        except Exception as error:  # noqa: BLE001 - a model that fails is a line of the table, and the exit code
             cells, is_right = [name, f"{type(error).__name__}: {str(error).strip().splitlines()[-1][:160]}"], False
         print("| " + " | ".join(cells) + " |", flush=True)
         if not is_right:

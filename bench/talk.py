@@ -25,7 +25,7 @@ def run(main: Callable[[Callable[[dict], None]], None]) -> None:
 
     try:
         main(tell)
-    except Exception as problem:  # noqa: BLE001: whatever stops one, the others are measured, and its error is shown
+    except Exception as problem:  # noqa: BLE001 - whatever stops one, the others are measured, and its error is shown
         traceback.print_exc()
         text = str(problem).strip().splitlines()
         tell({"error": f"{type(problem).__name__}: {text[0] if text else ''}"})

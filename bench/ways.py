@@ -37,12 +37,12 @@ def torch_libraries(job: Job) -> contextlib.AbstractContextManager:
 
     torch.set_num_threads(job.threads)
     if models.ALL[job.model].detects:
-        import torchvision  # noqa: F401: its operators
+        import torchvision  # noqa: F401 - its operators
     return torch.inference_mode()
 
 
 def _runtime_libraries(job: Job) -> contextlib.AbstractContextManager:
-    import torchtrt.runtime  # noqa: F401: the engine's operator
+    import torchtrt.runtime  # noqa: F401 - the engine's operator
 
     return torch_libraries(job)
 

@@ -33,7 +33,7 @@ def make(job: Job) -> dict:
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", job.file("inductor"))
     with ways.torch_libraries(job):
         if job.way == ways.ENGINE:
-            import torchtrt  # noqa: F401: its import is not a part of compiling
+            import torchtrt  # noqa: F401 - its import is not a part of compiling
         given = way.given(job)
         before = memory.settled()
         memory.restart_peak()

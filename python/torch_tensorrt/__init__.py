@@ -3,7 +3,7 @@
 import sys
 
 import torchtrt
-from torchtrt import *  # noqa: F403: all of it, lazily loaded names included
+from torchtrt import *  # noqa: F403 - all of it, lazily loaded names included
 from torchtrt import logging, ptq, ts
 
 sys.modules[__name__ + ".logging"] = logging

@@ -1,7 +1,7 @@
 import enum
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 
@@ -86,7 +86,7 @@ class Device:
     def of(cls, value: Device | str | torch.device | Mapping[str, Any] | None) -> Device: ...
 
 _Shape = Sequence[int]
-_InputLike = Input | torch.Tensor | _Shape | Mapping[str, _Shape]
+_InputLike: TypeAlias = "Input | torch.Tensor | _Shape | Mapping[str, _Shape]"
 _Source = torch.nn.Module | torch.jit.ScriptModule | torch.jit.ScriptFunction | torch._C.Graph | str
 
 class Input:

@@ -215,7 +215,7 @@ def _script(module):
             "  trace it with torch.jit.trace(module, example), or change what the message names") from error
 
 
-def compile(module, ir="default", inputs=None, input_signature=None, **options):  # noqa: A001: the name users write
+def compile(module, ir="default", inputs=None, input_signature=None, **options):  # noqa: A001 - the name users write
     """Compiles a module's `forward` and gives a ScriptModule with the same arguments and results.
 
     module: an nn.Module (scripted first), ScriptModule, ScriptFunction, torch.jit graph, or the text of a graph.
@@ -270,7 +270,7 @@ def convert_method_to_trt_engine(module, method_name="forward", inputs=None, ir=
     return extension.convert_method_to_trt_engine(script._c, method_name, spec)
 
 
-def TensorRTCompileSpec(inputs=None, input_signature=None, **options):  # noqa: N802: the name users write
+def TensorRTCompileSpec(inputs=None, input_signature=None, **options):  # noqa: N802 - the name users write
     """Settings for one method of torch._C._jit_to_backend("tensorrt", module, {method: settings}): a torch.classes.tensorrt.CompileSpec.
 
     Options as for compile, but for what keeps operators in PyTorch: each method becomes one engine, or lowering raises. Methods take

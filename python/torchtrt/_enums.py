@@ -11,7 +11,7 @@ def _invalid(message: str, advice: str) -> _errors.CompileError:
     return _errors.CompileError(f"[C002] {message}\n  {advice}")
 
 
-class dtype(enum.IntEnum):  # noqa: N801: the name users write
+class dtype(enum.IntEnum):  # noqa: N801 - the name users write
     """Element type of an input or of a precision. torch's dtypes are taken wherever one of these is."""
 
     int64 = 0

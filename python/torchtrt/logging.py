@@ -60,7 +60,7 @@ class _AtLevel:
         set_reportable_log_level(self._before)
 
 
-class internal_errors(_AtLevel):  # noqa: N801: the names users write
+class internal_errors(_AtLevel):  # noqa: N801 - the names users write
     level = Level.InternalError
 
 

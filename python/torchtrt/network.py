@@ -28,7 +28,7 @@ int16 = _enums.dtype.int16
 int32 = _enums.dtype.int32
 int64 = _enums.dtype.int64
 uint8 = _enums.dtype.uint8
-bool = _enums.dtype.bool  # noqa: A001: the name users write
+bool = _enums.dtype.bool  # noqa: A001 - the name users write
 
 _native = _libraries.extension()
 
@@ -49,7 +49,7 @@ class _Current(threading.local):
 _current = _Current()
 
 
-class net_guard:  # noqa: N801: the name users write
+class net_guard:  # noqa: N801 - the name users write
     """Makes a network the one that functions add layers to, in this thread and within the block."""
 
     def __init__(self, network: "Network"):
@@ -337,7 +337,7 @@ class Network:
         ref = self.box.find_tensor(name)
         return None if ref is None else Tensor(ref=ref)
 
-    def add_symbol(self, name: str, min: int, opt: int, max: int) -> str:  # noqa: A002: the names users write
+    def add_symbol(self, name: str, min: int, opt: int, max: int) -> str:  # noqa: A002 - the names users write
         """A dimension that is known at run time only; its name stands for it in shapes."""
         self.box.add_symbol(name, min, opt, max)
         return name

@@ -3,7 +3,7 @@
 import sys
 
 import torchtrt
-from torchtrt import Device, EngineCapability, Input, dtype, get_build_info, logging, ptq  # noqa: F401: passed on
+from torchtrt import Device, EngineCapability, Input, dtype, get_build_info, logging, ptq  # noqa: F401 - passed on
 from torchtrt._compile import check_method_op_support, embed_engine_in_new_module  # noqa: F401
 
 sys.modules[__name__ + ".ptq"] = ptq
@@ -26,7 +26,7 @@ def _options(settings: dict) -> dict:
     return options
 
 
-def compile(module, compile_spec: dict):  # noqa: A001: the name users write
+def compile(module, compile_spec: dict):  # noqa: A001 - the name users write
     """Compiles a module. Settings: "input_shapes" (lists of sizes, or dictionaries of "min", "opt" and "max"), "op_precision"
     (what inputs and weights are cast to) and torchtrt.compile's options."""
     return torchtrt.compile(module, **_options(compile_spec))

@@ -78,7 +78,12 @@ def parse():
     )
     sub.add_argument("files", nargs="*", metavar="FILE", help="default: all")
 
-    command("check", "the cheap checks: format, layering, public headers, lines", lambda a: checks.check(a.preset))
+    sub = command(
+        "check",
+        "the cheap checks: format, linter, layering, documentation, lines, public headers",
+        lambda a: checks.check(a.preset, a.quick),
+    )
+    sub.add_argument("--quick", action="store_true", help="leave out what compiles: seconds, for a commit hook")
 
     sub = command(
         "tidy", "clang-tidy over the engine side, or the named files", lambda a: checks.tidy(a.preset, a.files)

@@ -29,6 +29,7 @@ PACKAGES = [
 REQUIREMENTS = ROOT / "requirements.txt"
 MODELS = ROOT / "requirements-models.txt"
 PEERS = ROOT / "requirements-peers.txt"  # only where somebody compares with them
+CHECKS = ROOT / "requirements-checks.txt"  # only for ./dev check
 # Needed where Python is Debian's own; one built by hand brings both.
 PYTHON_PACKAGES = ["python3-dev", "python3-venv"]
 
@@ -114,6 +115,10 @@ def pip_install(folder, *what) -> None:
 def make_ready() -> None:
     install_packages(PACKAGES + (PYTHON_PACKAGES if sys.base_prefix == "/usr" else []))
     make_venv()
+
+
+def add_checks() -> None:
+    add_requirements(venv_folder(), CHECKS, "12 MB")
 
 
 def add_peers() -> None:

@@ -1,7 +1,5 @@
 """A range without its maximum."""
 
-import torch
-
 import torchtrt
 
 CODE = "C002"

@@ -2,7 +2,7 @@
 
 import torch
 
-import torchtrt.runtime  # noqa: F401: registers the class
+import torchtrt.runtime  # noqa: F401 - registers the class
 
 CODE = "E001"
 SAYS = ["4 strings", "got 3"]

@@ -1,7 +1,5 @@
 """A device that does not exist."""
 
-import torch
-
 import torchtrt
 
 CODE = "C003"

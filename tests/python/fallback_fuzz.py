@@ -17,7 +17,7 @@ import warnings
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "bench"))
-import catalog  # noqa: E402: beside the benchmark, which has the same models
+import catalog  # noqa: E402 - beside the benchmark, which has the same models
 import fallback  # noqa: E402
 
 TIMEOUT_S = 3600  # of a model
@@ -54,7 +54,7 @@ def run_model(name: str, seeds: int) -> Tally:
         operators = fallback.chosen_operators(case.script, seed)
         try:
             worst, engine_ran = fallback.compare(case, fallback.compile_case(case, torch_executed_ops=operators), expected)
-        except Exception as error:  # noqa: BLE001: every failure of the compiler is a finding
+        except Exception as error:  # noqa: BLE001 - every failure of the compiler is a finding
             tally.failures.append(f"seed {seed}: {type(error).__name__}: {error}\n  torch_executed_ops={operators}")
             continue
         tally.ran_engines += engine_ran

@@ -11,7 +11,6 @@ import torch
 
 import evaluator_table
 import operator_table
-import torchtrt
 from operator_case import DTYPES
 from torchtrt._torchtrt import converter_schemas
 

@@ -199,7 +199,7 @@ def outcome(source: str, settings: Settings) -> tuple[str, str]:
         return ("ran" if run(source, settings) else "no engine"), ""
     except Invalid as error:
         return "invalid", str(error)
-    except Exception as error:  # noqa: BLE001: every failure of the compiler is a finding
+    except Exception as error:  # noqa: BLE001 - every failure of the compiler is a finding
         text = str(error) if isinstance(error, (Different, torchtrt.CompileError)) else traceback.format_exc(limit=-3)
         return kind_of(error), text
 

@@ -1,7 +1,6 @@
 """How errors reach Python: as torchtrt's classes with a stable code, also out of a ScriptModule where libtorch made them its own.
 What every misuse says is in tests/errors."""
 
-import io
 
 import pytest
 import torch

@@ -36,16 +36,16 @@ def test_records_hold_what_functions_were_given():
 
 def test_uses_of_outputs_are_replaced_by_new_tensors():
     for replace in (
-        lambda record, old, new: record.replace_outputs_uses_with(net, new),
-        lambda record, old, new: record.replace_output_uses_with(net, [new]),
-        lambda record, old, new: record.replace_output_uses_with(net, old, new),
+        lambda net, record, old, new: record.replace_outputs_uses_with(net, new),
+        lambda net, record, old, new: record.replace_output_uses_with(net, [new]),
+        lambda net, record, old, new: record.replace_output_uses_with(net, old, new),
     ):
         net = trt.Network()
         with net_guard(net):
             x = Tensor(name="x", shape=(2, 4))
             old = f.layer_norm(x, 4)
             (old + 1).mark_output("y")
-            replace(FLayerInfoMemo.instance().get(old.get_parent().name), old, f.rms_norm(x, 4))
+            replace(net, FLayerInfoMemo.instance().get(old.get_parent().name), old, f.rms_norm(x, 4))
         assert not old.get_users() and net.get_outputs()["y"].get_parent().get_inputs(0)[0].get_parent().as_layer().mode == "rms"
         value = torch.randn(2, 4)
         torch.testing.assert_close(net.build().run(value), F.rms_norm(value, [4], eps=1e-6) + 1)

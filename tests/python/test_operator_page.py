@@ -7,7 +7,7 @@ import sys
 import operator_page
 import pytest
 import torch
-import torchvision  # noqa: F401: registers its operators
+import torchvision  # noqa: F401 - registers its operators
 from torchtrt._torchtrt import converter_schemas
 
 ROOT = pathlib.Path(__file__).parents[2]

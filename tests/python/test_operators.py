@@ -7,7 +7,7 @@ import torch
 import operator_table
 import torchtrt
 
-# rtol, and atol as a part of the largest reference value (docs: README, "How results are compared").
+# rtol, and atol as a part of the largest reference value (docs/verification.md).
 TOLERANCES = {torch.float32: (1e-5, 1e-6), torch.float64: (1e-7, 1e-9), torch.float16: (2e-2, 2e-3), torch.bfloat16: (2e-2, 2e-2)}
 
 

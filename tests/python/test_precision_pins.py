@@ -156,7 +156,7 @@ def test_pinned_weights_are_never_rounded(tmp_path, monkeypatch):
 def test_the_same_pins_give_the_same_bytes(tmp_path):
     script, pins = torch.jit.script(net()), {"*": torch.bfloat16, "encoder.layer.0": torch.float32, "*.norm": torch.float32}
     saved = []
-    for turn in range(2):
+    for _ in range(2):
         compiled = torchtrt.compile(script, inputs=[torchtrt.Input([4, 3, 10])], precision=pins)
         compiled.save(tmp_path / "same.ts")  # its name is in it
         saved.append((tmp_path / "same.ts").read_bytes())

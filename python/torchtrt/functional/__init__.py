@@ -25,7 +25,7 @@ from torchtrt.functional._neural import (
     softmax,
 )
 from torchtrt.functional._pointwise import (
-    abs,  # noqa: A004: the names users write
+    abs,  # noqa: A004 - the names users write
     add,
     clip,
     cos,

@@ -56,7 +56,7 @@ def dtype_of(value) -> _enums.dtype:
     return _enums.dtype[value] if isinstance(value, str) and value in _enums.dtype.__members__ else _enums.dtype.of(value)
 
 
-def cast(input: Tensor, dtype) -> Tensor:  # noqa: A002: the names users write
+def cast(input: Tensor, dtype) -> Tensor:  # noqa: A002 - the names users write
     dtype = dtype_of(dtype)
     return input if input.dtype == dtype else layer(LayerType.CAST, input, to=dtype.name)
 

@@ -20,7 +20,7 @@ def matmul(a, b, transa=False, transb=False) -> Tensor:
     return layer(LayerType.MATRIX_MULTIPLY, a, b, transpose_a=bool(transa), transpose_b=bool(transb))
 
 
-def linear(input: Tensor, weight, bias=None) -> Tensor:  # noqa: A002: the names users write
+def linear(input: Tensor, weight, bias=None) -> Tensor:  # noqa: A002 - the names users write
     """input times the transposed weight [out, in], plus bias, as torch.nn.functional.linear."""
     product = matmul(input, as_tensor(weight), transb=True)
     if bias is None:

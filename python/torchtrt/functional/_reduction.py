@@ -13,7 +13,7 @@ def _reduce(input: Tensor, op: str, dim, keepdim: bool, **attributes) -> Tensor:
 
 
 def _reduction(op: str, prepare=lambda tensor: tensor):
-    def function(input: Tensor, dim=None, keepdim=False) -> Tensor:  # noqa: A002: the names users write
+    def function(input: Tensor, dim=None, keepdim=False) -> Tensor:  # noqa: A002 - the names users write
         return _reduce(prepare(input), op, dim, keepdim)
 
     function.__doc__ = f"`{op}` over one axis, several, or all."

@@ -9,7 +9,7 @@ from torchtrt.functional._base import as_tensor, axis_of, cast, layer
 from torchtrt.network import LayerType, Tensor, reject
 
 
-def view(input: Tensor, shape) -> Tensor:  # noqa: A002: the names users write
+def view(input: Tensor, shape) -> Tensor:  # noqa: A002 - the names users write
     """The same elements, row-major, in another shape; one size may be -1."""
     sizes = list(shape)
     if any(isinstance(size, int) and size == 0 for size in sizes) and 0 not in input.shape:

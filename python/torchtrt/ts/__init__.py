@@ -11,6 +11,6 @@ from torchtrt._compile import compile as _compile
 __all__ = ["TensorRTCompileSpec", "check_method_op_support", "compile", "convert_method_to_trt_engine", "embed_engine_in_new_module"]
 
 
-def compile(module, inputs=None, input_signature=None, **options):  # noqa: A001: the name users write
+def compile(module, inputs=None, input_signature=None, **options):  # noqa: A001 - the name users write
     """As torchtrt.compile, without a front end to choose."""
     return _compile(module, ir="ts", inputs=inputs, input_signature=input_signature, **options)
