@@ -22,7 +22,7 @@ void compileAndRun(const std::string& source, const std::string& target) {
   const Shape opt_shape{4, 1, 32, 32};
   const Shape max_shape{64, 1, 32, 32};
   const torchtrt::Input images(min_shape, opt_shape, max_shape);
-  torchtrt::ts::Report report;
+  torchtrt::Report report;
   torch::jit::Module compiled = torchtrt::ts::compile(module, torchtrt::ts::CompileSpec({images}), &report);
   std::cout << report.summary() << "\n";
 
