@@ -1,5 +1,5 @@
-// What torchtrt tells while it works: level, prefix and colour, in the reference system's names. Everything goes to
-// stderr. Not for errors: those are thrown.
+// Messages of torchtrt while it works: level, prefix and colour, under the reference system's names. They go to stderr.
+// Errors are thrown instead.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@ TORCHTRT_API void set_logging_prefix(std::string prefix);
 TORCHTRT_API Level get_reportable_log_level();
 TORCHTRT_API void set_reportable_log_level(Level level);
 TORCHTRT_API bool get_is_colored_output_on();
+// Colours appear on a terminal alone, and never where the environment has NO_COLOR.
 TORCHTRT_API void set_is_colored_output_on(bool colored_output_on);
 
 }  // namespace torchtrt::logging

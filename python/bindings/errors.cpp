@@ -1,6 +1,7 @@
 // Errors become the classes of torchtrt._errors, with code, message and advice as attributes.
 #include "torchtrt/error.h"
 
+#include <cstring>
 #include <exception>
 
 #include "bindings.h"
@@ -13,7 +14,10 @@ namespace {
 
 void raise(const char* name, const Error& error) {
   const py::object type = py::module_::import("torchtrt._errors").attr(name);
-  const py::object value = type(py::str(error.what()));
+  // A message may quote a file or an archive, whose bytes need not be UTF-8.
+  const auto text = py::reinterpret_steal<py::object>(
+      PyUnicode_DecodeUTF8(error.what(), static_cast<Py_ssize_t>(std::strlen(error.what())), "replace"));
+  const py::object value = type(text);
   PyErr_SetObject(type.ptr(), value.ptr());
 }
 

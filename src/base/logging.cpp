@@ -4,7 +4,10 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <mutex>
+
+#include <unistd.h>
 
 namespace torchtrt::logging {
 namespace {
@@ -35,6 +38,17 @@ struct Logger {
 Logger& logger() {
   static auto* instance = new Logger;
   return *instance;
+}
+
+// no-color.org: any value but the empty one counts.
+bool forbidsColor() {
+  const char* const value = std::getenv("NO_COLOR");
+  return value != nullptr && *value != '\0';
+}
+
+// In files and pipes, colours would be noise.
+bool showsColor() {
+  return isColored() && isatty(fileno(stderr)) != 0 && !forbidsColor();
 }
 
 }  // namespace
@@ -70,8 +84,9 @@ void log(Level level, const std::string& message) {
     return;
   }
   const LevelStyle& style = kStyles[static_cast<size_t>(level)];
-  std::string line = isColored() ? style.color : "";
-  line += style.label + getPrefix() + message + (isColored() ? "\033[0m\n" : "\n");
+  const bool has_color = showsColor();
+  std::string line = has_color ? style.color : "";
+  line += style.label + getPrefix() + message + (has_color ? "\033[0m\n" : "\n");
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

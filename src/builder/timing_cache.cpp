@@ -2,17 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
 #include <fstream>
 
-#include <unistd.h>
-
 #include "base/logging.h"
+#include "base/safe_file.h"
 
 namespace torchtrt::builder {
 
@@ -148,17 +143,9 @@ void addTimings(const std::string& file, const TimingCache& found) {
       cache[machine].insert_or_assign(problem, timing);
     }
   }
-  static std::atomic<int> count = 0;
-  const std::string temporary = file + ".part" + std::to_string(getpid()) + "." + std::to_string(count++);
-  std::ofstream out(temporary, std::ios::binary);
-  out << print(cache);
-  out.close();
-  if (out && std::rename(temporary.c_str(), file.c_str()) == 0) {
-    return;
+  if (const std::error_code problem = replaceFile(file, print(cache))) {
+    TORCHTRT_LOG(kWARNING, "the timing cache " << file << " cannot be written: " << problem.message());
   }
-  const int problem = errno;
-  std::remove(temporary.c_str());
-  TORCHTRT_LOG(kWARNING, "the timing cache " << file << " cannot be written: " << std::strerror(problem));
 }
 
 }  // namespace torchtrt::builder

@@ -106,6 +106,9 @@ class Quantizer {
       });
     }
     rejectForeignCache();
+    if (calibrator_.batches && std::none_of(calibrated_.begin(), calibrated_.end(), hasCandidates)) {
+      tellThatNothingQualifies();
+    }
     for (size_t i = 0; i < calibrated_.size(); ++i) {
       quantize(i);
     }
@@ -117,18 +120,25 @@ class Quantizer {
     return cache_.find(calibrated.calibration->key()) != nullptr;
   }
 
-  // What the cache knows needs none, but for measuring.
+  static bool hasCandidates(const Calibrated& calibrated) {
+    return calibrated.calibration->hasCandidates();
+  }
+
+  void tellThatNothingQualifies() const {
+    const std::string& file = calibrator_.cache_file;
+    TORCHTRT_LOG(kWARNING, "no layer of this module has an int8 form, so the calibrator is not called"
+                               << (file.empty() ? "" : " and " + file + " holds no ranges"));
+  }
+
+  // A network that the cache knows needs none, unless errors are measured.
   bool needsBatches() const {
-    const auto needs = [&](const Calibrated& each) {
-      return each.calibration->hasCandidates() && (measures_ || !isKnown(each));
-    };
+    const auto needs = [&](const Calibrated& each) { return hasCandidates(each) && (measures_ || !isKnown(each)); };
     return calibrator_.batches && std::any_of(calibrated_.begin(), calibrated_.end(), needs);
   }
 
   void rejectForeignCache() const {
-    const auto has_candidates = [](const Calibrated& each) { return each.calibration->hasCandidates(); };
     const auto is_known = [&](const Calibrated& each) { return isKnown(each); };
-    if (!calibrator_.batches && std::any_of(calibrated_.begin(), calibrated_.end(), has_candidates) &&
+    if (!calibrator_.batches && std::any_of(calibrated_.begin(), calibrated_.end(), hasCandidates) &&
         std::none_of(calibrated_.begin(), calibrated_.end(), is_known)) {
       throw CompileError(ErrorCode::kInvalidOption,
                          "the calibration cache " + calibrator_.cache_file + " has no ranges for this module", {},
@@ -237,9 +247,7 @@ class Quantizer {
 
 void quantizeEngines(SegmentEngines& engines, const ts::CompileSpec& spec, const CalibrationRuns& runs,
                      const std::vector<torch::jit::IValue>& samples) {
-  if (!engines.engines().empty()) {
-    Quantizer(engines, spec, runs).run(samples);
-  }
+  Quantizer(engines, spec, runs).run(samples);
 }
 
 }  // namespace torchtrt::compiler

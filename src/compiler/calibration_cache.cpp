@@ -1,17 +1,13 @@
 #include "compiler/calibration_cache.h"
 
-#include <atomic>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
-#include <unistd.h>
-
 #include "base/logging.h"
+#include "base/safe_file.h"
 #include "torchtrt/error.h"
 
 namespace torchtrt::compiler {
@@ -27,7 +23,16 @@ std::optional<std::string> contentOf(const std::string& file) {
   return in && !in.bad() && !text.bad() ? std::optional(text.str()) : std::nullopt;
 }
 
-// Whether ranges are taken in the same way.
+// Calibrating may take minutes, so what can never be written is refused before.
+void rejectWhatIsNoFile(const std::string& file) {
+  const std::error_code problem = checkReplaceable(file);
+  if (problem == std::errc::is_a_directory || problem == std::errc::invalid_argument) {
+    throw CompileError(ErrorCode::kOutput, "the calibration cache " + file + " is a folder or a device", {},
+                       "name a file, which is replaced as a whole");
+  }
+}
+
+// True where ranges are taken in the same way.
 bool isAlike(const quantization::Cache& a, const quantization::Cache& b) {
   const bool same_limit = a.method != quantization::Method::kPercentile || a.percentile == b.percentile;
   return a.method == b.method && same_limit && a.symmetric == b.symmetric;
@@ -51,6 +56,9 @@ quantization::Method methodOf(ptq::CalibrationAlgo algo) {
 CalibrationCache::CalibrationCache(const ptq::Calibrator& calibrator) : file_(calibrator.cache_file) {
   const quantization::Cache asked{methodOf(calibrator.algo), calibrator.percentile, calibrator.symmetric, {}};
   cache_ = asked;
+  if (!file_.empty() && calibrator.batches) {
+    rejectWhatIsNoFile(file_);
+  }
   if (!calibrator.use_cache) {
     return;
   }
@@ -71,7 +79,9 @@ CalibrationCache::CalibrationCache(const ptq::Calibrator& calibrator) : file_(ca
   if (!isAlike(cache_, asked) && calibrator.batches) {
     TORCHTRT_LOG(kWARNING, "the calibration cache " << file_ << " was written by another method, and is not used");
     cache_ = asked;
+    return;
   }
+  is_written_ = true;
 }
 
 const quantization::Ranges* CalibrationCache::find(const std::string& key) const {
@@ -81,27 +91,18 @@ const quantization::Ranges* CalibrationCache::find(const std::string& key) const
 
 void CalibrationCache::add(const std::string& key, quantization::Ranges ranges) {
   cache_.networks.insert_or_assign(key, std::move(ranges));
-  is_changed_ = true;
+  is_written_ = false;
 }
 
 void CalibrationCache::write() const {
-  if (file_.empty() || !is_changed_) {
+  if (file_.empty() || is_written_) {
     return;
   }
-  // Another compile may be reading or writing it.
-  static std::atomic<int> count = 0;
-  const std::string temporary = file_ + ".part" + std::to_string(getpid()) + "." + std::to_string(count++);
-  std::ofstream out(temporary, std::ios::binary);
-  out << quantization::print(cache_);
-  out.close();
-  if (out && std::rename(temporary.c_str(), file_.c_str()) == 0) {
-    return;
+  if (const std::error_code problem = replaceFile(file_, quantization::print(cache_))) {
+    throw CompileError(ErrorCode::kOutput,
+                       "the calibration cache " + file_ + " cannot be written: " + problem.message(), {},
+                       "name another file, or none");
   }
-  const int problem = errno;
-  std::remove(temporary.c_str());
-  throw CompileError(ErrorCode::kOutput,
-                     "the calibration cache " + file_ + " cannot be written: " + std::strerror(problem), {},
-                     "name another file, or none");
 }
 
 }  // namespace torchtrt::compiler

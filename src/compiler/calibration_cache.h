@@ -1,5 +1,4 @@
-// A calibrator's cache file during one compile: what it holds of earlier ones, and what is written to it afterwards.
-// Its text is quantization's.
+// A calibrator's cache file during one compile: it is read before and written afterwards. Quantization owns its text.
 #pragma once
 
 #include <string>
@@ -13,20 +12,21 @@ quantization::Method methodOf(ptq::CalibrationAlgo algo);
 
 class CalibrationCache {
  public:
-  // Reads the file where the calibrator says to use it. Throws CompileError(kInvalidOption) for a file that is no cache
-  // and, where there is nothing but the cache, for one that cannot be read.
+  // Reads the file where the calibrator says to use it. Throws CompileError: kInvalidOption for a file that is no cache
+  // and, where there is nothing but the cache, for one that cannot be read; kOutput for a folder or a device.
   explicit CalibrationCache(const ptq::Calibrator& calibrator);
 
   // The network's ranges, or null. Ranges of another method count only where there is nothing but the cache.
   const quantization::Ranges* find(const std::string& key) const;
   void add(const std::string& key, quantization::Ranges ranges);
-  // Where a file is named and something was added; replaced when complete. Throws CompileError(kOutput).
+  // Replaces the file, if one is named and does not hold all of this. A cache without ranges is written too, so that
+  // the file is there for the next step of a script. Throws CompileError(kOutput).
   void write() const;
 
  private:
   const std::string file_;
   quantization::Cache cache_;
-  bool is_changed_ = false;
+  bool is_written_ = false;  // the file holds all of cache_
 };
 
 }  // namespace torchtrt::compiler

@@ -12,6 +12,7 @@ namespace torchtrt::quantization {
 
 namespace {
 
+constexpr const char* kAdvice = "calibrate again without the cache, which writes it anew";
 constexpr std::string_view kHeader = "torchtrt calibration 1";
 constexpr struct {
   Method method;
@@ -67,11 +68,33 @@ std::optional<std::string> unescaped(std::string_view text) {
   return name;
 }
 
+// Messages quote the file, and a terminal or Python would stumble over bytes that are no text.
+std::string printable(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    result += static_cast<unsigned char>(c) < 128 ? c : '?';
+  }
+  return result;
+}
+
+bool isText(std::string_view text) {
+  return std::none_of(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) < 32 && c != '\t' && c != '\r' && c != '\n') || c == 127;
+  });
+}
+
 class Parser {
  public:
   explicit Parser(std::string_view text) : rest_(text) {}
 
   Cache parse() {
+    if (!isText(rest_)) {
+      throw CompileError(ErrorCode::kInvalidOption, "the calibration cache is no text", {}, kAdvice);
+    }
+    if (rest_.starts_with("TRT-")) {
+      throw CompileError(ErrorCode::kInvalidOption,
+                         "the calibration cache was written by NVIDIA's TensorRT, for its own layers", {}, kAdvice);
+    }
     if (!nextLine() || line_ != kHeader) {
       fail("expected '" + std::string(kHeader) + "'");
     }
@@ -162,8 +185,8 @@ class Parser {
 
   [[noreturn]] void fail(const std::string& what) const {
     throw CompileError(ErrorCode::kInvalidOption,
-                       "line " + std::to_string(number_) + " of the calibration cache: " + what, {},
-                       "calibrate again without the cache, which writes it anew");
+                       "line " + std::to_string(number_) + " of the calibration cache: " + printable(what), {},
+                       kAdvice);
   }
 
   std::string_view rest_;

@@ -212,6 +212,54 @@ def test_caches_that_cannot_be_read(tmp_path):
     rejects("C007.*cannot be written", calibrator=loader(cache_file=tmp_path / "no" / "such" / "folder"))
 
 
+@pytest.mark.parametrize("content", [b"PK\x03\x04\x00\x00", b"torchtrt calibration 1\nmethod \xff\xfe\n", bytes(range(256))])
+def test_caches_that_are_no_text(tmp_path, content):
+    cache = tmp_path / "model.cache"
+    cache.write_bytes(content)
+    rejects("C003.*model.cache: .*(no text|there is no method)", calibrator=ptq.CacheCalibrator(cache))
+    rejects("C003.*model.cache: .*(no text|there is no method)", calibrator=loader(cache_file=cache, use_cache=True))
+
+
+def test_a_folder_as_a_cache_is_refused_before_calibrating(tmp_path):
+    def never():
+        raise AssertionError("the calibrator was called")
+        yield
+
+    rejects("C007.*is a folder or a device", calibrator=ptq.DataLoaderCalibrator(never(), cache_file=tmp_path))
+
+
+@pytest.mark.parametrize("before", [None, "", "torchtrt calibration 1\nmethod entropy\nnetwork a\nrange 0 1 x\n"])
+def test_a_calibrator_that_nothing_qualifies_for_writes_its_cache_and_says_so(tmp_path, capfd, before):
+    cache = tmp_path / "model.cache"
+    if before is not None:
+        cache.write_text(before)
+    relu = torch.jit.script(nn.ReLU().eval())
+    calibrator = ptq.DataLoaderCalibrator([torch.ones(2, 3)], cache_file=cache)
+    done = torchtrt.compile(relu, inputs=[[2, 3]], enabled_precisions={torch.int8}, calibrator=calibrator)
+    told = capfd.readouterr().err
+    assert f"no layer of this module has an int8 form, so the calibrator is not called and {cache} holds no ranges" in told
+    assert cache.read_text() == "torchtrt calibration 1\nmethod entropy\n"
+    assert torch.equal(done(-torch.ones(2, 3)), torch.zeros(2, 3))
+    again = ptq.CacheCalibrator(cache)
+    torchtrt.compile(relu, inputs=[[2, 3]], enabled_precisions={torch.int8}, calibrator=again)
+
+
+def test_a_module_without_engines_writes_its_cache_too(tmp_path, capfd):
+    cache = tmp_path / "model.cache"
+    module = torch.jit.trace(lambda x: torch.lgamma(x), torch.ones(2))
+    torchtrt.compile(module, inputs=[[2]], enabled_precisions={torch.int8},
+                     calibrator=ptq.DataLoaderCalibrator([torch.ones(2)], cache_file=cache))
+    assert "the calibrator is not called" in capfd.readouterr().err and cache.exists()
+
+
+def test_a_cache_keeps_its_permissions_and_links_lead_to_it(tmp_path):
+    cache, link = tmp_path / "model.cache", tmp_path / "link"
+    cache.touch(0o600)
+    link.symlink_to("model.cache")
+    compiled(made(Mlp), ROWS, with_={"cache_file": link})
+    assert link.is_symlink() and cache.stat().st_mode & 0o777 == 0o600 and "range" in cache.read_text()
+
+
 def test_slow_loaders_are_waited_for_with_a_word(capfd):
     def slow():
         for batch in batches(ROWS, 3):

@@ -1,5 +1,11 @@
 #include "base/logging.h"
 
+#include <cstdlib>
+#include <string>
+
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 
 namespace torchtrt::logging {
@@ -43,15 +49,49 @@ TEST_F(Logging, BuildsNoTextBelowTheLevel) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "ERROR: " + getPrefix() + "x1\n");
 }
 
-TEST_F(Logging, ColorsOnRequest) {
+// The bytes that a message leaves on a terminal, which stderr is meanwhile.
+std::string onTerminal(const std::string& message) {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  EXPECT_TRUE(grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+  const int line_side = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+  const int before = dup(STDERR_FILENO);
+  dup2(line_side, STDERR_FILENO);
+  log(Level::kERROR, message);
+  dup2(before, STDERR_FILENO);
+  char bytes[256];
+  const ssize_t count = read(terminal, bytes, sizeof(bytes));
+  close(before);
+  close(line_side);
+  close(terminal);
+  return {bytes, static_cast<size_t>(count)};
+}
+
+TEST_F(Logging, ColorsOnATerminalOnRequest) {
+  setPrefix("");
+  unsetenv("NO_COLOR");
+  setColored(false);
+  EXPECT_EQ(onTerminal("e"), "ERROR: e\r\n");
+  setColored(true);
+  EXPECT_EQ(onTerminal("e"), "\033[1;31mERROR: e\033[0m\r\n");
+}
+
+TEST_F(Logging, NoColorInTheEnvironmentWins) {
+  setPrefix("");
+  setColored(true);
+  setenv("NO_COLOR", "1", 1);
+  EXPECT_EQ(onTerminal("e"), "ERROR: e\r\n");
+  setenv("NO_COLOR", "", 1);
+  EXPECT_EQ(onTerminal("e").substr(0, 2), "\033[");
+  unsetenv("NO_COLOR");
+}
+
+TEST_F(Logging, FilesGetNoColor) {
   setPrefix("");
   setReportableLevel(Level::kGRAPH);
   setColored(true);
   testing::internal::CaptureStderr();
   log(Level::kGRAPH, "g");
-  const std::string line = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(line.substr(0, 2), "\033[");
-  EXPECT_EQ(line.substr(line.size() - 5), "\033[0m\n");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "GRAPH: g\n");
 }
 
 TEST_F(Logging, OrdersLevelsByWeight) {

@@ -79,6 +79,11 @@ TEST(Cache, ErrorsNameTheLine) {
       {head + "method entropy\n", "line 3 of the calibration cache: expected 'network'"},
       {head + "range 0 1 x\n", "line 3 of the calibration cache: expected 'network'"},
       {head + "network \n", "line 3 of the calibration cache: the network has no hash"},
+      {"torchtrt calibration 1\nmethod \xff\xfe\n",
+       "line 2 of the calibration cache: there is no method '?"
+       "?'"},
+      {std::string("PK\3\4\0", 5), "the calibration cache is no text"},
+      {"TRT-8601-EntropyCalibration2\nx: 3c010a14\n", "the calibration cache was written by NVIDIA's TensorRT"},
       {head + "network a\nnetwork a\n", "line 4 of the calibration cache: the network was there before"},
       {head + "network a\nrang 0 1 x\n", "line 4 of the calibration cache: expected 'network' or 'range'"},
       {head + "network a\n\nrange 0 x\n", "line 5 of the calibration cache: expected 'range', two finite numbers"},
