@@ -206,6 +206,29 @@ std::string int8Of(const std::vector<Report::Segment>& segments) {
          (worst < 0 ? "" : ", engines off by " + brief(worst) + " at most");
 }
 
+// The first reason, and as many more as fit into a line that one can take in at a glance.
+std::string mostFrequent(const std::vector<std::pair<std::string, int>>& reasons) {
+  constexpr size_t kLongest = 160;
+  std::string text;
+  size_t told = 0;
+  for (; told < reasons.size(); ++told) {
+    std::string reason = std::to_string(reasons[told].second) + "x " + reasons[told].first;
+    if (told > 0 && text.size() + reason.size() > kLongest) {
+      break;
+    }
+    if (reason.size() > kLongest) {
+      size_t end = kLongest;
+      while ((static_cast<unsigned char>(reason[end]) & 0xC0) == 0x80) {  // inside of a character of UTF-8
+        --end;
+      }
+      reason.replace(end, std::string::npos, "...");
+    }
+    text += (told == 0 ? "; in PyTorch: " : "; ") + reason;
+  }
+  const size_t left = reasons.size() - told;
+  return text + (left == 0 ? "" : "; and " + counted(left, "more reason"));
+}
+
 int segmentsFor(const Report& report, const char* target) {
   return static_cast<int>(std::count_if(report.segments.begin(), report.segments.end(),
                                         [&](const Report::Segment& segment) { return segment.target == target; }));
@@ -242,7 +265,6 @@ double Report::shareInEngines() const {
 }
 
 std::string Report::summary() const {
-  constexpr size_t kMostReasons = 3;
   std::map<std::string, int> counts;
   for (const Node& node : nodes) {
     if (works(node) && node.target != "engine") {
@@ -256,14 +278,7 @@ std::string Report::summary() const {
       << counted(static_cast<size_t>(torchSegments()), "segment") << " in PyTorch, " << std::fixed
       << std::setprecision(0) << std::floor(shareInEngines() * 100) << "% of "
       << counted(static_cast<size_t>(std::count_if(nodes.begin(), nodes.end(), works)), "node") << " in engines";
-  for (size_t i = 0; i < std::min(reasons.size(), kMostReasons); ++i) {
-    out << (i == 0 ? "; in PyTorch: " : "; ") << reasons[i].second << "x " << reasons[i].first;
-  }
-  if (reasons.size() > kMostReasons) {
-    out << "; and " << reasons.size() - kMostReasons << " more";
-  }
-  out << int8Of(segments);
-  return out.str();
+  return out.str() + mostFrequent(reasons) + int8Of(segments);
 }
 
 std::string Report::toText() const {

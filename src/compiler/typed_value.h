@@ -6,9 +6,11 @@
 
 #include <torch/script.h>
 
+#include "torchtrt/export.h"
+
 namespace torchtrt::compiler {
 
 // Nothing where the value cannot be of that type.
-std::optional<torch::jit::IValue> asType(const torch::jit::IValue& value, const c10::TypePtr& type);
+TORCHTRT_API std::optional<torch::jit::IValue> asType(const torch::jit::IValue& value, const c10::TypePtr& type);
 
 }  // namespace torchtrt::compiler

@@ -4,7 +4,7 @@ import torch
 
 CODE = "C003"
 EXIT = 2
-SAYS = ["none.pt is no file, expected a list of batches", "torch.save([batch, ...], file)"]
+SAYS = ["none.pt is no file, expected a file of torch.save", "torch.save([batch, ...], file)"]
 
 
 def command(folder):

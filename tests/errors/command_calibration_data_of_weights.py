@@ -4,7 +4,7 @@ import torch
 
 CODE = "C003"
 EXIT = 2
-SAYS = ["weights.pt holds something else than tensors, lists and tuples", "torch.save([batch, ...], file)"]
+SAYS = ["weights.pt holds something else than tensors, numbers, texts, lists, tuples and dictionaries", "torch.save([batch, ...], file)"]
 
 
 def command(folder):

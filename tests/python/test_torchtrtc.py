@@ -2,8 +2,6 @@
 
 import os
 import re
-import resource
-import signal
 import subprocess
 import zipfile
 from pathlib import Path
@@ -47,7 +45,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def compiled(folder):
     """The compiled LeNet's file, and what torchtrtc said while compiling."""
-    process = succeeds(folder / "lenet.ts", folder / "compiled.ts", LENET_INPUT)
+    process = succeeds("lenet.ts", "compiled.ts", LENET_INPUT, cwd=folder)
     return folder / "compiled.ts", process.stderr
 
 
@@ -63,10 +61,39 @@ def test_compiled_module_gives_the_same_results(compiled):
     assert_is_lenet(compiled[0])
 
 
-def test_compiling_reports_phases_and_the_difference_from_pytorch(compiled):
-    assert "partitioning" in compiled[1]
-    difference, allowed = re.search(r"largest difference from PyTorch (\S+), allowed (\S+)", compiled[1]).groups()
-    assert 0 <= float(difference) and 0 < float(allowed)
+def test_compiling_tells_a_line_the_check_and_the_file(compiled):
+    summary, check, written = compiled[1].splitlines()
+    assert re.fullmatch(r"\[Torch-TensorRT\] - \S+: 1 engine, 0 segments in PyTorch, 100% of \d+ nodes in engines", summary)
+    difference, allowed = re.fullmatch(r"largest difference from PyTorch (\S+), allowed (\S+)", check).groups()
+    assert 0 <= float(difference) <= float(allowed)
+    assert re.fullmatch(r"wrote compiled\.ts, \d+\.\d KB", written)
+
+
+def test_explain_lists_phases_and_every_node(folder):
+    told = succeeds("inverse.ts", "explained.ts", "(2,2)", "--explain", cwd=folder).stderr
+    assert re.search(r"compiled in .*\n  checking .*\n", told) and re.search(r"\n  node     aten::linalg_inv .*\n  because  ", told), told
+    assert len(succeeds("inverse.ts", "explained.ts", "(2,2)", cwd=folder).stderr.splitlines()) == 3
+
+
+class Several(nn.Module):
+    def forward(self, x):
+        return {"a": torch.relu(x), "b": [torch.tanh(x), x > 0]}, x.size(0)
+
+
+def test_the_check_names_the_output_that_is_nearest_to_its_limit(folder):
+    torch.jit.script(Several().eval()).save(str(folder / "several.ts"))
+    told = succeeds("several.ts", "out.ts", "(64)", cwd=folder).stderr
+    assert re.search(r"\nlargest difference from PyTorch \S+, allowed \S+, in output \d of 3\n", told), told
+
+
+class Size(nn.Module):
+    def forward(self, x):
+        return x.size(0)
+
+
+def test_no_tensor_no_comparison(folder):
+    torch.jit.script(Size().eval()).save(str(folder / "size.ts"))
+    assert "not compared with PyTorch: no result is a tensor\n" in succeeds("size.ts", "out.ts", "(64)", cwd=folder).stderr
 
 
 def test_difference_beyond_the_threshold_is_a_warning(folder):
@@ -89,6 +116,10 @@ def test_verbosity_says_more(folder, compiled, option):
 @pytest.mark.parametrize("options", [[], ["-w"], ["--info"], ["-v"]])
 def test_the_summary_and_the_phases_are_told_once(folder, options):
     told = succeeds(folder / "relu.ts", folder / "told.ts", "(2)", *options).stderr
+    assert told.count(" 1 engine, 0 segments in PyTorch, 100% of 1 node in engines\n") == 1, told
+    explained = options == ["--info"] or options == ["-v"]
+    assert (told.count("compiled in "), told.count("segment 0: engine, 1 node\n")) == (explained, explained), told
+    told = succeeds(folder / "relu.ts", folder / "told.ts", "(2)", "--explain", *options).stderr
     assert told.count(" 1 engine, 0 segments in PyTorch, 100% of 1 node in engines\n") == 1, told
     assert told.count("compiled in ") == 1 and told.count("segment 0: engine, 1 node\n") == 1, told
 
@@ -247,7 +278,7 @@ def test_the_file_is_written_where_nobody_reads_the_report(folder):
 
 def test_pinned_precision(folder):
     """LeNet in bfloat16 but for its last layer: so its results are float32's products of rounded features."""
-    done = succeeds(folder / "lenet.ts", folder / "pinned.ts", LENET_INPUT, "--precision", "*=bf16", "--precision", "*.fc3=fp32")
+    done = succeeds(folder / "lenet.ts", folder / "pinned.ts", LENET_INPUT, "--precision", "*=bf16", "--precision", "*.fc3=fp32", "--explain")
     assert "precision *.fc3 = float32: 1 node" in done.stderr
     shown = succeeds("inspect", folder / "pinned.ts").stdout
     assert "precision *.fc3 = float32: 1 node" in shown and "bfloat16" in shown
@@ -332,43 +363,6 @@ def test_check_names_the_library_of_a_missing_class(folder, compiled):
     process = torchtrtc("check", path)
     assert process.returncode == 1
     assert "needs the library that registers torch.classes.elsewhr1" in process.stderr
-
-
-def test_failed_compile_leaves_the_old_file(folder):
-    target = folder / "kept.ts"
-    target.write_text("old")
-    process = torchtrtc("--require-full-compilation", folder / "inverse.ts", target, "(2,2)")
-    assert process.returncode == 1 and "[C001]" in process.stderr
-    assert target.read_text() == "old"
-
-
-def test_full_disk_leaves_the_old_file_and_no_other(folder, tmp_path):
-    target = tmp_path / "kept.ts"
-    target.write_text("old")
-
-    def limit_file_size():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-
-    process = torchtrtc(folder / "lenet.ts", target, LENET_INPUT, preexec_fn=limit_file_size, restore_signals=False)
-    assert process.returncode == 1
-    assert "[C007] cannot write" in process.stderr and "untouched" in process.stderr
-    assert target.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [target]
-
-
-@pytest.mark.parametrize("target, says", [("none/out.ts", "No such file"), (".", "it is a folder"), ("/dev/null", "it is a folder or a device")])
-def test_an_output_that_cannot_be_written_is_told_before_compiling(folder, target, says):
-    process = torchtrtc(folder / "lenet.ts", target, LENET_INPUT, cwd=folder)
-    assert process.returncode == 1
-    assert re.match(rf'torchtrtc: \[C007\] cannot write "{re.escape(target)}": {says}.*\n  .*\n$', process.stderr), process.stderr
-
-
-def test_finished_compile_replaces_the_old_file(folder):
-    target = folder / "replaced.ts"
-    target.write_text("old")
-    succeeds(folder / "relu.ts", target, "(2)")
-    assert torch.equal(torch.jit.load(str(target))(torch.ones(2)), torch.ones(2))
 
 
 def test_networks_are_dumped_and_passes_switched_off(folder, tmp_path):

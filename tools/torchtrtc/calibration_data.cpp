@@ -2,10 +2,7 @@
 
 #include <vector>
 
-#include <torch/csrc/jit/serialization/pickle.h>
-
-#include "file_kind.h"
-#include "files.h"
+#include "saved_values.h"
 #include "torchtrt/error.h"
 
 namespace torchtrtc {
@@ -16,33 +13,16 @@ using torchtrt::CompileError;
 using torchtrt::ErrorCode;
 using torchtrt::ptq::Calibrator;
 
+constexpr const char* kOption = "--calibration-data";
+constexpr const char* kAdvice =
+    "write it with torch.save([batch, ...], file), a batch being a tensor or a tuple of tensors";
+
 [[noreturn]] void reject(const std::string& file, const std::string& why) {
-  throw CompileError(ErrorCode::kInvalidOption, "--calibration-data " + file + " " + why, {},
-                     "write it with torch.save([batch, ...], file), a batch being a tensor or a tuple of tensors");
-}
-
-bool isSequence(const IValue& value) {
-  return value.isList() || value.isTuple();
-}
-
-std::vector<IValue> elementsOf(const IValue& value) {
-  return value.isTuple() ? value.toTupleRef().elements().vec() : value.toList().vec();
-}
-
-IValue contentOf(const std::string& file) {
-  if (const FileKind kind = kindOf(file); kind != FileKind::kCheckpoint) {
-    reject(file, "is " + described(kind) + ", expected a list of batches");
-  }
-  const std::string bytes = readFile(file);
-  try {
-    return torch::jit::pickle_load({bytes.begin(), bytes.end()});
-  } catch (const std::exception&) {  // libtorch says of a dictionary with a class of its own that it is a bug
-    reject(file, "holds something else than tensors, lists and tuples");
-  }
+  throw CompileError(ErrorCode::kInvalidOption, std::string(kOption) + " " + file + " " + why, {}, kAdvice);
 }
 
 std::vector<Calibrator::Arguments> batchesOf(const std::string& file) {
-  const IValue content = contentOf(file);
+  const IValue content = readSaved(file, kOption, kAdvice);
   if (!isSequence(content)) {
     reject(file, "holds a " + content.tagKind() + ", expected a list of batches");
   }

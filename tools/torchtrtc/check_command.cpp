@@ -3,9 +3,8 @@
 #include <iostream>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "command_line.h"
+#include "call_options.h"
 #include "commands.h"
 #include "engines.h"
 #include "files.h"
@@ -18,10 +17,10 @@ void addCheckCommand(CLI::App& app) {
   auto file = std::make_shared<std::string>();
   command->group("Commands");
   command->add_option("FILE", *file, "Module that torch.jit.save wrote")->required();
-  auto libraries = std::make_shared<std::vector<std::string>>();
-  addRepeatable(*command, kCustomOps, *libraries, "FILE", "Library with operators that the module uses");
+  auto libraries = std::make_shared<Libraries>();
+  addLibraryOptions(*command, *libraries);
   command->callback([file, libraries] {
-    openLibraries(*libraries, kCustomOps);
+    openLibraries(*libraries);
     const torch::jit::Module module = loadModule(*file);
     const size_t engines = findEngines(module).size();
     std::cout << *file << ": loads, " << engines << (engines == 1 ? " engine" : " engines") << "\n";

@@ -2,15 +2,18 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <iomanip>
 #include <iostream>
+#include <iterator>
 #include <memory>
-#include <optional>
+#include <sstream>
 #include <system_error>
 
 #include <torch/csrc/jit/serialization/export.h>
 
 #include "calibration_data.h"
 #include "commands.h"
+#include "comparison.h"
 #include "compile_options.h"
 #include "engines.h"
 #include "files.h"
@@ -105,52 +108,6 @@ ts::CompileSpec compileSpec(const CompileOptions& options) {
   return spec;
 }
 
-void warn(const std::string& text) {
-  torchtrt::logging::log(torchtrt::logging::Level::kWARNING, text);
-}
-
-void flatten(const torch::jit::IValue& value, std::vector<at::Tensor>& tensors) {
-  if (value.isTensor()) {
-    tensors.push_back(value.toTensor());
-  } else if (value.isTensorList()) {
-    const auto list = value.toTensorVector();
-    tensors.insert(tensors.end(), list.begin(), list.end());
-  } else if (value.isTuple()) {
-    for (const auto& element : value.toTupleRef().elements()) {
-      flatten(element, tensors);
-    }
-  }
-}
-
-// Compares both modules on one random input; a miss is a warning, as in the reference system, and names the figures.
-void checkThreshold(torch::jit::Module original, torch::jit::Module compiled, const CompileOptions& options,
-                    const std::vector<torch_tensorrt::Input>& specs) {
-  const c10::InferenceMode inference;
-  original.eval();
-  const auto inputs = randomInputs(specs);
-  std::vector<at::Tensor> expected, actual;
-  try {
-    flatten(original.forward(inputs), expected);
-  } catch (const std::exception& e) {
-    warn("the comparison with PyTorch cannot be made, since the module itself fails on random input: " +
-         reasonOf(e.what()) + "; give each input the shape and dtype that the module takes, or --no-threshold-check");
-    return;
-  }
-  flatten(compiled.forward(inputs), actual);
-  for (size_t i = 0; i < expected.size() && i < actual.size(); ++i) {
-    if (expected[i].numel() == 0 || !at::isFloatingType(expected[i].scalar_type())) {
-      continue;
-    }
-    const double difference = (expected[i] - actual[i]).abs().max().item<double>();
-    const double allowed = options.atol + options.rtol * expected[i].abs().max().item<double>();
-    std::cerr << "output " << i << ": largest difference from PyTorch " << difference << ", allowed " << allowed
-              << "\n";
-    if (!(difference <= allowed)) {
-      warn("output " + std::to_string(i) + " differs by more than --atol and --rtol allow");
-    }
-  }
-}
-
 void setVerbosity(const CompileOptions& options) {
   using torchtrt::logging::Level;
   if (static_cast<int>(options.verbose) + static_cast<int>(options.info) + static_cast<int>(options.no_warnings) > 1) {
@@ -164,20 +121,43 @@ void setVerbosity(const CompileOptions& options) {
                                                                     : Level::kWARNING);
 }
 
-// What compile() has not told of the report: with --info nothing, else what is behind the first line, which is told
-// with warnings.
-std::string untold(const torchtrt::Report& report) {
+// The part of the report that the user asked for and compile() has not told: with --info it told all, with warnings the
+// first line.
+std::string untold(const torchtrt::Report& report, bool explain) {
   using torchtrt::logging::Level;
   const Level level = torchtrt::logging::get_reportable_log_level();
-  const std::string text = report.toText();
   if (level >= Level::kINFO) {
     return "";
   }
-  return level >= Level::kWARNING ? text.substr(text.find('\n') + 1) : text;
+  if (level < Level::kWARNING) {
+    return explain ? report.toText() : report.summary() + "\n";
+  }
+  const std::string text = report.toText();
+  return explain ? text.substr(text.find('\n') + 1) : "";
+}
+
+// "272.4 KB"
+std::string sizeOf(const std::string& path) {
+  constexpr double kStep = 1024;
+  const char* const units[] = {" bytes", " KB", " MB", " GB"};
+  std::error_code ignored;
+  auto size = static_cast<double>(std::filesystem::file_size(path, ignored));
+  size_t unit = 0;
+  for (; size >= kStep && unit + 1 < std::size(units); ++unit) {
+    size /= kStep;
+  }
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(unit == 0 ? 0 : 1) << size << units[unit];
+  return text.str();
+}
+
+void tellWritten(const std::string& path) {
+  std::cerr << "wrote " << path << ", " << sizeOf(path) << "\n";
 }
 
 void saveModule(const std::string& path, const torch::jit::Module& module) {
-  replaceFile(path, [&module](const Sink& sink) { torch::jit::ExportModule(module, sink); });
+  replaceFile(path, [&module](const torchtrt::FileSink& sink) { torch::jit::ExportModule(module, sink); });
+  tellWritten(path);
 }
 
 // The optimizer's switches are in the environment, where engines built deep inside the compiler find them.
@@ -245,16 +225,17 @@ void compile(const CompileOptions& options) {
   const ts::CompileSpec spec = compileSpec(options);
   if (options.save_engine) {
     const std::string engine = ts::convert_method_to_trt_engine(module, "forward", spec);
-    replaceFile(options.output, [&engine](const Sink& sink) { sink(engine.data(), engine.size()); });
+    replaceFile(options.output, [&engine](const torchtrt::FileSink& sink) { sink(engine.data(), engine.size()); });
+    tellWritten(options.output);
     return;
   }
   torchtrt::Report report;
   const torch::jit::Module compiled = ts::compile(module, spec, &report);
-  std::cerr << untold(report);
+  std::cerr << untold(report, options.explain);
   const bool only_float = spec.precision.empty() && spec.enabled_precisions.size() == 1 &&
                           *spec.enabled_precisions.begin() == torchtrt::DataType::kFloat;
   if (only_float && !options.no_threshold_check) {
-    checkThreshold(module, compiled, options, spec.graph_inputs.inputs);
+    compareWithOriginal(module, compiled, randomInputs(spec.graph_inputs.inputs), {options.atol, options.rtol});
   }
   saveModule(options.output, compiled);
 }

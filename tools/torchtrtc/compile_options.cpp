@@ -78,6 +78,8 @@ void addInsight(CLI::App& app, CompileOptions& o) {
                  "Say whether this method's operators are supported, then stop")
       ->option_text("METHOD")
       ->group(kGroup);
+  app.add_flag("--explain", o.explain, "List every node, where it went and why, and the phases with their times")
+      ->group(kGroup);
   app.add_flag("--no-threshold-check", o.no_threshold_check, "Do not compare with PyTorch afterwards")->group(kGroup);
   app.add_option("--atol", o.atol, "What that comparison allows, absolute")
       ->option_text("NUMBER")

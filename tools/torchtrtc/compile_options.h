@@ -30,6 +30,7 @@ struct CompileOptions {
   bool full_compilation = false, disable_tf32 = false, sparse_weights = false, embed_engine = false,
        save_engine = false;
   bool no_threshold_check = false, truncate = false, allow_shape_tensors = false, tune = false;
+  bool explain = false;
 };
 
 // INPUT, OUTPUT, SPECS and all options, in the order and groups of --help. `options` has to live as long as `app`.

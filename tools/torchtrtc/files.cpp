@@ -1,10 +1,8 @@
 #include "files.h"
 
 #include <dlfcn.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -21,9 +19,8 @@ using torchtrt::ErrorCode;
 
 namespace {
 
-// Of what errno says.
-[[noreturn]] void throwUnwritable(const std::string& path) {
-  throw CompileError(ErrorCode::kOutput, "cannot write \"" + path + "\": " + std::strerror(errno), {},
+[[noreturn]] void throwUnwritable(const std::string& path, const std::error_code& problem) {
+  throw CompileError(ErrorCode::kOutput, "cannot write \"" + path + "\": " + problem.message(), {},
                      "name a file in a folder that exists and that you may write to");
 }
 
@@ -68,43 +65,24 @@ std::string readFile(const std::string& path) {
 }
 
 void checkTarget(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
+  const std::error_code problem = torchtrt::checkReplaceable(path);
+  if (problem == std::errc::is_a_directory || problem == std::errc::invalid_argument) {
     throw CompileError(ErrorCode::kOutput, "cannot write \"" + path + "\": it is a folder or a device", {},
                        "name a file, which is replaced as a whole");
   }
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
-    throwUnwritable(path);
+  if (problem) {
+    throwUnwritable(path, problem);
   }
 }
 
-void replaceFile(const std::string& path, const std::function<void(const Sink& sink)>& write) {
-  const std::string temporary = path + ".part" + std::to_string(getpid());
-  std::FILE* file = std::fopen(temporary.c_str(), "wb");
-  if (file == nullptr) {
-    throwUnwritable(path);
-  }
-  // libtorch's archive writer ends the process when it is told of a failure: that is kept until it is done.
-  int problem = 0;
-  const auto note = [&problem](bool is_good) { problem = is_good || problem != 0 ? problem : errno; };
-  std::error_code ignored;
-  try {
-    write([&](const void* data, size_t bytes) {
-      note(problem != 0 || std::fwrite(data, 1, bytes, file) == bytes);
-      return bytes;
-    });
-  } catch (...) {
-    std::fclose(file);
-    std::filesystem::remove(temporary, ignored);
-    throw;
-  }
-  note(std::fclose(file) == 0);
-  note(problem != 0 || std::rename(temporary.c_str(), path.c_str()) == 0);
-  if (problem != 0) {
-    std::filesystem::remove(temporary, ignored);
-    throw CompileError(ErrorCode::kOutput, "cannot write \"" + path + "\": " + std::strerror(problem), {},
+void replaceFile(const std::string& path, const std::function<void(const torchtrt::FileSink& sink)>& write) {
+  const std::error_code problem = torchtrt::replaceFile(path, write);
+  if (problem == std::errc::no_space_on_device || problem == std::errc::file_too_large) {
+    throw CompileError(ErrorCode::kOutput, "cannot write \"" + path + "\": " + problem.message(), {},
                        "see that the disk has room; what was there before is untouched");
+  }
+  if (problem) {
+    throwUnwritable(path, problem);
   }
 }
 

@@ -8,6 +8,8 @@
 
 #include <torch/script.h>
 
+#include "base/safe_file.h"
+
 namespace torchtrtc {
 
 // Throws CompileError(kInvalidModule): no such file, something else than was `expected`, or a library is missing that
@@ -19,14 +21,10 @@ void openLibraries(const std::vector<std::string>& files, const std::string& opt
 
 std::string readFile(const std::string& path);
 
-// Throws CompileError(kOutput) where replaceFile could not write: before minutes of compiling rather than behind them.
+// Throws CompileError(kOutput) where replaceFile() could not write. Commands ask this before minutes of compiling.
 void checkTarget(const std::string& path);
 
-// Takes bytes and gives back how many it took, as libtorch's writers want: always all of them.
-using Sink = std::function<size_t(const void* data, size_t bytes)>;
-
-// `write` fills a temporary file beside `path`, which takes its place when all of it is written. Throws
-// CompileError(kOutput).
-void replaceFile(const std::string& path, const std::function<void(const Sink& sink)>& write);
+// Replaces the file in one step when all of it is written: base/safe_file.h. Throws CompileError(kOutput).
+void replaceFile(const std::string& path, const std::function<void(const torchtrt::FileSink& sink)>& write);
 
 }  // namespace torchtrtc

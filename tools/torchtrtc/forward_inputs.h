@@ -1,5 +1,5 @@
-// The inputs that a command line gives a forward: as many specifications as it takes tensors, made up at random. For
-// the commands that call a module; compiling matches specifications and arguments in the compiler.
+// The arguments that a command line gives to a forward: random tensors of the specifications, or the values of a file.
+// For the commands that call a module. When compiling, the compiler matches specifications and arguments.
 #pragma once
 
 #include <string>
@@ -7,12 +7,15 @@
 
 #include <torch/script.h>
 
+#include "call_options.h"
+
 namespace torchtrtc {
 
-// `command` is what stands before the specifications ("torchtrtc run net.ts"), for the example in a message. Throws
-// CompileError: kInvalidInputSpec where they are too few or too many, or one cannot be read; kInvalidModule without a
-// forward, or with one that wants something else than tensors.
-std::vector<torch::jit::IValue> forwardInputs(const torch::jit::Module& module, const std::vector<std::string>& specs,
+// `command` is the command line before the specifications ("torchtrtc run net.ts"), for the example in a message.
+// Throws CompileError: kInvalidInputSpec for specifications or values that are too few, too many or of another type, or
+// that cannot be read; kInvalidOption for a file of something else; kInvalidModule for a module without a forward, or
+// for specifications where forward wants something else than tensors.
+std::vector<torch::jit::IValue> forwardInputs(const torch::jit::Module& module, const CallOptions& options,
                                               const std::string& command);
 
 }  // namespace torchtrtc

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "command_line.h"
+#include "call_options.h"
 #include "commands.h"
 #include "engines.h"
 #include "file_kind.h"
@@ -54,10 +54,10 @@ void addInspectCommand(CLI::App& app) {
   auto file = std::make_shared<std::string>();
   command->group("Commands");
   command->add_option("FILE", *file, "Compiled module, or an engine written with --save-engine")->required();
-  auto libraries = std::make_shared<std::vector<std::string>>();
-  addRepeatable(*command, kCustomOps, *libraries, "FILE", "Library with operators that the module uses");
+  auto libraries = std::make_shared<Libraries>();
+  addLibraryOptions(*command, *libraries);
   command->callback([file, libraries] {
-    openLibraries(*libraries, kCustomOps);
+    openLibraries(*libraries);
     inspect(*file);
   });
 }

@@ -3,8 +3,7 @@
 #include <iostream>
 #include <memory>
 
-#include <ATen/Parallel.h>
-
+#include "call_options.h"
 #include "command_line.h"
 #include "commands.h"
 #include "files.h"
@@ -16,9 +15,7 @@ namespace {
 
 struct ProfileOptions {
   std::string file, json;
-  std::vector<std::string> specs, libraries;
-  int calls = 20;
-  int threads = 0;
+  CallOptions call;
   size_t most = 20;
 };
 
@@ -26,18 +23,15 @@ void profile(const ProfileOptions& options) {
   if (!options.json.empty()) {
     checkTarget(options.json);
   }
-  openLibraries(options.libraries, kCustomOps);
+  prepare(options.call);
   torch::jit::Module module = loadModule(options.file);
   module.eval();
-  const auto inputs = forwardInputs(module, options.specs, "torchtrtc profile " + options.file);
-  if (options.threads > 0) {
-    at::set_num_threads(options.threads);
-  }
-  const torchtrt::Profile profile = torchtrt::ts::profile(module, inputs, options.calls);
+  const auto inputs = forwardInputs(module, options.call, "torchtrtc profile " + options.file);
+  const torchtrt::Profile profile = torchtrt::ts::profile(module, inputs, options.call.calls);
   std::cout << profile.toText(options.most);
   if (!options.json.empty()) {
     const std::string text = profile.toJson() + "\n";
-    replaceFile(options.json, [&](const Sink& sink) { sink(text.data(), text.size()); });
+    replaceFile(options.json, [&](const torchtrt::FileSink& sink) { sink(text.data(), text.size()); });
   }
 }
 
@@ -49,20 +43,12 @@ void addProfileCommand(CLI::App& app) {
   auto options = std::make_shared<ProfileOptions>();
   command->group("Commands");
   command->add_option("FILE", options->file, "TorchScript module, compiled or not")->required();
-  command->add_option("SPECS", options->specs, "One input specification per argument, e.g. \"(1,3,224,224)@f32\"");
-  command->add_option("--calls", options->calls, "Timed calls")
-      ->option_text("NUMBER")
-      ->check(atLeast(1))
-      ->capture_default_str();
-  command->add_option("--threads", options->threads, "Threads of a call (default: as PyTorch sets them)")
-      ->option_text("NUMBER")
-      ->check(atLeast(1));
+  addCallOptions(*command, options->call, /*least_calls=*/1);
   command->add_option("--most", options->most, "Rows of each table")
       ->option_text("NUMBER")
       ->check(atLeast(0))
       ->capture_default_str();
   command->add_option("--json", options->json, "File to write all of it to as JSON")->option_text("FILE");
-  addRepeatable(*command, kCustomOps, options->libraries, "FILE", "Library with operators that the module uses");
   command->callback([options] { profile(*options); });
 }
 

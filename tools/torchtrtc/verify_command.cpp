@@ -4,7 +4,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "command_line.h"
+#include "call_options.h"
 #include "commands.h"
 #include "files.h"
 #include "forward_inputs.h"
@@ -15,24 +15,23 @@ namespace {
 
 struct VerifyOptions {
   std::string file, compiled, json;
-  std::vector<std::string> specs, libraries;
-  int calls = 20;
+  CallOptions call;
 };
 
 void verify(const VerifyOptions& options) {
   if (!options.json.empty()) {
     checkTarget(options.json);
   }
-  openLibraries(options.libraries, kCustomOps);
+  prepare(options.call);
   torch::jit::Module module = loadModule(options.file);
   module.eval();
   const torch::jit::Module compiled = loadModule(options.compiled);
-  const auto inputs = forwardInputs(module, options.specs, "torchtrtc verify " + options.file + " " + options.compiled);
-  const torchtrt::Verification verification = torchtrt::ts::verify(module, compiled, inputs, options.calls);
+  const auto inputs = forwardInputs(module, options.call, "torchtrtc verify " + options.file + " " + options.compiled);
+  const torchtrt::Verification verification = torchtrt::ts::verify(module, compiled, inputs, options.call.calls);
   std::cout << verification.toText();
   if (!options.json.empty()) {
     const std::string text = verification.toJson() + "\n";
-    replaceFile(options.json, [&](const Sink& sink) { sink(text.data(), text.size()); });
+    replaceFile(options.json, [&](const torchtrt::FileSink& sink) { sink(text.data(), text.size()); });
   }
   if (!verification.agrees()) {
     throw std::runtime_error(verification.verdict());
@@ -48,13 +47,8 @@ void addVerifyCommand(CLI::App& app) {
   command->group("Commands");
   command->add_option("FILE", options->file, "TorchScript module that was compiled")->required();
   command->add_option("COMPILED", options->compiled, "What it was compiled to")->required();
-  command->add_option("SPECS", options->specs, "One input specification per argument, e.g. \"(1,3,224,224)@f32\"");
-  command->add_option("--calls", options->calls, "Timed calls")
-      ->option_text("NUMBER")
-      ->check(atLeast(1))
-      ->capture_default_str();
+  addCallOptions(*command, options->call, /*least_calls=*/1);
   command->add_option("--json", options->json, "File to write all of it to as JSON")->option_text("FILE");
-  addRepeatable(*command, kCustomOps, options->libraries, "FILE", "Library with operators that the module uses");
   command->callback([options] { verify(*options); });
 }
 

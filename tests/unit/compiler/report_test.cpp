@@ -43,6 +43,23 @@ TEST(Report, SummaryIsOneLine) {
             "1x no \"converter\"");
 }
 
+TEST(Report, SummaryTellsAsManyReasonsAsFitIntoALine) {
+  Report report = exampleReport();
+  const auto add = [&report](const std::string& reason, int times) {
+    report.nodes.insert(report.nodes.end(), static_cast<size_t>(times), {"aten::x", "torch", "no-converter", reason});
+  };
+  add(std::string(158, 'x') + "\xc3\xa4" + std::string(200, 'y'), 4);
+  add("a second reason", 3);
+  add("a third reason", 2);
+  EXPECT_THAT(report.summary(),
+              ::testing::EndsWith("; in PyTorch: 4x " + std::string(157, 'x') + "...; and 3 more reasons"));
+  report.nodes.erase(report.nodes.begin() + 4, report.nodes.begin() + 8);
+  EXPECT_THAT(report.summary(),
+              ::testing::EndsWith("; in PyTorch: 3x a second reason; 2x a third reason; 1x no \"converter\""));
+  add(std::string(130, 'z'), 1);
+  EXPECT_THAT(report.summary(), ::testing::EndsWith("2x a third reason; 1x no \"converter\"; and 1 more reason"));
+}
+
 TEST(Report, TextTellsSegmentsAndTimes) {
   EXPECT_EQ(exampleReport().toText(), exampleReport().summary() + R"(
 compiled in 3.8 ms

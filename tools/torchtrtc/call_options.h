@@ -1,0 +1,35 @@
+// What the commands that call a module share: its arguments, libraries, threads and the number of calls.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <torch/script.h>
+#include <CLI/CLI.hpp>
+
+namespace torchtrtc {
+
+// Libraries that a module needs before it is loaded.
+struct Libraries {
+  std::vector<std::string> operators, plugins;
+};
+
+void addLibraryOptions(CLI::App& command, Libraries& libraries);
+// Throws CompileError for a file that is no such library.
+void openLibraries(const Libraries& libraries);
+
+struct CallOptions {
+  std::vector<std::string> specs;
+  std::string arguments;  // a file of torch.save instead of specs
+  Libraries libraries;
+  int calls = 20;
+  int threads = 0;  // 0: as many as PyTorch takes
+};
+
+// SPECS and the options; `options` has to live as long as `command`. A command may want some timed calls.
+void addCallOptions(CLI::App& command, CallOptions& options, int least_calls);
+
+// Opens the libraries and sets the threads: before the module is loaded.
+void prepare(const CallOptions& options);
+
+}  // namespace torchtrtc
