@@ -48,6 +48,13 @@ void addProfile(py::module_& module) {
       .def("share_of_bandwidth", &Profile::shareOfBandwidth, py::arg("step"))
       .def("to_text", &Profile::toText, py::arg("most") = 20)
       .def("to_json", &Profile::toJson)
+      .def("__repr__",
+           [](const Profile& self) {
+             std::ostringstream text;
+             text << "<torchtrt.Profile: " << self.milliseconds << " ms a call, " << self.engines.size() << " engines, "
+                  << self.operators.size() << " operators in PyTorch, " << self.threads << " threads>";
+             return text.str();
+           })
       .def("__str__", [](const Profile& self) { return self.toText(); });
   module.def(
       "profile_module",

@@ -80,6 +80,7 @@ void addReport(py::module_& module) {
       .def_property_readonly("share_in_engines", &Report::shareInEngines)
       .def("summary", &Report::summary)
       .def("to_json", &Report::toJson)
+      .def("__repr__", [](const Report& self) { return "<torchtrt.Report: " + self.summary() + ">"; })
       .def("__str__", &Report::toText);
 }
 

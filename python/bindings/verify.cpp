@@ -38,6 +38,7 @@ void addVerification(py::module_& module) {
       .def_property_readonly("worst", &Verification::worst)
       .def_property_readonly("verdict", &Verification::verdict)
       .def("to_json", &Verification::toJson)
+      .def("__repr__", [](const Verification& self) { return "<torchtrt.Verification: " + self.verdict() + ">"; })
       .def("__str__", &Verification::toText);
   module.def(
       "verify_module",

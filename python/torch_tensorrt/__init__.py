@@ -9,6 +9,8 @@ from torchtrt import logging, ptq, ts
 sys.modules[__name__ + ".logging"] = logging
 sys.modules[__name__ + ".ptq"] = ptq
 sys.modules[__name__ + ".ts"] = ts
+sys.modules[__name__ + ".ts.logging"] = logging
+sys.modules[__name__ + ".ts.ptq"] = ptq
 
 
 def __getattr__(name):

@@ -7,16 +7,21 @@ Importing torchtrt maps the runtime and engine libraries (10 ms), so that torch.
 comes with the first name here that needs it.
 """
 
+import contextlib
 import importlib
 
 from torchtrt import _libraries
 
+# In folders where Python reads no .pth file, this is what makes torch_tensorrt and trtorch known. The build tree has them as packages.
+with contextlib.suppress(ModuleNotFoundError):
+    importlib.import_module("_torchtrt_names")
 _libraries.load_runtime()
 
 # Name -> the module it is in; loaded on first use.
 _HOME = {
     "CompileError": "_errors",
     "Device": "_devices",
+    "DeviceType": "_devices",
     "EngineCapability": "_enums",
     "EngineError": "_errors",
     "Error": "_errors",
@@ -28,8 +33,11 @@ _HOME = {
     "dtype": "_enums",
     "dump_build_info": "_compile",
     "get_build_info": "_compile",
+    "load": "_files",
+    "memory_format": "_enums",
     "profile": "_profile",
     "report": "_compile",
+    "save": "_files",
     "set_device": "_compile",
     "translated_errors": "_errors",
     "verify": "_verify",

@@ -1,4 +1,5 @@
 import enum
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeAlias
@@ -57,8 +58,11 @@ class dtype(enum.IntEnum):
 class TensorFormat(enum.IntEnum):
     contiguous = 0
     channels_last = 1
+    linear = 0
     @classmethod
     def of(cls, value: TensorFormat | torch.memory_format) -> TensorFormat: ...
+
+memory_format = TensorFormat
 
 class EngineCapability(enum.IntEnum):
     STANDARD = 0
@@ -68,8 +72,14 @@ class EngineCapability(enum.IntEnum):
     safe_gpu = 1
     safe_dla = 2
 
+class DeviceType(str, enum.Enum):
+    GPU = "gpu"
+    DLA = "dla"
+    CPU = "cpu"
+    UNKNOWN = "auto"
+
 class Device:
-    device_type: str
+    device_type: DeviceType
     gpu_id: int
     dla_core: int
     allow_gpu_fallback: bool
@@ -80,17 +90,24 @@ class Device:
         gpu_id: int = -1,
         dla_core: int = -1,
         allow_gpu_fallback: bool = False,
-        device_type: str | None = None,
+        device_type: DeviceType | str | None = None,
     ) -> None: ...
     @classmethod
     def of(cls, value: Device | str | torch.device | Mapping[str, Any] | None) -> Device: ...
+    @classmethod
+    def _current_device(cls) -> Device: ...
 
 _Shape = Sequence[int]
 _InputLike: TypeAlias = "Input | torch.Tensor | _Shape | Mapping[str, _Shape]"
 _Source = torch.nn.Module | torch.jit.ScriptModule | torch.jit.ScriptFunction | torch._C.Graph | str
 
 class Input:
-    shape: list[int] | None
+    class _ShapeMode(enum.Enum):
+        STATIC = 0
+        DYNAMIC = 1
+    shape: list[int] | dict[str, list[int]]
+    shape_mode: _ShapeMode
+    is_shape_tensor: bool
     min_shape: list[int] | None
     opt_shape: list[int] | None
     max_shape: list[int] | None
@@ -100,6 +117,9 @@ class Input:
     tensor: torch.Tensor | None
     name: str
     shared_dims: dict[int, str]
+    @property
+    def torch_tensor(self) -> torch.Tensor: ...
+    def is_trt_dtype(self) -> bool: ...
     def __init__(
         self,
         shape: _Shape | Mapping[str, _Shape] | torch.Tensor | None = None,
@@ -113,6 +133,8 @@ class Input:
         torch_tensor: torch.Tensor | None = None,
         name: str = "",
         shared_dims: Mapping[int, str] | None = None,
+        profiles: Sequence[Mapping[str, _Shape]] | None = None,
+        is_shape_tensor: bool = False,
     ) -> None: ...
     @classmethod
     def of(cls, value: _InputLike) -> Input: ...
@@ -263,7 +285,10 @@ def compile(
     input_signature: Any = None,
     *,
     device: Device | str | torch.device | Mapping[str, Any] | None = None,
-    enabled_precisions: Iterable[dtype | torch.dtype] | None = None,
+    arg_inputs: Sequence[_InputLike] | None = None,
+    kwarg_inputs: Mapping[str, Any] | None = None,
+    torch_fallback: Mapping[str, Any] | None = None,
+    enabled_precisions: Iterable[dtype | torch.dtype] | dtype | torch.dtype | None = None,
     op_precision: dtype | torch.dtype | None = None,
     precision: Mapping[str, dtype | torch.dtype] | None = None,
     capability: EngineCapability = ...,
@@ -303,6 +328,10 @@ def convert_method_to_trt_engine(
     input_signature: Any = None,
     **options: Any,
 ) -> bytes: ...
+def save(module: torch.jit.ScriptModule, file_path: str | os.PathLike[str] = "", *, output_format: str = "torchscript", **_: Any) -> None: ...
+def load(
+    file_path: str | os.PathLike[str] = "", extra_files: dict[str, Any] | None = None, **_: Any
+) -> torch.jit.ScriptModule: ...
 def get_build_info() -> str: ...
 def dump_build_info() -> None: ...
 def set_device(gpu_id: int) -> None: ...

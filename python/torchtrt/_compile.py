@@ -5,7 +5,7 @@ import weakref
 
 import torch
 
-from torchtrt import _devices, _enums, _errors, _inputs, _libraries, _report
+from torchtrt import _devices, _enums, _errors, _inputs, _libraries, _report, _spellings
 
 # What compile() of a module said it did.
 _reports: "weakref.WeakKeyDictionary" = weakref.WeakKeyDictionary()
@@ -102,12 +102,9 @@ def _spec(extension, inputs, input_signature, options, script=None, method="forw
         _set_names(spec, name, options.get(name))
     device = _devices.Device.of(options.get("device"))
     spec.set_device(device.type_number, device.gpu_id, device.dla_core, device.allow_gpu_fallback)
-    precisions = options.get("enabled_precisions")
-    if precisions is not None:
-        if not isinstance(precisions, (set, frozenset, list, tuple)):
-            _reject(f"option enabled_precisions does not take {precisions!r}", "give a set of dtypes, such as {torch.half}")
-        if precisions:
-            spec.enabled_precisions = [int(_enums.dtype.of(each)) for each in precisions]
+    precisions = _precisions(options.get("enabled_precisions"))
+    if precisions:
+        spec.enabled_precisions = precisions
     spec.op_precision = int(_enums.dtype.of(options.get("op_precision")))
     for pattern, pinned in _pins(options.get("precision")):
         spec.add_precision_pin(pattern, int(_enums.dtype.of(pinned)))
@@ -132,6 +129,15 @@ def _add_calibrator(spec, calibrator, script, method, most):
     if not hasattr(calibrator, "add_to"):
         _reject(f"option calibrator does not take a {type(calibrator).__name__}", "give a torchtrt.ptq.DataLoaderCalibrator or CacheCalibrator")
     calibrator.add_to(spec, script, method, most)
+
+
+def _precisions(given) -> list[int]:
+    """Of a set of dtypes, or of one alone."""
+    if isinstance(given, (torch.dtype, _enums.dtype)):
+        given = {given}
+    if given is not None and not isinstance(given, (set, frozenset, list, tuple)):
+        _reject(f"option enabled_precisions does not take {given!r}", "give a dtype or a set of them, such as {torch.half}")
+    return [int(_enums.dtype.of(each)) for each in given or []]
 
 
 def _pins(precision):
@@ -222,6 +228,7 @@ def compile(module, ir="default", inputs=None, input_signature=None, **options):
     inputs: one Input, tensor, list of sizes or {"min", "opt", "max"} per tensor, in order. Tensors are also run, and the
         results compared with PyTorch's. input_signature: the same, nested as the method takes it in tuples,
         lists and dictionaries, with examples of the numbers and texts among the arguments and None for what is left out.
+        arg_inputs and kwarg_inputs: the reference system's names, for inputs in order and by the names of arguments.
     options: device, enabled_precisions, op_precision, precision ({"encoder.layer.0.*": torch.float32}: modules that compute in
         another floating dtype, by patterns of their paths; the last that covers a module holds), sample_inputs (the arguments of one call, to check the result with),
         tune (time engines on them, and leave to PyTorch what is slower in engines),
@@ -235,8 +242,9 @@ def compile(module, ir="default", inputs=None, input_signature=None, **options):
     Raises CompileError for what the caller can mend.
     """
     _check_front_end(ir)
-    _check_names(options)
     script = _script(module)
+    inputs, input_signature, options = _spellings.translated(script, "forward", inputs, input_signature, options)
+    _check_names(options)
     extension = _libraries.extension()
     spec = _spec(extension, inputs, input_signature, options, script)
     if isinstance(script, torch._C.Graph):
@@ -261,10 +269,11 @@ def report(compiled):
 def convert_method_to_trt_engine(module, method_name="forward", inputs=None, ir="default", input_signature=None, **options) -> bytes:
     """The method as one self-contained serialized engine, for torch.classes.tensorrt.Engine or embed_engine_in_new_module."""
     _check_front_end(ir)
-    _check_names(options)
     script = _script(module)
     if isinstance(script, torch._C.Graph):
         _reject("a graph has no methods", "give a module", "C004")
+    inputs, input_signature, options = _spellings.translated(script, method_name, inputs, input_signature, options)
+    _check_names(options)
     extension = _libraries.extension()
     spec = _spec(extension, inputs, input_signature, options, script, method_name)
     return extension.convert_method_to_trt_engine(script._c, method_name, spec)
@@ -276,6 +285,7 @@ def TensorRTCompileSpec(inputs=None, input_signature=None, **options):  # noqa: 
     Options as for compile, but for what keeps operators in PyTorch: each method becomes one engine, or lowering raises. Methods take
     tensors and give a tensor or a tuple of tensors. Raises CompileError for an option that is none.
     """
+    _, _, options = _spellings.translated(None, "forward", None, None, options)
     _check_names(options)
     if input_signature is not None:
         _reject("input_signature cannot be given where a whole method becomes one engine", "give inputs, or use torchtrt.compile", "C002")
@@ -285,8 +295,8 @@ def TensorRTCompileSpec(inputs=None, input_signature=None, **options):  # noqa: 
 
 def embed_engine_in_new_module(serialized_engine: bytes, input_binding_names=None, output_binding_names=None, device=None):
     """A ScriptModule whose `forward` runs the engine; names reorder its arguments and results."""
-    if _devices.Device.of(device).device_type in ("gpu", "dla"):
-        _reject(f"{device} was asked for, and engines run on the cpu in this version", 'use Device("cpu"), or leave the device out')
+    if _devices.Device.of(device).is_elsewhere:
+        _reject(f"{_devices.Device.of(device)!r} was asked for, and engines run on the cpu in this version", 'use Device("cpu"), or leave the device out')
     if not isinstance(serialized_engine, (bytes, bytearray, memoryview)):
         _reject(f"serialized_engine is a {type(serialized_engine).__name__}, expected bytes",
                 'give what convert_method_to_trt_engine returned, or the content of its file, opened with "rb"')

@@ -1,8 +1,21 @@
-"""Where an engine runs."""
+"""The device of an engine."""
+
+import enum
 
 from torchtrt import _errors
 
-_TYPES = {"gpu": 0, "cuda": 0, "dla": 1, "cpu": 2, "auto": 3}
+
+class DeviceType(str, enum.Enum):
+    """Kinds of device, under the reference system's names; each equals its own text."""
+
+    GPU = "gpu"
+    DLA = "dla"
+    CPU = "cpu"
+    UNKNOWN = "auto"  # the device of the module's parameters
+
+
+_NUMBERS = {DeviceType.GPU: 0, DeviceType.DLA: 1, DeviceType.CPU: 2, DeviceType.UNKNOWN: 3}
+_TYPES = {**{each.value: each for each in DeviceType}, "cuda": DeviceType.GPU, "unknown": DeviceType.UNKNOWN}
 
 
 class Device:
@@ -12,11 +25,12 @@ class Device:
         text = spec if spec is not None else device_type
         if text is None:
             text = "dla" if dla_core >= 0 else "gpu" if gpu_id >= 0 else "auto"
+        text = text.value if isinstance(text, DeviceType) else text
         name, _, number = str(text).partition(":")
         name = name.lower().rpartition(".")[2]
         if name not in _TYPES or not (number.isdigit() or number == ""):
             raise _errors.CompileError(f'[C003] there is no device "{text}"\n  use "cpu", "gpu:0", "cuda:0" or "dla:0"')
-        self.device_type = name
+        self.device_type = _TYPES[name]
         self.gpu_id = int(number) if number and name != "dla" else max(gpu_id, 0)
         self.dla_core = int(number) if number and name == "dla" else max(dla_core, 0)
         self.allow_gpu_fallback = allow_gpu_fallback
@@ -34,9 +48,28 @@ class Device:
             return cls(**value)
         return cls(str(value))
 
+    @classmethod
+    def _current_device(cls) -> "Device":
+        """The CPU, where engines run."""
+        return cls("cpu")
+
     @property
     def type_number(self) -> int:
-        return _TYPES[self.device_type]
+        return _NUMBERS[self.device_type]
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """True for a device that engines of this version do not run on."""
+        return self.device_type in (DeviceType.GPU, DeviceType.DLA)
 
     def __repr__(self):
-        return f'Device("{self.device_type}")'
+        numbers = {DeviceType.GPU: f":{self.gpu_id}", DeviceType.DLA: f":{self.dla_core}"}
+        name = "" if self.device_type == DeviceType.UNKNOWN else f'"{self.device_type.value}{numbers.get(self.device_type, "")}"'
+        fallback = "allow_gpu_fallback=True" if self.allow_gpu_fallback else ""
+        return f"Device({', '.join(each for each in (name, fallback) if each)})"
+
+    def __eq__(self, other):
+        return isinstance(other, Device) and vars(self) == vars(other)
+
+    def __hash__(self):
+        return hash((self.device_type, self.gpu_id, self.dla_core, self.allow_gpu_fallback))

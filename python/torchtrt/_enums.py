@@ -80,6 +80,8 @@ class TensorFormat(enum.IntEnum):
     contiguous = 0
     channels_last = 1
 
+    linear = 0  # the reference system's name
+
     @classmethod
     def of(cls, value) -> "TensorFormat":
         if isinstance(value, cls):
@@ -88,6 +90,9 @@ class TensorFormat(enum.IntEnum):
         if isinstance(value, torch.memory_format) and value in known:
             return known[value]
         raise _invalid(f"no tensor format {value!r}", "use torch.contiguous_format or torch.channels_last")
+
+
+memory_format = TensorFormat  # the reference system has both names
 
 
 class EngineCapability(enum.IntEnum):

@@ -1,5 +1,6 @@
-"""What a method takes: shape or range of shapes, dtype, layout."""
+"""Inputs of a method: shape or range of shapes, dtype, layout."""
 
+import enum
 import operator
 
 import torch
@@ -7,6 +8,7 @@ import torch
 from torchtrt import _enums, _errors, _libraries
 
 _DOMAIN = (0.0, 2.0)
+_RANGE = ("min_shape", "opt_shape", "max_shape")
 
 
 class Input:
@@ -20,11 +22,21 @@ class Input:
     dtype: of torchtrt.dtype or torch; left out, it follows from the first use. format: torch.contiguous_format or
     torch.channels_last, how calls usually give the tensor: those need no copy then, and others stay right. tensor_domain: the
     range [low, high) for random data. shared_dims: {dimension: name}; dynamic dimensions of one name, also of other inputs, are
-    one size.
+    one size. is_shape_tensor: refused, since engines follow the values of every input.
+
+    shape is a list, or for a range the dictionary {"min_shape": ..., "opt_shape": ..., "max_shape": ...}.
     """
 
+    class _ShapeMode(enum.Enum):
+        STATIC = 0
+        DYNAMIC = 1
+
     def __init__(self, shape=None, *, min_shape=None, opt_shape=None, max_shape=None, dtype=None, format=None,
-                 tensor_domain=_DOMAIN, torch_tensor=None, name="", shared_dims=None, profiles=None):
+                 tensor_domain=_DOMAIN, torch_tensor=None, name="", shared_dims=None, profiles=None, is_shape_tensor=False):
+        if is_shape_tensor:
+            raise _errors.CompileError(
+                "[C002] an Input is declared as a shape tensor, and engines have none\n"
+                "  describe it as the tensor that calls give, such as Input([4], dtype=torch.int64), and give sample_inputs with its usual values")
         if isinstance(shape, torch.Tensor):
             shape, torch_tensor = None, shape
         if isinstance(shape, dict):
@@ -43,8 +55,10 @@ class Input:
         if torch_tensor is not None:
             shape = list(torch_tensor.shape)
             dtype = torch_tensor.dtype if dtype is None else dtype
-        self.shape = None if shape is None else _sizes(shape)
+        self.is_shape_tensor = False
         self.min_shape, self.opt_shape, self.max_shape = (None if each is None else _sizes(each) for each in ranges)
+        self.shape = _sizes(shape) if shape is not None else {name: getattr(self, name) for name in _RANGE}
+        self.shape_mode = Input._ShapeMode.STATIC if shape is not None and -1 not in self.shape else Input._ShapeMode.DYNAMIC
         self.dtype = _enums.dtype.of(dtype)
         self.format = _enums.TensorFormat.of(_layout_of(torch_tensor) if format is None else format)
         self.tensor_domain = _DOMAIN if tensor_domain is None else _domain(tensor_domain)
@@ -68,12 +82,21 @@ class Input:
 
     def example_tensor(self, optimization_profile_field: str | None = None) -> torch.Tensor:
         """Random data of this input's dtype and domain; the field is "min_shape", "opt_shape" or "max_shape" of a range."""
-        if self.shape is not None and optimization_profile_field is not None:
+        if self.min_shape is None and optimization_profile_field is not None:
             raise ValueError("an input with one shape has no range to choose from")
-        shape = self.shape if self.shape is not None else getattr(self, optimization_profile_field or "opt_shape")
+        shape = self.shape if self.min_shape is None else self.shape[optimization_profile_field or "opt_shape"]
         dtype = torch.float32 if self.dtype == _enums.dtype.unknown else self.dtype.to_torch()
         low, high = self.tensor_domain
         return torch.empty([max(size, 1) if size < 0 else size for size in shape]).uniform_(low, high).to(dtype)
+
+    def is_trt_dtype(self) -> bool:
+        """True: engines compute in every dtype that an Input may have."""
+        return True
+
+    @property
+    def torch_tensor(self) -> torch.Tensor:
+        """The tensor that this was made from, or random data."""
+        return self.example_tensor() if self.tensor is None else self.tensor
 
     def native(self, extension):
         """The C++ value."""
@@ -81,12 +104,12 @@ class Input:
             return extension.Input(self.tensor)
         names = [self.shared_dims.get(i, "") for i in range(max(self.shared_dims, default=-1) + 1)]
         rest = (int(self.dtype), int(self.format), list(self.tensor_domain), names)
-        if self.shape is not None:
+        if self.min_shape is None:
             return extension.Input(self.shape, *rest)
         return extension.Input(self.min_shape, self.opt_shape, self.max_shape, *rest)
 
     def __repr__(self):
-        shape = self.shape if self.shape is not None else f"{self.min_shape}..{self.opt_shape}..{self.max_shape}"
+        shape = self.shape if self.min_shape is None else f"{self.min_shape}..{self.opt_shape}..{self.max_shape}"
         return f"Input({shape}, dtype={self.dtype.name})"
 
 
@@ -105,6 +128,8 @@ def _domain(values) -> tuple[float, float]:
 
 
 def _range_of(shape: dict):
+    if set(shape) == set(_RANGE):  # as Input.shape gives it
+        return tuple(shape[name] for name in _RANGE)
     if set(shape) != {"min", "opt", "max"}:
         raise _errors.CompileError(f'[C002] a range of shapes has "min", "opt" and "max", got {sorted(shape)}\n'
                                    "  give all three; a dictionary of inputs goes into input_signature")

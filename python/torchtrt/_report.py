@@ -125,5 +125,8 @@ class LoadedReport:
     def to_json(self) -> str:
         return self._record
 
+    def __repr__(self) -> str:
+        return f"<torchtrt.Report: {self.summary()}>"
+
     def __str__(self) -> str:
         return self._text

@@ -17,7 +17,7 @@ import functools
 import inspect
 import os
 
-from torchtrt import _errors, _libraries
+from torchtrt import _errors, _libraries, logging
 from torchtrt.network import Layer, LayerType, Network, Tensor, default_net, net_guard, reject
 
 __all__ = [
@@ -45,6 +45,13 @@ def _wrap(value):
     return value
 
 
+def _symbol(value):
+    """The class Tensor for a tensor, inside lists too; other values as they are."""
+    if isinstance(value, Tensor):
+        return Tensor
+    return [_symbol(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
 class FLayerInfo:
     """One recorded call of a function: its arguments, its outputs, its layers. It follows every edit of the network."""
 
@@ -56,6 +63,27 @@ class FLayerInfo:
         return self._ref.function
 
     @property
+    def layer_kind(self) -> str:
+        """The reference's name for `function`."""
+        return self.function
+
+    @property
+    def layer_name(self) -> str:
+        """The name of the layer that makes the first output."""
+        parent = self.raw_outputs[0].get_parent() if self.raw_outputs else None
+        return self.layers[-1].name if parent is None else parent.name
+
+    @property
+    def raw_inputs(self) -> dict:
+        """All arguments by name; a copy, as clone_inputs() gives."""
+        return self.clone_inputs()
+
+    @property
+    def signature(self) -> tuple:
+        """The function and its arguments, with the class Tensor in place of every tensor: equal for calls that differ in tensors alone."""
+        return self.function, {name: _symbol(value) for name, value in self.clone_inputs().items()}
+
+    @property
     def raw_outputs(self) -> list:
         return _wrap(self._ref.outputs)
 
@@ -63,9 +91,12 @@ class FLayerInfo:
     def layers(self) -> list[Layer]:
         return [Layer(ref) for ref in self._ref.layers]
 
-    def get_input(self, name: str) -> "Tensor | None":
-        """The tensor that was given as this argument; None where none was."""
-        return _wrap(self._ref.get_input(name))
+    def get_input(self, name: str):
+        """The argument of this name: a tensor, a list of them or a value of Python."""
+        inputs = self.clone_inputs()
+        if name not in inputs:
+            reject(f"function {self.function!r} has no argument {name!r}", "its arguments are " + ", ".join(inputs))
+        return inputs[name]
 
     def clone_inputs(self) -> dict:
         """All arguments by name; change what differs and call the function with the rest."""
@@ -145,17 +176,26 @@ class _Pattern:
         self.root_layer = None if root_layer is None else set(root_layer)
         self.args = None  # what the manager was given, while it runs
 
+    def log_info(self, message: str) -> None:
+        logging.log(logging.Level.Info, f"pattern {self.name}: {message}")
+
+    def log_warn(self, message: str) -> None:
+        logging.log(logging.Level.Warning, f"pattern {self.name}: {message}")
+
+    def log_error(self, message: str) -> None:
+        logging.log(logging.Level.Error, f"pattern {self.name}: {message}")
+
 
 class PatternRewriter(_Pattern):
     """Changes a network. Override match and rewrite, or match_and_rewrite where state passes from one to the other.
 
     root_layer: the kinds of layers that are offered; all by default. separate_match_rewrite: use match and rewrite; match
-    then may not change the network.
+    then may not change the network. seperate_match_rewrite: the same, as the reference spells it.
     """
 
-    def __init__(self, name: str, root_layer=None, separate_match_rewrite=False):
+    def __init__(self, name: str, root_layer=None, separate_match_rewrite=False, *, seperate_match_rewrite=False):
         super().__init__(name, root_layer)
-        self.separate_match_rewrite = separate_match_rewrite
+        self.separate_match_rewrite = separate_match_rewrite or seperate_match_rewrite
 
     def match(self, layer: Layer) -> bool:
         raise NotImplementedError(f"pattern {self.name!r} overrides neither match nor match_and_rewrite")
@@ -193,6 +233,13 @@ def _looking(box, body):
 class _Manager:
     def __init__(self):
         self._entries = {}
+
+    @classmethod
+    def instance(cls):
+        """The manager of the whole process, to which modules add their patterns."""
+        if "_instance" not in cls.__dict__:
+            cls._instance = cls()
+        return cls._instance
 
     def add(self, label: str, pattern, benefit: int = 0) -> None:
         """Higher benefit is tried first, ties in order of addition. Labels are unique."""

@@ -229,6 +229,11 @@ class Layer:
         """Type and attributes: `layer.as_layer().op`, `.plugin.plugin_type`."""
         return _View(self.ref)
 
+    @property
+    def trt_layer(self) -> _View:
+        """The reference's name for as_layer()."""
+        return self.as_layer()
+
     def get_inputs(self, *indices) -> "list[Tensor | None]":
         return self._pick([None if ref is None else Tensor(ref=ref) for ref in self.ref.inputs], indices)
 
@@ -332,6 +337,8 @@ class Network:
     def get_layer(self, name: str) -> "Layer | None":
         ref = self.box.find_layer(name)
         return None if ref is None else Layer(ref)
+
+    get_layer_by_name = get_layer  # the reference's name
 
     def get_tensor(self, name: str) -> "Tensor | None":
         ref = self.box.find_tensor(name)

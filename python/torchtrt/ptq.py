@@ -72,7 +72,7 @@ class DataLoaderCalibrator(_Calibrator):
         super().__init__(algo_type, cache_file, use_cache, percentile, symmetric)
         if isinstance(dataloader, (torch.Tensor, str, Mapping)) or not isinstance(dataloader, Iterable):
             _reject(f"a {type(dataloader).__name__} is no data loader", "give a torch.utils.data.DataLoader, or a list of batches")
-        if _devices.Device.of(device).device_type in ("gpu", "cuda", "dla"):
+        if _devices.Device.of(device).is_elsewhere:
             _reject(f"the device {device} was asked for, and engines run on the cpu in this version", 'use "cpu", or leave the device out')
         self.dataloader = dataloader
 

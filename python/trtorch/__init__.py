@@ -3,9 +3,10 @@
 import sys
 
 import torchtrt
-from torchtrt import Device, EngineCapability, Input, dtype, get_build_info, logging, ptq  # noqa: F401 - passed on
-from torchtrt._compile import check_method_op_support, embed_engine_in_new_module  # noqa: F401
+from torchtrt import Device, DeviceType, EngineCapability, Input, dtype, get_build_info, logging, ptq  # noqa: F401 - passed on
+from torchtrt._compile import check_method_op_support, dump_build_info, embed_engine_in_new_module, set_device  # noqa: F401
 
+sys.modules[__name__ + ".logging"] = logging
 sys.modules[__name__ + ".ptq"] = ptq
 
 # Settings under names that compile() has another for.
@@ -28,10 +29,22 @@ def _options(settings: dict) -> dict:
 
 def compile(module, compile_spec: dict):  # noqa: A001 - the name users write
     """Compiles a module. Settings: "input_shapes" (lists of sizes, or dictionaries of "min", "opt" and "max"), "op_precision"
-    (what inputs and weights are cast to) and torchtrt.compile's options."""
+    (inputs and weights are cast to it), "torch_fallback" (a dictionary: enabled, min_block_size, forced_fallback_ops,
+    forced_fallback_modules) and torchtrt.compile's options."""
     return torchtrt.compile(module, **_options(compile_spec))
 
 
 def convert_method_to_trt_engine(module, method_name: str, compile_spec: dict) -> bytes:
     """The method as one serialized engine."""
     return torchtrt.convert_method_to_trt_engine(module, method_name, **_options(compile_spec))
+
+
+def TensorRTCompileSpec(compile_spec: dict):  # noqa: N802 - the name users write
+    """Settings for one method of torch._C._jit_to_backend("tensorrt", module, {method: settings})."""
+    return torchtrt.ts.TensorRTCompileSpec(**_options(compile_spec))
+
+
+# The names of the C++ functions, which the first release had in Python too.
+CompileGraph = compile
+ConvertGraphToTRTEngine = convert_method_to_trt_engine
+CheckMethodOperatorSupport = check_method_op_support

@@ -91,7 +91,7 @@ std::string clash() {
   if (torch::getCustomClass(kClass)) {
     taken = kClass;
   }
-  for (const char* name : {kExecuteEngine, kKeptConstants, kPrepare}) {
+  for (const char* name : {kExecuteEngine, "trt::execute_engine", kKeptConstants, kPrepare}) {
     if (c10::Dispatcher::singleton().findSchema({name, ""})) {
       taken += (taken.empty() ? "" : " and ") + std::string(name);
     }
@@ -104,6 +104,14 @@ std::string clash() {
          " cannot run its engines in this process\n  load either torchtrt or Torch-TensorRT, and only one copy of it";
 }
 
+void defineExecuteEngine(torch::Library& library) {
+  library.def(kSchema);
+  library.impl("execute_engine", torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, executeEngine));
+  library.impl("execute_engine", torch::dispatch(c10::DispatchKey::Meta, executeEngineMeta));
+  // Results never require grad, so autograd has nothing to record and no warning to give.
+  library.impl("execute_engine", torch::dispatch(c10::DispatchKey::Autograd, torch::CppFunction::makeFallthrough()));
+}
+
 class Registration {
  public:
   Registration() : problem_(clash()) {
@@ -113,13 +121,8 @@ class Registration {
     }
     class_.emplace(registerClass());
     registerDelegate();
-    definitions_.emplace(torch::Library::FRAGMENT, "tensorrt", std::nullopt, __FILE__, __LINE__);
-    definitions_->def(kSchema);
-    definitions_->impl("execute_engine", torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, executeEngine));
-    definitions_->impl("execute_engine", torch::dispatch(c10::DispatchKey::Meta, executeEngineMeta));
-    // Results never require grad, so autograd has nothing to record and no warning to give.
-    definitions_->impl("execute_engine",
-                       torch::dispatch(c10::DispatchKey::Autograd, torch::CppFunction::makeFallthrough()));
+    defineExecuteEngine(definitions_.emplace(torch::Library::FRAGMENT, "tensorrt", std::nullopt, __FILE__, __LINE__));
+    defineExecuteEngine(others_.emplace(torch::Library::FRAGMENT, "trt", std::nullopt, __FILE__, __LINE__));
     definitions_->def(kKeptConstantsSchema);
     definitions_->impl("kept_constants", torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, keptConstants));
     definitions_->def(kPrepareSchema);
@@ -136,6 +139,7 @@ class Registration {
   std::string problem_;
   std::optional<torch::class_<Engine>> class_;
   std::optional<torch::Library> definitions_;
+  std::optional<torch::Library> others_;  // document 004 has the operator as trt::execute_engine
 };
 
 const Registration registration;

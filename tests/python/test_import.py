@@ -1,5 +1,7 @@
 """Importing torchtrt is cheap: it maps the runtime, with which compiled modules load; the compiler comes with what needs it."""
 
+import ast
+import inspect
 import pathlib
 import subprocess
 import sys
@@ -42,11 +44,22 @@ def test_everything_that_is_promised_is_there():
     assert torchtrt.__version__.count(".") == 2
 
 
+def stub():
+    return ast.parse(pathlib.Path(torchtrt.__file__).with_suffix(".pyi").read_text(encoding="utf-8")).body
+
+
 def test_stubs_name_everything():
-    folder = pathlib.Path(torchtrt.__file__).parent
-    stubs = (folder / "__init__.pyi").read_text(encoding="utf-8")
-    for name in torchtrt.__all__:
-        assert f"{name} as {name}" in stubs or f"def {name}(" in stubs or f"class {name}" in stubs, name
+    named = {each.name for each in stub() if isinstance(each, (ast.ClassDef, ast.FunctionDef))}
+    named |= {alias.asname for each in stub() if isinstance(each, ast.ImportFrom) for alias in each.names}
+    named |= {target.id for each in stub() if isinstance(each, ast.Assign) for target in each.targets}
+    assert set(torchtrt.__all__) <= named, set(torchtrt.__all__) - named
+
+
+def test_the_stub_of_input_names_every_argument():
+    (described,) = (each for each in stub() if isinstance(each, ast.ClassDef) and each.name == "Input")
+    (init,) = (each for each in described.body if isinstance(each, ast.FunctionDef) and each.name == "__init__")
+    named = {each.arg for each in [*init.args.args, *init.args.kwonlyargs]}
+    assert named == set(inspect.signature(torchtrt.Input.__init__).parameters)
 
 
 def test_torch_tensorrt_is_another_name():
