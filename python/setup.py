@@ -1,6 +1,10 @@
-"""Only says that the wheel holds machine code; all else is in pyproject.toml. ./dev wheel collects the files."""
+"""Says that the wheel holds machine code, and puts torchtrt_names.pth beside the packages. The rest is in pyproject.toml; ./dev wheel
+collects the files."""
+
+import pathlib
 
 from setuptools import setup
+from setuptools.command.build_py import build_py
 from setuptools.dist import Distribution
 
 
@@ -9,4 +13,12 @@ class BinaryDistribution(Distribution):
         return True
 
 
-setup(distclass=BinaryDistribution)
+class BuildWithNames(build_py):
+    """_torchtrt_names.py says which names, and why a .pth file."""
+
+    def run(self):
+        super().run()
+        (pathlib.Path(self.build_lib) / "torchtrt_names.pth").write_text("import _torchtrt_names\n", encoding="utf-8")
+
+
+setup(distclass=BinaryDistribution, cmdclass={"build_py": BuildWithNames})

@@ -8,6 +8,7 @@ from . import building
 from .common import ROOT, Failure, python, run, say
 
 PACKAGE = "torchtrt"
+ALIASES = ["torch_tensorrt", "trtorch"]  # found by _torchtrt_names.py where no other package has the name
 LIBRARIES = ["libtorchtrt_engine.so", "libtorchtrt_network.so", "libtorchtrt_runtime.so", "libtorchtrt.so", "libtorchtrt_vision.so"]
 
 
@@ -55,6 +56,9 @@ def stage(preset: str, folder) -> None:
     (folder / "VERSION").write_text(version() + "\n", encoding="utf-8")
     built = building.build_folder(preset)
     package = folder / PACKAGE
+    (package / "_aliases").mkdir()
+    for name in ALIASES:
+        (folder / name).rename(package / "_aliases" / name)
     libraries = package / "lib"
     libraries.mkdir()
     (package / "bin").mkdir()

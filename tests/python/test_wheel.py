@@ -1,5 +1,6 @@
-"""The wheel in a fresh environment: compiles there, and a process that only runs modules maps no compiler."""
+"""The wheel in a fresh environment: all its names and torchtrtc work there, and a process that only runs modules maps no compiler."""
 
+import email
 import os
 import subprocess
 import sys
@@ -78,16 +79,69 @@ def test_runtime_alone_maps_no_compiler(python, saved):
     assert ours == {"libtorchtrt_engine.so", "libtorchtrt_runtime.so"}
 
 
-def test_command_line_tool_is_in_the_wheel(python, saved):
-    import torch
+def test_torchtrtc_is_on_the_path(python, saved):
+    environment = {**CLEAN, "PATH": f"{python.parent}:/usr/bin:/bin"}
+    assert run("torchtrtc", "--version", env=environment, cwd=saved).startswith("torchtrtc 0.")
+    assert "loads, 1 engine" in run("torchtrtc", "check", "compiled.ts", env=environment, cwd=saved)
+    run(python, "-c", "import torch; torch.jit.script(torch.nn.ReLU().eval()).save('relu.ts')", env=environment, cwd=saved)
+    run("torchtrtc", "relu.ts", "relu_compiled.ts", "(2)", env=environment, cwd=saved)
+    assert "output: Float[2]" in run("torchtrtc", "run", "relu_compiled.ts", "(2)", "--calls=1", env=environment, cwd=saved)
+    refused = subprocess.run(["torchtrtc", "check", "none.ts"], env=environment, cwd=saved, capture_output=True, text=True, check=False)
+    assert refused.returncode == 1 and "[C004]" in refused.stderr
 
-    (tool,) = python.parents[1].glob("lib/python3*/site-packages/torchtrt/bin/torchtrtc")
-    environment = {**CLEAN, "LD_LIBRARY_PATH": str(Path(torch.__file__).parent / "lib")}
-    assert "loads, 1 engine" in run(tool, "check", saved / "compiled.ts", env=environment)
+
+NAMES = """
+import sys
+import torch_tensorrt, trtorch, torchtrt
+import torch_tensorrt.ts.ptq, torch_tensorrt.logging, trtorch.ptq
+assert torch_tensorrt.compile is torchtrt.compile and torch_tensorrt.ts.ptq is torchtrt.ptq and torch_tensorrt.logging is torchtrt.logging
+assert trtorch.Input is torchtrt.Input
+print(torch_tensorrt.__version__, torch_tensorrt.__file__)
+"""
+
+
+def test_the_other_names_are_imported(python, tmp_path):
+    version, place = run(python, "-c", NAMES, env=CLEAN, cwd=tmp_path).split()
+    assert version[0].isdigit() and Path(place).is_relative_to(python.parents[1])
+
+
+def test_an_installed_package_of_another_name_wins(python, tmp_path):
+    (tmp_path / "torch_tensorrt").mkdir()
+    (tmp_path / "torch_tensorrt" / "__init__.py").write_text("OTHER = True\n")
+    code = "import torch_tensorrt, torchtrt, trtorch; print(torch_tensorrt.OTHER, trtorch.compile.__module__)"
+    assert run(python, "-c", code, env={**CLEAN, "PYTHONPATH": str(tmp_path)}, cwd=tmp_path) == "True trtorch\n"
+
+
+def test_starting_python_imports_next_to_nothing(python, tmp_path):
+    code = "import sys; print(sorted(name for name in sys.modules if 'torch' in name))"
+    assert run(python, "-c", code, env=CLEAN, cwd=tmp_path) == "['_torchtrt_names']\n"
+
+
+def test_a_target_folder_serves_too(wheel, tmp_path):
+    """Python reads no .pth file there, so the names are known once torchtrt is imported."""
+    run(sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps", "--no-index", "--target", tmp_path, wheel,
+        env=CLEAN)
+    code = "import torchtrt, torch_tensorrt, trtorch; print(torchtrt.__file__, torch_tensorrt.Input([1, 2]))"
+    place = run(sys.executable, "-c", code, env={**CLEAN, "PYTHONPATH": str(tmp_path)}, cwd=tmp_path)
+    assert place.startswith(str(tmp_path)) and "Input([1, 2]" in place
+    environment = {**CLEAN, "PYTHONPATH": str(tmp_path)}
+    assert "Usage: torchtrtc" in run(tmp_path / "bin" / "torchtrtc", "--help", env=environment, cwd=tmp_path)
+
+
+def test_metadata(wheel):
+    archive = zipfile.ZipFile(wheel)
+    (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/METADATA"))
+    metadata = email.message_from_bytes(archive.read(name))
+    assert metadata["Name"] == "torchtrt" and metadata["License-Expression"] == "Apache-2.0" and metadata["Summary"]
+    assert metadata.get_all("Requires-Dist") == ["torch==2.11.*"]
+    assert {"Operating System :: POSIX :: Linux", "Typing :: Typed"} <= set(metadata.get_all("Classifier"))
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    assert "a CPU build of it is enough" in metadata.get_payload()
 
 
 def test_wheel_holds_type_stubs_and_licences_and_no_sources(wheel):
     names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"torchtrt", "_torchtrt_names.py", "_torchtrtc.py", "torchtrt_names.pth"}
     assert {"torchtrt/py.typed", "torchtrt/__init__.pyi"} <= set(names)
     assert any(name.endswith("THIRD_PARTY.md") for name in names)
     assert not [name for name in names if name.endswith((".cpp", ".h"))]
