@@ -1,6 +1,6 @@
-# What comes from outside. libtorch and oneDNN are taken by path from the virtual environment: find_package(Torch) of
-# the PyPI build demands a CUDA toolkit. Two interface targets keep the sides apart, since libtorch's include folder
-# carries headers of a newer oneDNN and its own pybind11:
+# Libraries of others. libtorch and oneDNN are taken by path, from the virtual environment or from TORCHTRT_LIBTORCH:
+# find_package(Torch) of the PyPI build demands a CUDA toolkit. Two interface targets keep the sides apart, since
+# libtorch's include folder carries headers of a newer oneDNN and its own pybind11:
 #   torchtrt_engine_side   oneDNN 3.2, Highway, FlatBuffers, OpenMP; never libtorch's include folder
 #   torchtrt_torch_side    libtorch; never oneDNN's include folder
 
@@ -8,8 +8,19 @@ find_package(Threads REQUIRED)
 find_library(HWY_LIBRARY hwy REQUIRED)
 find_program(FLATC flatc REQUIRED)
 
-file(GLOB torch_folder LIST_DIRECTORIES true "${TORCHTRT_VENV}/lib/python3*/site-packages/torch")
+if(TORCHTRT_LIBTORCH)
+  file(REAL_PATH "${TORCHTRT_LIBTORCH}" torch_folder BASE_DIRECTORY "${CMAKE_SOURCE_DIR}")
+else()
+  file(GLOB torch_folder LIST_DIRECTORIES true "${TORCHTRT_VENV}/lib/python3*/site-packages/torch")
+endif()
 set(TORCHTRT_TORCH_LIB "${torch_folder}/lib")
+
+# Sets <result> to the name that the loader asks for.
+function(torchtrt_soname library result)
+  execute_process(COMMAND ${CMAKE_READELF} -d "${library}" OUTPUT_VARIABLE dynamic_section COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCH "SONAME[^[]*\\[([^]]*)\\]" found "${dynamic_section}")
+  set(${result} ${CMAKE_MATCH_1} PARENT_SCOPE)
+endfunction()
 
 add_library(torchtrt_common INTERFACE)
 target_include_directories(torchtrt_common INTERFACE
@@ -38,13 +49,18 @@ if(TORCHTRT_ONEDNN)
   endif()
   target_include_directories(torchtrt_engine_side SYSTEM INTERFACE "${TORCHTRT_VENV}/include")
   target_link_libraries(torchtrt_engine_libraries INTERFACE "${TORCHTRT_ONEDNN_LIB}/libdnnl.so")
+  # It stands beside our libraries, as it does after an installation, so that both trees have the same run paths.
+  torchtrt_soname("${TORCHTRT_ONEDNN_LIB}/libdnnl.so" onednn_soname)
+  file(MAKE_DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")
+  file(CREATE_LINK "${TORCHTRT_ONEDNN_LIB}/${onednn_soname}" "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${onednn_soname}" SYMBOLIC)
 else()
   target_compile_definitions(torchtrt_engine_side INTERFACE TORCHTRT_NO_ONEDNN)
 endif()
 
 if(TORCHTRT_TORCH)
   if(NOT EXISTS "${TORCHTRT_TORCH_LIB}/libtorch_cpu.so")
-    message(FATAL_ERROR "no libtorch in ${TORCHTRT_VENV}; run ./dev build, which installs requirements.txt there")
+    message(FATAL_ERROR "no libtorch in ${TORCHTRT_TORCH_LIB}; run ./dev build, which installs one in TORCHTRT_VENV, or "
+                        "set TORCHTRT_LIBTORCH to a folder with include/ and lib/libtorch_cpu.so")
   endif()
   add_library(torchtrt_torch_side INTERFACE)
   target_include_directories(torchtrt_torch_side SYSTEM INTERFACE
@@ -63,13 +79,9 @@ if(TORCHTRT_TORCH)
                             <sstream> <string> <unordered_map> <unordered_set> <utility> <vector>)
 endif()
 
-# Where built programs and libraries find the others without being installed. The engine's own libraries know no
-# libtorch.
-set(TORCHTRT_ENGINE_RPATH "${CMAKE_BINARY_DIR}/lib")
-if(TORCHTRT_ONEDNN)
-  list(APPEND TORCHTRT_ENGINE_RPATH "${TORCHTRT_ONEDNN_LIB}")
-endif()
-set(CMAKE_BUILD_RPATH ${TORCHTRT_ENGINE_RPATH})
+# Run paths of what is never installed. Libraries and programs that are get those of an installation at once (Folders):
+# CMake would end a run path that it is to change later in an empty element, which is the current directory.
+set(CMAKE_BUILD_RPATH "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")
 if(TORCHTRT_TORCH)
   list(APPEND CMAKE_BUILD_RPATH "${TORCHTRT_TORCH_LIB}")
 endif()

@@ -77,13 +77,11 @@ function(torchtrt_library name)
   set_target_properties(${name} PROPERTIES
                         LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
                         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-                        EXPORT_NAME ${export_name} INSTALL_RPATH "$ORIGIN")
+                        EXPORT_NAME ${export_name} INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)
   if(arg_TORCH)
     # Programs may use the library through libtorch's registries alone, without a symbol of it: it must stay linked.
     target_link_libraries(${name} PRIVATE torchtrt_torch_side INTERFACE $<INSTALL_INTERFACE:torchtrt::libtorch>)
     target_link_options(${name} INTERFACE $<INSTALL_INTERFACE:-Wl,--no-as-needed>)
-  else()
-    set_target_properties(${name} PROPERTIES BUILD_RPATH "${TORCHTRT_ENGINE_RPATH}")
   endif()
 endfunction()
 
@@ -102,7 +100,7 @@ function(torchtrt_program name)
   add_executable(${name} ${sources})
   torchtrt_side(${name} ${arg_TORCH})
   target_link_libraries(${name} PRIVATE ${links})
-  set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
+  set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib" BUILD_WITH_INSTALL_RPATH ON)
   if(arg_TORCH)
     target_link_options(${name} PRIVATE -Wl,--no-as-needed)
     set_property(TARGET ${name} APPEND PROPERTY INSTALL_RPATH "${TORCHTRT_TORCH_LIB}")

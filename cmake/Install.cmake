@@ -18,10 +18,9 @@ install(FILES LICENSE NOTICE THIRD_PARTY.md DESTINATION share/doc/torchtrt)
 
 # Copied under the name that the loader asks for: the wheel's three files of oneDNN are copies, not links.
 function(torchtrt_bundle library)
-  execute_process(COMMAND ${CMAKE_READELF} -d "${library}" OUTPUT_VARIABLE dynamic_section COMMAND_ERROR_IS_FATAL ANY)
-  string(REGEX MATCH "SONAME[^[]*\\[([^]]*)\\]" found "${dynamic_section}")
+  torchtrt_soname("${library}" name)
   file(REAL_PATH "${library}" file)
-  install(FILES "${file}" DESTINATION lib RENAME ${CMAKE_MATCH_1})
+  install(FILES "${file}" DESTINATION lib RENAME ${name})
 endfunction()
 torchtrt_bundle("${HWY_LIBRARY}")
 if(TORCHTRT_ONEDNN)

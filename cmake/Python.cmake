@@ -28,7 +28,8 @@ file(CREATE_LINK "${CMAKE_BINARY_DIR}/lib" "${package_folder}/torchtrt/lib" SYMB
 
 file(GLOB_RECURSE binding_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/python/bindings/*.cpp")
 torchtrt_present(binding_links torchtrt torchtrt_runtime torchtrt_network torchtrt_engine)
-if(binding_sources AND TARGET torchtrt)
+# libtorch without Python, as TORCHTRT_LIBTORCH may name it, has no library to bind to.
+if(binding_sources AND TARGET torchtrt AND EXISTS "${TORCHTRT_TORCH_LIB}/libtorch_python.so")
   # The interpreter of the environment, not the newest on the machine.
   set(Python3_EXECUTABLE "${TORCHTRT_VENV}/bin/python")
   find_package(Python3 REQUIRED COMPONENTS Interpreter Development.Module)

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -92,3 +93,25 @@ def test_engine_side_needs_no_libtorch_and_finds_all_else(installed, name):
 
 def test_installed_tool_starts(installed):
     assert "compile" in run(installed / "bin" / "torchtrtc", "--help").lower()
+
+
+def configured(folder, *settings):
+    command = ["cmake", "-S", Path(__file__).parents[2], "-B", folder, "-G", "Ninja", "-DTORCHTRT_TESTS=OFF", *settings]
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+
+
+def test_the_source_takes_libtorch_from_a_folder(tmp_path):
+    """TORCHTRT_LIBTORCH, where the environment has oneDNN and no torch."""
+    environment = Path(sys.prefix)
+    for name in ("bin", "include"):
+        (tmp_path / "venv" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "venv" / name).symlink_to(environment / name)
+    (tmp_path / "venv" / "lib").mkdir()
+    for library in (environment / "lib").glob("libdnnl*"):
+        (tmp_path / "venv" / "lib" / library.name).symlink_to(library)
+    without = configured(tmp_path / "without", f"-DTORCHTRT_VENV={tmp_path / 'venv'}")
+    assert without.returncode != 0 and "set TORCHTRT_LIBTORCH to a folder" in " ".join(without.stderr.split())
+    libtorch = Path(torch.__file__).parent.resolve()
+    made = configured(tmp_path / "with", f"-DTORCHTRT_VENV={tmp_path / 'venv'}", f"-DTORCHTRT_LIBTORCH={libtorch}")
+    assert made.returncode == 0, made.stderr
+    assert f"{libtorch}/lib/libtorch_cpu.so" in (tmp_path / "with" / "build.ninja").read_text(encoding="utf-8")
