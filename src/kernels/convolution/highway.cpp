@@ -26,12 +26,22 @@ using gemm::PackedBOf;
 
 constexpr int64_t kNarrowChannels = 16;  // up to here a row of taps is read as one run
 
+// Whether the pixels of a line lie next to each other, however images of one channel are ordered otherwise.
+bool hasDenseLines(const Operand& input) {
+  if (isRowMajor(input) || isChannelsLast(input)) {
+    return true;
+  }
+  const std::vector<uint8_t>& order = input.order;
+  const bool channels_are_last = order.back() == 1;
+  return order[order.size() - (channels_are_last ? 2 : 1)] + size_t{1} == order.size();
+}
+
 Reading chooseReading(const Geometry& g, const Operand& input) {
   if (!isChannelsLast(input) && g.channels > 1) {
     return Reading::kPlanes;
   }
-  return g.groups == 1 && g.channels <= kNarrowChannels && g.dilation[2] == 1 && g.kernel[2] > 1 ? Reading::kChannelRows
-                                                                                                 : Reading::kChannels;
+  const bool is_narrow = g.groups == 1 && g.channels <= kNarrowChannels && g.dilation[2] == 1 && g.kernel[2] > 1;
+  return is_narrow && hasDenseLines(input) ? Reading::kChannelRows : Reading::kChannels;
 }
 
 // Where a group's row k of the product's B begins in the weights [outputs, channels, taps]; its columns are `depth`

@@ -198,8 +198,9 @@ class ImplicitGemm final : public Prepared {
       T* to = patch + (t * kTileRows + static_cast<size_t>(r)) * static_cast<size_t>(packed_->run);
       std::fill_n(to, packed_->run, T(0));
       if (first < last) {
-        const T* from = window.base + tap.offset;
-        std::copy(from + first * unit, from + last * unit, to + first * unit);
+        // The first pixel inside is found by the stride, which says nothing of the next where a line is one pixel.
+        const T* from = window.base + tap.offset + first * input_.stride[2];
+        std::copy_n(from, (last - first) * unit, to + first * unit);
       }
       pointer = to;
     }
