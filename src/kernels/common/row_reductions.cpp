@@ -117,11 +117,35 @@ T sum(const T* values, int64_t count) {
 }
 
 template <typename T>
-T sumSquares(const T* values, T mean, int64_t count) {
-  return foldRow<Add, T>(count, [values, mean](int64_t i, int64_t valid) HWY_ATTR {
-    const V<T> x = hn::Sub(load(values, i, valid), hn::Set(D<T>(), mean));
-    return hn::Mul(x, x);
-  });
+Deviations<T> deviations(const T* values, T mean, int64_t count) {
+  const D<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  V<T> sums[4];
+  V<T> squares[4];
+  for (int j = 0; j < 4; ++j) {
+    sums[j] = squares[j] = hn::Zero(d);
+  }
+  const auto addTo = [&](int j, V<T> x) HWY_ATTR {
+    sums[j] = hn::Add(sums[j], x);
+    squares[j] = hn::MulAdd(x, x, squares[j]);
+  };
+  const V<T> from = hn::Set(d, mean);
+  int64_t i = 0;
+  for (; i + 4 * lanes <= count; i += 4 * lanes) {
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) {
+      addTo(j, hn::Sub(hn::LoadU(d, values + i + j * lanes), from));
+    }
+  }
+  for (; i < count; i += lanes) {
+    const int64_t valid = count - i < lanes ? count - i : lanes;
+    const V<T> x = hn::Sub(load(values, i, valid), from);
+    addTo(0, hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(valid)), x));
+  }
+  const auto total = [](const V<T>(&strands)[4]) HWY_ATTR {
+    return foldLanes<Add, T>(hn::Add(hn::Add(strands[0], strands[1]), hn::Add(strands[2], strands[3])));
+  };
+  return {total(sums), total(squares)};
 }
 
 template <typename T>
@@ -205,10 +229,19 @@ void normalize(const T* in, T mean, T factor, const T* weights, const T* biases,
 }
 
 template <typename T>
-void addSquares(const T* values, const T* means, T* totals, int64_t count) {
-  mapRow(totals, count, [values, means, totals](int64_t i, int64_t valid) HWY_ATTR {
+void normalizeEach(const T* in, const T* means, const T* factors, const T* biases, T* out, int64_t count) {
+  mapRow(out, count, [in, means, factors, biases](int64_t i, int64_t valid) HWY_ATTR {
+    return hn::MulAdd(hn::Sub(load(in, i, valid), load(means, i, valid)), load(factors, i, valid),
+                      load(biases, i, valid));
+  });
+}
+
+template <typename T>
+void addDeviations(const T* values, const T* means, T* sums, T* squares, int64_t count) {
+  mapRow(sums, count, [values, means, sums, squares](int64_t i, int64_t valid) HWY_ATTR {
     const V<T> x = hn::Sub(load(values, i, valid), load(means, i, valid));
-    return hn::MulAdd(x, x, load(totals, i, valid));
+    store(hn::MulAdd(x, x, load(squares, i, valid)), squares, i, valid);
+    return hn::Add(load(sums, i, valid), x);
   });
 }
 
@@ -221,7 +254,7 @@ void foldInto(const T* values, T* totals, int64_t count) {
 
 template <typename T>
 constexpr RowReductionsOf<T> kFunctions = {sum,
-                                           sumSquares,
+                                           deviations,
                                            dot,
                                            greatest,
                                            least,
@@ -231,7 +264,8 @@ constexpr RowReductionsOf<T> kFunctions = {sum,
                                            scaleEach,
                                            shiftTwice,
                                            normalize,
-                                           addSquares,
+                                           normalizeEach,
+                                           addDeviations,
                                            foldInto<Add, T>,
                                            foldInto<Greater, T>,
                                            foldInto<Lesser, T>};

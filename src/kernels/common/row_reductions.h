@@ -6,10 +6,17 @@
 
 namespace torchtrt::kernels {
 
+// Sums of deviations from some number, and of their squares.
+template <typename T>
+struct Deviations {
+  T sum;
+  T squares;
+};
+
 template <typename T>
 struct RowReductionsOf {
   T (*sum)(const T* values, int64_t count);
-  T (*sumSquares)(const T* values, T mean, int64_t count);  // of value - mean
+  Deviations<T> (*deviations)(const T* values, T mean, int64_t count);  // of value - mean
   T (*dot)(const T* a, const T* b, int64_t count);
   T (*max)(const T* values, int64_t count);  // -inf for none; NaN if there is one
   T (*min)(const T* values, int64_t count);  // inf for none; NaN if there is one
@@ -25,8 +32,10 @@ struct RowReductionsOf {
   void (*shiftTwice)(const T* in, const T* first, const T* second, T* out, int64_t count);
   // out[i] = (in[i] - mean) * factor * weights[i] + biases[i]; weights and biases may be null
   void (*normalize)(const T* in, T mean, T factor, const T* weights, const T* biases, T* out, int64_t count);
-  // totals[i] += (values[i] - means[i])^2
-  void (*addSquares)(const T* values, const T* means, T* totals, int64_t count);
+  // out[i] = (in[i] - means[i]) * factors[i] + biases[i]
+  void (*normalizeEach)(const T* in, const T* means, const T* factors, const T* biases, T* out, int64_t count);
+  // sums[i] += values[i] - means[i], squares[i] += (values[i] - means[i])^2
+  void (*addDeviations)(const T* values, const T* means, T* sums, T* squares, int64_t count);
   // totals[i] += values[i], and the greater and lesser of both, NaN counting as either
   void (*add)(const T* values, T* totals, int64_t count);
   void (*raise)(const T* values, T* totals, int64_t count);

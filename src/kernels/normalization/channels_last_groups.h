@@ -11,6 +11,7 @@
 #include "kernels/common/simple_kernel.h"
 #include "kernels/common/wide_row.h"
 #include "kernels/normalization/config.h"
+#include "kernels/normalization/moments.h"
 
 namespace torchtrt::kernels::normalization {
 
@@ -45,9 +46,10 @@ class ChannelsLastGroups final : public Prepared {
     blocks_ = (pixels_ + block_pixels_ - 1) / block_pixels_;
   }
 
-  // For each block of each sample means and squares of the channels; for each sample factors and terms of a pattern.
+  // For each block of each sample means and squares of the channels; for each sample three numbers for each element of
+  // a pattern.
   size_t scratchBytes() const override {
-    return static_cast<size_t>(samples_ * 2 * (blocks_ * channels_ + pattern_)) * sizeof(T);
+    return static_cast<size_t>(samples_ * (2 * blocks_ * channels_ + 3 * pattern_)) * sizeof(T);
   }
 
   void run(const RunArgs& args) const override {
@@ -65,12 +67,12 @@ class ChannelsLastGroups final : public Prepared {
     });
     parallelFor(args.threads, 0, samples_, grainFor(blocks_ * 2 * channels_), [&](int64_t begin, int64_t end) {
       for (int64_t sample = begin; sample < end; ++sample) {
-        combine(args, statistics + sample * blocks_ * 2 * channels_, scales + sample * 2 * pattern_);
+        combine(args, statistics + sample * blocks_ * 2 * channels_, scales + sample * 3 * pattern_);
       }
     });
     parallelFor(args.threads, 0, samples_ * blocks_, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        apply(args, i, scales + i / blocks_ * 2 * pattern_);
+        apply(args, i, scales + i / blocks_ * 3 * pattern_);
       }
     });
   }
@@ -95,8 +97,9 @@ class ChannelsLastGroups final : public Prepared {
    public:
     explicit BlockReader(const ChannelsLastGroups& kernel)
         : kernel_(kernel),
-          sums_(std::make_unique_for_overwrite<T[]>(static_cast<size_t>(2 * kernel.pattern_))),
-          means_(sums_.get() + kernel.pattern_) {
+          sums_(std::make_unique_for_overwrite<T[]>(static_cast<size_t>(3 * kernel.pattern_))),
+          means_(sums_.get() + kernel.pattern_),
+          squares_(means_ + kernel.pattern_) {
       if constexpr (kIsWidened) {
         wide_ = std::make_unique_for_overwrite<T[]>(static_cast<size_t>(kernel.block_pixels_ * kernel.channels_));
       }
@@ -110,15 +113,20 @@ class ChannelsLastGroups final : public Prepared {
       const T* values = read(block, size);
       forPatterns(values, size, [&](const T* row, int64_t count) { functions.add(row, sums_.get(), count); });
       for (int64_t c = 0; c < channels; ++c) {
-        to[c] = folded(c) / static_cast<T>(pixels);
+        to[c] = folded(sums_.get(), c) / static_cast<T>(pixels);
       }
       for (int64_t i = 0; i < kernel_.pattern_; i += channels) {
         std::copy_n(to, channels, means_ + i);
       }
-      forPatterns(values, size,
-                  [&](const T* row, int64_t count) { functions.addSquares(row, means_, sums_.get(), count); });
+      std::fill_n(squares_, kernel_.pattern_, T(0));
+      forPatterns(values, size, [&](const T* row, int64_t count) {
+        functions.addDeviations(row, means_, sums_.get(), squares_, count);
+      });
       for (int64_t c = 0; c < channels; ++c) {
-        to[channels + c] = folded(c);
+        const Deviations<T> deviations = {folded(sums_.get(), c), folded(squares_, c)};
+        const Spread<T> spread = spreadOf(to[c], deviations, 1.0 / static_cast<double>(pixels));
+        to[c] = spread.mean;
+        to[channels + c] = static_cast<T>(spread.variance * static_cast<double>(pixels));
       }
     }
 
@@ -141,17 +149,19 @@ class ChannelsLastGroups final : public Prepared {
       }
     }
 
-    T folded(int64_t channel) const {
+    // A channel's share of the sums of a pattern.
+    T folded(const T* sums, int64_t channel) const {
       T total = 0;
       for (int64_t i = channel; i < kernel_.pattern_; i += kernel_.channels_) {
-        total += sums_[static_cast<size_t>(i)];
+        total += sums[i];
       }
       return total;
     }
 
     const ChannelsLastGroups& kernel_;
-    std::unique_ptr<T[]> sums_;
+    std::unique_ptr<T[]> sums_;  // of a pattern; means and squares lie behind them
     T* means_;
+    T* squares_;
     std::unique_ptr<T[]> wide_;
   };
 
@@ -163,10 +173,13 @@ class ChannelsLastGroups final : public Prepared {
     return std::min(block_pixels_, pixels_ - index % blocks_ * block_pixels_);
   }
 
-  // Of a sample: the factor of each channel, repeated as long as a pattern is, and behind them the terms.
-  void combine(const RunArgs& args, const T* statistics, T* factors) const {
+  // Of a sample: the mean of each channel's group, repeated as long as a pattern is, behind them the factors, and
+  // behind them the biases. A factor and one term for both would be faster, but cancel less exactly where a mean is
+  // large.
+  void combine(const RunArgs& args, const T* statistics, T* means_of_groups) const {
     const int64_t members = channels_ / groups_;
-    T* terms = factors + pattern_;
+    T* factors = means_of_groups + pattern_;
+    T* biases = factors + pattern_;
     for (int64_t group = 0; group < groups_; ++group) {
       const int64_t first = group * members;
       // visit(pixels, mean, squares) for every channel of every block
@@ -189,19 +202,20 @@ class ChannelsLastGroups final : public Prepared {
       });
       const double deviation = std::sqrt(squares / count + config_.eps);
       for (int64_t c = first; c < first + members; ++c) {
-        const double factor = static_cast<double>(parameterAt<T, Stored>(config_, args, kScale, c, 1)) / deviation;
-        factors[c] = static_cast<T>(factor);
-        terms[c] =
-            static_cast<T>(static_cast<double>(parameterAt<T, Stored>(config_, args, kBias, c, 0)) - mean * factor);
+        means_of_groups[c] = std::isinf(deviation) ? T(0) : static_cast<T>(mean);
+        factors[c] =
+            static_cast<T>(static_cast<double>(parameterAt<T, Stored>(config_, args, kScale, c, 1)) / deviation);
+        biases[c] = parameterAt<T, Stored>(config_, args, kBias, c, 0);
       }
     }
     for (int64_t i = channels_; i < pattern_; i += channels_) {
-      std::copy_n(factors, channels_, factors + i);
-      std::copy_n(terms, channels_, terms + i);
+      for (T* values : {means_of_groups, factors, biases}) {
+        std::copy_n(values, channels_, values + i);
+      }
     }
   }
 
-  void apply(const RunArgs& args, int64_t index, const T* factors) const {
+  void apply(const RunArgs& args, int64_t index, const T* means) const {
     const RowReductionsOf<T>& functions = rowReductions<T>();
     const Stored* in = blockOf(args, index);
     Stored* out = static_cast<Stored*>(args.outputs[0]) + index / blocks_ * out_stride_ +
@@ -211,7 +225,7 @@ class ChannelsLastGroups final : public Prepared {
     for (int64_t i = 0; i < size; i += pattern_) {
       const int64_t count = std::min(pattern_, size - i);
       wide.run(in + i, out + i, count, [&](const T* from, T* to) {
-        functions.scaleEach(from, factors, factors + pattern_, to, count);
+        functions.normalizeEach(from, means, means + pattern_, means + 2 * pattern_, to, count);
         if (config_.activation) {
           config_.activation(to, to, count);
         }

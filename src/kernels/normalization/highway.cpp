@@ -16,6 +16,7 @@
 #include "kernels/joins.h"
 #include "kernels/normalization/channels_last_groups.h"
 #include "kernels/normalization/fast.h"
+#include "kernels/normalization/moments.h"
 #include "kernels/normalization/normalization.h"
 
 namespace torchtrt::kernels::normalization {
@@ -100,9 +101,7 @@ class NormalizedRows final : public Prepared, public RunsPieces {
 
   void runRow(const T* in, const T* scales, const T* biases, T* out) const {
     const RowReductionsOf<T>& functions = rowReductions<T>();
-    const T mean = config_.is_rms ? T(0) : functions.sum(in, size_) / static_cast<T>(size_);
-    const double variance = static_cast<double>(functions.sumSquares(in, mean, size_)) / static_cast<double>(size_);
-    const auto factor = static_cast<T>(1.0 / std::sqrt(variance + config_.eps));
+    const auto [mean, factor] = momentsOf(in, size_, config_.eps, !config_.is_rms);
     functions.normalize(in, mean, factor, scales, biases, out, size_);
     if (config_.activation) {
       config_.activation(out, out, size_);
@@ -294,9 +293,8 @@ class NormalizedGroups final : public Prepared {
   void runGroup(const RunArgs& args, const T* in, T* out, int64_t channel, int64_t members) const {
     const RowReductionsOf<T>& functions = rowReductions<T>();
     const int64_t size = members * positions_;
-    const T mean = functions.sum(in, size) / static_cast<T>(size);
-    const double variance = static_cast<double>(functions.sumSquares(in, mean, size)) / static_cast<double>(size);
-    functions.normalize(in, mean, static_cast<T>(1.0 / std::sqrt(variance + config_.eps)), nullptr, nullptr, out, size);
+    const auto [mean, factor] = momentsOf(in, size, config_.eps, true);
+    functions.normalize(in, mean, factor, nullptr, nullptr, out, size);
     for (int64_t c = 0; c < members; ++c) {
       T* row = out + c * positions_;
       if (config_.present[kScale] || config_.present[kBias]) {

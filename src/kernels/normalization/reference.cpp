@@ -200,11 +200,13 @@ class RowsPrepared final : public Prepared {
   template <typename T>
   Statistics statistics(const RunArgs& args, int64_t base) const {
     const auto count = static_cast<double>(inside_.count());
-    const double mean =
-        config_.mode == Mode::kRms ? 0 : sumOver<T>(args, base, [](double value) { return value; }) / count;
+    double mean = config_.mode == Mode::kRms ? 0 : sumOver<T>(args, base, [](double value) { return value; }) / count;
+    if (!std::isfinite(mean)) {  // the sum may be infinite where values are not
+      mean = sumOver<T>(args, base, [count](double value) { return value / count; });
+    }
     const double variance =
         sumOver<T>(args, base, [mean](double value) { return (value - mean) * (value - mean); }) / count;
-    return {mean, 1 / std::sqrt(variance + config_.eps)};
+    return {std::isinf(variance) ? 0 : mean, 1 / std::sqrt(variance + config_.eps)};
   }
 
   template <typename T>
