@@ -1,5 +1,6 @@
 #include "kernels/convolution/pointwise_pixels.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace torchtrt::kernels::convolution {
@@ -8,9 +9,37 @@ namespace {
 class PointwisePixels final : public PixelSource {
  public:
   PointwisePixels(std::shared_ptr<const PackedConvolution> packed, const ShapeSet& shapes)
-      : packed_(std::move(packed)), pixel_stride_(imageOf(shapes.inputs[0]).stride[2]) {}
+      : packed_(std::move(packed)), pixel_stride_(imageOf(shapes.inputs[0]).stride[2]) {
+    const Image input = imageOf(shapes.inputs[0]);
+    pixels_ = input.batch * input.pixels();
+  }
 
+  // A tile adds up in an order that depends on how many rows it has. So tiles are those that the whole product has,
+  // which begin at multiples of kTileRows: whether pixels are computed piece by piece must not show.
   void compute(const void* const* inputs, int64_t first, int64_t count, float* to) const override {
+    const int64_t outputs = packed_->geometry.outputs;
+    const int64_t end = first + count;
+    while (first < end) {
+      const int64_t tile = first / gemm::kTileRows * gemm::kTileRows;
+      const int64_t whole = end == pixels_ ? end : end / gemm::kTileRows * gemm::kTileRows;
+      if (tile == first && whole > first) {
+        computeTiles(inputs, first, whole - first, to);
+        to += (whole - first) * outputs;
+        first = whole;
+        continue;
+      }
+      alignas(64) float rows[kMostFloats];
+      computeTiles(inputs, tile, std::min<int64_t>(gemm::kTileRows, pixels_ - tile), rows);
+      const int64_t last = std::min(end, tile + gemm::kTileRows);
+      to = std::copy(rows + (first - tile) * outputs, rows + (last - tile) * outputs, to);
+      first = last;
+    }
+  }
+
+  static constexpr int64_t kMostFloats = 8192;  // of a tile, on the stack
+
+ private:
+  void computeTiles(const void* const* inputs, int64_t first, int64_t count, float* to) const {
     const Geometry& g = packed_->geometry;
     gemm::Slab slab{};
     slab.panels = packed_->groups[0].panels();
@@ -25,9 +54,9 @@ class PointwisePixels final : public PixelSource {
     packed_->functions.slab(slab);
   }
 
- private:
   std::shared_ptr<const PackedConvolution> packed_;
   int64_t pixel_stride_;  // of the input, in elements
+  int64_t pixels_ = 0;    // of the whole batch
 };
 
 }  // namespace
@@ -38,7 +67,7 @@ std::unique_ptr<PixelSource> preparePointwisePixels(std::shared_ptr<const Packed
   constexpr size_t kMostWeights = size_t{128} * 1024;  // bytes: read again for every few pixels
   const Image input = imageOf(shapes.inputs[0]);
   if (!isPlainProduct(*packed) || packed->groups[0].bytes() > kMostWeights || g.has_residual ||
-      input.channel_stride != 1 || !isFlat(input)) {
+      gemm::kTileRows * g.outputs > PointwisePixels::kMostFloats || input.channel_stride != 1 || !isFlat(input)) {
     return nullptr;
   }
   return std::make_unique<PointwisePixels>(std::move(packed), shapes);
