@@ -96,6 +96,8 @@ void checkTopK(const StepChecker& step) {
   const size_t axis = step.axis(step.in(0));
   const Shape& k = step.dims("k");
   step.require(k.size() == 1 && k[0] >= 0 && k[0] <= step.in(0).dims[axis], "k is larger than the axis");
+  step.requireOneOf(step.attributes().getString("ties", "first"), {"first", "sort", "topk", "kthvalue"},
+                    "order of equals");
   Shape out = step.in(0).dims;
   out[axis] = k[0];
   step.requireOutput(0, out, step.in(0).dtype);

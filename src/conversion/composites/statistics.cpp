@@ -42,7 +42,7 @@ void addReductions(NodeConverterRegistry& registry) {
 
 // The middle, the lower one of two; a NaN is taken for it.
 constexpr char kMedianAlong[] = R"(
-  pair = torch.sort(x, axis)
+  pair = torch.sort(x, dim=axis, stable=True)
   middle = (x.size(axis) - 1) // 2
   values = torch.narrow(pair[0], axis, middle, 1)
   indices = torch.narrow(pair[1], axis, middle, 1)
@@ -55,16 +55,7 @@ constexpr char kMedianAlong[] = R"(
 
 void addOrders(NodeConverterRegistry& registry) {
   add(registry, "aten::msort", "  return torch.sort(self, 0)[0]");
-  add(registry, "aten::argsort.stable", "  return torch.sort(self, dim, descending)[1]");
-  add(registry, "aten::kthvalue", R"(
-  pair = torch.sort(self, dim)
-  if self.dim() == 0:
-    return pair[0], pair[1]
-  values = torch.narrow(pair[0], dim, k - 1, 1)
-  indices = torch.narrow(pair[1], dim, k - 1, 1)
-  if keepdim:
-    return values, indices
-  return values.squeeze(dim), indices.squeeze(dim))");
+  add(registry, "aten::argsort.stable", "  return torch.sort(self, stable=stable, dim=dim, descending=descending)[1]");
   add(registry, "aten::median", std::string(R"(
   if self.numel() == 0 and self.is_floating_point():
     return torch.full([], float('nan'), dtype=self.dtype)

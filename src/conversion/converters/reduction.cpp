@@ -190,12 +190,16 @@ Tensor& plainSoftmax(Call& call) {
 }
 
 // Values and indices of the k greatest or smallest. TOPK takes NaN as greatest; for the smallest of floating numbers
-// PyTorch's min wants NaN first, which the greatest of the negated numbers are.
+// PyTorch's min wants NaN first, which the greatest of the negated numbers are. `ties`: whose order those have that are
+// equal.
 std::vector<Tensor*> topk(const Call& call, Tensor& given, const Dim& k, int64_t axis, bool largest,
-                          bool sorted = true) {
+                          const char* ties = "first", bool sorted = true) {
   const bool is_bool = given.getType() == DType::kBool;
-  Tensor& x = withAxis(call, is_bool ? call.cast(given, DType::kUInt8) : given);
+  // PyTorch has a stable sort of many integers, which bools are none of.
+  const DType ordered = std::string_view(ties) == "sort" ? DType::kFloat32 : DType::kUInt8;
+  Tensor& x = withAxis(call, is_bool ? call.cast(given, ordered) : given);
   Layer* layer = call.net.addTopK(x, k, axis, largest, sorted);
+  layer->setAttribute("ties", std::string(ties));
   Tensor* values = layer->getOutput(0);
   Tensor* indices = layer->getOutput(1);
   if (given.rank() == 0) {
@@ -239,30 +243,53 @@ Tensor& indexOfExtreme(Call& call) {
   return call.flag(2) ? call.reshape(index, Dims(std::vector<Dim>(static_cast<size_t>(x.rank()), Dim(1)))) : index;
 }
 
+// Whose order equal values have shows in their positions alone, which often nobody reads.
+bool readsPositions(const Call& call) {
+  return call.node.outputs().size() < 2 || call.node.outputs()[1]->hasUses();
+}
+
 // self, k, dim, largest, sorted
 std::vector<Tensor*> topK(Call& call) {
   Tensor& x = call.tensor(0);
-  return topk(call, x, call.dim(1), call.axis(2, x.rank()), call.flag(3), call.flag(4));
+  const bool sorted = call.flag(4);
+  const char* ties = sorted && !readsPositions(call) ? "first" : "topk";
+  return topk(call, x, call.dim(1), call.axis(2, x.rank()), call.flag(3), ties, sorted);
 }
 
-std::vector<Tensor*> sortAlong(const Call& call, int64_t given_axis, bool descending) {
+// self, k, dim, keepdim
+std::vector<Tensor*> kthValue(Call& call) {
+  Tensor& x = call.tensor(0);
+  const int64_t axis = call.axis(2, x.rank());
+  const Dim k = call.dim(1);
+  std::vector<Tensor*> result = topk(call, x, k, axis, false, readsPositions(call) ? "kthvalue" : "first");
+  for (Tensor*& tensor : result) {
+    if (x.rank() > 0) {
+      Tensor& last = call.slice(*tensor, axis, k - 1, 1);
+      tensor = call.flag(3) ? &last : &call.squeeze(last, axis);
+    }
+  }
+  return result;
+}
+
+std::vector<Tensor*> sortAlong(const Call& call, int64_t given_axis, bool descending, bool stable) {
   Tensor& x = call.tensor(0);
   const int64_t axis = call.normalizeAxis(given_axis, x.rank());
-  return topk(call, x, x.rank() == 0 ? Dim(1) : x.getDimensions()[static_cast<int>(axis)], axis, descending);
+  return topk(call, x, x.rank() == 0 ? Dim(1) : x.getDimensions()[static_cast<int>(axis)], axis, descending,
+              stable || !readsPositions(call) ? "first" : "sort");
 }
 
 // self, dim, descending
 std::vector<Tensor*> sort(Call& call) {
-  return sortAlong(call, call.integer(1), call.flag(2));
+  return sortAlong(call, call.integer(1), call.flag(2), false);
 }
 
-// self, stable, dim, descending; TOPK is always stable
+// self, stable, dim, descending
 std::vector<Tensor*> stableSort(Call& call) {
-  return sortAlong(call, call.integer(2), call.flag(3));
+  return sortAlong(call, call.integer(2), call.flag(3), !call.isNone(1) && call.flag(1));
 }
 
 Tensor& argsort(Call& call) {
-  return *sortAlong(call, call.integer(1), call.flag(2))[1];
+  return *sortAlong(call, call.integer(1), call.flag(2), false)[1];
 }
 
 Tensor& countNonzero(Call& call) {
@@ -362,6 +389,9 @@ void addExtremeReductions(NodeConverterRegistry& registry) {
       many(topK));
   registry.add("aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
                many(sort));
+  registry.add(
+      "aten::kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
+      many(kthValue));
   registry.add(
       "aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor "
       "indices)",

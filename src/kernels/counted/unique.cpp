@@ -9,7 +9,7 @@ namespace {
 using plugin::InputView;
 using plugin::OutputView;
 
-// NaN is greater than every number and differs from itself; among equals the first one comes first.
+// NaN is greater than every number and differs from itself.
 template <typename T>
 bool isLess(T a, T b) {
   return a < b || (a == a && b != b);
@@ -56,10 +56,9 @@ class Unique final : public CountedPlugin {
     for (int64_t i = 0; i < n; ++i) {
       elements[static_cast<size_t>(i)] = {reader.one(x.data, i * step), i};
     }
-    if (!is_consecutive_) {
-      std::sort(elements.begin(), elements.end(), [](const Element<T>& a, const Element<T>& b) {
-        return isLess(a.value, b.value) || (!isLess(b.value, a.value) && a.place < b.place);
-      });
+    if (!is_consecutive_) {  // as PyTorch does, so that each NaN and each zero gets the number that it has there
+      std::sort(elements.begin(), elements.end(),
+                [](const Element<T>& a, const Element<T>& b) { return isLess(a.value, b.value); });
     }
     const size_t size = sizeOf(x.dtype);
     const auto* data = static_cast<const std::byte*>(x.data);

@@ -15,18 +15,14 @@
 #include "kernels/topk/extremes.h"
 #include "kernels/topk/fast.h"
 #include "kernels/topk/key_sort.h"
+#include "kernels/topk/ties.h"
 #include "kernels/topk/topk.h"
 
 namespace torchtrt::kernels::topk {
 namespace {
 
-struct Config {
-  size_t axis = 0;
-  bool largest = true;
-};
-
 // Strides of the other axes: values, positions, input.
-std::vector<std::vector<int64_t>> stridesOfRows(const Config& config, const ShapeSet& shapes) {
+std::vector<std::vector<int64_t>> stridesOfRows(const Order& config, const ShapeSet& shapes) {
   return {withoutAxis(shapes.outputs[0].strides, config.axis), withoutAxis(shapes.outputs[1].strides, config.axis),
           withoutAxis(shapes.inputs[0].strides, config.axis)};
 }
@@ -51,8 +47,9 @@ WideKey keyOf(double value, bool largest, int64_t position) {
 template <typename T>
 class TopKOfRows final : public Prepared {
  public:
-  TopKOfRows(const Config& config, const ShapeSet& shapes)
-      : largest_(config.largest),
+  TopKOfRows(const Order& config, const ShapeSet& shapes)
+      : order_(orderFor(config, shapes.inputs[0])),
+        largest_(config.largest),
         size_(shapes.inputs[0].dims[config.axis]),
         count_(shapes.outputs[0].dims[config.axis]),
         steps_{shapes.outputs[0].strides[config.axis], shapes.outputs[1].strides[config.axis],
@@ -72,13 +69,17 @@ class TopKOfRows final : public Prepared {
                   buffers.row.resize(static_cast<size_t>(size_));
                   buffers.best.resize(static_cast<size_t>(count_));
                   buffers.places.resize(static_cast<size_t>(count_));
+                  PyTorchOrder<T> as_pytorch(order_);
                   rows_.run(begin, end, 1, [&](const int64_t* offsets, const int64_t*, int64_t) {
                     const T* row = reader.view(args.inputs[0], offsets[2], steps_[2], size_, buffers.row.data());
                     if (count_ == 1) {
                       buffers.places[0] = functions.ofRow(row, size_);
-                      buffers.best[0] = row[buffers.places[0]];
                     } else {
                       sortFront(row, buffers);
+                    }
+                    as_pytorch.arrange(row, size_, buffers.places.data(), count_);
+                    for (size_t i = 0; i < buffers.best.size(); ++i) {
+                      buffers.best[i] = row[buffers.places[i]];
                     }
                     value_writer.write(buffers.best.data(), count_, args.outputs[0], offsets[0], steps_[0]);
                     index_writer.write(buffers.places.data(), count_, args.outputs[1], offsets[1], steps_[1]);
@@ -108,9 +109,8 @@ class TopKOfRows final : public Prepared {
       }
       sortKeys(keys, buffers.other, count_, 8 * static_cast<int>(sizeof(T)));
     }
-    for (size_t i = 0; i < buffers.best.size(); ++i) {
+    for (size_t i = 0; i < buffers.places.size(); ++i) {
       buffers.places[i] = static_cast<int64_t>(positionOf(keys[i]));
-      buffers.best[i] = row[buffers.places[i]];
     }
   }
 
@@ -137,6 +137,7 @@ class TopKOfRows final : public Prepared {
     }
   }
 
+  Order order_;
   bool largest_;
   int64_t size_, count_;
   std::array<int64_t, 3> steps_;  // along the axis: values, positions, input
@@ -148,12 +149,12 @@ class TopKOfRows final : public Prepared {
 template <typename T>
 class ExtremeOfColumns final : public Prepared {
  public:
-  static bool accepts(const Config& config, const ShapeSet& shapes) {
-    return shapes.outputs[0].dims[config.axis] == 1 && shapes.inputs[0].strides[config.axis] != 1 &&
-           keptNest(config, shapes).steps()[2] == 1;
+  static bool accepts(const Order& config, const ShapeSet& shapes) {
+    return config.ties == Ties::kFirst && shapes.outputs[0].dims[config.axis] == 1 &&
+           shapes.inputs[0].strides[config.axis] != 1 && keptNest(config, shapes).steps()[2] == 1;
   }
 
-  ExtremeOfColumns(const Config& config, const ShapeSet& shapes)
+  ExtremeOfColumns(const Order& config, const ShapeSet& shapes)
       : largest_(config.largest),
         size_(shapes.inputs[0].dims[config.axis]),
         step_(shapes.inputs[0].strides[config.axis]),
@@ -189,7 +190,7 @@ class ExtremeOfColumns final : public Prepared {
   using Place = typename Extremes<T>::Place;
   static constexpr int64_t kColumns = 256;
 
-  static LoopNest keptNest(const Config& config, const ShapeSet& shapes) {
+  static LoopNest keptNest(const Order& config, const ShapeSet& shapes) {
     return {withoutAxis(shapes.inputs[0].dims, config.axis), stridesOfRows(config, shapes)};
   }
 
@@ -200,7 +201,7 @@ class ExtremeOfColumns final : public Prepared {
 };
 
 template <typename T>
-std::unique_ptr<Prepared> choose(const Config& config, const ShapeSet& shapes) {
+std::unique_ptr<Prepared> choose(const Order& config, const ShapeSet& shapes) {
   const TensorDesc& in = shapes.inputs[0];
   const int64_t size = in.dims.empty() ? 0 : in.dims[config.axis];
   const int64_t count = in.dims.empty() ? 0 : shapes.outputs[0].dims[config.axis];
@@ -220,9 +221,9 @@ CreateResult createHighway(const Problem& problem) {
   if (dtype != DType::kFloat32 && dtype != DType::kFloat64) {
     return Refusal{"dtype", std::string("orders float32 and float64 only, not ") + toString(dtype)};
   }
-  return makeKernelWithFallback<Config>(
-      {static_cast<size_t>(problem.attributes->getInt("axis")), problem.attributes->getBool("largest", true)},
-      dtype == DType::kFloat64 ? choose<double> : choose<float>, createTopKReference(problem));
+  return makeKernelWithFallback<Order>(readOrder(*problem.attributes),
+                                       dtype == DType::kFloat64 ? choose<double> : choose<float>,
+                                       createTopKReference(problem));
 }
 
 }  // namespace torchtrt::kernels::topk

@@ -14,15 +14,11 @@
 #include "kernels/parallel.h"
 #include "kernels/topk/fast.h"
 #include "kernels/topk/key_sort.h"
+#include "kernels/topk/ties.h"
 #include "kernels/topk/topk.h"
 
 namespace torchtrt::kernels::topk {
 namespace {
-
-struct IntegerConfig {
-  size_t axis = 0;
-  bool largest = true;
-};
 
 // Where the first of the greatest or smallest lies. Several are kept at a time, since one alone waits for each
 // comparison; which of equal ones came first is looked for afterwards.
@@ -51,15 +47,16 @@ int64_t placeOfExtreme(const int64_t* row, int64_t count) {
 
 class TopKOfIntegers final : public Prepared {
  public:
-  static bool accepts(const IntegerConfig& config, const ShapeSet& shapes) {
+  static bool accepts(const Order& config, const ShapeSet& shapes) {
     const TensorDesc& in = shapes.inputs[0];
     const int64_t size = in.dims.empty() ? 0 : in.dims[config.axis];
     const int64_t count = in.dims.empty() ? 0 : shapes.outputs[0].dims[config.axis];
     return count > 0 && count <= size && size <= std::numeric_limits<int32_t>::max();
   }
 
-  TopKOfIntegers(const IntegerConfig& config, const ShapeSet& shapes)
-      : largest_(config.largest),
+  TopKOfIntegers(const Order& config, const ShapeSet& shapes)
+      : order_(orderFor(config, shapes.inputs[0])),
+        largest_(config.largest),
         size_(shapes.inputs[0].dims[config.axis]),
         count_(shapes.outputs[0].dims[config.axis]),
         steps_{shapes.outputs[0].strides[config.axis], shapes.outputs[1].strides[config.axis],
@@ -80,9 +77,11 @@ class TopKOfIntegers final : public Prepared {
                   buffers.row.resize(static_cast<size_t>(size_));
                   buffers.best.resize(static_cast<size_t>(count_));
                   buffers.places.resize(static_cast<size_t>(count_));
+                  PyTorchOrder<int64_t> as_pytorch(order_);
                   rows_.run(begin, end, 1, [&](const int64_t* offsets, const int64_t*, int64_t) {
                     const int64_t* row = reader.view(args.inputs[0], offsets[2], steps_[2], size_, buffers.row.data());
                     place(row, buffers);
+                    as_pytorch.arrange(row, size_, buffers.places.data(), count_);
                     for (size_t i = 0; i < buffers.best.size(); ++i) {
                       buffers.best[i] = row[buffers.places[i]];
                     }
@@ -131,6 +130,7 @@ class TopKOfIntegers final : public Prepared {
         [&](int64_t a, int64_t b) { return row[a] != row[b] ? (row[a] > row[b]) == largest_ : a < b; });
   }
 
+  Order order_;
   bool largest_;
   int64_t size_, count_;
   std::array<int64_t, 3> steps_;  // along the axis: values, positions, input
@@ -145,9 +145,7 @@ CreateResult createIntegers(const Problem& problem) {
   if (isFloating(dtype) || dtype == DType::kBool) {
     return Refusal{"dtype", std::string("orders integers only, not ") + toString(dtype)};
   }
-  return makeKernelWithFallback<TopKOfIntegers>(IntegerConfig{static_cast<size_t>(problem.attributes->getInt("axis")),
-                                                              problem.attributes->getBool("largest", true)},
-                                                createTopKReference(problem));
+  return makeKernelWithFallback<TopKOfIntegers>(readOrder(*problem.attributes), createTopKReference(problem));
 }
 
 }  // namespace torchtrt::kernels::topk

@@ -6,15 +6,11 @@
 #include "kernels/common/simple_kernel.h"
 #include "kernels/common/strided_loop.h"
 #include "kernels/parallel.h"
+#include "kernels/topk/ties.h"
 #include "kernels/topk/topk.h"
 
 namespace torchtrt::kernels {
 namespace {
-
-struct TopKConfig {
-  size_t axis = 0;
-  bool largest = true;
-};
 
 // One tensor seen as rows along the axis.
 struct Rows {
@@ -43,13 +39,13 @@ bool isGreater(T a, T b) {
 
 class TopKPrepared final : public Prepared {
  public:
-  TopKPrepared(const TopKConfig& config, const ShapeSet& shapes)
-      : largest_(config.largest),
+  TopKPrepared(const topk::Order& order, const ShapeSet& shapes)
+      : order_(topk::orderFor(order, shapes.inputs.at(0))),
         dtype_(shapes.inputs.at(0).dtype),
         index_dtype_(shapes.outputs.at(1).dtype),
-        in_(shapes.inputs[0], config.axis),
-        values_(shapes.outputs[0], config.axis),
-        indices_(shapes.outputs[1], config.axis) {
+        in_(shapes.inputs[0], order.axis),
+        values_(shapes.outputs[0], order.axis),
+        indices_(shapes.outputs[1], order.axis) {
     if (values_.size > in_.size) {
       throw EngineError(
           ErrorCode::kShapeArithmetic,
@@ -71,9 +67,13 @@ class TopKPrepared final : public Prepared {
     parallelFor(args.threads, 0, countOf(in_.dims), grainFor(8 * in_.size), [&](int64_t begin, int64_t end) {
       std::vector<T> row_values(static_cast<size_t>(in_.size)), best(static_cast<size_t>(values_.size));
       std::vector<int64_t> order(static_cast<size_t>(in_.size));
+      topk::PyTorchOrder<T> as_pytorch(order_);
       for (int64_t row = begin; row < end; ++row) {
         reader.read(args.inputs[0], in_.offset(row), in_.step, in_.size, row_values.data());
         sortFront(row_values, order);
+        if (values_.size > 0) {
+          as_pytorch.arrange(row_values.data(), in_.size, order.data(), values_.size);
+        }
         for (size_t i = 0; i < best.size(); ++i) {
           best[i] = row_values[static_cast<size_t>(order[i])];
         }
@@ -91,13 +91,13 @@ class TopKPrepared final : public Prepared {
       const T x = values[static_cast<size_t>(a)];
       const T y = values[static_cast<size_t>(b)];
       if (isGreater(x, y)) {
-        return largest_;
+        return order_.largest;
       }
-      return isGreater(y, x) ? !largest_ : a < b;
+      return isGreater(y, x) ? !order_.largest : a < b;
     });
   }
 
-  bool largest_;
+  topk::Order order_;
   DType dtype_, index_dtype_;
   Rows in_, values_, indices_;
 };
@@ -105,8 +105,7 @@ class TopKPrepared final : public Prepared {
 }  // namespace
 
 CreateResult createTopKReference(const Problem& problem) {
-  return makeKernel<TopKPrepared>(TopKConfig{static_cast<size_t>(problem.attributes->getInt("axis")),
-                                             problem.attributes->getBool("largest", true)});
+  return makeKernel<TopKPrepared>(topk::readOrder(*problem.attributes));
 }
 
 }  // namespace torchtrt::kernels

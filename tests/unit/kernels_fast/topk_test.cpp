@@ -54,6 +54,30 @@ TEST(HighwayTopK, LongRowsBySortingDigits) {
   expectSameTopK("[2,7001]", "[2,99]", 1, 99);
 }
 
+// PyTorch's order of equal values, of few different numbers and of many.
+TEST(HighwayTopK, TiesAsInPyTorch) {
+  for (const char* ties : {"sort", "topk", "kthvalue"}) {
+    const std::string rest = std::string(ties) == "kthvalue" ? "false" : "true";
+    for (const int64_t k : {1, 2, 16, 17, 40, 199, 200}) {
+      if (std::string(ties) == "sort" && k != 200) {
+        continue;
+      }
+      for (const char* more : {"", ", sorted=false"}) {
+        const std::string out = "[3," + std::to_string(k) + "]";
+        const std::string attributes = " {axis=1, k=(" + std::to_string(k) + "), largest=" + rest +
+                                       (std::string(ties) == "topk" ? more : "") + ", ties=\"" + ties + "\"}";
+        for (const Values values : {Values::kExact, Values::kSpecial, Values::kSmooth}) {
+          CompareOptions options;
+          options.values = values;
+          expectMatchesReferenceInBoth("topk float32 [3,200] -> " + out + "xint64 " + out + attributes, "highway",
+                                       options);
+          expectMatchesReference("topk int64 [3,200] -> " + out + "x" + out + attributes, "integers", options);
+        }
+      }
+    }
+  }
+}
+
 // What is passed over: few of a long row, whose last vector is not full.
 TEST(HighwayTopK, FewOfLongRows) {
   for (const char* k : {"2", "31", "32", "40", "800"}) {
