@@ -125,7 +125,7 @@ def page() -> str:
         "Dtypes are those with which `tests/python/test_operators.py --every-dtype` compares the operator with eager PyTorch: all of a network's",
         f"({', '.join(str(dtype).removeprefix('torch.') for dtype in DTYPES)}) that eager",
         "takes, found out by trying. Every shape of the operator table is compiled by itself, and the first one with a batch of 1 to 6 in one plan.",
-        "Of equal values `topk` takes the first ones, in their order, where PyTorch leaves open which: indices may differ, values do not.",
+        "Where numbers are not PyTorch's, [numbers.md](numbers.md) says so.",
         "In-place forms are made functional where nobody can tell. `./dev sweep` runs all of these tests and writes this page again.", "",
         "| operator | overloads | dtypes tried, sizes known | dtypes tried, dynamic batch |", "|---|---|---|---|",
     ]

@@ -75,15 +75,22 @@ Tensor& softplus(Call& call) {
   return call.activation("softplus", call.tensor(0), call.real(1), call.real(2));
 }
 
-// x <= threshold ? value : x, so that NaN stays.
+// x <= threshold ? value : x, so that NaN stays. PyTorch does not round the threshold to 16 bits.
 Tensor& threshold(Call& call) {
   Tensor& x = call.tensor(0);
-  Tensor& below = call.elementwise("less_equal", x, call.constant(call.number(1), x.getType()));
+  const bool is_whole = !isFloating(x.getType());
+  Tensor& wide = is_whole || x.getType() == DType::kFloat64 ? x : call.cast(x, DType::kFloat32);
+  Tensor& below = call.elementwise("less_equal", wide, call.constant(call.number(1), wide.getType()));
   return call.add(LayerType::kSELECT, {&below, &call.constant(call.number(2), x.getType()), &x});
 }
 
+// PyTorch rounds the limit to the type of x.
 Tensor& hardshrink(Call& call) {
-  return call.activation("hard_shrink", call.tensor(0), call.real(1));
+  Tensor& x = call.tensor(0);
+  const double limit = x.getType() == DType::kBFloat16  ? static_cast<float>(c10::BFloat16(call.real(1)))
+                       : x.getType() == DType::kFloat16 ? static_cast<float>(c10::Half(call.real(1)))
+                                                        : call.real(1);
+  return call.activation("hard_shrink", x, limit);
 }
 
 Tensor& softshrink(Call& call) {

@@ -55,15 +55,19 @@ Tensor& repeatHeads(const Call& call, Tensor& tensor, const Tensor& query) {
   return call.reshape(call.expand(call.unsqueeze(tensor, axis + 1), Dims(spread)), Dims(result));
 }
 
-// query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa
+// query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa. Of 16-bit numbers PyTorch rounds the result
+// alone: scores may be beyond what these hold, or differ by less than what they tell apart.
 Tensor& attention(Call& call) {
   if (call.real(4) != 0) {
     call.refuse("random", "dropout_p has to be 0, got " + std::to_string(call.real(4)));
   }
-  Tensor& query = call.tensor(0);
+  const DType given = call.tensor(0).getType();
+  const DType wide = given == DType::kFloat64 ? given : DType::kFloat32;
+  const auto operand = [&](size_t i) -> Tensor& { return call.cast(call.tensor(i), wide); };
+  Tensor& query = operand(0);
   const bool grouped = call.flag(7);
-  Tensor& key = grouped ? repeatHeads(call, call.tensor(1), query) : call.tensor(1);
-  Tensor& value = grouped ? repeatHeads(call, call.tensor(2), query) : call.tensor(2);
+  Tensor& key = grouped ? repeatHeads(call, operand(1), query) : operand(1);
+  Tensor& value = grouped ? repeatHeads(call, operand(2), query) : operand(2);
   const Dim& width = query.getDimensions()[query.rank() - 1];
   const double scale =
       call.isNone(6) ? 1 / std::sqrt(static_cast<double>(call.number(width, "the width of a head"))) : call.real(6);
@@ -77,7 +81,7 @@ Tensor& attention(Call& call) {
   } else {
     scores = call.net.addSoftMax(*scores, scores->rank() - 1)->getOutput(0);
   }
-  return call.add(LayerType::kMATRIX_MULTIPLY, {scores, &value});
+  return call.cast(call.add(LayerType::kMATRIX_MULTIPLY, {scores, &value}), given);
 }
 
 }  // namespace

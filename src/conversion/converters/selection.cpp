@@ -170,7 +170,7 @@ Tensor& rollAxes(const Call& call, Tensor& x, const std::vector<int64_t>& axes, 
   for (size_t i = 0; i < axes.size(); ++i) {
     const Dim& size = dimOf(x, axes[i]);
     Dim& shift = front[static_cast<size_t>(axes[i])];
-    shift = size == Dim(0) ? Dim(0) : Dim::mod(shift + shifts[i], size);
+    shift = Dim::mod(shift + shifts[i], Dim::max(size, 1));  // nothing is moved where nothing is
   }
   std::vector<Dim> behind;
   for (const Dim& shift : front) {
