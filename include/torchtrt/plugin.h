@@ -80,8 +80,8 @@ class TORCHTRT_API PluginRegistry {
   PluginRegistry(const PluginRegistry&) = delete;
   PluginRegistry& operator=(const PluginRegistry&) = delete;
 
-  // Throws EngineError (kPlugin) when the name is taken or the interface version is another one.
-  // `library`: the file it came from, which plans remember.
+  // Throws EngineError (kPlugin) for a null pointer, and when the name is taken or the interface version is another
+  // one. `library`: the file it came from, which plans remember.
   void add(const std::shared_ptr<const PluginCreator>& creator, const std::string& library = "");
   void remove(std::string_view plugin_namespace, std::string_view type, std::string_view version);
   std::shared_ptr<const PluginCreator> find(std::string_view plugin_namespace, std::string_view type,

@@ -1,6 +1,6 @@
 // Typed reading of layer attributes.
 
-#include "base/check.h"
+#include "base/attribute_fault.h"
 #include "torchtrt/types.h"
 
 namespace torchtrt {
@@ -14,6 +14,10 @@ const char* typeName(const AttributeValue& value) {
   return kTypeNames[value.index()];
 }
 
+[[noreturn]] void fail(std::string_view name, const char* expected, const char* got) {
+  throw AttributeFault("expected attribute \"" + std::string(name) + "\" of type " + expected + ", got " + got);
+}
+
 template <typename T>
 const T* get(const Attributes& attributes, std::string_view name) {
   const AttributeValue* value = attributes.find(name);
@@ -21,15 +25,18 @@ const T* get(const Attributes& attributes, std::string_view name) {
     return nullptr;
   }
   const T* typed = std::get_if<T>(value);
-  TORCHTRT_CHECK(typed != nullptr, "attribute \"" << name << "\" was read as " << typeName(AttributeValue(T{}))
-                                                  << " but holds " << typeName(*value));
+  if (typed == nullptr) {
+    fail(name, typeName(AttributeValue(T{})), typeName(*value));
+  }
   return typed;
 }
 
 template <typename T>
 const T& require(const Attributes& attributes, std::string_view name) {
   const T* value = get<T>(attributes, name);
-  TORCHTRT_CHECK(value != nullptr, "attribute \"" << name << "\" is missing");
+  if (value == nullptr) {
+    fail(name, typeName(AttributeValue(T{})), "none");
+  }
   return *value;
 }
 

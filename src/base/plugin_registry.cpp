@@ -1,8 +1,10 @@
 // The registry of plugin creators.
 #include <map>
 #include <mutex>
+#include <new>
 #include <tuple>
 
+#include "base/attribute_fault.h"
 #include "torchtrt/plugin.h"
 
 namespace torchtrt::plugin {
@@ -15,9 +17,14 @@ std::string textOf(const Key& key) {
   return (plugin_namespace.empty() ? "" : plugin_namespace + "::") + type + " version " + version;
 }
 
+// Throws EngineError (kPlugin) for names that are no texts.
 Key keyOf(const Attributes& attributes) {
-  return {attributes.getString("namespace", ""), attributes.getString("type", ""),
-          attributes.getString("version", "1")};
+  try {
+    return {attributes.getString("namespace", ""), attributes.getString("type", ""),
+            attributes.getString("version", "1")};
+  } catch (const AttributeFault& fault) {
+    throw EngineError(ErrorCode::kPlugin, "the name of a plugin: " + fault.message());
+  }
 }
 
 std::string joined(const std::vector<std::string>& names) {
@@ -26,6 +33,24 @@ std::string joined(const std::vector<std::string>& names) {
     text += (text.empty() ? "" : ", ") + name;
   }
   return text.empty() ? "none" : text;
+}
+
+// Fields are a user's, and so are most creators: what they throw that is no error of ours becomes one that names the
+// plugin. A lack of memory is the caller's.
+std::unique_ptr<Plugin> createWith(const PluginCreator& creator, const Attributes& fields, const Key& key) {
+  try {
+    return creator.create(fields);
+  } catch (const AttributeFault& fault) {
+    throw EngineError(ErrorCode::kPlugin, "plugin " + textOf(key) + ": " + fault.message(), {},
+                      "give the layer the field that the plugin asks for");
+  } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw EngineError(ErrorCode::kPlugin, "plugin " + textOf(key) + " cannot be made: " + error.what(), {},
+                      "check the fields that the layer gives it");
+  }
 }
 
 }  // namespace
@@ -56,6 +81,12 @@ PluginRegistry& PluginRegistry::global() {
 }
 
 void PluginRegistry::add(const std::shared_ptr<const PluginCreator>& creator, const std::string& library) {
+  if (creator == nullptr) {
+    throw EngineError(ErrorCode::kPlugin,
+                      "expected a plugin's creator, got a null pointer" +
+                          (library.empty() ? std::string() : " from library '" + library + "'"),
+                      {}, "register creators that exist");
+  }
   Key key{creator->pluginNamespace(), creator->type(), creator->version()};
   if (creator->interfaceVersion() != kInterfaceVersion) {
     throw EngineError(ErrorCode::kPlugin,
@@ -104,7 +135,7 @@ std::unique_ptr<Plugin> PluginRegistry::create(const Attributes& attributes) con
   }
   Attributes fields = attributes;
   fields.erase("library");
-  std::unique_ptr<Plugin> plugin = creator->create(fields);
+  std::unique_ptr<Plugin> plugin = createWith(*creator, fields, key);
   if (plugin == nullptr) {
     throw EngineError(ErrorCode::kPlugin, "the creator of plugin " + textOf(key) + " made nothing", {},
                       "check the fields that the layer gives it");

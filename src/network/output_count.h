@@ -5,7 +5,8 @@
 
 namespace torchtrt::network {
 
-// Throws CompileError (kPlugin) for a plugin that is not registered.
+// Throws CompileError: kPlugin for a plugin that is not registered, kInvalidNetwork for one that the fields do not
+// make.
 int outputCount(LayerType type, const Attributes& attributes, const Location& location);
 
 }  // namespace torchtrt::network

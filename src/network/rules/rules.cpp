@@ -53,7 +53,7 @@ std::string checkAttributeTypes(const LayerContext& context) {
 
 std::string checkAttributeWords(const LayerContext& context) {
   for (const AttributeSpec& spec : attributeSpecs(context.layer().getType()).list) {
-    if (spec.choices.empty()) {
+    if (spec.choices.empty() || !context.attributes().has(spec.name)) {
       continue;
     }
     std::string choices;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@ namespace torchtrt::network {
 
 std::string doubleText(double value);  // shortest that reads back; always with '.', 'e', "inf" or "nan" in it
 std::optional<double> parseDouble(std::string_view text);
+std::optional<int64_t> parseInt(std::string_view text);
 
 // One element of a constant. float16 and bfloat16 are printed as the number they stand for, odd NaNs as their bits.
 std::string elementText(DType dtype, const void* element);

@@ -1,54 +1,38 @@
 // Text -> network. More is understood than is printed: symbols, attributes and the types of layers may be left out.
-#include <charconv>
-#include <limits>
-
 #include "network/attribute_spec.h"
 #include "network/network_impl.h"
 #include "network/text/cursor.h"
+#include "network/text/location.h"
 #include "network/text/notation.h"
 #include "network/text/numbers.h"
 
 namespace torchtrt::network {
 namespace {
 
-std::optional<int64_t> parseInt(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
-
-// "file:line:column (scope)" as toString(Location) writes it; other comments are no location.
-Location parseLocation(std::string text) {
-  Location location;
-  if (const size_t open = text.rfind(" ("); open != std::string::npos && text.back() == ')') {
-    location.scope = text.substr(open + 2, text.size() - open - 3);
-    text.resize(open);
-  }
-  std::vector<int> numbers;
-  for (int i = 0; i < 2; ++i) {
-    const size_t colon = text.rfind(':');
-    const std::optional<int64_t> number =
-        colon == std::string::npos ? std::nullopt : parseInt(std::string_view(text).substr(colon + 1));
-    if (!number || *number < 1 || *number > std::numeric_limits<int>::max()) {
-      break;
-    }
-    numbers.insert(numbers.begin(), static_cast<int>(*number));
-    text.resize(colon);
-  }
-  if (numbers.empty() || text.empty()) {
-    return {};
-  }
-  location.file = text;
-  location.line = numbers[0];
-  location.column = numbers.size() > 1 ? numbers[1] : 0;
-  return location;
-}
-
 class Parser {
  public:
   Parser(std::string_view text, const WeightStore& weights) : cursor_(text), weights_(weights) {}
 
   std::unique_ptr<Network> parse() {
+    try {
+      parseNetwork();
+    } catch (const CompileError& error) {
+      // What the network itself refuses knows no place: it is where the last token began.
+      if (!error.location().empty()) {
+        throw;
+      }
+      throw CompileError(error.code(), error.message(), cursor_.here(), error.advice());
+    }
+    return std::move(network_);
+  }
+
+ private:
+  struct WrittenType {
+    TensorType type;
+    std::vector<uint8_t> order;
+  };
+
+  void parseNetwork() {
     cursor_.expect("network");
     network_->setName(cursor_.quotedText());
     symbols();
@@ -65,14 +49,7 @@ class Parser {
     if (!cursor_.atEnd()) {
       cursor_.fail("expected nothing behind the network");
     }
-    return std::move(network_);
   }
-
- private:
-  struct WrittenType {
-    TensorType type;
-    std::vector<uint8_t> order;
-  };
 
   void symbols() {
     if (!cursor_.take("(")) {
@@ -129,13 +106,20 @@ class Parser {
         types.push_back(type());
       } while (cursor_.take(","));
     }
-    Layer* added = *type_of_layer == LayerType::kCONSTANT
-                       ? network_->addConstant(data(types))
-                       : network_->addLayer(*type_of_layer, inputs, std::move(given));
+    Layer* added = *type_of_layer == LayerType::kCONSTANT ? network_->addConstant(data(types))
+                                                          : addLayer(*type_of_layer, inputs, std::move(given));
     nameLayer(*added, names);
     check(*added, types);
     if (const std::string comment = cursor_.commentOfLine(); !comment.empty()) {
       added->setLocation(parseLocation(comment));
+    }
+  }
+
+  Layer* addLayer(LayerType layer_type, const std::vector<Tensor*>& inputs, Attributes given) {
+    try {
+      return network_->addLayer(layer_type, inputs, std::move(given));
+    } catch (const CompileError& error) {
+      throw CompileError(error.code(), error.message(), layer_start_, error.advice());
     }
   }
 

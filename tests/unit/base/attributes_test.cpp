@@ -51,7 +51,7 @@ TEST(Attributes, RefuseMissingNamesAndOtherTypes) {
     attributes.getInt("double", 1);
     FAIL() << "no error";
   } catch (const InternalError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("attribute \"double\" was read as int but holds double"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("expected attribute \"double\" of type int, got double"));
   }
 }
 

@@ -34,6 +34,9 @@ class TwiceCreator : public PluginCreator {
     return "Twice";
   }
   std::unique_ptr<Plugin> create(const Attributes& fields) const override {
+    if (fields.has("thrown")) {
+      throw std::runtime_error(fields.getString("thrown"));
+    }
     return fields.has("broken") ? nullptr : std::make_unique<Twice>();
   }
 
@@ -74,6 +77,25 @@ TEST(PluginRegistry, CreatesWhatWasAddedAndRunsIt) {
   const OutputView output{DType::kFloat32, dims, out_strides, out.data()};
   plugin->enqueue({&input, 1}, {&output, 1}, nullptr, 1);
   EXPECT_EQ(out, (std::vector<float>{2, 6}));
+}
+
+TEST(PluginRegistry, SaysWhichFieldsAreWrong) {
+  PluginRegistry registry;
+  registry.add(std::make_shared<TwiceCreator>());
+  Attributes fields = attributesOf("Twice");
+  fields.set("thrown", "too few");
+  expectPluginError([&] { registry.create(fields); }, "plugin test::Twice version 1 cannot be made: too few");
+  fields.set("thrown", int64_t{3});
+  expectPluginError([&] { registry.create(fields); },
+                    "plugin test::Twice version 1: expected attribute \"thrown\" of type string, got int");
+  fields.set("type", int64_t{3});
+  expectPluginError([&] { registry.create(fields); }, "expected attribute \"type\" of type string, got int");
+}
+
+TEST(PluginRegistry, RefusesNullPointers) {
+  PluginRegistry registry;
+  expectPluginError([&] { registry.add(nullptr, "library.so"); },
+                    "expected a plugin's creator, got a null pointer from library 'library.so'");
 }
 
 TEST(PluginRegistry, ReportsDuplicatesAndOldInterfaces) {

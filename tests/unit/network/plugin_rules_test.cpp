@@ -38,7 +38,10 @@ class PairCreator : public plugin::PluginCreator {
   std::string type() const override {
     return "Pair";
   }
-  std::unique_ptr<plugin::Plugin> create(const Attributes&) const override {
+  std::unique_ptr<plugin::Plugin> create(const Attributes& fields) const override {
+    if (fields.getDoubles("factors").size() != 2) {
+      throw std::invalid_argument("expected two factors");
+    }
     return std::make_unique<Pair>();
   }
 };
@@ -74,6 +77,36 @@ TEST_F(Plugins, SayWhichDTypesAndShapesTheyTake) {
   expectBroken("dtypes", [] { parse(textOf("int64[n]")); });
   expectBroken("shapes", [] { parse(textOf("float32[n, 2]")); });
   expectBroken("shapes", [] { parse(textOf("float32[n, 2, 2]")); });
+}
+
+struct WrongField {
+  const char* written;
+  const char* instead;
+  const char* message;
+};
+
+TEST_F(Plugins, RefuseFieldsThatAreMissingOrOfAnotherTypeWithTheirPlace) {
+  for (const auto& [written, instead, message] : {
+           WrongField{"factors=doubles[0.5, 2.0], ", "", "expected attribute \"factors\" of type doubles, got none"},
+           {"factors=doubles[0.5, 2.0]", "factors=int8", "expected attribute \"factors\" of type doubles, got dtype"},
+           {"factors=doubles[0.5, 2.0]", "factors=doubles[]", "cannot be made: expected two factors"},
+           {"type=\"Pair\"", "type=float32", "expected attribute \"type\" of type string, got dtype"},
+           {"type=\"Pair\", ", "", "expected attribute \"type\" of type string, got none"},
+           {"namespace=\"\"", "namespace=3", "expected attribute \"namespace\" of type string, got int"},
+           {"version=\"1\"", "version=[1]", "expected attribute \"version\" of type string, got ints"},
+       }) {
+    std::string text = textOf("float32[n]");
+    text.replace(text.find(written), std::string_view(written).size(), instead);
+    try {
+      parse(text);
+      ADD_FAILURE() << "no error for " << text;
+    } catch (const CompileError& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kInvalidNetwork) << error.what();
+      EXPECT_THAT(error.what(), testing::HasSubstr(message));
+      EXPECT_EQ(error.location().line, 3) << error.what();
+      EXPECT_EQ(error.location().column, 12) << error.what();
+    }
+  }
 }
 
 TEST_F(Plugins, AreCompileErrorsWhenNotRegistered) {
