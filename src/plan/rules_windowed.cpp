@@ -10,6 +10,8 @@ namespace {
 
 using Wide = __int128;
 
+constexpr Wide kMostArea = Wide{1} << 60;  // of a window with what it steps over, in elements
+
 struct Window {
   int64_t kernel, stride, pre, post, dilation;
 };
@@ -111,11 +113,17 @@ void checkPooling(const StepChecker& step) {
   step.requireInts("window", spatial, 1, kMostPadding);
   step.require(step.attributes().getInt("divisor") >= 0, "the divisor is negative");
   step.require(step.in(0).rank() >= spatial, "the input has fewer dimensions than the window");
+  const auto window_at = [&](size_t axis) { return windowAt(step, axis, step.attributes().getInts("window")[axis]); };
+  Wide area = 1;  // averages may be divided by it
+  for (size_t axis = 0; axis < spatial; ++axis) {
+    const Window window = window_at(axis);
+    area *= std::min(kMostArea, static_cast<Wide>(window.dilation) * (window.kernel - 1)) + 1;
+    step.require(area <= kMostArea, "its windows are too large");
+  }
   Shape out = step.in(0).dims;
   for (size_t axis = 0; axis < spatial; ++axis) {
     int64_t& dim = out[out.size() - spatial + axis];
-    dim = positions(step, dim, windowAt(step, axis, step.attributes().getInts("window")[axis]),
-                    step.attributes().getBool("ceil_mode"));
+    dim = positions(step, dim, window_at(axis), step.attributes().getBool("ceil_mode"));
   }
   requirePooled(step, out);
 }

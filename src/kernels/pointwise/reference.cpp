@@ -3,6 +3,7 @@
 
 #include "kernels/common/activation.h"
 #include "kernels/common/convert.h"
+#include "kernels/common/integer_math.h"
 #include "kernels/common/simple_kernel.h"
 #include "kernels/common/strided_loop.h"
 #include "kernels/parallel.h"
@@ -233,7 +234,7 @@ class FillPrepared final : public PointwisePrepared {
         for (int64_t i = 0; i < n; ++i) {
           const int64_t index = config_.is_range ? position + i : 0;
           doubles[i] = config_.value + static_cast<double>(index) * config_.step;
-          ints[i] = config_.int_value + index * config_.int_step;
+          ints[i] = wrapAdd(config_.int_value, wrapMul(index, config_.int_step));
         }
         floating ? floats.write(doubles.data(), n, args.outputs[0], offsets[0], steps[0])
                  : integers.write(ints.data(), n, args.outputs[0], offsets[0], steps[0]);

@@ -82,8 +82,13 @@ class ChannelsLastPooling final : public Prepared {
 template <typename T>
 class ChannelsLastKernel final : public Kernel {
  public:
-  ChannelsLastKernel(Config config, LineFunction<T> function) : config_(std::move(config)), function_(function) {}
+  // reference: of an adaptive pooling, for what is not over all dims behind the channels: prepare() is told first.
+  ChannelsLastKernel(Config config, LineFunction<T> function, std::unique_ptr<Kernel> reference = nullptr)
+      : config_(std::move(config)), function_(function), reference_(std::move(reference)) {}
   std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
+    if (config_.is_adaptive && shapes.dimsOf("output_size").size() + 2 != shapes.inputs[0].dims.size()) {
+      return reference_->prepare(shapes);
+    }
     return std::make_unique<ChannelsLastPooling<T>>(config_, function_, shapes);
   }
   bool acceptsStrides(int, const TensorDesc& desc) const override {
@@ -93,6 +98,7 @@ class ChannelsLastKernel final : public Kernel {
  private:
   Config config_;
   LineFunction<T> function_;
+  std::unique_ptr<Kernel> reference_;
 };
 
 // As `refuse`, and orders other than channels-last.

@@ -176,6 +176,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 #include "kernels/pooling/channels_last.h"
 #include "kernels/pooling/fast.h"
+#include "kernels/pooling/pooling.h"
 
 namespace torchtrt::kernels::pooling {
 
@@ -184,12 +185,14 @@ HWY_EXPORT(doubleLine);
 
 namespace {
 
-CreateResult create(const Problem& problem, Config config) {
+CreateResult create(const Problem& problem, Config config, std::unique_ptr<Kernel> reference = nullptr) {
   const bool is_max = config.is_max;
   if (problem.outputs[0].dtype == DType::kFloat64) {
-    return std::make_unique<ChannelsLastKernel<double>>(std::move(config), HWY_DYNAMIC_DISPATCH(doubleLine)(is_max));
+    return std::make_unique<ChannelsLastKernel<double>>(std::move(config), HWY_DYNAMIC_DISPATCH(doubleLine)(is_max),
+                                                        std::move(reference));
   }
-  return std::make_unique<ChannelsLastKernel<float>>(std::move(config), HWY_DYNAMIC_DISPATCH(floatLine)(is_max));
+  return std::make_unique<ChannelsLastKernel<float>>(std::move(config), HWY_DYNAMIC_DISPATCH(floatLine)(is_max),
+                                                     std::move(reference));
 }
 
 }  // namespace
@@ -204,8 +207,8 @@ CreateResult createHighway(const Problem& problem) {
 }
 
 CreateResult createAdaptiveHighway(const Problem& problem) {
-  // How many dims are pooled is known at run time only; a channels-last order says that they are all behind the
-  // channels.
+  // How many dims are pooled is known at run time only; a channels-last order says that they are most likely all behind
+  // the channels.
   const size_t rank = problem.outputs[0].dims.size();
   if (convolution::isRowMajor(problem.inputs[0])) {
     return Refusal{"memory-order", "reads and writes channels-last only"};
@@ -214,7 +217,9 @@ CreateResult createAdaptiveHighway(const Problem& problem) {
           refuseChannelsLast(problem, rank < 3 ? 0 : rank - 2, {DType::kFloat32, DType::kFloat64})) {
     return *refusal;
   }
-  return create(problem, readAdaptiveConfig(*problem.attributes));
+  CreateResult reference = createAdaptivePoolingReference(problem);
+  return create(problem, readAdaptiveConfig(*problem.attributes),
+                std::move(std::get<std::unique_ptr<Kernel>>(reference)));
 }
 
 }  // namespace torchtrt::kernels::pooling

@@ -15,16 +15,20 @@ T inputStep(const ResizeAxis& axis) {
 
 namespace {
 
+// The place in front of a position, which is none (NaN) or anywhere where a scale is near to 0.
+template <typename T>
+int64_t indexOf(T position, int64_t in) {
+  return position < static_cast<T>(in - 1) ? std::min(static_cast<int64_t>(std::floor(position)), in - 1) : in - 1;
+}
+
 // PyTorch takes nearest in float even for float64, but not nearest-exact.
 template <typename T>
 int64_t nearestIndex(const ResizeAxis& axis, int64_t i) {
   if (axis.mode == ResizeMode::kNearest && axis.copies_equal && axis.out == 2 * axis.in) {
     return i / 2;
   }
-  const auto position = axis.mode == ResizeMode::kNearest
-                            ? static_cast<int64_t>(std::floor(static_cast<float>(i) * inputStep<float>(axis)))
-                            : static_cast<int64_t>(std::floor((static_cast<T>(i) + T(0.5)) * inputStep<T>(axis)));
-  return std::min(position, axis.in - 1);
+  return axis.mode == ResizeMode::kNearest ? indexOf(static_cast<float>(i) * inputStep<float>(axis), axis.in)
+                                           : indexOf((static_cast<T>(i) + T(0.5)) * inputStep<T>(axis), axis.in);
 }
 
 template <typename T>
@@ -42,7 +46,7 @@ Taps interpolatingTaps(const ResizeAxis& axis, T step, int64_t i) {
   if (axis.mode == ResizeMode::kLinear) {
     position = std::max(position, T(0));
   }
-  const int64_t index = std::min(static_cast<int64_t>(std::floor(position)), axis.in - 1);
+  const int64_t index = indexOf(position, axis.in);
   const T fraction = std::clamp(position - static_cast<T>(index), T(0), T(1));
   Taps taps;
   if (axis.mode == ResizeMode::kLinear) {

@@ -113,6 +113,13 @@ TEST(HighwayPooling, Adaptive) {
     expectMatchesReference("adaptive_pooling float32 [1,20,7,10]@0231 -> [1,20,3,4]@0231 {op=\"" + std::string(op) +
                                "\", output_size=(3, 4)}",
                            "highway");
+    // Windows over channels, or over lines alone.
+    expectMatchesReference("adaptive_pooling float32 [1,20,7,10]@0231 -> [1,6,3,4]@0231 {op=\"" + std::string(op) +
+                               "\", output_size=(6, 3, 4)}",
+                           "highway");
+    expectMatchesReference("adaptive_pooling float32 [2,20,7,10]@0231 -> [2,20,7,4]@0231 {op=\"" + std::string(op) +
+                               "\", output_size=(4)}",
+                           "highway");
   }
 }
 

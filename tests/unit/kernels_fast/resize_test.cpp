@@ -81,6 +81,17 @@ TEST(HighwayResize, TakesOtherShapesToo) {
   expectMatchesReferenceInBoth(resize("linear", "[1,3,4,5,6]", "[1,3,7,8,9]", "(7, 8, 9)", "@02341"), "highway");
 }
 
+// Scales near to 0, as a plan may have them, stand for places that no integer names.
+TEST(HighwayResize, StaysInsideForScalesNearToZero) {
+  for (const char* mode : kModes) {
+    for (const char* scales : {"[1e-300, 1e-300]", "[1e-30, 1e-45]", "[1e-10, 1e300]"}) {
+      expectMatchesReference(
+          resize(mode, "[1,2,5,6]", "[1,2,4,3]", "(4, 3)", "", std::string("align_corners=false, scales=") + scales),
+          "highway");
+    }
+  }
+}
+
 TEST(HighwayResize, IsSafeForThreads) {
   expectSafeForThreads(resize("linear", "[1,20,17,19]", "[1,20,33,40]", "(33, 40)", ""), "highway");
 }

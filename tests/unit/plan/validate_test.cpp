@@ -217,6 +217,11 @@ const Hostile kHostile[] = {
        pooling(m, {9, 2}, {1, 2, 3, 3});
      },
      "larger than the padded input"},
+    {"WindowsLargerThanNumbers",
+     [](PlanMaker& m) {
+       pooling(m, {int64_t{1} << 31, int64_t{1} << 31}, {1, 2, 3, 3});
+     },
+     "its windows are too large"},
     {"SliceBehindTheEnd", [](PlanMaker& m) { slice(m, 2, 3, 1); }, "reaches outside of its input"},
     {"SliceBeforeTheStart", [](PlanMaker& m) { slice(m, 1, 3, -1); }, "reaches outside of its input"},
     {"SliceStrideZero", [](PlanMaker& m) { slice(m, 0, 3, 0); }, "a stride is 0"},
