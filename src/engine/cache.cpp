@@ -79,7 +79,7 @@ void SpecializationCache::insert(uint64_t hash, std::shared_ptr<const Specializa
   by_hash_.emplace(hash, made.begin());
   list_.splice(list_.begin(), made);
   bytes_ += bytes;
-  while (bytes_ > limit_ && list_.size() > 1) {
+  while ((bytes_ > limit_ || list_.size() > kMost) && list_.size() > 1) {
     evict();
   }
 }

@@ -1,5 +1,5 @@
-// Keeps the specializations used last within a byte bound. Calls look here only when their context was last used for
-// other shapes. Private to this folder.
+// Keeps the specializations used last within a bound on their bytes and their number. Calls look here only when their
+// context was last used for other shapes. Private to this folder.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +25,9 @@ class SpecializationCache {
   size_t bytes() const;
 
  private:
+  // Of small networks many shapes would fit into the bytes, and their memory grow for thousands of calls.
+  static constexpr size_t kMost = 512;
+
   using List = std::list<std::shared_ptr<const Specialization>>;  // used last first
 
   std::shared_ptr<const Specialization> find(uint64_t hash, std::span<const TensorView> inputs, int threads);

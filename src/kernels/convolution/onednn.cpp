@@ -46,27 +46,27 @@ constexpr int64_t kFewFlops = 400'000;
 template <typename Kind>
 struct PackedOneDnn {
   Geometry geometry;
+  bool many_images = false;
   onednn::PackedWeights weights;
 };
 
 // One set of shapes: what the primitive for any number of threads is made of.
 template <typename Kind>
 struct OneDnnShape {
-  using Desc = typename Kind::Primitive::primitive_desc;
-
-  OneDnnShape(const Geometry& g, const ShapeSet& shapes)
-      : source(onednn::describe(shapes.inputs[0].dims, shapes.inputs[0].strides, g.dtype)),
-        target(onednn::describe(shapes.outputs[0].dims, shapes.outputs[0].strides, g.dtype)) {
-    if (g.has_residual) {
-      residual = onednn::describe(shapes.outputs[0].dims, shapes.inputs[3].strides, g.dtype);
+  OneDnnShape(const PackedOneDnn<Kind>& packed, const ShapeSet& shapes)
+      : many_images(packed.many_images),
+        source(onednn::describe(shapes.inputs[0].dims, shapes.inputs[0].strides, packed.geometry.dtype)),
+        target(onednn::describe(shapes.outputs[0].dims, shapes.outputs[0].strides, packed.geometry.dtype)) {
+    if (packed.geometry.has_residual) {
+      residual = onednn::describe(shapes.outputs[0].dims, shapes.inputs[3].strides, packed.geometry.dtype);
     }
-    fusion = onednn::fuse(g.activation, g.alpha, g.beta, g.has_residual ? &residual : nullptr, g.dtype);
   }
 
-  Desc descWith(const Geometry& g, const memory::desc& weights) const {
-    return makeDesc<Kind>(g, source, weights, target, fusion.attributes);
+  Described<Kind> with(const Geometry& g, const memory::desc& weights) const {
+    return describeKind<Kind>(g, source, weights, target, g.has_residual ? &residual : nullptr, many_images);
   }
-  std::unique_ptr<onednn::Call> callOf(const Geometry& g, const Desc& desc, int threads) const {
+  std::unique_ptr<onednn::Call> callOf(const Geometry& g, const Described<Kind>& described, int threads) const {
+    const auto& desc = described.desc;
     onednn::Call::Arguments arguments = {{DNNL_ARG_SRC, desc.src_desc()},
                                          {DNNL_ARG_WEIGHTS, desc.weights_desc()},
                                          {DNNL_ARG_DST, desc.dst_desc()},
@@ -77,11 +77,12 @@ struct OneDnnShape {
     if (g.has_residual) {
       arguments.emplace_back(onednn::kResidualArgument, residual);
     }
+    onednn::addSlope(described.fusion, arguments);
     return std::make_unique<onednn::Call>(typename Kind::Primitive(desc), arguments, threads);
   }
 
+  bool many_images;
   memory::desc source, target, residual;
-  onednn::Fusion fusion;
 };
 
 template <typename Kind>
@@ -98,25 +99,26 @@ class OneDnn final : public Prepared {
       return;
     }
     const ThreadScope scope(threads_);
-    shape_.emplace(g, shapes);
+    shape_.emplace(*packed_, shapes);
     weights_ = packed_->weights.tuned();
-    auto desc = shape_->descWith(g, weights_->desc);
-    if (onednn::isPlainLoop(desc)) {
-      desc = shape_->descWith(g, onednn::describeAny(weights_->desc.get_dims(), g.dtype));
+    Described<Kind> described = shape_->with(g, weights_->desc);
+    if (onednn::isPlainLoop(described.desc)) {
+      described = shape_->with(g, onednn::describeAny(weights_->desc.get_dims(), g.dtype));
       bool made = false;
-      weights_ = packed_->weights.in(desc.weights_desc(), threads_, made);
+      weights_ = packed_->weights.in(described.desc.weights_desc(), threads_, made);
       held_bytes_ = made ? weights_->desc.get_size() : 0;
     }
-    scratch_bytes_ = desc.scratchpad_desc().get_size();
-    implementation_ = desc.impl_info_str();
-    call_ = shape_->callOf(g, desc, threads_);
+    scratch_bytes_ = described.desc.scratchpad_desc().get_size();
+    implementation_ = described.desc.impl_info_str();
+    fusion_ = described.fusion;
+    call_ = shape_->callOf(g, described, threads_);
   }
 
   size_t scratchBytes() const override {
     return scratch_bytes_;
   }
   size_t heldBytes() const override {
-    return held_bytes_ + (call_ == nullptr ? 0 : kCodeBytes);
+    return held_bytes_ + (call_ == nullptr ? 0 : onednn::kCodeBytes);
   }
 
   void run(const RunArgs& args) const override {
@@ -124,7 +126,7 @@ class OneDnn final : public Prepared {
       return;
     }
     const Geometry& g = packed_->geometry;
-    std::array<const void*, 6> addresses = {args.inputs[0], weights_->data.get(), args.outputs[0], args.scratch};
+    std::array<const void*, 7> addresses = {args.inputs[0], weights_->data.get(), args.outputs[0], args.scratch};
     size_t count = 4;
     if (g.has_bias) {
       addresses[count++] = args.inputs[2];
@@ -132,13 +134,16 @@ class OneDnn final : public Prepared {
     if (g.has_residual) {
       addresses[count++] = args.inputs[3];
     }
+    if (fusion_.slope_argument != 0) {
+      addresses[count++] = &fusion_.slope;
+    }
     try {
       callNow().run({addresses.data(), count});
     } catch (const dnnl::error& error) {
       onednn::rethrow(error, Kind::kName);
     }
-    if (shape_->fusion.rest) {
-      onednn::applyRows(shape_->fusion.rest, static_cast<float*>(args.outputs[0]), outputs_, args.threads);
+    if (fusion_.rest) {
+      onednn::applyRows(fusion_.rest, static_cast<float*>(args.outputs[0]), outputs_, args.threads);
     }
   }
 
@@ -160,11 +165,13 @@ class OneDnn final : public Prepared {
   std::unique_ptr<onednn::Call> makeAlone() const {
     try {
       const ThreadScope scope(1);
-      const auto desc = shape_->descWith(packed_->geometry, weights_->desc);
+      const Described<Kind> described = shape_->with(packed_->geometry, weights_->desc);
+      const auto& desc = described.desc;
       const bool is_same = desc.impl_info_str() == implementation_ && desc.weights_desc() == weights_->desc &&
-                           desc.scratchpad_desc().get_size() <= scratch_bytes_;
+                           desc.scratchpad_desc().get_size() <= scratch_bytes_ &&
+                           described.fusion.slope_argument == fusion_.slope_argument;
       const bool is_by_gemm = implementation_.find("gemm") != std::string::npos;
-      return is_same && !is_by_gemm ? shape_->callOf(packed_->geometry, desc, 1) : nullptr;
+      return is_same && !is_by_gemm ? shape_->callOf(packed_->geometry, described, 1) : nullptr;
     } catch (const std::exception&) {
       return nullptr;  // the other one is there
     }
@@ -174,6 +181,7 @@ class OneDnn final : public Prepared {
   int threads_;
   std::optional<OneDnnShape<Kind>> shape_;  // as are weights and call, absent when there is nothing to compute
   onednn::PackedWeights::Shared weights_;
+  onednn::Fusion fusion_;
   std::string implementation_;  // oneDNN's name for it
   std::unique_ptr<onednn::Call> call_;
   mutable std::once_flag asked_for_alone_;
@@ -226,15 +234,15 @@ CreateResult create(const Problem& problem, Geometry geometry) {
     const Operand& output = problem.outputs[0];
     const memory::desc source = onednn::describe(input.opt_dims, denseStrides(input.opt_dims, input.order), g.dtype);
     const memory::desc target = onednn::describe(output.opt_dims, denseStrides(output.opt_dims, output.order), g.dtype);
-    const onednn::Fusion fusion =
-        onednn::fuse(g.activation, g.alpha, g.beta, g.has_residual ? &target : nullptr, g.dtype);
-    if (fusion.rest && g.dtype != DType::kFloat32) {
+    packed->many_images = hasManyImages(problem);
+    const WeightShape shape = weightShape(g, Kind::kTransposed);
+    const Described<Kind> described = describeKind<Kind>(g, source, onednn::describeAny(shape.dims, g.dtype), target,
+                                                         g.has_residual ? &target : nullptr, packed->many_images);
+    if (described.fusion.rest && g.dtype != DType::kFloat32) {
       return Refusal{"activation", "has no " + g.activation + " for sums that are not rounded yet"};
     }
-    const WeightShape shape = weightShape(g, Kind::kTransposed);
-    const auto desc = makeDesc<Kind>(g, source, onednn::describeAny(shape.dims, g.dtype), target, fusion.attributes);
     packed->weights.pack(problem.inputs[1].constant, onednn::describe(shape.dims, shape.strides, g.dtype),
-                         desc.weights_desc(), problem.threads);
+                         described.desc.weights_desc(), problem.threads);
   } catch (const dnnl::error& error) {
     return Refusal{"unsupported", std::string("oneDNN refuses: ") + error.what()};
   }

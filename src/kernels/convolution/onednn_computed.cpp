@@ -50,7 +50,8 @@ struct Plan {
   onednn::Fusion fusion;
   typename Kind::Primitive::primitive_desc desc;
 
-  Plan(const Geometry& g, const std::vector<TensorDesc>& inputs, const TensorDesc& output, bool row_major) {
+  Plan(const Geometry& g, const std::vector<TensorDesc>& inputs, const TensorDesc& output, bool row_major,
+       bool many_images) {
     source = onednn::describe(inputs[0].dims, inputs[0].strides);
     target = onednn::describe(output.dims, output.strides);
     const WeightShape shape = weightShape(g, Kind::kTransposed);
@@ -58,19 +59,22 @@ struct Plan {
     if (g.has_residual) {
       residual = onednn::describe(output.dims, inputs[3].strides);
     }
-    fusion = onednn::fuse(g.activation, g.alpha, g.beta, g.has_residual ? &residual : nullptr, DType::kFloat32);
-    const memory::desc any = onednn::describeAny(shape.dims);
+    const auto choose = [&](const memory::desc& from, const memory::desc& to) {
+      Described<Kind> described = describeKind<Kind>(g, from, onednn::describeAny(shape.dims), to,
+                                                     g.has_residual ? &residual : nullptr, many_images);
+      desc = std::move(described.desc);
+      fusion = std::move(described.fusion);
+    };
     if (!likesBlocks(g, row_major)) {
-      desc = makeDesc<Kind>(g, source, any, target, fusion.attributes);
+      choose(source, target);
       if (isUsable(g) || g.has_residual) {
         return;
       }
     }
-    desc = makeDesc<Kind>(g, onednn::describeAny(inputs[0].dims), any, onednn::describeAny(output.dims),
-                          fusion.attributes);
+    choose(onednn::describeAny(inputs[0].dims), onednn::describeAny(output.dims));
     if (isWrong<Kind>(g, desc)) {
-      desc = makeDesc<Kind>(g, onednn::describe(inputs[0].dims, denseStrides(inputs[0].dims)), any,
-                            onednn::describe(output.dims, denseStrides(output.dims)), fusion.attributes);
+      choose(onednn::describe(inputs[0].dims, denseStrides(inputs[0].dims)),
+             onednn::describe(output.dims, denseStrides(output.dims)));
     }
   }
 
@@ -83,6 +87,7 @@ template <typename Kind>
 struct Computed {
   Geometry geometry;  // sizes of the kernel come with the shapes
   bool row_major = false;
+  bool many_images = false;
   std::unique_ptr<Kernel> reference;  // for kernels without elements, and what oneDNN has a plain loop alone for
 };
 
@@ -101,12 +106,12 @@ class OneDnnComputed final : public Prepared {
       return;
     }
     const ThreadScope scope(shapes.threads);
-    const Plan<Kind> plan(g, shapes.inputs, shapes.outputs[0], computed_->row_major);
+    const Plan<Kind> plan(g, shapes.inputs, shapes.outputs[0], computed_->row_major, computed_->many_images);
     if (!plan.isUsable(g)) {
       reference_ = computed_->reference->prepare(shapes);
       return;
     }
-    rest_ = plan.fusion.rest;
+    fusion_ = plan.fusion;
     take(plan.desc.scratchpad_desc().get_size());
     source_ = move(plan.source, plan.desc.src_desc(), plan.desc.src_desc(), shapes.threads);
     weights_ = move(plan.weights, plan.desc.weights_desc(), plan.desc.weights_desc(), shapes.threads);
@@ -121,6 +126,7 @@ class OneDnnComputed final : public Prepared {
     if (g.has_residual) {
       arguments.emplace_back(onednn::kResidualArgument, plan.residual);
     }
+    onednn::addSlope(fusion_, arguments);
     call_ = std::make_unique<onednn::Call>(typename Kind::Primitive(plan.desc), arguments, shapes.threads);
   }
 
@@ -131,7 +137,7 @@ class OneDnnComputed final : public Prepared {
     if (call_ == nullptr) {
       return 0;
     }
-    size_t bytes = kCodeBytes;
+    size_t bytes = onednn::kCodeBytes;
     for (const Moved* moved : {&source_, &weights_, &target_}) {
       bytes += moved->reorder == nullptr ? 0 : kReorderBytes;
     }
@@ -150,8 +156,8 @@ class OneDnnComputed final : public Prepared {
     } catch (const dnnl::error& error) {
       onednn::rethrow(error, Kind::kName);
     }
-    if (rest_) {
-      onednn::applyRows(rest_, static_cast<float*>(args.outputs[0]), outputs_, args.threads);
+    if (fusion_.rest) {
+      onednn::applyRows(fusion_.rest, static_cast<float*>(args.outputs[0]), outputs_, args.threads);
     }
   }
 
@@ -195,7 +201,7 @@ class OneDnnComputed final : public Prepared {
     auto* scratch = static_cast<std::byte*>(args.scratch);
     const bool moves_target = target_.reorder != nullptr;
     void* const target = moves_target ? scratch + target_.offset : args.outputs[0];
-    std::array<const void*, 6> addresses = {brought(source_, args.inputs[0], scratch),
+    std::array<const void*, 7> addresses = {brought(source_, args.inputs[0], scratch),
                                             brought(weights_, args.inputs[1], scratch), target, scratch};
     size_t count = 4;
     if (g.has_bias) {
@@ -203,6 +209,9 @@ class OneDnnComputed final : public Prepared {
     }
     if (g.has_residual) {
       addresses[count++] = args.inputs[3];
+    }
+    if (fusion_.slope_argument != 0) {
+      addresses[count++] = &fusion_.slope;
     }
     call_->run({addresses.data(), count});
     if (moves_target) {
@@ -214,7 +223,7 @@ class OneDnnComputed final : public Prepared {
   std::unique_ptr<onednn::Call> call_;  // null when there is nothing to compute, or the reference computes it
   std::unique_ptr<Prepared> reference_;
   Moved source_, weights_, target_;
-  ActivationRows rest_;
+  onednn::Fusion fusion_;
   size_t scratch_bytes_ = 0;
   int64_t outputs_ = 0;
 };
@@ -255,6 +264,7 @@ CreateResult create(const Problem& problem, std::variant<Geometry, Refusal> desc
   auto computed = std::make_shared<Computed<Kind>>();
   computed->geometry = g;
   computed->row_major = isRowMajor(problem.inputs[0]);
+  computed->many_images = hasManyImages(problem);
   computed->reference = std::move(std::get<std::unique_ptr<Kernel>>(reference));
   setKernel(g, problem.inputs[1].opt_dims, Kind::kTransposed);
   std::vector<TensorDesc> inputs;
@@ -263,7 +273,8 @@ CreateResult create(const Problem& problem, std::variant<Geometry, Refusal> desc
   }
   try {
     const ThreadScope scope(problem.threads);
-    if (!Plan<Kind>(g, inputs, tuned(problem.outputs[0]), computed->row_major).isUsable(g)) {
+    const Plan<Kind> plan(g, inputs, tuned(problem.outputs[0]), computed->row_major, computed->many_images);
+    if (!plan.isUsable(g)) {
       return Refusal{"slower", "has a plain loop alone for this, or a wrong kernel"};
     }
   } catch (const dnnl::error& error) {

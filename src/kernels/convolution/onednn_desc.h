@@ -4,6 +4,7 @@
 
 #ifndef TORCHTRT_NO_ONEDNN
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -40,6 +41,12 @@ bool isWrong(const Geometry& g, const Desc& desc) {
          std::string_view(desc.impl_info_str()).find("brgconv_strided") != std::string_view::npos;
 }
 
+// Whether heights or widths come with the call: then oneDNN would keep code for every one of them.
+inline bool hasManyImages(const Problem& problem) {
+  const std::vector<int64_t>& dims = problem.inputs[0].dims;
+  return std::find(dims.begin() + 2, dims.end(), -1) != dims.end();
+}
+
 // The primitive for one set of shapes. Layouts may be left to oneDNN. Where it has no other, the primitive isWrong.
 template <typename Kind>
 typename Kind::Primitive::primitive_desc makeDesc(const Geometry& g, const dnnl::memory::desc& source,
@@ -62,11 +69,40 @@ typename Kind::Primitive::primitive_desc makeDesc(const Geometry& g, const dnnl:
   return desc;
 }
 
+// A primitive, and what of the layer it fuses.
+template <typename Kind>
+struct Described {
+  typename Kind::Primitive::primitive_desc desc;
+  onednn::Fusion fusion;
+};
+
+// As makeDesc(), of what leaves no code behind where there is a choice: an activation as a slope, and another
+// implementation than oneDNN's first for activations that are none and for many images.
+template <typename Kind>
+Described<Kind> describeKind(const Geometry& g, const dnnl::memory::desc& source, const dnnl::memory::desc& weights,
+                             const dnnl::memory::desc& target, const dnnl::memory::desc* residual, bool many_images) {
+  onednn::Fusion fusion = onednn::fuse(g.activation, g.alpha, g.beta, residual, g.dtype);
+  auto desc = makeDesc<Kind>(g, source, weights, target, fusion.attributes);
+  if (!onednn::keepsCode(desc) || (!many_images && !fusion.has_activation)) {
+    return {desc, fusion};
+  }
+  if (!many_images) {
+    if (std::optional<onednn::Fusion> slope = onednn::fuseSlope(g.activation, g.alpha, residual)) {
+      const auto sloped = makeDesc<Kind>(g, source, weights, target, slope->attributes);
+      if (onednn::keepsCode(sloped)) {
+        return {sloped, *slope};
+      }
+    }
+  }
+  auto other = makeDesc<Kind>(g, source, weights, target, fusion.attributes);
+  while ((onednn::keepsCode(other) || isWrong<Kind>(g, other)) && other.next_impl()) {
+  }
+  const bool is_usable = !onednn::keepsCode(other) && !isWrong<Kind>(g, other) && !onednn::isPlainLoop(other);
+  return {is_usable ? other : desc, fusion};
+}
+
 // Refuses memory orders and paddings that oneDNN does not take, or reads slowly.
 std::optional<Refusal> refuseLayout(const Problem& problem, const Geometry& geometry);
-
-// What oneDNN keeps for one shape, roughly: code that it writes for it and pages around that.
-inline constexpr size_t kCodeBytes = 128 * 1024;
 
 }  // namespace torchtrt::kernels::convolution
 

@@ -101,12 +101,45 @@ Fusion fuse(const std::string& activation, double alpha, double beta, const dnnl
   if (residual != nullptr) {
     ops.append_binary(algorithm::binary_add, *residual);
   }
-  if (!activation.empty() && !appendActivation(ops, activation, alpha, dtype)) {
-    fusion.rest = activationRows(activation, alpha, beta);
+  if (!activation.empty()) {
+    fusion.has_activation = appendActivation(ops, activation, alpha, dtype);
+    if (!fusion.has_activation) {
+      fusion.rest = activationRows(activation, alpha, beta);
+    }
   }
   fusion.attributes.set_post_ops(ops);
   fusion.attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   return fusion;
+}
+
+// x > 0 ? x : slope * x: the form of relu that appendActivation() has gives the same for every x, NaN and minus
+// infinity among them.
+std::optional<Fusion> fuseSlope(const std::string& activation, double alpha, const dnnl::memory::desc* residual) {
+  if (activation != "relu" && activation != "leaky_relu") {
+    return std::nullopt;
+  }
+  Fusion fusion;
+  dnnl::post_ops ops;
+  if (residual != nullptr) {
+    ops.append_binary(algorithm::binary_add, *residual);
+  }
+  fusion.slope_argument = DNNL_ARG_ATTR_MULTIPLE_POST_OP(ops.len()) | DNNL_ARG_WEIGHTS;
+  fusion.slope = activation == "relu" ? 0 : static_cast<float>(alpha);
+  fusion.has_activation = true;
+  ops.append_prelu(0);
+  fusion.attributes.set_post_ops(ops);
+  fusion.attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return fusion;
+}
+
+bool keepsCode(const dnnl::primitive_desc_base& desc) {
+  return std::string_view(desc.impl_info_str()).find("brgconv") != std::string_view::npos;
+}
+
+void addSlope(const Fusion& fusion, std::vector<std::pair<int, dnnl::memory::desc>>& arguments) {
+  if (fusion.slope_argument != 0) {
+    arguments.emplace_back(fusion.slope_argument, describe({1}, {1}));
+  }
 }
 
 // Everything of one call that oneDNN would otherwise allocate: stream, memory objects, argument list.

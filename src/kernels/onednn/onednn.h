@@ -47,16 +47,34 @@ bool appendActivation(dnnl::post_ops& ops, const std::string& activation, double
 struct Fusion {
   dnnl::primitive_attr attributes;  // with user-mode scratch memory
   ActivationRows rest;              // empty: all is fused
+  bool has_activation = false;      // fused, in whatever form
+  // 0, or the argument that brings `slope`, the activation's factor of what is negative.
+  int slope_argument = 0;
+  float slope = 0;
 };
 // residual: null or the descriptor of the tensor to add first; it becomes the primitive's post-op 0. dtype: of the
 // result.
 Fusion fuse(const std::string& activation, double alpha, double beta, const dnnl::memory::desc* residual, DType dtype);
+
+// The same with the activation as a slope, for those that are one: relu and leaky_relu. Nothing for others.
+std::optional<Fusion> fuseSlope(const std::string& activation, double alpha, const dnnl::memory::desc* residual);
+
+// oneDNN keeps the code of some convolutions ("brgconv") for good, where no code before was equal. Code that computes
+// an activation holds an address of its own and equals none; without it, or with a slope, another height or width still
+// makes other code.
+bool keepsCode(const dnnl::primitive_desc_base& desc);
+
+// What oneDNN keeps for the shape of one primitive, roughly: code that it writes for it and pages around that.
+inline constexpr size_t kCodeBytes = 128 * 1024;
 
 // Argument number of a post-op's second operand.
 inline constexpr int postOpArgument(int index) {
   return DNNL_ARG_ATTR_MULTIPLE_POST_OP(index) | DNNL_ARG_SRC_1;
 }
 inline constexpr int kResidualArgument = postOpArgument(0);
+
+// Adds what the slope of a fusion needs to a call: its argument, and its address behind those in front.
+void addSlope(const Fusion& fusion, std::vector<std::pair<int, dnnl::memory::desc>>& arguments);
 
 // A primitive with the descriptors of its arguments. Memory objects carry the addresses of a call, so each call takes a
 // set of its own; sets are kept for the next call.

@@ -13,6 +13,7 @@
 #include "kernels/onednn/onednn.h"
 #include "kernels/parallel.h"
 #include "kernels/quantized/fast.h"
+#include "kernels/quantized/onednn_fusion.h"
 #include "kernels/quantized/requantization.h"
 
 namespace torchtrt::kernels::quantized {
@@ -34,16 +35,6 @@ using dnnl::memory;
 
 // Below, the cost of oneDNN's call outweighs what it saves, as for bfloat16.
 constexpr double kFewFlops = 400'000;
-
-// What both kinds of products are made of; each brings its descriptors.
-struct Product {
-  Requantization definition;
-  int32_t zero_point = 0;
-  int32_t output_zero_point = 0;
-  float output_scale = 1;
-  int channel_mask = 0;  // of the scales of the weights
-  onednn::PackedConstant weights;
-};
 
 // Descriptors of the operands of one set of shapes.
 struct Operands {
@@ -113,62 +104,42 @@ struct MatmulKind {
   }
 };
 
-struct Fusion {
-  dnnl::primitive_attr attributes;
-  int residual_argument = 0;
-  ActivationRows rest;  // of a float32 result: what is left to a second pass
-};
-
-Fusion fuse(const Product& product, const memory::desc& residual) {
-  const Requantization& definition = product.definition;
-  Fusion fusion;
-  dnnl::post_ops ops;
-  const auto linear = [&](float scale, float shift) {
-    ops.append_eltwise(dnnl::algorithm::eltwise_linear, scale, shift);
-  };
-  if (definition.has_residual && definition.residual_dtype == DType::kFloat32) {
-    fusion.residual_argument = onednn::postOpArgument(0);
-    ops.append_binary(dnnl::algorithm::binary_add, residual);
-  } else if (definition.has_residual) {  // y + (step - zero_point) * scale, by way of y / scale + step
-    const float scale = definition.residual.scale;
-    linear(1.0F / scale, 0);
-    fusion.residual_argument = onednn::postOpArgument(1);
-    ops.append_binary(dnnl::algorithm::binary_add, residual);
-    linear(scale, -static_cast<float>(definition.residual.zero_point) * scale);
-  }
-  const ActivationSpec& activation = definition.activation;
-  if (definition.makesSteps() && activation.op == "clip") {  // NaN, which would be the lowest step, is `alpha`
-    ops.append_eltwise(dnnl::algorithm::eltwise_clip, static_cast<float>(activation.alpha),
-                       static_cast<float>(activation.beta));
-  } else if (!activation.op.empty() && !onednn::appendActivation(ops, activation.op, activation.alpha, definition.to)) {
-    fusion.rest = activationRows(activation.op, activation.alpha, activation.beta);
-  }
-  if (definition.makesSteps()) {
-    const bool is_signed = definition.to == DType::kInt8;
-    const Quantizer& output = definition.output;
-    if (output.low > (is_signed ? -128.0F : 0.0F) || output.high < (is_signed ? 127.0F : 255.0F)) {
-      ops.append_eltwise(dnnl::algorithm::eltwise_clip, (output.low - output.zero_point) * product.output_scale,
-                         (output.high - output.zero_point) * product.output_scale);
-    }
-    fusion.attributes.set_scales_mask(DNNL_ARG_DST, 0);
-    if (product.output_zero_point != 0) {
-      fusion.attributes.set_zero_points_mask(DNNL_ARG_DST, 0);
-    }
-  }
-  fusion.attributes.set_scales_mask(DNNL_ARG_WEIGHTS, product.channel_mask);
-  if (product.zero_point != 0) {
-    fusion.attributes.set_zero_points_mask(DNNL_ARG_SRC, 0);
-  }
-  fusion.attributes.set_post_ops(ops);
-  fusion.attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  return fusion;
-}
-
 template <typename Kind>
 struct Packed {
   Kind kind;
   Product product;
+  bool many_images = false;
 };
+
+// A primitive, and what it fuses.
+template <typename Kind>
+struct Described {
+  typename Kind::Primitive::primitive_desc desc;
+  Fusion fusion;
+};
+
+// Of what leaves no code behind where there is a choice, as convolution::describeKind().
+template <typename Kind>
+Described<Kind> describeKind(const Packed<Kind>& packed, const Operands& operands) {
+  const Product& product = packed.product;
+  const bool has_bias = product.definition.has_bias;
+  Fusion fusion = fuse(product, operands.residual, false);
+  auto desc = packed.kind.describe(operands, has_bias, fusion.attributes);
+  if (!onednn::keepsCode(desc) || (!packed.many_images && !fusion.has_functions)) {
+    return {desc, fusion};
+  }
+  if (!packed.many_images) {
+    const Fusion sloped = fuse(product, operands.residual, true);
+    if (!sloped.has_functions) {
+      return {packed.kind.describe(operands, has_bias, sloped.attributes), sloped};
+    }
+  }
+  auto other = packed.kind.describe(operands, has_bias, fusion.attributes);
+  while (onednn::keepsCode(other) && other.next_impl()) {
+  }
+  const bool is_usable = !onednn::keepsCode(other) && !onednn::isPlainLoop(other);
+  return {is_usable ? other : desc, fusion};
+}
 
 template <typename Kind>
 class OneDnnProduct final : public Prepared {
@@ -183,9 +154,9 @@ class OneDnnProduct final : public Prepared {
     const ThreadScope scope(shapes.threads);
     Operands operands = packed_->kind.operands(product, shapes.inputs, output);
     operands.weights = product.weights.desc;
-    const Fusion fusion = fuse(product, operands.residual);
-    rest_ = fusion.rest;
-    const auto desc = packed_->kind.describe(operands, product.definition.has_bias, fusion.attributes);
+    Described<Kind> described = describeKind(*packed_, operands);
+    const auto& desc = described.desc;
+    fusion_ = std::move(described.fusion);
     scratch_bytes_ = desc.scratchpad_desc().get_size();
     const auto per_channel = onednn::describe({shapes.inputs[kScale].dims[0]}, {1}, DType::kFloat32);
     const auto number = [](DType dtype) { return onednn::describe({1}, {1}, dtype); };
@@ -198,7 +169,7 @@ class OneDnnProduct final : public Prepared {
       arguments.emplace_back(DNNL_ARG_BIAS, operands.bias);
     }
     if (product.definition.has_residual) {
-      arguments.emplace_back(fusion.residual_argument, operands.residual);
+      arguments.emplace_back(fusion_.residual_argument, operands.residual);
     }
     if (product.definition.makesSteps()) {
       arguments.emplace_back(DNNL_ARG_ATTR_SCALES | DNNL_ARG_DST, number(DType::kFloat32));
@@ -209,11 +180,17 @@ class OneDnnProduct final : public Prepared {
     if (product.output_zero_point != 0) {
       arguments.emplace_back(DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_DST, number(DType::kInt32));
     }
+    if (fusion_.slope_argument != 0) {
+      arguments.emplace_back(fusion_.slope_argument, number(DType::kFloat32));
+    }
     call_ = std::make_unique<onednn::Call>(typename Kind::Primitive(desc), arguments, shapes.threads);
   }
 
   size_t scratchBytes() const override {
     return scratch_bytes_;
+  }
+  size_t heldBytes() const override {
+    return call_ == nullptr ? 0 : onednn::kCodeBytes;
   }
 
   void run(const RunArgs& args) const override {
@@ -221,7 +198,7 @@ class OneDnnProduct final : public Prepared {
       return;
     }
     const Product& product = packed_->product;
-    std::array<const void*, 10> addresses = {args.inputs[kInput], product.weights.data.get(), args.outputs[0],
+    std::array<const void*, 11> addresses = {args.inputs[kInput], product.weights.data.get(), args.outputs[0],
                                              args.scratch, args.inputs[kScale]};
     size_t count = 5;
     const auto add = [&](bool used, const void* address) {
@@ -234,20 +211,21 @@ class OneDnnProduct final : public Prepared {
     add(product.definition.makesSteps(), &product.output_scale);
     add(product.zero_point != 0, &product.zero_point);
     add(product.output_zero_point != 0, &product.output_zero_point);
+    add(fusion_.slope_argument != 0, &fusion_.slope);
     try {
       call_->run({addresses.data(), count});
     } catch (const dnnl::error& error) {
       onednn::rethrow(error, Kind::kName);
     }
-    if (rest_) {
-      onednn::applyRows(rest_, static_cast<float*>(args.outputs[0]), outputs_, args.threads);
+    if (fusion_.rest) {
+      onednn::applyRows(fusion_.rest, static_cast<float*>(args.outputs[0]), outputs_, args.threads);
     }
   }
 
  private:
   std::shared_ptr<const Packed<Kind>> packed_;
   std::unique_ptr<onednn::Call> call_;  // null when there is nothing to compute
-  ActivationRows rest_;
+  Fusion fusion_;
   size_t scratch_bytes_ = 0;
   int64_t outputs_ = 0;
 };
@@ -291,7 +269,9 @@ CreateResult create(const Problem& problem, Kind kind, int channel_mask, const m
   if (2 * outputs * products / channels < kFewFlops) {
     return Refusal{"slower", "is slower than others for so little arithmetic"};
   }
-  auto packed = std::make_shared<Packed<Kind>>(Packed<Kind>{std::move(kind), {}});
+  auto packed = std::make_shared<Packed<Kind>>(Packed<Kind>{std::move(kind), {}, false});
+  const std::vector<int64_t>& dims = problem.inputs[kInput].dims;
+  packed->many_images = dims.size() > 2 && std::find(dims.begin() + 2, dims.end(), -1) != dims.end();
   Product& product = packed->product;
   const Attributes& attributes = *problem.attributes;
   product.definition = requantizationOf(problem);
@@ -307,11 +287,11 @@ CreateResult create(const Problem& problem, Kind kind, int channel_mask, const m
     std::transform(problem.inputs.begin(), problem.inputs.end(), std::back_inserter(inputs), tuned);
     Operands operands = packed->kind.operands(product, inputs, tuned(problem.outputs[0]));
     operands.weights = onednn::describeAny(weights.get_dims(), DType::kInt8);
-    const Fusion fusion = fuse(product, operands.residual);
-    if (fusion.rest && product.definition.makesSteps()) {
+    const Described<Kind> described = describeKind(*packed, operands);
+    const auto& desc = described.desc;
+    if (described.fusion.rest && product.definition.makesSteps()) {
       return Refusal{"activation", "has no " + product.definition.activation.op + " for sums that are not steps yet"};
     }
-    const auto desc = packed->kind.describe(operands, product.definition.has_bias, fusion.attributes);
     if (onednn::isPlainLoop(desc)) {
       return Refusal{"slower", "has no more than its plain loop for this"};
     }
