@@ -11,6 +11,7 @@
 
 #include "kernels/convolution/fast.h"
 #include "kernels/convolution/implicit_gemm.h"
+#include "kernels/convolution/long_windows.h"
 #include "kernels/convolution/padded_product.h"
 #include "kernels/convolution/pointwise_pixels.h"
 #include "kernels/convolution/scaled_pointwise.h"
@@ -126,6 +127,28 @@ class HighwayConvolutionKernel : public Kernel, public RestoresConstants {
   std::shared_ptr<const PackedConvolutionOf<T>> packed_;
 };
 
+template <typename T>
+class LongConvolutionKernel final : public HighwayConvolutionKernel<T> {
+ public:
+  using HighwayConvolutionKernel<T>::HighwayConvolutionKernel;
+
+  std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
+    return prepareLongWindows<T>(this->packed_, shapes);
+  }
+};
+
+// Whether rows of a window do not fit on the stack, where borders would put them together.
+template <typename T>
+bool isLong(const PackedConvolutionOf<T>& packed) {
+  return packed.reading != Reading::kChannels && packed.taps * packed.run * kTileRows > kMaxPatch;
+}
+
+bool padsNegatively(const Geometry& g) {
+  const auto is_negative = [](int64_t padding) { return padding < 0; };
+  return std::any_of(g.pre_padding.begin(), g.pre_padding.end(), is_negative) ||
+         std::any_of(g.post_padding.begin(), g.post_padding.end(), is_negative);
+}
+
 class JoiningConvolutionKernel final : public HighwayConvolutionKernel<float>,
                                        public ScalesInput,
                                        public PoolsOutput,
@@ -202,9 +225,12 @@ CreateResult create(const Problem& problem, const Geometry& g) {
                 : packed->reading == Reading::kChannelRows ? channels * g.kernel[2]
                                                            : g.kernel[2];
   packed->taps = channels * g.taps() / packed->run;
-  const bool patches = packed->reading != Reading::kChannels;
-  if (packed->taps > kMaxTaps || (patches && packed->taps * packed->run * kTileRows > kMaxPatch)) {
+  const bool is_long = isLong(*packed);
+  if (packed->taps > kMaxTaps && !is_long) {
     return Refusal{"large-kernel", "keeps the pointers of a tile on the stack, and there would be too many"};
+  }
+  if (is_long && padsNegatively(g)) {
+    return Refusal{"padding", "takes no negative padding with long windows"};
   }
   if (!problem.by_name && isFasterInOneDnn(problem, *packed)) {
     return Refusal{"slower", "is slower than onednn for a kernel of this size"};
@@ -216,6 +242,9 @@ CreateResult create(const Problem& problem, const Geometry& g) {
   packed->zeros.assign(static_cast<size_t>(packed->run), T(0));
   packed->epilogue = gemm::makeEpilogue<T>(g.activation, g.alpha, g.beta);
   packed->functions = gemm::functions<T>();
+  if (is_long) {
+    return std::make_unique<LongConvolutionKernel<T>>(std::move(packed));
+  }
   if constexpr (std::is_same_v<T, float>) {
     return std::make_unique<JoiningConvolutionKernel>(std::move(packed));
   } else {

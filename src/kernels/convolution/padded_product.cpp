@@ -78,7 +78,7 @@ class PaddedProduct final : public Prepared {
 
 template <typename T>
 std::unique_ptr<Prepared> preparePadded(const PackedConvolutionOf<T>& packed, const ShapeSet& shapes,
-                                        const PrepareProduct<T>& prepare) {
+                                        const PrepareProduct<T>& prepare, PaddedSize size) {
   const Geometry& g = packed.geometry;
   const Spatial none = {0, 0, 0};
   const auto is_negative = [](int64_t padding) { return padding < 0; };
@@ -103,7 +103,8 @@ std::unique_ptr<Prepared> preparePadded(const PackedConvolutionOf<T>& packed, co
   const Image copy = imageOf(desc);
   const Image output = imageOf(shapes.outputs[0]);
   const int64_t bytes = copy.batch * copy.pixels() * g.channels * static_cast<int64_t>(sizeof(T));
-  if (input.stride[2] != unit || bytes > kMostBytes || output.batch * output.pixels() > kMostRows) {
+  const bool is_small = bytes <= kMostBytes && output.batch * output.pixels() <= kMostRows;
+  if (input.stride[2] != unit || (size == PaddedSize::kSmall && !is_small)) {
     return nullptr;
   }
   auto inner = std::make_shared<PackedConvolutionOf<T>>(packed);  // the weights are shared
@@ -115,8 +116,8 @@ std::unique_ptr<Prepared> preparePadded(const PackedConvolutionOf<T>& packed, co
 }
 
 template std::unique_ptr<Prepared> preparePadded(const PackedConvolutionOf<float>&, const ShapeSet&,
-                                                 const PrepareProduct<float>&);
+                                                 const PrepareProduct<float>&, PaddedSize);
 template std::unique_ptr<Prepared> preparePadded(const PackedConvolutionOf<double>&, const ShapeSet&,
-                                                 const PrepareProduct<double>&);
+                                                 const PrepareProduct<double>&, PaddedSize);
 
 }  // namespace torchtrt::kernels::convolution

@@ -46,5 +46,54 @@ TEST(HighwaySequences, LongLinesAreSharedBetweenThreads) {
                     .residual = true});
 }
 
+// Windows too long for a tile's patches on the stack: filter banks over signals, cut in parts along the window.
+TEST(LongWindows, AreProductsOfRowsThatOverlap) {
+  for (const int64_t padding : {0, 300}) {
+    for (const char* output_order : {"@021", ""}) {
+      check("highway", {.input = {2, 1, 3001},
+                        .kernel = {output_order[0] == '@' ? 13 : 1, 1, 1025},
+                        .stride = {64},
+                        .pre_padding = {padding},
+                        .post_padding = {padding / 2},
+                        .activation = "activation=\"relu\", ",
+                        .input_order = "",
+                        .output_order = output_order});
+    }
+  }
+  check("highway", {.input = {1, 1, 9000},
+                    .kernel = {20, 1, 8192},
+                    .stride = {16},
+                    .bias = false,
+                    .input_order = "",
+                    .output_order = "@021"});
+}
+
+TEST(LongWindows, ReadFewChannelsOfEitherOrder) {
+  for (const char* input_order : {"", "@021"}) {
+    check("highway", {.input = {2, 4, 2100},
+                      .kernel = {48, 4, 513},
+                      .stride = {32},
+                      .pre_padding = {256},
+                      .post_padding = {256},
+                      .residual = true,
+                      .dynamic = true,
+                      .input_order = input_order,
+                      .output_order = "@021"});
+    check("highway", {.input = {3, 2, 700}, .kernel = {9, 2, 600}, .input_order = input_order, .output_order = "@021"});
+  }
+}
+
+TEST(LongWindows, OfImagesHaveSeveralLines) {
+  for (const char* input_order : {"", "@0231"}) {
+    check("highway", {.input = {2, 3, 5, 400},
+                      .kernel = {20, 3, 3, 200},
+                      .stride = {1, 8},
+                      .pre_padding = {1, 20},
+                      .post_padding = {0, 20},
+                      .dilation = {2, 1},
+                      .input_order = input_order});
+  }
+}
+
 }  // namespace
 }  // namespace torchtrt::kernels
