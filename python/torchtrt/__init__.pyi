@@ -2,7 +2,7 @@ import enum
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 import torch
 
@@ -330,7 +330,11 @@ def convert_method_to_trt_engine(
 ) -> bytes: ...
 def save(module: torch.jit.ScriptModule, file_path: str | os.PathLike[str] = "", *, output_format: str = "torchscript", **_: Any) -> None: ...
 def load(
-    file_path: str | os.PathLike[str] = "", extra_files: dict[str, Any] | None = None, **_: Any
+    file_path: str | os.PathLike[str] | BinaryIO = "",
+    extra_files: dict[str, Any] | None = None,
+    map_location: str | torch.device | None = "cpu",
+    _extra_files: dict[str, Any] | None = None,
+    **_: Any,
 ) -> torch.jit.ScriptModule: ...
 def get_build_info() -> str: ...
 def dump_build_info() -> None: ...

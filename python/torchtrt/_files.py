@@ -1,5 +1,6 @@
-"""save() and load(), under the reference system's names: torch.jit.save and torch.jit.load with this package's errors."""
+"""save() and load(), under the reference system's names: torch.jit.save and torch.jit.load with this package's errors and checks."""
 
+import io
 import os
 
 import torch
@@ -22,10 +23,20 @@ def save(module, file_path="", *, output_format="torchscript", **_) -> None:
     torch.jit.save(module, os.fspath(file_path))
 
 
-def load(file_path="", extra_files=None, **_):
-    """The ScriptModule that is in the file, compiled or not."""
-    if not isinstance(file_path, (str, os.PathLike)) or not os.path.isfile(file_path):
-        _reject(f"there is no file {os.fspath(file_path) if isinstance(file_path, (str, os.PathLike)) else file_path!r}",
-                "give the path of a module that torch.jit.save wrote", "C004")
+def load(file_path="", extra_files=None, map_location="cpu", _extra_files=None, **_):
+    """The ScriptModule that is in the file, compiled or not: a path or an open binary file. What torch.jit.load trusts is checked before it reads:
+    sizes of tensors against their records, their places in these, how deep values and code lie. A damaged file raises EngineError (E001), where
+    torch.jit.load may end the process. A module is a program still: load those alone whose makers you trust."""
+    extra = _extra_files if extra_files is None else extra_files
     with _errors.translated_errors():
-        return torch.jit.load(os.fspath(file_path), map_location="cpu", _extra_files=extra_files)
+        if hasattr(file_path, "read"):
+            content = bytearray(file_path.read())
+            if content:
+                torch.ops.tensorrt.check_module_bytes(torch.frombuffer(content, dtype=torch.uint8))
+            return torch.jit.load(io.BytesIO(content), map_location=map_location, _extra_files=extra)
+        if not isinstance(file_path, (str, os.PathLike)) or not os.path.isfile(file_path):
+            _reject(f"there is no file {os.fspath(file_path) if isinstance(file_path, (str, os.PathLike)) else file_path!r}",
+                    "give the path of a module that torch.jit.save wrote", "C004")
+        path = os.fspath(file_path)
+        torch.ops.tensorrt.check_module(path)
+        return torch.jit.load(path, map_location=map_location, _extra_files=extra)

@@ -1,7 +1,10 @@
 // Puts the engine class and its operators into libtorch when the library is loaded. libtorch ends the process when a
 // name is registered twice, so both are looked up first and a clash becomes an error that is told on first use.
+#include <sstream>
+
 #include <torch/library.h>
 
+#include "base/hash.h"
 #include "base/logging.h"
 #include "runtime/base64.h"
 #include "runtime/delegate.h"
@@ -9,6 +12,7 @@
 #include "runtime/execute.h"
 #include "runtime/preparation.h"
 #include "runtime/threads.h"
+#include "torchtrt/load.h"
 #include "torchtrt/runtime.h"
 #include "torchtrt/version.h"
 
@@ -22,6 +26,11 @@ constexpr const char* kSchema =
 
 constexpr const char* kKeptConstantsSchema =
     "kept_constants(__torch__.torch.classes.tensorrt.Engine engine) -> Tensor[]";
+
+constexpr const char* kCheckModule = "tensorrt::check_module";
+constexpr const char* kCheckModuleSchema = "check_module(str path) -> ()";
+constexpr const char* kCheckModuleBytes = "tensorrt::check_module_bytes";
+constexpr const char* kCheckModuleBytesSchema = "check_module_bytes(Tensor bytes) -> ()";
 
 constexpr const char* kPrepare = "tensorrt::prepare";
 constexpr const char* kPrepareSchema = "prepare(Any module) -> (int, Tensor[])";
@@ -37,10 +46,33 @@ std::vector<BindingTuple> bindings(const std::vector<engine::BindingInfo>& infos
   return tuples;
 }
 
+std::string hashOf(const std::string& bytes) {
+  return hashBytes(bytes.data(), bytes.size()).toString();
+}
+
+// The archive that an engine keeps, as a text: its hash, a colon, and its bytes.
+std::string textOf(const std::string& archive) {
+  return hashOf(archive) + ":" + encodeBase64(archive);
+}
+
+// Files of old have no hash.
+std::string archiveOf(const std::string& text, const std::string& engine) {
+  const size_t colon = text.find(':');
+  const size_t begin = colon == std::string::npos ? 0 : colon + 1;
+  const std::optional<std::string> bytes = decodeBase64(std::string_view(text).substr(begin));
+  if (!bytes || (begin != 0 && text.substr(0, colon) != hashOf(*bytes))) {
+    throw EngineError(ErrorCode::kPlanCorrupt,
+                      "the kept segment of engine \"" + engine + "\" is not what its " +
+                          (bytes ? "hash says" : "form should be, base64"),
+                      {}, "the file is damaged: copy it again, or save the module again");
+  }
+  return *bytes;
+}
+
 PickledEngine pickled(const Engine& engine) {
   auto [strings, weights] = engine.stateToSave();
   const KeptSegment* kept = engine.kept();
-  return {std::move(strings), std::move(weights), kept ? encodeBase64(kept->archive()) : "",
+  return {std::move(strings), std::move(weights), kept ? textOf(kept->archive()) : "",
           kept ? kept->constants() : std::vector<at::Tensor>()};
 }
 
@@ -49,12 +81,7 @@ Holder unpickled(PickledEngine state) {
   std::vector<bool> exclusive = EngineWeights::exclusive(weights, constants);
   Holder engine = Engine::fromState({std::move(strings), std::move(weights)}, std::move(exclusive));
   if (!archive.empty()) {
-    const std::optional<std::string> bytes = decodeBase64(archive);
-    if (!bytes) {
-      throw EngineError(ErrorCode::kPlanCorrupt, "the kept segment of engine \"" + engine->name() + "\" is not base64",
-                        {}, "the file is damaged: save the module again");
-    }
-    engine->keep({*bytes, std::move(constants)});
+    engine->keep({archiveOf(archive, engine->name()), std::move(constants)});
   }
   return engine;
 }
@@ -86,12 +113,24 @@ void prepareValue(const c10::OperatorHandle&, torch::jit::Stack* stack) {
   torch::jit::push(*stack, done.methods, std::move(done.arguments));
 }
 
+void checkModuleAt(const std::string& path) {
+  atBorder([&] { checkModule(path); });
+}
+
+void checkModuleBytes(const at::Tensor& bytes) {
+  TORCH_CHECK_VALUE(bytes.is_cpu() && bytes.scalar_type() == at::kByte && bytes.is_contiguous(),
+                    "tensorrt::check_module_bytes expected bytes in one piece on the CPU");
+  std::istringstream stream(std::string(static_cast<const char*>(bytes.const_data_ptr()), bytes.nbytes()));
+  atBorder([&] { checkModule(stream); });
+}
+
 std::string clash() {
   std::string taken;
   if (torch::getCustomClass(kClass)) {
     taken = kClass;
   }
-  for (const char* name : {kExecuteEngine, "trt::execute_engine", kKeptConstants, kPrepare}) {
+  for (const char* name :
+       {kExecuteEngine, "trt::execute_engine", kKeptConstants, kPrepare, kCheckModule, kCheckModuleBytes}) {
     if (c10::Dispatcher::singleton().findSchema({name, ""})) {
       taken += (taken.empty() ? "" : " and ") + std::string(name);
     }
@@ -128,6 +167,11 @@ class Registration {
     definitions_->def(kPrepareSchema);
     definitions_->impl("prepare", torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd,
                                                   torch::CppFunction::makeFromBoxedFunction<&prepareValue>()));
+    definitions_->def(kCheckModuleSchema);
+    definitions_->impl("check_module", torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, checkModuleAt));
+    definitions_->def(kCheckModuleBytesSchema);
+    definitions_->impl("check_module_bytes",
+                       torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, checkModuleBytes));
     watchForks();
   }
 

@@ -11,6 +11,7 @@
 #include "file_kind.h"
 #include "messages.h"
 #include "torchtrt/error.h"
+#include "torchtrt/load.h"
 
 namespace torchtrtc {
 
@@ -31,7 +32,7 @@ torch::jit::Module loadModule(const std::string& path, const std::string& expect
     rejectFile(path, expected);
   }
   try {
-    return torch::jit::load(path, at::kCPU);
+    return torchtrt::load(path, at::kCPU);
   } catch (const std::exception& e) {
     if (kindOf(path) != FileKind::kTorchScript) {
       rejectFile(path, expected);
