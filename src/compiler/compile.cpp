@@ -24,6 +24,7 @@
 #include "lowering/lowering.h"
 #include "partitioning/partitioning.h"
 #include "runtime/engine_class.h"
+#include "runtime/threads.h"
 #include "stitching/stitching.h"
 #include "torchtrt/prepare.h"
 
@@ -239,6 +240,12 @@ void tell(const Report& report) {
 }  // namespace
 
 Compiled compile(const Source& original, const ts::CompileSpec& asked) {
+  if (runtime::waitsForLostTeam()) {
+    throw CompileError(
+        ErrorCode::kBuildFailed,
+        "this process is a fork of one that had used PyTorch's threads, for which compiling would wait", {},
+        "compile before the fork, or in a process of its own (spawn), or after torch.set_num_threads(1)");
+  }
   PhaseClock clock;
   const ts::CompileSpec spec = keepingInputs(asked, original.module.get());
   const DataType precision = weightPrecision(spec);

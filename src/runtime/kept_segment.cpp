@@ -3,6 +3,8 @@
 #include <sstream>
 
 #include "base/logging.h"
+#include "runtime/threads.h"
+#include "torchtrt/load.h"
 
 namespace torchtrt::runtime {
 
@@ -53,6 +55,7 @@ torch::jit::Module KeptSegment::module() const {
   const std::lock_guard lock(mutex_);
   if (!module_) {
     std::istringstream stream(archive_);
+    checkModule(stream);
     module_ = torch::jit::load(stream);
   }
   return *module_;
@@ -72,7 +75,9 @@ std::vector<at::Tensor> KeptSegment::run(const std::vector<at::Tensor>& inputs) 
 
 std::vector<at::Tensor> KeptSegment::runInstead(const std::vector<at::Tensor>& inputs, const EngineError& why) const {
   warnOnce(why.message());
-  return run(inputs);
+  std::vector<at::Tensor> outputs;
+  onTeam([&](int) { outputs = run(inputs); });  // PyTorch's kernels wait for a team that a fork lost, for ever
+  return outputs;
 }
 
 void KeptSegment::warnOnce(const std::string& why) const {

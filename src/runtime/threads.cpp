@@ -202,6 +202,10 @@ int callThreads() {
   return team_is_lost || at::in_parallel_region() ? 1 : allowedThreads();
 }
 
+bool waitsForLostTeam() {
+  return team_is_lost && !at::in_parallel_region() && at::get_num_threads() > 1;
+}
+
 void onTeam(const std::function<void(int threads)>& body) {
   const int threads = team_is_lost && !at::in_parallel_region() ? allowedThreads() : 1;
   if (threads == 1) {

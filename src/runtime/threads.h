@@ -5,6 +5,8 @@
 #include <functional>
 #include <string>
 
+#include "torchtrt/export.h"
+
 namespace torchtrt::runtime {
 
 // CPUs in the calling thread's affinity mask, at least 1.
@@ -14,6 +16,9 @@ int affinityThreads();
 int quotaThreads(const std::string& root);
 // From now on callThreads() is 1 on a thread that came out of a fork.
 void watchForks();
+// Whether PyTorch's kernels, which take the thread that calls them, would wait on this thread for a team that a fork
+// lost.
+TORCHTRT_API bool waitsForLostTeam();
 // body(threads) for a call from this thread: on this thread with callThreads(), or, on a thread that came out of a
 // fork, on another one that stands in for it and has a team, with this thread's state of ATen's.
 void onTeam(const std::function<void(int threads)>& body);
