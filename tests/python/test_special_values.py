@@ -63,7 +63,7 @@ OPERATORS = {
     "div": (lambda w, x, y: x / y, [ROWS, ROWS], set()),
     "atan2": (lambda w, x, y: torch.atan2(x, y), [ROWS, ROWS], set()),
     "logaddexp": (lambda w, x, y: torch.logaddexp(x, y), [ROWS, ROWS], set()),
-    **{name: (lambda w, x, f=getattr(torch, name): f(x), [ROWS], set())
+    **{name: (lambda w, x, name=name: getattr(torch, name)(x), [ROWS], set())
        for name in ("exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "sin", "erf", "floor", "round", "sign", "reciprocal")},
 }
 
