@@ -5,11 +5,14 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "compiler/segment_engines.h"
+#include "lowering/call_stacks.h"
 #include "lowering/graph_walk.h"
+#include "torchtrt/conversion.h"
 
 namespace torchtrt::compiler {
 
@@ -78,22 +81,41 @@ void assume(Graph& graph, const Expectation& expected) {
   }
 }
 
+// "__torch__.torch.nn.___torch_mangle_4.Linear.forward" -> "torch.nn.Linear.forward"
+std::string plainName(const std::string& qualified) {
+  std::string name;
+  const c10::QualifiedName split(qualified);
+  for (const std::string& atom : split.atoms()) {
+    if (atom != "__torch__" && atom.rfind("___torch_mangle", 0) != 0) {
+      name += (name.empty() ? "" : ".") + atom;
+    }
+  }
+  return name;
+}
+
+// The method or function that the node was written in. Of functions outside of modules, only torch.nn.functional's have
+// their module's name.
+std::string functionOf(const Node& node, const std::string& method) {
+  const auto call = lowering::innermostCall(node);
+  if (!call) {
+    return plainName(method);
+  }
+  if (!call->class_name.empty()) {
+    return plainName(call->class_name + "." + call->function);
+  }
+  constexpr std::string_view kFunctional = "torch/nn/functional.py";
+  const std::string file = conversion::util::locationOf(node).file;
+  const bool is_functional = file.size() >= kFunctional.size() &&
+                             file.compare(file.size() - kFunctional.size(), kFunctional.size(), kFunctional) == 0;
+  return (is_functional ? "torch.nn.functional." : "") + call->function;
+}
+
 // torch.nn's attention asks it only to choose between ways that give the same, but for rows that masks hide.
 bool onlyChoosesAWay(const Node& comparison, const Expectation& expected, const std::string& method) {
   static const std::set<std::string> kAttention = {"torch.nn.modules.activation.MultiheadAttention.forward",
                                                    "torch.nn.functional.multi_head_attention_forward",
                                                    "torch.nn.functional._in_projection_packed"};
-  const auto calls =
-      comparison.callstack() ? (*comparison.callstack())->vec() : std::vector<torch::jit::InlinedCallStackEntry>();
-  const torch::jit::Function* function = calls.empty() ? nullptr : std::get<0>(calls.back());
-  std::string name;
-  const c10::QualifiedName qualified = function ? function->qualname() : c10::QualifiedName(method);
-  for (const std::string& atom : qualified.atoms()) {
-    if (atom != "__torch__" && atom.rfind("___torch_mangle", 0) != 0) {
-      name += (name.empty() ? "" : ".") + atom;
-    }
-  }
-  return expected.tensors.empty() && kAttention.count(name) != 0;
+  return expected.tensors.empty() && kAttention.count(functionOf(comparison, method)) != 0;
 }
 
 // Answers whether two arguments are one tensor: they are not. A call whose arguments are is another, where that counts.

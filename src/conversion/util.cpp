@@ -1,23 +1,12 @@
 #include <sstream>
 
+#include "lowering/call_stacks.h"
 #include "lowering/module_path.h"
 #include "torchtrt/conversion.h"
 
 namespace torchtrt::conversion::util {
-namespace {
 
 using torch::jit::Node;
-
-std::string functionOf(const Node& node) {
-  const auto calls = node.callstack();
-  if (!calls) {
-    return "";
-  }
-  const auto entries = (*calls)->vec();
-  return entries.empty() || !std::get<0>(entries.back()) ? "" : std::get<0>(entries.back())->name();
-}
-
-}  // namespace
 
 std::vector<int64_t> toVec(const Dims& dims) {
   if (!dims.isStatic()) {
@@ -114,7 +103,8 @@ Location locationOf(const Node& node) {
     location.line = static_cast<int>(std::get<1>(*line));
     location.column = static_cast<int>(std::get<2>(*line));
   }
-  location.function = functionOf(node);
+  const auto call = lowering::innermostCall(node);
+  location.function = call ? call->function : "";
   location.scope = lowering::modulePath(node);
   return location;
 }
