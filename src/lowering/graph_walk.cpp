@@ -35,6 +35,15 @@ void inlineBlock(Node* node, Block* block) {
   }
 }
 
+bool computesGradients(torch::jit::Graph& graph) {
+  static const auto kGrad = c10::Symbol::fromQualString("aten::grad");
+  static const auto kBackward = c10::Symbol::fromQualString("aten::backward");
+  bool found = false;
+  forEachNode(graph.block(),
+              [&](torch::jit::Node* node) { found = found || node->kind() == kGrad || node->kind() == kBackward; });
+  return found;
+}
+
 bool isMutable(const c10::Type& type) {
   switch (type.kind()) {
     case c10::TypeKind::TensorType:

@@ -20,6 +20,8 @@ void inlineBlock(torch::jit::Node* node, torch::jit::Block* block);
 // Whether values of this type hold something that can be written to (libtorch keeps its own answer to itself).
 bool isMutable(const c10::Type& type);
 TORCHTRT_API bool isTensor(const torch::jit::Value& value);
+// Whether a node asks for gradients. What they go through must stay as PyTorch runs it.
+bool computesGradients(torch::jit::Graph& graph);
 // Whether a value of this type is, or holds, a tensor.
 TORCHTRT_API bool holdsTensors(const c10::TypePtr& type);
 

@@ -23,11 +23,12 @@ struct LoweringOptions {
 
 struct LoweredGraph {
   std::shared_ptr<torch::jit::Graph>
-      graph;                   // inputs are the method's, without self; every parameter is a prim::Constant
-  c10::FunctionSchema schema;  // of the original method, without self
-  std::string module_name;     // qualified, e.g. "__torch__.LeNet"
-  bool has_self = false;       // the first input is the module, for the attributes that the method writes
-  std::vector<size_t> pinned;  // how many nodes each pin of the options holds for
+      graph;                        // inputs are the method's, without self; every parameter is a prim::Constant
+  c10::FunctionSchema schema;       // of the original method, without self
+  std::string module_name;          // qualified, e.g. "__torch__.LeNet"
+  bool has_self = false;            // the first input is the module, for the attributes that the method writes
+  bool computes_gradients = false;  // within the method: then it is as it was, but for what is inlined
+  std::vector<size_t> pinned;       // how many nodes each pin of the options holds for
 };
 
 // The module is copied, never changed. Throws CompileError(kInvalidModule) for a missing method or a module in training
@@ -37,6 +38,9 @@ TORCHTRT_API LoweredGraph lower(const torch::jit::Module& module, const std::str
 // The same passes over a graph without a module (IR text, script functions).
 TORCHTRT_API LoweredGraph lower(const std::shared_ptr<torch::jit::Graph>& graph, const LoweringOptions& options = {});
 
+// Whether a method enters an autocast region. libtorch's optimizer makes the casts of it, so a run without that has
+// none.
+TORCHTRT_API bool entersAutocast(const torch::jit::Module& module, const std::string& method);
 // Throws CompileError(kInvalidModule) where the module or a submodule is in training mode.
 TORCHTRT_API void checkEvalMode(const torch::jit::Module& module);
 

@@ -3,6 +3,8 @@
 #include <string_view>
 
 #include "base/logging.h"
+#include "lowering/call_stacks.h"
+#include "lowering/graph_walk.h"
 #include "lowering/lowering.h"
 #include "lowering/pass.h"
 #include "lowering/passes/passes.h"
@@ -55,12 +57,17 @@ c10::FunctionSchema schemaOf(const Graph& graph) {
   return c10::FunctionSchema("forward", "", std::move(arguments), std::move(returns));
 }
 
+// Functions may compute gradients, too; the other passes take a graph for one without.
+constexpr std::string_view kInlining = "inline-calls";
 // After which equal computations become one, which they are not where their precisions differ.
 constexpr std::string_view kLastBeforePins = "normalize-views";
 
 void runPipeline(LoweredGraph* lowered, const LoweringOptions& options) {
   for (const Pass& pass : pipeline()) {
-    runPass(pass, lowered->graph, options);
+    if (!lowered->computes_gradients) {
+      runPass(pass, lowered->graph, options);
+    }
+    lowered->computes_gradients |= pass.name == kInlining && computesGradients(*lowered->graph);
     if (pass.name == kLastBeforePins && !options.precision.pins.empty()) {
       lowered->pinned = pinPrecisions(lowered->graph, options.precision);
       if (options.verify) {
@@ -68,6 +75,7 @@ void runPipeline(LoweredGraph* lowered, const LoweringOptions& options) {
       }
     }
   }
+  ownCallStacks(*lowered->graph->block());
 }
 
 }  // namespace
@@ -86,6 +94,7 @@ void checkEvalMode(const Module& module) {
 const std::vector<Pass>& pipeline() {
   static const std::vector<Pass> passes = {
       {"inline-calls", "functions, methods, fork and wait become part of the graph", inlineCalls},
+      {"lower-contexts", "autocast becomes casts; no_grad and record_function are dropped", lowerContexts},
       {"sink-constructions", "lists and tuples are made right before what reads them", sinkConstructions},
       {"erase-traced-shapes", "forgets what a trace recorded about its example inputs", eraseTracedShapes},
       {"normalize-casts", "type_as becomes to, whose schema tells that it may give its operand", normalizeCasts},
@@ -102,6 +111,7 @@ const std::vector<Pass>& pipeline() {
        foldIdentities},
       {"functionalize-tensors", "in-place operators become functional ones where provably the same",
        functionalizeTensors},
+      {"lower-remaining-contexts", "no_grad around writes that have become functional", lowerContexts},
       {"branch-on-attention-arguments", "attention whose mask or causality a run decides becomes one node for each",
        branchOnAttentionArguments},
       {"flatten-branch-tuples", "branches give elements, and tuples are made behind them", flattenBranchTuples},
@@ -143,6 +153,7 @@ LoweredGraph lower(const Module& module, const std::string& method, const Loweri
                        withoutSelf(found->function().getSchema()),
                        module.type()->name() ? module.type()->name()->qualifiedName() : module.type()->str(),
                        false,
+                       false,
                        {}};
   lowered.has_self = freezeAttributes(lowered.graph, module, method, options.keep_state);
   if (options.verify) {
@@ -154,7 +165,7 @@ LoweredGraph lower(const Module& module, const std::string& method, const Loweri
 
 LoweredGraph lower(const std::shared_ptr<Graph>& graph, const LoweringOptions& options) {
   checkPassNames(options);
-  LoweredGraph lowered{graph->copy(), schemaOf(*graph), "", false, {}};
+  LoweredGraph lowered{graph->copy(), schemaOf(*graph), "", false, false, {}};
   runPipeline(&lowered, options);
   return lowered;
 }

@@ -30,6 +30,16 @@ bool isOrdered(const Node& node) {
   });
 }
 
+// Whether nothing may move across the node: what is between Enter and Exit of an object may mean something else
+// outside, and nobody knows what an operator does that somebody registered with unknown effects. What PyTorch itself
+// does beside its results does not change what other nodes give.
+bool isBarrier(const Node& node) {
+  static const std::set<c10::Symbol> kModes = {c10::Symbol::fromQualString("aten::set_grad_enabled"),
+                                               torch::jit::prim::Enter, torch::jit::prim::Exit};
+  const bool is_foreign = !node.kind().is_aten() && !node.kind().is_prim();
+  return kModes.count(node.kind()) != 0 || (is_foreign && node.hasSideEffects());
+}
+
 // What the node reads or gives, inside of its blocks too, of the memory that somebody writes to.
 void addTouched(const Node& node, const Roles& roles, ValueSet& touched) {
   const auto add = [&](c10::ArrayRef<const Value*> values) {
@@ -70,6 +80,7 @@ BlockDependencies dependenciesOf(const Block& block, const Roles& roles) {
   std::vector<ValueSet> touched;
   std::vector<int> writers;
   int last_ordered = -1;
+  int last_barrier = -1;
   for (const Node* node : block.nodes()) {
     if (!roles.isPlaced(*node)) {
       continue;
@@ -106,6 +117,15 @@ BlockDependencies dependenciesOf(const Block& block, const Roles& roles) {
         before.insert(last_ordered);
       }
       last_ordered = index;
+    }
+    if (last_barrier >= 0) {
+      before.insert(last_barrier);
+    }
+    if (isBarrier(*node)) {
+      for (int other = last_barrier + 1; other < index; ++other) {
+        before.insert(other);
+      }
+      last_barrier = index;
     }
     number[node] = index;
     result.nodes.push_back(node);

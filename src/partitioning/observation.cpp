@@ -104,6 +104,8 @@ void Observations::runBlock(const Block& block, Environment& environment) {
         runIf(*node, environment);
       } else if (node->kind() == prim::Loop) {
         runLoop(*node, environment);
+      } else if (node->kind() == prim::Enter || node->kind() == prim::Exit) {
+        runContext(*node, environment);
       } else if (role == Role::kWork || role == Role::kOpener) {
         runNode(*node, environment);
       }
@@ -111,6 +113,10 @@ void Observations::runBlock(const Block& block, Environment& environment) {
       const std::string text = error.what();
       TORCHTRT_LOG(kDEBUG, "the example run fails at " << node->kind().toQualString() << ": "
                                                        << text.substr(0, text.find('\n')));
+      if (block.owningNode() == nullptr) {
+        Failure& failure = failures_[node];
+        failure.text = failure.runs++ == 0 ? text : failure.text;
+      }
     }
     for (const Value* need : roles_.needsOf(*node)) {
       const auto last = last_need.find(need);
@@ -140,6 +146,22 @@ void Observations::runNode(const Node& node, Environment& environment) {
   for (size_t i = 0; i < segment.outputs.size(); ++i) {
     environment[segment.outputs[i]] = results[i];
     observe(*segment.outputs[i], results[i]);
+  }
+}
+
+// The interpreter's Exit leaves what the same run of it has entered, and here every node is a run of its own.
+void Observations::runContext(const Node& node, Environment& environment) {
+  const auto context = valueOf(*node.input(), environment);
+  if (!context || !context->isObject()) {
+    return;
+  }
+  const bool enters = node.kind() == prim::Enter;
+  torch::jit::Function& method = context->toObjectRef().type()->getMethod(enters ? "__enter__" : "__exit__");
+  Stack stack = {*context};
+  stack.resize(enters ? 1 : 4);  // Exit is told of no exception
+  method.run(stack);
+  if (!node.outputs().empty()) {
+    environment[node.output()] = stack.back();
   }
 }
 
@@ -254,6 +276,7 @@ void Observations::observe(const Value& value, const IValue& seen) {
   }
   const auto [last, is_first] = last_run_.try_emplace(&value, -1);
   const size_t rank = type.sizes.empty() ? static_cast<size_t>(tensor.dim()) : type.sizes.front().size();
+  type.is_steady &= tensor.layout() == at::kStrided;
   type.is_steady &= type.dtype == tensor.scalar_type() && rank == static_cast<size_t>(tensor.dim());
   if (!type.is_steady) {
     return;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -52,6 +53,14 @@ class TORCHTRT_API Observations {
   }
   // Whether a run is known to have come through the block: not if it ran for what is in it alone.
   bool cameThrough(const torch::jit::Block& block) const;
+  // What nodes outside of branches and loops raise.
+  struct Failure {
+    int runs = 0;
+    std::string text;  // of the first
+  };
+  const std::unordered_map<const torch::jit::Node*, Failure>& failures() const {
+    return failures_;
+  }
   // Null where the value was not seen, or is no tensor.
   const ObservedType* find(const torch::jit::Value& value) const;
 
@@ -60,6 +69,7 @@ class TORCHTRT_API Observations {
 
   void runBlock(const torch::jit::Block& block, Environment& environment);
   void runNode(const torch::jit::Node& node, Environment& environment);
+  void runContext(const torch::jit::Node& node, Environment& environment);
   void runIf(const torch::jit::Node& node, Environment& environment);
   void runLoop(const torch::jit::Node& node, Environment& environment);
   void giveOutputs(const torch::jit::Node& node, const torch::jit::Block& block, const Environment& environment,
@@ -73,6 +83,7 @@ class TORCHTRT_API Observations {
   std::unordered_map<const torch::jit::Value*, int> last_run_;
   std::unordered_set<const torch::jit::Block*>
       entered_;  // beside those that ran aside, whose inner ones count here too
+  std::unordered_map<const torch::jit::Node*, Failure> failures_;
   int runs_ = 0;
   bool guesses_ = false;
 };

@@ -17,13 +17,19 @@ using Kinds = std::set<std::string>;
 
 // Answered by shapes, dtypes and lengths, whatever the elements are.
 const Kinds& questions() {
-  static const Kinds kinds = {"aten::size",       "aten::sym_size",
-                              "aten::dim",        "aten::numel",
-                              "aten::sym_numel",  "aten::len",
-                              "prim::shape",      "prim::dtype",
-                              "prim::device",     "aten::__is__",
-                              "aten::__isnot__",  "prim::is_complex",
-                              "aten::is_complex", "aten::is_floating_point"};
+  static const Kinds kinds = {"aten::size",          "aten::sym_size",
+                              "aten::dim",           "aten::numel",
+                              "aten::sym_numel",     "aten::len",
+                              "prim::shape",         "prim::dtype",
+                              "prim::device",        "aten::__is__",
+                              "aten::__isnot__",     "prim::is_complex",
+                              "aten::is_complex",    "aten::is_floating_point",
+                              "prim::layout",        "prim::is_sparse",
+                              "prim::is_sparse_csr", "prim::is_quantized",
+                              "prim::is_mkldnn",     "prim::is_cuda",
+                              "prim::is_cpu",        "prim::is_meta",
+                              "prim::is_mps",        "prim::is_xpu",
+                              "prim::is_nested"};
   return kinds;
 }
 

@@ -73,7 +73,8 @@ class AttributeFreezer {
       resolveObjects();
       collectWritten();
       changed = replaceReads();
-      sinkConstructions(graph_);  // or the next lines drop writes that show
+      lowerContexts(graph_);      // or the next lines compute in float32 what autocast casts
+      sinkConstructions(graph_);  // or they drop writes that show
       torch::jit::ConstantPropagation(graph_);
       torch::jit::EliminateDeadCode(graph_);
     }
@@ -205,7 +206,7 @@ class AttributeFreezer {
         return;
       }
       const Attribute attribute{owner->second.object.get(), node->s(torch::jit::attr::name)};
-      if (written_.count(attribute)) {
+      if (written_.count(attribute) || isDifferentiated(attribute.first->getAttr(attribute.second))) {
         return;
       }
       Value* constant =
@@ -217,6 +218,11 @@ class AttributeFreezer {
       }
     });
     return changed;
+  }
+
+  // Constants have no gradient.
+  bool isDifferentiated(const IValue& value) const {
+    return keep_state_ && value.isTensor() && value.toTensor().requires_grad() && computesGradients(*graph_);
   }
 
   Value* constantFor(const Attribute& attribute, IValue value, Node& node, const std::string& path) {

@@ -21,6 +21,7 @@ bool freezeAttributes(const GraphPtr& graph, const torch::jit::Module& module, c
 bool inlineMethods(const GraphPtr& graph);
 
 bool inlineCalls(const GraphPtr& graph);                 // functions, methods, fork and wait
+bool lowerContexts(const GraphPtr& graph);               // `with` autocast becomes casts, no_grad and profiles go
 bool eraseTracedShapes(const GraphPtr& graph);           // tensor types that a trace recorded for its example inputs
 bool removeExceptions(const GraphPtr& graph);            // a branch that raises is taken to be never taken
 bool removeWarnings(const GraphPtr& graph);              // logs their text instead
