@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "conversion/value_refusals.h"
+
 namespace torchtrt::conversion {
 namespace {
 
@@ -54,6 +56,23 @@ bool anyElement(const IValue& value, const std::function<bool(const IValue&)>& p
     return std::any_of(elements.begin(), elements.end(), any);
   }
   return predicate(value);
+}
+
+bool isComplex(const IValue& value) {
+  return value.isComplexDouble() || (value.isTensor() && value.toTensor().defined() && value.toTensor().is_complex());
+}
+
+std::optional<Refusal> refusalOfValue(const IValue& value) {
+  if (anyElement(value, isComplex)) {
+    return kComplex;
+  }
+  const auto has_other_layout = [](const IValue& element) {
+    return element.isTensor() && element.toTensor().defined() && element.toTensor().layout() != at::kStrided;
+  };
+  if (anyElement(value, has_other_layout)) {
+    return Refusal{"memory-layout", "it computes with a sparse tensor, or one of another library's layout"};
+  }
+  return std::nullopt;
 }
 
 bool holdsContainers(const IValue& value) {

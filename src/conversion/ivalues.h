@@ -19,6 +19,9 @@ std::optional<Dim> symbolIn(const IValue& value);
 std::optional<Dim> dimIn(const IValue& value);
 // Whether the predicate holds of the value or, where it is a list or tuple, of an element of it.
 bool anyElement(const IValue& value, const std::function<bool(const IValue&)>& predicate);
+// A complex number or tensor, whatever its imaginary part is: the result is complex.
+bool isComplex(const IValue& value);
+inline const Refusal kComplex = {"dtype", "it computes with complex numbers, and engines have tensors of real ones"};
 // Whether the value or an element of it is a container, which PyTorch's operators cannot take.
 bool holdsContainers(const IValue& value);
 

@@ -7,6 +7,7 @@
 #include "conversion/collections.h"
 #include "conversion/conversion.h"
 #include "conversion/evaluators/evaluators.h"
+#include "conversion/value_refusals.h"
 #include "lowering/graph_walk.h"
 
 namespace torchtrt::conversion {
@@ -37,6 +38,16 @@ bool asksForType(const Node& node) {
                                               "prim::shape",
                                               "prim::requires_grad",
                                               "prim::is_nested",
+                                              "prim::layout",
+                                              "prim::is_sparse",
+                                              "prim::is_sparse_csr",
+                                              "prim::is_quantized",
+                                              "prim::is_mkldnn",
+                                              "prim::is_cuda",
+                                              "prim::is_cpu",
+                                              "prim::is_meta",
+                                              "prim::is_mps",
+                                              "prim::is_xpu",
                                               "aten::is_autocast_enabled",
                                               "aten::is_grad_enabled"};
   return kinds.count(node.kind().toQualString()) != 0;
@@ -181,6 +192,16 @@ bool isEvaluated(const Node& node) {
                      [&](const Value* output) { return isKnown(*output); });
 }
 
+std::optional<Refusal> refusalOfConstants(const Node& node) {
+  for (const Value* input : node.inputs()) {
+    const auto constant = torch::jit::toIValue(input);
+    if (const auto refusal = constant ? refusalOfValue(*constant) : std::nullopt) {
+      return Refusal{refusal->code, std::string(node.kind().toQualString()) + ": " + refusal->reason};
+    }
+  }
+  return std::nullopt;
+}
+
 // What is left of attributes: those that are written to, and objects such as the packed weights of quantized modules.
 Refusal refusalOfAttribute(const Node& node) {
   const std::string attribute = "attribute '" + node.s(torch::jit::attr::name) + "'";
@@ -202,6 +223,9 @@ std::optional<Refusal> refusalOf(const Node& node) {
   }
   if (node.kind() == prim::GetAttr || node.kind() == prim::SetAttr) {
     return refusalOfAttribute(node);
+  }
+  if (auto refusal = refusalOfConstants(node)) {
+    return refusal;
   }
   const Refusal random = {"random", kind + " gives different results at every call"};
   if (dropoutOf(node) == Dropout::kSome) {

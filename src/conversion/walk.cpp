@@ -3,6 +3,7 @@
 #include "conversion/conversion.h"
 #include "conversion/evaluators/evaluators.h"
 #include "conversion/late_sizes.h"
+#include "conversion/value_refusals.h"
 
 namespace torchtrt::conversion {
 namespace {
@@ -106,6 +107,10 @@ void callConverter(ConversionCtx& ctx, const Node& node, const OpConverter& conv
   args arguments;
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     arguments.emplace_back(&ctx, node.inputs()[i], i);
+    const auto value = lookUp(ctx, node.inputs()[i]);
+    if (const auto refusal = value ? refusalOfValue(*value) : std::nullopt) {
+      ctx.refuse(refusal->code, refusal->reason);
+    }
   }
   if (!converter(&ctx, &node, arguments)) {
     ctx.refuse("converter", "its converter gave up");

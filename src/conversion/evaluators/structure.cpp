@@ -165,6 +165,14 @@ bool neverOfTensor(ConversionCtx& ctx, const Node& node) {
   return ofTensor(ctx, node, [](const network::Tensor&) { return IValue(false); });
 }
 
+bool alwaysOfTensor(ConversionCtx& ctx, const Node& node) {
+  return ofTensor(ctx, node, [](const network::Tensor&) { return IValue(true); });
+}
+
+bool layout(ConversionCtx& ctx, const Node& node) {
+  return ofTensor(ctx, node, [](const network::Tensor&) { return IValue(static_cast<int64_t>(at::kStrided)); });
+}
+
 // Only passed on to operators that make tensors, which then are the engine's whatever the device.
 bool device(ConversionCtx& ctx, const Node& node) {
   return ofTensor(ctx, node, [](const network::Tensor&) { return IValue(at::Device(at::kCPU)); });
@@ -198,6 +206,12 @@ void addStructureEvaluators(EvaluatorRegistry& registry) {
   registry.add("aten::is_floating_point", isFloatingPoint);
   registry.add("prim::requires_grad", neverOfTensor);
   registry.add("prim::is_nested", neverOfTensor);
+  for (const char* other :
+       {"is_sparse", "is_sparse_csr", "is_quantized", "is_mkldnn", "is_cuda", "is_meta", "is_mps", "is_xpu"}) {
+    registry.add(std::string("prim::") + other, neverOfTensor);
+  }
+  registry.add("prim::is_cpu", alwaysOfTensor);
+  registry.add("prim::layout", layout);
   registry.add("aten::is_autocast_enabled", never);
   registry.add("aten::is_grad_enabled", never);
 }
