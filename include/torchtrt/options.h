@@ -238,6 +238,9 @@ struct TORCHTRT_API CompileSpec {
   // the longest first, and added. What it does not hold, and all of a file that is damaged, is chosen by rule.
   std::string timing_cache;
   double tuning_seconds = 10;
+  // Whether the compiled module has the other methods of the module too, with the weights that they read. It never has
+  // those that only the compiled method calls and whose names begin with "_".
+  bool keep_methods = true;
   // Run on the network of every engine, in order, after conversion and before optimization. They may not change its
   // inputs and outputs. An error of one ends the compile and names pattern and layer.
   std::vector<rewriting::NetworkRewriter> rewriters;

@@ -56,7 +56,7 @@ namespace ts {
 
 // Runs the forward of copies of both on copies of the inputs, calls + 1 times in turn, after that each engine and its
 // operators in PyTorch on what reached it in its first 100 calls, on the calling thread. Throws what the modules throw,
-// and CompileError where calls is less than 1 or one of the modules is in training mode.
+// and CompileError where calls is less than 1. Modules in training mode are compared as copies in evaluation mode.
 TORCHTRT_API Verification verify(torch::jit::Module module, torch::jit::Module compiled,
                                  const std::vector<torch::jit::IValue>& inputs, int calls = 20);
 

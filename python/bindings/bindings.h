@@ -6,6 +6,7 @@
 #include <pybind11/pybind11.h>
 #include <torch/script.h>
 
+#include "torchtrt/error.h"
 #include "torchtrt/rewriting.h"
 
 namespace torchtrt::bindings {
@@ -23,6 +24,14 @@ void addRewriting(pybind11::module_& module);
 
 // Shared by owners who may let it go without holding the interpreter.
 std::shared_ptr<pybind11::object> held(pybind11::object object);
+
+// What Python raised to interrupt or exit. It is no std::exception: nothing that handles errors on its way takes it for
+// one of a converter or an engine.
+struct Interruption {
+  std::shared_ptr<pybind11::error_already_set> raised;
+};
+// Throws an error of that code for what a callback raised, or an Interruption; `who` says whose callback, or nothing.
+[[noreturn]] void rethrow(const pybind11::error_already_set& raised, ErrorCode code, const std::string& who = "");
 
 // What the module's forward takes, as its schema wants it.
 torch::jit::Stack argumentsOf(const torch::jit::Module& script, const pybind11::tuple& arguments);

@@ -91,24 +91,14 @@ void setPrecisions(CompileSpec& spec, const std::vector<int>& values) {
   }
 }
 
-// The error of a callback that Python raised, which only whoever holds the interpreter may touch.
-[[noreturn]] void rethrowAsOurs(const py::error_already_set& error) {
-  throw CompileError(ErrorCode::kInvalidInputSpec, "the calibrator raised " +
-                                                       py::str(error.type().attr("__name__")).cast<std::string>() +
-                                                       ": " + py::str(error.value()).cast<std::string>());
-}
-
 // `body` with the interpreter held, by threads that do not hold it.
 template <typename Body>
 auto inPython(Body&& body) {
   const py::gil_scoped_acquire acquire;
   try {
     return body();
-  } catch (py::error_already_set& error) {
-    if (!error.matches(PyExc_Exception)) {  // who interrupts, or exits, is no calibrator at fault
-      throw;
-    }
-    rethrowAsOurs(error);
+  } catch (const py::error_already_set& error) {
+    rethrow(error, ErrorCode::kInvalidInputSpec, "the calibrator raised ");
   }
 }
 
@@ -183,6 +173,7 @@ void addCompileSpec(py::module_& module) {
       .def_readwrite("dla_global_dram_size", &CompileSpec::dla_global_dram_size)
       .def_readwrite("require_full_compilation", &CompileSpec::require_full_compilation)
       .def_readwrite("tune", &CompileSpec::tune)
+      .def_readwrite("keep_methods", &CompileSpec::keep_methods)
       .def_readwrite("timing_cache", &CompileSpec::timing_cache)
       .def_readwrite("tuning_seconds", &CompileSpec::tuning_seconds)
       .def_property(

@@ -23,6 +23,14 @@ void raise(const char* name, const Error& error) {
 
 }  // namespace
 
+void rethrow(const py::error_already_set& raised, ErrorCode code, const std::string& who) {
+  if (!raised.matches(PyExc_Exception)) {
+    throw Interruption{std::make_shared<py::error_already_set>(raised)};
+  }
+  throw CompileError(code, who + py::str(raised.type().attr("__name__")).cast<std::string>() + ": " +
+                               py::str(raised.value()).cast<std::string>());
+}
+
 void addErrors(py::module_&) {
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {
@@ -35,6 +43,8 @@ void addErrors(py::module_&) {
       raise("EngineError", error);
     } catch (const InternalError& error) {
       raise("InternalError", error);
+    } catch (const Interruption& interruption) {
+      interruption.raised->restore();
     }
   });
 }

@@ -40,9 +40,8 @@ class PythonPattern final : public rewriting::PatternRewriter {
     const py::gil_scoped_acquire acquire;
     try {
       return body_(LayerRef::of(box_, layer)).cast<bool>();
-    } catch (py::error_already_set& error) {
-      throw CompileError(ErrorCode::kConversionFailed, py::str(error.type().attr("__name__")).cast<std::string>() +
-                                                           ": " + py::str(error.value()).cast<std::string>());
+    } catch (const py::error_already_set& error) {
+      rethrow(error, ErrorCode::kConversionFailed);
     }
   }
   void setBox(BoxPtr box) {
@@ -262,9 +261,8 @@ rewriting::NetworkRewriter pythonRewriter(const py::function& body) {
     } const release{*box};
     try {
       (*body)(box);
-    } catch (py::error_already_set& error) {
-      throw CompileError(ErrorCode::kConversionFailed, py::str(error.type().attr("__name__")).cast<std::string>() +
-                                                           ": " + py::str(error.value()).cast<std::string>());
+    } catch (const py::error_already_set& error) {
+      rethrow(error, ErrorCode::kConversionFailed);
     }
     box->rethrowFailure();  // that the rewriter caught and went on after
   };

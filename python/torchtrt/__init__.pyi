@@ -296,6 +296,7 @@ def compile(
     tune: bool = False,
     timing_cache: str = "",
     tuning_seconds: float = 10.0,
+    keep_methods: bool = True,
     rewriters: Sequence[Any] | None = None,
     calibrator: ptq.DataLoaderCalibrator | ptq.CacheCalibrator | None = None,
     accuracy_target: float | None = None,

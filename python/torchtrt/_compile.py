@@ -27,6 +27,7 @@ _PLAIN_OPTIONS = {
     "tune": False,
     "timing_cache": "",
     "tuning_seconds": 10.0,
+    "keep_methods": True,
     "min_block_size": 3,
 }
 # For messages, where the default shows nothing.
@@ -211,8 +212,6 @@ def _script(module):
     if not isinstance(module, torch.nn.Module):
         _reject(f"cannot compile a {type(module).__name__}",
                 "give a torch.nn.Module, a ScriptModule, a ScriptFunction, a TorchScript graph or its IR text", "C004")
-    if module.training:
-        _reject("the module is in training mode", "call module.eval() first: engines are for inference", "C004")
     try:
         return torch.jit.script(module)
     except Exception as error:
@@ -237,7 +236,8 @@ def compile(module, ir="default", inputs=None, input_signature=None, **options):
         calibrator (of torchtrt.ptq, with torch.int8 among enabled_precisions: engines compute in int8 what they can),
         accuracy_target (of int8: the relative error that an engine's outputs may have, such as 0.02; layers that cost more stay in float),
         torch_executed_ops and torch_executed_modules (what stays in PyTorch), min_block_size (operators an engine must hold;
-        without it, what an engine saves decides), require_full_compilation (an error instead of PyTorch for the rest), and
+        without it, what an engine saves decides), keep_methods (False: the compiled module has none of the module's other methods, nor the
+        weights that they read), require_full_compilation (an error instead of PyTorch for the rest), and
         the rest of the reference system's, with its defaults.
     Raises CompileError for what the caller can mend.
     """

@@ -2,13 +2,28 @@
 
 #include <exception>
 
+#include "base/logging.h"
 #include "compiler/bisection.h"
 #include "compiler/exact.h"
 #include "compiler/segment_engines.h"
+#include "compiler/text.h"
 #include "compiler/validation.h"
 #include "partitioning/observation.h"
 
 namespace torchtrt::compiler {
+
+namespace {
+
+std::optional<std::string> wholeDifference(const lowering::LoweredGraph& lowered, const torch::jit::IValue& expected,
+                                           const torch::jit::IValue& got,
+                                           const std::function<std::optional<torch::jit::Stack>()>& in_double) {
+  const at::ScalarType coarsest = coarsestOf(*lowered.graph);
+  const auto difference = firstDifference(expected, got, coarsest);
+  const auto exact = difference ? in_double() : std::nullopt;
+  return exact && exact->size() == 1 ? firstDifference(expected, got, coarsest, exact->front()) : difference;
+}
+
+}  // namespace
 
 std::optional<std::string> disagreement(const Source& source, const torch::jit::Module& module,
                                         const lowering::LoweredGraph& lowered,
@@ -17,6 +32,7 @@ std::optional<std::string> disagreement(const Source& source, const torch::jit::
   if (samples.empty()) {
     return std::nullopt;
   }
+  const c10::AutoGradMode gradients(lowered.computes_gradients);
   // Methods may write to their arguments and attributes, and draw random numbers.
   const auto copied = [&samples] {
     std::vector<torch::jit::IValue> copies;
@@ -27,25 +43,32 @@ std::optional<std::string> disagreement(const Source& source, const torch::jit::
   };
   const partitioning::KeepRandomState keep_random_state;
   const Source reference = has_state ? owned(source) : source;
-  const torch::jit::IValue expected =
-      lowered.pinned.empty() ? run(reference, copied()) : run(reference, lowered, copied());
+  torch::jit::IValue expected;
+  std::optional<std::string> raised;
+  try {
+    expected = run(reference, lowered, copied());
+  } catch (const std::exception& error) {
+    raised = messageOf(error.what());
+  }
   keep_random_state.restore();
   torch::jit::Module compiled = has_state ? module.deepcopy() : module;
-  const at::NoGradGuard no_grad;
   std::optional<std::string> difference;
   try {
     const torch::jit::IValue got = compiled.get_method(source.method)(copied());
-    const at::ScalarType coarsest = coarsestOf(*lowered.graph);
-    difference = firstDifference(expected, got, coarsest);
-    // What a call leaves in the module would be left in float64.
-    const auto exact = difference && !has_state
-                           ? interpretInDouble(*lowered.graph, argumentsOf(reference, lowered, samples))
-                           : std::nullopt;
-    if (exact && exact->size() == 1) {
-      difference = firstDifference(expected, got, coarsest, exact->front());
-    }
+    difference = raised ? raised : wholeDifference(lowered, expected, got, [&] {
+      // What a call leaves in the module would be left in float64.
+      return has_state ? std::nullopt : interpretInDouble(*lowered.graph, argumentsOf(reference, lowered, samples));
+    });
   } catch (const std::exception& error) {
-    difference = std::string("it fails: ") + error.what();
+    // What raises in PyTorch raises when it is compiled, too.
+    difference = raised ? std::nullopt : std::optional(std::string("it fails: ") + error.what());
+  }
+  if (raised && !difference) {
+    TORCHTRT_LOG(kWARNING, "the module raises on the sample inputs: " << *raised);
+  }
+  if (raised && difference) {
+    throw CompileError(ErrorCode::kInvalidInputSpec, "the module raises on the sample inputs: " + *raised, {},
+                       "give sample inputs that it takes, or shapes and no tensors");
   }
   return difference ? std::optional("the engine disagrees with PyTorch on the sample inputs: " + *difference)
                     : std::nullopt;

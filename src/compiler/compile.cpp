@@ -1,7 +1,6 @@
 #include "compiler/compile.h"
 
 #include <algorithm>
-#include <iostream>
 #include <optional>
 
 #include "base/logging.h"
@@ -9,17 +8,22 @@
 #include "compiler/agreement.h"
 #include "compiler/calibration.h"
 #include "compiler/checks.h"
+#include "compiler/evaluation_mode.h"
 #include "compiler/expected_calls.h"
+#include "compiler/impossible_inputs.h"
 #include "compiler/input_specs.h"
 #include "compiler/kept_segment.h"
 #include "compiler/kernel_choice.h"
 #include "compiler/module_state.h"
 #include "compiler/phase_clock.h"
+#include "compiler/plain_settings.h"
 #include "compiler/precision_pins.h"
 #include "compiler/segment_engines.h"
 #include "compiler/segment_report.h"
 #include "compiler/source.h"
+#include "compiler/text.h"
 #include "conversion/conversion.h"
+#include "lowering/call_stacks.h"
 #include "lowering/graph_walk.h"
 #include "lowering/lowering.h"
 #include "partitioning/partitioning.h"
@@ -78,7 +82,7 @@ std::vector<torch::jit::IValue> samplesOf(const Task& task) {
 }
 
 bool carriesMethods(const Source& source, const ts::CompileSpec& spec) {
-  return !spec.require_full_compilation && hasOtherMethods(source);
+  return !spec.require_full_compilation && hasOtherMethods(source, spec.keep_methods);
 }
 
 void check(const Source& source, const ts::CompileSpec& spec) {
@@ -91,7 +95,7 @@ void check(const Source& source, const ts::CompileSpec& spec) {
 // What is compiled of it: with its weights cast, and a copy where the result shares them with engines.
 Source checked(const Source& original, const ts::CompileSpec& spec) {
   check(original, spec);
-  const Source cast = withPrecision(original, spec);
+  const Source cast = withPrecision(inEvaluationMode(original), spec);
   return carriesMethods(cast, spec) ? owned(cast) : cast;
 }
 
@@ -117,6 +121,9 @@ partitioning::PartitioningOptions partitioningOptions(const lowering::LoweredGra
   lowering::forEachNode(lowered.graph->block(), [&](const torch::jit::Node* node) {
     if (conversion::hasLateSize(*node)) {
       options.late.insert(node);
+    }
+    if (lowered.computes_gradients) {
+      options.refused.emplace(node, Refusal{"gradients", "the method computes gradients, and engines keep none"});
     }
   });
   return options;
@@ -177,12 +184,16 @@ torch::jit::Module moduleOf(const Task& task, const Partition& partition, const 
       shareStorage(*source.module, engine->weights());
     }
   }
+  options.keep_methods = spec.keep_methods;
   if (others) {
     options.other_calls = withEngines(*others, made);
   }
   torch::jit::Module module = stitching::stitch(partition, engines, options);
   if (!shares_constants) {
     ownConstants(*module.get_method(source.method).graph()->block());
+  }
+  for (const torch::jit::Method& method : module.get_methods()) {
+    lowering::ownCallStacks(*method.graph()->block());
   }
   return module;
 }
@@ -228,12 +239,12 @@ void attachRecord(torch::jit::Module& module, Report report) {
   stitching::attachRecord(module, report.toText(), report.toJson());
 }
 
-// One line after every compile, which is no warning but as visible as one; where more is to be told, the whole report.
+// One line after every compile; where more is to be told, the whole report.
 void tell(const Report& report) {
   if (logging::getReportableLevel() >= logging::kINFO) {
     TORCHTRT_LOG(kINFO, report.toText());
-  } else if (logging::getReportableLevel() >= logging::kWARNING) {
-    std::cerr << logging::getPrefix() + report.summary() + "\n";
+  } else {
+    torchtrt::tell(report.summary());
   }
 }
 
@@ -246,6 +257,7 @@ Compiled compile(const Source& original, const ts::CompileSpec& asked) {
         "this process is a fork of one that had used PyTorch's threads, for which compiling would wait", {},
         "compile before the fork, or in a process of its own (spawn), or after torch.set_num_threads(1)");
   }
+  const PlainSettings settings;
   PhaseClock clock;
   const ts::CompileSpec spec = keepingInputs(asked, original.module.get());
   const DataType precision = weightPrecision(spec);
@@ -292,6 +304,12 @@ Compiled compile(const Source& original, const ts::CompileSpec& asked) {
     }
     refuseFirstThatDisagrees(partition, *difference, options, attempt);
   }
+  if (hasMisfits(partition)) {
+    rejectImpossibleInputs(partition, *clock.run(Phase::kConversion, [&] { return &engines.observe(); }));
+  }
+  if (const partitioning::Observations* observations = engines.observations()) {
+    nameCauses(partition, *observations);
+  }
   if (spec.ptq_calibrator) {
     clock.run(Phase::kCalibration, [&] { quantizeEngines(engines, spec, calibrationRuns(task, *module), samples); });
     module = clock.run(Phase::kStitching, stitch);
@@ -307,11 +325,12 @@ Compiled compile(const Source& original, const ts::CompileSpec& asked) {
 }
 
 std::string buildEngine(const Source& original, const ts::CompileSpec& asked) {
+  const PlainSettings settings;
   ts::CompileSpec spec = keepingInputs(asked, original.module.get());
   spec.require_full_compilation = true;
   check(original, spec);
   const DataType precision = weightPrecision(spec);
-  const Source source = withPrecision(original, spec);
+  const Source source = withPrecision(inEvaluationMode(original), spec);
   const lowering::LoweredGraph lowered = lower(source, /*keep_state=*/false, pinsFor(spec, source, precision));
   const InputLeaves leaves = matchInputs(spec.graph_inputs, lowered);
   const partitioning::Roles roles(lowered.graph);
@@ -346,7 +365,8 @@ std::string buildEngine(const Source& original, const ts::CompileSpec& asked) {
 }
 
 bool isSupported(const Source& source) {
-  const lowering::LoweredGraph lowered = lower(source);
+  const PlainSettings settings;
+  const lowering::LoweredGraph lowered = lower(inEvaluationMode(source));
   const partitioning::Roles roles(lowered.graph);
   partitioning::PartitioningOptions options;
   options.min_block_size = 1;

@@ -19,12 +19,33 @@ const std::set<std::pair<std::string, size_t>>& indexOperands() {
   return operands;
 }
 
+const std::string& operandName(const torch::jit::Node& node, size_t operand) {
+  static const std::string kNone;
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  return schema != nullptr && operand < schema->arguments().size() ? schema->arguments()[operand].name() : kNone;
+}
+
+bool isCondition(const torch::jit::Node& node, size_t operand) {
+  return operandName(node, operand) == "mask" || operandName(node, operand) == "condition";
+}
+
+// Operands that choose, count or name classes: where they are integers, the others need not be any.
+bool isOfAnotherKind(const torch::jit::Node& node, size_t operand) {
+  static const std::set<std::string> names = {"index",   "indices", "attn_mask", "offsets", "repeats",
+                                              "lengths", "target",  "targets",   "sorter"};
+  return isCondition(node, operand) || names.count(operandName(node, operand)) != 0;
+}
+
 // The dtype of a constant tensor among the node's operands. A number that became a 0-d tensor does not decide.
 std::optional<DType> constantBeside(const torch::jit::Node& node) {
-  for (const torch::jit::Value* input : node.inputs()) {
-    const auto constant = torch::jit::toIValue(input);
-    if (constant && constant->isTensor() && constant->toTensor().defined() && constant->toTensor().dim() > 0) {
-      return runtime::dtypeOf(constant->toTensor().scalar_type());
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    const auto constant = torch::jit::toIValue(node.input(i));
+    if (!constant || !constant->isTensor() || !constant->toTensor().defined() || constant->toTensor().dim() == 0) {
+      continue;
+    }
+    const at::ScalarType type = constant->toTensor().scalar_type();
+    if (at::isFloatingType(type) || !isOfAnotherKind(node, i)) {
+      return runtime::dtypeOf(type);
     }
   }
   return std::nullopt;
@@ -44,11 +65,14 @@ std::optional<DType> firstUse(const torch::jit::Value& value, std::set<const tor
     if (indexOperands().count({use.user->kind().toQualString(), use.offset}) != 0) {
       return DType::kInt64;
     }
+    if (isCondition(*use.user, use.offset)) {
+      return DType::kBool;
+    }
     if (const auto dtype = constantBeside(*use.user)) {
       return dtype;
     }
-    // A cast ends the search: what follows says nothing of what came in.
-    if (isCast(*use.user)) {
+    // A cast ends the search: what follows says nothing of what came in. Neither does what an index chooses.
+    if (isCast(*use.user) || isOfAnotherKind(*use.user, use.offset)) {
       continue;
     }
     for (const torch::jit::Value* output : use.user->outputs()) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compiler/module_state.h"
+#include "compiler/source.h"
 #include "runtime/dtypes.h"
 
 namespace torchtrt::compiler {
@@ -205,17 +206,6 @@ std::vector<std::optional<IValue>> forAnotherCall(const std::vector<std::optiona
     copies.push_back(copies.empty() || !argument ? argument : std::optional(argument->deepcopy()));
   }
   return copies;
-}
-
-// A copy of the module for calls that write to none of its tensors: it shares them.
-IValue sharingTensors(const IValue& module) {
-  IValue::HashIdentityIValueMap shared;
-  for (const IValue& attribute : module.toModule().attributes()) {
-    if (attribute.isTensor()) {
-      shared.emplace(attribute, attribute);
-    }
-  }
-  return module.deepcopy(shared);
 }
 
 // What the samples have where the leaf is; None where they have nothing there.

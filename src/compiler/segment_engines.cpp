@@ -6,13 +6,10 @@
 
 #include "base/logging.h"
 #include "compiler/bisection.h"
-#include "compiler/exact.h"
 #include "compiler/kept_segment.h"
 #include "compiler/source.h"
-#include "compiler/validation.h"
 #include "partitioning/partitioning.h"
 #include "partitioning/segment_builder.h"
-#include "runtime/execute.h"
 #include "stitching/stitching.h"
 
 namespace torchtrt::compiler {
@@ -39,32 +36,6 @@ void failUsers(const partitioning::Roles& roles, const Segment& segment, const V
     if (std::find(needs.begin(), needs.end(), &value) != needs.end()) {
       failures.emplace(node, refusal);
     }
-  }
-}
-
-// Of what an engine of these operators gives from what PyTorch does; told, too, where the engine fails.
-std::optional<std::string> differenceOf(const Segment& part, const runtime::Engine& engine,
-                                        const std::vector<at::Tensor>& inputs) {
-  const torch::jit::Stack stack(inputs.begin(), inputs.end());
-  const torch::jit::Stack wanted = interpret(part.graph, stack);
-  const auto holder = c10::intrusive_ptr<runtime::Engine>::reclaim_copy(const_cast<runtime::Engine*>(&engine));
-  try {
-    const std::vector<at::Tensor> got = runtime::executeEngine(inputs, holder);
-    const auto difference_beside = [&](const torch::jit::Stack& exact) -> std::optional<std::string> {
-      for (size_t i = 0; i < got.size(); ++i) {
-        const IValue judge = exact.empty() ? IValue() : exact[i];
-        const auto difference = firstDifference(wanted[i], got[i], coarsestOf(*part.graph), judge);
-        if (difference && !hasAnyElements(*part.outputs[i])) {
-          return difference;
-        }
-      }
-      return std::nullopt;
-    };
-    const std::optional<std::string> difference = difference_beside({});
-    const auto exact = difference ? interpretInDouble(*part.graph, stack) : std::nullopt;
-    return exact ? difference_beside(*exact) : difference;
-  } catch (const std::exception& error) {
-    return std::string("it fails: ") + firstLine(error.what());
   }
 }
 
@@ -151,8 +122,7 @@ Failures SegmentEngines::convert(const std::vector<const Segment*>& segments,
 bool SegmentEngines::describe(const Segment& segment, ConversionRequest& request, Failures& failures) {
   auto unknown = types_.describe(segment, request);
   if (unknown && !examples_.observations) {
-    examples_ = runExamples(lowered_, roles_, leaves_, options_.precision, options_.self, options_.samples);
-    types_.setObservations(examples_.observations.get(), examples_.sizes_of_symbols);
+    observe();
     request.inputs.clear();
     request.symbols.clear();
     unknown = types_.describe(segment, request);
@@ -161,6 +131,14 @@ bool SegmentEngines::describe(const Segment& segment, ConversionRequest& request
     failUsers(roles_, segment, *unknown->value, unknown->refusal, failures);
   }
   return !unknown;
+}
+
+const partitioning::Observations& SegmentEngines::observe() {
+  if (!examples_.observations) {
+    examples_ = runExamples(lowered_, roles_, leaves_, options_.precision, options_.self, options_.samples);
+    types_.setObservations(examples_.observations.get(), examples_.sizes_of_symbols);
+  }
+  return *examples_.observations;
 }
 
 std::unique_ptr<network::Network> SegmentEngines::tryConvert(const Segment& segment, ConversionRequest request,
@@ -331,59 +309,6 @@ const Node* SegmentEngines::firstFailing(const Segment& segment, const Test& tes
     }
   };
   return segment.nodes[leastFailing(segment.nodes.size(), fails) - 1];
-}
-
-// Segment by segment on the samples, engines beside PyTorch. What is inside of branches and loops is compared with
-// them as a whole, when the module is.
-Failures SegmentEngines::validate(const Partition& partition) {
-  Failures failures;
-  std::unordered_map<const Value*, IValue> values;
-  if (lowered_.has_self) {
-    values[lowered_.graph->inputs()[0]] = options_.self.deepcopy();
-  }
-  for (size_t i = 0; i < options_.samples.size(); ++i) {
-    values[lowered_.graph->inputs()[i + leaves_.first_argument]] = options_.samples[i].deepcopy();
-  }
-  for (const Segment& segment : partition.segments) {
-    torch::jit::Stack inputs;
-    for (const Value* input : segment.inputs) {
-      const auto known = values.find(input);
-      if (known == values.end()) {
-        return failures;  // an argument with a default, or taken out of a collection
-      }
-      inputs.push_back(known->second);
-    }
-    const torch::jit::Stack expected = interpret(segment.graph, inputs);
-    const auto made = std::find_if(engines_.begin(), engines_.end(),
-                                   [&](const SegmentEngine& engine) { return engine.segment == &segment; });
-    if (made != engines_.end()) {
-      const auto test = [&values](const Segment& part, const runtime::Engine& engine) {
-        std::vector<at::Tensor> tensors;
-        for (const Value* input : part.inputs) {
-          tensors.push_back(values.at(input).toTensor());
-        }
-        return differenceOf(part, engine, tensors);
-      };
-      if (const auto difference = test(segment, *made->engine)) {
-        const std::string message = "the engine disagrees with PyTorch on the sample inputs: " + *difference;
-        if (isStrict()) {
-          throw InternalError(message);
-        }
-        const Node* culprit = firstFailing(segment, [&](const Segment& part) {
-          const auto engine = runtime::Engine::fromPlan(options_.plan_of(*networkOf(part, made->name)));
-          if (const auto wrong = test(part, *engine)) {
-            throw InternalError(*wrong);
-          }
-        });
-        failures.emplace(culprit, Refusal{"disagrees", message});
-        return failures;
-      }
-    }
-    for (size_t i = 0; i < segment.outputs.size(); ++i) {
-      values[segment.outputs[i]] = expected[i];
-    }
-  }
-  return failures;
 }
 
 // Holders of copies are others, but share what they hold. Names alone may be those of the source's own engines.

@@ -72,6 +72,11 @@ class SegmentEngines {
   const std::vector<SegmentEngine>& engines() const {
     return engines_;
   }
+  // What the example runs saw; made now where nothing asked for them before, or null.
+  const partitioning::Observations& observe();
+  const partitioning::Observations* observations() const {
+    return examples_.observations.get();
+  }
   // Which of engines() a call ran, in the module or a copy of it: null for an engine that the source itself came with.
   const SegmentEngine* find(const runtime::Engine& engine) const;
   // What to leave to PyTorch: all nodes of the segment of one of the engines, if it is slower than they are there on
@@ -110,7 +115,6 @@ class SegmentEngines {
   const torch::jit::Node* firstFailing(const partitioning::Segment& segment, const Test& test) const;
   // Code of PyTorch's or ours that threw what no refusal is; strict: ends the compile.
   Refusal refusalFor(const std::exception& error, const char* code, const std::string& what) const;
-  ExampleRuns& examples();
 
   const lowering::LoweredGraph& lowered_;
   const partitioning::Roles& roles_;

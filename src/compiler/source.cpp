@@ -5,10 +5,15 @@
 
 #include <torch/csrc/jit/api/function_impl.h>
 #include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/passes/inliner.h>
+#include <torch/csrc/jit/runtime/graph_executor.h>
 
 #include "base/logging.h"
 #include "compiler/dtype_inference.h"
 #include "compiler/precision_pins.h"
+#include "lowering/call_stacks.h"
+#include "lowering/graph_walk.h"
+#include "lowering/passes/passes.h"
 #include "runtime/dtypes.h"
 #include "stitching/carried_methods.h"
 
@@ -31,8 +36,25 @@ std::vector<AddressRange> storagesOf(const torch::jit::Module& module) {
 }
 
 torch::jit::IValue runGraph(const torch::jit::Graph& graph, std::vector<torch::jit::IValue> arguments) {
-  torch::jit::GraphFunction function("forward", const_cast<torch::jit::Graph&>(graph).copy(), nullptr);
+  const std::shared_ptr<torch::jit::Graph> copy = const_cast<torch::jit::Graph&>(graph).copy();
+  lowering::ownCallStacks(*copy->block());
+  torch::jit::GraphFunction function("forward", copy, nullptr);
   return function(std::move(arguments));
+}
+
+// Those that require gradients in one module do so in a copy of it, too.
+void markParameters(const torch::jit::Module& from, const torch::jit::Module& to) {
+  const std::vector<at::Tensor> originals = tensorsOf(from);
+  const std::vector<at::Tensor> copies = tensorsOf(to);
+  for (size_t i = 0; i < originals.size(); ++i) {
+    copies[i].set_requires_grad(originals[i].requires_grad());
+  }
+}
+
+bool isInlined(torch::jit::Graph& graph) {
+  bool found = false;
+  lowering::forEachNode(graph.block(), [&](const torch::jit::Node* node) { found |= node->callstack().has_value(); });
+  return found;
 }
 
 }  // namespace
@@ -90,11 +112,11 @@ Source withPrecision(const Source& source, const ts::CompileSpec& spec) {
   return {copy, source.method, nullptr};
 }
 
-bool hasOtherMethods(const Source& source) {
+bool hasOtherMethods(const Source& source, bool keep_methods) {
   if (!source.module) {
     return false;
   }
-  const auto carried = stitching::carriedFunctions(*source.module->type(), source.method);
+  const auto carried = stitching::carriedFunctions(*source.module->type(), source.method, keep_methods);
   return std::any_of(carried.begin(), carried.end(), [](torch::jit::Function* each) {
     const torch::jit::GraphFunction* function = torch::jit::tryToGraphFunction(*each);
     return function == nullptr || function->graph()->inputs()[0]->hasUses();
@@ -105,7 +127,28 @@ Source owned(const Source& source) {
   if (!source.module) {
     return source;
   }
-  return {std::make_shared<torch::jit::Module>(source.module->deepcopy()), source.method, nullptr};
+  auto copy = std::make_shared<torch::jit::Module>(source.module->deepcopy());
+  if (lowering::computesGradients(*inlinedGraph(source))) {
+    markParameters(*source.module, *copy);
+  }
+  return {copy, source.method, nullptr};
+}
+
+std::shared_ptr<torch::jit::Graph> inlinedGraph(const Source& source) {
+  std::shared_ptr<torch::jit::Graph> graph = source.module->get_method(source.method).graph()->copy();
+  lowering::inlineMethods(graph);
+  torch::jit::Inline(*graph);
+  return graph;
+}
+
+torch::jit::IValue sharingTensors(const torch::jit::IValue& module) {
+  torch::jit::IValue::HashIdentityIValueMap shared;
+  for (const torch::jit::IValue& attribute : module.toModule().attributes()) {
+    if (attribute.isTensor() || attribute.isCustomClass()) {
+      shared.emplace(attribute, attribute);
+    }
+  }
+  return module.deepcopy(shared);
 }
 
 lowering::LoweredGraph lower(const Source& source, bool keep_state, lowering::PrecisionPins pins) {
@@ -118,14 +161,6 @@ lowering::LoweredGraph lower(const Source& source, bool keep_state, lowering::Pr
   }
   return source.module ? lowering::lower(*source.module, source.method, options)
                        : lowering::lower(source.graph, options);
-}
-
-torch::jit::IValue run(const Source& source, std::vector<torch::jit::IValue> arguments) {
-  const at::NoGradGuard no_grad;
-  if (source.module) {
-    return source.module->get_method(source.method)(std::move(arguments));
-  }
-  return runGraph(*source.graph, std::move(arguments));
 }
 
 torch::jit::Stack argumentsOf(const Source& source, const lowering::LoweredGraph& lowered,
@@ -141,8 +176,26 @@ torch::jit::Stack argumentsOf(const Source& source, const lowering::LoweredGraph
 
 torch::jit::IValue run(const Source& source, const lowering::LoweredGraph& lowered,
                        std::vector<torch::jit::IValue> arguments) {
-  const at::NoGradGuard no_grad;
-  return runGraph(*lowered.graph, argumentsOf(source, lowered, std::move(arguments)));
+  const c10::AutoGradMode gradients(lowered.computes_gradients);
+  if (!lowered.pinned.empty()) {
+    return runGraph(*lowered.graph, argumentsOf(source, lowered, std::move(arguments)));
+  }
+  if (!source.module) {
+    return runGraph(*source.graph, std::move(arguments));
+  }
+  const torch::jit::Method method = source.module->get_method(source.method);
+  const torch::jit::GraphOptimizerEnabledGuard optimize(torch::jit::getGraphExecutorOptimize() ||
+                                                        lowering::entersAutocast(*source.module, source.method));
+  if (!isInlined(*method.graph())) {
+    return method(std::move(arguments));
+  }
+  // Freezing inlines methods and deletes them, and libtorch crashes where such a method raises.
+  arguments.insert(arguments.begin(), source.module->_ivalue());
+  const auto& declared = method.function().getSchema().arguments();
+  while (arguments.size() < declared.size()) {
+    arguments.push_back(declared[arguments.size()].default_value().value_or(torch::jit::IValue()));
+  }
+  return runGraph(*method.graph(), std::move(arguments));
 }
 
 void ownConstants(torch::jit::Block& block) {

@@ -20,9 +20,15 @@ Source withPrecision(const Source& source, const ts::CompileSpec& spec);
 
 // Or hooks, that read or write the module: the compiled one has them, too, and then attributes that may be its engines'
 // weights. nn.Sequential's __len__ returns a number.
-bool hasOtherMethods(const Source& source);
+bool hasOtherMethods(const Source& source, bool keep_methods);
 // A source of our own, so that nobody changes what engines, kept segments and carried attributes share.
 Source owned(const Source& source);
+
+// The method with all that it calls, before any other rewrite.
+std::shared_ptr<torch::jit::Graph> inlinedGraph(const Source& source);
+// A copy of a module that shares what is large: its tensors, and objects such as the packed weights of quantized
+// modules.
+torch::jit::IValue sharingTensors(const torch::jit::IValue& module);
 
 // With keep_state, attributes that the method writes stay in the graph, which then takes the module first.
 lowering::LoweredGraph lower(const Source& source, bool keep_state = false, lowering::PrecisionPins pins = {});
@@ -30,9 +36,8 @@ lowering::LoweredGraph lower(const Source& source, bool keep_state = false, lowe
 // Of the lowered method's graph: with the module in front and with defaults, where it takes them.
 torch::jit::Stack argumentsOf(const Source& source, const lowering::LoweredGraph& lowered,
                               std::vector<torch::jit::IValue> arguments);
-// What PyTorch gives for these arguments.
-torch::jit::IValue run(const Source& source, std::vector<torch::jit::IValue> arguments);
-// The same of the lowered method, whose nodes may be pinned to a precision that the module knows nothing of.
+// What PyTorch gives for these arguments; of the lowered method where nodes are pinned to a precision that the module
+// knows nothing of.
 torch::jit::IValue run(const Source& source, const lowering::LoweredGraph& lowered,
                        std::vector<torch::jit::IValue> arguments);
 

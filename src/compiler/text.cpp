@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <iomanip>
+#include <iostream>
 #include <sstream>
+#include <string_view>
+
+#include "base/logging.h"
 
 namespace torchtrt {
 
@@ -44,6 +48,23 @@ double ratio(double part, double whole) {
 
 std::string counted(size_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string messageOf(const std::string& error) {
+  constexpr std::string_view kTrace = "Traceback of TorchScript";
+  constexpr std::string_view kMark = "Error: ";  // "RuntimeError: ", "torch.jit.Error: "
+  const size_t trace = error.find(kTrace);
+  const size_t mark = trace == std::string::npos ? trace : error.rfind(kMark);
+  const std::string said = mark == std::string::npos ? error : error.substr(mark + kMark.size());
+  return said.substr(0, said.find('\n'));
+}
+
+void tell(const std::string& line) {
+  if (logging::getReportableLevel() >= logging::kINFO) {
+    TORCHTRT_LOG(kINFO, line);
+  } else if (logging::getReportableLevel() >= logging::kWARNING) {
+    std::cerr << logging::getPrefix() + line + "\n";
+  }
 }
 
 std::string withoutPackageFolder(const std::string& location) {

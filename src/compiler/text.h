@@ -16,6 +16,12 @@ std::string brief(double value);                             // three digits: "0
 double ratio(double part, double whole);                     // 0 of nothing
 std::string counted(size_t count, const std::string& what);  // "1 node", "2 nodes"
 
+// What was raised, of the text of an error that came out of libtorch's interpreter behind a trace.
+std::string messageOf(const std::string& error);
+
+// A line that is no warning but as visible as one.
+void tell(const std::string& line);
+
 // A location whose file is an installed package's, by the package's own name: "torch/nn/modules/conv.py:548".
 std::string withoutPackageFolder(const std::string& location);
 

@@ -10,6 +10,7 @@
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
 #include "base/median.h"
+#include "compiler/evaluation_mode.h"
 #include "compiler/held_engine.h"
 #include "compiler/segment_report.h"
 #include "compiler/validation.h"
@@ -162,8 +163,8 @@ Verification verify(torch::jit::Module module, torch::jit::Module compiled, cons
                        "the module to compare with is a compiled one, and the compiled one is not", {},
                        "give the module that was compiled first, and then what it was compiled to");
   }
-  lowering::checkEvalMode(module);
-  lowering::checkEvalMode(compiled);
+  module = *compiler::inEvaluationMode({std::make_shared<torch::jit::Module>(module), "forward", nullptr}).module;
+  compiled = *compiler::inEvaluationMode({std::make_shared<torch::jit::Module>(compiled), "forward", nullptr}).module;
   const c10::InferenceMode inference;
   // Forwards may write to arguments and attributes, and draw random numbers.
   module = module.deepcopy();
@@ -182,7 +183,8 @@ Verification verify(torch::jit::Module module, torch::jit::Module compiled, cons
   const std::vector<IValue> for_engines = copies();
   IValue expected;
   {
-    const torch::jit::GraphOptimizerEnabledGuard as_written(false);  // libtorch's optimizer may drop writes that show
+    // libtorch's optimizer may drop writes that show, but makes the casts of autocast.
+    const torch::jit::GraphOptimizerEnabledGuard as_written(lowering::entersAutocast(module, "forward"));
     expected = module.forward(for_torch);
   }
   keep_random_state.restore();

@@ -31,6 +31,30 @@ bool isPlain(const c10::Type& type) {
   }
 }
 
+void addCallees(const c10::ClassType& type, const torch::jit::Function& caller, std::set<std::string>& names);
+
+// Methods of the same class that the block calls, and what those call.
+void addCallees(const c10::ClassType& type, const torch::jit::Block& block, std::set<std::string>& names) {
+  for (const torch::jit::Node* node : block.nodes()) {
+    for (const torch::jit::Block* inner : node->blocks()) {
+      addCallees(type, *inner, names);
+    }
+    const bool is_own = node->kind() == torch::jit::prim::CallMethod && *node->input(0)->type() == type;
+    if (is_own && names.insert(node->s(torch::jit::attr::name)).second) {
+      addCallees(type, type.getMethod(node->s(torch::jit::attr::name)), names);
+    }
+    if (node->kind() == torch::jit::prim::fork) {
+      addCallees(type, *node->g(torch::jit::attr::Subgraph)->block(), names);
+    }
+  }
+}
+
+void addCallees(const c10::ClassType& type, const torch::jit::Function& caller, std::set<std::string>& names) {
+  if (const auto* function = torch::jit::tryToGraphFunction(const_cast<torch::jit::Function&>(caller))) {
+    addCallees(type, *function->graph()->block(), names);
+  }
+}
+
 }  // namespace
 
 std::optional<std::set<std::string>> attributesUsed(const Value& self) {
@@ -63,20 +87,39 @@ void carryAttributes(const torch::jit::Module& original, const std::optional<std
   }
 }
 
-std::vector<torch::jit::Function*> carriedFunctions(const c10::ClassType& type, const std::string& compiled) {
+std::vector<torch::jit::Function*> carriedFunctions(const c10::ClassType& type, const std::string& compiled,
+                                                    bool keep_methods) {
+  std::set<std::string> inside;  // of the compiled method
+  if (const torch::jit::Function* method = type.findMethod(compiled)) {
+    addCallees(type, *method, inside);
+  }
+  std::set<std::string> kept;
+  for (const torch::jit::Function* method : type.methods()) {
+    const bool is_part = inside.count(method->name()) != 0 && method->name().rfind('_', 0) == 0;
+    if (keep_methods && !is_part && method->name() != compiled) {
+      kept.insert(method->name());
+      addCallees(type, *method, kept);
+    }
+  }
+  std::vector<torch::jit::Function*> hooks;
+  for (const auto* list : {&type.getForwardPreHooks(), &type.getForwardHooks()}) {
+    hooks.insert(hooks.end(), list->begin(), list->end());
+  }
+  for (const torch::jit::Function* hook : hooks) {
+    addCallees(type, *hook, kept);
+  }
   std::vector<torch::jit::Function*> functions;
   for (torch::jit::Function* method : type.methods()) {
-    if (method->name() != compiled) {
+    if (method->name() != compiled && kept.count(method->name()) != 0) {
       functions.push_back(method);
     }
   }
-  for (const auto* hooks : {&type.getForwardPreHooks(), &type.getForwardHooks()}) {
-    functions.insert(functions.end(), hooks->begin(), hooks->end());
-  }
+  functions.insert(functions.end(), hooks.begin(), hooks.end());
   return functions;
 }
 
-void carryMethods(const torch::jit::Module& original, const std::string& compiled, torch::jit::Module& module) {
+void carryMethods(const torch::jit::Module& original, const std::string& compiled, bool keep_methods,
+                  torch::jit::Module& module) {
   const c10::ClassType& type = *original.type();
   const auto as_new = [&](const c10::TypePtr& each) -> c10::TypePtr {
     return each == original.type() ? c10::TypePtr(module.type()) : each;
@@ -84,7 +127,7 @@ void carryMethods(const torch::jit::Module& original, const std::string& compile
   const auto isOneOf = [](const std::vector<torch::jit::Function*>& hooks, const torch::jit::Function* function) {
     return std::find(hooks.begin(), hooks.end(), function) != hooks.end();
   };
-  for (torch::jit::Function* function : carriedFunctions(type, compiled)) {
+  for (torch::jit::Function* function : carriedFunctions(type, compiled, keep_methods)) {
     const std::shared_ptr<Graph> graph = torch::jit::toGraphFunction(*function).graph()->copy();
     graph->remapTypes(as_new);
     const c10::QualifiedName name(*module.type()->name(), function->name());

@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "runtime/execute.h"
 #include "stitching/carried_methods.h"
+#include "stitching/constant_results.h"
 #include "stitching/original_unit.h"
 
 namespace torchtrt::stitching {
@@ -100,9 +101,10 @@ class Stitcher {
     graph_->addInput("self_1")->setType(module_.type());
     addInputs();
     graph_->registerOutput(packed(*graph_, options_.other_calls ? emitBranch(*options_.other_calls) : emitAll()));
+    copyConstantResults(*graph_);
     addMethod(module_, options_.method, graph_, &options_.schema);
     if (options_.original) {
-      carryMethods(*options_.original, options_.method, module_);
+      carryMethods(*options_.original, options_.method, options_.keep_methods, module_);
       keepUnitInUse(*options_.original, module_);
     }
     return module_;
@@ -115,7 +117,8 @@ class Stitcher {
     if (partition_.graph->inputs().size() > options_.schema.arguments().size()) {
       selves.push_back(partition_.graph->inputs()[0]);
     }
-    for (torch::jit::Function* function : carriedFunctions(*options_.original->type(), options_.method)) {
+    for (torch::jit::Function* function :
+         carriedFunctions(*options_.original->type(), options_.method, options_.keep_methods)) {
       selves.push_back(torch::jit::toGraphFunction(*function).graph()->inputs()[0]);
     }
     for (const Value* self : selves) {

@@ -31,6 +31,7 @@ struct StitchOptions {
   // Whose other methods the new module has too, with the attributes that they and the new one use, which it shares, and
   // plain ones; null: none.
   std::shared_ptr<const torch::jit::Module> original = nullptr;
+  bool keep_methods = true;  // of the original; its hooks stay in any case
   std::optional<OtherCalls> other_calls = std::nullopt;
 };
 

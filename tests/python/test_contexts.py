@@ -131,7 +131,7 @@ def test_both_verify_compare_with_what_autocast_gives(tmp_path):
     float32.save(str(tmp_path / "float32.ts"))
     assert not torchtrt.verify(module, float32, [x]).agrees
     for name, agrees in [("compiled", True), ("float32", False)]:
-        done = subprocess.run([COMMAND, "verify", tmp_path / "module.ts", tmp_path / f"{name}.ts", "(4,8)", "--json"],
+        done = subprocess.run([COMMAND, "verify", tmp_path / "module.ts", tmp_path / f"{name}.ts", "(4,8)"],
                               capture_output=True, text=True, check=False, timeout=120)
         assert done.returncode == (0 if agrees else 1), done.stdout + done.stderr
 

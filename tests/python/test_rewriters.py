@@ -105,3 +105,22 @@ def test_a_failed_rewriting_cannot_be_overlooked():
     with pytest.raises(torchtrt.CompileError, match="pattern 'sum_to_sub' on layer .*RuntimeError: halfway"):
         torchtrt.compile(Model().eval(), inputs=[torchtrt.Input([4, 5])], rewriters=[careless])
     assert len(seen) == 1
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_ends_the_compile_as_what_it_is(interruption):
+    def interrupted(net):
+        raise interruption
+
+    with pytest.raises(interruption):
+        torchtrt.compile(torch.jit.script(Model().eval()), inputs=[torchtrt.Input([4, 5])], rewriters=[interrupted])
+
+    class Interrupts(PatternRewriter):
+        def __init__(self):
+            super().__init__("interrupts", root_layer={trt.LayerType.ELEMENTWISE})
+
+        def match_and_rewrite(self, layer):
+            raise interruption
+
+    with pytest.raises(interruption):
+        torchtrt.compile(torch.jit.script(Model().eval()), inputs=[torchtrt.Input([4, 5])], rewriters=[manager_of(Interrupts())])

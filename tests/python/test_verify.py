@@ -125,8 +125,6 @@ def test_misuse(pair):
         torchtrt.verify(module, engines, [X], calls=0)
     with pytest.raises(torchtrt.CompileError, match="give the module that was compiled first"):
         torchtrt.verify(engines, module, [X])
-    with pytest.raises(torchtrt.CompileError, match="training mode"):
-        torchtrt.verify(torch.jit.script(Mixed().train()), engines, [X])
     with pytest.raises(torchtrt.CompileError, match="compiled is a Mixed"):
         torchtrt.verify(module, Mixed().eval(), [X])
     with pytest.raises(torchtrt.CompileError, match="module is a"):

@@ -101,6 +101,7 @@ ts::CompileSpec compileSpec(const CompileOptions& options) {
   spec.accuracy_target = options.accuracy_target;
   spec.timing_cache = options.timing_cache;
   spec.tuning_seconds = options.tuning_seconds;
+  spec.keep_methods = !options.drop_methods;
   if (options.tune) {
     spec.tune = true;
     spec.sample_inputs = randomInputs(spec.graph_inputs.inputs);

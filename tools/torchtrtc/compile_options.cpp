@@ -62,6 +62,11 @@ void addSteering(CLI::App& app, CompileOptions& o) {
       ->group(kGroup);
 }
 
+void addMethods(CLI::App& app, CompileOptions& o) {
+  app.add_flag("--drop-methods", o.drop_methods, "Leave out the module's other methods, and what only they read")
+      ->group("What runs in engines");
+}
+
 void addFiles(CLI::App& app, CompileOptions& o) {
   constexpr const char* kGroup = "Engines as files, libraries";
   app.add_flag("--save-engine", o.save_engine, "Write the engine alone instead of a module")->group(kGroup);
@@ -140,6 +145,7 @@ void addCompileOptions(CLI::App& app, CompileOptions& options) {
   addVerbosity(app, options);
   addPrecision(app, options);
   addSteering(app, options);
+  addMethods(app, options);
   addFiles(app, options);
   addInsight(app, options);
   addWithoutEffect(app, options);

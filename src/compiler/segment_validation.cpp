@@ -1,0 +1,106 @@
+// Engines held against PyTorch on the samples, segment by segment.
+#include <algorithm>
+
+#include "compiler/exact.h"
+#include "compiler/segment_engines.h"
+#include "compiler/text.h"
+#include "compiler/validation.h"
+#include "runtime/execute.h"
+
+namespace torchtrt::compiler {
+
+using partitioning::Partition;
+using partitioning::Segment;
+using torch::jit::IValue;
+using torch::jit::Node;
+using torch::jit::Value;
+
+namespace {
+
+// Of what an engine of these operators gives from what PyTorch does; told, too, where the engine fails.
+std::optional<std::string> differenceOf(const Segment& part, const runtime::Engine& engine,
+                                        const std::vector<at::Tensor>& inputs) {
+  const torch::jit::Stack stack(inputs.begin(), inputs.end());
+  const torch::jit::Stack wanted = interpret(part.graph, stack);
+  const auto holder = c10::intrusive_ptr<runtime::Engine>::reclaim_copy(const_cast<runtime::Engine*>(&engine));
+  try {
+    const std::vector<at::Tensor> got = runtime::executeEngine(inputs, holder);
+    const auto difference_beside = [&](const torch::jit::Stack& exact) -> std::optional<std::string> {
+      for (size_t i = 0; i < got.size(); ++i) {
+        const IValue judge = exact.empty() ? IValue() : exact[i];
+        const auto difference = firstDifference(wanted[i], got[i], coarsestOf(*part.graph), judge);
+        if (difference && !hasAnyElements(*part.outputs[i])) {
+          return difference;
+        }
+      }
+      return std::nullopt;
+    };
+    const std::optional<std::string> difference = difference_beside({});
+    const auto exact = difference ? interpretInDouble(*part.graph, stack) : std::nullopt;
+    return exact ? difference_beside(*exact) : difference;
+  } catch (const std::exception& error) {
+    return std::string("it fails: ") + messageOf(error.what());
+  }
+}
+
+}  // namespace
+
+// Segment by segment on the samples, engines beside PyTorch. What is inside of branches and loops is compared with
+// them as a whole, when the module is.
+Failures SegmentEngines::validate(const Partition& partition) {
+  Failures failures;
+  std::unordered_map<const Value*, IValue> values;
+  if (lowered_.has_self) {
+    values[lowered_.graph->inputs()[0]] = options_.self.deepcopy();
+  }
+  for (size_t i = 0; i < options_.samples.size(); ++i) {
+    values[lowered_.graph->inputs()[i + leaves_.first_argument]] = options_.samples[i].deepcopy();
+  }
+  for (const Segment& segment : partition.segments) {
+    torch::jit::Stack inputs;
+    for (const Value* input : segment.inputs) {
+      const auto known = values.find(input);
+      if (known == values.end()) {
+        return failures;  // an argument with a default, or taken out of a collection
+      }
+      inputs.push_back(known->second);
+    }
+    torch::jit::Stack expected;
+    try {
+      expected = interpret(segment.graph, inputs);
+    } catch (const std::exception&) {
+      return failures;  // PyTorch raises, and what the module does then is compared as a whole
+    }
+    const auto made = std::find_if(engines_.begin(), engines_.end(),
+                                   [&](const SegmentEngine& engine) { return engine.segment == &segment; });
+    if (made != engines_.end()) {
+      const auto test = [&values](const Segment& part, const runtime::Engine& engine) {
+        std::vector<at::Tensor> tensors;
+        for (const Value* input : part.inputs) {
+          tensors.push_back(values.at(input).toTensor());
+        }
+        return differenceOf(part, engine, tensors);
+      };
+      if (const auto difference = test(segment, *made->engine)) {
+        const std::string message = "the engine disagrees with PyTorch on the sample inputs: " + *difference;
+        if (isStrict()) {
+          throw InternalError(message);
+        }
+        const Node* culprit = firstFailing(segment, [&](const Segment& part) {
+          const auto engine = runtime::Engine::fromPlan(options_.plan_of(*networkOf(part, made->name)));
+          if (const auto wrong = test(part, *engine)) {
+            throw InternalError(*wrong);
+          }
+        });
+        failures.emplace(culprit, Refusal{"disagrees", message});
+        return failures;
+      }
+    }
+    for (size_t i = 0; i < segment.outputs.size(); ++i) {
+      values[segment.outputs[i]] = expected[i];
+    }
+  }
+  return failures;
+}
+
+}  // namespace torchtrt::compiler
