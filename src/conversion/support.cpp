@@ -171,17 +171,19 @@ Dropout dropoutOf(const Node& node) {
   return is_constant("train", false) || is_constant("dropout", 0.0) ? Dropout::kNone : Dropout::kSome;
 }
 
-// Elements of a list of tensors that a converter gives: which ones is known.
-bool takesFromList(const Node& node) {
-  static const std::set<std::string> kinds = {"aten::__getitem__", "aten::slice"};
-  return kinds.count(node.kind().toQualString()) != 0 && node.input(0)->type()->kind() == c10::TypeKind::ListType &&
-         holdsTensors(node.input(0)->type()) &&
+// Moves tensors between lists: which ones is known.
+bool movesTensors(const Node& node) {
+  static const std::set<std::string> kinds = {"aten::__getitem__", "aten::slice", "aten::add", "aten::list"};
+  const auto is_list = [](const Value* value) {
+    return value->type()->kind() == c10::TypeKind::ListType && holdsTensors(value->type());
+  };
+  return kinds.count(node.kind().toQualString()) != 0 && is_list(node.input(0)) &&
          std::all_of(node.inputs().begin() + 1, node.inputs().end(),
-                     [](const Value* input) { return isKnown(*input); });
+                     [&](const Value* input) { return is_list(input) || isKnown(*input); });
 }
 
 bool isEvaluated(const Node& node) {
-  if (takesFromList(node)) {
+  if (movesTensors(node)) {
     return true;
   }
   const bool by_name = evaluators::EvaluatorRegistry::instance().find(node) != nullptr;

@@ -13,7 +13,9 @@ using torch::jit::Node;
 using torch::jit::Value;
 namespace prim = torch::jit::prim;
 
-constexpr int64_t kMaxTrips = 4096;  // of a loop that is converted trip by trip
+// Of a loop that is converted trip by trip: beyond this, engines take long to make and gain little.
+constexpr int64_t kMaxTrips = 4096;
+constexpr int kMaxLayers = 10000;
 
 // Document 002's text.
 [[noreturn]] void throwUnsupported(const ConversionCtx& ctx, const Node& node) {
@@ -83,9 +85,13 @@ void convertLoop(ConversionCtx& ctx, const Node& node) {
   for (size_t i = 2; i < node.inputs().size(); ++i) {
     carried.push_back(knownValue(ctx, node.inputs()[i]));
   }
+  const int layers_before = ctx.net->getNbLayers();
   for (int64_t trip = 0; goes_on && trip < trips->toInt(); ++trip) {
     if (trip == kMaxTrips) {
       ctx.refuse("control-flow", "the loop has more than " + std::to_string(kMaxTrips) + " trips");
+    }
+    if (ctx.net->getNbLayers() - layers_before > kMaxLayers) {
+      ctx.refuse("control-flow", "the loop becomes more than " + std::to_string(kMaxLayers) + " layers");
     }
     ctx.AssociateValueAndIValue(body.inputs()[0], trip);
     for (size_t i = 0; i < carried.size(); ++i) {

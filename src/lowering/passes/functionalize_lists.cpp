@@ -5,19 +5,20 @@
 #include <map>
 #include <set>
 
-#include "lowering/aliases.h"
 #include "lowering/graph_walk.h"
+#include "lowering/passes/known_trips.h"
+#include "lowering/passes/list_aliases.h"
+#include "lowering/passes/list_writes.h"
 #include "lowering/passes/passes.h"
 
 // A list that is made here, and written to only under its own name, is one value after every write: append, extend,
 // insert, pop, clear and item assignment become the construction of the next one, and a branch gives the list that its
 // side leaves behind. Where both sides leave lists of one length, their elements are merged instead, so that the length
-// stays known.
+// stays known. Loops carry the list, or its elements where no trip changes how many there are.
 
 namespace torchtrt::lowering {
 namespace {
 
-using torch::jit::AliasDb;
 using torch::jit::Block;
 using torch::jit::Graph;
 using torch::jit::Node;
@@ -26,47 +27,9 @@ using torch::jit::Value;
 namespace prim = torch::jit::prim;
 namespace aten = torch::jit::aten;
 
-enum class Write : uint8_t { kNone, kAppend, kExtend, kSetItem, kInsert, kPop, kClear };
-
-Write writeOf(const Node& node, const Value* list) {
-  static const std::map<std::string, Write> writes = {
-      {"aten::append", Write::kAppend},     {"aten::extend", Write::kExtend}, {"aten::add_", Write::kExtend},
-      {"aten::_set_item", Write::kSetItem}, {"aten::insert", Write::kInsert}, {"aten::pop", Write::kPop},
-      {"aten::clear", Write::kClear}};
-  const auto found = writes.find(node.kind().toQualString());
-  return found == writes.end() || node.inputs().empty() || node.input(0) != list ? Write::kNone : found->second;
-}
-
-bool onlyReads(const Node& node) {
-  return node.kind().is_aten() || node.kind() == prim::ListUnpack;
-}
-
-// Makes a list that nobody else has.
-bool makesList(const Node& node) {
-  static const std::set<std::string> kinds = {"aten::copy", "aten::list", "aten::add", "aten::slice", "aten::mul"};
-  const bool is_list = node.outputs().size() == 1 && node.output()->type()->kind() == c10::TypeKind::ListType;
-  return is_list && (node.kind() == prim::ListConstruct || kinds.count(node.kind().toQualString()) != 0);
-}
-
-std::optional<int64_t> constantInt(const Value* value) {
-  const auto constant = torch::jit::toIValue(value);
-  return constant && constant->isInt() ? std::optional(constant->toInt()) : std::nullopt;
-}
-
-// The place that the node names, counted from the front, among so many elements.
-std::optional<size_t> placeIn(const Node& node, size_t length) {
-  const auto index = constantInt(node.input(1));
-  const int64_t count = static_cast<int64_t>(length);
-  if (!index || *index < -count || *index >= count) {
-    return std::nullopt;
-  }
-  return static_cast<size_t>(*index < 0 ? *index + count : *index);
-}
-
 class ListFunctionalizer {
  public:
-  ListFunctionalizer(Graph& graph, const AliasDb& aliases, Value* list)
-      : graph_(graph), aliases_(aliases), list_(list) {}
+  ListFunctionalizer(Graph& graph, ListAliases& aliases, Value* list) : graph_(graph), aliases_(aliases), list_(list) {}
 
   bool run() {
     if (!isPrivate()) {
@@ -98,19 +61,29 @@ class ListFunctionalizer {
     std::set<const Node*> writers;
     for (const Use& use : list_->uses()) {
       const auto* schema = use.user->maybeSchema();
-      if (writeOf(*use.user, list_) != Write::kNone && use.offset == 0) {
+      if (writeOf(*use.user, list_) != ListWrite::kNone && use.offset == 0) {
         writers.insert(use.user);
       } else if (schema && schema->is_mutable({c10::SchemaArgType::input, use.offset})) {
         return false;
-      } else if (schema && schema->is_mutable() ? writeOf(*use.user, use.user->input(0)) != Write::kExtend
-                                                : !onlyReads(*use.user)) {
+      } else if (schema && schema->is_mutable() ? writeOf(*use.user, use.user->input(0)) != ListWrite::kExtend
+                                                : !onlyReadsList(*use.user)) {
         keepers.push_back(use.user);  // an element of another list, say
       }
     }
     const bool kept_before = std::any_of(keepers.begin(), keepers.end(), [&](const Node* keeper) {
-      return std::any_of(writers.begin(), writers.end(), [&](const Node* writer) { return !keeper->isAfter(writer); });
+      return std::any_of(writers.begin(), writers.end(), [&](const Node* writer) {
+        return !keeper->isAfter(writer) || isWrittenInNextTrip(*keeper, *writer);
+      });
     });
-    return !kept_before && !othersWrite(*graph_.block(), writers);
+    return !kept_before && (keepers.empty() || !othersWrite(*graph_.block(), writers));
+  }
+
+  bool isWrittenInNextTrip(const Node& keeper, const Node& writer) const {
+    const Node* outer = keeper.owningBlock()->owningNode();
+    while (outer != nullptr && !(outer->kind() == prim::Loop && isInside(writer, *outer))) {
+      outer = outer->owningBlock()->owningNode();
+    }
+    return outer != nullptr && !isInside(*list_->node(), *outer);
   }
 
   bool othersWrite(Block& block, const std::set<const Node*>& known) {
@@ -119,7 +92,7 @@ class ListFunctionalizer {
         return std::any_of(node->blocks().begin(), node->blocks().end(),
                            [&](Block* inner) { return othersWrite(*inner, known); });
       }
-      return known.count(node) == 0 && aliases_.writesToAlias(node, {list_});
+      return known.count(node) == 0 && aliases_.get().writesToAlias(node, {list_});
     });
   }
 
@@ -127,12 +100,12 @@ class ListFunctionalizer {
   const Value* beginning() const {
     const Value* list = list_;
     while ((list->node()->kind() == aten::copy || list->node()->kind() == aten::list) &&
-           !aliases_.hasWriters(list->node()->input(0))) {
+           !aliases_.mayBeWritten(list->node()->input(0))) {
       list = list->node()->input(0);
     }
     const auto constant = torch::jit::toIValue(list);
     const bool known = list->node()->kind() == prim::ListConstruct || (constant && constant->isIntList());
-    return known && (list == list_ || !aliases_.hasWriters(list)) ? list : nullptr;
+    return known && (list == list_ || !aliases_.mayBeWritten(list)) ? list : nullptr;
   }
 
   std::optional<size_t> initialLength() const {
@@ -163,7 +136,7 @@ class ListFunctionalizer {
   // The elements that an extending node adds, where they are the same whenever it runs.
   std::optional<std::vector<Value*>> addedElements(const Node& node) const {
     Value* added = const_cast<Value*>(node.input(1));
-    if (added == list_ || added->node()->kind() != prim::ListConstruct || aliases_.hasWriters(added)) {
+    if (added == list_ || added->node()->kind() != prim::ListConstruct || aliases_.mayBeWritten(added)) {
       return std::nullopt;
     }
     return added->node()->inputs().vec();
@@ -173,20 +146,24 @@ class ListFunctionalizer {
   bool canFollow(const Block& block, Iterator from, std::optional<size_t>& length) {
     for (Iterator it = from; it != const_cast<Block&>(block).nodes().end(); ++it) {
       const Node* node = *it;
-      if (writeOf(*node, list_) != Write::kNone) {
+      if (writeOf(*node, list_) != ListWrite::kNone) {
         if (!canWrite(*node, length)) {
           return false;
         }
         continue;
       }
-      std::vector<std::optional<size_t>> lengths;
-      for (const Block* inner : node->blocks()) {
-        lengths.push_back(length);
-        if (!canFollow(*inner, const_cast<Block*>(inner)->nodes().begin(), lengths.back())) {
+      if (node->kind() == prim::Loop && writesWithin(*node->blocks()[0], list_)) {
+        if (!canFollowLoop(*node, length)) {
           return false;
         }
-        if (node->kind() != prim::If && writesWithin(*inner)) {
-          return false;  // a loop would copy the list at every trip
+        continue;
+      }
+      std::vector<std::optional<size_t>> lengths;
+      for (Block* inner : const_cast<Node*>(node)->blocks()) {
+        lengths.push_back(length);
+        if (!canFollow(*inner, inner->nodes().begin(), lengths.back()) ||
+            (node->kind() != prim::If && writesWithin(*inner, list_))) {
+          return false;
         }
       }
       if (lengths.size() == 2) {
@@ -196,54 +173,65 @@ class ListFunctionalizer {
     return true;
   }
 
+  // A list whose length no trip changes is carried element by element. Any other is copied at every trip, which is for
+  // engines to do.
+  bool canFollowLoop(const Node& node, std::optional<size_t>& length) {
+    Block& body = *const_cast<Block*>(node.blocks()[0]);
+    auto after = length;
+    if (length && canFollow(body, body.nodes().begin(), after) && after == length) {
+      return true;
+    }
+    length = std::nullopt;
+    const bool can_follow = hasKnownTrips(node) && canFollow(body, body.nodes().begin(), length);
+    length = std::nullopt;
+    return can_follow;
+  }
+
   bool canWrite(const Node& node, std::optional<size_t>& length) const {
     switch (writeOf(node, list_)) {
-      case Write::kAppend:
+      case ListWrite::kAppend:
         length = length ? std::optional(*length + 1) : length;
         return true;
-      case Write::kExtend: {
+      case ListWrite::kExtend: {
         const auto added = addedElements(node);
         length = length && added ? std::optional(*length + added->size()) : std::nullopt;
         return true;
       }
-      case Write::kSetItem:
+      case ListWrite::kSetItem:
         return length && placeIn(node, *length);
-      case Write::kInsert: {
+      case ListWrite::kInsert: {
         const bool known = length && placeIn(node, *length);
         length = known ? std::optional(*length + 1) : length;
         return known;
       }
-      case Write::kPop: {
+      case ListWrite::kPop: {
         const bool known = length && placeIn(node, *length);
         length = known ? std::optional(*length - 1) : length;
         return known;
       }
-      case Write::kClear:
+      case ListWrite::kClear:
         length = 0;
         return true;
-      case Write::kNone:
+      case ListWrite::kNone:
         break;
     }
     return false;
   }
 
-  bool writesWithin(const Block& block) const {
-    return std::any_of(block.nodes().begin(), block.nodes().end(), [&](const Node* node) {
-      return writeOf(*node, list_) != Write::kNone ||
-             std::any_of(node->blocks().begin(), node->blocks().end(),
-                         [&](const Block* inner) { return writesWithin(*inner); });
-    });
-  }
-
   void follow(Block& block, Iterator from, State& state) {
     for (Iterator it = from; it != block.nodes().end();) {
       Node* node = *it++;
-      if (writeOf(*node, list_) != Write::kNone) {
+      if (writeOf(*node, list_) != ListWrite::kNone) {
         write(*node, state);
         continue;
       }
-      if (node->kind() == prim::If && (writesWithin(*node->blocks()[0]) || writesWithin(*node->blocks()[1]))) {
+      if (node->kind() == prim::If &&
+          (writesWithin(*node->blocks()[0], list_) || writesWithin(*node->blocks()[1], list_))) {
         followBranches(*node, state);
+        continue;
+      }
+      if (node->kind() == prim::Loop && writesWithin(*node->blocks()[0], list_)) {
+        followLoop(*node, state);
         continue;
       }
       for (Block* inner : node->blocks()) {
@@ -279,13 +267,53 @@ class ListFunctionalizer {
       state = {merge(sides[0].list, sides[1].list, list_->type()), std::nullopt};
       return;
     }
-    const auto type = list_->type()->expectRef<c10::ListType>().getElementType();
+    const auto type = elementType();
     std::vector<Value*> elements;
     for (size_t i = 0; i < sides[0].elements->size(); ++i) {
       elements.push_back(merge((*sides[0].elements)[i], (*sides[1].elements)[i], type));
     }
-    torch::jit::WithInsertPoint guard(node.next());
-    state = construct(std::move(elements), node);
+    state = constructBefore(*node.next(), std::move(elements), node);
+  }
+
+  void followLoop(Node& node, State& state) {
+    readFrom(node, state);
+    Block& body = *node.blocks()[0];
+    auto length = state.elements ? std::optional(state.elements->size()) : std::nullopt;
+    const bool keeps_length =
+        length && canFollow(body, body.nodes().begin(), length) && length == state.elements->size();
+    const auto carry = [&](Value* value) {
+      node.addInput(value);
+      return body.addInput()->setType(value->type());
+    };
+    if (!keeps_length) {
+      State inside{carry(state.list), std::nullopt};
+      follow(body, body.nodes().begin(), inside);
+      body.registerOutput(inside.list);
+      state = {node.addOutput()->setType(list_->type()), std::nullopt};
+      return;
+    }
+    std::vector<Value*> elements;
+    for (Value* element : *state.elements) {
+      elements.push_back(carry(element)->setType(elementType()));
+    }
+    const auto first = body.nodes().begin();
+    State inside = constructBefore(**first, std::move(elements), node);
+    follow(body, ++inside.list->node()->iterator(), inside);
+    std::vector<Value*> results;
+    for (Value* element : *inside.elements) {
+      body.registerOutput(element);
+      results.push_back(node.addOutput()->setType(elementType()));
+    }
+    state = constructBefore(*node.next(), std::move(results), node);
+  }
+
+  c10::TypePtr elementType() const {
+    return list_->type()->expectRef<c10::ListType>().getElementType();
+  }
+
+  State constructBefore(Node& place, std::vector<Value*> elements, const Node& origin) {
+    const torch::jit::WithInsertPoint guard(&place);
+    return construct(std::move(elements), origin);
   }
 
   State construct(std::vector<Value*> elements, const Node& origin) {
@@ -305,13 +333,13 @@ class ListFunctionalizer {
   // Puts the next list in front of the node, which goes.
   void write(Node& node, State& state) {
     torch::jit::WithInsertPoint guard(&node);
-    if (writeOf(node, list_) == Write::kExtend) {
+    if (writeOf(node, list_) == ListWrite::kExtend) {
       extend(node, state);
-    } else if (!state.elements && writeOf(node, list_) == Write::kAppend) {
+    } else if (!state.elements && writeOf(node, list_) == ListWrite::kAppend) {
       state = concatenate(state.list, construct({node.input(1)}, node).list, node);
     } else {
       std::vector<Value*> elements = state.elements.value_or(std::vector<Value*>());
-      edit(node, elements);
+      applyWrite(node, elements);
       state = construct(std::move(elements), node);
     }
     node.destroy();
@@ -328,49 +356,10 @@ class ListFunctionalizer {
     state = construct(std::move(elements), node);
   }
 
-  void edit(Node& node, std::vector<Value*>& elements) {
-    const auto at = [&] { return elements.begin() + static_cast<std::ptrdiff_t>(*placeIn(node, elements.size())); };
-    switch (writeOf(node, list_)) {
-      case Write::kAppend:
-        elements.push_back(node.input(1));
-        break;
-      case Write::kSetItem:
-        *at() = node.input(2);
-        break;
-      case Write::kInsert:
-        elements.insert(at(), node.input(2));
-        break;
-      case Write::kPop: {
-        const auto popped = at();
-        node.output()->replaceAllUsesWith(*popped);
-        elements.erase(popped);
-        break;
-      }
-      case Write::kClear:
-        elements.clear();
-        break;
-      case Write::kExtend:
-      case Write::kNone:
-        break;
-    }
-  }
-
   Graph& graph_;
-  const AliasDb& aliases_;
+  ListAliases& aliases_;
   Value* list_;
 };
-
-bool isListWritten(const Value* list) {
-  return std::any_of(list->uses().begin(), list->uses().end(),
-                     [&](const Use& use) { return use.offset == 0 && writeOf(*use.user, list) != Write::kNone; });
-}
-
-// append and its like give the list back, which would be a second name of it.
-bool givesItsOperand(const Node& node) {
-  return node.outputs().size() == 1 && writeOf(node, node.inputs().empty() ? nullptr : node.input(0)) != Write::kNone &&
-         node.kind() != c10::Symbol::fromQualString("aten::pop") &&
-         node.input(0)->type()->kind() == c10::TypeKind::ListType;
-}
 
 }  // namespace
 
@@ -387,11 +376,11 @@ bool functionalizeLists(const GraphPtr& graph) {
       written.push_back(node->output());
     }
   });
-  auto aliases = std::unique_ptr<AliasDb>(new AliasDb(aliasesOf(graph)));
+  ListAliases aliases(graph);
   for (Value* list : written) {
-    if (ListFunctionalizer(*graph, *aliases, list).run()) {
+    if (ListFunctionalizer(*graph, aliases, list).run()) {
       changed = true;
-      aliases = std::unique_ptr<AliasDb>(new AliasDb(aliasesOf(graph)));
+      aliases.forget();
     }
   }
   return changed;

@@ -151,7 +151,8 @@ graph(%a : Tensor, %more : Tensor[]):
   return (%longer))");
 }
 
-TEST(FunctionalizeLists, WriteInALoopStays) {
+// Their number may be any, and PyTorch would copy the list in each.
+TEST(FunctionalizeLists, AppendInALoopWhoseTripsOnlyARunKnowsStays) {
   expectUnchanged("functionalize-lists", R"(
 graph(%a : Tensor, %trips : int):
   %true : bool = prim::Constant[value=1]()
@@ -161,6 +162,81 @@ graph(%a : Tensor, %trips : int):
       %unused : Tensor[] = aten::append(%list, %a)
       -> (%true)
   return (%list))");
+}
+
+TEST(FunctionalizeLists, LoopsWhoseTripsSizesTellCarryTheList) {
+  expectPass("functionalize-lists", R"(
+graph(%a : Tensor):
+  %true : bool = prim::Constant[value=1]()
+  %zero : int = prim::Constant[value=0]()
+  %trips : int = aten::size(%a, %zero)
+  %list : Tensor[] = prim::ListConstruct()
+  prim::Loop(%trips, %true)
+    block0(%i : int):
+      %row : Tensor = aten::select(%a, %zero, %i)
+      %unused : Tensor[] = aten::append(%list, %row)
+      -> (%true)
+  return (%list))",
+             R"(
+graph(%a : Tensor):
+  %true : bool = prim::Constant[value=1]()
+  %zero : int = prim::Constant[value=0]()
+  %trips : int = aten::size(%a, %zero)
+  %list : Tensor[] = prim::ListConstruct()
+  %last : Tensor[] = prim::Loop(%trips, %true, %list)
+    block0(%i : int, %100 : Tensor[]):
+      %row : Tensor = aten::select(%a, %zero, %i)
+      %added : Tensor[] = prim::ListConstruct(%row)
+      %longer : Tensor[] = aten::add(%100, %added)
+      -> (%true, %longer)
+  return (%last))");
+}
+
+TEST(FunctionalizeLists, LoopsCarryTheElementsOfAListThatKeepsItsLength) {
+  expectPass("functionalize-lists", R"(
+graph(%a : Tensor, %b : Tensor, %trips : int):
+  %true : bool = prim::Constant[value=1]()
+  %zero : int = prim::Constant[value=0]()
+  %list : Tensor[] = prim::ListConstruct(%a, %b)
+  prim::Loop(%trips, %true)
+    block0(%i : int):
+      %first : Tensor = aten::__getitem__(%list, %zero)
+      %next : Tensor = aten::tanh(%first)
+      %unused : Tensor[] = aten::_set_item(%list, %zero, %next)
+      -> (%true)
+  %sum : Tensor = aten::cat(%list, %zero)
+  return (%sum))",
+             R"(
+graph(%a : Tensor, %b : Tensor, %trips : int):
+  %true : bool = prim::Constant[value=1]()
+  %zero : int = prim::Constant[value=0]()
+  %list : Tensor[] = prim::ListConstruct(%a, %b)
+  %last_a : Tensor, %last_b : Tensor = prim::Loop(%trips, %true, %a, %b)
+    block0(%i : int, %100 : Tensor, %101 : Tensor):
+      %carried : Tensor[] = prim::ListConstruct(%100, %101)
+      %first : Tensor = aten::__getitem__(%carried, %zero)
+      %next : Tensor = aten::tanh(%first)
+      %changed : Tensor[] = prim::ListConstruct(%next, %101)
+      -> (%true, %next, %101)
+  %after : Tensor[] = prim::ListConstruct(%last_a, %last_b)
+  %sum : Tensor = aten::cat(%after, %zero)
+  return (%sum))");
+}
+
+// The next trip would change what the first one put away.
+TEST(FunctionalizeLists, AListThatALoopKeepsAndWritesStays) {
+  expectUnchanged("functionalize-lists", R"(
+graph(%a : Tensor, %all : Tensor[][]):
+  %true : bool = prim::Constant[value=1]()
+  %zero : int = prim::Constant[value=0]()
+  %trips : int = aten::size(%a, %zero)
+  %list : Tensor[] = prim::ListConstruct(%a)
+  prim::Loop(%trips, %true)
+    block0(%i : int):
+      %unused : Tensor[] = aten::append(%list, %a)
+      %kept : Tensor[][] = aten::append(%all, %list)
+      -> (%true)
+  return (%all))");
 }
 
 TEST(FunctionalizeLists, WriteUnderAnotherNameStays) {
