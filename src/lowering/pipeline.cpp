@@ -1,5 +1,9 @@
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <regex>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "base/logging.h"
@@ -8,6 +12,7 @@
 #include "lowering/lowering.h"
 #include "lowering/pass.h"
 #include "lowering/passes/passes.h"
+#include "lowering/state_memory.h"
 #include "lowering/verify.h"
 #include "torchtrt/error.h"
 
@@ -22,8 +27,11 @@ void runPass(const Pass& pass, const GraphPtr& graph, const LoweringOptions& opt
   if (std::find(disabled.begin(), disabled.end(), pass.name) != disabled.end()) {
     return;
   }
+  const auto begin = std::chrono::steady_clock::now();
   const bool changed = pass.run(graph);
-  TORCHTRT_LOG(kDEBUG, "lowering: " << pass.name << (changed ? " changed the graph" : " changed nothing"));
+  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
+  TORCHTRT_LOG(kDEBUG, "lowering: " << pass.name << (changed ? " changed the graph" : " changed nothing") << " in "
+                                    << std::lround(time.count()) << " ms");
   if (options.verify && changed) {
     verify(*graph, pass.name);
   }
@@ -62,9 +70,16 @@ constexpr std::string_view kInlining = "inline-calls";
 // After which equal computations become one, which they are not where their precisions differ.
 constexpr std::string_view kLastBeforePins = "normalize-views";
 
-void runPipeline(LoweredGraph* lowered, const LoweringOptions& options) {
+// Before which writes to the module's own tensors have to be gone, as far as they go.
+constexpr std::string_view kFirstBehindState = "functionalize-views";
+
+void runPipeline(LoweredGraph* lowered, const LoweringOptions& options, const std::set<std::string>& tensors_apart) {
   for (const Pass& pass : pipeline()) {
     if (!lowered->computes_gradients) {
+      if (pass.name == kFirstBehindState && !tensors_apart.empty() &&
+          functionalizeState(lowered->graph, tensors_apart) && options.verify) {
+        verify(*lowered->graph, "functionalize-state");
+      }
       runPass(pass, lowered->graph, options);
     }
     lowered->computes_gradients |= pass.name == kInlining && computesGradients(*lowered->graph);
@@ -109,6 +124,8 @@ const std::vector<Pass>& pipeline() {
       {"sink-new-constructions", "those that took the place of writes to lists too", sinkConstructions},
       {"fold-remaining-identities", "computes `is` where folding, unrolling and lists without writes left one answer",
        foldIdentities},
+      {"functionalize-views", "writes to a tensor that is known under all of its names make the next tensor",
+       functionalizeViews},
       {"functionalize-tensors", "in-place operators become functional ones where provably the same",
        functionalizeTensors},
       {"lower-remaining-contexts", "no_grad around writes that have become functional", lowerContexts},
@@ -159,14 +176,14 @@ LoweredGraph lower(const Module& module, const std::string& method, const Loweri
   if (options.verify) {
     verify(*lowered.graph, "freeze-attributes");
   }
-  runPipeline(&lowered, options);
+  runPipeline(&lowered, options, lowered.has_self ? tensorsApart(module) : std::set<std::string>());
   return lowered;
 }
 
 LoweredGraph lower(const std::shared_ptr<Graph>& graph, const LoweringOptions& options) {
   checkPassNames(options);
   LoweredGraph lowered{graph->copy(), schemaOf(*graph), "", false, false, {}};
-  runPipeline(&lowered, options);
+  runPipeline(&lowered, options, {});
   return lowered;
 }
 

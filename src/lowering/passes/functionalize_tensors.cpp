@@ -7,6 +7,7 @@
 #include "lowering/aliases.h"
 #include "lowering/graph_walk.h"
 #include "lowering/memory_layout.h"
+#include "lowering/passes/in_place.h"
 #include "lowering/passes/memory_roots.h"
 #include "lowering/passes/passes.h"
 #include "lowering/write_origins.h"
@@ -20,41 +21,6 @@ using torch::jit::Node;
 using torch::jit::Use;
 using torch::jit::Value;
 namespace prim = torch::jit::prim;
-
-// In-place operators whose functional form has another name.
-const std::map<std::string, std::string>& renamed() {
-  static const std::map<std::string, std::string> names = {{"aten::zero_", "aten::zeros_like"},
-                                                           {"aten::fill_", "aten::full_like"}};
-  return names;
-}
-
-bool isInPlace(const Node& node) {
-  const auto* schema = node.maybeSchema();
-  return schema && node.kind().is_aten() && node.outputs().size() == 1 && !schema->arguments().empty() &&
-         schema->name().back() == '_' && !schema->name().ends_with("__") &&
-         schema->is_mutable({c10::SchemaArgType::input, 0}) && isTensor(*node.input(0));
-}
-
-// Not in the graph yet; null where there is no functional form with the same operands.
-Node* functionalForm(Graph& graph, Node& node) {
-  const std::string kind = node.kind().toQualString();
-  const bool fills_with_tensor = kind == "aten::fill_" && isTensor(*node.input(1));
-  const auto found = fills_with_tensor ? renamed().end() : renamed().find(kind);
-  const std::string name = found != renamed().end() ? found->second : kind.substr(0, kind.size() - 1);
-  std::vector<Value*> inputs = node.inputs().vec();
-  torch::jit::WithInsertPoint guard(&node);
-  if (found != renamed().end()) {  // dtype, layout, device, pin_memory, memory_format
-    Value* none = graph.insertConstant(torch::jit::IValue());
-    inputs.insert(inputs.end(), 5, none);
-  }
-  Node* functional = graph.create(c10::Symbol::fromQualString(name), inputs);
-  const auto* schema = functional->maybeSchema();
-  if (!schema || schema->is_mutable() || schema->returns().size() != 1) {
-    functional->destroy();
-    return nullptr;
-  }
-  return functional;
-}
 
 // The operator that puts a part back into what slice or select took it from; null for any other view.
 const char* scatterOf(const Node& view) {
@@ -98,16 +64,6 @@ bool loopBetween(const Node* node, const torch::jit::Block* outer) {
     loop |= block->owningNode()->kind() != prim::If;
   }
   return loop;
-}
-
-// Results of these are of another dtype than the operand, which an in-place form keeps.
-bool changesType(const Node& functional) {
-  static const std::set<std::string> kinds = {
-      "aten::eq", "aten::ne",          "aten::lt",          "aten::le",         "aten::gt",
-      "aten::ge", "aten::logical_not", "aten::logical_and", "aten::logical_or", "aten::logical_xor"};
-  const auto is_tensor = [](const Value* value) { return isTensor(*value); };
-  return kinds.count(functional.kind().toQualString()) != 0 ||
-         std::count_if(functional.inputs().begin(), functional.inputs().end(), is_tensor) > 1;
 }
 
 bool isOwnedElsewhere(const Value* value) {
@@ -216,7 +172,7 @@ class TensorFunctionalizer {
     functional->insertBefore(node);
     functional->copyMetadata(node);
     functional->output()->setType(node->output()->type());
-    Value* result = keepType(node, functional, mutated);
+    Value* result = keepType(*graph_, *functional, mutated);
     for (const Use& use : std::vector<Use>(mutated->uses())) {
       if (use.user != node && use.user->isAfter(node)) {
         use.user->replaceInput(use.offset, result);
@@ -260,7 +216,7 @@ class TensorFunctionalizer {
     }
     functional->insertBefore(node);
     functional->copyMetadata(node);
-    Value* part = keepType(node, functional, node->input(0));
+    Value* part = keepType(*graph_, *functional, node->input(0));
     torch::jit::WithInsertPoint guard(node);
     for (Node* view : views) {
       std::vector<Value*> inputs = view->inputs().vec();
@@ -278,17 +234,6 @@ class TensorFunctionalizer {
     return true;
   }
 
-  // In place, the result keeps the operand's dtype whatever the other operand is.
-  Value* keepType(Node* node, Node* functional, Value* mutated) {
-    if (!changesType(*functional)) {
-      return functional->output();
-    }
-    Node* cast = graph_->create(c10::Symbol::fromQualString("aten::type_as"), {functional->output(), mutated});
-    cast->insertAfter(functional);
-    cast->copyMetadata(node);
-    return cast->output();
-  }
-
   GraphPtr graph_;
   AliasDb aliases_;
   std::vector<Value*> values_;
@@ -299,12 +244,21 @@ class TensorFunctionalizer {
 
 }  // namespace
 
+// Each look costs the alias information anew, so none is for nothing.
 bool functionalizeTensors(const GraphPtr& graph) {
-  bool changed = TensorFunctionalizer(graph).run();
-  while (TensorFunctionalizer(graph).runThroughViews()) {
+  const auto has_writes = [&graph] {
+    bool found = false;
+    forEachNode(graph->block(), [&](const Node* node) { found |= isInPlace(*node); });
+    return found;
+  };
+  bool changed = has_writes() && TensorFunctionalizer(graph).run();
+  while (has_writes() && TensorFunctionalizer(graph).runThroughViews()) {
     changed = true;
   }
-  return TensorFunctionalizer(graph).run() || changed;
+  if (changed && has_writes()) {
+    TensorFunctionalizer(graph).run();
+  }
+  return changed;
 }
 
 }  // namespace torchtrt::lowering

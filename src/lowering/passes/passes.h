@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <set>
+#include <string>
 
 #include <torch/script.h>
 
@@ -20,6 +22,9 @@ bool freezeAttributes(const GraphPtr& graph, const torch::jit::Module& module, c
 // Calls of methods of modules that are read from the first input; nodes then know the whole path of their module.
 bool inlineMethods(const GraphPtr& graph);
 
+// Writes to those tensors of the module, by name, become copies of what functional operators compute.
+bool functionalizeState(const GraphPtr& graph, const std::set<std::string>& tensors_apart);
+
 bool inlineCalls(const GraphPtr& graph);                 // functions, methods, fork and wait
 bool lowerContexts(const GraphPtr& graph);               // `with` autocast becomes casts, no_grad and profiles go
 bool eraseTracedShapes(const GraphPtr& graph);           // tensor types that a trace recorded for its example inputs
@@ -32,6 +37,7 @@ bool branchOnAttentionArguments(const GraphPtr& graph);  // whether there is a m
 bool removeDropout(const GraphPtr& graph);               // where train is false
 bool functionalizeLists(const GraphPtr& graph);          // append, item assignment, ... on lists that have one name
 bool sinkConstructions(const GraphPtr& graph);           // lists and tuples to right before what reads them
+bool functionalizeViews(const GraphPtr& graph);          // writes to what is known under all of its names
 bool functionalizeTensors(const GraphPtr& graph);        // relu_, add_, ... where nobody can see the difference
 bool flattenBranchTuples(const GraphPtr& graph);  // branches give the elements, and the tuple is made behind them
 bool lowerTuples(const GraphPtr& graph);

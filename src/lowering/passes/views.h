@@ -1,0 +1,31 @@
+// Operators that give a view of a tensor whatever its memory looks like, and how what is written through one gets into
+// the tensor that it is a view of.
+#pragma once
+
+#include <torch/script.h>
+
+namespace torchtrt::lowering {
+
+// What the value is a view of: of a piece, the list of pieces; of that list, the tensor that was split; of what an
+// in-place operator gives back, what it wrote to. Null where the value is no view, or may be a copy.
+torch::jit::Value* viewedBy(const torch::jit::Value& value);
+
+// x[:, 1:] is traced as two views, the first of which is all of x. Such ones go: whoever used one uses what it is a
+// view of. Whether there were any.
+bool removeWholeSlices(torch::jit::Graph& graph);
+
+// Whether the value is a piece, whose parent is a list of pieces.
+bool isPiece(const torch::jit::Value& value);
+
+// Whether the tensor that the view was taken from follows from the view's elements and what it was before.
+bool canPutBack(const torch::jit::Value& view);
+
+// The tensor with the part in the view's place, made in front of the node. `whole` is the tensor as it was; of a piece,
+// the one that was split.
+torch::jit::Value* putBack(const torch::jit::Value& view, torch::jit::Value* whole, torch::jit::Value* part,
+                           torch::jit::Node& before);
+
+// The same view of another value, made in front of the node; `whole` as for putBack.
+torch::jit::Value* viewAgain(const torch::jit::Value& view, torch::jit::Value* whole, torch::jit::Node& before);
+
+}  // namespace torchtrt::lowering

@@ -1,0 +1,75 @@
+// Which attributes lie in memory of their own, and what becomes of writes to them.
+#include "lowering/state_memory.h"
+
+#include <gtest/gtest.h>
+
+#include "lowering/lowering.h"
+
+namespace torchtrt::lowering::testing {
+namespace {
+
+using torch::jit::Module;
+
+Module moduleWith(const std::string& forward) {
+  Module inner("__torch__.Inner");
+  inner.register_buffer("cache", torch::zeros({2, 3}));
+  Module module("__torch__.Outer");
+  const at::Tensor shared = torch::zeros({4, 3});
+  module.register_buffer("mean", torch::zeros({3}));
+  module.register_buffer("all", shared);
+  module.register_buffer("row", shared[1]);
+  module.register_buffer("state", torch::zeros({3}));
+  module.register_attribute("inner", inner.type(), inner._ivalue());
+  module.define(forward + R"(
+def reset(self, x: Tensor) -> None:
+  self.state = x
+)");
+  module.eval();
+  return module;
+}
+
+TEST(StateMemory, TensorsThatOthersNameOrMethodsSetAreNotApart) {
+  const Module module = moduleWith("def forward(self, x: Tensor):\n  return x\n");
+  EXPECT_EQ(tensorsApart(module), (std::set<std::string>{"inner.cache", "mean"}));
+}
+
+std::string lowered(const std::string& forward) {
+  LoweringOptions options;
+  options.keep_state = true;
+  options.verify = true;
+  return lower(moduleWith(forward), "forward", options).graph->toString(false);
+}
+
+TEST(StateMemory, ReadersBehindAWriteReadWhatWasComputed) {
+  const std::string text = lowered(R"(
+def forward(self, x: Tensor):
+  self.mean.mul_(0.5)
+  self.inner.cache[0].add_(x)
+  return x - self.mean, self.inner.cache.sum()
+)");
+  EXPECT_EQ(text.find("aten::mul_"), std::string::npos) << text;
+  EXPECT_EQ(text.find("aten::add_"), std::string::npos) << text;
+  EXPECT_NE(text.find("aten::copy_"), std::string::npos) << text;
+  EXPECT_NE(text.find("aten::select_scatter"), std::string::npos) << text;
+}
+
+TEST(StateMemory, WritesStayWhereAnotherNameMayShowThem) {
+  for (const std::string name : {"all", "state"}) {
+    const std::string text =
+        lowered("def forward(self, x: Tensor):\n  self." + name + ".mul_(0.5)\n  return x - self." + name + "\n");
+    EXPECT_NE(text.find("aten::mul_"), std::string::npos) << text;
+    EXPECT_EQ(text.find("aten::copy_"), std::string::npos) << text;
+  }
+  const std::string of_the_caller =
+      lowered("def forward(self, x: Tensor):\n  self.mean.mul_(0.5)\n  x.add_(1)\n  return x - self.mean\n");
+  EXPECT_NE(of_the_caller.find("aten::mul_"), std::string::npos) << of_the_caller;
+}
+
+// A write in place costs less than a copy of what was computed elsewhere.
+TEST(StateMemory, WritesThatNobodyReadsBehindStay) {
+  const std::string text = lowered("def forward(self, x: Tensor):\n  self.mean.mul_(0.5)\n  return torch.relu(x)\n");
+  EXPECT_NE(text.find("aten::mul_"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace torchtrt::lowering::testing
