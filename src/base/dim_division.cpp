@@ -60,6 +60,51 @@ struct Split {
   std::vector<Dim::Term> rest;
 };
 
+// A divisor as a number times what is left, whose terms have no common number.
+struct Content {
+  int64_t number;
+  Dim rest;
+};
+
+Content contentOf(const Dim& b) {
+  int64_t number = 0;
+  for (const Dim::Term& term : b.terms()) {
+    number = std::gcd(number, term.coefficient);
+  }
+  std::vector<Dim::Term> rest = b.terms();
+  for (Dim::Term& term : rest) {
+    term.coefficient = number > 1 ? term.coefficient / number : term.coefficient;
+  }
+  return {number, Dim::fromTerms(std::move(rest))};
+}
+
+// a / rest, where a sum `rest` times a number above 1 is the divisor and divides exactly: (q * rest) // (n * rest) is
+// q // n, whatever sign `rest` has.
+std::optional<Dim> divideBySum(const Dim& a, const Content& divisor) {
+  return divisor.number > 1 && divisor.rest.terms().size() > 1 ? divideExactly(a, divisor.rest) : std::nullopt;
+}
+
+// Moves out what a sum divides, leading terms first, where that leaves fewer terms.
+std::optional<Split> splitBySum(const Dim& a, const Dim& b) {
+  Split split;
+  Dim rest = a;
+  for (int round = 0; round < 32 && !rest.isConstant(); ++round) {
+    const auto& terms = rest.terms();
+    std::optional<Dim::Term> part;
+    for (auto term = terms.begin(); !part && term != terms.end(); ++term) {
+      part = divideTerm(*term, b.terms().front());
+    }
+    if (!part) {
+      break;
+    }
+    const Dim quotient = Dim::fromTerms({*part});
+    split.quotient = split.quotient + quotient;
+    rest = rest - quotient * b;
+  }
+  split.rest = rest.terms();
+  return split.rest.size() < a.terms().size() ? std::optional(split) : std::nullopt;
+}
+
 // Moves out what one term divides.
 Split splitByTerm(const Dim& a, const Dim::Term& divisor) {
   Split split;
@@ -194,6 +239,10 @@ Dim Dim::floorDiv(const Dim& a, const Dim& b) {
   if (const auto quotient = divideExactly(a, b)) {
     return *quotient;
   }
+  const Content content = contentOf(b);
+  if (const auto quotient = divideBySum(a, content)) {
+    return floorDiv(*quotient, content.number);
+  }
   if (b.terms().size() == 1) {
     const Term& divisor = b.terms().front();
     Split split = splitByTerm(a, divisor);
@@ -205,6 +254,9 @@ Dim Dim::floorDiv(const Dim& a, const Dim& b) {
       term = *divideTerm(term, common);
     }
     return split.quotient + floorDiv(fromTerms(std::move(split.rest)), fromTerms({*divideTerm(divisor, common)}));
+  }
+  if (auto split = splitBySum(a, b)) {
+    return split->quotient + floorDiv(fromTerms(std::move(split->rest)), b);
   }
   return ofAtom(AtomKind::kFloorDiv, a, b);
 }
@@ -235,8 +287,15 @@ Dim Dim::mod(const Dim& a, const Dim& b) {
   if (divideExactly(a, b)) {
     return 0;
   }
+  const Content content = contentOf(b);
+  if (const auto quotient = divideBySum(a, content)) {
+    return mod(*quotient, content.number) * content.rest;
+  }
   if (b.terms().size() == 1) {
     return ofAtom(AtomKind::kMod, fromTerms(splitByTerm(a, b.terms().front()).rest), b);
+  }
+  if (auto split = splitBySum(a, b)) {
+    return mod(fromTerms(std::move(split->rest)), b);
   }
   return ofAtom(AtomKind::kMod, a, b);
 }
