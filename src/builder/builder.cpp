@@ -3,9 +3,42 @@
 #include "builder/emit.h"
 #include "builder/layout.h"
 #include "optimization/environment.h"
+#include "plan/rules.h"
 #include "torchtrt/plugin.h"
 
 namespace torchtrt::builder {
+
+namespace {
+
+// "s0 = 4, d0 = 8"
+std::string optima(const plan::Plan& plan) {
+  std::string text;
+  for (const Symbol& symbol : plan.symbols) {
+    text += (text.empty() ? "" : ", ") + symbol.name + " = " + std::to_string(symbol.opt);
+  }
+  return text;
+}
+
+// The plan of a network that keeps its rules has sound steps. Their shapes need not fit: the rules take dims of unlike
+// symbols to be equal where they have to be.
+void checkPlan(const plan::Plan& plan) {
+  try {
+    plan::checkStructure(plan);
+  } catch (const EngineError& error) {
+    throw CompileError(ErrorCode::kBuildFailed, "the network makes no valid plan: " + error.message(), error.location(),
+                       error.advice());
+  }
+  try {
+    plan::checkOptimumShapes(plan, ErrorCode::kShapeArithmetic);
+  } catch (const EngineError& error) {
+    const std::string sizes = optima(plan);
+    throw CompileError(ErrorCode::kBuildFailed,
+                       error.message() + (sizes.empty() ? "" : ", where every size has its optimum: " + sizes),
+                       error.location(), "give inputs optimum sizes that fit together");
+  }
+}
+
+}  // namespace
 
 plan::Plan build(const network::Network& network, const BuildOptions& options) {
   plugin::registerBuiltinPlugins();
@@ -20,12 +53,7 @@ plan::Plan build(const network::Network& network, const BuildOptions& options) {
   }
   plan::Plan plan = emitPlan(*working_copy);
   plan.options = options.recorded;
-  try {
-    plan::validate(plan);
-  } catch (const EngineError& error) {
-    throw CompileError(ErrorCode::kBuildFailed, "the network makes no valid plan: " + error.message(), error.location(),
-                       error.advice());
-  }
+  checkPlan(plan);
   return plan;
 }
 

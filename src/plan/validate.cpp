@@ -56,7 +56,6 @@ class Validator {
       require(isTensor(plan_.outputs[i].tensor), "output", i, "is not a tensor of the plan");
       require(plan_.outputs[i].empty_dims.empty(), "output", i, "has dimensions of an empty input");
     }
-    checkOptimumShapes();
   }
 
  private:
@@ -225,18 +224,6 @@ class Validator {
     }
   }
 
-  // Attributes and shapes fit together where every symbol has its optimum: kernels are created from these shapes. Other
-  // shapes are checked when they come.
-  void checkOptimumShapes() const {
-    std::vector<int64_t> values;
-    for (const Symbol& symbol : plan_.symbols) {
-      values.push_back(symbol.opt);
-    }
-    std::vector<int64_t> registers;
-    runProgram(plan_, values, registers);
-    checkShapes(plan_, registers, ErrorCode::kPlanCorrupt);
-  }
-
   // Chains this long do not come from reshapes; the bound keeps hostile plans from taking quadratic time.
   static constexpr size_t kMaxViewChain = 1000;
 
@@ -246,8 +233,23 @@ class Validator {
 
 }  // namespace
 
-void validate(const Plan& plan) {
+void checkStructure(const Plan& plan) {
   Validator(plan).run();
+}
+
+void checkOptimumShapes(const Plan& plan, ErrorCode code) {
+  std::vector<int64_t> values;
+  for (const Symbol& symbol : plan.symbols) {
+    values.push_back(symbol.opt);
+  }
+  std::vector<int64_t> registers;
+  runProgram(plan, values, registers);
+  checkShapes(plan, registers, code);
+}
+
+void validate(const Plan& plan) {
+  checkStructure(plan);
+  checkOptimumShapes(plan, ErrorCode::kPlanCorrupt);
 }
 
 }  // namespace torchtrt::plan

@@ -137,5 +137,22 @@ TEST(Builder, ASymbolThatNoInputHasIsAnError) {
   }
 }
 
+TEST(Builder, SizesThatDoNotFitAtTheirOptimumAreNamed) {
+  const auto network = parse(R"(network "net" (n in [2, 4, 8], m in [2, 5, 8]) {
+  input %x : float32[n, 3]
+  input %z : float32[m, 3]
+  %y = elementwise(%x, %z) {op="sum"}
+  output "y" %y
+})");
+  try {
+    build(*network);
+    FAIL();
+  } catch (const CompileError& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kBuildFailed);
+    EXPECT_THAT(error.what(), HasSubstr("where every size has its optimum: n = 4, m = 5"));
+    EXPECT_THAT(error.what(), ::testing::Not(HasSubstr("damaged")));
+  }
+}
+
 }  // namespace
 }  // namespace torchtrt::builder
