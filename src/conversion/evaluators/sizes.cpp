@@ -131,6 +131,24 @@ bool convert(ConversionCtx& ctx, const Node& node) {
   return dim.has_value();
 }
 
+// Of whole numbers both: what a trace's `b *= h` comes down to.
+bool typeAs(ConversionCtx& ctx, const Node& node) {
+  const auto dims = symbolicOperands(ctx, node, 2);
+  if (dims) {
+    associate(ctx, node.output(), wrap((*dims)[0]));
+  }
+  return dims.has_value();
+}
+
+// To an integer dtype, which a size fits.
+bool toInteger(ConversionCtx& ctx, const Node& node) {
+  const auto dtype = node.hasNamedInput("dtype") ? lookUp(ctx, node.namedInput("dtype")) : std::nullopt;
+  const bool is_whole =
+      dtype && dtype->isInt() &&
+      (dtype->toInt() == static_cast<int64_t>(at::kLong) || dtype->toInt() == static_cast<int64_t>(at::kInt));
+  return is_whole && convert(ctx, node);
+}
+
 // div with a rounding mode of floor; sizes are not negative, so towards zero is the same unless an operand is.
 bool divide(ConversionCtx& ctx, const Node& node) {
   const auto mode = node.inputs().size() == 3 ? lookUp(ctx, node.inputs()[2]) : std::nullopt;
@@ -216,6 +234,8 @@ void addSizeEvaluators(EvaluatorRegistry& registry) {
   registry.add("aten::IntImplicit", convert);
   registry.add("aten::ScalarImplicit", convert);
   registry.add("aten::item", convert);
+  registry.add("aten::type_as", typeAs);
+  registry.add("aten::to", toInteger);
   registry.add("aten::eq", compare<Relation::kEqual, false, false>);
   registry.add("aten::ne", compare<Relation::kEqual, false, true>);
   registry.add("aten::lt", compare<Relation::kLess, false, false>);

@@ -210,6 +210,29 @@ graph(%x : Tensor):
               ElementsAre("shuffle float32[2*s0, 3]"));
 }
 
+// What `rows *= 2` comes down to.
+TEST(Sizes, TracedArithmeticMayKeepOrTakeAWholeDtype) {
+  EXPECT_THAT(layersOf(R"(
+graph(%x : Tensor):
+  %zero : int = prim::Constant[value=0]()
+  %long : int = prim::Constant[value=4]()
+  %false : bool = prim::Constant[value=0]()
+  %none : NoneType = prim::Constant()
+  %minus : int = prim::Constant[value=-1]()
+  %two : Long(requires_grad=0, device=cpu) = prim::Constant[value={2}]()
+  %b : int = aten::size(%x, %zero)
+  %tensor : Tensor = prim::NumToTensor(%b)
+  %product : Tensor = aten::mul(%tensor, %two)
+  %same : Tensor = aten::type_as(%product, %tensor)
+  %whole : Tensor = aten::to(%same, %long, %false, %false, %none)
+  %number : int = aten::Int(%whole)
+  %size : int[] = prim::ListConstruct(%number, %minus)
+  %y : Tensor = aten::reshape(%x, %size)
+  return (%y))",
+                       {{DType::kFloat32, {s0(), 6}}}),
+              ElementsAre("shuffle float32[2*s0, 3]"));
+}
+
 std::string comparing(const std::string& number) {
   return R"(
 graph(%x : Tensor):
