@@ -58,6 +58,8 @@ SCRIPTED = [
     ("arange_steps", "x", "x + torch.arange(0, 2 * x.size(0), 2, dtype=x.dtype).unsqueeze(-1)", MATRIX[:1]),
     ("native_group_norm", "x", "torch.native_group_norm(x, None, None, x.size(0), 4, 48, 2, 1e-5)[0]", ((t(2, 4, 6, 8),),)),
     ("max_other", "x, y", "torch.max(x, y)", BINARY), ("min_other", "x, y", "torch.min(x, y)", BINARY), ("to_other", "x, y", "x.to(y)", BINARY),
+    ("as_tensor", "x", "torch.cat([torch.as_tensor(x), torch.as_tensor(x * 2, dtype=x.dtype, device=x.device)], -1)", MATRIX),
+    ("as_tensor_long", "x", "torch.as_tensor(x, dtype=torch.int64)", MATRIX),
     ("rsub_tensor", "x, y", "torch.rsub(x, y, alpha=2)", BINARY),
     ("split_list", "x", "x.split([1, x.size(-1) - 1], -1)[1]", MATRIX), ("halves", "x", "torch.cat(x.chunk(4, -1)[1:], -1)", MATRIX[:4]),
     ("div_in_place", "x", "x.clone().div_(2)", unary_cases()), ("to_device", "x", "x.to(x.device)", unary_cases()),

@@ -51,6 +51,8 @@ void addCasts(NodeConverterRegistry& registry) {
       "aten::to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? "
       "memory_format=None) -> Tensor(a)",
       one(likeOther));
+  registry.add("aten::as_tensor(Tensor(a) data, *, ScalarType? dtype=None, Device? device=None) -> Tensor(b|a)",
+               one(toType<1>));
   registry.add("aten::to.prim_other(Tensor(a) self, bool non_blocking=False, bool copy=False) -> Tensor(b|a)",
                one(firstArgument));
   registry.add("aten::type_as(Tensor self, Tensor other) -> Tensor", one(likeOther));
