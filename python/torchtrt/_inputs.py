@@ -22,7 +22,9 @@ class Input:
     dtype: of torchtrt.dtype or torch; left out, it follows from the first use. format: torch.contiguous_format or
     torch.channels_last, how calls usually give the tensor: those need no copy then, and others stay right. tensor_domain: the
     range [low, high) for random data. shared_dims: {dimension: name}; dynamic dimensions of one name, also of other inputs, are
-    one size. is_shape_tensor: refused, since engines follow the values of every input.
+    one size. Shapes that are named tuples name their dimensions by their fields: with Shape = namedtuple("Shape", "batch length"),
+    Input(min_shape=Shape(1, 1), ...) has shared_dims={0: "batch", 1: "length"}; those that are given replace them.
+    is_shape_tensor: refused, since engines follow the values of every input.
 
     shape is a list, or for a range the dictionary {"min_shape": ..., "opt_shape": ..., "max_shape": ...}.
     """
@@ -51,6 +53,7 @@ class Input:
             raise _errors.CompileError(
                 "[C002] an Input needs one of: shape; min_shape, opt_shape and max_shape; torch_tensor\n"
                 "  for example Input([1, 3, 224, 224])")
+        names = _field_names([shape, *ranges, *(each for profile in profiles or () for each in profile.values())])
         self.tensor = torch_tensor
         if torch_tensor is not None:
             shape = list(torch_tensor.shape)
@@ -63,7 +66,7 @@ class Input:
         self.format = _enums.TensorFormat.of(_layout_of(torch_tensor) if format is None else format)
         self.tensor_domain = _DOMAIN if tensor_domain is None else _domain(tensor_domain)
         self.name = name
-        self.shared_dims = dict(shared_dims or {})
+        self.shared_dims = {**names, **(shared_dims or {})}
         if self.min_shape is not None or self.tensor_domain != _DOMAIN:
             self.native(_libraries.extension())  # refuses what is no range or no domain; plain shapes need no compiler yet
 
@@ -119,6 +122,15 @@ def _sizes(shape) -> list[int]:
     except TypeError as error:
         raise _errors.CompileError(f"[C002] a shape is a list of sizes, got {shape!r}\n"
                                    "  for example [1, 3, 224, 224]; numbers and texts among the arguments go into input_signature") from error
+
+
+def _field_names(shapes) -> dict[int, str]:
+    """Of the shapes that are named tuples, by dimension."""
+    fields = {tuple(each._fields) for each in shapes if isinstance(each, tuple) and hasattr(each, "_fields")}
+    if len(fields) > 1:
+        raise _errors.CompileError(f"[C002] the shapes of an Input name their dimensions differently: {sorted(fields)}\n"
+                                   "  give named tuples of one type, or shared_dims")
+    return dict(enumerate(next(iter(fields), ())))
 
 
 def _domain(values) -> tuple[float, float]:
