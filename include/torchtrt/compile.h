@@ -73,8 +73,15 @@ struct TORCHTRT_API Report {
     std::string pattern, dtype;
     size_t nodes = 0;  // for which it holds
   };
+  // A size of several inputs that is taken to be one, though the Inputs do not say so: PyTorch runs other calls.
+  struct GuessedSize {
+    std::vector<std::string> places;  // "ids, dimension 0"
+    std::string reason;               // the operator that only fits so
+  };
   std::string module;
   std::vector<Pin> precision;
+  std::vector<GuessedSize> guessed_sizes;
+  std::string shared_dims;  // what says them in the Inputs: "ids: shared_dims={0: "batch"}; ..."
   std::vector<Phase> phases;
   std::vector<Segment> segments;
   std::vector<Node> nodes;

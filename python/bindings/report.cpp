@@ -69,8 +69,13 @@ void addReport(py::module_& module) {
       .def_readonly("pattern", &Report::Pin::pattern)
       .def_readonly("dtype", &Report::Pin::dtype)
       .def_readonly("nodes", &Report::Pin::nodes);
+  py::class_<Report::GuessedSize>(report, "GuessedSize")
+      .def_readonly("places", &Report::GuessedSize::places)
+      .def_readonly("reason", &Report::GuessedSize::reason);
   report.def_readonly("module", &Report::module)
       .def_readonly("precision", &Report::precision)
+      .def_readonly("guessed_sizes", &Report::guessed_sizes)
+      .def_readonly("shared_dims", &Report::shared_dims)
       .def_readonly("phases", &Report::phases)
       .def_readonly("segments", &Report::segments)
       .def_readonly("nodes", &Report::nodes)

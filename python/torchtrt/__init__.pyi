@@ -154,6 +154,10 @@ class Report:
         dtype: str
         nodes: int
 
+    class GuessedSize:
+        places: list[str]
+        reason: str
+
     class Step:
         name: str
         family: str
@@ -205,6 +209,8 @@ class Report:
         reason: str
     module: str
     precision: list[Report.Pin]
+    guessed_sizes: list[Report.GuessedSize]
+    shared_dims: str
     phases: list[Report.Phase]
     segments: list[Report.Segment]
     nodes: list[Report.Node]

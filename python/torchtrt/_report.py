@@ -89,6 +89,12 @@ class Pin:
     nodes: int
 
 
+@dataclasses.dataclass(frozen=True)
+class GuessedSize:
+    places: list[str]
+    reason: str
+
+
 class LoadedReport:
     def __init__(self, record: str, text: str):
         """`record` and `text` are the attributes torchtrt_report_json and torchtrt_report."""
@@ -99,6 +105,8 @@ class LoadedReport:
         self.milliseconds = 0.0
         self.phases = []
         self.precision = [Pin(**pin) for pin in parts.get("precision", [])]
+        self.guessed_sizes = [GuessedSize(**size) for size in parts.get("guessed_sizes", [])]
+        self.shared_dims = parts.get("shared_dims", "")
         self.nodes = [Node(**node) for node in parts["nodes"]]
         self.segments = [Segment.of(each) for each in parts["segments"]]
 

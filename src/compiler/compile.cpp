@@ -20,6 +20,7 @@
 #include "compiler/precision_pins.h"
 #include "compiler/segment_engines.h"
 #include "compiler/segment_report.h"
+#include "compiler/size_guesses.h"
 #include "compiler/source.h"
 #include "compiler/text.h"
 #include "conversion/conversion.h"
@@ -318,6 +319,10 @@ Compiled compile(const Source& original, const ts::CompileSpec& asked) {
   Report report = reportOf(methodName(lowered), partition, engines.engines(), clock);
   kernels.addTo(report);
   report.precision = pinsOf(spec, lowered);
+  addGuesses(engines.leaves(), report);
+  for (const SegmentEngine& engine : engines.engines()) {
+    tellOfOnlySizes(engine.only_sizes, engines.leaves(), report.module);
+  }
   attachRecord(*module, report);
   runtime::prepare(*module);
   tell(report);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/input_specs.h"
+#include "compiler/size_relations.h"
 #include "lowering/lowering.h"
 #include "partitioning/observation.h"
 
@@ -16,15 +17,16 @@ namespace torchtrt::compiler {
 
 struct ExampleRuns {
   std::unique_ptr<partitioning::Observations> observations;
-  std::vector<std::map<std::string, int64_t>> sizes_of_symbols;  // by run
-  std::unique_ptr<partitioning::Observations> first_calls;       // where calls leave state in the module, else null
+  std::vector<RunSizes> sizes_of_symbols;                   // by run
+  std::unique_ptr<partitioning::Observations> first_calls;  // where calls leave state in the module, else null
 };
 
-// Where dimensions are dynamic there are four runs, in which they differ; lists are longer in one of them. `self` is
-// the module, None where the graph takes none; it is not changed. Where calls leave state in the module, what is
-// observed is the second call of a copy, and the third of another one.
-ExampleRuns runExamples(const lowering::LoweredGraph& lowered, const partitioning::Roles& roles,
-                        const InputLeaves& leaves, DataType open_dtype, const torch::jit::IValue& self,
+// Where dimensions are dynamic there are several runs, in which they differ; lists are longer in one of them. Where a
+// run fails because dimensions of one range differ, they are taken to be one (`size_guesses`). `self` is the module,
+// None where the graph takes none; it is not changed. Where calls leave state in the module, what is observed is the
+// second call of a copy, and the third of another one.
+ExampleRuns runExamples(const lowering::LoweredGraph& lowered, const partitioning::Roles& roles, InputLeaves& leaves,
+                        DataType open_dtype, const torch::jit::IValue& self,
                         const std::vector<torch::jit::IValue>& samples);
 
 }  // namespace torchtrt::compiler

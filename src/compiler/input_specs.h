@@ -29,6 +29,8 @@ struct InputLeaves {
   std::map<LeafPath, size_t> lengths;                        // of tuples and lists
   std::map<LeafPath, std::vector<torch::jit::IValue>> keys;  // of dictionaries; the path goes on with a key's place
   std::vector<Symbol> symbols;
+  std::map<std::string, int64_t> sample_sizes;  // of the symbols, where the user's samples have them
+  std::map<std::string, std::string> guessed;   // symbols that stand for several sizes of inputs by a guess, and why
   size_t first_argument = 0;  // the number of the graph's input that is argument 0: 1 behind the module
 };
 

@@ -30,6 +30,14 @@ std::string jsonList(const std::vector<std::string>& texts) {
   return list(texts, quoted);
 }
 
+std::string join(const std::vector<std::string>& texts, const char* between) {
+  std::string joined;
+  for (const std::string& text : texts) {
+    joined += (joined.empty() ? "" : between) + text;
+  }
+  return joined;
+}
+
 std::string json(const Report::Step& step) {
   return "{\"name\": " + quoted(step.name) + ", \"family\": " + quoted(step.family) +
          ", \"location\": " + quoted(step.location) + "}";
@@ -294,6 +302,13 @@ std::string Report::toText() const {
   for (const Pin& pin : precision) {
     out << "precision " << pin.pattern << " = " << pin.dtype << ": " << counted(pin.nodes, "node") << "\n";
   }
+  for (const GuessedSize& size : guessed_sizes) {
+    out << "one size, by a guess for " << size.reason << ": " << join(size.places, "; ")
+        << "; PyTorch runs other calls\n";
+  }
+  if (!shared_dims.empty()) {
+    out << "where there are none, say so in the Inputs: " << shared_dims << "\n";
+  }
   for (const Segment& segment : segments) {
     addText(out, segment);
   }
@@ -312,6 +327,12 @@ std::string Report::toJson() const {
                 return "{\"pattern\": " + quoted(pin.pattern) + ", \"dtype\": " + quoted(pin.dtype) +
                        ", \"nodes\": " + std::to_string(pin.nodes) + "}";
               }) +
+         ", \"guessed_sizes\": " +
+         list(guessed_sizes,
+              [](const GuessedSize& size) {
+                return "{\"places\": " + jsonList(size.places) + ", \"reason\": " + quoted(size.reason) + "}";
+              }) +
+         ", \"shared_dims\": " + quoted(shared_dims) +
          ", \"segments\": " + list(segments, [](const Segment& segment) { return json(segment); }) +
          ", \"nodes\": " + list(nodes, [](const Node& node) { return json(node); }) + "}";
 }

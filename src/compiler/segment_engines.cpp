@@ -7,6 +7,9 @@
 #include "base/logging.h"
 #include "compiler/bisection.h"
 #include "compiler/kept_segment.h"
+#include "compiler/segment_report.h"
+#include "compiler/size_guesses.h"
+#include "compiler/size_limits.h"
 #include "compiler/source.h"
 #include "partitioning/partitioning.h"
 #include "partitioning/segment_builder.h"
@@ -61,7 +64,7 @@ Failures SegmentEngines::run(const Partition& partition) {
 }
 
 std::unique_ptr<network::Network> SegmentEngines::networkOf(const Segment& segment, const std::string& name,
-                                                            const Node** failed) {
+                                                            const Node** failed, Undecided* undecided) {
   ConversionRequest request;
   request.name = name;
   request.is_whole = true;
@@ -71,6 +74,7 @@ std::unique_ptr<network::Network> SegmentEngines::networkOf(const Segment& segme
                        "give one Input for every tensor");
   }
   request.failed_node = failed;
+  request.undecided = undecided;
   auto network = conversion::convert(*segment.graph->block(), request);
   rewriting::applyRewriters(network, options_.rewriters);
   return network;
@@ -79,8 +83,9 @@ std::unique_ptr<network::Network> SegmentEngines::networkOf(const Segment& segme
 std::unique_ptr<network::Network> SegmentEngines::wholeNetworkOf(const Segment& segment, const std::string& name,
                                                                  Failures& failures) {
   const Node* failed = nullptr;
+  Undecided undecided;
   try {
-    return networkOf(segment, name, &failed);
+    return networkOf(segment, name, &failed, &undecided);
   } catch (const conversion::ConversionRefused& error) {
     const auto origin = segment.origins.find(failed);
     if (error.refusal().code != conversion::kLateSize || origin == segment.origins.end()) {
@@ -88,13 +93,32 @@ std::unique_ptr<network::Network> SegmentEngines::wholeNetworkOf(const Segment& 
     }
     failures.emplace(origin->second, error.refusal());
     return nullptr;
+  } catch (const CompileError& error) {
+    const SizePairs sizes = undecided ? guessesFor(leaves_, undecided->first, undecided->second) : SizePairs();
+    if (sizes.empty()) {
+      throw;
+    }
+    throw CompileError(error.code(), error.message(), error.location(),
+                       "if sizes are always equal, say so in the Inputs: " + sharedDims(leaves_, sizes));
   }
 }
 
 Failures SegmentEngines::convert(const std::vector<const Segment*>& segments,
                                  std::vector<std::unique_ptr<network::Network>>& networks) {
   Failures failures;
-  for (size_t i = 0; i < segments.size(); ++i) {
+  do {
+    has_new_guess_ = false;
+    engines_.clear();
+    networks.clear();
+    failures = tryConvert(segments, networks);
+  } while (has_new_guess_);
+  return failures;
+}
+
+Failures SegmentEngines::tryConvert(const std::vector<const Segment*>& segments,
+                                    std::vector<std::unique_ptr<network::Network>>& networks) {
+  Failures failures;
+  for (size_t i = 0; i < segments.size() && !has_new_guess_; ++i) {
     const double before = clock_.total();
     const std::string name = stitching::engineName(lowered_.module_name, i, segments.size());
     auto network = clock_.run(Phase::kConversion, [&]() -> std::unique_ptr<network::Network> {
@@ -114,7 +138,7 @@ Failures SegmentEngines::convert(const std::vector<const Segment*>& segments,
       types_.learn(*segments[i], *network);
     }
     networks.push_back(std::move(network));
-    engines_.push_back({segments[i], {}, name, {}, clock_.total() - before, nullptr, std::nullopt, {}, {}});
+    engines_.push_back({segments[i], {}, name, {}, clock_.total() - before, nullptr, std::nullopt, {}, {}, {}});
   }
   return failures;
 }
@@ -127,15 +151,17 @@ bool SegmentEngines::describe(const Segment& segment, ConversionRequest& request
     request.symbols.clear();
     unknown = types_.describe(segment, request);
   }
-  if (unknown) {
+  if (unknown && !has_new_guess_) {
     failUsers(roles_, segment, *unknown->value, unknown->refusal, failures);
   }
-  return !unknown;
+  return !unknown && !has_new_guess_;
 }
 
 const partitioning::Observations& SegmentEngines::observe() {
   if (!examples_.observations) {
+    const size_t sizes = leaves_.symbols.size();
     examples_ = runExamples(lowered_, roles_, leaves_, options_.precision, options_.self, options_.samples);
+    has_new_guess_ = leaves_.symbols.size() != sizes;
     types_.setObservations(examples_.observations.get(), examples_.sizes_of_symbols);
   }
   return *examples_.observations;
@@ -144,13 +170,18 @@ const partitioning::Observations& SegmentEngines::observe() {
 std::unique_ptr<network::Network> SegmentEngines::tryConvert(const Segment& segment, ConversionRequest request,
                                                              Failures& failures) {
   const Node* failed = nullptr;
+  Undecided undecided;
   request.failed_node = &failed;
+  request.undecided = &undecided;
   try {
     return conversion::convert(*segment.graph->block(), request);
   } catch (const std::exception& error) {
+    const auto origin = segment.origins.find(failed);
+    if (origin != segment.origins.end() && guess(undecided, *origin->second)) {
+      return nullptr;
+    }
     const auto* refused = dynamic_cast<const conversion::ConversionRefused*>(&error);
     Refusal refusal = refused ? refused->refusal() : refusalFor(error, "conversion-failed", "its converter fails");
-    const auto origin = segment.origins.find(failed);
     // A loop over layers has a branch for each, and which of them a trip takes, its number says.
     if (!refused && origin != segment.origins.end() && examples_.observations &&
         !examples_.observations->cameThrough(*origin->second->owningBlock())) {
@@ -166,6 +197,20 @@ std::unique_ptr<network::Network> SegmentEngines::tryConvert(const Segment& segm
     }
     return nullptr;
   }
+}
+
+bool SegmentEngines::guess(const Undecided& undecided, const Node& node) {
+  const SizePairs guesses = undecided ? guessesFor(leaves_, undecided->first, undecided->second) : SizePairs();
+  for (const auto& [a, b] : guesses) {
+    takeForOne(leaves_, a, b, compiler::describe(node));
+  }
+  if (!guesses.empty() && examples_.observations) {  // the sizes of its runs are to be one, too
+    types_.forgetObservations();
+    examples_ = {};
+  }
+  const bool is_guess = !guesses.empty() || (undecided && types_.takeForOne(undecided->first, undecided->second));
+  has_new_guess_ |= is_guess;
+  return is_guess;
 }
 
 Refusal SegmentEngines::refusalFor(const std::exception& error, const char* code, const std::string& what) const {
@@ -213,6 +258,7 @@ EmptyInputs SegmentEngines::emptyInputsOf(const Segment& segment) {
 void SegmentEngines::make(SegmentEngine& made, std::unique_ptr<network::Network> network) {
   const double before = clock_.total();
   plan::Plan plan = clock_.run(Phase::kBuilding, [&] { return options_.plan_of(*network); });
+  made.only_sizes = onlySizes(plan, leaves_);
   for (const auto& [input, dims] : made.empty) {
     plan.inputs[input].empty_dims = dims;
   }

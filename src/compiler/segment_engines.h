@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "compiler/empty_state.h"
+#include "compiler/example_arguments.h"
 #include "compiler/example_runs.h"
 #include "compiler/phase_clock.h"
+#include "compiler/size_limits.h"
 #include "compiler/value_types.h"
 #include "lowering/lowering.h"
 #include "partitioning/partition.h"
@@ -42,6 +44,7 @@ struct SegmentEngine {
   std::optional<Report::Calibration> calibration;
   std::map<size_t, FoundConstant> found;  // by number of SegmentOptions::other_constants
   EmptyInputs empty;
+  std::vector<OnlySize> only_sizes;
 };
 
 struct SegmentOptions {
@@ -58,14 +61,16 @@ struct SegmentOptions {
 
 class SegmentEngines {
  public:
-  SegmentEngines(const lowering::LoweredGraph& lowered, const partitioning::Roles& roles, const InputLeaves& leaves,
+  SegmentEngines(const lowering::LoweredGraph& lowered, const partitioning::Roles& roles, InputLeaves leaves,
                  SegmentOptions options, PhaseClock& clock)
       : lowered_(lowered),
         roles_(roles),
-        leaves_(leaves),
+        leaves_(std::move(leaves)),
         options_(std::move(options)),
         clock_(clock),
-        types_(leaves, lowered, options_.precision) {}
+        types_(leaves_, lowered, options_.precision) {
+    leaves_.sample_sizes = sizesInSamples(leaves_, options_.samples);
+  }
 
   // Engines for all segments; or what has to run in PyTorch for another attempt to get further.
   Failures run(const partitioning::Partition& partition);
@@ -76,6 +81,10 @@ class SegmentEngines {
   const partitioning::Observations& observe();
   const partitioning::Observations* observations() const {
     return examples_.observations.get();
+  }
+  // With the sizes that were taken to be one while converting.
+  const InputLeaves& leaves() const {
+    return leaves_;
   }
   // Which of engines() a call ran, in the module or a copy of it: null for an engine that the source itself came with.
   const SegmentEngine* find(const runtime::Engine& engine) const;
@@ -95,12 +104,18 @@ class SegmentEngines {
                                                    Failures& failures);
 
  private:
+  using Undecided = std::optional<std::pair<Dim, Dim>>;                    // dims that kept a layer from broadcasting
   using Test = std::function<void(const partitioning::Segment& segment)>;  // throws where the segment fails
 
   std::unique_ptr<network::Network> networkOf(const partitioning::Segment& segment, const std::string& name,
-                                              const torch::jit::Node** failed = nullptr);
+                                              const torch::jit::Node** failed = nullptr,
+                                              Undecided* undecided = nullptr);
   Failures convert(const std::vector<const partitioning::Segment*>& segments,
                    std::vector<std::unique_ptr<network::Network>>& networks);
+  Failures tryConvert(const std::vector<const partitioning::Segment*>& segments,
+                      std::vector<std::unique_ptr<network::Network>>& networks);
+  // Takes sizes to be one where that lets the node's operands be broadcast. False where no sizes do.
+  bool guess(const Undecided& undecided, const torch::jit::Node& node);
   bool describe(const partitioning::Segment& segment, conversion::ConversionRequest& request, Failures& failures);
   std::unique_ptr<network::Network> tryConvert(const partitioning::Segment& segment,
                                                conversion::ConversionRequest request, Failures& failures);
@@ -118,11 +133,12 @@ class SegmentEngines {
 
   const lowering::LoweredGraph& lowered_;
   const partitioning::Roles& roles_;
-  const InputLeaves& leaves_;
+  InputLeaves leaves_;
   SegmentOptions options_;
   PhaseClock& clock_;
   ValueTypes types_;
   ExampleRuns examples_;
+  bool has_new_guess_ = false;  // by which what was converted before it is not
   std::vector<SegmentEngine> engines_;
   std::map<std::vector<const torch::jit::Node*>, std::optional<Refusal>> timed_;  // segments, by their nodes
 };

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <limits>
 
+#include "base/dim_substitution.h"
 #include "compiler/dtype_inference.h"
 #include "network/counted.h"
 #include "runtime/dtypes.h"
@@ -17,6 +18,7 @@ using torch::jit::Value;
 namespace {
 
 constexpr int64_t kAnySize = std::numeric_limits<int32_t>::max();
+const std::string kOnce = "once ";  // begins what symbols stand for that one run alone saw
 
 bool mayBeMask(const Value& index, const partitioning::Observations* observations) {
   const ObservedType* seen = observations != nullptr ? observations->find(index) : nullptr;
@@ -49,15 +51,7 @@ std::string uniqueName(std::set<std::string>& used, const std::string& wanted) {
   return name;
 }
 
-std::string keyOf(const std::vector<int64_t>& sizes) {
-  std::string key;
-  for (const int64_t size : sizes) {
-    key += std::to_string(size) + ",";
-  }
-  return key;
-}
-
-// In every run.
+// In every run that saw it.
 std::vector<int64_t> sizesOf(const ObservedType& type, size_t axis) {
   std::vector<int64_t> sizes;
   for (const auto& run : type.sizes) {
@@ -66,13 +60,31 @@ std::vector<int64_t> sizesOf(const ObservedType& type, size_t axis) {
   return sizes;
 }
 
+// "0:4,2:8,"
+std::string keyOf(const ObservedType& type, size_t axis) {
+  std::string key;
+  for (size_t i = 0; i < type.sizes.size(); ++i) {
+    key += std::to_string(type.runs[i]) + ":" + std::to_string(type.sizes[i][axis]) + ",";
+  }
+  return key;
+}
+
 }  // namespace
 
 void ValueTypes::setObservations(const partitioning::Observations* observations,
-                                 std::vector<std::map<std::string, int64_t>> sizes_of_symbols) {
+                                 std::vector<RunSizes> sizes_of_symbols) {
   observations_ = observations;
   sizes_of_symbols_ = std::move(sizes_of_symbols);
+  data_dependent_.clear();
+  late_sizes_.clear();
   findDataDependent(*lowered_.graph->block());
+}
+
+void ValueTypes::forgetObservations() {
+  observations_ = nullptr;
+  sizes_of_symbols_.clear();
+  seen_once_.clear();
+  std::erase_if(named_, [](const auto& entry) { return entry.first.starts_with(kOnce); });
 }
 
 void ValueTypes::findDataDependent(const torch::jit::Block& block) {
@@ -96,7 +108,7 @@ void ValueTypes::findDataDependent(const torch::jit::Block& block) {
     for (const Value* output : node->outputs()) {
       const ObservedType* type = follows ? addDataDependent(*output) : nullptr;
       if (begins && type != nullptr) {
-        late_sizes_.insert(keyOf(sizesOf(*type, 0)));
+        late_sizes_.insert(keyOf(*type, 0));
       }
     }
   }
@@ -212,32 +224,92 @@ std::optional<TensorType> ValueTypes::observedType(const Value& value) {
   return TensorType{*dtype, Dims(std::move(dims))};
 }
 
-// The same in every run: a number, unless there was but one run of many shapes, or the size follows from elements. As
-// large as an argument's dimension in every run: that one, unless it is what elements decide that was as large, as
-// where a mask took all rows. Else any size, and the same for all that had the same sizes.
+// The same in every run: a number, unless there was but one run of many shapes, or the size follows from elements. What
+// follows from arguments' dimensions in every run: that, unless it is what elements decide that did, as where a mask
+// took all rows. Else any size, and the same for all that had the same sizes in several runs.
 Dim ValueTypes::observedDim(const Value& value, const ObservedType& type, size_t axis) {
   const std::vector<int64_t> sizes = sizesOf(type, axis);
+  const std::string place = value.debugName() + " " + std::to_string(axis);
   const bool varies_inside = std::count(sizes.begin(), sizes.end(), -1) != 0;
   const bool is_same = std::adjacent_find(sizes.begin(), sizes.end(), std::not_equal_to<>()) == sizes.end();
   const bool is_told_apart = leaves_.symbols.empty() || sizes.size() > 1;
   const bool follows_from_data = axis == 0 && data_dependent_.count(&value) != 0;
   if (varies_inside) {
-    return symbolFor("varies " + value.debugName() + " " + std::to_string(axis), 0, type.largest[axis], kAnySize);
+    return symbolFor("varies " + place, 0, type.largest[axis], kAnySize);
   }
   if (is_same && is_told_apart && !follows_from_data) {
     return sizes.front();
   }
-  const bool is_late = follows_from_data && late_sizes_.count(keyOf(sizes)) != 0;
-  for (const Symbol& symbol : leaves_.symbols) {
-    bool fits = !is_late && sizes.size() == sizes_of_symbols_.size() && is_told_apart;
-    for (size_t run = 0; fits && run < sizes.size(); ++run) {
-      fits = sizes_of_symbols_[run].at(symbol.name) == sizes[run];
-    }
-    if (fits) {
-      return Dim::symbol(symbol.name);
-    }
+  const std::string key = keyOf(type, axis);
+  const bool is_late = follows_from_data && late_sizes_.count(key) != 0;
+  const auto relation = is_late ? std::nullopt : relationOf(sizes, sizesOfSymbols(type));
+  const bool is_likely = relation && (!follows_from_data || relation->isSymbol());
+  if (is_likely && relation->range([this](const std::string& name) { return symbol(name); }).first >= 0) {
+    return *relation;
   }
-  return symbolFor((is_late ? "late sizes " : "sizes ") + keyOf(sizes), 0, type.largest[axis], kAnySize);
+  const int64_t opt = optimumOf(type, axis);
+  if (is_told_apart) {
+    return symbolFor((is_late ? "late sizes " : "sizes ") + key, 0, opt, kAnySize);
+  }
+  const bool is_new = named_.count(kOnce + place) == 0;
+  const Dim dim = symbolFor(kOnce + place, 0, opt, kAnySize);
+  if (is_new) {
+    seen_once_.emplace(dim.symbolName(), SeenOnce{kOnce + place, type.runs.front(), axis, sizes.front()});
+  }
+  return dim;
+}
+
+std::vector<RunSizes> ValueTypes::sizesOfSymbols(const ObservedType& type) const {
+  std::vector<RunSizes> sizes;
+  for (const int run : type.runs) {
+    sizes.push_back(sizes_of_symbols_.at(static_cast<size_t>(run)));
+  }
+  return sizes;
+}
+
+// In the run in which the symbols have theirs, where it was seen there.
+int64_t ValueTypes::optimumOf(const ObservedType& type, size_t axis) const {
+  const auto is_optimum = [this](const RunSizes& sizes) {
+    return std::all_of(leaves_.symbols.begin(), leaves_.symbols.end(),
+                       [&](const Symbol& symbol) { return sizes.at(symbol.name) == symbol.opt; });
+  };
+  const std::vector<RunSizes> runs = sizesOfSymbols(type);
+  const auto optimum = std::find_if(runs.begin(), runs.end(), is_optimum);
+  return optimum == runs.end() ? type.largest[axis] : type.sizes[static_cast<size_t>(optimum - runs.begin())][axis];
+}
+
+// Sizes that one run alone saw need not be one, though they were as large; where they have to be, they are taken to be,
+// with those that stand at the same axes.
+bool ValueTypes::takeForOne(const Dim& a, const Dim& b) {
+  if (!a.isSymbol() || !b.isSymbol()) {
+    return false;
+  }
+  const auto first = seen_once_.find(a.symbolName());
+  const auto second = seen_once_.find(b.symbolName());
+  const auto known = first != seen_once_.end() ? first : second;
+  if (known == seen_once_.end()) {
+    return false;
+  }
+  const SeenOnce seen = known->second;
+  const std::string other = (known == first ? b : a).symbolName();
+  const auto same = known == first ? second : seen_once_.end();
+  const RunSizes& of_arguments = sizes_of_symbols_.at(static_cast<size_t>(seen.run));
+  const bool is_argument = of_arguments.count(other) != 0 && of_arguments.at(other) == seen.size;
+  const bool is_alike = same != seen_once_.end() && same->second.run == seen.run && same->second.size == seen.size;
+  if (!is_argument && !is_alike) {
+    return false;
+  }
+  const size_t axis = is_alike ? same->second.axis : seen.axis;
+  for (auto each = seen_once_.begin(); each != seen_once_.end();) {
+    const SeenOnce& candidate = each->second;
+    const bool joins = each->first != other && candidate.run == seen.run && candidate.size == seen.size &&
+                       (candidate.axis == seen.axis || candidate.axis == axis);
+    if (joins) {
+      named_[candidate.key] = other;
+    }
+    each = joins ? seen_once_.erase(each) : std::next(each);
+  }
+  return true;
 }
 
 Dim ValueTypes::symbolFor(const std::string& key, int64_t min, int64_t opt, int64_t max) {
@@ -277,7 +349,9 @@ void ValueTypes::replaceUnboundExpressions(conversion::ConversionRequest& reques
       if (std::any_of(names.begin(), names.end(), [&](const std::string& name) { return bound.count(name) == 0; })) {
         const auto [low, high] = dim.range([this](const std::string& name) { return symbol(name); });
         const int64_t opt = dim.evaluate([this](const std::string& name) { return symbol(name).opt; });
+        const Dim expression = dim;
         dim = symbolFor("expression " + dim.toString(), std::max<int64_t>(low, 0), opt, std::min(high, kAnySize));
+        stands_for_.try_emplace(dim.symbolName(), expression);
         bound.insert(dim.symbolName());
       }
     }
@@ -290,10 +364,14 @@ void ValueTypes::replaceUnboundExpressions(conversion::ConversionRequest& reques
 }
 
 void ValueTypes::learn(const partitioning::Segment& segment, const network::Network& network) {
+  const auto meant = [this](const std::string& name) -> std::optional<Dim> {
+    const auto expression = stands_for_.find(name);
+    return expression == stands_for_.end() ? std::nullopt : std::optional(expression->second);
+  };
   for (size_t i = 0; i < segment.outputs.size(); ++i) {
     const network::Tensor& output = *network.getOutput(static_cast<int>(i));
     if (!network::isCounted(output)) {  // else its dims are those there is room for
-      learnt_[segment.outputs[i]] = {output.getType(), output.getDimensions()};
+      learnt_[segment.outputs[i]] = {output.getType(), substitute(output.getDimensions(), meant)};
     }
   }
 }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <torch/script.h>
@@ -30,6 +32,8 @@ struct ConversionRequest {
   bool is_whole = false;                  // nothing may stay in PyTorch
   // Where it is not null: set, when convert() throws, to the node that was being converted, if it was one.
   const torch::jit::Node** failed_node = nullptr;
+  // Where it is not null: set, when convert() throws, to the two dims that kept a layer from broadcasting, if two did.
+  std::optional<std::pair<Dim, Dim>>* undecided = nullptr;
 };
 
 // Throws CompileError: kUnsupportedOperator (document 002's text: node, schema, source line, what to do) or

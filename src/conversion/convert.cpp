@@ -2,6 +2,7 @@
 
 #include "conversion/ivalues.h"
 #include "conversion/walk.h"
+#include "network/undecided.h"
 
 namespace torchtrt::conversion {
 namespace {
@@ -80,6 +81,9 @@ std::unique_ptr<network::Network> convert(const Block& block, const ConversionRe
   } catch (...) {
     if (request.failed_node != nullptr) {
       *request.failed_node = ctx.composite ? ctx.composite : ctx.node;
+    }
+    if (request.undecided != nullptr) {
+      *request.undecided = network::undecidedDims(*net);
     }
     throw;
   }

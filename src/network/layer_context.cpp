@@ -57,6 +57,7 @@ LayerContext::DimBroadcast LayerContext::broadcastDim(const Dim& a, const Dim& b
     return both ? DimBroadcast{*both, nullptr} : DimBroadcast{0, "differ and neither is 1"};
   }
   if (may_be_one_a && may_be_one_b) {
+    undecided_ = {a, b};
     return {0, "may each be 1 or not, so the result is not known"};
   }
   // One of them is never 1, so it is the result, whether the other is 1 or equal to it.

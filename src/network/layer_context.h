@@ -57,6 +57,10 @@ class LayerContext {
   Broadcast broadcast(const Dims& a, const Dims& b) const;
   // Whether `from` broadcasts to exactly `to`.
   bool broadcastsTo(const Dims& from, const Dims& to) const;
+  // The last two dims that broadcast() could not tell apart from 1, if there were any.
+  const std::optional<std::pair<Dim, Dim>>& undecided() const {
+    return undecided_;
+  }
 
  private:
   struct DimBroadcast {
@@ -66,6 +70,7 @@ class LayerContext {
   DimBroadcast broadcastDim(const Dim& a, const Dim& b) const;
 
   const Layer& layer_;
+  mutable std::optional<std::pair<Dim, Dim>> undecided_;
 };
 
 }  // namespace torchtrt::network

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <torch/csrc/jit/ir/constants.h>
@@ -34,6 +35,13 @@ bool blockWrites(const Block& block) {
   return std::any_of(block.nodes().begin(), block.nodes().end(), [](const Node* node) { return writes(*node); });
 }
 
+std::vector<at::Tensor> tensorsIn(const IValue& value) {
+  if (value.isTensor()) {
+    return value.toTensor().defined() ? std::vector{value.toTensor()} : std::vector<at::Tensor>();
+  }
+  return value.isTensorList() ? value.toTensorVector() : std::vector<at::Tensor>();
+}
+
 // With values of its own for the needs, which share memory as those do that they stand for.
 template <typename Environment>
 Environment withCopies(Environment environment, const std::vector<Value*>& needs) {
@@ -60,6 +68,7 @@ void Observations::run(const std::vector<std::optional<IValue>>& arguments) {
   const at::NoGradGuard no_grad;
   const KeepRandomState keep_random_state;
   Environment environment;
+  first_failure_.reset();
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i]) {
       environment[graph_->inputs()[i]] = *arguments[i];
@@ -142,7 +151,13 @@ void Observations::runNode(const Node& node, Environment& environment) {
     }
     stack.push_back(known->second);
   }
-  const Stack results = interpret(segment, std::move(stack));
+  Stack results;
+  try {
+    results = interpret(segment, stack);
+  } catch (const std::exception&) {
+    noteFailure(node, stack);
+    throw;
+  }
   for (size_t i = 0; i < segment.outputs.size(); ++i) {
     environment[segment.outputs[i]] = results[i];
     observe(*segment.outputs[i], results[i]);
@@ -165,6 +180,18 @@ void Observations::runContext(const Node& node, Environment& environment) {
   }
 }
 
+void Observations::noteFailure(const Node& node, const Stack& inputs) {
+  if (first_failure_ || is_aside_) {
+    return;
+  }
+  first_failure_ = FirstFailure{&node, {}};
+  for (const IValue& input : inputs) {
+    for (const at::Tensor& tensor : tensorsIn(input)) {
+      first_failure_->sizes.insert(first_failure_->sizes.end(), tensor.sizes().begin(), tensor.sizes().end());
+    }
+  }
+}
+
 void Observations::runIf(const Node& node, Environment& environment) {
   const auto condition = valueOf(*node.input(0), environment);
   const std::optional<bool> taken = condition ? std::optional(condition->toBool()) : std::nullopt;
@@ -181,7 +208,9 @@ void Observations::runIf(const Node& node, Environment& environment) {
       giveOutputs(node, block, environment, results);
     } else {
       Environment aside = blockWrites(block) ? withCopies(environment, roles_.needsOf(node)) : environment;
+      const bool was_aside = std::exchange(is_aside_, true);
       runBlock(block, aside);
+      is_aside_ = was_aside;
       if (!taken) {
         giveOutputs(node, block, aside, results);
       }
@@ -287,6 +316,7 @@ void Observations::observe(const Value& value, const IValue& seen) {
   }
   if (last->second != runs_) {
     type.sizes.push_back(tensor.sizes().vec());
+    type.runs.push_back(runs_);
     last->second = runs_;
     return;
   }

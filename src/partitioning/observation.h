@@ -18,6 +18,7 @@ namespace torchtrt::partitioning {
 struct ObservedType {
   at::ScalarType dtype = at::kFloat;
   std::vector<std::vector<int64_t>> sizes;  // per run in which it was seen; -1 where a run saw several sizes
+  std::vector<int> runs;                    // the numbers of these runs
   std::vector<int64_t> largest;             // of all runs
   bool is_steady = true;                    // always of one dtype and rank
 };
@@ -61,6 +62,15 @@ class TORCHTRT_API Observations {
   const std::unordered_map<const torch::jit::Node*, Failure>& failures() const {
     return failures_;
   }
+  // Where the last run failed first, unless in a branch that it need not have taken, and the sizes of the tensors
+  // there.
+  struct FirstFailure {
+    const torch::jit::Node* node;
+    std::vector<int64_t> sizes;
+  };
+  const std::optional<FirstFailure>& firstFailure() const {
+    return first_failure_;
+  }
   // Null where the value was not seen, or is no tensor.
   const ObservedType* find(const torch::jit::Value& value) const;
 
@@ -76,6 +86,7 @@ class TORCHTRT_API Observations {
                    Environment& results);
   std::optional<torch::jit::IValue> valueOf(const torch::jit::Value& value, const Environment& environment);
   void observe(const torch::jit::Value& value, const torch::jit::IValue& seen);
+  void noteFailure(const torch::jit::Node& node, const torch::jit::Stack& inputs);
 
   std::shared_ptr<torch::jit::Graph> graph_;
   const Roles& roles_;
@@ -86,6 +97,8 @@ class TORCHTRT_API Observations {
   std::unordered_map<const torch::jit::Node*, Failure> failures_;
   int runs_ = 0;
   bool guesses_ = false;
+  bool is_aside_ = false;  // in a branch that the run need not have taken
+  std::optional<FirstFailure> first_failure_;
 };
 
 }  // namespace torchtrt::partitioning

@@ -106,12 +106,25 @@ segment 2: PyTorch, 1 node
 )");
 }
 
+TEST(Report, TellsWhatWasGuessedAndHowToSayIt) {
+  Report report = exampleReport();
+  report.guessed_sizes = {{{"ids, dimension 0", "mask, dimension 0"}, "aten::add # net.py:3:4"}};
+  report.shared_dims = "ids: shared_dims={0: \"batch\"}; mask: shared_dims={0: \"batch\"}";
+  EXPECT_THAT(report.toText(), testing::HasSubstr(R"(
+one size, by a guess for aten::add # net.py:3:4: ids, dimension 0; mask, dimension 0; PyTorch runs other calls
+where there are none, say so in the Inputs: ids: shared_dims={0: "batch"}; mask: shared_dims={0: "batch"}
+)"));
+  EXPECT_THAT(report.toJson(),
+              testing::HasSubstr(R"("guessed_sizes": [{"places": ["ids, dimension 0", "mask, dimension 0"], )"
+                                 R"("reason": "aten::add # net.py:3:4"}], "shared_dims": "ids: shared_dims)"));
+}
+
 TEST(Report, JsonTellsAll) {
   EXPECT_EQ(
       exampleReport().toJson(),
       R"({"module": "__torch__.Net.forward", "milliseconds": 3.750, "phases": )"
       R"([{"name": "lowering", "milliseconds": 1.500}, {"name": "building", "milliseconds": 2.250}], )"
-      R"("precision": [{"pattern": "fc", "dtype": "float32", "nodes": 1}], "segments": [{"index": "0", "name": "net_engine", "target": "engine", "nodes": ["aten::relu # net.py:3:4", "aten::tanh"], )"
+      R"("precision": [{"pattern": "fc", "dtype": "float32", "nodes": 1}], "guessed_sizes": [], "shared_dims": "", "segments": [{"index": "0", "name": "net_engine", "target": "engine", "nodes": ["aten::relu # net.py:3:4", "aten::tanh"], )"
       R"("reasons": [], "inputs": ["x: float32 [s0, 3]"], "outputs": ["output_0: float32 [s0, 3]"], )"
       R"("milliseconds": 2.500, "memory_bytes": 64, "steps": [{"name": "relu_0", "family": "activation", )"
       R"("location": "net.py:3:4"}], "timings": [], "calibration": null}, {"index": "1", "name": "", "target": "torch", "nodes": ["aten::lgamma"], )"
