@@ -79,6 +79,9 @@ struct TORCHTRT_API Report {
     std::string reason;               // the operator that only fits so
   };
   std::string module;
+  // Of the time that PyTorch took for the module's nodes, where the compile ran them in it: the part of those that are
+  // in engines now. Not in the record that the module keeps, since times differ from compile to compile.
+  std::optional<double> share_of_time;
   std::vector<Pin> precision;
   std::vector<GuessedSize> guessed_sizes;
   std::string shared_dims;  // what says them in the Inputs: "ids: shared_dims={0: "batch"}; ..."
@@ -91,7 +94,7 @@ struct TORCHTRT_API Report {
   int torchSegments() const;
   // Of the nodes that work, the part that is in engines.
   double shareInEngines() const;
-  std::string summary() const;  // one line: segments, share, the most frequent reasons for the rest
+  std::string summary() const;  // one line: shares, segments, the most frequent reasons for the rest
   std::string toText() const;
   std::string toJson() const;
 };

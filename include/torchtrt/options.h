@@ -13,6 +13,7 @@
 #include <torch/script.h>
 
 #include "torchtrt/export.h"
+#include "torchtrt/progress.h"
 #include "torchtrt/rewriting.h"
 
 namespace torchtrt {
@@ -244,6 +245,9 @@ struct TORCHTRT_API CompileSpec {
   // Run on the network of every engine, in order, after conversion and before optimization. They may not change its
   // inputs and outputs. An error of one ends the compile and names pattern and layer.
   std::vector<rewriting::NetworkRewriter> rewriters;
+  // Told where the compile is several times a second, by the thread that compiles; what it throws ends the compile, and
+  // compile() throws it. Nothing is left half written then, and the module is as it was.
+  CompileWatcher watcher;
 };
 
 }  // namespace ts

@@ -6,6 +6,7 @@
 #include "torchtrt/logging.h"
 #include "torchtrt/options.h"
 #include "torchtrt/profile.h"
+#include "torchtrt/progress.h"
 #include "torchtrt/ptq.h"
 #include "torchtrt/runtime.h"
 #include "torchtrt/verify.h"

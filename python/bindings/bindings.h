@@ -25,12 +25,8 @@ void addRewriting(pybind11::module_& module);
 // Shared by owners who may let it go without holding the interpreter.
 std::shared_ptr<pybind11::object> held(pybind11::object object);
 
-// What Python raised to interrupt or exit. It is no std::exception: nothing that handles errors on its way takes it for
-// one of a converter or an engine.
-struct Interruption {
-  std::shared_ptr<pybind11::error_already_set> raised;
-};
-// Throws an error of that code for what a callback raised, or an Interruption; `who` says whose callback, or nothing.
+// Throws an error of that code for what a callback raised, or an Interruption for what ends or interrupts the program;
+// `who` says whose callback, or nothing. Called by what handles `raised`.
 [[noreturn]] void rethrow(const pybind11::error_already_set& raised, ErrorCode code, const std::string& who = "");
 
 // What the module's forward takes, as its schema wants it.

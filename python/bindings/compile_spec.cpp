@@ -5,6 +5,7 @@
 #include "bindings.h"
 #include "torchtrt/error.h"
 #include "torchtrt/options.h"
+#include "torchtrt/progress.h"
 #include "torchtrt/ptq.h"
 
 namespace py = pybind11;
@@ -130,9 +131,41 @@ void setCalibrator(CompileSpec& spec, const py::object& begin, int algo, double 
   spec.ptq_calibrator = std::move(calibrator);
 }
 
+// Signals end a compile: Python's handlers run here, and Ctrl-C raises. `told`: a function of a CompileProgress, or
+// None.
+CompileWatcher watcherOf(const py::object& told, bool shows_line) {
+  const CompileWatcher line = shows_line ? progressLine() : nullptr;
+  return [told = held(told), line](const CompileProgress& progress) {
+    if (line) {
+      line(progress);
+    }
+    const py::gil_scoped_acquire acquire;
+    if (!progress.is_done && PyErr_CheckSignals() != 0) {
+      throw py::error_already_set();
+    }
+    if (!told->is_none()) {
+      (*told)(progress);
+    }
+  };
+}
+
+void addProgress(py::module_& module) {
+  py::class_<CompileProgress>(module, "CompileProgress")
+      .def_readonly("phase", &CompileProgress::phase)
+      .def_readonly("engine", &CompileProgress::engine)
+      .def_readonly("engines", &CompileProgress::engines)
+      .def_readonly("seconds", &CompileProgress::seconds)
+      .def_readonly("is_done", &CompileProgress::is_done)
+      .def("__repr__", [](const CompileProgress& progress) {
+        return py::str("CompileProgress(phase={!r}, engine={}, engines={}, seconds={:.3f}, is_done={})")
+            .format(progress.phase, progress.engine, progress.engines, progress.seconds, progress.is_done);
+      });
+}
+
 }  // namespace
 
 void addCompileSpec(py::module_& module) {
+  addProgress(module);
   py::class_<CompileSpec>(module, "CompileSpec")
       .def(py::init<std::vector<Input>>(), py::arg("inputs"))
       .def_static("from_signature", [](const py::object& signature) { return CompileSpec(nested(signature)); })
@@ -160,6 +193,8 @@ void addCompileSpec(py::module_& module) {
       .def_readwrite("accuracy_target", &CompileSpec::accuracy_target)
       .def("add_rewriter",
            [](CompileSpec& spec, const py::function& body) { spec.rewriters.push_back(pythonRewriter(body)); })
+      .def("set_watcher", [](CompileSpec& spec, const py::object& told,
+                             bool shows_line) { spec.watcher = watcherOf(told, shows_line); })
       .def_readwrite("disable_tf32", &CompileSpec::disable_tf32)
       .def_readwrite("sparse_weights", &CompileSpec::sparse_weights)
       .def_readwrite("refit", &CompileSpec::refit)

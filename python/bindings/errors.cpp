@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "bindings.h"
+#include "torchtrt/progress.h"
 
 namespace py = pybind11;
 
@@ -25,7 +26,7 @@ void raise(const char* name, const Error& error) {
 
 void rethrow(const py::error_already_set& raised, ErrorCode code, const std::string& who) {
   if (!raised.matches(PyExc_Exception)) {
-    throw Interruption{std::make_shared<py::error_already_set>(raised)};
+    throw Interruption{std::current_exception()};
   }
   throw CompileError(code, who + py::str(raised.type().attr("__name__")).cast<std::string>() + ": " +
                                py::str(raised.value()).cast<std::string>());
@@ -44,7 +45,11 @@ void addErrors(py::module_&) {
     } catch (const InternalError& error) {
       raise("InternalError", error);
     } catch (const Interruption& interruption) {
-      interruption.raised->restore();
+      try {
+        std::rethrow_exception(interruption.cause);
+      } catch (py::error_already_set& raised) {
+        raised.restore();
+      }
     }
   });
 }

@@ -77,6 +77,7 @@ void addReport(py::module_& module) {
       .def_readonly("guessed_sizes", &Report::guessed_sizes)
       .def_readonly("shared_dims", &Report::shared_dims)
       .def_readonly("phases", &Report::phases)
+      .def_readonly("share_of_time", &Report::share_of_time)
       .def_readonly("segments", &Report::segments)
       .def_readonly("nodes", &Report::nodes)
       .def_property_readonly("milliseconds", &Report::milliseconds)

@@ -23,8 +23,7 @@ using rewriting::FValue;
 using rewriting::RewritePatternManager;
 using rewriting::SignatureRecorder;
 
-// A pattern whose body is Python. An exception of it goes through C++ as the text of a CompileError; the Python package
-// chains the original.
+// A pattern whose body is Python.
 class PythonPattern final : public rewriting::PatternRewriter {
  public:
   PythonPattern(const std::string& name, std::vector<LayerType> roots, int benefit, py::function body)
@@ -75,16 +74,22 @@ class PythonManager {
     rewriting::RewriteOptions options;
     options.max_rewrites = max_rewrites;
     options.verify = verify;
-    try {
-      std::vector<std::pair<std::string, size_t>> done = manager_.rewrite(box->get(), {}, options).by_label;
-      network::verify(box->get());
-      return done;
-    } catch (...) {
+    const auto undo = [&] {
       if (backup) {
         box->replace(std::move(backup));
       } else {
         box->fail(std::current_exception());
       }
+    };
+    try {
+      std::vector<std::pair<std::string, size_t>> done = manager_.rewrite(box->get(), {}, options).by_label;
+      network::verify(box->get());
+      return done;
+    } catch (const Interruption& interruption) {  // goes on as Python's own
+      undo();
+      std::rethrow_exception(interruption.cause);
+    } catch (...) {
+      undo();
       throw;
     }
   }

@@ -1,6 +1,6 @@
 import enum
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, BinaryIO, TypeAlias
 
@@ -218,6 +218,7 @@ class Report:
     engine_segments: int
     torch_segments: int
     share_in_engines: float
+    share_of_time: float | None
     def summary(self) -> str: ...
     def to_json(self) -> str: ...
 
@@ -284,6 +285,13 @@ class Verification:
     verdict: str
     def to_json(self) -> str: ...
 
+class CompileProgress:
+    phase: str
+    engine: int
+    engines: int
+    seconds: float
+    is_done: bool
+
 def compile(
     module: _Source,
     ir: str = "default",
@@ -306,6 +314,7 @@ def compile(
     rewriters: Sequence[Any] | None = None,
     calibrator: ptq.DataLoaderCalibrator | ptq.CacheCalibrator | None = None,
     accuracy_target: float | None = None,
+    progress: bool | Callable[[CompileProgress], None] | None = None,
     disable_tf32: bool = False,
     sparse_weights: bool = False,
     refit: bool = False,

@@ -1,6 +1,7 @@
 """compile() and its kin: options checked, values brought into their C++ form, results wrapped as ScriptModules."""
 
 import difflib
+import sys
 import weakref
 
 import torch
@@ -34,7 +35,7 @@ _PLAIN_OPTIONS = {
 _EXAMPLES = {"timing_cache": "kernels.txt", "accuracy_target": 0.02}
 _LIST_OPTIONS = ["torch_executed_ops", "torch_executed_modules"]
 _OTHER_OPTIONS = ["device", "enabled_precisions", "op_precision", "precision", "capability", "sample_inputs", "rewriters", "calibrator",
-                  "accuracy_target"]
+                  "accuracy_target", "progress"]
 _OPTIONS = [*_PLAIN_OPTIONS, *_LIST_OPTIONS, *_OTHER_OPTIONS]
 # What the reference's kinds of front end are called; here there is one.
 _FRONT_ENDS = {"default", "ts", "torchscript"}
@@ -124,6 +125,15 @@ def _spec(extension, inputs, input_signature, options, script=None, method="forw
     if options.get("calibrator") is not None:
         _add_calibrator(spec, options["calibrator"], script, method, len(inputs if inputs is not None else input_signature))
     return spec
+
+
+def _watch(spec, progress) -> None:
+    """Signals end a compile whatever progress is."""
+    if progress is not None and not isinstance(progress, bool) and not callable(progress):
+        _reject(f"option progress does not take {progress!r}", "give True, False, or a function of a torchtrt.CompileProgress")
+    told = progress if callable(progress) else None
+    shows_line = sys.stderr is not None and sys.stderr.isatty() if progress is None else progress is True
+    spec.set_watcher(told, shows_line)
 
 
 def _add_calibrator(spec, calibrator, script, method, most):
@@ -237,7 +247,9 @@ def compile(module, ir="default", inputs=None, input_signature=None, **options):
         accuracy_target (of int8: the relative error that an engine's outputs may have, such as 0.02; layers that cost more stay in float),
         torch_executed_ops and torch_executed_modules (what stays in PyTorch), min_block_size (operators an engine must hold;
         without it, what an engine saves decides), keep_methods (False: the compiled module has none of the module's other methods, nor the
-        weights that they read), require_full_compilation (an error instead of PyTorch for the rest), and
+        weights that they read), require_full_compilation (an error instead of PyTorch for the rest),
+        progress (True or False: whether a line on stderr says where a compile of more than two seconds is, by default where that is a
+        terminal; or a function, called several times a second with a CompileProgress: what it raises ends the compile), and
         the rest of the reference system's, with its defaults.
     Raises CompileError for what the caller can mend.
     """
@@ -247,6 +259,7 @@ def compile(module, ir="default", inputs=None, input_signature=None, **options):
     _check_names(options)
     extension = _libraries.extension()
     spec = _spec(extension, inputs, input_signature, options, script)
+    _watch(spec, options.get("progress"))
     if isinstance(script, torch._C.Graph):
         compiled, done = extension.compile_graph(script, spec)
     else:
@@ -276,6 +289,7 @@ def convert_method_to_trt_engine(module, method_name="forward", inputs=None, ir=
     _check_names(options)
     extension = _libraries.extension()
     spec = _spec(extension, inputs, input_signature, options, script, method_name)
+    _watch(spec, options.get("progress"))
     return extension.convert_method_to_trt_engine(script._c, method_name, spec)
 
 

@@ -103,6 +103,7 @@ class LoadedReport:
         self._text = text
         self.module = parts["module"]
         self.milliseconds = 0.0
+        self.share_of_time = None
         self.phases = []
         self.precision = [Pin(**pin) for pin in parts.get("precision", [])]
         self.guessed_sizes = [GuessedSize(**size) for size in parts.get("guessed_sizes", [])]

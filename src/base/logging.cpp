@@ -9,6 +9,8 @@
 
 #include <unistd.h>
 
+#include "base/status.h"
+
 namespace torchtrt::logging {
 namespace {
 
@@ -32,6 +34,7 @@ struct Logger {
   std::string prefix = "[Torch-TensorRT] - ";
   std::atomic<Level> level = Level::kWARNING;
   std::atomic<bool> colored = false;
+  std::string status;  // as it stands on the terminal, the cursor at its beginning
 };
 
 // Never destroyed: objects with static storage may still log while the process ends.
@@ -49,6 +52,16 @@ bool forbidsColor() {
 // In files and pipes, colours would be noise.
 bool showsColor() {
   return isColored() && isatty(fileno(stderr)) != 0 && !forbidsColor();
+}
+
+// Takes the status off the terminal. Blanks do that on every terminal, and are no colour.
+std::string withoutStatus() {
+  const size_t length = logger().status.size();
+  return length == 0 ? "" : "\r" + std::string(length, ' ') + "\r";
+}
+
+void put(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 }  // namespace
@@ -79,6 +92,14 @@ void setColored(bool colored) {
   logger().colored.store(colored, std::memory_order_relaxed);
 }
 
+void setStatus(const std::string& text) {
+  const std::lock_guard lock(logger().mutex);
+  if (text != logger().status) {
+    put(withoutStatus() + (text.empty() ? "" : text + "\r"));
+    logger().status = text;
+  }
+}
+
 void log(Level level, const std::string& message) {
   if (level > getReportableLevel()) {
     return;
@@ -87,7 +108,8 @@ void log(Level level, const std::string& message) {
   const bool has_color = showsColor();
   std::string line = has_color ? style.color : "";
   line += style.label + getPrefix() + message + (has_color ? "\033[0m\n" : "\n");
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  const std::lock_guard lock(logger().mutex);
+  put(withoutStatus() + line + (logger().status.empty() ? "" : logger().status + "\r"));
 }
 
 // The public names.

@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "base/checkpoint.h"
 #include "base/logging.h"
 #include "base/median.h"
 #include "device/device.h"
@@ -131,6 +132,7 @@ class Contest {
     for (const kernels::Implementation& each : kernels::findFamily(problem_.family)->implementations) {
       const std::string_view name = each.name;
       if (name != candidates_.front().name && name != "reference") {
+        checkpoint();
         kernels::Chosen chosen = kernels::createKernel(problem_, name);
         if (name == chosen.implementation) {
           add(std::move(chosen));
@@ -149,6 +151,7 @@ class Contest {
       }
       // The first to run is another one each time.
       for (size_t i = 0; i < candidates_.size(); ++i) {
+        checkpoint();
         time(candidates_[(i + rounds_) % candidates_.size()]);
       }
       ++rounds_;

@@ -5,6 +5,7 @@
 #include "base/logging.h"
 #include "compiler/bisection.h"
 #include "compiler/exact.h"
+#include "compiler/plain_run.h"
 #include "compiler/segment_engines.h"
 #include "compiler/text.h"
 #include "compiler/validation.h"
@@ -54,7 +55,7 @@ std::optional<std::string> disagreement(const Source& source, const torch::jit::
   torch::jit::Module compiled = has_state ? module.deepcopy() : module;
   std::optional<std::string> difference;
   try {
-    const torch::jit::IValue got = compiled.get_method(source.method)(copied());
+    const torch::jit::IValue got = PlainMethod(compiled, source.method)(copied());
     difference = raised ? raised : wholeDifference(lowered, expected, got, [&] {
       // What a call leaves in the module would be left in float64.
       return has_state ? std::nullopt : interpretInDouble(*lowered.graph, argumentsOf(reference, lowered, samples));

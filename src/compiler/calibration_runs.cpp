@@ -6,8 +6,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/checkpoint.h"
 #include "base/logging.h"
 #include "compiler/dtype_inference.h"
+#include "compiler/plain_run.h"
 #include "compiler/typed_value.h"
 #include "compiler/watch.h"
 #include "partitioning/observation.h"
@@ -32,17 +34,17 @@ std::string reasonOf(const std::exception& error) {
   return text.substr(begin, text.find('\n', begin) - begin);
 }
 
-std::vector<Watched> watchedForward(const torch::jit::Module& module, const std::string& method,
-                                    std::vector<IValue> arguments) {
+std::vector<Watched> watchedForward(const PlainMethod& method, std::vector<IValue> arguments) {
   Watch watch(kMostCalls, Watch::Keeping::kCopies);
   watch.beginForward();
-  module.get_method(method)(std::move(arguments));
+  method(std::move(arguments));
   return watch.watched();
 }
 
 void tell(const std::vector<Watched>& watched, const EngineCall& call) {
   for (const Watched& each : watched) {
     for (const std::vector<at::Tensor>& inputs : each.inputs) {
+      checkpoint();
       call(*each.engine, inputs);
     }
   }
@@ -53,9 +55,9 @@ std::vector<IValue> argumentsOf(ptq::Calibrator::Arguments batch, const Calibrat
   return asArguments(std::move(batch), runs.schema, runs.precision);
 }
 
-// The module to run on: methods may write to it.
-torch::jit::Module runnable(const CalibrationRuns& runs) {
-  return runs.has_state ? runs.module.deepcopy() : runs.module;
+// Of a copy of the module where methods may write to it.
+PlainMethod runnable(const CalibrationRuns& runs) {
+  return {runs.has_state ? runs.module.deepcopy() : runs.module, runs.method};
 }
 
 [[noreturn]] void rejectNone() {
@@ -89,6 +91,7 @@ std::vector<IValue> asArguments(std::vector<IValue> values, const c10::FunctionS
 }
 
 void Progress::at(const std::function<std::string()>& where) {
+  checkpoint();
   const auto now = std::chrono::steady_clock::now();
   if (now - last_ < std::chrono::seconds(2)) {
     return;
@@ -100,7 +103,7 @@ void Progress::at(const std::function<std::string()>& where) {
 }
 
 void runBatches(const ptq::Calibrator& calibrator, const CalibrationRuns& runs, const EngineCall& call) {
-  const torch::jit::Module module = runnable(runs);
+  const PlainMethod method = runnable(runs);
   const ptq::Calibrator::NextBatch next = calibrator.batches();
   const at::NoGradGuard no_grad;
   const partitioning::KeepRandomState keep_random_state;
@@ -110,7 +113,7 @@ void runBatches(const ptq::Calibrator& calibrator, const CalibrationRuns& runs, 
   std::string reason;
   while (auto batch = next()) {
     try {
-      tell(watchedForward(module, runs.method, argumentsOf(std::move(*batch), runs)), call);
+      tell(watchedForward(method, argumentsOf(std::move(*batch), runs)), call);
       ++fitting;
     } catch (const InternalError&) {
       throw;
@@ -141,11 +144,11 @@ void runOnce(const CalibrationRuns& runs, const std::vector<IValue>& arguments, 
     return copies;
   };
   const auto watched_behind = [&](int earlier_calls) {
-    const torch::jit::Module module = runnable(runs);
+    const PlainMethod method = runnable(runs);
     for (int i = 0; i < earlier_calls; ++i) {
-      module.get_method(runs.method)(copied());
+      method(copied());
     }
-    return watchedForward(module, runs.method, copied());
+    return watchedForward(method, copied());
   };
   std::vector<Watched> watched;
   try {

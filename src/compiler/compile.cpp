@@ -8,6 +8,7 @@
 #include "compiler/agreement.h"
 #include "compiler/calibration.h"
 #include "compiler/checks.h"
+#include "compiler/compile_watch.h"
 #include "compiler/evaluation_mode.h"
 #include "compiler/expected_calls.h"
 #include "compiler/impossible_inputs.h"
@@ -231,6 +232,7 @@ Failures slowerEngines(SegmentEngines& engines, const CalibrationRuns& runs,
 // Without times of this compile: the same module and timing cache give the same bytes.
 void attachRecord(torch::jit::Module& module, Report report) {
   report.phases.clear();
+  report.share_of_time.reset();
   for (Report::Segment& segment : report.segments) {
     segment.milliseconds = 0;
     for (Report::Timing& timing : segment.timings) {
@@ -260,6 +262,7 @@ Compiled compile(const Source& original, const ts::CompileSpec& asked) {
   }
   const PlainSettings settings;
   PhaseClock clock;
+  CompileWatch watch(asked.watcher, clock);
   const ts::CompileSpec spec = keepingInputs(asked, original.module.get());
   const DataType precision = weightPrecision(spec);
   const Source source = clock.run(Phase::kChecking, [&] { return checked(original, spec); });
@@ -318,6 +321,7 @@ Compiled compile(const Source& original, const ts::CompileSpec& asked) {
   kernels.write();
   Report report = reportOf(methodName(lowered), partition, engines.engines(), clock);
   kernels.addTo(report);
+  report.share_of_time = shareOfTime(partition, engines.seconds());
   report.precision = pinsOf(spec, lowered);
   addGuesses(engines.leaves(), report);
   for (const SegmentEngine& engine : engines.engines()) {
@@ -325,12 +329,15 @@ Compiled compile(const Source& original, const ts::CompileSpec& asked) {
   }
   attachRecord(*module, report);
   runtime::prepare(*module);
+  watch.end();
   tell(report);
   return {std::move(*module), std::move(report)};
 }
 
 std::string buildEngine(const Source& original, const ts::CompileSpec& asked) {
   const PlainSettings settings;
+  PhaseClock clock;
+  const CompileWatch watch(asked.watcher, clock);
   ts::CompileSpec spec = keepingInputs(asked, original.module.get());
   spec.require_full_compilation = true;
   check(original, spec);
@@ -340,7 +347,6 @@ std::string buildEngine(const Source& original, const ts::CompileSpec& asked) {
   const InputLeaves leaves = matchInputs(spec.graph_inputs, lowered);
   const partitioning::Roles roles(lowered.graph);
   partitioning::PartitioningOptions options = partitioningOptions(lowered, spec);
-  PhaseClock clock;
   KernelChoice kernels(spec, clock);
   const Task task{source, lowered, spec, precision};
   SegmentEngines engines(lowered, roles, leaves, segmentOptions(task, kernels), clock);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/plain_run.h"
 #include "compiler/validation.h"
 
 namespace torchtrt::compiler {

@@ -1,6 +1,8 @@
 #include "compiler/example_runs.h"
 
 #include <algorithm>
+#include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "compiler/example_arguments.h"
@@ -17,13 +19,21 @@ namespace {
 using torch::jit::IValue;
 using Sizes = RunSizes;
 
-// Of all but the module: a call may write to its arguments.
-std::vector<std::optional<IValue>> forAnotherCall(const std::vector<std::optional<IValue>>& arguments) {
-  std::vector<std::optional<IValue>> copies;
+using Arguments = std::vector<std::optional<IValue>>;
+
+// A call may write to its arguments.
+Arguments copied(const Arguments& arguments) {
+  Arguments copies;
   for (const auto& argument : arguments) {
-    copies.push_back(copies.empty() || !argument ? argument : std::optional(argument->deepcopy()));
+    copies.push_back(argument ? std::optional(argument->deepcopy()) : std::nullopt);
   }
   return copies;
+}
+
+Arguments with(IValue self, const Arguments& arguments) {
+  Arguments all{std::move(self)};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return all;
 }
 
 // Runs of the graph until one shows that sizes have to be one, if that is looked for.
@@ -99,7 +109,7 @@ class Runner {
     }
   }
 
-  std::vector<std::optional<IValue>> withSelf(std::vector<std::optional<IValue>> arguments) const {
+  Arguments withSelf(Arguments arguments) const {
     if (lowered_.has_self) {
       arguments.insert(arguments.begin(), has_state_ ? self_.deepcopy() : sharingTensors(self_));
     }
@@ -111,7 +121,7 @@ class Runner {
     if (samples_.empty()) {
       return runMade(wanted);
     }
-    std::vector<std::optional<IValue>> arguments(lowered_.schema.arguments().size());
+    Arguments arguments(lowered_.schema.arguments().size());
     for (size_t i = 0; i < arguments.size(); ++i) {
       arguments[i] =
           i < samples_.size() ? std::optional(samples_[i].deepcopy()) : lowered_.schema.arguments()[i].default_value();
@@ -127,18 +137,55 @@ class Runner {
     run(wanted.sizes, makeArguments(lowered_, leaves_, open_dtype_, samples_, wanted));
   }
 
-  void run(const Sizes& sizes, std::vector<std::optional<IValue>> given) {
-    const std::vector<std::optional<IValue>> arguments = withSelf(std::move(given));
-    // An engine is for the state that calls find, which need not be of the size or rank that the first one finds. Where
-    // it grows with every call, sizes differ.
-    const int earlier_calls = !has_state_ ? 0 : result_.sizes_of_symbols.empty() ? 1 : 2;
-    for (int i = 0; i < earlier_calls; ++i) {
-      partitioning::Observations later(lowered_.graph, roles_);
-      (i == 0 ? *result_.first_calls : later).run(forAnotherCall(arguments));
+  void run(const Sizes& sizes, const Arguments& given) {
+    if (!has_state_) {
+      result_.observations->run(withSelf(given));
+    } else if (!runOnSettled(given)) {
+      runAfresh(given);
     }
-    result_.observations->run(arguments);
     result_.sizes_of_symbols.push_back(sizes);
   }
+
+  // An engine is for the state that calls find, which need not be of the size or rank that the first one finds. Where
+  // it grows with every call, sizes differ.
+  void runAfresh(const Arguments& arguments) {
+    const IValue self = self_.deepcopy();
+    const int earlier_calls = result_.sizes_of_symbols.empty() ? 1 : 2;
+    for (int i = 0; i < earlier_calls; ++i) {
+      partitioning::Observations later(lowered_.graph, roles_);
+      (i == 0 ? *result_.first_calls : later).run(with(self, copied(arguments)));
+    }
+    const std::string found = stateOf(self);
+    result_.observations->run(with(self, copied(arguments)));
+    if (result_.sizes_of_symbols.empty() && stateOf(self) == found) {
+      settled_ = {self, found, result_.observations->failed()};
+    }
+  }
+
+  // After a call that left the state as it had found it, another one is as good as the second of a new module. False,
+  // and nothing is observed, if it changes the state, or something fails that did not: the state is of the sizes of the
+  // arguments.
+  bool runOnSettled(const Arguments& arguments) {
+    if (!settled_) {
+      return false;
+    }
+    auto observations = std::make_unique<partitioning::Observations>(*result_.observations);
+    observations->run(with(settled_->self, copied(arguments)));
+    const bool fails = std::any_of(observations->failed().begin(), observations->failed().end(),
+                                   [&](const auto* node) { return settled_->failed.count(node) == 0; });
+    if (fails || stateOf(settled_->self) != settled_->state) {
+      settled_.reset();
+      return false;
+    }
+    result_.observations = std::move(observations);
+    return true;
+  }
+
+  struct Settled {
+    IValue self;
+    std::string state;
+    std::unordered_set<const torch::jit::Node*> failed;  // in the call that left the state as it was
+  };
 
   const lowering::LoweredGraph& lowered_;
   const partitioning::Roles& roles_;
@@ -148,6 +195,7 @@ class Runner {
   const std::vector<IValue>& samples_;
   ExampleRuns result_;
   bool has_state_ = false;
+  std::optional<Settled> settled_;
   std::optional<Dim> length_;  // that numbers of an open domain are to say
 };
 

@@ -6,6 +6,7 @@
 
 #include "builder/builder.h"
 #include "compiler/bisection.h"
+#include "compiler/plain_run.h"
 #include "compiler/segment_report.h"
 #include "compiler/validation.h"
 #include "conversion/conversion.h"

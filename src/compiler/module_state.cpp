@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@ namespace torchtrt::compiler {
 
 namespace {
 
+using torch::jit::IValue;
 using torch::jit::Node;
 using torch::jit::Use;
 using torch::jit::Value;
@@ -63,7 +65,61 @@ struct Accesses {
   }
 };
 
+class StateText {
+ public:
+  void add(const IValue& value) {
+    if (value.isTensor()) {
+      addTensor(value.toTensor());
+    } else if (value.isObject()) {
+      const auto object = value.toObject();
+      addEach("{", object->slots());
+    } else if (value.isTuple()) {
+      addEach("(", value.toTupleRef().elements());
+    } else if (value.isList()) {
+      addEach("[", value.toListRef());
+    } else if (value.isGenericDict()) {
+      text_ << "<";
+      for (const auto& entry : value.toGenericDict()) {
+        add(entry.key());
+        add(entry.value());
+      }
+    } else if (value.isInt() || value.isBool() || value.isString() || value.isNone()) {
+      text_ << value << ";";
+    } else {
+      text_ << value.tagKind() << ";";
+    }
+  }
+
+  std::string take() const {
+    return text_.str();
+  }
+
+ private:
+  void addTensor(const at::Tensor& tensor) {
+    if (tensor.defined()) {
+      text_ << tensor.scalar_type() << tensor.sizes();
+    }
+    text_ << ";";
+  }
+
+  template <typename Values>
+  void addEach(const char* bracket, const Values& values) {
+    text_ << bracket << values.size() << ":";
+    for (const IValue& value : values) {
+      add(value);
+    }
+  }
+
+  std::ostringstream text_;
+};
+
 }  // namespace
+
+std::string stateOf(const IValue& module) {
+  StateText text;
+  text.add(module);
+  return text.take();
+}
 
 bool callsLeaveState(const lowering::LoweredGraph& lowered, const partitioning::Roles& roles) {
   if (!lowered.has_self) {

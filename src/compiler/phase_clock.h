@@ -1,5 +1,5 @@
 // Runs phases and keeps their times; a phase that runs once per segment adds up, and one inside of another counts for
-// itself alone.
+// itself alone. Knows where the compile is, for who watches it.
 #pragma once
 
 #include <array>
@@ -7,9 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/checkpoint.h"
 #include "base/logging.h"
 #include "compiler/phases.h"
 #include "torchtrt/compile.h"
+#include "torchtrt/progress.h"
 
 namespace torchtrt::compiler {
 
@@ -20,13 +22,16 @@ class PhaseClock {
     struct Stop {
       PhaseClock& clock;
       Phase phase;
+      Phase outer;
       double inner_of_outer;
       std::chrono::steady_clock::time_point start;
       ~Stop() {
         clock.add(phase, std::chrono::steady_clock::now() - start, inner_of_outer);
+        clock.current_ = outer;
       }
-    } stop{*this, phase, std::exchange(inner_, 0), std::chrono::steady_clock::now()};
+    } stop{*this, phase, std::exchange(current_, phase), std::exchange(inner_, 0), std::chrono::steady_clock::now()};
     TORCHTRT_LOG(kDEBUG, "phase " << phaseInfo(phase).name << ": " << phaseInfo(phase).meaning);
+    checkpoint();
     return body();
   }
 
@@ -36,6 +41,17 @@ class PhaseClock {
       result.push_back({info.name, milliseconds_[static_cast<size_t>(info.phase)]});
     }
     return result;
+  }
+
+  // Which engine phases are about from now on: of `engines` number `engine`, from 1; 0 for none.
+  void atEngine(size_t engine, size_t engines) {
+    engine_ = engine;
+    engines_ = engines;
+  }
+
+  CompileProgress progress() const {
+    const std::chrono::duration<double> since_begin = std::chrono::steady_clock::now() - begin_;
+    return {phaseInfo(current_).name, engine_, engine_ == 0 ? 0 : engines_, since_begin.count(), false};
   }
 
   double total() const {
@@ -54,6 +70,10 @@ class PhaseClock {
 
   std::array<double, kPhases.size()> milliseconds_{};
   double inner_ = 0;  // milliseconds of phases inside of the one that runs
+  Phase current_ = Phase::kChecking;
+  size_t engine_ = 0;
+  size_t engines_ = 0;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace torchtrt::compiler

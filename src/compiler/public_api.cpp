@@ -7,6 +7,7 @@
 
 #include "base/logging.h"
 #include "compiler/compile.h"
+#include "compiler/compile_watch.h"
 #include "runtime/engine_class.h"
 #include "stitching/stitching.h"
 #include "torchtrt/runtime.h"
@@ -22,7 +23,7 @@ compiler::Source sourceOf(const torch::jit::Module& module, const std::string& m
 
 torch::jit::Module compileSource(const compiler::Source& source, const ts::CompileSpec& spec, Report* report) {
   runtime::checkRegistered();
-  compiler::Compiled compiled = compiler::compile(source, spec);
+  compiler::Compiled compiled = compiler::interruptible([&] { return compiler::compile(source, spec); });
   if (report != nullptr) {
     *report = std::move(compiled.report);
   }
@@ -90,7 +91,7 @@ torch::jit::Module compile(const std::shared_ptr<torch::jit::Graph>& graph, Comp
 }
 
 std::string convert_method_to_trt_engine(const torch::jit::Module& module, std::string method_name, CompileSpec info) {
-  return compiler::buildEngine(sourceOf(module, method_name), info);
+  return compiler::interruptible([&] { return compiler::buildEngine(sourceOf(module, method_name), info); });
 }
 
 torch::jit::Module embed_engine_in_new_module(const std::string& engine, Device device,

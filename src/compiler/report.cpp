@@ -282,9 +282,13 @@ std::string Report::summary() const {
   std::vector<std::pair<std::string, int>> reasons(counts.begin(), counts.end());
   std::stable_sort(reasons.begin(), reasons.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   std::ostringstream out;
-  out << module << ": " << counted(static_cast<size_t>(engineSegments()), "engine") << ", "
-      << counted(static_cast<size_t>(torchSegments()), "segment") << " in PyTorch, " << std::fixed
-      << std::setprecision(0) << std::floor(shareInEngines() * 100) << "% of "
+  out << module << ": " << std::fixed << std::setprecision(0);
+  if (share_of_time && engineSegments() > 0 && torchSegments() > 0) {
+    out << "engines take over " << std::floor(*share_of_time * 100) << "% of PyTorch's time; ";
+  }
+  out << counted(static_cast<size_t>(engineSegments()), "engine") << ", "
+      << counted(static_cast<size_t>(torchSegments()), "segment") << " in PyTorch, "
+      << std::floor(shareInEngines() * 100) << "% of "
       << counted(static_cast<size_t>(std::count_if(nodes.begin(), nodes.end(), works)), "node") << " in engines";
   return out.str() + mostFrequent(reasons) + int8Of(segments);
 }
@@ -316,7 +320,8 @@ std::string Report::toText() const {
 }
 
 std::string Report::toJson() const {
-  return "{\"module\": " + quoted(module) + ", \"milliseconds\": " + number(milliseconds()) + ", \"phases\": " +
+  return "{\"module\": " + quoted(module) + ", \"milliseconds\": " + number(milliseconds()) +
+         ", \"share_of_time\": " + (share_of_time ? number(*share_of_time) : "null") + ", \"phases\": " +
          list(phases,
               [](const Phase& phase) {
                 return "{\"name\": " + quoted(phase.name) + ", \"milliseconds\": " + number(phase.milliseconds) + "}";

@@ -82,6 +82,10 @@ class SegmentEngines {
   const partitioning::Observations* observations() const {
     return examples_.observations.get();
   }
+  // How long PyTorch took for nodes, as far as it ran them: in an example run, or beside the engines on the samples.
+  const std::unordered_map<const torch::jit::Node*, double>& seconds() const {
+    return examples_.observations ? examples_.observations->seconds() : seconds_;
+  }
   // With the sizes that were taken to be one while converting.
   const InputLeaves& leaves() const {
     return leaves_;
@@ -140,6 +144,7 @@ class SegmentEngines {
   ExampleRuns examples_;
   bool has_new_guess_ = false;  // by which what was converted before it is not
   std::vector<SegmentEngine> engines_;
+  std::unordered_map<const torch::jit::Node*, double> seconds_;  // in PyTorch on the samples, by a node of each segment
   std::map<std::vector<const torch::jit::Node*>, std::optional<Refusal>> timed_;  // segments, by their nodes
 };
 

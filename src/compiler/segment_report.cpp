@@ -111,6 +111,19 @@ std::string describe(const torch::jit::Node& node) {
   return std::string(node.kind().toQualString()) + (where.empty() ? "" : " # " + where);
 }
 
+std::optional<double> shareOfTime(const Partition& partition,
+                                  const std::unordered_map<const torch::jit::Node*, double>& seconds) {
+  double all = 0;
+  double in_engines = 0;
+  for (const Verdict& verdict : partition.verdicts) {
+    const auto found = seconds.find(verdict.node);
+    const double taken = found == seconds.end() ? 0 : found->second;
+    all += taken;
+    in_engines += verdict.target == Target::kEngine ? taken : 0;
+  }
+  return all > 0 ? std::optional(in_engines / all) : std::nullopt;
+}
+
 Report reportOf(const std::string& what, const Partition& partition, const std::vector<SegmentEngine>& engines,
                 const PhaseClock& clock) {
   Report report;

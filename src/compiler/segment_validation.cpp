@@ -1,10 +1,12 @@
-// Engines held against PyTorch on the samples, segment by segment.
+// Engines beside PyTorch on the samples: SegmentEngines::validate().
 #include <algorithm>
 
 #include "compiler/exact.h"
+#include "compiler/plain_run.h"
 #include "compiler/segment_engines.h"
 #include "compiler/text.h"
 #include "compiler/validation.h"
+#include "compiler/watch.h"
 #include "runtime/execute.h"
 
 namespace torchtrt::compiler {
@@ -17,11 +19,13 @@ using torch::jit::Value;
 
 namespace {
 
-// Of what an engine of these operators gives from what PyTorch does; told, too, where the engine fails.
+// Of what an engine of these operators gives from what PyTorch gave; told, too, where the engine fails.
 std::optional<std::string> differenceOf(const Segment& part, const runtime::Engine& engine,
-                                        const std::vector<at::Tensor>& inputs) {
-  const torch::jit::Stack stack(inputs.begin(), inputs.end());
-  const torch::jit::Stack wanted = interpret(part.graph, stack);
+                                        const torch::jit::Stack& stack, const torch::jit::Stack& wanted) {
+  std::vector<at::Tensor> inputs;
+  for (const IValue& input : stack) {
+    inputs.push_back(input.toTensor());
+  }
   const auto holder = c10::intrusive_ptr<runtime::Engine>::reclaim_copy(const_cast<runtime::Engine*>(&engine));
   try {
     const std::vector<at::Tensor> got = runtime::executeEngine(inputs, holder);
@@ -49,6 +53,9 @@ std::optional<std::string> differenceOf(const Segment& part, const runtime::Engi
 // them as a whole, when the module is.
 Failures SegmentEngines::validate(const Partition& partition) {
   Failures failures;
+  seconds_.clear();
+  const bool is_flat = std::all_of(partition.segments.begin(), partition.segments.end(),
+                                   [](const Segment& segment) { return segment.blocks.empty(); });
   std::unordered_map<const Value*, IValue> values;
   if (lowered_.has_self) {
     values[lowered_.graph->inputs()[0]] = options_.self.deepcopy();
@@ -65,30 +72,31 @@ Failures SegmentEngines::validate(const Partition& partition) {
       }
       inputs.push_back(known->second);
     }
+    const auto start = Clock::now();
     torch::jit::Stack expected;
     try {
       expected = interpret(segment.graph, inputs);
     } catch (const std::exception&) {
       return failures;  // PyTorch raises, and what the module does then is compared as a whole
     }
+    if (is_flat && !segment.nodes.empty()) {
+      seconds_[segment.nodes.front()] = millisecondsSince(start) / 1e3;
+    }
     const auto made = std::find_if(engines_.begin(), engines_.end(),
                                    [&](const SegmentEngine& engine) { return engine.segment == &segment; });
     if (made != engines_.end()) {
-      const auto test = [&values](const Segment& part, const runtime::Engine& engine) {
-        std::vector<at::Tensor> tensors;
-        for (const Value* input : part.inputs) {
-          tensors.push_back(values.at(input).toTensor());
-        }
-        return differenceOf(part, engine, tensors);
-      };
-      if (const auto difference = test(segment, *made->engine)) {
+      if (const auto difference = differenceOf(segment, *made->engine, inputs, expected)) {
         const std::string message = "the engine disagrees with PyTorch on the sample inputs: " + *difference;
         if (isStrict()) {
           throw InternalError(message);
         }
         const Node* culprit = firstFailing(segment, [&](const Segment& part) {
           const auto engine = runtime::Engine::fromPlan(options_.plan_of(*networkOf(part, made->name)));
-          if (const auto wrong = test(part, *engine)) {
+          torch::jit::Stack stack;
+          for (const Value* input : part.inputs) {
+            stack.push_back(values.at(input));
+          }
+          if (const auto wrong = differenceOf(part, *engine, stack, interpret(part.graph, stack))) {
             throw InternalError(*wrong);
           }
         });

@@ -10,6 +10,7 @@
 
 #include "base/logging.h"
 #include "compiler/dtype_inference.h"
+#include "compiler/plain_run.h"
 #include "compiler/precision_pins.h"
 #include "lowering/call_stacks.h"
 #include "lowering/graph_walk.h"
@@ -35,13 +36,6 @@ std::vector<AddressRange> storagesOf(const torch::jit::Module& module) {
   return ranges;
 }
 
-torch::jit::IValue runGraph(const torch::jit::Graph& graph, std::vector<torch::jit::IValue> arguments) {
-  const std::shared_ptr<torch::jit::Graph> copy = const_cast<torch::jit::Graph&>(graph).copy();
-  lowering::ownCallStacks(*copy->block());
-  torch::jit::GraphFunction function("forward", copy, nullptr);
-  return function(std::move(arguments));
-}
-
 // Those that require gradients in one module do so in a copy of it, too.
 void markParameters(const torch::jit::Module& from, const torch::jit::Module& to) {
   const std::vector<at::Tensor> originals = tensorsOf(from);
@@ -49,12 +43,6 @@ void markParameters(const torch::jit::Module& from, const torch::jit::Module& to
   for (size_t i = 0; i < originals.size(); ++i) {
     copies[i].set_requires_grad(originals[i].requires_grad());
   }
-}
-
-bool isInlined(torch::jit::Graph& graph) {
-  bool found = false;
-  lowering::forEachNode(graph.block(), [&](const torch::jit::Node* node) { found |= node->callstack().has_value(); });
-  return found;
 }
 
 }  // namespace
@@ -178,24 +166,14 @@ torch::jit::IValue run(const Source& source, const lowering::LoweredGraph& lower
                        std::vector<torch::jit::IValue> arguments) {
   const c10::AutoGradMode gradients(lowered.computes_gradients);
   if (!lowered.pinned.empty()) {
-    return runGraph(*lowered.graph, argumentsOf(source, lowered, std::move(arguments)));
+    return interpret(lowered.graph, argumentsOf(source, lowered, std::move(arguments))).front();
   }
   if (!source.module) {
-    return runGraph(*source.graph, std::move(arguments));
+    return interpret(source.graph, std::move(arguments)).front();
   }
-  const torch::jit::Method method = source.module->get_method(source.method);
   const torch::jit::GraphOptimizerEnabledGuard optimize(torch::jit::getGraphExecutorOptimize() ||
                                                         lowering::entersAutocast(*source.module, source.method));
-  if (!isInlined(*method.graph())) {
-    return method(std::move(arguments));
-  }
-  // Freezing inlines methods and deletes them, and libtorch crashes where such a method raises.
-  arguments.insert(arguments.begin(), source.module->_ivalue());
-  const auto& declared = method.function().getSchema().arguments();
-  while (arguments.size() < declared.size()) {
-    arguments.push_back(declared[arguments.size()].default_value().value_or(torch::jit::IValue()));
-  }
-  return runGraph(*method.graph(), std::move(arguments));
+  return PlainMethod(*source.module, source.method)(std::move(arguments));
 }
 
 void ownConstants(torch::jit::Block& block) {

@@ -26,6 +26,10 @@ std::string quoted(const std::string& text) {
   return out.str();
 }
 
+std::string firstLine(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
 std::string number(double value) {
   return fixed(value, 3);
 }

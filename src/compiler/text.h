@@ -10,7 +10,8 @@
 namespace torchtrt {
 
 std::string quoted(const std::string& text);  // as JSON wants it
-std::string number(double value);             // three decimals
+std::string firstLine(const std::string& text);
+std::string number(double value);  // three decimals
 std::string fixed(double value, int decimals, const char* unit = "");
 std::string brief(double value);                             // three digits: "0.25", "1.2e-07", "inf"
 double ratio(double part, double whole);                     // 0 of nothing

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/checkpoint.h"
 #include "base/median.h"
 
 namespace torchtrt::compiler {
@@ -29,6 +30,7 @@ double secondsSince(Clock::time_point start) {
 double timed(const std::function<void()>& run, int times) {
   const auto start = Clock::now();
   for (int i = 0; i < times; ++i) {
+    checkpoint();
     run();
   }
   return secondsSince(start) / times;

@@ -280,12 +280,6 @@ at::ScalarType coarsestOf(const runtime::Engine& engine) {
   return is_quantized ? at::kChar : coarsestOf(*engine.kept()->graph());
 }
 
-torch::jit::Stack interpret(const std::shared_ptr<torch::jit::Graph>& graph, torch::jit::Stack inputs) {
-  const torch::jit::Code code(graph, "expected");
-  torch::jit::InterpreterState(code).run(inputs);
-  return inputs;
-}
-
 bool hasAnyElements(const torch::jit::Value& value) {
   static const std::unordered_set<c10::Symbol> kinds = {torch::jit::aten::empty, torch::jit::aten::empty_like,
                                                         torch::jit::aten::new_empty, torch::jit::aten::empty_strided,

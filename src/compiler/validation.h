@@ -30,8 +30,6 @@ at::ScalarType coarsestOf(const torch::jit::Graph& graph);
 at::ScalarType coarsestOf(const torch::jit::Module& compiled);
 at::ScalarType coarsestOf(const runtime::Engine& engine);
 
-// What PyTorch gives.
-torch::jit::Stack interpret(const std::shared_ptr<torch::jit::Graph>& graph, torch::jit::Stack inputs);
 // Whether a value's elements are whatever was in memory: there is nothing to compare.
 bool hasAnyElements(const torch::jit::Value& value);
 

@@ -1,5 +1,6 @@
 #include "conversion/walk.h"
 
+#include "base/checkpoint.h"
 #include "conversion/conversion.h"
 #include "conversion/evaluators/evaluators.h"
 #include "conversion/late_sizes.h"
@@ -184,6 +185,7 @@ void convertNodeWithPlace(ConversionCtx& ctx, const Node& node) {
 
 void convertNodes(ConversionCtx& ctx, const Block& block) {
   for (const Node* node : block.nodes()) {
+    checkpoint();
     convertNodeWithPlace(ctx, *node);
   }
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 
+#include "base/checkpoint.h"
 #include "device/constants.h"
 #include "kernels/machine.h"
 #include "kernels/parallel.h"
@@ -74,6 +75,7 @@ class ModelLoader {
     takes_hints_ = !plan().timed_on.empty() && plan().timed_on == kernels::machineKey(threads_);
     countReaders();
     for (const plan::Step& step : plan().steps) {
+      checkpoint();
       const kernels::Problem problem = problemOf(plan(), step, registers_[1], threads_);
       locateErrors(step, [&] { addKernel(step, problem); });
       noteWeights(step);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/checkpoint.h"
 #include "base/logging.h"
 #include "lowering/call_stacks.h"
 #include "lowering/graph_walk.h"
@@ -27,6 +28,7 @@ void runPass(const Pass& pass, const GraphPtr& graph, const LoweringOptions& opt
   if (std::find(disabled.begin(), disabled.end(), pass.name) != disabled.end()) {
     return;
   }
+  checkpoint();
   const auto begin = std::chrono::steady_clock::now();
   const bool changed = pass.run(graph);
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;

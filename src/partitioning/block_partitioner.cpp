@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/checkpoint.h"
 #include "partitioning/late.h"
 #include "partitioning/segment_builder.h"
 #include "partitioning/worth.h"
@@ -118,6 +119,7 @@ int BlockPartitioner::producerOf(const Value& value) const {
 
 void BlockPartitioner::spreadNonTensors() {
   while (spreadOnce()) {
+    checkpoint();
   }
 }
 

@@ -1,6 +1,7 @@
 #include "partitioning/observation.h"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/runtime/interpreter.h>
 
+#include "base/checkpoint.h"
 #include "base/logging.h"
 #include "partitioning/dependencies.h"
 #include "partitioning/segment_builder.h"
@@ -24,6 +26,8 @@ namespace prim = torch::jit::prim;
 namespace {
 
 constexpr int64_t kMaxTrips = 10000;  // of a loop, before what follows it stays unknown
+
+using Clock = std::chrono::steady_clock;
 
 Stack interpret(const Segment& segment, Stack stack) {
   const torch::jit::Code code(segment.graph, "observed");
@@ -67,6 +71,8 @@ void KeepRandomState::restore() const {
 void Observations::run(const std::vector<std::optional<IValue>>& arguments) {
   const at::NoGradGuard no_grad;
   const KeepRandomState keep_random_state;
+  failed_.clear();
+  seconds_.clear();
   Environment environment;
   first_failure_.reset();
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -108,6 +114,7 @@ void Observations::runBlock(const Block& block, Environment& environment) {
   }
   for (const Node* node : block.nodes()) {
     const Role role = roles_.of(*node);
+    checkpoint();
     try {
       if (node->kind() == prim::If) {
         runIf(*node, environment);
@@ -119,6 +126,9 @@ void Observations::runBlock(const Block& block, Environment& environment) {
         runNode(*node, environment);
       }
     } catch (const std::exception& error) {
+      if (aside_ == 0) {
+        failed_.insert(node);
+      }
       const std::string text = error.what();
       TORCHTRT_LOG(kDEBUG, "the example run fails at " << node->kind().toQualString() << ": "
                                                        << text.substr(0, text.find('\n')));
@@ -151,12 +161,16 @@ void Observations::runNode(const Node& node, Environment& environment) {
     }
     stack.push_back(known->second);
   }
+  const auto start = Clock::now();
   Stack results;
   try {
     results = interpret(segment, stack);
   } catch (const std::exception&) {
     noteFailure(node, stack);
     throw;
+  }
+  if (aside_ == 0) {
+    seconds_[&node] += std::chrono::duration<double>(Clock::now() - start).count();
   }
   for (size_t i = 0; i < segment.outputs.size(); ++i) {
     environment[segment.outputs[i]] = results[i];
@@ -181,7 +195,7 @@ void Observations::runContext(const Node& node, Environment& environment) {
 }
 
 void Observations::noteFailure(const Node& node, const Stack& inputs) {
-  if (first_failure_ || is_aside_) {
+  if (first_failure_ || aside_ > 0) {
     return;
   }
   first_failure_ = FirstFailure{&node, {}};
@@ -208,9 +222,7 @@ void Observations::runIf(const Node& node, Environment& environment) {
       giveOutputs(node, block, environment, results);
     } else {
       Environment aside = blockWrites(block) ? withCopies(environment, roles_.needsOf(node)) : environment;
-      const bool was_aside = std::exchange(is_aside_, true);
-      runBlock(block, aside);
-      is_aside_ = was_aside;
+      runAside(block, aside);
       if (!taken) {
         giveOutputs(node, block, aside, results);
       }
@@ -219,6 +231,12 @@ void Observations::runIf(const Node& node, Environment& environment) {
   for (auto& [value, result] : results) {
     environment[value] = std::move(result);
   }
+}
+
+void Observations::runAside(const Block& block, Environment& environment) {
+  ++aside_;
+  runBlock(block, environment);
+  --aside_;
 }
 
 void Observations::runLoop(const Node& node, Environment& environment) {

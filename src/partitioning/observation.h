@@ -73,6 +73,14 @@ class TORCHTRT_API Observations {
   }
   // Null where the value was not seen, or is no tensor.
   const ObservedType* find(const torch::jit::Value& value) const;
+  // Nodes that failed in the last run, which is known to have come to them.
+  const std::unordered_set<const torch::jit::Node*>& failed() const {
+    return failed_;
+  }
+  // How long PyTorch took for nodes in the last run, if it is known to have come to them. Nothing for carried ones.
+  const std::unordered_map<const torch::jit::Node*, double>& seconds() const {
+    return seconds_;
+  }
 
  private:
   using Environment = std::unordered_map<const torch::jit::Value*, torch::jit::IValue>;
@@ -81,6 +89,7 @@ class TORCHTRT_API Observations {
   void runNode(const torch::jit::Node& node, Environment& environment);
   void runContext(const torch::jit::Node& node, Environment& environment);
   void runIf(const torch::jit::Node& node, Environment& environment);
+  void runAside(const torch::jit::Block& block, Environment& environment);
   void runLoop(const torch::jit::Node& node, Environment& environment);
   void giveOutputs(const torch::jit::Node& node, const torch::jit::Block& block, const Environment& environment,
                    Environment& results);
@@ -95,9 +104,11 @@ class TORCHTRT_API Observations {
   std::unordered_set<const torch::jit::Block*>
       entered_;  // beside those that ran aside, whose inner ones count here too
   std::unordered_map<const torch::jit::Node*, Failure> failures_;
+  std::unordered_set<const torch::jit::Node*> failed_;
+  std::unordered_map<const torch::jit::Node*, double> seconds_;
+  int aside_ = 0;  // blocks around what runs that no run is known to come to
   int runs_ = 0;
   bool guesses_ = false;
-  bool is_aside_ = false;  // in a branch that the run need not have taken
   std::optional<FirstFailure> first_failure_;
 };
 

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <string_view>
 
+#include "base/checkpoint.h"
 #include "base/logging.h"
 #include "torchtrt/net_guard.h"
 
@@ -92,6 +93,7 @@ bool Driver::drain() {
 
 // True if a pattern applied. A layer that is still there afterwards is then listed.
 bool Driver::offer(Layer& layer) {
+  checkpoint();
   const int64_t id = layer.id();
   offered_name_ = layer.getName();
   offered_location_ = layer.location();

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <regex>
 
+#include "base/checkpoint.h"
 #include "base/logging.h"
 
 namespace torchtrt::rewriting {
@@ -86,6 +87,7 @@ bool PassManager::runOnce(Network& network) {
 
 bool PassManager::runPass(Pass& pass, Network& network) {
   const std::string before = options_.check_changed ? network::print(network) : std::string();
+  checkpoint();
   const auto start = std::chrono::steady_clock::now();
   RewriteOptions rewriting;
   rewriting.verify = options_.verify;

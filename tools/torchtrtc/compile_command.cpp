@@ -1,5 +1,7 @@
 // torchtrtc INPUT OUTPUT SPECS...: the reference system's compile command, with its arguments and their meaning.
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <iomanip>
@@ -99,6 +101,7 @@ ts::CompileSpec compileSpec(const CompileOptions& options) {
   const bool has_int8 = spec.enabled_precisions.count(torchtrt::DataType::kChar) != 0;
   spec.ptq_calibrator = calibrator(options.calibration_data, has_int8 ? options.calibration_cache : "");
   spec.accuracy_target = options.accuracy_target;
+  spec.watcher = isatty(STDERR_FILENO) == 1 ? torchtrt::progressLine() : nullptr;
   spec.timing_cache = options.timing_cache;
   spec.tuning_seconds = options.tuning_seconds;
   spec.keep_methods = !options.drop_methods;

@@ -1,6 +1,6 @@
 // torchtrtc: compiles, inspects, runs, profiles, verifies and checks TorchScript modules from the command line.
 // Exit status: 0 done, 1 the module or file was refused, or disagrees (the reason is on stderr), 2 the command line is
-// wrong: its syntax, an option's value or an input specification.
+// wrong: its syntax, an option's value or an input specification; 130 and 143 it was interrupted by SIGINT and SIGTERM.
 
 #include <algorithm>
 #include <csignal>
@@ -13,6 +13,7 @@
 #include "command_line.h"
 #include "commands.h"
 #include "messages.h"
+#include "signals.h"
 #include "torchtrt/error.h"
 #include "torchtrt/version.h"
 
@@ -42,6 +43,7 @@ std::vector<std::string> argumentsOf(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  torchtrtc::endOnSignals();
   std::signal(SIGPIPE, SIG_IGN);  // files are written, too, where who reads the report is gone (| head)
   std::vector<std::string> arguments = argumentsOf(argc, argv);
   CLI::App app(kDescription, "torchtrtc");

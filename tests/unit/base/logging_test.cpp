@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/status.h"
+
 namespace torchtrt::logging {
 namespace {
 
@@ -92,6 +94,18 @@ TEST_F(Logging, FilesGetNoColor) {
   testing::internal::CaptureStderr();
   log(Level::kGRAPH, "g");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "GRAPH: g\n");
+}
+
+TEST_F(Logging, KeepsTheStatusBelowTheMessages) {
+  setPrefix("");
+  testing::internal::CaptureStderr();
+  setStatus("busy");
+  setStatus("busy");
+  log(Level::kERROR, "e");
+  setStatus("on");
+  setStatus("");
+  log(Level::kERROR, "f");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "busy\r\r    \rERROR: e\nbusy\r\r    \ron\r\r  \rERROR: f\n");
 }
 
 TEST_F(Logging, OrdersLevelsByWeight) {

@@ -60,6 +60,16 @@ TEST(Report, SummaryTellsAsManyReasonsAsFitIntoALine) {
   EXPECT_THAT(report.summary(), ::testing::EndsWith("2x a third reason; 1x no \"converter\"; and 1 more reason"));
 }
 
+TEST(Report, SummaryBeginsWithTheShareOfTimeWhereThatIsKnown) {
+  Report report = exampleReport();
+  report.share_of_time = 0.919;
+  EXPECT_THAT(report.summary(), ::testing::StartsWith("__torch__.Net.forward: engines take over 91% of PyTorch's time; "
+                                                      "1 engine, 1 segment in PyTorch, "));
+  EXPECT_THAT(report.toJson(), ::testing::HasSubstr(R"("share_of_time": 0.919, )"));
+  report.segments.pop_back();  // all is in an engine: there is nothing to share
+  EXPECT_THAT(report.summary(), ::testing::StartsWith("__torch__.Net.forward: 1 engine, 0 segments in PyTorch, "));
+}
+
 TEST(Report, TextTellsSegmentsAndTimes) {
   EXPECT_EQ(exampleReport().toText(), exampleReport().summary() + R"(
 compiled in 3.8 ms
@@ -122,7 +132,7 @@ where there are none, say so in the Inputs: ids: shared_dims={0: "batch"}; mask:
 TEST(Report, JsonTellsAll) {
   EXPECT_EQ(
       exampleReport().toJson(),
-      R"({"module": "__torch__.Net.forward", "milliseconds": 3.750, "phases": )"
+      R"({"module": "__torch__.Net.forward", "milliseconds": 3.750, "share_of_time": null, "phases": )"
       R"([{"name": "lowering", "milliseconds": 1.500}, {"name": "building", "milliseconds": 2.250}], )"
       R"("precision": [{"pattern": "fc", "dtype": "float32", "nodes": 1}], "guessed_sizes": [], "shared_dims": "", "segments": [{"index": "0", "name": "net_engine", "target": "engine", "nodes": ["aten::relu # net.py:3:4", "aten::tanh"], )"
       R"("reasons": [], "inputs": ["x: float32 [s0, 3]"], "outputs": ["output_0: float32 [s0, 3]"], )"
