@@ -16,6 +16,7 @@ void addAll(NodeConverterRegistry& registry) {
   addShuffles(registry);
   addSelections(registry);
   addScatters(registry);
+  addSearches(registry);
   addCumulatives(registry);
   addEinsum(registry);
   addRecurrences(registry);

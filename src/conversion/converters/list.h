@@ -16,6 +16,7 @@ void addReductions(NodeConverterRegistry& registry);
 void addShuffles(NodeConverterRegistry& registry);
 void addSelections(NodeConverterRegistry& registry);
 void addScatters(NodeConverterRegistry& registry);
+void addSearches(NodeConverterRegistry& registry);
 void addCumulatives(NodeConverterRegistry& registry);
 void addEinsum(NodeConverterRegistry& registry);
 void addRecurrences(NodeConverterRegistry& registry);
