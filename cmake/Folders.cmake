@@ -73,7 +73,7 @@ function(torchtrt_library name)
   target_link_options(${name} PRIVATE LINKER:--no-undefined)
   target_include_directories(${name} INTERFACE
                              $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
-  target_compile_features(${name} INTERFACE cxx_std_20)
+  target_compile_features(${name} INTERFACE cxx_std_17)
   set_target_properties(${name} PROPERTIES
                         LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
                         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
@@ -132,6 +132,13 @@ function(torchtrt_public_headers)
       torchtrt_side(public_headers_${side} ${is_torch})
       set_target_properties(public_headers_${side} PROPERTIES UNITY_BUILD OFF)  # each alone
       add_dependencies(public_headers public_headers_${side})
+      if(NOT is_torch)
+        # Programs of C++17 may include them too; those that need libtorch are in reference_names (Tests).
+        add_library(public_headers_cxx17 OBJECT EXCLUDE_FROM_ALL ${${side}_sources})
+        torchtrt_side(public_headers_cxx17 FALSE)
+        set_target_properties(public_headers_cxx17 PROPERTIES CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON)
+        add_dependencies(public_headers public_headers_cxx17)
+      endif()
     endif()
   endforeach()
 endfunction()

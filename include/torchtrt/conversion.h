@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -182,6 +183,8 @@ struct TORCHTRT_API Weights {
     return data;
   }
 };
+
+TORCHTRT_API std::ostream& operator<<(std::ostream& out, const Weights& weights);  // dtype, shape and maps
 
 // Appends layers for a node and associates its outputs; false when it cannot.
 using OpConverter = std::function<bool(ConversionCtx*, const torch::jit::Node*, args&)>;

@@ -32,7 +32,7 @@ struct TensorView {
 class TORCHTRT_API OutputAllocator {
  public:
   virtual ~OutputAllocator() = default;
-  virtual void* allocate(int index, DType dtype, std::span<const int64_t> dims) = 0;
+  virtual void* allocate(int index, DType dtype, TORCHTRT_SPAN<const int64_t> dims) = 0;
 };
 
 struct BindingInfo {
@@ -73,7 +73,7 @@ struct StepProfile {
 class TORCHTRT_API Engine {
  public:
   // Bytes as plan::serialize (external empty) or plan::serializeWithoutWeights (external in order) made them.
-  static std::shared_ptr<const Engine> load(std::span<const std::byte> plan,
+  static std::shared_ptr<const Engine> load(TORCHTRT_SPAN<const std::byte> plan,
                                             std::shared_ptr<const void> owner = nullptr,
                                             std::vector<ExternalWeight> external = {}, const LoadOptions& options = {});
   virtual ~Engine() = default;
@@ -84,20 +84,20 @@ class TORCHTRT_API Engine {
 
   // Runs on the caller's thread with at most `threads` threads (0 = OpenMP's setting of the calling thread). Throws
   // EngineError.
-  virtual void enqueue(std::span<const TensorView> inputs, OutputAllocator& outputs, int threads = 0) const = 0;
+  virtual void enqueue(TORCHTRT_SPAN<const TensorView> inputs, OutputAllocator& outputs, int threads = 0) const = 0;
   // Output shapes for input shapes, without running anything.
-  virtual std::vector<std::vector<int64_t>> outputShapes(std::span<const TensorView> inputs) const = 0;
-
-  virtual std::vector<StepProfile> profile(std::span<const TensorView> inputs, int calls, int threads = 0) const = 0;
+  virtual std::vector<std::vector<int64_t>> outputShapes(TORCHTRT_SPAN<const TensorView> inputs) const = 0;
+  // clang-format off
+  virtual std::vector<StepProfile> profile(TORCHTRT_SPAN<const TensorView> inputs, int calls, int threads = 0) const = 0;
   virtual std::string inspect() const = 0;  // the plan as text, with the implementation chosen for every step
   virtual size_t memoryBytes() const = 0;   // weights and packed weights held
-  virtual size_t workspaceBytes(std::span<const TensorView> inputs) const = 0;
-
+  virtual size_t workspaceBytes(TORCHTRT_SPAN<const TensorView> inputs) const = 0;
+  // clang-format on
   // Whether weight `index` of the plan can be had from what kernels made of it: then its owner may let it go, and the
   // engine does not hold it either.
   virtual bool restoresWeight(size_t index) const = 0;
   // Writes it, bit by bit as it was given, to `to`, which has its size. Only where restoresWeight(index).
-  virtual void restoreWeight(size_t index, std::span<std::byte> to, int threads = 0) const = 0;
+  virtual void restoreWeight(size_t index, TORCHTRT_SPAN<std::byte> to, int threads = 0) const = 0;
 };
 
 }  // namespace torchtrt::engine

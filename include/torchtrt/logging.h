@@ -11,7 +11,7 @@ namespace torchtrt::logging {
 
 // From the most to the least important. The default lets warnings through.
 enum class Level : uint8_t { kINTERNAL_ERROR, kERROR, kWARNING, kINFO, kDEBUG, kGRAPH };
-using enum Level;
+TORCHTRT_USING_ENUM(Level);
 
 TORCHTRT_API void log(Level level, const std::string& message);
 

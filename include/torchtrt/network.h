@@ -86,7 +86,7 @@ class TORCHTRT_API Tensor {
   struct Use {
     Layer* layer;
     int index;
-    bool operator==(const Use&) const = default;
+    bool operator==(const Use&) const TORCHTRT_DEFAULTED;
   };
   const std::vector<Use>& uses() const {  // in order of creation
     return uses_;

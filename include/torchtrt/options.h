@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <torch/custom_class.h>
@@ -42,6 +44,10 @@ class TORCHTRT_API DataType {
     return value_;
   }
   explicit operator bool() const = delete;
+  bool operator==(c10::ScalarType type) const;  // false for a type that no engine has
+  bool operator!=(c10::ScalarType type) const {
+    return !(*this == type);
+  }
 
  private:
   Value value_ = kUnknown;
@@ -109,6 +115,28 @@ struct TORCHTRT_API Input : torch::CustomClassHolder {
   std::vector<std::string> dim_names;
   at::Tensor sample;  // the tensor this was made from, if it was
 
+  Input() = default;  // a tensor without dimensions
+  // Sizes in braces, which would be a Shape and a ShapeRef alike.
+  using Sizes = std::initializer_list<int64_t>;
+  Input(Sizes shape, TensorFormat format = TensorFormat::kContiguous)  // NOLINT(google-explicit-constructor)
+      : Input(Shape(shape), format) {}
+  Input(Sizes shape, Domain tensor_domain, TensorFormat format = TensorFormat::kContiguous)
+      : Input(Shape(shape), std::move(tensor_domain), format) {}
+  Input(Sizes shape, DataType dtype, TensorFormat format = TensorFormat::kContiguous)
+      : Input(Shape(shape), dtype, format) {}
+  Input(Sizes shape, DataType dtype, Domain tensor_domain, TensorFormat format = TensorFormat::kContiguous)
+      : Input(Shape(shape), dtype, std::move(tensor_domain), format) {}
+  Input(Sizes min_shape, Sizes opt_shape, Sizes max_shape, TensorFormat format = TensorFormat::kContiguous)
+      : Input(Shape(min_shape), Shape(opt_shape), Shape(max_shape), format) {}
+  Input(Sizes min_shape, Sizes opt_shape, Sizes max_shape, Domain tensor_domain,
+        TensorFormat format = TensorFormat::kContiguous)
+      : Input(Shape(min_shape), Shape(opt_shape), Shape(max_shape), std::move(tensor_domain), format) {}
+  Input(Sizes min_shape, Sizes opt_shape, Sizes max_shape, DataType dtype,
+        TensorFormat format = TensorFormat::kContiguous)
+      : Input(Shape(min_shape), Shape(opt_shape), Shape(max_shape), dtype, format) {}
+  Input(Sizes min_shape, Sizes opt_shape, Sizes max_shape, DataType dtype, Domain tensor_domain,
+        TensorFormat format = TensorFormat::kContiguous)
+      : Input(Shape(min_shape), Shape(opt_shape), Shape(max_shape), dtype, std::move(tensor_domain), format) {}
   Input(Shape shape, TensorFormat format = TensorFormat::kContiguous);  // NOLINT(google-explicit-constructor)
   Input(Shape shape, Domain tensor_domain, TensorFormat format = TensorFormat::kContiguous);
   Input(Shape shape, DataType dtype, TensorFormat format = TensorFormat::kContiguous);

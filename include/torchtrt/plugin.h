@@ -24,14 +24,14 @@ inline constexpr int kInterfaceVersion = 1;
 // Strides in elements; of inputs in any order and 0 where a dim is broadcast, of outputs row-major.
 struct InputView {
   DType dtype = DType::kFloat32;
-  std::span<const int64_t> dims;
-  std::span<const int64_t> strides;
+  TORCHTRT_SPAN<const int64_t> dims;
+  TORCHTRT_SPAN<const int64_t> strides;
   const void* data = nullptr;
 };
 struct OutputView {
   DType dtype = DType::kFloat32;
-  std::span<const int64_t> dims;
-  std::span<const int64_t> strides;
+  TORCHTRT_SPAN<const int64_t> dims;
+  TORCHTRT_SPAN<const int64_t> strides;
   void* data = nullptr;
 };
 
@@ -43,13 +43,13 @@ class TORCHTRT_API Plugin {
     return 1;
   }
   // Whether the operator takes inputs of these dtypes.
-  virtual bool supports(std::span<const DType> inputs) const = 0;
+  virtual bool supports(TORCHTRT_SPAN<const DType> inputs) const = 0;
   // Types of the outputs; dims may be symbolic. Throws for shapes that the operator does not take.
-  virtual std::vector<TensorType> inferOutputs(std::span<const TensorType> inputs) const = 0;
+  virtual std::vector<TensorType> inferOutputs(TORCHTRT_SPAN<const TensorType> inputs) const = 0;
   // Bytes of 64-byte aligned scratch memory that enqueue wants for these inputs (data is null here).
-  virtual size_t scratchBytes(std::span<const InputView> inputs) const;
+  virtual size_t scratchBytes(TORCHTRT_SPAN<const InputView> inputs) const;
   // Computes the outputs with at most `threads` threads. Throws EngineError for faults in the data.
-  virtual void enqueue(std::span<const InputView> inputs, std::span<const OutputView> outputs, void* scratch,
+  virtual void enqueue(TORCHTRT_SPAN<const InputView> inputs, TORCHTRT_SPAN<const OutputView> outputs, void* scratch,
                        int threads) const = 0;
 };
 

@@ -2,12 +2,12 @@
 // CompileSpec::ptq_calibrator with kChar among enabled_precisions.
 #pragma once
 
-#include <concepts>
 #include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -44,27 +44,43 @@ struct TORCHTRT_API Calibrator {
 
 namespace detail {
 
+template <typename T, typename = void>
+struct IsPointer : std::false_type {};
+template <typename T>
+struct IsPointer<T, std::void_t<decltype(*std::declval<T&>())>> : std::true_type {};
+
 template <typename Loader>
 decltype(auto) rangeOf(Loader& loader) {
-  if constexpr (requires { *loader; }) {  // torch::data::make_data_loader gives a std::unique_ptr
+  if constexpr (IsPointer<Loader>::value) {  // torch::data::make_data_loader gives a std::unique_ptr
     return (*loader);
   } else {
     return (loader);
   }
 }
 
+template <typename Batch, typename = void>
+struct HoldsArguments : std::false_type {};
+template <typename Batch>
+struct HoldsArguments<Batch, std::void_t<decltype(Calibrator::Arguments(std::begin(std::declval<const Batch&>()),
+                                                                        std::end(std::declval<const Batch&>())))>>
+    : std::true_type {};
+
+template <typename Batch, typename = void>
+struct HasData : std::false_type {};
+template <typename Batch>
+struct HasData<Batch, std::void_t<decltype(std::declval<const Batch&>().data)>> : std::true_type {};
+
 // The arguments of a call, out of a Tensor, a vector of Tensors or values, or an Example, whose data they are.
 template <typename Batch>
 Calibrator::Arguments argumentsOf(const Batch& batch) {
-  if constexpr (std::convertible_to<const Batch&, at::Tensor>) {
+  if constexpr (std::is_convertible_v<const Batch&, at::Tensor>) {
     return {at::Tensor(batch)};
-  } else if constexpr (requires { Calibrator::Arguments(std::begin(batch), std::end(batch)); }) {
+  } else if constexpr (HoldsArguments<Batch>::value) {
     return Calibrator::Arguments(std::begin(batch), std::end(batch));
   } else {
-    static_assert(
-        requires { argumentsOf(batch.data); },
-        "a calibration batch is a Tensor, a vector of Tensors, or an Example: map the data set with "
-        "torch::data::transforms::Stack<>()");
+    static_assert(HasData<Batch>::value,
+                  "a calibration batch is a Tensor, a vector of Tensors, or an Example: map the data set with "
+                  "torch::data::transforms::Stack<>()");
     return argumentsOf(batch.data);
   }
 }
@@ -116,6 +132,19 @@ inline std::shared_ptr<Calibrator> make_int8_cache_calibrator(
   calibrator->cache_file = std::move(cache_file);
   calibrator->use_cache = true;
   return calibrator;
+}
+
+// The reference system's spelling, with the method as a type:
+// make_int8_calibrator<nvinfer1::IInt8MinMaxCalibrator>(...). nvinfer1.h has the types, each of which names its method
+// as kAlgo.
+template <typename Method, typename Loader, CalibrationAlgo kAlgo = Method::kAlgo>
+std::shared_ptr<Calibrator> make_int8_calibrator(Loader loader, std::string cache_file = "", bool use_cache = false) {
+  return make_int8_calibrator(std::move(loader), std::move(cache_file), use_cache, kAlgo);
+}
+
+template <typename Method, CalibrationAlgo kAlgo = Method::kAlgo>
+std::shared_ptr<Calibrator> make_int8_cache_calibrator(std::string cache_file) {
+  return make_int8_cache_calibrator(std::move(cache_file), kAlgo);
 }
 
 }  // namespace torchtrt::ptq

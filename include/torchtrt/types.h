@@ -52,7 +52,7 @@ struct Location {
   bool empty() const {
     return file.empty() && scope.empty();
   }
-  bool operator==(const Location&) const = default;
+  bool operator==(const Location&) const TORCHTRT_DEFAULTED;
 };
 TORCHTRT_API std::string toString(const Location& location);  // "model.py:38:12 (layer1.0.conv2)"
 
@@ -163,7 +163,7 @@ class TORCHTRT_API Dims {
 struct TensorType {
   DType dtype = DType::kFloat32;
   Dims dims;
-  bool operator==(const TensorType&) const = default;
+  bool operator==(const TensorType&) const TORCHTRT_DEFAULTED;
 };
 
 // The value of a layer's attribute. Dims may be symbolic; everything else is known when the network is built.

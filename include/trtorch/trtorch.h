@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -27,6 +28,10 @@ struct ExtraInfo {
   struct InputRange {
     std::vector<int64_t> min, opt, max;
 
+    using Sizes = std::initializer_list<int64_t>;
+    InputRange(Sizes opt) : InputRange(std::vector<int64_t>(opt)) {}  // NOLINT(google-explicit-constructor)
+    InputRange(Sizes min, Sizes opt, Sizes max)
+        : InputRange(std::vector<int64_t>(min), std::vector<int64_t>(opt), std::vector<int64_t>(max)) {}
     InputRange(std::vector<int64_t> opt) : min(opt), opt(opt), max(opt) {}  // NOLINT(google-explicit-constructor)
     InputRange(c10::ArrayRef<int64_t> opt) : InputRange(opt.vec()) {}       // NOLINT(google-explicit-constructor)
     InputRange(std::vector<int64_t> min, std::vector<int64_t> opt, std::vector<int64_t> max)

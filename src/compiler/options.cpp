@@ -83,44 +83,48 @@ const at::Tensor& checked(const at::Tensor& tensor) {
   return tensor;
 }
 
+// Nothing for a type that no engine has.
+std::optional<DataType::Value> valueOf(c10::ScalarType type) {
+  switch (type) {
+    case at::kLong:
+      return DataType::kLong;
+    case at::kDouble:
+      return DataType::kDouble;
+    case at::kFloat:
+      return DataType::kFloat;
+    case at::kHalf:
+      return DataType::kHalf;
+    case at::kChar:
+      return DataType::kChar;
+    case at::kInt:
+      return DataType::kInt;
+    case at::kBool:
+      return DataType::kBool;
+    case at::kBFloat16:
+      return DataType::kBFloat16;
+    case at::kByte:
+      return DataType::kByte;
+    case at::kShort:
+      return DataType::kShort;
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
 
 DataType::DataType(c10::ScalarType type) {
-  switch (type) {
-    case at::kLong:
-      value_ = kLong;
-      break;
-    case at::kDouble:
-      value_ = kDouble;
-      break;
-    case at::kFloat:
-      value_ = kFloat;
-      break;
-    case at::kHalf:
-      value_ = kHalf;
-      break;
-    case at::kChar:
-      value_ = kChar;
-      break;
-    case at::kInt:
-      value_ = kInt;
-      break;
-    case at::kBool:
-      value_ = kBool;
-      break;
-    case at::kBFloat16:
-      value_ = kBFloat16;
-      break;
-    case at::kByte:
-      value_ = kByte;
-      break;
-    case at::kShort:
-      value_ = kShort;
-      break;
-    default:
-      rejectInput(std::string("there is no engine data type for ") + c10::toString(type),
-                  "use float, double, half, bfloat16, an integer type or bool");
+  const std::optional<Value> value = valueOf(type);
+  if (!value) {
+    rejectInput(std::string("there is no engine data type for ") + c10::toString(type),
+                "use float, double, half, bfloat16, an integer type or bool");
   }
+  value_ = *value;
+}
+
+bool DataType::operator==(c10::ScalarType type) const {
+  const std::optional<Value> other = valueOf(type);
+  return other && *other == value_;
 }
 
 std::ostream& operator<<(std::ostream& out, const DataType& dtype) {

@@ -22,6 +22,12 @@ Weights::Weights(ConversionCtx*, const at::Tensor& tensor) : data(shareStorage(t
   }
 }
 
+std::ostream& operator<<(std::ostream& out, const Weights& weights) {
+  return out << toString(weights.data.dtype) << c10::IntArrayRef(weights.shape) << ", " << weights.num_output_maps
+             << " output maps, " << weights.num_input_maps << " input maps, kernel "
+             << c10::IntArrayRef(weights.kernel_shape);
+}
+
 Weights::Weights(ConversionCtx* ctx, float value) : Weights(ctx, at::scalar_tensor(value, at::kFloat)) {}
 Weights::Weights(ConversionCtx* ctx, double value) : Weights(ctx, at::scalar_tensor(value, at::kDouble)) {}
 Weights::Weights(ConversionCtx* ctx, int32_t value) : Weights(ctx, at::scalar_tensor(value, at::kInt)) {}

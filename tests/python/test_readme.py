@@ -55,6 +55,21 @@ def test_python_of_the_wheel(folder):
     assert (folder / "compiled.ts").exists()
 
 
+def test_cpp(folder):
+    torch_folder = Path(torch.__file__).parent
+    (sample,) = blocks(README, "c++")
+    (folder / "sample.cpp").write_text(sample, encoding="utf-8")
+    includes = [f"-I{ROOT / 'include'}", f"-isystem{torch_folder / 'include'}", f"-isystem{torch_folder / 'include/torch/csrc/api/include'}"]
+    libraries = [f"-L{BUILD / 'lib'}", "-ltorchtrt", "-ltorchtrt_runtime", "-ltorchtrt_network", "-ltorchtrt_engine",
+                 f"-L{torch_folder / 'lib'}", "-ltorch_cpu", "-lc10", "-Wl,--allow-shlib-undefined",
+                 f"-Wl,-rpath,{BUILD / 'lib'}:{torch_folder / 'lib'}"]
+    run(["ccache", "c++", "-std=c++17", *includes, "-c", "sample.cpp", "-o", "sample.o"], folder)
+    run(["c++", "sample.o", "-o", "sample", "-Wl,--no-as-needed", *libraries], folder)
+    (folder / "lenet_compiled.ts").unlink(missing_ok=True)
+    run([folder / "sample"], folder)
+    assert torch.jit.load(str(folder / "lenet_compiled.ts"))(torch.zeros(1, 1, 32, 32)).shape == (1, 10)
+
+
 def commands() -> list[str]:
     """The lines of README that call torchtrtc."""
     return [line.strip() for line in README.splitlines() if line.startswith("    torchtrtc ")]

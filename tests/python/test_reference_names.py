@@ -1,7 +1,9 @@
 """Every name of the reference systems and of the specification's documents works, or says what replaces it."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -9,6 +11,8 @@ from torch import nn
 
 import torchtrt
 import torchtrt.runtime
+
+BUILD = Path(os.environ["TORCHTRT_BUILD"])
 
 # Expressions over these modules, as users write them. `relu` is a scripted ReLU, `x` a tensor of [2, 3], `compiled` a compiled module.
 TORCH_TENSORRT = """
@@ -181,8 +185,64 @@ def test_repr_says_what_it_is(names):
     assert repr(torchtrt.Device("cuda:1")) == 'Device("gpu:1")' and torchtrt.Device("cuda").device_type == "gpu"
 
 
+def test_names_of_tensorrt_llm(capfd):
+    """Of its graph rewriting: records, patterns, managers, layers and networks."""
+    from torchtrt import functional, logging
+    from torchtrt.graph_rewriting import (AnalysisPatternManager, FLayerInfoMemo, PatternRewriter, RewritePatternManager, Tensor, net_guard,
+                                          record_signature)
+    from torchtrt.network import Network
+
+    @record_signature
+    def scaled(x, factors, flag=True, name="scaled"):
+        return functional.relu(x * factors[0]) if flag else x
+
+    net = Network()
+    with net_guard(net):
+        x, a, b = (Tensor(name=name, shape=(2,)) for name in "xab")
+        y = scaled(x, [a, b])
+        y.mark_output("y")
+        layer = net.get_layer_by_name(y.get_parent().name)
+        assert layer.trt_layer.type == layer.as_layer().type and layer.trt_layer.name == layer.name
+        record = FLayerInfoMemo.instance().get(layer.name)
+        assert record.layer_kind == "scaled" and record.layer_name == layer.name
+        assert record.raw_inputs == {"x": x, "factors": [a, b], "flag": True, "name": "scaled"} and record.raw_outputs == [y]
+        assert record.get_input("x") == x and record.get_input("factors") == [a, b] and record.get_input("flag") is True
+        assert record.signature == ("scaled", {"x": Tensor, "factors": [Tensor, Tensor], "flag": True, "name": "scaled"})
+
+    class Replace(PatternRewriter):
+        def __init__(self):
+            super().__init__("replace", seperate_match_rewrite=True)
+
+        def match(self, layer):
+            self.log_info("not shown")
+            self.log_warn("a warning")
+            self.log_error("an error")
+            return False
+
+    with logging.warnings():
+        manager = RewritePatternManager.instance()
+        assert manager is RewritePatternManager.instance() and manager is not AnalysisPatternManager.instance()
+        manager.add(label="names", pattern=Replace())
+        assert not any(manager.rewrite(net).values())
+    told = capfd.readouterr().err
+    assert "pattern replace: a warning" in told and "pattern replace: an error" in told and "not shown" not in told
+
+
 def test_submodules_are_imported_by_name():
     code = ("import torch_tensorrt.logging, torch_tensorrt.ptq, torch_tensorrt.ts, torch_tensorrt.ts.logging, torch_tensorrt.ts.ptq, trtorch.logging, "
             "trtorch.ptq\nfrom torch_tensorrt import ts, logging, ptq, Input, Device, DeviceType, EngineCapability, TensorFormat, dtype, save, load")
     subprocess.run([sys.executable, "-c", code], check=True)
 
+
+
+def test_names_of_cpp(tmp_path):
+    """Compiled as C++17; the program checks values, and fails to compile where a name is missing."""
+    process = subprocess.run([BUILD / "bin" / "reference_names"], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert process.returncode == 0, process.stdout + process.stderr
+
+
+def test_public_headers_are_cxx17_too():
+    """Those of the engine side each alone, in their own target; reference_names includes all."""
+    subprocess.run(["ninja", "-C", BUILD, "public_headers_cxx17"], check=True, capture_output=True)
+    command = subprocess.run(["ninja", "-C", BUILD, "-t", "commands", "public_headers_cxx17"], check=True, capture_output=True, text=True).stdout
+    assert command.count("-std=gnu++17") + command.count("-std=c++17") >= 10 and "++20" not in command

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "torchtrt/conversion.h"
+#include "torchtrt/nvinfer1.h"
 #include "trtorch/core/util/util.h"
 
 namespace trtorch::core::conversion {
