@@ -50,10 +50,11 @@ struct ExternalWeight {
 };
 
 struct LoadOptions {
-  int threads = 0;                       // for packing; 0 = all the process may use
-  size_t shape_cache_bytes = 16u << 20;  // bound of the per-shape cache
-  bool force_reference = false;          // every step runs its reference kernel
-  bool prepare = true;                   // for the optimum of all shapes, so that no first call has to do it
+  int threads = 0;                                 // for packing; 0 = all the process may use
+  size_t shape_cache_bytes = 16u << 20;            // bound of the per-shape cache
+  bool force_reference = false;                    // every step runs its reference kernel
+  std::vector<std::string> disabled_fusions = {};  // names of fusion rules; a name that is no rule's is an error (C003)
+  bool prepare = true;                             // for the optimum of all shapes, so that no first call has to do it
   // Asked, where set, for the memory of each external weight that calls go on reading, in place of what was given: for
   // weights in memory that may change once they are packed.
   std::function<std::shared_ptr<const void>(size_t index)> lasting = nullptr;
@@ -61,6 +62,10 @@ struct LoadOptions {
   // from then on, so that its memory may go before the next weights are packed.
   std::function<void(size_t index)> packed = nullptr;
 };
+
+// The switches that the environment sets for engines that are loaded now (TORCHTRT_REFERENCE_KERNELS,
+// TORCHTRT_DISABLE_FUSION), as text. Engines of the same plan that were loaded under different switches are different.
+TORCHTRT_API std::string kernelSwitches();
 
 struct StepProfile {
   std::string name, family, implementation;
@@ -90,7 +95,10 @@ class TORCHTRT_API Engine {
   // clang-format off
   virtual std::vector<StepProfile> profile(TORCHTRT_SPAN<const TensorView> inputs, int calls, int threads = 0) const = 0;
   virtual std::string inspect() const = 0;  // the plan as text, with the implementation chosen for every step
-  virtual size_t memoryBytes() const = 0;   // weights and packed weights held
+  // What a call with inputs of these shapes and strides runs, as text: one line per kernel, with the steps that it
+  // computes, then skipped steps and pairs that no fusion rule joined. Reads no data.
+  virtual std::string schedule(TORCHTRT_SPAN<const TensorView> inputs, int threads = 0) const = 0;
+  virtual size_t memoryBytes() const = 0;  // weights and packed weights held
   virtual size_t workspaceBytes(TORCHTRT_SPAN<const TensorView> inputs) const = 0;
   // clang-format on
   // Whether weight `index` of the plan can be had from what kernels made of it: then its owner may let it go, and the

@@ -17,7 +17,7 @@
 #include "base/logging.h"
 #include "base/median.h"
 #include "device/device.h"
-#include "engine/problem.h"
+#include "engine/loading/problem.h"
 #include "kernels/kernel.h"
 #include "kernels/machine.h"
 #include "kernels/parallel.h"

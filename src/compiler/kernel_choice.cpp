@@ -4,7 +4,7 @@
 
 #include "base/logging.h"
 #include "builder/kernel_timing.h"
-#include "engine/problem.h"
+#include "engine/loading/problem.h"
 #include "kernels/machine.h"
 
 namespace torchtrt::compiler {

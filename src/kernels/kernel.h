@@ -1,6 +1,6 @@
 // A kernel is created once per plan step when the engine is loaded (weights are packed then), prepared once per set of
 // shapes and strides, and run by any number of threads. This is the contract with engine and builder; what some kernels
-// offer beside it has headers of its own: joins.h (more than one layer), restores.h (weights back), work.h, limits.h.
+// offer beside it has headers of its own: fusion.h (more than one layer), restores.h (weights back), work.h, limits.h.
 #pragma once
 
 #include <cstdint>

@@ -22,6 +22,10 @@ class CpuDevice : public Device {
     return properties_;
   }
 
+  Properties& writableProperties() {
+    return properties_;
+  }
+
  protected:
   // Linux promises more memory than there is and kills who uses it: what cannot fit is refused here.
   void* allocateBytes(size_t bytes) const override {
@@ -77,9 +81,21 @@ class CpuDevice : public Device {
 
 }  // namespace
 
-const Device& cpu() {
-  static const CpuDevice* const device = new CpuDevice;  // never destroyed: memory may outlive every static object
+namespace {
+
+CpuDevice& theCpu() {
+  static CpuDevice* const device = new CpuDevice;  // never destroyed: memory may outlive every static object
   return *device;
+}
+
+}  // namespace
+
+const Device& cpu() {
+  return theCpu();
+}
+
+Properties& cpuPropertiesForTests() {
+  return theCpu().writableProperties();
 }
 
 }  // namespace torchtrt::device

@@ -9,6 +9,9 @@ namespace torchtrt::device {
 
 Properties readCpuProperties();
 
+// Those of device::cpu(), for tests of rules that depend on the sizes of caches. Not while kernels run.
+Properties& cpuPropertiesForTests();
+
 // The parts of it that read text files, with the folder they lie in as an argument (tests bring their own). -1: no
 // limit.
 int readCgroupCores(const std::string& cgroup_root, const std::string& own_cgroup);  // ceil(quota / period), version 2

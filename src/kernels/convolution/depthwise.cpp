@@ -8,7 +8,7 @@
 #include "kernels/convolution/depthwise.h"
 #include "kernels/convolution/fast.h"
 #include "kernels/convolution/row_kernel.h"
-#include "kernels/joins.h"
+#include "kernels/fusion.h"
 #include "kernels/parallel.h"
 
 namespace torchtrt::kernels::convolution {
@@ -104,8 +104,8 @@ class DepthwiseKernel final : public RowKernel<PackedDepthwise>, public Averages
   std::unique_ptr<Prepared> prepareWithMeans(const ShapeSet& shapes) const override {
     return std::make_unique<Depthwise>(packed(), shapes, true);
   }
-  std::unique_ptr<Prepared> prepareBehind(const ShapeSet& shapes, const ComputesPixels& before,
-                                          const ShapeSet& before_shapes, bool with_means) const override {
+  Fused prepareBehind(const ShapeSet& shapes, const ComputesPixels& before, const ShapeSet& before_shapes,
+                      bool with_means) const override {
     return prepareDepthwiseBehind(packed(), shapes, before, before_shapes, with_means);
   }
 };

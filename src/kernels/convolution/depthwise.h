@@ -7,7 +7,7 @@
 
 #include "kernels/convolution/depthwise_row.h"
 #include "kernels/convolution/row.h"
-#include "kernels/joins.h"
+#include "kernels/fusion.h"
 
 namespace torchtrt::kernels::convolution {
 
@@ -63,8 +63,7 @@ class MeansOfLines {
 };
 
 // ReadsPixels::prepareBehind.
-std::unique_ptr<Prepared> prepareDepthwiseBehind(std::shared_ptr<const PackedDepthwise> packed, const ShapeSet& shapes,
-                                                 const ComputesPixels& before, const ShapeSet& before_shapes,
-                                                 bool with_means);
+Fused prepareDepthwiseBehind(std::shared_ptr<const PackedDepthwise> packed, const ShapeSet& shapes,
+                             const ComputesPixels& before, const ShapeSet& before_shapes, bool with_means);
 
 }  // namespace torchtrt::kernels::convolution

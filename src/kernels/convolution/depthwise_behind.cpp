@@ -132,20 +132,22 @@ bool isWorthIt(const Geometry& g, const Image& between, int threads) {
 
 }  // namespace
 
-std::unique_ptr<Prepared> prepareDepthwiseBehind(std::shared_ptr<const PackedDepthwise> packed, const ShapeSet& shapes,
-                                                 const ComputesPixels& before, const ShapeSet& before_shapes,
-                                                 bool with_means) {
+Fused prepareDepthwiseBehind(std::shared_ptr<const PackedDepthwise> packed, const ShapeSet& shapes,
+                             const ComputesPixels& before, const ShapeSet& before_shapes, bool with_means) {
   const Geometry& g = packed->geometry;
-  if (g.spatial_rank != 2 || !isWorthIt(g, imageOf(shapes.inputs[0]), shapes.threads)) {
-    return nullptr;
+  if (g.spatial_rank != 2) {
+    return Refusal{"rank", "needs images of two spatial dims"};
+  }
+  if (!isWorthIt(g, imageOf(shapes.inputs[0]), shapes.threads)) {
+    return Refusal{"slower", "the image between stays in the second-level caches"};
   }
   std::unique_ptr<PixelSource> pixels = before.preparePixels(before_shapes);
   if (pixels == nullptr) {
-    return nullptr;
+    return Refusal{"pixels", "the convolution before it cannot compute single pixels as its operands lie"};
   }
   auto behind = std::make_unique<DepthwiseBehind>(std::move(packed), shapes, std::move(pixels), with_means);
   if (behind->bands() < shapes.threads) {
-    return nullptr;  // threads without a band would wait for the others
+    return Refusal{"slower", "some threads would get no band of lines"};
   }
   return behind;
 }

@@ -15,8 +15,8 @@
 #include "kernels/convolution/padded_product.h"
 #include "kernels/convolution/pointwise_pixels.h"
 #include "kernels/convolution/scaled_pointwise.h"
+#include "kernels/fusion.h"
 #include "kernels/gemm/unpack.h"
-#include "kernels/joins.h"
 #include "kernels/restores.h"
 
 namespace torchtrt::kernels::convolution {
@@ -156,12 +156,19 @@ class JoiningConvolutionKernel final : public HighwayConvolutionKernel<float>,
  public:
   using HighwayConvolutionKernel::HighwayConvolutionKernel;
 
-  std::unique_ptr<Prepared> prepareScaled(const ShapeSet& shapes) const override {
+  Fused prepareScaled(const ShapeSet& shapes) const override {
     return prepareScaledPointwise(packed_, shapes);
   }
-  std::unique_ptr<Prepared> preparePooled(const ShapeSet& shapes) const override {
-    std::unique_ptr<Prepared> padded = preparePadded<float>(*packed_, shapes, preparePooledProduct);
-    return padded != nullptr ? std::move(padded) : preparePooledProduct(packed_, shapes);
+  Fused preparePooled(const ShapeSet& shapes) const override {
+    const auto pooled = [](std::shared_ptr<const PackedConvolution> packed, const ShapeSet& padded_shapes) {
+      Fused fused = preparePooledProduct(std::move(packed), padded_shapes);
+      auto* const prepared = std::get_if<std::unique_ptr<Prepared>>(&fused);
+      return prepared == nullptr ? nullptr : std::move(*prepared);
+    };
+    if (std::unique_ptr<Prepared> padded = preparePadded<float>(*packed_, shapes, pooled)) {
+      return padded;
+    }
+    return preparePooledProduct(packed_, shapes);
   }
   std::unique_ptr<PixelSource> preparePixels(const ShapeSet& shapes) const override {
     return preparePointwisePixels(packed_, shapes);

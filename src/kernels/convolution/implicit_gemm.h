@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/convolution/geometry.h"
+#include "kernels/fusion.h"
 #include "kernels/gemm/packed_gemm.h"
 
 namespace torchtrt::kernels::convolution {
@@ -57,7 +58,7 @@ template <typename T>
 std::unique_ptr<Prepared> prepareImplicitGemm(std::shared_ptr<const PackedConvolutionOf<T>> packed,
                                               const ShapeSet& shapes);
 
-// PoolsOutput::preparePooled (kernels/joins.h), channels-last.
-std::unique_ptr<Prepared> preparePooledProduct(std::shared_ptr<const PackedConvolution> packed, const ShapeSet& shapes);
+// PoolsOutput::preparePooled (kernels/fusion.h), channels-last.
+Fused preparePooledProduct(std::shared_ptr<const PackedConvolution> packed, const ShapeSet& shapes);
 
 }  // namespace torchtrt::kernels::convolution

@@ -128,7 +128,7 @@ HWY_AFTER_NAMESPACE();
 
 #include "kernels/convolution/fast.h"
 #include "kernels/convolution/planes_band.h"
-#include "kernels/joins.h"
+#include "kernels/fusion.h"
 #include "kernels/parallel.h"
 
 namespace torchtrt::kernels::convolution {
@@ -228,7 +228,7 @@ class PlanesKernel final : public Kernel, public PoolsOutput {
   std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
     return std::make_unique<Planes>(packed_, shapes);
   }
-  std::unique_ptr<Prepared> preparePooled(const ShapeSet& shapes) const override {
+  Fused preparePooled(const ShapeSet& shapes) const override {
     return preparePooledPlanes(packed_, shapes);
   }
   bool needsConstant(int input) const override {

@@ -8,6 +8,7 @@
 
 #include "kernels/convolution/geometry.h"
 #include "kernels/convolution/planes_row.h"
+#include "kernels/fusion.h"
 
 namespace torchtrt::kernels::convolution {
 
@@ -26,7 +27,7 @@ struct PackedPlanes {
 // Whether lines must be copied: padding, a stride along the width, or rows of the output shorter than a vector.
 bool needsCopies(const PackedPlanes& packed, int64_t columns);
 
-// PoolsOutput::preparePooled (kernels/joins.h).
-std::unique_ptr<Prepared> preparePooledPlanes(std::shared_ptr<const PackedPlanes> packed, const ShapeSet& shapes);
+// PoolsOutput::preparePooled (kernels/fusion.h).
+Fused preparePooledPlanes(std::shared_ptr<const PackedPlanes> packed, const ShapeSet& shapes);
 
 }  // namespace torchtrt::kernels::convolution

@@ -258,20 +258,23 @@ class PooledPlanes final : public Prepared {
 
 }  // namespace
 
-std::unique_ptr<Prepared> preparePooledPlanes(std::shared_ptr<const PackedPlanes> packed, const ShapeSet& shapes) {
+Fused preparePooledPlanes(std::shared_ptr<const PackedPlanes> packed, const ShapeSet& shapes) {
   const Geometry& g = packed->geometry;
   const Image maxima = imageOf(shapes.outputs[0]);
   int64_t least_columns = 0;
   const auto function = HWY_DYNAMIC_DISPATCH(pooledForTarget)(least_columns);
   const bool is_dense = shapes.outputs[0].strides == denseStrides(shapes.outputs[0].dims);
-  if (g.spatial_rank != 2 || !is_dense || maxima.size[2] < least_columns) {
-    return nullptr;
+  if (g.spatial_rank != 2 || !is_dense) {
+    return Refusal{"layout", "needs dense row-major maxima of two spatial dims"};
+  }
+  if (maxima.size[2] < least_columns) {
+    return Refusal{"size", "a line of maxima is shorter than a vector"};
   }
   std::optional<PlanesBand> band;
   if (needsCopies(*packed, 2 * maxima.size[2])) {
     band.emplace(*packed, imageOf(shapes.inputs[0]), 2 * maxima.size[2], 2 * maxima.size[1]);
     if (band->rows() < 2 || band->columns() < 2 * least_columns) {
-      return nullptr;
+      return Refusal{"size", "two padded lines do not fit the buffer"};
     }
   }
   return std::make_unique<PooledPlanes>(std::move(packed), shapes, std::move(band), function);

@@ -4,11 +4,11 @@
 #include <memory>
 
 #include "kernels/convolution/implicit_gemm.h"
-#include "kernels/joins.h"
+#include "kernels/fusion.h"
 
 namespace torchtrt::kernels::convolution {
 
-// ComputesPixels::preparePixels (kernels/joins.h).
+// ComputesPixels::preparePixels (kernels/fusion.h).
 std::unique_ptr<PixelSource> preparePointwisePixels(std::shared_ptr<const PackedConvolution> packed,
                                                     const ShapeSet& shapes);
 

@@ -131,16 +131,21 @@ class PooledProduct final : public Prepared {
 
 }  // namespace
 
-std::unique_ptr<Prepared> preparePooledProduct(std::shared_ptr<const PackedConvolution> packed,
-                                               const ShapeSet& shapes) {
+Fused preparePooledProduct(std::shared_ptr<const PackedConvolution> packed, const ShapeSet& shapes) {
   const Geometry& g = packed->geometry;
   const Image maxima = imageOf(shapes.outputs[0]);
   const bool is_padded = g.pre_padding != Spatial{0, 0, 0} || g.post_padding != Spatial{0, 0, 0};
   const bool is_dense = maxima.channel_stride == 1 && maxima.stride[2] == g.outputs && isFlat(maxima);
   const bool is_small = packed->groups[0].bytes() <= kMostWeights && 4 * kUnit * g.outputs <= kBufferFloats &&
                         4 * maxima.batch * maxima.pixels() <= kMostRows;
-  if (g.spatial_rank != 2 || g.groups != 1 || g.has_residual || is_padded || !is_dense || !is_small) {
-    return nullptr;
+  if (g.spatial_rank != 2 || g.groups != 1 || g.has_residual || is_padded) {
+    return Refusal{"form", "needs a 2-d convolution of one group, without padding and without a residual"};
+  }
+  if (!is_dense) {
+    return Refusal{"layout", "needs dense channels-last maxima"};
+  }
+  if (!is_small) {
+    return Refusal{"slower", "the image or the weights are large"};
   }
   return std::make_unique<PooledProduct>(std::move(packed), shapes);
 }

@@ -74,17 +74,19 @@ class ScaledPointwise final : public Prepared {
 
 }  // namespace
 
-std::unique_ptr<Prepared> prepareScaledPointwise(std::shared_ptr<const PackedConvolution> packed,
-                                                 const ShapeSet& shapes) {
+Fused prepareScaledPointwise(std::shared_ptr<const PackedConvolution> packed, const ShapeSet& shapes) {
   const Geometry& g = packed->geometry;
   if (!isPlainProduct(*packed) || gemm::kTileRows * g.channels > kMostFloats) {
-    return nullptr;
+    return Refusal{"window", "needs a 1x1 convolution of few enough channels for a buffer of scaled rows"};
   }
   const Image input = imageOf(shapes.inputs[0]);
   const Image output = imageOf(shapes.outputs[0]);
   const size_t most = output.batch * output.pixels() <= kFewRows ? kMostWeightsOfFew : kMostWeights;
-  if (packed->groups[0].bytes() > most || input.channel_stride != 1 || !isFlat(input) || !isFlat(output)) {
-    return nullptr;
+  if (packed->groups[0].bytes() > most) {
+    return Refusal{"slower", "the weights would not stay in the cache beside the scaled rows"};
+  }
+  if (input.channel_stride != 1 || !isFlat(input) || !isFlat(output)) {
+    return Refusal{"layout", "needs pixels that lie one after the other"};
   }
   return std::make_unique<ScaledPointwise>(std::move(packed), shapes);
 }

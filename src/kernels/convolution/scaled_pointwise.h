@@ -8,8 +8,7 @@
 
 namespace torchtrt::kernels::convolution {
 
-// Null where it has no form for the shapes, or is no faster than the product on its own.
-std::unique_ptr<Prepared> prepareScaledPointwise(std::shared_ptr<const PackedConvolution> packed,
-                                                 const ShapeSet& shapes);
+// ScalesInput::prepareScaled.
+Fused prepareScaledPointwise(std::shared_ptr<const PackedConvolution> packed, const ShapeSet& shapes);
 
 }  // namespace torchtrt::kernels::convolution

@@ -13,7 +13,7 @@
 #include "kernels/common/simple_kernel.h"
 #include "kernels/common/strided_loop.h"
 #include "kernels/common/wide_row.h"
-#include "kernels/joins.h"
+#include "kernels/fusion.h"
 #include "kernels/normalization/channels_last_groups.h"
 #include "kernels/normalization/fast.h"
 #include "kernels/normalization/moments.h"

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/joins.h"
+#include "kernels/fusion.h"
 
 namespace torchtrt::kernels {
 

@@ -8,7 +8,7 @@
 
 #include "kernels/common/loop_nest.h"
 #include "kernels/common/strided_loop.h"
-#include "kernels/joins.h"
+#include "kernels/fusion.h"
 
 namespace torchtrt::kernels::pointwise {
 

@@ -11,7 +11,7 @@
 #include "kernels/common/half_rows.h"
 #include "kernels/common/loop_nest.h"
 #include "kernels/common/strided_loop.h"
-#include "kernels/joins.h"
+#include "kernels/fusion.h"
 #include "kernels/kernel.h"
 #include "kernels/parallel.h"
 

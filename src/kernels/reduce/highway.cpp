@@ -9,7 +9,7 @@
 
 #include "kernels/common/fallback.h"
 #include "kernels/common/row_reductions.h"
-#include "kernels/joins.h"
+#include "kernels/fusion.h"
 #include "kernels/movement/transpose.h"
 #include "kernels/parallel.h"
 #include "kernels/pointwise/rows.h"

@@ -8,7 +8,7 @@
 
 #include "kernels/common/fallback.h"
 #include "kernels/common/row_reductions.h"
-#include "kernels/joins.h"
+#include "kernels/fusion.h"
 #include "kernels/reduce/axes.h"
 #include "kernels/reduce/fast.h"
 #include "kernels/reduce/reduce.h"

@@ -12,7 +12,7 @@
 #include "kernels/common/simple_kernel.h"
 #include "kernels/common/strided_loop.h"
 #include "kernels/common/wide_row.h"
-#include "kernels/joins.h"
+#include "kernels/fusion.h"
 #include "kernels/parallel.h"
 #include "kernels/softmax/fast.h"
 #include "kernels/softmax/softmax.h"

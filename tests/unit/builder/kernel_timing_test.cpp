@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/problem.h"
+#include "engine/loading/problem.h"
 #include "kernels/kernel.h"
 #include "kernels/machine.h"
 #include "run.h"

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "engine/loaded_engine.h"
+#include "engine/calls/loaded_engine.h"
 #include "run.h"
 #include "support/interpreter.h"
 
@@ -304,9 +304,9 @@ TEST(Layout, AChannelsLastInputIsReadAsItLies) {
       }
     }
   }
-  const auto shapes = engine->specialization(std::vector{channels_last.view()}, 1);
+  const auto shapes = engine->scheduleFor(std::vector{channels_last.view()}, 1);
   EXPECT_EQ(shapes->input_copies, 0);
-  EXPECT_EQ(shapes->skipped_steps, 1) << "the reorder of the input";
+  EXPECT_EQ(shapes->skipped.size(), 1) << "the reorder of the input";
   EXPECT_EQ(testing::callEngine(*engine, {channels_last})[0].values(),
             testing::callEngine(*engine, {row_major})[0].values());
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/loaded_engine.h"
+#include "engine/calls/loaded_engine.h"
 #include "support/engine_call.h"
 #include "support/plan_maker.h"
 

@@ -1,0 +1,76 @@
+#include "engine/calls/context.h"
+
+#include <algorithm>
+
+namespace torchtrt::engine {
+
+void Context::bind(std::shared_ptr<const Schedule> schedule) {
+  bound_ = nullptr;
+  workspace_ = nullptr;
+  pointers_.assign(schedule->slots.size(), nullptr);
+  for (size_t i = 0; i < pointers_.size(); ++i) {
+    if (const Slot& slot = schedule->slots[i]; slot.kind == Slot::Kind::kConstant) {
+      pointers_[i] = const_cast<void*>(slot.constant);  // only ever read: kernels take inputs as const
+    }
+  }
+  outputs_.assign(schedule->outputs.size(), nullptr);
+  bound_ = std::move(schedule);
+}
+
+void Context::setWorkspace(void* base) {
+  if (base == workspace_) {
+    return;
+  }
+  for (size_t i = 0; i < pointers_.size(); ++i) {
+    if (const Slot& slot = bound_->slots[i]; slot.kind == Slot::Kind::kWorkspace) {
+      pointers_[i] = static_cast<std::byte*>(base) + slot.offset;
+    }
+  }
+  workspace_ = base;
+}
+
+void Context::setCallPointers(std::span<const TensorView> inputs, std::span<void* const> outputs) {
+  for (const uint32_t index : bound_->call_slots) {
+    const Slot& slot = bound_->slots[index];
+    pointers_[index] =
+        slot.kind == Slot::Kind::kInput ? const_cast<void*>(inputs[slot.index].data) : outputs[slot.index];
+  }
+}
+
+void Context::runAction(const Action& action, int threads) const {
+  kernels::RunArgs args{};
+  args.inputs = pointers_.data() + action.first_input;
+  args.outputs = pointers_.data() + action.first_output;
+  args.scratch = pointers_[action.scratch];
+  args.threads = threads;
+  action.prepared->run(args);
+}
+
+std::unique_ptr<Context> ContextPool::take(const void* base) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!idle_.empty()) {
+      const auto found = std::find_if(idle_.rbegin(), idle_.rend(),
+                                      [base](const auto& context) { return context->workspace() == base; });
+      std::swap(found == idle_.rend() ? idle_.back() : *found, idle_.back());
+      std::unique_ptr<Context> context = std::move(idle_.back());
+      idle_.pop_back();
+      return context;
+    }
+  }
+  return std::make_unique<Context>();
+}
+
+void ContextPool::give(std::unique_ptr<Context> context) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (idle_.size() < kMaxIdle) {
+    idle_.push_back(std::move(context));
+  }
+}
+
+size_t ContextPool::idle() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return idle_.size();
+}
+
+}  // namespace torchtrt::engine

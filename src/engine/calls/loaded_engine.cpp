@@ -1,0 +1,339 @@
+#include "engine/calls/loaded_engine.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#include "base/align.h"
+#include "base/check.h"
+#include "engine/calls/empty_inputs.h"
+#include "engine/schedule/shapes.h"
+#include "kernels/parallel.h"
+#include "kernels/work.h"
+#include "torchtrt/plugin.h"
+
+namespace torchtrt::engine {
+
+namespace {
+
+std::atomic<int64_t> living_engines = 0;
+
+int resolveThreads(int threads) {
+  return threads > 0 ? threads : std::max(kernels::currentThreads(), 1);
+}
+
+// Outputs of a profiled call: kept until the profile ends, then dropped.
+class DiscardingAllocator : public OutputAllocator {
+ public:
+  explicit DiscardingAllocator(const device::Device& device) : device_(device) {}
+  void* allocate(int index, DType dtype, std::span<const int64_t> dims) override {
+    const auto at = static_cast<size_t>(index);
+    if (at >= memory_.size()) {
+      memory_.resize(at + 1);
+    }
+    const size_t bytes = plan::checkedBytes(dims, dtype);
+    if (memory_[at].bytes() < bytes) {
+      memory_[at] = device_.allocate(bytes, "a profiled output");
+    }
+    return memory_[at].data();
+  }
+
+ private:
+  const device::Device& device_;
+  std::vector<device::Memory> memory_;
+};
+
+// What a step has to do with these values of the plan's registers.
+kernels::Work workOf(const plan::Plan& plan, const plan::Step& step, const std::vector<int64_t>& registers) {
+  const auto describe = [&](int32_t index) {
+    const plan::Tensor& tensor = plan.tensors[static_cast<size_t>(index)];
+    return kernels::TensorDesc{tensor.dtype, dimsOf(tensor.dims, registers), {}};
+  };
+  kernels::ShapeSet shapes;
+  std::vector<bool> present;
+  for (const int32_t input : step.inputs) {
+    present.push_back(input >= 0);
+    shapes.inputs.push_back(input >= 0 ? describe(input) : kernels::TensorDesc());
+  }
+  for (const int32_t output : step.outputs) {
+    shapes.outputs.push_back(describe(output));
+  }
+  return kernels::workOf(step.family, step.attributes, shapes, present);
+}
+
+// Of all steps of an action. What one of them reads of another one, and what is not stored, counts for nothing.
+kernels::Work workOf(const plan::Plan& plan, const Schedule& schedule, const Action& action,
+                     const std::vector<int64_t>& registers) {
+  const std::vector<int32_t> steps = stepsOf(action);
+  const auto stored = std::span(schedule.tensors).subspan(action.first_output, action.scratch - action.first_output);
+  kernels::Work all;
+  for (const int32_t each : steps) {
+    const plan::Step& step = plan.steps[static_cast<size_t>(each)];
+    const kernels::Work work = workOf(plan, step, registers);
+    all.flops += work.flops;
+    all.bytes += work.bytes;
+    const int32_t result = step.outputs[0];
+    int64_t moves = std::find(stored.begin(), stored.end(), result) == stored.end() ? 1 : 0;
+    for (const int32_t reader : steps) {
+      const std::vector<int32_t>& inputs = plan.steps[static_cast<size_t>(reader)].inputs;
+      moves += std::count(inputs.begin(), inputs.end(), result);
+    }
+    const plan::Tensor& tensor = plan.tensors[static_cast<size_t>(result)];
+    all.bytes -= static_cast<double>(moves) *
+                 static_cast<double>(plan::checkedBytes(dimsOf(tensor.dims, registers), tensor.dtype));
+  }
+  return all;
+}
+
+std::string describeRefusedMemory(const Model& model, size_t index, const OutputShape& shape, bool misaligned) {
+  const std::string output = "output '" + model.plan.outputs[index].name + "'";
+  if (misaligned) {
+    return output + ": the memory given for it does not start at a multiple of " + std::to_string(kAlignment) +
+           " bytes";
+  }
+  return output + ": no memory for " + std::to_string(shape.bytes) + " bytes " + dimsText(shape.dims);
+}
+
+}  // namespace
+
+LoadedEngine::LoadedEngine(std::shared_ptr<const Model> model, const LoadOptions& options)
+    : model_(std::move(model)), cache_(options.shape_cache_bytes) {
+  ++living_engines;
+}
+
+LoadedEngine::~LoadedEngine() {
+  if (--living_engines == 0) {
+    releaseIdleWorkspace();
+  }
+}
+
+std::shared_ptr<const Schedule> LoadedEngine::scheduleFor(std::span<const TensorView> inputs, int threads) const {
+  return cache_.get(*model_, inputs, resolveThreads(threads));
+}
+
+void LoadedEngine::prepare(int threads) const {
+  std::vector<std::vector<int64_t>> strides;
+  std::vector<TensorView> views;
+  for (const BindingInfo& input : model_->inputs) {
+    strides.push_back(kernels::denseStrides(input.opt));
+    views.push_back(
+        {input.dtype, static_cast<int32_t>(input.opt.size()), input.opt.data(), strides.back().data(), nullptr});
+  }
+  try {
+    ContextLease lease(pool_);
+    bind(lease, views, resolveThreads(threads));
+    lease.workspace().touch(lease.context().bound()->workspace_bytes);
+  } catch (const EngineError&) {
+  }
+}
+
+void LoadedEngine::bind(ContextLease& lease, std::span<const TensorView> inputs, int threads) const {
+  Context& context = lease.context();
+  if (context.bound() == nullptr || !context.bound()->matches(inputs, threads)) {
+    context.bind(cache_.get(*model_, inputs, threads));
+  }
+  if (const size_t bytes = context.bound()->workspace_bytes; bytes != 0) {
+    context.setWorkspace(lease.workspace().reserve(bytes, *model_->device));
+  }
+}
+
+void LoadedEngine::begin(ContextLease& lease, std::span<const TensorView> inputs, OutputAllocator& outputs,
+                         int threads) const {
+  bind(lease, inputs, threads);
+  Context& context = lease.context();
+  const Schedule& shapes = *context.bound();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].data == nullptr && shapes.input_bytes[i] != 0) {
+      throw EngineError(ErrorCode::kInputDevice, "input '" + model_->plan.inputs[i].name + "' has no memory", {},
+                        "pass a tensor with storage on the CPU");
+    }
+  }
+  std::vector<void*>& pointers = context.outputPointers();
+  for (size_t i = 0; i < shapes.outputs.size(); ++i) {
+    pointers[i] = shapes.outputs[i].is_cut ? nullptr : allocate(outputs, i, shapes.outputs[i]);
+  }
+  context.setCallPointers(inputs, pointers);
+}
+
+void* LoadedEngine::allocate(OutputAllocator& outputs, size_t index, const OutputShape& shape) const {
+  void* memory = outputs.allocate(static_cast<int>(index), shape.dtype, shape.dims);
+  const bool misaligned = reinterpret_cast<uintptr_t>(memory) % kAlignment != 0;
+  if (shape.bytes != 0 && (memory == nullptr || misaligned)) {
+    throw EngineError(ErrorCode::kOutOfMemory, describeRefusedMemory(*model_, index, shape, misaligned));
+  }
+  return memory;
+}
+
+void LoadedEngine::runLocated(const Context& context, int threads) const {
+  const Schedule& shapes = *context.bound();
+  for (const Action& action : shapes.actions) {
+    if (action.step < 0) {
+      context.runAction(action, threads);
+    } else {
+      locateErrors(model_->plan.steps[static_cast<size_t>(action.step)], [&] { context.runAction(action, threads); });
+    }
+  }
+}
+
+void LoadedEngine::giveCuts(const Context& context, OutputAllocator& outputs) const {
+  const Schedule& shapes = *context.bound();
+  for (const Cut& cut : shapes.cuts) {
+    OutputShape shape = shapes.outputs[cut.output];
+    int64_t count = 0;
+    std::memcpy(&count, context.slotPointer(cut.count), sizeof(count));
+    if (count < 0 || count > shape.dims[0]) {
+      throw EngineError(ErrorCode::kPlugin,
+                        "output '" + model_->plan.outputs[cut.output].name + "': its step counts " +
+                            std::to_string(count) + " rows where there is room for " + std::to_string(shape.dims[0]),
+                        {}, "the fault is in the plugin that computes it");
+    }
+    shape.bytes =
+        shape.dims[0] == 0 ? 0 : shape.bytes / static_cast<size_t>(shape.dims[0]) * static_cast<size_t>(count);
+    shape.dims[0] = count;
+    void* const memory = allocate(outputs, cut.output, shape);
+    if (shape.bytes != 0) {
+      std::memcpy(memory, context.slotPointer(cut.rows), shape.bytes);
+    }
+  }
+}
+
+void LoadedEngine::enqueue(std::span<const TensorView> inputs, OutputAllocator& outputs, int threads) const {
+  threads = resolveThreads(threads);
+  try {
+    const FilledInputs filled(*model_, inputs);
+    ContextLease lease(pool_);
+    begin(lease, filled.span(), outputs, threads);
+    const kernels::ThreadScope scope(threads);
+    runLocated(lease.context(), threads);
+    giveCuts(lease.context(), outputs);
+  } catch (const std::bad_alloc&) {
+    throw EngineError(ErrorCode::kOutOfMemory,
+                      "engine '" + name() + "': no memory for what a call needs beside its tensors", {},
+                      "free some memory, or use smaller inputs or a smaller batch");
+  }
+}
+
+std::vector<std::vector<int64_t>> LoadedEngine::outputShapes(std::span<const TensorView> inputs) const {
+  const FilledInputs filled(*model_, inputs);
+  const std::vector<int64_t> registers = evaluateShapes(model_->plan, filled.span());
+  std::vector<std::vector<int64_t>> shapes;
+  for (const plan::Binding& output : model_->plan.outputs) {
+    if (model_->countOf(output.tensor) >= 0) {
+      throw EngineError(ErrorCode::kInputDevice, "how large output '" + output.name + "' is depends on data", {},
+                        "call the engine with tensors that have data");
+    }
+    shapes.push_back(dimsOf(model_->plan.tensors[static_cast<size_t>(output.tensor)].dims, registers));
+  }
+  return shapes;
+}
+
+std::vector<StepProfile> LoadedEngine::profile(std::span<const TensorView> inputs, int calls, int threads) const {
+  using Clock = std::chrono::steady_clock;
+  threads = resolveThreads(threads);
+  DiscardingAllocator outputs(*model_->device);
+  const FilledInputs filled(*model_, inputs);
+  ContextLease lease(pool_);
+  begin(lease, filled.span(), outputs, threads);
+  const Context& context = lease.context();
+  const Schedule& shapes = *context.bound();
+  const std::vector<int64_t> registers = evaluateShapes(model_->plan, filled.span());
+  std::vector<StepProfile> profiles;
+  for (const Action& action : shapes.actions) {
+    StepProfile profile;
+    if (action.step < 0) {
+      profile.name = profile.family = "copy";
+    } else {
+      const plan::Step& step = model_->plan.steps[static_cast<size_t>(action.step)];
+      const kernels::Work work = workOf(model_->plan, shapes, action, registers);
+      for (const int32_t each : stepsOf(action)) {
+        profile.name += (profile.name.empty() ? "" : " + ") + model_->plan.steps[static_cast<size_t>(each)].name;
+      }
+      profile.family = step.family;
+      profile.location = step.location;
+      profile.implementation = model_->steps[static_cast<size_t>(action.step)].implementation;
+      profile.flops = work.flops;
+      profile.bytes = work.bytes;
+    }
+    profiles.push_back(std::move(profile));
+  }
+  const kernels::ThreadScope scope(threads);
+  runLocated(context, threads);  // what is slow only once shall not count
+  for (int call = 0; call < calls; ++call) {
+    for (size_t i = 0; i < shapes.actions.size(); ++i) {
+      const auto start = Clock::now();
+      context.runAction(shapes.actions[i], threads);
+      profiles[i].microseconds += std::chrono::duration<double, std::micro>(Clock::now() - start).count() / calls;
+    }
+  }
+  return profiles;
+}
+
+std::string LoadedEngine::inspect() const {
+  std::vector<std::string> notes;
+  for (const LoadedStep& step : model_->steps) {
+    notes.push_back(std::string("[") + step.implementation + "]");
+  }
+  return plan::print(model_->plan, notes);
+}
+
+std::string LoadedEngine::schedule(std::span<const TensorView> inputs, int threads) const {
+  const FilledInputs filled(*model_, inputs);
+  return print(*model_, *scheduleFor(filled.span(), threads), filled.span());
+}
+
+size_t LoadedEngine::workspaceBytes(std::span<const TensorView> inputs) const {
+  const FilledInputs filled(*model_, inputs);
+  return scheduleFor(filled.span(), 0)->workspace_bytes;
+}
+
+bool LoadedEngine::restoresWeight(size_t index) const {
+  return index < model_->sources.size() && model_->sources[index].kernel != nullptr;
+}
+
+void LoadedEngine::restoreWeight(size_t index, std::span<std::byte> to, int threads) const {
+  TORCHTRT_CHECK(restoresWeight(index) && to.size() == model_->plan.weights[index].bytes,
+                 "weight " << index << " cannot be restored to " << to.size() << " bytes");
+  threads = resolveThreads(threads);
+  const kernels::ThreadScope scope(threads);
+  const WeightSource& source = model_->sources[index];
+  source.kernel->restore(source.input, to.data(), threads);
+}
+
+std::shared_ptr<const LoadedEngine> loadOn(const device::Device& device, std::span<const std::byte> plan,
+                                           std::shared_ptr<const void> owner, std::vector<ExternalWeight> external,
+                                           const LoadOptions& options) {
+  std::vector<plan::Weight> weights(external.size());
+  const bool apart = !external.empty();
+  bool owned = apart || owner != nullptr;
+  for (size_t i = 0; i < external.size(); ++i) {
+    weights[i].bytes = external[i].bytes;
+    weights[i].data = std::shared_ptr<const void>(external[i].owner, external[i].data);
+    owned = owned && (external[i].owner != nullptr || external[i].bytes == 0);
+  }
+  plan::Plan parsed = plan::parse(plan, std::move(owner), weights);
+  for (size_t i = 0; i < parsed.weights.size(); ++i) {
+    if (parsed.weights[i].data == nullptr && parsed.weights[i].bytes != 0) {
+      throw EngineError(ErrorCode::kPlanCorrupt, "the plan's " + std::to_string(parsed.weights.size()) +
+                                                     " weights lie outside of it and were not given");
+    }
+  }
+  external.clear();
+  weights.clear();
+  const Ownership ownership = !owned ? Ownership::kNone : apart ? Ownership::kApart : Ownership::kTogether;
+  auto engine = std::make_shared<LoadedEngine>(loadModel(std::move(parsed), ownership, options, device), options);
+  if (options.prepare) {
+    engine->prepare(options.threads);
+  }
+  return engine;
+}
+
+std::shared_ptr<const Engine> Engine::load(std::span<const std::byte> plan, std::shared_ptr<const void> owner,
+                                           std::vector<ExternalWeight> external, const LoadOptions& options) {
+  plugin::registerBuiltinPlugins();
+  return loadOn(device::cpu(), plan, std::move(owner), std::move(external), options);
+}
+
+}  // namespace torchtrt::engine

@@ -1,0 +1,76 @@
+// The engine behind torchtrt/engine.h: a model, a cache of its schedules, a pool of contexts. Private to this
+// folder and its tests.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/calls/context.h"
+#include "engine/loading/model.h"
+#include "engine/schedule/cache.h"
+#include "torchtrt/engine.h"
+
+namespace torchtrt::engine {
+
+class LoadedEngine : public Engine {
+ public:
+  LoadedEngine(std::shared_ptr<const Model> model, const LoadOptions& options);
+  // The process's last engine takes the workspace of the thread in which it dies with it.
+  ~LoadedEngine() override;
+
+  const std::string& name() const override {
+    return model_->plan.name;
+  }
+  const std::vector<BindingInfo>& inputs() const override {
+    return model_->inputs;
+  }
+  const std::vector<BindingInfo>& outputs() const override {
+    return model_->outputs;
+  }
+  void enqueue(std::span<const TensorView> inputs, OutputAllocator& outputs, int threads) const override;
+  std::vector<std::vector<int64_t>> outputShapes(std::span<const TensorView> inputs) const override;
+  std::vector<StepProfile> profile(std::span<const TensorView> inputs, int calls, int threads) const override;
+  std::string inspect() const override;
+  std::string schedule(std::span<const TensorView> inputs, int threads) const override;
+  size_t memoryBytes() const override {
+    return model_->weight_bytes + model_->packed_bytes;
+  }
+  size_t workspaceBytes(std::span<const TensorView> inputs) const override;
+  bool restoresWeight(size_t index) const override;
+  void restoreWeight(size_t index, std::span<std::byte> to, int threads) const override;
+
+  // Does what a first call with inputs of the optimum's shapes, row-major, would do but run kernels. A
+  // fault in the shapes is left to that call.
+  void prepare(int threads) const;
+
+  // What a call with these inputs runs, for tests.
+  std::shared_ptr<const Schedule> scheduleFor(std::span<const TensorView> inputs, int threads) const;
+  const ScheduleCache& cache() const {
+    return cache_;
+  }
+  const ContextPool& contexts() const {
+    return pool_;
+  }
+
+ private:
+  // A schedule and the workspace for it.
+  void bind(ContextLease& lease, std::span<const TensorView> inputs, int threads) const;
+  // Everything up to the first kernel: shapes, memory, pointers.
+  void begin(ContextLease& lease, std::span<const TensorView> inputs, OutputAllocator& outputs, int threads) const;
+  void* allocate(OutputAllocator& outputs, size_t index, const OutputShape& shape) const;
+  void runLocated(const Context& context, int threads) const;
+  // Gives the outputs whose length shows when all has run.
+  void giveCuts(const Context& context, OutputAllocator& outputs) const;
+
+  std::shared_ptr<const Model> model_;
+  mutable ScheduleCache cache_;
+  mutable ContextPool pool_;
+};
+
+// The engine on a device of the caller's choice; Engine::load takes the CPU.
+std::shared_ptr<const LoadedEngine> loadOn(const device::Device& device, std::span<const std::byte> plan,
+                                           std::shared_ptr<const void> owner, std::vector<ExternalWeight> external,
+                                           const LoadOptions& options);
+
+}  // namespace torchtrt::engine

@@ -1,0 +1,226 @@
+#include "engine/loading/model.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
+#include "base/checkpoint.h"
+#include "device/constants.h"
+#include "engine/loading/switches.h"
+#include "kernels/machine.h"
+#include "kernels/parallel.h"
+#include "plan/counted.h"
+
+namespace torchtrt::engine {
+
+namespace {
+
+class ModelLoader {
+ public:
+  ModelLoader(plan::Plan plan, const LoadOptions& options, const device::Device& device)
+      : model_(std::make_shared<Model>()),
+        threads_(options.threads),
+        lasting_(options.lasting),
+        packed_(options.packed) {
+    model_->plan = std::move(plan);
+    model_->device = &device;
+    const Switches switches = switchesOfEnvironment();
+    model_->force_reference = options.force_reference || switches.reference_kernels;
+    model_->rules.remove(options.disabled_fusions);
+    model_->rules.remove(switches.disabled_fusions);
+    if (threads_ <= 0) {
+      threads_ = std::min(kernels::currentThreads(), device.properties().cores);
+    }
+  }
+
+  std::shared_ptr<const Model> load(Ownership ownership) {
+    evaluateRange();
+    model_->counts = plan::countsOfTensors(plan());
+    createKernels();
+    device::trimConstants();
+    model_->candidates = findCandidates(plan(), model_->steps, model_->rules);
+    keepNeededWeights(ownership);
+    describeBindings();
+    return model_;
+  }
+
+ private:
+  const plan::Plan& plan() const {
+    return model_->plan;
+  }
+
+  // The range of a size that PyTorch computes may reach further than the arithmetic on it, down to a division by zero:
+  // such an end is told as the optimum, and a call that comes there fails as PyTorch does.
+  void evaluateRange() {
+    evaluate(&Symbol::opt, registers_[1]);
+    for (const auto& [end, registers] :
+         {std::pair(&Symbol::min, &registers_[0]), std::pair(&Symbol::max, &registers_[2])}) {
+      try {
+        evaluate(end, *registers);
+      } catch (const EngineError& error) {
+        if (error.code() != ErrorCode::kShapeArithmetic) {
+          throw;
+        }
+        *registers = registers_[1];
+      }
+    }
+  }
+
+  void evaluate(int64_t Symbol::*which, std::vector<int64_t>& registers) const {
+    std::vector<int64_t> values;
+    for (const Symbol& symbol : plan().symbols) {
+      values.push_back(symbol.*which);
+    }
+    plan::runProgram(plan(), values, registers);
+  }
+
+  void createKernels() {
+    kernels::ThreadScope scope(threads_);
+    takes_hints_ = !plan().timed_on.empty() && plan().timed_on == kernels::machineKey(threads_);
+    countReaders();
+    for (const plan::Step& step : plan().steps) {
+      checkpoint();
+      const kernels::Problem problem = problemOf(plan(), step, registers_[1], threads_);
+      locateErrors(step, [&] { addKernel(step, problem); });
+      noteWeights(step);
+    }
+  }
+
+  std::string_view hintOf(const plan::Step& step) const {
+    return model_->force_reference ? "reference" : takes_hints_ ? std::string_view(step.hint) : std::string_view();
+  }
+
+  // A kernel is refused for nothing that the verifier of networks lets through: then the plan is not one of ours.
+  void addKernel(const plan::Step& step, const kernels::Problem& problem) {
+    try {
+      kernels::Chosen chosen = kernels::createKernel(problem, hintOf(step));
+      model_->packed_bytes += chosen.kernel->packedBytes();
+      model_->steps.push_back({std::move(chosen.kernel), chosen.implementation});
+    } catch (const InternalError& error) {
+      throw EngineError(ErrorCode::kPlanCorrupt, "step '" + step.name + "' (" + step.family + "): " + error.message(),
+                        step.location, "compile the module again");
+    }
+  }
+
+  // The weight that a tensor is a view of, or -1.
+  int32_t weightOf(int32_t tensor) const {
+    return tensor < 0 ? -1 : plan().tensors[static_cast<size_t>(rootOf(plan(), tensor))].weight;
+  }
+
+  void countReaders() {
+    readers_.resize(plan().weights.size());
+    needed_.resize(plan().weights.size());
+    model_->sources.resize(plan().weights.size());
+    for (const plan::Step& step : plan().steps) {
+      for (const int32_t input : step.inputs) {
+        if (const int32_t weight = weightOf(input); weight >= 0) {
+          ++readers_[static_cast<size_t>(weight)];
+        }
+      }
+    }
+    for (const plan::Binding& output : plan().outputs) {
+      if (const int32_t weight = weightOf(output.tensor); weight >= 0) {
+        needed_[static_cast<size_t>(weight)] = true;
+      }
+    }
+  }
+
+  // What the last kernel's calls go on reading, and what it restores.
+  void noteWeights(const plan::Step& step) {
+    const kernels::Kernel& kernel = *model_->steps.back().kernel;
+    const auto* restores = dynamic_cast<const kernels::RestoresConstants*>(&kernel);
+    for (size_t k = 0; k < step.inputs.size(); ++k) {
+      const int32_t weight = weightOf(step.inputs[k]);
+      if (weight < 0) {
+        continue;
+      }
+      const auto w = static_cast<size_t>(weight);
+      if (kernel.needsConstant(static_cast<int>(k))) {
+        needed_[w] = true;
+      } else if (restores != nullptr && restores->restores(static_cast<int>(k))) {
+        model_->sources[w] = {restores, static_cast<int>(k)};
+      }
+      if (needed_[w]) {
+        model_->sources[w] = {};
+      }
+      if (--readers_[w] == 0 && model_->sources[w].kernel != nullptr && packed_) {
+        model_->plan.weights[w].data = nullptr;
+        packed_(w);
+      }
+    }
+  }
+
+  // Memory with a common owner would stay as a whole for the sake of a single weight: where less than half of it is
+  // still read, and where the caller gave no owner, what is needed is copied.
+  void keepNeededWeights(Ownership ownership) {
+    size_t all = 0;
+    for (size_t i = 0; i < needed_.size(); ++i) {
+      all += plan().weights[i].bytes;
+      model_->weight_bytes += needed_[i] ? plan().weights[i].bytes : 0;
+    }
+    const bool copy =
+        ownership == Ownership::kNone || (ownership == Ownership::kTogether && model_->weight_bytes * 2 < all);
+    model_->weights.resize(needed_.size());
+    for (size_t i = 0; i < needed_.size(); ++i) {
+      plan::Weight& weight = model_->plan.weights[i];
+      if (needed_[i] && weight.bytes != 0) {
+        model_->weights[i] = copy ? copyOf(weight) : lasting_ ? lasting_(i) : weight.data;
+      }
+      weight.data = nullptr;
+    }
+  }
+
+  std::shared_ptr<const void> copyOf(const plan::Weight& weight) const {
+    auto memory =
+        std::make_shared<device::Memory>(model_->device->allocate(weight.bytes, "loading the engine's weights"));
+    if (memory->data() != nullptr) {
+      std::memcpy(memory->data(), weight.data.get(), weight.bytes);
+    }
+    return {memory, memory->data()};
+  }
+
+  BindingInfo describeBinding(const plan::Binding& binding) const {
+    const plan::Tensor& tensor = plan().tensors[static_cast<size_t>(binding.tensor)];
+    BindingInfo info;
+    info.name = binding.name;
+    info.dtype = tensor.dtype;
+    for (const plan::Register r : tensor.dims) {
+      info.dims.push_back(plan::printRegister(plan(), r));
+      info.min.push_back(registers_[0][r]);
+      info.opt.push_back(registers_[1][r]);
+      info.max.push_back(registers_[2][r]);
+    }
+    if (model_->countOf(binding.tensor) >= 0) {
+      info.dims.front() = "0.." + info.dims.front();
+      info.min.front() = 0;
+    }
+    return info;
+  }
+
+  void describeBindings() {
+    for (const plan::Binding& input : plan().inputs) {
+      model_->inputs.push_back(describeBinding(input));
+    }
+    for (const plan::Binding& output : plan().outputs) {
+      model_->outputs.push_back(describeBinding(output));
+    }
+  }
+
+  std::shared_ptr<Model> model_;
+  int threads_;
+  std::function<std::shared_ptr<const void>(size_t)> lasting_;
+  std::function<void(size_t)> packed_;
+  bool takes_hints_ = false;
+  std::vector<int> readers_;           // of each weight: operands of the steps that have no kernel yet
+  std::vector<bool> needed_;           // by calls
+  std::vector<int64_t> registers_[3];  // for every symbol at its minimum, optimum, maximum
+};
+
+}  // namespace
+
+std::shared_ptr<const Model> loadModel(plan::Plan plan, Ownership ownership, const LoadOptions& options,
+                                       const device::Device& device) {
+  return ModelLoader(std::move(plan), options, device).load(ownership);
+}
+
+}  // namespace torchtrt::engine

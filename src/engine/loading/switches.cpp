@@ -1,0 +1,39 @@
+#include "engine/loading/switches.h"
+
+#include <cstdlib>
+#include <sstream>
+
+#include "torchtrt/engine.h"
+
+namespace torchtrt::engine {
+namespace {
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+Switches switchesOfEnvironment() {
+  const std::string reference = variable("TORCHTRT_REFERENCE_KERNELS");
+  Switches switches{!reference.empty() && reference != "0", {}};
+  std::istringstream names(variable("TORCHTRT_DISABLE_FUSION"));
+  for (std::string name; std::getline(names, name, ',');) {
+    if (!name.empty()) {
+      switches.disabled_fusions.push_back(name);
+    }
+  }
+  return switches;
+}
+
+std::string kernelSwitches() {
+  const Switches switches = switchesOfEnvironment();
+  std::string text = switches.reference_kernels ? "reference" : "";
+  for (const std::string& name : switches.disabled_fusions) {
+    text += "," + name;
+  }
+  return text;
+}
+
+}  // namespace torchtrt::engine

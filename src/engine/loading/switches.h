@@ -1,0 +1,19 @@
+// Switches that the environment sets for all engines that a process loads, to find out if a fusion or a kernel is wrong
+// or slow:
+//   TORCHTRT_REFERENCE_KERNELS=1    every step runs its reference kernel
+//   TORCHTRT_DISABLE_FUSION=a,b     leaves fusion rules out (engine/fusion/list.cpp)
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace torchtrt::engine {
+
+struct Switches {
+  bool reference_kernels = false;
+  std::vector<std::string> disabled_fusions;
+};
+
+Switches switchesOfEnvironment();
+
+}  // namespace torchtrt::engine

@@ -1,0 +1,126 @@
+#include "engine/schedule/drafts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/schedule/workspace.h"
+
+namespace torchtrt::engine {
+namespace {
+
+class Assembler {
+ public:
+  Assembler(const Model& model, std::vector<Place> places, std::vector<Draft> drafts, Schedule& result)
+      : model_(model), places_(std::move(places)), drafts_(std::move(drafts)), result_(result) {}
+
+  void run() {
+    placeWorkspace();
+    fillSlots();
+    measure();
+  }
+
+ private:
+  void placeWorkspace() {
+    std::vector<Buffer> buffers;
+    std::vector<size_t*> offsets;
+    for (Place& place : places_) {
+      if (place.slot.kind == Slot::Kind::kWorkspace && place.written_by != kNever && place.bytes != 0) {
+        buffers.push_back({place.bytes, place.written_by, std::max(place.written_by, place.last_use), 0});
+        offsets.push_back(&place.slot.offset);
+      }
+    }
+    scratch_.resize(drafts_.size(), 0);
+    for (size_t i = 0; i < drafts_.size(); ++i) {
+      if (const size_t bytes = drafts_[i].prepared->scratchBytes(); bytes != 0) {
+        buffers.push_back({bytes, i, i, 0});
+        offsets.push_back(&scratch_[i]);
+      }
+    }
+    result_.workspace_bytes = layOut(buffers);
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      *offsets[i] = buffers[i].offset;
+    }
+  }
+
+  uint32_t addSlot(const Slot& slot, int32_t tensor = -1) {
+    const auto index = static_cast<uint32_t>(result_.slots.size());
+    result_.tensors.push_back(tensor);
+    if (slot.kind == Slot::Kind::kInput || slot.kind == Slot::Kind::kOutput) {
+      result_.call_slots.push_back(index);
+    }
+    result_.slots.push_back(slot);
+    return index;
+  }
+
+  Slot slotOf(int32_t tensor) {
+    return tensor < 0 ? Slot() : places_[static_cast<size_t>(rootOf(places_, tensor))].slot;
+  }
+
+  void fillSlots() {
+    for (size_t i = 0; i < drafts_.size(); ++i) {
+      Draft& draft = drafts_[i];
+      Action action;
+      action.prepared = draft.prepared.get();
+      action.step = draft.step;
+      action.rule = draft.rule;
+      action.fused = std::move(draft.fused);
+      action.unit_sizes = std::move(draft.unit_sizes);
+      action.first_input = static_cast<uint32_t>(result_.slots.size());
+      for (const int32_t input : draft.inputs) {
+        addSlot(slotOf(input), input);
+      }
+      if (draft.input_binding >= 0) {
+        addSlot({Slot::Kind::kInput, static_cast<uint32_t>(draft.input_binding), 0, nullptr});
+      }
+      action.first_output = static_cast<uint32_t>(result_.slots.size());
+      for (const int32_t output : draft.outputs) {
+        addSlot(slotOf(output), output);
+      }
+      if (draft.output_binding >= 0) {
+        addSlot({Slot::Kind::kOutput, static_cast<uint32_t>(draft.output_binding), 0, nullptr});
+      }
+      const bool scratch = draft.prepared->scratchBytes() != 0;
+      action.scratch = addSlot({scratch ? Slot::Kind::kWorkspace : Slot::Kind::kNull, 0, scratch_[i], nullptr});
+      result_.actions.push_back(action);
+      result_.prepared.push_back(std::move(draft.prepared));
+    }
+    for (size_t i = 0; i < model_.plan.outputs.size(); ++i) {
+      const int32_t tensor = model_.plan.outputs[i].tensor;
+      if (model_.countOf(tensor) >= 0) {
+        const uint32_t rows = addSlot(slotOf(tensor));
+        result_.cuts.push_back({static_cast<uint32_t>(i), rows, addSlot(slotOf(model_.countOf(tensor)))});
+      }
+    }
+  }
+
+  void measure() {
+    size_t bytes = sizeof(Schedule) + result_.key.size() * sizeof(int64_t);
+    bytes += result_.slots.size() * (sizeof(Slot) + sizeof(int32_t)) + result_.call_slots.size() * sizeof(uint32_t);
+    bytes += result_.apart.size() * sizeof(LeftApart) + result_.skipped.size() * sizeof(Skipped);
+    for (const auto& prepared : result_.prepared) {
+      bytes += sizeof(Action) + kBytesPerKernel + prepared->heldBytes();
+    }
+    result_.held_bytes = bytes;
+  }
+
+  const Model& model_;
+  std::vector<Place> places_;
+  std::vector<Draft> drafts_;
+  Schedule& result_;
+  std::vector<size_t> scratch_;  // per draft, offset in the workspace
+};
+
+}  // namespace
+
+int32_t rootOf(const std::vector<Place>& places, int32_t tensor) {
+  while (places[static_cast<size_t>(tensor)].base >= 0) {
+    tensor = places[static_cast<size_t>(tensor)].base;
+  }
+  return tensor;
+}
+
+void assemble(const Model& model, std::vector<Place> places, std::vector<Draft> drafts, Schedule& result) {
+  Assembler(model, std::move(places), std::move(drafts), result).run();
+}
+
+}  // namespace torchtrt::engine
