@@ -4,6 +4,7 @@
     compiled = torch.jit.load("compiled.ts")
 """
 
+import contextlib
 import os
 
 import torch
@@ -11,7 +12,7 @@ import torch
 from torchtrt import _libraries
 from torchtrt._errors import EngineError, translated_errors
 
-__all__ = ["EngineError", "engines", "load_plugin_library", "load_vision", "prepare", "translated_errors"]
+__all__ = ["EngineError", "engines", "kernel_switches", "load_plugin_library", "load_vision", "prepare", "translated_errors"]
 
 _ENGINE_TYPE = "__torch__.torch.classes.tensorrt.Engine"
 
@@ -33,6 +34,24 @@ def load_plugin_library(path) -> None:
     os.environ["TORCHTRT_PLUGINS"] = ":".join([*libraries, str(path)])
 
 
+@contextlib.contextmanager
+def kernel_switches(reference_kernels: bool = False, disabled_fusions=()):
+    """Engines that are compiled or loaded inside the block run reference kernels, or without the named fusion rules: to find out if a kernel
+    or a fusion is wrong or slow. `torchtrt.runtime.engines(module)[name].schedule(inputs)` shows what runs. An unknown rule is an error
+    (C003) when an engine is loaded, which lists the rules."""
+    wanted = {"TORCHTRT_REFERENCE_KERNELS": "1" if reference_kernels else "", "TORCHTRT_DISABLE_FUSION": ",".join(disabled_fusions)}
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
 def prepare(module) -> int:
     """Makes the first call of a loaded compiled module cost what later ones do: libtorch plans now how to run its methods that call engines
     and do nothing else, which it would in their first two calls, for 0.4 ms each. Where the engines are small, such methods are called with
@@ -49,8 +68,8 @@ def prepare(module) -> int:
 
 def engines(module) -> dict:
     """The engines that a compiled ScriptModule holds, by attribute name. Each is a torch.classes.tensorrt.Engine with the methods
-    name(), inputs(), outputs(), inspect(), profile(inputs, calls), memory_bytes() and workspace_bytes(inputs). TypeError for what is no
-    ScriptModule."""
+    name(), inputs(), outputs(), inspect(), schedule(inputs), profile(inputs, calls), memory_bytes() and workspace_bytes(inputs). TypeError
+    for what is no ScriptModule."""
     if not isinstance(module, torch.jit.ScriptModule):
         raise TypeError(f"engines: expected a ScriptModule, as torch.jit.load returns it, got {type(module).__name__}")
     found = {}

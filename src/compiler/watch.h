@@ -14,6 +14,7 @@
 #include <torch/script.h>
 
 #include "runtime/engine_class.h"
+#include "torchtrt/export.h"
 
 namespace torchtrt::compiler {
 
@@ -32,7 +33,7 @@ struct Watched {
 
 // While one lives, every operator that the calling thread's interpreter runs is added to it. Operators inside of
 // operators count for the outermost.
-class Watch {
+class TORCHTRT_API Watch {
  public:
   // Of every engine, the inputs of so many calls are kept: the tensors themselves, which who runs later may write to,
   // or copies.

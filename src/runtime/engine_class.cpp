@@ -118,7 +118,8 @@ std::shared_ptr<const LoadedEngine> load(const std::string& plan_bytes, std::str
   }
   device::trimConstants();
   auto held = std::make_shared<const EngineWeights>(std::move(weights), engine, originals);
-  return std::make_shared<const LoadedEngine>(LoadedEngine{std::move(plan_text), std::move(held), std::move(engine)});
+  return std::make_shared<const LoadedEngine>(
+      LoadedEngine{std::move(plan_text), std::move(held), std::move(engine), engine::kernelSwitches()});
 }
 
 plan::Plan parseCopy(std::string_view bytes) {
@@ -135,8 +136,9 @@ plan::Plan parseCopy(std::string_view bytes) {
 class LoadedEngines {
  public:
   std::shared_ptr<const LoadedEngine> find(const std::string& plan, const std::vector<at::Tensor>& weights) {
+    const std::string switches = engine::kernelSwitches();
     for (std::shared_ptr<const LoadedEngine>& engine : alive()) {
-      if (engine->plan == plan && engine->weights->areSame(weights)) {
+      if (engine->plan == plan && engine->switches == switches && engine->weights->areSame(weights)) {
         return std::move(engine);
       }
     }

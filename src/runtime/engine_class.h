@@ -36,6 +36,7 @@ struct LoadedEngine {
   std::string plan;  // base64, without weights
   std::shared_ptr<const EngineWeights> weights;
   std::shared_ptr<const engine::Engine> engine;
+  std::string switches;  // engine::kernelSwitches() when it was loaded
 };
 
 class TORCHTRT_API Engine : public torch::CustomClassHolder {

@@ -121,6 +121,13 @@ std::vector<StepTuple> profileEngine(std::vector<at::Tensor> inputs, const Engin
   });
 }
 
+std::string scheduleText(std::vector<at::Tensor> inputs, const Engine& engine) {
+  const InputViews views(inputs, engine);
+  std::string text;
+  onTeam([&](int threads) { text = engine.engine().schedule(views.span(), threads); });
+  return text;
+}
+
 int64_t workspaceBytes(std::vector<at::Tensor> inputs, const Engine& engine) {
   return atBorder([&] {
     const InputViews views(inputs, engine);

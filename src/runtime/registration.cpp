@@ -100,6 +100,10 @@ torch::class_<Engine> registerClass() {
       .def("inspect", [](const Holder& self) { return self->engine().inspect(); })
       .def("profile", [](const Holder& self, std::vector<at::Tensor> inputs,
                          int64_t calls) { return profileEngine(std::move(inputs), *self, calls); })
+      .def("schedule",
+           [](const Holder& self, std::vector<at::Tensor> inputs) {
+             return atBorder([&] { return scheduleText(std::move(inputs), *self); });
+           })
       .def("memory_bytes", [](const Holder& self) { return static_cast<int64_t>(self->engine().memoryBytes()); })
       .def("workspace_bytes",
            [](const Holder& self, std::vector<at::Tensor> inputs) { return workspaceBytes(std::move(inputs), *self); });

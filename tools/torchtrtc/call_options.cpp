@@ -36,10 +36,12 @@ void addCallOptions(CLI::App& command, CallOptions& options, int least_calls) {
   command.add_option("--threads", options.threads, "Threads of a call (default: as PyTorch sets them)")
       ->option_text("NUMBER")
       ->check(atLeast(1));
+  addSwitches(command, options.switches);
   addLibraryOptions(command, options.libraries);
 }
 
 void prepare(const CallOptions& options) {
+  setSwitches(options.switches);
   openLibraries(options.libraries);
   if (options.threads > 0) {
     at::set_num_threads(options.threads);

@@ -7,6 +7,8 @@
 #include <torch/script.h>
 #include <CLI/CLI.hpp>
 
+#include "kernel_switches.h"
+
 namespace torchtrtc {
 
 // Libraries that a module needs before it is loaded.
@@ -22,6 +24,7 @@ struct CallOptions {
   std::vector<std::string> specs;
   std::string arguments;  // a file of torch.save instead of specs
   Libraries libraries;
+  KernelSwitches switches;
   int calls = 20;
   int threads = 0;  // 0: as many as PyTorch takes
 };
@@ -29,7 +32,7 @@ struct CallOptions {
 // SPECS and the options; `options` has to live as long as `command`. A command may want some timed calls.
 void addCallOptions(CLI::App& command, CallOptions& options, int least_calls);
 
-// Opens the libraries and sets the threads: before the module is loaded.
+// Opens the libraries, sets the threads and switches kernels off: before the module is loaded.
 void prepare(const CallOptions& options);
 
 }  // namespace torchtrtc

@@ -7,10 +7,14 @@
 #include <vector>
 
 #include "call_options.h"
+#include "command_line.h"
 #include "commands.h"
+#include "compiler/watch.h"
 #include "engines.h"
 #include "file_kind.h"
 #include "files.h"
+#include "forward_inputs.h"
+#include "runtime/execute.h"
 #include "stitching/stitching.h"
 #include "torchtrt/engine.h"
 
@@ -38,11 +42,35 @@ void inspectModule(const std::string& path) {
   }
 }
 
-void inspect(const std::string& path) {
-  if (kindOf(path) == FileKind::kEngine) {
-    withEngine(path, inspectEngine);
+// The schedule of each engine that a forward on random inputs of these specifications reaches.
+void printSchedules(const std::string& path, const CallOptions& call) {
+  torch::jit::Module module = loadModule(path);
+  module.eval();
+  const auto inputs = forwardInputs(module, call, "torchtrtc inspect " + path + " --shape");
+  const c10::InferenceMode inference;
+  torchtrt::compiler::Watch watch(1);
+  watch.beginForward();
+  module.forward(inputs);
+  for (const auto& watched : watch.watched()) {
+    if (watched.engine != nullptr) {
+      std::cout << torchtrt::runtime::scheduleText(watched.inputs.front(), *watched.engine);
+    }
+  }
+}
+
+struct InspectOptions {
+  std::string file;
+  CallOptions call;  // of --shape
+};
+
+void inspect(const InspectOptions& options) {
+  prepare(options.call);
+  if (!options.call.specs.empty()) {
+    printSchedules(options.file, options.call);
+  } else if (kindOf(options.file) == FileKind::kEngine) {
+    withEngine(options.file, inspectEngine);
   } else {
-    inspectModule(path);
+    inspectModule(options.file);
   }
 }
 
@@ -51,15 +79,14 @@ void inspect(const std::string& path) {
 void addInspectCommand(CLI::App& app) {
   auto* command = app.add_subcommand(
       "inspect", "Print what is in engines and what is not and why, the graph, and the plan of every engine");
-  auto file = std::make_shared<std::string>();
+  auto options = std::make_shared<InspectOptions>();
   command->group("Commands");
-  command->add_option("FILE", *file, "Compiled module, or an engine written with --save-engine")->required();
-  auto libraries = std::make_shared<Libraries>();
-  addLibraryOptions(*command, *libraries);
-  command->callback([file, libraries] {
-    openLibraries(*libraries);
-    inspect(*file);
-  });
+  command->add_option("FILE", options->file, "Compiled module, or an engine written with --save-engine")->required();
+  addRepeatable(*command, "--shape", options->call.specs, "SPEC",
+                "Print instead what a call with this input runs, kernel by kernel; one for each argument");
+  addSwitches(*command, options->call.switches);
+  addLibraryOptions(*command, options->call.libraries);
+  command->callback([options] { inspect(*options); });
 }
 
 }  // namespace torchtrtc
