@@ -25,6 +25,12 @@ struct Pieces {
   double scale = 1;
 };
 
+// True for the dtypes of the kernel. It computes in float32 and rounds once; a layer of 16 bits each rounds its own
+// result.
+bool isComputedFused(DType dtype) {
+  return dtype == DType::kFloat32 || dtype == DType::kFloat16 || dtype == DType::kBFloat16;
+}
+
 // Whether float32, in which the kernel scales, loses nothing of it but the usual rounding.
 bool isFloatScale(double scale) {
   const double size = std::abs(scale);
@@ -272,7 +278,7 @@ class FuseAttention : public PatternRewriter {
         min_keys_(options.min_attention_keys) {}
 
   bool matchAndRewrite(Layer& layer, Rewriter& rewriter) override {
-    if (layer.getOutput(0)->getType() != DType::kFloat32 ||
+    if (!isComputedFused(layer.getOutput(0)->getType()) ||
         !m::match(layer, plainProduct().attribute("transpose_b", false)) || !layer.getInput(0)->producer()) {
       return false;
     }

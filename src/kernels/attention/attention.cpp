@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "kernels/attention/attend.h"
 #include "kernels/attention/attention_fields.h"
+#include "kernels/common/half_rows.h"
 #include "kernels/parallel.h"
 
 namespace torchtrt::kernels::attention {
@@ -30,7 +32,7 @@ struct Matrices {
   static Matrices ofHeads(const InputView& view, int64_t heads, int64_t size, int64_t channel, bool sequence_first) {
     const size_t batch = sequence_first ? 1 : 0, sequence = 1 - batch;
     const int64_t step = view.strides[2];
-    return {static_cast<const float*>(view.data) + channel * step,
+    return {static_cast<const std::byte*>(view.data) + channel * step * static_cast<int64_t>(sizeOf(view.dtype)),
             {view.dims[batch], heads, view.dims[sequence], size},
             {view.strides[batch], size * step, view.strides[sequence], step}};
   }
@@ -79,11 +81,23 @@ const T* denseRows(const T* data, const Matrices& matrices, int64_t rows, int64_
   return buffer.data();
 }
 
-// One call.
+// What a thread keeps from one part of a call to the next: the packed head, and rows of 16-bit numbers as float32.
+struct Scratch {
+  Head head;
+  std::vector<uint16_t> line;
+  std::vector<float> keys, values, queries, out;
+  std::array<std::vector<float>, Head::kMostMasks> added;
+  std::array<std::vector<uint8_t>, Head::kMostMasks> chosen;
+};
+
+// One call. Numbers of 16 bits are widened head by head, computed in float32, and rounded once.
 class Call {
  public:
   Call(const AttentionFields& fields, std::span<const InputView> inputs, const OutputView& output)
-      : fields_(fields), out_(static_cast<float*>(output.data)) {
+      : fields_(fields), dtype_(inputs[0].dtype), out_(static_cast<std::byte*>(output.data)) {
+    if (isHalf(dtype_)) {
+      halves_ = halfRows(dtype_);
+    }
     const int64_t heads = fields.heads;
     const auto seen = [&](size_t i, int64_t size, int64_t channel) {
       return heads == 0 ? Matrices::of(inputs[i])
@@ -119,56 +133,95 @@ class Call {
     const int64_t flops = 2 * (rows_ + parts_ - 1) / parts_ * keys_ * (size_ + out_size_);
     const int64_t grain = std::max<int64_t>(1, kMinChunkFlops / std::max<int64_t>(1, flops));
     parallelFor(threads, 0, batch_ * parts_, grain, [&](int64_t begin, int64_t end) {
-      Head head;
+      Scratch scratch;
       for (int64_t unit = begin; unit < end; ++unit) {
         if (unit == begin || unit % parts_ == 0) {
-          packHead(head, unit / parts_);
+          packHead(scratch, unit / parts_);
         }
         const int64_t part = unit % parts_;
         const int64_t first = rows_ * part / parts_;
-        attend(head, unit / parts_, first, rows_ * (part + 1) / parts_ - first);
+        attend(scratch, unit / parts_, first, rows_ * (part + 1) / parts_ - first);
       }
     });
   }
 
  private:
-  void packHead(Head& head, int64_t index) const {
-    int64_t key_stride = k_.rowStride(), key_step = k_.columnStride();
-    if (!fields_.transpose_k) {
-      std::swap(key_stride, key_step);
+  // Rows from `offset` on as dense float32: where they lie, or in `buffer`.
+  const float* floatRows(const Matrices& matrices, int64_t offset, int64_t rows, int64_t columns, int64_t& row_stride,
+                         std::vector<float>& buffer, std::vector<uint16_t>& line) const {
+    if (!isHalf(dtype_)) {
+      return denseRows(static_cast<const float*>(matrices.data) + offset, matrices, rows, columns, row_stride, buffer);
     }
-    const auto* keys = static_cast<const float*>(k_.data) + k_.offsetOf(batch_dims_, index);
-    const auto* values = static_cast<const float*>(v_.data) + v_.offsetOf(batch_dims_, index);
-    head.pack({keys, key_stride, key_step, size_}, {values, v_.rowStride(), v_.columnStride(), out_size_}, keys_);
+    const auto* from = static_cast<const uint16_t*>(matrices.data) + offset;
+    const int64_t step = matrices.columnStride();
+    buffer.resize(static_cast<size_t>(rows * columns));
+    line.resize(static_cast<size_t>(columns));
+    for (int64_t row = 0; row < rows; ++row, from += matrices.rowStride()) {
+      const uint16_t* dense = from;
+      if (step != 1 && columns != 1) {
+        for (int64_t column = 0; column < columns; ++column) {
+          line[static_cast<size_t>(column)] = from[column * step];
+        }
+        dense = line.data();
+      }
+      halves_.widen(dense, buffer.data() + row * columns, columns);
+    }
+    row_stride = columns;
+    return buffer.data();
   }
 
-  void attend(Head& head, int64_t index, int64_t first, int64_t count) const {
-    std::vector<float> query_buffer;
+  // Strides of 16-bit matrices are those of their widened copies.
+  Vectors vectorsOf(const Matrices& matrices, int64_t index, bool transposed, int64_t size, std::vector<float>& buffer,
+                    std::vector<uint16_t>& line) const {
+    const int64_t offset = matrices.offsetOf(batch_dims_, index);
+    const auto* data = static_cast<const float*>(matrices.data) + offset;
+    int64_t row_stride = matrices.rowStride(), column_stride = matrices.columnStride();
+    if (isHalf(dtype_)) {
+      const size_t rank = matrices.dims.size();
+      data = floatRows(matrices, offset, matrices.dims[rank - 2], matrices.dims[rank - 1], row_stride, buffer, line);
+      column_stride = 1;
+    }
+    return transposed ? Vectors{data, column_stride, row_stride, size} : Vectors{data, row_stride, column_stride, size};
+  }
+
+  void packHead(Scratch& scratch, int64_t index) const {
+    scratch.head.pack(vectorsOf(k_, index, !fields_.transpose_k, size_, scratch.keys, scratch.line),
+                      vectorsOf(v_, index, false, out_size_, scratch.values, scratch.line), keys_);
+  }
+
+  void attend(Scratch& scratch, int64_t index, int64_t first, int64_t count) const {
     Head::Queries queries = {};
-    queries.data =
-        denseRows(static_cast<const float*>(q_.data) + q_.offsetOf(batch_dims_, index) + first * q_.rowStride(), q_,
-                  count, size_, queries.stride, query_buffer);
+    queries.data = floatRows(q_, q_.offsetOf(batch_dims_, index) + first * q_.rowStride(), count, size_, queries.stride,
+                             scratch.queries, scratch.line);
     queries.count = count;
-    queries.out = out_ + outOffset(index) + first * out_row_stride_;
-    queries.out_stride = out_row_stride_;
+    std::byte* const out = out_ + (outOffset(index) + first * out_row_stride_) * static_cast<int64_t>(sizeOf(dtype_));
+    if (isHalf(dtype_)) {
+      scratch.out.resize(static_cast<size_t>(count * out_size_));
+      queries.out = scratch.out.data();
+      queries.out_stride = out_size_;
+    } else {
+      queries.out = reinterpret_cast<float*>(out);
+      queries.out_stride = out_row_stride_;
+    }
     queries.scale = static_cast<float>(fields_.scale);
     queries.first_limit = keys_;
     queries.safe = fields_.safe;
     std::array<Mask, Head::kMostMasks> masks = {};
-    std::array<std::vector<float>, Head::kMostMasks> added_buffers;
-    std::array<std::vector<uint8_t>, Head::kMostMasks> chosen_buffers;
     for (size_t i = 0; i < masks_.size(); ++i) {
       const int64_t offset = masks_[i].offsetOf(batch_dims_, index) + first * masks_[i].rowStride();
       if (chooses_[i]) {
         masks[i].chosen = denseRows(static_cast<const uint8_t*>(masks_[i].data) + offset, masks_[i], count, keys_,
-                                    masks[i].stride, chosen_buffers[i]);
+                                    masks[i].stride, scratch.chosen[i]);
       } else {
-        masks[i].added = denseRows(static_cast<const float*>(masks_[i].data) + offset, masks_[i], count, keys_,
-                                   masks[i].stride, added_buffers[i]);
+        masks[i].added = floatRows(masks_[i], offset, count, keys_, masks[i].stride, scratch.added[i], scratch.line);
       }
     }
     queries.masks = std::span(masks).first(masks_.size());
-    head.attend(queries);
+    scratch.head.attend(queries);
+    for (int64_t row = 0; isHalf(dtype_) && row < count; ++row) {
+      halves_.narrow(queries.out + row * out_size_, reinterpret_cast<uint16_t*>(out) + row * out_row_stride_,
+                     out_size_);
+    }
   }
 
   int64_t outOffset(int64_t index) const {
@@ -180,7 +233,9 @@ class Call {
   }
 
   const AttentionFields& fields_;
-  float* out_;
+  DType dtype_;
+  HalfRows halves_ = {};
+  std::byte* out_;
   Matrices q_, k_, v_;
   std::vector<Matrices> masks_;
   std::vector<bool> chooses_;

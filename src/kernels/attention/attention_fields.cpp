@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "kernels/attention/attend.h"
+#include "kernels/common/half_rows.h"
 
 namespace torchtrt::kernels::attention {
 namespace {
@@ -65,10 +66,10 @@ bool AttentionFields::supports(std::span<const DType> inputs) {
   if (inputs.size() < 3 || inputs.size() > 3 + Head::kMostMasks) {
     return false;
   }
+  const DType dtype = inputs[0];
   const auto masks = inputs.subspan(3);
-  return std::all_of(inputs.begin(), inputs.begin() + 3, [](DType dtype) { return dtype == DType::kFloat32; }) &&
-         std::all_of(masks.begin(), masks.end(),
-                     [](DType dtype) { return dtype == DType::kFloat32 || dtype == DType::kBool; });
+  return (dtype == DType::kFloat32 || isHalf(dtype)) && inputs[1] == dtype && inputs[2] == dtype &&
+         std::all_of(masks.begin(), masks.end(), [&](DType mask) { return mask == dtype || mask == DType::kBool; });
 }
 
 Dims AttentionFields::scoresOfMatrices(std::span<const TensorType> inputs) const {
@@ -117,7 +118,7 @@ std::vector<TensorType> AttentionFields::inferOutputs(std::span<const TensorType
   }
   std::vector<Dim> dims = inputs[0].dims.vec();
   dims.back() = heads == 0 ? inputs[2].dims[scores.rank() - 1] : Dim(heads * value_size);
-  return {{DType::kFloat32, Dims(std::move(dims))}};
+  return {{inputs[0].dtype, Dims(std::move(dims))}};
 }
 
 }  // namespace torchtrt::kernels::attention

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <random>
 
+#include "kernels/common/half_rows.h"
 #include "kernels/kernel.h"
 #include "torchtrt/plugin.h"
 
@@ -139,6 +140,65 @@ TEST(Attention, MasksKeysWithMinusInfinityAndGivesNaNWhereAllAreMasked) {
   EXPECT_TRUE(std::isnan(got[2]) && std::isnan(got[3])) << "as softmax of nothing but minus infinity";
 }
 
+// Operands in 16 bits, and the same numbers as float32.
+struct Halves {
+  HalfRows rows;
+  DType dtype;
+  std::vector<std::vector<uint16_t>> stored;
+  std::vector<Operand> widened;
+
+  Halves(DType half, const std::vector<Operand>& operands) : rows(halfRows(half)), dtype(half), widened(operands) {
+    for (Operand& operand : widened) {
+      const auto count = static_cast<int64_t>(operand.values.size());
+      std::vector<uint16_t>& bits = stored.emplace_back(operand.values.size());
+      rows.narrow(operand.values.data(), bits.data(), count);
+      rows.widen(bits.data(), operand.values.data(), count);
+    }
+  }
+  std::vector<InputView> views() const {
+    std::vector<InputView> views;
+    for (size_t i = 0; i < stored.size(); ++i) {
+      views.push_back({dtype, widened[i].dims, widened[i].strides, stored[i].data()});
+    }
+    return views;
+  }
+  std::vector<uint16_t> narrowed(const std::vector<float>& values) const {
+    std::vector<uint16_t> bits(values.size());
+    rows.narrow(values.data(), bits.data(), static_cast<int64_t>(values.size()));
+    return bits;
+  }
+};
+
+// One rounding of what float32 gives.
+TEST(Attention, SixteenBitsAreFloat32RoundedOnce) {
+  plugin::registerBuiltinPlugins();
+  for (const DType dtype : {DType::kFloat16, DType::kBFloat16}) {
+    for (const Problem& p : {Problem{2, 3, 5, 7, 8, 4}, {1, 1, 1, 1, 1, 1}, {1, 2, 70, 33, 17, 19}}) {
+      for (const bool transpose_k : {false, true}) {
+        const std::vector<int64_t> key_dims =
+            transpose_k ? std::vector{p.batch, p.heads, p.keys, p.size} : std::vector{p.batch, p.heads, p.size, p.keys};
+        const Halves halves(
+            dtype, {Operand({p.batch, p.heads, p.rows, p.size}, 1, {0, 1, 3, 2}), Operand(key_dims, 2, {0, 2, 1, 3}),
+                    Operand({p.batch, p.heads, p.keys, p.out_size}, 3, {1, 3, 0, 2}), Operand({p.rows, p.keys}, 4)});
+        const std::vector<uint16_t> wanted = halves.narrowed(run(halves.widened, transpose_k, p, 1));
+        Attributes fields;
+        fields.set("namespace", std::string("torchtrt"));
+        fields.set("type", std::string("Attention"));
+        fields.set("scale", 0.25);
+        fields.set("transpose_k", transpose_k);
+        const auto attention = plugin::PluginRegistry::global().create(fields);
+        const std::vector<int64_t> dims = {p.batch, p.heads, p.rows, p.out_size}, strides = denseStrides(dims);
+        for (const int threads : {1, 3}) {
+          std::vector<uint16_t> got(wanted.size(), uint16_t{0xFFFF});
+          const std::vector<OutputView> outputs = {{dtype, dims, strides, got.data()}};
+          attention->enqueue(halves.views(), outputs, nullptr, threads);
+          EXPECT_EQ(got, wanted) << toString(dtype) << " of " << p.rows << " rows on " << threads << " threads";
+        }
+      }
+    }
+  }
+}
+
 // q, k and v as the heads of one tensor's channels: [batch, rows, 3 * heads * size], or with the sequence first.
 struct InChannels {
   Problem p;
@@ -231,6 +291,41 @@ TEST(Attention, ReadsHeadsSideBySideAndWritesThemSo) {
       }
     }
   }
+}
+
+TEST(Attention, ReadsHeadsOfSixteenBitsSideBySide) {
+  plugin::registerBuiltinPlugins();
+  for (const bool sequence_first : {false, true}) {
+    const InChannels form{{3, 2, 33, 33, 16, 24}, sequence_first};
+    const Problem& p = form.p;
+    const std::vector<int64_t> dims =
+        sequence_first ? std::vector{p.rows, p.batch, form.channels()} : std::vector{p.batch, p.rows, form.channels()};
+    std::vector<int64_t> out_dims = dims;
+    out_dims[2] = p.heads * p.out_size;
+    const std::vector<int64_t> strides = denseStrides(out_dims);
+    const Halves halves(DType::kBFloat16, {Operand(dims, 1)});
+    const auto attention = plugin::PluginRegistry::global().create(form.fields(false));
+    std::vector<float> wide(static_cast<size_t>(p.batch * p.rows * out_dims[2]), NAN);
+    const InputView floats = halves.widened[0].view();
+    const std::vector<OutputView> float_outputs = {{DType::kFloat32, out_dims, strides, wide.data()}};
+    attention->enqueue(std::vector{floats, floats, floats}, float_outputs, nullptr, 1);
+    std::vector<uint16_t> got(wide.size(), uint16_t{0xFFFF});
+    const InputView bits = halves.views()[0];
+    const std::vector<OutputView> outputs = {{DType::kBFloat16, out_dims, strides, got.data()}};
+    attention->enqueue(std::vector{bits, bits, bits}, outputs, nullptr, 2);
+    EXPECT_EQ(got, halves.narrowed(wide));
+  }
+}
+
+TEST(Attention, TakesOneDtypeForAllButMasks) {
+  plugin::registerBuiltinPlugins();
+  const auto attention = plugin::PluginRegistry::global().create(InChannels{{1, 1, 1, 1, 1, 1}, false}.fields(false));
+  const auto takes = [&](std::vector<DType> dtypes) { return attention->supports(dtypes); };
+  EXPECT_TRUE(takes({DType::kBFloat16, DType::kBFloat16, DType::kBFloat16, DType::kBool, DType::kBFloat16}));
+  EXPECT_TRUE(takes({DType::kFloat16, DType::kFloat16, DType::kFloat16}));
+  EXPECT_FALSE(takes({DType::kFloat16, DType::kFloat16, DType::kBFloat16}));
+  EXPECT_FALSE(takes({DType::kFloat16, DType::kFloat16, DType::kFloat16, DType::kFloat32}));
+  EXPECT_FALSE(takes({DType::kFloat64, DType::kFloat64, DType::kFloat64}));
 }
 
 TEST(Attention, ChoosesKeysAndGivesZeroWhereThereAreNone) {

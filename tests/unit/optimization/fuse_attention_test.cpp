@@ -97,6 +97,32 @@ TEST(FuseAttention, NotWhereKeysAreSharedAmongTheBatch) {
 })");
 }
 
+// The same text in another dtype.
+std::string in(const std::string& dtype, std::string text) {
+  for (size_t at = text.find("float32"); at != std::string::npos; at = text.find("float32", at)) {
+    text.replace(at, 7, dtype);
+  }
+  return text;
+}
+
+TEST(FuseAttention, InSixteenBitsToo) {
+  const std::string inputs = std::string(kKeys) + "  input %mask : float32[5, 3]\n";
+  const std::string before = attention(inputs, R"(  %half = constant() {} : float32[] data=[0.5]
+  %product = matrix_multiply(%q, %k) {}
+  %scaled = elementwise(%product, %half) {op="prod"}
+  %scores = elementwise(%scaled, %mask) {op="sum"})");
+  const std::string after = fused(inputs, "%q, %k, %v, %mask", "scale=0.5, transpose_k=false");
+  for (const char* dtype : {"float16", "bfloat16"}) {
+    // Numbers differ by what the layers round in between; tests/unit/kernels/attention_test.cpp has those of the
+    // kernel.
+    const auto network = network::parse(in(dtype, before));
+    Options options;
+    options.min_attention_queries = options.min_attention_keys = 1;
+    EXPECT_TRUE(createManager({"fuse_attention"}, options).run(*network));
+    EXPECT_EQ(network::print(*network), network::print(*network::parse(in(dtype, after))));
+  }
+}
+
 TEST(FuseAttention, NotInDouble) {
   expectKept("fuse_attention", R"(network "n" () {
   input %q : float64[2, 3, 8]
