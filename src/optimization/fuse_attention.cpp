@@ -25,10 +25,31 @@ struct Pieces {
   double scale = 1;
 };
 
-// True for the dtypes of the kernel. It computes in float32 and rounds once; a layer of 16 bits each rounds its own
-// result.
-bool isComputedFused(DType dtype) {
-  return dtype == DType::kFloat32 || dtype == DType::kFloat16 || dtype == DType::kBFloat16;
+bool isHalf(DType dtype) {
+  return dtype == DType::kFloat16 || dtype == DType::kBFloat16;
+}
+
+// The cast to 16 bits that alone reads attention in float32 whose operands are casts from these 16 bits; else null. The
+// kernel widens operands and rounds results in the same way, so `pieces` become the operands in 16 bits.
+Layer* absorbCasts(const Layer& layer, Pieces& pieces) {
+  const std::vector<Layer*> users = m::usersOf(layer);
+  if (m::countUses(*layer.getOutput(0)) != 1 || users.size() != 1 || users[0]->getType() != LayerType::kCAST) {
+    return nullptr;
+  }
+  const DType half = users[0]->getOutput(0)->getType();
+  std::vector<Tensor*> narrow;
+  for (const Tensor* operand : {pieces.q, pieces.k, pieces.v}) {
+    const Layer* producer = operand->producer();
+    if (!isHalf(half) || !producer || producer->getType() != LayerType::kCAST ||
+        producer->getInput(0)->getType() != half) {
+      return nullptr;
+    }
+    narrow.push_back(producer->getInput(0));
+  }
+  pieces.q = narrow[0];
+  pieces.k = narrow[1];
+  pieces.v = narrow[2];
+  return users[0];
 }
 
 // Whether float32, in which the kernel scales, loses nothing of it but the usual rounding.
@@ -278,7 +299,8 @@ class FuseAttention : public PatternRewriter {
         min_keys_(options.min_attention_keys) {}
 
   bool matchAndRewrite(Layer& layer, Rewriter& rewriter) override {
-    if (!isComputedFused(layer.getOutput(0)->getType()) ||
+    const DType dtype = layer.getOutput(0)->getType();
+    if ((dtype != DType::kFloat32 && !isHalf(dtype)) ||
         !m::match(layer, plainProduct().attribute("transpose_b", false)) || !layer.getInput(0)->producer()) {
       return false;
     }
@@ -294,6 +316,8 @@ class FuseAttention : public PatternRewriter {
         !sameLeadingDims(*pieces.q, *pieces.v) || !sizesAgree(pieces) || !isLarge(scores)) {
       return false;
     }
+    Layer* const narrowing = absorbCasts(layer, pieces);
+    Layer& replaced = narrowing ? *narrowing : layer;
     Attributes fields;
     fields.set("namespace", std::string("torchtrt"));
     fields.set("type", std::string("Attention"));
@@ -302,14 +326,14 @@ class FuseAttention : public PatternRewriter {
       fields.set("safe", true);
     }
     if (const auto heads = findHeadsOf(pieces)) {
-      rewriteHeads(layer, rewriter, pieces, *heads, fields);
+      rewriteHeads(replaced, rewriter, pieces, *heads, fields);
       return true;
     }
     fields.set("scale", pieces.scale);
     fields.set("transpose_k", pieces.transpose_k);
     std::vector<Tensor*> operands = {pieces.q, pieces.k, pieces.v};
     addMasks(rewriter, pieces, operands);
-    rewriter.replaceLayer(layer, {rewriter.create(LayerType::kPLUGIN_V2, operands, fields).getOutput(0)});
+    rewriter.replaceLayer(replaced, {rewriter.create(LayerType::kPLUGIN_V2, operands, fields).getOutput(0)});
     return true;
   }
 

@@ -23,16 +23,18 @@ constexpr int64_t kMinChunkFlops = 200'000;
 // A tensor whose last two axes are matrices.
 struct Matrices {
   const void* data;
+  DType dtype;
   std::vector<int64_t> dims, strides;
 
   static Matrices of(const InputView& view) {
-    return {view.data, {view.dims.begin(), view.dims.end()}, {view.strides.begin(), view.strides.end()}};
+    return {view.data, view.dtype, {view.dims.begin(), view.dims.end()}, {view.strides.begin(), view.strides.end()}};
   }
   // The heads in the channels of a tensor [B, S, channels], as [B, heads, S, size].
   static Matrices ofHeads(const InputView& view, int64_t heads, int64_t size, int64_t channel, bool sequence_first) {
     const size_t batch = sequence_first ? 1 : 0, sequence = 1 - batch;
     const int64_t step = view.strides[2];
     return {static_cast<const std::byte*>(view.data) + channel * step * static_cast<int64_t>(sizeOf(view.dtype)),
+            view.dtype,
             {view.dims[batch], heads, view.dims[sequence], size},
             {view.strides[batch], size * step, view.strides[sequence], step}};
   }
@@ -108,7 +110,6 @@ class Call {
     v_ = seen(2, fields.value_size, fields.v_channel);
     for (const InputView& mask : inputs.subspan(3)) {
       masks_.push_back(Matrices::of(mask));
-      chooses_.push_back(mask.dtype == DType::kBool);
     }
     const size_t rank = q_.dims.size();
     batch_dims_ = std::span(q_.dims).first(rank - 2);
@@ -149,7 +150,7 @@ class Call {
   // Rows from `offset` on as dense float32: where they lie, or in `buffer`.
   const float* floatRows(const Matrices& matrices, int64_t offset, int64_t rows, int64_t columns, int64_t& row_stride,
                          std::vector<float>& buffer, std::vector<uint16_t>& line) const {
-    if (!isHalf(dtype_)) {
+    if (!isHalf(matrices.dtype)) {
       return denseRows(static_cast<const float*>(matrices.data) + offset, matrices, rows, columns, row_stride, buffer);
     }
     const auto* from = static_cast<const uint16_t*>(matrices.data) + offset;
@@ -209,7 +210,7 @@ class Call {
     std::array<Mask, Head::kMostMasks> masks = {};
     for (size_t i = 0; i < masks_.size(); ++i) {
       const int64_t offset = masks_[i].offsetOf(batch_dims_, index) + first * masks_[i].rowStride();
-      if (chooses_[i]) {
+      if (masks_[i].dtype == DType::kBool) {
         masks[i].chosen = denseRows(static_cast<const uint8_t*>(masks_[i].data) + offset, masks_[i], count, keys_,
                                     masks[i].stride, scratch.chosen[i]);
       } else {
@@ -238,7 +239,6 @@ class Call {
   std::byte* out_;
   Matrices q_, k_, v_;
   std::vector<Matrices> masks_;
-  std::vector<bool> chooses_;
   std::span<const int64_t> batch_dims_;
   int64_t batch_ = 1, rows_ = 0, size_ = 0, keys_ = 0, out_size_ = 0, out_row_stride_ = 0, parts_ = 1;
 };

@@ -69,7 +69,8 @@ bool AttentionFields::supports(std::span<const DType> inputs) {
   const DType dtype = inputs[0];
   const auto masks = inputs.subspan(3);
   return (dtype == DType::kFloat32 || isHalf(dtype)) && inputs[1] == dtype && inputs[2] == dtype &&
-         std::all_of(masks.begin(), masks.end(), [&](DType mask) { return mask == dtype || mask == DType::kBool; });
+         std::all_of(masks.begin(), masks.end(),
+                     [&](DType mask) { return mask == dtype || mask == DType::kFloat32 || mask == DType::kBool; });
 }
 
 Dims AttentionFields::scoresOfMatrices(std::span<const TensorType> inputs) const {

@@ -193,6 +193,10 @@ TEST(Attention, SixteenBitsAreFloat32RoundedOnce) {
           const std::vector<OutputView> outputs = {{dtype, dims, strides, got.data()}};
           attention->enqueue(halves.views(), outputs, nullptr, threads);
           EXPECT_EQ(got, wanted) << toString(dtype) << " of " << p.rows << " rows on " << threads << " threads";
+          std::vector<InputView> inputs = halves.views();
+          inputs[3] = halves.widened[3].view();  // a mask in float32
+          attention->enqueue(inputs, outputs, nullptr, threads);
+          EXPECT_EQ(got, wanted);
         }
       }
     }
@@ -324,7 +328,8 @@ TEST(Attention, TakesOneDtypeForAllButMasks) {
   EXPECT_TRUE(takes({DType::kBFloat16, DType::kBFloat16, DType::kBFloat16, DType::kBool, DType::kBFloat16}));
   EXPECT_TRUE(takes({DType::kFloat16, DType::kFloat16, DType::kFloat16}));
   EXPECT_FALSE(takes({DType::kFloat16, DType::kFloat16, DType::kBFloat16}));
-  EXPECT_FALSE(takes({DType::kFloat16, DType::kFloat16, DType::kFloat16, DType::kFloat32}));
+  EXPECT_TRUE(takes({DType::kFloat16, DType::kFloat16, DType::kFloat16, DType::kFloat32}));
+  EXPECT_FALSE(takes({DType::kFloat32, DType::kFloat32, DType::kFloat32, DType::kFloat16}));
   EXPECT_FALSE(takes({DType::kFloat64, DType::kFloat64, DType::kFloat64}));
 }
 

@@ -123,6 +123,49 @@ TEST(FuseAttention, InSixteenBitsToo) {
   }
 }
 
+// Scores in float32 of operands in bfloat16, as scaled_dot_product_attention has them.
+std::string widened(const std::string& result) {
+  return R"(network "n" () {
+  input %q : bfloat16[2, 5, 8]
+  input %k : bfloat16[2, 8, 3]
+  input %v : bfloat16[2, 3, 4]
+  %wide_q = cast(%q) {to=float32}
+  %wide_k = cast(%k) {to=float32}
+  %wide_v = cast(%v) {to=float32}
+  %scores = matrix_multiply(%wide_q, %wide_k) {}
+  %weights = softmax(%scores) {axis=2}
+  %context = matrix_multiply(%weights, %wide_v) {}
+)" + result +
+         "}";
+}
+
+std::string afterFusion(const std::string& text) {
+  const auto network = network::parse(text);
+  Options options;
+  options.min_attention_queries = options.min_attention_keys = 1;
+  EXPECT_TRUE(createManager({"fuse_attention", "remove_dead_layers"}, options).run(*network));
+  return network::print(*network);
+}
+
+TEST(FuseAttention, TakesTheCastsAroundItAlong) {
+  const auto wanted = network::parse(R"(network "n" () {
+  input %q : bfloat16[2, 5, 8]
+  input %k : bfloat16[2, 8, 3]
+  input %v : bfloat16[2, 3, 4]
+  %y = plugin_v2(%q, %k, %v) {namespace="torchtrt", type="Attention", version="1", scale=1.0, transpose_k=false}
+  output "y" %y
+})");
+  EXPECT_EQ(afterFusion(widened("  %y = cast(%context) {to=bfloat16}\n  output \"y\" %y\n")), network::print(*wanted));
+}
+
+TEST(FuseAttention, LeavesCastsThatOthersReadOrThatGoElsewhere) {
+  for (const char* result : {"  output \"y\" %context\n", "  %y = cast(%context) {to=float16}\n  output \"y\" %y\n",
+                             "  %y = cast(%context) {to=bfloat16}\n  output \"y\" %y\n  output \"c\" %context\n"}) {
+    const std::string text = afterFusion(widened(result));
+    EXPECT_NE(text.find("plugin_v2(%wide_q, %wide_k, %wide_v)"), std::string::npos) << text;
+  }
+}
+
 TEST(FuseAttention, NotInDouble) {
   expectKept("fuse_attention", R"(network "n" () {
   input %q : float64[2, 3, 8]
