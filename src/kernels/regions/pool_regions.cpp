@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "kernels/parallel.h"
@@ -35,6 +36,11 @@ class PoolRegions final : public plugin::Plugin {
                 fields.getInt("sampling_ratio", -1), fields.getBool("aligned", false)};
     if (options_.rows < 1 || options_.columns < 1 || options_.rows > kMostCells || options_.columns > kMostCells) {
       fail("expected 1 to " + std::to_string(kMostCells) + " rows and columns");
+    }
+    const int64_t ratio = std::max<int64_t>(options_.sampling_ratio, 1);  // below 1 it follows from the region
+    if (ratio > kMostRatio || options_.rows * options_.columns * ratio * ratio > kMostSamples) {
+      fail("expected a sampling ratio up to " + std::to_string(kMostRatio) + " and " + std::to_string(kMostSamples) +
+           " samples of a region, got " + std::to_string(options_.sampling_ratio));
     }
   }
 
@@ -79,6 +85,8 @@ class PoolRegions final : public plugin::Plugin {
 
  private:
   static constexpr int64_t kMostCells = 1 << 15;
+  static constexpr int64_t kMostRatio = 1 << 10;
+  static constexpr int64_t kMostSamples = 1 << 26;  // a second's work, more or less
 
   bool isByPosition() const {
     return op_ == Op::kAlignByPosition || op_ == Op::kMeanByPosition;

@@ -160,6 +160,21 @@ INSTANTIATE_TEST_SUITE_P(All, PluginShapes,
                          ::testing::Values(gptAttention, attention, poolRegions, deformedColumns, antialiasedResize,
                                            searchOfRows, nonZero, maskedRows, unique, suppression));
 
+// A plan that asks for so much of one region would run for hours.
+TEST(PoolRegionsOfPlans, TakeNoMoreSamplesThanAnyModelDoes) {
+  Case layer = poolRegions();
+  layer.attributes.set("op", std::string("align"));
+  layer.outputs.pop_back();
+  for (const int64_t ratio : {-1, 0, 2, 1024}) {
+    layer.attributes.set("sampling_ratio", ratio);
+    EXPECT_EQ(errorOf(layer), "") << ratio;
+  }
+  for (const int64_t ratio : {int64_t{1025}, int64_t{1} << 40}) {
+    layer.attributes.set("sampling_ratio", ratio);
+    EXPECT_THAT(errorOf(layer), HasSubstr("expected a sampling ratio up to 1024")) << ratio;
+  }
+}
+
 // Every other length of one of its operands is none that goes with the others.
 void expectEveryAxisRefused(const Case& layer) {
   for (size_t i = 0; i < layer.inputs.size(); ++i) {
