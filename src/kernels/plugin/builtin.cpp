@@ -7,6 +7,8 @@
 #include "kernels/attention/attention.h"
 #include "kernels/attention/gpt_attention.h"
 #include "kernels/counted/plugins.h"
+#include "kernels/fourier/plugins.h"
+#include "kernels/matmul/plugins.h"
 #include "kernels/regions/plugins.h"
 #include "kernels/resize/plugins.h"
 #include "kernels/search/plugins.h"
@@ -23,6 +25,10 @@ void registerBuiltinPlugins() {
     PluginRegistry::global().add(kernels::regions::createDeformedColumnsCreator());
     PluginRegistry::global().add(kernels::resize::createAntialiasedResizeCreator());
     PluginRegistry::global().add(kernels::search::createSearchCreator());
+    PluginRegistry::global().add(kernels::fourier::createFourierCreator());
+    PluginRegistry::global().add(kernels::fourier::createShortTimeFourierCreator());
+    PluginRegistry::global().add(kernels::fourier::createInverseShortTimeFourierCreator());
+    PluginRegistry::global().add(kernels::matmul::createGroupedProductCreator());
     PluginRegistry::global().add(kernels::counted::createNonZeroCreator());
     PluginRegistry::global().add(kernels::counted::createMaskedRowsCreator());
     PluginRegistry::global().add(kernels::counted::createUniqueCreator());

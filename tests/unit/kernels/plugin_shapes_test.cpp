@@ -105,6 +105,27 @@ Case suppression() {
                     {zeros({3, 4}), zeros({3})}, {{DType::kInt64, {3}}, {DType::kInt64, {}}});
 }
 
+Case fourier() {
+  return pluginCase(
+      "torchtrt", "Fourier",
+      {{"form", std::string("half")}, {"inverse", false}, {"length", int64_t{6}}, {"axis", int64_t{1}}, {"scale", 1.0}},
+      {zeros({2, 6})}, {{DType::kFloat32, {2, 4}}, {DType::kFloat32, {2, 4}}});
+}
+
+Case shortTimeFourier() {
+  return pluginCase("torchtrt", "ShortTimeFourier",
+                    {{"length", int64_t{4}}, {"hop", int64_t{2}}, {"one_sided", true}, {"scale", 1.0}},
+                    {zeros({2, 9}), zeros({4})}, {{DType::kFloat32, {2, 3, 3}}, {DType::kFloat32, {2, 3, 3}}});
+}
+
+Case inverseShortTimeFourier() {
+  return pluginCase(
+      "torchtrt", "InverseShortTimeFourier",
+      {{"length", int64_t{4}}, {"hop", int64_t{2}}, {"scale", 0.25}, {"trim", int64_t{1}}, {"samples", int64_t{-1}}},
+      {zeros({2, 3, 3}), zeros({2, 3, 3}), makeTensor(DType::kFloat32, {4}, {1, 1, 1, 1})},
+      {{DType::kFloat32, {2, 6}}});
+}
+
 class PluginShapes : public ::testing::TestWithParam<Case (*)()> {};
 
 // "" when it ran.
@@ -158,7 +179,8 @@ TEST_P(PluginShapes, OperandsAreAllThere) {
 
 INSTANTIATE_TEST_SUITE_P(All, PluginShapes,
                          ::testing::Values(gptAttention, attention, poolRegions, deformedColumns, antialiasedResize,
-                                           searchOfRows, nonZero, maskedRows, unique, suppression));
+                                           searchOfRows, nonZero, maskedRows, unique, suppression, fourier,
+                                           shortTimeFourier, inverseShortTimeFourier));
 
 // A plan that asks for so much of one region would run for hours.
 TEST(PoolRegionsOfPlans, TakeNoMoreSamplesThanAnyModelDoes) {

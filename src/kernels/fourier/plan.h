@@ -1,0 +1,45 @@
+// How a discrete Fourier transform of n numbers is computed: stages of a few numbers each (Stockham's order, which
+// needs no bit reversal), with the factors between them; where n has a large prime in it, a convolution with a chirp
+// whose length is a power of two (Bluestein).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace torchtrt::kernels::fourier {
+
+inline constexpr int64_t kMostRadix = 31;  // of a stage
+inline constexpr int64_t kMostLength = int64_t{1} << 24;
+
+// Takes `radix` numbers that lie count * stride apart.
+struct Stage {
+  int64_t radix = 0;
+  int64_t count = 0;   // of groups with factors of their own
+  int64_t stride = 0;  // numbers in a row that share them
+  size_t factors = 0;  // where they begin: radix - 1 for each group
+  size_t roots = 0;    // where the radix roots of one begin, for odd radixes
+};
+
+// (re, im) pairs lie one behind the other.
+template <typename T>
+struct Plan {
+  explicit Plan(int64_t length);
+
+  // Numbers that each of the two buffers has to hold.
+  int64_t bufferLength() const {
+    return chirp_transform ? chirp_transform->length : length;
+  }
+
+  int64_t length;
+  std::vector<Stage> stages;
+  std::vector<T> factors, roots;
+  std::unique_ptr<Plan> chirp_transform;  // else stages
+  std::vector<T> chirp, chirp_spectrum;
+};
+
+// exp(-2 pi i k / n), exact to the last bit or two of T.
+template <typename T>
+void addRoot(int64_t k, int64_t n, std::vector<T>& pairs);
+
+}  // namespace torchtrt::kernels::fourier
