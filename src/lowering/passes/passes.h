@@ -27,6 +27,8 @@ bool functionalizeState(const GraphPtr& graph, const std::set<std::string>& tens
 
 bool inlineCalls(const GraphPtr& graph);                 // functions, methods, fork and wait
 bool lowerContexts(const GraphPtr& graph);               // `with` autocast becomes casts, no_grad and profiles go
+bool leaveOneDnnTensors(const GraphPtr& graph);          // those of optimize_for_inference; rounding differs
+bool inlineRecordedFunctions(const GraphPtr& graph);     // torch.autograd.Function, by what a trace recorded of it
 bool eraseTracedShapes(const GraphPtr& graph);           // tensor types that a trace recorded for its example inputs
 bool removeExceptions(const GraphPtr& graph);            // a branch that raises is taken to be never taken
 bool removeWarnings(const GraphPtr& graph);              // logs their text instead
