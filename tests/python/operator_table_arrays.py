@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from operator_case import BINARY, MATRIX, POSITIVE, Operator, t
+from operator_case import BINARY, MATRIX, POSITIVE, Operator, t, unary_cases
 
 INDEX = {"dtype": torch.int64, "low": 0}
 VECTORS = ((t(5), t(5)),)
@@ -96,7 +96,23 @@ SCATTERS = [
     Operator("index_add_alpha", lambda x, s: x.index_add(-1, torch.tensor([1, 1]), s, alpha=2), ((t(3, 4), t(3, 2)),)),
 ]
 
+
+def _with_nan(x):
+    """A NaN in the first row alone, if there is one."""
+    return torch.where((torch.arange(x.shape[-1]) == 1) & (torch.arange(x.shape[0]).reshape(-1, *[1] * (x.dim() - 1)) == 0), torch.full_like(x, float("nan")), x)
+
+
+QUANTILES = [
+    ("quantile", lambda x: x.quantile(0.3)), ("quantile_rows", lambda x: x.quantile(torch.tensor([0.0, 0.25, 0.9, 1.0], dtype=x.dtype), dim=-1)), ("quantile_keepdim", lambda x: x.quantile(0.5, dim=0, keepdim=True)),
+    ("quantile_all_keepdim", lambda x: x.quantile(torch.tensor([0.1, 0.7], dtype=x.dtype), keepdim=True)), ("quantile_keepdims", lambda x: x.quantile(torch.tensor([0.1, 0.7], dtype=x.dtype), dim=1, keepdim=True)),
+    *((f"quantile_{how}", lambda x, how=how: x.quantile(torch.tensor([0.1, 0.55, 0.8], dtype=x.dtype), dim=1, interpolation=how)) for how in ("lower", "higher", "nearest", "midpoint")),
+    ("quantile_nan", lambda x: _with_nan(x).quantile(0.4, dim=-1)), ("nanquantile", lambda x: _with_nan(x).nanquantile(0.4, dim=-1)),
+    ("nanquantile_all", lambda x: _with_nan(x).nanquantile(torch.tensor([0.2, 0.6], dtype=x.dtype))), ("nanquantile_lower", lambda x: _with_nan(x).nanquantile(0.6, dim=0, keepdim=True, interpolation="lower")),
+]
+HISTOGRAMS = [("histc", lambda x: x.histc(7)), ("histc_range", lambda x: x.histc(5, -2, 1)), ("histc_one_value", lambda x: torch.full_like(x, 2).histc(4)), ("histc_integers", lambda x: x.round().histc(6, 0, 3))]
+
 TABLE = [
+    *(Operator(name, f, MATRIX[:4]) for name, f in QUANTILES), *(Operator(name, f, unary_cases()[:3] + unary_cases()[5:]) for name, f in HISTOGRAMS),
     *(Operator(name, f, MATRIX) for name, f in UNARY),
     *(Operator(name, f, BINARY) for name, f in BINARIES),
     *(Operator(name, f, GRIDS) for name, f in RESHAPES),

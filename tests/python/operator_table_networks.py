@@ -91,7 +91,41 @@ def _grid_sample(dims: int, **options):
 GRID2 = ((t(2, 3, 5, 6), t(2, 4, 7, 2, low=-1.6, high=1.6)), (t(2, 3, 5, 6, layout="channels_last"), t(2, 0, 7, 2)))
 GRID3 = ((t(2, 3, 4, 5, 6), t(2, 3, 4, 5, 3, low=-1.6, high=1.6)),)
 
+INDEX = {"dtype": torch.int64, "low": 0}
+BAGS = ((t(9, 4), t(11, high=9, **INDEX), t(11, low=0.5)), (t(9, 4), t(1, high=9, **INDEX), t(1)), (t(5, 3), t(6, high=5, layout="sliced", **INDEX), t(6, layout="sliced")))
+
+
+def _bags(**options):
+    """Bags that begin at 0, 2, 2 (an empty one) and further on; with all starts in bounds for every number of indices."""
+    def run(table, indices, weights):
+        offsets = torch.tensor([0, 2, 2, 5, 11]).clamp_max(indices.shape[0])
+        weighted = {"per_sample_weights": weights} if options.get("mode") == "sum" and not options.get("plain") else {}
+        return F.embedding_bag(indices, table, offsets, **weighted, **{name: value for name, value in options.items() if name != "plain"})
+
+    return run
+
+
+def _rows_of_bags(table, indices):
+    return F.embedding_bag(indices, table, mode="max")
+
+
+EMBEDDING_BAGS = [
+    ("embedding_bag_sum", _bags(mode="sum", plain=True)), ("embedding_bag_weights", _bags(mode="sum")), ("embedding_bag_mean", _bags(mode="mean")), ("embedding_bag_max", _bags(mode="max")),
+    ("embedding_bag_padding", _bags(mode="mean", padding_idx=3)), ("embedding_bag_padding_max", _bags(mode="max", padding_idx=-2)), ("embedding_bag_last", _bags(mode="mean", include_last_offset=True)),
+]
+EXPERTS = ((t(7, 8), t(3, 8, 16), t(3, **INDEX)), (t(40, 40), t(4, 40, 72), t(4, **INDEX)), (t(0, 8), t(2, 8, 8), t(2, **INDEX)))
+
+
+def _experts(x, weights, ends):
+    ends = torch.linspace(0, x.shape[0], weights.shape[0]).to(torch.int32)  # the first expert has no rows
+    return torch._grouped_mm(x, weights, offs=ends)
+
+
 TABLE = [
+    *(Operator(name, f, BAGS, batch=(None, None, None)) for name, f in EMBEDDING_BAGS),
+    Operator("embedding_bag_rows", _rows_of_bags, ((t(9, 4), t(3, 5, high=9, **INDEX)),), batch=(None, 0)),
+    Operator("grouped_mm", _experts, EXPERTS, batch=(None, None, None)), Operator("grouped_mm_batches", lambda a, b: torch._grouped_mm(a, b), ((t(3, 4, 8), t(3, 8, 16)),)),
+    Operator("grouped_mm_transposed", lambda a, b, ends: _experts(a, b.transpose(1, 2), ends), ((t(9, 8), t(3, 16, 8), t(3, **INDEX)),), batch=(None, None, None)),
     *(Operator(name, f, LOSS) for name, f in LOSSES),
     Operator("bce", F.binary_cross_entropy, UNIT),
     Operator("kl_div", lambda a, b: F.kl_div(torch.log(a), b, reduction="batchmean"), UNIT),

@@ -90,12 +90,50 @@ void addGrids(NodeConverterRegistry& registry) {
   return points.reshape([theta.size(0)] + shape + [spatial]))");
 }
 
+// Rows of a table, by bags of indices that begin at offsets. What is padding goes to a bag of its own behind them. What
+// else PyTorch gives is for its gradient.
+constexpr char kBags[] = R"(
+  begins = torch.slice(offsets, 0, 0, offsets.size(0) - 1) if include_last_offset else offsets
+  count = begins.size(0)
+  bags = torch.searchsorted(begins, torch.arange(indices.size(0), dtype=begins.dtype), right=True) - 1
+  if padding >= 0:
+    bags = torch.where(indices == padding, torch.zeros_like(bags) + count, bags)
+  rows = torch.index_select(weight, 0, indices)
+  if rows.dtype != 7:
+    rows = rows.to(6)
+  if per_sample_weights is not None:
+    rows = rows * per_sample_weights.to(rows.dtype).unsqueeze(-1)
+  y = torch.zeros([count + 1, weight.size(1)], dtype=rows.dtype)
+  if mode == 2:
+    y = torch.index_reduce(y, 0, bags, rows, 'amax', include_self=False)
+  else:
+    y = torch.index_add(y, 0, bags, rows)
+  if mode == 1:
+    sizes = torch.index_add(torch.zeros([count + 1], dtype=rows.dtype), 0, bags, torch.ones_like(bags).to(rows.dtype))
+    y = y / torch.clamp_min(sizes, 1).unsqueeze(-1)
+  nothing = torch.zeros([0], dtype=indices.dtype)
+  return torch.slice(y, 0, 0, count).to(weight.dtype), nothing, nothing, nothing)";
+
+void addBags(NodeConverterRegistry& registry) {
+  add(registry, "aten::embedding_bag", std::string("\n  padding = -1") + kBags);
+  add(registry, "aten::embedding_bag.padding_idx",
+      std::string(R"(
+  padding = -1
+  if padding_idx is not None:
+    padding = padding_idx if padding_idx >= 0 else padding_idx + weight.size(0))") +
+          kBags);
+  for (const char* name : {"aten::_embedding_bag", "aten::_embedding_bag_forward_only"}) {
+    add(registry, name, std::string("\n  padding = padding_idx") + kBags);
+  }
+}
+
 }  // namespace
 
 void addNetworks(NodeConverterRegistry& registry) {
   addCells(registry);
   addAttention(registry);
   addGrids(registry);
+  addBags(registry);
   add(registry, "aten::conv_tbc", R"(
   return torch.conv1d(self.permute([1, 2, 0]), weight.permute([2, 1, 0]), bias, [1], [pad]).permute([2, 0, 1]))");
   add(registry, "aten::_conv_depthwise2d", R"(

@@ -69,6 +69,20 @@ void addFlips(NodeConverterRegistry& registry) {
   return torch.clone(self))");
 }
 
+// What has no frequency to the middle, and back.
+void addFrequencyShifts(NodeConverterRegistry& registry) {
+  for (const auto& [name, half] : {std::pair("aten::fft_fftshift", "self.size(axis) // 2"),
+                                   std::pair("aten::fft_ifftshift", "(self.size(axis) + 1) // 2")}) {
+    add(registry, name,
+        std::string(R"(
+  axes = dim if dim is not None else [i for i in range(self.dim())]
+  shifts: List[int] = []
+  for axis in axes:
+    shifts.append()") +
+            half + ")\n  return torch.roll(self, shifts, axes)");
+  }
+}
+
 void addDiagonals(NodeConverterRegistry& registry) {
   add(registry, "aten::diagonal", R"(
   x = torch.movedim(self, [dim1, dim2], [-2, -1])
@@ -144,6 +158,7 @@ void addRearrangements(NodeConverterRegistry& registry) {
   addStacks(registry);
   addSplits(registry);
   addFlips(registry);
+  addFrequencyShifts(registry);
   addDiagonals(registry);
   addWindows(registry);
   add(registry, "aten::expand_copy", "  return torch.expand(self, size, implicit=implicit)");

@@ -70,6 +70,72 @@ void addOrders(NodeConverterRegistry& registry) {
   return values.squeeze(dim), indices.squeeze(dim))");
 }
 
+// Of sorted rows [..., n], what stands at `ranks`, [k] or [..., k], between two numbers if need be.
+constexpr char kBetween[] = R"(
+  below = torch.ceil(ranks) if interpolation == 'higher' else torch.floor(ranks)
+  if interpolation == 'nearest':
+    below = torch.round(ranks)
+  r = torch.gather(rows, -1, below.to(4))
+  if interpolation == 'linear':
+    r = torch.lerp(r, torch.gather(rows, -1, torch.ceil(ranks).to(4)), ranks - below)
+  if interpolation == 'midpoint':
+    r = torch.lerp(r, torch.gather(rows, -1, torch.ceil(ranks).to(4)), 0.5)
+)";
+// The rows of `self` along dim, or all of it.
+constexpr char kRows[] = R"(
+  axis = 0
+  if dim is not None and self.dim() > 0:
+    axis = dim if dim >= 0 else dim + self.dim()
+  x = self.reshape([-1]) if dim is None or self.dim() == 0 else self.transpose(axis, -1)
+  rows = torch.sort(x, -1)[0]
+  points = q.reshape([-1])
+)";
+// A result for each of q comes first, one for a q without dimensions stands in place of the rows.
+constexpr char kPlaced[] = R"(
+  ones = [1] * self.dim() if keepdim else [1] * 0
+  if dim is None or self.dim() == 0:
+    return r.reshape(q.shape + ones)
+  r = r.transpose(axis, -1)
+  if q.dim() == 0:
+    return r if keepdim else r.squeeze(axis)
+  r = r.unsqueeze(0).transpose(0, axis + 1)
+  return r if keepdim else r.squeeze(axis + 1))";
+
+void addQuantiles(NodeConverterRegistry& registry) {
+  // A NaN stands last; where there is one it is the result.
+  add(registry, "aten::quantile",
+      std::string(kRows) + R"(
+  spoilt = torch.any(torch.isnan(x), -1, True)
+  last = torch.zeros_like(points) + (x.size(-1) - 1)
+  ranks = torch.where(spoilt, last, points * (x.size(-1) - 1)))" +
+          kBetween + kPlaced);
+  // Ranks among what is a number.
+  add(registry, "aten::nanquantile",
+      std::string(kRows) + R"(
+  count = torch.sum(torch.logical_not(torch.isnan(x)), [-1], True)
+  ranks = torch.clamp_min(points * (count - 1), 0))" +
+          kBetween + kPlaced);
+  for (const char* name : {"quantile", "nanquantile"}) {
+    add(registry, std::string("aten::") + name + ".scalar",
+        std::string("  return torch.") + name +
+            "(self, torch.full([], q, dtype=self.dtype), dim, keepdim, interpolation=interpolation)");
+  }
+  // PyTorch counts in the elements' own dtype, of which the last bin has its upper edge.
+  add(registry, "aten::histc", R"(
+  x = self.reshape([-1])
+  low = torch.full([], min, dtype=x.dtype)
+  high = torch.full([], max, dtype=x.dtype)
+  if min == max and x.numel() > 0:
+    low = torch.min(x)
+    high = torch.max(x)
+  same = low == high
+  left = torch.where(same, low - 1, low)
+  right = torch.where(same, high + 1, high)
+  inside = (x >= left) & (x <= right)
+  places = ((torch.where(inside, x, left) - left) * bins / (right - left)).to(4)
+  return torch.index_add(torch.zeros([bins], dtype=x.dtype), 0, torch.clamp_max(places, bins - 1), inside.to(x.dtype)))");
+}
+
 void addNormalizations(NodeConverterRegistry& registry) {
   add(registry, "aten::native_layer_norm", R"(
   axes = [i - len(normalized_shape) for i in range(len(normalized_shape))]
@@ -96,6 +162,7 @@ void addNormalizations(NodeConverterRegistry& registry) {
 void addStatistics(NodeConverterRegistry& registry) {
   addReductions(registry);
   addOrders(registry);
+  addQuantiles(registry);
   addNormalizations(registry);
 }
 

@@ -1,5 +1,6 @@
 #include "conversion/converters/call.h"
 #include "conversion/converters/list.h"
+#include "conversion/converters/plugin_layer.h"
 
 namespace torchtrt::conversion::converters {
 namespace {
@@ -87,11 +88,39 @@ Tensor& addmv(Call& call) {
   return beta.equal(0) ? product : call.elementwise("sum", timesNumber(call, call.tensor(0), beta), product);
 }
 
+// self, mat2, offs, bias, out_dtype: the rows of a mixture of experts, those of each expert together. 16 bits are
+// computed in float32 and rounded once.
+Tensor& groupedProduct(Call& call) {
+  Tensor& a = call.tensor(0);
+  Tensor& b = call.tensor(1);
+  const DType dtype = a.getType();
+  if (!isFloating(dtype) || b.getType() != dtype || call.dtype(4, dtype) != dtype || !call.isNone(3)) {
+    call.refuse("argument",
+                "of other than floating tensors of one dtype, with a bias or with a result of another dtype");
+  }
+  if (call.isNone(2)) {
+    return multiply(call, a, b);
+  }
+  if (a.rank() != 2 || b.rank() != 3) {
+    call.refuse("argument", "groups of other than rows: operands of ranks " + std::to_string(a.rank()) + " and " +
+                                std::to_string(b.rank()));
+  }
+  const DType computed = dtype == DType::kFloat64 ? dtype : DType::kFloat32;
+  const Layer* layer =
+      addPlugin(call, "GroupedProduct", {&call.cast(a, computed), &call.cast(b, computed), &call.tensor(2)}, {});
+  return call.cast(*layer->getOutput(0), dtype);
+}
+
 }  // namespace
 
 void addMatrixMultiplies(NodeConverterRegistry& registry) {
   registry.add("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", one(linear));
   registry.add("aten::matmul(Tensor self, Tensor other) -> Tensor", one(matmul));
+  registry.add(
+      "aten::_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, ScalarType? out_dtype=None) "
+      "-> "
+      "Tensor",
+      one(groupedProduct));
   registry.add("aten::mm(Tensor self, Tensor mat2) -> Tensor", one(matmul));
   registry.add("aten::bmm(Tensor self, Tensor mat2) -> Tensor", one(matmul));
   registry.add("aten::mv(Tensor self, Tensor vec) -> Tensor", one(matmul));
