@@ -120,6 +120,7 @@ partitioning::PartitioningOptions partitioningOptions(const lowering::LoweredGra
   }
   options.require_full_compilation = spec.require_full_compilation;
   options.what = methodName(lowered);
+  options.inner = conversion::complexValues(*lowered.graph->block());
   lowering::forEachNode(lowered.graph->block(), [&](const torch::jit::Node* node) {
     if (conversion::hasLateSize(*node)) {
       options.late.insert(node);
@@ -133,7 +134,11 @@ partitioning::PartitioningOptions partitioningOptions(const lowering::LoweredGra
 
 Partition partitionOf(const lowering::LoweredGraph& lowered, const partitioning::Roles& roles,
                       const partitioning::PartitioningOptions& options) {
-  const auto question = options.require_full_compilation ? conversion::refusalOfWhole : conversion::refusalOf;
+  const auto real_question = options.require_full_compilation ? conversion::refusalOfWhole : conversion::refusalOf;
+  const auto question = [&](const torch::jit::Node& node) {
+    auto refusal = conversion::refusalOfComplex(node, options.inner);
+    return refusal ? refusal : real_question(node);
+  };
   Partition partition = partitioning::partition(lowered.graph, roles, question, options);
   TORCHTRT_LOG(kGRAPH, "partition of " << options.what << "\n" << partitioning::print(partition));
   return partition;
@@ -381,6 +386,7 @@ bool isSupported(const Source& source) {
   const partitioning::Roles roles(lowered.graph);
   partitioning::PartitioningOptions options;
   options.min_block_size = 1;
+  options.inner = conversion::complexValues(*lowered.graph->block());
   bool supported = true;
   for (const partitioning::Verdict& verdict : partitionOf(lowered, roles, options).verdicts) {
     if (verdict.refusal && verdict.refusal->code != partitioning::kCarriedCode) {

@@ -37,6 +37,9 @@ std::string Var::type_name() const {
   if (isNone()) {
     return "None";
   }
+  if (partsIn(*ivalue_)) {
+    return "a complex tensor";
+  }
   return holdsContainers(*ivalue_) && !ivalue_->isList() ? "a size known only at run time" : ivalue_->tagKind();
 }
 
@@ -46,6 +49,9 @@ std::string Var::name() const {
 }
 
 void Var::mismatch(const char* wanted) const {
+  if (ivalue_ && anyElement(*ivalue_, [](const torch::jit::IValue& element) { return partsIn(element).has_value(); })) {
+    ctx_->refuse("complex", "argument '" + name() + "' is complex, and there are no layers for that here");
+  }
   const bool symbolic = ivalue_ && holdsContainers(*ivalue_);
   ctx_->refuse(symbolic ? "dynamic-dimension" : "argument",
                "argument '" + name() + "' has to be " + wanted + ", got " + type_name() +

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,12 @@ TORCHTRT_API std::unique_ptr<network::Network> convert(const torch::jit::Block& 
 TORCHTRT_API std::optional<Refusal> refusalOf(const torch::jit::Node& node);
 // The same where nothing may stay in PyTorch: warnings are then given while compiling, by what is known by then.
 TORCHTRT_API std::optional<Refusal> refusalOfWhole(const torch::jit::Node& node);
+
+// Values that are or hold complex tensors, which no engine takes or gives, as far as constants and operators tell.
+TORCHTRT_API std::unordered_set<const torch::jit::Value*> complexValues(const torch::jit::Block& block);
+// Why a node that takes such values cannot be converted, if that is because they are complex.
+TORCHTRT_API std::optional<Refusal> refusalOfComplex(
+    const torch::jit::Node& node, const std::unordered_set<const torch::jit::Value*>& complex_values);
 
 // Whether how large the node's results are shows only when it has run. Also those of masks are, which only the walk
 // sees: what it finds it refuses with this code, for the node that gives them, where another of the block needs them.

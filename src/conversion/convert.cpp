@@ -26,6 +26,8 @@ void collectOutputs(ConversionCtx& ctx, const IValue& value, std::vector<network
     }
   } else if (const auto symbol = symbolIn(value)) {
     outputs->push_back(sizeTensor(*ctx.net, *symbol));
+  } else if (partsIn(value)) {
+    ctx.refuse("complex", "an output is complex, and engines give real tensors");
   } else {
     throw CompileError(ErrorCode::kConversionFailed, "an output is " + value.tagKind() + ", expected a tensor", {},
                        "return tensors, or tuples and lists of them");
@@ -33,11 +35,12 @@ void collectOutputs(ConversionCtx& ctx, const IValue& value, std::vector<network
 }
 
 void markOutputs(ConversionCtx& ctx, const Block& block, const ConversionRequest& request) {
-  ctx.node = nullptr;
   std::vector<network::Tensor*> outputs;
   for (const Value* output : block.outputs()) {
+    ctx.node = output->node();
     collectOutputs(ctx, lookUp(ctx, output).value(), &outputs);
   }
+  ctx.node = nullptr;
   if (!request.output_names.empty() && request.output_names.size() != outputs.size()) {
     throw CompileError(ErrorCode::kInvalidOption, "expected " + std::to_string(outputs.size()) + " output names, got " +
                                                       std::to_string(request.output_names.size()));

@@ -9,6 +9,7 @@ namespace {
 
 // Registered with libtorch, which allows only known classes inside an IValue.
 const auto kTensorContainerClass = torch::class_<TensorContainer>("torchtrt_conversion", "TensorContainer");
+const auto kComplexContainerClass = torch::class_<ComplexContainer>("torchtrt_conversion", "ComplexContainer");
 const auto kSizeContainerClass = torch::class_<SizeContainer>("torchtrt_conversion", "SizeContainer");
 
 template <typename T>
@@ -22,12 +23,26 @@ IValue wrap(network::Tensor* tensor) {
   return IValue(c10::make_intrusive<TensorContainer>(tensor));
 }
 
+IValue wrap(const Parts& parts) {
+  return IValue(c10::make_intrusive<ComplexContainer>(parts));
+}
+
 IValue wrap(const Dim& dim) {
   return dim.isConstant() ? IValue(dim.constant()) : IValue(c10::make_intrusive<SizeContainer>(dim));
 }
 
 network::Tensor* tensorIn(const IValue& value) {
   return holds<TensorContainer>(value) ? value.toCustomClass<TensorContainer>()->tensor() : nullptr;
+}
+
+std::optional<Parts> partsIn(const IValue& value) {
+  return holds<ComplexContainer>(value) ? std::optional(value.toCustomClass<ComplexContainer>()->parts())
+                                        : std::nullopt;
+}
+
+network::Tensor* shapedIn(const IValue& value) {
+  const auto parts = partsIn(value);
+  return parts ? parts->re : tensorIn(value);
 }
 
 std::optional<Dim> symbolIn(const IValue& value) {
@@ -76,8 +91,9 @@ std::optional<Refusal> refusalOfValue(const IValue& value) {
 }
 
 bool holdsContainers(const IValue& value) {
-  return anyElement(
-      value, [](const IValue& element) { return holds<TensorContainer>(element) || holds<SizeContainer>(element); });
+  return anyElement(value, [](const IValue& element) {
+    return holds<TensorContainer>(element) || holds<SizeContainer>(element) || holds<ComplexContainer>(element);
+  });
 }
 
 std::optional<IValue> lookUp(const ConversionCtx& ctx, const torch::jit::Value* value) {

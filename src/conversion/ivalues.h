@@ -1,5 +1,5 @@
-// What an IValue of the evaluated map can be beside PyTorch's own kinds: a network tensor or a symbolic size, in a
-// container.
+// What an IValue of the evaluated map can be beside PyTorch's own kinds: a network tensor, the parts of a complex one,
+// or a symbolic size, in a container.
 #pragma once
 
 #include <functional>
@@ -11,9 +11,30 @@ namespace torchtrt::conversion {
 
 using torch::jit::IValue;
 
+// A complex tensor, of which networks have none: its real and its imaginary part, of one shape and dtype.
+struct Parts {
+  network::Tensor* re = nullptr;
+  network::Tensor* im = nullptr;
+};
+
+class ComplexContainer : public torch::CustomClassHolder {
+ public:
+  explicit ComplexContainer(Parts parts) : parts_(parts) {}
+  const Parts& parts() const {
+    return parts_;
+  }
+
+ private:
+  Parts parts_;
+};
+
 IValue wrap(network::Tensor* tensor);
+IValue wrap(const Parts& parts);
 IValue wrap(const Dim& dim);                     // an int where the dim is a number
 network::Tensor* tensorIn(const IValue& value);  // null where it is something else
+std::optional<Parts> partsIn(const IValue& value);
+// The network tensor whose shape the value has: itself, or a part of it. Null where it is something else.
+network::Tensor* shapedIn(const IValue& value);
 std::optional<Dim> symbolIn(const IValue& value);
 // A whole number: an int, a 0-d integral tensor, or a symbolic size.
 std::optional<Dim> dimIn(const IValue& value);

@@ -16,7 +16,7 @@ using torch::jit::Value;
 
 bool holdsCounted(const IValue& value) {
   return anyElement(value, [](const IValue& element) {
-    const network::Tensor* tensor = tensorIn(element);
+    const network::Tensor* tensor = shapedIn(element);
     return tensor != nullptr && network::isCounted(*tensor);
   });
 }

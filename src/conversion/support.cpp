@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "conversion/collections.h"
+#include "conversion/complex/complex.h"
 #include "conversion/conversion.h"
 #include "conversion/evaluators/evaluators.h"
 #include "conversion/value_refusals.h"
@@ -194,10 +195,13 @@ bool isEvaluated(const Node& node) {
                      [&](const Value* output) { return isKnown(*output); });
 }
 
+// What puts elements into collections passes complex ones on, too.
 std::optional<Refusal> refusalOfConstants(const Node& node) {
+  const bool takes_complex = complex::takes(node) || movesElements(node);
   for (const Value* input : node.inputs()) {
     const auto constant = torch::jit::toIValue(input);
-    if (const auto refusal = constant ? refusalOfValue(*constant) : std::nullopt) {
+    const auto refusal = constant ? refusalOfValue(*constant) : std::nullopt;
+    if (refusal && !(takes_complex && refusal->code == kComplex.code)) {
       return Refusal{refusal->code, std::string(node.kind().toQualString()) + ": " + refusal->reason};
     }
   }
@@ -233,7 +237,7 @@ std::optional<Refusal> refusalOf(const Node& node) {
   if (dropoutOf(node) == Dropout::kSome) {
     return random;
   }
-  if (NodeConverterRegistry::instance().has(node) || asksForType(node)) {
+  if (NodeConverterRegistry::instance().has(node) || complex::has(node) || asksForType(node)) {
     return std::nullopt;
   }
   if (schema && schema->is_mutable()) {
@@ -268,6 +272,24 @@ std::optional<Refusal> refusalOfWhole(const Node& node) {
     return refusalOfLoop(node, refusalOfWhole);
   }
   return node.kind() == torch::jit::aten::warn ? std::nullopt : refusalOf(node);
+}
+
+std::unordered_set<const Value*> complexValues(const Block& block) {
+  return complex::valuesOf(block);
+}
+
+std::optional<Refusal> refusalOfComplex(const Node& node, const std::unordered_set<const Value*>& complex_values) {
+  static const std::set<std::string> passing = {"aten::__getitem__", "aten::append",     "aten::detach",
+                                                "aten::alias",       "aten::contiguous", "aten::resolve_conj",
+                                                "aten::resolve_neg"};
+  const std::string kind = node.kind().toQualString();
+  const bool takes_any =
+      !node.kind().is_aten() || complex::takes(node) || asksForType(node) || passing.count(kind) != 0;
+  const bool is_concerned = std::any_of(node.inputs().begin(), node.inputs().end(),
+                                        [&](const Value* value) { return complex_values.count(value) != 0; });
+  return is_concerned && !takes_any
+             ? std::optional(Refusal{"complex", "no converter of " + kind + " takes complex numbers"})
+             : std::nullopt;
 }
 
 }  // namespace torchtrt::conversion

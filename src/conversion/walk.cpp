@@ -1,6 +1,7 @@
 #include "conversion/walk.h"
 
 #include "base/checkpoint.h"
+#include "conversion/complex/complex.h"
 #include "conversion/conversion.h"
 #include "conversion/evaluators/evaluators.h"
 #include "conversion/late_sizes.h"
@@ -141,12 +142,8 @@ void convertNode(ConversionCtx& ctx, const Node& node) {
     convertIf(ctx, node);
   } else if (node.kind() == prim::Loop) {
     convertLoop(ctx, node);
-  } else if (!evaluators::evaluate(ctx, node)) {
-    const OpConverter* converter = NodeConverterRegistry::instance().find(node);
-    if (!converter) {
-      throwUnsupported(ctx, node);
-    }
-    callConverter(ctx, node, *converter);
+  } else if (!complex::convert(ctx, node)) {
+    convertReal(ctx, node);
   }
 }
 
@@ -182,6 +179,17 @@ void convertNodeWithPlace(ConversionCtx& ctx, const Node& node) {
 }
 
 }  // namespace
+
+void convertReal(ConversionCtx& ctx, const Node& node) {
+  if (evaluators::evaluate(ctx, node)) {
+    return;
+  }
+  const OpConverter* converter = NodeConverterRegistry::instance().find(node);
+  if (!converter) {
+    throwUnsupported(ctx, node);
+  }
+  callConverter(ctx, node, *converter);
+}
 
 void convertNodes(ConversionCtx& ctx, const Block& block) {
   for (const Node* node : block.nodes()) {

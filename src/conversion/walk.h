@@ -9,5 +9,7 @@ namespace torchtrt::conversion {
 // Converts every node of the block, whose inputs are associated already. What a converter throws without saying where
 // gets the node's place.
 void convertNodes(ConversionCtx& ctx, const torch::jit::Block& block);
+// By an evaluator or the converter for real operands.
+void convertReal(ConversionCtx& ctx, const torch::jit::Node& node);
 
 }  // namespace torchtrt::conversion

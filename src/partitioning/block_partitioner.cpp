@@ -21,6 +21,13 @@ std::string count(int64_t number, const char* what) {
   return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
 }
 
+// Of tensors, those that may not cross a border are complex.
+std::string cannotCross(const Value& value) {
+  const std::string name = "%" + value.debugName() + " of type ";
+  return isTensor(value) ? name + "complex Tensor, and engines give real tensors"
+                         : name + value.type()->str() + ", and engines give tensors";
+}
+
 }  // namespace
 
 BlockPartitioner::BlockPartitioner(const Block& block, const PartitioningContext& context)
@@ -129,9 +136,8 @@ bool BlockPartitioner::spreadOnce() {
   const auto give_up_producers = [&](const std::vector<Value*>& needs, const char* who) {
     for (const Value* need : needs) {
       const int producer = producerOf(*need);
-      if (producer >= 0 && colours_[static_cast<size_t>(producer)] == Colour::kEngine && !isTensor(*need)) {
-        moveToTorch(producer, {kNonTensor, std::string(who) + " reads %" + need->debugName() + " of type " +
-                                               need->type()->str() + ", and engines give tensors"});
+      if (producer >= 0 && colours_[static_cast<size_t>(producer)] == Colour::kEngine && !mayCross(*need)) {
+        moveToTorch(producer, {kNonTensor, std::string(who) + " reads " + cannotCross(*need)});
         changed = true;
       }
     }
@@ -153,6 +159,10 @@ bool BlockPartitioner::spreadOnce() {
   }
   give_up_producers(returned, "the result");
   return changed;
+}
+
+bool BlockPartitioner::mayCross(const Value& value) const {
+  return isTensor(value) && context_.options.inner.count(&value) == 0;
 }
 
 bool BlockPartitioner::takesAll(const Node& node, const Node& outermost) {
@@ -185,7 +195,7 @@ bool BlockPartitioner::engineTakes(const Value& value) {
     default:
       break;
   }
-  if (isTensor(value)) {
+  if (mayCross(value)) {
     return true;
   }
   const int producer = producerOf(value);
@@ -231,36 +241,14 @@ std::vector<BlockPartitioner::Move> BlockPartitioner::listsAcross(const std::vec
   for (size_t i = 0; i < colours_.size(); ++i) {
     for (const Value* need : context_.roles.needsOf(*dependencies_.nodes[i])) {
       const int producer = producerOf(*need);
-      if (producer >= 0 && !isTensor(*need) && colours_[i] == Colour::kEngine &&
+      if (producer >= 0 && !mayCross(*need) && colours_[i] == Colour::kEngine &&
           colours_[static_cast<size_t>(producer)] == Colour::kEngine &&
           group_of[static_cast<size_t>(producer)] != group_of[i]) {
-        return {{producer,
-                 {kNonTensor, "another engine reads %" + need->debugName() + " of type " + need->type()->str() +
-                                  ", and engines give tensors"}}};
+        return {{producer, {kNonTensor, "another engine reads " + cannotCross(*need)}}};
       }
     }
   }
   return {};
-}
-
-int64_t BlockPartitioner::countWithCarried(const Group& group) const {
-  std::unordered_set<const Node*> counted;
-  std::vector<const Node*> open;
-  for (const int node : group) {
-    open.push_back(dependencies_.nodes[static_cast<size_t>(node)]);
-  }
-  int64_t total = static_cast<int64_t>(group.size());
-  while (!open.empty()) {
-    const Node* node = open.back();
-    open.pop_back();
-    for (const Value* input : node->inputs()) {
-      if (context_.roles.of(*input->node()) == Role::kCarried && counted.insert(input->node()).second) {
-        open.push_back(input->node());
-        ++total;
-      }
-    }
-  }
-  return total;
 }
 
 // The group that is worth an engine least, if it is not worth one. One at a time: where it runs in PyTorch, others may
@@ -273,6 +261,7 @@ std::vector<BlockPartitioner::Move> BlockPartitioner::leastWorthwhile(const std:
   const auto& minimum = context_.options.min_block_size;
   const Group* least = nullptr;
   Worth least_worth;
+  int64_t least_count = 0;
   for (const Group& group : groups) {
     if (colours_[static_cast<size_t>(group.front())] != Colour::kEngine) {
       continue;
@@ -281,15 +270,17 @@ std::vector<BlockPartitioner::Move> BlockPartitioner::leastWorthwhile(const std:
     for (const int node : group) {
       nodes.push_back(dependencies_.nodes[static_cast<size_t>(node)]);
     }
-    const Worth worth = worthOf(nodes, countWithCarried(group), minimum);
+    const int64_t node_count = countWithCarried(nodes, context_.roles);
+    const Worth worth = worthOf(nodes, node_count, minimum);
     if (!worth.suffices && (least == nullptr || worth.saving < least_worth.saving)) {
       least = &group;
       least_worth = worth;
+      least_count = node_count;
     }
   }
   std::vector<Move> moves;
   if (least != nullptr) {
-    const std::string nodes = count(countWithCarried(*least), "node");
+    const std::string nodes = count(least_count, "node");
     const Refusal refusal =
         minimum
             ? Refusal{"min-block-size", "its block has " + nodes + ", min_block_size is " + std::to_string(*minimum)}

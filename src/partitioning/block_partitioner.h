@@ -46,6 +46,7 @@ class BlockPartitioner {
   void spreadNonTensors();
   bool spreadOnce();
   bool engineTakes(const torch::jit::Value& value);
+  bool mayCross(const torch::jit::Value& value) const;  // the border of an engine
   bool takesAll(const torch::jit::Node& node, const torch::jit::Node& outermost);
   int producerOf(const torch::jit::Value& value) const;  // its number; -1 where it is no placed node of this block
 
@@ -55,7 +56,6 @@ class BlockPartitioner {
   std::vector<Move> leastWorthwhile(const std::vector<Group>& groups) const;
   std::vector<Move> lateThatSplit(const std::vector<Group>& groups) const;
   std::vector<Move> listsAcross(const std::vector<Group>& groups) const;
-  int64_t countWithCarried(const Group& group) const;
   bool allConverts() const;
 
   std::vector<Segment> build(const std::vector<Group>& groups);

@@ -35,6 +35,8 @@ struct PartitioningOptions {
   std::unordered_map<const torch::jit::Node*, Refusal> refused;
   // How large their results are shows when they have run: an engine ends with them, and what needs them is behind it.
   std::unordered_set<const torch::jit::Node*> late;
+  // Tensors that no engine takes or gives.
+  std::unordered_set<const torch::jit::Value*> inner;
 };
 
 // Throws CompileError only where full compilation is required: kUnsupportedOperator naming every node that stands in

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 namespace torchtrt::partitioning {
 
@@ -14,9 +15,10 @@ constexpr int64_t kHeavySaving = 100;  // in light operators
 constexpr int64_t kEnoughLight = 3;    // that fuse into one pass over memory
 
 // Parts of names of operators that take time of their own.
-constexpr std::array<std::string_view, 18> kHeavy = {
-    "conv",        "linear",   "mm",   "matmul", "einsum",    "norm",   "attention",    "softmax",   "pool",
-    "interpolate", "upsample", "lstm", "gru",    "embedding", "cumsum", "grid_sampler", "roi_align", "encoder_layer"};
+constexpr std::array<std::string_view, 20> kHeavy = {
+    "conv",    "linear",       "mm",          "matmul",        "einsum", "norm", "attention",
+    "softmax", "pool",         "interpolate", "upsample",      "lstm",   "gru",  "embedding",
+    "cumsum",  "grid_sampler", "roi_align",   "encoder_layer", "stft",   "fft_"};
 
 // These move nothing, or move data once.
 const std::set<std::string>& views() {
@@ -64,6 +66,23 @@ int64_t savingOf(const torch::jit::Node& node) {
 }
 
 }  // namespace
+
+int64_t countWithCarried(const std::vector<const torch::jit::Node*>& nodes, const Roles& roles) {
+  std::unordered_set<const torch::jit::Node*> counted;
+  std::vector<const torch::jit::Node*> open = nodes;
+  auto total = static_cast<int64_t>(nodes.size());
+  while (!open.empty()) {
+    const torch::jit::Node* node = open.back();
+    open.pop_back();
+    for (const torch::jit::Value* input : node->inputs()) {
+      if (roles.of(*input->node()) == Role::kCarried && counted.insert(input->node()).second) {
+        open.push_back(input->node());
+        ++total;
+      }
+    }
+  }
+  return total;
+}
 
 Worth worthOf(const std::vector<const torch::jit::Node*>& nodes, int64_t node_count,
               const std::optional<uint64_t>& min_block_size) {

@@ -7,6 +7,7 @@
 
 #include <torch/script.h>
 
+#include "partitioning/roles.h"
 #include "torchtrt/export.h"
 
 namespace torchtrt::partitioning {
@@ -19,5 +20,8 @@ struct Worth {
 };
 TORCHTRT_API Worth worthOf(const std::vector<const torch::jit::Node*>& nodes, int64_t node_count,
                            const std::optional<uint64_t>& min_block_size);
+
+// The nodes, and what is carried to them.
+int64_t countWithCarried(const std::vector<const torch::jit::Node*>& nodes, const Roles& roles);
 
 }  // namespace torchtrt::partitioning

@@ -14,6 +14,7 @@ import operator_table
 from operator_case import DTYPES
 from torchtrt._torchtrt import converter_schemas
 
+COMPLEX = (torch.complex64, torch.complex128, torch.complex32)  # as pairs of real numbers
 # Names of the reference system's converters; those ending in "_" are in place.
 REFERENCE = (pathlib.Path(__file__).parent / "reference_converters.txt").read_text().split()
 
@@ -26,9 +27,9 @@ UNTRIED = {
 
 STAYS = {
     "the size of the result depends on data":
-        "unique_dim bincount histc",
+        "unique_dim bincount",
     "random numbers": "rand rand_like randn randn_like randint randperm bernoulli multinomial normal poisson",
-    "complex numbers, spectra": "fft_fft fft_ifft fft_rfft fft_irfft stft istft view_as_real view_as_complex polar complex",
+    "transforms that are rare; complex tensors are pairs of real ones within an engine, and stay in PyTorch where they would leave it": "fft_hfft fft_ihfft",
     "decompositions of matrices": "linalg_svd linalg_qr linalg_eigh linalg_inv_ex linalg_solve_ex linalg_cholesky_ex det inverse matrix_exp",
     "sparse and nested tensors": "to_sparse to_dense to_padded_tensor",
     "quantized tensors, which networks have no dtype for; the float parts of quantized modules are in engines, fake quantization is, to the bit, "
@@ -36,8 +37,8 @@ STAYS = {
         "quantize_per_tensor quantize_per_channel quantize_per_tensor_dynamic dequantize int_repr q_scale quantized::add quantized::cat quantized::conv2d "
         "quantized::conv2d_relu quantized::linear quantized::linear_dynamic quantized::linear_relu quantized::mul",
     "depends on how memory is laid out": "as_strided as_strided_scatter",
-    "sequences of several lengths": "_pack_padded_sequence _pad_packed_sequence ctc_loss embedding_bag",
-    "functions without a kernel": "digamma polygamma igamma i0 erfinv nextafter frexp gcd lcm copysign hypot histogram mode quantile renorm",
+    "sequences of several lengths": "_pack_padded_sequence _pad_packed_sequence ctc_loss",
+    "functions without a kernel": "digamma polygamma igamma i0 erfinv nextafter frexp gcd lcm copysign hypot histogram mode renorm",
 }
 
 
@@ -96,8 +97,8 @@ def evaluated_dtypes() -> dict[str, set[torch.dtype]]:
 
 
 def short(dtypes: set[torch.dtype]) -> str:
-    names = [str(dtype).removeprefix("torch.") for dtype in DTYPES if dtype in dtypes]
-    return "all" if len(names) == len(DTYPES) else ", ".join(names)
+    real, complex_ = ([str(dtype).removeprefix("torch.") for dtype in known if dtype in dtypes] for known in (DTYPES, COMPLEX))
+    return ", ".join([*(["all"] if len(real) == len(DTYPES) else real), *complex_])
 
 
 def row(name: str, overloads: list[str], tried: dict, dynamic: dict) -> str:

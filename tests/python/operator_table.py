@@ -12,6 +12,7 @@ import operator_table_counted
 import operator_table_forms
 import operator_table_networks
 import operator_table_overloads
+import operator_table_spectra
 import operator_table_vision
 from operator_case import BINARY, IMAGE, MATRIX, POSITIVE, Operator, t, unary_cases
 
@@ -158,5 +159,6 @@ TABLE: list[Operator] = [
     *operator_table_forms.TABLE,
     *operator_table_networks.TABLE,
     *operator_table_overloads.TABLE,
+    *operator_table_spectra.TABLE,
     *operator_table_vision.TABLE,
 ]

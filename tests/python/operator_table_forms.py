@@ -15,7 +15,7 @@ ROW_PAIR = ((t(3, 5), t(3, 5)), (t(5), t(2, 5)))
 BATCH_NORM = ((t(2, 3, 4, 5), t(3), t(3), t(3), t(3, low=0.5)),)
 
 UNARY = "absolute arctan arcsinh negative positive sgn fix special_erf special_erfc special_exp2 special_expit special_expm1 special_round atleast_1d " \
-        "atleast_2d cpu _cast_Byte _cast_Char _cast_Double _cast_Float _cast_Half _cast_Int _cast_Long _cast_Short nan_to_num".split()
+        "atleast_2d cpu _cast_Byte _cast_Char _cast_Double _cast_Float _cast_Half _cast_Int _cast_Long _cast_Short nan_to_num conj _conj conj_physical real".split()
 BINARIES = "arctan2 multiply.Tensor subtract.Tensor rsub.Tensor greater.Tensor greater_equal.Tensor less.Tensor less_equal.Tensor not_equal.Tensor clamp_max.Tensor clamp_min.Tensor " \
            "special_xlogy type_as ldexp.Tensor".split()
 SCALARS = "multiply.Scalar subtract.Scalar divide.Scalar true_divide.Scalar greater.Scalar greater_equal.Scalar less.Scalar less_equal.Scalar not_equal.Scalar fmod.Scalar fill.Scalar " \
@@ -57,6 +57,9 @@ OTHERS = [
     (("_unsafe_index.Tensor", "x", [None, "y"]), ((t(4, 3), t(5, high=3, **INDEX)),)), (("index_put.hacked_twin", "x", ["y"], "z"), ((t(4, 3), t(1, high=4, **INDEX), t(1, 3)),), (None, 0, 0)),
     (("_unsafe_index_put", "x", [None, "y"], "z", True), ((t(4, 3), t(5, high=3, **INDEX), t(4, 5)),)), (("index_fill.int_Tensor", "x", 1, "y", "z"), ((t(4, 3), t(2, high=3, **INDEX), t()),)),
     (("index_reduce", "x", 0, "y", "z", "amax"), ((t(4, 3), t(5, high=4, **INDEX), t(5, 3)),), (None, 0, 0)), (("scatter.value_reduce", "x", 1, "y", 2, "multiply"), ((t(3, 4), t(3, 2, high=4, **INDEX)),)),
+    (("stft.center", "x", 16, 4, None, "y", True, "reflect", False, True, False), ((t(2, 90), t(16)),), (0, None)), (("_embedding_bag", "x", "y", "z"), ((t(9, 4), t(5, high=9, **INDEX), t(1, high=1, **INDEX)),), (None, None, None)),
+    (("embedding_bag", "x", "y", "z"), ((t(9, 4), t(5, high=9, **INDEX), t(1, high=1, **INDEX)),), (None, None, None)),
+    (("_embedding_bag_forward_only", "x", "y", "z", False, 1), ((t(9, 4), t(5, high=9, **INDEX), t(1, high=1, **INDEX)),), (None, None, None)),
     (("select_scatter", "x", "y", 1, 2), ((t(3, 4), t(3)),), (0, 0)), (("slice_scatter", "x", "y", -1, 1, 4, 2), ((t(3, 5), t(3, 2)),)),
     (("squeeze.dims", "x", [1, -1]), ((t(3, 1, 5, 1),), (t(4, 5),))), (("row_stack", ["x", "y"]), ROW_PAIR),
     (("channel_shuffle", "x", 2), PLANES), (("native_channel_shuffle", "x", 2), PLANES), (("pixel_unshuffle", "x", 2), PLANES), (("_pad_circular", "x", [1, 2, 0, 1]), PLANES),

@@ -259,6 +259,10 @@ Tensor& firstArgument(Call& call) {
   return call.tensor(0);
 }
 
+OpConverter free(FreeConverter converter) {
+  return associating(converter);
+}
+
 OpConverter one(Converter converter) {
   return associating(
       [converter](Call& call) { call.ctx.AssociateValueAndTensor(call.node.output(), &converter(call)); });

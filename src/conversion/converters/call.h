@@ -129,6 +129,9 @@ using ListConverter = std::vector<Tensor*> (*)(Call& call);
 OpConverter one(Converter converter);
 OpConverter many(MultiConverter converter);
 OpConverter listOf(ListConverter converter);  // the one output is a list of tensors
+// A converter that associates the node's outputs itself.
+using FreeConverter = void (*)(Call& call);
+OpConverter free(FreeConverter converter);
 
 Tensor& firstArgument(Call& call);  // a converter: the result is the tensor itself
 

@@ -29,6 +29,8 @@ void addAll(NodeConverterRegistry& registry) {
   addCasts(registry);
   addFills(registry);
   addAttention(registry);
+  addFouriers(registry);
+  addComplexNumbers(registry);
   composites::addAll(registry);
 }
 

@@ -29,6 +29,8 @@ void addResizes(NodeConverterRegistry& registry);
 void addCasts(NodeConverterRegistry& registry);
 void addFills(NodeConverterRegistry& registry);
 void addAttention(NodeConverterRegistry& registry);
+void addFouriers(NodeConverterRegistry& registry);
+void addComplexNumbers(NodeConverterRegistry& registry);
 
 void addAll(NodeConverterRegistry& registry);  // all of the above, and those written in TorchScript
 

@@ -8,8 +8,8 @@ namespace torchtrt::conversion::evaluators {
 namespace {
 
 network::Tensor* networkTensor(const ConversionCtx& ctx, const Value* value) {
-  const auto found = ctx.value_tensor_map.find(value);
-  return found == ctx.value_tensor_map.end() ? nullptr : found->second;
+  const auto found = lookUp(ctx, value);
+  return found ? shapedIn(*found) : nullptr;
 }
 
 bool size(ConversionCtx& ctx, const Node& node) {

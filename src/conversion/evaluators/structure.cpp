@@ -136,46 +136,53 @@ bool isNone(ConversionCtx& ctx, const Node& node) {
 // Questions about a network tensor's type; those about constants are PyTorch's.
 template <typename Answer>
 bool ofTensor(ConversionCtx& ctx, const Node& node, const Answer& answer) {
-  const auto found = ctx.value_tensor_map.find(node.input(0));
-  if (found == ctx.value_tensor_map.end()) {
+  const auto found = lookUp(ctx, node.input(0));
+  const network::Tensor* tensor = found ? shapedIn(*found) : nullptr;
+  if (!tensor) {
     return false;
   }
-  ctx.AssociateValueAndIValue(node.output(), answer(*found->second));
+  ctx.AssociateValueAndIValue(node.output(), answer(*tensor, partsIn(*found).has_value()));
   return true;
 }
 
 bool dtype(ConversionCtx& ctx, const Node& node) {
-  return ofTensor(ctx, node, [](const network::Tensor& tensor) {
-    return IValue(static_cast<int64_t>(util::toScalarType(tensor.getType())));
+  return ofTensor(ctx, node, [](const network::Tensor& tensor, bool is_complex) {
+    const at::ScalarType type = util::toScalarType(tensor.getType());
+    return IValue(static_cast<int64_t>(is_complex ? c10::toComplexType(type) : type));
   });
 }
 
 bool isFloatingPoint(ConversionCtx& ctx, const Node& node) {
-  return ofTensor(ctx, node, [](const network::Tensor& tensor) { return IValue(isFloating(tensor.getType())); });
+  return ofTensor(ctx, node, [](const network::Tensor& tensor, bool is_complex) {
+    return IValue(!is_complex && isFloating(tensor.getType()));
+  });
 }
 
-// Engines keep no gradients and do not cast on their own; their tensors are real, neither nested nor ask for a
-// gradient.
+bool asksForComplex(ConversionCtx& ctx, const Node& node) {
+  return ofTensor(ctx, node, [](const network::Tensor&, bool is_complex) { return IValue(is_complex); });
+}
+
+// Engines keep no gradients and do not cast on their own; their tensors are neither nested nor ask for a gradient.
 bool never(ConversionCtx& ctx, const Node& node) {
   ctx.AssociateValueAndIValue(node.output(), false);
   return true;
 }
 
 bool neverOfTensor(ConversionCtx& ctx, const Node& node) {
-  return ofTensor(ctx, node, [](const network::Tensor&) { return IValue(false); });
+  return ofTensor(ctx, node, [](const network::Tensor&, bool) { return IValue(false); });
 }
 
 bool alwaysOfTensor(ConversionCtx& ctx, const Node& node) {
-  return ofTensor(ctx, node, [](const network::Tensor&) { return IValue(true); });
+  return ofTensor(ctx, node, [](const network::Tensor&, bool) { return IValue(true); });
 }
 
 bool layout(ConversionCtx& ctx, const Node& node) {
-  return ofTensor(ctx, node, [](const network::Tensor&) { return IValue(static_cast<int64_t>(at::kStrided)); });
+  return ofTensor(ctx, node, [](const network::Tensor&, bool) { return IValue(static_cast<int64_t>(at::kStrided)); });
 }
 
 // Only passed on to operators that make tensors, which then are the engine's whatever the device.
 bool device(ConversionCtx& ctx, const Node& node) {
-  return ofTensor(ctx, node, [](const network::Tensor&) { return IValue(at::Device(at::kCPU)); });
+  return ofTensor(ctx, node, [](const network::Tensor&, bool) { return IValue(at::Device(at::kCPU)); });
 }
 
 }  // namespace
@@ -201,8 +208,8 @@ void addStructureEvaluators(EvaluatorRegistry& registry) {
   registry.add("aten::__isnot__", isNone);
   registry.add("prim::dtype", dtype);
   registry.add("prim::device", device);
-  registry.add("prim::is_complex", neverOfTensor);
-  registry.add("aten::is_complex", neverOfTensor);
+  registry.add("prim::is_complex", asksForComplex);
+  registry.add("aten::is_complex", asksForComplex);
   registry.add("aten::is_floating_point", isFloatingPoint);
   registry.add("prim::requires_grad", neverOfTensor);
   registry.add("prim::is_nested", neverOfTensor);

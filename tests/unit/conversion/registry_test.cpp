@@ -70,12 +70,12 @@ TEST(Errors, AnUnsupportedOperator) {
 graph(%x : Tensor):
   %axis : int = prim::Constant[value=0]()
   %none : NoneType = prim::Constant()
-  %y : Tensor = aten::fft_fft(%x, %none, %axis, %none)
+  %y : Tensor = aten::fft_hfft(%x, %none, %axis, %none)
   return (%y))",
               {{DType::kFloat32, {2, 3}}}),
-      AllOf(HasSubstr("[C001] unable to convert node: %3 : Tensor = aten::fft_fft(%x, %2, %1, %2)"),
-            HasSubstr("schema: aten::fft_fft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"),
-            HasSubstr("no converter is registered for aten::fft_fft"),
+      AllOf(HasSubstr("[C001] unable to convert node: %3 : Tensor = aten::fft_hfft(%x, %2, %1, %2)"),
+            HasSubstr("schema: aten::fft_hfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"),
+            HasSubstr("no converter is registered for aten::fft_hfft"),
             HasSubstr("RegisterNodeConversionPatterns().pattern({schema, converter})")));
 }
 
