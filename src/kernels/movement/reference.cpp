@@ -41,7 +41,8 @@ class SliceKernel final : public Kernel {
     std::vector<int64_t> strides(in.dims.size());
     int64_t offset = 0;
     for (size_t axis = 0; axis < strides.size(); ++axis) {
-      strides[axis] = in.strides[axis] * stride_.at(axis);
+      // No second element is reached where there is none; a stride beyond the tensor would overflow.
+      strides[axis] = out.dims[axis] > 1 ? in.strides[axis] * stride_.at(axis) : 0;
       offset += in.strides[axis] * start.at(axis);
     }
     return std::make_unique<CopyPrepared>(CopyLoop(out.dtype, out.dims, out.strides, strides, 0, offset));

@@ -21,7 +21,7 @@ const c10::TypePtr kTensor = c10::TensorType::get();
 lowering::LoweredGraph lowered(const std::string& ir, std::vector<c10::Argument> arguments) {
   auto graph = std::make_shared<torch::jit::Graph>();
   torch::jit::parseIR(ir, graph.get());
-  return {graph, c10::FunctionSchema("forward", "", std::move(arguments), {}), "__torch__.Net", false, {}};
+  return {graph, c10::FunctionSchema("forward", "", std::move(arguments), {}), "__torch__.Net", false, false, {}};
 }
 
 lowering::LoweredGraph twoTensors() {

@@ -313,6 +313,7 @@ graph(%x : Tensor):
                                   c10::FunctionSchema("forward", "", {c10::Argument("x", c10::TensorType::get())}, {}),
                                   "__torch__.Net",
                                   false,
+                                  false,
                                   {}};
   partitioning::Roles roles_{graph_};
   GraphInputs inputs_{{Input(Sizes{2, 3})}};
