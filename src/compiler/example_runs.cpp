@@ -68,14 +68,19 @@ class Runner {
       return std::nullopt;
     }
     bool is_first = true;
+    bool fails_always = first_failure.has_value();
     for (const Sizes& sizes : otherSizes(leaves_)) {
       runMade({sizes, false, has_lists && std::exchange(is_first, false)});
       const auto& failure = result_.observations->firstFailure();
+      fails_always &= failure.has_value();
       if (looks_for_clashes && failure && (!first_failure || first_failure->node != failure->node)) {
         if (SizePairs pairs = pairsIn(leaves_, sizes, failure->sizes); !pairs.empty()) {
           return Clash{failure->node, std::move(pairs)};
         }
       }
+    }
+    if (fails_always && leaves_.symbols.size() > 1) {  // sizes of unlike ranges may have to be one
+      runMade({commonSizes(leaves_)});
     }
     return std::nullopt;
   }

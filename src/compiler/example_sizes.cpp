@@ -83,6 +83,14 @@ std::vector<RunSizes> otherSizes(const InputLeaves& leaves) {
   return runs;
 }
 
+RunSizes commonSizes(const InputLeaves& leaves) {
+  RunSizes sizes;
+  for (const Symbol& symbol : leaves.symbols) {
+    sizes[symbol.name] = std::clamp(leaves.symbols.front().opt, symbol.min, symbol.max);
+  }
+  return sizes;
+}
+
 SizePairs pairsIn(const InputLeaves& leaves, const RunSizes& run, const std::vector<int64_t>& failed) {
   const auto is_in = [&](int64_t size) { return std::find(failed.begin(), failed.end(), size) != failed.end(); };
   SizePairs pairs;

@@ -16,6 +16,9 @@ RunSizes optimumSizes(const InputLeaves& leaves);
 // divisible by a power of two stays so as far as it can.
 std::vector<RunSizes> otherSizes(const InputLeaves& leaves);
 
+// One size for all symbols, or what is nearest to it in their ranges.
+RunSizes commonSizes(const InputLeaves& leaves);
+
 // Symbols of one range whose sizes, unlike, are among those with which a run failed.
 SizePairs pairsIn(const InputLeaves& leaves, const RunSizes& run, const std::vector<int64_t>& failed);
 

@@ -57,6 +57,11 @@ TEST(ExampleSizes, EveryTwoSymbolsDifferFarFromTheOptimumToo) {
   }
 }
 
+TEST(ExampleSizes, InCommonAreOneAsFarAsTheRangesGo) {
+  EXPECT_EQ(commonSizes(of({{"a", 1, 4, 8}, {"b", 1, 3, 8}, {"c", 16, 32, 64}, {"d", 1, 2, 2}})),
+            (RunSizes{{"a", 4}, {"b", 4}, {"c", 16}, {"d", 2}}));
+}
+
 TEST(ExampleSizes, OfAFailureAreThoseThatAreUnlikeAndOfOneRange) {
   const InputLeaves leaves = of({{"a", 1, 4, 8}, {"b", 1, 4, 8}, {"c", 1, 4, 9}, {"d", 1, 4, 8}});
   const RunSizes run = {{"a", 5}, {"b", 3}, {"c", 7}, {"d", 2}};
