@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <functional>
 #include <numeric>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "base/saturating.h"
 #include "optimization/passes.h"
 #include "optimization/shuffle_form.h"
 #include "torchtrt/matchers.h"
@@ -31,6 +31,12 @@ bool keepsLast(const Permutation& permutation) {
 
 Dim lastOf(const Tensor& tensor) {
   return tensor.getDimensions()[tensor.rank() - 1];
+}
+
+// Of static dims, up to what an integer holds.
+int64_t elementsOf(const Dims& dims) {
+  const std::vector<int64_t> sizes = dims.constants();
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, saturatingMul);
 }
 
 // Slices, concatenations and shuffles that leave rows whole.
@@ -67,7 +73,7 @@ std::vector<int64_t> pick(const std::vector<int64_t>& rows, const std::vector<in
                           const std::vector<int64_t>& first, const std::vector<int64_t>& step) {
   std::vector<int64_t> picked;
   std::vector<int64_t> at(counts.size(), 0);
-  const int64_t count = std::accumulate(counts.begin(), counts.end(), int64_t{1}, std::multiplies<>());
+  const int64_t count = std::accumulate(counts.begin(), counts.end(), int64_t{1}, saturatingMul);
   const int64_t offset = std::accumulate(first.begin(), first.end(), int64_t{0});
   for (int64_t i = 0; i < count; ++i) {
     int64_t row = offset;
@@ -89,7 +95,7 @@ struct Lattice {
   explicit Lattice(const Dims& dims) : sizes(dims.constants()), strides(sizes.size() - 1, 1) {
     sizes.pop_back();
     for (size_t i = sizes.size(); i-- > 1;) {
-      strides[i - 1] = strides[i] * sizes[i];
+      strides[i - 1] = saturatingMul(strides[i], sizes[i]);
     }
   }
 };
@@ -138,7 +144,7 @@ class Trace {
  private:
   static int64_t rowCount(const Tensor& tensor) {
     const std::vector<int64_t> sizes = Lattice(tensor.getDimensions()).sizes;
-    return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
+    return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, saturatingMul);
   }
 
   std::optional<Rows> trace(Tensor& tensor) {
@@ -221,13 +227,17 @@ class GatherRows : public PatternRewriter {
 
   bool matchAndRewrite(Layer& layer, Rewriter& rewriter) override {
     Tensor& output = *layer.getOutput(0);
-    if (!movesRows(layer) || isPassedOn(output) || output.getDimensions().numel() == Dim(0) ||
-        lastOf(output).constant() * static_cast<int64_t>(sizeOf(output.getType())) < kLeastRowBytes) {
+    if (!movesRows(layer) || isPassedOn(output)) {
+      return false;
+    }
+    const int64_t elements = elementsOf(output.getDimensions());
+    const int64_t row_bytes = saturatingMul(lastOf(output).constant(), static_cast<int64_t>(sizeOf(output.getType())));
+    if (elements == 0 || elements == kInt64Max || row_bytes < kLeastRowBytes) {
       return false;
     }
     Trace trace;
     const auto traced = trace.of(output);
-    if (!traced || !trace.isWorthIt(layer)) {
+    if (!traced || !trace.isWorthIt(layer) || elementsOf(traced->base->getDimensions()) == kInt64Max) {
       return false;
     }
     Tensor& base = *traced->base;

@@ -195,6 +195,15 @@ TEST(GatherRows, NotAFewRowsOfAHugeTensor) {
 })");
 }
 
+TEST(GatherRows, NotOfMoreElementsThanNumbersCount) {
+  for (const char* dims : {"9223372036854775807, 1, 4", "4294967296, 4294967296, 4"}) {
+    expectKept("gather_rows", "network \"n\" () {\n  input %x : float32[" + std::string(dims) + R"(]
+  %y = concatenation(%x, %x) {axis=1}
+  output "y" %y
+})");
+  }
+}
+
 TEST(GatherRows, NotSlicesAndShufflesAlone) {
   expectKept("gather_rows", R"(network "n" () {
   input %x : float32[4, 3, 4]
