@@ -309,12 +309,10 @@ graph(%x : Tensor):
   %d : Tensor = aten::tanh(%c)
   %e : Tensor = aten::relu(%d)
   return (%e))IR");
-  lowering::LoweredGraph lowered_{graph_,
-                                  c10::FunctionSchema("forward", "", {c10::Argument("x", c10::TensorType::get())}, {}),
-                                  "__torch__.Net",
-                                  false,
-                                  false,
-                                  {}};
+  lowering::LoweredGraph lowered_{
+      graph_,          c10::FunctionSchema("forward", "", {c10::Argument("x", c10::TensorType::get())}, {}),
+      "__torch__.Net", false,
+      false,           {}};
   partitioning::Roles roles_{graph_};
   GraphInputs inputs_{{Input(Sizes{2, 3})}};
   InputLeaves leaves_ = matchInputs(inputs_, lowered_);
