@@ -311,7 +311,12 @@ Compiled compile(const Source& original, const ts::CompileSpec& asked) {
     if (isStrict() || spec.require_full_compilation || engines.engines().empty()) {
       rejectDisagreement(*difference);
     }
-    refuseFirstThatDisagrees(partition, *difference, options, attempt);
+    // A module of one engine was compared as a whole only: its segment tells which node is to blame.
+    const Failures blamed = clock.run(Phase::kValidation, [&] { return engines.validate(partition); });
+    if (blamed.empty()) {
+      refuseFirstThatDisagrees(partition, *difference, options, attempt);
+    }
+    learn(blamed, options);
   }
   if (hasMisfits(partition)) {
     rejectImpossibleInputs(partition, *clock.run(Phase::kConversion, [&] { return &engines.observe(); }));

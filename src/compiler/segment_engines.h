@@ -107,6 +107,9 @@ class SegmentEngines {
   std::unique_ptr<network::Network> wholeNetworkOf(const partitioning::Segment& segment, const std::string& name,
                                                    Failures& failures);
 
+  // Runs every engine on the samples beside PyTorch; returns the node to blame for the first difference.
+  Failures validate(const partitioning::Partition& partition);
+
  private:
   using Undecided = std::optional<std::pair<Dim, Dim>>;                    // dims that kept a layer from broadcasting
   using Test = std::function<void(const partitioning::Segment& segment)>;  // throws where the segment fails
@@ -129,7 +132,6 @@ class SegmentEngines {
   void make(SegmentEngine& made, std::unique_ptr<network::Network> network);
   std::map<size_t, FoundConstant> findOthers(const std::vector<at::Tensor>& weights,
                                              std::vector<at::Tensor>& parts) const;
-  Failures validate(const partitioning::Partition& partition);
   // The last node of the shortest beginning of the segment that fails.
   const torch::jit::Node* firstFailing(const partitioning::Segment& segment, const Test& test) const;
   // Code of PyTorch's or ours that threw what no refusal is; strict: ends the compile.

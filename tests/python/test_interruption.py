@@ -67,7 +67,11 @@ end_of(nn.Sequential(*layers), [torch.rand(1, 8, 96, 96)], tune=True, tuning_sec
 
 
 def started(*arguments, **options) -> subprocess.Popen:
-    return subprocess.Popen([str(each) for each in arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    """Starts it in the foreground's way: shells let what they start in the background ignore SIGINT."""
+    return subprocess.Popen(
+        [str(each) for each in arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler), **options,
+    )
 
 
 def wait_for(process: subprocess.Popen, text: bytes) -> None:

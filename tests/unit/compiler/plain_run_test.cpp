@@ -35,10 +35,18 @@ TEST(PlainRun, CallsAMethodAsPyTorchDoes) {
 
 TEST(PlainRun, DoesNotStartTheProfilingExecutor) {
   torch::jit::Module module = counter();
-  PlainMethod(module, "forward")({at::ones({2})});
-  const auto state = torch::jit::toGraphFunction(module.get_method("forward").function()).getDebugState();
-  EXPECT_TRUE(state.execution_plans.empty());
-  EXPECT_FALSE(state.fallback);
+  const PlainMethod forward(module, "forward");
+  for (int run = 0; run < 3; ++run) {
+    forward({at::ones({2})});
+  }
+  const auto state = [&] {
+    return torch::jit::toGraphFunction(module.get_method("forward").function()).getDebugState();
+  };
+  EXPECT_THROW(state(), c10::Error) << "libtorch describes executors that have run alone";
+  for (int run = 0; run < 3; ++run) {
+    module.forward({at::ones({2})});
+  }
+  EXPECT_NO_THROW(state());
 }
 
 TEST(PlainRun, PassesACheckpointBeforeEveryNodeAndLeavesNothingEntered) {
