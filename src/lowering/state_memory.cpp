@@ -49,7 +49,11 @@ std::set<std::string> tensorsApart(const Module& module) {
         continue;
       }
       IValue::HashAliasedIValues held;  // one for all tensors that share memory
-      attribute.value.getSubValues(held);
+      try {
+        attribute.value.getSubValues(held);
+      } catch (const c10::Error&) {
+        return {};  // objects of C++ classes, such as engines, may hold any memory and do not list it
+      }
       held.insert(attribute.value);
       for (const IValue& value : held) {
         if (value.isTensor() && value.toTensor().defined() && value.toTensor().has_storage()) {
