@@ -183,7 +183,21 @@ def test_a_specification_is_shown_as_it_was_written(tmp_path):
     assert process.returncode == 2 and '[C002] input specification "[(1);(2)]": expected three shapes' in process.stderr
 
 
+class Picky(nn.Module):
+    def forward(self, x):
+        assert float(x.sum()) < -1e9, "the sum is too large"
+        return torch.relu(x)
+
+
 def test_a_comparison_that_the_module_refuses_says_what_to_give(tmp_path):
+    torch.jit.script(Picky().eval()).save(str(tmp_path / "picky.ts"))
+    told = succeeds(tmp_path / "picky.ts", tmp_path / "out.ts", "(2,5)").stderr
+    assert "the sum is too large; give each input the shape and dtype that the module takes, or --no-threshold-check" in told
+
+
+def test_sizes_that_the_module_can_never_take_are_refused(tmp_path):
     torch.jit.script(nn.Linear(4, 2).eval()).save(str(tmp_path / "linear.ts"))
-    told = succeeds(tmp_path / "linear.ts", tmp_path / "out.ts", "(2,5)").stderr
-    assert "mat1 and mat2 shapes cannot be multiplied (2x5 and 4x2); give each input the shape and dtype that the module takes" in told
+    process = torchtrtc(tmp_path / "linear.ts", tmp_path / "out.ts", "(2,5)")
+    assert process.returncode == 2
+    assert "[C002]" in process.stderr and "mat1 and mat2 shapes cannot be multiplied (2x5 and 4x2)" in process.stderr
+    assert not (tmp_path / "out.ts").exists()
