@@ -1,7 +1,7 @@
 """The models that demo, benchmark and tests share: seeded, in eval mode, with batch-norm statistics that let answers differ.
 
 Untrained networks with default statistics output next to nothing, so any answer would pass: `build` runs two batches in training
-mode first (docs: README, "How results are compared"). Only EfficientNet-Lite0 comes with trained weights.
+mode first (docs/verification.md). Only EfficientNet-Lite0 comes with trained weights.
 """
 
 import dataclasses

@@ -1,4 +1,4 @@
-"""Makes untrained networks give answers that differ, so that wrong ones are seen (README, "How results are compared")."""
+"""Makes untrained networks give answers that differ, so that wrong ones are seen (docs/verification.md)."""
 
 import torch
 from torch import nn

@@ -95,8 +95,8 @@ class TORCHTRT_API Engine {
   // clang-format off
   virtual std::vector<StepProfile> profile(TORCHTRT_SPAN<const TensorView> inputs, int calls, int threads = 0) const = 0;
   virtual std::string inspect() const = 0;  // the plan as text, with the implementation chosen for every step
-  // What a call with inputs of these shapes and strides runs, as text: one line per kernel, with the steps that it
-  // computes, then skipped steps and pairs that no fusion rule joined. Reads no data.
+  // Describes a call with inputs of these shapes and strides: one line per kernel, with the steps that it computes, then
+  // skipped steps and pairs that no fusion rule joined. Reads no data.
   virtual std::string schedule(TORCHTRT_SPAN<const TensorView> inputs, int threads = 0) const = 0;
   virtual size_t memoryBytes() const = 0;  // weights and packed weights held
   virtual size_t workspaceBytes(TORCHTRT_SPAN<const TensorView> inputs) const = 0;

@@ -28,7 +28,7 @@ TORCHTRT_API std::vector<at::Tensor> executeEngineMeta(std::vector<at::Tensor> i
 TORCHTRT_API std::vector<engine::StepProfile> profileSteps(std::vector<at::Tensor> inputs, const Engine& engine,
                                                            int64_t calls);
 TORCHTRT_API std::vector<StepTuple> profileEngine(std::vector<at::Tensor> inputs, const Engine& engine, int64_t calls);
-// What a call with inputs of these shapes runs, as text (engine::Engine::schedule). Throws EngineError.
+// Describes a call with inputs of these shapes (engine::Engine::schedule). Throws EngineError.
 TORCHTRT_API std::string scheduleText(std::vector<at::Tensor> inputs, const Engine& engine);
 TORCHTRT_API int64_t workspaceBytes(std::vector<at::Tensor> inputs, const Engine& engine);
 
