@@ -3,52 +3,27 @@
 //   plan_damage [--count COUNT] [--seed FIRST] [--verbose]
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 
+#include "support/fuzz_arguments.h"
 #include "support/plan_damage.h"
 
 namespace {
 
 constexpr double kLongest = 5;  // seconds: no plan of these may take longer, under a sanitizer either
 
-struct Arguments {
-  unsigned long long count = 10000, first = 1;
-  bool verbose = false;  // the number of each seed before it is tried, for those that end the process
-};
-
-bool parse(int argc, char** argv, Arguments& arguments) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == "--verbose") {
-      arguments.verbose = true;
-      continue;
-    }
-    if ((word != "--count" && word != "--seed") || i + 1 == argc) {
-      return false;
-    }
-    char* end = nullptr;
-    const unsigned long long number = std::strtoull(argv[++i], &end, 10);
-    if (*end != '\0' || end == argv[i]) {
-      return false;
-    }
-    (word == "--count" ? arguments.count : arguments.first) = number;
-  }
-  return true;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  Arguments arguments;
-  if (!parse(argc, argv, arguments)) {
+  const auto arguments = torchtrt::testing::fuzzArguments(argc, argv, "--verbose");
+  if (!arguments) {
     std::fprintf(stderr, "usage: plan_damage [--count COUNT] [--seed FIRST] [--verbose]\n");
     return 2;
   }
   torchtrt::testing::PlanDamager damager;
   int failures = 0;
-  for (unsigned long long seed = arguments.first; seed < arguments.first + arguments.count; ++seed) {
-    if (arguments.verbose) {
+  for (unsigned long long seed = arguments->first; seed < arguments->first + arguments->count; ++seed) {
+    if (arguments->flag) {  // before it is tried, for those that end the process
       std::fprintf(stderr, "seed %llu\n", seed);
     }
     const auto start = std::chrono::steady_clock::now();
@@ -63,8 +38,9 @@ int main(int argc, char** argv) {
       ++failures;
     }
   }
-  std::printf("%llu changed plans: %llu refused, %llu ran, %llu too large to try, %d failures\n", arguments.count,
-              static_cast<unsigned long long>(damager.refused()), static_cast<unsigned long long>(damager.answers()),
-              static_cast<unsigned long long>(damager.large()), failures);
+  std::printf("%llu changed plans: %llu refused, %llu ran, %llu too large to try, %d failures\n",
+              static_cast<unsigned long long>(arguments->count), static_cast<unsigned long long>(damager.refused()),
+              static_cast<unsigned long long>(damager.answers()), static_cast<unsigned long long>(damager.large()),
+              failures);
   return failures == 0 ? 0 : 1;
 }

@@ -2,46 +2,16 @@
 //   text_fuzz [--count COUNT] [--seed FIRST] [--print]
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <string>
 
 #include "optimization/optimization.h"
+#include "support/fuzz_arguments.h"
 #include "support/text_mutation.h"
 
-namespace {
-
-struct Arguments {
-  uint64_t count = 10000;
-  uint64_t first = 1;
-  bool print = false;  // the texts, instead of reading them
-};
-
-bool parse(int argc, char** argv, Arguments& arguments) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == "--print") {
-      arguments.print = true;
-      continue;
-    }
-    if ((word != "--count" && word != "--seed") || i + 1 == argc) {
-      return false;
-    }
-    char* end = nullptr;
-    const uint64_t number = std::strtoull(argv[++i], &end, 10);
-    if (*end != '\0' || end == argv[i]) {
-      return false;
-    }
-    (word == "--count" ? arguments.count : arguments.first) = number;
-  }
-  return true;
-}
-
-}  // namespace
-
 int main(int argc, char** argv) {
-  Arguments arguments;
-  if (!parse(argc, argv, arguments)) {
+  const auto arguments = torchtrt::testing::fuzzArguments(argc, argv, "--print");
+  if (!arguments) {
     std::fprintf(stderr, "usage: text_fuzz [--count COUNT] [--seed FIRST] [--print]\n");
     return 2;
   }
@@ -52,8 +22,8 @@ int main(int argc, char** argv) {
   int failures = 0;
   double longest = 0;
   uint64_t slowest = 0;
-  for (uint64_t seed = arguments.first; seed < arguments.first + arguments.count; ++seed) {
-    if (arguments.print) {
+  for (uint64_t seed = arguments->first; seed < arguments->first + arguments->count; ++seed) {
+    if (arguments->flag) {  // instead of reading the text
       std::printf("# seed %llu\n%s\n", static_cast<unsigned long long>(seed), fuzzer.mutated(seed).c_str());
       continue;
     }
@@ -70,7 +40,7 @@ int main(int argc, char** argv) {
     }
   }
   std::printf("%llu damaged texts: %llu refused, %llu networks, %d failures; the slowest, seed %llu, took %.3f s\n",
-              static_cast<unsigned long long>(arguments.count), static_cast<unsigned long long>(fuzzer.refused()),
+              static_cast<unsigned long long>(arguments->count), static_cast<unsigned long long>(fuzzer.refused()),
               static_cast<unsigned long long>(fuzzer.networks()), failures, static_cast<unsigned long long>(slowest),
               longest);
   return failures == 0 ? 0 : 1;
