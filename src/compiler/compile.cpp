@@ -312,11 +312,14 @@ Compiled compile(const Source& original, const ts::CompileSpec& asked) {
       rejectDisagreement(*difference);
     }
     // A module of one engine was compared as a whole only: its segment tells which node is to blame.
-    const Failures blamed = clock.run(Phase::kValidation, [&] { return engines.validate(partition); });
+    Failures blamed;
+    if (partition.segments.size() == 1) {
+      blamed = clock.run(Phase::kValidation, [&] { return engines.validate(partition); });
+      learn(blamed, options);
+    }
     if (blamed.empty()) {
       refuseFirstThatDisagrees(partition, *difference, options, attempt);
     }
-    learn(blamed, options);
   }
   if (hasMisfits(partition)) {
     rejectImpossibleInputs(partition, *clock.run(Phase::kConversion, [&] { return &engines.observe(); }));
