@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/logging.h"
-#include "compiler/dtype_inference.h"
-#include "compiler/precision_pins.h"
+#include "compiler/inputs/dtype_inference.h"
+#include "compiler/module/precision_pins.h"
+#include "compiler/module/source.h"
 #include "compiler/rejections.h"
-#include "compiler/source.h"
 #include "partitioning/user_choice.h"
 #include "runtime/dtypes.h"
 #include "runtime/engine_class.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <sstream>
 
-#include "compiler/typed_value.h"
+#include "compiler/inputs/typed_value.h"
 #include "input_spec.h"
 #include "random_inputs.h"
 #include "saved_values.h"

@@ -9,7 +9,7 @@
 #include "call_options.h"
 #include "command_line.h"
 #include "commands.h"
-#include "compiler/watch.h"
+#include "compiler/checking/watch.h"
 #include "engines.h"
 #include "file_kind.h"
 #include "files.h"

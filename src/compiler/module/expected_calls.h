@@ -1,0 +1,31 @@
+// A method for the calls that its inputs describe, beside the method for all others: which optional arguments there
+// are, and whether two arguments are one tensor, is asked once. Scripted attention asks it in every layer.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "compiler/inputs/input_specs.h"
+#include "compiler/segments/kept_segment.h"
+#include "lowering/lowering.h"
+#include "stitching/stitching.h"
+#include "torchtrt/options.h"
+
+namespace torchtrt::compiler {
+
+struct SegmentEngine;
+
+struct OtherCalls {
+  std::shared_ptr<torch::jit::Graph> question;  // of the method's arguments: whether a call is as expected
+  std::shared_ptr<torch::jit::Graph> graph;     // the method for all calls; its constant tensors are its last inputs
+  std::vector<at::Tensor> constants;
+};
+
+// Where the graph asks such things, it is lowered again with their answers, and what it was is given; nothing where the
+// graph stays as it is.
+std::optional<OtherCalls> expectCalls(lowering::LoweredGraph& lowered, const InputLeaves& leaves,
+                                      const ts::CompileSpec& spec);
+// The same for stitching: constants are those that the engines keep, as far as they have them.
+stitching::OtherCalls withEngines(const OtherCalls& others, const std::vector<SegmentEngine>& engines);
+
+}  // namespace torchtrt::compiler

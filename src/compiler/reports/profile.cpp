@@ -1,0 +1,93 @@
+// Watches forwards, then has each engine time its steps.
+#include "torchtrt/profile.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/median.h"
+#include "compiler/checking/watch.h"
+#include "compiler/reports/text.h"
+#include "kernels/limits.h"
+#include "runtime/execute.h"
+#include "torchtrt/error.h"
+#include "torchtrt/runtime.h"
+
+namespace torchtrt {
+
+namespace {
+
+using torch::jit::IValue;
+
+Profile::Engine profileEngine(const compiler::Watched& watched, int calls) {
+  Profile::Engine engine{.name = watched.name, .calls = 0, .milliseconds = 0, .steps = {}, .note = ""};
+  try {
+    for (const engine::StepProfile& step : runtime::profileSteps(watched.inputs.front(), *watched.engine, calls)) {
+      engine.steps.push_back({step.name, step.family, step.implementation, toString(step.location), step.microseconds,
+                              step.flops, step.bytes});
+    }
+  } catch (const EngineError& error) {
+    engine.note = error.what();
+  }
+  return engine;
+}
+
+}  // namespace
+
+double Profile::shareOfPeak(const Step& step) const {
+  return ratio(step.flops, step.microseconds * 1e-6 * flops_per_second);
+}
+
+double Profile::shareOfBandwidth(const Step& step) const {
+  return ratio(step.bytes, step.microseconds * 1e-6 * bytes_per_second);
+}
+
+namespace ts {
+
+Profile profile(torch::jit::Module module, const std::vector<IValue>& inputs, int calls) {
+  if (calls < 1) {
+    throw CompileError(ErrorCode::kInvalidOption, "calls is " + std::to_string(calls) + ", expected 1 or more");
+  }
+  const c10::InferenceMode inference;
+  Profile profile;
+  profile.threads = runtime::callThreads();
+  profile.forwards = calls;
+  module.forward(inputs);
+  std::vector<double> milliseconds;
+  for (int i = 0; i < calls; ++i) {
+    const auto start = compiler::Clock::now();
+    module.forward(inputs);
+    milliseconds.push_back(compiler::millisecondsSince(start));
+  }
+  profile.milliseconds = median(std::move(milliseconds));
+
+  std::vector<compiler::Watched> all;
+  {
+    compiler::Watch watch(1);
+    for (int i = 0; i < calls; ++i) {
+      watch.beginForward();
+      module.forward(inputs);
+    }
+    all = watch.watched();
+  }
+  for (compiler::Watched& watched : all) {
+    watched.milliseconds.resize(static_cast<size_t>(calls));
+    const double each = median(watched.milliseconds);
+    const int64_t count = (watched.calls + calls - 1) / calls;
+    if (watched.engine == nullptr) {
+      profile.operators.push_back({watched.name, count, each});
+      continue;
+    }
+    profile.engines.push_back(profileEngine(watched, calls));
+    profile.engines.back().calls = count;
+    profile.engines.back().milliseconds = each;
+  }
+  std::stable_sort(profile.operators.begin(), profile.operators.end(),
+                   [](const auto& a, const auto& b) { return a.milliseconds > b.milliseconds; });
+  const kernels::Limits limits = kernels::measureLimits(profile.threads);
+  profile.flops_per_second = limits.flops;
+  profile.bytes_per_second = limits.bytes;
+  return profile;
+}
+
+}  // namespace ts
+}  // namespace torchtrt

@@ -1,0 +1,345 @@
+// The two forms of torchtrt::Report.
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <map>
+#include <sstream>
+
+#include "compiler/reports/text.h"
+#include "partitioning/partitioning.h"
+#include "torchtrt/compile.h"
+
+namespace torchtrt {
+
+namespace {
+
+// "3 convolution, 2 pooling", by name.
+std::string families(const std::vector<Report::Step>& steps) {
+  std::map<std::string, int> counts;
+  for (const Report::Step& step : steps) {
+    ++counts[step.family];
+  }
+  std::string text;
+  for (const auto& [family, count] : counts) {
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + family;
+  }
+  return text;
+}
+
+std::string jsonList(const std::vector<std::string>& texts) {
+  return list(texts, quoted);
+}
+
+std::string join(const std::vector<std::string>& texts, const char* between) {
+  std::string joined;
+  for (const std::string& text : texts) {
+    joined += (joined.empty() ? "" : between) + text;
+  }
+  return joined;
+}
+
+std::string json(const Report::Step& step) {
+  return "{\"name\": " + quoted(step.name) + ", \"family\": " + quoted(step.family) +
+         ", \"location\": " + quoted(step.location) + "}";
+}
+
+// An error that was not measured is null, and so is one beyond all numbers, which JSON has no word for.
+std::string jsonError(double error) {
+  return error < 0 || !std::isfinite(error) ? "null" : brief(error);
+}
+
+std::string json(const Report::Layer& layer) {
+  return "{\"name\": " + quoted(layer.name) + ", \"kind\": " + quoted(layer.kind) +
+         ", \"location\": " + quoted(layer.location) +
+         ", \"is_quantized\": " + (layer.is_quantized ? "true" : "false") + ", \"reason\": " + quoted(layer.reason) +
+         ", \"error\": " + jsonError(layer.error) + "}";
+}
+
+std::string json(const std::optional<Report::Calibration>& calibration) {
+  if (!calibration) {
+    return "null";
+  }
+  return "{\"calls\": " + std::to_string(calibration->calls) +
+         ", \"is_cached\": " + (calibration->is_cached ? "true" : "false") +
+         ", \"reason\": " + quoted(calibration->reason) + ", \"error\": " + jsonError(calibration->error) +
+         ", \"layers\": " + list(calibration->layers, [](const Report::Layer& layer) { return json(layer); }) + "}";
+}
+
+std::string json(const Report::Timing& timing) {
+  return "{\"step\": " + quoted(timing.step) + ", \"family\": " + quoted(timing.family) +
+         ", \"implementation\": " + quoted(timing.implementation) + ", \"by_rule\": " + quoted(timing.by_rule) +
+         ", \"microseconds\": " + number(timing.microseconds) +
+         ", \"by_rule_microseconds\": " + number(timing.by_rule_microseconds) +
+         ", \"is_cached\": " + (timing.is_cached ? "true" : "false") + "}";
+}
+
+std::string json(const Report::Segment& segment) {
+  return "{\"index\": " + quoted(segment.index) + ", \"name\": " + quoted(segment.name) +
+         ", \"target\": " + quoted(segment.target) + ", \"nodes\": " + jsonList(segment.nodes) +
+         ", \"reasons\": " + jsonList(segment.reasons) + ", \"inputs\": " + jsonList(segment.inputs) +
+         ", \"outputs\": " + jsonList(segment.outputs) + ", \"milliseconds\": " + number(segment.milliseconds) +
+         ", \"memory_bytes\": " + std::to_string(segment.memory_bytes) +
+         ", \"steps\": " + list(segment.steps, [](const Report::Step& step) { return json(step); }) +
+         ", \"timings\": " + list(segment.timings, [](const Report::Timing& timing) { return json(timing); }) +
+         ", \"calibration\": " + json(segment.calibration) + "}";
+}
+
+std::string json(const Report::Node& node) {
+  return "{\"node\": " + quoted(node.node) + ", \"target\": " + quoted(node.target) +
+         ", \"code\": " + quoted(node.code) + ", \"reason\": " + quoted(node.reason) + "}";
+}
+
+// Numbers and collections that are copied to where they are needed work nowhere.
+bool works(const Report::Node& node) {
+  return node.code != partitioning::kCarriedCode;
+}
+
+// "aten::relu # a/site-packages/net.py:3:4": what, and where; installed packages are known by their own names.
+struct Described {
+  std::string what;
+  std::string where;
+};
+
+Described taken(const std::string& node) {
+  const size_t mark = node.find(" # ");
+  if (mark == std::string::npos) {
+    return {node, ""};
+  }
+  return {node.substr(0, mark), withoutPackageFolder(node.substr(mark + 3))};
+}
+
+// In columns; what comes several times in a row is counted.
+void addNodes(std::ostream& out, const std::vector<std::string>& nodes, const std::string& indent) {
+  constexpr size_t kWidest = 32;
+  size_t width = 0;
+  for (const std::string& node : nodes) {
+    width = std::max(width, std::min(taken(node).what.size(), kWidest));
+  }
+  for (size_t i = 0, count = 1; i < nodes.size(); i += count, count = 1) {
+    while (i + count < nodes.size() && nodes[i + count] == nodes[i]) {
+      ++count;
+    }
+    const Described node = taken(nodes[i]);
+    std::string line = node.what;
+    if (!node.where.empty()) {
+      line.resize(std::max(line.size(), width), ' ');
+      line += "  " + node.where;
+    }
+    out << indent << "node     " << line << (count > 1 ? "  (" + std::to_string(count) + " times)" : "") << "\n";
+  }
+}
+
+// "off by 0.0123", or nothing where that was not measured.
+std::string offBy(double error, const std::string& before) {
+  return error < 0 ? "" : before + "off by " + brief(error);
+}
+
+void addCalibration(std::ostream& out, const Report::Calibration& calibration, const std::string& indent) {
+  out << indent << "int8     " << calibration.quantizedLayers() << " of " << counted(calibration.layers.size(), "layer")
+      << (calibration.is_cached ? ", ranges from the cache" : ", ranges from " + counted(calibration.calls, "call"))
+      << offBy(calibration.error, ", ") << (calibration.reason.empty() ? "" : "; " + calibration.reason) << "\n";
+  for (const Report::Layer& layer : calibration.layers) {
+    out << indent << "layer    " << layer.name << " (" << layer.kind << ")"
+        << (layer.location.empty() ? "" : "  " + withoutPackageFolder(layer.location))
+        << (layer.is_quantized ? ": int8" : ": float, " + layer.reason) << offBy(layer.error, "; alone in int8 ")
+        << "\n";
+  }
+}
+
+// What runs otherwise than by rule, and what that saves; of the rest how many they are.
+void addTimings(std::ostream& out, const std::vector<Report::Timing>& timings, const std::string& indent) {
+  const auto is_other = [](const Report::Timing& timing) { return timing.implementation != timing.by_rule; };
+  const auto is_cached = [](const Report::Timing& timing) { return timing.is_cached; };
+  out << indent << "timed    " << counted(timings.size(), "step") << ", "
+      << std::count_if(timings.begin(), timings.end(), is_cached) << " of them before; "
+      << std::count_if(timings.begin(), timings.end(), is_other) << " not by rule\n";
+  for (const Report::Timing& timing : timings) {
+    if (is_other(timing)) {
+      out << indent << "faster   " << timing.step << " (" << timing.family << "): " << timing.implementation << " "
+          << timing.microseconds << " us, by rule " << timing.by_rule << " " << timing.by_rule_microseconds << " us\n";
+    }
+  }
+}
+
+// Segments inside of branches and loops stand under them, a step to the right.
+void addText(std::ostream& out, const Report::Segment& segment) {
+  const auto dots = static_cast<size_t>(std::count(segment.index.begin(), segment.index.end(), '.'));
+  const std::string outer(dots, ' ');
+  const std::string indent = outer + "  ";
+  out << outer << "segment " << segment.index << ": " << (segment.target == "torch" ? "PyTorch" : segment.target)
+      << ", " << counted(segment.nodes.size(), "node") << "\n";
+  const auto lines = [&](const char* title, const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      out << indent << std::left << std::setw(9) << title << std::right << text << "\n";
+    }
+  };
+  lines("input", segment.inputs);
+  lines("output", segment.outputs);
+  addNodes(out, segment.nodes, indent);
+  lines("because", segment.reasons);
+  if (!segment.name.empty()) {
+    out << indent << "engine   " << segment.name << ": " << segment.memory_bytes << " bytes of weights, "
+        << counted(segment.steps.size(), "step") << ": " << families(segment.steps);
+    if (segment.milliseconds > 0) {
+      out << "; made in " << segment.milliseconds << " ms";
+    }
+    out << "\n";
+  }
+  if (!segment.timings.empty()) {
+    addTimings(out, segment.timings, indent);
+  }
+  if (segment.calibration) {
+    addCalibration(out, *segment.calibration, indent);
+  }
+}
+
+// "; int8: 5 of 6 layers, engines off by 0.0123 at most"; nothing where there was no calibration.
+std::string int8Of(const std::vector<Report::Segment>& segments) {
+  size_t layers = 0;
+  size_t quantized = 0;
+  double worst = -1;
+  bool is_calibrated = false;
+  for (const Report::Segment& segment : segments) {
+    if (segment.calibration) {
+      is_calibrated = true;
+      layers += segment.calibration->layers.size();
+      quantized += segment.calibration->quantizedLayers();
+      worst = std::max(worst, segment.calibration->error);
+    }
+  }
+  if (!is_calibrated) {
+    return "";
+  }
+  return "; int8: " + std::to_string(quantized) + " of " + counted(layers, "layer") +
+         (worst < 0 ? "" : ", engines off by " + brief(worst) + " at most");
+}
+
+// The first reason, and as many more as fit into a line that one can take in at a glance.
+std::string mostFrequent(const std::vector<std::pair<std::string, int>>& reasons) {
+  constexpr size_t kLongest = 160;
+  std::string text;
+  size_t told = 0;
+  for (; told < reasons.size(); ++told) {
+    std::string reason = std::to_string(reasons[told].second) + "x " + reasons[told].first;
+    if (told > 0 && text.size() + reason.size() > kLongest) {
+      break;
+    }
+    if (reason.size() > kLongest) {
+      size_t end = kLongest;
+      while ((static_cast<unsigned char>(reason[end]) & 0xC0) == 0x80) {  // inside of a character of UTF-8
+        --end;
+      }
+      reason.replace(end, std::string::npos, "...");
+    }
+    text += (told == 0 ? "; in PyTorch: " : "; ") + reason;
+  }
+  const size_t left = reasons.size() - told;
+  return text + (left == 0 ? "" : "; and " + counted(left, "more reason"));
+}
+
+int segmentsFor(const Report& report, const char* target) {
+  return static_cast<int>(std::count_if(report.segments.begin(), report.segments.end(),
+                                        [&](const Report::Segment& segment) { return segment.target == target; }));
+}
+
+}  // namespace
+
+size_t Report::Calibration::quantizedLayers() const {
+  return static_cast<size_t>(
+      std::count_if(layers.begin(), layers.end(), [](const Layer& layer) { return layer.is_quantized; }));
+}
+
+double Report::milliseconds() const {
+  double sum = 0;
+  for (const Phase& phase : phases) {
+    sum += phase.milliseconds;
+  }
+  return sum;
+}
+
+int Report::engineSegments() const {
+  return segmentsFor(*this, "engine");
+}
+
+int Report::torchSegments() const {
+  return segmentsFor(*this, "torch");
+}
+
+double Report::shareInEngines() const {
+  const auto total = std::count_if(nodes.begin(), nodes.end(), works);
+  const auto inside = std::count_if(nodes.begin(), nodes.end(),
+                                    [](const Node& node) { return works(node) && node.target == "engine"; });
+  return total == 0 ? 0 : static_cast<double>(inside) / static_cast<double>(total);
+}
+
+std::string Report::summary() const {
+  std::map<std::string, int> counts;
+  for (const Node& node : nodes) {
+    if (works(node) && node.target != "engine") {
+      ++counts[node.reason];
+    }
+  }
+  std::vector<std::pair<std::string, int>> reasons(counts.begin(), counts.end());
+  std::stable_sort(reasons.begin(), reasons.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ostringstream out;
+  out << module << ": " << std::fixed << std::setprecision(0);
+  if (share_of_time && engineSegments() > 0 && torchSegments() > 0) {
+    out << "engines take over " << std::floor(*share_of_time * 100) << "% of PyTorch's time; ";
+  }
+  out << counted(static_cast<size_t>(engineSegments()), "engine") << ", "
+      << counted(static_cast<size_t>(torchSegments()), "segment") << " in PyTorch, "
+      << std::floor(shareInEngines() * 100) << "% of "
+      << counted(static_cast<size_t>(std::count_if(nodes.begin(), nodes.end(), works)), "node") << " in engines";
+  return out.str() + mostFrequent(reasons) + int8Of(segments);
+}
+
+std::string Report::toText() const {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(1) << summary() << "\n";
+  if (!phases.empty()) {
+    out << "compiled in " << milliseconds() << " ms\n";
+  }
+  for (const Phase& phase : phases) {
+    out << "  " << std::left << std::setw(14) << phase.name << std::right << std::setw(10) << phase.milliseconds
+        << " ms\n";
+  }
+  for (const Pin& pin : precision) {
+    out << "precision " << pin.pattern << " = " << pin.dtype << ": " << counted(pin.nodes, "node") << "\n";
+  }
+  for (const GuessedSize& size : guessed_sizes) {
+    out << "one size, by a guess for " << size.reason << ": " << join(size.places, "; ")
+        << "; PyTorch runs other calls\n";
+  }
+  if (!shared_dims.empty()) {
+    out << "where there are none, say so in the Inputs: " << shared_dims << "\n";
+  }
+  for (const Segment& segment : segments) {
+    addText(out, segment);
+  }
+  return out.str();
+}
+
+std::string Report::toJson() const {
+  return "{\"module\": " + quoted(module) + ", \"milliseconds\": " + number(milliseconds()) +
+         ", \"share_of_time\": " + (share_of_time ? number(*share_of_time) : "null") + ", \"phases\": " +
+         list(phases,
+              [](const Phase& phase) {
+                return "{\"name\": " + quoted(phase.name) + ", \"milliseconds\": " + number(phase.milliseconds) + "}";
+              }) +
+         ", \"precision\": " +
+         list(precision,
+              [](const Pin& pin) {
+                return "{\"pattern\": " + quoted(pin.pattern) + ", \"dtype\": " + quoted(pin.dtype) +
+                       ", \"nodes\": " + std::to_string(pin.nodes) + "}";
+              }) +
+         ", \"guessed_sizes\": " +
+         list(guessed_sizes,
+              [](const GuessedSize& size) {
+                return "{\"places\": " + jsonList(size.places) + ", \"reason\": " + quoted(size.reason) + "}";
+              }) +
+         ", \"shared_dims\": " + quoted(shared_dims) +
+         ", \"segments\": " + list(segments, [](const Segment& segment) { return json(segment); }) +
+         ", \"nodes\": " + list(nodes, [](const Node& node) { return json(node); }) + "}";
+}
+
+}  // namespace torchtrt

@@ -1,0 +1,155 @@
+// Makes an engine of every engine segment of a partition. A segment is a transaction: what fails to convert, to build,
+// or to agree with PyTorch is found and told, so that it can be moved to PyTorch and the rest be tried again.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/inputs/example_arguments.h"
+#include "compiler/inputs/example_runs.h"
+#include "compiler/inputs/size_limits.h"
+#include "compiler/phase_clock.h"
+#include "compiler/segments/empty_state.h"
+#include "compiler/segments/value_types.h"
+#include "lowering/lowering.h"
+#include "partitioning/partition.h"
+#include "partitioning/roles.h"
+#include "plan/plan.h"
+#include "runtime/engine_class.h"
+#include "torchtrt/compile.h"
+#include "torchtrt/rewriting.h"
+
+namespace torchtrt::compiler {
+
+using Failures = std::unordered_map<const torch::jit::Node*, Refusal>;
+
+// A constant of calls that the engines are not for, in what one of them keeps.
+struct FoundConstant {
+  std::vector<size_t> parts;  // numbers of kept constants
+  bool scaled = false;
+};
+
+struct SegmentEngine {
+  const partitioning::Segment* segment = nullptr;
+  c10::intrusive_ptr<runtime::Engine> engine;
+  std::string name;
+  std::vector<plan::Step> steps;
+  double milliseconds = 0;                    // conversion, build and load
+  std::unique_ptr<network::Network> network;  // that it was made of, where those are kept
+  std::optional<Report::Calibration> calibration;
+  std::map<size_t, FoundConstant> found;  // by number of SegmentOptions::other_constants
+  EmptyInputs empty;
+  std::vector<OnlySize> only_sizes;
+};
+
+struct SegmentOptions {
+  DataType precision;             // of weights, and of inputs whose dtype is open
+  bool may_fall_back = true;      // else the first failure is thrown
+  bool shares_constants = false;  // of the graph with attributes of the compiled module
+  torch::jit::IValue self;        // the module, where the graph takes it
+  std::vector<torch::jit::IValue> samples;
+  bool keep_networks = false;
+  std::vector<at::Tensor> other_constants;            // of calls that the engines are not for
+  std::vector<rewriting::NetworkRewriter> rewriters;  // of the user; what they throw ends the compile
+  std::function<plan::Plan(const network::Network&)> plan_of;
+};
+
+class SegmentEngines {
+ public:
+  SegmentEngines(const lowering::LoweredGraph& lowered, const partitioning::Roles& roles, InputLeaves leaves,
+                 SegmentOptions options, PhaseClock& clock)
+      : lowered_(lowered),
+        roles_(roles),
+        leaves_(std::move(leaves)),
+        options_(std::move(options)),
+        clock_(clock),
+        types_(leaves_, lowered, options_.precision) {
+    leaves_.sample_sizes = sizesInSamples(leaves_, options_.samples);
+  }
+
+  // Engines for all segments; or what has to run in PyTorch for another attempt to get further.
+  Failures run(const partitioning::Partition& partition);
+  const std::vector<SegmentEngine>& engines() const {
+    return engines_;
+  }
+  // What the example runs saw; made now where nothing asked for them before, or null.
+  const partitioning::Observations& observe();
+  const partitioning::Observations* observations() const {
+    return examples_.observations.get();
+  }
+  // How long PyTorch took for nodes, as far as it ran them: in an example run, or beside the engines on the samples.
+  const std::unordered_map<const torch::jit::Node*, double>& seconds() const {
+    return examples_.observations ? examples_.observations->seconds() : seconds_;
+  }
+  // With the sizes that were taken to be one while converting.
+  const InputLeaves& leaves() const {
+    return leaves_;
+  }
+  // Which of engines() a call ran, in the module or a copy of it: null for an engine that the source itself came with.
+  const SegmentEngine* find(const runtime::Engine& engine) const;
+  // What to leave to PyTorch: all nodes of the segment of one of the engines, if it is slower than they are there on
+  // what reaches it. Nothing for what find() does not know.
+  Failures timed(const runtime::Engine& engine, const std::vector<at::Tensor>& inputs);
+  // An engine of another network in the place of one: same inputs and outputs, same operators kept.
+  SegmentEngine remade(size_t index, std::unique_ptr<network::Network> network);
+  void replace(size_t index, SegmentEngine made) {
+    engines_[index] = std::move(made);
+  }
+  void note(size_t index, Report::Calibration calibration) {
+    engines_[index].calibration = std::move(calibration);
+  }
+  // Null, with a failure, where another partition has to know whose size shows late. What else fails is thrown.
+  std::unique_ptr<network::Network> wholeNetworkOf(const partitioning::Segment& segment, const std::string& name,
+                                                   Failures& failures);
+
+  // Runs every engine on the samples beside PyTorch; returns the node to blame for the first difference.
+  Failures validate(const partitioning::Partition& partition);
+
+ private:
+  using Undecided = std::optional<std::pair<Dim, Dim>>;                    // dims that kept a layer from broadcasting
+  using Test = std::function<void(const partitioning::Segment& segment)>;  // throws where the segment fails
+
+  std::unique_ptr<network::Network> networkOf(const partitioning::Segment& segment, const std::string& name,
+                                              const torch::jit::Node** failed = nullptr,
+                                              Undecided* undecided = nullptr);
+  Failures convert(const std::vector<const partitioning::Segment*>& segments,
+                   std::vector<std::unique_ptr<network::Network>>& networks);
+  Failures tryConvert(const std::vector<const partitioning::Segment*>& segments,
+                      std::vector<std::unique_ptr<network::Network>>& networks);
+  // Takes sizes to be one where that lets the node's operands be broadcast. False where no sizes do.
+  bool guess(const Undecided& undecided, const torch::jit::Node& node);
+  bool describe(const partitioning::Segment& segment, conversion::ConversionRequest& request, Failures& failures);
+  std::unique_ptr<network::Network> tryConvert(const partitioning::Segment& segment,
+                                               conversion::ConversionRequest request, Failures& failures);
+  Failures build(const std::vector<const partitioning::Segment*>& segments,
+                 std::vector<std::unique_ptr<network::Network>>& networks);
+  EmptyInputs emptyInputsOf(const partitioning::Segment& segment);
+  void make(SegmentEngine& made, std::unique_ptr<network::Network> network);
+  std::map<size_t, FoundConstant> findOthers(const std::vector<at::Tensor>& weights,
+                                             std::vector<at::Tensor>& parts) const;
+  // The last node of the shortest beginning of the segment that fails.
+  const torch::jit::Node* firstFailing(const partitioning::Segment& segment, const Test& test) const;
+  // Code of PyTorch's or ours that threw what no refusal is; strict: ends the compile.
+  Refusal refusalFor(const std::exception& error, const char* code, const std::string& what) const;
+
+  const lowering::LoweredGraph& lowered_;
+  const partitioning::Roles& roles_;
+  InputLeaves leaves_;
+  SegmentOptions options_;
+  PhaseClock& clock_;
+  ValueTypes types_;
+  ExampleRuns examples_;
+  bool has_new_guess_ = false;  // by which what was converted before it is not
+  std::vector<SegmentEngine> engines_;
+  std::unordered_map<const torch::jit::Node*, double> seconds_;  // in PyTorch on the samples, by a node of each segment
+  std::map<std::vector<const torch::jit::Node*>, std::optional<Refusal>> timed_;  // segments, by their nodes
+};
+
+bool isStrict();
+
+}  // namespace torchtrt::compiler
