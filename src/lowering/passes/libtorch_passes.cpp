@@ -1,6 +1,5 @@
 // Passes that are libtorch's own, under our names. Each says whether it changed the graph by comparing its text, since
 // most of libtorch's do not say.
-#include <torch/csrc/jit/passes/common_subexpression_elimination.h>
 #include <torch/csrc/jit/passes/constant_propagation.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 #include <torch/csrc/jit/passes/inline_fork_wait.h>
@@ -55,10 +54,6 @@ bool lowerTuples(const GraphPtr& graph) {
 
 bool simplify(const GraphPtr& graph) {
   return changes(graph, [&] { torch::jit::PeepholeOptimize(graph, /*disable_shape_peepholes=*/true); });
-}
-
-bool eliminateCommonSubexpressions(const GraphPtr& graph) {
-  return changes(graph, [&] { torch::jit::EliminateCommonSubexpression(graph); });
 }
 
 bool eliminateDeadCode(const GraphPtr& graph) {
