@@ -7,21 +7,23 @@
 #include "lowering/graph_walk.h"
 #include "lowering/memory_layout.h"
 #include "lowering/passes/in_place.h"
+#include "lowering/passes/late_writes.h"
 #include "lowering/passes/passes.h"
 #include "lowering/passes/view_functionalizer.h"
 #include "lowering/passes/views.h"
 #include "lowering/state_memory.h"
 #include "lowering/write_origins.h"
 
-// Buffers that a method writes to in place: caches, running statistics, streams. The writes stay where they are, as
-// copies into the buffer, and whoever reads it behind them reads what was computed:
+// Buffers that a method writes to in place: caches, running statistics, streams. The writes stay, as copies into the
+// buffer, and whoever reads it behind them reads what was computed. The copies come late, so that they cut nothing:
 //
+//     y = x.relu()                     y = x.relu()
 //     self.mean.mul_(0.9)              mean = self.mean
-//     self.mean.add_(x.mean())         first = mean * 0.9
-//     return x - self.mean      ->     mean.copy_(first)
-//                                      second = first + x.mean()
+//     self.mean.add_(y.mean())         first = mean * 0.9
+//     return y - self.mean      ->     second = first + y.mean()
+//                                      result = y - second
 //                                      mean.copy_(second)
-//                                      return x - second
+//                                      return result
 
 namespace torchtrt::lowering {
 namespace {
@@ -144,6 +146,7 @@ bool functionalizeState(const GraphPtr& graph, const Names& tensors_apart) {
       functionalize(*graph, *family, /*keeps_writes=*/true);
     }
   }
+  delayWrites(*graph, roots);
   return true;
 }
 
