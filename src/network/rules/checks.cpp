@@ -49,6 +49,16 @@ std::string axisInRange(const LayerContext& context) {
   return holds ? "" : expectedGot("an axis of " + operandText(context, 0), "axis " + std::to_string(axis));
 }
 
+std::string notNegative(const LayerContext& context, const char* attribute) {
+  const Dims& dims = context.attributes().getDims(attribute);
+  for (const Dim& dim : dims) {
+    if (context.range(dim).second < 0) {
+      return expectedGot("dims of at least 0", std::string(attribute) + " " + dims.toString());
+    }
+  }
+  return "";
+}
+
 std::string sameDims(const LayerContext& context, int operand, const Dims& expected) {
   if (!context.has(operand) || context.unify(context.dims(operand), expected)) {
     return "";

@@ -27,6 +27,7 @@ std::string oneDType(const LayerContext& context);         // all operands that 
 std::string axisInRange(const LayerContext& context);      // attribute "axis" against operand 0
 std::string knownActivation(const LayerContext& context);  // attribute "activation"
 std::string fusedActivation(const LayerContext& context);  // the same, and that it takes the output's dtype
+std::string notNegative(const LayerContext& context, const char* attribute);  // of dims: none is below 0 in every call
 std::string sameDims(const LayerContext& context, int operand, const Dims& expected);  // true for an absent operand
 
 }  // namespace torchtrt::network

@@ -76,8 +76,9 @@ std::string checkSliceBounds(const LayerContext& context) {
 
 std::string checkExpand(const LayerContext& context) {
   const Dims& dims = context.attributes().getDims("dims");
-  return context.broadcastsTo(context.dims(0), dims)
-             ? ""
+  const std::string negative = notNegative(context, "dims");
+  return !negative.empty() || context.broadcastsTo(context.dims(0), dims)
+             ? negative
              : expectedGot("dims that " + operandText(context, 0) + " broadcasts to", dims.toString());
 }
 
@@ -156,13 +157,7 @@ std::string checkWeights(const LayerContext& context) {
 }
 
 std::string checkFillDims(const LayerContext& context) {
-  const Dims& dims = context.attributes().getDims("dims");
-  for (const Dim& dim : dims) {
-    if (context.range(dim).second < 0) {
-      return expectedGot("dims of at least 0", dims.toString());
-    }
-  }
-  return "";
+  return notNegative(context, "dims");
 }
 
 std::string checkRange(const LayerContext& context) {
@@ -206,11 +201,19 @@ std::string checkPluginShapes(const LayerContext& context) {
     for (int i = 0; i < context.operands(); ++i) {
       inputs.push_back({context.dtype(i), context.dims(i)});
     }
-    const size_t count = plugin.inferOutputs(inputs).size();
-    return static_cast<int>(count) == context.layer().getNbOutputs()
-               ? ""
-               : expectedGot("types of " + std::to_string(context.layer().getNbOutputs()) + " outputs",
-                             std::to_string(count));
+    const std::vector<TensorType> outputs = plugin.inferOutputs(inputs);
+    if (static_cast<int>(outputs.size()) != context.layer().getNbOutputs()) {
+      return expectedGot("types of " + std::to_string(context.layer().getNbOutputs()) + " outputs",
+                         std::to_string(outputs.size()));
+    }
+    for (const TensorType& output : outputs) {
+      for (const Dim& dim : output.dims) {
+        if (context.range(dim).second < 0) {
+          return expectedGot("dims of at least 0", "an output of " + output.dims.toString());
+        }
+      }
+    }
+    return "";
   });
 }
 
@@ -235,7 +238,7 @@ Rules sliceRules() {
 }
 
 Rules expandRules() {
-  return {{"dims", "the input broadcasts to dims", checkExpand}};
+  return {{"dims", "no dim is negative, and the input broadcasts to dims", checkExpand}};
 }
 
 Rules concatenationRules() {

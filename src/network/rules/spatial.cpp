@@ -117,23 +117,13 @@ std::string checkPoolingOutput(const LayerContext& context) {
   return checkOutputSize(context, inferPooling(context)[0].dims, static_cast<int>(context.ints("window").size()), 1);
 }
 
-std::string checkNotNegative(const LayerContext& context, const char* name) {
-  const Dims& dims = context.attributes().getDims(name);
-  for (const Dim& dim : dims) {
-    if (context.range(dim).second < 0) {
-      return expectedGot("dims of at least 0", std::string(name) + " " + dims.toString());
-    }
-  }
-  return "";
-}
-
 std::string checkSpatialSizes(const LayerContext& context, const char* name) {
   const int spatial = context.attributes().getDims(name).rank();
   if (spatial < 1 || spatial > 3 || spatial > context.rank(0)) {
     return expectedGot("sizes for the last 1 to 3 dims of " + operandText(context, 0),
                        std::string(name) + " " + context.attributes().getDims(name).toString());
   }
-  return checkNotNegative(context, name);
+  return notNegative(context, name);
 }
 
 std::string checkResizeMode(const LayerContext& context) {

@@ -292,6 +292,8 @@ const std::vector<BrokenRule>& brokenRules() {
       {"bounds", "%y = slice(%row) {start=[0], size=[-1]}"},
       {"dims", "%y = expand(%row) {dims=[2, 11]}"},
       {"dims", "%y = expand(%matrix) {dims=[12]}"},
+      {"dims", "%y = expand(%row) {dims=[-2, 12]}"},
+      {"dims", "%y = expand(%row) {dims=[2, -9223372036854775808, 12]}"},
       {"one-dtype", "%y = concatenation(%matrix, %double) {axis=0}"},
       {"axis", "%y = concatenation(%scalar, %scalar) {axis=0}"},
       {"dims", "%y = concatenation(%matrix, %empty) {axis=0}"},
