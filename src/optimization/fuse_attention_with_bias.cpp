@@ -15,9 +15,13 @@ class FuseAttentionWithBias : public PatternRewriter {
   FuseAttentionWithBias() : PatternRewriter("fuse_attention_with_bias", {LayerType::kPLUGIN_V2}) {}
 
   bool matchAndRewrite(Layer& layer, Rewriter& rewriter) override {
-    const std::string operands = layer.attributes().getString("operands", "");
+    // The fields of other plugins may have any type.
     if (layer.attributes().getString("namespace", "") != "tensorrt_llm" ||
-        layer.attributes().getString("type", "") != "GPTAttention" || operands.find("qkv_bias") != std::string::npos) {
+        layer.attributes().getString("type", "") != "GPTAttention") {
+      return false;
+    }
+    const std::string operands = layer.attributes().getString("operands", "");
+    if (operands.find("qkv_bias") != std::string::npos) {
       return false;
     }
     const Tensor& qkv = *layer.getInput(0);
