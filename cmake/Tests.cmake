@@ -15,7 +15,7 @@ if(support_sources)
 endif()
 
 # Folders whose results depend on the instruction set: their tests run a second time with it capped.
-set(vector_folders kernels engine optimization builder quantization)
+set(vector_folders cpu engine optimization builder quantization)
 
 # torchtrt_test(<folder> [<tests>]): tests/unit/<tests> (<folder> when not given) for the code of src/<folder>.
 function(torchtrt_test folder)
@@ -58,7 +58,7 @@ get_property(folders GLOBAL PROPERTY torchtrt_folders)
 foreach(folder IN LISTS folders)
   torchtrt_test(${folder})
 endforeach()
-torchtrt_test(kernels kernels_fast)
+torchtrt_test(cpu cpu_fast)
 
 # The specification's C++ samples as programs, and its converter as the library that torchtrtc --custom-converters opens:
 # tests/python/test_documents.py runs them. A converter with a plugin of its own: tests/python/test_plugins.py.

@@ -62,8 +62,8 @@ def offences_in(path: Path, folder: str, table: Table):
             yield f"{name}: {folder} is on the engine side and must not include {include}"
         if include.startswith("ATen/cpu/vec"):
             yield f"{name}: {include} needs instruction-set flags, which no file has"
-        if re.match(r"(oneapi/)?dnnl", include) and folder != "kernels":
-            yield f"{name}: oneDNN is included in kernels only, here {include}"
+        if re.match(r"(oneapi/)?dnnl", include) and folder != "cpu":
+            yield f"{name}: oneDNN is included in cpu only, here {include}"
         if include.endswith("plan_generated.h") and folder != "plan":
             yield f"{name}: the generated plan accessors are plan's own, here {include}"
 

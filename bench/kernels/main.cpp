@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "kernels/kernel.h"
-#include "kernels/parallel.h"
+#include "cpu/threads/parallel.h"
 #include "kernels/problem_text.h"
 #include "kernels/work.h"
 

@@ -40,7 +40,7 @@ def tidy(preset: str, files) -> None:
     """clang-tidy over the named files, else over the engine side, where GCC's precompiled header is not in the way."""
     machine.install_packages(["clang-tidy"])
     building.build(preset, ["plan_schema"])
-    engine_side = ("base", "device", "network", "kernels", "plan", "engine", "rewriting", "optimization", "builder")
+    engine_side = ("base", "device", "network", "kernels", "cpu", "plan", "engine", "rewriting", "optimization", "builder")
     files = files or [str(path) for folder in engine_side for path in sorted((ROOT / "src" / folder).rglob("*.cpp"))]
     say(f"clang-tidy over {len(files)} files, about {5 * len(files) // (os.cpu_count() or 1)} s")
     command = ["clang-tidy", "--quiet", "-p", building.build_folder(preset)]

@@ -19,8 +19,8 @@
 #include "device/device.h"
 #include "engine/loading/problem.h"
 #include "kernels/kernel.h"
-#include "kernels/machine.h"
-#include "kernels/parallel.h"
+#include "cpu/machine.h"
+#include "cpu/threads/parallel.h"
 #include "kernels/problem_text.h"
 #include "kernels/work.h"
 

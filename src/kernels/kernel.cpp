@@ -4,8 +4,8 @@
 
 #include "base/check.h"
 #include "base/logging.h"
-#include "kernels/in_float32.h"
-#include "kernels/isa.h"
+#include "cpu/storage/in_float32.h"
+#include "cpu/simd/isa.h"
 
 namespace torchtrt::kernels {
 namespace {

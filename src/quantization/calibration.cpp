@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "base/hash.h"
-#include "kernels/parallel.h"
+#include "cpu/threads/parallel.h"
 #include "optimization/environment.h"
 #include "quantization/accuracy.h"
 #include "quantization/candidates.h"

@@ -1,7 +1,7 @@
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 
-#include "kernels/regions/deform.h"
+#include "cpu/regions/deform.h"
 #include "vision/vision.h"
 
 namespace torchtrt::vision {

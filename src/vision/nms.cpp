@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/regions/suppress.h"
+#include "cpu/regions/suppress.h"
 #include "vision/vision.h"
 
 namespace torchtrt::vision {

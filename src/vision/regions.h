@@ -3,7 +3,7 @@
 
 #include <ATen/ATen.h>
 
-#include "kernels/regions/bilinear.h"
+#include "cpu/regions/bilinear.h"
 
 namespace torchtrt::vision {
 

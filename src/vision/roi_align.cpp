@@ -1,7 +1,7 @@
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 
-#include "kernels/regions/align.h"
+#include "cpu/regions/align.h"
 #include "vision/regions.h"
 #include "vision/vision.h"
 

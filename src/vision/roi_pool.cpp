@@ -1,7 +1,7 @@
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 
-#include "kernels/regions/pool.h"
+#include "cpu/regions/pool.h"
 #include "vision/regions.h"
 #include "vision/vision.h"
 

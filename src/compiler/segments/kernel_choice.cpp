@@ -5,7 +5,7 @@
 #include "base/logging.h"
 #include "builder/kernel_timing.h"
 #include "engine/loading/problem.h"
-#include "kernels/machine.h"
+#include "cpu/machine.h"
 
 namespace torchtrt::compiler {
 

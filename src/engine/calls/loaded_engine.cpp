@@ -11,7 +11,7 @@
 #include "base/check.h"
 #include "engine/calls/empty_inputs.h"
 #include "engine/schedule/shapes.h"
-#include "kernels/parallel.h"
+#include "cpu/threads/parallel.h"
 #include "kernels/work.h"
 #include "torchtrt/plugin.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "kernels/parallel.h"
+#include "cpu/threads/parallel.h"
 
 namespace torchtrt::engine {
 namespace {

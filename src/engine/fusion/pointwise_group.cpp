@@ -10,9 +10,9 @@
 
 #include "base/check.h"
 #include "engine/fusion/group_kernel.h"
-#include "kernels/common/strided_loop.h"
+#include "cpu/loops/strided_loop.h"
 #include "kernels/fusion.h"
-#include "kernels/pointwise/in_registers.h"
+#include "cpu/pointwise/expression/in_registers.h"
 
 namespace torchtrt::engine {
 namespace {

@@ -7,8 +7,8 @@
 #include "base/checkpoint.h"
 #include "device/constants.h"
 #include "engine/loading/switches.h"
-#include "kernels/machine.h"
-#include "kernels/parallel.h"
+#include "cpu/machine.h"
+#include "cpu/threads/parallel.h"
 #include "plan/counted.h"
 
 namespace torchtrt::engine {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "device/device.h"
-#include "kernels/parallel.h"
+#include "cpu/threads/parallel.h"
 
 namespace torchtrt::engine {
 

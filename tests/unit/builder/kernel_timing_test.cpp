@@ -8,7 +8,7 @@
 
 #include "engine/loading/problem.h"
 #include "kernels/kernel.h"
-#include "kernels/machine.h"
+#include "cpu/machine.h"
 #include "run.h"
 
 namespace torchtrt::builder {

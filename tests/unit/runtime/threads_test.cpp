@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "kernels/parallel.h"
+#include "cpu/threads/parallel.h"
 #include "torchtrt/runtime.h"
 
 namespace torchtrt::runtime {

@@ -1,0 +1,155 @@
+// Convolution to at most four outputs (the last layer of networks that answer with images or masks), channels-last,
+// float32: vectors run over the channels that are summed, where the product's, over the outputs, would be mostly empty.
+#include "cpu/convolution/direct/narrow.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cpu/convolution/fast.h"
+#include "cpu/convolution/direct/narrow_row.h"
+#include "cpu/threads/parallel.h"
+#include "kernels/restores.h"
+
+namespace torchtrt::kernels::convolution {
+
+struct PackedNarrow : PackedRows {
+  int64_t lanes = 0;
+  void (*row)(const Row&, int64_t, const float*) = nullptr;
+};
+
+namespace {
+
+// Visits each weight: body(output, channel, tap, place in packed memory).
+template <typename Body>
+void visitWeights(const PackedNarrow& packed, Body&& body) {
+  const Geometry& g = packed.geometry;
+  const int64_t taps = g.taps();
+  const int64_t vectors = (g.channels + packed.lanes - 1) / packed.lanes;
+  for (int64_t output = 0; output < g.outputs; ++output) {
+    for (int64_t channel = 0; channel < g.channels; ++channel) {
+      const int64_t vector = channel / packed.lanes;
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        body(output, channel, tap,
+             ((tap * vectors + vector) * g.outputs + output) * packed.lanes + channel % packed.lanes);
+      }
+    }
+  }
+}
+
+class Narrow final : public Prepared {
+ public:
+  Narrow(std::shared_ptr<const PackedNarrow> packed, const ShapeSet& shapes)
+      : packed_(std::move(packed)), input_(imageOf(shapes.inputs[0])), output_(imageOf(shapes.outputs[0])) {}
+
+  void run(const RunArgs& args) const override {
+    const Geometry& g = packed_->geometry;
+    const int64_t lines = output_.size[0] * output_.size[1];
+    const int64_t flops = 2 * output_.size[2] * g.outputs * g.channels * g.taps();
+    const int64_t grain = std::max<int64_t>(1, gemm::kMinChunkFlops / std::max<int64_t>(1, flops));
+    parallelFor(args.threads, 0, output_.batch * lines, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t unit = begin; unit < end; ++unit) {
+        const int64_t line = unit % lines;
+        const Pixel first = {unit / lines, line / output_.size[1], line % output_.size[1], 0};
+        const float* line_taps[kMaxRowLines];
+        packed_->row(rowAt(*packed_, input_, output_, args, first, line_taps), g.channels, packed_->weights.get());
+      }
+    });
+  }
+
+ private:
+  std::shared_ptr<const PackedNarrow> packed_;
+  Image input_;
+  Image output_;
+};
+
+class NarrowKernel final : public Kernel, public RestoresConstants {
+ public:
+  explicit NarrowKernel(std::shared_ptr<const PackedNarrow> packed) : packed_(std::move(packed)) {}
+
+  std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
+    return prepareNarrow(packed_, shapes);
+  }
+  bool needsConstant(int input) const override {
+    return input != 1;
+  }
+  size_t packedBytes() const override {
+    return bytesOf(*packed_);
+  }
+  bool restores(int input) const override {
+    return input == 1;
+  }
+  void restore(int, void* to, int) const override {
+    const Geometry& g = packed_->geometry;
+    visitWeights(*packed_, [&](int64_t output, int64_t channel, int64_t tap, int64_t place) {
+      static_cast<float*>(to)[(output * g.channels + channel) * g.taps() + tap] = packed_->weights.get()[place];
+    });
+  }
+  bool acceptsStrides(int input, const TensorDesc& desc) const override {
+    return input == 0 && desc.strides[1] == 1;
+  }
+
+ private:
+  std::shared_ptr<const PackedNarrow> packed_;
+};
+
+}  // namespace
+
+// By count of vector operations a pixel: the product multiplies once for every channel and tap; here there are sums
+// across vectors to take in the end.
+bool isWorthNarrow(const Geometry& g) {
+  const int64_t lanes = narrowFunctions().lanes;
+  const int64_t vectors = (g.channels + lanes - 1) / lanes;
+  return g.groups == 1 && g.outputs <= kMostNarrowOutputs && lanes >= kMostNarrowOutputs &&
+         g.kernel[0] * g.kernel[1] <= kMaxRowLines &&
+         g.taps() * vectors * g.outputs * 5 / 4 + 8 * g.outputs < g.taps() * g.channels;
+}
+
+std::shared_ptr<const PackedNarrow> packNarrow(const Geometry& g,
+                                               const std::function<float(int64_t, int64_t, int64_t)>& weight) {
+  const NarrowFunctions functions = narrowFunctions();
+  auto packed = std::make_shared<PackedNarrow>();
+  packed->row = functions.row[g.outputs - 1];
+  packed->lanes = functions.lanes;
+  const int64_t vectors = (g.channels + packed->lanes - 1) / packed->lanes;
+  allocate(*packed, g, g.taps() * vectors * g.outputs * packed->lanes, g.channels);
+  float* const to = packed->weights.get();
+  visitWeights(*packed, [&](int64_t output, int64_t channel, int64_t tap, int64_t place) {
+    to[place] = weight(output, channel, tap);
+  });
+  packed->geometry.weights = nullptr;  // the original may be released
+  return packed;
+}
+
+size_t bytesOf(const PackedNarrow& packed) {
+  return packed.bytes;
+}
+
+std::unique_ptr<Prepared> prepareNarrow(std::shared_ptr<const PackedNarrow> packed, const ShapeSet& shapes) {
+  return std::make_unique<Narrow>(std::move(packed), shapes);
+}
+
+CreateResult createNarrow(const Problem& problem) {
+  const std::variant<Geometry, Refusal> described = describe(problem);
+  if (const Refusal* refusal = std::get_if<Refusal>(&described)) {
+    return *refusal;
+  }
+  const Geometry& g = std::get<Geometry>(described);
+  if (g.groups > 1 || g.outputs > kMostNarrowOutputs) {
+    return Refusal{"outputs", "computes at most four outputs, of one group"};
+  }
+  if (auto refusal = refuseRows(problem, g)) {
+    return *refusal;
+  }
+  if (narrowFunctions().lanes < kMostNarrowOutputs) {
+    return Refusal{"instruction-set", "needs vectors of four floats or more"};
+  }
+  if (!problem.by_name && !isWorthNarrow(g)) {
+    return Refusal{"slower", "is slower than highway for so few channels"};
+  }
+  const auto weight = [&](int64_t output, int64_t channel, int64_t tap) {
+    return g.weights[(output * g.channels + channel) * g.taps() + tap];
+  };
+  return std::make_unique<NarrowKernel>(packNarrow(g, weight));
+}
+
+}  // namespace torchtrt::kernels::convolution

@@ -1,0 +1,36 @@
+// What oneDNN's products of bytes are made of, and what of a layer their primitives fuse. Empty where the build has no
+// oneDNN.
+#pragma once
+
+#ifndef TORCHTRT_NO_ONEDNN
+
+#include "cpu/onednn/onednn.h"
+#include "cpu/quantized/requantization.h"
+
+namespace torchtrt::kernels::quantized {
+
+// What both kinds of products are made of; each brings its descriptors.
+struct Product {
+  Requantization definition;
+  int32_t zero_point = 0;
+  int32_t output_zero_point = 0;
+  float output_scale = 1;
+  int channel_mask = 0;  // of the scales of the weights
+  onednn::PackedConstant weights;
+};
+
+struct Fusion {
+  dnnl::primitive_attr attributes;
+  int residual_argument = 0;
+  ActivationRows rest;         // of a float32 result: what is left to a second pass
+  bool has_functions = false;  // of one element each: see onednn::keepsCode()
+  int slope_argument = 0;      // as in onednn::Fusion
+  float slope = 0;
+};
+
+// residual: of the tensor that is added; sloped: relu and leaky_relu as a slope.
+Fusion fuse(const Product& product, const dnnl::memory::desc& residual, bool sloped);
+
+}  // namespace torchtrt::kernels::quantized
+
+#endif  // TORCHTRT_NO_ONEDNN

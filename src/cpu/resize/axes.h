@@ -1,0 +1,22 @@
+// What a resize layer says of its axes.
+#pragma once
+
+#include <vector>
+
+#include "kernels/kernel.h"
+#include "cpu/resize/taps.h"
+
+namespace torchtrt::kernels {
+
+struct ResizeConfig {
+  ResizeMode mode = ResizeMode::kNearest;
+  bool align_corners = false;
+  std::vector<double> scales;  // of the last axes; fewer, or 0, where only sizes are known
+};
+
+ResizeConfig readResizeConfig(const Attributes& attributes);
+
+// One rule for each of the 1 to 3 spatial dimensions, which are the last.
+std::vector<ResizeAxis> resizeAxes(const ResizeConfig& config, const ShapeSet& shapes);
+
+}  // namespace torchtrt::kernels

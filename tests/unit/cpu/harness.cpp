@@ -1,0 +1,222 @@
+#include "cpu/harness.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include "cpu/storage/convert.h"
+#include "cpu/loops/strided_loop.h"
+
+namespace torchtrt::kernels::testing {
+namespace {
+
+std::vector<uint8_t> orderOf(Layout layout, size_t rank) {
+  std::vector<uint8_t> order(rank);
+  std::iota(order.begin(), order.end(), uint8_t{0});
+  if (layout == Layout::kColumnMajor) {
+    std::reverse(order.begin(), order.end());
+  } else if (layout == Layout::kChannelsLast && rank >= 3) {
+    std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+  }
+  return order;
+}
+
+TensorDesc describe(DType dtype, const Ints& dims, Layout layout) {
+  TensorDesc desc{dtype, dims, denseStrides(dims, orderOf(layout, dims.size()))};
+  if (layout == Layout::kWithGaps) {
+    for (int64_t& stride : desc.strides) {
+      stride *= 3;
+    }
+  }
+  return desc;
+}
+
+Tensor allocate(TensorDesc desc) {
+  int64_t last = 0;
+  for (size_t axis = 0; axis < desc.dims.size(); ++axis) {
+    last += std::max<int64_t>(desc.dims[axis] - 1, 0) * desc.strides[axis];
+  }
+  // What a kernel leaves untouched stands out.
+  std::vector<std::byte> bytes(static_cast<size_t>(last + 1) * sizeOf(desc.dtype), std::byte{0x55});
+  return {std::move(desc), std::move(bytes)};
+}
+
+double toleranceOf(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat64:
+      return 1e-14;
+    case DType::kFloat32:
+      return 1e-6;
+    case DType::kFloat16:
+      return 1e-3;
+    case DType::kBFloat16:
+      return 8e-3;
+    default:
+      return 0;
+  }
+}
+
+void expectNear(const Values& got, const Values& expected, double tolerance, const std::string& what) {
+  ASSERT_EQ(got.size(), expected.size()) << what;
+  double largest = 0;
+  for (const double value : expected) {
+    largest = std::isfinite(value) ? std::max(largest, std::abs(value)) : largest;
+  }
+  for (size_t i = 0; i < got.size(); ++i) {
+    const bool same = got[i] == expected[i] || (std::isnan(got[i]) && std::isnan(expected[i]));
+    ASSERT_TRUE(same || std::abs(got[i] - expected[i]) <= tolerance * largest)
+        << what << ": element " << i << " is " << got[i] << ", expected " << expected[i];
+  }
+}
+
+Tensor relaid(const Tensor& tensor, Layout layout) {
+  return makeTensor(tensor.desc.dtype, tensor.desc.dims, tensor.values(), layout);
+}
+
+}  // namespace
+
+const std::vector<DType> kFloatingDTypes = {DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16};
+const std::vector<DType> kIntegerDTypes = {DType::kInt8, DType::kInt16, DType::kInt32, DType::kInt64, DType::kUInt8};
+const std::vector<DType> kAllDTypes = {DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16,
+                                       DType::kInt8,    DType::kInt16,   DType::kInt32,   DType::kInt64,
+                                       DType::kUInt8,   DType::kBool};
+
+Values Tensor::values() const {
+  Values result(static_cast<size_t>(countOf(desc.dims)));
+  const Reader<double> reader(desc.dtype);
+  for (size_t i = 0; i < result.size(); ++i) {
+    result[i] = reader.one(bytes.data(), offsetAt(static_cast<int64_t>(i), desc.dims, desc.strides, desc.dims.size()));
+  }
+  return result;
+}
+
+Tensor makeTensor(DType dtype, const Ints& dims, const Values& values, Layout layout) {
+  Tensor tensor = allocate(describe(dtype, dims, layout));
+  EXPECT_EQ(values.size(), static_cast<size_t>(countOf(dims)));
+  const Writer<double> writer(dtype);
+  for (size_t i = 0; i < values.size(); ++i) {
+    writer.write(&values[i], 1, tensor.bytes.data(),
+                 offsetAt(static_cast<int64_t>(i), dims, tensor.desc.strides, dims.size()), 1);
+  }
+  return tensor;
+}
+
+Tensor broadcastTensor(DType dtype, const Ints& dims, double value) {
+  Tensor tensor = makeTensor(dtype, {}, {value});
+  tensor.desc.dims = dims;
+  tensor.desc.strides.assign(dims.size(), 0);
+  return tensor;
+}
+
+Values iota(int64_t count, double start, double step) {
+  Values values(static_cast<size_t>(count));
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = start + static_cast<double>(i) * step;
+  }
+  return values;
+}
+
+Values mixedValues(int64_t count, DType dtype, uint32_t seed) {
+  Values values(static_cast<size_t>(count));
+  uint32_t state = seed * 2654435761u + 1;
+  for (double& value : values) {
+    state = state * 1664525u + 1013904223u;
+    const double quarters = static_cast<double>(state >> 27);  // 0 to 31
+    value = isFloating(dtype) ? quarters / 4 - 4 : std::floor(quarters / 4);
+    value = dtype == DType::kBool ? std::fmod(value, 2) : value;
+  }
+  return values;
+}
+
+Attributes makeAttributes(std::initializer_list<std::pair<const char*, AttributeValue>> values) {
+  Attributes attributes;
+  for (const auto& [name, value] : values) {
+    attributes.set(name, value);
+  }
+  return attributes;
+}
+
+Problem problemOf(const Case& layer) {
+  Problem problem;
+  problem.family = layer.family;
+  problem.attributes = &layer.attributes;
+  for (const std::optional<Tensor>& input : layer.inputs) {
+    Operand operand;
+    if (input) {
+      operand.present = true;
+      operand.dtype = input->desc.dtype;
+      operand.dims = operand.opt_dims = input->desc.dims;
+    }
+    problem.inputs.push_back(std::move(operand));
+  }
+  for (const Output& output : layer.outputs) {
+    problem.outputs.push_back({true, output.dtype, output.dims, output.dims, {}, nullptr});
+  }
+  return problem;
+}
+
+std::vector<Tensor> run(const Case& layer, Layout layout, int threads) {
+  const Chosen chosen = createKernel(problemOf(layer), "reference");
+  EXPECT_STREQ(chosen.implementation, "reference");
+  ShapeSet shapes;
+  std::vector<const void*> inputs;
+  for (const std::optional<Tensor>& input : layer.inputs) {
+    shapes.inputs.push_back(input ? input->desc : TensorDesc{});
+    inputs.push_back(input ? input->bytes.data() : nullptr);
+  }
+  std::vector<Tensor> results;
+  for (const Output& output : layer.outputs) {
+    shapes.outputs.push_back(describe(output.dtype, output.dims, layout));
+    results.push_back(allocate(shapes.outputs.back()));
+  }
+  std::vector<void*> outputs;
+  for (Tensor& result : results) {
+    outputs.push_back(result.bytes.data());
+  }
+  shapes.dims = layer.dims;
+  shapes.threads = threads;
+  const std::unique_ptr<Prepared> prepared = chosen.kernel->prepare(shapes);
+  const size_t scratch_bytes = prepared->scratchBytes();
+  const std::unique_ptr<void, void (*)(void*)> scratch(
+      scratch_bytes == 0 ? nullptr : std::aligned_alloc(64, (scratch_bytes + 63) / 64 * 64), std::free);
+  prepared->run({inputs.data(), outputs.data(), scratch.get(), threads});
+  return results;
+}
+
+Values runOne(const Case& layer) {
+  return run(layer).at(0).values();
+}
+
+namespace {
+
+void expectInLayout(const Case& layer, Layout layout, const std::vector<Values>& expected, double tolerance) {
+  const std::string text = problemOf(layer).toString() + " to layout " + std::to_string(static_cast<int>(layout));
+  const std::vector<Tensor> results = run(layer, layout);
+  const std::vector<Tensor> on_threads = run(layer, layout, 3);
+  ASSERT_EQ(results.size(), expected.size()) << text;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const DType dtype = results[i].desc.dtype;
+    const bool by_dtype = tolerance < 0 || !isFloating(dtype);
+    expectNear(results[i].values(), expected[i], by_dtype ? toleranceOf(dtype) : tolerance, text);
+    EXPECT_EQ(results[i].bytes, on_threads[i].bytes) << text << ": three threads give other bits";
+  }
+}
+
+}  // namespace
+
+void expectOutputs(const Case& layer, const std::vector<Values>& expected, double tolerance) {
+  expectInLayout(layer, Layout::kRowMajor, expected, tolerance);
+  for (const Layout layout : {Layout::kColumnMajor, Layout::kChannelsLast, Layout::kWithGaps}) {
+    Case variant = layer;
+    for (std::optional<Tensor>& input : variant.inputs) {
+      input = input ? std::optional(relaid(*input, layout)) : std::nullopt;
+    }
+    expectInLayout(variant, Layout::kRowMajor, expected, tolerance);
+    expectInLayout(variant, layout, expected, tolerance);
+  }
+}
+
+}  // namespace torchtrt::kernels::testing

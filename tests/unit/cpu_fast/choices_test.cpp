@@ -1,0 +1,107 @@
+// Which implementation each problem of bench/kernels/problems gets, by instruction set: a change of a rule shows as a
+// change of tests/unit/kernels_fast/choices. TORCHTRT_WRITE_CHOICES=1 writes the file of the instruction set in force.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "device/device.h"
+#include "cpu/loops/strided_loop.h"
+#include "cpu/simd/isa.h"
+#include "kernels/kernel.h"
+#include "kernels/problem_text.h"
+
+namespace torchtrt::kernels {
+namespace {
+
+constexpr int kThreads = 2;
+
+// The strongest of the sets that have a file, below the cap and on this machine.
+std::string isaInForce() {
+  const std::string machine = device::cpu().properties().isa;
+  const auto has = [&](const char* name) {
+    std::istringstream words(machine);
+    for (std::string word; words >> word;) {
+      if (word == name) {
+        return true;
+      }
+    }
+    return false;
+  };
+  for (const Isa isa : {Isa::kAvx512Vnni, Isa::kAvx512, Isa::kAvx2}) {
+    if (isaCap() >= isa && has(toString(isa))) {
+      return toString(isa);
+    }
+  }
+  return toString(Isa::kSse4);
+}
+
+const char* chosenFor(const std::string& line) {
+  ParsedProblem parsed = parseProblem(line);
+  parsed.problem.threads = kThreads;
+  const ShapeSet shapes = tunedShapes(parsed.problem);
+  std::vector<std::vector<double>> constants(shapes.inputs.size());  // aligned for every dtype
+  for (size_t i = 0; i < shapes.inputs.size(); ++i) {
+    if (parsed.constant[i]) {
+      const TensorDesc& desc = shapes.inputs[i];
+      const auto count = static_cast<size_t>(countOf(desc.dims));
+      constants[i].resize(count * sizeOf(desc.dtype) / sizeof(double) + 1);
+      auto* const floats = reinterpret_cast<float*>(constants[i].data());
+      for (size_t k = 0; desc.dtype == DType::kFloat32 && k < count; ++k) {
+        floats[k] = 0.3F * static_cast<float>(k % 7);  // whole numbers would be summed exactly, which rules some out
+      }
+      parsed.problem.inputs[i].constant = constants[i].data();
+    }
+  }
+  return createKernel(parsed.problem).implementation;
+}
+
+// "resnet50:2 onednn convolution float32 ...", for every problem.
+std::string choices() {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator("bench/kernels/problems")) {
+    files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  std::string text;
+  for (const auto& path : files) {
+    std::ifstream file(path);
+    int number = 0;
+    for (std::string line; std::getline(file, line);) {
+      ++number;
+      if (!line.empty() && line[0] != '#') {
+        text += path.stem().string() + ":" + std::to_string(number) + " " + chosenFor(line) + " " + line + "\n";
+      }
+    }
+  }
+  return text;
+}
+
+TEST(Choices, AreThoseOfTheTable) {
+  const std::string path = "tests/unit/kernels_fast/choices/" + isaInForce() + ".txt";
+  const std::string found = choices();
+  if (std::getenv("TORCHTRT_WRITE_CHOICES") != nullptr) {
+    std::ofstream(path) << found;
+  }
+  std::ifstream file(path);
+  ASSERT_TRUE(file) << path;
+  std::istringstream now(found);
+  std::string wanted, got;
+  int lines = 0;
+  while (std::getline(file, wanted)) {
+    ++lines;
+    ASSERT_TRUE(std::getline(now, got)) << "no choice for: " << wanted;
+    EXPECT_EQ(got, wanted) << "if the new choice is right: TORCHTRT_WRITE_CHOICES=1 with TORCHTRT_MAX_ISA="
+                           << isaInForce();
+  }
+  EXPECT_FALSE(std::getline(now, got)) << "not in " << path << ": " << got;
+  EXPECT_GT(lines, 100);
+}
+
+}  // namespace
+}  // namespace torchtrt::kernels
