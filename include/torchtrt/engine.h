@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "torchtrt/device_memory.h"
 #include "torchtrt/error.h"
 #include "torchtrt/export.h"
 #include "torchtrt/types.h"
@@ -51,6 +52,7 @@ struct ExternalWeight {
 
 struct LoadOptions {
   int threads = 0;                                 // for packing; 0 = all the process may use
+  std::string device = "cpu";                      // "cpu", "cuda" (the first) or "cuda:1"
   size_t shape_cache_bytes = 16u << 20;            // bound of the per-shape cache
   bool force_reference = false;                    // every step runs its reference kernel
   std::vector<std::string> disabled_fusions = {};  // names of fusion rules; a name that is no rule's is an error (C003)
@@ -61,6 +63,13 @@ struct LoadOptions {
   // Told, where set, of each external weight that can be restored, as soon as it is packed: nobody reads what was given
   // from then on, so that its memory may go before the next weights are packed.
   std::function<void(size_t index)> packed = nullptr;
+  // Workspaces of calls come from here, where it is set, on a device with streams.
+  std::shared_ptr<device::MemorySource> memory = nullptr;
+};
+
+struct CallOptions {
+  int threads = 0;         // at most so many; 0 = OpenMP's setting of the calling thread
+  void* stream = nullptr;  // a CUstream on a CUDA device: the call's work runs in its order; null = the default stream
 };
 
 // The switches that the environment sets for engines that are loaded now (TORCHTRT_REFERENCE_KERNELS,
@@ -86,10 +95,16 @@ class TORCHTRT_API Engine {
   virtual const std::string& name() const = 0;
   virtual const std::vector<BindingInfo>& inputs() const = 0;
   virtual const std::vector<BindingInfo>& outputs() const = 0;
+  virtual std::string device() const = 0;  // "cpu", "cuda:0"
 
-  // Runs on the caller's thread with at most `threads` threads (0 = OpenMP's setting of the calling thread). Throws
-  // EngineError.
-  virtual void enqueue(TORCHTRT_SPAN<const TensorView> inputs, OutputAllocator& outputs, int threads = 0) const = 0;
+  // Runs on the caller's thread. On the CPU the outputs are computed when this returns; on a CUDA device its work has
+  // been given to the stream, and faults in the data (an index out of range) show at a later call or wait. Inputs and
+  // outputs lie on the engine's device. Throws EngineError.
+  virtual void enqueue(TORCHTRT_SPAN<const TensorView> inputs, OutputAllocator& outputs,
+                       const CallOptions& options) const = 0;
+  void enqueue(TORCHTRT_SPAN<const TensorView> inputs, OutputAllocator& outputs, int threads = 0) const {
+    enqueue(inputs, outputs, CallOptions{threads, nullptr});
+  }
   // Output shapes for input shapes, without running anything.
   virtual std::vector<std::vector<int64_t>> outputShapes(TORCHTRT_SPAN<const TensorView> inputs) const = 0;
   // clang-format off

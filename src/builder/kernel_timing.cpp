@@ -19,7 +19,7 @@
 #include "device/device.h"
 #include "engine/loading/problem.h"
 #include "kernels/kernel.h"
-#include "cpu/machine.h"
+#include "kernels/backend.h"
 #include "cpu/threads/parallel.h"
 #include "kernels/problem_text.h"
 #include "kernels/work.h"
@@ -356,7 +356,7 @@ std::vector<TimedStep> chooseKernels(plan::Plan& plan, Timings& known, double& s
     timed.push_back({i, found->second, before.count(found->first) != 0});
     if (found->second.implementation != found->second.by_rule) {
       plan.steps[i].hint = found->second.implementation;
-      plan.timed_on = kernels::machineKey(threads);
+      plan.timed_on = kernels::backendOf(nullptr).machineKey(device::cpu(), threads);
     }
   }
   return timed;

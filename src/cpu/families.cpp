@@ -1,12 +1,12 @@
 // The one list of kernels: a family for each layer kind, its implementations in the order in which they are asked, the
 // reference last. The first that takes a problem runs it. README.md says what else a new implementation needs.
+#include "cpu/backend.h"
 #include "cpu/convolution/convolution.h"
 #include "cpu/convolution/fast.h"
 #include "cpu/cumulative/cumulative.h"
 #include "cpu/cumulative/fast.h"
 #include "cpu/grid_sample/fast.h"
 #include "cpu/grid_sample/grid_sample.h"
-#include "kernels/kernel.h"
 #include "cpu/matmul/fast.h"
 #include "cpu/matmul/matmul.h"
 #include "cpu/movement/movement.h"

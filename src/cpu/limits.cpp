@@ -1,4 +1,4 @@
-#include "kernels/limits.h"
+#include "cpu/machine.h"
 
 #include "cpu/simd/targets.h"
 

@@ -1,18 +1,19 @@
-// A device as the engine sees it: memory and properties. Streams and copies come with the first device that has them;
-// kernels are not its business.
+// A device as the engine sees it: memory, copies, and the order of work on it. Kernels are not its business.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 
+#include "torchtrt/device_memory.h"
 #include "torchtrt/export.h"
 
 namespace torchtrt::device {
 
 struct Properties {
-  std::string name;     // "cpu", "null"
-  std::string isa;      // instruction sets that matter to kernels, "avx2 avx512 avx512_vnni"
+  std::string name;     // "cpu", "null", "NVIDIA H100 80GB HBM3"
+  std::string isa;      // instruction sets that matter to kernels, "avx2 avx512 avx512_vnni", "sm_90"
   int cores = 1;        // how many the process may use: affinity mask and cgroup quota
   size_t l1_bytes = 0;  // data caches, per core as the system reports them; 0 where unknown
   size_t l2_bytes = 0;
@@ -39,10 +40,29 @@ class TORCHTRT_API Memory {
 
  private:
   friend class Device;
-  Memory(const Device* device, void* data, size_t bytes) : device_(device), data_(data), bytes_(bytes) {}
+  Memory(const Device* device, void* data, size_t bytes, Stream stream, std::shared_ptr<MemorySource> source)
+      : device_(device), data_(data), bytes_(bytes), stream_(stream), source_(std::move(source)) {}
   const Device* device_ = nullptr;
   void* data_ = nullptr;
   size_t bytes_ = 0;
+  Stream stream_;
+  std::shared_ptr<MemorySource> source_;  // null: the device's own
+};
+
+// Measures the time that a device spends on the work between two calls.
+class TORCHTRT_API Timer {
+ public:
+  virtual ~Timer() = default;
+  virtual void start(Stream stream) = 0;
+  virtual void stop(Stream stream) = 0;
+  virtual double microseconds() = 0;  // waits for the work
+};
+
+// Work that was recorded once and is given to a stream as a whole: same kernels, same pointers.
+class TORCHTRT_API Recording {
+ public:
+  virtual ~Recording() = default;
+  virtual void replay(Stream stream) const = 0;
 };
 
 class TORCHTRT_API Device {
@@ -50,12 +70,49 @@ class TORCHTRT_API Device {
   virtual ~Device() = default;
   virtual const Properties& properties() const = 0;
 
-  // 64-byte aligned, uninitialised. Throws EngineError(kOutOfMemory) that says how much was wanted and what for.
-  Memory allocate(size_t bytes, const std::string& purpose) const;
+  // The backend whose kernels run here: "cpu", "cuda".
+  virtual const char* kind() const {
+    return "cpu";
+  }
+  // Which device of its kind this is.
+  virtual int index() const {
+    return 0;
+  }
+  // True if the host reads its memory, and work has ended when the call that gave it returns. Streams mean nothing
+  // then.
+  virtual bool isHost() const {
+    return true;
+  }
+  // How many threads of the host a call uses that was asked to use `asked`.
+  virtual int threadsOf(int asked) const {
+    return asked;
+  }
+
+  // 64-byte aligned, uninitialised. The memory is used, and given back, in the order of `stream`. Throws
+  // EngineError(kOutOfMemory) that says how much was wanted and what for.
+  Memory allocate(size_t bytes, const std::string& purpose, Stream stream = {},
+                  std::shared_ptr<MemorySource> source = nullptr) const;
+
+  // Copies `bytes` bytes. All throw EngineError where the device fails.
+  // From the host's memory, which may be changed when this returns.
+  virtual void copyIn(void* to, const void* from, size_t bytes, Stream stream) const;
+  // To the host's memory, complete when this returns.
+  virtual void copyOut(void* to, const void* from, size_t bytes, Stream stream) const;
+  virtual void copyWithin(void* to, const void* from, size_t bytes, Stream stream) const;
+  virtual void zero(void* to, size_t bytes, Stream stream) const;
+  // Returns when all work that was given to the stream has ended. Throws the EngineError of work that failed.
+  virtual void wait(Stream stream) const;
+  // Throws the EngineError of work that failed since the last time; waits for nothing. An engine asks when it begins.
+  virtual void checkFaults() const {}
+
+  virtual std::unique_ptr<Timer> timer() const;
+  // Runs `body` without effect on memory and returns the work that it gave to its stream; null where the device cannot
+  // record.
+  virtual std::unique_ptr<Recording> record(const std::function<void(Stream)>& body) const;
 
  protected:
-  virtual void* allocateBytes(size_t bytes) const = 0;  // null when there is not enough
-  virtual void freeBytes(void* data, size_t bytes) const = 0;
+  virtual void* allocateBytes(size_t bytes, Stream stream) const = 0;  // null when there is not enough
+  virtual void freeBytes(void* data, size_t bytes, Stream stream) const = 0;
   virtual bool hasMemory() const {
     return true;
   }  // false: allocateBytes gives null and that is right

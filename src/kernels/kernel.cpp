@@ -1,11 +1,10 @@
 #include "kernels/kernel.h"
 
-#include <optional>
+#include <memory>
 
 #include "base/check.h"
 #include "base/logging.h"
-#include "cpu/storage/in_float32.h"
-#include "cpu/simd/isa.h"
+#include "kernels/backend.h"
 
 namespace torchtrt::kernels {
 namespace {
@@ -36,24 +35,29 @@ class Choice {
   }
 
  private:
-  // What it has for the problem as it is, else in float32. The reference takes every dtype.
+  // A kernel for the problem as it is, else for its other form. The last of a family takes every problem as it is.
   CreateResult create(const Implementation& implementation) {
     CreateResult result = implementation.create(problem_);
-    const bool is_reference = &implementation == &family_.implementations.back();
-    if (is_reference || !std::holds_alternative<Refusal>(result) || !InFloat32::applies(problem_)) {
+    const bool is_last = &implementation == &family_.implementations.back();
+    if (is_last || !std::holds_alternative<Refusal>(result)) {
       return result;
     }
-    if (!in_float32_) {
-      in_float32_.emplace(problem_);
+    if (!asked_for_other_form_) {
+      asked_for_other_form_ = true;
+      other_form_ = backendOf(problem_.device).otherForm(problem_);
     }
-    CreateResult widened = in_float32_->create(implementation);
-    const Refusal* refusal = std::get_if<Refusal>(&widened);
-    return refusal != nullptr && refusal->code == "dtype" ? std::move(result) : std::move(widened);
+    if (other_form_ == nullptr) {
+      return result;
+    }
+    CreateResult other = other_form_->create(implementation);
+    const Refusal* refusal = std::get_if<Refusal>(&other);
+    return refusal != nullptr && refusal->code == "dtype" ? std::move(result) : std::move(other);
   }
 
   const Family& family_;
   Problem problem_;
-  std::optional<InFloat32> in_float32_;
+  bool asked_for_other_form_ = false;
+  std::unique_ptr<OtherForm> other_form_;
   Chosen chosen_;
 };
 
@@ -94,8 +98,8 @@ const std::vector<int64_t>& ShapeSet::dimsOf(std::string_view name) const {
   throw InternalError("the shape set has no dims named \"" + std::string(name) + "\"");
 }
 
-const Family* findFamily(std::string_view name) {
-  for (const Family& family : families()) {
+const Family* findFamily(std::string_view name, const device::Device* device) {
+  for (const Family& family : backendOf(device).families()) {
     if (name == family.name) {
       return &family;
     }
@@ -104,8 +108,7 @@ const Family* findFamily(std::string_view name) {
 }
 
 Chosen createKernel(const Problem& problem, std::string_view hint) {
-  isaCap();
-  const Family* family = findFamily(problem.family);
+  const Family* family = findFamily(problem.family, problem.device);
   if (family == nullptr) {
     throw EngineError(ErrorCode::kPlanVersion, "there is no kernel family '" + std::string(problem.family) + "'", {},
                       "run the plan with the version of torchtrt that built it, or build it again");

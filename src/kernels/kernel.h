@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "device/device.h"
 #include "torchtrt/error.h"
 #include "torchtrt/export.h"
 #include "torchtrt/types.h"
@@ -33,7 +34,8 @@ struct Operand {
   std::vector<int64_t> dims;       // -1 where dynamic
   std::vector<int64_t> opt_dims;   // the shape to tune for; equal to dims where those are static
   std::vector<uint8_t> order;      // memory order (permutation, outermost first); empty = row-major
-  const void* constant = nullptr;  // weights, row-major, 64-byte aligned; alive while the kernel needs them
+  // Weights, row-major, 64-byte aligned, in the host's memory on every device; alive while the kernel needs them.
+  const void* constant = nullptr;
 };
 
 struct Problem {
@@ -42,6 +44,7 @@ struct Problem {
   std::vector<Operand> inputs;
   std::vector<Operand> outputs;
   int threads = 1;  // threads to use for packing
+  const device::Device* device = nullptr;  // where the kernel will run; null = the CPU
   // An implementation is asked for by its name: it refuses what it cannot do, not what others are likely to do faster.
   bool by_name = false;
   // "convolution f32 [1,3,224,224]x[64,3,7,7] {stride=[2,2]}": the line that logs print and torchtrt-bench accepts.
@@ -64,13 +67,20 @@ struct RunArgs {
   void* const* outputs;
   void* scratch;  // 64-byte aligned, scratchBytes() long; null when that is 0
   int threads;
+  device::Stream stream = {};  // in whose order it runs; a kernel of the CPU has run when run() returns
 };
 
-// A kernel made ready for one ShapeSet: immutable, shared by all contexts. Throws EngineError for faults in the data.
+// A kernel made ready for one ShapeSet: immutable, shared by all contexts. Pointers lead to memory of the problem's
+// device. A kernel of the CPU throws EngineError for faults in the data; one of a device that works asynchronously
+// reports them later (Device::checkFaults).
 class TORCHTRT_API Prepared {
  public:
   virtual ~Prepared() = default;
   virtual void run(const RunArgs& args) const = 0;
+  // False if run() waits for its stream: such work cannot be part of a recording.
+  virtual bool isRecordable() const {
+    return true;
+  }
   virtual size_t scratchBytes() const {
     return 0;
   }
@@ -103,18 +113,18 @@ class TORCHTRT_API Kernel {
 using CreateResult = std::variant<std::unique_ptr<Kernel>, Refusal>;
 
 struct Implementation {
-  const char* name;  // "onednn", "highway", "reference"
+  const char* name;  // "onednn", "depthwise", "reference"
   CreateResult (*create)(const Problem& problem);
 };
 
-// An ordered list, fastest first, the reference (which refuses nothing that the verifier lets through) last.
+// An ordered list, fastest first. The last refuses nothing that the verifier lets through: "reference" on the CPU.
 struct Family {
   const char* name;
   std::vector<Implementation> implementations;
 };
 
-TORCHTRT_API const std::vector<Family>& families();  // families.cpp: the one list
-TORCHTRT_API const Family* findFamily(std::string_view name);
+// Of the backend of a device; null = the CPU.
+TORCHTRT_API const Family* findFamily(std::string_view name, const device::Device* device = nullptr);
 
 struct Chosen {
   std::unique_ptr<Kernel> kernel;

@@ -1,7 +1,5 @@
-// What the machine can do at the most, measured: profiles hold kernels against it.
+// The most that a device can do, measured: profiles compare kernels with it.
 #pragma once
-
-#include "torchtrt/export.h"
 
 namespace torchtrt::kernels {
 
@@ -9,9 +7,5 @@ struct Limits {
   double flops = 0;  // a second: float32 multiply-adds on registers, each counted as two
   double bytes = 0;  // a second, read plus written: a copy of more than caches hold
 };
-
-// Best of many short runs, about a quarter of a second in all. Holds 128 MiB while it measures; throws EngineError
-// (kOutOfMemory) without.
-TORCHTRT_API Limits measureLimits(int threads);
 
 }  // namespace torchtrt::kernels

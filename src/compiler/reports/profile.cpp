@@ -7,7 +7,7 @@
 #include "base/median.h"
 #include "compiler/checking/watch.h"
 #include "compiler/reports/text.h"
-#include "kernels/limits.h"
+#include "kernels/backend.h"
 #include "runtime/execute.h"
 #include "torchtrt/error.h"
 #include "torchtrt/runtime.h"
@@ -83,7 +83,7 @@ Profile profile(torch::jit::Module module, const std::vector<IValue>& inputs, in
   }
   std::stable_sort(profile.operators.begin(), profile.operators.end(),
                    [](const auto& a, const auto& b) { return a.milliseconds > b.milliseconds; });
-  const kernels::Limits limits = kernels::measureLimits(profile.threads);
+  const kernels::Limits limits = kernels::backendOf(nullptr).measureLimits(device::cpu(), profile.threads);
   profile.flops_per_second = limits.flops;
   profile.bytes_per_second = limits.bytes;
   return profile;

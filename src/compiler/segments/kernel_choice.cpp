@@ -5,14 +5,14 @@
 #include "base/logging.h"
 #include "builder/kernel_timing.h"
 #include "engine/loading/problem.h"
-#include "cpu/machine.h"
+#include "kernels/backend.h"
 
 namespace torchtrt::compiler {
 
 KernelChoice::KernelChoice(const ts::CompileSpec& spec, PhaseClock& clock)
     : file_(spec.timing_cache), seconds_(spec.tune ? spec.tuning_seconds : 0), clock_(clock) {
   if (!file_.empty()) {
-    machine_ = kernels::machineKey(engine::defaultThreads());
+    machine_ = kernels::backendOf(nullptr).machineKey(device::cpu(), engine::defaultThreads());
     builder::TimingCache cache = builder::readTimings(file_);
     known_ = std::move(cache[machine_]);
     read_ = known_.size();

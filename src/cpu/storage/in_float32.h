@@ -5,12 +5,12 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/kernel.h"
+#include "kernels/backend.h"
 
 namespace torchtrt::kernels {
 
 // A problem with float32 in place of float16 and bfloat16, for as many implementations as have to be asked.
-class InFloat32 {
+class InFloat32 final : public OtherForm {
  public:
   using Constants = std::vector<std::shared_ptr<void>>;  // by input; null where none was widened
 
@@ -21,7 +21,7 @@ class InFloat32 {
   explicit InFloat32(const Problem& problem);
 
   // A kernel for the problem as it was; afterwards this is used up. Or the refusal.
-  CreateResult create(const Implementation& implementation);
+  CreateResult create(const Implementation& implementation) override;
 
  private:
   Problem wide_;

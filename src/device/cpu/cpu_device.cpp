@@ -28,7 +28,7 @@ class CpuDevice : public Device {
 
  protected:
   // Linux promises more memory than there is and kills who uses it: what cannot fit is refused here.
-  void* allocateBytes(size_t bytes) const override {
+  void* allocateBytes(size_t bytes, Stream) const override {
     if (properties_.memory_bytes != 0 && bytes > properties_.memory_bytes) {
       return nullptr;
     }
@@ -38,7 +38,7 @@ class CpuDevice : public Device {
     void* data = nullptr;
     return posix_memalign(&data, kAlignment, alignUp(bytes)) == 0 ? data : nullptr;
   }
-  void freeBytes(void* data, size_t bytes) const override {
+  void freeBytes(void* data, size_t bytes, Stream) const override {
     if (isMapped(bytes)) {
       munmap(data, wholePages(bytes));
     } else {

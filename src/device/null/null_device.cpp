@@ -15,10 +15,10 @@ class NullDevice : public Device {
   }
 
  protected:
-  void* allocateBytes(size_t) const override {
+  void* allocateBytes(size_t, Stream) const override {
     return nullptr;
   }
-  void freeBytes(void*, size_t) const override {}
+  void freeBytes(void*, size_t, Stream) const override {}
   bool hasMemory() const override {
     return false;
   }

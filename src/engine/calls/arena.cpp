@@ -1,6 +1,7 @@
 #include "engine/calls/arena.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace torchtrt::engine {
 
@@ -36,7 +37,12 @@ Arena* arenaOfThread() {
 
 }  // namespace
 
-WorkspaceLease::WorkspaceLease() : arena_(arenaOfThread()) {
+WorkspaceLease::WorkspaceLease(const device::Device& device, device::Stream stream,
+                               std::shared_ptr<device::MemorySource> source)
+    : device_(device),
+      stream_(stream),
+      source_(std::move(source)),
+      arena_(device.isHost() ? arenaOfThread() : nullptr) {
   if (arena_ == nullptr) {
     own_ = std::make_unique<ArenaBlock>();
     block_ = own_.get();
@@ -59,11 +65,11 @@ void* WorkspaceLease::data() const {
   return block_->memory.data();
 }
 
-void* WorkspaceLease::reserve(size_t bytes, const device::Device& device) {
-  if (bytes > block_->memory.bytes() || (bytes > 0 && block_->device != &device)) {
+void* WorkspaceLease::reserve(size_t bytes) {
+  if (bytes > block_->memory.bytes() || (bytes > 0 && block_->device != &device_)) {
     block_->memory = device::Memory();  // the old one goes first: never both at a time
-    block_->memory = device.allocate(bytes, "the engine's workspace");
-    block_->device = &device;
+    block_->memory = device_.allocate(bytes, "the engine's workspace", stream_, source_);
+    block_->device = &device_;
   }
   return block_->memory.data();
 }
@@ -72,7 +78,7 @@ void WorkspaceLease::touch(size_t bytes) {
   constexpr size_t kSmallestPage = 4096;
   // A call that needs more takes long beside its pages, and may never come: SSD300's engines would hold 114 MB.
   constexpr size_t kMost = size_t{4} << 20;
-  auto* const memory = static_cast<volatile std::byte*>(data());
+  auto* const memory = static_cast<volatile std::byte*>(device_.isHost() ? data() : nullptr);
   const size_t end = memory == nullptr ? 0 : std::min({bytes, block_->memory.bytes(), kMost});
   for (size_t at = 0; at < end; at += kSmallestPage) {
     memory[at] = std::byte{0};

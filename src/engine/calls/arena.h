@@ -1,6 +1,7 @@
-// Where calls have their workspace: one arena a thread, shared by all engines that the thread runs, as large as the
-// largest need so far, given back when the thread ends. Nothing is shared between threads, so there are no locks.
-// Private to this folder.
+// Where calls have their workspace. On the host it is one arena a thread, shared by all engines that the thread runs, as
+// large as the largest need so far, given back when the thread ends. Nothing is shared between threads, so there are no
+// locks. On a device with streams each call takes its workspace in the order of its stream, and gives it back at its end:
+// two streams of one thread never share it. Private to this folder.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +14,12 @@ namespace torchtrt::engine {
 struct Arena;
 struct ArenaBlock;
 
-// The calling thread's workspace for the length of a call. A call inside of another (a plugin or an output allocator
+// A workspace for the length of a call: on the host the calling thread's. A call inside of another (a plugin or an output allocator
 // that runs an engine) gets a block of its own: leases end in the reverse order of their beginning, in their thread.
 class WorkspaceLease {
  public:
-  WorkspaceLease();
+  explicit WorkspaceLease(const device::Device& device, device::Stream stream = {},
+                          std::shared_ptr<device::MemorySource> source = nullptr);
   ~WorkspaceLease();
   WorkspaceLease(const WorkspaceLease&) = delete;
   WorkspaceLease& operator=(const WorkspaceLease&) = delete;
@@ -26,12 +28,16 @@ class WorkspaceLease {
   void* data() const;
   // At least `bytes` of it, 64-byte aligned, uninitialised. It may lie elsewhere then. Throws EngineError
   // (kOutOfMemory), and leaves the thread without one.
-  void* reserve(size_t bytes, const device::Device& device);
-  // Makes the system give the pages of its first `bytes` now, 4 MiB at most.
+  void* reserve(size_t bytes);
+  // Makes the system give the pages of its first `bytes` now, 4 MiB at most. Nothing to do on a device with streams.
   void touch(size_t bytes);
 
  private:
-  Arena* arena_;  // null in a thread that has given its own back already: then the block is the lease's
+  const device::Device& device_;
+  device::Stream stream_;
+  std::shared_ptr<device::MemorySource> source_;
+  // Null on a device with streams, and in a thread that has given its own back already: then the block is the lease's.
+  Arena* arena_;
   std::unique_ptr<ArenaBlock> own_;
   ArenaBlock* block_;
 };

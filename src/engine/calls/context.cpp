@@ -37,12 +37,13 @@ void Context::setCallPointers(std::span<const TensorView> inputs, std::span<void
   }
 }
 
-void Context::runAction(const Action& action, int threads) const {
+void Context::runAction(const Action& action, int threads, device::Stream stream) const {
   kernels::RunArgs args{};
   args.inputs = pointers_.data() + action.first_input;
   args.outputs = pointers_.data() + action.first_output;
   args.scratch = pointers_[action.scratch];
   args.threads = threads;
+  args.stream = stream;
   action.prepared->run(args);
 }
 

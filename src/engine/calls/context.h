@@ -1,4 +1,4 @@
-// What one running call has for itself: operand pointers, and the thread's workspace that some of them lead into.
+// A running call's own state: operand pointers, and the workspace that some of them lead into.
 // Contexts wait in a pool between calls, so that in the steady state nothing is allocated; the pool keeps a bounded
 // number. Private to this folder.
 #pragma once
@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/calls/arena.h"
@@ -28,7 +29,7 @@ class Context {
   }
   // Fills in the pointers that change with every call.
   void setCallPointers(std::span<const TensorView> inputs, std::span<void* const> outputs);
-  void runAction(const Action& action, int threads) const;
+  void runAction(const Action& action, int threads, device::Stream stream) const;
   std::vector<void*>& outputPointers() {
     return outputs_;
   }
@@ -60,11 +61,13 @@ class ContextPool {
   std::vector<std::unique_ptr<Context>> idle_;
 };
 
-// A context and the thread's workspace for the length of a call; the context goes back to the pool whether the call
+// A context and a workspace for the length of a call; the context goes back to the pool whether the call
 // ends well or not.
 class ContextLease {
  public:
-  explicit ContextLease(ContextPool& pool) : pool_(pool), context_(pool.take(workspace_.data())) {}
+  ContextLease(ContextPool& pool, const device::Device& device, device::Stream stream = {},
+               std::shared_ptr<device::MemorySource> source = nullptr)
+      : pool_(pool), workspace_(device, stream, std::move(source)), context_(pool.take(workspace_.data())) {}
   ~ContextLease() {
     pool_.give(std::move(context_));
   }

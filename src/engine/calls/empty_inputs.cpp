@@ -1,14 +1,14 @@
 #include "engine/calls/empty_inputs.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 
 #include "kernels/kernel.h"
 
 namespace torchtrt::engine {
 
-FilledInputs::FilledInputs(const Model& model, std::span<const TensorView> given) : model_(model), given_(given) {
+FilledInputs::FilledInputs(const Model& model, std::span<const TensorView> given, device::Stream stream)
+    : model_(model), given_(given), stream_(stream) {
   if (!comeEmpty()) {
     return;
   }
@@ -46,10 +46,8 @@ void FilledInputs::fill(size_t input) {
     dims.push_back(model_.plan.program[dim].immediate);
   }
   const size_t bytes = plan::checkedBytes(dims, given_[input].dtype);
-  zeros_.push_back(model_.device->allocate(bytes, "the zeros of input '" + binding.name + "'"));
-  if (void* const zeros = zeros_.back().data()) {
-    std::memset(zeros, 0, bytes);
-  }
+  zeros_.push_back(model_.device->allocate(bytes, "the zeros of input '" + binding.name + "'", stream_));
+  model_.device->zero(zeros_.back().data(), bytes, stream_);
   std::vector<int64_t> strides = kernels::denseStrides(dims);
   const auto rank = static_cast<int32_t>(dims.size());
   shapes_.push_back(std::move(dims));

@@ -15,7 +15,7 @@ namespace torchtrt::engine {
 // Has to outlive the call. Nothing is allocated where nothing is empty.
 class FilledInputs {
  public:
-  FilledInputs(const Model& model, std::span<const TensorView> given);
+  FilledInputs(const Model& model, std::span<const TensorView> given, device::Stream stream = {});
   FilledInputs(const FilledInputs&) = delete;
   FilledInputs& operator=(const FilledInputs&) = delete;
 
@@ -29,6 +29,7 @@ class FilledInputs {
 
   const Model& model_;
   std::span<const TensorView> given_;
+  device::Stream stream_;
   std::vector<TensorView> filled_;
   std::vector<std::vector<int64_t>> shapes_;  // dims and strides of what was filled
   std::vector<device::Memory> zeros_;

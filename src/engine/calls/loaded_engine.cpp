@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
-#include <cstring>
 #include <new>
 
 #include "base/align.h"
@@ -12,6 +10,7 @@
 #include "engine/calls/empty_inputs.h"
 #include "engine/schedule/shapes.h"
 #include "cpu/threads/parallel.h"
+#include "kernels/backend.h"
 #include "kernels/work.h"
 #include "torchtrt/plugin.h"
 
@@ -21,8 +20,8 @@ namespace {
 
 std::atomic<int64_t> living_engines = 0;
 
-int resolveThreads(int threads) {
-  return threads > 0 ? threads : std::max(kernels::currentThreads(), 1);
+int resolveThreads(int threads, const device::Device& device) {
+  return device.threadsOf(threads > 0 ? threads : std::max(kernels::currentThreads(), 1));
 }
 
 // Outputs of a profiled call: kept until the profile ends, then dropped.
@@ -100,7 +99,7 @@ std::string describeRefusedMemory(const Model& model, size_t index, const Output
 }  // namespace
 
 LoadedEngine::LoadedEngine(std::shared_ptr<const Model> model, const LoadOptions& options)
-    : model_(std::move(model)), cache_(options.shape_cache_bytes) {
+    : model_(std::move(model)), memory_(options.memory), cache_(options.shape_cache_bytes) {
   ++living_engines;
 }
 
@@ -110,8 +109,20 @@ LoadedEngine::~LoadedEngine() {
   }
 }
 
+std::string LoadedEngine::device() const {
+  return kernels::nameOf(*model_->device);
+}
+
 std::shared_ptr<const Schedule> LoadedEngine::scheduleFor(std::span<const TensorView> inputs, int threads) const {
-  return cache_.get(*model_, inputs, resolveThreads(threads));
+  return cache_.get(*model_, inputs, resolveThreads(threads, *model_->device));
+}
+
+LoadedEngine::Way LoadedEngine::wayOf(const CallOptions& options) const {
+  return {resolveThreads(options.threads, *model_->device), {options.stream}};
+}
+
+ContextLease LoadedEngine::lease(device::Stream stream) const {
+  return ContextLease(pool_, *model_->device, stream, memory_);
 }
 
 void LoadedEngine::prepare(int threads) const {
@@ -123,8 +134,8 @@ void LoadedEngine::prepare(int threads) const {
         {input.dtype, static_cast<int32_t>(input.opt.size()), input.opt.data(), strides.back().data(), nullptr});
   }
   try {
-    ContextLease lease(pool_);
-    bind(lease, views, resolveThreads(threads));
+    ContextLease lease = this->lease({});
+    bind(lease, views, resolveThreads(threads, *model_->device));
     lease.workspace().touch(lease.context().bound()->workspace_bytes);
   } catch (const EngineError&) {
   }
@@ -136,7 +147,7 @@ void LoadedEngine::bind(ContextLease& lease, std::span<const TensorView> inputs,
     context.bind(cache_.get(*model_, inputs, threads));
   }
   if (const size_t bytes = context.bound()->workspace_bytes; bytes != 0) {
-    context.setWorkspace(lease.workspace().reserve(bytes, *model_->device));
+    context.setWorkspace(lease.workspace().reserve(bytes));
   }
 }
 
@@ -148,7 +159,7 @@ void LoadedEngine::begin(ContextLease& lease, std::span<const TensorView> inputs
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].data == nullptr && shapes.input_bytes[i] != 0) {
       throw EngineError(ErrorCode::kInputDevice, "input '" + model_->plan.inputs[i].name + "' has no memory", {},
-                        "pass a tensor with storage on the CPU");
+                        "pass a tensor with storage on the device " + device());
     }
   }
   std::vector<void*>& pointers = context.outputPointers();
@@ -167,23 +178,24 @@ void* LoadedEngine::allocate(OutputAllocator& outputs, size_t index, const Outpu
   return memory;
 }
 
-void LoadedEngine::runLocated(const Context& context, int threads) const {
+void LoadedEngine::runLocated(const Context& context, Way way) const {
   const Schedule& shapes = *context.bound();
+  const auto run = [&](const Action& action) { context.runAction(action, way.threads, way.stream); };
   for (const Action& action : shapes.actions) {
     if (action.step < 0) {
-      context.runAction(action, threads);
+      run(action);
     } else {
-      locateErrors(model_->plan.steps[static_cast<size_t>(action.step)], [&] { context.runAction(action, threads); });
+      locateErrors(model_->plan.steps[static_cast<size_t>(action.step)], [&] { run(action); });
     }
   }
 }
 
-void LoadedEngine::giveCuts(const Context& context, OutputAllocator& outputs) const {
+void LoadedEngine::giveCuts(const Context& context, OutputAllocator& outputs, device::Stream stream) const {
   const Schedule& shapes = *context.bound();
   for (const Cut& cut : shapes.cuts) {
     OutputShape shape = shapes.outputs[cut.output];
     int64_t count = 0;
-    std::memcpy(&count, context.slotPointer(cut.count), sizeof(count));
+    model_->device->copyOut(&count, context.slotPointer(cut.count), sizeof(count), stream);
     if (count < 0 || count > shape.dims[0]) {
       throw EngineError(ErrorCode::kPlugin,
                         "output '" + model_->plan.outputs[cut.output].name + "': its step counts " +
@@ -195,20 +207,22 @@ void LoadedEngine::giveCuts(const Context& context, OutputAllocator& outputs) co
     shape.dims[0] = count;
     void* const memory = allocate(outputs, cut.output, shape);
     if (shape.bytes != 0) {
-      std::memcpy(memory, context.slotPointer(cut.rows), shape.bytes);
+      model_->device->copyWithin(memory, context.slotPointer(cut.rows), shape.bytes, stream);
     }
   }
 }
 
-void LoadedEngine::enqueue(std::span<const TensorView> inputs, OutputAllocator& outputs, int threads) const {
-  threads = resolveThreads(threads);
+void LoadedEngine::enqueue(std::span<const TensorView> inputs, OutputAllocator& outputs,
+                           const CallOptions& options) const {
+  const Way way = wayOf(options);
+  model_->device->checkFaults();
   try {
-    const FilledInputs filled(*model_, inputs);
-    ContextLease lease(pool_);
-    begin(lease, filled.span(), outputs, threads);
-    const kernels::ThreadScope scope(threads);
-    runLocated(lease.context(), threads);
-    giveCuts(lease.context(), outputs);
+    const FilledInputs filled(*model_, inputs, way.stream);
+    ContextLease lease = this->lease(way.stream);
+    begin(lease, filled.span(), outputs, way.threads);
+    const kernels::ThreadScope scope(way.threads);
+    runLocated(lease.context(), way);
+    giveCuts(lease.context(), outputs, way.stream);
   } catch (const std::bad_alloc&) {
     throw EngineError(ErrorCode::kOutOfMemory,
                       "engine '" + name() + "': no memory for what a call needs beside its tensors", {},
@@ -231,11 +245,10 @@ std::vector<std::vector<int64_t>> LoadedEngine::outputShapes(std::span<const Ten
 }
 
 std::vector<StepProfile> LoadedEngine::profile(std::span<const TensorView> inputs, int calls, int threads) const {
-  using Clock = std::chrono::steady_clock;
-  threads = resolveThreads(threads);
+  threads = resolveThreads(threads, *model_->device);
   DiscardingAllocator outputs(*model_->device);
   const FilledInputs filled(*model_, inputs);
-  ContextLease lease(pool_);
+  ContextLease lease = this->lease({});
   begin(lease, filled.span(), outputs, threads);
   const Context& context = lease.context();
   const Schedule& shapes = *context.bound();
@@ -260,12 +273,14 @@ std::vector<StepProfile> LoadedEngine::profile(std::span<const TensorView> input
     profiles.push_back(std::move(profile));
   }
   const kernels::ThreadScope scope(threads);
-  runLocated(context, threads);  // what is slow only once shall not count
+  runLocated(context, {threads, {}});  // what is slow only once shall not count
+  const std::unique_ptr<device::Timer> timer = model_->device->timer();
   for (int call = 0; call < calls; ++call) {
     for (size_t i = 0; i < shapes.actions.size(); ++i) {
-      const auto start = Clock::now();
-      context.runAction(shapes.actions[i], threads);
-      profiles[i].microseconds += std::chrono::duration<double, std::micro>(Clock::now() - start).count() / calls;
+      timer->start({});
+      context.runAction(shapes.actions[i], threads, {});
+      timer->stop({});
+      profiles[i].microseconds += timer->microseconds() / calls;
     }
   }
   return profiles;
@@ -296,7 +311,7 @@ bool LoadedEngine::restoresWeight(size_t index) const {
 void LoadedEngine::restoreWeight(size_t index, std::span<std::byte> to, int threads) const {
   TORCHTRT_CHECK(restoresWeight(index) && to.size() == model_->plan.weights[index].bytes,
                  "weight " << index << " cannot be restored to " << to.size() << " bytes");
-  threads = resolveThreads(threads);
+  threads = resolveThreads(threads, device::cpu());
   const kernels::ThreadScope scope(threads);
   const WeightSource& source = model_->sources[index];
   source.kernel->restore(source.input, to.data(), threads);
@@ -333,7 +348,7 @@ std::shared_ptr<const LoadedEngine> loadOn(const device::Device& device, std::sp
 std::shared_ptr<const Engine> Engine::load(std::span<const std::byte> plan, std::shared_ptr<const void> owner,
                                            std::vector<ExternalWeight> external, const LoadOptions& options) {
   plugin::registerBuiltinPlugins();
-  return loadOn(device::cpu(), plan, std::move(owner), std::move(external), options);
+  return loadOn(kernels::deviceNamed(options.device), plan, std::move(owner), std::move(external), options);
 }
 
 }  // namespace torchtrt::engine

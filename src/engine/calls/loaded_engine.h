@@ -28,7 +28,9 @@ class LoadedEngine : public Engine {
   const std::vector<BindingInfo>& outputs() const override {
     return model_->outputs;
   }
-  void enqueue(std::span<const TensorView> inputs, OutputAllocator& outputs, int threads) const override;
+  std::string device() const override;
+  using Engine::enqueue;
+  void enqueue(std::span<const TensorView> inputs, OutputAllocator& outputs, const CallOptions& options) const override;
   std::vector<std::vector<int64_t>> outputShapes(std::span<const TensorView> inputs) const override;
   std::vector<StepProfile> profile(std::span<const TensorView> inputs, int calls, int threads) const override;
   std::string inspect() const override;
@@ -54,21 +56,29 @@ class LoadedEngine : public Engine {
   }
 
  private:
+  // How a call runs: its threads and its stream.
+  struct Way {
+    int threads = 1;
+    device::Stream stream;
+  };
+  Way wayOf(const CallOptions& options) const;
+  ContextLease lease(device::Stream stream) const;
   // A schedule and the workspace for it.
   void bind(ContextLease& lease, std::span<const TensorView> inputs, int threads) const;
   // Everything up to the first kernel: shapes, memory, pointers.
   void begin(ContextLease& lease, std::span<const TensorView> inputs, OutputAllocator& outputs, int threads) const;
   void* allocate(OutputAllocator& outputs, size_t index, const OutputShape& shape) const;
-  void runLocated(const Context& context, int threads) const;
+  void runLocated(const Context& context, Way way) const;
   // Gives the outputs whose length shows when all has run.
-  void giveCuts(const Context& context, OutputAllocator& outputs) const;
+  void giveCuts(const Context& context, OutputAllocator& outputs, device::Stream stream) const;
 
   std::shared_ptr<const Model> model_;
+  std::shared_ptr<device::MemorySource> memory_;
   mutable ScheduleCache cache_;
   mutable ContextPool pool_;
 };
 
-// The engine on a device of the caller's choice; Engine::load takes the CPU.
+// The engine on a device that is at hand; Engine::load finds the one that its options name.
 std::shared_ptr<const LoadedEngine> loadOn(const device::Device& device, std::span<const std::byte> plan,
                                            std::shared_ptr<const void> owner, std::vector<ExternalWeight> external,
                                            const LoadOptions& options);

@@ -1,13 +1,12 @@
 #include "engine/loading/model.h"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 
 #include "base/checkpoint.h"
 #include "device/constants.h"
 #include "engine/loading/switches.h"
-#include "cpu/machine.h"
+#include "kernels/backend.h"
 #include "cpu/threads/parallel.h"
 #include "plan/counted.h"
 
@@ -29,7 +28,7 @@ class ModelLoader {
     model_->rules.remove(options.disabled_fusions);
     model_->rules.remove(switches.disabled_fusions);
     if (threads_ <= 0) {
-      threads_ = std::min(kernels::currentThreads(), device.properties().cores);
+      threads_ = std::min(kernels::currentThreads(), device::cpu().properties().cores);
     }
   }
 
@@ -76,14 +75,18 @@ class ModelLoader {
 
   void createKernels() {
     kernels::ThreadScope scope(threads_);
-    takes_hints_ = !plan().timed_on.empty() && plan().timed_on == kernels::machineKey(threads_);
+    takes_hints_ = !plan().timed_on.empty() && plan().timed_on == machineKey();
     countReaders();
     for (const plan::Step& step : plan().steps) {
       checkpoint();
-      const kernels::Problem problem = problemOf(plan(), step, registers_[1], threads_);
+      const kernels::Problem problem = problemOf(plan(), step, registers_[1], threads_, *model_->device);
       locateErrors(step, [&] { addKernel(step, problem); });
       noteWeights(step);
     }
+  }
+
+  std::string machineKey() const {
+    return kernels::backendOf(model_->device).machineKey(*model_->device, threads_);
   }
 
   std::string_view hintOf(const plan::Step& step) const {
@@ -150,7 +153,7 @@ class ModelLoader {
     }
   }
 
-  // Memory with a common owner would stay as a whole for the sake of a single weight: where less than half of it is
+  // Calls read weights in the device's memory. Memory with a common owner would stay as a whole for the sake of a single weight: where less than half of it is
   // still read, and where the caller gave no owner, what is needed is copied.
   void keepNeededWeights(Ownership ownership) {
     size_t all = 0;
@@ -164,18 +167,18 @@ class ModelLoader {
     for (size_t i = 0; i < needed_.size(); ++i) {
       plan::Weight& weight = model_->plan.weights[i];
       if (needed_[i] && weight.bytes != 0) {
-        model_->weights[i] = copy ? copyOf(weight) : lasting_ ? lasting_(i) : weight.data;
+        const bool stays = model_->device->isHost() && !copy;
+        model_->weights[i] = !stays ? copyOf(weight) : lasting_ ? lasting_(i) : weight.data;
       }
       weight.data = nullptr;
     }
+    model_->device->wait({});
   }
 
   std::shared_ptr<const void> copyOf(const plan::Weight& weight) const {
     auto memory =
         std::make_shared<device::Memory>(model_->device->allocate(weight.bytes, "loading the engine's weights"));
-    if (memory->data() != nullptr) {
-      std::memcpy(memory->data(), weight.data.get(), weight.bytes);
-    }
+    model_->device->copyIn(memory->data(), weight.data.get(), weight.bytes, {});
     return {memory, memory->data()};
   }
 

@@ -50,11 +50,12 @@ std::vector<int64_t> optimumOf(const plan::Plan& plan) {
 }
 
 kernels::Problem problemOf(const plan::Plan& plan, const plan::Step& step, const std::vector<int64_t>& optimum,
-                           int threads) {
+                           int threads, const device::Device& device) {
   kernels::Problem problem;
   problem.family = step.family;
   problem.attributes = &step.attributes;
   problem.threads = threads;
+  problem.device = &device;
   for (const int32_t input : step.inputs) {
     problem.inputs.push_back(describe(plan, input, optimum));
   }

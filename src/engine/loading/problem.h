@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "device/device.h"
 #include "kernels/kernel.h"
 #include "plan/plan.h"
 #include "torchtrt/export.h"
@@ -17,9 +18,10 @@ TORCHTRT_API int32_t rootOf(const plan::Plan& plan, int32_t tensor);
 // The plan's registers for every symbol's optimum. Throws EngineError(kShapeArithmetic).
 TORCHTRT_API std::vector<int64_t> optimumOf(const plan::Plan& plan);
 
-// Points into the plan. `optimum`: registers for the shape to tune for.
+// Points into the plan. `optimum`: registers for the shape to tune for. `device`: where the kernel will run.
 TORCHTRT_API kernels::Problem problemOf(const plan::Plan& plan, const plan::Step& step,
-                                        const std::vector<int64_t>& optimum, int threads);
+                                        const std::vector<int64_t>& optimum, int threads,
+                                        const device::Device& device = device::cpu());
 
 // The threads that an engine is loaded for where its caller names none.
 TORCHTRT_API int defaultThreads();

@@ -146,6 +146,7 @@ class ScheduleBuilder {
     static const Attributes kNoAttributes;
     problem.family = "reformat";
     problem.attributes = &kNoAttributes;
+    problem.device = model_.device;
     problem.inputs.push_back({true, from.dtype, from.dims, from.dims, {}, nullptr});
     problem.outputs.push_back({true, to.dtype, to.dims, to.dims, {}, nullptr});
     kernels::Chosen chosen = kernels::createKernel(problem);

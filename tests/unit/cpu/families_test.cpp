@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "cpu/backend.h"
 #include "cpu/harness.h"
 
 namespace torchtrt::kernels {

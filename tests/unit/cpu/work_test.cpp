@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "kernels/limits.h"
+#include "cpu/machine.h"
 #include "kernels/problem_text.h"
 
 namespace torchtrt::kernels {

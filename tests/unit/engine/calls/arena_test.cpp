@@ -41,7 +41,7 @@ class CountingDevice : public device::Device {
   }
 
  protected:
-  void* allocateBytes(size_t bytes) const override {
+  void* allocateBytes(size_t bytes, device::Stream) const override {
     if (refuses_) {
       return nullptr;
     }
@@ -49,7 +49,7 @@ class CountingDevice : public device::Device {
     ++allocations_;
     return std::aligned_alloc(kAlignment, alignUp(bytes));
   }
-  void freeBytes(void* data, size_t bytes) const override {
+  void freeBytes(void* data, size_t bytes, device::Stream) const override {
     bytes_ -= bytes;
     std::free(data);
   }
@@ -89,10 +89,10 @@ float callDoubling(const LoadedEngine& engine, int64_t count) {
 TEST(Arena, GrowsToTheLargestNeedAndKeepsIt) {
   CountingDevice device;
   inThread([&] {
-    const auto reserve = [&](size_t bytes) { return WorkspaceLease().reserve(bytes, device); };
+    const auto reserve = [&](size_t bytes) { return WorkspaceLease(device).reserve(bytes); };
     void* const first = reserve(1000);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(first) % 64, 0U);
-    EXPECT_EQ(WorkspaceLease().data(), first);
+    EXPECT_EQ(WorkspaceLease(device).data(), first);
     EXPECT_EQ(reserve(10), first);
     EXPECT_EQ(device.bytes(), 1000U);
     reserve(5000);
@@ -210,10 +210,10 @@ TEST(Arena, OutlivesFailures) {
   const auto engine = doubling(2000, device);
   inThread([&] {
     callDoubling(*engine, 10);
-    const void* const before = WorkspaceLease().data();
+    const void* const before = WorkspaceLease(device::cpu()).data();
     EXPECT_NE(before, nullptr);
     EXPECT_NE(errorOf([&] { callDoubling(*engine, 2001); }), "");
-    EXPECT_EQ(WorkspaceLease().data(), before) << "the failed call's lease has ended";
+    EXPECT_EQ(WorkspaceLease(device::cpu()).data(), before) << "the failed call's lease has ended";
     device.refuse(true);
     EXPECT_THAT(errorOf([&] { callDoubling(*engine, 2000); }), HasSubstr("the engine's workspace: wanted 8000 bytes"));
     device.refuse(false);
@@ -293,8 +293,8 @@ TEST(Arena, GetsItsFirstPagesOnRequest) {
   inThread([] {
     constexpr size_t kBytes = size_t{16} << 20;
     const auto page = static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
-    WorkspaceLease lease;
-    const void* const memory = lease.reserve(kBytes, device::cpu());
+    WorkspaceLease lease(device::cpu());
+    const void* const memory = lease.reserve(kBytes);
     EXPECT_EQ(residentPages(memory, kBytes), 0U);
     lease.touch(page);
     EXPECT_GE(residentPages(memory, kBytes), 1U);
