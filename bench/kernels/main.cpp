@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/kernel.h"
 #include "cpu/threads/parallel.h"
+#include "kernels/kernel.h"
 #include "kernels/problem_text.h"
 #include "kernels/work.h"
 

@@ -16,11 +16,11 @@
 #include "base/checkpoint.h"
 #include "base/logging.h"
 #include "base/median.h"
+#include "cpu/threads/parallel.h"
 #include "device/device.h"
 #include "engine/loading/problem.h"
-#include "kernels/kernel.h"
 #include "kernels/backend.h"
-#include "cpu/threads/parallel.h"
+#include "kernels/kernel.h"
 #include "kernels/problem_text.h"
 #include "kernels/work.h"
 

@@ -3,8 +3,8 @@
 #include <array>
 #include <cstring>
 
-#include "device/device.h"
 #include "cpu/simd/isa.h"
+#include "device/device.h"
 #include "torchtrt/version.h"
 
 #if defined(__x86_64__)

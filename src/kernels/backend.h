@@ -1,5 +1,5 @@
-// A backend is all kernels of one kind of device, and what the engine has to know of such devices beside them. The CPU's
-// is src/cpu/backend.cpp.
+// A backend is all kernels of one kind of device, and what the engine has to know of such devices beside them. The
+// CPU's is src/cpu/backend.cpp.
 #pragma once
 
 #include <memory>

@@ -31,9 +31,9 @@ struct TensorDesc {
 struct Operand {
   bool present = false;  // optional operands may be absent
   DType dtype = DType::kFloat32;
-  std::vector<int64_t> dims;       // -1 where dynamic
-  std::vector<int64_t> opt_dims;   // the shape to tune for; equal to dims where those are static
-  std::vector<uint8_t> order;      // memory order (permutation, outermost first); empty = row-major
+  std::vector<int64_t> dims;      // -1 where dynamic
+  std::vector<int64_t> opt_dims;  // the shape to tune for; equal to dims where those are static
+  std::vector<uint8_t> order;     // memory order (permutation, outermost first); empty = row-major
   // Weights, row-major, 64-byte aligned, in the host's memory on every device; alive while the kernel needs them.
   const void* constant = nullptr;
 };
@@ -43,7 +43,7 @@ struct Problem {
   const Attributes* attributes = nullptr;  // without the symbolic ones: those come resolved with every ShapeSet
   std::vector<Operand> inputs;
   std::vector<Operand> outputs;
-  int threads = 1;  // threads to use for packing
+  int threads = 1;                         // threads to use for packing
   const device::Device* device = nullptr;  // where the kernel will run; null = the CPU
   // An implementation is asked for by its name: it refuses what it cannot do, not what others are likely to do faster.
   bool by_name = false;

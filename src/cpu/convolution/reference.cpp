@@ -2,11 +2,11 @@
 #include <array>
 
 #include "base/check.h"
+#include "cpu/convolution/convolution.h"
 #include "cpu/loops/accumulate.h"
 #include "cpu/loops/activation.h"
-#include "cpu/storage/dense.h"
 #include "cpu/loops/simple_kernel.h"
-#include "cpu/convolution/convolution.h"
+#include "cpu/storage/dense.h"
 
 namespace torchtrt::kernels {
 namespace {

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "cpu/storage/convert.h"
 #include "cpu/loops/strided_loop.h"
+#include "cpu/storage/convert.h"
 #include "cpu/threads/parallel.h"
 #include "torchtrt/plugin.h"
 

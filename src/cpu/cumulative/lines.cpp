@@ -3,12 +3,12 @@
 #include <array>
 #include <functional>
 
+#include "cpu/cumulative/cumulative.h"
+#include "cpu/cumulative/fast.h"
 #include "cpu/loops/accumulate.h"
 #include "cpu/loops/fallback.h"
 #include "cpu/loops/loop_nest.h"
 #include "cpu/loops/simple_kernel.h"
-#include "cpu/cumulative/cumulative.h"
-#include "cpu/cumulative/fast.h"
 #include "cpu/threads/parallel.h"
 
 namespace torchtrt::kernels::cumulative {

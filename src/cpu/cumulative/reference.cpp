@@ -4,11 +4,11 @@
 #include <limits>
 
 #include "base/check.h"
+#include "cpu/cumulative/cumulative.h"
 #include "cpu/loops/accumulate.h"
-#include "cpu/storage/convert.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/loops/strided_loop.h"
-#include "cpu/cumulative/cumulative.h"
+#include "cpu/storage/convert.h"
 #include "cpu/threads/parallel.h"
 
 namespace torchtrt::kernels {

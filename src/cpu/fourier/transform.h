@@ -8,10 +8,10 @@
 #include <tuple>
 #include <vector>
 
-#include "cpu/storage/dense.h"
-#include "cpu/threads/thread_memory.h"
 #include "cpu/fourier/lanes.h"
+#include "cpu/storage/dense.h"
 #include "cpu/threads/parallel.h"
+#include "cpu/threads/thread_memory.h"
 #include "torchtrt/plugin.h"
 
 namespace torchtrt::kernels::fourier {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "device/device.h"
 #include "cpu/gemm/packed_gemm.h"
+#include "device/device.h"
 
 namespace torchtrt::kernels::gemm {
 namespace {

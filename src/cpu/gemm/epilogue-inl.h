@@ -7,8 +7,8 @@
 #define TORCHTRT_KERNELS_GEMM_EPILOGUE_INL_H_
 #endif
 
-#include "cpu/simd/math-inl.h"
 #include "cpu/gemm/packed_gemm.h"
+#include "cpu/simd/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace torchtrt::kernels::gemm::HWY_NAMESPACE {

@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "base/align.h"
-#include "device/constants.h"
 #include "cpu/gemm/packed_gemm.h"
 #include "cpu/threads/parallel.h"
+#include "device/constants.h"
 
 namespace torchtrt::kernels::gemm {
 

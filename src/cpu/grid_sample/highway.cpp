@@ -77,12 +77,12 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 #include <limits>
 
-#include "cpu/loops/fallback.h"
-#include "cpu/loops/simple_kernel.h"
-#include "cpu/loops/strided_loop.h"
 #include "cpu/grid_sample/fast.h"
 #include "cpu/grid_sample/grid_sample.h"
 #include "cpu/grid_sample/neighbours.h"
+#include "cpu/loops/fallback.h"
+#include "cpu/loops/simple_kernel.h"
+#include "cpu/loops/strided_loop.h"
 #include "cpu/threads/parallel.h"
 
 namespace torchtrt::kernels::grid_sample {

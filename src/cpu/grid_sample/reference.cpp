@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "base/check.h"
-#include "cpu/storage/dense.h"
-#include "cpu/loops/simple_kernel.h"
 #include "cpu/grid_sample/grid_sample.h"
 #include "cpu/grid_sample/neighbours.h"
+#include "cpu/loops/simple_kernel.h"
+#include "cpu/storage/dense.h"
 
 namespace torchtrt::kernels {
 namespace {

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <string>
 
-#include "cpu/storage/dense.h"
-#include "cpu/threads/thread_memory.h"
 #include "cpu/gemm/packed_gemm.h"
 #include "cpu/matmul/plugins.h"
 #include "cpu/plugin/built_in.h"
+#include "cpu/storage/dense.h"
+#include "cpu/threads/thread_memory.h"
 
 namespace torchtrt::kernels::matmul {
 namespace {

@@ -4,9 +4,9 @@
 #include "base/check.h"
 #include "cpu/loops/accumulate.h"
 #include "cpu/loops/activation.h"
-#include "cpu/storage/dense.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/matmul/matmul.h"
+#include "cpu/storage/dense.h"
 
 namespace torchtrt::kernels {
 namespace {

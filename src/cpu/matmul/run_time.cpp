@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "base/align.h"
-#include "cpu/loops/fallback.h"
-#include "cpu/simd/row_reductions.h"
-#include "cpu/loops/strided_loop.h"
 #include "cpu/gemm/packed_gemm.h"
+#include "cpu/loops/fallback.h"
+#include "cpu/loops/strided_loop.h"
 #include "cpu/matmul/config.h"
 #include "cpu/matmul/fast.h"
 #include "cpu/matmul/matmul.h"
+#include "cpu/simd/row_reductions.h"
 #include "cpu/threads/parallel.h"
 
 namespace torchtrt::kernels::matmul {

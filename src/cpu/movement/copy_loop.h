@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
-#include "cpu/storage/convert.h"
 #include "cpu/loops/loop_nest.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/movement/transpose.h"
+#include "cpu/storage/convert.h"
 #include "cpu/threads/parallel.h"
 
 namespace torchtrt::kernels {

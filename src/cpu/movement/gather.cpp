@@ -3,11 +3,11 @@
 #include <cstring>
 #include <type_traits>
 
-#include "cpu/storage/convert.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/loops/strided_loop.h"
 #include "cpu/movement/checked_index.h"
 #include "cpu/movement/movement.h"
+#include "cpu/storage/convert.h"
 #include "cpu/threads/parallel.h"
 
 namespace torchtrt::kernels {

@@ -5,10 +5,10 @@
 #include <numeric>
 
 #include "base/check.h"
-#include "cpu/storage/convert.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/loops/strided_loop.h"
 #include "cpu/movement/movement.h"
+#include "cpu/storage/convert.h"
 #include "cpu/threads/parallel.h"
 
 namespace torchtrt::kernels {

@@ -4,12 +4,12 @@
 #include <string>
 
 #include "base/check.h"
-#include "cpu/storage/convert.h"
 #include "cpu/loops/loop_nest.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/loops/strided_loop.h"
 #include "cpu/movement/checked_index.h"
 #include "cpu/movement/movement.h"
+#include "cpu/storage/convert.h"
 #include "cpu/threads/parallel.h"
 
 namespace torchtrt::kernels {

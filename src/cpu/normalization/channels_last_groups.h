@@ -7,11 +7,11 @@
 #include <memory>
 #include <vector>
 
-#include "cpu/simd/row_reductions.h"
 #include "cpu/loops/simple_kernel.h"
-#include "cpu/storage/wide_row.h"
 #include "cpu/normalization/config.h"
 #include "cpu/normalization/moments.h"
+#include "cpu/simd/row_reductions.h"
+#include "cpu/storage/wide_row.h"
 
 namespace torchtrt::kernels::normalization {
 

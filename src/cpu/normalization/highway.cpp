@@ -6,18 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "cpu/simd/activation_rows.h"
 #include "cpu/loops/fallback.h"
 #include "cpu/loops/loop_nest.h"
-#include "cpu/simd/row_reductions.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/loops/strided_loop.h"
-#include "cpu/storage/wide_row.h"
-#include "kernels/fusion.h"
 #include "cpu/normalization/channels_last_groups.h"
 #include "cpu/normalization/fast.h"
 #include "cpu/normalization/moments.h"
 #include "cpu/normalization/normalization.h"
+#include "cpu/simd/activation_rows.h"
+#include "cpu/simd/row_reductions.h"
+#include "cpu/storage/wide_row.h"
+#include "kernels/fusion.h"
 
 namespace torchtrt::kernels::normalization {
 namespace {

@@ -4,10 +4,10 @@
 
 #include "base/check.h"
 #include "cpu/loops/activation.h"
-#include "cpu/storage/convert.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/loops/strided_loop.h"
 #include "cpu/normalization/normalization.h"
+#include "cpu/storage/convert.h"
 #include "cpu/threads/parallel.h"
 
 namespace torchtrt::kernels {

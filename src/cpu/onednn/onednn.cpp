@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "device/constants.h"
 #include "cpu/simd/isa.h"
 #include "cpu/threads/parallel.h"
+#include "device/constants.h"
 
 namespace torchtrt::kernels::onednn {
 namespace {

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "cpu/loops/fallback.h"
-#include "cpu/simd/row_reductions.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/loops/strided_loop.h"
-#include "cpu/threads/parallel.h"
 #include "cpu/pooling/fast.h"
 #include "cpu/pooling/pooling.h"
 #include "cpu/pooling/windows.h"
+#include "cpu/simd/row_reductions.h"
+#include "cpu/threads/parallel.h"
 
 namespace torchtrt::kernels::pooling {
 namespace {

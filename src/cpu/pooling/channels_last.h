@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
-#include "cpu/threads/parallel.h"
 #include "cpu/pooling/line.h"
+#include "cpu/threads/parallel.h"
 
 namespace torchtrt::kernels::pooling {
 

@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "cpu/simd/math-inl.h"
 #include "cpu/loops/pieces.h"
 #include "cpu/pooling/line.h"
+#include "cpu/simd/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace torchtrt::kernels::pooling::HWY_NAMESPACE {

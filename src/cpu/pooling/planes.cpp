@@ -10,8 +10,8 @@
 #include <cmath>
 #include <limits>
 
-#include "cpu/simd/pairs-inl.h"
 #include "cpu/pooling/plane.h"
+#include "cpu/simd/pairs-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace torchtrt::kernels::pooling::HWY_NAMESPACE {
@@ -238,8 +238,8 @@ HWY_AFTER_NAMESPACE();
 #include <type_traits>
 #include <utility>
 
-#include "cpu/threads/parallel.h"
 #include "cpu/pooling/fast.h"
+#include "cpu/threads/parallel.h"
 
 namespace torchtrt::kernels::pooling {
 namespace {

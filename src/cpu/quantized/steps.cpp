@@ -2,11 +2,11 @@
 #include <array>
 #include <cstddef>
 
-#include "cpu/storage/convert.h"
 #include "cpu/loops/loop_nest.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/quantized/fast.h"
 #include "cpu/quantized/step_rows.h"
+#include "cpu/storage/convert.h"
 
 namespace torchtrt::kernels::quantized {
 namespace {

@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <array>
 
-#include "cpu/storage/convert.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/loops/strided_loop.h"
-#include "cpu/threads/parallel.h"
 #include "cpu/quantized/quantized.h"
 #include "cpu/quantized/requantization.h"
+#include "cpu/storage/convert.h"
+#include "cpu/threads/parallel.h"
 
 namespace torchtrt::kernels {
 namespace {

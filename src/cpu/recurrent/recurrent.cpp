@@ -4,13 +4,13 @@
 
 #include "base/align.h"
 #include "base/check.h"
-#include "cpu/storage/dense.h"
-#include "cpu/loops/fallback.h"
-#include "cpu/simd/row_reductions.h"
-#include "cpu/loops/simple_kernel.h"
 #include "cpu/gemm/packed_gemm.h"
+#include "cpu/loops/fallback.h"
+#include "cpu/loops/simple_kernel.h"
 #include "cpu/recurrent/gates.h"
 #include "cpu/recurrent/recurrent.h"
+#include "cpu/simd/row_reductions.h"
+#include "cpu/storage/dense.h"
 
 namespace torchtrt::kernels {
 namespace {

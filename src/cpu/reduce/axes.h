@@ -8,12 +8,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "cpu/storage/half_rows.h"
 #include "cpu/loops/loop_nest.h"
 #include "cpu/loops/strided_loop.h"
+#include "cpu/storage/half_rows.h"
+#include "cpu/threads/parallel.h"
 #include "kernels/fusion.h"
 #include "kernels/kernel.h"
-#include "cpu/threads/parallel.h"
 
 namespace torchtrt::kernels::reduce {
 

@@ -8,14 +8,14 @@
 #include <string>
 
 #include "cpu/loops/fallback.h"
-#include "cpu/simd/row_reductions.h"
-#include "kernels/fusion.h"
 #include "cpu/movement/transpose.h"
-#include "cpu/threads/parallel.h"
 #include "cpu/pointwise/rows/rows.h"
 #include "cpu/reduce/axes.h"
 #include "cpu/reduce/fast.h"
 #include "cpu/reduce/reduce.h"
+#include "cpu/simd/row_reductions.h"
+#include "cpu/threads/parallel.h"
+#include "kernels/fusion.h"
 
 namespace torchtrt::kernels::reduce {
 namespace {

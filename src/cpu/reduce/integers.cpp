@@ -4,11 +4,11 @@
 #include <string>
 
 #include "cpu/loops/fallback.h"
-#include "cpu/threads/parallel.h"
 #include "cpu/reduce/axes.h"
 #include "cpu/reduce/fast.h"
 #include "cpu/reduce/integer_rows.h"
 #include "cpu/reduce/reduce.h"
+#include "cpu/threads/parallel.h"
 
 namespace torchtrt::kernels::reduce {
 namespace {

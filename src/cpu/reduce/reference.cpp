@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "cpu/loops/accumulate.h"
-#include "cpu/storage/convert.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/loops/strided_loop.h"
-#include "cpu/threads/parallel.h"
 #include "cpu/reduce/reduce.h"
+#include "cpu/storage/convert.h"
+#include "cpu/threads/parallel.h"
 
 namespace torchtrt::kernels {
 namespace {

@@ -7,12 +7,12 @@
 #include <optional>
 
 #include "cpu/loops/fallback.h"
-#include "cpu/simd/row_reductions.h"
-#include "kernels/fusion.h"
 #include "cpu/reduce/axes.h"
 #include "cpu/reduce/fast.h"
 #include "cpu/reduce/reduce.h"
 #include "cpu/reduce/wide_rows.h"
+#include "cpu/simd/row_reductions.h"
+#include "kernels/fusion.h"
 
 namespace torchtrt::kernels::reduce {
 namespace {

@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "cpu/threads/parallel.h"
 #include "cpu/plugin/built_in.h"
 #include "cpu/regions/deform.h"
 #include "cpu/regions/plugin_operands.h"
 #include "cpu/regions/plugins.h"
+#include "cpu/threads/parallel.h"
 
 namespace torchtrt::kernels::regions {
 namespace {

@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "cpu/storage/dense.h"
 #include "cpu/regions/half.h"
+#include "cpu/storage/dense.h"
 #include "torchtrt/plugin.h"
 
 namespace torchtrt::kernels::regions {

@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <array>
 
-#include "cpu/threads/parallel.h"
 #include "cpu/plugin/built_in.h"
 #include "cpu/regions/align.h"
 #include "cpu/regions/plugin_operands.h"
 #include "cpu/regions/plugins.h"
 #include "cpu/regions/pool.h"
+#include "cpu/threads/parallel.h"
 
 namespace torchtrt::kernels::regions {
 namespace {

@@ -5,11 +5,11 @@
 
 #include "base/align.h"
 #include "cpu/loops/strided_loop.h"
-#include "cpu/threads/thread_memory.h"
 #include "cpu/movement/copy_loop.h"
 #include "cpu/plugin/built_in.h"
 #include "cpu/resize/filtered_lines.h"
 #include "cpu/resize/plugins.h"
+#include "cpu/threads/thread_memory.h"
 
 namespace torchtrt::kernels::resize {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "kernels/kernel.h"
 #include "cpu/resize/taps.h"
+#include "kernels/kernel.h"
 
 namespace torchtrt::kernels {
 

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <limits>
 
-#include "cpu/storage/dense.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/resize/axes.h"
 #include "cpu/resize/resize.h"
 #include "cpu/resize/taps.h"
+#include "cpu/storage/dense.h"
 
 namespace torchtrt::kernels {
 namespace {

@@ -4,11 +4,11 @@
 #include <string>
 #include <type_traits>
 
-#include "cpu/storage/convert.h"
-#include "cpu/storage/dense.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/plugin/built_in.h"
 #include "cpu/search/plugins.h"
+#include "cpu/storage/convert.h"
+#include "cpu/storage/dense.h"
 
 namespace torchtrt::kernels::search {
 namespace {

@@ -9,8 +9,8 @@
 
 #include <algorithm>
 
-#include "kernels/scalar/half.h"
 #include "cpu/simd/math-inl.h"
+#include "kernels/scalar/half.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace torchtrt::kernels::HWY_NAMESPACE {

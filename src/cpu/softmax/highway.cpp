@@ -8,14 +8,14 @@
 
 #include "cpu/loops/fallback.h"
 #include "cpu/loops/loop_nest.h"
-#include "cpu/simd/row_reductions.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/loops/strided_loop.h"
-#include "cpu/storage/wide_row.h"
-#include "kernels/fusion.h"
-#include "cpu/threads/parallel.h"
+#include "cpu/simd/row_reductions.h"
 #include "cpu/softmax/fast.h"
 #include "cpu/softmax/softmax.h"
+#include "cpu/storage/wide_row.h"
+#include "cpu/threads/parallel.h"
+#include "kernels/fusion.h"
 
 namespace torchtrt::kernels::softmax {
 namespace {

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <limits>
 
-#include "cpu/storage/convert.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/loops/strided_loop.h"
-#include "cpu/threads/parallel.h"
 #include "cpu/softmax/softmax.h"
+#include "cpu/storage/convert.h"
+#include "cpu/threads/parallel.h"
 
 namespace torchtrt::kernels {
 namespace {

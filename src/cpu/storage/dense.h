@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <vector>
 
-#include "cpu/storage/convert.h"
 #include "cpu/loops/strided_loop.h"
-#include "kernels/kernel.h"
+#include "cpu/storage/convert.h"
 #include "cpu/threads/parallel.h"
+#include "kernels/kernel.h"
 
 namespace torchtrt::kernels {
 

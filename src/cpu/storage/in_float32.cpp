@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/align.h"
-#include "device/constants.h"
 #include "cpu/storage/half_rows.h"
 #include "cpu/threads/parallel.h"
+#include "device/constants.h"
 
 namespace torchtrt::kernels {
 namespace {

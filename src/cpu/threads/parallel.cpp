@@ -12,8 +12,8 @@
 
 #include <sched.h>
 
-#include "device/device.h"
 #include "cpu/threads/helpers.h"
+#include "device/device.h"
 
 #ifdef TORCHTRT_NO_OPENMP
 #include "cpu/threads/thread_pool.h"

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <limits>
 
-#include "cpu/storage/convert.h"
 #include "cpu/loops/fallback.h"
 #include "cpu/loops/loop_nest.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/loops/strided_loop.h"
+#include "cpu/storage/convert.h"
 #include "cpu/threads/parallel.h"
 #include "cpu/topk/extremes.h"
 #include "cpu/topk/fast.h"

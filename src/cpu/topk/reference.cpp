@@ -2,9 +2,9 @@
 #include <numeric>
 
 #include "base/check.h"
-#include "cpu/storage/convert.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/loops/strided_loop.h"
+#include "cpu/storage/convert.h"
 #include "cpu/threads/parallel.h"
 #include "cpu/topk/ties.h"
 #include "cpu/topk/topk.h"

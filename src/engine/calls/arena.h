@@ -1,7 +1,7 @@
-// Where calls have their workspace. On the host it is one arena a thread, shared by all engines that the thread runs, as
-// large as the largest need so far, given back when the thread ends. Nothing is shared between threads, so there are no
-// locks. On a device with streams each call takes its workspace in the order of its stream, and gives it back at its end:
-// two streams of one thread never share it. Private to this folder.
+// Where calls have their workspace. On the host it is one arena a thread, shared by all engines that the thread runs,
+// as large as the largest need so far, given back when the thread ends. Nothing is shared between threads, so there are
+// no locks. On a device with streams each call takes its workspace in the order of its stream, and gives it back at its
+// end: two streams of one thread never share it. Private to this folder.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,9 @@ namespace torchtrt::engine {
 struct Arena;
 struct ArenaBlock;
 
-// A workspace for the length of a call: on the host the calling thread's. A call inside of another (a plugin or an output allocator
-// that runs an engine) gets a block of its own: leases end in the reverse order of their beginning, in their thread.
+// A workspace for the length of a call: on the host the calling thread's. A call inside of another (a plugin or an
+// output allocator that runs an engine) gets a block of its own: leases end in the reverse order of their beginning, in
+// their thread.
 class WorkspaceLease {
  public:
   explicit WorkspaceLease(const device::Device& device, device::Stream stream = {},

@@ -7,9 +7,9 @@
 
 #include "base/align.h"
 #include "base/check.h"
+#include "cpu/threads/parallel.h"
 #include "engine/calls/empty_inputs.h"
 #include "engine/schedule/shapes.h"
-#include "cpu/threads/parallel.h"
 #include "kernels/backend.h"
 #include "kernels/work.h"
 #include "torchtrt/plugin.h"

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "base/check.h"
-#include "engine/fusion/group_kernel.h"
 #include "cpu/loops/strided_loop.h"
-#include "kernels/fusion.h"
 #include "cpu/pointwise/expression/in_registers.h"
+#include "engine/fusion/group_kernel.h"
+#include "kernels/fusion.h"
 
 namespace torchtrt::engine {
 namespace {

@@ -4,10 +4,10 @@
 #include <functional>
 
 #include "base/checkpoint.h"
+#include "cpu/threads/parallel.h"
 #include "device/constants.h"
 #include "engine/loading/switches.h"
 #include "kernels/backend.h"
-#include "cpu/threads/parallel.h"
 #include "plan/counted.h"
 
 namespace torchtrt::engine {
@@ -153,8 +153,9 @@ class ModelLoader {
     }
   }
 
-  // Calls read weights in the device's memory. Memory with a common owner would stay as a whole for the sake of a single weight: where less than half of it is
-  // still read, and where the caller gave no owner, what is needed is copied.
+  // Calls read weights in the device's memory. Memory with a common owner would stay as a whole for the sake of a
+  // single weight: where less than half of it is still read, and where the caller gave no owner, what is needed is
+  // copied.
   void keepNeededWeights(Ownership ownership) {
     size_t all = 0;
     for (size_t i = 0; i < needed_.size(); ++i) {

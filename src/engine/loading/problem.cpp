@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "device/device.h"
 #include "cpu/threads/parallel.h"
+#include "device/device.h"
 
 namespace torchtrt::engine {
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cpu/machine.h"
 #include "engine/loading/problem.h"
 #include "kernels/kernel.h"
-#include "cpu/machine.h"
 #include "run.h"
 
 namespace torchtrt::builder {

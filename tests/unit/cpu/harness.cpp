@@ -7,8 +7,8 @@
 #include <memory>
 #include <numeric>
 
-#include "cpu/storage/convert.h"
 #include "cpu/loops/strided_loop.h"
+#include "cpu/storage/convert.h"
 
 namespace torchtrt::kernels::testing {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <functional>
 
-#include "cpu/loops/strided_loop.h"
 #include "cpu/harness.h"
+#include "cpu/loops/strided_loop.h"
 #include "torchtrt/plugin.h"
 
 namespace torchtrt::kernels::testing {

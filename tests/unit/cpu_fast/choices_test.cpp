@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "device/device.h"
 #include "cpu/loops/strided_loop.h"
 #include "cpu/simd/isa.h"
+#include "device/device.h"
 #include "kernels/kernel.h"
 #include "kernels/problem_text.h"
 

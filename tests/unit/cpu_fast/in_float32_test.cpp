@@ -6,9 +6,9 @@
 
 #include <string>
 
-#include "kernels/problem_text.h"
 #include "cpu_fast/compare.h"
 #include "cpu_fast/convolution_problem.h"
+#include "kernels/problem_text.h"
 
 namespace torchtrt::kernels {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/problem_text.h"
 #include "cpu_fast/convolution_problem.h"
+#include "kernels/problem_text.h"
 
 #if !defined(TORCHTRT_NO_ONEDNN) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/problem_text.h"
 #include "cpu_fast/convolution_problem.h"
+#include "kernels/problem_text.h"
 
 namespace torchtrt::kernels::onednn {
 namespace {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "cpu/convolution/direct/depthwise.h"
-#include "cpu/convolution/fast.h"
 #include "cpu/convolution/direct/row_kernel.h"
-#include "kernels/fusion.h"
+#include "cpu/convolution/fast.h"
 #include "cpu/threads/parallel.h"
+#include "kernels/fusion.h"
 
 namespace torchtrt::kernels::convolution {
 namespace {

@@ -9,8 +9,8 @@
 
 #include <algorithm>
 
-#include "cpu/loops/pieces.h"
 #include "cpu/gemm/epilogue-inl.h"
+#include "cpu/loops/pieces.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace torchtrt::kernels::convolution::HWY_NAMESPACE {

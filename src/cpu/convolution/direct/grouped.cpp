@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/convolution/fast.h"
 #include "cpu/convolution/direct/grouped_row.h"
 #include "cpu/convolution/direct/row_kernel.h"
+#include "cpu/convolution/fast.h"
 #include "cpu/threads/parallel.h"
 
 namespace torchtrt::kernels::convolution {

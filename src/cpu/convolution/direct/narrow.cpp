@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "cpu/convolution/fast.h"
 #include "cpu/convolution/direct/narrow_row.h"
+#include "cpu/convolution/fast.h"
 #include "cpu/threads/parallel.h"
 #include "kernels/restores.h"
 

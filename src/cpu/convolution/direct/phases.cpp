@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/convolution/fast.h"
-#include "cpu/convolution/geometry.h"
-#include "cpu/convolution/gemm/implicit_gemm.h"
 #include "cpu/convolution/direct/narrow.h"
+#include "cpu/convolution/fast.h"
+#include "cpu/convolution/gemm/implicit_gemm.h"
+#include "cpu/convolution/geometry.h"
 
 namespace torchtrt::kernels::convolution {
 namespace {

@@ -4,9 +4,9 @@
 #include <atomic>
 #include <utility>
 
-#include "device/device.h"
 #include "cpu/convolution/direct/depthwise.h"
 #include "cpu/threads/parallel.h"
+#include "device/device.h"
 
 namespace torchtrt::kernels::convolution {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "cpu/threads/parallel.h"
 #include "cpu/pointwise/rows/rows.h"
+#include "cpu/threads/parallel.h"
 
 namespace torchtrt::kernels::convolution {
 namespace {

@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "cpu/convolution/fast.h"
+#include "cpu/convolution/fused/pointwise_pixels.h"
+#include "cpu/convolution/fused/scaled_pointwise.h"
 #include "cpu/convolution/gemm/implicit_gemm.h"
 #include "cpu/convolution/gemm/long_windows.h"
 #include "cpu/convolution/gemm/padded_product.h"
-#include "cpu/convolution/fused/pointwise_pixels.h"
-#include "cpu/convolution/fused/scaled_pointwise.h"
-#include "kernels/fusion.h"
 #include "cpu/gemm/unpack.h"
+#include "kernels/fusion.h"
 #include "kernels/restores.h"
 
 namespace torchtrt::kernels::convolution {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cpu/convolution/geometry.h"
-#include "kernels/fusion.h"
 #include "cpu/gemm/packed_gemm.h"
+#include "kernels/fusion.h"
 
 namespace torchtrt::kernels::convolution {
 

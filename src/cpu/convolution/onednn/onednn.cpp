@@ -15,8 +15,8 @@
 #include "cpu/convolution/geometry.h"
 #include "cpu/convolution/onednn/onednn_desc.h"
 #include "cpu/convolution/onednn/onednn_shapes.h"
-#include "cpu/threads/helpers.h"
 #include "cpu/onednn/onednn.h"
+#include "cpu/threads/helpers.h"
 #include "cpu/threads/parallel.h"
 #include "kernels/restores.h"
 

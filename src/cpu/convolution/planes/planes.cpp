@@ -128,8 +128,8 @@ HWY_AFTER_NAMESPACE();
 
 #include "cpu/convolution/fast.h"
 #include "cpu/convolution/planes/planes_band.h"
-#include "kernels/fusion.h"
 #include "cpu/threads/parallel.h"
+#include "kernels/fusion.h"
 
 namespace torchtrt::kernels::convolution {
 namespace {

@@ -10,9 +10,9 @@
 
 #include <algorithm>
 
-#include "cpu/simd/pairs-inl.h"
 #include "cpu/convolution/planes/planes.h"
 #include "cpu/gemm/epilogue-inl.h"
+#include "cpu/simd/pairs-inl.h"
 
 #ifndef TORCHTRT_KERNELS_CONVOLUTION_PLANES_POOLED_ROW_
 #define TORCHTRT_KERNELS_CONVOLUTION_PLANES_POOLED_ROW_

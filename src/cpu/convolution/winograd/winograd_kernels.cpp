@@ -5,8 +5,8 @@
 #include <bit>
 #include <span>
 
-#include "device/constants.h"
 #include "cpu/threads/parallel.h"
+#include "device/constants.h"
 
 namespace torchtrt::kernels::convolution {
 namespace {

@@ -1,8 +1,8 @@
 #include <cmath>
 #include <type_traits>
 
-#include "kernels/scalar/integer_math.h"
 #include "cpu/pointwise/reference/functions.h"
+#include "kernels/scalar/integer_math.h"
 
 namespace torchtrt::kernels {
 namespace {

@@ -2,13 +2,13 @@
 #include <array>
 
 #include "cpu/loops/activation.h"
-#include "cpu/storage/convert.h"
-#include "kernels/scalar/integer_math.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/loops/strided_loop.h"
-#include "cpu/threads/parallel.h"
-#include "cpu/pointwise/reference/functions.h"
 #include "cpu/pointwise/pointwise.h"
+#include "cpu/pointwise/reference/functions.h"
+#include "cpu/storage/convert.h"
+#include "cpu/threads/parallel.h"
+#include "kernels/scalar/integer_math.h"
 
 namespace torchtrt::kernels {
 namespace {

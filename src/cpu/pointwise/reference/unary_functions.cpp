@@ -2,8 +2,8 @@
 #include <cstdlib>
 #include <type_traits>
 
-#include "kernels/scalar/integer_math.h"
 #include "cpu/pointwise/reference/functions.h"
+#include "kernels/scalar/integer_math.h"
 
 namespace torchtrt::kernels {
 namespace {

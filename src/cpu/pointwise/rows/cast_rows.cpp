@@ -1,5 +1,5 @@
-#include "cpu/simd/targets.h"
 #include "cpu/pointwise/rows/typed_rows.h"
+#include "cpu/simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/pointwise/rows/cast_rows.cpp"  // NOLINT
@@ -9,8 +9,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "cpu/storage/bool_byte.h"
 #include "cpu/simd/each-inl.h"
+#include "cpu/storage/bool_byte.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace torchtrt::kernels::pointwise::HWY_NAMESPACE {

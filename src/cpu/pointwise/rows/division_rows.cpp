@@ -1,7 +1,7 @@
 // Quotients and remainders of integers through float64, or float32 for those of 8 and 16 bits: several at a time, where
 // integers take turns.
-#include "cpu/simd/targets.h"
 #include "cpu/pointwise/rows/typed_rows.h"
+#include "cpu/simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/pointwise/rows/division_rows.cpp"  // NOLINT

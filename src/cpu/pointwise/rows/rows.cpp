@@ -7,12 +7,12 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "cpu/simd/math64-inl.h"
-#include "cpu/simd/rounding-inl.h"
 #include "cpu/pointwise/vectors/functions-inl.h"
 #include "cpu/pointwise/vectors/powers-inl.h"
 #include "cpu/pointwise/vectors/quotients-inl.h"
 #include "cpu/pointwise/vectors/trigonometry-inl.h"
+#include "cpu/simd/math64-inl.h"
+#include "cpu/simd/rounding-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace torchtrt::kernels::pointwise::HWY_NAMESPACE {

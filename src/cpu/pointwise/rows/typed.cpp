@@ -1,12 +1,12 @@
 // Casts, predicates, integer arithmetic and selections by functions over rows of any dtype.
 #include <array>
 
-#include "cpu/storage/convert.h"
-#include "cpu/storage/half_rows.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/pointwise/fast.h"
-#include "cpu/pointwise/vectors/over_blocks.h"
 #include "cpu/pointwise/rows/typed_rows.h"
+#include "cpu/pointwise/vectors/over_blocks.h"
+#include "cpu/storage/convert.h"
+#include "cpu/storage/half_rows.h"
 
 namespace torchtrt::kernels::pointwise {
 namespace {

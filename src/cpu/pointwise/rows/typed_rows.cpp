@@ -9,8 +9,8 @@
 
 #include <type_traits>
 
-#include "cpu/storage/bool_byte.h"
 #include "cpu/simd/each-inl.h"
+#include "cpu/storage/bool_byte.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace torchtrt::kernels::pointwise::HWY_NAMESPACE {

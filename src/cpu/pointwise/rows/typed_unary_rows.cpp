@@ -1,6 +1,6 @@
 // Functions of one operand that give what they give to the bit: signs and bits of integers, and predicates.
-#include "cpu/simd/targets.h"
 #include "cpu/pointwise/rows/typed_rows.h"
+#include "cpu/simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/pointwise/rows/typed_unary_rows.cpp"  // NOLINT
@@ -11,8 +11,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "cpu/storage/bool_byte.h"
 #include "cpu/simd/each-inl.h"
+#include "cpu/storage/bool_byte.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace torchtrt::kernels::pointwise::HWY_NAMESPACE {

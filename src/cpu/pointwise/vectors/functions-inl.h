@@ -14,8 +14,8 @@
 #include <numbers>
 #include <type_traits>
 
-#include "cpu/simd/math64-inl.h"
 #include "cpu/pointwise/vectors/trigonometry-inl.h"
+#include "cpu/simd/math64-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace torchtrt::kernels::pointwise::HWY_NAMESPACE {

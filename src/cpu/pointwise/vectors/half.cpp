@@ -3,12 +3,12 @@
 #include <array>
 #include <cstdint>
 
-#include "cpu/storage/convert.h"
-#include "cpu/storage/half_rows.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/pointwise/fast.h"
-#include "cpu/pointwise/vectors/over_blocks.h"
 #include "cpu/pointwise/rows/rows.h"
+#include "cpu/pointwise/vectors/over_blocks.h"
+#include "cpu/storage/convert.h"
+#include "cpu/storage/half_rows.h"
 
 namespace torchtrt::kernels::pointwise {
 namespace {

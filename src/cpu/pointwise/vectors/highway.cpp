@@ -3,12 +3,12 @@
 #include <memory>
 #include <utility>
 
-#include "cpu/storage/convert.h"
 #include "cpu/loops/fallback.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/pointwise/fast.h"
-#include "cpu/pointwise/vectors/over_blocks.h"
 #include "cpu/pointwise/rows/rows.h"
+#include "cpu/pointwise/vectors/over_blocks.h"
+#include "cpu/storage/convert.h"
 
 namespace torchtrt::kernels::pointwise {
 namespace {

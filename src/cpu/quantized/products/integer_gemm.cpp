@@ -142,8 +142,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 #include <algorithm>
 
-#include "device/constants.h"
 #include "cpu/threads/parallel.h"
+#include "device/constants.h"
 
 namespace torchtrt::kernels::quantized {
 

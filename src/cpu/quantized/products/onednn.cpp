@@ -11,10 +11,10 @@
 #include "cpu/convolution/onednn/onednn_shapes.h"
 #include "cpu/matmul/config.h"
 #include "cpu/onednn/onednn.h"
-#include "cpu/threads/parallel.h"
 #include "cpu/quantized/fast.h"
 #include "cpu/quantized/products/onednn_fusion.h"
 #include "cpu/quantized/requantization.h"
+#include "cpu/threads/parallel.h"
 
 namespace torchtrt::kernels::quantized {
 

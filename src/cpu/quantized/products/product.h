@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "base/align.h"
-#include "kernels/kernel.h"
-#include "cpu/threads/parallel.h"
 #include "cpu/quantized/products/integer_gemm.h"
 #include "cpu/quantized/requantize_rows.h"
+#include "cpu/threads/parallel.h"
+#include "kernels/kernel.h"
 
 namespace torchtrt::kernels::quantized {
 

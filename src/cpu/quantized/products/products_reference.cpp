@@ -7,14 +7,14 @@
 #include <utility>
 
 #include "base/align.h"
-#include "cpu/storage/convert.h"
+#include "cpu/convolution/convolution.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/loops/strided_loop.h"
-#include "cpu/convolution/convolution.h"
 #include "cpu/matmul/matmul.h"
-#include "cpu/threads/parallel.h"
 #include "cpu/quantized/quantized.h"
 #include "cpu/quantized/requantization.h"
+#include "cpu/storage/convert.h"
+#include "cpu/threads/parallel.h"
 
 namespace torchtrt::kernels {
 namespace {
