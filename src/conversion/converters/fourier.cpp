@@ -1,4 +1,4 @@
-// Discrete Fourier transforms, which are plugins (src/kernels/fourier): of whole tensors, and of the frames of signals.
+// Discrete Fourier transforms, which are plugins (src/cpu/fourier): of whole tensors, and of the frames of signals.
 #include <algorithm>
 #include <cmath>
 

@@ -3,7 +3,7 @@
 #include "conversion/converters/plugin_layer.h"
 
 // torchvision's operators on regions of images, and its convolution at places of their own. Both come as plugins
-// (src/kernels/regions); nms is among the operators of counted.cpp.
+// (src/cpu/regions); nms is among the operators of counted.cpp.
 
 namespace torchtrt::conversion::converters {
 namespace {

@@ -6,7 +6,7 @@
 #include "conversion/converters/plugin_layer.h"
 
 // Images sampled at given places, and resized with a filter as wide as the step (antialias), which is a plugin
-// (src/kernels/resize).
+// (src/cpu/resize).
 
 namespace torchtrt::conversion::converters {
 namespace {

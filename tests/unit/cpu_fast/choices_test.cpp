@@ -1,5 +1,5 @@
 // Which implementation each problem of bench/kernels/problems gets, by instruction set: a change of a rule shows as a
-// change of tests/unit/kernels_fast/choices. TORCHTRT_WRITE_CHOICES=1 writes the file of the instruction set in force.
+// change of tests/unit/cpu_fast/choices. TORCHTRT_WRITE_CHOICES=1 writes the file of the instruction set in force.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -83,7 +83,7 @@ std::string choices() {
 }
 
 TEST(Choices, AreThoseOfTheTable) {
-  const std::string path = "tests/unit/kernels_fast/choices/" + isaInForce() + ".txt";
+  const std::string path = "tests/unit/cpu_fast/choices/" + isaInForce() + ".txt";
   const std::string found = choices();
   if (std::getenv("TORCHTRT_WRITE_CHOICES") != nullptr) {
     std::ofstream(path) << found;

@@ -113,7 +113,7 @@ TEST(FuseAttention, InSixteenBitsToo) {
   %scores = elementwise(%scaled, %mask) {op="sum"})");
   const std::string after = fused(inputs, "%q, %k, %v, %mask", "scale=0.5, transpose_k=false");
   for (const char* dtype : {"float16", "bfloat16"}) {
-    // Numbers differ by what the layers round in between; tests/unit/kernels/attention_test.cpp has those of the
+    // Numbers differ by what the layers round in between; tests/unit/cpu/attention_test.cpp has those of the
     // kernel.
     const auto network = network::parse(in(dtype, before));
     Options options;
