@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "base/check.h"
 #include "cpu/convolution/gemm/padded_product.h"
 #include "cpu/threads/parallel.h"
 
@@ -118,7 +119,13 @@ template <typename T>
 std::unique_ptr<Prepared> prepareLongWindows(const std::shared_ptr<const PackedConvolutionOf<T>>& packed,
                                              const ShapeSet& shapes) {
   std::unique_ptr<Prepared> padded = preparePadded<T>(*packed, shapes, prepareUnpadded<T>, PaddedSize::kAny);
-  return padded != nullptr ? std::move(padded) : prepareUnpadded<T>(packed, shapes);
+  if (padded != nullptr) {
+    return padded;
+  }
+  const Geometry& g = packed->geometry;
+  TORCHTRT_CHECK((g.pre_padding == Spatial{0, 0, 0} && g.post_padding == Spatial{0, 0, 0}),
+                 "long windows with padding are computed over a padded copy");
+  return prepareUnpadded<T>(packed, shapes);
 }
 
 template std::unique_ptr<Prepared> prepareLongWindows(const std::shared_ptr<const PackedConvolutionOf<float>>&,

@@ -104,7 +104,9 @@ std::unique_ptr<Prepared> preparePadded(const PackedConvolutionOf<T>& packed, co
   const Image output = imageOf(shapes.outputs[0]);
   const int64_t bytes = copy.batch * copy.pixels() * g.channels * static_cast<int64_t>(sizeof(T));
   const bool is_small = bytes <= kMostBytes && output.batch * output.pixels() <= kMostRows;
-  if (input.stride[2] != unit || (size == PaddedSize::kSmall && !is_small)) {
+  // The stride of a line of one pixel says nothing.
+  const bool has_dense_lines = input.size[2] <= 1 || input.stride[2] == unit;
+  if (!has_dense_lines || (size == PaddedSize::kSmall && !is_small)) {
     return nullptr;
   }
   auto inner = std::make_shared<PackedConvolutionOf<T>>(packed);  // the weights are shared
