@@ -11,9 +11,9 @@
 #include "lowering/call_stacks.h"
 #include "lowering/graph_walk.h"
 #include "lowering/lowering.h"
+#include "lowering/memory/state_memory.h"
 #include "lowering/pass.h"
 #include "lowering/passes/passes.h"
-#include "lowering/state_memory.h"
 #include "lowering/verify.h"
 #include "torchtrt/error.h"
 

@@ -4,7 +4,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "lowering/write_origins.h"
+#include "lowering/memory/write_origins.h"
 
 namespace torchtrt::partitioning {
 

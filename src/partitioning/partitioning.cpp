@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "lowering/graph_walk.h"
-#include "lowering/memory_layout.h"
+#include "lowering/memory/memory_layout.h"
 #include "partitioning/block_partitioner.h"
 
 namespace torchtrt::partitioning {

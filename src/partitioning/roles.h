@@ -9,8 +9,8 @@
 #include <torch/csrc/jit/ir/alias_analysis.h>
 #include <torch/script.h>
 
-#include "lowering/aliases.h"
 #include "lowering/graph_walk.h"
+#include "lowering/memory/aliases.h"
 #include "torchtrt/export.h"
 
 namespace torchtrt::partitioning {

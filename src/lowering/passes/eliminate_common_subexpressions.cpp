@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "lowering/aliases.h"
 #include "lowering/graph_walk.h"
+#include "lowering/memory/aliases.h"
 #include "lowering/passes/passes.h"
 
 // One node for all that compute the same. libtorch's own pass compares every tensor among the constants with every

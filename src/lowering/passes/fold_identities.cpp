@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "lowering/graph_walk.h"
+#include "lowering/memory/write_origins.h"
 #include "lowering/passes/passes.h"
-#include "lowering/write_origins.h"
 
 // Whether two values are one object: scripted modules ask that of query, key and value, and of optional values and
 // None. What a branch gives is asked of either side, and the answer then follows from its condition, which shapes may

@@ -10,10 +10,10 @@
 #include <map>
 #include <set>
 
-#include "lowering/aliases.h"
 #include "lowering/graph_walk.h"
+#include "lowering/memory/aliases.h"
+#include "lowering/memory/write_origins.h"
 #include "lowering/passes/passes.h"
-#include "lowering/write_origins.h"
 #include "torchtrt/error.h"
 
 // libtorch's freeze_module clones the module, keeps what "preserved" methods share, and differs between C++ and Python

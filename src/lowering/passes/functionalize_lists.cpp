@@ -6,8 +6,8 @@
 #include <set>
 
 #include "lowering/graph_walk.h"
+#include "lowering/memory/list_aliases.h"
 #include "lowering/passes/known_trips.h"
-#include "lowering/passes/list_aliases.h"
 #include "lowering/passes/list_writes.h"
 #include "lowering/passes/passes.h"
 

@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "lowering/graph_walk.h"
-#include "lowering/memory_layout.h"
+#include "lowering/memory/memory_layout.h"
+#include "lowering/memory/state_memory.h"
+#include "lowering/memory/write_origins.h"
 #include "lowering/passes/in_place.h"
 #include "lowering/passes/late_writes.h"
 #include "lowering/passes/passes.h"
 #include "lowering/passes/view_functionalizer.h"
 #include "lowering/passes/views.h"
-#include "lowering/state_memory.h"
-#include "lowering/write_origins.h"
 
 // Buffers that a method writes to in place: caches, running statistics, streams. The writes stay, as copies into the
 // buffer, and whoever reads it behind them reads what was computed. The copies come late, so that they cut nothing:

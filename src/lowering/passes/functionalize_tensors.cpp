@@ -4,13 +4,13 @@
 #include <map>
 #include <set>
 
-#include "lowering/aliases.h"
 #include "lowering/graph_walk.h"
-#include "lowering/memory_layout.h"
+#include "lowering/memory/aliases.h"
+#include "lowering/memory/memory_layout.h"
+#include "lowering/memory/memory_roots.h"
+#include "lowering/memory/write_origins.h"
 #include "lowering/passes/in_place.h"
-#include "lowering/passes/memory_roots.h"
 #include "lowering/passes/passes.h"
-#include "lowering/write_origins.h"
 
 namespace torchtrt::lowering {
 namespace {

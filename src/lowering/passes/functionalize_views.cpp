@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "lowering/graph_walk.h"
-#include "lowering/memory_layout.h"
+#include "lowering/memory/memory_layout.h"
 #include "lowering/passes/in_place.h"
 #include "lowering/passes/passes.h"
 #include "lowering/passes/view_functionalizer.h"

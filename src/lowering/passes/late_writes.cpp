@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "lowering/graph_walk.h"
+#include "lowering/memory/write_origins.h"
 #include "lowering/passes/view_functionalizer.h"
 #include "lowering/passes/views.h"
-#include "lowering/write_origins.h"
 
 namespace torchtrt::lowering {
 namespace {

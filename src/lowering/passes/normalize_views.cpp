@@ -1,5 +1,5 @@
-#include "lowering/aliases.h"
 #include "lowering/graph_walk.h"
+#include "lowering/memory/aliases.h"
 #include "lowering/passes/passes.h"
 
 namespace torchtrt::lowering {

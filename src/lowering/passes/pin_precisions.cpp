@@ -4,8 +4,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "lowering/aliases.h"
 #include "lowering/graph_walk.h"
+#include "lowering/memory/aliases.h"
 #include "lowering/module_path.h"
 #include "lowering/precision_pins.h"
 

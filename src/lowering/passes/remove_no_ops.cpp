@@ -4,9 +4,9 @@
 #include <array>
 #include <string_view>
 
-#include "lowering/aliases.h"
 #include "lowering/graph_walk.h"
-#include "lowering/memory_layout.h"
+#include "lowering/memory/aliases.h"
+#include "lowering/memory/memory_layout.h"
 #include "lowering/passes/passes.h"
 
 namespace torchtrt::lowering {

@@ -4,10 +4,10 @@
 #include <set>
 
 #include "lowering/graph_walk.h"
+#include "lowering/memory/write_origins.h"
 #include "lowering/passes/in_place.h"
 #include "lowering/passes/known_trips.h"
 #include "lowering/passes/views.h"
-#include "lowering/write_origins.h"
 
 namespace torchtrt::lowering {
 namespace {

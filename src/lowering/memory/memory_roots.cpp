@@ -1,4 +1,4 @@
-#include "lowering/passes/memory_roots.h"
+#include "lowering/memory/memory_roots.h"
 
 #include <algorithm>
 #include <string>

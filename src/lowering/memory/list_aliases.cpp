@@ -1,8 +1,8 @@
-#include "lowering/passes/list_aliases.h"
+#include "lowering/memory/list_aliases.h"
 
 #include <algorithm>
 
-#include "lowering/aliases.h"
+#include "lowering/memory/aliases.h"
 #include "lowering/passes/list_writes.h"
 
 namespace torchtrt::lowering {

@@ -1,4 +1,4 @@
-#include "lowering/aliases.h"
+#include "lowering/memory/aliases.h"
 
 #include <gtest/gtest.h>
 #include <torch/csrc/jit/ir/irparser.h>
@@ -9,7 +9,7 @@
 namespace torchtrt::lowering {
 namespace {
 
-class Aliases : public testing::Test {
+class Aliases : public ::testing::Test {
  protected:
   void parse(const std::string& text) {
     torch::jit::parseIR(text, graph_.get(), values_);

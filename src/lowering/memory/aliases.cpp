@@ -1,4 +1,4 @@
-#include "lowering/aliases.h"
+#include "lowering/memory/aliases.h"
 
 #include <algorithm>
 #include <functional>
@@ -8,7 +8,7 @@
 #include <torch/script.h>
 
 #include "lowering/graph_walk.h"
-#include "lowering/write_origins.h"
+#include "lowering/memory/write_origins.h"
 
 namespace torchtrt::lowering {
 

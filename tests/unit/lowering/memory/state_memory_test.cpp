@@ -1,5 +1,5 @@
 // Which attributes lie in memory of their own, and what becomes of writes to them.
-#include "lowering/state_memory.h"
+#include "lowering/memory/state_memory.h"
 
 #include <gtest/gtest.h>
 

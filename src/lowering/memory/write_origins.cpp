@@ -1,4 +1,4 @@
-#include "lowering/write_origins.h"
+#include "lowering/memory/write_origins.h"
 
 #include <algorithm>
 #include <map>

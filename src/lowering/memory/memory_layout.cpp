@@ -1,4 +1,4 @@
-#include "lowering/memory_layout.h"
+#include "lowering/memory/memory_layout.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/script.h>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lowering/graph_walk.h"
-#include "lowering/passes/memory_roots.h"
+#include "lowering/memory/memory_roots.h"
 
 namespace torchtrt::lowering {
 namespace {

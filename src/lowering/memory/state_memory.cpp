@@ -1,4 +1,4 @@
-#include "lowering/state_memory.h"
+#include "lowering/memory/state_memory.h"
 
 #include <torch/csrc/jit/api/function_impl.h>
 
