@@ -41,12 +41,13 @@ void checkPlan(const plan::Plan& plan) {
 }  // namespace
 
 plan::Plan build(const network::Network& network, const BuildOptions& options) {
+  if (options.optimize) {
+    return build(*optimization::optimized(network),
+                 {.optimize = false, .channels_last = options.channels_last, .recorded = options.recorded});
+  }
   plugin::registerBuiltinPlugins();
   network::verify(network);
   const std::unique_ptr<network::Network> working_copy = network.clone();
-  if (options.optimize) {
-    optimization::optimizeAsEnvironmentSays(*working_copy);
-  }
   const std::vector<Order> input_orders = takeInputOrders(*working_copy);
   if (options.channels_last) {
     chooseMemoryOrders(*working_copy, input_orders);

@@ -13,8 +13,9 @@
 namespace torchtrt::builder {
 
 struct BuildOptions {
-  bool optimize = true;       // run optimization's default pipeline first (on a copy)
-  bool channels_last = true;  // let spatial layers run channels-last
+  bool optimize =
+      true;  // run optimization's default pipeline first, on a copy; compile() does so in a phase of its own
+  bool channels_last = true;                                       // let spatial layers run channels-last
   std::vector<std::pair<std::string, std::string>> recorded = {};  // options to note in the plan
 };
 

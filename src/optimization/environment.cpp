@@ -8,6 +8,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "torchtrt/plugin.h"
+
 namespace torchtrt::optimization {
 
 namespace {
@@ -81,6 +83,14 @@ void optimizeAsEnvironmentSays(network::Network& network, Options options) {
   options.dump = [&](const std::string& pass, const std::string& text) { dump.writeIfChanged(pass, text); };
   optimize(network, options);
   dump.write("optimized", network::print(network));
+}
+
+std::unique_ptr<network::Network> optimized(const network::Network& network) {
+  plugin::registerBuiltinPlugins();
+  network::verify(network);
+  std::unique_ptr<network::Network> copy = network.clone();
+  optimizeAsEnvironmentSays(*copy);
+  return copy;
 }
 
 }  // namespace torchtrt::optimization

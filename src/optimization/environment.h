@@ -6,11 +6,16 @@
 //   DIR)
 #pragma once
 
+#include <memory>
+
 #include "optimization/optimization.h"
 
 namespace torchtrt::optimization {
 
 // optimize() with those switches.
 TORCHTRT_API void optimizeAsEnvironmentSays(network::Network& network, Options options = {});
+
+// A copy that is optimized, with those switches. Throws CompileError(kInvalidNetwork) for a network that breaks a rule.
+TORCHTRT_API std::unique_ptr<network::Network> optimized(const network::Network& network);
 
 }  // namespace torchtrt::optimization

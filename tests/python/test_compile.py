@@ -302,7 +302,7 @@ def test_the_report_tells_phases_segments_and_nodes():
     report = torchtrt.report(compiled)
     assert (report.engine_segments, report.torch_segments) == (1, 0)
     assert [phase.name for phase in report.phases] == [
-        "checking", "lowering", "partitioning", "conversion", "building", "loading", "stitching", "validation", "tuning",
+        "checking", "lowering", "partitioning", "conversion", "optimization", "building", "loading", "stitching", "validation", "tuning",
         "calibration"]
     assert any(node.target == "engine" and node.node.startswith("aten::relu") for node in report.nodes)
     told = json.loads(report.to_json())

@@ -76,6 +76,18 @@ PlainMethod runnable(const CalibrationRuns& runs) {
 
 }  // namespace
 
+CalibrationRuns calibrationRuns(const Task& task, const torch::jit::Module& module) {
+  const auto& [source, lowered, spec, precision] = task;
+  const bool is_flat = spec.graph_inputs.input_signature.isNone();
+  const size_t arguments = lowered.schema.arguments().size();
+  return {.module = module,
+          .method = source.method,
+          .schema = lowered.schema,
+          .arguments = is_flat ? std::min(arguments, spec.graph_inputs.inputs.size()) : arguments,
+          .precision = precision,
+          .has_state = lowered.has_self};
+}
+
 std::vector<IValue> asArguments(std::vector<IValue> values, const c10::FunctionSchema& schema, DataType precision) {
   for (size_t i = 0; i < std::min(values.size(), schema.arguments().size()); ++i) {
     values[i] = asType(values[i], schema.arguments()[i].type()).value_or(values[i]);

@@ -8,6 +8,7 @@
 
 #include <torch/script.h>
 
+#include "compiler/task.h"
 #include "runtime/engine_class.h"
 #include "torchtrt/options.h"
 #include "torchtrt/ptq.h"
@@ -37,6 +38,8 @@ struct CalibrationRuns {
   bool has_state = false;             // the method changes the module
   int earlier_calls = 0;              // before the one of runOnce, for the state that they leave
 };
+
+CalibrationRuns calibrationRuns(const Task& task, const torch::jit::Module& module);
 
 // May throw EngineError, for inputs that the engine was not made for.
 using EngineCall = std::function<void(const runtime::Engine& engine, std::vector<at::Tensor> inputs)>;

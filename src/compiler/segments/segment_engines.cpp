@@ -46,21 +46,25 @@ bool isStrict() {
   return value != nullptr && std::string_view(value) == "1";
 }
 
-Failures SegmentEngines::run(const Partition& partition) {
+Failures SegmentEngines::convert(const Partition& partition) {
   const std::vector<const Segment*> segments = partitioning::segmentsOf(partition.segments, Target::kEngine);
-  engines_.clear();
-  std::vector<std::unique_ptr<network::Network>> networks;
-  Failures failures = convert(segments, networks);
-  if (failures.empty()) {
-    failures = build(segments, networks);
-  }
+  Failures failures;
+  do {
+    has_new_guess_ = false;
+    engines_.clear();
+    networks_.clear();
+    failures = tryConvert(segments);
+  } while (has_new_guess_);
   clock_.atEngine(0, 0);
-  // What one engine of everything gives is compared when the module is.
-  const bool has_borders = partition.segments.size() > 1;
-  if (failures.empty() && has_borders && options_.may_fall_back && !options_.samples.empty()) {
-    failures = clock_.run(Phase::kValidation, [&] { return validate(partition); });
-  }
   return failures;
+}
+
+Failures SegmentEngines::compare(const Partition& partition) {
+  const bool has_borders = partition.segments.size() > 1;
+  if (!has_borders || !options_.may_fall_back || options_.samples.empty()) {
+    return {};
+  }
+  return clock_.run(Phase::kValidation, [&] { return validate(partition); });
 }
 
 std::unique_ptr<network::Network> SegmentEngines::networkOf(const Segment& segment, const std::string& name,
@@ -103,20 +107,7 @@ std::unique_ptr<network::Network> SegmentEngines::wholeNetworkOf(const Segment& 
   }
 }
 
-Failures SegmentEngines::convert(const std::vector<const Segment*>& segments,
-                                 std::vector<std::unique_ptr<network::Network>>& networks) {
-  Failures failures;
-  do {
-    has_new_guess_ = false;
-    engines_.clear();
-    networks.clear();
-    failures = tryConvert(segments, networks);
-  } while (has_new_guess_);
-  return failures;
-}
-
-Failures SegmentEngines::tryConvert(const std::vector<const Segment*>& segments,
-                                    std::vector<std::unique_ptr<network::Network>>& networks) {
+Failures SegmentEngines::tryConvert(const std::vector<const Segment*>& segments) {
   Failures failures;
   for (size_t i = 0; i < segments.size() && !has_new_guess_; ++i) {
     const double before = clock_.total();
@@ -138,7 +129,7 @@ Failures SegmentEngines::tryConvert(const std::vector<const Segment*>& segments,
     if (network) {
       types_.learn(*segments[i], *network);
     }
-    networks.push_back(std::move(network));
+    networks_.push_back(std::move(network));
     engines_.push_back({segments[i], {}, name, {}, clock_.total() - before, nullptr, std::nullopt, {}, {}, {}});
   }
   return failures;
@@ -222,15 +213,15 @@ Refusal SegmentEngines::refusalFor(const std::exception& error, const char* code
   return {code, what + ": " + firstLine(ours ? ours->message() : error.what())};
 }
 
-Failures SegmentEngines::build(const std::vector<const Segment*>& segments,
-                               std::vector<std::unique_ptr<network::Network>>& networks) {
+Failures SegmentEngines::build() {
   Failures failures;
-  for (size_t i = 0; i < segments.size(); ++i) {
+  for (size_t i = 0; i < engines_.size(); ++i) {
     SegmentEngine& made = engines_[i];
-    clock_.atEngine(i + 1, segments.size());
+    const Segment& segment = *made.segment;
+    clock_.atEngine(i + 1, engines_.size());
     try {
-      made.empty = clock_.run(Phase::kConversion, [&] { return emptyInputsOf(*segments[i]); });
-      make(made, std::move(networks[i]));
+      made.empty = clock_.run(Phase::kConversion, [&] { return emptyInputsOf(segment); });
+      make(made, std::move(networks_[i]));
     } catch (const std::exception& error) {
       const auto* known = dynamic_cast<const Error*>(&error);
       const bool is_users_mistake =
@@ -239,12 +230,13 @@ Failures SegmentEngines::build(const std::vector<const Segment*>& segments,
         throw;
       }
       const Refusal refusal = refusalFor(error, "build-failed", "its engine fails to build");
-      const Node* culprit = firstFailing(*segments[i], [&](const Segment& part) {
+      const Node* culprit = firstFailing(segment, [&](const Segment& part) {
         runtime::Engine::fromPlan(options_.plan_of(*networkOf(part, made.name)));
       });
       failures.emplace(culprit, refusal);
     }
   }
+  clock_.atEngine(0, 0);
   return failures;
 }
 
@@ -259,7 +251,7 @@ EmptyInputs SegmentEngines::emptyInputsOf(const Segment& segment) {
 
 void SegmentEngines::make(SegmentEngine& made, std::unique_ptr<network::Network> network) {
   const double before = clock_.total();
-  plan::Plan plan = clock_.run(Phase::kBuilding, [&] { return options_.plan_of(*network); });
+  plan::Plan plan = options_.plan_of(*network);
   made.only_sizes = onlySizes(plan, leaves_);
   for (const auto& [input, dims] : made.empty) {
     plan.inputs[input].empty_dims = dims;

@@ -72,8 +72,14 @@ class SegmentEngines {
     leaves_.sample_sizes = sizesInSamples(leaves_, options_.samples);
   }
 
-  // Engines for all segments; or what has to run in PyTorch for another attempt to get further.
-  Failures run(const partitioning::Partition& partition);
+  // The three steps to the engines of a partition, in order. Each returns what has to run in PyTorch for another
+  // attempt to get further; then the next step is not to be taken.
+  Failures convert(const partitioning::Partition& partition);
+  // Optimization, building and loading of one engine after the other, as plans hold copies of weights.
+  Failures build();
+  // Engine by engine on the samples, where there are borders between segments: one engine of everything is compared
+  // when the module is.
+  Failures compare(const partitioning::Partition& partition);
   const std::vector<SegmentEngine>& engines() const {
     return engines_;
   }
@@ -117,17 +123,12 @@ class SegmentEngines {
   std::unique_ptr<network::Network> networkOf(const partitioning::Segment& segment, const std::string& name,
                                               const torch::jit::Node** failed = nullptr,
                                               Undecided* undecided = nullptr);
-  Failures convert(const std::vector<const partitioning::Segment*>& segments,
-                   std::vector<std::unique_ptr<network::Network>>& networks);
-  Failures tryConvert(const std::vector<const partitioning::Segment*>& segments,
-                      std::vector<std::unique_ptr<network::Network>>& networks);
+  Failures tryConvert(const std::vector<const partitioning::Segment*>& segments);
   // Takes sizes to be one where that lets the node's operands be broadcast. False where no sizes do.
   bool guess(const Undecided& undecided, const torch::jit::Node& node);
   bool describe(const partitioning::Segment& segment, conversion::ConversionRequest& request, Failures& failures);
   std::unique_ptr<network::Network> tryConvert(const partitioning::Segment& segment,
                                                conversion::ConversionRequest request, Failures& failures);
-  Failures build(const std::vector<const partitioning::Segment*>& segments,
-                 std::vector<std::unique_ptr<network::Network>>& networks);
   EmptyInputs emptyInputsOf(const partitioning::Segment& segment);
   void make(SegmentEngine& made, std::unique_ptr<network::Network> network);
   std::map<size_t, FoundConstant> findOthers(const std::vector<at::Tensor>& weights,
@@ -146,6 +147,7 @@ class SegmentEngines {
   ExampleRuns examples_;
   bool has_new_guess_ = false;  // by which what was converted before it is not
   std::vector<SegmentEngine> engines_;
+  std::vector<std::unique_ptr<network::Network>> networks_;      // of the engines that are still to be built
   std::unordered_map<const torch::jit::Node*, double> seconds_;  // in PyTorch on the samples, by a node of each segment
   std::map<std::vector<const torch::jit::Node*>, std::optional<Refusal>> timed_;  // segments, by their nodes
 };

@@ -10,6 +10,8 @@
 
 #include "base/checkpoint.h"
 #include "base/median.h"
+#include "compiler/calibration/calibration_runs.h"
+#include "compiler/module/module_state.h"
 
 namespace torchtrt::compiler {
 
@@ -59,6 +61,17 @@ std::optional<Refusal> refuseIfSlower(const std::function<void()>& engine, const
   reason << std::fixed << std::setprecision(3) << "slower than PyTorch on the sample inputs: " << engine_seconds * 1e3
          << " ms in an engine, " << torch_seconds * 1e3 << " ms in PyTorch";
   return Refusal{"slower", reason.str()};
+}
+
+Failures slowerEngines(SegmentEngines& engines, const Task& task, const partitioning::Roles& roles,
+                       const torch::jit::Module& module, const std::vector<torch::jit::IValue>& samples) {
+  CalibrationRuns runs = calibrationRuns(task, module);
+  runs.earlier_calls = callsLeaveState(task.lowered, roles) ? 1 : 0;  // calls find what earlier ones leave
+  Failures failures;
+  runOnce(runs, samples, [&](const runtime::Engine& engine, const std::vector<at::Tensor>& inputs) {
+    failures.merge(engines.timed(engine, inputs));
+  });
+  return failures;
 }
 
 }  // namespace torchtrt::compiler

@@ -4,6 +4,9 @@
 #include <functional>
 #include <optional>
 
+#include "compiler/segments/segment_engines.h"
+#include "compiler/task.h"
+#include "partitioning/roles.h"
 #include "torchtrt/error.h"
 
 namespace torchtrt::compiler {
@@ -12,5 +15,9 @@ namespace torchtrt::compiler {
 // are run warm and in turns, and medians are compared. Takes about half a second, or ten runs of each where those take
 // longer. Throws what they throw.
 std::optional<Refusal> refuseIfSlower(const std::function<void()>& engine, const std::function<void()>& torch);
+
+// What is slower in an engine than in PyTorch, on what reaches the engines when the samples run through the module.
+Failures slowerEngines(SegmentEngines& engines, const Task& task, const partitioning::Roles& roles,
+                       const torch::jit::Module& module, const std::vector<torch::jit::IValue>& samples);
 
 }  // namespace torchtrt::compiler

@@ -294,7 +294,8 @@ class FivePointwise {
     options.min_block_size = 1;
     options.refused.insert(refused.begin(), refused.end());
     partition_ = partitioning::partition(graph_, roles_, conversion::refusalOf, options);
-    return engines_->run(partition_);
+    const Failures failures = engines_->convert(partition_);
+    return failures.empty() ? engines_->build() : failures;
   }
   size_t count() const {
     return engines_->engines().size();

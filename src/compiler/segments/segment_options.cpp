@@ -1,0 +1,36 @@
+#include "compiler/segments/segment_options.h"
+
+#include "base/logging.h"
+#include "builder/builder.h"
+#include "optimization/environment.h"
+
+namespace torchtrt::compiler {
+
+plan::Plan planOf(const network::Network& network, KernelChoice& kernels, PhaseClock& clock) {
+  TORCHTRT_LOG(kGRAPH, "network\n" << network::print(network));
+  const auto optimized = clock.run(Phase::kOptimization, [&] { return optimization::optimized(network); });
+  return clock.run(Phase::kBuilding, [&] {
+    plan::Plan plan = builder::build(*optimized, {.optimize = false});
+    kernels.choose(plan);
+    return plan;
+  });
+}
+
+SegmentOptions segmentOptions(const Task& task, KernelChoice& kernels, PhaseClock& clock,
+                              const std::optional<OtherCalls>& others) {
+  const auto& [source, lowered, spec, precision] = task;
+  SegmentOptions options;
+  options.precision = precision;
+  options.may_fall_back = !spec.require_full_compilation;
+  options.samples = samplesOf(task);
+  options.keep_networks = spec.ptq_calibrator != nullptr;
+  options.rewriters = spec.rewriters;
+  options.other_constants = others ? others->constants : std::vector<at::Tensor>();
+  options.self = source.module ? c10::IValue(source.module->_ivalue()) : c10::IValue();
+  // A source of our own may share its weights with engines.
+  options.shares_constants = carriesMethods(source, spec);
+  options.plan_of = [&kernels, &clock](const network::Network& network) { return planOf(network, kernels, clock); };
+  return options;
+}
+
+}  // namespace torchtrt::compiler
