@@ -1,5 +1,6 @@
 #include "compiler/attempts.h"
 
+#include "base/dump.h"
 #include "base/logging.h"
 #include "compiler/checking/agreement.h"
 #include "conversion/conversion.h"
@@ -52,6 +53,9 @@ Partition partitionOf(const lowering::LoweredGraph& lowered, const partitioning:
     return refusal ? refusal : real_question(node);
   };
   Partition partition = partitioning::partition(lowered.graph, roles, question, options);
+  if (dump::isOn()) {
+    dump::write("torchscript", options.what, "partitioned", partitioning::print(partition));
+  }
   TORCHTRT_LOG(kGRAPH, "partition of " << options.what << "\n" << partitioning::print(partition));
   return partition;
 }

@@ -1,9 +1,6 @@
-// Switches for looking at what the optimizer does, from the environment, so that they reach engines built deep inside a
-// program:
-//   TORCHTRT_DISABLE_PASSES=a,b       leaves passes out
-//   TORCHTRT_DUMP_NETWORK=DIR         writes every network there as it was given and as it became
-//   TORCHTRT_DUMP_AFTER=REGEX         and after each pass of such a name that changed it (to standard error without
-//   DIR)
+// Switches of the optimizer from the environment, so that they reach engines built deep inside a program:
+//   TORCHTRT_DISABLE_PASSES=a,b  leaves passes out
+//   TORCHTRT_DUMP                writes networks as they were given, as they became, and between (base/dump.h)
 #pragma once
 
 #include <memory>

@@ -142,7 +142,7 @@ def networks(folder):
 @torch.inference_mode()
 def test_pinned_weights_are_never_rounded(tmp_path, monkeypatch):
     """The pinned layer's own weights are in the engine in float32, and its products are float32's."""
-    monkeypatch.setenv("TORCHTRT_DUMP_NETWORK", str(tmp_path))
+    monkeypatch.setenv("TORCHTRT_DUMP", str(tmp_path))
     module = net()
     torchtrt.compile(torch.jit.script(module), inputs=[torchtrt.Input([4, 3, 10], dtype=torch.bfloat16)],
                      enabled_precisions={torch.bfloat16}, precision={"encoder.layer.0.*": torch.float32})

@@ -367,18 +367,21 @@ def test_check_names_the_library_of_a_missing_class(folder, compiled):
 
 def test_networks_are_dumped_and_passes_switched_off(folder, tmp_path):
     dump = tmp_path / "dump"
-    succeeds(folder / "lenet.ts", tmp_path / "a.ts", LENET_INPUT, f"--dump-network={dump}", "--dump-after=^fuse_activation$")
+    succeeds(folder / "lenet.ts", tmp_path / "a.ts", LENET_INPUT, f"--dump={dump}:^fuse_activation$|torchscript.freeze")
     names = sorted(path.name for path in dump.iterdir())
-    assert [re.sub(r"^\w+\.", "", name) for name in names] == ["000.converted.txt", "001.fuse_activation.txt", "002.optimized.txt"]
-    texts = [(dump / name).read_text() for name in names]
+    assert [(name.split(".")[1], name.split(".")[-2]) for name in names] == [
+        ("torchscript", "freeze_attributes"), ("torchscript", "lowered"), ("torchscript", "partitioned"), ("network", "converted"),
+        ("network", "fuse_activation"), ("network", "optimized"), ("plan", "built")]
+    assert [name.split(".")[0] for name in names] == [f"{number:03}" for number in range(len(names))]
+    texts = [(dump / name).read_text() for name in names if ".network." in name]
     assert "= activation(" in texts[0] and 'activation="relu"' not in texts[0] and 'activation="relu"' in texts[2]
     off = tmp_path / "off"
-    succeeds(folder / "lenet.ts", tmp_path / "b.ts", LENET_INPUT, f"--dump-network={off}", "--disable-pass=fuse_activation")
+    succeeds(folder / "lenet.ts", tmp_path / "b.ts", LENET_INPUT, f"--dump={off}", "--disable-pass=fuse_activation")
     assert 'activation="relu"' not in next(off.glob("*.optimized.txt")).read_text()
     assert_is_lenet(tmp_path / "b.ts")
     wrong = torchtrtc(folder / "lenet.ts", tmp_path / "c.ts", LENET_INPUT, "--disable-pass=no_such_pass")
     assert wrong.returncode != 0 and "there is no pass named 'no_such_pass'" in wrong.stderr
-    unwritable = torchtrtc(folder / "lenet.ts", tmp_path / "c.ts", LENET_INPUT, "--dump-network=/proc/none")
+    unwritable = torchtrtc(folder / "lenet.ts", tmp_path / "c.ts", LENET_INPUT, "--dump=/proc/none")
     assert unwritable.returncode != 0 and "[C007]" in unwritable.stderr
 
 

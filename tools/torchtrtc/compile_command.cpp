@@ -176,8 +176,7 @@ void setOptimizerSwitches(const CompileOptions& options) {
     disabled += (disabled.empty() ? "" : ",") + pass;
   }
   set("TORCHTRT_DISABLE_PASSES", disabled);
-  set("TORCHTRT_DUMP_NETWORK", options.dump_network);
-  set("TORCHTRT_DUMP_AFTER", options.dump_after);
+  set("TORCHTRT_DUMP", options.dump);
 }
 
 void checkTogether(const CompileOptions& options) {
@@ -185,9 +184,9 @@ void checkTogether(const CompileOptions& options) {
     throw CompileError(ErrorCode::kInvalidOption, "--save-engine and --embed-engine contradict each other", {},
                        "the one makes an engine of a module, the other a module of an engine: drop one of the two");
   }
-  if (!options.dump_after.empty() && options.dump_network.empty() && std::getenv("TORCHTRT_DUMP_NETWORK") == nullptr) {
-    throw CompileError(ErrorCode::kInvalidOption, "--dump-after is given, and no folder to write to", {},
-                       "add --dump-network FOLDER");
+  if (!options.old_dump.empty()) {
+    throw CompileError(ErrorCode::kInvalidOption, "--dump-network and --dump-after are one option now", {},
+                       "give --dump FOLDER, or --dump FOLDER:REGEX for passes, too");
   }
 }
 

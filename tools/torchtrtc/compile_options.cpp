@@ -94,12 +94,11 @@ void addInsight(CLI::App& app, CompileOptions& o) {
       ->option_text("NUMBER")
       ->capture_default_str()
       ->group(kGroup);
-  app.add_option("--dump-network", o.dump_network, "Write every engine's network, before and after optimization")
-      ->option_text("FOLDER")
+  app.add_option("--dump", o.dump,
+                 "Write graphs, partitions, networks and plans; with :REGEX also what such passes made")
+      ->option_text("FOLDER[:REGEX]")
       ->group(kGroup);
-  app.add_option("--dump-after", o.dump_after, "Also after each pass whose name matches, where it changed something")
-      ->option_text("REGEX")
-      ->group(kGroup);
+  app.add_option("--dump-network,--dump-after", o.old_dump, "Replaced by --dump")->group("");
   addRepeatable(app, "--disable-pass", o.disabled_passes, "PASS", "Pass of the optimizer to leave out: docs/passes.md")
       ->group(kGroup);
 }

@@ -16,7 +16,8 @@ struct CompileOptions {
   std::vector<std::string> specs, precisions, pins, torch_executed_ops, torch_executed_modules, custom_ops,
       custom_converters;
   std::vector<std::string> plugins, disabled_passes;
-  std::string dump_network, dump_after;
+  std::string dump;
+  std::vector<std::string> old_dump;  // of options that --dump has replaced
   std::string device_type, op_precision, engine_capability = "standard", check_method, calibration_cache,
                                          calibration_data, timing_cache;
   double tuning_seconds = 10;

@@ -1,5 +1,6 @@
 #include "compiler/segments/segment_options.h"
 
+#include "base/dump.h"
 #include "base/logging.h"
 #include "builder/builder.h"
 #include "optimization/environment.h"
@@ -12,6 +13,9 @@ plan::Plan planOf(const network::Network& network, KernelChoice& kernels, PhaseC
   return clock.run(Phase::kBuilding, [&] {
     plan::Plan plan = builder::build(*optimized, {.optimize = false});
     kernels.choose(plan);
+    if (dump::isOn()) {
+      dump::write("plan", plan.name, "built", plan::print(plan));
+    }
     return plan;
   });
 }

@@ -1,10 +1,10 @@
-"""Networks to write, and no folder for them."""
+"""Options that another one has replaced."""
 
 import torch
 
 CODE = "C003"
 EXIT = 2
-SAYS = ["--dump-after is given, and no folder", "--dump-network FOLDER"]
+SAYS = ["--dump-network and --dump-after are one option now", "--dump FOLDER:REGEX"]
 
 
 def command(folder):
