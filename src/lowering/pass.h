@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,13 +13,27 @@
 
 namespace torchtrt::lowering {
 
+struct LoweredGraph;
+struct LoweringOptions;
+
+// What a lowering knows beside the graph, for the few passes that ask for it.
+struct Lowering {
+  LoweredGraph& lowered;
+  const LoweringOptions& options;
+  const torch::jit::Module* module;  // null for a graph without one
+  std::string method;
+  std::set<std::string> tensors_apart;  // attributes in memory of their own: state_memory.h
+};
+
 struct Pass {
-  const char* name;     // stable: LoweringOptions.disabled_passes goes by it
-  const char* meaning;  // one line
-  bool (*run)(const std::shared_ptr<torch::jit::Graph>& graph);
+  const char* name;                                              // stable: LoweringOptions.disabled_passes goes by it
+  const char* meaning;                                           // one line
+  bool (*run)(const std::shared_ptr<torch::jit::Graph>& graph);  // null for a pass that a graph alone is too little for
+  bool (*run_with)(Lowering& lowering) = nullptr;                // runs in place of `run` where it is given
 };
 
 TORCHTRT_API const std::vector<Pass>& pipeline();
+TORCHTRT_API std::string pipelineMarkdown();  // the end of docs/passes.md
 // Null for a name that no pass has.
 TORCHTRT_API const Pass* findPass(const std::string& name);
 

@@ -4,9 +4,9 @@
 #include <regex>
 #include <set>
 #include <string>
-#include <string_view>
 
 #include "base/checkpoint.h"
+#include "base/dump.h"
 #include "base/logging.h"
 #include "lowering/call_stacks.h"
 #include "lowering/graph_walk.h"
@@ -23,14 +23,25 @@ namespace {
 using torch::jit::Graph;
 using torch::jit::Module;
 
-void runPass(const Pass& pass, const GraphPtr& graph, const LoweringOptions& options) {
+// "LeNet.forward" of "__torch__.LeNet".
+std::string nameOf(const LoweredGraph& lowered) {
+  const size_t dot = lowered.module_name.rfind('.');
+  const std::string name = dot == std::string::npos ? lowered.module_name : lowered.module_name.substr(dot + 1);
+  return name.empty() ? lowered.schema.name() : name + "." + lowered.schema.name();
+}
+
+void runPass(const Pass& pass, Lowering& lowering) {
+  const LoweringOptions& options = lowering.options;
   const auto& disabled = options.disabled_passes;
-  if (std::find(disabled.begin(), disabled.end(), pass.name) != disabled.end()) {
+  // A method that computes gradients stays in PyTorch: rewrites of the graph alone leave it as it is.
+  const bool applies = pass.run_with != nullptr || !lowering.lowered.computes_gradients;
+  if (!applies || std::find(disabled.begin(), disabled.end(), pass.name) != disabled.end()) {
     return;
   }
   checkpoint();
+  const GraphPtr& graph = lowering.lowered.graph;
   const auto begin = std::chrono::steady_clock::now();
-  const bool changed = pass.run(graph);
+  const bool changed = pass.run_with != nullptr ? pass.run_with(lowering) : pass.run(graph);
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
   TORCHTRT_LOG(kDEBUG, "lowering: " << pass.name << (changed ? " changed the graph" : " changed nothing") << " in "
                                     << std::lround(time.count()) << " ms");
@@ -39,6 +50,9 @@ void runPass(const Pass& pass, const GraphPtr& graph, const LoweringOptions& opt
   }
   if (!options.dump_after.empty() && std::regex_search(pass.name, std::regex(options.dump_after))) {
     TORCHTRT_LOG(kGRAPH, "after " << pass.name << ":\n" << graph->toString());
+  }
+  if (changed && dump::wantsPass("torchscript", pass.name)) {
+    dump::write("torchscript", nameOf(lowering.lowered), pass.name, graph->toString());
   }
 }
 
@@ -67,32 +81,45 @@ c10::FunctionSchema schemaOf(const Graph& graph) {
   return c10::FunctionSchema("forward", "", std::move(arguments), std::move(returns));
 }
 
-// Functions may compute gradients, too; the other passes take a graph for one without.
-constexpr std::string_view kInlining = "inline-calls";
-// After which equal computations become one, which they are not where their precisions differ.
-constexpr std::string_view kLastBeforePins = "normalize-views";
-
-// Before which writes to the module's own tensors have to be gone, as far as they go.
-constexpr std::string_view kFirstBehindState = "functionalize-views";
-
-void runPipeline(LoweredGraph* lowered, const LoweringOptions& options, const std::set<std::string>& tensors_apart) {
-  for (const Pass& pass : pipeline()) {
-    if (!lowered->computes_gradients) {
-      if (pass.name == kFirstBehindState && !tensors_apart.empty() &&
-          functionalizeState(lowered->graph, tensors_apart) && options.verify) {
-        verify(*lowered->graph, "functionalize-state");
-      }
-      runPass(pass, lowered->graph, options);
-    }
-    lowered->computes_gradients |= pass.name == kInlining && computesGradients(*lowered->graph);
-    if (pass.name == kLastBeforePins && !options.precision.pins.empty()) {
-      lowered->pinned = pinPrecisions(lowered->graph, options.precision);
-      if (options.verify) {
-        verify(*lowered->graph, "pin-precisions");
-      }
-    }
+// Attributes become constants: the only pass that looks at the module's type.
+bool freezeAttributesOf(Lowering& lowering) {
+  if (lowering.module == nullptr) {
+    return false;
   }
-  ownCallStacks(*lowered->graph->block());
+  LoweredGraph& lowered = lowering.lowered;
+  lowered.has_self = freezeAttributes(lowered.graph, *lowering.module, lowering.method, lowering.options.keep_state);
+  lowering.tensors_apart = lowered.has_self ? tensorsApart(*lowering.module) : std::set<std::string>();
+  return true;
+}
+
+// The passes behind it take a graph for one without gradients.
+bool inlineCallsOf(Lowering& lowering) {
+  const bool changed = inlineCalls(lowering.lowered.graph);
+  lowering.lowered.computes_gradients = computesGradients(*lowering.lowered.graph);
+  return changed;
+}
+
+bool functionalizeStateOf(Lowering& lowering) {
+  return !lowering.lowered.computes_gradients && !lowering.tensors_apart.empty() &&
+         functionalizeState(lowering.lowered.graph, lowering.tensors_apart);
+}
+
+bool pinPrecisionsOf(Lowering& lowering) {
+  if (lowering.options.precision.pins.empty()) {
+    return false;
+  }
+  lowering.lowered.pinned = pinPrecisions(lowering.lowered.graph, lowering.options.precision);
+  return true;
+}
+
+void runPipeline(Lowering lowering) {
+  for (const Pass& pass : pipeline()) {
+    runPass(pass, lowering);
+  }
+  ownCallStacks(*lowering.lowered.graph->block());
+  if (dump::isOn()) {
+    dump::write("torchscript", nameOf(lowering.lowered), "lowered", lowering.lowered.graph->toString());
+  }
 }
 
 }  // namespace
@@ -110,49 +137,63 @@ void checkEvalMode(const Module& module) {
 // A few rewrites open the way for others, so the list has some of them twice.
 const std::vector<Pass>& pipeline() {
   static const std::vector<Pass> passes = {
-      {"inline-calls", "functions, methods, fork and wait become part of the graph", inlineCalls},
-      {"lower-contexts", "autocast becomes casts; no_grad and record_function are dropped", lowerContexts},
-      {"sink-constructions", "lists and tuples are made right before what reads them", sinkConstructions},
-      {"leave-onednn-tensors", "what optimize_for_inference made for oneDNN's layouts becomes what it was",
+      {"freeze_attributes", "attributes of the module become constants", nullptr, freezeAttributesOf},
+      {"inline_calls", "functions, methods, fork and wait become part of the graph", inlineCalls, inlineCallsOf},
+      {"lower_contexts", "autocast becomes casts; no_grad and record_function are dropped", lowerContexts},
+      {"sink_constructions", "lists and tuples are made right before what reads them", sinkConstructions},
+      {"leave_onednn_tensors", "what optimize_for_inference made for oneDNN's layouts becomes what it was",
        leaveOneDnnTensors},
-      {"inline-recorded-functions", "a torch.autograd.Function in a trace becomes what its forward computed",
+      {"inline_recorded_functions", "a torch.autograd.Function in a trace becomes what its forward computed",
        inlineRecordedFunctions},
-      {"erase-traced-shapes", "forgets what a trace recorded about its example inputs", eraseTracedShapes},
-      {"normalize-casts", "type_as becomes to, whose schema tells that it may give its operand", normalizeCasts},
-      {"remove-exceptions", "drops branches that raise", removeExceptions},
-      {"remove-warnings", "drops aten::warn and logs its text", removeWarnings},
-      {"fold-identities", "computes `is` of tensors, and of values and None, as far as that is known", foldIdentities},
-      {"fold-constants", "computes what depends on constants alone", foldConstants},
-      {"unroll-loops", "repeats bodies with a constant number of trips", unrollLoops},
-      {"fold-unrolled-constants", "computes what unrolling made constant", foldConstants},
-      {"remove-dropout", "drops dropout with train=False", removeDropout},
-      {"functionalize-lists", "writes to lists become the construction of the next list", functionalizeLists},
-      {"sink-new-constructions", "those that took the place of writes to lists too", sinkConstructions},
-      {"fold-remaining-identities", "computes `is` where folding, unrolling and lists without writes left one answer",
+      {"erase_traced_shapes", "forgets what a trace recorded about its example inputs", eraseTracedShapes},
+      {"normalize_casts", "type_as becomes to, whose schema tells that it may give its operand", normalizeCasts},
+      {"remove_exceptions", "drops branches that raise", removeExceptions},
+      {"remove_warnings", "drops aten::warn and logs its text", removeWarnings},
+      {"fold_identities", "computes `is` of tensors, and of values and None, as far as that is known", foldIdentities},
+      {"fold_constants", "computes what depends on constants alone", foldConstants},
+      {"unroll_loops", "repeats bodies with a constant number of trips", unrollLoops},
+      {"fold_unrolled_constants", "computes what unrolling made constant", foldConstants},
+      {"remove_dropout", "drops dropout with train=False", removeDropout},
+      {"functionalize_lists", "writes to lists become the construction of the next list", functionalizeLists},
+      {"sink_new_constructions", "those that took the place of writes to lists too", sinkConstructions},
+      {"fold_remaining_identities", "computes `is` where folding, unrolling and lists without writes left one answer",
        foldIdentities},
-      {"functionalize-views", "writes to a tensor that is known under all of its names make the next tensor",
+      {"functionalize_state", "writes to tensors of the module that have no other name make the next tensor", nullptr,
+       functionalizeStateOf},
+      {"functionalize_views", "writes to a tensor that is known under all of its names make the next tensor",
        functionalizeViews},
-      {"functionalize-tensors", "in-place operators become functional ones where provably the same",
+      {"functionalize_tensors", "in-place operators become functional ones where provably the same",
        functionalizeTensors},
-      {"lower-remaining-contexts", "no_grad around writes that have become functional", lowerContexts},
-      {"branch-on-attention-arguments", "attention whose mask or causality a run decides becomes one node for each",
+      {"lower_remaining_contexts", "no_grad around writes that have become functional", lowerContexts},
+      {"branch_on_attention_arguments", "attention whose mask or causality a run decides becomes one node for each",
        branchOnAttentionArguments},
-      {"flatten-branch-tuples", "branches give elements, and tuples are made behind them", flattenBranchTuples},
-      {"lower-tuples", "drops tuples that are built and taken apart", lowerTuples},
+      {"flatten_branch_tuples", "branches give elements, and tuples are made behind them", flattenBranchTuples},
+      {"lower_tuples", "drops tuples that are built and taken apart", lowerTuples},
       {"simplify", "libtorch's peepholes that need no shapes", simplify},
-      {"remove-no-ops", "drops detach, contiguous, clone and the like", removeNoOps},
-      {"normalize-convolution", "every convolution becomes conv1d, 2d, 3d or conv_transpose1d, 2d, 3d",
+      {"remove_no_ops", "drops detach, contiguous, clone and the like", removeNoOps},
+      {"normalize_convolution", "every convolution becomes conv1d, 2d, 3d or conv_transpose1d, 2d, 3d",
        normalizeConvolution},
-      {"normalize-linear", "addmm and matmul + add become linear", normalizeLinear},
-      {"normalize-batch-norm", "every batch normalisation becomes batch_norm", normalizeBatchNorm},
-      {"normalize-views", "view and its relatives become reshape", normalizeViews},
-      {"lower-quantized", "quantized operators become float ones on integers, where that is exact", lowerQuantized},
-      {"fold-remaining-constants", "computes what the rewrites made constant", foldConstants},
-      {"pool-constants", "one node per number, string, list or None", poolConstants},
-      {"eliminate-common-subexpressions", "one node per computation", eliminateCommonSubexpressions},
-      {"eliminate-dead-code", "drops what nobody reads", eliminateDeadCode},
+      {"normalize_linear", "addmm and matmul + add become linear", normalizeLinear},
+      {"normalize_batch_norm", "every batch normalisation becomes batch_norm", normalizeBatchNorm},
+      {"normalize_views", "view and its relatives become reshape", normalizeViews},
+      {"pin_precisions", "nodes of modules whose precision the user pins compute in it", nullptr, pinPrecisionsOf},
+      {"lower_quantized", "quantized operators become float ones on integers, where that is exact", lowerQuantized},
+      {"fold_remaining_constants", "computes what the rewrites made constant", foldConstants},
+      {"pool_constants", "one node per number, string, list or None", poolConstants},
+      {"eliminate_common_subexpressions", "one node per computation", eliminateCommonSubexpressions},
+      {"eliminate_dead_code", "drops what nobody reads", eliminateDeadCode},
   };
   return passes;
+}
+
+std::string pipelineMarkdown() {
+  std::string text =
+      "## Passes over TorchScript\n\n"
+      "What lowering does to a method's graph, once and in order: the list in `src/lowering/pipeline.cpp`.\n\n";
+  for (const Pass& pass : pipeline()) {
+    text += "- `" + std::string(pass.name) + "`: " + pass.meaning + "\n";
+  }
+  return text;
 }
 
 const Pass* findPass(const std::string& name) {
@@ -178,18 +219,14 @@ LoweredGraph lower(const Module& module, const std::string& method, const Loweri
                        false,
                        false,
                        {}};
-  lowered.has_self = freezeAttributes(lowered.graph, module, method, options.keep_state);
-  if (options.verify) {
-    verify(*lowered.graph, "freeze-attributes");
-  }
-  runPipeline(&lowered, options, lowered.has_self ? tensorsApart(module) : std::set<std::string>());
+  runPipeline({lowered, options, &module, method, {}});
   return lowered;
 }
 
 LoweredGraph lower(const std::shared_ptr<Graph>& graph, const LoweringOptions& options) {
   checkPassNames(options);
   LoweredGraph lowered{graph->copy(), schemaOf(*graph), "", false, false, {}};
-  runPipeline(&lowered, options, {});
+  runPipeline({lowered, options, nullptr, "", {}});
   return lowered;
 }
 

@@ -145,7 +145,7 @@ lowering::LoweredGraph lower(const Source& source, bool keep_state, lowering::Pr
   options.keep_state = keep_state;
   if (keep_state) {
     // PyTorch's int8 kernels are faster than float32 ones: quantized operators leave it where nothing may stay in it.
-    options.disabled_passes.emplace_back("lower-quantized");
+    options.disabled_passes.emplace_back("lower_quantized");
   }
   return source.module ? lowering::lower(*source.module, source.method, options)
                        : lowering::lower(source.graph, options);

@@ -7,7 +7,7 @@ namespace torchtrt::lowering::testing {
 namespace {
 
 TEST(BranchOnAttentionArguments, MaskAndCausalityThatARunDecidesMakeFourNodes) {
-  expectPass("branch-on-attention-arguments", R"(
+  expectPass("branch_on_attention_arguments", R"(
 graph(%q : Tensor, %mask : Tensor?, %causal : bool):
   %p : float = prim::Constant[value=0.]()
   %none : NoneType = prim::Constant()
@@ -49,7 +49,7 @@ graph(%0 : Tensor,
 }
 
 TEST(BranchOnAttentionArguments, KnownArgumentsStay) {
-  expectUnchanged("branch-on-attention-arguments", R"(
+  expectUnchanged("branch_on_attention_arguments", R"(
 graph(%q : Tensor, %mask : Tensor):
   %p : float = prim::Constant[value=0.]()
   %none : NoneType = prim::Constant()
@@ -61,7 +61,7 @@ graph(%q : Tensor, %mask : Tensor):
 }
 
 TEST(BranchOnAttentionArguments, FusedLayersAndHeadsAreKnownWithoutAMask) {
-  expectPass("branch-on-attention-arguments", R"(
+  expectPass("branch_on_attention_arguments", R"(
 graph(%q : Tensor, %w : Tensor, %mask : Tensor?, %given : Tensor, %kind : int?):
   %p : float = prim::Constant[value=0.5]()
   %none : NoneType = prim::Constant()
@@ -124,7 +124,7 @@ graph(%0 : Tensor,
 }
 
 TEST(BranchOnAttentionArguments, FusedOnesWithAMaskOrWithoutResultsStay) {
-  expectUnchanged("branch-on-attention-arguments", R"(
+  expectUnchanged("branch_on_attention_arguments", R"(
 graph(%q : Tensor, %w : Tensor, %mask : Tensor?, %given : Tensor, %kind : int?):
   %p : float = prim::Constant[value=0.5]()
   %none : NoneType = prim::Constant()

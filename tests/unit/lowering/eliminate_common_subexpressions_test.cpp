@@ -10,7 +10,7 @@
 namespace torchtrt::lowering::testing {
 namespace {
 
-constexpr const char* kPass = "eliminate-common-subexpressions";
+constexpr const char* kPass = "eliminate_common_subexpressions";
 
 TEST(EliminateCommonSubexpressions, EqualComputationsAreOneInBranchesToo) {
   expectPass(kPass, R"(

@@ -8,7 +8,7 @@ namespace {
 
 // What went through lists is apart if what it was made from is.
 TEST(FunctionalizeTensors, PiecesOfAnotherTensorDoNotMatter) {
-  expectPass("functionalize-tensors", R"(
+  expectPass("functionalize_tensors", R"(
 graph(%x : Tensor):
   %one : int = prim::Constant[value=1]()
   %two : int = prim::Constant[value=2]()
@@ -39,7 +39,7 @@ graph(%x : Tensor):
 }
 
 TEST(FunctionalizeTensors, PiecesOfTheSameTensorSeeTheWrite) {
-  expectUnchanged("functionalize-tensors", R"(
+  expectUnchanged("functionalize_tensors", R"(
 graph(%x : Tensor):
   %one : int = prim::Constant[value=1]()
   %two : int = prim::Constant[value=2]()
@@ -52,7 +52,7 @@ graph(%x : Tensor):
 }
 
 TEST(FunctionalizeTensors, WhatAListIsGivenLaterMayBeThere) {
-  expectUnchanged("functionalize-tensors", R"(
+  expectUnchanged("functionalize_tensors", R"(
 graph(%x : Tensor, %which : int):
   %a : Tensor = aten::sigmoid(%x)
   %b : Tensor = aten::exp(%x)
@@ -64,7 +64,7 @@ graph(%x : Tensor, %which : int):
 }
 
 TEST(FunctionalizeTensors, ElementsThatAListHandsOnAreThoseOfTheList) {
-  expectUnchanged("functionalize-tensors", R"(
+  expectUnchanged("functionalize_tensors", R"(
 graph(%x : Tensor, %which : int):
   %zero : int = prim::Constant[value=0]()
   %one : int = prim::Constant[value=1]()
@@ -78,7 +78,7 @@ graph(%x : Tensor, %which : int):
 }
 
 TEST(FunctionalizeTensors, WhatADictionaryHoldsMayBeAnything) {
-  expectUnchanged("functionalize-tensors", R"(
+  expectUnchanged("functionalize_tensors", R"(
 graph(%x : Tensor):
   %zero : int = prim::Constant[value=0]()
   %key : str = prim::Constant[value="a"]()
@@ -92,7 +92,7 @@ graph(%x : Tensor):
 }
 
 TEST(FunctionalizeTensors, WhatALoopCarriesMayBeAnything) {
-  expectUnchanged("functionalize-tensors", R"(
+  expectUnchanged("functionalize_tensors", R"(
 graph(%x : Tensor, %trips : int):
   %yes : bool = prim::Constant[value=1]()
   %a : Tensor = aten::sigmoid(%x)
@@ -107,7 +107,7 @@ graph(%x : Tensor, %trips : int):
 }
 
 TEST(FunctionalizeTensors, WhatIsPutIntoAListLaterIsFreshBefore) {
-  expectPass("functionalize-tensors", R"(
+  expectPass("functionalize_tensors", R"(
 graph(%x : Tensor, %all : Tensor[]):
   %fresh : Tensor = aten::sigmoid(%x)
   %written : Tensor = aten::relu_(%fresh)
@@ -124,7 +124,7 @@ graph(%x : Tensor, %all : Tensor[]):
 }
 
 TEST(FunctionalizeTensors, PartsOfWhatIsPutIntoAListLaterAreWrittenBack) {
-  expectPass("functionalize-tensors", R"(
+  expectPass("functionalize_tensors", R"(
 graph(%x : Tensor, %all : Tensor[]):
   %zero : int = prim::Constant[value=0]()
   %fresh : Tensor = aten::sigmoid(%x)
@@ -146,7 +146,7 @@ graph(%x : Tensor, %all : Tensor[]):
 }
 
 TEST(FunctionalizeTensors, WhatWasPutIntoAListBeforeStays) {
-  expectUnchanged("functionalize-tensors", R"(
+  expectUnchanged("functionalize_tensors", R"(
 graph(%x : Tensor, %all : Tensor[]):
   %zero : int = prim::Constant[value=0]()
   %fresh : Tensor = aten::sigmoid(%x)

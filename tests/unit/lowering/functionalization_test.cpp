@@ -8,7 +8,7 @@ namespace torchtrt::lowering::testing {
 namespace {
 
 TEST(FunctionalizeTensors, WriteToAFreshTensorBecomesFunctional) {
-  expectPass("functionalize-tensors", R"(
+  expectPass("functionalize_tensors", R"(
 graph(%x : Tensor):
   %fresh : Tensor = aten::sigmoid(%x)
   %out : Tensor = aten::relu_(%fresh)
@@ -21,7 +21,7 @@ graph(%x : Tensor):
 }
 
 TEST(FunctionalizeTensors, LaterReadsOfTheWrittenValueSeeTheResult) {
-  expectPass("functionalize-tensors", R"(
+  expectPass("functionalize_tensors", R"(
 graph(%x : Tensor):
   %fresh : Tensor = aten::sigmoid(%x)
   %before : Tensor = aten::exp(%fresh)
@@ -38,7 +38,7 @@ graph(%x : Tensor):
 }
 
 TEST(FunctionalizeTensors, TwoOperandsKeepTheTypeOfTheFirst) {
-  expectPass("functionalize-tensors", R"(
+  expectPass("functionalize_tensors", R"(
 graph(%x : Tensor, %y : Tensor):
   %one : int = prim::Constant[value=1]()
   %fresh : Tensor = aten::sigmoid(%x)
@@ -56,7 +56,7 @@ graph(%x : Tensor, %y : Tensor):
 }
 
 TEST(FunctionalizeTensors, WhatALoopMayHandOnStays) {
-  expectUnchanged("functionalize-tensors", R"(
+  expectUnchanged("functionalize_tensors", R"(
 graph(%x : Tensor, %n : int):
   %one : int = prim::Constant[value=1]()
   %yes : bool = prim::Constant[value=1]()
@@ -70,7 +70,7 @@ graph(%x : Tensor, %n : int):
 }
 
 TEST(FunctionalizeTensors, PartsAreWrittenBackIntoTheWhole) {
-  expectPass("functionalize-tensors", R"(
+  expectPass("functionalize_tensors", R"(
 graph(%x : Tensor, %y : Tensor):
   %zero : int = prim::Constant[value=0]()
   %one : int = prim::Constant[value=1]()
@@ -101,7 +101,7 @@ graph(%x : Tensor, %y : Tensor):
 
 // All rows are one row of memory.
 TEST(FunctionalizeTensors, PartsOfWhatIsExpandedStay) {
-  expectUnchanged("functionalize-tensors", R"(
+  expectUnchanged("functionalize_tensors", R"(
 graph(%x : Tensor, %y : Tensor, %sizes : int[]):
   %zero : int = prim::Constant[value=0]()
   %no : bool = prim::Constant[value=0]()
@@ -114,7 +114,7 @@ graph(%x : Tensor, %y : Tensor, %sizes : int[]):
 }
 
 TEST(FunctionalizeTensors, PartsThatAnotherViewShowsStay) {
-  expectUnchanged("functionalize-tensors", R"(
+  expectUnchanged("functionalize_tensors", R"(
 graph(%x : Tensor, %y : Tensor):
   %zero : int = prim::Constant[value=0]()
   %no : bool = prim::Constant[value=0]()
@@ -127,7 +127,7 @@ graph(%x : Tensor, %y : Tensor):
 }
 
 TEST(FunctionalizeTensors, PiecesOfUnsafeChunkShareNothing) {
-  expectPass("functionalize-tensors", R"(
+  expectPass("functionalize_tensors", R"(
 graph(%x : Tensor):
   %two : int = prim::Constant[value=2]()
   %one : int = prim::Constant[value=1]()
@@ -152,7 +152,7 @@ graph(%x : Tensor):
 }
 
 TEST(FunctionalizeTensors, ViewWhoseBaseIsNotReadAgain) {
-  expectPass("functionalize-tensors", R"(
+  expectPass("functionalize_tensors", R"(
 graph(%x : Tensor):
   %one : int = prim::Constant[value=1]()
   %last : int = prim::Constant[value=-1]()
@@ -181,8 +181,8 @@ graph(%x : Tensor):
 )";
   const std::string columns = "  %columns : Tensor = aten::slice(%fresh, %one, %none, %none, %two)\n";
   const std::string question = "  %answer : bool = aten::is_contiguous(%written)\n  return (%answer, %written)";
-  expectUnchanged("functionalize-tensors", head + columns + "  %written : Tensor = aten::relu_(%columns)\n" + question);
-  expectPass("functionalize-tensors", head + "  %written : Tensor = aten::relu_(%fresh)\n" + question,
+  expectUnchanged("functionalize_tensors", head + columns + "  %written : Tensor = aten::relu_(%columns)\n" + question);
+  expectPass("functionalize_tensors", head + "  %written : Tensor = aten::relu_(%fresh)\n" + question,
              head + "  %written : Tensor = aten::relu(%fresh)\n" + question);
 }
 
@@ -202,13 +202,13 @@ graph(%x : Tensor):
   const std::string read = line + "  %out : Tensor = aten::add(%line, %one, %one)\n  return (%out, %written)";
   const std::string write = line + "  %out : Tensor = aten::add_(%line, %one, %one)\n  return (%out, %written)";
   const std::string in_place = "  %written : Tensor = aten::relu_(%columns)\n";
-  expectUnchanged("functionalize-tensors", head + in_place + write);
-  expectPass("functionalize-tensors", head + in_place + read,
+  expectUnchanged("functionalize_tensors", head + in_place + write);
+  expectPass("functionalize_tensors", head + in_place + read,
              head + "  %written : Tensor = aten::relu(%columns)\n" + read);
 }
 
 TEST(FunctionalizeTensors, FillBecomesAFullTensor) {
-  expectPass("functionalize-tensors", R"(
+  expectPass("functionalize_tensors", R"(
 graph(%x : Tensor):
   %two : int = prim::Constant[value=2]()
   %fresh : Tensor = aten::sigmoid(%x)
@@ -224,14 +224,14 @@ graph(%x : Tensor):
 }
 
 TEST(FunctionalizeTensors, WriteToAnInputStays) {
-  expectUnchanged("functionalize-tensors", R"(
+  expectUnchanged("functionalize_tensors", R"(
 graph(%x : Tensor):
   %out : Tensor = aten::relu_(%x)
   return (%out))");
 }
 
 TEST(FunctionalizeTensors, WriteToAViewOfAnInputStays) {
-  expectUnchanged("functionalize-tensors", R"(
+  expectUnchanged("functionalize_tensors", R"(
 graph(%x : Tensor):
   %zero : int = prim::Constant[value=0]()
   %row : Tensor = aten::select(%x, %zero, %zero)
@@ -240,7 +240,7 @@ graph(%x : Tensor):
 }
 
 TEST(FunctionalizeTensors, WriteToAViewWhoseBaseIsReadAgainStays) {
-  expectUnchanged("functionalize-tensors", R"(
+  expectUnchanged("functionalize_tensors", R"(
 graph(%x : Tensor):
   %zero : int = prim::Constant[value=0]()
   %fresh : Tensor = aten::sigmoid(%x)
@@ -250,7 +250,7 @@ graph(%x : Tensor):
 }
 
 TEST(FunctionalizeTensors, WriteToABaseWhoseViewIsReadAgainStays) {
-  expectUnchanged("functionalize-tensors", R"(
+  expectUnchanged("functionalize_tensors", R"(
 graph(%x : Tensor):
   %zero : int = prim::Constant[value=0]()
   %fresh : Tensor = aten::sigmoid(%x)
@@ -260,7 +260,7 @@ graph(%x : Tensor):
 }
 
 TEST(FunctionalizeTensors, WriteToAConstantStays) {
-  expectUnchanged("functionalize-tensors", R"(
+  expectUnchanged("functionalize_tensors", R"(
 graph(%x : Tensor):
   %one : int = prim::Constant[value=1]()
   %buffer : Float(2) = prim::Constant[value=<Tensor>]()
@@ -269,7 +269,7 @@ graph(%x : Tensor):
 }
 
 TEST(FunctionalizeTensors, WriteToAnElementOfAReturnedListStays) {
-  expectUnchanged("functionalize-tensors", R"(
+  expectUnchanged("functionalize_tensors", R"(
 graph(%x : Tensor):
   %fresh : Tensor = aten::sigmoid(%x)
   %list : Tensor[] = prim::ListConstruct(%fresh)
@@ -278,7 +278,7 @@ graph(%x : Tensor):
 }
 
 TEST(FunctionalizeTensors, WriteInABranchToAnOuterTensorStays) {
-  expectUnchanged("functionalize-tensors", R"(
+  expectUnchanged("functionalize_tensors", R"(
 graph(%x : Tensor, %condition : bool):
   %fresh : Tensor = aten::sigmoid(%x)
   %out : Tensor = prim::If(%condition)
@@ -291,7 +291,7 @@ graph(%x : Tensor, %condition : bool):
 }
 
 TEST(FunctionalizeTensors, WriteInALoopToWhatTheNextTripReadsStays) {
-  expectUnchanged("functionalize-tensors", R"(
+  expectUnchanged("functionalize_tensors", R"(
 graph(%x : Tensor, %trips : int):
   %true : bool = prim::Constant[value=1]()
   %start : Tensor = aten::sigmoid(%x)
@@ -303,7 +303,7 @@ graph(%x : Tensor, %trips : int):
 }
 
 TEST(FunctionalizeTensors, WriteToAPartWhoseTypeIsAskedForBecomesScatter) {
-  expectPass("functionalize-tensors", R"(
+  expectPass("functionalize_tensors", R"(
 graph(%x : Tensor, %y : Tensor):
   %zero : int = prim::Constant[value=0]()
   %one : int = prim::Constant[value=1]()
@@ -329,7 +329,7 @@ graph(%x : Tensor, %y : Tensor):
 }
 
 TEST(FunctionalizeTensors, WriteToAPartThatIsReadStays) {
-  expectUnchanged("functionalize-tensors", R"(
+  expectUnchanged("functionalize_tensors", R"(
 graph(%x : Tensor):
   %zero : int = prim::Constant[value=0]()
   %one : int = prim::Constant[value=1]()

@@ -7,7 +7,7 @@ namespace torchtrt::lowering::testing {
 namespace {
 
 TEST(FunctionalizeLists, AppendBecomesConstruction) {
-  expectPass("functionalize-lists", R"(
+  expectPass("functionalize_lists", R"(
 graph(%a : Tensor, %b : Tensor):
   %one : int = prim::Constant[value=1]()
   %list : Tensor[] = prim::ListConstruct(%a)
@@ -26,7 +26,7 @@ graph(%a : Tensor, %b : Tensor):
 }
 
 TEST(FunctionalizeLists, AppendToAListThatATupleHoldsStays) {
-  expectUnchanged("functionalize-lists", R"(
+  expectUnchanged("functionalize_lists", R"(
 graph(%a : Tensor, %b : Tensor):
   %list : Tensor[] = prim::ListConstruct(%a)
   %held : (Tensor[]) = prim::TupleConstruct(%list)
@@ -35,7 +35,7 @@ graph(%a : Tensor, %b : Tensor):
 }
 
 TEST(FunctionalizeLists, ItemInsertPopAndClearBecomeConstructions) {
-  expectPass("functionalize-lists", R"(
+  expectPass("functionalize_lists", R"(
 graph(%a : Tensor, %b : Tensor):
   %last : int = prim::Constant[value=-1]()
   %zero : int = prim::Constant[value=0]()
@@ -64,7 +64,7 @@ graph(%a : Tensor, %b : Tensor):
 }
 
 TEST(FunctionalizeLists, ItemOfACopiedConstantBecomesConstruction) {
-  expectPass("functionalize-lists", R"(
+  expectPass("functionalize_lists", R"(
 graph(%x : Tensor):
   %zero : int = prim::Constant[value=0]()
   %shape : int[] = prim::Constant[value=[3, 4]]()
@@ -85,7 +85,7 @@ graph(%x : Tensor):
 }
 
 TEST(FunctionalizeLists, ABranchGivesTheElementsThatItsSidesLeave) {
-  expectPass("functionalize-lists", R"(
+  expectPass("functionalize_lists", R"(
 graph(%a : int, %b : int, %condition : bool):
   %zero : int = prim::Constant[value=0]()
   %list : int[] = prim::ListConstruct(%a, %b)
@@ -113,7 +113,7 @@ graph(%a : int, %b : int, %condition : bool):
 }
 
 TEST(FunctionalizeLists, ABranchThatAppendsGivesTheList) {
-  expectPass("functionalize-lists", R"(
+  expectPass("functionalize_lists", R"(
 graph(%a : Tensor, %b : Tensor, %condition : bool):
   %list : Tensor[] = prim::ListConstruct(%a)
   prim::If(%condition)
@@ -139,7 +139,7 @@ graph(%a : Tensor, %b : Tensor, %condition : bool):
 }
 
 TEST(FunctionalizeLists, ExtendByAListOfUnknownLengthConcatenates) {
-  expectPass("functionalize-lists", R"(
+  expectPass("functionalize_lists", R"(
 graph(%a : Tensor, %more : Tensor[]):
   %list : Tensor[] = prim::ListConstruct(%a)
   aten::extend(%list, %more)
@@ -153,7 +153,7 @@ graph(%a : Tensor, %more : Tensor[]):
 
 // Their number may be any, and PyTorch would copy the list in each.
 TEST(FunctionalizeLists, AppendInALoopWhoseTripsOnlyARunKnowsStays) {
-  expectUnchanged("functionalize-lists", R"(
+  expectUnchanged("functionalize_lists", R"(
 graph(%a : Tensor, %trips : int):
   %true : bool = prim::Constant[value=1]()
   %list : Tensor[] = prim::ListConstruct(%a)
@@ -165,7 +165,7 @@ graph(%a : Tensor, %trips : int):
 }
 
 TEST(FunctionalizeLists, LoopsWhoseTripsSizesTellCarryTheList) {
-  expectPass("functionalize-lists", R"(
+  expectPass("functionalize_lists", R"(
 graph(%a : Tensor):
   %true : bool = prim::Constant[value=1]()
   %zero : int = prim::Constant[value=0]()
@@ -193,7 +193,7 @@ graph(%a : Tensor):
 }
 
 TEST(FunctionalizeLists, LoopsCarryTheElementsOfAListThatKeepsItsLength) {
-  expectPass("functionalize-lists", R"(
+  expectPass("functionalize_lists", R"(
 graph(%a : Tensor, %b : Tensor, %trips : int):
   %true : bool = prim::Constant[value=1]()
   %zero : int = prim::Constant[value=0]()
@@ -225,7 +225,7 @@ graph(%a : Tensor, %b : Tensor, %trips : int):
 
 // The next trip would change what the first one put away.
 TEST(FunctionalizeLists, AListThatALoopKeepsAndWritesStays) {
-  expectUnchanged("functionalize-lists", R"(
+  expectUnchanged("functionalize_lists", R"(
 graph(%a : Tensor, %all : Tensor[][]):
   %true : bool = prim::Constant[value=1]()
   %zero : int = prim::Constant[value=0]()
@@ -240,7 +240,7 @@ graph(%a : Tensor, %all : Tensor[][]):
 }
 
 TEST(FunctionalizeLists, WriteUnderAnotherNameStays) {
-  expectUnchanged("functionalize-lists", R"(
+  expectUnchanged("functionalize_lists", R"(
 graph(%a : Tensor, %b : Tensor, %condition : bool):
   %list : Tensor[] = prim::ListConstruct(%a)
   %other : Tensor[] = prim::ListConstruct(%b)
@@ -255,7 +255,7 @@ graph(%a : Tensor, %b : Tensor, %condition : bool):
 }
 
 TEST(FunctionalizeLists, AnArgumentAndAPlaceThatIsNotKnownStay) {
-  expectUnchanged("functionalize-lists", R"(
+  expectUnchanged("functionalize_lists", R"(
 graph(%list : Tensor[], %a : Tensor, %place : int):
   %one : Tensor[] = aten::append(%list, %a)
   %own : Tensor[] = prim::ListConstruct(%a, %a)
@@ -264,7 +264,7 @@ graph(%list : Tensor[], %a : Tensor, %place : int):
 }
 
 TEST(FunctionalizeLists, AListWithinAListThatIsWrittenThroughItStays) {
-  expectUnchanged("functionalize-lists", R"(
+  expectUnchanged("functionalize_lists", R"(
 graph(%a : Tensor):
   %zero : int = prim::Constant[value=0]()
   %inner : Tensor[] = prim::ListConstruct(%a)

@@ -20,11 +20,11 @@ graph(%x : Tensor, %y : Tensor, %condition : bool, %n : int):
 )";
 
 void expectFunctional(const std::string& before, const std::string& after) {
-  expectPass("functionalize-views", kHead + before, kHead + after);
+  expectPass("functionalize_views", kHead + before, kHead + after);
 }
 
 void expectStays(const std::string& text) {
-  expectUnchanged("functionalize-views", kHead + text);
+  expectUnchanged("functionalize_views", kHead + text);
 }
 
 // What `x[:, 1:] += y` is traced as: the write, and a copy of what it gives to where that is already.

@@ -7,7 +7,7 @@ namespace torchtrt::lowering::testing {
 namespace {
 
 TEST(LowerQuantized, QuantizingRoundsToCenteredIntegersAndDequantizingScalesThem) {
-  expectPass("lower-quantized", R"(
+  expectPass("lower_quantized", R"(
 graph(%x : Tensor):
   %scale : float = prim::Constant[value=0.25]()
   %zero : int = prim::Constant[value=10]()
@@ -36,7 +36,7 @@ graph(%x : Tensor):
 }
 
 TEST(LowerQuantized, ATableThatClampsIsAClamp) {
-  expectPass("lower-quantized", R"(
+  expectPass("lower_quantized", R"(
 graph(%x : Tensor):
   %scale : float = prim::Constant[value=0.5]()
   %zero : int = prim::Constant[value=-28]()
@@ -71,7 +71,7 @@ graph(%x : Tensor):
 }
 
 TEST(LowerQuantized, AProductIsRequantized) {
-  expectPass("lower-quantized", R"(
+  expectPass("lower_quantized", R"(
 graph(%x : Tensor, %y : Tensor):
   %scale : float = prim::Constant[value=0.5]()
   %zero : int = prim::Constant[value=0]()
@@ -121,7 +121,7 @@ graph(%x : Tensor, %y : Tensor):
 }
 
 TEST(LowerQuantized, ARegionThatGivesAQuantizedTensorStaysWhole) {
-  expectUnchanged("lower-quantized", R"(
+  expectUnchanged("lower_quantized", R"(
 graph(%x : Tensor):
   %scale : float = prim::Constant[value=0.25]()
   %zero : int = prim::Constant[value=10]()
@@ -133,7 +133,7 @@ graph(%x : Tensor):
 }
 
 TEST(LowerQuantized, ARegionWithAnOperatorThatIsNotExactStaysWhole) {
-  expectUnchanged("lower-quantized", R"(
+  expectUnchanged("lower_quantized", R"(
 graph(%x : Tensor):
   %scale : float = prim::Constant[value=0.25]()
   %zero : int = prim::Constant[value=10]()
@@ -149,7 +149,7 @@ graph(%x : Tensor):
 }
 
 TEST(LowerQuantized, OtherTypesAndQuantizationsThatARunDecidesStay) {
-  expectUnchanged("lower-quantized", R"(
+  expectUnchanged("lower_quantized", R"(
 graph(%x : Tensor, %scale : float, %step : Tensor):
   %one : float = prim::Constant[value=1.]()
   %none : float = prim::Constant[value=0.]()
@@ -171,7 +171,7 @@ graph(%x : Tensor, %scale : float, %step : Tensor):
 }
 
 TEST(LowerQuantized, AveragesOfWhatMayLieInRowsStay) {
-  expectUnchanged("lower-quantized", R"(
+  expectUnchanged("lower_quantized", R"(
 graph(%x : Tensor):
   %scale : float = prim::Constant[value=0.25]()
   %zero : int = prim::Constant[value=10]()

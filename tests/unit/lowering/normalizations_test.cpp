@@ -7,7 +7,7 @@ namespace torchtrt::lowering::testing {
 namespace {
 
 TEST(NormalizeCasts, TypeAsBecomesWhatTellsThatItMayBeItsOperand) {
-  expectPass("normalize-casts", R"(
+  expectPass("normalize_casts", R"(
 graph(%x : Tensor, %y : Tensor):
   %out : Tensor = aten::type_as(%x, %y)
   return (%out))",
@@ -20,7 +20,7 @@ graph(%x : Tensor, %y : Tensor):
 }
 
 TEST(NormalizeCasts, OtherCastsStay) {
-  expectUnchanged("normalize-casts", R"(
+  expectUnchanged("normalize_casts", R"(
 graph(%x : Tensor, %y : Tensor):
   %sizes : Tensor = aten::expand_as(%x, %y)
   %out : Tensor = aten::view_as(%sizes, %y)
@@ -28,7 +28,7 @@ graph(%x : Tensor, %y : Tensor):
 }
 
 TEST(NormalizeConvolution, GeneralFormBecomesTheNamedOne) {
-  expectPass("normalize-convolution", R"(
+  expectPass("normalize_convolution", R"(
 graph(%x : Tensor):
   %w : Float(6, 3, 3, 3) = prim::Constant[value=<Tensor>]()
   %none : NoneType = prim::Constant()
@@ -51,7 +51,7 @@ graph(%x : Tensor):
 }
 
 TEST(NormalizeConvolution, TransposedFormKeepsItsOutputPadding) {
-  expectPass("normalize-convolution", R"(
+  expectPass("normalize_convolution", R"(
 graph(%x : Tensor):
   %w : Float(3, 6, 4) = prim::Constant[value=<Tensor>]()
   %none : NoneType = prim::Constant()
@@ -92,7 +92,7 @@ graph(%x : Tensor):
 }
 
 TEST(NormalizeConvolution, NamedPaddingBecomesNumbers) {
-  expectPass("normalize-convolution", convolutionWithPadding("3, 5", "same"), R"(
+  expectPass("normalize_convolution", convolutionWithPadding("3, 5", "same"), R"(
 graph(%x : Tensor):
   %w : Float(6, 3, 3, 5) = prim::Constant[value=<Tensor>]()
   %none : NoneType = prim::Constant()
@@ -105,7 +105,7 @@ graph(%x : Tensor):
 }
 
 TEST(NormalizeConvolution, SameForAnEvenKernelStays) {
-  expectUnchanged("normalize-convolution", convolutionWithPadding("2, 3", "same"));
+  expectUnchanged("normalize_convolution", convolutionWithPadding("2, 3", "same"));
 }
 
 std::string addmm(const std::string& beta) {
@@ -121,7 +121,7 @@ graph(%x : Tensor):
 }
 
 TEST(NormalizeLinear, AddmmBecomesLinear) {
-  expectPass("normalize-linear", addmm("1"), R"(
+  expectPass("normalize_linear", addmm("1"), R"(
 graph(%x : Tensor):
   %w : Float(4, 8) = prim::Constant[value=<Tensor>]()
   %b : Float(8) = prim::Constant[value=<Tensor>]()
@@ -130,7 +130,7 @@ graph(%x : Tensor):
   %t : Tensor = aten::t(%w)
   %out : Tensor = aten::linear(%x, %t, %b)
   return (%out))");
-  expectUnchanged("normalize-linear", addmm("2"));
+  expectUnchanged("normalize_linear", addmm("2"));
 }
 
 TEST(NormalizeLinear, TwoInARowAreTwoLinears) {
@@ -139,7 +139,7 @@ graph(%x : Tensor):
   %w : Float(8, 8) = prim::Constant[value=<Tensor>]()
   %b : Float(8) = prim::Constant[value=<Tensor>]()
   %one : int = prim::Constant[value=1]())";
-  expectPass("normalize-linear", head + R"(
+  expectPass("normalize_linear", head + R"(
   %first : Tensor = aten::addmm(%b, %x, %w, %one, %one)
   %second : Tensor = aten::addmm(%b, %first, %w, %one, %one)
   return (%second))",
@@ -166,7 +166,7 @@ graph(%x : Tensor):
 }
 
 TEST(NormalizeLinear, ProductPlusVectorBecomesLinear) {
-  expectPass("normalize-linear", productPlus("", "8"), R"(
+  expectPass("normalize_linear", productPlus("", "8"), R"(
 graph(%x : Tensor):
   %w : Float(4, 8) = prim::Constant[value=<Tensor>]()
   %b : Float(8) = prim::Constant[value=<Tensor>]()
@@ -177,16 +177,16 @@ graph(%x : Tensor):
 }
 
 TEST(NormalizeLinear, ABiasThatBroadcastsStays) {
-  expectUnchanged("normalize-linear", productPlus("", "1"));
+  expectUnchanged("normalize_linear", productPlus("", "1"));
 }
 
 // Their sum is of the wider dtype, which linear does not give. (The parser asks strides and device of all but Float.)
 TEST(NormalizeLinear, ABiasOfAnotherDtypeStays) {
-  expectUnchanged("normalize-linear", productPlus("", "8, strides=[1], device=cpu", "Double"));
+  expectUnchanged("normalize_linear", productPlus("", "8, strides=[1], device=cpu", "Double"));
 }
 
 TEST(NormalizeLinear, AWriteBetweenProductAndSumStays) {
-  expectUnchanged("normalize-linear", productPlus("\n  %written : Tensor = aten::relu_(%x)", "8"));
+  expectUnchanged("normalize_linear", productPlus("\n  %written : Tensor = aten::relu_(%x)", "8"));
 }
 
 TEST(NormalizeBatchNorm, InstanceNormWithRunningStatisticsIsBatchNorm) {
@@ -199,15 +199,15 @@ graph(%x : Tensor, %w : Tensor, %b : Tensor, %mean : Tensor, %var : Tensor):
   const std::string norm = R"(]()
   %out : Tensor = aten::instance_norm(%x, %w, %b, %mean, %var, %stats, %momentum, %eps, %cudnn)
   return (%out))";
-  expectPass("normalize-batch-norm", head + "0" + norm, head + R"(0]()
+  expectPass("normalize_batch_norm", head + "0" + norm, head + R"(0]()
   %no : bool = prim::Constant[value=0]()
   %out : Tensor = aten::batch_norm(%x, %w, %b, %mean, %var, %no, %momentum, %eps, %no)
   return (%out))");
-  expectUnchanged("normalize-batch-norm", head + "1" + norm);
+  expectUnchanged("normalize_batch_norm", head + "1" + norm);
 }
 
 TEST(NormalizeViews, ViewOfASizeBecomesReshape) {
-  expectPass("normalize-views", R"(
+  expectPass("normalize_views", R"(
 graph(%x : Tensor, %size : int[]):
   %out : Tensor = aten::view(%x, %size)
   return (%out))",
@@ -215,12 +215,12 @@ graph(%x : Tensor, %size : int[]):
 graph(%x : Tensor, %size : int[]):
   %out : Tensor = aten::reshape(%x, %size)
   return (%out))");
-  expectUnchanged("normalize-views", R"(
+  expectUnchanged("normalize_views", R"(
 graph(%x : Tensor, %y : Tensor):
   %out : Tensor = aten::view_as(%x, %y)
   return (%out))");
   // What is written to is never a copy.
-  expectUnchanged("normalize-views", R"(
+  expectUnchanged("normalize_views", R"(
 graph(%x : Tensor, %size : int[]):
   %view : Tensor = aten::view(%x, %size)
   %out : Tensor = aten::relu_(%view)

@@ -1,6 +1,12 @@
 // The other rewrites, and the pipeline.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+
 #include "lowering/ir_text.h"
 #include "lowering/lowering.h"
 #include "lowering/pass.h"
@@ -24,7 +30,7 @@ graph(%x : Tensor):
   return (%out))";
 
 TEST(RemoveExceptions, DropsTheBranchThatRaises) {
-  expectPass("remove-exceptions", kGuarded, R"(
+  expectPass("remove_exceptions", kGuarded, R"(
 graph(%x : Tensor):
   %four : int = prim::Constant[value=4]()
   %text : str = prim::Constant[value="expected 4 dimensions"]()
@@ -35,7 +41,7 @@ graph(%x : Tensor):
 }
 
 TEST(RemoveExceptions, KeepsABranchOfWhichNoSideRaises) {
-  expectUnchanged("remove-exceptions", R"(
+  expectUnchanged("remove_exceptions", R"(
 graph(%x : Tensor, %condition : bool):
   %out : Tensor = prim::If(%condition)
     block0():
@@ -47,7 +53,7 @@ graph(%x : Tensor, %condition : bool):
 }
 
 TEST(RemoveExceptions, KeepsABranchOfWhichBothSidesRaise) {
-  expectUnchanged("remove-exceptions", R"(
+  expectUnchanged("remove_exceptions", R"(
 graph(%x : Tensor, %condition : bool):
   %one : str = prim::Constant[value="one"]()
   %other : str = prim::Constant[value="other"]()
@@ -62,7 +68,7 @@ graph(%x : Tensor, %condition : bool):
 }
 
 TEST(PoolConstants, NoneOfAnotherTypeStays) {
-  expectUnchanged("pool-constants", R"(
+  expectUnchanged("pool_constants", R"(
 graph(%x : Tensor):
   %none : NoneType = prim::Constant()
   %no_number : int? = prim::Constant()
@@ -71,7 +77,7 @@ graph(%x : Tensor):
 }
 
 TEST(PoolConstants, EqualNumbersBecomeOneButNotOfAnotherType) {
-  expectPass("pool-constants", R"(
+  expectPass("pool_constants", R"(
 graph(%x : Tensor):
   %a : int = prim::Constant[value=1]()
   %y : Tensor = aten::flatten(%x, %a, %a)
@@ -89,7 +95,7 @@ graph(%x : Tensor):
 }
 
 TEST(UnrollLoops, ConstantTripsOnly) {
-  expectUnchanged("unroll-loops", R"(
+  expectUnchanged("unroll_loops", R"(
 graph(%x : Tensor, %trips : int):
   %true : bool = prim::Constant[value=1]()
   %out : Tensor = prim::Loop(%trips, %true, %x)
@@ -106,6 +112,31 @@ TEST(Pipeline, NamesAreUniqueAndEveryPassHasAMeaning) {
     EXPECT_STRNE(pass.meaning, "") << pass.name;
     EXPECT_EQ(findPass(pass.name), &pass);
   }
+}
+
+// The test runs in the root of the repository.
+TEST(Pipeline, IsWhatTheDocumentationSays) {
+  std::ifstream file("docs/passes.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  EXPECT_TRUE(text.str().ends_with("\n" + pipelineMarkdown())) << "docs/passes.md has to end with\n"
+                                                               << pipelineMarkdown();
+}
+
+TEST(Pipeline, HoldsEveryRewriteInItsOrder) {
+  const auto place = [](const std::string& name) {
+    const auto& passes = pipeline();
+    const auto found = std::find_if(passes.begin(), passes.end(), [&](const Pass& pass) { return pass.name == name; });
+    EXPECT_NE(found, passes.end()) << name;
+    return found - passes.begin();
+  };
+  EXPECT_EQ(place("freeze_attributes"), 0);
+  EXPECT_EQ(place("inline_calls"), 1);
+  // Writes to the module's own tensors are gone, as far as they go, before other writes are looked at.
+  EXPECT_EQ(place("functionalize_state") + 1, place("functionalize_views"));
+  // Equal computations become one behind the pins: they are not equal where their precisions differ.
+  EXPECT_EQ(place("pin_precisions"), place("normalize_views") + 1);
+  EXPECT_LT(place("pin_precisions"), place("eliminate_common_subexpressions"));
 }
 
 TEST(Pipeline, UnrollsLoopsAndLeavesNoListBehind) {
@@ -140,7 +171,7 @@ graph(%x : Tensor):
 
 TEST(Pipeline, ADisabledPassDoesNotRun) {
   const auto lowered =
-      lower(parse(kGuarded), {.disabled_passes = {"remove-exceptions"}, .dump_after = "", .verify = true});
+      lower(parse(kGuarded), {.disabled_passes = {"remove_exceptions"}, .dump_after = "", .verify = true});
   EXPECT_NE(textOf(*lowered.graph).find("prim::RaiseException"), std::string::npos);
 }
 

@@ -7,7 +7,7 @@ namespace torchtrt::lowering::testing {
 namespace {
 
 TEST(FoldIdentities, AValueIsItself) {
-  expectPass("fold-identities", R"(
+  expectPass("fold_identities", R"(
 graph(%x : Tensor):
   %same : bool = aten::__is__(%x, %x)
   %other : bool = aten::__isnot__(%x, %x)
@@ -20,7 +20,7 @@ graph(%x : Tensor):
 }
 
 TEST(FoldIdentities, TwoValuesMayBeOneObject) {
-  expectUnchanged("fold-identities", R"(
+  expectUnchanged("fold_identities", R"(
 graph(%x : Tensor, %y : Tensor):
   %format : int = prim::Constant[value=0]()
   %z : Tensor = aten::contiguous(%x, %format)
@@ -30,7 +30,7 @@ graph(%x : Tensor, %y : Tensor):
 }
 
 TEST(FoldIdentities, WhatIsMadeIsNobodyElse) {
-  expectPass("fold-identities", R"(
+  expectPass("fold_identities", R"(
 graph(%x : Tensor, %y : Tensor):
   %zero : int = prim::Constant[value=0]()
   %one : int = prim::Constant[value=1]()
@@ -52,7 +52,7 @@ graph(%x : Tensor, %y : Tensor):
 }
 
 TEST(FoldIdentities, ABranchSaysWhetherItsResultsAreOne) {
-  expectPass("fold-identities", R"(
+  expectPass("fold_identities", R"(
 graph(%x : Tensor, %c : bool):
   %zero : int = prim::Constant[value=0]()
   %q : Tensor, %k : Tensor = prim::If(%c)
@@ -80,7 +80,7 @@ graph(%x : Tensor, %c : bool):
 }
 
 TEST(FoldIdentities, ABranchSaysWhetherItsResultIsNone) {
-  expectPass("fold-identities", R"(
+  expectPass("fold_identities", R"(
 graph(%x : Tensor, %c : bool):
   %none : NoneType = prim::Constant()
   %mask : Tensor? = prim::If(%c)
@@ -104,7 +104,7 @@ graph(%x : Tensor, %c : bool):
 }
 
 TEST(FoldIdentities, ASideThatNobodyKnowsAsksWhenItIsTaken) {
-  expectPass("fold-identities", R"(
+  expectPass("fold_identities", R"(
 graph(%x : Tensor, %y : Tensor, %c : bool, %d : bool):
   %zero : int = prim::Constant[value=0]()
   %k : Tensor, %v : Tensor = prim::If(%c)
@@ -146,7 +146,7 @@ graph(%x : Tensor, %y : Tensor, %c : bool, %d : bool):
 }
 
 TEST(FoldIdentities, WhatNobodyKnowsOfEitherSideStays) {
-  expectUnchanged("fold-identities", R"(
+  expectUnchanged("fold_identities", R"(
 graph(%x : Tensor, %y : Tensor, %z : Tensor, %maybe : Tensor?, %c : bool):
   %none : NoneType = prim::Constant()
   %train : bool = prim::Constant[value=0]()
@@ -170,7 +170,7 @@ graph(%x : Tensor, %y : Tensor, %z : Tensor, %maybe : Tensor?, %c : bool):
 }
 
 TEST(FlattenBranchTuples, ATupleIsMadeBehindTheBranch) {
-  expectPass("flatten-branch-tuples", R"(
+  expectPass("flatten_branch_tuples", R"(
 graph(%x : Tensor, %c : bool):
   %none : NoneType = prim::Constant()
   %both : (Tensor, Tensor?) = prim::If(%c)
@@ -211,7 +211,7 @@ graph(%x : Tensor, %c : bool):
 }
 
 TEST(FlattenBranchTuples, NotOneThatSomebodyElseMade) {
-  expectUnchanged("flatten-branch-tuples", R"(
+  expectUnchanged("flatten_branch_tuples", R"(
 graph(%given : (Tensor, Tensor), %x : Tensor, %c : bool):
   %both : (Tensor, Tensor) = prim::If(%c)
     block0():
@@ -223,7 +223,7 @@ graph(%given : (Tensor, Tensor), %x : Tensor, %c : bool):
 }
 
 TEST(RemoveDropout, OnlyWithoutTraining) {
-  expectPass("remove-dropout", R"(
+  expectPass("remove_dropout", R"(
 graph(%x : Tensor):
   %p : float = prim::Constant[value=0.5]()
   %no : bool = prim::Constant[value=0]()
@@ -234,7 +234,7 @@ graph(%x : Tensor):
   %p : float = prim::Constant[value=0.5]()
   %no : bool = prim::Constant[value=0]()
   return (%x))");
-  expectUnchanged("remove-dropout", R"(
+  expectUnchanged("remove_dropout", R"(
 graph(%x : Tensor):
   %p : float = prim::Constant[value=0.5]()
   %yes : bool = prim::Constant[value=1]()
@@ -243,7 +243,7 @@ graph(%x : Tensor):
 }
 
 TEST(RemoveNoOps, DropsViewsAndCopiesThatNobodyCanTell) {
-  expectPass("remove-no-ops", R"(
+  expectPass("remove_no_ops", R"(
 graph(%x : Tensor):
   %format : int = prim::Constant[value=0]()
   %a : Tensor = aten::detach(%x)
@@ -258,7 +258,7 @@ graph(%x : Tensor):
 }
 
 TEST(RemoveNoOps, KeepsAReturnedCopy) {
-  expectUnchanged("remove-no-ops", R"(
+  expectUnchanged("remove_no_ops", R"(
 graph(%x : Tensor):
   %none : NoneType = prim::Constant()
   %out : Tensor = aten::clone(%x, %none)
@@ -266,7 +266,7 @@ graph(%x : Tensor):
 }
 
 TEST(RemoveNoOps, KeepsCopiesWhereStridesAreRead) {
-  expectUnchanged("remove-no-ops", R"(
+  expectUnchanged("remove_no_ops", R"(
 graph(%x : Tensor):
   %none : NoneType = prim::Constant()
   %format : int = prim::Constant[value=0]()
@@ -277,7 +277,7 @@ graph(%x : Tensor):
 }
 
 TEST(RemoveNoOps, KeepsCopiesWhereLayoutIsAskedFor) {
-  expectUnchanged("remove-no-ops", R"(
+  expectUnchanged("remove_no_ops", R"(
 graph(%x : Tensor):
   %format : int = prim::Constant[value=0]()
   %rows : Tensor = aten::contiguous(%x, %format)
@@ -295,8 +295,8 @@ graph(%x : Tensor, %size : int[]):
   %fresh : Tensor = aten::exp(%rows)
   %line : Tensor = aten::reshape(%fresh, %size)
 )";
-  expectUnchanged("remove-no-ops", text + "  %out : Tensor = aten::add_(%line, %one, %one)\n  return (%out, %fresh)");
-  expectPass("remove-no-ops", text + "  %out : Tensor = aten::add(%line, %one, %one)\n  return (%out, %fresh)", R"(
+  expectUnchanged("remove_no_ops", text + "  %out : Tensor = aten::add_(%line, %one, %one)\n  return (%out, %fresh)");
+  expectPass("remove_no_ops", text + "  %out : Tensor = aten::add(%line, %one, %one)\n  return (%out, %fresh)", R"(
 graph(%x : Tensor, %size : int[]):
   %one : int = prim::Constant[value=1]()
   %format : int = prim::Constant[value=0]()
@@ -307,7 +307,7 @@ graph(%x : Tensor, %size : int[]):
 }
 
 TEST(RemoveNoOps, KeepsACopyOfWhatIsWrittenInSecret) {
-  expectUnchanged("remove-no-ops", R"(
+  expectUnchanged("remove_no_ops", R"(
 graph(%x : Tensor):
   %one : int = prim::Constant[value=1]()
   %none : NoneType = prim::Constant()
@@ -321,7 +321,7 @@ graph(%x : Tensor):
 }
 
 TEST(RemoveNoOps, KeepsACopyThatIsWrittenTo) {
-  expectUnchanged("remove-no-ops", R"(
+  expectUnchanged("remove_no_ops", R"(
 graph(%x : Tensor):
   %none : NoneType = prim::Constant()
   %copy : Tensor = aten::clone(%x, %none)

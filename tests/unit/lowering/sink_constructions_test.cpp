@@ -9,7 +9,7 @@ namespace torchtrt::lowering::testing {
 namespace {
 
 TEST(SinkConstructions, ListIsMadeAfterTheWriteToWhatItHolds) {
-  expectPass("sink-constructions", R"(
+  expectPass("sink_constructions", R"(
 graph(%x : Tensor, %y : Tensor):
   %t : Tensor = aten::relu(%x)
   %list : Tensor[] = prim::ListConstruct(%t)
@@ -24,7 +24,7 @@ graph(%x : Tensor, %y : Tensor):
 }
 
 TEST(SinkConstructions, DictionaryIsMadeAfterTheWriteToWhatItHolds) {
-  expectPass("sink-constructions", R"(
+  expectPass("sink_constructions", R"(
 graph(%x : Tensor, %y : Tensor):
   %key : str = prim::Constant[value="key"]()
   %t : Tensor = aten::relu(%x)
@@ -41,7 +41,7 @@ graph(%x : Tensor, %y : Tensor):
 }
 
 TEST(SinkConstructions, WhatAListHoldsSinksBeforeIt) {
-  expectPass("sink-constructions", R"(
+  expectPass("sink_constructions", R"(
 graph(%x : Tensor, %y : Tensor):
   %t : Tensor = aten::relu(%x)
   %pair : (Tensor, Tensor) = prim::TupleConstruct(%t, %y)
@@ -58,7 +58,7 @@ graph(%x : Tensor, %y : Tensor):
 }
 
 TEST(SinkConstructions, EveryReaderOfAListGetsOneOfItsOwn) {
-  expectPass("sink-constructions", R"(
+  expectPass("sink_constructions", R"(
 graph(%x : Tensor, %y : Tensor):
   %one : int = prim::Constant[value=1]()
   %t : Tensor = aten::relu(%x)
@@ -78,7 +78,7 @@ graph(%x : Tensor, %y : Tensor):
 }
 
 TEST(SinkConstructions, WhatTakesAnElementOutGetsAListOfItsOwn) {
-  expectPass("sink-constructions", R"(
+  expectPass("sink_constructions", R"(
 graph(%x : Tensor, %y : Tensor):
   %zero : int = prim::Constant[value=0]()
   %t : Tensor = aten::relu(%x)
@@ -98,7 +98,7 @@ graph(%x : Tensor, %y : Tensor):
 }
 
 TEST(SinkConstructions, ReaderInABranchGetsOneThere) {
-  expectPass("sink-constructions", R"(
+  expectPass("sink_constructions", R"(
 graph(%x : Tensor, %y : Tensor, %c : bool):
   %one : int = prim::Constant[value=1]()
   %t : Tensor = aten::relu(%x)
@@ -130,7 +130,7 @@ graph(%x : Tensor, %y : Tensor, %c : bool):
 }
 
 TEST(SinkConstructions, ListThatIsWrittenStaysOneForAllItsReaders) {
-  expectUnchanged("sink-constructions", R"(
+  expectUnchanged("sink_constructions", R"(
 graph(%x : Tensor, %y : Tensor):
   %one : int = prim::Constant[value=1]()
   %list : Tensor[] = prim::ListConstruct(%x)
@@ -141,7 +141,7 @@ graph(%x : Tensor, %y : Tensor):
 }
 
 TEST(SinkConstructions, ListThatABranchHandsOnStaysOneForAllItsReaders) {
-  expectUnchanged("sink-constructions", R"(
+  expectUnchanged("sink_constructions", R"(
 graph(%x : Tensor, %y : Tensor, %c : bool):
   %one : int = prim::Constant[value=1]()
   %list : Tensor[] = prim::ListConstruct(%x)
@@ -157,7 +157,7 @@ graph(%x : Tensor, %y : Tensor, %c : bool):
 }
 
 TEST(SinkConstructions, ListThatAnotherHoldsStaysOneForAllItsReaders) {
-  expectUnchanged("sink-constructions", R"(
+  expectUnchanged("sink_constructions", R"(
 graph(%x : Tensor, %y : Tensor):
   %one : int = prim::Constant[value=1]()
   %list : Tensor[] = prim::ListConstruct(%x)
@@ -170,7 +170,7 @@ graph(%x : Tensor, %y : Tensor):
 
 TEST(SinkConstructions, WhoAsksWhetherItIsTheSameGetsTheSame) {
   for (const std::string type : {"Tensor[] = prim::ListConstruct", "(Tensor) = prim::TupleConstruct"}) {
-    expectUnchanged("sink-constructions", R"(
+    expectUnchanged("sink_constructions", R"(
 graph(%x : Tensor, %y : Tensor):
   %written : Tensor = aten::mul_(%x, %y)
   %held : )" + type + R"((%x)
@@ -180,7 +180,7 @@ graph(%x : Tensor, %y : Tensor):
 }
 
 TEST(SinkConstructions, ListThatIsGivenTwiceStaysOne) {
-  expectUnchanged("sink-constructions", R"(
+  expectUnchanged("sink_constructions", R"(
 graph(%x : Tensor, %y : Tensor):
   %written : Tensor = aten::mul_(%x, %y)
   %list : Tensor[] = prim::ListConstruct(%x)
@@ -188,7 +188,7 @@ graph(%x : Tensor, %y : Tensor):
 }
 
 TEST(SinkConstructions, NothingMovesWhereNothingIsWritten) {
-  expectUnchanged("sink-constructions", R"(
+  expectUnchanged("sink_constructions", R"(
 graph(%x : Tensor, %y : Tensor):
   %list : Tensor[] = prim::ListConstruct(%x)
   %sum : Tensor = aten::mul(%x, %y)
@@ -196,7 +196,7 @@ graph(%x : Tensor, %y : Tensor):
 }
 
 TEST(SinkConstructions, NumbersStayWhereTheyAre) {
-  expectUnchanged("sink-constructions", R"(
+  expectUnchanged("sink_constructions", R"(
 graph(%x : Tensor, %y : Tensor, %n : int):
   %shape : int[] = prim::ListConstruct(%n, %n)
   %written : Tensor = aten::mul_(%x, %y)
@@ -205,7 +205,7 @@ graph(%x : Tensor, %y : Tensor, %n : int):
 }
 
 TEST(SinkConstructions, TwoBeforeOneReaderStayInOrder) {
-  expectUnchanged("sink-constructions", R"(
+  expectUnchanged("sink_constructions", R"(
 graph(%x : Tensor, %y : Tensor):
   %written : Tensor = aten::mul_(%x, %y)
   %one : Tensor[] = prim::ListConstruct(%x)

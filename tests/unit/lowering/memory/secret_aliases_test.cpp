@@ -7,7 +7,7 @@ namespace torchtrt::lowering::testing {
 namespace {
 
 TEST(FunctionalizeTensors, WhatMayBeItsOperandStays) {
-  expectUnchanged("functionalize-tensors", R"(
+  expectUnchanged("functionalize_tensors", R"(
 graph(%x : Tensor, %all : Tensor[]):
   %fresh : Tensor = aten::type_as(%x, %x)
   %written : Tensor = aten::relu_(%fresh)
@@ -18,7 +18,7 @@ graph(%x : Tensor, %all : Tensor[]):
 
 // einsum of one operand may be a view of it, which no schema says.
 TEST(FunctionalizeTensors, WhatAResultMayBeInSecretStays) {
-  expectUnchanged("functionalize-tensors", R"(
+  expectUnchanged("functionalize_tensors", R"(
 graph(%x : Tensor):
   %one : int = prim::Constant[value=1]()
   %none : NoneType = prim::Constant()
@@ -33,7 +33,7 @@ graph(%x : Tensor):
 
 // Without a trip it is the caller's tensor that is written to.
 TEST(FunctionalizeTensors, WhatMayBeAResultInSecretStays) {
-  expectUnchanged("functionalize-tensors", R"(
+  expectUnchanged("functionalize_tensors", R"(
 graph(%x : Tensor):
   %one : int = prim::Constant[value=1]()
   %none : NoneType = prim::Constant()
@@ -49,7 +49,7 @@ graph(%x : Tensor):
 
 // Two secrets in a row.
 TEST(FunctionalizeTensors, WhatAResultOfAResultMayBeStays) {
-  expectUnchanged("functionalize-tensors", R"(
+  expectUnchanged("functionalize_tensors", R"(
 graph(%x : Tensor):
   %one : int = prim::Constant[value=1]()
   %none : NoneType = prim::Constant()
@@ -65,7 +65,7 @@ graph(%x : Tensor):
 }
 
 TEST(FunctionalizeTensors, SecretsOfAnotherTensorDoNotMatter) {
-  expectPass("functionalize-tensors", R"(
+  expectPass("functionalize_tensors", R"(
 graph(%x : Tensor):
   %one : int = prim::Constant[value=1]()
   %none : NoneType = prim::Constant()
@@ -95,7 +95,7 @@ graph(%x : Tensor):
 
 // einsum multiplies two operands, so what it gives is its own.
 TEST(FunctionalizeTensors, ProductOfTwoOperandsIsNeither) {
-  expectPass("functionalize-tensors", R"(
+  expectPass("functionalize_tensors", R"(
 graph(%x : Tensor, %y : Tensor):
   %one : int = prim::Constant[value=1]()
   %none : NoneType = prim::Constant()
@@ -116,7 +116,7 @@ graph(%x : Tensor, %y : Tensor):
 }
 
 TEST(FunctionalizeTensors, ProductOfAListThatIsWrittenMayBeAnOperand) {
-  expectUnchanged("functionalize-tensors", R"(
+  expectUnchanged("functionalize_tensors", R"(
 graph(%x : Tensor, %y : Tensor):
   %one : int = prim::Constant[value=1]()
   %none : NoneType = prim::Constant()
