@@ -57,12 +57,32 @@ def test_lists_passes_and_layers():
     assert opt("--list-layers").stdout.startswith("# Layers\n")
 
 
+def test_prints_the_plan_and_the_schedule_of_what_the_passes_left():
+    plan = opt("--pipeline", "--level=plan")
+    assert plan.returncode == 0, plan.stderr
+    assert plan.stdout.startswith('plan "n"') and ' activation "' in plan.stdout
+    assert ' elementwise "' in opt("--level=plan").stdout  # nothing is optimized unless it is asked for
+    schedule = opt("--pipeline", "--level=schedule")
+    assert schedule.returncode == 0, schedule.stderr
+    assert 'schedule "n"' in schedule.stdout and "activation" in schedule.stdout
+    assert opt("--pipeline", "--level=network").stdout == opt("--pipeline").stdout
+
+
+def test_a_schedule_is_that_of_optimum_sizes():
+    text = TEXT.replace("float32[2]", "float32[s]").replace('"n" ()', '"n" (s in [1, 6, 9])')
+    schedule = opt("--level=schedule", text=text)
+    assert schedule.returncode == 0, schedule.stderr
+    assert "[6]" in schedule.stdout and "[9]" not in schedule.stdout
+
+
 def test_says_what_is_wrong_with_a_call():
     for arguments, message in [
         (["--frobnicate"], "unknown option --frobnicate"),
         (["--pass"], "option --pass needs a value"),
         (["--pass=remove_no_ops", "--pipeline"], "--pass and --pipeline exclude each other"),
         (["--disable-pass=remove_no_ops"], "--disable-pass needs --pipeline"),
+        (["--level=engine"], "--level is network, plan or schedule, got 'engine'"),
+        (["--level=torchscript"], "torchtrtc --dump FOLDER[:REGEX]"),
         (["one.txt", "two.txt"], "one file at a time"),
         (["no/such/file"], "cannot read 'no/such/file'"),
     ]:

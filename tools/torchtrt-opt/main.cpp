@@ -1,14 +1,19 @@
-// torchtrt-opt: network text in, named optimizer passes, network text out. For tests and for looking at what a pass
-// does.
+// torchtrt-opt: network text in, named optimizer passes, and the text of one level out: the network, its plan or the
+// schedule of a call. For tests and for looking at what a pass does.
 
 #include <fstream>
 #include <iostream>
+#include <memory>
+#include <span>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "builder/builder.h"
 #include "optimization/optimization.h"
+#include "plan/plan.h"
+#include "torchtrt/engine.h"
 #include "torchtrt/network.h"
 #include "torchtrt/plugin.h"
 
@@ -19,12 +24,13 @@ using namespace torchtrt;
 constexpr const char* kUsage =
     R"(usage: torchtrt-opt [options] [FILE]
 
-Reads a network's text from FILE (or standard input, also as -), runs passes, prints the network.
+Reads a network's text from FILE (or standard input, also as -), runs passes, prints the network or what is made of it.
 
   --pass=NAME          run this pass; repeat for several, in this order
   --pipeline           run the whole pipeline until nothing changes
   --disable-pass=NAME  leave this pass out of the pipeline
   --verify-each        verify after every rewrite and every pass, and check that passes say truly whether they changed it
+  --level=LEVEL        print the network (the default), its plan, or the schedule of a call with optimum sizes
   --dump-after=REGEX   print the network to standard error after each pass whose name matches
   --locations          print source locations
   --list-passes        print docs/passes.md: the passes in pipeline order
@@ -42,11 +48,21 @@ struct UsageError : std::runtime_error {
 struct Arguments {
   std::string file = "-";
   std::vector<std::string> passes;
+  std::string level = "network";
   bool pipeline = false;
   bool list_passes = false, list_layers = false, help = false;
   network::PrintOptions printing;
   optimization::Options options;
 };
+
+void checkLevel(const std::string& level) {
+  if (level == "torchscript") {
+    throw UsageError("this program has no libtorch: for graphs of TorchScript use torchtrtc --dump FOLDER[:REGEX]");
+  }
+  if (level != "network" && level != "plan" && level != "schedule") {
+    throw UsageError("--level is network, plan or schedule, got '" + level + "'");
+  }
+}
 
 Arguments parseArguments(const std::vector<std::string>& words) {
   Arguments arguments;
@@ -56,7 +72,8 @@ Arguments parseArguments(const std::vector<std::string>& words) {
     const std::string name = word.substr(0, equals);
     const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
     const bool is_option = word.size() > 1 && word[0] == '-';
-    const bool takes_value = name == "--pass" || name == "--disable-pass" || name == "--dump-after";
+    const bool takes_value =
+        name == "--pass" || name == "--disable-pass" || name == "--dump-after" || name == "--level";
     if (is_option && takes_value != !value.empty()) {
       throw UsageError(takes_value ? "option " + name + " needs a value: " + name + "=VALUE"
                                    : "unknown option " + word);
@@ -73,6 +90,9 @@ Arguments parseArguments(const std::vector<std::string>& words) {
       arguments.options.disabled.push_back(value);
     } else if (name == "--dump-after") {
       arguments.options.dump_after = value;
+    } else if (name == "--level") {
+      checkLevel(value);
+      arguments.level = value;
     } else if (name == "--pipeline") {
       arguments.pipeline = true;
     } else if (name == "--verify-each") {
@@ -112,6 +132,41 @@ std::string readText(const std::string& file) {
   return text.str();
 }
 
+std::vector<int64_t> rowMajor(const std::vector<int64_t>& dims) {
+  std::vector<int64_t> strides(dims.size(), 1);
+  for (size_t i = dims.size(); i-- > 1;) {
+    strides[i - 1] = strides[i] * dims[i];
+  }
+  return strides;
+}
+
+// Of a call with inputs of optimum sizes, in rows.
+std::string scheduleOf(const plan::Plan& plan) {
+  const auto bytes = std::make_shared<const std::string>(plan::serialize(plan));
+  const auto engine = engine::Engine::load(std::as_bytes(std::span(*bytes)), bytes);
+  alignas(64) static const char memory[64] = {};  // stands for the inputs': a schedule reads no data
+  std::vector<std::vector<int64_t>> strides;
+  for (const engine::BindingInfo& input : engine->inputs()) {
+    strides.push_back(rowMajor(input.opt));
+  }
+  std::vector<engine::TensorView> inputs;
+  for (size_t i = 0; i < strides.size(); ++i) {
+    const engine::BindingInfo& input = engine->inputs()[i];
+    inputs.push_back(
+        {input.dtype, static_cast<int32_t>(input.opt.size()), input.opt.data(), strides[i].data(), memory});
+  }
+  return engine->schedule(inputs);
+}
+
+void print(const network::Network& network, const Arguments& arguments) {
+  if (arguments.level == "network") {
+    std::cout << network::print(network, arguments.printing);
+    return;
+  }
+  const plan::Plan plan = builder::build(network, {.optimize = false});
+  std::cout << (arguments.level == "plan" ? plan::print(plan) : scheduleOf(plan));
+}
+
 void transform(const Arguments& arguments) {
   plugin::registerBuiltinPlugins();
   const auto network = network::parse(readText(arguments.file));
@@ -121,7 +176,7 @@ void transform(const Arguments& arguments) {
   } else if (!arguments.passes.empty()) {
     optimization::createManager(arguments.passes, arguments.options).runOnce(*network);
   }
-  std::cout << network::print(*network, arguments.printing);
+  print(*network, arguments);
 }
 
 }  // namespace
