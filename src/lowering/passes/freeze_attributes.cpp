@@ -46,7 +46,7 @@ IValue withoutGradient(IValue value) {
   return value;
 }
 
-// Weights of quantized operators are objects that no operator writes to. They are constants where lower-quantized needs
+// Weights of quantized operators are objects that no operator writes to. They are constants where lower_quantized needs
 // them; else they stay attributes, which are saved once.
 bool isPackedWeight(const IValue& value) {
   return value.isCustomClass() && value.type()->str().rfind("__torch__.torch.classes.quantized.", 0) == 0;

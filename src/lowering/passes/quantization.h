@@ -1,4 +1,4 @@
-// What lower-quantized knows of a quantized value, and how it writes one: as the float32 tensor of its *centered
+// What lower_quantized knows of a quantized value, and how it writes one: as the float32 tensor of its *centered
 // integers* q - zero_point. Sums and products of those are exact, and padding is zero.
 #pragma once
 

@@ -1,4 +1,4 @@
-// lower-quantized: what becomes floats on centered integers, in which form, and what stays.
+// lower_quantized: what becomes floats on centered integers, in which form, and what stays.
 #include <gtest/gtest.h>
 
 #include "lowering/ir_text.h"
