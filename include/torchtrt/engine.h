@@ -72,6 +72,14 @@ struct CallOptions {
   void* stream = nullptr;  // a CUstream on a CUDA device: the call's work runs in its order; null = the default stream
 };
 
+// A device as its backend describes it.
+struct DeviceDescription {
+  std::string name;          // "cpu", "NVIDIA H100 80GB HBM3"
+  std::string architecture;  // instruction sets that matter to kernels: "avx2 avx512", "sm_90"
+};
+// The device is named as in LoadOptions. Throws EngineError(kInputDevice) that says what is missing.
+TORCHTRT_API DeviceDescription describeDevice(const std::string& device);
+
 // The switches that the environment sets for engines that are loaded now (TORCHTRT_REFERENCE_KERNELS,
 // TORCHTRT_DISABLE_FUSION), as text. Engines of the same plan that were loaded under different switches are different.
 TORCHTRT_API std::string kernelSwitches();

@@ -105,6 +105,11 @@ class TORCHTRT_API Device {
   // Throws the EngineError of work that failed since the last time; waits for nothing. An engine asks when it begins.
   virtual void checkFaults() const {}
 
+  // True while somebody records what is given to the stream: work is not run then, so nothing may wait for it.
+  virtual bool isCapturing(Stream) const {
+    return false;
+  }
+
   virtual std::unique_ptr<Timer> timer() const;
   // Runs `body` without effect on memory and returns the work that it gave to its stream; null where the device cannot
   // record.

@@ -1,13 +1,39 @@
-// The device string of a serialized engine: "id%major%minor%type%name". CPU plans run on any CPU: packing happens at
-// load.
+// The device string of a serialized engine, "id%major%minor%type%name", and where an engine runs that comes with one.
+// Plans fit any device: packing happens at load.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
+
+#include <torch/script.h>
+
+#include "torchtrt/export.h"
 
 namespace torchtrt::runtime {
 
-std::string cpuDeviceInfo();
-// Throws EngineError (kPlanCorrupt for a malformed string, kInputDevice for a device that is not here).
+// Where an engine runs, and what its state says of that.
+struct Placement {
+  at::Device device = at::kCPU;
+  std::string info;  // empty: as the device has it
+};
+
+// Of a device that is here, as an engine's state has it.
+TORCHTRT_API std::string deviceInfoOf(const at::Device& device);
+// For a GPU that need not be here: "sm_90", "sm_100". Empty if the text names no architecture.
+TORCHTRT_API std::string deviceInfoOf(int64_t gpu, const std::string& architecture);
+// Throws EngineError (kPlanCorrupt for a malformed string, kInputDevice for a kind of device that no engine runs on).
 void checkDeviceInfo(const std::string& text);
+// Whether an engine was made for a GPU.
+bool isForGpu(const std::string& info);
+
+// A tensor without elements that says in a file where its engine ran, as torch.jit.load(map_location=...) moves it.
+// An engine that was made for a GPU and runs elsewhere, since its machine has none, is not placed yet.
+at::Tensor markerOf(const Placement& placement);
+
+// Where an engine of a file runs: where its marker is, or its weights if they came elsewhere than to the CPU; else on
+// the device that its string names, if that is here, and with a warning on the CPU if not.
+Placement placementOf(const std::string& info, const std::optional<at::Tensor>& marker,
+                      const std::vector<at::Tensor>& weights);
 
 }  // namespace torchtrt::runtime

@@ -4,11 +4,13 @@
 #include <cstring>
 #include <mutex>
 #include <span>
+#include <unordered_map>
 
 #include "device/constants.h"
 #include "runtime/base64.h"
 #include "runtime/device_info.h"
 #include "runtime/dtypes.h"
+#include "runtime/torch_device.h"
 #include "torchtrt/runtime.h"
 
 namespace torchtrt::runtime {
@@ -57,6 +59,48 @@ at::Tensor usableWeight(const at::Tensor& tensor, size_t index) {
   return isAligned(usable.const_data_ptr()) ? usable : usable.clone();
 }
 
+std::string infoOf(const Placement& placement) {
+  return placement.info.empty() ? deviceInfoOf(placement.device) : placement.info;
+}
+
+// Tensors that a file gave elsewhere than on the CPU (map_location), on the CPU: engines and kept segments copy from
+// there. Those that share memory go on doing so.
+void bringToHost(std::vector<at::Tensor>& weights, std::vector<at::Tensor>* kept) {
+  std::unordered_map<const c10::StorageImpl*, at::Tensor> copies;  // whole storages, as bytes
+  const auto bring = [&copies](at::Tensor& tensor) {
+    const bool has_data = tensor.defined() && tensor.layout() == at::kStrided && tensor.has_storage();
+    if (!has_data || tensor.is_cpu() || tensor.is_meta()) {
+      return;
+    }
+    at::Tensor& bytes = copies[tensor.storage().unsafeGetStorageImpl()];
+    if (!bytes.defined()) {
+      const auto options = at::TensorOptions().dtype(at::kByte).device(tensor.device());
+      const auto size = static_cast<int64_t>(tensor.storage().nbytes());
+      bytes = at::empty({0}, options).set_(tensor.storage(), 0, {size}, {1}).to(at::kCPU);
+    }
+    tensor = at::empty({0}, tensor.scalar_type())
+                 .set_(bytes.storage(), tensor.storage_offset(), tensor.sizes(), tensor.strides());
+  };
+  std::for_each(weights.begin(), weights.end(), bring);
+  if (kept != nullptr) {
+    std::for_each(kept->begin(), kept->end(), bring);
+  }
+}
+
+// The last tensor of the state of an engine for a GPU.
+std::optional<at::Tensor> takeMarker(const std::string& info, std::vector<at::Tensor>& tensors) {
+  if (!isForGpu(info)) {
+    return std::nullopt;
+  }
+  if (tensors.empty() || !tensors.back().defined() || tensors.back().numel() != 0) {
+    throw EngineError(ErrorCode::kPlanCorrupt, "the state of an engine for a GPU does not say where it is to run", {},
+                      "the file is damaged: save the module again");
+  }
+  at::Tensor marker = std::move(tensors.back());
+  tensors.pop_back();
+  return marker;
+}
+
 engine::ExternalWeight externalWeight(const at::Tensor& tensor) {
   return {tensor.const_data_ptr(), tensor.nbytes(), std::make_shared<at::Tensor>(tensor)};
 }
@@ -88,14 +132,18 @@ void moveOut(const c10::Storage& storage) {
 }
 
 std::shared_ptr<const LoadedEngine> load(const std::string& plan_bytes, std::string plan_text,
-                                         std::vector<at::Tensor> weights, Originals originals,
+                                         std::vector<at::Tensor> weights, Originals originals, const at::Device& device,
                                          std::vector<bool> borrowed = {}, std::vector<bool> exclusive = {}) {
+  needDevice(device);
+  const DeviceScope scope(device);
   auto bytes = std::make_shared<const std::string>(plan_bytes);
   std::vector<engine::ExternalWeight> external;
   external.reserve(weights.size());
   std::transform(weights.begin(), weights.end(), std::back_inserter(external), externalWeight);
   engine::LoadOptions options;
   options.threads = callThreads();
+  options.device = device.str();
+  options.memory = memorySource(device);
   borrowed.resize(weights.size());
   options.lasting = [&](size_t index) -> std::shared_ptr<const void> {
     if (borrowed[index]) {
@@ -119,7 +167,7 @@ std::shared_ptr<const LoadedEngine> load(const std::string& plan_bytes, std::str
   device::trimConstants();
   auto held = std::make_shared<const EngineWeights>(std::move(weights), engine, originals);
   return std::make_shared<const LoadedEngine>(
-      LoadedEngine{std::move(plan_text), std::move(held), std::move(engine), engine::kernelSwitches()});
+      LoadedEngine{std::move(plan_text), std::move(held), std::move(engine), engine::kernelSwitches(), device});
 }
 
 plan::Plan parseCopy(std::string_view bytes) {
@@ -135,10 +183,12 @@ plan::Plan parseCopy(std::string_view bytes) {
 // Engines alive in this process, so that a deep copy shares the one that is packed already.
 class LoadedEngines {
  public:
-  std::shared_ptr<const LoadedEngine> find(const std::string& plan, const std::vector<at::Tensor>& weights) {
+  std::shared_ptr<const LoadedEngine> find(const std::string& plan, const std::vector<at::Tensor>& weights,
+                                           const at::Device& device) {
     const std::string switches = engine::kernelSwitches();
     for (std::shared_ptr<const LoadedEngine>& engine : alive()) {
-      if (engine->plan == plan && engine->switches == switches && engine->weights->areSame(weights)) {
+      if (engine->plan == plan && engine->switches == switches && engine->device == device &&
+          engine->weights->areSame(weights)) {
         return std::move(engine);
       }
     }
@@ -182,29 +232,35 @@ std::vector<at::Tensor> Engine::weightsOf(const plan::Plan& plan) {
   return weights;
 }
 
-c10::intrusive_ptr<Engine> Engine::fromPlan(const plan::Plan& plan) {
-  return fromPlan(plan, weightsOf(plan));
+c10::intrusive_ptr<Engine> Engine::fromPlan(const plan::Plan& plan, const Placement& placement) {
+  return fromPlan(plan, weightsOf(plan), Originals::kLetGo, {}, {}, placement);
 }
 
 c10::intrusive_ptr<Engine> Engine::fromPlan(const plan::Plan& plan, std::vector<at::Tensor> weights,
                                             Originals originals, std::vector<bool> borrowed,
-                                            std::vector<bool> exclusive) {
+                                            std::vector<bool> exclusive, const Placement& placement) {
+  const at::Device device = withIndex(placement.device);
   const std::string bytes = plan::serializeWithoutWeights(plan);
-  auto loaded =
-      load(bytes, encodeBase64(bytes), std::move(weights), originals, std::move(borrowed), std::move(exclusive));
+  auto loaded = load(bytes, encodeBase64(bytes), std::move(weights), originals, device, std::move(borrowed),
+                     std::move(exclusive));
   loadedEngines().add(loaded);
-  return c10::make_intrusive<Engine>(plan.name, cpuDeviceInfo(), std::move(loaded));
+  return c10::make_intrusive<Engine>(plan.name, infoOf({device, placement.info}), std::move(loaded));
 }
 
-c10::intrusive_ptr<Engine> Engine::fromState(EngineState state, std::vector<bool> exclusive) {
+c10::intrusive_ptr<Engine> Engine::fromState(EngineState state, std::vector<bool> exclusive,
+                                             std::vector<at::Tensor>* kept) {
   auto& [strings, tensors] = state;
   checkStrings(strings);
+  const std::optional<at::Tensor> marker = takeMarker(strings[kDevice], tensors);
+  Placement placement = placementOf(strings[kDevice], marker, tensors);
+  placement.device = withIndex(placement.device);
+  bringToHost(tensors, kept);
   std::vector<at::Tensor> weights;
   weights.reserve(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
     weights.push_back(usableWeight(tensors[i], i));
   }
-  auto loaded = loadedEngines().find(strings[kPlan], weights);
+  auto loaded = loadedEngines().find(strings[kPlan], weights, placement.device);
   if (!loaded) {
     if (const auto gone = std::find_if(weights.begin(), weights.end(), EngineWeights::isGivenAway);
         gone != weights.end()) {
@@ -215,14 +271,15 @@ c10::intrusive_ptr<Engine> Engine::fromState(EngineState state, std::vector<bool
       throw EngineError(ErrorCode::kPlanCorrupt, "the plan of engine \"" + strings[kName] + "\" is not base64", {},
                         "the file is damaged: save the module again");
     }
-    loaded = load(*bytes, std::move(strings[kPlan]), std::move(weights), Originals::kLetGo, {}, std::move(exclusive));
+    loaded = load(*bytes, std::move(strings[kPlan]), std::move(weights), Originals::kLetGo, placement.device, {},
+                  std::move(exclusive));
     loadedEngines().add(loaded);
   }
-  return c10::make_intrusive<Engine>(std::move(strings[kName]), std::move(strings[kDevice]), std::move(loaded));
+  return c10::make_intrusive<Engine>(std::move(strings[kName]), infoOf(placement), std::move(loaded));
 }
 
-c10::intrusive_ptr<Engine> Engine::fromBytes(std::string_view bytes) {
-  return fromPlan(parseCopy(bytes));
+c10::intrusive_ptr<Engine> Engine::fromBytes(std::string_view bytes, const Placement& placement) {
+  return fromPlan(parseCopy(bytes), placement);
 }
 
 c10::intrusive_ptr<Engine> Engine::fromStrings(const std::vector<std::string>& strings) {
@@ -230,15 +287,22 @@ c10::intrusive_ptr<Engine> Engine::fromStrings(const std::vector<std::string>& s
   const std::optional<std::string> decoded = decodeBase64(strings[kPlan]);
   plan::Plan plan = parseCopy(decoded ? *decoded : strings[kPlan]);
   plan.name = strings[kName];
-  return fromPlan(plan);
+  return fromPlan(plan, placementOf(strings[kDevice], std::nullopt, {}));
+}
+
+EngineState Engine::stateWith(std::vector<at::Tensor> weights) const {
+  if (isForGpu(device_info_)) {
+    weights.push_back(markerOf({device(), device_info_}));
+  }
+  return {{kAbiVersion, name_, device_info_, loaded_->plan}, std::move(weights)};
 }
 
 EngineState Engine::state() const {
-  return {{kAbiVersion, name_, device_info_, loaded_->plan}, weights()};
+  return stateWith(weights());
 }
 
 EngineState Engine::stateToSave() const {
-  return {{kAbiVersion, name_, device_info_, loaded_->plan}, loaded_->weights->toSave()};
+  return stateWith(loaded_->weights->toSave());
 }
 
 }  // namespace torchtrt::runtime

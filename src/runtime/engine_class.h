@@ -12,6 +12,7 @@
 #include <torch/script.h>
 
 #include "plan/plan.h"
+#include "runtime/device_info.h"
 #include "runtime/engine_weights.h"
 #include "runtime/kept_segment.h"
 #include "torchtrt/engine.h"
@@ -20,7 +21,7 @@
 namespace torchtrt::runtime {
 
 // What is pickled: ABI version, engine name, device information, plan (base64) as document 004 lists them, and the
-// weights.
+// weights; behind them the marker of an engine for a GPU.
 using EngineState = std::tuple<std::vector<std::string>, std::vector<at::Tensor>>;
 // The same and the kept segment beside it: its archive in base64, empty where there is none, and its constants.
 using PickledEngine =
@@ -37,12 +38,14 @@ struct LoadedEngine {
   std::shared_ptr<const EngineWeights> weights;
   std::shared_ptr<const engine::Engine> engine;
   std::string switches;  // engine::kernelSwitches() when it was loaded
+  at::Device device = at::kCPU;
 };
 
 class TORCHTRT_API Engine : public torch::CustomClassHolder {
  public:
   // All throw torchtrt::EngineError.
-  static c10::intrusive_ptr<Engine> fromPlan(const plan::Plan& plan);  // shares the plan's weights
+  static c10::intrusive_ptr<Engine> fromPlan(const plan::Plan& plan,  // shares the plan's weights
+                                             const Placement& placement = {});
   // The same in two steps, for what has to be done with the weights before an engine packs its own copy of them.
   static std::vector<at::Tensor> weightsOf(const plan::Plan& plan);
   // Borrowed weights lie in memory that others write to: what stays of them is copied, be it read by calls or held, and
@@ -50,11 +53,13 @@ class TORCHTRT_API Engine : public torch::CustomClassHolder {
   // packed, whoever has tensors of them.
   static c10::intrusive_ptr<Engine> fromPlan(const plan::Plan& plan, std::vector<at::Tensor> weights,
                                              Originals originals = Originals::kLetGo, std::vector<bool> borrowed = {},
-                                             std::vector<bool> exclusive = {});
-  // Weights that are `exclusive` (EngineWeights) lose their memory as soon as they are packed.
-  static c10::intrusive_ptr<Engine> fromState(EngineState state, std::vector<bool> exclusive = {});
+                                             std::vector<bool> exclusive = {}, const Placement& placement = {});
+  // Runs where the marker is that stands behind the weights of a GPU's engine (device_info.h). Weights that are `exclusive` (EngineWeights) lose their memory as soon as they are packed.
+  // `kept`: constants of its kept segment that the file gave with them; they go where the weights go.
+  static c10::intrusive_ptr<Engine> fromState(EngineState state, std::vector<bool> exclusive = {},
+                                              std::vector<at::Tensor>* kept = nullptr);
   // Self-contained plan bytes (plan::serialize), which are copied.
-  static c10::intrusive_ptr<Engine> fromBytes(std::string_view bytes);
+  static c10::intrusive_ptr<Engine> fromBytes(std::string_view bytes, const Placement& placement = {});
   // The four strings alone: the plan is self-contained, as bytes or in base64.
   static c10::intrusive_ptr<Engine> fromStrings(const std::vector<std::string>& strings);
 
@@ -66,7 +71,7 @@ class TORCHTRT_API Engine : public torch::CustomClassHolder {
   // What runs instead for inputs that the engine was not made for; null: nothing, the call is an error. Set before the
   // engine is handed out.
   void keep(KeptSegment::State kept) {
-    kept_ = std::make_shared<const KeptSegment>(std::move(kept), loaded_->weights);
+    kept_ = std::make_shared<const KeptSegment>(std::move(kept), loaded_->weights, loaded_->device);
   }
   const KeptSegment* kept() const {
     return kept_.get();
@@ -78,11 +83,20 @@ class TORCHTRT_API Engine : public torch::CustomClassHolder {
   const engine::Engine& engine() const {
     return *loaded_->engine;
   }
+  const at::Device& device() const {
+    return loaded_->device;
+  }
+  // "id%major%minor%type%name" of the device that it was made for.
+  const std::string& deviceInfo() const {
+    return device_info_;
+  }
   std::vector<at::Tensor> weights() const {
     return loaded_->weights->all();
   }
 
  private:
+  EngineState stateWith(std::vector<at::Tensor> weights) const;
+
   std::string name_;
   std::string device_info_;
   std::shared_ptr<const LoadedEngine> loaded_;

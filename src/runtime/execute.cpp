@@ -4,12 +4,14 @@
 #include <span>
 
 #include <ATen/EmptyTensor.h>
+#include <ATen/ops/empty.h>
 
 #include "device/device.h"
 #include "plan/plan.h"
 #include "runtime/dtypes.h"
 #include "runtime/input_views.h"
 #include "runtime/threads.h"
+#include "runtime/torch_device.h"
 #include "torchtrt/runtime.h"
 
 namespace torchtrt::runtime {
@@ -18,17 +20,15 @@ namespace {
 
 class OutputTensors final : public engine::OutputAllocator {
  public:
-  explicit OutputTensors(size_t count) : tensors_(count) {}
+  OutputTensors(size_t count, const at::Device& device) : tensors_(count), device_(device) {}
 
   void* allocate(int index, DType dtype, std::span<const int64_t> dims) override {
     at::Tensor& tensor = tensors_[static_cast<size_t>(index)];
-    if (exceedsMemory(dims, dtype)) {
+    if (device_.is_cpu() && exceedsMemory(dims, dtype)) {
       return nullptr;
     }
     try {
-      // ATen's own allocator aligns to 64 bytes.
-      tensor =
-          at::detail::empty_cpu({dims.data(), dims.size()}, scalarTypeOf(dtype), /*pin_memory=*/false, std::nullopt);
+      tensor = allocate({dims.data(), dims.size()}, scalarTypeOf(dtype));
     } catch (const c10::Error&) {
       return nullptr;  // the engine then says which output it was, and how large
     }
@@ -40,6 +40,14 @@ class OutputTensors final : public engine::OutputAllocator {
   }
 
  private:
+  // ATen's own allocators align to 64 bytes and more.
+  at::Tensor allocate(at::IntArrayRef dims, at::ScalarType type) const {
+    if (device_.is_cpu()) {
+      return at::detail::empty_cpu(dims, type, /*pin_memory=*/false, std::nullopt);
+    }
+    return at::empty(dims, at::TensorOptions().dtype(type).device(device_));
+  }
+
   // Linux promises more memory than there is and kills who uses it.
   static bool exceedsMemory(std::span<const int64_t> dims, DType dtype) {
     const uint64_t memory = device::cpu().properties().memory_bytes;
@@ -47,13 +55,19 @@ class OutputTensors final : public engine::OutputAllocator {
   }
 
   std::vector<at::Tensor> tensors_;
+  at::Device device_;
 };
 
 }  // namespace
 
 std::vector<at::Tensor> runEngine(std::vector<at::Tensor>& inputs, const Engine& engine) {
+  const DeviceScope scope(engine.device());
   const InputViews views(inputs, engine);
-  OutputTensors outputs(engine.engine().outputs().size());
+  OutputTensors outputs(engine.engine().outputs().size(), engine.device());
+  if (!engine.device().is_cpu()) {
+    engine.engine().enqueue(views.span(), outputs, engine::CallOptions{1, scope.stream()});
+    return outputs.take();
+  }
   const auto call = [&](int threads) { engine.engine().enqueue(views.span(), outputs, threads); };
   onTeam(std::ref(call));  // by reference: a copy would be allocated
   return outputs.take();
@@ -105,6 +119,7 @@ std::vector<at::Tensor> executeEngineMeta(std::vector<at::Tensor> inputs, const 
 
 std::vector<engine::StepProfile> profileSteps(std::vector<at::Tensor> inputs, const Engine& engine, int64_t calls) {
   const InputViews views(inputs, engine);
+  const DeviceScope scope(engine.device(), DeviceScope::Stream::kDefault);
   std::vector<engine::StepProfile> steps;
   onTeam([&](int threads) { steps = engine.engine().profile(views.span(), static_cast<int>(calls), threads); });
   return steps;

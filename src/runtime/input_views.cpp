@@ -12,16 +12,29 @@ std::string described(size_t i, const Engine& engine) {
   return "input " + std::to_string(i) + name + " of engine \"" + engine.name() + "\"";
 }
 
+// Numbers on the CPU go with tensors of every device, as in PyTorch.
+at::Tensor moved(const at::Tensor& tensor, size_t i, const Engine& engine) {
+  if (tensor.is_cpu() && tensor.dim() == 0) {
+    return tensor.to(engine.device());
+  }
+  const std::string here = engine.device().str();
+  const std::string there = tensor.device().str();
+  throw EngineError(ErrorCode::kInputDevice,
+                    described(i, engine) + " is on device " + there + ", expected " + here +
+                        ", where the engine runs (.to(device) moves a module's parameters, and no engine)",
+                    {},
+                    "move it with .to(\"" + here + "\"), or save the module and load it with map_location=\"" + there +
+                        "\"");
+}
+
 engine::TensorView viewOf(at::Tensor& tensor, size_t i, const Engine& engine) {
   if (!tensor.defined() || tensor.layout() != at::kStrided) {
     const std::string got = tensor.defined() ? c10::str(tensor.layout()) : "no tensor";
     throw EngineError(ErrorCode::kInputDType, described(i, engine) + " is not a dense tensor, got " + got, {},
                       "call .to_dense() on it");
   }
-  if (!tensor.is_cpu() && !tensor.is_meta()) {
-    throw EngineError(ErrorCode::kInputDevice,
-                      described(i, engine) + " is on device " + tensor.device().str() + ", expected cpu", {},
-                      "move it with .to(\"cpu\")");
+  if (tensor.device() != engine.device() && !tensor.is_meta()) {
+    tensor = moved(tensor, i, engine);
   }
   const std::optional<DType> dtype = dtypeOf(tensor.scalar_type());
   if (!dtype) {

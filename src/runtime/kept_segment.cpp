@@ -1,5 +1,6 @@
 #include "runtime/kept_segment.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include "base/logging.h"
@@ -8,8 +9,19 @@
 
 namespace torchtrt::runtime {
 
-KeptSegment::KeptSegment(State state, std::shared_ptr<const EngineWeights> weights)
-    : archive_(std::move(state.archive)), weights_(std::move(weights)) {
+namespace {
+
+// Of the inputs; numbers that lie on the CPU go with every device.
+at::Device deviceOf(const std::vector<at::Tensor>& inputs, const at::Device& otherwise) {
+  const auto found = std::find_if(inputs.begin(), inputs.end(),
+                                  [](const at::Tensor& input) { return input.dim() > 0 || !input.is_cpu(); });
+  return found == inputs.end() ? otherwise : found->device();
+}
+
+}  // namespace
+
+KeptSegment::KeptSegment(State state, std::shared_ptr<const EngineWeights> weights, const at::Device& device)
+    : archive_(std::move(state.archive)), weights_(std::move(weights)), device_(device) {
   constants_.reserve(state.constants.size());
   for (at::Tensor& tensor : state.constants) {
     Constant constant;
@@ -34,17 +46,21 @@ std::vector<at::Tensor> KeptSegment::constants() const {
 }
 
 // Restoring takes longer than a call: who came here once will come again.
-std::vector<at::Tensor> KeptSegment::constantsThatStay() const {
+std::vector<at::Tensor> KeptSegment::constantsThatStay(const at::Device& device) const {
   const std::lock_guard lock(mutex_);
-  if (restored_.empty()) {
-    restored_ = constants();
+  std::vector<at::Tensor>& restored = restored_[device];
+  if (restored.empty()) {
+    restored = constants();
+    for (at::Tensor& constant : restored) {
+      constant = constant.to(device);
+    }
   }
-  return restored_;
+  return restored;
 }
 
 std::vector<at::Tensor> KeptSegment::constantsForOtherCall() const {
   warnOnce("a call with other optional arguments than the inputs gave when the module was compiled");
-  return constantsThatStay();
+  return constantsThatStay(device_);
 }
 
 bool KeptSegment::helps(const EngineError& error) {
@@ -68,7 +84,7 @@ std::shared_ptr<torch::jit::Graph> KeptSegment::graph() const {
 std::vector<at::Tensor> KeptSegment::run(const std::vector<at::Tensor>& inputs) const {
   const at::NoGradGuard no_grad;
   std::vector<torch::jit::IValue> arguments(inputs.begin(), inputs.end());
-  const std::vector<at::Tensor> constants = constantsThatStay();
+  const std::vector<at::Tensor> constants = constantsThatStay(deviceOf(inputs, device_));
   arguments.insert(arguments.end(), constants.begin(), constants.end());
   return module().forward(std::move(arguments)).toTensorVector();
 }

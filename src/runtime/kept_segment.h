@@ -4,10 +4,12 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <torch/script.h>
@@ -26,7 +28,8 @@ class TORCHTRT_API KeptSegment {
     std::vector<at::Tensor> constants;
   };
 
-  KeptSegment(State state, std::shared_ptr<const EngineWeights> weights);
+  // `device` is the engine's: constants of calls that PyTorch runs beside it go there.
+  KeptSegment(State state, std::shared_ptr<const EngineWeights> weights, const at::Device& device = at::kCPU);
 
   const std::string& archive() const {
     return archive_;
@@ -47,6 +50,11 @@ class TORCHTRT_API KeptSegment {
   std::vector<at::Tensor> runInstead(const std::vector<at::Tensor>& inputs, const EngineError& why) const;
 
  private:
+  struct ByDevice {
+    bool operator()(const at::Device& a, const at::Device& b) const {
+      return std::pair(a.type(), a.index()) < std::pair(b.type(), b.index());
+    }
+  };
   struct Constant {
     at::Tensor held;  // undefined: it is this view of a weight that was let go
     size_t weight = 0;
@@ -55,7 +63,7 @@ class TORCHTRT_API KeptSegment {
   };
 
   torch::jit::Module module() const;
-  std::vector<at::Tensor> constantsThatStay() const;
+  std::vector<at::Tensor> constantsThatStay(const at::Device& device) const;
   void warnOnce(const std::string& why) const;
 
   std::string archive_;
@@ -63,7 +71,8 @@ class TORCHTRT_API KeptSegment {
   std::shared_ptr<const EngineWeights> weights_;
   mutable std::mutex mutex_;
   mutable std::optional<torch::jit::Module> module_;
-  mutable std::vector<at::Tensor> restored_;  // what has to stay for the next run
+  at::Device device_;
+  mutable std::map<at::Device, std::vector<at::Tensor>, ByDevice> restored_;  // what has to stay for the next run
   mutable std::atomic<bool> has_warned_ = false;
 };
 

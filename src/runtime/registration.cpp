@@ -12,6 +12,7 @@
 #include "runtime/execute.h"
 #include "runtime/preparation.h"
 #include "runtime/threads.h"
+#include "runtime/torch_device.h"
 #include "torchtrt/load.h"
 #include "torchtrt/runtime.h"
 #include "torchtrt/version.h"
@@ -79,7 +80,7 @@ PickledEngine pickled(const Engine& engine) {
 Holder unpickled(PickledEngine state) {
   auto& [strings, weights, archive, constants] = state;
   std::vector<bool> exclusive = EngineWeights::exclusive(weights, constants);
-  Holder engine = Engine::fromState({std::move(strings), std::move(weights)}, std::move(exclusive));
+  Holder engine = Engine::fromState({std::move(strings), std::move(weights)}, std::move(exclusive), &constants);
   if (!archive.empty()) {
     engine->keep({archiveOf(archive, engine->name()), std::move(constants)});
   }
@@ -95,6 +96,8 @@ torch::class_<Engine> registerClass() {
       .def_pickle([](const Holder& self) { return atBorder([&] { return pickled(*self); }); },
                   [](PickledEngine state) { return atBorder([&] { return unpickled(std::move(state)); }); })
       .def("name", [](const Holder& self) { return self->name(); })
+      .def("device", [](const Holder& self) { return self->device(); })
+      .def("device_info", [](const Holder& self) { return self->deviceInfo(); })
       .def("inputs", [](const Holder& self) { return bindings(self->engine().inputs()); })
       .def("outputs", [](const Holder& self) { return bindings(self->engine().outputs()); })
       .def("inspect", [](const Holder& self) { return self->engine().inspect(); })
@@ -177,6 +180,7 @@ class Registration {
     definitions_->impl("check_module_bytes",
                        torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, checkModuleBytes));
     watchForks();
+    watchForksOfDevices();
   }
 
   const std::string& problem() const {

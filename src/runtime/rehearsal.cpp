@@ -29,7 +29,7 @@ std::vector<at::Tensor> smallInputs(const Engine& held) {
   }
   std::vector<at::Tensor> inputs;
   for (const engine::BindingInfo& info : engine.inputs()) {
-    inputs.push_back(at::zeros(info.opt, scalarTypeOf(info.dtype)));
+    inputs.push_back(at::zeros(info.opt, at::TensorOptions().dtype(scalarTypeOf(info.dtype)).device(held.device())));
   }
   return bytes + static_cast<size_t>(workspaceBytes(inputs, held)) > kMostBytes ? std::vector<at::Tensor>() : inputs;
 }

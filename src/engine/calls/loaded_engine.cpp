@@ -151,11 +151,32 @@ void LoadedEngine::bind(ContextLease& lease, std::span<const TensorView> inputs,
   }
 }
 
+void LoadedEngine::checkCapture(const Schedule& shapes, device::Stream stream) const {
+  if (!model_->device->isCapturing(stream)) {
+    return;
+  }
+  std::string why;
+  if (!shapes.cuts.empty()) {
+    why = "how large output '" + model_->plan.outputs[shapes.cuts.front().output].name + "' is depends on data";
+  }
+  for (const Action& action : shapes.actions) {
+    if (why.empty() && action.step >= 0 && !action.prepared->isRecordable()) {
+      why = "its step '" + model_->plan.steps[static_cast<size_t>(action.step)].name + "' runs on the host";
+    }
+  }
+  if (!why.empty()) {
+    throw EngineError(ErrorCode::kInputDevice,
+                      "engine '" + name() + "' cannot be captured in a CUDA graph: " + why, {},
+                      "capture the calls before and behind it, or compile without what waits");
+  }
+}
+
 void LoadedEngine::begin(ContextLease& lease, std::span<const TensorView> inputs, OutputAllocator& outputs,
-                         int threads) const {
-  bind(lease, inputs, threads);
+                         Way way) const {
+  bind(lease, inputs, way.threads);
   Context& context = lease.context();
   const Schedule& shapes = *context.bound();
+  checkCapture(shapes, way.stream);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].data == nullptr && shapes.input_bytes[i] != 0) {
       throw EngineError(ErrorCode::kInputDevice, "input '" + model_->plan.inputs[i].name + "' has no memory", {},
@@ -219,7 +240,7 @@ void LoadedEngine::enqueue(std::span<const TensorView> inputs, OutputAllocator& 
   try {
     const FilledInputs filled(*model_, inputs, way.stream);
     ContextLease lease = this->lease(way.stream);
-    begin(lease, filled.span(), outputs, way.threads);
+    begin(lease, filled.span(), outputs, way);
     const kernels::ThreadScope scope(way.threads);
     runLocated(lease.context(), way);
     giveCuts(lease.context(), outputs, way.stream);
@@ -249,7 +270,7 @@ std::vector<StepProfile> LoadedEngine::profile(std::span<const TensorView> input
   DiscardingAllocator outputs(*model_->device);
   const FilledInputs filled(*model_, inputs);
   ContextLease lease = this->lease({});
-  begin(lease, filled.span(), outputs, threads);
+  begin(lease, filled.span(), outputs, {threads, {}});
   const Context& context = lease.context();
   const Schedule& shapes = *context.bound();
   const std::vector<int64_t> registers = evaluateShapes(model_->plan, filled.span());
@@ -343,6 +364,11 @@ std::shared_ptr<const LoadedEngine> loadOn(const device::Device& device, std::sp
     engine->prepare(options.threads);
   }
   return engine;
+}
+
+DeviceDescription describeDevice(const std::string& device) {
+  const device::Properties& properties = kernels::deviceNamed(device).properties();
+  return {properties.name, properties.isa};
 }
 
 std::shared_ptr<const Engine> Engine::load(std::span<const std::byte> plan, std::shared_ptr<const void> owner,

@@ -66,7 +66,9 @@ class LoadedEngine : public Engine {
   // A schedule and the workspace for it.
   void bind(ContextLease& lease, std::span<const TensorView> inputs, int threads) const;
   // Everything up to the first kernel: shapes, memory, pointers.
-  void begin(ContextLease& lease, std::span<const TensorView> inputs, OutputAllocator& outputs, int threads) const;
+  void begin(ContextLease& lease, std::span<const TensorView> inputs, OutputAllocator& outputs, Way way) const;
+  // Throws where the stream is being recorded and the call would have to wait for it.
+  void checkCapture(const Schedule& shapes, device::Stream stream) const;
   void* allocate(OutputAllocator& outputs, size_t index, const OutputShape& shape) const;
   void runLocated(const Context& context, Way way) const;
   // Gives the outputs whose length shows when all has run.
