@@ -10,6 +10,7 @@
 #include <ostream>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -89,6 +90,11 @@ class TORCHTRT_API ConversionCtx {
   }
   // Nothing may stay in PyTorch: what the module says at every call is said while compiling.
   bool is_whole = false;
+  // Where it is set: a constant of the graph as the network takes it, which knows the CPU alone.
+  std::function<torch::jit::IValue(const torch::jit::IValue&)> host_constant;
+  // Where it is set: why a layer is better left to PyTorch.
+  std::function<std::optional<Refusal>(const network::Layer&)> refusal_of_layer;
+  std::unordered_set<int64_t> asked_layers;  // by it so far, by their ids
 
  private:
   struct Constant {

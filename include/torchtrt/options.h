@@ -256,6 +256,9 @@ struct TORCHTRT_API CompileSpec {
   // Pins of modules to other precisions: what they read is cast to it, and their results are cast back where others
   // read them. Of several that cover a module the last holds. Their weights are not cast to op_precision first.
   std::vector<PrecisionPin> precision;
+  // The architecture of the GPU that engines are for, "sm_90"; "" for that of the GPU at hand. With it, a machine that
+  // has no GPU compiles for one: the module is checked, and runs, on the CPU there.
+  std::string target;
   // Arguments of one call: the result is then checked against PyTorch. Empty: the tensors that inputs were made from,
   // if all were.
   std::vector<torch::jit::IValue> sample_inputs;

@@ -3,6 +3,7 @@
 #include "base/dump.h"
 #include "base/logging.h"
 #include "compiler/checking/agreement.h"
+#include "compiler/segments/tensor_devices.h"
 #include "conversion/conversion.h"
 #include "lowering/graph_walk.h"
 
@@ -25,8 +26,11 @@ void learn(const Failures& failures, partitioning::PartitioningOptions& options)
 }  // namespace
 
 partitioning::PartitioningOptions partitioningOptions(const lowering::LoweredGraph& lowered,
-                                                      const ts::CompileSpec& spec) {
+                                                      const ts::CompileSpec& spec, const DeviceTarget& target) {
   partitioning::PartitioningOptions options;
+  if (target.mayMeetOthers()) {
+    options.refused = elsewhere(*lowered.graph, target.device);
+  }
   options.user_choice = {{spec.torch_executed_ops.begin(), spec.torch_executed_ops.end()}, spec.torch_executed_modules};
   if (spec.min_block_size.isGiven()) {
     options.min_block_size = spec.min_block_size;

@@ -14,7 +14,7 @@
 namespace torchtrt::compiler {
 
 partitioning::PartitioningOptions partitioningOptions(const lowering::LoweredGraph& lowered,
-                                                      const ts::CompileSpec& spec);
+                                                      const ts::CompileSpec& spec, const DeviceTarget& target);
 partitioning::Partition partitionOf(const lowering::LoweredGraph& lowered, const partitioning::Roles& roles,
                                     const partitioning::PartitioningOptions& options);
 
@@ -30,7 +30,7 @@ class Attempts {
   using Blame = std::function<Failures(const partitioning::Partition& partition, const std::string& difference)>;
 
   Attempts(const Task& task, const partitioning::Roles& roles, PhaseClock& clock)
-      : lowered_(task.lowered), roles_(roles), clock_(clock), options_(partitioningOptions(task.lowered, task.spec)) {}
+      : lowered_(task.lowered), roles_(roles), clock_(clock), options_(partitioningOptions(task.lowered, task.spec, task.target)) {}
 
   // Partitions and tries until nothing fails and nothing differs. Where nobody can be blamed for a difference, the
   // first node that brings it is searched for, by further attempts.

@@ -19,29 +19,6 @@ namespace {
 
 constexpr double kMostTuningSeconds = 24 * 3600;
 
-void checkDevice(const Device& device, const torch::jit::Module* module) {
-  switch (device.device_type) {
-    case Device::DeviceType::kCPU:
-      break;
-    case Device::DeviceType::kGPU:
-    case Device::DeviceType::kDLA:
-      rejectOption(c10::str("the device ", device, " was asked for, and engines run on the cpu in this version"),
-                   "use Device(\"cpu\"), or leave the device out");
-    case Device::DeviceType::kAUTO:
-      break;
-  }
-  if (module == nullptr) {
-    return;
-  }
-  for (const at::Tensor& parameter : module->parameters()) {
-    if (!parameter.is_cpu()) {
-      rejectOption(
-          "the module's parameters are on " + parameter.device().str() + ", and engines run on the cpu in this version",
-          "move the module with .to(\"cpu\") first");
-    }
-  }
-}
-
 struct Explained {
   bool given;
   const char* name;
@@ -53,8 +30,8 @@ void explain(const ts::CompileSpec& spec) {
   const Explained options[] = {
       {spec.truncate_long_and_double, "truncate_long_and_double",
        "64-bit types are computed exactly, nothing is truncated"},
-      {spec.disable_tf32, "disable_tf32", "the CPU computes float32 in full precision"},
-      {spec.sparse_weights, "sparse_weights", "weights are kept dense on the CPU"},
+      {spec.disable_tf32, "disable_tf32", "engines compute float32 in full precision"},
+      {spec.sparse_weights, "sparse_weights", "weights are kept dense"},
       {spec.debug, "debug", "every engine keeps names and source lines"},
       {spec.refit, "refit", "compile again with the new weights, it takes a moment"},
       {spec.allow_shape_tensors, "allow_shape_tensors", "shapes are symbolic expressions and need no permission"},
@@ -180,7 +157,6 @@ void tellOfUnusedPrecisions(const ts::CompileSpec& spec, const torch::jit::Modul
 }  // namespace
 
 void checkOptions(const ts::CompileSpec& spec, const torch::jit::Module* module) {
-  checkDevice(spec.device, module);
   if (module != nullptr) {
     tellOfEngines(*module);
     tellOfUnusedPrecisions(spec, *module);

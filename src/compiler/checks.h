@@ -10,8 +10,8 @@
 
 namespace torchtrt::compiler {
 
-// Throws CompileError(kInvalidOption) for options that contradict each other or ask for a device that is not here.
-// Options that a CPU engine has no use for are explained in the log. The module may be null.
+// Throws CompileError(kInvalidOption) for options that contradict each other; devices are target.h's.
+// Options that an engine has no use for are explained in the log. The module may be null.
 void checkOptions(const ts::CompileSpec& spec, const torch::jit::Module* module);
 
 // Throws CompileError(kInvalidModule) where full compilation would leave out what a call does around the method.

@@ -12,6 +12,7 @@
 #include "compiler/inputs/input_specs.h"
 #include "compiler/module/evaluation_mode.h"
 #include "compiler/module/expected_calls.h"
+#include "compiler/module/placing.h"
 #include "compiler/module/plain_settings.h"
 #include "compiler/module/precision_pins.h"
 #include "compiler/module/source.h"
@@ -22,6 +23,8 @@
 #include "compiler/segments/segment_options.h"
 #include "compiler/segments/tuning.h"
 #include "compiler/stitched_module.h"
+#include "compiler/segments/tensor_devices.h"
+#include "compiler/target.h"
 #include "compiler/task.h"
 #include "conversion/conversion.h"
 #include "partitioning/partitioning.h"
@@ -44,13 +47,26 @@ void rejectLostThreads() {
   }
 }
 
-// Returns what is compiled of the source: in evaluation mode, with its weights cast.
-Source checked(const Source& original, const ts::CompileSpec& spec) {
+// Returns what is compiled of the source: in evaluation mode, on the target's device, with its weights cast.
+Source checked(const Source& original, const ts::CompileSpec& spec, const DeviceTarget& target) {
   checkOptions(spec, original.module.get());
   if (original.module) {
     checkHooks(spec, *original.module, original.method);
   }
-  return withPrecision(inEvaluationMode(original), spec);
+  return withPrecision(placed(inEvaluationMode(original), target.device), spec);
+}
+
+// With devices as they are where it will run.
+lowering::LoweredGraph lowerFor(const DeviceTarget& target, const Source& source, bool keep_state,
+                                lowering::PrecisionPins pins) {
+  lowering::LoweredGraph lowered = lower(source, keep_state, std::move(pins));
+  if (target.mayMeetOthers()) {
+    lowered.is_retargeted = retarget(*lowered.graph->block(), target);
+  }
+  if (target.isGpu()) {
+    answerDeviceQuestions(*lowered.graph, target.device);
+  }
+  return lowered;
 }
 
 // Conversion, then optimization, building and loading, and validation where engines have borders.
@@ -82,21 +98,22 @@ Compiled compile(const Source& original, const ts::CompileSpec& asked) {
   const ts::CompileSpec spec = keepingInputs(asked, original.module.get());
   const DataType precision = weightPrecision(spec);
   const bool may_fall_back = !spec.require_full_compilation;
+  const DeviceTarget target = targetOf(spec, original.module.get());
 
   const Source source = clock.run(Phase::kChecking, [&] {
-    const Source cast = checked(original, spec);
+    const Source cast = checked(original, spec, target);
     return carriesMethods(cast, spec) ? owned(cast) : cast;  // the result shares its weights with engines
   });
   lowering::LoweredGraph lowered = clock.run(
-      Phase::kLowering, [&] { return lower(source, /*keep_state=*/may_fall_back, pinsFor(spec, source, precision)); });
+      Phase::kLowering, [&] { return lowerFor(target, source, may_fall_back, pinsFor(spec, source, precision)); });
   const InputLeaves leaves = clock.run(Phase::kChecking, [&] { return matchInputs(spec.graph_inputs, lowered); });
   const auto others = clock.run(Phase::kLowering, [&] { return expectCalls(lowered, leaves, spec); });
-  const Task task{source, lowered, spec, precision};
+  const Task task{source, lowered, spec, precision, target};
   const std::vector<torch::jit::IValue> samples = samplesOf(task);
   checkSamples(spec, samples, lowered.schema);
 
   const partitioning::Roles roles(lowered.graph);
-  KernelChoice kernels(spec, clock);
+  KernelChoice kernels(spec, target, clock);
   SegmentEngines engines(lowered, roles, leaves, segmentOptions(task, kernels, clock, others), clock);
   std::optional<torch::jit::Module> module;
   const auto stitch = [&](const Partition& partition) {
@@ -149,15 +166,17 @@ std::string buildEngine(const Source& original, const ts::CompileSpec& asked) {
   ts::CompileSpec spec = keepingInputs(asked, original.module.get());
   spec.require_full_compilation = true;
 
-  const Source source = clock.run(Phase::kChecking, [&] { return checked(original, spec); });
+  const DeviceTarget target = targetOf(spec, original.module.get());
+  const Source source = clock.run(Phase::kChecking, [&] { return checked(original, spec, target); });
   const DataType precision = weightPrecision(spec);
   const lowering::LoweredGraph lowered = clock.run(
-      Phase::kLowering, [&] { return lower(source, /*keep_state=*/false, pinsFor(spec, source, precision)); });
+      Phase::kLowering,
+      [&] { return lowerFor(target, source, /*keep_state=*/false, pinsFor(spec, source, precision)); });
   const InputLeaves leaves = clock.run(Phase::kChecking, [&] { return matchInputs(spec.graph_inputs, lowered); });
-  const Task task{source, lowered, spec, precision};
+  const Task task{source, lowered, spec, precision, target};
 
   const partitioning::Roles roles(lowered.graph);
-  KernelChoice kernels(spec, clock);
+  KernelChoice kernels(spec, target, clock);
   SegmentEngines engines(lowered, roles, leaves, segmentOptions(task, kernels, clock), clock);
   Attempts attempts(task, roles, clock);
   std::unique_ptr<network::Network> whole;  // where there is no engine yet

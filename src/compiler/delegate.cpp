@@ -2,6 +2,7 @@
 // that torch._C._jit_to_backend("tensorrt", ...) names. runtime/delegate.h runs them.
 #include <torch/csrc/jit/backends/backend_preprocess.h>
 
+#include "compiler/target.h"
 #include "runtime/delegate.h"
 #include "runtime/engine_class.h"
 #include "torchtrt/compile.h"
@@ -128,9 +129,9 @@ c10::IValue preprocess(const torch::jit::Module& module, const c10::Dict<c10::IV
       throw CompileError(ErrorCode::kInvalidModule, "the module has no method \"" + name + "\"");
     }
     checkResult(name, method->function().getSchema().returns().at(0).type());
-    const auto spec = entry.value().toCustomClass<DelegateSpec>();
-    engines.insert(name, runtime::Engine::fromBytes(
-                             ts::convert_method_to_trt_engine(module, name, compileSpecOf(spec->settings))));
+    const CompileSpec spec = compileSpecOf(entry.value().toCustomClass<DelegateSpec>()->settings);
+    engines.insert(name, runtime::Engine::fromBytes(ts::convert_method_to_trt_engine(module, name, spec),
+                                                    compiler::targetOf(spec, &module).placement));
   }
   return engines;
 }

@@ -3,12 +3,16 @@
 #include <iostream>
 #include <sstream>
 
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/version.h>
 
 #include "base/logging.h"
 #include "compiler/compile.h"
 #include "compiler/compile_watch.h"
+#include "compiler/target.h"
+#include "kernels/backend.h"
 #include "runtime/engine_class.h"
+#include "runtime/torch_device.h"
 #include "stitching/stitching.h"
 #include "torchtrt/runtime.h"
 #include "torchtrt/version.h"
@@ -61,9 +65,26 @@ std::vector<size_t> orderOf(const std::vector<std::string>& names, const std::ve
 
 }  // namespace
 
+namespace {
+
+// With what keeps GPUs from being used, where something does.
+std::string devices() {
+  std::string reason;
+  const kernels::Backend* const gpus = kernels::findBackend("cuda", reason);
+  const int count = gpus == nullptr ? 0 : gpus->devices(reason);
+  std::string text = "cpu";
+  for (int i = 0; i < count; ++i) {
+    const device::Properties& properties = gpus->device(i).properties();
+    text += ", cuda:" + std::to_string(i) + " (" + properties.name + ", " + properties.isa + ")";
+  }
+  return count == 0 ? text + " (no GPU: " + reason + ")" : text;
+}
+
+}  // namespace
+
 std::string get_build_info() {
   return std::string("torchtrt ") + kVersion + "\nlibtorch " + TORCH_VERSION + "\nABI version " + runtime::kAbiVersion +
-         "\ndevices: cpu\n";
+         "\ndevices: " + devices() + "\n";
 }
 
 void dump_build_info() {
@@ -71,9 +92,13 @@ void dump_build_info() {
 }
 
 void set_device(int gpu_id) {
-  throw CompileError(ErrorCode::kInvalidOption,
-                     "GPU " + std::to_string(gpu_id) + " was asked for, and engines run on the cpu", {},
-                     "leave set_device out");
+  try {
+    const at::Device device(at::kCUDA, static_cast<c10::DeviceIndex>(std::clamp(gpu_id, 0, 127)));
+    runtime::needDevice(device);
+    c10::impl::VirtualGuardImpl(at::kCUDA).setDevice(device);
+  } catch (const EngineError& error) {
+    throw CompileError(ErrorCode::kInvalidOption, error.message(), {}, "leave set_device out");
+  }
 }
 
 namespace ts {
@@ -98,12 +123,7 @@ torch::jit::Module embed_engine_in_new_module(const std::string& engine, Device 
                                               const std::vector<std::string>& input_binding_names,
                                               const std::vector<std::string>& output_binding_names) {
   runtime::checkRegistered();
-  if (device.device_type == Device::DeviceType::kGPU || device.device_type == Device::DeviceType::kDLA) {
-    throw CompileError(ErrorCode::kInvalidOption,
-                       c10::str("the device ", device, " was asked for, and engines run on the cpu"), {},
-                       "use Device(\"cpu\"), or leave the device out");
-  }
-  const auto holder = runtime::Engine::fromBytes(engine);
+  const auto holder = runtime::Engine::fromBytes(engine, compiler::placementOf(device));
   stitching::EmbedOptions options;
   options.input_order = orderOf(input_binding_names, holder->engine().inputs(), "input");
   options.output_order = orderOf(output_binding_names, holder->engine().outputs(), "output");

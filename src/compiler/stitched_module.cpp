@@ -1,5 +1,6 @@
 #include "compiler/stitched_module.h"
 
+#include "compiler/module/placing.h"
 #include "compiler/segments/kept_segment.h"
 #include "lowering/call_stacks.h"
 #include "runtime/engine_class.h"
@@ -21,12 +22,12 @@ std::vector<c10::intrusive_ptr<runtime::Engine>> holdersOf(const std::vector<Seg
 
 torch::jit::Module moduleOf(const Task& task, const partitioning::Partition& partition,
                             const std::vector<SegmentEngine>& made, const std::optional<OtherCalls>& others) {
-  const auto& [source, lowered, spec, precision] = task;
+  const auto& [source, lowered, spec, precision, target] = task;
   const std::vector<c10::intrusive_ptr<runtime::Engine>> engines = holdersOf(made);
   stitching::StitchOptions options{lowered.module_name, lowered.schema.name(), lowered.schema};
-  const bool shares_constants = carriesMethods(source, spec);
+  const bool shares_constants = sharesWeights(task);
   if (!spec.require_full_compilation) {
-    options.original = lowered.has_self && !shares_constants ? owned(source).module : source.module;
+    options.original = lowered.has_self && !carriesMethods(source, spec) ? owned(source).module : source.module;
   }
   if (shares_constants) {
     for (const auto& engine : engines) {
@@ -40,6 +41,9 @@ torch::jit::Module moduleOf(const Task& task, const partitioning::Partition& par
   torch::jit::Module module = stitching::stitch(partition, engines, options);
   if (!shares_constants) {
     ownConstants(*module.get_method(source.method).graph()->block());
+  }
+  if (target.engineType() != at::kCPU) {
+    followInputs(*module.get_method(source.method).graph(), target.device);
   }
   for (const torch::jit::Method& method : module.get_methods()) {
     lowering::ownCallStacks(*method.graph()->block());

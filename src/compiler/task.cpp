@@ -1,6 +1,7 @@
 #include "compiler/task.h"
 
 #include "compiler/calibration/calibration_runs.h"
+#include "compiler/module/placing.h"
 
 namespace torchtrt::compiler {
 
@@ -26,7 +27,7 @@ std::string methodName(const lowering::LoweredGraph& lowered) {
 }
 
 std::vector<torch::jit::IValue> samplesOf(const Task& task) {
-  const auto& [source, lowered, spec, precision] = task;
+  const auto& [source, lowered, spec, precision, target] = task;
   std::vector<torch::jit::IValue> samples = spec.sample_inputs;
   if (samples.empty() && spec.graph_inputs.input_signature.isNone()) {
     for (const Input& input : spec.graph_inputs.inputs) {
@@ -39,11 +40,15 @@ std::vector<torch::jit::IValue> samplesOf(const Task& task) {
       return {};
     }
   }
-  return asArguments(std::move(samples), lowered.schema, precision);
+  return placed(asArguments(std::move(samples), lowered.schema, precision), target.device);
 }
 
 bool carriesMethods(const Source& source, const ts::CompileSpec& spec) {
   return !spec.require_full_compilation && hasOtherMethods(source, spec.keep_methods);
+}
+
+bool sharesWeights(const Task& task) {
+  return carriesMethods(task.source, task.spec) && !task.target.isGpu();
 }
 
 }  // namespace torchtrt::compiler

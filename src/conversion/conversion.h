@@ -2,6 +2,7 @@
 // the network keeps no trace of libtorch but for weights, whose storage it shares.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +36,9 @@ struct ConversionRequest {
   const torch::jit::Node** failed_node = nullptr;
   // Where it is not null: set, when convert() throws, to the two dims that kept a layer from broadcasting, if two did.
   std::optional<std::pair<Dim, Dim>>* undecided = nullptr;
+  // As ConversionCtx has them.
+  std::function<torch::jit::IValue(const torch::jit::IValue&)> host_constant = nullptr;
+  std::function<std::optional<Refusal>(const network::Layer&)> refusal_of_layer = nullptr;
 };
 
 // Throws CompileError: kUnsupportedOperator (document 002's text: node, schema, source line, what to do) or

@@ -70,6 +70,8 @@ std::unique_ptr<network::Network> convert(const Block& block, const ConversionRe
   }
   ConversionCtx ctx(*net);
   ctx.is_whole = request.is_whole;
+  ctx.host_constant = request.host_constant;
+  ctx.refusal_of_layer = request.refusal_of_layer;
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     const BlockInput& input = request.inputs[i];
     network::Tensor* const tensor = net->addInput(input.name, input.dtype, input.dims);

@@ -111,6 +111,27 @@ void convertLoop(ConversionCtx& ctx, const Node& node) {
   }
 }
 
+// Whether the layers that give the tensor, as far as they are new, belong into an engine.
+void askForLayers(ConversionCtx& ctx, const network::Tensor* given) {
+  if (!ctx.refusal_of_layer) {
+    return;
+  }
+  std::vector<const network::Tensor*> pending = {given};
+  while (!pending.empty()) {
+    const network::Layer* const layer = pending.back() == nullptr ? nullptr : pending.back()->producer();
+    pending.pop_back();
+    if (layer == nullptr || !ctx.asked_layers.insert(layer->id()).second) {
+      continue;
+    }
+    if (const auto refusal = ctx.refusal_of_layer(*layer)) {
+      ctx.refuse(refusal->code, refusal->reason);
+    }
+    for (int i = 0; i < layer->getNbInputs(); ++i) {
+      pending.push_back(layer->getInput(i));
+    }
+  }
+}
+
 void callConverter(ConversionCtx& ctx, const Node& node, const OpConverter& converter) {
   args arguments;
   for (size_t i = 0; i < node.inputs().size(); ++i) {
@@ -130,6 +151,7 @@ void callConverter(ConversionCtx& ctx, const Node& node, const OpConverter& conv
     const auto tensor = ctx.value_tensor_map.find(output);
     if (tensor != ctx.value_tensor_map.end()) {
       tensor->second->getDimensions();  // inferred now, so that operands that do not fit are told of this node
+      askForLayers(ctx, tensor->second);
     }
   }
 }

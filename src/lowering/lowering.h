@@ -29,6 +29,7 @@ struct LoweredGraph {
   bool has_self = false;            // the first input is the module, for the attributes that the method writes
   bool computes_gradients = false;  // within the method: then it is as it was, but for what is inlined
   std::vector<size_t> pinned;       // how many nodes each pin of the options holds for
+  bool is_retargeted = false;       // its devices are others than the method's own
 };
 
 // The module is copied, never changed. Throws CompileError(kInvalidModule) for a missing method or a module in training

@@ -6,6 +6,9 @@
 #include <utility>
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Context.h>
+#include <ATen/detail/CUDAHooksInterface.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/runtime/interpreter.h>
 
@@ -61,11 +64,28 @@ Environment withCopies(Environment environment, const std::vector<Value*>& needs
 
 }  // namespace
 
-KeepRandomState::KeepRandomState() : state_(at::detail::getDefaultCPUGenerator().get_state()) {}
+// Of GPUs, those that this process uses already.
+KeepRandomState::KeepRandomState() {
+  std::vector<at::Generator> generators = {at::detail::getDefaultCPUGenerator()};
+  const bool has_cuda = c10::impl::hasDeviceGuardImpl(at::kCUDA) && at::detail::getCUDAHooks().hasCUDA();
+  const int devices = has_cuda ? c10::impl::getDeviceGuardImpl(at::kCUDA)->deviceCount() : 0;
+  for (int i = 0; i < devices; ++i) {
+    const auto index = static_cast<c10::DeviceIndex>(i);
+    if (at::detail::getCUDAHooks().hasPrimaryContext(index)) {
+      generators.push_back(at::globalContext().defaultGenerator(at::Device(at::kCUDA, index)));
+    }
+  }
+  for (at::Generator& generator : generators) {
+    at::Tensor state = generator.get_state();
+    states_.emplace_back(std::move(generator), std::move(state));
+  }
+}
 
 void KeepRandomState::restore() const {
-  at::Generator generator = at::detail::getDefaultCPUGenerator();
-  generator.set_state(state_);
+  for (const auto& [generator, state] : states_) {
+    at::Generator same = generator;
+    same.set_state(state);
+  }
 }
 
 void Observations::run(const std::vector<std::optional<IValue>>& arguments) {

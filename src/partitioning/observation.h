@@ -35,7 +35,7 @@ class TORCHTRT_API KeepRandomState {
   void restore() const;
 
  private:
-  at::Tensor state_;
+  std::vector<std::pair<at::Generator, at::Tensor>> states_;
 };
 
 class TORCHTRT_API Observations {

@@ -46,9 +46,8 @@ at::Device deviceOf(const std::string& info) {
 void warnOfCpu(const std::string& info, const std::string& why) {
   static std::atomic<bool> was_told = false;
   if (!was_told.exchange(true)) {
-    TORCHTRT_LOG(kWARNING, "an engine that was compiled for a GPU (" << tokensOf(info).back()
-                                                                     << ") runs on the CPU: " << why
-                                                                     << "; so do later ones, without this line");
+    TORCHTRT_LOG(kWARNING, "an engine that was compiled for a GPU (" << tokensOf(info).back() << ") runs on the CPU: "
+                                                                     << why << "; so do later ones, without this line");
   }
 }
 

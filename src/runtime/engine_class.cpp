@@ -4,12 +4,12 @@
 #include <cstring>
 #include <mutex>
 #include <span>
-#include <unordered_map>
 
 #include "device/constants.h"
 #include "runtime/base64.h"
 #include "runtime/device_info.h"
 #include "runtime/dtypes.h"
+#include "runtime/host_copies.h"
 #include "runtime/torch_device.h"
 #include "torchtrt/runtime.h"
 
@@ -63,24 +63,10 @@ std::string infoOf(const Placement& placement) {
   return placement.info.empty() ? deviceInfoOf(placement.device) : placement.info;
 }
 
-// Tensors that a file gave elsewhere than on the CPU (map_location), on the CPU: engines and kept segments copy from
-// there. Those that share memory go on doing so.
+// Of tensors that a file gave elsewhere than on the CPU (map_location): engines and kept segments copy from there.
 void bringToHost(std::vector<at::Tensor>& weights, std::vector<at::Tensor>* kept) {
-  std::unordered_map<const c10::StorageImpl*, at::Tensor> copies;  // whole storages, as bytes
-  const auto bring = [&copies](at::Tensor& tensor) {
-    const bool has_data = tensor.defined() && tensor.layout() == at::kStrided && tensor.has_storage();
-    if (!has_data || tensor.is_cpu() || tensor.is_meta()) {
-      return;
-    }
-    at::Tensor& bytes = copies[tensor.storage().unsafeGetStorageImpl()];
-    if (!bytes.defined()) {
-      const auto options = at::TensorOptions().dtype(at::kByte).device(tensor.device());
-      const auto size = static_cast<int64_t>(tensor.storage().nbytes());
-      bytes = at::empty({0}, options).set_(tensor.storage(), 0, {size}, {1}).to(at::kCPU);
-    }
-    tensor = at::empty({0}, tensor.scalar_type())
-                 .set_(bytes.storage(), tensor.storage_offset(), tensor.sizes(), tensor.strides());
-  };
+  HostCopies copies;
+  const auto bring = [&copies](at::Tensor& tensor) { tensor = copies.of(tensor); };
   std::for_each(weights.begin(), weights.end(), bring);
   if (kept != nullptr) {
     std::for_each(kept->begin(), kept->end(), bring);

@@ -54,8 +54,9 @@ class TORCHTRT_API Engine : public torch::CustomClassHolder {
   static c10::intrusive_ptr<Engine> fromPlan(const plan::Plan& plan, std::vector<at::Tensor> weights,
                                              Originals originals = Originals::kLetGo, std::vector<bool> borrowed = {},
                                              std::vector<bool> exclusive = {}, const Placement& placement = {});
-  // Runs where the marker is that stands behind the weights of a GPU's engine (device_info.h). Weights that are `exclusive` (EngineWeights) lose their memory as soon as they are packed.
-  // `kept`: constants of its kept segment that the file gave with them; they go where the weights go.
+  // Runs where the marker is that stands behind the weights of a GPU's engine (device_info.h). Weights that are
+  // `exclusive` (EngineWeights) lose their memory as soon as they are packed. `kept`: constants of its kept segment
+  // that the file gave with them; they go where the weights go.
   static c10::intrusive_ptr<Engine> fromState(EngineState state, std::vector<bool> exclusive = {},
                                               std::vector<at::Tensor>* kept = nullptr);
   // Self-contained plan bytes (plan::serialize), which are copied.

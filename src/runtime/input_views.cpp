@@ -19,21 +19,20 @@ at::Tensor moved(const at::Tensor& tensor, size_t i, const Engine& engine) {
   }
   const std::string here = engine.device().str();
   const std::string there = tensor.device().str();
-  throw EngineError(ErrorCode::kInputDevice,
-                    described(i, engine) + " is on device " + there + ", expected " + here +
-                        ", where the engine runs (.to(device) moves a module's parameters, and no engine)",
-                    {},
-                    "move it with .to(\"" + here + "\"), or save the module and load it with map_location=\"" + there +
-                        "\"");
+  throw EngineError(
+      ErrorCode::kInputDevice,
+      described(i, engine) + " is on device " + there + ", expected " + here +
+          ", where the engine runs (.to(device) moves a module's parameters, and no engine)",
+      {}, "move it with .to(\"" + here + "\"), or save the module and load it with map_location=\"" + there + "\"");
 }
 
-engine::TensorView viewOf(at::Tensor& tensor, size_t i, const Engine& engine) {
+engine::TensorView viewOf(at::Tensor& tensor, size_t i, const Engine& engine, const at::Device& device) {
   if (!tensor.defined() || tensor.layout() != at::kStrided) {
     const std::string got = tensor.defined() ? c10::str(tensor.layout()) : "no tensor";
     throw EngineError(ErrorCode::kInputDType, described(i, engine) + " is not a dense tensor, got " + got, {},
                       "call .to_dense() on it");
   }
-  if (tensor.device() != engine.device() && !tensor.is_meta()) {
+  if (tensor.device() != device && !tensor.is_meta()) {
     tensor = moved(tensor, i, engine);
   }
   const std::optional<DType> dtype = dtypeOf(tensor.scalar_type());
@@ -52,10 +51,10 @@ engine::TensorView viewOf(at::Tensor& tensor, size_t i, const Engine& engine) {
 
 }  // namespace
 
-InputViews::InputViews(std::vector<at::Tensor>& inputs, const Engine& engine) {
+InputViews::InputViews(std::vector<at::Tensor>& inputs, const Engine& engine, const at::Device& device) {
   views_.reserve(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    views_.push_back(viewOf(inputs[i], i, engine));
+    views_.push_back(viewOf(inputs[i], i, engine, device));
   }
 }
 

@@ -35,6 +35,10 @@ class TORCHTRT_API KeptSegment {
     return archive_;
   }
   std::vector<at::Tensor> constants() const;
+  // The engine's.
+  const at::Device& device() const {
+    return device_;
+  }
   size_t constantCount() const {
     return constants_.size();
   }

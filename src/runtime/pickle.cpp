@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kMostValues = size_t{1} << 24;
 constexpr size_t kDeepest = 1000;  // values within values: whoever lets go of them calls itself as often
 
-[[noreturn]] void fail(const std::string& problem) {
+[[noreturn]] void failPickle(const std::string& problem) {
   throw EngineError(ErrorCode::kPlanCorrupt, problem);
 }
 
@@ -64,7 +64,7 @@ class DepthCheck {
         visit.depth = std::max<uint16_t>(visit.depth, depths_[item] + 1);
       }
       if (path.size() > kDeepest || path.back().depth > kDeepest) {
-        fail("its values lie more than " + std::to_string(kDeepest) + " deep within each other");
+        failPickle("its values lie more than " + std::to_string(kDeepest) + " deep within each other");
       }
     }
   }
@@ -93,7 +93,7 @@ class Pickle::Reader {
  private:
   std::string_view take(size_t count) {
     if (count > bytes_.size() - at_) {
-      fail("it ends within a value");
+      failPickle("it ends within a value");
     }
     const std::string_view taken = bytes_.substr(at_, count);
     at_ += count;
@@ -111,7 +111,7 @@ class Pickle::Reader {
   std::string_view line() {
     const size_t end = bytes_.find('\n', at_);
     if (end == std::string_view::npos) {
-      fail("it ends within a name");
+      failPickle("it ends within a name");
     }
     const std::string_view text = take(end - at_);
     take(1);
@@ -120,7 +120,7 @@ class Pickle::Reader {
 
   Index add(Value value) {
     if (values_.size() == kMostValues) {
-      fail("it has more than " + std::to_string(kMostValues) + " values");
+      failPickle("it has more than " + std::to_string(kMostValues) + " values");
     }
     values_.push_back(std::move(value));
     return static_cast<Index>(values_.size() - 1);
@@ -143,7 +143,7 @@ class Pickle::Reader {
 
   Index pop() {
     if (stack_.empty() || values_[stack_.back()].kind == Kind::kMark) {
-      fail("it takes more values than there are");
+      failPickle("it takes more values than there are");
     }
     const Index index = stack_.back();
     stack_.pop_back();
@@ -155,7 +155,7 @@ class Pickle::Reader {
     const auto mark =
         std::find_if(stack_.rbegin(), stack_.rend(), [&](Index index) { return values_[index].kind == Kind::kMark; });
     if (mark == stack_.rend()) {
-      fail("it takes more values than there are");
+      failPickle("it takes more values than there are");
     }
     std::vector<Index> items(mark.base(), stack_.end());
     stack_.erase(mark.base() - 1, stack_.end());
@@ -188,7 +188,7 @@ class Pickle::Reader {
   void appendTo(Kind kind, std::vector<Index> items) {
     const Index to = pop();
     if (values_[to].kind != kind || (kind == Kind::kDict && items.size() % 2 != 0)) {
-      fail("it adds to what is no list or dictionary");
+      failPickle("it adds to what is no list or dictionary");
     }
     append(to, std::move(items));
     stack_.push_back(to);
@@ -197,7 +197,7 @@ class Pickle::Reader {
   // libtorch makes room for every number below, so that a large one would take memory: they count up.
   void memorize(size_t number) {
     if (number > memo_.size()) {
-      fail("it keeps a value under a number that leaves others out");
+      failPickle("it keeps a value under a number that leaves others out");
     }
     const Index index = pop();
     stack_.push_back(index);
@@ -209,7 +209,7 @@ class Pickle::Reader {
   }
   void recall(size_t number) {
     if (number >= memo_.size()) {
-      fail("it names a value that it has not kept");
+      failPickle("it names a value that it has not kept");
     }
     stack_.push_back(memo_[number]);
   }
@@ -217,7 +217,7 @@ class Pickle::Reader {
   void longInt() {
     const std::string_view digits = take(number<uint8_t>());
     if (digits.size() > sizeof(int64_t)) {
-      fail("it has a number of more than 64 bits");
+      failPickle("it has a number of more than 64 bits");
     }
     int64_t value = !digits.empty() && static_cast<signed char>(digits.back()) < 0 ? -1 : 0;
     std::memcpy(&value, digits.data(), digits.size());
@@ -324,7 +324,7 @@ class Pickle::Reader {
         const Index state = pop();
         const Index made = pop();
         if (values_[made].kind != Kind::kMade) {
-          fail("it gives a state to what has none");
+          failPickle("it gives a state to what has none");
         }
         append(made, {state});
         stack_.push_back(made);
@@ -334,14 +334,14 @@ class Pickle::Reader {
         pushStorage();
         break;
       default:
-        fail("it has an instruction " + std::to_string(static_cast<unsigned char>(code)) + " that no saved module has");
+        failPickle("it has an instruction " + std::to_string(static_cast<unsigned char>(code)) + " that no saved module has");
     }
   }
 
   void pushStorage() {
     const Index name = pop();
     if (values_[name].kind != Kind::kTuple) {
-      fail("it names a storage by what is no tuple");
+      failPickle("it names a storage by what is no tuple");
     }
     pushMade(Kind::kStorage, values_[name].items);
   }
@@ -370,7 +370,7 @@ std::vector<Pickle::Index> Pickle::all(Kind kind) const {
 
 const Pickle::Value& Pickle::item(const Value& value, size_t i) const {
   if (i >= value.items.size()) {
-    fail("it has a value of fewer parts than it should have");
+    failPickle("it has a value of fewer parts than it should have");
   }
   return values_[value.items[i]];
 }

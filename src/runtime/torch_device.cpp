@@ -27,8 +27,7 @@ void openTorchCuda() {
   std::call_once(once, [] {
     Dl_info torch{};
     if (c10::impl::hasDeviceGuardImpl(at::kCUDA) ||
-        dladdr(reinterpret_cast<const void*>(&at::globalContext), &torch) == 0 ||
-        torch.dli_fname == nullptr) {
+        dladdr(reinterpret_cast<const void*>(&at::globalContext), &torch) == 0 || torch.dli_fname == nullptr) {
       return;
     }
     const auto library = std::filesystem::path(torch.dli_fname).parent_path() / "libtorch_cuda.so";
@@ -38,9 +37,8 @@ void openTorchCuda() {
 
 void checkNotLost(const at::Device& device) {
   if (is_lost && !device.is_cpu()) {
-    throw EngineError(ErrorCode::kInputDevice,
-                      "this process is a fork of one that had used CUDA, and cannot use it", {},
-                      "start the process with spawn, or load modules for a GPU behind the fork alone");
+    throw EngineError(ErrorCode::kInputDevice, "this process is a fork of one that had used CUDA, and cannot use it",
+                      {}, "start the process with spawn, or load modules for a GPU behind the fork alone");
   }
 }
 
@@ -114,7 +112,8 @@ at::Device withIndex(const at::Device& device) {
   if (device.is_cpu() || device.has_index()) {
     return device.is_cpu() ? at::Device(at::kCPU) : device;
   }
-  return isThere(device, why) ? c10::impl::getDeviceGuardImpl(device.type())->getDevice() : at::Device(device.type(), 0);
+  return isThere(device, why) ? c10::impl::getDeviceGuardImpl(device.type())->getDevice()
+                              : at::Device(device.type(), 0);
 }
 
 void watchForksOfDevices() {

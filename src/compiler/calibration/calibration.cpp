@@ -93,7 +93,9 @@ class Quantizer {
     if (needsBatches()) {
       runBatches(calibrator_, runs_, [&](const runtime::Engine& engine, std::vector<at::Tensor> inputs) {
         if (Calibrated* calibrated = find(engine)) {
-          calibrated->calibration->add(runtime::InputViews(inputs, engine).span());
+          std::vector<at::Tensor> on_host = inputs;  // ranges do not depend on the device
+          std::for_each(on_host.begin(), on_host.end(), [](at::Tensor& input) { input = input.to(at::kCPU); });
+          calibrated->calibration->add(runtime::InputViews(on_host, engine, at::kCPU).span());
           ++calibrated->report.calls;
           keepFirst(*calibrated, std::move(inputs));
         }

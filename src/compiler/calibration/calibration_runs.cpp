@@ -11,6 +11,7 @@
 #include "compiler/checking/watch.h"
 #include "compiler/inputs/dtype_inference.h"
 #include "compiler/inputs/typed_value.h"
+#include "compiler/module/placing.h"
 #include "compiler/module/plain_run.h"
 #include "partitioning/observation.h"
 #include "runtime/dtypes.h"
@@ -52,7 +53,7 @@ void tell(const std::vector<Watched>& watched, const EngineCall& call) {
 
 std::vector<IValue> argumentsOf(ptq::Calibrator::Arguments batch, const CalibrationRuns& runs) {
   batch.resize(std::min(batch.size(), runs.arguments));
-  return asArguments(std::move(batch), runs.schema, runs.precision);
+  return placed(asArguments(std::move(batch), runs.schema, runs.precision), runs.device);
 }
 
 // Of a copy of the module where methods may write to it.
@@ -77,7 +78,7 @@ PlainMethod runnable(const CalibrationRuns& runs) {
 }  // namespace
 
 CalibrationRuns calibrationRuns(const Task& task, const torch::jit::Module& module) {
-  const auto& [source, lowered, spec, precision] = task;
+  const auto& [source, lowered, spec, precision, target] = task;
   const bool is_flat = spec.graph_inputs.input_signature.isNone();
   const size_t arguments = lowered.schema.arguments().size();
   return {.module = module,
@@ -85,7 +86,8 @@ CalibrationRuns calibrationRuns(const Task& task, const torch::jit::Module& modu
           .schema = lowered.schema,
           .arguments = is_flat ? std::min(arguments, spec.graph_inputs.inputs.size()) : arguments,
           .precision = precision,
-          .has_state = lowered.has_self};
+          .has_state = lowered.has_self,
+          .device = target.device};
 }
 
 std::vector<IValue> asArguments(std::vector<IValue> values, const c10::FunctionSchema& schema, DataType precision) {

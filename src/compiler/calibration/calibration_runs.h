@@ -37,6 +37,7 @@ struct CalibrationRuns {
   DataType precision;                 // of weights, where they were cast
   bool has_state = false;             // the method changes the module
   int earlier_calls = 0;              // before the one of runOnce, for the state that they leave
+  at::Device device = at::kCPU;       // of the module
 };
 
 CalibrationRuns calibrationRuns(const Task& task, const torch::jit::Module& module);

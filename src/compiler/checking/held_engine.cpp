@@ -7,6 +7,7 @@
 #include "builder/builder.h"
 #include "compiler/checking/bisection.h"
 #include "compiler/checking/validation.h"
+#include "compiler/module/placing.h"
 #include "compiler/module/plain_run.h"
 #include "compiler/reports/segment_report.h"
 #include "conversion/conversion.h"
@@ -40,13 +41,13 @@ Verification::Deviation deviationOf(const std::vector<at::Tensor>& expected, con
 }
 
 // The kept graph as a segment's, with constants inside and the engine's inputs alone.
-std::shared_ptr<Graph> withConstants(const runtime::KeptSegment& kept) {
+std::shared_ptr<Graph> withConstants(const runtime::KeptSegment& kept, const at::Device& device) {
   std::shared_ptr<Graph> graph = kept.graph()->copy();
   const torch::jit::WithInsertPoint before(*graph->nodes().begin());
   const std::vector<at::Tensor> constants = kept.constants();
   for (size_t i = constants.size(); i-- > 0;) {
     const size_t last = graph->inputs().size() - 1;
-    graph->inputs()[last]->replaceAllUsesWith(graph->insertConstant(constants[i].detach()));
+    graph->inputs()[last]->replaceAllUsesWith(graph->insertConstant(constants[i].detach().to(device)));
     graph->eraseInput(last);
   }
   graph->eraseInput(0);  // the module
@@ -65,8 +66,8 @@ bool isUsedAfter(const Value& value, const Node& last) {
 }
 
 // The first operators as a graph of their own, whose outputs are the tensors that the others or the module need.
-std::shared_ptr<Graph> firstOperators(const runtime::KeptSegment& kept, size_t count) {
-  std::shared_ptr<Graph> graph = withConstants(kept);
+std::shared_ptr<Graph> firstOperators(const runtime::KeptSegment& kept, size_t count, const at::Device& device) {
+  std::shared_ptr<Graph> graph = withConstants(kept, device);
   const std::vector<const Node*> operators = operatorsOf(*graph);
   Node& end = count < operators.size() ? *const_cast<Node*>(operators[count]) : listOfOutputs(*graph);
   std::vector<Value*> outputs;
@@ -90,7 +91,8 @@ std::shared_ptr<Graph> firstOperators(const runtime::KeptSegment& kept, size_t c
   return graph;
 }
 
-c10::intrusive_ptr<runtime::Engine> engineOf(const Graph& graph, const std::vector<at::Tensor>& inputs) {
+c10::intrusive_ptr<runtime::Engine> engineOf(const Graph& graph, const std::vector<at::Tensor>& inputs,
+                                             const at::Device& device) {
   conversion::ConversionRequest request;
   request.name = "operators";
   request.is_whole = true;
@@ -98,10 +100,12 @@ c10::intrusive_ptr<runtime::Engine> engineOf(const Graph& graph, const std::vect
     request.inputs.push_back({"input_" + std::to_string(i), conversion::util::toDType(inputs[i].scalar_type()),
                               conversion::util::toDims(inputs[i].sizes())});
   }
-  return runtime::Engine::fromPlan(builder::build(*conversion::convert(*graph.block(), request)));
+  const auto copies = std::make_shared<runtime::HostCopies>();
+  request.host_constant = [copies](const torch::jit::IValue& constant) { return onHost(constant, *copies); };
+  return runtime::Engine::fromPlan(builder::build(*conversion::convert(*graph.block(), request)), {device, ""});
 }
 
-bool disagrees(const std::shared_ptr<Graph>& graph, std::vector<at::Tensor> inputs) {
+bool disagrees(const std::shared_ptr<Graph>& graph, std::vector<at::Tensor> inputs, const at::Device& device) {
   if (graph->outputs().empty()) {  // sizes and numbers alone
     return false;
   }
@@ -109,7 +113,7 @@ bool disagrees(const std::shared_ptr<Graph>& graph, std::vector<at::Tensor> inpu
   for (const torch::jit::IValue& value : interpret(graph, {inputs.begin(), inputs.end()})) {
     expected.push_back(value.toTensor());
   }
-  const std::vector<at::Tensor> got = runtime::runEngine(inputs, *engineOf(*graph, inputs));
+  const std::vector<at::Tensor> got = runtime::runEngine(inputs, *engineOf(*graph, inputs, device));
   return !deviationOf(expected, got, graph->outputs(), coarsestOf(*graph)).difference.empty();
 }
 
@@ -134,7 +138,8 @@ std::vector<const Node*> operatorsOf(const Graph& graph) {
 std::string firstDisagreeing(const runtime::KeptSegment& kept, const std::vector<at::Tensor>& inputs) {
   const std::shared_ptr<Graph> graph = kept.graph();
   const std::vector<const Node*> operators = operatorsOf(*graph);
-  const auto disagree = [&](size_t count) { return disagrees(firstOperators(kept, count), inputs); };
+  const at::Device& device = kept.device();
+  const auto disagree = [&](size_t count) { return disagrees(firstOperators(kept, count, device), inputs, device); };
   if (operators.empty() || !disagree(operators.size())) {
     return "";
   }

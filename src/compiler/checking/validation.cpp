@@ -94,7 +94,7 @@ class Comparison {
     if (expected.tagKind() != got.tagKind()) {
       differ(where, "expected a " + expected.tagKind() + ", got a " + got.tagKind());
     } else if (expected.isTensor()) {
-      judge_ = tensors_ < exact_.size() ? exact_[tensors_] : at::Tensor();
+      judge_ = tensors_ < exact_.size() ? exact_[tensors_].to(at::kCPU) : at::Tensor();
       ++tensors_;
       compareTensors(expected.toTensor(), got.toTensor(), where);
     } else if (expected.isTuple()) {
@@ -175,6 +175,10 @@ class Comparison {
     if (expected.sizes() != got.sizes() || expected.scalar_type() != got.scalar_type()) {
       differ(where,
              c10::str("expected ", expected.scalar_type(), expected.sizes(), ", got ", got.scalar_type(), got.sizes()));
+    } else if (!measures_ && expected.device() != got.device()) {
+      differ(where, c10::str("expected a tensor on ", expected.device(), ", got one on ", got.device()));
+    } else if (!expected.is_cpu() || !got.is_cpu()) {
+      compareTensors(expected.to(at::kCPU), got.to(at::kCPU), where);
     } else if (expected.layout() != got.layout()) {
       differ(where, c10::str("expected a ", expected.layout(), " tensor, got a ", got.layout(), " one"));
     } else if (expected.layout() != at::kStrided) {

@@ -14,11 +14,14 @@
 #include "compiler/checking/validation.h"
 #include "compiler/checking/watch.h"
 #include "compiler/module/evaluation_mode.h"
+#include "compiler/module/placing.h"
 #include "compiler/reports/segment_report.h"
+#include "compiler/target.h"
 #include "conversion/conversion.h"
 #include "lowering/lowering.h"
 #include "partitioning/observation.h"
 #include "runtime/execute.h"
+#include "runtime/torch_device.h"
 #include "stitching/stitching.h"
 #include "torchtrt/error.h"
 #include "torchtrt/runtime.h"
@@ -33,10 +36,13 @@ using torch::jit::IValue;
 constexpr size_t kComparedCalls = 100;
 
 // Medians of so many readings each, in turn, so that what disturbs the machine disturbs both.
-std::pair<double, double> timed(int calls, const std::function<void()>& a, const std::function<void()>& b) {
-  const auto millisecondsOf = [](const std::function<void()>& run) {
+std::pair<double, double> timed(int calls, const at::Device& device, const std::function<void()>& a,
+                                const std::function<void()>& b) {
+  const auto millisecondsOf = [&device](const std::function<void()>& run) {
+    runtime::synchronize(device);
     const auto start = compiler::Clock::now();
     run();
+    runtime::synchronize(device);
     return compiler::millisecondsSince(start);
   };
   std::vector<double> of_a;
@@ -104,7 +110,7 @@ void compare(const compiler::Watched& watched, int calls, Verification::Segment&
   }
   std::vector<at::Tensor> inputs = watched.inputs.front();
   std::tie(segment.engine_milliseconds, segment.torch_milliseconds) = timed(
-      calls, [&] { runtime::runEngine(inputs, engine); }, [&] { engine.kept()->run(inputs); });
+      calls, engine.device(), [&] { runtime::runEngine(inputs, engine); }, [&] { engine.kept()->run(inputs); });
 }
 
 Verification::Segment segmentOf(const compiler::Watched& watched, int calls) {
@@ -170,17 +176,19 @@ Verification verify(torch::jit::Module module, torch::jit::Module compiled, cons
   module = module.deepcopy();
   compiled = compiled.deepcopy();
   const partitioning::KeepRandomState keep_random_state;
-  const auto copies = [&inputs] {
+  const at::Device device = compiler::deviceOf(compiled);
+  const auto copies = [&inputs](const at::Device& on) {
     std::vector<IValue> copied;
     std::transform(inputs.begin(), inputs.end(), std::back_inserter(copied),
-                   [](const IValue& input) { return input.deepcopy(); });
+                   [&](const IValue& input) { return compiler::placed(input.deepcopy(), on); });
     return copied;
   };
+  const auto for_module = [&] { return copies(compiler::deviceOf(module)); };
   Verification verification;
   verification.threads = runtime::callThreads();
   verification.calls = calls;
-  const std::vector<IValue> for_torch = copies();
-  const std::vector<IValue> for_engines = copies();
+  const std::vector<IValue> for_torch = for_module();
+  const std::vector<IValue> for_engines = copies(device);
   IValue expected;
   {
     // libtorch's optimizer may drop writes that show, but makes the casts of autocast.
@@ -205,8 +213,8 @@ Verification verify(torch::jit::Module module, torch::jit::Module compiled, cons
   // One that writes to its inputs gets new ones for every call, as part of the time.
   const bool writes = !compiler::deviation(tupleOf(inputs), tupleOf(for_torch)).difference.empty();
   std::tie(verification.torch_milliseconds, verification.engine_milliseconds) = timed(
-      calls, [&] { module.forward(writes ? copies() : for_torch); },
-      [&] { compiled.forward(writes ? copies() : for_engines); });
+      calls, device, [&] { module.forward(writes ? for_module() : for_torch); },
+      [&] { compiled.forward(writes ? copies(device) : for_engines); });
   return verification;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/torch_device.h"
+
 namespace torchtrt::compiler {
 
 using torch::jit::IValue;
@@ -47,6 +49,7 @@ void Watch::end(const at::RecordFunction& /*record*/, at::ObserverContext* conte
   }
   --current->depth_;
   if (context != nullptr) {
+    runtime::synchronize(current->device_);
     const auto& running = static_cast<const Running&>(*context);
     Watched& watched = current->watched_[running.index];
     watched.milliseconds.resize(current->forwards_);

@@ -46,6 +46,10 @@ class TORCHTRT_API Watch {
   void beginForward() {
     ++forwards_;
   }
+  // Counts the work that is given to a device as part of what gives it.
+  void waitFor(const at::Device& device) {
+    device_ = device;
+  }
   // In the order of their first calls.
   const std::vector<Watched>& watched() const {
     return watched_;
@@ -62,6 +66,7 @@ class TORCHTRT_API Watch {
 
   std::vector<Watched> watched_;
   std::map<std::pair<std::string, const runtime::Engine*>, size_t> index_;
+  at::Device device_ = at::kCPU;
   size_t kept_calls_;
   Keeping keeping_;
   size_t forwards_ = 0;

@@ -9,6 +9,7 @@
 #include "compiler/inputs/example_sizes.h"
 #include "compiler/inputs/size_guesses.h"
 #include "compiler/module/module_state.h"
+#include "compiler/module/placing.h"
 #include "compiler/module/source.h"
 #include "compiler/reports/segment_report.h"
 
@@ -40,8 +41,14 @@ Arguments with(IValue self, const Arguments& arguments) {
 class Runner {
  public:
   Runner(const lowering::LoweredGraph& lowered, const partitioning::Roles& roles, const InputLeaves& leaves,
-         DataType open_dtype, const IValue& self, const std::vector<IValue>& samples)
-      : lowered_(lowered), roles_(roles), leaves_(leaves), open_dtype_(open_dtype), self_(self), samples_(samples) {
+         DataType open_dtype, const IValue& self, const std::vector<IValue>& samples, const at::Device& device)
+      : lowered_(lowered),
+        roles_(roles),
+        leaves_(leaves),
+        open_dtype_(open_dtype),
+        self_(self),
+        samples_(samples),
+        device_(device) {
     result_.observations = std::make_unique<partitioning::Observations>(lowered.graph, roles);
     has_state_ = callsLeaveState(lowered, roles);
     if (has_state_) {
@@ -115,8 +122,16 @@ class Runner {
   }
 
   Arguments withSelf(Arguments arguments) const {
+    arguments = placed(std::move(arguments));
     if (lowered_.has_self) {
       arguments.insert(arguments.begin(), has_state_ ? self_.deepcopy() : sharingTensors(self_));
+    }
+    return arguments;
+  }
+
+  Arguments placed(Arguments arguments) const {
+    for (auto& argument : arguments) {
+      argument = argument ? std::optional(compiler::placed(*argument, device_)) : std::nullopt;
     }
     return arguments;
   }
@@ -142,7 +157,8 @@ class Runner {
     run(wanted.sizes, makeArguments(lowered_, leaves_, open_dtype_, samples_, wanted));
   }
 
-  void run(const Sizes& sizes, const Arguments& given) {
+  void run(const Sizes& sizes, const Arguments& made) {
+    const Arguments given = placed(made);
     if (!has_state_) {
       result_.observations->run(withSelf(given));
     } else if (!runOnSettled(given)) {
@@ -198,6 +214,7 @@ class Runner {
   DataType open_dtype_;
   const IValue& self_;
   const std::vector<IValue>& samples_;
+  at::Device device_;
   ExampleRuns result_;
   bool has_state_ = false;
   std::optional<Settled> settled_;
@@ -207,8 +224,11 @@ class Runner {
 }  // namespace
 
 ExampleRuns runExamples(const lowering::LoweredGraph& lowered, const partitioning::Roles& roles, InputLeaves& leaves,
-                        DataType open_dtype, const IValue& self, const std::vector<IValue>& samples) {
-  const auto runner = [&](const InputLeaves& of) { return Runner(lowered, roles, of, open_dtype, self, samples); };
+                        DataType open_dtype, const IValue& self, const std::vector<IValue>& samples,
+                        const at::Device& device) {
+  const auto runner = [&](const InputLeaves& of) {
+    return Runner(lowered, roles, of, open_dtype, self, samples, device);
+  };
   while (true) {
     Runner runs = runner(leaves);
     const auto clash = runs.run(/*looks_for_clashes=*/true);

@@ -23,10 +23,10 @@ struct ExampleRuns {
 
 // Where dimensions are dynamic there are several runs, in which they differ; lists are longer in one of them. Where a
 // run fails because dimensions of one range differ, they are taken to be one (`size_guesses`). `self` is the module,
-// None where the graph takes none; it is not changed. Where calls leave state in the module, what is observed is the
-// second call of a copy, and the third of another one.
+// None where the graph takes none; it is not changed, and lies on `device`, as the runs do. Where calls leave state in
+// the module, what is observed is the second call of a copy, and the third of another one.
 ExampleRuns runExamples(const lowering::LoweredGraph& lowered, const partitioning::Roles& roles, InputLeaves& leaves,
                         DataType open_dtype, const torch::jit::IValue& self,
-                        const std::vector<torch::jit::IValue>& samples);
+                        const std::vector<torch::jit::IValue>& samples, const at::Device& device = at::kCPU);
 
 }  // namespace torchtrt::compiler

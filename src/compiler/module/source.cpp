@@ -165,7 +165,7 @@ torch::jit::Stack argumentsOf(const Source& source, const lowering::LoweredGraph
 torch::jit::IValue run(const Source& source, const lowering::LoweredGraph& lowered,
                        std::vector<torch::jit::IValue> arguments) {
   const c10::AutoGradMode gradients(lowered.computes_gradients);
-  if (!lowered.pinned.empty()) {
+  if (!lowered.pinned.empty() || lowered.is_retargeted) {
     return interpret(lowered.graph, argumentsOf(source, lowered, std::move(arguments))).front();
   }
   if (!source.module) {

@@ -7,8 +7,10 @@
 #include "base/median.h"
 #include "compiler/checking/watch.h"
 #include "compiler/reports/text.h"
+#include "compiler/target.h"
 #include "kernels/backend.h"
 #include "runtime/execute.h"
+#include "runtime/torch_device.h"
 #include "torchtrt/error.h"
 #include "torchtrt/runtime.h"
 
@@ -51,11 +53,14 @@ Profile profile(torch::jit::Module module, const std::vector<IValue>& inputs, in
   Profile profile;
   profile.threads = runtime::callThreads();
   profile.forwards = calls;
+  const at::Device device = compiler::deviceOf(module);
   module.forward(inputs);
   std::vector<double> milliseconds;
   for (int i = 0; i < calls; ++i) {
+    runtime::synchronize(device);
     const auto start = compiler::Clock::now();
     module.forward(inputs);
+    runtime::synchronize(device);
     milliseconds.push_back(compiler::millisecondsSince(start));
   }
   profile.milliseconds = median(std::move(milliseconds));
@@ -63,6 +68,7 @@ Profile profile(torch::jit::Module module, const std::vector<IValue>& inputs, in
   std::vector<compiler::Watched> all;
   {
     compiler::Watch watch(1);
+    watch.waitFor(device);
     for (int i = 0; i < calls; ++i) {
       watch.beginForward();
       module.forward(inputs);
@@ -83,7 +89,8 @@ Profile profile(torch::jit::Module module, const std::vector<IValue>& inputs, in
   }
   std::stable_sort(profile.operators.begin(), profile.operators.end(),
                    [](const auto& a, const auto& b) { return a.milliseconds > b.milliseconds; });
-  const kernels::Limits limits = kernels::backendOf(nullptr).measureLimits(device::cpu(), profile.threads);
+  const device::Device& measured = kernels::deviceNamed(device.str());
+  const kernels::Limits limits = kernels::backendOf(&measured).measureLimits(measured, profile.threads);
   profile.flops_per_second = limits.flops;
   profile.bytes_per_second = limits.bytes;
   return profile;

@@ -12,6 +12,8 @@
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 #include <torch/csrc/jit/passes/frozen_conv_folding.h>
 
+#include "compiler/module/placing.h"
+
 namespace torchtrt::compiler {
 
 namespace {
@@ -252,8 +254,15 @@ void shareStorage(const torch::jit::Module& module, const std::vector<at::Tensor
 
 runtime::KeptSegment::State keptSegment(const partitioning::Segment& segment,
                                         const std::vector<at::Tensor>& engine_weights, bool shares_constants,
-                                        const std::vector<at::Tensor>& others) {
+                                        const std::vector<at::Tensor>& others, runtime::HostCopies* host,
+                                        const DeviceTarget& target) {
   std::shared_ptr<Graph> graph = segment.graph->copy();
+  if (host != nullptr) {
+    bringToHost(*graph->block(), *host);
+  }
+  if (target.engineType() != at::kCPU) {
+    followInputs(*graph, target.device);
+  }
   if (!shares_constants) {
     torch::jit::FoldFrozenConvBatchnorm(graph);  // as the engine's builder does: its weights are then this graph's
     torch::jit::EliminateDeadCode(graph);

@@ -5,7 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "compiler/target.h"
 #include "partitioning/partition.h"
+#include "runtime/host_copies.h"
 #include "runtime/kept_segment.h"
 
 namespace torchtrt::compiler {
@@ -27,10 +29,11 @@ std::optional<SharedTensor> sharedTensor(const std::vector<at::Tensor>& engine_w
 // The segment's graph as a module of its own. Its constant tensors are the engine's weights where those are the same,
 // rows of several, or multiples of one, up to the rounding of folded weights; others are copied, unless
 // `shares_constants`: then they are attributes of the compiled module, too. Its last constants are `others`, of which
-// it makes nothing.
+// it makes nothing. Constants are on the CPU, brought there with `host`, and it runs where its inputs are.
 runtime::KeptSegment::State keptSegment(const partitioning::Segment& segment,
                                         const std::vector<at::Tensor>& engine_weights, bool shares_constants,
-                                        const std::vector<at::Tensor>& others = {});
+                                        const std::vector<at::Tensor>& others = {}, runtime::HostCopies* host = nullptr,
+                                        const DeviceTarget& target = {});
 // Parameters and buffers that an engine's weights share memory with share their storage too: it is saved once.
 void shareStorage(const torch::jit::Module& module, const std::vector<at::Tensor>& engine_weights);
 

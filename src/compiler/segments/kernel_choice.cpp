@@ -9,8 +9,10 @@
 
 namespace torchtrt::compiler {
 
-KernelChoice::KernelChoice(const ts::CompileSpec& spec, PhaseClock& clock)
-    : file_(spec.timing_cache), seconds_(spec.tune ? spec.tuning_seconds : 0), clock_(clock) {
+KernelChoice::KernelChoice(const ts::CompileSpec& spec, const DeviceTarget& target, PhaseClock& clock)
+    : file_(target.engineType() == at::kCPU ? spec.timing_cache : ""),
+      seconds_(spec.tune ? spec.tuning_seconds : 0),
+      clock_(clock) {
   if (!file_.empty()) {
     machine_ = kernels::backendOf(nullptr).machineKey(device::cpu(), engine::defaultThreads());
     builder::TimingCache cache = builder::readTimings(file_);

@@ -15,7 +15,7 @@ namespace torchtrt::compiler {
 class KernelChoice {
  public:
   // Reads the file, where one is named.
-  KernelChoice(const ts::CompileSpec& spec, PhaseClock& clock);
+  KernelChoice(const ts::CompileSpec& spec, const DeviceTarget& target, PhaseClock& clock);
 
   // Sets the plan's hints, as builder::chooseKernels does.
   void choose(plan::Plan& plan);

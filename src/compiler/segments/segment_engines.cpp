@@ -8,9 +8,11 @@
 #include "compiler/checking/bisection.h"
 #include "compiler/inputs/size_guesses.h"
 #include "compiler/inputs/size_limits.h"
+#include "compiler/module/placing.h"
 #include "compiler/module/source.h"
 #include "compiler/reports/segment_report.h"
 #include "compiler/reports/text.h"
+#include "compiler/segments/gpu_layers.h"
 #include "compiler/segments/kept_segment.h"
 #include "partitioning/partitioning.h"
 #include "partitioning/segment_builder.h"
@@ -79,6 +81,7 @@ std::unique_ptr<network::Network> SegmentEngines::networkOf(const Segment& segme
   }
   request.failed_node = failed;
   request.undecided = undecided;
+  addDevice(request);
   auto network = conversion::convert(*segment.graph->block(), request);
   rewriting::applyRewriters(network, options_.rewriters);
   return network;
@@ -104,6 +107,15 @@ std::unique_ptr<network::Network> SegmentEngines::wholeNetworkOf(const Segment& 
     }
     throw CompileError(error.code(), error.message(), error.location(),
                        "if sizes are always equal, say so in the Inputs: " + sharedDims(leaves_, sizes));
+  }
+}
+
+void SegmentEngines::addDevice(ConversionRequest& request) const {
+  if (options_.host) {
+    request.host_constant = [host = options_.host](const IValue& constant) { return onHost(constant, *host); };
+  }
+  if (options_.may_fall_back && options_.target.engineType() != at::kCPU) {
+    request.refusal_of_layer = refusalWithoutKernel;
   }
 }
 
@@ -152,7 +164,8 @@ bool SegmentEngines::describe(const Segment& segment, ConversionRequest& request
 const partitioning::Observations& SegmentEngines::observe() {
   if (!examples_.observations) {
     const size_t sizes = leaves_.symbols.size();
-    examples_ = runExamples(lowered_, roles_, leaves_, options_.precision, options_.self, options_.samples);
+    examples_ = runExamples(lowered_, roles_, leaves_, options_.precision, options_.self, options_.samples,
+                            options_.target.device);
     has_new_guess_ = leaves_.symbols.size() != sizes;
     types_.setObservations(examples_.observations.get(), examples_.sizes_of_symbols);
   }
@@ -165,6 +178,7 @@ std::unique_ptr<network::Network> SegmentEngines::tryConvert(const Segment& segm
   Undecided undecided;
   request.failed_node = &failed;
   request.undecided = &undecided;
+  addDevice(request);
   try {
     return conversion::convert(*segment.graph->block(), request);
   } catch (const std::exception& error) {
@@ -231,7 +245,7 @@ Failures SegmentEngines::build() {
       }
       const Refusal refusal = refusalFor(error, "build-failed", "its engine fails to build");
       const Node* culprit = firstFailing(segment, [&](const Segment& part) {
-        runtime::Engine::fromPlan(options_.plan_of(*networkOf(part, made.name)));
+        runtime::Engine::fromPlan(options_.plan_of(*networkOf(part, made.name)), options_.target.placement);
       });
       failures.emplace(culprit, refusal);
     }
@@ -246,6 +260,7 @@ EmptyInputs SegmentEngines::emptyInputsOf(const Segment& segment) {
   if (!examples_.first_calls || !options_.rewriters.empty() || types_.describe(segment, request)) {
     return {};
   }
+  addDevice(request);
   return emptyInputs(segment, request, *examples_.first_calls);
 }
 
@@ -267,7 +282,7 @@ void SegmentEngines::make(SegmentEngine& made, std::unique_ptr<network::Network>
   if (options_.may_fall_back) {
     std::vector<at::Tensor> others;
     made.found = findOthers(weights, others);
-    kept = keptSegment(*made.segment, weights, options_.shares_constants, others);
+    kept = keptSegment(*made.segment, weights, options_.shares_constants, others, options_.host.get(), options_.target);
     const size_t first = kept->constants.size() - others.size();
     for (auto& [number, found] : made.found) {
       for (size_t& part : found.parts) {
@@ -279,12 +294,16 @@ void SegmentEngines::make(SegmentEngine& made, std::unique_ptr<network::Network>
   const auto originals = options_.shares_constants ? runtime::Originals::kHold : runtime::Originals::kLetGo;
   made.engine = clock_.run(Phase::kLoading, [&] {
     if (options_.shares_constants) {
-      return runtime::Engine::fromPlan(plan, std::move(weights), originals);
+      return runtime::Engine::fromPlan(plan, std::move(weights), originals, {}, {}, options_.target.placement);
     }
     auto borrowed = borrowedFrom(options_.self, weights);
+    for (size_t i = 0; options_.host && i < weights.size(); ++i) {
+      borrowed[i] = borrowed[i] || options_.host->hold(weights[i]);  // another attempt reads them again
+    }
     auto exclusive = borrowed;
     exclusive.flip();
-    return runtime::Engine::fromPlan(plan, std::move(weights), originals, std::move(borrowed), std::move(exclusive));
+    return runtime::Engine::fromPlan(plan, std::move(weights), originals, std::move(borrowed), std::move(exclusive),
+                                     options_.target.placement);
   });
   if (kept) {
     made.engine->keep(std::move(*kept));

@@ -16,11 +16,13 @@
 #include "compiler/phase_clock.h"
 #include "compiler/segments/empty_state.h"
 #include "compiler/segments/value_types.h"
+#include "compiler/target.h"
 #include "lowering/lowering.h"
 #include "partitioning/partition.h"
 #include "partitioning/roles.h"
 #include "plan/plan.h"
 #include "runtime/engine_class.h"
+#include "runtime/host_copies.h"
 #include "torchtrt/compile.h"
 #include "torchtrt/rewriting.h"
 
@@ -54,6 +56,8 @@ struct SegmentOptions {
   torch::jit::IValue self;        // the module, where the graph takes it
   std::vector<torch::jit::IValue> samples;
   bool keep_networks = false;
+  DeviceTarget target;
+  std::shared_ptr<runtime::HostCopies> host;          // of the graph's constants; null where those are on the CPU
   std::vector<at::Tensor> other_constants;            // of calls that the engines are not for
   std::vector<rewriting::NetworkRewriter> rewriters;  // of the user; what they throw ends the compile
   std::function<plan::Plan(const network::Network&)> plan_of;
@@ -129,6 +133,8 @@ class SegmentEngines {
   bool describe(const partitioning::Segment& segment, conversion::ConversionRequest& request, Failures& failures);
   std::unique_ptr<network::Network> tryConvert(const partitioning::Segment& segment,
                                                conversion::ConversionRequest request, Failures& failures);
+  // What a conversion has to know of the device.
+  void addDevice(conversion::ConversionRequest& request) const;
   EmptyInputs emptyInputsOf(const partitioning::Segment& segment);
   void make(SegmentEngine& made, std::unique_ptr<network::Network> network);
   std::map<size_t, FoundConstant> findOthers(const std::vector<at::Tensor>& weights,

@@ -22,17 +22,21 @@ plan::Plan planOf(const network::Network& network, KernelChoice& kernels, PhaseC
 
 SegmentOptions segmentOptions(const Task& task, KernelChoice& kernels, PhaseClock& clock,
                               const std::optional<OtherCalls>& others) {
-  const auto& [source, lowered, spec, precision] = task;
+  const auto& [source, lowered, spec, precision, target] = task;
   SegmentOptions options;
   options.precision = precision;
   options.may_fall_back = !spec.require_full_compilation;
   options.samples = samplesOf(task);
   options.keep_networks = spec.ptq_calibrator != nullptr;
   options.rewriters = spec.rewriters;
-  options.other_constants = others ? others->constants : std::vector<at::Tensor>();
+  options.target = target;
+  options.host = target.isGpu() ? std::make_shared<runtime::HostCopies>() : nullptr;
+  for (const at::Tensor& constant : others ? others->constants : std::vector<at::Tensor>()) {
+    options.other_constants.push_back(options.host ? options.host->of(constant) : constant);
+  }
   options.self = source.module ? c10::IValue(source.module->_ivalue()) : c10::IValue();
   // A source of our own may share its weights with engines.
-  options.shares_constants = carriesMethods(source, spec);
+  options.shares_constants = sharesWeights(task);
   options.plan_of = [&kernels, &clock](const network::Network& network) { return planOf(network, kernels, clock); };
   return options;
 }

@@ -4,6 +4,7 @@
 #include "compiler/segments/segment_engines.h"
 #include "compiler/segments/tuning.h"
 #include "runtime/execute.h"
+#include "runtime/torch_device.h"
 
 namespace torchtrt::compiler {
 
@@ -18,11 +19,17 @@ Failures SegmentEngines::timed(const runtime::Engine& engine, const std::vector<
   if (is_new) {
     const c10::InferenceMode inference;
     torch::jit::GraphExecutor executor(made.segment->graph->copy(), "torch");
-    known->second = refuseIfSlower([&] { runtime::executeEngine(inputs, made.engine); },
-                                   [&] {
-                                     torch::jit::Stack stack(inputs.begin(), inputs.end());
-                                     executor.run(stack);
-                                   });
+    const at::Device device = made.engine->device();
+    known->second = refuseIfSlower(
+        [&] {
+          runtime::executeEngine(inputs, made.engine);
+          runtime::synchronize(device);
+        },
+        [&] {
+          torch::jit::Stack stack(inputs.begin(), inputs.end());
+          executor.run(stack);
+          runtime::synchronize(device);
+        });
   }
   Failures failures;
   if (known->second) {

@@ -91,7 +91,8 @@ Failures SegmentEngines::validate(const Partition& partition) {
           throw InternalError(message);
         }
         const Node* culprit = firstFailing(segment, [&](const Segment& part) {
-          const auto engine = runtime::Engine::fromPlan(options_.plan_of(*networkOf(part, made->name)));
+          const auto engine =
+              runtime::Engine::fromPlan(options_.plan_of(*networkOf(part, made->name)), options_.target.placement);
           torch::jit::Stack stack;
           for (const Value* input : part.inputs) {
             stack.push_back(values.at(input));

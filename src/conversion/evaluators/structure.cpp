@@ -26,6 +26,9 @@ bool constant(ConversionCtx& ctx, const Node& node) {
   if (!value) {
     return false;
   }
+  if (ctx.host_constant) {
+    value = ctx.host_constant(*value);
+  }
   ctx.AssociateValueAndIValue(node.output(), value->isList() ? value->deepcopy() : *value);
   return true;
 }

@@ -165,8 +165,7 @@ void LoadedEngine::checkCapture(const Schedule& shapes, device::Stream stream) c
     }
   }
   if (!why.empty()) {
-    throw EngineError(ErrorCode::kInputDevice,
-                      "engine '" + name() + "' cannot be captured in a CUDA graph: " + why, {},
+    throw EngineError(ErrorCode::kInputDevice, "engine '" + name() + "' cannot be captured in a CUDA graph: " + why, {},
                       "capture the calls before and behind it, or compile without what waits");
   }
 }

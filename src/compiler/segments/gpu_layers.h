@@ -1,0 +1,14 @@
+// Which layers have a kernel on a GPU. Those that have none run on the host, with copies: PyTorch is faster.
+#pragma once
+
+#include <optional>
+
+#include "torchtrt/error.h"
+#include "torchtrt/network.h"
+
+namespace torchtrt::compiler {
+
+// Needs no GPU. Nothing where the kernels for GPUs are not installed.
+std::optional<Refusal> refusalWithoutKernel(const network::Layer& layer);
+
+}  // namespace torchtrt::compiler
