@@ -210,6 +210,7 @@ void addCompileSpec(py::module_& module) {
       .def_readwrite("tune", &CompileSpec::tune)
       .def_readwrite("keep_methods", &CompileSpec::keep_methods)
       .def_readwrite("timing_cache", &CompileSpec::timing_cache)
+      .def_readwrite("target", &CompileSpec::target)
       .def_readwrite("tuning_seconds", &CompileSpec::tuning_seconds)
       .def_property(
           "min_block_size", [](const CompileSpec& spec) { return static_cast<uint64_t>(spec.min_block_size); },

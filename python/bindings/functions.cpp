@@ -32,10 +32,14 @@ py::bytes convert(const Module& module, const std::string& method, const ts::Com
   return engine;
 }
 
-Module embed(const py::bytes& engine, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
+Module embed(const py::bytes& engine, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+             int type, int64_t gpu_id) {
   const std::string bytes = engine;
+  Device device;
+  device.device_type = static_cast<Device::DeviceType::Value>(type);
+  device.gpu_id = gpu_id;
   const py::gil_scoped_release release;
-  return ts::embed_engine_in_new_module(bytes, Device(), inputs, outputs);
+  return ts::embed_engine_in_new_module(bytes, device, inputs, outputs);
 }
 
 }  // namespace
@@ -45,7 +49,8 @@ void addFunctions(py::module_& module) {
   module.def("compile_graph", &compile<std::shared_ptr<Graph>>, py::arg("graph"), py::arg("spec"));
   module.def("convert_method_to_trt_engine", &convert, py::arg("module"), py::arg("method_name"), py::arg("spec"));
   module.def("embed_engine_in_new_module", &embed, py::arg("engine"), py::arg("input_binding_names"),
-             py::arg("output_binding_names"));
+             py::arg("output_binding_names"), py::arg("device_type"), py::arg("gpu_id"));
+  module.def("set_device", &set_device, py::arg("gpu_id"));
   module.def("to_backend_spec",
              [](const ts::CompileSpec& spec) { return torch::jit::toPyObject(ts::to_backend_spec(spec)); });
   module.def("check_method_operator_support", &ts::check_method_operator_support, py::arg("module"),

@@ -309,6 +309,7 @@ def compile(
     sample_inputs: Sequence[Any] | None = None,
     tune: bool = False,
     timing_cache: str = "",
+    target: str = "",
     tuning_seconds: float = 10.0,
     keep_methods: bool = True,
     rewriters: Sequence[Any] | None = None,
@@ -348,7 +349,7 @@ def save(module: torch.jit.ScriptModule, file_path: str | os.PathLike[str] = "",
 def load(
     file_path: str | os.PathLike[str] | BinaryIO = "",
     extra_files: dict[str, Any] | None = None,
-    map_location: str | torch.device | None = "cpu",
+    map_location: str | torch.device | None = None,
     _extra_files: dict[str, Any] | None = None,
     **_: Any,
 ) -> torch.jit.ScriptModule: ...

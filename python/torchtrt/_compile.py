@@ -27,12 +27,13 @@ _PLAIN_OPTIONS = {
     "require_full_compilation": False,
     "tune": False,
     "timing_cache": "",
+    "target": "",
     "tuning_seconds": 10.0,
     "keep_methods": True,
     "min_block_size": 3,
 }
 # For messages, where the default shows nothing.
-_EXAMPLES = {"timing_cache": "kernels.txt", "accuracy_target": 0.02}
+_EXAMPLES = {"timing_cache": "kernels.txt", "target": "sm_90", "accuracy_target": 0.02}
 _LIST_OPTIONS = ["torch_executed_ops", "torch_executed_modules"]
 _OTHER_OPTIONS = ["device", "enabled_precisions", "op_precision", "precision", "capability", "sample_inputs", "rewriters", "calibrator",
                   "accuracy_target", "progress"]
@@ -238,7 +239,8 @@ def compile(module, ir="default", inputs=None, input_signature=None, **options):
         results compared with PyTorch's. input_signature: the same, nested as the method takes it in tuples,
         lists and dictionaries, with examples of the numbers and texts among the arguments and None for what is left out.
         arg_inputs and kwarg_inputs: the reference system's names, for inputs in order and by the names of arguments.
-    options: device, enabled_precisions, op_precision, precision ({"encoder.layer.0.*": torch.float32}: modules that compute in
+    options: device (where engines run; without it, where the module's parameters are), target (the architecture of a GPU, "sm_90", to compile
+        for it on a machine that has none), enabled_precisions, op_precision, precision ({"encoder.layer.0.*": torch.float32}: modules that compute in
         another floating dtype, by patterns of their paths; the last that covers a module holds), sample_inputs (the arguments of one call, to check the result with),
         tune (time engines on them, and leave to PyTorch what is slower in engines),
         timing_cache (a file of the fastest implementation of convolutions and products, by machine: what it holds is chosen; with tune, what
@@ -309,13 +311,12 @@ def TensorRTCompileSpec(inputs=None, input_signature=None, **options):  # noqa: 
 
 def embed_engine_in_new_module(serialized_engine: bytes, input_binding_names=None, output_binding_names=None, device=None):
     """A ScriptModule whose `forward` runs the engine; names reorder its arguments and results."""
-    if _devices.Device.of(device).is_elsewhere:
-        _reject(f"{_devices.Device.of(device)!r} was asked for, and engines run on the cpu in this version", 'use Device("cpu"), or leave the device out')
+    device = _devices.Device.of(device)
     if not isinstance(serialized_engine, (bytes, bytearray, memoryview)):
         _reject(f"serialized_engine is a {type(serialized_engine).__name__}, expected bytes",
                 'give what convert_method_to_trt_engine returned, or the content of its file, opened with "rb"')
     embedded = _libraries.extension().embed_engine_in_new_module(
-        bytes(serialized_engine), list(input_binding_names or []), list(output_binding_names or []))
+        bytes(serialized_engine), list(input_binding_names or []), list(output_binding_names or []), device.type_number, device.gpu_id)
     return torch.jit._recursive.wrap_cpp_module(embedded)
 
 
@@ -337,5 +338,5 @@ def dump_build_info() -> None:
 
 
 def set_device(gpu_id: int) -> None:
-    """Raises CompileError: engines run on the CPU here."""
-    _reject(f"GPU {gpu_id} was asked for, and engines run on the cpu in this version", "leave set_device out")
+    """Makes a GPU the current one, as torch.cuda.set_device does. Raises CompileError where there is none of that number."""
+    _libraries.extension().set_device(gpu_id)

@@ -2,6 +2,8 @@
 
 import enum
 
+import torch
+
 from torchtrt import _errors
 
 
@@ -50,17 +52,12 @@ class Device:
 
     @classmethod
     def _current_device(cls) -> "Device":
-        """The CPU, where engines run."""
-        return cls("cpu")
+        """The current GPU where there is one, else the CPU."""
+        return cls(f"cuda:{torch.cuda.current_device()}" if torch.cuda.is_available() else "cpu")
 
     @property
     def type_number(self) -> int:
         return _NUMBERS[self.device_type]
-
-    @property
-    def is_elsewhere(self) -> bool:
-        """True for a device that engines of this version do not run on."""
-        return self.device_type in (DeviceType.GPU, DeviceType.DLA)
 
     def __repr__(self):
         numbers = {DeviceType.GPU: f":{self.gpu_id}", DeviceType.DLA: f":{self.dla_core}"}

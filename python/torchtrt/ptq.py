@@ -62,7 +62,7 @@ class DataLoaderCalibrator(_Calibrator):
         per compile, in the main process; some hundred samples do.
     algo_type: how ranges are taken. percentile: of LEGACY_CALIBRATION, how much of the values lies within, in percent.
     cache_file: where ranges are written; with use_cache they are read there instead, where they are known.
-    device: where engines run, which is the CPU.
+    device: where engines run, which changes nothing: ranges are taken on the CPU.
     symmetric: activations get as many steps below zero as above. Otherwise each has the zero that uses all steps.
     """
 
@@ -72,8 +72,7 @@ class DataLoaderCalibrator(_Calibrator):
         super().__init__(algo_type, cache_file, use_cache, percentile, symmetric)
         if isinstance(dataloader, (torch.Tensor, str, Mapping)) or not isinstance(dataloader, Iterable):
             _reject(f"a {type(dataloader).__name__} is no data loader", "give a torch.utils.data.DataLoader, or a list of batches")
-        if _devices.Device.of(device).is_elsewhere:
-            _reject(f"the device {device} was asked for, and engines run on the cpu in this version", 'use "cpu", or leave the device out')
+        _devices.Device.of(device)  # ranges do not depend on it, but it has to be one
         self.dataloader = dataloader
 
     def begin(self, script, method: str, most: int):

@@ -18,8 +18,7 @@ namespace {
 std::vector<at::Device> devicesOf(const torch::jit::Module* module) {
   std::vector<at::Device> devices;
   for (const at::Tensor& tensor : module == nullptr ? std::vector<at::Tensor>() : tensorsOf(*module)) {
-    const bool is_new = tensor.defined() && !tensor.is_meta() &&
-                        std::find(devices.begin(), devices.end(), tensor.device()) == devices.end();
+    const bool is_new = tensor.defined() && std::find(devices.begin(), devices.end(), tensor.device()) == devices.end();
     if (is_new) {
       devices.push_back(tensor.device());
     }
@@ -89,9 +88,13 @@ at::Device wantedDevice(const ts::CompileSpec& spec, const std::vector<at::Devic
 
 DeviceTarget targetOf(const ts::CompileSpec& spec, const torch::jit::Module* module) {
   const std::vector<at::Device> of_module = devicesOf(module);
+  if (std::count(of_module.begin(), of_module.end(), at::Device(at::kMeta)) != 0) {
+    rejectOption("the module has parameters on the meta device, which hold no data",
+                 "load them first: an engine holds what they are, on the cpu and on a GPU");
+  }
   const at::Device wanted = wantedDevice(spec, of_module);
   DeviceTarget target;
-  target.from = of_module.empty() ? deviceOfSamples(spec).value_or(wanted) : of_module.front();
+  target.from = of_module.empty() ? deviceOfSamples(spec).value_or(at::kCPU) : of_module.front();
   std::string why_none;
   target.has_gpus = runtime::isThere(at::Device(at::kCUDA), why_none);
   std::string info;

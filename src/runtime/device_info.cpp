@@ -22,6 +22,8 @@ constexpr const char* kCpuInfo = "0%0%0%cpu%generic";
 constexpr int64_t kPlacedRank = 1;
 constexpr int64_t kUnplacedRank = 2;
 
+thread_local std::optional<at::Device> loading_for;
+
 std::vector<std::string> tokensOf(const std::string& text) {
   std::vector<std::string> tokens;
   std::istringstream stream(text);
@@ -112,6 +114,18 @@ at::Tensor markerOf(const Placement& placement) {
                    at::TensorOptions().dtype(at::kByte).device(placement.device));
 }
 
+LoadingFor::LoadingFor(const std::optional<at::Device>& device) : before_(loading_for) {
+  loading_for = device;
+}
+
+LoadingFor::~LoadingFor() {
+  loading_for = before_;
+}
+
+void loadFor(const std::string& device) {
+  loading_for = device.empty() ? std::nullopt : std::optional(at::Device(device));
+}
+
 Placement placementOf(const std::string& info, const std::optional<at::Tensor>& marker,
                       const std::vector<at::Tensor>& weights) {
   const auto isElsewhere = [](const at::Tensor& tensor) {
@@ -126,6 +140,9 @@ Placement placementOf(const std::string& info, const std::optional<at::Tensor>& 
   }
   if (!isForGpu(info) || (marker && marker->dim() == kPlacedRank)) {
     return {at::kCPU, ""};
+  }
+  if (loading_for) {
+    return {*loading_for, loading_for->is_cpu() ? info : ""};
   }
   const at::Device device = deviceOf(info);
   std::string why;

@@ -31,6 +31,20 @@ bool isForGpu(const std::string& info);
 // An engine that was made for a GPU and runs elsewhere, since its machine has none, is not placed yet.
 at::Tensor markerOf(const Placement& placement);
 
+// While one lives, this thread loads for a device that its caller named: engines that are not placed yet go there.
+class TORCHTRT_API LoadingFor {
+ public:
+  explicit LoadingFor(const std::optional<at::Device>& device);
+  ~LoadingFor();
+  LoadingFor(const LoadingFor&) = delete;
+  LoadingFor& operator=(const LoadingFor&) = delete;
+
+ private:
+  std::optional<at::Device> before_;
+};
+// The same until the next call, for callers that are not C++: "" ends it.
+void loadFor(const std::string& device);
+
 // Where an engine of a file runs: where its marker is, or its weights if they came elsewhere than to the CPU; else on
 // the device that its string names, if that is here, and with a warning on the CPU if not.
 Placement placementOf(const std::string& info, const std::optional<at::Tensor>& marker,

@@ -7,6 +7,7 @@
 
 #include <torch/script.h>
 
+#include "runtime/device_info.h"
 #include "runtime/module_file.h"
 #include "torchtrt/error.h"
 
@@ -50,11 +51,13 @@ void checkModule(std::istream& stream) {
 
 torch::jit::Module load(const std::string& path, std::optional<c10::Device> device) {
   checkModule(path);
+  const runtime::LoadingFor loading(device);
   return torch::jit::load(path, device);
 }
 
 torch::jit::Module load(std::istream& stream, std::optional<c10::Device> device) {
   checkModule(stream);
+  const runtime::LoadingFor loading(device);
   return torch::jit::load(stream, device);
 }
 

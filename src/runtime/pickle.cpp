@@ -334,7 +334,8 @@ class Pickle::Reader {
         pushStorage();
         break;
       default:
-        failPickle("it has an instruction " + std::to_string(static_cast<unsigned char>(code)) + " that no saved module has");
+        failPickle("it has an instruction " + std::to_string(static_cast<unsigned char>(code)) +
+                   " that no saved module has");
     }
   }
 

@@ -33,6 +33,9 @@ constexpr const char* kCheckModuleSchema = "check_module(str path) -> ()";
 constexpr const char* kCheckModuleBytes = "tensorrt::check_module_bytes";
 constexpr const char* kCheckModuleBytesSchema = "check_module_bytes(Tensor bytes) -> ()";
 
+constexpr const char* kLoadFor = "tensorrt::load_for";
+constexpr const char* kLoadForSchema = "load_for(str device) -> ()";
+
 constexpr const char* kPrepare = "tensorrt::prepare";
 constexpr const char* kPrepareSchema = "prepare(Any module) -> (int, Tensor[])";
 
@@ -137,7 +140,7 @@ std::string clash() {
     taken = kClass;
   }
   for (const char* name :
-       {kExecuteEngine, "trt::execute_engine", kKeptConstants, kPrepare, kCheckModule, kCheckModuleBytes}) {
+       {kExecuteEngine, "trt::execute_engine", kKeptConstants, kPrepare, kCheckModule, kCheckModuleBytes, kLoadFor}) {
     if (c10::Dispatcher::singleton().findSchema({name, ""})) {
       taken += (taken.empty() ? "" : " and ") + std::string(name);
     }
@@ -176,6 +179,8 @@ class Registration {
                                                   torch::CppFunction::makeFromBoxedFunction<&prepareValue>()));
     definitions_->def(kCheckModuleSchema);
     definitions_->impl("check_module", torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, checkModuleAt));
+    definitions_->def(kLoadForSchema);
+    definitions_->impl("load_for", torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, loadFor));
     definitions_->def(kCheckModuleBytesSchema);
     definitions_->impl("check_module_bytes",
                        torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, checkModuleBytes));

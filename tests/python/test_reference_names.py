@@ -92,10 +92,10 @@ trtorch.logging.Level.Warning, trtorch.ptq.CalibrationAlgo.MINMAX_CALIBRATION
 REPLACED = {
     'torch_tensorrt.Input(min_shape=[1], opt_shape=[2], max_shape=[3], is_shape_tensor=True)': r"\[C002\] .*shape tensor(.|\n)*sample_inputs",
     'torch_tensorrt.compile(relu, ir="dynamo", inputs=[x])': r'\[C003\] there is no front end "dynamo"\n  use ir="ts"',
-    'torch_tensorrt.compile(relu, inputs=[x], device=torch_tensorrt.Device("cuda"))': r"\[C003\] .*GPU(.|\n)*cpu",
+    'torch_tensorrt.compile(relu, inputs=[x], device=torch_tensorrt.Device("cuda:99"))': r"\[C003\] .*GPU(.|\n)*cpu",
     'torch_tensorrt.compile(relu, inputs=[x], device="dla:0")': r"\[C003\] .*DLA(.|\n)*cpu",
-    'torch_tensorrt.ts.embed_engine_in_new_module(b"", device="cuda:0")': r'\[C003\] Device\("gpu:0"\) was asked for(.|\n)*Device\("cpu"\)',
-    "torch_tensorrt.set_device(0)": r"\[C003\] GPU 0 was asked for",
+    'torch_tensorrt.ts.embed_engine_in_new_module(b"", device="cuda:99")': r'\[C003\] the device cuda:99 cannot be used here(.|\n)*Device\("cpu"\)',
+    "torch_tensorrt.set_device(99)": r"\[C003\] there is no device cuda:99",
     'torch_tensorrt.save(compiled, path, output_format="aot_inductor")': r"\[C003\] a compiled module has no form 'aot_inductor'",
     "torch_tensorrt.save(torch.nn.ReLU(), path)": r"\[C004\] cannot save a ReLU\n  give a ScriptModule",
     "torch_tensorrt.save(compiled)": r"\[C003\] no file was given",

@@ -21,6 +21,12 @@ void openLibraries(const Libraries& libraries) {
   }
 }
 
+void addDeviceOption(CLI::App& command, std::string& device) {
+  command.add_option("--device", device, "Where the module runs: cpu, cuda, cuda:1")
+      ->option_text("DEVICE")
+      ->capture_default_str();
+}
+
 void addCallOptions(CLI::App& command, CallOptions& options, int least_calls) {
   command.add_option("SPECS", options.specs, "One input specification per argument, e.g. \"(1,3,224,224)@f32\"");
   command
@@ -36,6 +42,7 @@ void addCallOptions(CLI::App& command, CallOptions& options, int least_calls) {
   command.add_option("--threads", options.threads, "Threads of a call (default: as PyTorch sets them)")
       ->option_text("NUMBER")
       ->check(atLeast(1));
+  addDeviceOption(command, options.device);
   addSwitches(command, options.switches);
   addLibraryOptions(command, options.libraries);
 }

@@ -26,9 +26,11 @@ struct CallOptions {
   Libraries libraries;
   KernelSwitches switches;
   int calls = 20;
-  int threads = 0;  // 0: as many as PyTorch takes
+  int threads = 0;             // 0: as many as PyTorch takes
+  std::string device = "cpu";  // where the module is loaded
 };
 
+void addDeviceOption(CLI::App& command, std::string& device);
 // SPECS and the options; `options` has to live as long as `command`. A command may want some timed calls.
 void addCallOptions(CLI::App& command, CallOptions& options, int least_calls);
 

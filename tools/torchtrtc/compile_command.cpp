@@ -2,11 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <sstream>
 #include <system_error>
@@ -34,15 +36,21 @@ using torchtrt::CompileError;
 using torchtrt::ErrorCode;
 
 torch_tensorrt::Device device(const CompileOptions& options) {
-  torch_tensorrt::Device result;
-  if (options.device_type == "gpu") {
-    result.device_type = torch_tensorrt::Device::DeviceType::kGPU;
-  } else if (options.device_type == "dla") {
-    result.device_type = torch_tensorrt::Device::DeviceType::kDLA;
-  } else if (options.device_type == "cpu") {
-    result.device_type = torch_tensorrt::Device::DeviceType::kCPU;
+  using Type = torch_tensorrt::Device::DeviceType;
+  static const std::map<std::string, Type> kTypes = {
+      {"", Type::kAUTO}, {"cpu", Type::kCPU}, {"gpu", Type::kGPU}, {"cuda", Type::kGPU}, {"dla", Type::kDLA}};
+  const size_t colon = options.device_type.find(':');
+  const auto type = kTypes.find(options.device_type.substr(0, colon));
+  const std::string number = colon == std::string::npos ? "" : options.device_type.substr(colon + 1);
+  const bool is_number = !number.empty() && number.size() < 4 &&
+                         std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (type == kTypes.end() || (colon != std::string::npos && !is_number)) {
+    throw CompileError(ErrorCode::kInvalidOption, "there is no device \"" + options.device_type + "\"", {},
+                       "use \"cpu\" or \"cuda:0\"");
   }
-  result.gpu_id = options.gpu_id;
+  torch_tensorrt::Device result;
+  result.device_type = type->second;
+  result.gpu_id = is_number ? std::stoi(number) : options.gpu_id;
   result.dla_core = options.dla_core;
   result.allow_gpu_fallback = options.allow_gpu_fallback;
   return result;
@@ -81,6 +89,7 @@ ts::CompileSpec compileSpec(const CompileOptions& options) {
                     : options.engine_capability == "dla_standalone" ? Capability::kDLA_STANDALONE
                                                                     : Capability::kSTANDARD;
   spec.device = device(options);
+  spec.target = options.target;
   spec.debug = options.debuggable;
   spec.require_full_compilation = options.full_compilation;
   spec.disable_tf32 = options.disable_tf32;

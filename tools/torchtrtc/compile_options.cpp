@@ -94,6 +94,17 @@ void addInsight(CLI::App& app, CompileOptions& o) {
       ->option_text("NUMBER")
       ->capture_default_str()
       ->group(kGroup);
+  app.add_option("-d,--device,--device-type", o.device_type,
+                 "Where engines run: cpu, cuda, cuda:1 (default: where the module's parameters are)")
+      ->option_text("DEVICE")
+      ->group(kGroup);
+  app.add_option("--gpu-id", o.gpu_id, "The GPU of -d gpu")
+      ->option_text("NUMBER")
+      ->capture_default_str()
+      ->group(kGroup);
+  app.add_option("--target", o.target, "Architecture of a GPU (sm_90) to compile for; it need not be in this machine")
+      ->option_text("NAME")
+      ->group(kGroup);
   app.add_option("--dump", o.dump,
                  "Write graphs, partitions, networks and plans; with :REGEX also what such passes made")
       ->option_text("FOLDER[:REGEX]")
@@ -112,10 +123,6 @@ void addWithoutEffect(CLI::App& app, CompileOptions& o) {
   const auto number = [&](const char* name, auto& value, const char* meaning) {
     app.add_option(name, value, meaning)->option_text("NUMBER")->capture_default_str()->group(kGroup);
   };
-  app.add_option("-d,--device-type", o.device_type, "Where engines run; gpu and dla are refused")
-      ->check(oneOf({"cpu", "gpu", "dla"}))
-      ->option_text("cpu|gpu|dla")
-      ->group(kGroup);
   app.add_option("--engine-capability", o.engine_capability, "CPU engines are standard")
       ->check(oneOf({"standard", "safety", "dla_standalone"}))
       ->option_text("standard|safety|dla_standalone")
@@ -126,7 +133,6 @@ void addWithoutEffect(CLI::App& app, CompileOptions& o) {
   flag("--truncate,--truncate-long-double,--truncate-64bit", o.truncate, "64-bit dtypes are computed exactly");
   flag("--allow-shape-tensors", o.allow_shape_tensors, "Shapes are symbolic always");
   flag("--allow-gpu-fallback", o.allow_gpu_fallback, "For DLA engines");
-  number("--gpu-id", o.gpu_id, "With -d gpu");
   number("--dla-core", o.dla_core, "With -d dla");
   number("--num-avg-timing-iters", o.timing_iterations, "Timing takes its own number of runs");
   number("--workspace-size", o.workspace_size, "Bytes; engines take what they need");

@@ -10,6 +10,7 @@
 
 #include "file_kind.h"
 #include "messages.h"
+#include "runtime/torch_device.h"
 #include "torchtrt/error.h"
 #include "torchtrt/load.h"
 
@@ -27,12 +28,26 @@ namespace {
 
 }  // namespace
 
-torch::jit::Module loadModule(const std::string& path, const std::string& expected) {
+at::Device deviceNamed(const std::string& text) {
+  constexpr const char* kAdvice = "use \"cpu\" or \"cuda:0\"";
+  try {
+    const at::Device device = torchtrt::runtime::withIndex(at::Device(text));
+    torchtrt::runtime::needDevice(device);
+    return device;
+  } catch (const torchtrt::EngineError& error) {
+    throw CompileError(ErrorCode::kInvalidOption, error.message(), {}, kAdvice);
+  } catch (const c10::Error&) {
+    throw CompileError(ErrorCode::kInvalidOption, "\"" + text + "\" is no device", {}, kAdvice);
+  }
+}
+
+torch::jit::Module loadModule(const std::string& path, const std::string& expected, const std::string& device) {
   if (!std::filesystem::is_regular_file(path)) {
     rejectFile(path, expected);
   }
+  const at::Device where = deviceNamed(device);
   try {
-    return torchtrt::load(path, at::kCPU);
+    return torchtrt::load(path, where);
   } catch (const std::exception& e) {
     if (kindOf(path) != FileKind::kTorchScript) {
       rejectFile(path, expected);

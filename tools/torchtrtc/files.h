@@ -14,7 +14,12 @@ namespace torchtrtc {
 
 // Throws CompileError(kInvalidModule): no such file, something else than was `expected`, or a library is missing that
 // the module needs.
-torch::jit::Module loadModule(const std::string& path, const std::string& expected = "a TorchScript module");
+inline constexpr const char* kAnyModule = "a TorchScript module";
+torch::jit::Module loadModule(const std::string& path, const std::string& expected = kAnyModule,
+                              const std::string& device = "cpu");
+
+// Throws CompileError(kInvalidOption) for a text that names no device, and for a device that cannot be used here.
+at::Device deviceNamed(const std::string& text);
 
 // Opens libraries that register operators or converters. Throws CompileError(kInvalidOption) that names `option`.
 void openLibraries(const std::vector<std::string>& files, const std::string& option);

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "compiler/inputs/typed_value.h"
+#include "files.h"
 #include "input_spec.h"
 #include "random_inputs.h"
 #include "saved_values.h"
@@ -132,6 +133,14 @@ std::vector<IValue> savedArguments(const std::vector<c10::Argument>& parameters,
   return arguments;
 }
 
+std::vector<IValue> onDevice(std::vector<IValue> values, const std::string& name) {
+  const at::Device device = deviceNamed(name);
+  for (IValue& value : values) {
+    value = device.is_cpu() ? value : value.deepcopy(device);
+  }
+  return values;
+}
+
 }  // namespace
 
 std::vector<IValue> forwardInputs(const torch::jit::Module& module, const CallOptions& options,
@@ -142,12 +151,12 @@ std::vector<IValue> forwardInputs(const torch::jit::Module& module, const CallOp
       throw CompileError(ErrorCode::kInvalidOption, "specifications are given, and --inputs too", {},
                          "leave one of them out: both say what forward is called with");
     }
-    return savedArguments(parameters, options.arguments);
+    return onDevice(savedArguments(parameters, options.arguments), options.device);
   }
   checkCount(parameters, options.specs.size(), command);
   std::vector<torch_tensorrt::Input> inputs;
   std::transform(options.specs.begin(), options.specs.end(), std::back_inserter(inputs), parseInputSpec);
-  return randomInputs(inputs);
+  return onDevice(randomInputs(inputs), options.device);
 }
 
 }  // namespace torchtrtc

@@ -44,7 +44,7 @@ void inspectModule(const std::string& path) {
 
 // The schedule of each engine that a forward on random inputs of these specifications reaches.
 void printSchedules(const std::string& path, const CallOptions& call) {
-  torch::jit::Module module = loadModule(path);
+  torch::jit::Module module = loadModule(path, kAnyModule, call.device);
   module.eval();
   const auto inputs = forwardInputs(module, call, "torchtrtc inspect " + path + " --shape");
   const c10::InferenceMode inference;
@@ -84,6 +84,7 @@ void addInspectCommand(CLI::App& app) {
   command->add_option("FILE", options->file, "Compiled module, or an engine written with --save-engine")->required();
   addRepeatable(*command, "--shape", options->call.specs, "SPEC",
                 "Print instead what a call with this input runs, kernel by kernel; one for each argument");
+  addDeviceOption(*command, options->call.device);
   addSwitches(*command, options->call.switches);
   addLibraryOptions(*command, options->call.libraries);
   command->callback([options] { inspect(*options); });

@@ -24,7 +24,7 @@ void profile(const ProfileOptions& options) {
     checkTarget(options.json);
   }
   prepare(options.call);
-  torch::jit::Module module = loadModule(options.file);
+  torch::jit::Module module = loadModule(options.file, kAnyModule, options.call.device);
   module.eval();
   const auto inputs = forwardInputs(module, options.call, "torchtrtc profile " + options.file);
   const torchtrt::Profile profile = torchtrt::ts::profile(module, inputs, options.call.calls);

@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "files.h"
 #include "forward_inputs.h"
+#include "runtime/torch_device.h"
 #include "saved_values.h"
 
 namespace torchtrtc {
@@ -47,15 +48,18 @@ void describe(const torch::jit::IValue& value, const std::string& name) {
 
 void run(const RunOptions& options) {
   prepare(options.call);
-  torch::jit::Module module = loadModule(options.file);
+  torch::jit::Module module = loadModule(options.file, kAnyModule, options.call.device);
   module.eval();
   const auto inputs = forwardInputs(module, options.call, "torchtrtc run " + options.file);
+  const at::Device device = deviceNamed(options.call.device);
   const c10::InferenceMode inference;
   describe(module.forward(inputs), "output");
   std::vector<double> milliseconds;
   for (int i = 0; i < options.call.calls; ++i) {
+    torchtrt::runtime::synchronize(device);
     const auto start = std::chrono::steady_clock::now();
     module.forward(inputs);
+    torchtrt::runtime::synchronize(device);
     milliseconds.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
   }
   if (!milliseconds.empty()) {

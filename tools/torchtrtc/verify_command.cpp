@@ -23,9 +23,9 @@ void verify(const VerifyOptions& options) {
     checkTarget(options.json);
   }
   prepare(options.call);
-  torch::jit::Module module = loadModule(options.file);
+  torch::jit::Module module = loadModule(options.file, kAnyModule, options.call.device);
   module.eval();
-  const torch::jit::Module compiled = loadModule(options.compiled);
+  const torch::jit::Module compiled = loadModule(options.compiled, kAnyModule, options.call.device);
   const auto inputs = forwardInputs(module, options.call, "torchtrtc verify " + options.file + " " + options.compiled);
   const torchtrt::Verification verification = torchtrt::ts::verify(module, compiled, inputs, options.call.calls);
   std::cout << verification.toText();

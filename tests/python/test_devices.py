@@ -1,0 +1,96 @@
+"""Modules that are compiled for a GPU on a machine that need not have one: what they are marked as, where they run, what graphs say of devices."""
+
+import copy
+import io
+
+import pytest
+import torch
+
+import nets
+import torchtrt
+import torchtrt.runtime
+
+SHAPE = [1, 1, 32, 32]
+
+
+class AddsZeros(torch.nn.Module):
+    """Adds a tensor that is made on a device which the code names."""
+
+    def forward(self, x):
+        return torch.relu(x) + torch.zeros(x.shape[-1], device=torch.device("cpu"))
+
+
+def _engine(module):
+    (engine,) = torchtrt.runtime.engines(module).values()
+    return engine
+
+
+def _saved(module):
+    file = io.BytesIO()
+    torch.jit.save(module, file)
+    file.seek(0)
+    return file
+
+
+@pytest.fixture(scope="module")
+def for_gpu():
+    if torch.cuda.is_available():
+        pytest.skip("compiles without a GPU")
+    return torchtrt.compile(torch.jit.script(nets.lenet()), inputs=[nets.images()], device="cuda:0", target="sm_90")
+
+
+def test_an_engine_says_for_what_it_was_compiled_and_where_it_runs(for_gpu):
+    assert _engine(for_gpu).device_info() == "0%9%0%cuda%sm_90"
+    assert _engine(for_gpu).device() == torch.device("cpu")
+
+
+def test_it_computes_what_pytorch_does(for_gpu):
+    torch.testing.assert_close(for_gpu(nets.images()), nets.lenet()(nets.images()), rtol=1e-4, atol=1e-5)
+
+
+def test_an_engine_for_the_cpu_says_so():
+    compiled = torchtrt.compile(torch.jit.script(nets.lenet()), inputs=[SHAPE])
+    assert _engine(compiled).device_info() == "0%0%0%cpu%generic"
+
+
+@pytest.mark.parametrize("load", [torch.jit.load, torchtrt.load], ids=["torch.jit.load", "torchtrt.load"])
+def test_a_file_for_a_gpu_runs_on_the_cpu_and_stays_for_a_gpu(for_gpu, load):
+    loaded = load(_saved(for_gpu))
+    assert _engine(loaded).device_info() == "0%9%0%cuda%sm_90"
+    assert torch.equal(loaded(nets.images()), for_gpu(nets.images()))
+    again = load(_saved(loaded))
+    assert _engine(again).device_info() == "0%9%0%cuda%sm_90"
+
+
+def test_the_caller_may_name_the_cpu(for_gpu):
+    loaded = torchtrt.load(_saved(for_gpu), map_location="cpu")
+    assert torch.equal(loaded(nets.images()), for_gpu(nets.images()))
+
+
+def test_a_copy_shares_the_engine(for_gpu):
+    assert _engine(copy.deepcopy(for_gpu)).device_info() == _engine(for_gpu).device_info()
+
+
+def test_the_state_ends_with_a_marker_without_elements(for_gpu):
+    (strings, weights, _, _), _ = _engine(for_gpu).__getstate__()
+    assert strings[2] == "0%9%0%cuda%sm_90"
+    assert weights[-1].numel() == 0
+
+
+def test_what_pytorch_runs_follows_the_inputs():
+    if torch.cuda.is_available():
+        pytest.skip("compiles without a GPU")
+    module = torch.jit.script(AddsZeros().eval())
+    x = torch.randn(2, 8)
+    compiled = torchtrt.compile(module, inputs=[x], device="cuda:0", target="sm_90", min_block_size=1, torch_executed_ops=["aten::zeros"])
+    torch.testing.assert_close(compiled(x), module(x))
+    assert "prim::device" in str(compiled.graph)
+
+
+def test_a_gpu_that_is_not_there_is_named(for_gpu):
+    with pytest.raises(torchtrt.CompileError, match=r"\[C003\] the device cuda:0 cannot be used here: libtorch finds no GPU"):
+        torchtrt.compile(torch.jit.script(nets.lenet()), inputs=[SHAPE], device="cuda:0")
+
+
+def test_build_info_tells_of_gpus():
+    assert "\ndevices: cpu" in torchtrt.get_build_info()
