@@ -30,7 +30,10 @@ class Attempts {
   using Blame = std::function<Failures(const partitioning::Partition& partition, const std::string& difference)>;
 
   Attempts(const Task& task, const partitioning::Roles& roles, PhaseClock& clock)
-      : lowered_(task.lowered), roles_(roles), clock_(clock), options_(partitioningOptions(task.lowered, task.spec, task.target)) {}
+      : lowered_(task.lowered),
+        roles_(roles),
+        clock_(clock),
+        options_(partitioningOptions(task.lowered, task.spec, task.target)) {}
 
   // Partitions and tries until nothing fails and nothing differs. Where nobody can be blamed for a difference, the
   // first node that brings it is searched for, by further attempts.

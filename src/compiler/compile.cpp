@@ -21,9 +21,9 @@
 #include "compiler/segments/kernel_choice.h"
 #include "compiler/segments/segment_engines.h"
 #include "compiler/segments/segment_options.h"
+#include "compiler/segments/tensor_devices.h"
 #include "compiler/segments/tuning.h"
 #include "compiler/stitched_module.h"
-#include "compiler/segments/tensor_devices.h"
 #include "compiler/target.h"
 #include "compiler/task.h"
 #include "conversion/conversion.h"
@@ -169,9 +169,9 @@ std::string buildEngine(const Source& original, const ts::CompileSpec& asked) {
   const DeviceTarget target = targetOf(spec, original.module.get());
   const Source source = clock.run(Phase::kChecking, [&] { return checked(original, spec, target); });
   const DataType precision = weightPrecision(spec);
-  const lowering::LoweredGraph lowered = clock.run(
-      Phase::kLowering,
-      [&] { return lowerFor(target, source, /*keep_state=*/false, pinsFor(spec, source, precision)); });
+  const lowering::LoweredGraph lowered = clock.run(Phase::kLowering, [&] {
+    return lowerFor(target, source, /*keep_state=*/false, pinsFor(spec, source, precision));
+  });
   const InputLeaves leaves = clock.run(Phase::kChecking, [&] { return matchInputs(spec.graph_inputs, lowered); });
   const Task task{source, lowered, spec, precision, target};
 

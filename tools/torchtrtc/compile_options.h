@@ -19,7 +19,7 @@ struct CompileOptions {
   std::string dump;
   std::vector<std::string> old_dump;  // of options that --dump has replaced
   std::string device_type, target, op_precision, engine_capability = "standard", check_method, calibration_cache,
-                                         calibration_data, timing_cache;
+                                                 calibration_data, timing_cache;
   double tuning_seconds = 10;
   int64_t gpu_id = 0, dla_core = 0;
   uint64_t timing_iterations = 1, workspace_size = 0;

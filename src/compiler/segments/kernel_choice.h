@@ -7,6 +7,7 @@
 
 #include "builder/timing_cache.h"
 #include "compiler/phase_clock.h"
+#include "compiler/target.h"
 #include "plan/plan.h"
 #include "torchtrt/compile.h"
 
