@@ -109,7 +109,7 @@ QUANTILES = [
     ("quantile_nan", lambda x: _with_nan(x).quantile(0.4, dim=-1)), ("nanquantile", lambda x: _with_nan(x).nanquantile(0.4, dim=-1)),
     ("nanquantile_all", lambda x: _with_nan(x).nanquantile(torch.tensor([0.2, 0.6], dtype=x.dtype))), ("nanquantile_lower", lambda x: _with_nan(x).nanquantile(0.6, dim=0, keepdim=True, interpolation="lower")),
 ]
-HISTOGRAMS = [("histc", lambda x: x.histc(7)), ("histc_range", lambda x: x.histc(5, -2, 1)), ("histc_one_value", lambda x: torch.full_like(x, 2).histc(4)), ("histc_integers", lambda x: x.round().histc(6, 0, 3))]
+HISTOGRAMS = [("histc", lambda x: x.histc(7)), ("histc_range", lambda x: x.histc(5, -2, 1)), ("histc_one_value", lambda x: torch.full_like(x, 2).histc(4)), ("histc_of_many", lambda x: (x.reshape(-1)[:1] * 0 + 2).expand(600).histc(4)), ("histc_integers", lambda x: x.round().histc(6, 0, 3))]
 
 TABLE = [
     *(Operator(name, f, MATRIX[:4]) for name, f in QUANTILES), *(Operator(name, f, unary_cases()[:3] + unary_cases()[5:]) for name, f in HISTOGRAMS),

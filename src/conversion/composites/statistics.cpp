@@ -120,7 +120,8 @@ void addQuantiles(NodeConverterRegistry& registry) {
         std::string("  return torch.") + name +
             "(self, torch.full([], q, dtype=self.dtype), dim, keepdim, interpolation=interpolation)");
   }
-  // PyTorch counts in the elements' own dtype, of which the last bin has its upper edge.
+  // Edges have the elements' own dtype, and the last bin has its upper one. In 16 bits PyTorch's counts end at 256 or
+  // 2048 for each of its threads; these are exact.
   add(registry, "aten::histc", R"(
   x = self.reshape([-1])
   low = torch.full([], min, dtype=x.dtype)
@@ -133,7 +134,8 @@ void addQuantiles(NodeConverterRegistry& registry) {
   right = torch.where(same, high + 1, high)
   inside = (x >= left) & (x <= right)
   places = ((torch.where(inside, x, left) - left) * bins / (right - left)).to(4)
-  return torch.index_add(torch.zeros([bins], dtype=x.dtype), 0, torch.clamp_max(places, bins - 1), inside.to(x.dtype)))");
+  counts = torch.index_add(torch.zeros([bins], dtype=4), 0, torch.clamp_max(places, bins - 1), inside.to(4))
+  return counts.to(x.dtype))");
 }
 
 void addNormalizations(NodeConverterRegistry& registry) {
