@@ -59,6 +59,17 @@ foreach(folder IN LISTS folders)
   torchtrt_test(${folder})
 endforeach()
 torchtrt_test(cpu cpu_fast)
+# The GPU's kernels take the cases of the CPU's references.
+if(TARGET test_cuda)
+  set(shared_cases convolution cumulative grid_sample matmul movement normalization pointwise pooling quantized recurrent
+                   reduce resize scatter softmax topk)
+  list(TRANSFORM shared_cases PREPEND "${CMAKE_SOURCE_DIR}/tests/unit/cpu/")
+  list(TRANSFORM shared_cases APPEND "_test.cpp")
+  target_sources(test_cuda PRIVATE ${shared_cases} "${CMAKE_SOURCE_DIR}/tests/unit/cpu/harness.cpp")
+  target_sources(test_cuda PRIVATE $<TARGET_OBJECTS:cpu>)
+  # NVIDIA's compiler of device code needs no GPU; the test says so where it is missing.
+  set_property(TEST test_cuda PROPERTY ENVIRONMENT "TORCHTRT_CUDA_LIBRARIES=${torch_folder}/../nvidia/cu13/lib")
+endif()
 
 # The specification's C++ samples as programs, and its converter as the library that torchtrtc --custom-converters opens:
 # tests/python/test_documents.py runs them. A converter with a plugin of its own: tests/python/test_plugins.py.

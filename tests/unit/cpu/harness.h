@@ -53,8 +53,13 @@ struct Case {
   std::vector<std::pair<std::string, Ints>> dims = {};
 };
 
+// Runs the cases of this program on that device from now on, by every implementation that its backend has for them.
+void useDevice(const device::Device& device);
+// True if faults in the data show when the device is waited for, and name neither index nor step.
+bool reportsFaultsLate();
+
 Problem problemOf(const Case& layer);
-// Runs the reference; inputs as they lie, outputs in the given layout.
+// Runs the reference, or on a device in use the first implementation; inputs as they lie, outputs in the given layout.
 std::vector<Tensor> run(const Case& layer, Layout layout = Layout::kRowMajor, int threads = 1);
 Values runOne(const Case& layer);
 

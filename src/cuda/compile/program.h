@@ -1,0 +1,42 @@
+// Device code: text that NVRTC compiles for a GPU's architecture when it is first wanted. Programs are kept for the
+// life of the process, and their machine code in a folder on disk.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cuda/device/cuda_device.h"
+
+namespace torchtrt::cuda {
+
+// The text of an embedded file of this folder, "pointwise/map.cuh". Throws InternalError for another name.
+std::string_view embeddedText(std::string_view name);
+
+// Lines "#define NAME VALUE", then the embedded files in order.
+class Source {
+ public:
+  Source& define(const std::string& name, const std::string& value);
+  Source& define(const std::string& name, int64_t value) {
+    return define(name, std::to_string(value));
+  }
+  Source& include(std::string_view file);
+  const std::string& text() const {
+    return text_;
+  }
+
+ private:
+  std::string text_;
+};
+
+// Turns text into what the driver loads, for an architecture ("sm_90"). Throws InternalError with the compiler's words
+// if the text is wrong, EngineError if there is no compiler. Tests put another in its place.
+using Compiler = std::string (*)(const std::string& text, const std::string& architecture);
+std::string compileByNvrtc(const std::string& text, const std::string& architecture);
+void useCompiler(Compiler compiler);
+
+// A function of a program on a device; compiles and loads the program where that was not done yet.
+FunctionHandle functionOf(const CudaDevice& device, const Source& source, const char* function);
+
+}  // namespace torchtrt::cuda

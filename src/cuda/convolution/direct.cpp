@@ -1,0 +1,67 @@
+#include <string>
+
+#include "cuda/convolution/convolution.h"
+#include "cuda/launch/kernel.h"
+#include "cuda/launch/spatial.h"
+
+namespace torchtrt::cuda {
+
+namespace {
+
+using kernels::ShapeSet;
+using kernels::TensorDesc;
+
+std::unique_ptr<kernels::Prepared> prepareDirect(const Layer& layer, const ShapeSet& shapes, bool transposed) {
+  enum : size_t { kIn, kFilter, kBias, kResidual };
+  const TensorDesc& in = shapes.inputs.at(kIn);
+  const TensorDesc& filter = shapes.inputs.at(kFilter);
+  const TensorDesc& out = shapes.outputs.at(0);
+  const Attributes& attributes = layer.attributes;
+  const int64_t groups = attributes.getInt("groups", 1);
+  const int64_t outputs = out.dims.at(1);
+  const int64_t outputs_of_group = groups == 0 ? 0 : outputs / groups;
+  const int64_t channels_of_group = groups == 0 ? 0 : in.dims.at(1) / groups;
+  Source source;
+  source.define("STORED", storedType(out.dtype)).define("A", computedType(out.dtype));
+  source.define("TRANSPOSED", int64_t{transposed});
+  defineActivation(source, attributes.getString("activation", ""));
+  source.include("text/storage.cuh").include("text/functions.cuh").include("convolution/convolution.cuh");
+  Arguments arguments;
+  arguments.value(countOf(out.dims)).value(outputs).value(channels_of_group).value(outputs_of_group);
+  arguments.value(sizeOfImage(in.dims)).value(sizeOfImage(out.dims)).value(sizeOfImage(filter.dims));
+  arguments.value(spatial(attributes.getInts("stride"), 1)).value(spatial(attributes.getInts("pre_padding"), 0));
+  arguments.value(spatial(attributes.getInts("dilation"), 1));
+  arguments.value(imageOf(in.strides)).input(kIn).value(imageOf(filter.strides)).input(kFilter);
+  arguments.value(layer.has(kBias) ? shapes.inputs[kBias].strides.at(0) : int64_t{0});
+  layer.has(kBias) ? arguments.input(kBias) : arguments.value(DevicePointer{0});
+  const bool has_residual = !transposed && layer.has(kResidual);
+  arguments.value(imageOf(has_residual ? shapes.inputs[kResidual].strides : out.strides));
+  has_residual ? arguments.input(kResidual) : arguments.value(DevicePointer{0});
+  arguments.value(imageOf(out.strides)).output(0);
+  arguments.value(attributes.getDouble("activation_alpha", 0)).value(attributes.getDouble("activation_beta", 0));
+  auto launches = std::make_unique<Launches>(layer.device);
+  launches->add(source, "convolution", geometryFor(countOf(out.dims)), std::move(arguments));
+  return launches;
+}
+
+kernels::CreateResult create(const kernels::Problem& problem, bool transposed) {
+  const std::string activation = problem.attributes->getString("activation", "");
+  if (!hasFusedActivation(activation, problem.outputs.at(0).dtype)) {
+    return Refusal{"activation", "has no device code for '" + activation + "'"};
+  }
+  return launched(problem, [transposed](const Layer& layer, const ShapeSet& shapes) {
+    return prepareDirect(layer, shapes, transposed);
+  });
+}
+
+}  // namespace
+
+kernels::CreateResult createDirectConvolution(const kernels::Problem& problem) {
+  return create(problem, false);
+}
+
+kernels::CreateResult createDirectDeconvolution(const kernels::Problem& problem) {
+  return create(problem, true);
+}
+
+}  // namespace torchtrt::cuda

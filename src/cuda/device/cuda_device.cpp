@@ -1,0 +1,200 @@
+#include "cuda/device/cuda_device.h"
+
+#include <unistd.h>
+
+#include <map>
+#include <mutex>
+
+#include "torchtrt/error.h"
+
+namespace torchtrt::cuda {
+
+namespace {
+
+DevicePointer asDevice(const void* pointer) {
+  return reinterpret_cast<DevicePointer>(pointer);
+}
+
+// The process that started CUDA. A forked child cannot use it.
+pid_t& owner() {
+  static pid_t process = 0;
+  return process;
+}
+
+void refuseInForkedChild() {
+  if (owner() != 0 && owner() != getpid()) {
+    throw EngineError(ErrorCode::kInputDevice,
+                      "this process was forked after CUDA had been used, and CUDA works in no "
+                      "forked child",
+                      {}, "start processes with the method \"spawn\", or fork before the first GPU engine is loaded");
+  }
+}
+
+int attribute(DeviceId id, int which) {
+  int value = 0;
+  check(driver().deviceAttribute(&value, which, id), "asking a GPU for its properties");
+  return value;
+}
+
+class EventTimer final : public device::Timer {
+ public:
+  explicit EventTimer(ContextHandle context) : context_(context) {
+    const ContextScope scope(context_);
+    check(driver().createEvent(&start_, 0), "creating an event");
+    check(driver().createEvent(&stop_, 0), "creating an event");
+  }
+  ~EventTimer() override {
+    driver().destroyEvent(start_);
+    driver().destroyEvent(stop_);
+  }
+  void start(device::Stream stream) override {
+    const ContextScope scope(context_);
+    check(driver().recordEvent(start_, stream.handle), "recording an event");
+  }
+  void stop(device::Stream stream) override {
+    const ContextScope scope(context_);
+    check(driver().recordEvent(stop_, stream.handle), "recording an event");
+  }
+  double microseconds() override {
+    const ContextScope scope(context_);
+    check(driver().waitEvent(stop_), "waiting for a GPU");
+    float milliseconds = 0;
+    check(driver().elapsed(&milliseconds, start_, stop_), "reading an event");
+    return static_cast<double>(milliseconds) * 1000;
+  }
+
+ private:
+  ContextHandle context_;
+  EventHandle start_ = nullptr, stop_ = nullptr;
+};
+
+}  // namespace
+
+ContextScope::ContextScope(ContextHandle context) {
+  refuseInForkedChild();
+  check(driver().currentContext(&before_), "asking for the current CUDA context");
+  if (before_ != context) {
+    check(driver().setContext(context), "entering a CUDA context");
+    is_changed_ = true;
+  }
+}
+
+ContextScope::~ContextScope() {
+  if (is_changed_) {
+    driver().setContext(before_);
+  }
+}
+
+CudaDevice::CudaDevice(int index) : index_(index) {
+  DeviceId id = 0;
+  check(driver().deviceGet(&id, index), "opening GPU " + std::to_string(index));
+  char name[256] = "";
+  check(driver().deviceName(name, sizeof(name), id), "asking a GPU for its name");
+  properties_.name = name;
+  properties_.isa = "sm_" + std::to_string(attribute(id, kAttributeComputeMajor)) +
+                    std::to_string(attribute(id, kAttributeComputeMinor));
+  properties_.cores = attribute(id, kAttributeProcessors);
+  properties_.l2_bytes = static_cast<size_t>(attribute(id, kAttributeL2Bytes));
+  check(driver().deviceMemory(&properties_.memory_bytes, id), "asking a GPU for its memory");
+  check(driver().retainContext(&context_, id), "starting CUDA on GPU " + std::to_string(index));
+  owner() = getpid();
+  const ContextScope scope(context_);
+  void* fault = nullptr;
+  check(driver().allocateHost(&fault, sizeof(int), kHostAllocMapped), "memory for faults of kernels");
+  fault_ = static_cast<int*>(fault);
+  *fault_ = 0;
+  check(driver().hostPointer(&fault_on_device_, fault, 0), "memory for faults of kernels");
+}
+
+void CudaDevice::copyIn(void* to, const void* from, size_t bytes, device::Stream stream) const {
+  if (bytes != 0) {
+    const ContextScope scope(context_);
+    check(driver().copyIn(asDevice(to), from, bytes, stream.handle), "copying to the GPU");
+  }
+}
+
+void CudaDevice::copyOut(void* to, const void* from, size_t bytes, device::Stream stream) const {
+  if (bytes != 0) {
+    const ContextScope scope(context_);
+    check(driver().copyOut(to, asDevice(from), bytes, stream.handle), "copying from the GPU");
+  }
+  wait(stream);
+}
+
+void CudaDevice::copyWithin(void* to, const void* from, size_t bytes, device::Stream stream) const {
+  if (bytes != 0) {
+    const ContextScope scope(context_);
+    check(driver().copyWithin(asDevice(to), asDevice(from), bytes, stream.handle), "copying on the GPU");
+  }
+}
+
+void CudaDevice::zero(void* to, size_t bytes, device::Stream stream) const {
+  if (bytes != 0) {
+    const ContextScope scope(context_);
+    check(driver().fillBytes(asDevice(to), 0, bytes, stream.handle), "zeroing memory of the GPU");
+  }
+}
+
+void CudaDevice::wait(device::Stream stream) const {
+  const ContextScope scope(context_);
+  check(driver().synchronize(stream.handle), "waiting for the GPU");
+  checkFaults();
+}
+
+void CudaDevice::checkFaults() const {
+  const int fault = __atomic_exchange_n(fault_, 0, __ATOMIC_ACQ_REL);
+  if (fault == static_cast<int>(Fault::kIndexOutOfRange)) {
+    throw EngineError(ErrorCode::kIndexOutOfRange,
+                      "an index was out of range in an earlier call of an engine on the GPU; its results are not valid",
+                      {}, "check the indices; TORCHTRT_REFERENCE_KERNELS=1 on the CPU names the step");
+  }
+}
+
+std::unique_ptr<device::Timer> CudaDevice::timer() const {
+  return std::make_unique<EventTimer>(context_);
+}
+
+void* CudaDevice::allocateBytes(size_t bytes, device::Stream stream) const {
+  const ContextScope scope(context_);
+  DevicePointer data = 0;
+  const Result result = driver().allocate(&data, bytes, stream.handle);
+  if (result == kOutOfMemory) {
+    return nullptr;
+  }
+  check(result, "allocating memory of the GPU");
+  return reinterpret_cast<void*>(data);
+}
+
+void CudaDevice::freeBytes(void* data, size_t, device::Stream stream) const {
+  if (owner() != getpid()) {
+    return;  // a forked child has copies of objects, and no CUDA
+  }
+  const ContextScope scope(context_);
+  driver().free(asDevice(data), stream.handle);  // fails only when the process ends
+}
+
+int deviceCount(std::string& why_none) {
+  const Driver* const found = findDriver(why_none);
+  if (found == nullptr) {
+    return 0;
+  }
+  int count = 0;
+  if (found->deviceCount(&count) != kSuccess || count == 0) {
+    why_none = "the NVIDIA driver finds no GPU";
+    return 0;
+  }
+  return count;
+}
+
+const CudaDevice& deviceAt(int index) {
+  static auto* const mutex = new std::mutex;
+  static auto* const devices = new std::map<int, std::unique_ptr<CudaDevice>>;
+  const std::lock_guard lock(*mutex);
+  std::unique_ptr<CudaDevice>& device = (*devices)[index];
+  if (device == nullptr) {
+    device = std::make_unique<CudaDevice>(index);
+  }
+  return *device;
+}
+
+}  // namespace torchtrt::cuda

@@ -1,0 +1,89 @@
+// A GPU as the engine sees it. Work goes to the caller's stream; memory comes from the driver's stream-ordered
+// allocator.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cuda/driver/driver.h"
+#include "device/device.h"
+
+namespace torchtrt::cuda {
+
+// Kinds of faults in the data that kernels report.
+enum class Fault : int { kNone = 0, kIndexOutOfRange = 1 };
+
+class CudaDevice final : public device::Device {
+ public:
+  explicit CudaDevice(int index);
+
+  const device::Properties& properties() const override {
+    return properties_;
+  }
+  const char* kind() const override {
+    return "cuda";
+  }
+  int index() const override {
+    return index_;
+  }
+  bool isHost() const override {
+    return false;
+  }
+  int threadsOf(int) const override {
+    return 1;
+  }
+  void copyIn(void* to, const void* from, size_t bytes, device::Stream stream) const override;
+  void copyOut(void* to, const void* from, size_t bytes, device::Stream stream) const override;
+  void copyWithin(void* to, const void* from, size_t bytes, device::Stream stream) const override;
+  void zero(void* to, size_t bytes, device::Stream stream) const override;
+  void wait(device::Stream stream) const override;
+  void checkFaults() const override;
+  std::unique_ptr<device::Timer> timer() const override;
+
+  // Where kernels write a Fault; memory of the host that the GPU reaches.
+  DevicePointer faultWord() const {
+    return fault_on_device_;
+  }
+  // "sm_90"
+  const std::string& architecture() const {
+    return properties_.isa;
+  }
+  int processors() const {
+    return properties_.cores;
+  }
+  ContextHandle context() const {
+    return context_;
+  }
+
+ protected:
+  void* allocateBytes(size_t bytes, device::Stream stream) const override;
+  void freeBytes(void* data, size_t bytes, device::Stream stream) const override;
+
+ private:
+  int index_;
+  ContextHandle context_ = nullptr;
+  device::Properties properties_;
+  int* fault_ = nullptr;
+  DevicePointer fault_on_device_ = 0;
+};
+
+// Makes a device's context the calling thread's, and puts the one before back.
+class ContextScope {
+ public:
+  explicit ContextScope(const CudaDevice& device) : ContextScope(device.context()) {}
+  explicit ContextScope(ContextHandle context);
+  ~ContextScope();
+  ContextScope(const ContextScope&) = delete;
+  ContextScope& operator=(const ContextScope&) = delete;
+
+ private:
+  ContextHandle before_ = nullptr;
+  bool is_changed_ = false;
+};
+
+// How many GPUs there are; with none, the reason.
+int deviceCount(std::string& why_none);
+// The GPU of that number; made at the first call, never destroyed.
+const CudaDevice& deviceAt(int index);
+
+}  // namespace torchtrt::cuda

@@ -1,0 +1,95 @@
+#include "cuda/driver/driver.h"
+
+#include <mutex>
+
+#include "base/check.h"
+#include "cuda/driver/library.h"
+#include "torchtrt/error.h"
+
+namespace torchtrt::cuda {
+
+namespace {
+
+constexpr int kOldestDriver = 12000;  // CUDA 12.0: its stream-ordered allocator and these entry points
+
+struct Opened {
+  Driver table;
+  std::string reason;
+};
+
+Opened open() {
+  Opened opened;
+  Library library("libcuda.so.1", "cu13");
+  if (!library.isOpen()) {
+    opened.reason = "there is no NVIDIA driver (" + library.reason() + ")";
+    return opened;
+  }
+#define TORCHTRT_FIND(member, symbol, ...) \
+  opened.table.member = reinterpret_cast<Driver::member##_type>(library.find(#symbol));
+  TORCHTRT_CUDA_DRIVER_FUNCTIONS(TORCHTRT_FIND)
+#undef TORCHTRT_FIND
+  if (!library.reason().empty()) {
+    opened.reason = "the NVIDIA driver is too old: " + library.reason();
+    return opened;
+  }
+  if (const Result result = opened.table.init(0); result != kSuccess) {
+    const char* text = nullptr;
+    opened.table.errorString(result, &text);
+    opened.reason = std::string("the NVIDIA driver does not start: ") + (text == nullptr ? "unknown error" : text);
+    return opened;
+  }
+  int version = 0;
+  opened.table.driverVersion(&version);
+  if (version < kOldestDriver) {
+    opened.reason = "the NVIDIA driver is too old: it supports CUDA " + std::to_string(version / 1000) + "." +
+                    std::to_string(version % 1000 / 10) + ", expected 12.0 or newer";
+  }
+  return opened;
+}
+
+// Never destroyed: memory may be given back after every static object is gone.
+Opened*& current() {
+  static Opened* opened = nullptr;
+  return opened;
+}
+
+std::mutex& guard() {
+  static auto* const mutex = new std::mutex;
+  return *mutex;
+}
+
+}  // namespace
+
+const Driver* findDriver(std::string& reason) {
+  const std::lock_guard lock(guard());
+  if (current() == nullptr) {
+    current() = new Opened(open());
+  }
+  reason = current()->reason;
+  return reason.empty() ? &current()->table : nullptr;
+}
+
+const Driver& driver() {
+  std::string reason;
+  const Driver* const found = findDriver(reason);
+  TORCHTRT_CHECK(found != nullptr, "a device without a driver: " << reason);
+  return *found;
+}
+
+void useDriver(const Driver& table) {
+  const std::lock_guard lock(guard());
+  current() = new Opened{table, ""};  // the table before may be in use
+}
+
+void check(Result result, const std::string& purpose) {
+  if (result == kSuccess) {
+    return;
+  }
+  const char* text = nullptr;
+  driver().errorString(result, &text);
+  const ErrorCode code = result == kOutOfMemory ? ErrorCode::kOutOfMemory : ErrorCode::kInputDevice;
+  throw EngineError(code, purpose + ": the CUDA driver says \"" + (text == nullptr ? "unknown error" : text) + "\" (" +
+                              std::to_string(result) + ")");
+}
+
+}  // namespace torchtrt::cuda

@@ -1,0 +1,79 @@
+// The functions of the CUDA driver that this backend calls, as a table: tests put others in their place.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace torchtrt::cuda {
+
+// The driver's handles and codes, as its ABI has them.
+using Result = int;
+inline constexpr Result kSuccess = 0;
+inline constexpr Result kOutOfMemory = 2;
+using DeviceId = int;
+using DevicePointer = unsigned long long;
+using ContextHandle = void*;
+using StreamHandle = void*;
+using EventHandle = void*;
+using ModuleHandle = void*;
+using FunctionHandle = void*;
+
+inline constexpr int kAttributeComputeMajor = 75;
+inline constexpr int kAttributeComputeMinor = 76;
+inline constexpr int kAttributeProcessors = 16;
+inline constexpr int kAttributeL2Bytes = 38;
+inline constexpr unsigned kHostAllocMapped = 2;
+
+// TORCHTRT_CUDA_DRIVER(member, symbol, signature)
+#define TORCHTRT_CUDA_DRIVER_FUNCTIONS(F)                                                                          \
+  F(init, cuInit, Result (*)(unsigned))                                                                            \
+  F(driverVersion, cuDriverGetVersion, Result (*)(int*))                                                           \
+  F(errorString, cuGetErrorString, Result (*)(Result, const char**))                                               \
+  F(deviceCount, cuDeviceGetCount, Result (*)(int*))                                                               \
+  F(deviceGet, cuDeviceGet, Result (*)(DeviceId*, int))                                                            \
+  F(deviceName, cuDeviceGetName, Result (*)(char*, int, DeviceId))                                                 \
+  F(deviceAttribute, cuDeviceGetAttribute, Result (*)(int*, int, DeviceId))                                        \
+  F(deviceMemory, cuDeviceTotalMem_v2, Result (*)(size_t*, DeviceId))                                              \
+  F(retainContext, cuDevicePrimaryCtxRetain, Result (*)(ContextHandle*, DeviceId))                                 \
+  F(currentContext, cuCtxGetCurrent, Result (*)(ContextHandle*))                                                   \
+  F(setContext, cuCtxSetCurrent, Result (*)(ContextHandle))                                                        \
+  F(allocate, cuMemAllocAsync, Result (*)(DevicePointer*, size_t, StreamHandle))                                   \
+  F(free, cuMemFreeAsync, Result (*)(DevicePointer, StreamHandle))                                                 \
+  F(allocateHost, cuMemHostAlloc, Result (*)(void**, size_t, unsigned))                                            \
+  F(hostPointer, cuMemHostGetDevicePointer_v2, Result (*)(DevicePointer*, void*, unsigned))                        \
+  F(copyIn, cuMemcpyHtoDAsync_v2, Result (*)(DevicePointer, const void*, size_t, StreamHandle))                    \
+  F(copyOut, cuMemcpyDtoHAsync_v2, Result (*)(void*, DevicePointer, size_t, StreamHandle))                         \
+  F(copyWithin, cuMemcpyDtoDAsync_v2, Result (*)(DevicePointer, DevicePointer, size_t, StreamHandle))              \
+  F(fillBytes, cuMemsetD8Async, Result (*)(DevicePointer, unsigned char, size_t, StreamHandle))                    \
+  F(synchronize, cuStreamSynchronize, Result (*)(StreamHandle))                                                    \
+  F(isCapturing, cuStreamIsCapturing, Result (*)(StreamHandle, int*))                                              \
+  F(createEvent, cuEventCreate, Result (*)(EventHandle*, unsigned))                                                \
+  F(destroyEvent, cuEventDestroy_v2, Result (*)(EventHandle))                                                      \
+  F(recordEvent, cuEventRecord, Result (*)(EventHandle, StreamHandle))                                             \
+  F(waitEvent, cuEventSynchronize, Result (*)(EventHandle))                                                        \
+  F(elapsed, cuEventElapsedTime, Result (*)(float*, EventHandle, EventHandle))                                     \
+  F(loadModule, cuModuleLoadData, Result (*)(ModuleHandle*, const void*))                                          \
+  F(findFunction, cuModuleGetFunction, Result (*)(FunctionHandle*, ModuleHandle, const char*))                     \
+  F(launch, cuLaunchKernel,                                                                                        \
+    Result (*)(FunctionHandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, StreamHandle, \
+               void**, void**))
+
+struct Driver {
+#define TORCHTRT_DECLARE(member, symbol, ...) \
+  using member##_type = __VA_ARGS__;          \
+  member##_type member = nullptr;
+  TORCHTRT_CUDA_DRIVER_FUNCTIONS(TORCHTRT_DECLARE)
+#undef TORCHTRT_DECLARE
+};
+
+// Opens the driver at the first call. Null, with the reason, where there is none or it is too old.
+const Driver* findDriver(std::string& reason);
+// The driver, where findDriver() found one.
+const Driver& driver();
+// For tests: calls go to this table from now on.
+void useDriver(const Driver& table);
+
+// Throws EngineError that says what failed, by the driver's own words. `purpose`: "launching softmax".
+void check(Result result, const std::string& purpose);
+
+}  // namespace torchtrt::cuda

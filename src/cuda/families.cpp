@@ -1,0 +1,55 @@
+// The one list of this backend's kernels: a family for each layer kind, its implementations in the order in which they
+// are asked. The last, "host", is the CPU's kernel with copies around it.
+#include "cuda/families.h"
+
+#include "cuda/convolution/convolution.h"
+#include "cuda/host/host.h"
+#include "cuda/matmul/matmul.h"
+#include "cuda/movement/movement.h"
+#include "cuda/pointwise/pointwise.h"
+#include "cuda/pooling/pooling.h"
+#include "cuda/reduction/reduction.h"
+
+namespace torchtrt::cuda {
+
+const std::vector<kernels::Family>& families() {
+  static const std::vector<kernels::Family> list = {
+      {"activation", {{"map", createActivation}, {"host", createHost}}},
+      {"adaptive_pooling", {{"direct", createAdaptivePooling}, {"host", createHost}}},
+      {"cast", {{"map", createCast}, {"host", createHost}}},
+      {"concatenation", {{"copy", createConcatenation}, {"host", createHost}}},
+      {"convolution", {{"direct", createDirectConvolution}, {"host", createHost}}},
+      {"cumulative", {{"host", createHost}}},
+      {"deconvolution", {{"direct", createDirectDeconvolution}, {"host", createHost}}},
+      {"dequantize", {{"host", createHost}}},
+      {"elementwise", {{"map", createElementwise}, {"host", createHost}}},
+      {"expand", {{"copy", createExpand}, {"host", createHost}}},
+      {"fill", {{"host", createHost}}},
+      {"gather", {{"gather", createGather}, {"host", createHost}}},
+      {"grid_sample", {{"host", createHost}}},
+      {"identity", {{"copy", createCopy}, {"host", createHost}}},
+      {"matrix_multiply", {{"tiled", createTiledMatmul}, {"host", createHost}}},
+      {"normalization", {{"rows", createNormalization}, {"host", createHost}}},
+      {"padding", {{"copy", createPadding}, {"host", createHost}}},
+      {"parametric_relu", {{"map", createParametricRelu}, {"host", createHost}}},
+      {"plugin_v2", {{"host", createHost}}},
+      {"pooling", {{"direct", createPooling}, {"host", createHost}}},
+      {"quantize", {{"host", createHost}}},
+      {"quantized_convolution", {{"host", createHost}}},
+      {"quantized_matrix_multiply", {{"host", createHost}}},
+      {"recurrent", {{"host", createHost}}},
+      {"reduce", {{"rows", createReduce}, {"host", createHost}}},
+      {"reformat", {{"copy", createCopy}, {"host", createHost}}},
+      {"resize", {{"host", createHost}}},
+      {"scatter", {{"host", createHost}}},
+      {"select", {{"map", createSelect}, {"host", createHost}}},
+      {"shuffle", {{"copy", createShuffle}, {"host", createHost}}},
+      {"slice", {{"copy", createSlice}, {"host", createHost}}},
+      {"softmax", {{"rows", createSoftmax}, {"host", createHost}}},
+      {"topk", {{"host", createHost}}},
+      {"unary", {{"map", createUnary}, {"host", createHost}}},
+  };
+  return list;
+}
+
+}  // namespace torchtrt::cuda

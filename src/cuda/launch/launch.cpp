@@ -1,0 +1,104 @@
+#include "cuda/launch/launch.h"
+
+#include <algorithm>
+
+#include "base/align.h"
+#include "base/check.h"
+
+namespace torchtrt::cuda {
+
+namespace {
+
+constexpr int64_t kThreads = 256;
+constexpr int64_t kMostBlocks = 65535;
+
+}  // namespace
+
+Geometry geometryFor(int64_t count) {
+  return blocksFor((count + kThreads - 1) / kThreads, kThreads);
+}
+
+Geometry blocksFor(int64_t count, unsigned threads) {
+  Geometry geometry;
+  geometry.grid[0] = static_cast<unsigned>(std::clamp<int64_t>(count, 1, kMostBlocks));
+  geometry.block[0] = threads;
+  return geometry;
+}
+
+Arguments& Arguments::input(size_t index, int64_t bytes) {
+  arguments_.push_back({Kind::kInput, index, bytes});
+  return *this;
+}
+
+Arguments& Arguments::output(size_t index, int64_t bytes) {
+  arguments_.push_back({Kind::kOutput, index, bytes});
+  return *this;
+}
+
+Arguments& Arguments::scratch(int64_t bytes) {
+  arguments_.push_back({Kind::kScratch, 0, bytes});
+  return *this;
+}
+
+Arguments& Arguments::bytes(const void* data, size_t size) {
+  constexpr size_t kUnit = 16;
+  const size_t at = roundUp(values_.size(), kUnit);
+  values_.resize(at + size);
+  std::copy_n(static_cast<const std::byte*>(data), size, values_.data() + at);
+  arguments_.push_back({Kind::kValue, at, 0});
+  return *this;
+}
+
+void Launches::add(const Source& source, const char* function, const Geometry& geometry, Arguments arguments) {
+  launches_.push_back({functionOf(device_, source, function), function, geometry, std::move(arguments)});
+}
+
+int64_t Launches::reserve(size_t bytes) {
+  const size_t at = scratch_;
+  scratch_ += alignUp(bytes);
+  return static_cast<int64_t>(at);
+}
+
+void Launches::run(const kernels::RunArgs& args) const {
+  const ContextScope scope(device_);
+  std::vector<DevicePointer> pointers;
+  std::vector<void*> list;
+  for (const Launch& launch : launches_) {
+    const std::vector<Arguments::Argument>& arguments = launch.arguments.arguments_;
+    pointers.assign(arguments.size(), 0);
+    list.resize(arguments.size());
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const Arguments::Argument& each = arguments[i];
+      const void* base = nullptr;
+      switch (each.kind) {
+        case Arguments::Kind::kInput:
+          base = args.inputs[each.index];
+          break;
+        case Arguments::Kind::kOutput:
+          base = args.outputs[each.index];
+          break;
+        case Arguments::Kind::kScratch:
+          base = args.scratch;
+          break;
+        case Arguments::Kind::kValue:
+          list[i] = const_cast<std::byte*>(launch.arguments.values_.data() + each.index);
+          continue;
+      }
+      pointers[i] =
+          base == nullptr ? 0 : reinterpret_cast<DevicePointer>(base) + static_cast<DevicePointer>(each.offset);
+      list[i] = &pointers[i];
+    }
+    const Geometry& g = launch.geometry;
+    check(driver().launch(launch.function, g.grid[0], g.grid[1], g.grid[2], g.block[0], g.block[1], g.block[2], 0,
+                          args.stream.handle, list.data(), nullptr),
+          "launching " + launch.name);
+  }
+}
+
+const CudaDevice& deviceOf(const kernels::Problem& problem) {
+  const auto* const device = dynamic_cast<const CudaDevice*>(problem.device);
+  TORCHTRT_CHECK(device != nullptr, "a kernel of CUDA for another device");
+  return *device;
+}
+
+}  // namespace torchtrt::cuda

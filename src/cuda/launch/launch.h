@@ -1,0 +1,79 @@
+// A prepared kernel as a list of launches: what every family of this backend is made of.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "cuda/compile/program.h"
+#include "kernels/kernel.h"
+
+namespace torchtrt::cuda {
+
+struct Geometry {
+  unsigned grid[3] = {1, 1, 1};
+  unsigned block[3] = {1, 1, 1};
+};
+// Blocks of 256 threads for `count` elements; a kernel goes on with a stride of the whole grid where there are more.
+Geometry geometryFor(int64_t count);
+// A block of `threads` for each of `count` rows; a kernel goes on with a stride of the grid.
+Geometry blocksFor(int64_t count, unsigned threads);
+
+// The arguments of a function, in order: operands of the call, and values that are fixed when it is prepared.
+class Arguments {
+ public:
+  // A pointer to an operand, `bytes` behind where it begins; null if it is absent.
+  Arguments& input(size_t index, int64_t bytes = 0);
+  Arguments& output(size_t index, int64_t bytes = 0);
+  Arguments& scratch(int64_t bytes);
+  template <typename T>
+  Arguments& value(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return bytes(&value, sizeof(T));
+  }
+  Arguments& bytes(const void* data, size_t size);
+
+ private:
+  friend class Launches;
+  enum class Kind : uint8_t { kInput, kOutput, kScratch, kValue };
+  struct Argument {
+    Kind kind;
+    size_t index = 0;    // of the operand; of a value: where it begins in `values_`
+    int64_t offset = 0;  // in bytes
+  };
+  std::vector<Argument> arguments_;
+  std::vector<std::byte> values_;  // each begins at a multiple of 16
+};
+
+class Launches final : public kernels::Prepared {
+ public:
+  explicit Launches(const CudaDevice& device) : device_(device) {}
+
+  void add(const Source& source, const char* function, const Geometry& geometry, Arguments arguments);
+  // Memory for the launches between each other; returns where it begins in the scratch memory.
+  int64_t reserve(size_t bytes);
+
+  void run(const kernels::RunArgs& args) const override;
+  size_t scratchBytes() const override {
+    return scratch_;
+  }
+
+ private:
+  struct Launch {
+    FunctionHandle function;
+    std::string name;
+    Geometry geometry;
+    Arguments arguments;
+  };
+  const CudaDevice& device_;
+  std::vector<Launch> launches_;
+  size_t scratch_ = 0;
+};
+
+// The device of a problem of this backend.
+const CudaDevice& deviceOf(const kernels::Problem& problem);
+
+}  // namespace torchtrt::cuda

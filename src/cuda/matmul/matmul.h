@@ -1,0 +1,10 @@
+// Matrix products.
+#pragma once
+
+#include "kernels/kernel.h"
+
+namespace torchtrt::cuda {
+
+kernels::CreateResult createTiledMatmul(const kernels::Problem& problem);
+
+}  // namespace torchtrt::cuda

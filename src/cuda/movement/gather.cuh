@@ -1,0 +1,17 @@
+// out[i] = data[.. index[i] ..]: an index out of range is brought into it, and reported.
+
+extern "C" __global__ void gather(long long count, Walk<RANK> in_data, const E* data, long long size, long long stride,
+                                  Walk<RANK> in_indices, const INDEX* indices, Walk<RANK> to, E* out, int negative,
+                                  int* fault) {
+  for (long long i = firstElement(); i < count; i += allThreads()) {
+    long long index = indices[in_indices.at(i)];
+    if (negative && index < 0) {
+      index += size;
+    }
+    if (index < 0 || index >= size) {
+      *fault = 1;
+      index = 0;
+    }
+    out[to.at(i)] = data[in_data.at(i) + index * stride];
+  }
+}

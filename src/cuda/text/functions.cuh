@@ -1,0 +1,150 @@
+// The arithmetic of unary, binary and activation layers, one function for each name of the layer table. The meaning is
+// that of the CPU's reference.
+
+template <class T> __device__ T unary_exp(T x) { return exp(x); }
+template <class T> __device__ T unary_log(T x) { return log(x); }
+template <class T> __device__ T unary_sqrt(T x) { return sqrt(x); }
+template <class T> __device__ T unary_reciprocal(T x) { return T(1) / x; }
+template <class T> __device__ T unary_abs(T x) { return fabs(x); }
+__device__ inline long long unary_abs(long long x) { return x < 0 ? (long long)(0ULL - (unsigned long long)x) : x; }
+template <class T> __device__ T unary_neg(T x) { return -x; }
+__device__ inline long long unary_neg(long long x) { return (long long)(0ULL - (unsigned long long)x); }
+template <class T> __device__ T unary_sin(T x) { return sin(x); }
+template <class T> __device__ T unary_cos(T x) { return cos(x); }
+template <class T> __device__ T unary_tan(T x) { return tan(x); }
+template <class T> __device__ T unary_sinh(T x) { return sinh(x); }
+template <class T> __device__ T unary_cosh(T x) { return cosh(x); }
+template <class T> __device__ T unary_asin(T x) { return asin(x); }
+template <class T> __device__ T unary_acos(T x) { return acos(x); }
+template <class T> __device__ T unary_atan(T x) { return atan(x); }
+template <class T> __device__ T unary_asinh(T x) { return asinh(x); }
+template <class T> __device__ T unary_acosh(T x) { return acosh(x); }
+template <class T> __device__ T unary_atanh(T x) { return atanh(x); }
+template <class T> __device__ T unary_ceil(T x) { return ceil(x); }
+template <class T> __device__ T unary_floor(T x) { return floor(x); }
+template <class T> __device__ T unary_round(T x) { return rint(x); }
+template <class T> __device__ T unary_trunc(T x) { return trunc(x); }
+__device__ inline long long unary_ceil(long long x) { return x; }
+__device__ inline long long unary_floor(long long x) { return x; }
+__device__ inline long long unary_round(long long x) { return x; }
+__device__ inline long long unary_trunc(long long x) { return x; }
+template <class T> __device__ T unary_erf(T x) { return erf(x); }
+template <class T> __device__ T unary_erfc(T x) { return erfc(x); }
+template <class T> __device__ T unary_sign(T x) { return T(T(0) < x) - T(x < T(0)); }
+template <class T> __device__ T unary_not(T x) { return T(x == T(0)); }
+__device__ inline long long unary_bitwise_not(long long x) { return ~x; }
+template <class T> __device__ T unary_isinf(T x) { return T(fabs(x) == T(INFINITY)); }
+template <class T> __device__ T unary_isnan(T x) { return T(x != x); }
+template <class T> __device__ T unary_isfinite(T x) { return T(fabs(x) < T(INFINITY)); }
+__device__ inline long long unary_isinf(long long) { return 0; }
+__device__ inline long long unary_isnan(long long) { return 0; }
+__device__ inline long long unary_isfinite(long long) { return 1; }
+template <class T> __device__ T unary_rsqrt(T x) { return T(1) / sqrt(x); }
+template <class T> __device__ T unary_square(T x) { return x * x; }
+__device__ inline long long unary_square(long long x) {
+  return (long long)((unsigned long long)x * (unsigned long long)x);
+}
+template <class T> __device__ T unary_expm1(T x) { return expm1(x); }
+template <class T> __device__ T unary_log1p(T x) { return log1p(x); }
+template <class T> __device__ T unary_log2(T x) { return log2(x); }
+template <class T> __device__ T unary_log10(T x) { return log10(x); }
+template <class T> __device__ T unary_exp2(T x) { return exp2(x); }
+template <class T> __device__ T unary_frac(T x) { return x - trunc(x); }
+__device__ inline long long unary_frac(long long) { return 0; }
+template <class T> __device__ T unary_lgamma(T x) { return lgamma(x); }
+
+template <class T> __device__ T binary_sum(T a, T b) { return a + b; }
+template <class T> __device__ T binary_sub(T a, T b) { return a - b; }
+template <class T> __device__ T binary_prod(T a, T b) { return a * b; }
+__device__ inline long long binary_sum(long long a, long long b) {
+  return (long long)((unsigned long long)a + (unsigned long long)b);
+}
+__device__ inline long long binary_sub(long long a, long long b) {
+  return (long long)((unsigned long long)a - (unsigned long long)b);
+}
+__device__ inline long long binary_prod(long long a, long long b) {
+  return (long long)((unsigned long long)a * (unsigned long long)b);
+}
+template <class T> __device__ T binary_div(T a, T b) { return a / b; }
+template <class T> __device__ T binary_trunc_div(T a, T b) { return trunc(a / b); }
+template <class T> __device__ T binary_fmod(T a, T b) { return fmod(a, b); }
+template <class T> __device__ T binary_mod(T a, T b) {
+  const T remainder = fmod(a, b);
+  return remainder != T(0) && (remainder < T(0)) != (b < T(0)) ? remainder + b : remainder;
+}
+// From the exact remainder, so that the quotient is not rounded up to the next integer.
+template <class T> __device__ T binary_floor_div(T a, T b) {
+  if (b == T(0)) {
+    return a / b;
+  }
+  const T remainder = fmod(a, b);
+  T quotient = (a - remainder) / b;
+  if (remainder != T(0) && (b < T(0)) != (remainder < T(0))) {
+    quotient -= T(1);
+  }
+  if (quotient == T(0)) {
+    return copysign(T(0), a / b);
+  }
+  const T floored = floor(quotient);
+  return quotient - floored > T(0.5) ? floored + T(1) : floored;
+}
+template <class T> __device__ T binary_pow(T a, T b) { return pow(a, b); }
+template <class T> __device__ T binary_atan2(T a, T b) { return atan2(a, b); }
+template <class T> __device__ T binary_max(T a, T b) { return a != a || b < a ? a : b; }
+template <class T> __device__ T binary_min(T a, T b) { return a != a || a < b ? a : b; }
+template <class T> __device__ T binary_and(T a, T b) { return T(a != T(0) && b != T(0)); }
+template <class T> __device__ T binary_or(T a, T b) { return T(a != T(0) || b != T(0)); }
+template <class T> __device__ T binary_xor(T a, T b) { return T((a != T(0)) != (b != T(0))); }
+template <class T> __device__ T binary_equal(T a, T b) { return T(a == b); }
+template <class T> __device__ T binary_not_equal(T a, T b) { return T(a != b); }
+template <class T> __device__ T binary_less(T a, T b) { return T(a < b); }
+template <class T> __device__ T binary_less_equal(T a, T b) { return T(a <= b); }
+template <class T> __device__ T binary_greater(T a, T b) { return T(b < a); }
+template <class T> __device__ T binary_greater_equal(T a, T b) { return T(b <= a); }
+__device__ inline long long binary_bitwise_and(long long a, long long b) { return a & b; }
+__device__ inline long long binary_bitwise_or(long long a, long long b) { return a | b; }
+__device__ inline long long binary_bitwise_xor(long long a, long long b) { return a ^ b; }
+
+// a and b are the layer's alpha and beta. Every function hands NaN on.
+template <class T> __device__ T clipped(T x, T low, T high) {
+  const T raised = x < low ? low : x;
+  return raised > high ? high : raised;
+}
+template <class T> __device__ T activation_none(T x, T, T) { return x; }
+template <class T> __device__ T activation_relu(T x, T, T) { return x < T(0) ? T(0) : x; }
+template <class T> __device__ T activation_sigmoid(T x, T, T) { return T(1) / (T(1) + exp(-x)); }
+template <class T> __device__ T activation_tanh(T x, T, T) { return tanh(x); }
+template <class T> __device__ T activation_clip(T x, T a, T b) { return clipped(x, a, b); }
+template <class T> __device__ T activation_leaky_relu(T x, T a, T) { return T(0) < x ? x : x * a; }
+template <class T> __device__ T activation_elu(T x, T a, T) { return x <= T(0) ? a * expm1(x) : x; }
+template <class T> __device__ T activation_selu(T x, T, T) {
+  const T scale = T(1.0507009873554804934193349852946);
+  const T alpha = T(1.6732632423543772848170429916717);
+  return x <= T(0) ? scale * alpha * expm1(x) : scale * x;
+}
+template <class T> __device__ T activation_celu(T x, T a, T) { return x <= T(0) ? a * expm1(x / a) : x; }
+template <class T> __device__ T activation_gelu_erf(T x, T, T) {
+  return x * T(0.5) * (T(1) + erf(x * T(0.70710678118654752440)));
+}
+template <class T> __device__ T activation_gelu_tanh(T x, T, T) {
+  const T factor = T(0.79788456080286535588);
+  return T(0.5) * x * (T(1) + tanh(factor * (x + T(0.044715) * x * x * x)));
+}
+template <class T> __device__ T activation_silu(T x, T, T) { return x / (T(1) + exp(-x)); }
+template <class T> __device__ T activation_hard_swish(T x, T, T) { return x * clipped(x + T(3), T(0), T(6)) / T(6); }
+template <class T> __device__ T activation_hard_sigmoid(T x, T a, T b) { return clipped(x * a + b, T(0), T(1)); }
+template <class T> __device__ T activation_softplus(T x, T a, T b) {
+  return b < x * a ? x : log1p(exp(x * a)) / a;
+}
+template <class T> __device__ T activation_softsign(T x, T, T) { return x / (T(1) + fabs(x)); }
+template <class T> __device__ T activation_mish(T x, T, T) { return x * tanh(log1p(exp(x))); }
+template <class T> __device__ T activation_log_sigmoid(T x, T, T) {
+  return (T(0) < x ? T(0) : x) - log1p(exp(-fabs(x)));
+}
+template <class T> __device__ T activation_thresholded_relu(T x, T a, T b) { return x <= a ? b : x; }
+template <class T> __device__ T activation_scaled_tanh(T x, T a, T b) { return a * tanh(b * x); }
+template <class T> __device__ T activation_hard_shrink(T x, T a, T) { return x >= -a && x <= a ? T(0) : x; }
+template <class T> __device__ T activation_soft_shrink(T x, T a, T) {
+  return x > a ? x - a : x < -a ? x + a : x * T(0);
+}
+template <class T> __device__ T activation_tanh_shrink(T x, T, T) { return x - tanh(x); }

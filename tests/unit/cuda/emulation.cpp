@@ -1,0 +1,323 @@
+#include "cuda/emulation.h"
+
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "cuda/compile/program.h"
+#include "cuda/driver/driver.h"
+#include "torchtrt/error.h"
+
+namespace torchtrt::cuda::testing {
+
+namespace {
+
+// What device code finds in a compiler for GPUs, for the host's. No header is included: a text compiles in a tenth of a
+// second.
+constexpr const char* kPrelude = R"(
+#define __global__
+#define __device__
+#define __shared__ static
+#define INFINITY __builtin_inff()
+struct Index { unsigned x, y, z; };
+extern "C" { Index threadIdx, blockIdx, blockDim, gridDim; void (*emulated_barrier)(); }
+static inline void __syncthreads() { emulated_barrier(); }
+static inline unsigned __float_as_uint(float x) { unsigned y; __builtin_memcpy(&y, &x, 4); return y; }
+static inline float __uint_as_float(unsigned x) { float y; __builtin_memcpy(&y, &x, 4); return y; }
+#define ONE(name) \
+  static inline float name(float x) { return __builtin_##name##f(x); } \
+  static inline double name(double x) { return __builtin_##name(x); }
+#define TWO(name) \
+  static inline float name(float x, float y) { return __builtin_##name##f(x, y); } \
+  static inline double name(double x, double y) { return __builtin_##name(x, y); }
+ONE(exp) ONE(log) ONE(sqrt) ONE(fabs) ONE(sin) ONE(cos) ONE(tan) ONE(sinh) ONE(cosh) ONE(tanh) ONE(asin) ONE(acos)
+ONE(atan) ONE(asinh) ONE(acosh) ONE(atanh) ONE(ceil) ONE(floor) ONE(rint) ONE(trunc) ONE(erf) ONE(erfc) ONE(expm1)
+ONE(log1p) ONE(log2) ONE(log10) ONE(exp2) ONE(lgamma)
+TWO(fmod) TWO(pow) TWO(atan2) TWO(copysign)
+template <int... I> struct Places {};
+template <int N, int... I> struct Count : Count<N - 1, N - 1, I...> {};
+template <int... I> struct Count<0, I...> { typedef Places<I...> type; };
+template <class... A, int... I> void callWith(void (*f)(A...), void** a, Places<I...>) { f(*(A*)a[I]...); }
+template <class... A> void call(void (*f)(A...), void** a) { callWith(f, a, typename Count<sizeof...(A)>::type()); }
+)";
+
+// The names behind "__global__ void".
+std::vector<std::string> functionsOf(const std::string& text) {
+  static const std::string kMark = "__global__ void ";
+  std::vector<std::string> names;
+  for (size_t at = text.find(kMark); at != std::string::npos; at = text.find(kMark, at + 1)) {
+    const size_t begin = at + kMark.size();
+    names.push_back(text.substr(begin, text.find('(', begin) - begin));
+  }
+  return names;
+}
+
+std::filesystem::path folder() {
+  return std::filesystem::temp_directory_path() / ("torchtrt-emulated-" + std::to_string(getuid()));
+}
+
+std::vector<std::string>& texts() {
+  static std::vector<std::string> texts;
+  return texts;
+}
+
+// The path of a library in place of machine code.
+std::string compile(const std::string& text, const std::string&) {
+  texts().push_back(text);
+  std::string all = kPrelude + text;
+  for (const std::string& name : functionsOf(text)) {
+    all += "extern \"C\" void call_" + name + "(void** a) { call(&" + name + ", a); }\n";
+  }
+  if (text.find("__syncthreads") != std::string::npos) {
+    all += "extern \"C\" { int has_barrier; }\n";
+  }
+  std::filesystem::create_directories(folder());
+  const std::string stem = (folder() / hashBytes(all.data(), all.size()).toString()).string();
+  const std::string library = stem + ".so";
+  if (std::filesystem::exists(library)) {
+    return library;
+  }
+  const std::string own = stem + "." + std::to_string(getpid());
+  std::ofstream(own + ".cpp") << all;
+  const std::string command =
+      "g++ -std=c++17 -O1 -w -shared -fPIC -ffp-contract=off -o " + own + ".so " + own + ".cpp 2> " + own + ".log";
+  if (std::system(command.c_str()) != 0) {
+    std::ifstream log(own + ".log");
+    throw InternalError("device code does not compile: " + std::string(std::istreambuf_iterator<char>(log), {}));
+  }
+  std::filesystem::rename(own + ".so", library);
+  std::filesystem::remove(own + ".cpp");
+  std::filesystem::remove(own + ".log");
+  return library;
+}
+
+struct Index {
+  unsigned x, y, z;
+};
+
+struct Function {
+  void (*call)(void**);
+  Index *thread, *block, *block_size, *grid_size;
+  void (**barrier)();
+  bool has_barrier;  // any function of its text waits for the others of its block
+};
+
+// The threads of a block, one after the other from barrier to barrier.
+class Block {
+ public:
+  Block(const Function& function, void** arguments, unsigned threads)
+      : function_(function), arguments_(arguments), fibers_(threads) {}
+
+  void run() {
+    current() = this;
+    left_ = fibers_.size();
+    for (running_ = 0; running_ < fibers_.size(); ++running_) {
+      start(fibers_[running_].context, stackOf(running_));
+    }
+    while (left_ > 0) {
+      for (running_ = 0; running_ < fibers_.size(); ++running_) {
+        if (!fibers_[running_].is_done) {
+          function_.thread->x = static_cast<unsigned>(running_);
+          swapcontext(&scheduler_, &fibers_[running_].context);
+          left_ -= fibers_[running_].is_done ? 1 : 0;
+        }
+      }
+    }
+  }
+
+  static void barrier() {
+    Block& block = *current();
+    swapcontext(&block.fibers_[block.running_].context, &block.scheduler_);
+  }
+
+ private:
+  static constexpr size_t kStack = size_t{64} << 10;
+  struct Fiber {
+    ucontext_t context;
+    bool is_done = false;
+  };
+
+  void start(ucontext_t& context, char* stack) {
+    getcontext(&context);
+    context.uc_stack.ss_sp = stack;
+    context.uc_stack.ss_size = kStack;
+    context.uc_link = &scheduler_;
+    makecontext(&context, enter, 0);
+  }
+  // Blocks run one after the other and use the same ones.
+  static char* stackOf(size_t fiber) {
+    static std::vector<std::unique_ptr<char[]>> stacks;
+    while (stacks.size() <= fiber) {
+      stacks.push_back(std::unique_ptr<char[]>(new char[kStack]));
+    }
+    return stacks[fiber].get();
+  }
+  static Block*& current() {
+    static Block* block = nullptr;
+    return block;
+  }
+  static void enter() {
+    Block& block = *current();
+    block.function_.call(block.arguments_);
+    block.fibers_[block.running_].is_done = true;
+  }
+
+  const Function& function_;
+  void** arguments_;
+  std::vector<Fiber> fibers_;
+  ucontext_t scheduler_{};
+  size_t running_ = 0;
+  size_t left_ = 0;  // that have not ended
+};
+
+Result launch(FunctionHandle handle, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+              unsigned, StreamHandle, void** arguments, void**) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  const Function& function = *static_cast<const Function*>(handle);
+  if (gy != 1 || gz != 1 || by != 1 || bz != 1) {
+    return 1;  // no text of ours uses them
+  }
+  *function.grid_size = {gx, 1, 1};
+  *function.block_size = {bx, 1, 1};
+  for (unsigned block = 0; block < gx; ++block) {
+    *function.block = {block, 0, 0};
+    if (function.has_barrier) {
+      Block(function, arguments, bx).run();
+      continue;
+    }
+    for (unsigned thread = 0; thread < bx; ++thread) {
+      *function.thread = {thread, 0, 0};
+      function.call(arguments);
+    }
+  }
+  return kSuccess;
+}
+
+// The emulated GPU's memory in use, so that what is freed twice or never is found.
+std::set<DevicePointer>& allocations() {
+  static std::set<DevicePointer> set;
+  return set;
+}
+
+std::mutex& memoryMutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+Driver emulatedDriver() {
+  Driver d;
+  d.init = [](unsigned) -> Result { return kSuccess; };
+  d.driverVersion = [](int* version) -> Result { return *version = 13000, kSuccess; };
+  d.errorString = [](Result, const char** text) -> Result { return *text = "emulated error", kSuccess; };
+  d.deviceCount = [](int* count) -> Result { return *count = 1, kSuccess; };
+  d.deviceGet = [](DeviceId* id, int) -> Result { return *id = 0, kSuccess; };
+  d.deviceName = [](char* name, int, DeviceId) -> Result { return std::strcpy(name, "emulated GPU"), kSuccess; };
+  d.deviceAttribute = [](int* value, int which, DeviceId) -> Result {
+    *value = which == kAttributeComputeMajor ? 9 : which == kAttributeProcessors ? 132 : 0;
+    return kSuccess;
+  };
+  d.deviceMemory = [](size_t* bytes, DeviceId) -> Result { return *bytes = size_t{1} << 30, kSuccess; };
+  d.retainContext = [](ContextHandle* context, DeviceId) -> Result {
+    static int one;
+    return *context = &one, kSuccess;
+  };
+  d.currentContext = [](ContextHandle* context) -> Result { return *context = nullptr, kSuccess; };
+  d.setContext = [](ContextHandle) -> Result { return kSuccess; };
+  d.allocate = [](DevicePointer* data, size_t bytes, StreamHandle) -> Result {
+    if (bytes > size_t{1} << 30) {
+      return kOutOfMemory;
+    }
+    void* const memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    std::memset(memory, 0x55, bytes);
+    *data = reinterpret_cast<DevicePointer>(memory);
+    const std::lock_guard lock(memoryMutex());
+    allocations().insert(*data);
+    return kSuccess;
+  };
+  d.free = [](DevicePointer data, StreamHandle) -> Result {
+    const std::lock_guard lock(memoryMutex());
+    if (allocations().erase(data) == 0) {
+      std::abort();
+    }
+    std::free(reinterpret_cast<void*>(data));
+    return kSuccess;
+  };
+  d.allocateHost = [](void** data, size_t bytes, unsigned) -> Result {
+    return *data = std::calloc(1, bytes), kSuccess;
+  };
+  d.hostPointer = [](DevicePointer* device, void* host, unsigned) -> Result {
+    return *device = reinterpret_cast<DevicePointer>(host), kSuccess;
+  };
+  d.copyIn = [](DevicePointer to, const void* from, size_t bytes, StreamHandle) -> Result {
+    return std::memcpy(reinterpret_cast<void*>(to), from, bytes), kSuccess;
+  };
+  d.copyOut = [](void* to, DevicePointer from, size_t bytes, StreamHandle) -> Result {
+    return std::memcpy(to, reinterpret_cast<const void*>(from), bytes), kSuccess;
+  };
+  d.copyWithin = [](DevicePointer to, DevicePointer from, size_t bytes, StreamHandle) -> Result {
+    return std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes), kSuccess;
+  };
+  d.fillBytes = [](DevicePointer to, unsigned char value, size_t bytes, StreamHandle) -> Result {
+    return std::memset(reinterpret_cast<void*>(to), value, bytes), kSuccess;
+  };
+  d.synchronize = [](StreamHandle) -> Result { return kSuccess; };
+  d.isCapturing = [](StreamHandle, int* capturing) -> Result { return *capturing = 0, kSuccess; };
+  d.createEvent = [](EventHandle* event, unsigned) -> Result { return *event = event, kSuccess; };
+  d.destroyEvent = [](EventHandle) -> Result { return kSuccess; };
+  d.recordEvent = [](EventHandle, StreamHandle) -> Result { return kSuccess; };
+  d.waitEvent = [](EventHandle) -> Result { return kSuccess; };
+  d.elapsed = [](float* milliseconds, EventHandle, EventHandle) -> Result { return *milliseconds = 1, kSuccess; };
+  d.loadModule = [](ModuleHandle* module, const void* path) -> Result {
+    *module = dlopen(static_cast<const char*>(path), RTLD_NOW | RTLD_LOCAL);
+    return *module == nullptr ? 1 : kSuccess;
+  };
+  d.findFunction = [](FunctionHandle* function, ModuleHandle module, const char* name) -> Result {
+    auto* const found = new Function;  // lives as long as the program, as a module's functions do
+    const auto find = [&](auto& target, const std::string& symbol) {
+      target = reinterpret_cast<std::remove_reference_t<decltype(target)>>(dlsym(module, symbol.c_str()));
+    };
+    find(found->call, "call_" + std::string(name));
+    find(found->thread, "threadIdx");
+    find(found->block, "blockIdx");
+    find(found->block_size, "blockDim");
+    find(found->grid_size, "gridDim");
+    find(found->barrier, "emulated_barrier");
+    *function = found;
+    if (found->call == nullptr) {
+      return 1;
+    }
+    *found->barrier = Block::barrier;
+    found->has_barrier = dlsym(module, "has_barrier") != nullptr;
+    return kSuccess;
+  };
+  d.launch = launch;
+  return d;
+}
+
+}  // namespace
+
+std::vector<std::string> compiledTexts() {
+  return texts();
+}
+
+void installEmulation() {
+  if (std::getenv("TORCHTRT_TEST_DEVICE") == nullptr) {
+    useDriver(emulatedDriver());
+    useCompiler(compile);
+  }
+}
+
+}  // namespace torchtrt::cuda::testing

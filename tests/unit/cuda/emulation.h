@@ -1,0 +1,17 @@
+// A GPU for tests on machines without one: the driver's functions work on the host's memory, and the compiler of device
+// code is the host's. Threads of a block take turns at barriers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace torchtrt::cuda::testing {
+
+// Puts the emulation in the driver's and NVRTC's place, unless TORCHTRT_TEST_DEVICE names a device: then tests run
+// there.
+void installEmulation();
+
+// The texts that the emulation has compiled so far.
+std::vector<std::string> compiledTexts();
+
+}  // namespace torchtrt::cuda::testing

@@ -1,0 +1,47 @@
+// The tests of the CPU's kernels run on the GPU's, too (tests/unit/cpu/harness.h): on the emulation, or where
+// TORCHTRT_TEST_DEVICE says ("cuda:0").
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "cpu/harness.h"
+#include "cuda/compile/program.h"
+#include "cuda/emulation.h"
+#include "kernels/backend.h"
+#include "torchtrt/error.h"
+
+namespace torchtrt::cuda::testing {
+namespace {
+
+// Before the first test of any file.
+class Environment final : public ::testing::Environment {
+ public:
+  void SetUp() override {
+    installEmulation();
+    const char* const name = std::getenv("TORCHTRT_TEST_DEVICE");
+    kernels::testing::useDevice(kernels::deviceNamed(name == nullptr ? "cuda:0" : name));
+  }
+
+  // The GPU's own compiler takes the texts that the tests made, for every architecture: all of them would take minutes.
+  void TearDown() override {
+    constexpr size_t kEach = 12;
+    const char* const architectures[] = {"sm_80", "sm_90", "sm_100", "sm_120"};
+    const std::vector<std::string> texts = compiledTexts();
+    for (size_t i = 0; i < texts.size(); i += kEach) {
+      try {
+        EXPECT_FALSE(compileByNvrtc(texts[i], architectures[i / kEach % std::size(architectures)]).empty());
+      } catch (const EngineError& error) {
+        std::cout << "[  NVRTC   ] not tried: " << error.what() << "\n";
+        return;
+      } catch (const InternalError& error) {
+        ADD_FAILURE() << error.what();
+      }
+    }
+  }
+};
+
+const auto* const kEnvironment = ::testing::AddGlobalTestEnvironment(new Environment);
+
+}  // namespace
+}  // namespace torchtrt::cuda::testing
