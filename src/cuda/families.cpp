@@ -2,6 +2,7 @@
 // are asked. The last, "host", is the CPU's kernel with copies around it.
 #include "cuda/families.h"
 
+#include "cuda/attention/attention.h"
 #include "cuda/convolution/convolution.h"
 #include "cuda/host/host.h"
 #include "cuda/matmul/matmul.h"
@@ -32,7 +33,7 @@ const std::vector<kernels::Family>& families() {
       {"normalization", {{"rows", createNormalization}, {"host", createHost}}},
       {"padding", {{"copy", createPadding}, {"host", createHost}}},
       {"parametric_relu", {{"map", createParametricRelu}, {"host", createHost}}},
-      {"plugin_v2", {{"host", createHost}}},
+      {"plugin_v2", {{"attention", createAttention}, {"host", createHost}}},
       {"pooling", {{"direct", createPooling}, {"host", createHost}}},
       {"quantize", {{"host", createHost}}},
       {"quantized_convolution", {{"host", createHost}}},

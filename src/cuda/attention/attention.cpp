@@ -1,0 +1,122 @@
+#include "cuda/attention/attention.h"
+
+#include <string>
+#include <utility>
+
+#include "cuda/launch/kernel.h"
+#include "cuda/launch/layout.h"
+#include "cuda/launch/plugin.h"
+
+namespace torchtrt::cuda {
+
+namespace {
+
+using kernels::ShapeSet;
+using kernels::TensorDesc;
+
+enum : size_t { kQ, kK, kV, kFirstMask, kSecondMask };
+
+// Matrices by head: dims and strides of [heads..., rows, columns], and the byte at which the first begins.
+struct Matrices {
+  Ints dims, strides;
+  int64_t offset = 0;
+};
+
+// The heads in the channels of a tensor [B, S, channels], as [B, heads, S, size].
+Matrices headsOf(const TensorDesc& desc, int64_t heads, int64_t size, int64_t channel, bool sequence_first) {
+  const size_t batch = sequence_first ? 1 : 0, sequence = 1 - batch;
+  const int64_t step = desc.strides.at(2);
+  return {{desc.dims.at(batch), heads, desc.dims.at(sequence), size},
+          {desc.strides.at(batch), size * step, desc.strides.at(sequence), step},
+          channel * step * static_cast<int64_t>(sizeOf(desc.dtype))};
+}
+
+// A mask in the shape of the scores; its first axis may be a part of theirs, and is repeated.
+Matrices maskOf(const TensorDesc& desc, Ints scores) {
+  if (desc.dims.size() == scores.size() && scores.size() > 2 && desc.dims[0] > 1) {
+    scores[0] = desc.dims[0];
+  }
+  return {scores, broadcastTo(desc, scores), 0};
+}
+
+void add(Arguments& arguments, const Matrices& matrices) {
+  const auto axes = static_cast<std::ptrdiff_t>(matrices.dims.size()) - 2;
+  addWalk(arguments, {matrices.dims.begin(), matrices.dims.begin() + axes},
+          {matrices.strides.begin(), matrices.strides.begin() + axes});
+  arguments.bytes(&matrices.strides[static_cast<size_t>(axes)], 2 * sizeof(int64_t));
+}
+
+// All operands as matrices by head, the output last.
+struct Operands {
+  Matrices q, k, v, out;
+};
+
+Operands operandsOf(const Attributes& fields, const ShapeSet& shapes) {
+  const TensorDesc &q = shapes.inputs.at(kQ), &k = shapes.inputs.at(kK), &v = shapes.inputs.at(kV);
+  const TensorDesc& out = shapes.outputs.at(0);
+  const int64_t heads = fields.getInt("heads", 0);
+  if (heads == 0) {
+    Operands operands = {{q.dims, q.strides}, {k.dims, k.strides}, {v.dims, v.strides}, {out.dims, out.strides}};
+    if (!fields.getBool("transpose_k")) {
+      std::swap(operands.k.strides.at(k.dims.size() - 2), operands.k.strides.back());
+    }
+    return operands;
+  }
+  const bool sequence_first = fields.getBool("sequence_first", false);
+  const auto seen = [&](const TensorDesc& desc, const char* size, const char* channel) {
+    return headsOf(desc, heads, fields.getInt(size), fields.getInt(channel), sequence_first);
+  };
+  return {seen(q, "head_size", "q_channel"), seen(k, "head_size", "k_channel"), seen(v, "value_size", "v_channel"),
+          headsOf(out, heads, fields.getInt("value_size"), 0, sequence_first)};
+}
+
+std::unique_ptr<kernels::Prepared> prepareAttention(const Layer& layer, const ShapeSet& shapes) {
+  const Attributes& fields = layer.attributes;
+  checkPluginShapes(fields, shapes);
+  const Operands operands = operandsOf(fields, shapes);
+  const Ints& dims = operands.q.dims;
+  const size_t rank = dims.size();
+  const int64_t heads = countOf({dims.begin(), dims.end() - 2});
+  const int64_t rows = dims[rank - 2], keys = operands.v.dims[rank - 2], columns = operands.v.dims.back();
+  Ints scores = dims;
+  scores.back() = keys;
+  const DType dtype = shapes.inputs[kQ].dtype;
+  const auto maskType = [&](size_t mask) {
+    return layer.has(mask) ? storedType(shapes.inputs[mask].dtype) : storedType(DType::kBool);
+  };
+  Source source;
+  source.define("STORED", storedType(dtype)).define("BATCH", static_cast<int64_t>(rank) - 2);
+  source.define("FIRST", maskType(kFirstMask)).define("SECOND", maskType(kSecondMask));
+  source.include("text/storage.cuh").include("text/reduction.cuh").include("attention/attention.cuh");
+  Arguments arguments;
+  arguments.value(heads).value(rows).value(keys).value(dims.back()).value(columns);
+  arguments.value(static_cast<float>(fields.getDouble("scale"))).value(int64_t{fields.getBool("safe", false)});
+  const Matrices* const read[] = {&operands.q, &operands.k, &operands.v};
+  for (size_t i = 0; i < std::size(read); ++i) {
+    add(arguments, *read[i]);
+    arguments.input(i, read[i]->offset);
+  }
+  for (const size_t mask : {kFirstMask, kSecondMask}) {
+    add(arguments, layer.has(mask) ? maskOf(shapes.inputs[mask], scores) : Matrices{scores, Ints(rank, 0), 0});
+    layer.has(mask) ? arguments.input(mask) : arguments.value(DevicePointer{0});
+  }
+  add(arguments, operands.out);
+  arguments.output(0);
+  constexpr int64_t kRows = 16, kColumns = 64;
+  auto launches = std::make_unique<Launches>(layer.device);
+  launches->add(source, "attention",
+                blocksFor(heads * ((rows + kRows - 1) / kRows) * ((columns + kColumns - 1) / kColumns), kRows * 16),
+                std::move(arguments));
+  return launches;
+}
+
+}  // namespace
+
+kernels::CreateResult createAttention(const kernels::Problem& problem) {
+  if (std::optional<Refusal> refusal = refuseOtherPlugin(problem, "torchtrt", "Attention")) {
+    return *refusal;
+  }
+  return launched(problem, prepareAttention);
+}
+
+}  // namespace torchtrt::cuda
