@@ -9,6 +9,7 @@
 #include "cuda/movement/movement.h"
 #include "cuda/pointwise/pointwise.h"
 #include "cuda/pooling/pooling.h"
+#include "cuda/recurrent/recurrent.h"
 #include "cuda/reduction/reduction.h"
 
 namespace torchtrt::cuda {
@@ -38,7 +39,7 @@ const std::vector<kernels::Family>& families() {
       {"quantize", {{"host", createHost}}},
       {"quantized_convolution", {{"host", createHost}}},
       {"quantized_matrix_multiply", {{"host", createHost}}},
-      {"recurrent", {{"host", createHost}}},
+      {"recurrent", {{"samples", createRecurrent}, {"host", createHost}}},
       {"reduce", {{"rows", createReduce}, {"host", createHost}}},
       {"reformat", {{"copy", createCopy}, {"host", createHost}}},
       {"resize", {{"host", createHost}}},
