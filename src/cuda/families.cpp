@@ -9,6 +9,7 @@
 #include "cuda/movement/movement.h"
 #include "cuda/pointwise/pointwise.h"
 #include "cuda/pooling/pooling.h"
+#include "cuda/quantized/quantized.h"
 #include "cuda/recurrent/recurrent.h"
 #include "cuda/reduction/reduction.h"
 
@@ -23,7 +24,7 @@ const std::vector<kernels::Family>& families() {
       {"convolution", {{"direct", createDirectConvolution}, {"host", createHost}}},
       {"cumulative", {{"host", createHost}}},
       {"deconvolution", {{"direct", createDirectDeconvolution}, {"host", createHost}}},
-      {"dequantize", {{"host", createHost}}},
+      {"dequantize", {{"map", createDequantize}, {"host", createHost}}},
       {"elementwise", {{"map", createElementwise}, {"host", createHost}}},
       {"expand", {{"copy", createExpand}, {"host", createHost}}},
       {"fill", {{"host", createHost}}},
@@ -36,9 +37,9 @@ const std::vector<kernels::Family>& families() {
       {"parametric_relu", {{"map", createParametricRelu}, {"host", createHost}}},
       {"plugin_v2", {{"attention", createAttention}, {"host", createHost}}},
       {"pooling", {{"direct", createPooling}, {"host", createHost}}},
-      {"quantize", {{"host", createHost}}},
-      {"quantized_convolution", {{"host", createHost}}},
-      {"quantized_matrix_multiply", {{"host", createHost}}},
+      {"quantize", {{"map", createQuantize}, {"host", createHost}}},
+      {"quantized_convolution", {{"direct", createQuantizedConvolution}, {"host", createHost}}},
+      {"quantized_matrix_multiply", {{"tiled", createQuantizedMatmul}, {"host", createHost}}},
       {"recurrent", {{"samples", createRecurrent}, {"host", createHost}}},
       {"reduce", {{"rows", createReduce}, {"host", createHost}}},
       {"reformat", {{"copy", createCopy}, {"host", createHost}}},

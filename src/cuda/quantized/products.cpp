@@ -1,0 +1,129 @@
+#include <string>
+#include <utility>
+
+#include "cuda/launch/kernel.h"
+#include "cuda/launch/spatial.h"
+#include "cuda/quantized/quantized.h"
+#include "cuda/quantized/steps.h"
+
+namespace torchtrt::cuda {
+
+namespace {
+
+using kernels::ShapeSet;
+using kernels::TensorDesc;
+
+enum : size_t { kInput, kKernel, kScale, kBias, kResidual };
+
+struct Finish {  // of products.cuh
+  Dequantizer residual;
+  Quantizer output;
+  float alpha, beta;
+};
+
+bool makesSteps(const ShapeSet& shapes) {
+  return shapes.outputs.at(0).dtype != DType::kFloat32;
+}
+
+Finish finishOf(const Layer& layer, const ShapeSet& shapes) {
+  const Attributes& attributes = layer.attributes;
+  Finish finish = {{1, 0}, {1, 0, 0, 0}, 0, 0};
+  if (layer.has(kResidual)) {
+    finish.residual = Dequantizer::of(attributes, "residual_scale", "residual_zero_point");
+  }
+  if (makesSteps(shapes)) {
+    finish.output = Quantizer::of(attributes, "output_scale", "output_zero_point");
+  }
+  finish.alpha = static_cast<float>(attributes.getDouble("activation_alpha", 0));
+  finish.beta = static_cast<float>(attributes.getDouble("activation_beta", 0));
+  return finish;
+}
+
+// Both functions of products.cuh are made; a launch uses one.
+Source sourceOf(const Layer& layer, const ShapeSet& shapes, int64_t row_axes) {
+  Source source;
+  source.define("IN", storedType(shapes.inputs.at(kInput).dtype)).define("OUT", storedType(shapes.outputs.at(0).dtype));
+  source.define("RESIDUAL", storedType(layer.has(kResidual) ? shapes.inputs[kResidual].dtype : DType::kFloat32));
+  source.define("MAKES_STEPS", int64_t{makesSteps(shapes)}).define("ROWS", row_axes);
+  defineActivation(source, layer.attributes.getString("activation", ""));
+  source.include("text/storage.cuh").include("text/functions.cuh");
+  source.include("quantized/steps.cuh").include("quantized/products.cuh");
+  return source;
+}
+
+int32_t zeroPointOf(const Layer& layer) {
+  return static_cast<int32_t>(layer.attributes.getInt("zero_point", 0));
+}
+
+// The scale of each column or channel, and the bias.
+void addPerChannel(Arguments& arguments, const Layer& layer, const ShapeSet& shapes) {
+  arguments.value(shapes.inputs.at(kScale).strides.at(0)).input(kScale);
+  arguments.value(layer.has(kBias) ? shapes.inputs[kBias].strides.at(0) : int64_t{0});
+  layer.has(kBias) ? arguments.input(kBias) : arguments.value(DevicePointer{0});
+}
+
+std::unique_ptr<kernels::Prepared> prepareMatmul(const Layer& layer, const ShapeSet& shapes) {
+  const TensorDesc &a = shapes.inputs.at(kInput), &b = shapes.inputs.at(kKernel), &out = shapes.outputs.at(0);
+  const Ints& beside = layer.has(kResidual) ? shapes.inputs[kResidual].strides : out.strides;
+  const auto withoutLast = [](const Ints& values) { return Ints(values.begin(), values.end() - 1); };
+  const Layout rows =
+      collapsed(withoutLast(out.dims), {withoutLast(a.strides), withoutLast(beside), withoutLast(out.strides)});
+  Arguments arguments;
+  arguments.value(rows.count()).value(out.dims.back()).value(a.dims.back()).value(zeroPointOf(layer));
+  arguments.value(finishOf(layer, shapes));
+  addWalk(arguments, rows.dims, rows.strides[0]);
+  arguments.value(a.strides.back()).input(kInput);
+  arguments.value(b.strides.at(0)).value(b.strides.at(1)).input(kKernel);
+  addPerChannel(arguments, layer, shapes);
+  addWalk(arguments, rows.dims, rows.strides[1]);
+  arguments.value(beside.back());
+  layer.has(kResidual) ? arguments.input(kResidual) : arguments.value(DevicePointer{0});
+  addWalk(arguments, rows.dims, rows.strides[2]);
+  arguments.value(out.strides.back()).output(0);
+  const auto tiles = [](int64_t size) { return (size + 15) / 16; };
+  auto launches = std::make_unique<Launches>(layer.device);
+  launches->add(sourceOf(layer, shapes, rows.rank()), "matmul",
+                blocksFor(tiles(rows.count()) * tiles(out.dims.back()), 256), std::move(arguments));
+  return launches;
+}
+
+std::unique_ptr<kernels::Prepared> prepareConvolution(const Layer& layer, const ShapeSet& shapes) {
+  const TensorDesc &in = shapes.inputs.at(kInput), &filter = shapes.inputs.at(kKernel), &out = shapes.outputs.at(0);
+  const Attributes& attributes = layer.attributes;
+  const int64_t groups = std::max<int64_t>(1, attributes.getInt("groups", 1));
+  const int64_t count = countOf(out.dims);
+  Arguments arguments;
+  arguments.value(count).value(out.dims.at(1)).value(in.dims.at(1) / groups).value(out.dims.at(1) / groups);
+  arguments.value(zeroPointOf(layer)).value(finishOf(layer, shapes));
+  arguments.value(sizeOfImage(in.dims)).value(sizeOfImage(out.dims)).value(sizeOfImage(filter.dims));
+  arguments.value(spatial(attributes.getInts("stride"), 1)).value(spatial(attributes.getInts("pre_padding"), 0));
+  arguments.value(spatial(attributes.getInts("dilation"), 1));
+  arguments.value(imageOf(in.strides)).input(kInput).value(imageOf(filter.strides)).input(kKernel);
+  addPerChannel(arguments, layer, shapes);
+  arguments.value(imageOf(layer.has(kResidual) ? shapes.inputs[kResidual].strides : out.strides));
+  layer.has(kResidual) ? arguments.input(kResidual) : arguments.value(DevicePointer{0});
+  arguments.value(imageOf(out.strides)).output(0);
+  auto launches = std::make_unique<Launches>(layer.device);
+  launches->add(sourceOf(layer, shapes, 0), "convolution", geometryFor(count), std::move(arguments));
+  return launches;
+}
+
+kernels::CreateResult create(const kernels::Problem& problem, Prepare prepare) {
+  const std::string activation = problem.attributes->getString("activation", "");
+  if (!hasFusedActivation(activation, DType::kFloat32)) {
+    return Refusal{"activation", "has no device code for '" + activation + "'"};
+  }
+  return launched(problem, std::move(prepare));
+}
+
+}  // namespace
+
+kernels::CreateResult createQuantizedMatmul(const kernels::Problem& problem) {
+  return create(problem, prepareMatmul);
+}
+
+kernels::CreateResult createQuantizedConvolution(const kernels::Problem& problem) {
+  return create(problem, prepareConvolution);
+}
+
+}  // namespace torchtrt::cuda
