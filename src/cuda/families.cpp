@@ -35,7 +35,7 @@ const std::vector<kernels::Family>& families() {
       {"normalization", {{"rows", createNormalization}, {"host", createHost}}},
       {"padding", {{"copy", createPadding}, {"host", createHost}}},
       {"parametric_relu", {{"map", createParametricRelu}, {"host", createHost}}},
-      {"plugin_v2", {{"attention", createAttention}, {"host", createHost}}},
+      {"plugin_v2", {{"attention", createAttention}, {"grouped", createGroupedProduct}, {"host", createHost}}},
       {"pooling", {{"direct", createPooling}, {"host", createHost}}},
       {"quantize", {{"map", createQuantize}, {"host", createHost}}},
       {"quantized_convolution", {{"direct", createQuantizedConvolution}, {"host", createHost}}},

@@ -6,5 +6,7 @@
 namespace torchtrt::cuda {
 
 kernels::CreateResult createTiledMatmul(const kernels::Problem& problem);
+// The plugin torchtrt::GroupedProduct.
+kernels::CreateResult createGroupedProduct(const kernels::Problem& problem);
 
 }  // namespace torchtrt::cuda

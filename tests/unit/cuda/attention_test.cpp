@@ -202,7 +202,7 @@ TEST(Attention, ReadsHeadsSideBySideAndWritesThemSo) {
   }
 }
 
-TEST(Attention, LeavesOtherPluginsToTheHost) {
+TEST(Attention, LeavesOtherPluginsToOthers) {
   Case layer = caseOf({1, 1, 1, 1, 1, 1}, headsFor({1, 1, 1, 1, 1, 1}, DType::kFloat32), DType::kFloat32, 1);
   layer.attributes.set("type", std::string("GroupedProduct"));
   layer.inputs[2] = makeTensor(DType::kInt64, {1}, {1});
