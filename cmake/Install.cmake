@@ -4,7 +4,7 @@
 include(CMakePackageConfigHelpers)
 set(package_dir lib/cmake/torchtrt)
 
-torchtrt_present(libraries torchtrt_engine torchtrt_network torchtrt_runtime torchtrt torchtrt_vision)
+torchtrt_present(libraries torchtrt_engine torchtrt_cuda torchtrt_network torchtrt_runtime torchtrt torchtrt_vision)
 torchtrt_present(programs torchtrtc torchtrt-opt)
 if(libraries)
   install(TARGETS ${libraries} EXPORT torchtrtTargets LIBRARY DESTINATION lib)

@@ -9,7 +9,8 @@ from .common import ROOT, Failure, python, run, say
 
 PACKAGE = "torchtrt"
 ALIASES = ["torch_tensorrt", "trtorch"]  # found by _torchtrt_names.py where no other package has the name
-LIBRARIES = ["libtorchtrt_engine.so", "libtorchtrt_network.so", "libtorchtrt_runtime.so", "libtorchtrt.so", "libtorchtrt_vision.so"]
+LIBRARIES = [
+    "libtorchtrt_engine.so", "libtorchtrt_cuda.so", "libtorchtrt_network.so", "libtorchtrt_runtime.so", "libtorchtrt.so", "libtorchtrt_vision.so"]
 
 
 def install(preset: str, prefix: str) -> None:

@@ -27,7 +27,7 @@ const std::vector<kernels::Family>& families() {
       {"dequantize", {{"map", createDequantize}, {"host", createHost}}},
       {"elementwise", {{"map", createElementwise}, {"host", createHost}}},
       {"expand", {{"copy", createExpand}, {"host", createHost}}},
-      {"fill", {{"host", createHost}}},
+      {"fill", {{"fill", createFill}, {"host", createHost}}},
       {"gather", {{"gather", createGather}, {"host", createHost}}},
       {"grid_sample", {{"host", createHost}}},
       {"identity", {{"copy", createCopy}, {"host", createHost}}},

@@ -1,11 +1,13 @@
 #include "cuda/movement/movement.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <string>
 
 #include "cuda/launch/kernel.h"
 #include "cuda/launch/layout.h"
+#include "kernels/scalar/half.h"
 
 namespace torchtrt::cuda {
 
@@ -142,6 +144,53 @@ CreateResult createConcatenation(const Problem& problem) {
   });
 }
 
+namespace {
+
+// Writes one element's bits to every place of output 0.
+void addFill(Launches& launches, const TensorDesc& out, uint64_t bits) {
+  const Layout layout = collapsed(out.dims, {out.strides});
+  Source source;
+  source.define("E", bitsType(out.dtype)).define("FROM_RANK", 0).define("TO_RANK", layout.rank());
+  source.include("text/storage.cuh").include("movement/copy.cuh");
+  Arguments arguments;
+  arguments.value(layout.count());
+  addWalk(arguments, layout.dims, layout.strides[0]);
+  arguments.output(0).value(bits);
+  launches.add(source, "fill", geometryFor(layout.count()), std::move(arguments));
+}
+
+// The value of a fill as its dtype stores it.
+uint64_t bitsOf(const Attributes& attributes, DType dtype) {
+  const double value = attributes.getDouble("value", 0);
+  switch (dtype) {
+    case DType::kFloat64:
+      return std::bit_cast<uint64_t>(value);
+    case DType::kFloat32:
+      return std::bit_cast<uint32_t>(static_cast<float>(value));
+    case DType::kFloat16:
+      return kernels::toFloat16(static_cast<float>(value)).bits;
+    case DType::kBFloat16:
+      return kernels::toBFloat16(static_cast<float>(value)).bits;
+    case DType::kBool:
+      return attributes.getInt("int_value", 0) != 0 ? 1 : 0;
+    default:
+      return static_cast<uint64_t>(attributes.getInt("int_value", 0));
+  }
+}
+
+}  // namespace
+
+CreateResult createFill(const Problem& problem) {
+  if (problem.attributes->getString("op") != "constant") {
+    return Refusal{"op", "writes one value to all places"};
+  }
+  return launched(problem, [](const Layer& layer, const ShapeSet& shapes) {
+    auto launches = std::make_unique<Launches>(layer.device);
+    addFill(*launches, shapes.outputs.at(0), bitsOf(layer.attributes, shapes.outputs[0].dtype));
+    return launches;
+  });
+}
+
 CreateResult createPadding(const Problem& problem) {
   const std::string mode = problem.attributes->getString("mode", "constant");
   const double value = problem.attributes->getDouble("value", 0);
@@ -153,15 +202,7 @@ CreateResult createPadding(const Problem& problem) {
     const TensorDesc& out = shapes.outputs.at(0);
     const Ints& pre = shapes.dimsOf("pre");
     auto launches = std::make_unique<Launches>(layer.device);
-    const Layout layout = collapsed(out.dims, {out.strides});
-    Source source;
-    source.define("E", bitsType(out.dtype)).define("FROM_RANK", 0).define("TO_RANK", layout.rank());
-    source.include("text/storage.cuh").include("movement/copy.cuh");
-    Arguments arguments;
-    arguments.value(layout.count());
-    addWalk(arguments, layout.dims, layout.strides[0]);
-    arguments.output(0).value(uint64_t{0});
-    launches->add(source, "fill", geometryFor(layout.count()), std::move(arguments));
+    addFill(*launches, out, 0);
     Part from{{}, in.strides, 0}, to{{}, out.strides, 0};
     for (size_t axis = 0; axis < pre.size(); ++axis) {
       const int64_t begin = std::max<int64_t>(0, -pre[axis]);  // negative padding crops

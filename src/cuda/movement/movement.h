@@ -11,6 +11,7 @@ kernels::CreateResult createShuffle(const kernels::Problem& problem);
 kernels::CreateResult createSlice(const kernels::Problem& problem);
 kernels::CreateResult createConcatenation(const kernels::Problem& problem);
 kernels::CreateResult createPadding(const kernels::Problem& problem);
+kernels::CreateResult createFill(const kernels::Problem& problem);  // constant
 kernels::CreateResult createGather(const kernels::Problem& problem);
 
 }  // namespace torchtrt::cuda

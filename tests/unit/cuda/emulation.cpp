@@ -64,8 +64,9 @@ std::vector<std::string> functionsOf(const std::string& text) {
   return names;
 }
 
+// Beside the program's folder in the build tree: a text is compiled once a build.
 std::filesystem::path folder() {
-  return std::filesystem::temp_directory_path() / ("torchtrt-emulated-" + std::to_string(getuid()));
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "emulated";
 }
 
 std::vector<std::string>& texts() {
