@@ -5,6 +5,7 @@
 #include "bindings.h"
 #include "network_refs.h"
 #include "torchtrt/flayer_info.h"
+#include "torchtrt/progress.h"
 
 namespace py = pybind11;
 

@@ -50,7 +50,7 @@ with lzma.open('libdnnl.so.3.xz') as packed, open('libdnnl.so.3', 'wb') as to: s
   say "binding built in $((SECONDS - started)) s"
 }
 
-prepare || say "PREPARE FAILED"
+prepare || { say "PREPARE FAILED"; exit 1; }
 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>&1 | head -8
 $python -c 'import torchtrt; print(torchtrt.get_build_info(), end="")' 2>&1 | tail -8
 [ $# -gt 0 ] || set -- smoke operators models files threads capture misuse bench
