@@ -150,6 +150,13 @@ void CudaDevice::checkFaults() const {
   }
 }
 
+bool CudaDevice::isCapturing(device::Stream stream) const {
+  const ContextScope scope(context_);
+  int status = 0;  // none
+  check(driver().isCapturing(stream.handle, &status), "asking a stream if it is being captured");
+  return status != 0;
+}
+
 std::unique_ptr<device::Timer> CudaDevice::timer() const {
   return std::make_unique<EventTimer>(context_);
 }

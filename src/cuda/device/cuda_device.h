@@ -38,6 +38,7 @@ class CudaDevice final : public device::Device {
   void zero(void* to, size_t bytes, device::Stream stream) const override;
   void wait(device::Stream stream) const override;
   void checkFaults() const override;
+  bool isCapturing(device::Stream stream) const override;
   std::unique_ptr<device::Timer> timer() const override;
 
   // Where kernels write a Fault; memory of the host that the GPU reaches.
