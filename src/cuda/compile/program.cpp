@@ -58,8 +58,10 @@ class DiskCache {
       return;
     }
     std::error_code error;
-    std::filesystem::create_directories(file_.parent_path(), error);
-    std::filesystem::permissions(file_.parent_path(), std::filesystem::perms::owner_all, error);
+    // A folder that was there keeps its permissions.
+    if (std::filesystem::create_directories(file_.parent_path(), error)) {
+      std::filesystem::permissions(file_.parent_path(), std::filesystem::perms::owner_all, error);
+    }
     const std::filesystem::path part = file_.string() + "." + std::to_string(getpid());
     std::ofstream stream(part, std::ios::binary);
     stream << code;
