@@ -142,7 +142,7 @@ Placement placementOf(const std::string& info, const std::optional<at::Tensor>& 
     return {at::kCPU, ""};
   }
   if (loading_for) {
-    return {*loading_for, loading_for->is_cpu() ? info : ""};
+    return {*loading_for, ""};  // and there it stays, as what map_location moves does
   }
   const at::Device device = deviceOf(info);
   std::string why;

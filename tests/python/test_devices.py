@@ -62,8 +62,9 @@ def test_a_file_for_a_gpu_runs_on_the_cpu_and_stays_for_a_gpu(for_gpu, load):
     assert _engine(again).device_info() == "0%9%0%cuda%sm_90"
 
 
-def test_the_caller_may_name_the_cpu(for_gpu):
+def test_the_caller_may_name_the_cpu_and_then_it_stays_there(for_gpu):
     loaded = torchtrt.load(_saved(for_gpu), map_location="cpu")
+    assert _engine(loaded).device_info() == "0%0%0%cpu%generic"
     assert torch.equal(loaded(nets.images()), for_gpu(nets.images()))
 
 
