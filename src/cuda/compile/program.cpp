@@ -1,17 +1,12 @@
 #include "cuda/compile/program.h"
 
-#include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <mutex>
+#include <string>
+#include <utility>
 
 #include "base/check.h"
-#include "base/hash.h"
-#include "base/logging.h"
+#include "cuda/compile/disk_cache.h"
 #include "torchtrt/version.h"
 
 namespace torchtrt::cuda {
@@ -26,56 +21,6 @@ namespace {
 
 Compiler compiler = compileByNvrtc;
 
-std::filesystem::path cacheFolder() {
-  if (const char* const folder = std::getenv("TORCHTRT_CUDA_CACHE")) {
-    return folder;
-  }
-  if (const char* const cache = std::getenv("XDG_CACHE_HOME")) {
-    return std::filesystem::path(cache) / "torchtrt" / "cuda";
-  }
-  const char* const home = std::getenv("HOME");
-  return home == nullptr ? std::filesystem::path() : std::filesystem::path(home) / ".cache" / "torchtrt" / "cuda";
-}
-
-// Machine code on disk: by text, architecture and version. Whoever may write into the folder may run code, so it is the
-// user's own alone. Files that cannot be read or written cost a compilation.
-class DiskCache {
- public:
-  DiskCache(const std::string& text, const std::string& architecture) {
-    const std::filesystem::path folder = cacheFolder();
-    if (folder.empty() || compiler != compileByNvrtc) {
-      return;
-    }
-    const std::string key = std::string(kVersion) + "\n" + architecture + "\n" + text;
-    file_ = folder / (hashBytes(key.data(), key.size()).toString() + "." + architecture + ".cubin");
-  }
-  std::string read() const {
-    std::ifstream stream(file_, std::ios::binary);
-    return file_.empty() || !stream ? "" : std::string(std::istreambuf_iterator<char>(stream), {});
-  }
-  void write(const std::string& code) const {
-    if (file_.empty()) {
-      return;
-    }
-    std::error_code error;
-    // A folder that was there keeps its permissions.
-    if (std::filesystem::create_directories(file_.parent_path(), error)) {
-      std::filesystem::permissions(file_.parent_path(), std::filesystem::perms::owner_all, error);
-    }
-    const std::filesystem::path part = file_.string() + "." + std::to_string(getpid());
-    std::ofstream stream(part, std::ios::binary);
-    stream << code;
-    stream.close();
-    if (stream) {
-      std::filesystem::rename(part, file_, error);
-    }
-    std::filesystem::remove(part, error);
-  }
-
- private:
-  std::filesystem::path file_;
-};
-
 struct Programs {
   std::mutex mutex;
   std::map<std::pair<int, std::string>, ModuleHandle> modules;  // by device and text
@@ -87,7 +32,8 @@ Programs& programs() {
 }
 
 ModuleHandle load(const CudaDevice& device, const std::string& text) {
-  const DiskCache cache(text, device.architecture());
+  const std::string key = std::string(kVersion) + "\n" + device.architecture() + "\n" + text;
+  const DiskCache cache(compiler == compileByNvrtc ? cacheFolder() : "", key);
   std::string code = cache.read();
   ModuleHandle module = nullptr;
   if (!code.empty() && driver().loadModule(&module, code.data()) == kSuccess) {

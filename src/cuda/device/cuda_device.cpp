@@ -21,12 +21,16 @@ pid_t& owner() {
   return process;
 }
 
+bool isForkedChild() {
+  return owner() != 0 && owner() != getpid();
+}
+
+constexpr const char* kForked = "this process was forked after CUDA had been used, and CUDA works in no forked child";
+
 void refuseInForkedChild() {
-  if (owner() != 0 && owner() != getpid()) {
-    throw EngineError(ErrorCode::kInputDevice,
-                      "this process was forked after CUDA had been used, and CUDA works in no "
-                      "forked child",
-                      {}, "start processes with the method \"spawn\", or fork before the first GPU engine is loaded");
+  if (isForkedChild()) {
+    throw EngineError(ErrorCode::kInputDevice, kForked, {},
+                      "start processes with the method \"spawn\", or fork before the first GPU engine is loaded");
   }
 }
 
@@ -173,7 +177,7 @@ void* CudaDevice::allocateBytes(size_t bytes, device::Stream stream) const {
 }
 
 void CudaDevice::freeBytes(void* data, size_t, device::Stream stream) const {
-  if (owner() != getpid()) {
+  if (isForkedChild()) {
     return;  // a forked child has copies of objects, and no CUDA
   }
   const ContextScope scope(context_);
@@ -183,6 +187,10 @@ void CudaDevice::freeBytes(void* data, size_t, device::Stream stream) const {
 int deviceCount(std::string& why_none) {
   const Driver* const found = findDriver(why_none);
   if (found == nullptr) {
+    return 0;
+  }
+  if (isForkedChild()) {
+    why_none = kForked;
     return 0;
   }
   int count = 0;

@@ -7,6 +7,7 @@
 
 #include "cpu/harness.h"
 #include "cuda/device/cuda_device.h"
+#include "cuda/driver/driver.h"
 #include "kernels/backend.h"
 
 namespace torchtrt::cuda {
@@ -60,12 +61,39 @@ TEST(Faults, AForkedChildIsToldThatCudaWorksInNone) {
   const device::Device& device = kernels::deviceNamed("cuda:0");
   const pid_t child = fork();
   if (child == 0) {
-    const std::string error = errorOf([&] { device.wait({}); });
-    _exit(error.find("this process was forked after CUDA had been used") == std::string::npos ? 1 : 0);
+    const auto isTold = [](const std::string& error) {
+      return error.find("this process was forked after CUDA had been used") != std::string::npos;
+    };
+    const bool with_device = isTold(errorOf([&] { device.wait({}); }));
+    const bool by_name = isTold(errorOf([] { kernels::deviceNamed("cuda:0"); }));
+    _exit(with_device && by_name ? 0 : 1);
   }
   int status = 1;
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
+}
+
+// A driver that says of every stream that it is captured, for the life of this.
+class Capturing {
+ public:
+  Capturing() : before_(driver()) {
+    Driver table = before_;
+    table.isCapturing = [](StreamHandle, int* status) -> Result { return *status = 1, kSuccess; };
+    useDriver(table);
+  }
+  ~Capturing() {
+    useDriver(before_);
+  }
+
+ private:
+  Driver before_;
+};
+
+TEST(Faults, ACapturedStreamIsKnown) {
+  const device::Device& device = kernels::deviceNamed("cuda:0");
+  EXPECT_FALSE(device.isCapturing({}));
+  const Capturing capturing;
+  EXPECT_TRUE(device.isCapturing({}));
 }
 
 }  // namespace
