@@ -67,8 +67,10 @@ if(TARGET test_cuda)
   list(TRANSFORM shared_cases APPEND "_test.cpp")
   target_sources(test_cuda PRIVATE ${shared_cases} "${CMAKE_SOURCE_DIR}/tests/unit/cpu/harness.cpp")
   target_sources(test_cuda PRIVATE $<TARGET_OBJECTS:cpu>)
-  # NVIDIA's compiler of device code needs no GPU; the test says so where it is missing.
-  set_property(TEST test_cuda PROPERTY ENVIRONMENT "TORCHTRT_CUDA_LIBRARIES=${torch_folder}/../nvidia/cu13/lib")
+  # NVIDIA's compiler of device code needs no GPU. It comes with libtorch for CUDA.
+  cmake_path(SET nvrtc_folder NORMALIZE "${torch_folder}/../nvidia/cu13/lib")
+  set_property(SOURCE "${CMAKE_SOURCE_DIR}/tests/unit/cuda/main_test.cpp"
+               APPEND PROPERTY COMPILE_DEFINITIONS TORCHTRT_NVRTC_FOLDER="${nvrtc_folder}")
 endif()
 
 # The specification's C++ samples as programs, and its converter as the library that torchtrtc --custom-converters opens:

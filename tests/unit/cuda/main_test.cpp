@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 
 #include "cpu/harness.h"
@@ -18,6 +19,7 @@ namespace {
 class Environment final : public ::testing::Environment {
  public:
   void SetUp() override {
+    setenv("TORCHTRT_CUDA_LIBRARIES", TORCHTRT_NVRTC_FOLDER, /*overwrite=*/0);
     installEmulation();
     const char* const name = std::getenv("TORCHTRT_TEST_DEVICE");
     kernels::testing::useDevice(kernels::deviceNamed(name == nullptr ? "cuda:0" : name));
@@ -32,6 +34,7 @@ class Environment final : public ::testing::Environment {
       try {
         EXPECT_FALSE(compileByNvrtc(texts[i], architectures[i / kEach % std::size(architectures)]).empty());
       } catch (const EngineError& error) {
+        EXPECT_FALSE(std::filesystem::exists(TORCHTRT_NVRTC_FOLDER "/libnvrtc.so.13")) << error.what();
         std::cout << "[  NVRTC   ] not tried: " << error.what() << "\n";
         return;
       } catch (const InternalError& error) {
