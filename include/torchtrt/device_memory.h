@@ -1,4 +1,4 @@
-// How callers name the order of work on a device, and hand it memory of their own. No libtorch here.
+// Streams, which order work on a device, and memory that callers hand to it. No libtorch here.
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,7 @@ using partitioning::Partition;
 
 namespace {
 
-// What failed moves to PyTorch. An engine ends behind a node whose size is known only when it has run.
+// Nodes that failed move to PyTorch. An engine ends behind a node whose size is known only when it has run.
 void learn(const Failures& failures, partitioning::PartitioningOptions& options) {
   for (const auto& [node, refusal] : failures) {
     const bool ends_engine = refusal.code == conversion::kLateSize && node->blocks().empty();

@@ -1,4 +1,4 @@
-// "What failed moves to PyTorch, and the rest is tried again": owns what a partition has to leave to PyTorch.
+// Tries partitions until nothing fails: nodes that failed move to PyTorch, and the rest is tried again.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ partitioning::Partition partitionOf(const lowering::LoweredGraph& lowered, const
 
 class Attempts {
  public:
-  // What became of a partition. With failures, another partition without them is tried.
+  // The result of trying a partition. With failures, another partition without them is tried.
   struct Outcome {
     Failures failures = {};
     std::optional<std::string> difference = std::nullopt;  // of the whole module from PyTorch
@@ -47,7 +47,7 @@ class Attempts {
   }
 
  private:
-  // What fails is known to this attempt alone: another that leaves more to PyTorch may convert it.
+  // A failure is known to this attempt alone: another that leaves more to PyTorch may convert it.
   std::optional<std::string> untilNothingFails(partitioning::PartitioningOptions tried, const Try& attempt);
 
   const lowering::LoweredGraph& lowered_;

@@ -189,7 +189,8 @@ const std::vector<Pass>& pipeline() {
 std::string pipelineMarkdown() {
   std::string text =
       "## Passes over TorchScript\n\n"
-      "What lowering does to a method's graph, once and in order: the list in `src/lowering/pipeline.cpp`.\n\n";
+      "Lowering runs these passes over a method's graph, once and in order. They are the list in "
+      "`src/lowering/pipeline.cpp`.\n\n";
   for (const Pass& pass : pipeline()) {
     text += "- `" + std::string(pass.name) + "`: " + pass.meaning + "\n";
   }

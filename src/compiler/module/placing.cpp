@@ -23,7 +23,7 @@ bool isElsewhere(const at::Tensor& tensor, const at::Device& device) {
   return tensor.defined() && !tensor.is_meta() && tensor.device() != device;
 }
 
-// What a constant is to be; nothing where it stays as it is.
+// Replaces the constants for which `change` gives another value; it gives nothing for those that stay.
 template <typename Change>
 void changeConstants(Block& block, const Change& change) {
   for (auto it = block.nodes().begin(); it != block.nodes().end();) {
