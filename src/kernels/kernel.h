@@ -135,6 +135,10 @@ struct Chosen {
 // reference.
 TORCHTRT_API Chosen createKernel(const Problem& problem, std::string_view hint = {});
 
+// The number of elements.
+TORCHTRT_API int64_t countOf(const std::vector<int64_t>& dims);
+// Strides of a tensor when it is broadcast to `dims` by NumPy's rules.
+TORCHTRT_API std::vector<int64_t> broadcastStrides(const TensorDesc& tensor, const std::vector<int64_t>& dims);
 // Row-major strides, and strides for a memory order.
 TORCHTRT_API std::vector<int64_t> denseStrides(const std::vector<int64_t>& dims,
                                                const std::vector<uint8_t>& order = {});

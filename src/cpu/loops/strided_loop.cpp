@@ -7,23 +7,6 @@
 
 namespace torchtrt::kernels {
 
-int64_t countOf(const std::vector<int64_t>& dims) {
-  return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
-}
-
-std::vector<int64_t> broadcastStrides(const TensorDesc& tensor, const std::vector<int64_t>& dims) {
-  TORCHTRT_CHECK(tensor.dims.size() <= dims.size(),
-                 "a tensor of rank " << tensor.dims.size() << " broadcast to rank " << dims.size());
-  std::vector<int64_t> strides(dims.size(), 0);
-  const size_t lead = dims.size() - tensor.dims.size();
-  for (size_t i = 0; i < tensor.dims.size(); ++i) {
-    TORCHTRT_CHECK(tensor.dims[i] == 1 || tensor.dims[i] == dims[lead + i],
-                   "dimension " << tensor.dims[i] << " broadcast to " << dims[lead + i]);
-    strides[lead + i] = tensor.dims[i] == 1 ? 0 : tensor.strides[i];
-  }
-  return strides;
-}
-
 int64_t offsetAt(int64_t position, const std::vector<int64_t>& dims, const std::vector<int64_t>& strides, size_t axes) {
   int64_t offset = 0;
   for (size_t axis = axes; axis-- > 0;) {

@@ -12,11 +12,6 @@
 
 namespace torchtrt::kernels {
 
-int64_t countOf(const std::vector<int64_t>& dims);
-
-// Strides of a tensor when it is broadcast to `dims` by NumPy's rules.
-std::vector<int64_t> broadcastStrides(const TensorDesc& tensor, const std::vector<int64_t>& dims);
-
 // Where the element with row-major number `position` over the first `axes` dimensions lies, in elements.
 int64_t offsetAt(int64_t position, const std::vector<int64_t>& dims, const std::vector<int64_t>& strides, size_t axes);
 

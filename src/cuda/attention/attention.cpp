@@ -6,6 +6,7 @@
 #include "cuda/launch/kernel.h"
 #include "cuda/launch/layout.h"
 #include "cuda/launch/plugin.h"
+#include "cuda/launch/types.h"
 
 namespace torchtrt::cuda {
 
@@ -36,7 +37,7 @@ Matrices maskOf(const TensorDesc& desc, Ints scores) {
   if (desc.dims.size() == scores.size() && scores.size() > 2 && desc.dims[0] > 1) {
     scores[0] = desc.dims[0];
   }
-  return {scores, broadcastTo(desc, scores), 0};
+  return {scores, broadcastStrides(desc, scores), 0};
 }
 
 void add(Arguments& arguments, const Matrices& matrices) {
@@ -98,7 +99,7 @@ std::unique_ptr<kernels::Prepared> prepareAttention(const Layer& layer, const Sh
   }
   for (const size_t mask : {kFirstMask, kSecondMask}) {
     add(arguments, layer.has(mask) ? maskOf(shapes.inputs[mask], scores) : Matrices{scores, Ints(rank, 0), 0});
-    layer.has(mask) ? arguments.input(mask) : arguments.value(DevicePointer{0});
+    layer.add(arguments, mask);
   }
   add(arguments, operands.out);
   arguments.output(0);

@@ -1,8 +1,10 @@
 #include <string>
 
 #include "cuda/convolution/convolution.h"
+#include "cuda/launch/activation.h"
 #include "cuda/launch/kernel.h"
 #include "cuda/launch/spatial.h"
+#include "cuda/launch/types.h"
 
 namespace torchtrt::cuda {
 
@@ -24,7 +26,7 @@ std::unique_ptr<kernels::Prepared> prepareDirect(const Layer& layer, const Shape
   Source source;
   source.define("STORED", storedType(out.dtype)).define("A", computedType(out.dtype));
   source.define("TRANSPOSED", int64_t{transposed});
-  defineActivation(source, attributes.getString("activation", ""));
+  defineFusedActivation(source, attributes);
   source.include("text/storage.cuh").include("text/functions.cuh").include("convolution/convolution.cuh");
   Arguments arguments;
   arguments.value(countOf(out.dims)).value(outputs).value(channels_of_group).value(outputs_of_group);
@@ -33,21 +35,20 @@ std::unique_ptr<kernels::Prepared> prepareDirect(const Layer& layer, const Shape
   arguments.value(spatial(attributes.getInts("dilation"), 1));
   arguments.value(imageOf(in.strides)).input(kIn).value(imageOf(filter.strides)).input(kFilter);
   arguments.value(layer.has(kBias) ? shapes.inputs[kBias].strides.at(0) : int64_t{0});
-  layer.has(kBias) ? arguments.input(kBias) : arguments.value(DevicePointer{0});
+  layer.add(arguments, kBias);
   const bool has_residual = !transposed && layer.has(kResidual);
   arguments.value(imageOf(has_residual ? shapes.inputs[kResidual].strides : out.strides));
-  has_residual ? arguments.input(kResidual) : arguments.value(DevicePointer{0});
+  has_residual ? arguments.input(kResidual) : arguments.absent();
   arguments.value(imageOf(out.strides)).output(0);
-  arguments.value(attributes.getDouble("activation_alpha", 0)).value(attributes.getDouble("activation_beta", 0));
+  addFusedActivation(arguments, attributes);
   auto launches = std::make_unique<Launches>(layer.device);
   launches->add(source, "convolution", geometryFor(countOf(out.dims)), std::move(arguments));
   return launches;
 }
 
 kernels::CreateResult create(const kernels::Problem& problem, bool transposed) {
-  const std::string activation = problem.attributes->getString("activation", "");
-  if (!hasFusedActivation(activation, problem.outputs.at(0).dtype)) {
-    return Refusal{"activation", "has no device code for '" + activation + "'"};
+  if (std::optional<Refusal> refusal = refuseFusedActivation(*problem.attributes, problem.outputs.at(0).dtype)) {
+    return *refusal;
   }
   return launched(problem, [transposed](const Layer& layer, const ShapeSet& shapes) {
     return prepareDirect(layer, shapes, transposed);

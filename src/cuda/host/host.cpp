@@ -67,7 +67,6 @@ class HostPrepared final : public kernels::Prepared {
         device_.copyOut(outputs[i], args.outputs[i], spanOf(outputs_[i]), args.stream);
       }
     }
-    device_.wait(args.stream);
     void* const scratch = take(memory, inner_->scratchBytes());
     inner_->run({inputs.data(), outputs.data(), scratch, threads_});
     for (size_t i = 0; i < outputs_.size(); ++i) {

@@ -11,7 +11,7 @@
 
 namespace torchtrt::cuda {
 
-// Everything that stays known of a problem; the attributes belong to the plan, which outlives its kernels.
+// Everything that stays known of a problem; the kernel owns the attributes.
 struct Layer {
   const CudaDevice& device;
   const Attributes& attributes;
@@ -19,6 +19,10 @@ struct Layer {
 
   bool has(size_t input) const {
     return input < present.size() && present[input];
+  }
+  // A pointer to an operand; null if the layer does not have it.
+  Arguments& add(Arguments& arguments, size_t input) const {
+    return has(input) ? arguments.input(input) : arguments.absent();
   }
 };
 

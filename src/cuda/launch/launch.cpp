@@ -1,6 +1,7 @@
 #include "cuda/launch/launch.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/align.h"
 #include "base/check.h"
@@ -50,6 +51,7 @@ Arguments& Arguments::bytes(const void* data, size_t size) {
 }
 
 void Launches::add(const Source& source, const char* function, const Geometry& geometry, Arguments arguments) {
+  TORCHTRT_CHECK(arguments.arguments_.size() <= kMostArguments, function << " has too many arguments");
   launches_.push_back({functionOf(device_, source, function), function, geometry, std::move(arguments)});
 }
 
@@ -61,12 +63,10 @@ int64_t Launches::reserve(size_t bytes) {
 
 void Launches::run(const kernels::RunArgs& args) const {
   const ContextScope scope(device_);
-  std::vector<DevicePointer> pointers;
-  std::vector<void*> list;
+  std::array<DevicePointer, kMostArguments> pointers;
+  std::array<void*, kMostArguments> list;
   for (const Launch& launch : launches_) {
     const std::vector<Arguments::Argument>& arguments = launch.arguments.arguments_;
-    pointers.assign(arguments.size(), 0);
-    list.resize(arguments.size());
     for (size_t i = 0; i < arguments.size(); ++i) {
       const Arguments::Argument& each = arguments[i];
       const void* base = nullptr;

@@ -29,6 +29,9 @@ class Arguments {
   Arguments& input(size_t index, int64_t bytes = 0);
   Arguments& output(size_t index, int64_t bytes = 0);
   Arguments& scratch(int64_t bytes);
+  Arguments& absent() {  // a null pointer
+    return value(DevicePointer{0});
+  }
   template <typename T>
   Arguments& value(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -48,6 +51,7 @@ class Arguments {
   std::vector<std::byte> values_;  // each begins at a multiple of 16
 };
 
+// A prepared kernel. A run allocates nothing.
 class Launches final : public kernels::Prepared {
  public:
   explicit Launches(const CudaDevice& device) : device_(device) {}
@@ -62,6 +66,8 @@ class Launches final : public kernels::Prepared {
   }
 
  private:
+  static constexpr size_t kMostArguments = 40;
+
   struct Launch {
     FunctionHandle function;
     std::string name;

@@ -1,6 +1,7 @@
 #include "cuda/launch/kernel.h"
 #include "cuda/launch/layout.h"
 #include "cuda/launch/plugin.h"
+#include "cuda/launch/types.h"
 #include "cuda/matmul/matmul.h"
 
 namespace torchtrt::cuda {

@@ -1,7 +1,9 @@
 #include <string>
 
+#include "cuda/launch/activation.h"
 #include "cuda/launch/kernel.h"
 #include "cuda/launch/layout.h"
+#include "cuda/launch/types.h"
 #include "cuda/matmul/matmul.h"
 
 namespace torchtrt::cuda {
@@ -33,7 +35,7 @@ Matrices split(Ints strides) {
 Matrices operandOf(const TensorDesc& desc, const Ints& batch, bool transposed) {
   Matrices matrices = split(desc.strides);
   const Ints dims(desc.dims.begin(), desc.dims.end() - 2);
-  matrices.batch = broadcastTo({desc.dtype, dims, matrices.batch}, batch);
+  matrices.batch = broadcastStrides({desc.dtype, dims, matrices.batch}, batch);
   if (transposed) {
     std::swap(matrices.row, matrices.column);
   }
@@ -49,7 +51,7 @@ std::unique_ptr<kernels::Prepared> prepareTiled(const Layer& layer, const ShapeS
   const int64_t rows = out.dims[out.dims.size() - 2], columns = out.dims.back();
   const Ints batch(out.dims.begin(), out.dims.end() - 2);
   const auto beside = [&](size_t input) {
-    return split(layer.has(input) ? broadcastTo(shapes.inputs[input], out.dims) : Ints(out.dims.size(), 0));
+    return split(layer.has(input) ? broadcastStrides(shapes.inputs[input], out.dims) : Ints(out.dims.size(), 0));
   };
   const Matrices all[] = {operandOf(a_desc, batch, transposed),
                           operandOf(shapes.inputs.at(kB), batch, layer.attributes.getBool("transpose_b", false)),
@@ -62,7 +64,7 @@ std::unique_ptr<kernels::Prepared> prepareTiled(const Layer& layer, const ShapeS
   Source source;
   source.define("STORED", storedType(out.dtype)).define("A", computedType(out.dtype)).define("TILE", kTile);
   source.define("BATCH", layout.rank());
-  defineActivation(source, layer.attributes.getString("activation", ""));
+  defineFusedActivation(source, layer.attributes);
   source.include("text/storage.cuh").include("text/functions.cuh").include("matmul/matmul.cuh");
   Arguments arguments;
   arguments.value(layout.count()).value(rows).value(columns).value(depth);
@@ -72,14 +74,11 @@ std::unique_ptr<kernels::Prepared> prepareTiled(const Layer& layer, const ShapeS
     arguments.bytes(steps, sizeof(steps));
     if (i == std::size(all) - 1) {
       arguments.output(0);
-    } else if (layer.has(i)) {
-      arguments.input(i);
     } else {
-      arguments.value(DevicePointer{0});
+      layer.add(arguments, i);
     }
   }
-  arguments.value(layer.attributes.getDouble("activation_alpha", 0));
-  arguments.value(layer.attributes.getDouble("activation_beta", 0));
+  addFusedActivation(arguments, layer.attributes);
   const auto tiles = [](int64_t size) { return (size + kTile - 1) / kTile; };
   auto launches = std::make_unique<Launches>(layer.device);
   launches->add(source, "matmul", blocksFor(layout.count() * tiles(rows) * tiles(columns), kTile * kTile),
@@ -90,9 +89,8 @@ std::unique_ptr<kernels::Prepared> prepareTiled(const Layer& layer, const ShapeS
 }  // namespace
 
 kernels::CreateResult createTiledMatmul(const kernels::Problem& problem) {
-  const std::string activation = problem.attributes->getString("activation", "");
-  if (!hasFusedActivation(activation, problem.outputs.at(0).dtype)) {
-    return Refusal{"activation", "has no device code for '" + activation + "'"};
+  if (std::optional<Refusal> refusal = refuseFusedActivation(*problem.attributes, problem.outputs.at(0).dtype)) {
+    return *refusal;
   }
   return launched(problem, prepareTiled);
 }

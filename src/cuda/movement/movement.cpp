@@ -7,6 +7,7 @@
 
 #include "cuda/launch/kernel.h"
 #include "cuda/launch/layout.h"
+#include "cuda/launch/types.h"
 #include "kernels/scalar/half.h"
 
 namespace torchtrt::cuda {
@@ -95,7 +96,7 @@ CreateResult createExpand(const Problem& problem) {
       problem,
       [](const Layer&, const ShapeSet& shapes) {
         const Ints& dims = shapes.outputs.at(0).dims;
-        return Part{dims, broadcastTo(shapes.inputs.at(0), dims), 0};
+        return Part{dims, broadcastStrides(shapes.inputs.at(0), dims), 0};
       },
       output);
 }

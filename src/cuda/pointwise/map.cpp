@@ -2,8 +2,10 @@
 #include <array>
 #include <string>
 
+#include "cuda/launch/activation.h"
 #include "cuda/launch/kernel.h"
 #include "cuda/launch/layout.h"
+#include "cuda/launch/types.h"
 #include "cuda/pointwise/pointwise.h"
 
 namespace torchtrt::cuda {
@@ -25,7 +27,7 @@ std::unique_ptr<kernels::Prepared> prepareMap(const Layer& layer, const ShapeSet
   const kernels::TensorDesc& out = shapes.outputs.at(0);
   std::vector<Ints> strides;
   for (const kernels::TensorDesc& input : shapes.inputs) {
-    strides.push_back(broadcastTo(input, out.dims));
+    strides.push_back(broadcastStrides(input, out.dims));
   }
   strides.push_back(out.strides);
   const Layout layout = collapsed(out.dims, strides);
@@ -98,7 +100,8 @@ CreateResult createElementwise(const Problem& problem) {
   // Divisions of integers report zeros, and their powers are exact: the CPU's kernels do both.
   const bool is_for_integers_alone = isOneOf(op, {"bitwise_and", "bitwise_or", "bitwise_xor"});
   const bool is_for_floating_alone = isOneOf(op, {"div", "floor_div", "trunc_div", "mod", "fmod", "pow", "atan2"});
-  if ((isFloating(dtype) ? is_for_integers_alone : is_for_floating_alone) || !hasFusedActivation(activation, dtype)) {
+  if ((isFloating(dtype) ? is_for_integers_alone : is_for_floating_alone) ||
+      refuseFusedActivation(*problem.attributes, dtype)) {
     return unsupported(op, dtype);
   }
   return createMap(problem, {withActivation("binary_" + op + "(x0, x1)", activation), dtype,

@@ -4,6 +4,7 @@
 
 #include "cuda/launch/kernel.h"
 #include "cuda/launch/spatial.h"
+#include "cuda/launch/types.h"
 
 namespace torchtrt::cuda {
 

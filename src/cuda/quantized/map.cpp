@@ -2,6 +2,7 @@
 
 #include "cuda/launch/kernel.h"
 #include "cuda/launch/layout.h"
+#include "cuda/launch/types.h"
 #include "cuda/quantized/quantized.h"
 #include "cuda/quantized/steps.h"
 

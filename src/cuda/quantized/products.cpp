@@ -1,8 +1,10 @@
 #include <string>
 #include <utility>
 
+#include "cuda/launch/activation.h"
 #include "cuda/launch/kernel.h"
 #include "cuda/launch/spatial.h"
+#include "cuda/launch/types.h"
 #include "cuda/quantized/quantized.h"
 #include "cuda/quantized/steps.h"
 
@@ -45,7 +47,7 @@ Source sourceOf(const Layer& layer, const ShapeSet& shapes, int64_t row_axes) {
   source.define("IN", storedType(shapes.inputs.at(kInput).dtype)).define("OUT", storedType(shapes.outputs.at(0).dtype));
   source.define("RESIDUAL", storedType(layer.has(kResidual) ? shapes.inputs[kResidual].dtype : DType::kFloat32));
   source.define("MAKES_STEPS", int64_t{makesSteps(shapes)}).define("ROWS", row_axes);
-  defineActivation(source, layer.attributes.getString("activation", ""));
+  defineFusedActivation(source, layer.attributes);
   source.include("text/storage.cuh").include("text/functions.cuh");
   source.include("quantized/steps.cuh").include("quantized/products.cuh");
   return source;
@@ -59,7 +61,7 @@ int32_t zeroPointOf(const Layer& layer) {
 void addPerChannel(Arguments& arguments, const Layer& layer, const ShapeSet& shapes) {
   arguments.value(shapes.inputs.at(kScale).strides.at(0)).input(kScale);
   arguments.value(layer.has(kBias) ? shapes.inputs[kBias].strides.at(0) : int64_t{0});
-  layer.has(kBias) ? arguments.input(kBias) : arguments.value(DevicePointer{0});
+  layer.add(arguments, kBias);
 }
 
 std::unique_ptr<kernels::Prepared> prepareMatmul(const Layer& layer, const ShapeSet& shapes) {
@@ -77,7 +79,7 @@ std::unique_ptr<kernels::Prepared> prepareMatmul(const Layer& layer, const Shape
   addPerChannel(arguments, layer, shapes);
   addWalk(arguments, rows.dims, rows.strides[1]);
   arguments.value(beside.back());
-  layer.has(kResidual) ? arguments.input(kResidual) : arguments.value(DevicePointer{0});
+  layer.add(arguments, kResidual);
   addWalk(arguments, rows.dims, rows.strides[2]);
   arguments.value(out.strides.back()).output(0);
   const auto tiles = [](int64_t size) { return (size + 15) / 16; };
@@ -101,7 +103,7 @@ std::unique_ptr<kernels::Prepared> prepareConvolution(const Layer& layer, const 
   arguments.value(imageOf(in.strides)).input(kInput).value(imageOf(filter.strides)).input(kKernel);
   addPerChannel(arguments, layer, shapes);
   arguments.value(imageOf(layer.has(kResidual) ? shapes.inputs[kResidual].strides : out.strides));
-  layer.has(kResidual) ? arguments.input(kResidual) : arguments.value(DevicePointer{0});
+  layer.add(arguments, kResidual);
   arguments.value(imageOf(out.strides)).output(0);
   auto launches = std::make_unique<Launches>(layer.device);
   launches->add(sourceOf(layer, shapes, 0), "convolution", geometryFor(count), std::move(arguments));
@@ -109,9 +111,8 @@ std::unique_ptr<kernels::Prepared> prepareConvolution(const Layer& layer, const 
 }
 
 kernels::CreateResult create(const kernels::Problem& problem, Prepare prepare) {
-  const std::string activation = problem.attributes->getString("activation", "");
-  if (!hasFusedActivation(activation, DType::kFloat32)) {
-    return Refusal{"activation", "has no device code for '" + activation + "'"};
+  if (std::optional<Refusal> refusal = refuseFusedActivation(*problem.attributes, DType::kFloat32)) {
+    return *refusal;
   }
   return launched(problem, std::move(prepare));
 }

@@ -2,8 +2,10 @@
 
 #include <string>
 
+#include "cuda/launch/activation.h"
 #include "cuda/launch/kernel.h"
 #include "cuda/launch/layout.h"
+#include "cuda/launch/types.h"
 
 namespace torchtrt::cuda {
 
@@ -32,18 +34,17 @@ std::unique_ptr<kernels::Prepared> prepareRecurrent(const Layer& layer, const Sh
     return arguments.bytes(desc.strides.data(), desc.strides.size() * sizeof(int64_t));
   };
   const TensorDesc none = {input.dtype, {0, 0}, {0, 0}};
-  const auto absent = [&]() -> Arguments& { return arguments.value(DevicePointer{0}); };
   arguments.value(steps).value(batch).value(size).value(int64_t{layer.attributes.getBool("reverse", false)});
   strides(input).input(kInput);
   strides(shapes.inputs[kWeights]).input(kWeights);
   arguments.value(layer.has(kBias) ? shapes.inputs[kBias].strides.at(0) : int64_t{0});
-  layer.has(kBias) ? arguments.input(kBias) : absent();
+  layer.add(arguments, kBias);
   strides(shapes.inputs.at(kState)).input(kState);
-  is_lstm ? strides(shapes.inputs.at(kCell)).input(kCell) : (strides(none), absent());
+  is_lstm ? strides(shapes.inputs.at(kCell)).input(kCell) : (strides(none), arguments.absent());
   arguments.scratch(states).scratch(cells);
   strides(shapes.outputs.at(0)).output(0);
   strides(shapes.outputs.at(1)).output(1);
-  is_lstm ? strides(shapes.outputs.at(2)).output(2) : (strides(none), absent());
+  is_lstm ? strides(shapes.outputs.at(2)).output(2) : (strides(none), arguments.absent());
   constexpr unsigned kThreads = 256;
   launches->add(source, "recurrent", blocksFor(batch, kThreads), std::move(arguments));
   return launches;

@@ -1,6 +1,8 @@
 #include <string>
 
+#include "cuda/launch/activation.h"
 #include "cuda/launch/kernel.h"
+#include "cuda/launch/types.h"
 #include "cuda/reduction/reduction.h"
 #include "cuda/reduction/rows.h"
 
@@ -13,19 +15,14 @@ using kernels::TensorDesc;
 
 enum Input : size_t { kIn, kScale, kBias, kMean, kVariance };
 
-Arguments& addParameter(Arguments& arguments, const Layer& layer, Input input) {
-  return layer.has(input) ? arguments.input(input) : arguments.value(DevicePointer{0});
-}
-
 void defineTypes(Source& source, const Layer& layer, DType dtype) {
   source.define("STORED", storedType(dtype)).define("C", computedType(dtype));
-  defineActivation(source, layer.attributes.getString("activation", ""));
+  defineFusedActivation(source, layer.attributes);
 }
 
 void addActivation(Arguments& arguments, const Layer& layer) {
   arguments.value(layer.attributes.getDouble("eps"));
-  arguments.value(layer.attributes.getDouble("activation_alpha", 0));
-  arguments.value(layer.attributes.getDouble("activation_beta", 0));
+  addFusedActivation(arguments, layer.attributes);
 }
 
 Source sourceOf(const Layer& layer, DType dtype, int64_t rank, int64_t kept, int64_t folded, unsigned threads) {
@@ -58,7 +55,7 @@ std::unique_ptr<kernels::Prepared> prepareBatch(const Layer& layer, const ShapeS
   }
   arguments.bytes(steps.data(), steps.size() * sizeof(int64_t));
   for (const Input input : {kScale, kBias, kMean, kVariance}) {
-    addParameter(arguments, layer, input);
+    layer.add(arguments, input);
   }
   addActivation(arguments, layer);
   auto launches = std::make_unique<Launches>(layer.device);
@@ -82,7 +79,8 @@ Groups lastDims(const Layer& layer, const ShapeSet& shapes) {
   }
   const Cut dims = cutAt(in.dims, axes);
   const auto parameter = [&](Input input) {
-    const Ints inside = layer.has(input) ? broadcastTo(shapes.inputs[input], dims.inside) : Ints(dims.inside.size(), 0);
+    const Ints inside =
+        layer.has(input) ? broadcastStrides(shapes.inputs[input], dims.inside) : Ints(dims.inside.size(), 0);
     return Cut{Ints(dims.outside.size(), 0), inside};
   };
   return {dims, cutAt(in.strides, axes), cutAt(shapes.outputs.at(0).strides, axes), parameter(kScale),
@@ -134,9 +132,9 @@ std::unique_ptr<kernels::Prepared> prepareGroups(const Layer& layer, const Shape
   add(1);
   arguments.output(0);
   add(2);
-  addParameter(arguments, layer, kScale);
+  layer.add(arguments, kScale);
   add(3);
-  addParameter(arguments, layer, kBias);
+  layer.add(arguments, kBias);
   addActivation(arguments, layer);
   auto launches = std::make_unique<Launches>(layer.device);
   launches->add(sourceOf(layer, shapes.inputs[kIn].dtype, 0, kept.rank(), folded.rank(), threads), "normalize",
@@ -147,9 +145,8 @@ std::unique_ptr<kernels::Prepared> prepareGroups(const Layer& layer, const Shape
 }  // namespace
 
 kernels::CreateResult createNormalization(const kernels::Problem& problem) {
-  const std::string activation = problem.attributes->getString("activation", "");
-  if (!hasFusedActivation(activation, problem.inputs.at(0).dtype)) {
-    return Refusal{"activation", "has no device code for '" + activation + "'"};
+  if (std::optional<Refusal> refusal = refuseFusedActivation(*problem.attributes, problem.inputs.at(0).dtype)) {
+    return *refusal;
   }
   return launched(problem, problem.attributes->getString("mode") == "batch" ? prepareBatch : prepareGroups);
 }

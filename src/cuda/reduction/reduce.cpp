@@ -2,6 +2,7 @@
 #include <string>
 
 #include "cuda/launch/kernel.h"
+#include "cuda/launch/types.h"
 #include "cuda/reduction/reduction.h"
 #include "cuda/reduction/rows.h"
 

@@ -1,4 +1,5 @@
 #include "cuda/launch/kernel.h"
+#include "cuda/launch/types.h"
 #include "cuda/reduction/reduction.h"
 #include "cuda/reduction/rows.h"
 
