@@ -16,6 +16,11 @@ import torch
 
 from gpu_common import DEVICE, SUITE, exact_settings, first_line, implementations, synchronize, to_gpu
 
+# Eager CUDA leaves open which of several values for one place is written and how equal values are ordered; the engine does as the CPU.
+AS_ON_THE_CPU = {"scatter", "index_put_pair", "form_argsort"}
+# The result is on the CPU, so the operator stays in PyTorch and full compilation is refused.
+STAYS_IN_PYTORCH = {"form_cpu"}
+
 
 def operators_of_shard(shard: int, shards: int, skip: int, seconds: float) -> None:
     import operator_table
@@ -60,13 +65,22 @@ def _operator(line, dtype, result, test_operators, torchtrt) -> bool:
             continue
         traced = torch.jit.trace(line.function, tuple(inputs), check_trace=False)
         specs = [torchtrt.Input(list(x.shape), dtype=x.dtype) for x in inputs]
+        if line.name in STAYS_IN_PYTORCH and DEVICE.startswith("cuda"):
+            try:
+                torchtrt.compile(traced, inputs=specs, require_full_compilation=True, device=DEVICE)
+            except torchtrt.CompileError as error:
+                assert "its result is on the cpu" in str(error), f"refused for another reason: {first_line(error)}"
+                ran = True
+                continue
+            raise AssertionError("was compiled, although its result is on the CPU")
         compiled = torchtrt.compile(traced, inputs=specs, require_full_compilation=True, device=DEVICE)
         got = compiled(*inputs)
         synchronize()
         assert got.device == expected.device, f"on {got.device}, expected {expected.device}"
         again = compiled(*inputs)
         assert got.shape != again.shape or torch.equal(torch.nan_to_num(got), torch.nan_to_num(again)), "two calls differ in their bits"
-        test_operators.assert_equal(got.cpu(), expected.cpu(), line, on_cpu)
+        judge = line.function(*on_cpu) if line.name in AS_ON_THE_CPU else expected.cpu()
+        test_operators.assert_equal(got.cpu(), judge, line, on_cpu)
         chosen = implementations(compiled)
         result["host"] += chosen["host"]
         result["native"] += sum(chosen.values()) - chosen["host"]

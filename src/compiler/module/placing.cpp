@@ -83,7 +83,9 @@ bool retarget(Block& block, const DeviceTarget& target) {
     return exact != target.device && ((exact == target.from) || !runtime::isThere(exact, why));
   };
   changeConstants(block, [&](const IValue& value) -> std::optional<IValue> {
-    const bool is_tensor = value.isTensor() && value.toTensor().defined() && !value.toTensor().is_meta();
+    // The 0-d tensor of a Python number promotes as a number only while it keeps its mark, which a copy loses.
+    const bool is_tensor = value.isTensor() && value.toTensor().defined() && !value.toTensor().is_meta() &&
+                           !value.toTensor().unsafeGetTensorImpl()->is_wrapped_number();
     if (!(value.isDevice() && is_changed(value.toDevice())) && !(is_tensor && is_changed(value.toTensor().device()))) {
       return std::nullopt;
     }

@@ -16,6 +16,27 @@ void addCells(NodeConverterRegistry& registry) {
   kept = torch.sigmoid(x[1] + h[1])
   fresh = torch.tanh(x[2] + reset * h[2])
   return (hx - fresh) * kept + fresh)");
+  // A trace on a GPU records the cells as these; the last result is what PyTorch keeps for the backward pass.
+  add(registry, "aten::_thnn_fused_lstm_cell", R"(
+  gates = input_gates + hidden_gates
+  if input_bias is not None:
+    gates = gates + input_bias
+  if hidden_bias is not None:
+    gates = gates + hidden_bias
+  parts = torch.chunk(gates, 4, -1)
+  entering = torch.sigmoid(parts[0])
+  kept = torch.sigmoid(parts[1])
+  fresh = torch.tanh(parts[2])
+  shown = torch.sigmoid(parts[3])
+  c = kept * cx + entering * fresh
+  return shown * torch.tanh(c), c, torch.cat([entering, kept, fresh, shown], -1))");
+  add(registry, "aten::_thnn_fused_gru_cell", R"(
+  x = torch.chunk(input_gates if input_bias is None else input_gates + input_bias, 3, -1)
+  h = torch.chunk(hidden_gates if hidden_bias is None else hidden_gates + hidden_bias, 3, -1)
+  reset = torch.sigmoid(x[0] + h[0])
+  kept = torch.sigmoid(x[1] + h[1])
+  fresh = torch.tanh(x[2] + reset * h[2])
+  return (hx - fresh) * kept + fresh, torch.cat([reset, kept, fresh, hx, h[2]], -1))");
   add(registry, "aten::rnn_tanh_cell",
       "  return torch.tanh(torch.linear(input, w_ih, b_ih) + torch.linear(hx, w_hh, b_hh))");
   add(registry, "aten::rnn_relu_cell",

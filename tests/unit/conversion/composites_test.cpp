@@ -45,6 +45,20 @@ graph(%x : Tensor, %h : Tensor, %c : Tensor, %a : Tensor, %b : Tensor):
               "matrix_multiply float32[s0, 8]");
 }
 
+TEST(Composites, CellsThatATraceOnAGpuRecords) {
+  const std::string gru = R"(
+graph(%x : Tensor, %h : Tensor, %a : Tensor, %b : Tensor):
+  %none : NoneType = prim::Constant()
+  %y : Tensor, %kept : Tensor = aten::_thnn_fused_gru_cell(%x, %h, %a, %b, %none)
+  return (%y, %kept))";
+  const std::vector<std::string> layers = layersOf(gru, {{DType::kFloat16, {s0(), 6}},
+                                                         {DType::kFloat16, {s0(), 6}},
+                                                         {DType::kFloat16, {s0(), 2}},
+                                                         {DType::kFloat16, {6}}});
+  EXPECT_EQ(layers.front(), "elementwise:sum float16[s0, 6]");
+  EXPECT_EQ(layers.back(), "concatenation float16[s0, 10]");
+}
+
 TEST(Composites, RefusalsNameTheModulesOperator) {
   EXPECT_THAT(errorOf(R"(
 graph(%x : Tensor):
