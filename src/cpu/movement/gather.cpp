@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <type_traits>
 
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/loops/strided_loop.h"
 #include "cpu/movement/checked_index.h"
+#include "cpu/movement/copy_loop.h"
 #include "cpu/movement/movement.h"
 #include "cpu/storage/convert.h"
 #include "cpu/threads/parallel.h"
@@ -20,24 +22,27 @@ struct GatherConfig {
 };
 
 // Strides of data and indices along the output's axes: an axis that does not move through a tensor has stride 0 there.
+std::vector<int64_t> dataStrides(const GatherConfig& config, const ShapeSet& shapes) {
+  std::vector<int64_t> strides = shapes.inputs.at(0).strides;
+  if (config.by_element) {
+    strides.at(config.axis) = 0;
+    return strides;
+  }
+  const auto axis = strides.begin() + static_cast<std::ptrdiff_t>(config.axis);
+  strides.insert(strides.erase(axis), shapes.inputs.at(1).dims.size(), 0);
+  return strides;
+}
+
 StridedLoop gatherLoop(const GatherConfig& config, const ShapeSet& shapes) {
-  const TensorDesc& data = shapes.inputs.at(0);
   const TensorDesc& indices = shapes.inputs.at(1);
   const TensorDesc& out = shapes.outputs.at(0);
-  std::vector<int64_t> data_strides, index_strides;
-  if (config.by_element) {
-    data_strides = data.strides;
-    data_strides.at(config.axis) = 0;
-    index_strides = indices.strides;
-  } else {
-    const auto axis = static_cast<std::ptrdiff_t>(config.axis);
-    data_strides = data.strides;
-    data_strides.erase(data_strides.begin() + axis);
-    data_strides.insert(data_strides.begin() + axis, indices.dims.size(), 0);
+  std::vector<int64_t> index_strides = indices.strides;
+  if (!config.by_element) {
     index_strides.assign(out.dims.size(), 0);
-    std::copy(indices.strides.begin(), indices.strides.end(), index_strides.begin() + axis);
+    std::copy(indices.strides.begin(), indices.strides.end(),
+              index_strides.begin() + static_cast<std::ptrdiff_t>(config.axis));
   }
-  return {out.dims, {out.strides, data_strides, index_strides}};
+  return {out.dims, {out.strides, dataStrides(config, shapes), index_strides}};
 }
 
 // Slices that lie in one piece, in data and output: [before][axis][slice] becomes [before][indices][slice].
@@ -70,7 +75,12 @@ class GatherPrepared final : public Prepared {
         size_(static_cast<int64_t>(sizeOf(shapes.outputs[0].dtype))),
         axis_size_(shapes.inputs[0].dims.at(config.axis)),
         axis_stride_(shapes.inputs[0].strides.at(config.axis)),
-        negative_(config.negative) {}
+        negative_(config.negative) {
+    if (slices_.indices == 0 && countOf(shapes.inputs[1].dims) == 1) {
+      const TensorDesc& out = shapes.outputs[0];
+      slice_.emplace(out.dtype, out.dims, out.strides, dataStrides(config, shapes));
+    }
+  }
 
   void run(const RunArgs& args) const override {
     const Reader<int64_t> indices(index_dtype_);
@@ -78,6 +88,10 @@ class GatherPrepared final : public Prepared {
     auto* out = static_cast<std::byte*>(args.outputs[0]);
     if (slices_.indices > 0) {
       return runSlices(args);
+    }
+    if (slice_) {
+      slice_->run(args.threads, data + checked(indices.one(args.inputs[1], 0)) * axis_stride_ * size_, out);
+      return;
     }
     parallelFor(args.threads, 0, loop_.count(), grainFor(2), [&](int64_t begin, int64_t end) {
       std::array<int64_t, kRun> run;
@@ -158,6 +172,7 @@ class GatherPrepared final : public Prepared {
 
   StridedLoop loop_;
   Slices slices_;
+  std::optional<CopyLoop> slice_;  // all that one index picks, where it lies in many pieces
   DType index_dtype_;
   int64_t size_, axis_size_, axis_stride_;
   bool negative_;

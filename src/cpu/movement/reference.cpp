@@ -76,6 +76,19 @@ class ConcatenationPrepared final : public Prepared {
   std::vector<CopyLoop> loops_;
 };
 
+// Axes of size 1, wherever they stand, make no difference to what moves where.
+void dropOnes(std::vector<int64_t>& dims, std::vector<int64_t>& strides) {
+  size_t left = 0;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] != 1) {
+      dims[left] = dims[i];
+      strides[left++] = strides[i];
+    }
+  }
+  dims.resize(left);
+  strides.resize(left);
+}
+
 struct ShuffleConfig {
   std::vector<int64_t> first, second;  // permutations, empty for the identity
 };
@@ -130,6 +143,8 @@ class ShuffleKernel final : public Kernel {
     }
     const int64_t count = countOf(out_dims);
     TORCHTRT_CHECK(count == countOf(in_dims), "a reshape of " << countOf(in_dims) << " elements to " << count);
+    dropOnes(in_dims, in_strides);
+    dropOnes(out_dims, out_strides);
     // What is dense has the other side's dims as well, and the reshape is a copy.
     if (out_strides == denseStrides(out_dims)) {
       return std::make_unique<CopyPrepared>(CopyLoop(out.dtype, in_dims, denseStrides(in_dims), in_strides));

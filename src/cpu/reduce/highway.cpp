@@ -38,7 +38,8 @@ template <typename T, typename Stored>
 class HighwayReduce final : public Prepared, public RunsPieces, public FoldsParts {
  public:
   static bool accepts(const Config<T>& config, const ShapeSet& shapes) {
-    return ReduceAxes(config.axes, shapes).areFast();
+    const ReduceAxes axes(config.axes, shapes);
+    return axes.areFast() || hasFewTerms(axes);
   }
 
   HighwayReduce(const Config<T>& config, const ShapeSet& shapes) : config_(config), axes_(config.axes, shapes) {
@@ -47,6 +48,13 @@ class HighwayReduce final : public Prepared, public RunsPieces, public FoldsPart
     const int64_t terms = axes_.reduced.count();
     if (axes_.areDenseRows() && terms > 1 && terms <= kShort) {
       turned_ = Transpose::find(sizeof(Stored), {kRowsAtOnce, terms}, {1, kColumnStride}, {terms, 1});
+    }
+    if (hasFewTerms(axes_)) {
+      axes_.reduced.run(0, terms, terms, [&](const int64_t* offsets, const int64_t* steps, int64_t n) {
+        for (int64_t i = 0; i < n; ++i) {
+          offsets_.push_back(offsets[0] + i * steps[0]);
+        }
+      });
     }
   }
 
@@ -111,6 +119,7 @@ class HighwayReduce final : public Prepared, public RunsPieces, public FoldsPart
   static constexpr int64_t kGrain = 32768;
   static constexpr int64_t kPartial = 32;  // terms that are added before they go into the total
 
+  static constexpr int64_t kNarrow = 8;  // columns
   static constexpr int64_t kFewestLines = 64;
   static constexpr int64_t kShort = 128 / sizeof(T);          // terms of a row
   static constexpr int64_t kRowsAtOnce = 128;                 // short ones
@@ -223,6 +232,12 @@ class HighwayReduce final : public Prepared, public RunsPieces, public FoldsPart
 
   // `columns` outputs next to each other, whose terms lie next to each other too.
   void reduceColumns(const Stored* from, T* to, int64_t columns) const {
+    if constexpr (std::is_same_v<T, Stored>) {
+      if (columns < kNarrow && !offsets_.empty()) {
+        reduceNarrow(from, to, columns);
+        return;
+      }
+    }
     if (axes_.reduced.count() <= kPartial) {
       const auto update = updating();
       std::fill_n(to, columns, static_cast<T>(startOfTotal()));
@@ -233,6 +248,23 @@ class HighwayReduce final : public Prepared, public RunsPieces, public FoldsPart
       std::copy_n(gathered.totals(), columns, to);
     }
     average(to, columns);
+  }
+
+  // Whether reduceNarrow() may serve: neighbours in memory belong to outputs that are neighbours.
+  static bool hasFewTerms(const ReduceAxes& axes) {
+    return std::is_same_v<T, Stored> && !axes.by_rows && axes.kept.count() != 0 && axes.reduced.count() != 0 &&
+           axes.reduced.count() <= kPartial && axes.kept.steps()[0] == 1 && axes.kept.steps()[1] == 1;
+  }
+
+  // Few terms of few columns, one by one: preparing vectors would take longer.
+  void reduceNarrow(const T* from, T* to, int64_t columns) const {
+    for (int64_t column = 0; column < columns; ++column) {
+      double total = startOfTotal();
+      for (const int64_t offset : offsets_) {
+        join(total, static_cast<double>(from[offset + column]));
+      }
+      to[column] = finish(total);
+    }
   }
 
   // Of sums, if averages are asked for.
@@ -284,6 +316,7 @@ class HighwayReduce final : public Prepared, public RunsPieces, public FoldsPart
 
   Config<T> config_;
   ReduceAxes axes_;
+  std::vector<int64_t> offsets_;     // of the terms of an output, where they are few and need no widening
   int64_t lines_of_part_ = 0;        // 0: dense lines are not cut
   std::optional<Transpose> turned_;  // kRowsAtOnce rows, where they are dense and short
 };

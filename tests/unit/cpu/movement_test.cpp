@@ -31,6 +31,24 @@ TEST(Shuffle, TransposesReshapesAndTransposes) {
   expectOutputs(layer, {{0, 7, 8, 5, 1, 2, 9, 10, 6, 3, 4, 11}});
 }
 
+TEST(Shuffle, TransposesTwiceAroundAnAxisOfSizeOne) {
+  // [2,1,3] -> [3,2,1] -> [3,2] -> [2,3], which is the order of the input again
+  const Case layer = {"shuffle",
+                      makeAttributes({{"first_permutation", Ints{2, 0, 1}}, {"second_permutation", Ints{1, 0}}}),
+                      {makeTensor(DType::kFloat32, {2, 1, 3}, iota(6))},
+                      {{DType::kFloat32, {2, 3}}},
+                      {{"reshape_dims", {3, 2}}}};
+  expectOutputs(layer, {iota(6)});
+  // [2,1,3,4] -> [3,4,2,1] -> [3,1,4,2] -> [1,2,4,3]: element [0,a,b,c] is the input's [a,0,c,b]
+  const Case turned = {
+      "shuffle",
+      makeAttributes({{"first_permutation", Ints{2, 3, 0, 1}}, {"second_permutation", Ints{1, 3, 2, 0}}}),
+      {makeTensor(DType::kFloat32, {2, 1, 3, 4}, iota(24))},
+      {{DType::kFloat32, {1, 2, 4, 3}}},
+      {{"reshape_dims", {3, 1, 4, 2}}}};
+  expectOutputs(turned, {{0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11, 12, 16, 20, 13, 17, 21, 14, 18, 22, 15, 19, 23}});
+}
+
 TEST(Shuffle, ReshapesScalarsAndEmptyTensors) {
   const Case scalar = {
       "shuffle", {}, {makeTensor(DType::kInt8, {}, {7})}, {{DType::kInt8, {1, 1}}}, {{"reshape_dims", {1, 1}}}};
@@ -111,6 +129,15 @@ TEST(Gather, TakesSlices) {
     expectOutputs(gather("default", 1, data, makeTensor(index, {3}, {1, 1, 0}), {3, 3}), {{1, 1, 0, 3, 3, 2, 5, 5, 4}});
     expectOutputs(gather("default", 0, data, makeTensor(index, {}, {1}), {2}), {{2, 3}});
     expectOutputs(gather("default", 0, data, makeTensor(index, {0}, {}), {0, 2}), {{}});
+  }
+}
+
+TEST(Gather, TakesOneSliceInManyPieces) {
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kInt8}) {
+    const Tensor data = makeTensor(dtype, {2, 3, 2}, iota(12));
+    expectOutputs(gather("default", 1, data, makeTensor(DType::kInt64, {}, {-1}), {2, 2}), {{4, 5, 10, 11}});
+    expectOutputs(gather("default", 2, data, makeTensor(DType::kInt32, {1, 1}, {1}), {2, 3, 1, 1}),
+                  {{1, 3, 5, 7, 9, 11}});
   }
 }
 

@@ -81,6 +81,16 @@ TEST(Reduce, ManyOutputsAndManyTerms) {
   expectOutputs(reduce("sum", {1}, makeTensor(DType::kFloat64, {700, 300}, in), {700}), {rows});
 }
 
+TEST(Reduce, FewTermsBetweenFewOutputs) {
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kBFloat16}) {
+    const Tensor in = makeTensor(dtype, {3, 2, 2}, {1, 2, 3, 5, kNan, 0, 1, kInf, -4, -8, -6, 4});
+    expectOutputs(reduce("sum", {1}, in, {3, 2}), {{4, 7, kNan, kInf, -10, -4}});
+    expectOutputs(reduce("avg", {1}, in, {3, 2}), {{2, 3.5, kNan, kInf, -5, -2}});
+    expectOutputs(reduce("max", {1}, in, {3, 2}), {{3, 5, kNan, kInf, -4, 4}});
+    expectOutputs(reduce("min", {1}, in, {3, 2}), {{1, 2, kNan, 0, -6, -8}});
+  }
+}
+
 TEST(Reduce, NanAndInfinity) {
   const Tensor in = makeTensor(DType::kFloat32, {2, 3}, {1, kNan, 3, -kInf, -kInf, -kInf});
   expectOutputs(reduce("max", {1}, in, {2}), {{kNan, -kInf}});
