@@ -31,7 +31,7 @@ const std::vector<kernels::Family>& families() {
       {"gather", {{"gather", createGather}, {"host", createHost}}},
       {"grid_sample", {{"host", createHost}}},
       {"identity", {{"copy", createCopy}, {"host", createHost}}},
-      {"matrix_multiply", {{"tiled", createTiledMatmul}, {"host", createHost}}},
+      {"matrix_multiply", {{"cublaslt", createCublasLtMatmul}, {"tiled", createTiledMatmul}, {"host", createHost}}},
       {"normalization", {{"rows", createNormalization}, {"host", createHost}}},
       {"padding", {{"copy", createPadding}, {"host", createHost}}},
       {"parametric_relu", {{"map", createParametricRelu}, {"host", createHost}}},

@@ -52,7 +52,12 @@ Arguments& Arguments::bytes(const void* data, size_t size) {
 
 void Launches::add(const Source& source, const char* function, const Geometry& geometry, Arguments arguments) {
   TORCHTRT_CHECK(arguments.arguments_.size() <= kMostArguments, function << " has too many arguments");
-  launches_.push_back({functionOf(device_, source, function), function, geometry, std::move(arguments)});
+  steps_.push_back({std::move(arguments), functionOf(device_, source, function), function, geometry, nullptr});
+}
+
+void Launches::add(std::shared_ptr<const StreamCall> call, Arguments arguments) {
+  TORCHTRT_CHECK(arguments.arguments_.size() <= kMostArguments, "a call of a library has too many arguments");
+  steps_.push_back({std::move(arguments), nullptr, "", {}, std::move(call)});
 }
 
 int64_t Launches::reserve(size_t bytes) {
@@ -65,8 +70,8 @@ void Launches::run(const kernels::RunArgs& args) const {
   const ContextScope scope(device_);
   std::array<DevicePointer, kMostArguments> pointers;
   std::array<void*, kMostArguments> list;
-  for (const Launch& launch : launches_) {
-    const std::vector<Arguments::Argument>& arguments = launch.arguments.arguments_;
+  for (const Step& step : steps_) {
+    const std::vector<Arguments::Argument>& arguments = step.arguments.arguments_;
     for (size_t i = 0; i < arguments.size(); ++i) {
       const Arguments::Argument& each = arguments[i];
       const void* base = nullptr;
@@ -81,17 +86,21 @@ void Launches::run(const kernels::RunArgs& args) const {
           base = args.scratch;
           break;
         case Arguments::Kind::kValue:
-          list[i] = const_cast<std::byte*>(launch.arguments.values_.data() + each.index);
+          list[i] = const_cast<std::byte*>(step.arguments.values_.data() + each.index);
           continue;
       }
       pointers[i] =
           base == nullptr ? 0 : reinterpret_cast<DevicePointer>(base) + static_cast<DevicePointer>(each.offset);
       list[i] = &pointers[i];
     }
-    const Geometry& g = launch.geometry;
-    check(driver().launch(launch.function, g.grid[0], g.grid[1], g.grid[2], g.block[0], g.block[1], g.block[2], 0,
+    if (step.call != nullptr) {
+      step.call->run(pointers.data(), args.stream.handle);
+      continue;
+    }
+    const Geometry& g = step.geometry;
+    check(driver().launch(step.function, g.grid[0], g.grid[1], g.grid[2], g.block[0], g.block[1], g.block[2], 0,
                           args.stream.handle, list.data(), nullptr),
-          "launching " + launch.name);
+          "launching " + step.name);
   }
 }
 

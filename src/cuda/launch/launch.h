@@ -1,4 +1,5 @@
-// A prepared kernel as a list of launches: what every family of this backend is made of.
+// A prepared kernel as a list of launches, and of calls of NVIDIA's libraries: what every family of this backend is
+// made of.
 #pragma once
 
 #include <cstddef>
@@ -51,12 +52,22 @@ class Arguments {
   std::vector<std::byte> values_;  // each begins at a multiple of 16
 };
 
-// A prepared kernel. A run allocates nothing.
+// Work that a library of NVIDIA's gives to a stream. It waits for nothing, so that it can be recorded.
+class StreamCall {
+ public:
+  virtual ~StreamCall() = default;
+  // `pointers` are the arguments of Launches::add(), in order. The device's context is the current one.
+  virtual void run(const DevicePointer* pointers, StreamHandle stream) const = 0;
+};
+
+// A prepared kernel. A run allocates no memory of the device.
 class Launches final : public kernels::Prepared {
  public:
   explicit Launches(const CudaDevice& device) : device_(device) {}
 
   void add(const Source& source, const char* function, const Geometry& geometry, Arguments arguments);
+  // A call of a library; none of the arguments is a value.
+  void add(std::shared_ptr<const StreamCall> call, Arguments arguments);
   // Memory for the launches between each other; returns where it begins in the scratch memory.
   int64_t reserve(size_t bytes);
 
@@ -68,14 +79,15 @@ class Launches final : public kernels::Prepared {
  private:
   static constexpr size_t kMostArguments = 40;
 
-  struct Launch {
-    FunctionHandle function;
+  struct Step {
+    Arguments arguments;
+    FunctionHandle function = nullptr;  // null: the call
     std::string name;
     Geometry geometry;
-    Arguments arguments;
+    std::shared_ptr<const StreamCall> call;
   };
   const CudaDevice& device_;
-  std::vector<Launch> launches_;
+  std::vector<Step> steps_;
   size_t scratch_ = 0;
 };
 

@@ -5,6 +5,8 @@
 
 namespace torchtrt::cuda {
 
+// By cuBLASLt, where the library is there.
+kernels::CreateResult createCublasLtMatmul(const kernels::Problem& problem);
 kernels::CreateResult createTiledMatmul(const kernels::Problem& problem);
 // The plugin torchtrt::GroupedProduct.
 kernels::CreateResult createGroupedProduct(const kernels::Problem& problem);

@@ -18,6 +18,7 @@
 #include "base/hash.h"
 #include "cuda/compile/program.h"
 #include "cuda/driver/driver.h"
+#include "cuda/fake_cublaslt.h"
 #include "torchtrt/error.h"
 
 namespace torchtrt::cuda::testing {
@@ -318,6 +319,7 @@ void installEmulation() {
   if (std::getenv("TORCHTRT_TEST_DEVICE") == nullptr) {
     useDriver(emulatedDriver());
     useCompiler(compile);
+    useCublasLt(tableOfFakeCublasLt());
   }
 }
 

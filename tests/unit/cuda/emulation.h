@@ -7,8 +7,8 @@
 
 namespace torchtrt::cuda::testing {
 
-// Puts the emulation in the driver's and NVRTC's place, unless TORCHTRT_TEST_DEVICE names a device: then tests run
-// there.
+// Puts the emulation in the place of the driver and of NVIDIA's libraries, unless TORCHTRT_TEST_DEVICE names a device:
+// then tests run there.
 void installEmulation();
 
 // The texts that the emulation has compiled so far.

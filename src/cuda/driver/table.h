@@ -1,0 +1,33 @@
+// The functions of a library of NVIDIA's as a table, opened when it is first asked for. Tests put others in its place.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace torchtrt::cuda {
+
+// Of one library. A table is never destroyed: kernels keep a reference to it.
+template <typename Table>
+class OpenedTable {
+ public:
+  // Null, with the reason, where the library is missing or too old. `open` gives the table, and that reason.
+  const Table* find(std::pair<Table, std::string> (*open)(), std::string& reason) {
+    const std::lock_guard lock(mutex_);
+    if (current_ == nullptr) {
+      current_ = new std::pair<Table, std::string>(open());
+    }
+    reason = current_->second;
+    return reason.empty() ? &current_->first : nullptr;
+  }
+  void use(const Table& table, const std::string& reason) {
+    const std::lock_guard lock(mutex_);
+    current_ = new std::pair<Table, std::string>(table, reason);  // the table before may be in use
+  }
+
+ private:
+  std::mutex mutex_;
+  std::pair<Table, std::string>* current_ = nullptr;
+};
+
+}  // namespace torchtrt::cuda

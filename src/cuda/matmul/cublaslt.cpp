@@ -1,0 +1,381 @@
+// Matrix products by cuBLASLt. Operands that the library cannot read are copied first. Bias, residual and activation
+// are its epilogue where that means the same; else sums stay in full precision, and a launch behind finishes them.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/logging.h"
+#include "cuda/launch/activation.h"
+#include "cuda/launch/types.h"
+#include "cuda/matmul/lt_product.h"
+#include "cuda/matmul/matmul.h"
+#include "cuda/matmul/product.h"
+
+namespace torchtrt::cuda {
+
+namespace {
+
+using kernels::ShapeSet;
+
+constexpr size_t kMostCalls = 16;  // of a layer whose batch is no single one; beyond, copying its operands is faster
+
+// How a matrix is read column by column. Nothing if neither rows nor columns lie dense.
+struct Reading {
+  LtMatrix matrix;
+  bool is_transposed = false;
+};
+
+bool isDense(int64_t step, int64_t count) {
+  return step == 1 || count == 1;
+}
+
+std::optional<Reading> readingOf(int64_t rows, int64_t columns, const Matrices& at) {
+  if (isDense(at.column, columns) && (rows == 1 || at.row >= columns)) {
+    return Reading{{columns, rows, rows == 1 ? columns : at.row, 0}, true};
+  }
+  if (isDense(at.row, rows) && (columns == 1 || at.column >= rows)) {
+    return Reading{{rows, columns, columns == 1 ? rows : at.column, 0}, false};
+  }
+  return std::nullopt;
+}
+
+// Batch and rows become rows where each matrix of the batch is multiplied by the same one.
+Product folded(Product product) {
+  for (size_t axis = 0; axis < product.batch.size(); ++axis) {
+    if (product.batch[axis] != 1 && product.parts[Product::kB].batch[axis] != 0) {
+      return product;
+    }
+  }
+  Ints dims = product.batch;
+  dims.push_back(product.rows);
+  std::vector<Ints> strides = product.batchStrides();
+  for (size_t part = 0; part < Product::kParts; ++part) {
+    strides[part].push_back(product.parts[part].row);
+  }
+  strides[Product::kB].back() = 0;
+  const Layout layout = collapsed(dims, strides);
+  if (layout.rank() > 1) {
+    return product;
+  }
+  product.batch.clear();
+  product.rows = layout.count();
+  for (size_t part = 0; part < Product::kParts; ++part) {
+    product.parts[part].batch.clear();
+    if (part != Product::kB && layout.rank() == 1) {
+      product.parts[part].row = layout.strides[part][0];
+    }
+  }
+  return product;
+}
+
+bool repeats(const Ints& dims, const Ints& strides) {
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    if (dims[axis] != 1 && strides[axis] != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The epilogue's flag for an activation; 0 for none of them, nothing if it has no such.
+std::optional<uint32_t> flagOf(const std::string& activation, DType dtype) {
+  if (activation.empty()) {
+    return 0;
+  }
+  if (activation == "relu") {
+    return lt::kEpilogueRelu;
+  }
+  if (activation == "gelu_tanh" && sizeOf(dtype) == 2) {  // exact to the 16 bits that are stored
+    return lt::kEpilogueGelu;
+  }
+  return std::nullopt;
+}
+
+// Where a part of the product lies: an operand of the layer, or scratch memory.
+struct Place {
+  bool is_scratch = false;
+  int64_t offset = 0;  // in scratch memory
+};
+
+// One way to compute the layer.
+class Attempt {
+ public:
+  Attempt(const Layer& layer, const ShapeSet& shapes, const CublasLt& api)
+      : layer_(layer),
+        api_(api),
+        dtype_(shapes.outputs.at(0).dtype),
+        sum_dtype_(dtype_ == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32),
+        product_(folded(productOf(layer, shapes))),
+        launches_(std::make_unique<Launches>(layer.device)) {}
+
+  // Writes the output by the library itself. Null where its epilogue cannot do all of the layer.
+  std::unique_ptr<kernels::Prepared> fused() {
+    packWhatDoesNotFit();
+    problem_.out = dtype_;
+    const std::optional<uint32_t> flag = flagOf(layer_.attributes.getString("activation", ""), dtype_);
+    if (!flag || !describeOutput(product_.parts[Product::kOut])) {
+      return nullptr;
+    }
+    problem_.activation = *flag;
+    if (!describeBias() || !describeResidual()) {
+      return nullptr;
+    }
+    return multiply() ? std::move(launches_) : nullptr;
+  }
+
+  // Writes sums to scratch memory, and has a launch behind that does the rest.
+  std::unique_ptr<kernels::Prepared> inTwoSteps() {
+    packWhatDoesNotFit();
+    problem_.out = sum_dtype_;
+    sums_ = denseParts(product_.rows, product_.columns);
+    places_[Product::kOut] = reserve(sum_dtype_, product_.rows, product_.columns);
+    describeOutput(sums_);
+    const Matrices out = std::exchange(product_.parts[Product::kOut], sums_);
+    const Matrices bias = std::exchange(product_.parts[Product::kBias], nothing());
+    const Matrices residual = std::exchange(product_.parts[Product::kResidual], nothing());
+    if (!multiply()) {
+      return nullptr;
+    }
+    finish(bias, residual, out);
+    return std::move(launches_);
+  }
+
+ private:
+  Matrices nothing() const {
+    return {Ints(product_.batch.size(), 0), 0, 0};
+  }
+  Matrices denseParts(int64_t rows, int64_t columns) const {
+    Ints dims = product_.batch;
+    dims.insert(dims.end(), {rows, columns});
+    Ints strides = kernels::denseStrides(dims);
+    strides.resize(product_.batch.size());
+    return {strides, columns, 1};
+  }
+  Place reserve(DType dtype, int64_t rows, int64_t columns) {
+    const int64_t count = countOf(product_.batch) * rows * columns;
+    return {true, launches_->reserve(static_cast<size_t>(count) * sizeOf(dtype))};
+  }
+
+  void packWhatDoesNotFit() {
+    packUnless(Product::kA, readingOf(product_.rows, product_.depth, product_.parts[Product::kA]).has_value());
+    packUnless(Product::kB, readingOf(product_.depth, product_.columns, product_.parts[Product::kB]).has_value());
+  }
+
+  // Copies an operand to scratch memory, dense and as often as the batch has it.
+  void packUnless(Product::Part part, bool fits) {
+    if (fits) {
+      return;
+    }
+    const int64_t rows = part == Product::kA ? product_.rows : product_.depth;
+    const int64_t columns = part == Product::kA ? product_.depth : product_.columns;
+    const Matrices dense = denseParts(rows, columns);
+    const Place place = reserve(dtype_, rows, columns);
+    Ints dims = product_.batch, from = product_.parts[part].batch, to = dense.batch;
+    dims.insert(dims.end(), {rows, columns});
+    from.insert(from.end(), {product_.parts[part].row, product_.parts[part].column});
+    to.insert(to.end(), {dense.row, dense.column});
+    const Layout source_layout = collapsed(dims, {from}), target_layout = collapsed(dims, {to});
+    Source source;
+    source.define("E", bitsType(dtype_)).define("FROM_RANK", source_layout.rank());
+    source.define("TO_RANK", target_layout.rank()).include("text/storage.cuh").include("movement/copy.cuh");
+    Arguments arguments;
+    arguments.value(source_layout.count());
+    addWalk(arguments, source_layout.dims, source_layout.strides[0]);
+    add(arguments, part);
+    addWalk(arguments, target_layout.dims, target_layout.strides[0]);
+    arguments.scratch(place.offset);
+    launches_->add(source, "copy", geometryFor(source_layout.count()), std::move(arguments));
+    product_.parts[part] = dense;
+    places_[part] = place;
+  }
+
+  void add(Arguments& arguments, Product::Part part, int64_t bytes = 0) const {
+    if (places_[part].is_scratch) {
+      arguments.scratch(places_[part].offset + bytes);
+    } else if (part == Product::kOut) {
+      arguments.output(0, bytes);
+    } else if (layer_.has(part)) {
+      arguments.input(part, bytes);
+    } else {
+      arguments.absent();
+    }
+  }
+
+  // The library writes column by column: rows of the output are columns to it, unless columns lie dense.
+  bool describeOutput(const Matrices& at) {
+    const std::optional<Reading> reading = readingOf(product_.rows, product_.columns, at);
+    if (!reading) {
+      return false;
+    }
+    is_turned_ = reading->is_transposed;
+    problem_.d = reading->matrix;
+    return true;
+  }
+
+  bool describeBias() {
+    const Matrices& bias = product_.parts[Product::kBias];
+    problem_.adds_bias = layer_.has(Product::kBias);
+    const bool repeats_rows = product_.rows == 1 || bias.row == 0;
+    return !problem_.adds_bias || (is_turned_ && repeats_rows && isDense(bias.column, product_.columns) &&
+                                   repeats(product_.batch, bias.batch));
+  }
+
+  bool describeResidual() {
+    problem_.adds_c = layer_.has(Product::kResidual);
+    if (!problem_.adds_c) {
+      return true;
+    }
+    const std::optional<Reading> reading =
+        readingOf(product_.rows, product_.columns, product_.parts[Product::kResidual]);
+    if (!reading || reading->is_transposed != is_turned_) {
+      return false;
+    }
+    problem_.c = reading->matrix;
+    return true;
+  }
+
+  // Adds the calls of the library. False if it has no algorithm, or the batch would take too many of them.
+  bool multiply() {
+    Layout layout = collapsed(product_.batch, product_.batchStrides());
+    if (callsFor(layout) > kMostCalls) {
+      packUnless(Product::kA, false);
+      packUnless(Product::kB, false);
+      layout = collapsed(product_.batch, product_.batchStrides());
+      if (callsFor(layout) > kMostCalls) {
+        return false;
+      }
+    }
+    const auto inner = std::max_element(layout.dims.begin(), layout.dims.end()) - layout.dims.begin();
+    problem_.batches = layout.dims.empty() ? 1 : layout.dims[static_cast<size_t>(inner)];
+    describeOperands();
+    if (layout.rank() > 0) {
+      const auto step = [&](Product::Part part) { return layout.strides[part][static_cast<size_t>(inner)]; };
+      (is_turned_ ? problem_.b : problem_.a).batch_step = step(Product::kA);
+      (is_turned_ ? problem_.a : problem_.b).batch_step = step(Product::kB);
+      problem_.c.batch_step = step(Product::kResidual);
+      problem_.d.batch_step = step(Product::kOut);
+      layout.dims.erase(layout.dims.begin() + inner);
+      for (Ints& strides : layout.strides) {
+        strides.erase(strides.begin() + inner);
+      }
+    }
+    const std::shared_ptr<LtProduct> call = LtProduct::make(layer_.device, api_, problem_);
+    if (call == nullptr) {
+      return false;
+    }
+    const int64_t workspace = launches_->reserve(call->workspaceBytes());
+    for (int64_t index = 0; index < layout.count(); ++index) {
+      addCall(call, layout, index, workspace);
+    }
+    return true;
+  }
+
+  static size_t callsFor(const Layout& layout) {
+    return layout.dims.empty()
+               ? 1
+               : static_cast<size_t>(layout.count() / *std::max_element(layout.dims.begin(), layout.dims.end()));
+  }
+
+  // (a b)^T = b^T a^T: what is turned is read the other way round, and in the other order.
+  void describeOperands() {
+    const Reading a = *readingOf(product_.rows, product_.depth, product_.parts[Product::kA]);
+    const Reading b = *readingOf(product_.depth, product_.columns, product_.parts[Product::kB]);
+    problem_.in = dtype_;
+    problem_.a = is_turned_ ? b.matrix : a.matrix;
+    problem_.b = is_turned_ ? a.matrix : b.matrix;
+    problem_.transpose_a = is_turned_ ? !b.is_transposed : a.is_transposed;
+    problem_.transpose_b = is_turned_ ? !a.is_transposed : b.is_transposed;
+  }
+
+  void addCall(const std::shared_ptr<LtProduct>& call, const Layout& outer, int64_t index, int64_t workspace) {
+    Arguments arguments;
+    const auto pass = [&](Product::Part part, DType dtype) {
+      int64_t at = 0, rest = index;
+      for (size_t axis = outer.dims.size(); axis-- > 0; rest /= outer.dims[axis]) {
+        at += rest % outer.dims[axis] * outer.strides[part][axis];
+      }
+      add(arguments, part, at * static_cast<int64_t>(sizeOf(dtype)));
+    };
+    pass(is_turned_ ? Product::kB : Product::kA, dtype_);
+    pass(is_turned_ ? Product::kA : Product::kB, dtype_);
+    pass(problem_.adds_c ? Product::kResidual : Product::kOut, problem_.out);
+    pass(Product::kOut, problem_.out);
+    problem_.adds_bias ? pass(Product::kBias, dtype_) : void(arguments.absent());
+    arguments.scratch(workspace);
+    launches_->add(call, std::move(arguments));
+  }
+
+  void finish(const Matrices& bias, const Matrices& residual, const Matrices& out) {
+    Ints dims = product_.batch;
+    dims.push_back(product_.rows);
+    std::vector<Ints> strides;
+    for (const Matrices& each : {sums_, bias, residual, out}) {
+      strides.push_back(each.batch);
+      strides.back().push_back(each.row);
+    }
+    const Layout layout = collapsed(dims, strides);
+    Source source;
+    source.define("STORED", storedType(dtype_)).define("A", computedType(dtype_)).define("RANK", layout.rank());
+    defineFusedActivation(source, layer_.attributes);
+    source.include("text/storage.cuh").include("text/functions.cuh").include("matmul/finish.cuh");
+    Arguments arguments;
+    arguments.value(layout.count()).value(product_.columns);
+    addWalk(arguments, layout.dims, layout.strides[0]);
+    arguments.scratch(places_[Product::kOut].offset);
+    addWalk(arguments, layout.dims, layout.strides[1]);
+    layer_.add(arguments.value(bias.column), Product::kBias);
+    addWalk(arguments, layout.dims, layout.strides[2]);
+    layer_.add(arguments.value(residual.column), Product::kResidual);
+    addWalk(arguments, layout.dims, layout.strides[3]);
+    arguments.value(out.column).output(0);
+    addFusedActivation(arguments, layer_.attributes);
+    constexpr int64_t kWarp = 32, kMostThreads = 256;
+    const int64_t threads = std::clamp((product_.columns + kWarp - 1) / kWarp * kWarp, kWarp, kMostThreads);
+    launches_->add(source, "finish", blocksFor(layout.count(), static_cast<unsigned>(threads)), std::move(arguments));
+  }
+
+  const Layer& layer_;
+  const CublasLt& api_;
+  DType dtype_, sum_dtype_;
+  Product product_;
+  std::unique_ptr<Launches> launches_;
+  std::array<Place, Product::kParts> places_;
+  LtProblem problem_;
+  bool is_turned_ = false;
+  Matrices sums_;
+};
+
+std::unique_ptr<kernels::Prepared> prepare(const Layer& layer, const ShapeSet& shapes, const CublasLt& api) {
+  if (productOf(layer, shapes).isEmpty()) {
+    return prepareTiledMatmul(layer, shapes);
+  }
+  if (std::unique_ptr<kernels::Prepared> fused = Attempt(layer, shapes, api).fused()) {
+    return fused;
+  }
+  if (std::unique_ptr<kernels::Prepared> in_two_steps = Attempt(layer, shapes, api).inTwoSteps()) {
+    return in_two_steps;
+  }
+  TORCHTRT_LOG(kDEBUG, "cuBLASLt has no algorithm for a matrix product of these shapes: the kernel \"tiled\" runs it");
+  return prepareTiledMatmul(layer, shapes);
+}
+
+}  // namespace
+
+kernels::CreateResult createCublasLtMatmul(const kernels::Problem& problem) {
+  const DType dtype = problem.outputs.at(0).dtype;
+  if (!isFloating(dtype)) {
+    return Refusal{"dtype", "cuBLASLt multiplies no " + std::string(toString(dtype)) + " here"};
+  }
+  if (std::optional<Refusal> refusal = refuseFusedActivation(*problem.attributes, dtype)) {
+    return *refusal;
+  }
+  std::string reason;
+  const CublasLt* const api = findCublasLt(reason);
+  if (api == nullptr) {
+    return Refusal{"library", "cuBLASLt is missing: " + reason};
+  }
+  return launched(problem, [api](const Layer& layer, const ShapeSet& shapes) { return prepare(layer, shapes, *api); });
+}
+
+}  // namespace torchtrt::cuda

@@ -1,0 +1,27 @@
+// A cuBLASLt for tests on machines without a GPU: it computes what the descriptors say on the emulated GPU's memory,
+// and fails where the library would.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cuda/driver/cublaslt.h"
+
+namespace torchtrt::cuda::testing {
+
+struct FakeCublasLt {
+  // What the fake does from now on.
+  bool proposes_none = false;
+  bool proposes_no_epilogue = false;
+  lt::Status status_of_multiply = lt::kSuccess;
+  lt::Status status_of_create = lt::kSuccess;
+  // What was asked of it, "relu|bias f16 [5,2]x[2,3] batch 4", separated by "; ".
+  std::string calls;
+  // The least alignment of a call's proposal, in bytes.
+  uint32_t alignment = 0;
+};
+
+FakeCublasLt& fakeCublasLt();
+CublasLt tableOfFakeCublasLt();
+
+}  // namespace torchtrt::cuda::testing
