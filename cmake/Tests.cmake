@@ -66,7 +66,7 @@ if(TARGET test_cuda)
   list(TRANSFORM shared_cases PREPEND "${CMAKE_SOURCE_DIR}/tests/unit/cpu/")
   list(TRANSFORM shared_cases APPEND "_test.cpp")
   target_sources(test_cuda PRIVATE ${shared_cases} "${CMAKE_SOURCE_DIR}/tests/unit/cpu/harness.cpp")
-  target_sources(test_cuda PRIVATE $<TARGET_OBJECTS:cpu>)
+  target_sources(test_cuda PRIVATE $<TARGET_OBJECTS:cpu> $<TARGET_OBJECTS:plan> $<TARGET_OBJECTS:engine>)
   # NVIDIA's compiler of device code needs no GPU. It comes with libtorch for CUDA.
   cmake_path(SET nvrtc_folder NORMALIZE "${torch_folder}/../nvidia/cu13/lib")
   set_property(SOURCE "${CMAKE_SOURCE_DIR}/tests/unit/cuda/main_test.cpp"

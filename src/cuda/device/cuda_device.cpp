@@ -1,10 +1,12 @@
 #include "cuda/device/cuda_device.h"
 
-#include <unistd.h>
+#include <pthread.h>
 
+#include <atomic>
 #include <map>
 #include <mutex>
 
+#include "cuda/device/graph.h"
 #include "torchtrt/error.h"
 
 namespace torchtrt::cuda {
@@ -15,14 +17,12 @@ DevicePointer asDevice(const void* pointer) {
   return reinterpret_cast<DevicePointer>(pointer);
 }
 
-// The process that started CUDA. A forked child cannot use it.
-pid_t& owner() {
-  static pid_t process = 0;
-  return process;
-}
+// Every launch asks: asking the system for the process's number would cost too much.
+std::atomic<bool> is_forked_child = false;
 
-bool isForkedChild() {
-  return owner() != 0 && owner() != getpid();
+void watchForks() {
+  static std::once_flag once;
+  std::call_once(once, [] { pthread_atfork(nullptr, nullptr, [] { is_forked_child = true; }); });
 }
 
 constexpr const char* kForked = "this process was forked after CUDA had been used, and CUDA works in no forked child";
@@ -74,6 +74,10 @@ class EventTimer final : public device::Timer {
 
 }  // namespace
 
+bool isForkedChild() {
+  return is_forked_child.load(std::memory_order_relaxed);
+}
+
 ContextScope::ContextScope(ContextHandle context) {
   refuseInForkedChild();
   check(driver().currentContext(&before_), "asking for the current CUDA context");
@@ -101,7 +105,7 @@ CudaDevice::CudaDevice(int index) : index_(index) {
   properties_.l2_bytes = static_cast<size_t>(attribute(id, kAttributeL2Bytes));
   check(driver().deviceMemory(&properties_.memory_bytes, id), "asking a GPU for its memory");
   check(driver().retainContext(&context_, id), "starting CUDA on GPU " + std::to_string(index));
-  owner() = getpid();
+  watchForks();
   const ContextScope scope(context_);
   void* fault = nullptr;
   check(driver().allocateHost(&fault, sizeof(int), kHostAllocMapped), "memory for faults of kernels");
@@ -163,6 +167,31 @@ bool CudaDevice::isCapturing(device::Stream stream) const {
 
 std::unique_ptr<device::Timer> CudaDevice::timer() const {
   return std::make_unique<EventTimer>(context_);
+}
+
+std::unique_ptr<device::PartRecording> CudaDevice::recordParts(size_t parts, const device::PartBody& body) const {
+  return Graph::record(*this, parts, body);
+}
+
+StreamHandle CudaDevice::takeStream() const {
+  {
+    const std::lock_guard lock(streams_mutex_);
+    if (!idle_streams_.empty()) {
+      StreamHandle const stream = idle_streams_.back();
+      idle_streams_.pop_back();
+      return stream;
+    }
+    idle_streams_.reserve(idle_streams_.capacity() + 1);  // giving it back must not allocate
+  }
+  const ContextScope scope(context_);
+  StreamHandle stream = nullptr;
+  check(driver().createStream(&stream, kStreamNonBlocking), "creating a stream");
+  return stream;
+}
+
+void CudaDevice::giveStream(StreamHandle stream) const {
+  const std::lock_guard lock(streams_mutex_);
+  idle_streams_.push_back(stream);
 }
 
 void* CudaDevice::allocateBytes(size_t bytes, device::Stream stream) const {

@@ -3,17 +3,20 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "cuda/driver/driver.h"
 #include "device/device.h"
+#include "device/recorder.h"
 
 namespace torchtrt::cuda {
 
 // Kinds of faults in the data that kernels report.
 enum class Fault : int { kNone = 0, kIndexOutOfRange = 1 };
 
-class CudaDevice final : public device::Device {
+class CudaDevice final : public device::Device, public device::Recorder {
  public:
   explicit CudaDevice(int index);
 
@@ -40,6 +43,11 @@ class CudaDevice final : public device::Device {
   void checkFaults() const override;
   bool isCapturing(device::Stream stream) const override;
   std::unique_ptr<device::Timer> timer() const override;
+  std::unique_ptr<device::PartRecording> recordParts(size_t parts, const device::PartBody& body) const override;
+
+  // A stream that nobody else gives work to, for recordings; made where none is idle.
+  StreamHandle takeStream() const;
+  void giveStream(StreamHandle stream) const;
 
   // Where kernels write a Fault; memory of the host that the GPU reaches.
   DevicePointer faultWord() const {
@@ -66,6 +74,8 @@ class CudaDevice final : public device::Device {
   device::Properties properties_;
   int* fault_ = nullptr;
   DevicePointer fault_on_device_ = 0;
+  mutable std::mutex streams_mutex_;
+  mutable std::vector<StreamHandle> idle_streams_;
 };
 
 // Makes a device's context the calling thread's, and puts the one before back.
@@ -82,6 +92,8 @@ class ContextScope {
   bool is_changed_ = false;
 };
 
+// True in a child that was forked after CUDA had been started: no function of the driver may be called there.
+bool isForkedChild();
 // How many GPUs there are; with none, the reason.
 int deviceCount(std::string& why_none);
 // The GPU of that number; made at the first call, never destroyed.

@@ -1,5 +1,6 @@
 #include "cuda/driver/driver.h"
 
+#include <atomic>
 #include <mutex>
 
 #include "base/check.h"
@@ -27,11 +28,12 @@ Opened open() {
 #define TORCHTRT_FIND(member, symbol, ...) \
   opened.table.member = reinterpret_cast<Driver::member##_type>(library.find(#symbol));
   TORCHTRT_CUDA_DRIVER_FUNCTIONS(TORCHTRT_FIND)
-#undef TORCHTRT_FIND
   if (!library.reason().empty()) {
     opened.reason = "the NVIDIA driver is too old: " + library.reason();
     return opened;
   }
+  TORCHTRT_CUDA_GRAPH_FUNCTIONS(TORCHTRT_FIND)
+#undef TORCHTRT_FIND
   if (const Result result = opened.table.init(0); result != kSuccess) {
     const char* text = nullptr;
     opened.table.errorString(result, &text);
@@ -53,6 +55,9 @@ Opened*& current() {
   return opened;
 }
 
+// The table of `current()`, where there is a driver: calls read it without a lock.
+std::atomic<const Driver*> in_use = nullptr;
+
 std::mutex& guard() {
   static auto* const mutex = new std::mutex;
   return *mutex;
@@ -66,10 +71,15 @@ const Driver* findDriver(std::string& reason) {
     current() = new Opened(open());
   }
   reason = current()->reason;
-  return reason.empty() ? &current()->table : nullptr;
+  const Driver* const found = reason.empty() ? &current()->table : nullptr;
+  in_use.store(found, std::memory_order_release);
+  return found;
 }
 
 const Driver& driver() {
+  if (const Driver* const known = in_use.load(std::memory_order_acquire)) {
+    return *known;
+  }
   std::string reason;
   const Driver* const found = findDriver(reason);
   TORCHTRT_CHECK(found != nullptr, "a device without a driver: " << reason);
@@ -79,17 +89,24 @@ const Driver& driver() {
 void useDriver(const Driver& table) {
   const std::lock_guard lock(guard());
   current() = new Opened{table, ""};  // the table before may be in use
+  in_use.store(&current()->table, std::memory_order_release);
 }
 
-void check(Result result, const std::string& purpose) {
+bool Driver::hasGraphs() const {
+#define TORCHTRT_HAS(member, symbol, ...) &&member != nullptr
+  return true TORCHTRT_CUDA_GRAPH_FUNCTIONS(TORCHTRT_HAS);
+#undef TORCHTRT_HAS
+}
+
+void check(Result result, std::string_view purpose) {
   if (result == kSuccess) {
     return;
   }
   const char* text = nullptr;
   driver().errorString(result, &text);
   const ErrorCode code = result == kOutOfMemory ? ErrorCode::kOutOfMemory : ErrorCode::kInputDevice;
-  throw EngineError(code, purpose + ": the CUDA driver says \"" + (text == nullptr ? "unknown error" : text) + "\" (" +
-                              std::to_string(result) + ")");
+  throw EngineError(code, std::string(purpose) + ": the CUDA driver says \"" +
+                              (text == nullptr ? "unknown error" : text) + "\" (" + std::to_string(result) + ")");
 }
 
 }  // namespace torchtrt::cuda

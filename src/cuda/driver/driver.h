@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace torchtrt::cuda {
 
@@ -17,12 +18,35 @@ using StreamHandle = void*;
 using EventHandle = void*;
 using ModuleHandle = void*;
 using FunctionHandle = void*;
+using GraphHandle = void*;
+using GraphExecHandle = void*;
+using NodeHandle = void*;
 
 inline constexpr int kAttributeComputeMajor = 75;
 inline constexpr int kAttributeComputeMinor = 76;
 inline constexpr int kAttributeProcessors = 16;
 inline constexpr int kAttributeL2Bytes = 38;
 inline constexpr unsigned kHostAllocMapped = 2;
+inline constexpr unsigned kStreamNonBlocking = 1;
+inline constexpr int kCaptureRelaxed = 2;
+inline constexpr int kKernelNode = 0;
+
+// CUDA_KERNEL_NODE_PARAMS_v2
+struct KernelNodeParameters {
+  FunctionHandle function = nullptr;
+  unsigned grid[3] = {1, 1, 1};
+  unsigned block[3] = {1, 1, 1};
+  unsigned shared_bytes = 0;
+  void** arguments = nullptr;
+  void** extra = nullptr;
+  void* kernel = nullptr;
+  ContextHandle context = nullptr;
+};
+
+// CUgraphEdgeData
+struct EdgeData {
+  unsigned char bytes[8];
+};
 
 // TORCHTRT_CUDA_DRIVER(member, symbol, signature)
 #define TORCHTRT_CUDA_DRIVER_FUNCTIONS(F)                                                                          \
@@ -58,12 +82,34 @@ inline constexpr unsigned kHostAllocMapped = 2;
     Result (*)(FunctionHandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, StreamHandle, \
                void**, void**))
 
+// What recordings need: a driver for CUDA 12.3. Older ones run every call launch by launch.
+#define TORCHTRT_CUDA_GRAPH_FUNCTIONS(F)                                                                              \
+  F(createStream, cuStreamCreate, Result (*)(StreamHandle*, unsigned))                                                \
+  F(destroyStream, cuStreamDestroy_v2, Result (*)(StreamHandle))                                                      \
+  F(beginCapture, cuStreamBeginCapture_v2, Result (*)(StreamHandle, int))                                             \
+  F(endCapture, cuStreamEndCapture, Result (*)(StreamHandle, GraphHandle*))                                           \
+  F(captureInfo, cuStreamGetCaptureInfo_v3,                                                                           \
+    Result (*)(StreamHandle, int*, unsigned long long*, GraphHandle*, const NodeHandle**, const EdgeData**, size_t*)) \
+  F(nodeDependencies, cuGraphNodeGetDependencies_v2, Result (*)(NodeHandle, NodeHandle*, EdgeData*, size_t*))         \
+  F(nodeType, cuGraphNodeGetType, Result (*)(NodeHandle, int*))                                                       \
+  F(kernelNode, cuGraphKernelNodeGetParams_v2, Result (*)(NodeHandle, KernelNodeParameters*))                         \
+  F(instantiate, cuGraphInstantiateWithFlags, Result (*)(GraphExecHandle*, GraphHandle, unsigned long long))          \
+  F(setKernelNode, cuGraphExecKernelNodeSetParams_v2,                                                                 \
+    Result (*)(GraphExecHandle, NodeHandle, const KernelNodeParameters*))                                             \
+  F(launchGraph, cuGraphLaunch, Result (*)(GraphExecHandle, StreamHandle))                                            \
+  F(destroyGraph, cuGraphDestroy, Result (*)(GraphHandle))                                                            \
+  F(destroyGraphExec, cuGraphExecDestroy, Result (*)(GraphExecHandle))
+
 struct Driver {
 #define TORCHTRT_DECLARE(member, symbol, ...) \
   using member##_type = __VA_ARGS__;          \
   member##_type member = nullptr;
   TORCHTRT_CUDA_DRIVER_FUNCTIONS(TORCHTRT_DECLARE)
+  TORCHTRT_CUDA_GRAPH_FUNCTIONS(TORCHTRT_DECLARE)
 #undef TORCHTRT_DECLARE
+
+  // True if it has all functions of recordings.
+  bool hasGraphs() const;
 };
 
 // Opens the driver at the first call. Null, with the reason, where there is none or it is too old.
@@ -74,6 +120,6 @@ const Driver& driver();
 void useDriver(const Driver& table);
 
 // Throws EngineError that says what failed, by the driver's own words. `purpose`: "launching softmax".
-void check(Result result, const std::string& purpose);
+void check(Result result, std::string_view purpose);
 
 }  // namespace torchtrt::cuda

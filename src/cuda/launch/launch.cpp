@@ -5,6 +5,7 @@
 
 #include "base/align.h"
 #include "base/check.h"
+#include "cuda/device/graph.h"
 
 namespace torchtrt::cuda {
 
@@ -98,9 +99,14 @@ void Launches::run(const kernels::RunArgs& args) const {
       continue;
     }
     const Geometry& g = step.geometry;
-    check(driver().launch(step.function, g.grid[0], g.grid[1], g.grid[2], g.block[0], g.block[1], g.block[2], 0,
-                          args.stream.handle, list.data(), nullptr),
-          "launching " + step.name);
+    if (Capture::take(step.function, g.grid, g.block, list.data())) {
+      continue;
+    }
+    if (const Result result = driver().launch(step.function, g.grid[0], g.grid[1], g.grid[2], g.block[0], g.block[1],
+                                              g.block[2], 0, args.stream.handle, list.data(), nullptr);
+        result != kSuccess) {
+      check(result, "launching " + step.name);
+    }
   }
 }
 

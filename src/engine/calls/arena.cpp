@@ -1,6 +1,7 @@
 #include "engine/calls/arena.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace torchtrt::engine {
@@ -68,7 +69,8 @@ void* WorkspaceLease::data() const {
 void* WorkspaceLease::reserve(size_t bytes) {
   if (bytes > block_->memory.bytes() || (bytes > 0 && block_->device != &device_)) {
     block_->memory = device::Memory();  // the old one goes first: never both at a time
-    block_->memory = device_.allocate(bytes, "the engine's workspace", stream_, source_);
+    static const std::string kPurpose = "the engine's workspace";
+    block_->memory = device_.allocate(bytes, kPurpose, stream_, source_);
     block_->device = &device_;
   }
   return block_->memory.data();

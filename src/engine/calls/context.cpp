@@ -7,6 +7,7 @@ namespace torchtrt::engine {
 void Context::bind(std::shared_ptr<const Schedule> schedule) {
   bound_ = nullptr;
   workspace_ = nullptr;
+  replay_.forget();
   pointers_.assign(schedule->slots.size(), nullptr);
   for (size_t i = 0; i < pointers_.size(); ++i) {
     if (const Slot& slot = schedule->slots[i]; slot.kind == Slot::Kind::kConstant) {
@@ -56,6 +57,25 @@ std::unique_ptr<Context> ContextPool::take(const void* base) {
       std::swap(found == idle_.rend() ? idle_.back() : *found, idle_.back());
       std::unique_ptr<Context> context = std::move(idle_.back());
       idle_.pop_back();
+      return context;
+    }
+  }
+  return std::make_unique<Context>();
+}
+
+std::unique_ptr<Context> ContextPool::take(device::Stream stream, std::span<const TensorView> inputs, int threads) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    auto found = std::find_if(idle_.rbegin(), idle_.rend(), [&](const auto& context) {
+      return context->stream().handle == stream.handle && context->bound() != nullptr &&
+             context->bound()->matches(inputs, threads);
+    });
+    if (found == idle_.rend() && idle_.size() == kMaxIdle) {
+      found = std::prev(idle_.rend());
+    }
+    if (found != idle_.rend()) {
+      std::unique_ptr<Context> context = std::move(*found);
+      idle_.erase(std::prev(found.base()));
       return context;
     }
   }

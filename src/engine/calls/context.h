@@ -1,4 +1,4 @@
-// A running call's own state: operand pointers, and the workspace that some of them lead into.
+// A running call's own state: operand pointers, the workspace that some of them lead into, and a recording of its work.
 // Contexts wait in a pool between calls, so that in the steady state nothing is allocated; the pool keeps a bounded
 // number. Private to this folder.
 #pragma once
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/calls/arena.h"
+#include "engine/calls/replay.h"
 #include "engine/schedule/schedule.h"
 
 namespace torchtrt::engine {
@@ -36,12 +37,28 @@ class Context {
   const void* slotPointer(uint32_t slot) const {
     return pointers_[slot];
   }
+  // All pointers that kernels get in this call, one per slot.
+  std::span<void* const> pointers() const {
+    return pointers_;
+  }
+  // The stream of its last call, to which a recording belongs.
+  device::Stream stream() const {
+    return stream_;
+  }
+  void setStream(device::Stream stream) {
+    stream_ = stream;
+  }
+  Replay& replay() {
+    return replay_;
+  }
 
  private:
   std::shared_ptr<const Schedule> bound_;
   void* workspace_ = nullptr;    // of the call before, maybe gone since: compared, not read
   std::vector<void*> pointers_;  // one per slot
   std::vector<void*> outputs_;
+  device::Stream stream_;
+  Replay replay_;
 };
 
 class ContextPool {
@@ -51,6 +68,9 @@ class ContextPool {
   }
   // One whose pointers are those of a workspace at `base`, if there is one, else the one given back last.
   std::unique_ptr<Context> take(const void* base);
+  // On a device with streams: the one given back last by a call in this stream with such inputs. While there is room, a
+  // new one rather than another's, which may have a recording; then the one that has waited longest.
+  std::unique_ptr<Context> take(device::Stream stream, std::span<const TensorView> inputs, int threads);
   void give(std::unique_ptr<Context> context);
   size_t idle() const;
 
@@ -65,9 +85,19 @@ class ContextPool {
 // ends well or not.
 class ContextLease {
  public:
-  ContextLease(ContextPool& pool, const device::Device& device, device::Stream stream = {},
-               std::shared_ptr<device::MemorySource> source = nullptr)
-      : pool_(pool), workspace_(device, stream, std::move(source)), context_(pool.take(workspace_.data())) {}
+  // How a call runs.
+  struct Way {
+    int threads = 1;
+    device::Stream stream;
+    bool is_captured = false;  // the caller records the stream
+  };
+  ContextLease(ContextPool& pool, const device::Device& device, std::span<const TensorView> inputs, Way way,
+               std::shared_ptr<device::MemorySource> source)
+      : pool_(pool),
+        workspace_(device, way.stream, std::move(source)),
+        context_(device.isHost() ? pool.take(workspace_.data()) : pool.take(way.stream, inputs, way.threads)) {
+    context_->setStream(way.stream);
+  }
   ~ContextLease() {
     pool_.give(std::move(context_));
   }

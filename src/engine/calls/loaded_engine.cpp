@@ -118,11 +118,12 @@ std::shared_ptr<const Schedule> LoadedEngine::scheduleFor(std::span<const Tensor
 }
 
 LoadedEngine::Way LoadedEngine::wayOf(const CallOptions& options) const {
-  return {resolveThreads(options.threads, *model_->device), {options.stream}};
+  const device::Stream stream{options.stream};
+  return {resolveThreads(options.threads, *model_->device), stream, model_->device->isCapturing(stream)};
 }
 
-ContextLease LoadedEngine::lease(device::Stream stream) const {
-  return ContextLease(pool_, *model_->device, stream, memory_);
+ContextLease LoadedEngine::lease(std::span<const TensorView> inputs, Way way) const {
+  return ContextLease(pool_, *model_->device, inputs, way, memory_);
 }
 
 void LoadedEngine::prepare(int threads) const {
@@ -134,8 +135,9 @@ void LoadedEngine::prepare(int threads) const {
         {input.dtype, static_cast<int32_t>(input.opt.size()), input.opt.data(), strides.back().data(), nullptr});
   }
   try {
-    ContextLease lease = this->lease({});
-    bind(lease, views, resolveThreads(threads, *model_->device));
+    const Way way{resolveThreads(threads, *model_->device), {}};
+    ContextLease lease = this->lease(views, way);
+    bind(lease, views, way.threads);
     lease.workspace().touch(lease.context().bound()->workspace_bytes);
   } catch (const EngineError&) {
   }
@@ -151,10 +153,7 @@ void LoadedEngine::bind(ContextLease& lease, std::span<const TensorView> inputs,
   }
 }
 
-void LoadedEngine::checkCapture(const Schedule& shapes, device::Stream stream) const {
-  if (!model_->device->isCapturing(stream)) {
-    return;
-  }
+void LoadedEngine::checkCapture(const Schedule& shapes) const {
   std::string why;
   if (!shapes.cuts.empty()) {
     why = "how large output '" + model_->plan.outputs[shapes.cuts.front().output].name + "' is depends on data";
@@ -175,7 +174,9 @@ void LoadedEngine::begin(ContextLease& lease, std::span<const TensorView> inputs
   bind(lease, inputs, way.threads);
   Context& context = lease.context();
   const Schedule& shapes = *context.bound();
-  checkCapture(shapes, way.stream);
+  if (way.is_captured) {
+    checkCapture(shapes);
+  }
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].data == nullptr && shapes.input_bytes[i] != 0) {
       throw EngineError(ErrorCode::kInputDevice, "input '" + model_->plan.inputs[i].name + "' has no memory", {},
@@ -198,15 +199,30 @@ void* LoadedEngine::allocate(OutputAllocator& outputs, size_t index, const Outpu
   return memory;
 }
 
+void LoadedEngine::run(Context& context, Way way) const {
+  if (way.is_captured || !context.bound()->is_replayed) {
+    runLocated(context, way);
+    return;
+  }
+  context.replay().run(*model_->device, way.stream, *context.bound(), context.pointers(),
+                       [&](size_t action, device::Stream stream) {
+                         runLocated(context, action, {way.threads, stream});
+                       });
+}
+
 void LoadedEngine::runLocated(const Context& context, Way way) const {
-  const Schedule& shapes = *context.bound();
-  const auto run = [&](const Action& action) { context.runAction(action, way.threads, way.stream); };
-  for (const Action& action : shapes.actions) {
-    if (action.step < 0) {
-      run(action);
-    } else {
-      locateErrors(model_->plan.steps[static_cast<size_t>(action.step)], [&] { run(action); });
-    }
+  for (size_t i = 0; i < context.bound()->actions.size(); ++i) {
+    runLocated(context, i, way);
+  }
+}
+
+void LoadedEngine::runLocated(const Context& context, size_t index, Way way) const {
+  const Action& action = context.bound()->actions[index];
+  const auto run = [&] { context.runAction(action, way.threads, way.stream); };
+  if (action.step < 0) {
+    run();
+  } else {
+    locateErrors(model_->plan.steps[static_cast<size_t>(action.step)], run);
   }
 }
 
@@ -238,10 +254,10 @@ void LoadedEngine::enqueue(std::span<const TensorView> inputs, OutputAllocator& 
   model_->device->checkFaults();
   try {
     const FilledInputs filled(*model_, inputs, way.stream);
-    ContextLease lease = this->lease(way.stream);
+    ContextLease lease = this->lease(filled.span(), way);
     begin(lease, filled.span(), outputs, way);
     const kernels::ThreadScope scope(way.threads);
-    runLocated(lease.context(), way);
+    run(lease.context(), way);
     giveCuts(lease.context(), outputs, way.stream);
   } catch (const std::bad_alloc&) {
     throw EngineError(ErrorCode::kOutOfMemory,
@@ -268,8 +284,9 @@ std::vector<StepProfile> LoadedEngine::profile(std::span<const TensorView> input
   threads = resolveThreads(threads, *model_->device);
   DiscardingAllocator outputs(*model_->device);
   const FilledInputs filled(*model_, inputs);
-  ContextLease lease = this->lease({});
-  begin(lease, filled.span(), outputs, {threads, {}});
+  const Way way{threads, {}};
+  ContextLease lease = this->lease(filled.span(), way);
+  begin(lease, filled.span(), outputs, way);
   const Context& context = lease.context();
   const Schedule& shapes = *context.bound();
   const std::vector<int64_t> registers = evaluateShapes(model_->plan, filled.span());
@@ -293,7 +310,7 @@ std::vector<StepProfile> LoadedEngine::profile(std::span<const TensorView> input
     profiles.push_back(std::move(profile));
   }
   const kernels::ThreadScope scope(threads);
-  runLocated(context, {threads, {}});  // what is slow only once shall not count
+  runLocated(context, way);  // what is slow only once shall not count
   const std::unique_ptr<device::Timer> timer = model_->device->timer();
   for (int call = 0; call < calls; ++call) {
     for (size_t i = 0; i < shapes.actions.size(); ++i) {

@@ -56,21 +56,20 @@ class LoadedEngine : public Engine {
   }
 
  private:
-  // How a call runs: its threads and its stream.
-  struct Way {
-    int threads = 1;
-    device::Stream stream;
-  };
+  using Way = ContextLease::Way;
   Way wayOf(const CallOptions& options) const;
-  ContextLease lease(device::Stream stream) const;
+  ContextLease lease(std::span<const TensorView> inputs, Way way) const;
   // A schedule and the workspace for it.
   void bind(ContextLease& lease, std::span<const TensorView> inputs, int threads) const;
   // Everything up to the first kernel: shapes, memory, pointers.
   void begin(ContextLease& lease, std::span<const TensorView> inputs, OutputAllocator& outputs, Way way) const;
-  // Throws where the stream is being recorded and the call would have to wait for it.
-  void checkCapture(const Schedule& shapes, device::Stream stream) const;
+  // Throws where the call would have to wait for its stream.
+  void checkCapture(const Schedule& shapes) const;
   void* allocate(OutputAllocator& outputs, size_t index, const OutputShape& shape) const;
+  // As a recording where there is one.
+  void run(Context& context, Way way) const;
   void runLocated(const Context& context, Way way) const;
+  void runLocated(const Context& context, size_t action, Way way) const;
   // Gives the outputs whose length shows when all has run.
   void giveCuts(const Context& context, OutputAllocator& outputs, device::Stream stream) const;
 

@@ -25,6 +25,7 @@ class ModelLoader {
     model_->device = &device;
     const Switches switches = switchesOfEnvironment();
     model_->force_reference = options.force_reference || switches.reference_kernels;
+    model_->replays = switches.replays;
     model_->rules.remove(options.disabled_fusions);
     model_->rules.remove(switches.disabled_fusions);
     if (threads_ <= 0) {

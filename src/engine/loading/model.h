@@ -43,6 +43,7 @@ struct Model {
   size_t weight_bytes = 0;            // of those that are held
   size_t packed_bytes = 0;            // of what kernels made of the others
   bool force_reference = false;
+  bool replays = true;  // calls are recorded where the device can
   std::vector<BindingInfo> inputs, outputs;
   std::vector<int32_t> counts;  // per tensor of the plan, see plan/counted.h
   // The tensor that counts this one's rows, or -1.

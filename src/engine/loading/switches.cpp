@@ -17,7 +17,7 @@ std::string variable(const char* name) {
 
 Switches switchesOfEnvironment() {
   const std::string reference = variable("TORCHTRT_REFERENCE_KERNELS");
-  Switches switches{!reference.empty() && reference != "0", {}};
+  Switches switches{!reference.empty() && reference != "0", {}, variable("TORCHTRT_CUDA_GRAPHS") != "0"};
   std::istringstream names(variable("TORCHTRT_DISABLE_FUSION"));
   for (std::string name; std::getline(names, name, ',');) {
     if (!name.empty()) {
@@ -33,7 +33,7 @@ std::string kernelSwitches() {
   for (const std::string& name : switches.disabled_fusions) {
     text += "," + name;
   }
-  return text;
+  return switches.replays ? text : text + ",no CUDA graphs";
 }
 
 }  // namespace torchtrt::engine

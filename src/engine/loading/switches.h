@@ -2,6 +2,7 @@
 // or slow:
 //   TORCHTRT_REFERENCE_KERNELS=1    every step runs its reference kernel
 //   TORCHTRT_DISABLE_FUSION=a,b     leaves fusion rules out (engine/fusion/list.cpp)
+//   TORCHTRT_CUDA_GRAPHS=0          calls on a GPU start kernel by kernel, without a recording
 #pragma once
 
 #include <string>
@@ -12,6 +13,7 @@ namespace torchtrt::engine {
 struct Switches {
   bool reference_kernels = false;
   std::vector<std::string> disabled_fusions;
+  bool replays = true;
 };
 
 Switches switchesOfEnvironment();

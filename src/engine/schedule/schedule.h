@@ -69,7 +69,8 @@ struct Schedule {
   std::vector<Cut> cuts;
   std::vector<size_t> input_bytes;
   size_t workspace_bytes = 0;
-  size_t held_bytes = 0;  // what keeping this costs
+  size_t held_bytes = 0;     // what keeping this costs
+  bool is_replayed = false;  // the device records its calls: nothing of it waits, and there is enough of it
   std::vector<LeftApart> apart;
   std::vector<Skipped> skipped;
   int input_copies = 0, output_copies = 0;

@@ -18,6 +18,7 @@
 #include "base/hash.h"
 #include "cuda/compile/program.h"
 #include "cuda/driver/driver.h"
+#include "cuda/emulated_graphs.h"
 #include "cuda/fake_cublaslt.h"
 #include "torchtrt/error.h"
 
@@ -52,6 +53,7 @@ template <int N, int... I> struct Count : Count<N - 1, N - 1, I...> {};
 template <int... I> struct Count<0, I...> { typedef Places<I...> type; };
 template <class... A, int... I> void callWith(void (*f)(A...), void** a, Places<I...>) { f(*(A*)a[I]...); }
 template <class... A> void call(void (*f)(A...), void** a) { callWith(f, a, typename Count<sizeof...(A)>::type()); }
+template <class... A> int sizes(void (*)(A...), int* out) { return ((*out++ = sizeof(A)), ...), sizeof...(A); }
 )";
 
 // The names behind "__global__ void".
@@ -81,6 +83,7 @@ std::string compile(const std::string& text, const std::string&) {
   std::string all = kPrelude + text;
   for (const std::string& name : functionsOf(text)) {
     all += "extern \"C\" void call_" + name + "(void** a) { call(&" + name + ", a); }\n";
+    all += "extern \"C\" int sizes_" + name + "(int* out) { return sizes(&" + name + ", out); }\n";
   }
   if (text.find("__syncthreads") != std::string::npos) {
     all += "extern \"C\" { int has_barrier; }\n";
@@ -111,6 +114,7 @@ struct Index {
 
 struct Function {
   void (*call)(void**);
+  int (*sizes)(int*);  // of the arguments
   Index *thread, *block, *block_size, *grid_size;
   void (**barrier)();
   bool has_barrier;  // any function of its text waits for the others of its block
@@ -184,28 +188,50 @@ class Block {
   size_t left_ = 0;  // that have not ended
 };
 
-Result launch(FunctionHandle handle, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-              unsigned, StreamHandle, void** arguments, void**) {
+Result runLaunch(FunctionHandle handle, unsigned blocks, unsigned threads, void** arguments) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   const Function& function = *static_cast<const Function*>(handle);
-  if (gy != 1 || gz != 1 || by != 1 || bz != 1) {
-    return 1;  // no text of ours uses them
-  }
-  *function.grid_size = {gx, 1, 1};
-  *function.block_size = {bx, 1, 1};
-  for (unsigned block = 0; block < gx; ++block) {
+  *function.grid_size = {blocks, 1, 1};
+  *function.block_size = {threads, 1, 1};
+  for (unsigned block = 0; block < blocks; ++block) {
     *function.block = {block, 0, 0};
     if (function.has_barrier) {
-      Block(function, arguments, bx).run();
+      Block(function, arguments, threads).run();
       continue;
     }
-    for (unsigned thread = 0; thread < bx; ++thread) {
+    for (unsigned thread = 0; thread < threads; ++thread) {
       *function.thread = {thread, 0, 0};
       function.call(arguments);
     }
   }
   return kSuccess;
+}
+
+Result launch(FunctionHandle handle, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+              unsigned, StreamHandle stream, void** arguments, void**) {
+  if (gy != 1 || gz != 1 || by != 1 || bz != 1) {
+    return 1;  // no text of ours uses them
+  }
+  if (isCaptured(stream)) {
+    return captureLaunch(stream, handle, gx, bx, arguments), kSuccess;
+  }
+  return runLaunch(handle, gx, bx, arguments);
+}
+
+// Does the work, or makes it a node of what the stream captures.
+template <typename Work>
+Result give(StreamHandle stream, Work work) {
+  if (isCaptured(stream)) {
+    return captureWork(stream, work), kSuccess;
+  }
+  return work(), kSuccess;
+}
+
+std::vector<size_t> sizesOf(FunctionHandle function) {
+  int sizes[64];
+  const int count = static_cast<const Function*>(function)->sizes(sizes);
+  return {sizes, sizes + count};
 }
 
 // The emulated GPU's memory in use, so that what is freed twice or never is found.
@@ -269,14 +295,16 @@ Driver emulatedDriver() {
   d.copyOut = [](void* to, DevicePointer from, size_t bytes, StreamHandle) -> Result {
     return std::memcpy(to, reinterpret_cast<const void*>(from), bytes), kSuccess;
   };
-  d.copyWithin = [](DevicePointer to, DevicePointer from, size_t bytes, StreamHandle) -> Result {
-    return std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes), kSuccess;
+  d.copyWithin = [](DevicePointer to, DevicePointer from, size_t bytes, StreamHandle stream) -> Result {
+    return give(stream, [=] { std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes); });
   };
-  d.fillBytes = [](DevicePointer to, unsigned char value, size_t bytes, StreamHandle) -> Result {
-    return std::memset(reinterpret_cast<void*>(to), value, bytes), kSuccess;
+  d.fillBytes = [](DevicePointer to, unsigned char value, size_t bytes, StreamHandle stream) -> Result {
+    return give(stream, [=] { std::memset(reinterpret_cast<void*>(to), value, bytes); });
   };
-  d.synchronize = [](StreamHandle) -> Result { return kSuccess; };
-  d.isCapturing = [](StreamHandle, int* capturing) -> Result { return *capturing = 0, kSuccess; };
+  d.synchronize = [](StreamHandle stream) -> Result { return isCaptured(stream) ? 900 : kSuccess; };
+  d.isCapturing = [](StreamHandle stream, int* capturing) -> Result {
+    return *capturing = isCaptured(stream) ? 1 : 0, kSuccess;
+  };
   d.createEvent = [](EventHandle* event, unsigned) -> Result { return *event = event, kSuccess; };
   d.destroyEvent = [](EventHandle) -> Result { return kSuccess; };
   d.recordEvent = [](EventHandle, StreamHandle) -> Result { return kSuccess; };
@@ -292,6 +320,7 @@ Driver emulatedDriver() {
       target = reinterpret_cast<std::remove_reference_t<decltype(target)>>(dlsym(module, symbol.c_str()));
     };
     find(found->call, "call_" + std::string(name));
+    find(found->sizes, "sizes_" + std::string(name));
     find(found->thread, "threadIdx");
     find(found->block, "blockIdx");
     find(found->block_size, "blockDim");
@@ -306,6 +335,7 @@ Driver emulatedDriver() {
     return kSuccess;
   };
   d.launch = launch;
+  addGraphs(d, {runLaunch, sizesOf});
   return d;
 }
 

@@ -2,6 +2,7 @@
 // code is the host's. Threads of a block take turns at barriers.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -13,5 +14,8 @@ void installEmulation();
 
 // The texts that the emulation has compiled so far.
 std::vector<std::string> compiledTexts();
+
+// How many graphs and executables of graphs the emulation holds.
+size_t livingGraphs();
 
 }  // namespace torchtrt::cuda::testing

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <mutex>
 #include <vector>
 
 #include "cpu/storage/convert.h"
+#include "cuda/emulated_graphs.h"
 
 namespace torchtrt::cuda::testing {
 
@@ -145,6 +147,12 @@ class View {
   double at(int64_t batch, int64_t row, int64_t column) const {
     return reader_.one(data_, batch * matrix_.batch_step + row + column * matrix_.leading);
   }
+  int64_t rows() const {
+    return matrix_.rows;
+  }
+  int64_t columns() const {
+    return matrix_.columns;
+  }
 
  private:
   const Matrix& matrix_;
@@ -152,7 +160,35 @@ class View {
   kernels::Reader<double> reader_;
 };
 
+// d = by * a b + by_c * c, and what the epilogue says.
+void compute(const Operation& operation, const View& in_a, const View& in_b, const View& in_c, const Matrix& d,
+             void* d_data, double by, double by_c) {
+  const int64_t depth = operation.transpose_a != 0 ? in_a.rows() : in_a.columns();
+  const kernels::Reader<double> read_bias(dtypeOf(d.type));
+  const kernels::Writer<double> write(dtypeOf(d.type));
+  for (int64_t batch = 0; batch < d.batches; ++batch) {
+    for (int64_t column = 0; column < d.columns; ++column) {
+      for (int64_t row = 0; row < d.rows; ++row) {
+        double sum = 0;
+        for (int64_t k = 0; k < depth; ++k) {
+          sum += (operation.transpose_a != 0 ? in_a.at(batch, k, row) : in_a.at(batch, row, k)) *
+                 (operation.transpose_b != 0 ? in_b.at(batch, column, k) : in_b.at(batch, k, column));
+        }
+        sum *= by;
+        sum += by_c == 0 ? 0 : by_c * in_c.at(batch, row, column);
+        sum += (operation.epilogue & lt::kEpilogueBias) != 0
+                   ? read_bias.one(static_cast<const std::byte*>(operation.bias), row)
+                   : 0;
+        const double value = activated(operation.epilogue, sum);
+        write.write(&value, 1, static_cast<std::byte*>(d_data), batch * d.batch_step + row + column * d.leading, 1);
+      }
+    }
+  }
+}
+
 void note(const Operation& operation, const Matrix& a, const Matrix& d) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
   std::string& calls = fakeCublasLt().calls;
   calls += calls.empty() ? "" : "; ";
   const auto flag = [&](uint32_t bit, const char* name) {
@@ -169,7 +205,7 @@ void note(const Operation& operation, const Matrix& a, const Matrix& d) {
 lt::Status multiply(lt::Handle, lt::Operation handle, const void* alpha, const void* a_data, lt::Matrix a_handle,
                     const void* b_data, lt::Matrix b_handle, const void* beta, const void* c_data, lt::Matrix c_handle,
                     void* d_data, lt::Matrix d_handle, const lt::Algorithm* algorithm, void* workspace,
-                    size_t workspace_bytes, StreamHandle) {
+                    size_t workspace_bytes, StreamHandle stream) {
   FakeCublasLt& fake = fakeCublasLt();
   if (fake.status_of_multiply != lt::kSuccess) {
     return fake.status_of_multiply;
@@ -187,30 +223,16 @@ lt::Status multiply(lt::Handle, lt::Operation handle, const void* alpha, const v
       reinterpret_cast<uintptr_t>(workspace) % 16 != 0) {
     return kInvalid;
   }
-  std::memset(workspace, 0x77, kWorkspace);
   note(operation, a, d);
-  const int64_t depth = operation.transpose_a != 0 ? a.rows : a.columns;
-  const View in_a(a, a_data), in_b(b, b_data), in_c(c, c_data);
-  const kernels::Reader<double> read_bias(dtypeOf(d.type));
-  const kernels::Writer<double> write(dtypeOf(d.type));
-  const double factor_of_c = factorOf(operation, beta);
-  for (int64_t batch = 0; batch < d.batches; ++batch) {
-    for (int64_t column = 0; column < d.columns; ++column) {
-      for (int64_t row = 0; row < d.rows; ++row) {
-        double sum = 0;
-        for (int64_t k = 0; k < depth; ++k) {
-          sum += (operation.transpose_a != 0 ? in_a.at(batch, k, row) : in_a.at(batch, row, k)) *
-                 (operation.transpose_b != 0 ? in_b.at(batch, column, k) : in_b.at(batch, k, column));
-        }
-        sum *= factorOf(operation, alpha);
-        sum += factor_of_c == 0 ? 0 : factor_of_c * in_c.at(batch, row, column);
-        sum += (operation.epilogue & lt::kEpilogueBias) != 0
-                   ? read_bias.one(static_cast<const std::byte*>(operation.bias), row)
-                   : 0;
-        const double value = activated(operation.epilogue, sum);
-        write.write(&value, 1, static_cast<std::byte*>(d_data), batch * d.batch_step + row + column * d.leading, 1);
-      }
-    }
+  const double factors[] = {factorOf(operation, alpha), factorOf(operation, beta)};
+  const auto work = [=, operation = operation, a = a, b = b, c = c, d = d, by = factors[0], by_c = factors[1]] {
+    std::memset(workspace, 0x77, kWorkspace);
+    compute(operation, {a, a_data}, {b, b_data}, {c, c_data}, d, d_data, by, by_c);
+  };
+  if (isCaptured(stream)) {
+    captureKernel(stream, work);
+  } else {
+    work();
   }
   return lt::kSuccess;
 }

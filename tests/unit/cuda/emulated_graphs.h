@@ -1,0 +1,36 @@
+// CUDA graphs of the emulated GPU: what is given to a captured stream becomes nodes, which run when the graph is
+// launched.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "cuda/driver/driver.h"
+
+namespace torchtrt::cuda::testing {
+
+// A launch whose arguments are copied, since those of a node outlive the call that gave them.
+struct EmulatedLaunch {
+  FunctionHandle function = nullptr;
+  unsigned blocks = 1, threads = 1;
+  std::vector<std::vector<std::byte>> arguments;
+};
+
+// How the emulation runs launches, and how many bytes each argument of a function has.
+struct LaunchFunctions {
+  Result (*run)(FunctionHandle function, unsigned blocks, unsigned threads, void** arguments);
+  std::vector<size_t> (*sizesOf)(FunctionHandle function);
+};
+
+// Puts the functions of graphs into the table.
+void addGraphs(Driver& table, LaunchFunctions functions);
+
+bool isCaptured(StreamHandle stream);
+// Adds a node to what the stream captures.
+void captureLaunch(StreamHandle stream, FunctionHandle function, unsigned blocks, unsigned threads, void** arguments);
+void captureWork(StreamHandle stream, std::function<void()> work);
+// Work that a library would do by a kernel of its own: its node's parameters can be read and set.
+void captureKernel(StreamHandle stream, std::function<void()> work);
+
+}  // namespace torchtrt::cuda::testing

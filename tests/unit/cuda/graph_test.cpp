@@ -1,0 +1,139 @@
+// Recordings by themselves: parts with launches of this backend, and with other work.
+#include "cuda/device/graph.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "cuda/compile/program.h"
+#include "cuda/emulation.h"
+#include "kernels/backend.h"
+#include "torchtrt/error.h"
+
+namespace torchtrt::cuda {
+namespace {
+
+const device::Device& gpu() {
+  return kernels::deviceNamed("cuda:0");
+}
+
+// A function of one pointer, which adds one.
+FunctionHandle addOne() {
+  Source source;
+  source.define("NOTHING", "\nextern \"C\" __global__ void add_one(float* x) { *x += 1; }");
+  return functionOf(dynamic_cast<const CudaDevice&>(gpu()), source, "add_one");
+}
+
+class Numbers {
+ public:
+  Numbers() : memory_(gpu().allocate(2 * sizeof(float), "numbers of a test")) {
+    addOne();  // compiles and loads it, outside of recordings
+    const float zeros[2] = {0, 0};
+    gpu().copyIn(memory_.data(), zeros, sizeof(zeros), {});
+  }
+  float* at(size_t index) const {
+    return static_cast<float*>(memory_.data()) + index;
+  }
+  std::pair<float, float> values() const {
+    float values[2];
+    gpu().copyOut(values, memory_.data(), sizeof(values), {});
+    return {values[0], values[1]};
+  }
+
+ private:
+  device::Memory memory_;
+};
+
+// A library's launch is one that nobody tells the recording of.
+void giveForeign(float* to, device::Stream stream) {
+  void* arguments[] = {static_cast<void*>(&to)};
+  check(driver().launch(addOne(), 1, 1, 1, 1, 1, 1, 0, stream.handle, arguments, nullptr), "a test's launch");
+}
+
+void giveOwn(float* to, device::Stream stream) {
+  const unsigned one[3] = {1, 1, 1};
+  void* arguments[] = {static_cast<void*>(&to)};
+  if (!Capture::take(addOne(), one, one, arguments)) {
+    giveForeign(to, stream);
+  }
+}
+
+const device::Recorder& recorder() {
+  return dynamic_cast<const device::Recorder&>(gpu());
+}
+
+TEST(Recordings, WorkOfLibrariesIsRenewedByCapturingItAgain) {
+  const Numbers numbers;
+  float* to = numbers.at(0);
+  const device::PartBody body = [&](size_t part, device::Stream stream) {
+    if (part == 0) {
+      giveForeign(to, stream);
+      giveForeign(to, stream);
+    } else {
+      giveOwn(to, stream);
+    }
+  };
+  const auto recording = recorder().recordParts(2, body);
+  ASSERT_NE(recording, nullptr);
+  EXPECT_EQ(numbers.values(), std::pair(0.0F, 0.0F)) << "recording runs nothing";
+  recording->replay({});
+  EXPECT_EQ(numbers.values(), std::pair(3.0F, 0.0F));
+  to = numbers.at(1);
+  ASSERT_TRUE(recording->renew({0}, body));
+  EXPECT_EQ(numbers.values(), std::pair(3.0F, 0.0F)) << "renewing runs nothing";
+  recording->replay({});
+  EXPECT_EQ(numbers.values(), std::pair(4.0F, 2.0F)) << "part 1 was not renewed";
+  ASSERT_TRUE(recording->renew({0, 1}, body));
+  recording->replay({});
+  EXPECT_EQ(numbers.values(), std::pair(4.0F, 5.0F));
+}
+
+// A step may call a library for some pointers and launch for others: then it runs as it is.
+TEST(Recordings, APartThatDoesSomethingElseIsNotRenewedAndRunsNothing) {
+  const Numbers numbers;
+  for (const bool own_first : {true, false}) {
+    int count = 1;
+    bool own = own_first;
+    const device::PartBody body = [&](size_t, device::Stream stream) {
+      for (int i = 0; i < count; ++i) {
+        own ? giveOwn(numbers.at(0), stream) : giveForeign(numbers.at(0), stream);
+      }
+    };
+    const auto recording = recorder().recordParts(1, body);
+    ASSERT_NE(recording, nullptr);
+    for (const int other : {0, 2}) {
+      count = other;
+      EXPECT_FALSE(recording->renew({0}, body));
+    }
+    if (own_first) {
+      count = 1;
+      own = false;
+      EXPECT_FALSE(recording->renew({0}, body));
+    }
+    const device::PartBody copies = [&](size_t, device::Stream stream) {
+      gpu().zero(numbers.at(0), sizeof(float), stream);
+    };
+    EXPECT_FALSE(recording->renew({0}, copies));
+  }
+  EXPECT_EQ(numbers.values(), std::pair(0.0F, 0.0F));
+}
+
+TEST(Recordings, AnErrorOfTheBodyLeavesNothingBehind) {
+  const size_t before = testing::livingGraphs();
+  const Numbers numbers;
+  const device::PartBody body = [&](size_t part, device::Stream stream) {
+    giveOwn(numbers.at(0), stream);
+    if (part == 1) {
+      throw InternalError("a test's fault");
+    }
+  };
+  EXPECT_THROW(recorder().recordParts(2, body), InternalError);
+  const device::PartBody waits = [&](size_t, device::Stream stream) { gpu().wait(stream); };
+  EXPECT_EQ(recorder().recordParts(1, waits), nullptr);
+  EXPECT_EQ(testing::livingGraphs(), before);
+  giveOwn(numbers.at(1), {});
+  EXPECT_EQ(numbers.values(), std::pair(0.0F, 1.0F)) << "this thread's launches run again";
+}
+
+}  // namespace
+}  // namespace torchtrt::cuda

@@ -1,0 +1,313 @@
+// Calls of engines as CUDA graphs: recorded at the third call, renewed where pointers change.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "cuda/counted_driver.h"
+#include "cuda/device/cuda_device.h"
+#include "cuda/device_call.h"
+#include "cuda/emulation.h"
+
+namespace torchtrt::cuda {
+namespace {
+
+using engine::LoadedEngine;
+using testing::callOnDevice;
+using testing::CountedDriver;
+using testing::DeviceInputs;
+using testing::DeviceOutputs;
+using testing::gpu;
+using torchtrt::testing::HostTensor;
+using torchtrt::testing::PlanMaker;
+using Floats = std::vector<float>;
+
+// z = relu(x + w), y = tanh(z m) * 2 + x: six steps, of which the first three and the last see the caller's memory.
+PlanMaker network() {
+  PlanMaker make("net");
+  const plan::Register n = make.symbol("n", 1, 4, 64);
+  const PlanMaker::Registers dims = {n, make.number(3)};
+  const int32_t x = make.input("x", dims);
+  const int32_t z = make.activation("relu", make.elementwise("sum", x, make.floats("w", {3}, {1, -2, 3})));
+  const int32_t product =
+      make.step("matrix_multiply", {z, make.floats("m", {3, 3}, {0.5F, 0, 0.25F, 0, 1, 0, -0.5F, 0, 1})}, dims);
+  const int32_t twice = make.elementwise("prod", make.activation("tanh", product), make.floats("t", {1}, {2}));
+  make.output("z", z);
+  make.output("y", make.elementwise("sum", twice, x));
+  return make;
+}
+
+std::shared_ptr<const LoadedEngine> load(const device::Device& device, const engine::LoadOptions& options = {}) {
+  PlanMaker make = network();
+  return engine::loadMade(make, options, device);
+}
+
+HostTensor tensorOf(int64_t rows, unsigned seed) {
+  return {{rows, 3}, engine::randomFloats(rows * 3, seed)};
+}
+
+void expectEqual(const std::vector<Floats>& got, const HostTensor& input) {
+  static const auto engine = load(device::cpu());
+  const auto expected = torchtrt::testing::callEngine(*engine, {input});
+  ASSERT_EQ(got.size(), expected.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    const Floats values = expected[i].values();
+    ASSERT_EQ(got[i].size(), values.size());
+    for (size_t k = 0; k < values.size(); ++k) {
+      ASSERT_NEAR(got[i][k], values[k], 1e-5) << "output " << i << ", element " << k;
+    }
+  }
+}
+
+// Calls with the same memory, and with values that a seed names.
+class SameMemory {
+ public:
+  explicit SameMemory(int64_t rows, device::Stream stream = {})
+      : rows_(rows), stream_(stream), inputs_({tensorOf(rows, 0)}, stream), outputs_(stream) {}
+  void fill(unsigned seed) {
+    inputs_.fill({tensorOf(rows_, seed)});
+  }
+  void enqueue(const engine::Engine& engine) {
+    Given given{outputs_, pointers_};
+    engine.enqueue(inputs_.views(), given, engine::CallOptions{1, stream_.handle});
+  }
+  void check(unsigned seed) const {
+    expectEqual(outputs_.values(), tensorOf(rows_, seed));
+  }
+  void call(const engine::Engine& engine) {
+    fill(++seed_);
+    enqueue(engine);
+    check(seed_);
+  }
+
+ private:
+  struct Given final : engine::OutputAllocator {
+    Given(DeviceOutputs& outputs, std::vector<void*>& pointers) : outputs(outputs), pointers(pointers) {}
+    void* allocate(int index, DType dtype, std::span<const int64_t> dims) override {
+      while (pointers.size() <= static_cast<size_t>(index)) {
+        pointers.push_back(outputs.allocate(index, dtype, dims));
+      }
+      return pointers[static_cast<size_t>(index)];
+    }
+    DeviceOutputs& outputs;
+    std::vector<void*>& pointers;
+  };
+
+  int64_t rows_;
+  device::Stream stream_;
+  unsigned seed_ = 0;
+  DeviceInputs inputs_;
+  DeviceOutputs outputs_;
+  std::vector<void*> pointers_;
+};
+
+class Replay : public ::testing::Test {
+ protected:
+  CountedDriver driver_;
+  const CountedDriver::Counts& counts_ = CountedDriver::counts();
+  CountedDriver::Fails& fails_ = CountedDriver::fails();
+};
+
+TEST_F(Replay, TheThirdCallIsRecordedAndLaterOnesAreOneLaunch) {
+  engine::LoadOptions options;
+  options.memory = std::make_shared<testing::SameBlock>();
+  const auto engine = load(gpu(), options);
+  SameMemory memory(5);
+  memory.call(*engine);
+  const int launches = counts_.launches;  // beside those of libraries
+  EXPECT_GE(launches, 5);
+  for (int call = 2; call <= 6; ++call) {
+    memory.call(*engine);
+    EXPECT_EQ(counts_.launches, launches * std::min(call, 3)) << "call " << call << "; recording launches once";
+    EXPECT_EQ(counts_.graphs, std::max(call - 2, 0)) << "call " << call;
+  }
+  EXPECT_EQ(counts_.instantiated, 1);
+  EXPECT_EQ(counts_.set, 0) << "the workspace lies where it lay, too";
+}
+
+TEST_F(Replay, OtherPointersRenewTheStepsThatReadOrWriteThere) {
+  const auto engine = load(gpu());
+  std::vector<std::unique_ptr<DeviceInputs>> kept;  // so that no memory comes twice
+  std::vector<std::unique_ptr<DeviceOutputs>> results;
+  std::vector<HostTensor> tensors;
+  for (unsigned call = 0; call < 8; ++call) {
+    tensors.push_back(tensorOf(7, call));
+    kept.push_back(std::make_unique<DeviceInputs>(std::vector{tensors.back()}));
+    results.push_back(std::make_unique<DeviceOutputs>());
+    engine->enqueue(kept.back()->views(), *results.back(), engine::CallOptions{});
+  }
+  for (size_t call = 0; call < tensors.size(); ++call) {
+    expectEqual(results[call]->values(), tensors[call]);  // nobody wrote into another call's memory
+  }
+  EXPECT_EQ(counts_.instantiated, 1);
+  EXPECT_EQ(counts_.graphs, 6);
+  EXPECT_GE(counts_.set, 5 * 4) << "x is read twice, z written and read, y written";
+}
+
+TEST_F(Replay, ShapesInTurnHaveRecordingsOfTheirOwn) {
+  const auto engine = load(gpu());
+  SameMemory small(2);
+  SameMemory large(64);
+  for (int call = 0; call < 5; ++call) {
+    small.call(*engine);
+    large.call(*engine);
+  }
+  EXPECT_EQ(counts_.instantiated, 2);
+  EXPECT_EQ(counts_.graphs, 6);
+}
+
+TEST_F(Replay, ShapesThatComeOnceAreNotRecordedAndTheNumberOfGraphsIsBounded) {
+  const auto engine = load(gpu());
+  for (int64_t rows = 1; rows <= 40; ++rows) {
+    const HostTensor tensor = tensorOf(rows, static_cast<unsigned>(rows));
+    expectEqual(callOnDevice(*engine, {tensor}), tensor);
+  }
+  EXPECT_EQ(counts_.instantiated, 0);
+  for (int64_t rows = 1; rows <= 40; ++rows) {
+    for (int call = 0; call < 4; ++call) {
+      const HostTensor tensor = tensorOf(rows, static_cast<unsigned>(call));
+      expectEqual(callOnDevice(*engine, {tensor}), tensor);
+    }
+  }
+  EXPECT_EQ(counts_.instantiated, 40);
+  EXPECT_LE(testing::livingGraphs(), 2U * 16U) << "a graph and its executable for each context that waits";
+}
+
+TEST_F(Replay, GraphsGoWithTheirEngine) {
+  const size_t before = testing::livingGraphs();
+  {
+    const auto engine = load(gpu());
+    SameMemory memory(3);
+    for (int call = 0; call < 4; ++call) {
+      memory.call(*engine);
+    }
+    EXPECT_EQ(counts_.instantiated, 1);
+  }
+  EXPECT_EQ(testing::livingGraphs(), before);
+}
+
+TEST_F(Replay, ThreadsAndStreamsHaveGraphsOfTheirOwn) {
+  const auto engine = load(gpu());
+  const auto use = [&](unsigned thread) {
+    StreamHandle handle = nullptr;
+    ASSERT_EQ(driver().createStream(&handle, kStreamNonBlocking), kSuccess);
+    for (unsigned call = 0; call < 40; ++call) {
+      const device::Stream stream{call % 3 == 0 ? nullptr : handle};
+      const HostTensor tensor = tensorOf(1 + (call + thread) % 2, call * 7 + thread);
+      expectEqual(callOnDevice(*engine, {tensor}, stream), tensor);
+    }
+    gpu().wait({handle});
+    driver().destroyStream(handle);
+  };
+  std::vector<std::thread> threads;
+  for (unsigned thread = 0; thread < 4; ++thread) {
+    threads.emplace_back(use, thread);
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_GT(counts_.graphs, 0);
+}
+
+TEST_F(Replay, ACallersCaptureGetsLaunches) {
+  engine::LoadOptions options;
+  options.memory = std::make_shared<testing::SameBlock>();  // a graph's memory has to stay
+  const auto engine = load(gpu(), options);
+  StreamHandle handle = nullptr;
+  ASSERT_EQ(driver().createStream(&handle, kStreamNonBlocking), kSuccess);
+  SameMemory memory(4, {handle});
+  for (int call = 0; call < 4; ++call) {  // so that a recording of ours is there
+    memory.call(*engine);
+  }
+  const int graphs = counts_.graphs;
+  const ContextScope scope(dynamic_cast<const CudaDevice&>(gpu()));
+  ASSERT_EQ(driver().beginCapture(handle, kCaptureRelaxed), kSuccess);
+  memory.enqueue(*engine);
+  GraphHandle graph = nullptr;
+  ASSERT_EQ(driver().endCapture(handle, &graph), kSuccess);
+  EXPECT_EQ(counts_.graphs, graphs) << "no graph is launched into a graph";
+  GraphExecHandle exec = nullptr;
+  ASSERT_EQ(driver().instantiate(&exec, graph, 0), kSuccess);
+  for (unsigned seed = 60; seed < 63; ++seed) {
+    memory.fill(seed);
+    ASSERT_EQ(driver().launchGraph(exec, handle), kSuccess);
+    memory.check(seed);
+  }
+  driver().destroyGraphExec(exec);
+  driver().destroyGraph(graph);
+  memory.call(*engine);
+  EXPECT_EQ(counts_.graphs, graphs + 4) << "calls outside of the capture are replayed as before";
+}
+
+// Each kind of failure: results stay right, nothing is tried again for ever, nothing is left behind.
+TEST_F(Replay, WhatTheDriverCannotRecordRunsLaunchByLaunch) {
+  const size_t before = testing::livingGraphs();
+  for (bool CountedDriver::Fails::*kind :
+       {&CountedDriver::Fails::launchGraph, &CountedDriver::Fails::setKernelNode, &CountedDriver::Fails::instantiate,
+        &CountedDriver::Fails::beginCapture, &CountedDriver::Fails::endCapture}) {
+    CountedDriver::reset();
+    fails_.*kind = true;
+    {
+      const auto engine = load(gpu());
+      std::vector<std::unique_ptr<DeviceInputs>> kept;
+      for (unsigned call = 0; call < 20; ++call) {
+        const HostTensor tensor = tensorOf(4, call);
+        kept.push_back(std::make_unique<DeviceInputs>(std::vector{tensor}));
+        DeviceOutputs outputs;
+        engine->enqueue(kept.back()->views(), outputs, engine::CallOptions{});
+        expectEqual(outputs.values(), tensor);
+      }
+    }
+    EXPECT_LE(counts_.instantiated, 4);
+    EXPECT_EQ(testing::livingGraphs(), before);
+  }
+  fails_ = {};
+}
+
+TEST_F(Replay, ADriverWithoutGraphsRunsLaunchByLaunch) {
+  Driver table = driver();
+  const Driver whole = table;
+  table.captureInfo = nullptr;
+  useDriver(table);
+  const auto engine = load(gpu());
+  SameMemory memory(4);
+  for (int call = 0; call < 5; ++call) {
+    memory.call(*engine);
+  }
+  useDriver(whole);
+  EXPECT_EQ(counts_.graphs, 0);
+}
+
+TEST_F(Replay, AnEnvironmentVariableSwitchesItOff) {
+  setenv("TORCHTRT_CUDA_GRAPHS", "0", 1);
+  EXPECT_EQ(engine::kernelSwitches(), ",no CUDA graphs");
+  const auto engine = load(gpu());
+  unsetenv("TORCHTRT_CUDA_GRAPHS");
+  EXPECT_EQ(engine::kernelSwitches(), "");
+  SameMemory memory(4);
+  for (int call = 0; call < 5; ++call) {
+    memory.call(*engine);
+  }
+  EXPECT_EQ(counts_.graphs, 0);
+}
+
+TEST_F(Replay, StepsOnTheHostAreNotRecorded) {
+  PlanMaker make = network();
+  const int32_t z = make.plan().outputs[0].tensor;
+  make.output("sums",
+              make.step("cumulative", {z}, make.at(z).dims, {{"axis", int64_t{0}}, {"op", std::string("sum")}}));
+  const auto engine = engine::loadMade(make, {}, gpu());
+  const bool on_host = engine->inspect().find("[host]") != std::string::npos;
+  for (unsigned call = 0; call < 5; ++call) {
+    auto results = callOnDevice(*engine, {tensorOf(4, call)});
+    results.pop_back();
+    expectEqual(results, tensorOf(4, call));
+  }
+  EXPECT_EQ(counts_.graphs == 0, on_host);
+}
+
+}  // namespace
+}  // namespace torchtrt::cuda
