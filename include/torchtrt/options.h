@@ -259,9 +259,12 @@ struct TORCHTRT_API CompileSpec {
   // The architecture of the GPU that engines are for, "sm_90"; "" for that of the GPU at hand. With it, a machine that
   // has no GPU compiles for one: the module is checked, and runs, on the CPU there.
   std::string target;
-  // Arguments of one call: the result is then checked against PyTorch. Empty: the tensors that inputs were made from,
-  // if all were.
+  // Arguments of one call, on which results are compared and engines timed. Empty: the tensors that inputs were made
+  // from, if all were.
   std::vector<torch::jit::IValue> sample_inputs;
+  // True to compare results with PyTorch's in one call: on the sample inputs, or, without them, on inputs that are made
+  // within what `inputs` say. Then a call that PyTorch refuses tells nothing. What disagrees runs in PyTorch.
+  bool check_results = true;
   // True to time engines against PyTorch on those arguments, and to leave to PyTorch what is slower in an engine.
   // Engines inside branches and loops are timed if the arguments reach them.
   bool tune = false;

@@ -312,6 +312,7 @@ def compile(
     target: str = "",
     tuning_seconds: float = 10.0,
     keep_methods: bool = True,
+    check_results: bool = True,
     rewriters: Sequence[Any] | None = None,
     calibrator: ptq.DataLoaderCalibrator | ptq.CacheCalibrator | None = None,
     accuracy_target: float | None = None,

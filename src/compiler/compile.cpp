@@ -6,6 +6,7 @@
 #include "compiler/attempts.h"
 #include "compiler/calibration/calibration.h"
 #include "compiler/checking/agreement.h"
+#include "compiler/checking/trial_call.h"
 #include "compiler/checks.h"
 #include "compiler/compile_watch.h"
 #include "compiler/inputs/impossible_inputs.h"
@@ -37,6 +38,19 @@ namespace torchtrt::compiler {
 namespace {
 
 using partitioning::Partition;
+
+// The call with which results are compared, if they are to be. A user's rewriters may compute what they like.
+std::optional<TrialCall> trialOf(const Task& task, const std::vector<torch::jit::IValue>& samples,
+                                 const SegmentEngines& engines) {
+  if (!task.spec.check_results) {
+    return std::nullopt;
+  }
+  if (!samples.empty()) {
+    return TrialCall{samples};
+  }
+  const bool may_differ = engines.engines().empty() || !task.spec.rewriters.empty();
+  return may_differ ? std::nullopt : madeUpCall(task.lowered, engines.leaves(), task.precision);
+}
 
 void rejectLostThreads() {
   if (runtime::waitsForLostTeam()) {
@@ -116,6 +130,7 @@ Compiled compile(const Source& original, const ts::CompileSpec& asked) {
   KernelChoice kernels(spec, target, clock);
   SegmentEngines engines(lowered, roles, leaves, segmentOptions(task, kernels, clock, others), clock);
   std::optional<torch::jit::Module> module;
+  std::optional<TrialCall> trial;
   const auto stitch = [&](const Partition& partition) {
     module = clock.run(Phase::kStitching, [&] { return moduleOf(task, partition, engines.engines(), others); });
   };
@@ -124,8 +139,9 @@ Compiled compile(const Source& original, const ts::CompileSpec& asked) {
       return {std::move(failures)};
     }
     stitch(partition);
-    if (auto difference =
-            clock.run(Phase::kValidation, [&] { return disagreement(source, *module, lowered, samples); })) {
+    trial = clock.run(Phase::kValidation, [&] { return trialOf(task, samples, engines); });
+    const auto compare = [&] { return disagreement(source, *module, lowered, *trial); };
+    if (auto difference = trial ? clock.run(Phase::kValidation, compare) : std::nullopt) {
       return {{}, std::move(difference)};
     }
     if (!spec.tune || !may_fall_back) {
@@ -138,8 +154,8 @@ Compiled compile(const Source& original, const ts::CompileSpec& asked) {
       rejectDisagreement(difference);
     }
     // A module of one engine was compared as a whole only: its segment tells which node is to blame.
-    return partition.segments.size() == 1 ? clock.run(Phase::kValidation, [&] { return engines.validate(partition); })
-                                          : Failures();
+    const auto validate = [&] { return engines.validate(partition, *trial); };
+    return partition.segments.size() == 1 ? clock.run(Phase::kValidation, validate) : Failures();
   };
   Attempts attempts(task, roles, clock);
   attempts.run(attempt, blame);

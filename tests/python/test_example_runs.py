@@ -56,8 +56,9 @@ class KeepsTheLast(nn.Module):
 
 
 def calls_while_compiling(module, inputs) -> tuple[torch.jit.ScriptModule, int]:
+    """Without the one that compares results."""
     CALLS.clear()
-    compiled = torchtrt.compile(torch.jit.script(module.eval()), inputs=inputs)
+    compiled = torchtrt.compile(torch.jit.script(module.eval()), inputs=inputs, check_results=False)
     return compiled, len(CALLS)
 
 

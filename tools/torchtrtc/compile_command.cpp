@@ -114,6 +114,7 @@ ts::CompileSpec compileSpec(const CompileOptions& options) {
   spec.timing_cache = options.timing_cache;
   spec.tuning_seconds = options.tuning_seconds;
   spec.keep_methods = !options.drop_methods;
+  spec.check_results = !options.no_threshold_check;
   if (options.tune) {
     spec.tune = true;
     spec.sample_inputs = randomInputs(spec.graph_inputs.inputs);

@@ -85,7 +85,7 @@ void addInsight(CLI::App& app, CompileOptions& o) {
       ->group(kGroup);
   app.add_flag("--explain", o.explain, "List every node, where it went and why, and the phases with their times")
       ->group(kGroup);
-  app.add_flag("--no-threshold-check", o.no_threshold_check, "Do not compare with PyTorch afterwards")->group(kGroup);
+  app.add_flag("--no-threshold-check", o.no_threshold_check, "Do not compare results with PyTorch's")->group(kGroup);
   app.add_option("--atol", o.atol, "What that comparison allows, absolute")
       ->option_text("NUMBER")
       ->capture_default_str()

@@ -1,4 +1,4 @@
-// The whole compiled module held against PyTorch on the samples.
+// The whole compiled module held against PyTorch in one call.
 #pragma once
 
 #include <functional>
@@ -8,6 +8,7 @@
 
 #include <torch/script.h>
 
+#include "compiler/checking/trial_call.h"
 #include "compiler/module/source.h"
 #include "lowering/lowering.h"
 #include "partitioning/partition.h"
@@ -15,10 +16,11 @@
 
 namespace torchtrt::compiler {
 
-// What the module's results are other in than PyTorch's on the samples, if they are and samples are given.
+// Describes the first difference of the module's results from PyTorch's in the call; empty if they agree. A call that
+// is made up and that PyTorch refuses tells nothing, nor does a result that PyTorch itself gives in two ways: random
+// numbers, or what rounding decides.
 std::optional<std::string> disagreement(const Source& source, const torch::jit::Module& module,
-                                        const lowering::LoweredGraph& lowered,
-                                        const std::vector<torch::jit::IValue>& samples);
+                                        const lowering::LoweredGraph& lowered, const TrialCall& call);
 // Wrong results are never handed out: with nothing to fall back to, a disagreement ends the compile.
 [[noreturn]] void rejectDisagreement(const std::string& message);
 // No engine disagreed on its own, but the module does with them: those inside of branches and loops are compared with

@@ -83,9 +83,15 @@ bool isAsNear(const at::Tensor& expected, const at::Tensor& got, const at::Tenso
 // Goes through two results side by side.
 class Comparison {
  public:
-  // Without measuring it ends at the first difference. `exact`: tensors of the same results in float64, or none.
-  Comparison(bool measures, at::ScalarType coarsest, std::vector<at::Tensor> exact)
-      : measures_(measures), coarsest_(coarsest), exact_(std::move(exact)) {}
+  // Without measuring it ends at the first difference. `exact`: tensors of the same results in float64, or none. With
+  // `rounds`, the other results are in float64 and are rounded to the dtypes of the expected ones.
+  Comparison(bool measures, at::ScalarType coarsest, std::vector<at::Tensor> exact, bool rounds = false)
+      : measures_(measures), coarsest_(coarsest), exact_(std::move(exact)), rounds_(rounds) {}
+
+  // What float64 may excuse is excused without it.
+  void excuseAll() {
+    excuses_all_ = true;
+  }
 
   void compare(const IValue& expected, const IValue& got, const std::string& where) {
     if (!measures_ && !worst_.difference.empty()) {
@@ -96,7 +102,10 @@ class Comparison {
     } else if (expected.isTensor()) {
       judge_ = tensors_ < exact_.size() ? exact_[tensors_].to(at::kCPU) : at::Tensor();
       ++tensors_;
-      compareTensors(expected.toTensor(), got.toTensor(), where);
+      const at::Tensor tensor = got.toTensor();
+      compareTensors(expected.toTensor(),
+                     rounds_ && tensor.is_floating_point() ? tensor.to(expected.toTensor().scalar_type()) : tensor,
+                     where);
     } else if (expected.isTuple()) {
       compareSequences(expected.toTupleRef().elements(), got.toTupleRef().elements(), where);
     } else if (expected.isList()) {
@@ -155,7 +164,8 @@ class Comparison {
       note(difference == 0 ? 0 : difference / largest, mostUlps(expected, got, finite), tolerance);
     }
     constexpr double kMost = 4;  // times what is allowed; beyond, nothing is excused
-    const bool is_excused = difference <= kMost * allowed && isExcused(zeroed, b.masked_fill(~finite, 0), finite);
+    const bool is_excused =
+        difference <= kMost * allowed && (excuses_all_ || isExcused(zeroed, b.masked_fill(~finite, 0), finite));
     if (!(difference <= allowed) && !is_excused) {
       std::ostringstream text;
       text << "the largest difference is " << difference << ", allowed is " << allowed << " (largest value " << largest
@@ -222,6 +232,8 @@ class Comparison {
   bool measures_;
   at::ScalarType coarsest_;
   std::vector<at::Tensor> exact_;
+  bool rounds_;
+  bool excuses_all_ = false;
   size_t tensors_ = 0;  // compared so far
   at::Tensor judge_;    // of the tensor that is compared, or undefined
   Verification::Deviation worst_;
@@ -259,6 +271,20 @@ std::optional<std::string> firstDifference(const IValue& expected, const IValue&
                                            const IValue& exact) {
   const std::string difference = compared(expected, got, /*measures=*/false, coarsest, exact).difference;
   return difference.empty() ? std::nullopt : std::optional(difference);
+}
+
+std::optional<std::string> grossDifference(const IValue& expected, const IValue& got, at::ScalarType coarsest) {
+  Comparison comparison(/*measures=*/false, coarsest, {});
+  comparison.excuseAll();
+  comparison.compare(expected, got, "");
+  const std::string difference = comparison.take().difference;
+  return difference.empty() ? std::nullopt : std::optional(difference);
+}
+
+bool isRounded(const IValue& results, const IValue& exact, at::ScalarType coarsest) {
+  Comparison comparison(/*measures=*/false, coarsest, {}, /*rounds=*/true);
+  comparison.compare(results, exact, "");
+  return comparison.take().difference.empty();
 }
 
 at::ScalarType coarsestOf(const torch::jit::Graph& graph) {

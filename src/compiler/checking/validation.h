@@ -23,6 +23,13 @@ Verification::Deviation deviation(const torch::jit::IValue& expected, const torc
 std::optional<std::string> firstDifference(const torch::jit::IValue& expected, const torch::jit::IValue& got,
                                            at::ScalarType coarsest = at::kDouble, const torch::jit::IValue& exact = {});
 
+// A difference that float64 could not excuse either: more than four times what is allowed.
+std::optional<std::string> grossDifference(const torch::jit::IValue& expected, const torch::jit::IValue& got,
+                                           at::ScalarType coarsest = at::kDouble);
+// True if the results are those in float64, as near as their dtypes allow: rounding decided nothing.
+bool isRounded(const torch::jit::IValue& results, const torch::jit::IValue& exact,
+               at::ScalarType coarsest = at::kDouble);
+
 // A dtype of 16 bits where nodes are pinned to one, since what follows from them is no more exact for being cast back;
 // int8 where an engine was quantized, which is held against float to tell wrong from coarse; else float64. Of a
 // compiled module: as its record has it. Of an engine: one that keeps its operators.

@@ -63,10 +63,10 @@ Failures SegmentEngines::convert(const Partition& partition) {
 
 Failures SegmentEngines::compare(const Partition& partition) {
   const bool has_borders = partition.segments.size() > 1;
-  if (!has_borders || !options_.may_fall_back || options_.samples.empty()) {
+  if (!has_borders || !options_.may_fall_back || !options_.checks_results || options_.samples.empty()) {
     return {};
   }
-  return clock_.run(Phase::kValidation, [&] { return validate(partition); });
+  return clock_.run(Phase::kValidation, [&] { return validate(partition, {options_.samples}); });
 }
 
 std::unique_ptr<network::Network> SegmentEngines::networkOf(const Segment& segment, const std::string& name,

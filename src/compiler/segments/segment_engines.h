@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "compiler/checking/trial_call.h"
 #include "compiler/inputs/example_arguments.h"
 #include "compiler/inputs/example_runs.h"
 #include "compiler/inputs/size_limits.h"
@@ -55,6 +56,7 @@ struct SegmentOptions {
   bool shares_constants = false;  // of the graph with attributes of the compiled module
   torch::jit::IValue self;        // the module, where the graph takes it
   std::vector<torch::jit::IValue> samples;
+  bool checks_results = true;
   bool keep_networks = false;
   DeviceTarget target;
   std::shared_ptr<runtime::HostCopies> host;          // of the graph's constants; null where those are on the CPU
@@ -117,8 +119,8 @@ class SegmentEngines {
   std::unique_ptr<network::Network> wholeNetworkOf(const partitioning::Segment& segment, const std::string& name,
                                                    Failures& failures);
 
-  // Runs every engine on the samples beside PyTorch; returns the node to blame for the first difference.
-  Failures validate(const partitioning::Partition& partition);
+  // Runs every engine beside PyTorch in the call; returns the node to blame for the first difference.
+  Failures validate(const partitioning::Partition& partition, const TrialCall& call);
 
  private:
   using Undecided = std::optional<std::pair<Dim, Dim>>;                    // dims that kept a layer from broadcasting

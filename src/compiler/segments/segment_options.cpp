@@ -27,6 +27,7 @@ SegmentOptions segmentOptions(const Task& task, KernelChoice& kernels, PhaseCloc
   options.precision = precision;
   options.may_fall_back = !spec.require_full_compilation;
   options.samples = samplesOf(task);
+  options.checks_results = spec.check_results;
   options.keep_networks = spec.ptq_calibrator != nullptr;
   options.rewriters = spec.rewriters;
   options.target = target;

@@ -1,4 +1,4 @@
-// Engines beside PyTorch on the samples: SegmentEngines::validate().
+// Engines beside PyTorch in one call: SegmentEngines::validate().
 #include <algorithm>
 
 #include "compiler/checking/exact.h"
@@ -49,9 +49,8 @@ std::optional<std::string> differenceOf(const Segment& part, const runtime::Engi
 
 }  // namespace
 
-// Segment by segment on the samples, engines beside PyTorch. What is inside of branches and loops is compared with
-// them as a whole, when the module is.
-Failures SegmentEngines::validate(const Partition& partition) {
+// Segment by segment. What is inside of branches and loops is compared with them as a whole, when the module is.
+Failures SegmentEngines::validate(const Partition& partition, const TrialCall& call) {
   Failures failures;
   seconds_.clear();
   const bool is_flat = std::all_of(partition.segments.begin(), partition.segments.end(),
@@ -60,8 +59,8 @@ Failures SegmentEngines::validate(const Partition& partition) {
   if (lowered_.has_self) {
     values[lowered_.graph->inputs()[0]] = options_.self.deepcopy();
   }
-  for (size_t i = 0; i < options_.samples.size(); ++i) {
-    values[lowered_.graph->inputs()[i + leaves_.first_argument]] = options_.samples[i].deepcopy();
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    values[lowered_.graph->inputs()[i + leaves_.first_argument]] = call.arguments[i].deepcopy();
   }
   for (const Segment& segment : partition.segments) {
     torch::jit::Stack inputs;
@@ -86,7 +85,7 @@ Failures SegmentEngines::validate(const Partition& partition) {
                                    [&](const SegmentEngine& engine) { return engine.segment == &segment; });
     if (made != engines_.end()) {
       if (const auto difference = differenceOf(segment, *made->engine, inputs, expected)) {
-        const std::string message = "the engine disagrees with PyTorch on the sample inputs: " + *difference;
+        const std::string message = "the engine disagrees with PyTorch on " + call.describe() + ": " + *difference;
         if (isStrict()) {
           throw InternalError(message);
         }

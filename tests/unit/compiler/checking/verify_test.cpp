@@ -141,6 +141,7 @@ torch::jit::Module moduleOf(const std::string& body) {
 torch::jit::Module compiled(const torch::jit::Module& module) {
   ts::CompileSpec spec(std::vector<Input>{Input(std::vector<int64_t>{2, 3})});
   spec.min_block_size = 1;
+  spec.check_results = false;  // which finds what these tests are to find
   return ts::compile(module, spec);
 }
 
