@@ -307,7 +307,7 @@ def misuse(arguments) -> None:
             synchronize()
             embedding(torch.tensor([1, 2, 3], device=DEVICE))
 
-        raises(calls, "[E0")
+        raises(calls, "[E008] step", "an index was out of range in an earlier call")
         embedding(torch.tensor([1, 2, 3], device=DEVICE))
         synchronize()
 

@@ -72,6 +72,34 @@ class EventTimer final : public device::Timer {
   EventHandle start_ = nullptr, stop_ = nullptr;
 };
 
+// Kernels write at any time.
+int takeWord(int* word) {
+  return __atomic_load_n(word, __ATOMIC_RELAXED) == 0 ? 0 : __atomic_exchange_n(word, 0, __ATOMIC_ACQ_REL);
+}
+
+class WordsOfStream final : public device::FaultWords {
+ public:
+  WordsOfStream(const CudaDevice& device, const FaultBlock& block) : device_(device), block_(block) {}
+  ~WordsOfStream() override {
+    device_.giveFaultBlock(block_);
+  }
+  void* word(size_t step) const override {
+    return reinterpret_cast<void*>(block_.device + step * sizeof(int));
+  }
+  std::optional<Fault> take() override {
+    for (size_t step = 0; step < block_.words; ++step) {
+      if (const int fault = takeWord(block_.host + step); fault != 0) {
+        return Fault{step, errorOf(static_cast<cuda::Fault>(fault))};
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  const CudaDevice& device_;
+  FaultBlock block_;
+};
+
 }  // namespace
 
 bool isForkedChild() {
@@ -107,11 +135,7 @@ CudaDevice::CudaDevice(int index) : index_(index) {
   check(driver().retainContext(&context_, id), "starting CUDA on GPU " + std::to_string(index));
   watchForks();
   const ContextScope scope(context_);
-  void* fault = nullptr;
-  check(driver().allocateHost(&fault, sizeof(int), kHostAllocMapped), "memory for faults of kernels");
-  fault_ = static_cast<int*>(fault);
-  *fault_ = 0;
-  check(driver().hostPointer(&fault_on_device_, fault, 0), "memory for faults of kernels");
+  fault_ = fault_memory_.take(1);
 }
 
 void CudaDevice::copyIn(void* to, const void* from, size_t bytes, device::Stream stream) const {
@@ -150,12 +174,14 @@ void CudaDevice::wait(device::Stream stream) const {
 }
 
 void CudaDevice::checkFaults() const {
-  const int fault = __atomic_exchange_n(fault_, 0, __ATOMIC_ACQ_REL);
-  if (fault == static_cast<int>(Fault::kIndexOutOfRange)) {
-    throw EngineError(ErrorCode::kIndexOutOfRange,
-                      "an index was out of range in an earlier call of an engine on the GPU; its results are not valid",
-                      {}, "check the indices; TORCHTRT_REFERENCE_KERNELS=1 on the CPU names the step");
+  if (const int fault = takeWord(fault_.host); fault != 0) {
+    throw errorOf(static_cast<Fault>(fault));
   }
+}
+
+std::unique_ptr<device::FaultWords> CudaDevice::faultWords(size_t steps) const {
+  const ContextScope scope(context_);
+  return std::make_unique<WordsOfStream>(*this, fault_memory_.take(steps));
 }
 
 bool CudaDevice::isCapturing(device::Stream stream) const {

@@ -7,16 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "cuda/device/faults.h"
 #include "cuda/driver/driver.h"
 #include "device/device.h"
+#include "device/faults.h"
 #include "device/recorder.h"
 
 namespace torchtrt::cuda {
 
-// Kinds of faults in the data that kernels report.
-enum class Fault : int { kNone = 0, kIndexOutOfRange = 1 };
-
-class CudaDevice final : public device::Device, public device::Recorder {
+class CudaDevice final : public device::Device, public device::Recorder, public device::FaultReporter {
  public:
   explicit CudaDevice(int index);
 
@@ -44,14 +43,18 @@ class CudaDevice final : public device::Device, public device::Recorder {
   bool isCapturing(device::Stream stream) const override;
   std::unique_ptr<device::Timer> timer() const override;
   std::unique_ptr<device::PartRecording> recordParts(size_t parts, const device::PartBody& body) const override;
+  std::unique_ptr<device::FaultWords> faultWords(size_t steps) const override;
 
   // A stream that nobody else gives work to, for recordings; made where none is idle.
   StreamHandle takeStream() const;
   void giveStream(StreamHandle stream) const;
 
-  // Where kernels write a Fault; memory of the host that the GPU reaches.
+  // Where kernels write a Fault that run outside of every device::FaultScope.
   DevicePointer faultWord() const {
-    return fault_on_device_;
+    return fault_.device;
+  }
+  void giveFaultBlock(const FaultBlock& block) const {
+    fault_memory_.give(block);
   }
   // "sm_90"
   const std::string& architecture() const {
@@ -72,8 +75,8 @@ class CudaDevice final : public device::Device, public device::Recorder {
   int index_;
   ContextHandle context_ = nullptr;
   device::Properties properties_;
-  int* fault_ = nullptr;
-  DevicePointer fault_on_device_ = 0;
+  mutable FaultMemory fault_memory_;
+  FaultBlock fault_;
   mutable std::mutex streams_mutex_;
   mutable std::vector<StreamHandle> idle_streams_;
 };

@@ -6,6 +6,7 @@
 #include "base/align.h"
 #include "base/check.h"
 #include "cuda/device/graph.h"
+#include "device/faults.h"
 
 namespace torchtrt::cuda {
 
@@ -42,6 +43,11 @@ Arguments& Arguments::scratch(int64_t bytes) {
   return *this;
 }
 
+Arguments& Arguments::fault() {
+  arguments_.push_back({Kind::kFault, 0, 0});
+  return *this;
+}
+
 Arguments& Arguments::bytes(const void* data, size_t size) {
   constexpr size_t kUnit = 16;
   const size_t at = roundUp(values_.size(), kUnit);
@@ -69,6 +75,8 @@ int64_t Launches::reserve(size_t bytes) {
 
 void Launches::run(const kernels::RunArgs& args) const {
   const ContextScope scope(device_);
+  const void* const word = device::FaultScope::current();
+  const void* const fault = word != nullptr ? word : reinterpret_cast<const void*>(device_.faultWord());
   std::array<DevicePointer, kMostArguments> pointers;
   std::array<void*, kMostArguments> list;
   for (const Step& step : steps_) {
@@ -85,6 +93,9 @@ void Launches::run(const kernels::RunArgs& args) const {
           break;
         case Arguments::Kind::kScratch:
           base = args.scratch;
+          break;
+        case Arguments::Kind::kFault:
+          base = fault;
           break;
         case Arguments::Kind::kValue:
           list[i] = const_cast<std::byte*>(step.arguments.values_.data() + each.index);

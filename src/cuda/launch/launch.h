@@ -30,6 +30,8 @@ class Arguments {
   Arguments& input(size_t index, int64_t bytes = 0);
   Arguments& output(size_t index, int64_t bytes = 0);
   Arguments& scratch(int64_t bytes);
+  // A pointer to the word where the step that runs reports a Fault.
+  Arguments& fault();
   Arguments& absent() {  // a null pointer
     return value(DevicePointer{0});
   }
@@ -42,7 +44,7 @@ class Arguments {
 
  private:
   friend class Launches;
-  enum class Kind : uint8_t { kInput, kOutput, kScratch, kValue };
+  enum class Kind : uint8_t { kInput, kOutput, kScratch, kFault, kValue };
   struct Argument {
     Kind kind;
     size_t index = 0;    // of the operand; of a value: where it begins in `values_`

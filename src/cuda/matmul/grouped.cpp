@@ -21,7 +21,7 @@ std::unique_ptr<kernels::Prepared> prepareGrouped(const Layer& layer, const kern
   arguments.value(a.strides.at(0)).value(a.strides.at(1)).input(0);
   arguments.value(b.strides.at(0)).value(b.strides.at(1)).value(b.strides.at(2)).input(1);
   arguments.value(ends.strides.at(0)).input(2);
-  arguments.value(out.strides.at(0)).value(out.strides.at(1)).output(0).value(layer.device.faultWord());
+  arguments.value(out.strides.at(0)).value(out.strides.at(1)).output(0).fault();
   auto launches = std::make_unique<Launches>(layer.device);
   launches->add(source, "grouped", geometryFor(countOf(out.dims)), std::move(arguments));
   return launches;

@@ -250,7 +250,7 @@ CreateResult createGather(const Problem& problem) {
     arguments.input(1);
     addWalk(arguments, layout.dims, layout.strides[2]);
     const int negative = layer.attributes.getBool("negative", true) ? 1 : 0;
-    arguments.output(0).value(negative).value(layer.device.faultWord());
+    arguments.output(0).value(negative).fault();
     auto launches = std::make_unique<Launches>(layer.device);
     if (countOf(data.dims) == 0 && layout.count() != 0) {
       throw EngineError(ErrorCode::kIndexOutOfRange, "gather reads from a tensor without elements", {},

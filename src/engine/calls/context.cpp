@@ -38,6 +38,13 @@ void Context::setCallPointers(std::span<const TensorView> inputs, std::span<void
   }
 }
 
+void Context::setFaults(std::shared_ptr<device::FaultWords> faults) {
+  if (faults != faults_) {
+    replay_.forget();
+    faults_ = std::move(faults);
+  }
+}
+
 void Context::runAction(const Action& action, int threads, device::Stream stream) const {
   kernels::RunArgs args{};
   args.inputs = pointers_.data() + action.first_input;
@@ -45,6 +52,8 @@ void Context::runAction(const Action& action, int threads, device::Stream stream
   args.scratch = pointers_[action.scratch];
   args.threads = threads;
   args.stream = stream;
+  const bool reports = faults_ != nullptr && action.step >= 0;
+  const device::FaultScope scope(reports ? faults_->word(static_cast<size_t>(action.step)) : nullptr);
   action.prepared->run(args);
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/faults.h"
 #include "engine/calls/arena.h"
 #include "engine/calls/replay.h"
 #include "engine/schedule/schedule.h"
@@ -51,6 +52,11 @@ class Context {
   Replay& replay() {
     return replay_;
   }
+  // Where steps report faults that show later; null where there are none of that kind. A recording holds it.
+  void setFaults(std::shared_ptr<device::FaultWords> faults);
+  device::FaultWords* faults() const {
+    return faults_.get();
+  }
 
  private:
   std::shared_ptr<const Schedule> bound_;
@@ -58,6 +64,7 @@ class Context {
   std::vector<void*> pointers_;  // one per slot
   std::vector<void*> outputs_;
   device::Stream stream_;
+  std::shared_ptr<device::FaultWords> faults_;
   Replay replay_;
 };
 
@@ -95,8 +102,8 @@ class ContextLease {
                std::shared_ptr<device::MemorySource> source)
       : pool_(pool),
         workspace_(device, way.stream, std::move(source)),
-        context_(device.isHost() ? pool.take(workspace_.data()) : pool.take(way.stream, inputs, way.threads)) {
-    context_->setStream(way.stream);
+        context_(device.isHost() ? pool.take(workspace_.data()) : pool.take(ownerOf(way), inputs, way.threads)) {
+    context_->setStream(ownerOf(way));
   }
   ~ContextLease() {
     pool_.give(std::move(context_));
@@ -111,6 +118,12 @@ class ContextLease {
   }
 
  private:
+  // Calls that a caller records share no context with others of their stream: they report faults elsewhere.
+  static device::Stream ownerOf(Way way) {
+    static char captured;
+    return way.is_captured ? device::Stream{&captured} : way.stream;
+  }
+
   ContextPool& pool_;
   WorkspaceLease workspace_;
   std::unique_ptr<Context> context_;

@@ -11,7 +11,6 @@
 #include "engine/calls/empty_inputs.h"
 #include "engine/schedule/shapes.h"
 #include "kernels/backend.h"
-#include "kernels/work.h"
 #include "torchtrt/plugin.h"
 
 namespace torchtrt::engine {
@@ -22,69 +21,6 @@ std::atomic<int64_t> living_engines = 0;
 
 int resolveThreads(int threads, const device::Device& device) {
   return device.threadsOf(threads > 0 ? threads : std::max(kernels::currentThreads(), 1));
-}
-
-// Outputs of a profiled call: kept until the profile ends, then dropped.
-class DiscardingAllocator : public OutputAllocator {
- public:
-  explicit DiscardingAllocator(const device::Device& device) : device_(device) {}
-  void* allocate(int index, DType dtype, std::span<const int64_t> dims) override {
-    const auto at = static_cast<size_t>(index);
-    if (at >= memory_.size()) {
-      memory_.resize(at + 1);
-    }
-    const size_t bytes = plan::checkedBytes(dims, dtype);
-    if (memory_[at].bytes() < bytes) {
-      memory_[at] = device_.allocate(bytes, "a profiled output");
-    }
-    return memory_[at].data();
-  }
-
- private:
-  const device::Device& device_;
-  std::vector<device::Memory> memory_;
-};
-
-// What a step has to do with these values of the plan's registers.
-kernels::Work workOf(const plan::Plan& plan, const plan::Step& step, const std::vector<int64_t>& registers) {
-  const auto describe = [&](int32_t index) {
-    const plan::Tensor& tensor = plan.tensors[static_cast<size_t>(index)];
-    return kernels::TensorDesc{tensor.dtype, dimsOf(tensor.dims, registers), {}};
-  };
-  kernels::ShapeSet shapes;
-  std::vector<bool> present;
-  for (const int32_t input : step.inputs) {
-    present.push_back(input >= 0);
-    shapes.inputs.push_back(input >= 0 ? describe(input) : kernels::TensorDesc());
-  }
-  for (const int32_t output : step.outputs) {
-    shapes.outputs.push_back(describe(output));
-  }
-  return kernels::workOf(step.family, step.attributes, shapes, present);
-}
-
-// Of all steps of an action. What one of them reads of another one, and what is not stored, counts for nothing.
-kernels::Work workOf(const plan::Plan& plan, const Schedule& schedule, const Action& action,
-                     const std::vector<int64_t>& registers) {
-  const std::vector<int32_t> steps = stepsOf(action);
-  const auto stored = std::span(schedule.tensors).subspan(action.first_output, action.scratch - action.first_output);
-  kernels::Work all;
-  for (const int32_t each : steps) {
-    const plan::Step& step = plan.steps[static_cast<size_t>(each)];
-    const kernels::Work work = workOf(plan, step, registers);
-    all.flops += work.flops;
-    all.bytes += work.bytes;
-    const int32_t result = step.outputs[0];
-    int64_t moves = std::find(stored.begin(), stored.end(), result) == stored.end() ? 1 : 0;
-    for (const int32_t reader : steps) {
-      const std::vector<int32_t>& inputs = plan.steps[static_cast<size_t>(reader)].inputs;
-      moves += std::count(inputs.begin(), inputs.end(), result);
-    }
-    const plan::Tensor& tensor = plan.tensors[static_cast<size_t>(result)];
-    all.bytes -= static_cast<double>(moves) *
-                 static_cast<double>(plan::checkedBytes(dimsOf(tensor.dims, registers), tensor.dtype));
-  }
-  return all;
 }
 
 std::string describeRefusedMemory(const Model& model, size_t index, const OutputShape& shape, bool misaligned) {
@@ -99,7 +35,7 @@ std::string describeRefusedMemory(const Model& model, size_t index, const Output
 }  // namespace
 
 LoadedEngine::LoadedEngine(std::shared_ptr<const Model> model, const LoadOptions& options)
-    : model_(std::move(model)), memory_(options.memory), cache_(options.shape_cache_bytes) {
+    : model_(std::move(model)), memory_(options.memory), cache_(options.shape_cache_bytes), faults_(*model_) {
   ++living_engines;
 }
 
@@ -253,12 +189,18 @@ void LoadedEngine::enqueue(std::span<const TensorView> inputs, OutputAllocator& 
   const Way way = wayOf(options);
   model_->device->checkFaults();
   try {
+    auto words = faults_.wordsOf(way.stream, way.is_captured);
+    faults_.check(words.get());
     const FilledInputs filled(*model_, inputs, way.stream);
     ContextLease lease = this->lease(filled.span(), way);
+    lease.context().setFaults(std::move(words));
     begin(lease, filled.span(), outputs, way);
     const kernels::ThreadScope scope(way.threads);
     run(lease.context(), way);
     giveCuts(lease.context(), outputs, way.stream);
+    if (lease.context().bound()->waits) {
+      faults_.check(lease.context().faults());
+    }
   } catch (const std::bad_alloc&) {
     throw EngineError(ErrorCode::kOutOfMemory,
                       "engine '" + name() + "': no memory for what a call needs beside its tensors", {},
@@ -278,49 +220,6 @@ std::vector<std::vector<int64_t>> LoadedEngine::outputShapes(std::span<const Ten
     shapes.push_back(dimsOf(model_->plan.tensors[static_cast<size_t>(output.tensor)].dims, registers));
   }
   return shapes;
-}
-
-std::vector<StepProfile> LoadedEngine::profile(std::span<const TensorView> inputs, int calls, int threads) const {
-  threads = resolveThreads(threads, *model_->device);
-  DiscardingAllocator outputs(*model_->device);
-  const FilledInputs filled(*model_, inputs);
-  const Way way{threads, {}};
-  ContextLease lease = this->lease(filled.span(), way);
-  begin(lease, filled.span(), outputs, way);
-  const Context& context = lease.context();
-  const Schedule& shapes = *context.bound();
-  const std::vector<int64_t> registers = evaluateShapes(model_->plan, filled.span());
-  std::vector<StepProfile> profiles;
-  for (const Action& action : shapes.actions) {
-    StepProfile profile;
-    if (action.step < 0) {
-      profile.name = profile.family = "copy";
-    } else {
-      const plan::Step& step = model_->plan.steps[static_cast<size_t>(action.step)];
-      const kernels::Work work = workOf(model_->plan, shapes, action, registers);
-      for (const int32_t each : stepsOf(action)) {
-        profile.name += (profile.name.empty() ? "" : " + ") + model_->plan.steps[static_cast<size_t>(each)].name;
-      }
-      profile.family = step.family;
-      profile.location = step.location;
-      profile.implementation = model_->steps[static_cast<size_t>(action.step)].implementation;
-      profile.flops = work.flops;
-      profile.bytes = work.bytes;
-    }
-    profiles.push_back(std::move(profile));
-  }
-  const kernels::ThreadScope scope(threads);
-  runLocated(context, way);  // what is slow only once shall not count
-  const std::unique_ptr<device::Timer> timer = model_->device->timer();
-  for (int call = 0; call < calls; ++call) {
-    for (size_t i = 0; i < shapes.actions.size(); ++i) {
-      timer->start({});
-      context.runAction(shapes.actions[i], threads, {});
-      timer->stop({});
-      profiles[i].microseconds += timer->microseconds() / calls;
-    }
-  }
-  return profiles;
 }
 
 std::string LoadedEngine::inspect() const {

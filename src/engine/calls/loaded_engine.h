@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/calls/context.h"
+#include "engine/calls/faults.h"
 #include "engine/loading/model.h"
 #include "engine/schedule/cache.h"
 #include "torchtrt/engine.h"
@@ -76,6 +77,7 @@ class LoadedEngine : public Engine {
   std::shared_ptr<const Model> model_;
   std::shared_ptr<device::MemorySource> memory_;
   mutable ScheduleCache cache_;
+  mutable Faults faults_;
   mutable ContextPool pool_;
 };
 

@@ -101,10 +101,11 @@ class Assembler {
       bytes += sizeof(Action) + kBytesPerKernel + prepared->heldBytes();
     }
     constexpr size_t kFewestActions = 4;  // the start of a recording costs as much as that of two or three kernels
-    result_.is_replayed = model_.replays && !model_.device->isHost() && result_.cuts.empty() &&
-                          result_.actions.size() >= kFewestActions &&
-                          std::all_of(result_.prepared.begin(), result_.prepared.end(),
-                                      [](const auto& prepared) { return prepared->isRecordable(); });
+    result_.waits =
+        !result_.cuts.empty() || std::any_of(result_.prepared.begin(), result_.prepared.end(),
+                                             [](const auto& prepared) { return !prepared->isRecordable(); });
+    result_.is_replayed =
+        model_.replays && !model_.device->isHost() && !result_.waits && result_.actions.size() >= kFewestActions;
     result_.held_bytes = bytes;
   }
 

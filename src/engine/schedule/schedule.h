@@ -70,6 +70,7 @@ struct Schedule {
   std::vector<size_t> input_bytes;
   size_t workspace_bytes = 0;
   size_t held_bytes = 0;     // what keeping this costs
+  bool waits = false;        // for its stream: a step on the host, or an output that shows its length late
   bool is_replayed = false;  // the device records its calls: nothing of it waits, and there is enough of it
   std::vector<LeftApart> apart;
   std::vector<Skipped> skipped;

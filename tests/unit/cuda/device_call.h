@@ -20,13 +20,38 @@ class DeviceOutputs final : public engine::OutputAllocator {
  public:
   explicit DeviceOutputs(device::Stream stream = {}) : stream_(stream) {}
   void* allocate(int, DType dtype, std::span<const int64_t> dims) override {
-    size_t count = 1;
-    for (const int64_t dim : dims) {
-      count *= static_cast<size_t>(dim);
-    }
+    const auto count = static_cast<size_t>(kernels::countOf({dims.begin(), dims.end()}));
     counts_.push_back(count);
     memory_.push_back(gpu().allocate(count * sizeOf(dtype), "an output of a test", stream_));
     return memory_.back().data();
+  }
+  std::vector<std::vector<float>> values() const {
+    std::vector<std::vector<float>> values;
+    for (size_t i = 0; i < counts_.size(); ++i) {
+      values.emplace_back(counts_[i]);
+      gpu().copyOut(values.back().data(), memory_[i].data(), counts_[i] * sizeof(float), stream_);
+    }
+    return values;
+  }
+
+ private:
+  device::Stream stream_;
+  std::vector<size_t> counts_;
+  std::deque<device::Memory> memory_;
+};
+
+// Outputs of up to 64 KiB each in the same memory for every call, which is there before the first one.
+class GivenOutputs final : public engine::OutputAllocator {
+ public:
+  explicit GivenOutputs(size_t count, device::Stream stream = {}) : stream_(stream), counts_(count) {
+    for (size_t i = 0; i < count; ++i) {
+      memory_.push_back(gpu().allocate(size_t{1} << 16, "an output of a test", stream_));
+    }
+  }
+  void* allocate(int index, DType, std::span<const int64_t> dims) override {
+    const auto at = static_cast<size_t>(index);
+    counts_[at] = static_cast<size_t>(kernels::countOf({dims.begin(), dims.end()}));
+    return memory_[at].data();
   }
   std::vector<std::vector<float>> values() const {
     std::vector<std::vector<float>> values;
@@ -74,6 +99,7 @@ class DeviceInputs {
     for (size_t i = 0; i < tensors.size(); ++i) {
       gpu().copyIn(memory_[i].data(), tensors[i].values.data(), tensors[i].values.size() * sizeof(float), stream_);
     }
+    gpu().wait(stream_);  // other streams may read them
   }
   const std::vector<engine::TensorView>& views() const {
     return views_;
