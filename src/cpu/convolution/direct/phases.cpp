@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/convolution/direct/narrow.h"
+#include "cpu/convolution/direct/few_outputs.h"
 #include "cpu/convolution/fast.h"
 #include "cpu/convolution/gemm/implicit_gemm.h"
 #include "cpu/convolution/geometry.h"

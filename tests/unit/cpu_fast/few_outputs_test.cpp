@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cpu/convolution/direct/narrow_row.h"
+#include "cpu/convolution/direct/few_outputs_row.h"
 #include "cpu/simd/isa.h"
 #include "cpu_fast/convolution_problem.h"
 

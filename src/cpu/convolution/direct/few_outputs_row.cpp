@@ -1,10 +1,10 @@
-#include "cpu/convolution/direct/narrow_row.h"
+#include "cpu/convolution/direct/few_outputs_row.h"
 
 #include "base/align.h"
 #include "cpu/simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "cpu/convolution/direct/narrow_row.cpp"  // NOLINT
+#define HWY_TARGET_INCLUDE "cpu/convolution/direct/few_outputs_row.cpp"  // NOLINT
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

@@ -3,7 +3,7 @@
 #include "cpu/simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "cpu/grid_sample/highway.cpp"  // NOLINT
+#define HWY_TARGET_INCLUDE "cpu/grid_sample/gathers.cpp"  // NOLINT
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

@@ -1,11 +1,11 @@
 // Convolution to at most four outputs (the last layer of networks that answer with images or masks), channels-last,
 // float32: vectors run over the channels that are summed, where the product's, over the outputs, would be mostly empty.
-#include "cpu/convolution/direct/narrow.h"
+#include "cpu/convolution/direct/few_outputs.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "cpu/convolution/direct/narrow_row.h"
+#include "cpu/convolution/direct/few_outputs_row.h"
 #include "cpu/convolution/fast.h"
 #include "cpu/threads/parallel.h"
 #include "kernels/restores.h"

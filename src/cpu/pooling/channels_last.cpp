@@ -2,7 +2,7 @@
 #include "cpu/simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "cpu/pooling/highway.cpp"  // NOLINT
+#define HWY_TARGET_INCLUDE "cpu/pooling/channels_last.cpp"  // NOLINT
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
