@@ -329,6 +329,28 @@ void timeGroups(const std::vector<Group>& groups, size_t bytes_of_others, int th
 
 }  // namespace
 
+namespace {
+
+// What is known of the problem, in the names of today: a cache may hold earlier ones. Timings of implementations that
+// there are no more are forgotten.
+void renameToday(const Problem& problem, const std::string& line, Timings& known) {
+  const auto found = known.find(line);
+  if (found == known.end()) {
+    return;
+  }
+  const kernels::Family* const family = kernels::findFamily(problem.family);
+  const kernels::Implementation* const fastest = family->find(found->second.implementation);
+  const kernels::Implementation* const by_rule = family->find(found->second.by_rule);
+  if (fastest == nullptr || by_rule == nullptr) {
+    known.erase(found);
+    return;
+  }
+  found->second.implementation = fastest->name;
+  found->second.by_rule = by_rule->name;
+}
+
+}  // namespace
+
 std::vector<TimedStep> chooseKernels(plan::Plan& plan, Timings& known, double& seconds) {
   const int threads = engine::defaultThreads();
   const kernels::ThreadScope scope(threads);
@@ -340,6 +362,7 @@ std::vector<TimedStep> chooseKernels(plan::Plan& plan, Timings& known, double& s
     if (line.find('\n') != std::string::npos) {
       line.clear();
     }
+    renameToday(problem, line, known);
     problems.emplace_back(std::move(line), std::move(problem));
   }
   const Timings before = known;

@@ -1,12 +1,16 @@
 // The one list of kernels: a family for each layer kind, its implementations in the order in which they are asked, the
-// reference last. The first that takes a problem runs it. README.md says what else a new implementation needs.
+// reference last. The first that can take a problem runs it, unless the rule beside it leaves the problem to those
+// behind (choice.cpp of the folder). The last name is an earlier one. README.md says what else a new implementation
+// needs.
 #include "cpu/backend.h"
+#include "cpu/convolution/choice.h"
 #include "cpu/convolution/convolution.h"
 #include "cpu/convolution/fast.h"
 #include "cpu/cumulative/cumulative.h"
 #include "cpu/cumulative/fast.h"
 #include "cpu/grid_sample/fast.h"
 #include "cpu/grid_sample/grid_sample.h"
+#include "cpu/matmul/choice.h"
 #include "cpu/matmul/fast.h"
 #include "cpu/matmul/matmul.h"
 #include "cpu/movement/movement.h"
@@ -17,6 +21,7 @@
 #include "cpu/pointwise/pointwise.h"
 #include "cpu/pooling/fast.h"
 #include "cpu/pooling/pooling.h"
+#include "cpu/quantized/choice.h"
 #include "cpu/quantized/fast.h"
 #include "cpu/quantized/quantized.h"
 #include "cpu/recurrent/recurrent.h"
@@ -35,22 +40,22 @@ const std::vector<Family>& families() {
   static const std::vector<Family> list = {
       {"activation",
        {{"half", pointwise::createActivationHalf},
-        {"highway", pointwise::createActivationHighway},
+        {"vectors", pointwise::createActivationVectors, nullptr, "highway"},
         {"reference", createActivationReference}}},
       {"adaptive_pooling",
-       {{"highway", pooling::createAdaptiveHighway},
+       {{"channels_last", pooling::createAdaptiveChannelsLast, nullptr, "highway"},
         {"lines", pooling::createAdaptiveLines},
         {"reference", createAdaptivePoolingReference}}},
       {"cast", {{"rows", pointwise::createCastRows}, {"reference", createCastReference}}},
       {"concatenation", {{"reference", createConcatenationReference}}},
       {"convolution",
-       {{"onednn_bfloat16", convolution::createOneDnnBFloat16},
+       {{"onednn_bfloat16", convolution::createOneDnnBFloat16, convolution::leaveOneDnnBFloat16},
         {"depthwise", convolution::createDepthwise},
         {"grouped", convolution::createGrouped},
         {"planes", convolution::createPlanes},
-        {"narrow", convolution::createNarrow},
-        {"winograd", convolution::createWinograd},
-        {"highway", convolution::createHighway},
+        {"few_outputs", convolution::createFewOutputs, convolution::leaveFewOutputs, "narrow"},
+        {"winograd", convolution::createWinograd, convolution::leaveWinograd},
+        {"packed_gemm", convolution::createPackedGemm, convolution::leavePackedGemm, "highway"},
         {"onednn", convolution::createOneDnn},
         {"onednn_computed", convolution::createOneDnnComputed},
         {"reference", createConvolutionReference}}},
@@ -61,64 +66,72 @@ const std::vector<Family>& families() {
         {"onednn", convolution::createDeconvolutionOneDnn},
         {"onednn_computed", convolution::createDeconvolutionOneDnnComputed},
         {"reference", createDeconvolutionReference}}},
-      {"dequantize", {{"highway", quantized::createDequantizeHighway}, {"reference", createDequantizeReference}}},
+      {"dequantize",
+       {{"vectors", quantized::createDequantizeVectors, nullptr, "highway"}, {"reference", createDequantizeReference}}},
       {"elementwise",
        {{"half", pointwise::createElementwiseHalf},
-        {"highway", pointwise::createElementwiseHighway},
+        {"vectors", pointwise::createElementwiseVectors, nullptr, "highway"},
         {"rows", pointwise::createElementwiseRows},
         {"reference", createElementwiseReference}}},
       {"expand", {{"reference", createExpandReference}}},
       {"fill", {{"reference", createFillReference}}},
       {"gather", {{"reference", createGatherReference}}},
-      {"grid_sample", {{"highway", grid_sample::createHighway}, {"reference", createGridSampleReference}}},
+      {"grid_sample",
+       {{"gathers", grid_sample::createGathers, nullptr, "highway"}, {"reference", createGridSampleReference}}},
       {"identity", {{"reference", createIdentityReference}}},
       {"matrix_multiply",
-       {{"onednn_bfloat16", matmul::createOneDnnBFloat16},
-        {"highway", matmul::createHighway},
-        {"run_time", matmul::createRunTime},
+       {{"onednn_bfloat16", matmul::createOneDnnBFloat16, matmul::leaveOneDnnBFloat16},
+        {"packed_gemm", matmul::createPackedGemm, matmul::leavePackedGemm, "highway"},
+        {"run_time", matmul::createRunTime, matmul::leaveRunTime},
         {"onednn", matmul::createOneDnn},
         {"reference", createMatrixMultiplyReference}}},
-      {"normalization", {{"highway", normalization::createHighway}, {"reference", createNormalizationReference}}},
+      {"normalization",
+       {{"vectors", normalization::createVectors, nullptr, "highway"}, {"reference", createNormalizationReference}}},
       {"padding", {{"reference", createPaddingReference}}},
       {"parametric_relu",
        {{"half", pointwise::createParametricReluHalf},
-        {"highway", pointwise::createParametricReluHighway},
+        {"vectors", pointwise::createParametricReluVectors, nullptr, "highway"},
         {"reference", createParametricReluReference}}},
       {"plugin_v2", {{"reference", createPluginReference}}},
       {"pooling",
-       {{"highway", pooling::createHighway},
+       {{"channels_last", pooling::createChannelsLast, nullptr, "highway"},
         {"bytes", pooling::createBytes},
         {"planes", pooling::createPlanes},
         {"reference", createPoolingReference}}},
-      {"quantize", {{"highway", quantized::createQuantizeHighway}, {"reference", createQuantizeReference}}},
+      {"quantize",
+       {{"vectors", quantized::createQuantizeVectors, nullptr, "highway"}, {"reference", createQuantizeReference}}},
       {"quantized_convolution",
-       {{"onednn", quantized::createConvolutionOneDnn},
-        {"winograd", quantized::createConvolutionWinograd},
-        {"highway", quantized::createConvolutionHighway},
+       {{"onednn", quantized::createConvolutionOneDnn, quantized::leaveOneDnn},
+        {"winograd", quantized::createConvolutionWinograd, quantized::leaveWinograd},
+        {"integer_gemm", quantized::createConvolutionIntegerGemm, nullptr, "highway"},
         {"reference", createQuantizedConvolutionReference}}},
       {"quantized_matrix_multiply",
-       {{"onednn", quantized::createMatmulOneDnn},
-        {"highway", quantized::createMatmulHighway},
+       {{"onednn", quantized::createMatmulOneDnn, quantized::leaveOneDnn},
+        {"integer_gemm", quantized::createMatmulIntegerGemm, nullptr, "highway"},
         {"reference", createQuantizedMatrixMultiplyReference}}},
-      {"recurrent", {{"highway", createRecurrentHighway}, {"reference", createRecurrentReference}}},
+      {"recurrent", {{"vectors", createRecurrentVectors, nullptr, "highway"}, {"reference", createRecurrentReference}}},
       {"reduce",
-       {{"highway", reduce::createHighway},
-        {"wide", reduce::createWide},
+       {{"vectors", reduce::createVectors, nullptr, "highway"},
+        {"double_sums", reduce::createDoubleSums, nullptr, "wide"},
         {"truth", reduce::createTruth},
         {"integers", reduce::createIntegers},
         {"reference", createReduceReference}}},
       {"reformat", {{"reference", createReformatReference}}},
-      {"resize", {{"highway", resize::createHighway}, {"reference", createResizeReference}}},
+      {"resize",
+       {{"interpolated_lines", resize::createInterpolatedLines, nullptr, "highway"},
+        {"reference", createResizeReference}}},
       {"scatter", {{"reference", createScatterReference}}},
       {"select", {{"rows", pointwise::createSelectRows}, {"reference", createSelectReference}}},
       {"shuffle", {{"reference", createShuffleReference}}},
       {"slice", {{"reference", createSliceReference}}},
-      {"softmax", {{"highway", softmax::createHighway}, {"reference", createSoftmaxReference}}},
+      {"softmax", {{"vectors", softmax::createVectors, nullptr, "highway"}, {"reference", createSoftmaxReference}}},
       {"topk",
-       {{"highway", topk::createHighway}, {"integers", topk::createIntegers}, {"reference", createTopKReference}}},
+       {{"floats", topk::createFloats, nullptr, "highway"},
+        {"integers", topk::createIntegers},
+        {"reference", createTopKReference}}},
       {"unary",
        {{"half", pointwise::createUnaryHalf},
-        {"highway", pointwise::createUnaryHighway},
+        {"vectors", pointwise::createUnaryVectors, nullptr, "highway"},
         {"rows", pointwise::createUnaryRows},
         {"reference", createUnaryReference}}},
   };

@@ -18,7 +18,7 @@ namespace torchtrt::kernels {
 class TORCHTRT_API OtherForm {
  public:
   virtual ~OtherForm() = default;
-  // A kernel for the problem as it was, or the refusal. Used up by the first kernel.
+  // A kernel for the problem as it was, or the refusal, as createByRule() gives it. Used up by the first kernel.
   virtual CreateResult create(const Implementation& implementation) = 0;
 };
 
@@ -46,6 +46,8 @@ class TORCHTRT_API BackendRegistration {
 TORCHTRT_API const Backend* findBackend(std::string_view name, std::string& reason);
 // That of a device; null = the CPU.
 TORCHTRT_API const Backend& backendOf(const device::Device* device);
+// The backend's family of a layer kind; null if it has none.
+TORCHTRT_API const Family* findFamily(std::string_view name, const Backend& backend);
 
 // The device that a text names: "cpu", "cuda" (the first) or "cuda:1". Throws EngineError(kInputDevice) that says what
 // is missing.

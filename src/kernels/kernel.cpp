@@ -14,9 +14,7 @@ namespace {
 // Asks the implementations of one family, and notes what they refuse.
 class Choice {
  public:
-  Choice(const Family& family, const Problem& problem, bool by_name) : family_(family), problem_(problem) {
-    problem_.by_name = by_name;
-  }
+  Choice(const Family& family, const Problem& problem) : family_(family), problem_(problem) {}
 
   bool attempt(const Implementation& implementation) {
     CreateResult result = create(implementation);
@@ -29,18 +27,21 @@ class Choice {
     return true;
   }
 
+  // What it can do counts alone, not whether others are likely to be faster.
+  bool attemptByName(Implementation implementation) {
+    implementation.leaves = nullptr;
+    return attempt(implementation);
+  }
+
   Chosen take() {
     return std::move(chosen_);
-  }
-  void note(std::vector<std::pair<std::string, Refusal>> refusals) {
-    chosen_.refusals = std::move(refusals);
   }
 
  private:
   // A kernel for the problem as it is, else for its other form. The last of a family takes every problem as it is.
   CreateResult create(const Implementation& implementation) {
-    CreateResult result = implementation.create(problem_);
-    const bool is_last = &implementation == &family_.implementations.back();
+    CreateResult result = createByRule(implementation, problem_);
+    const bool is_last = implementation.create == family_.implementations.back().create;
     if (is_last || !std::holds_alternative<Refusal>(result)) {
       return result;
     }
@@ -65,17 +66,14 @@ class Choice {
 
 // The implementation of that name if it accepts, else the first that does.
 Chosen choose(const Family& family, const Problem& problem, std::string_view hint) {
-  Choice by_name(family, problem, true);
-  for (const Implementation& implementation : family.implementations) {
-    if (hint == implementation.name && by_name.attempt(implementation)) {
-      return by_name.take();
-    }
+  Choice choice(family, problem);
+  const Implementation* const named = hint.empty() ? nullptr : family.find(hint);
+  if (named != nullptr && choice.attemptByName(*named)) {
+    return choice.take();
   }
-  Choice choice(family, problem, false);
-  choice.note(by_name.take().refusals);
   for (const Implementation& implementation : family.implementations) {
-    if (hint != implementation.name && choice.attempt(implementation)) {
-      return choice.take();
+    if (&implementation != named && choice.attempt(implementation)) {
+      break;
     }
   }
   return choice.take();
@@ -100,8 +98,35 @@ const std::vector<int64_t>& ShapeSet::dimsOf(std::string_view name) const {
   throw InternalError("the shape set has no dims named \"" + std::string(name) + "\"");
 }
 
+CreateResult createByRule(const Implementation& implementation, const Problem& problem) {
+  if (implementation.leaves != nullptr) {
+    if (std::optional<Refusal> refusal = implementation.leaves(problem)) {
+      return *std::move(refusal);
+    }
+  }
+  return implementation.create(problem);
+}
+
+const Implementation* Family::find(std::string_view name_of_implementation) const {
+  for (const Implementation& implementation : implementations) {
+    if (name_of_implementation == implementation.name) {
+      return &implementation;
+    }
+  }
+  for (const Implementation& implementation : implementations) {
+    if (!name_of_implementation.empty() && name_of_implementation == implementation.former) {
+      return &implementation;
+    }
+  }
+  return nullptr;
+}
+
 const Family* findFamily(std::string_view name, const device::Device* device) {
-  for (const Family& family : backendOf(device).families()) {
+  return findFamily(name, backendOf(device));
+}
+
+const Family* findFamily(std::string_view name, const Backend& backend) {
+  for (const Family& family : backend.families()) {
     if (name == family.name) {
       return &family;
     }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,8 +46,6 @@ struct Problem {
   std::vector<Operand> outputs;
   int threads = 1;                         // threads to use for packing
   const device::Device* device = nullptr;  // where the kernel will run; null = the CPU
-  // An implementation is asked for by its name: it refuses what it cannot do, not what others are likely to do faster.
-  bool by_name = false;
   // "convolution f32 [1,3,224,224]x[64,3,7,7] {stride=[2,2]}": the line that logs print and torchtrt-bench accepts.
   TORCHTRT_API std::string toString() const;
 };
@@ -113,14 +112,24 @@ class TORCHTRT_API Kernel {
 using CreateResult = std::variant<std::unique_ptr<Kernel>, Refusal>;
 
 struct Implementation {
-  const char* name;  // "onednn", "depthwise", "reference"
-  CreateResult (*create)(const Problem& problem);
+  const char* name;                                // "onednn", "depthwise", "reference"
+  CreateResult (*create)(const Problem& problem);  // refuses only what it cannot do
+  // A rule of thumb: the reason to leave a problem that it can compute to those behind it. Null = it takes all it can.
+  // Who asks for an implementation by its name asks no rule.
+  std::optional<Refusal> (*leaves)(const Problem& problem) = nullptr;
+  const char* former = "";  // an earlier name, which hints of old plans and timing caches hold
 };
+
+// Asks the rule, if there is one, then create().
+TORCHTRT_API CreateResult createByRule(const Implementation& implementation, const Problem& problem);
 
 // An ordered list, fastest first. The last refuses nothing that the verifier lets through: "reference" on the CPU.
 struct Family {
   const char* name;
   std::vector<Implementation> implementations;
+
+  // The implementation that has this name today or had it once; null if there is none.
+  TORCHTRT_API const Implementation* find(std::string_view name_of_implementation) const;
 };
 
 // Of the backend of a device; null = the CPU.

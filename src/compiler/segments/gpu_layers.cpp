@@ -1,6 +1,5 @@
 #include "compiler/segments/gpu_layers.h"
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -12,19 +11,12 @@ namespace {
 
 constexpr const char* kHost = "host";  // the last implementation of every family
 
-const kernels::Family* familyOf(const kernels::Backend& backend, std::string_view name) {
-  const std::vector<kernels::Family>& families = backend.families();
-  const auto found = std::find_if(families.begin(), families.end(),
-                                  [name](const kernels::Family& family) { return family.name == name; });
-  return found == families.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 std::optional<Refusal> refusalWithoutKernel(const network::Layer& layer) {
   std::string reason;
   const kernels::Backend* const backend = kernels::findBackend("cuda", reason);
-  const kernels::Family* const family = backend == nullptr ? nullptr : familyOf(*backend, layer.info().name);
+  const kernels::Family* const family = backend == nullptr ? nullptr : kernels::findFamily(layer.info().name, *backend);
   const bool is_host_alone = family != nullptr && family->implementations.size() == 1 &&
                              std::string_view(family->implementations.front().name) == kHost;
   if (!is_host_alone) {

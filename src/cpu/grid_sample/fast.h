@@ -6,6 +6,6 @@
 namespace torchtrt::kernels::grid_sample {
 
 // float32 and float64 images, row-major, nearest or linear; equal to the reference in every bit.
-CreateResult createHighway(const Problem& problem);
+CreateResult createGathers(const Problem& problem);
 
 }  // namespace torchtrt::kernels::grid_sample

@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#ifndef TORCHTRT_KERNELS_GRID_SAMPLE_HIGHWAY_CPP_
-#define TORCHTRT_KERNELS_GRID_SAMPLE_HIGHWAY_CPP_
+#ifndef TORCHTRT_KERNELS_GRID_SAMPLE_GATHERS_CPP_
+#define TORCHTRT_KERNELS_GRID_SAMPLE_GATHERS_CPP_
 namespace torchtrt::kernels::grid_sample {
 
 constexpr size_t kPlaces = 256;  // of a block: its table stays in the first-level cache
@@ -106,7 +106,7 @@ bool hasDensePlanes(const TensorDesc& image) {
 }
 
 template <typename T>
-class HighwayPrepared final : public Prepared {
+class GatheredPlaces final : public Prepared {
  public:
   static bool accepts(const GridConfig&, const ShapeSet& shapes) {
     const TensorDesc& in = shapes.inputs[0];
@@ -118,7 +118,7 @@ class HighwayPrepared final : public Prepared {
            in.dims[2] * in.dims[3] < std::numeric_limits<int32_t>::max();
   }
 
-  HighwayPrepared(const GridConfig& config, const ShapeSet& shapes)
+  GatheredPlaces(const GridConfig& config, const ShapeSet& shapes)
       : config_(config),
         function_(sampleFunction<T>()),
         in_(shapes.inputs[0]),
@@ -175,13 +175,13 @@ class HighwayPrepared final : public Prepared {
 
 }  // namespace
 
-CreateResult createHighway(const Problem& problem) {
+CreateResult createGathers(const Problem& problem) {
   const GridConfig config = readGridConfig(*problem.attributes);
   if (config.mode == Mode::kCubic) {
     return Refusal{"mode", "has no cubic interpolation"};
   }
   return createFloating(problem, [&](auto type) {
-    return makeKernelWithFallback<HighwayPrepared<decltype(type)>>(config, createGridSampleReference(problem));
+    return makeKernelWithFallback<GatheredPlaces<decltype(type)>>(config, createGridSampleReference(problem));
   });
 }
 

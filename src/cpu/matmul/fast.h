@@ -5,7 +5,7 @@
 
 namespace torchtrt::kernels::matmul {
 
-CreateResult createHighway(const Problem& problem);  // constant b without batches, packed; float32 or float64
+CreateResult createPackedGemm(const Problem& problem);  // constant b without batches, packed; float32 or float64
 CreateResult createRunTime(const Problem& problem);  // with a b that comes with the call; float64, or float32 and small
 CreateResult createOneDnn(const Problem& problem);
 CreateResult createOneDnnBFloat16(const Problem& problem);  // where the CPU multiplies bfloat16

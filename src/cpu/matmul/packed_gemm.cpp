@@ -1,7 +1,5 @@
 // Matrix multiplication with a constant b that is packed once: fully connected layers, above all with few rows, where
 // they are bound by reading b and by the cost of a call.
-#include <hwy/targets.h>
-
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -28,9 +26,9 @@ struct Packed {
 };
 
 template <typename T>
-class HighwayMatmul final : public Prepared {
+class PackedGemmMatmul final : public Prepared {
  public:
-  HighwayMatmul(std::shared_ptr<const Packed<T>> packed, const ShapeSet& shapes) : packed_(std::move(packed)) {
+  PackedGemmMatmul(std::shared_ptr<const Packed<T>> packed, const ShapeSet& shapes) : packed_(std::move(packed)) {
     const std::vector<int64_t>& dims = shapes.outputs[0].dims;
     rows_ = std::accumulate(dims.begin(), dims.end() - 1, int64_t{1}, std::multiplies<>());
     blocking_ = gemm::chooseBlocking(packed_->b, rows_, shapes.threads);
@@ -64,12 +62,12 @@ class HighwayMatmul final : public Prepared {
 };
 
 template <typename T>
-class HighwayMatmulKernel final : public Kernel, public RestoresConstants {
+class PackedGemmMatmulKernel final : public Kernel, public RestoresConstants {
  public:
-  explicit HighwayMatmulKernel(std::shared_ptr<const Packed<T>> packed) : packed_(std::move(packed)) {}
+  explicit PackedGemmMatmulKernel(std::shared_ptr<const Packed<T>> packed) : packed_(std::move(packed)) {}
 
   std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
-    return std::make_unique<HighwayMatmul<T>>(packed_, shapes);
+    return std::make_unique<PackedGemmMatmul<T>>(packed_, shapes);
   }
   bool needsConstant(int input) const override {
     return input != 1;
@@ -94,12 +92,6 @@ class HighwayMatmulKernel final : public Kernel, public RestoresConstants {
   std::shared_ptr<const Packed<T>> packed_;
 };
 
-#ifndef TORCHTRT_NO_ONEDNN
-int64_t tunedRows(const Operand& output) {
-  return std::accumulate(output.opt_dims.begin(), output.opt_dims.end() - 1, int64_t{1}, std::multiplies<>());
-}
-#endif
-
 template <typename T>
 std::unique_ptr<Kernel> pack(const Problem& problem, const Config& config, int64_t depth, int64_t columns) {
   auto packed = std::make_shared<Packed<T>>();
@@ -114,12 +106,12 @@ std::unique_ptr<Kernel> pack(const Problem& problem, const Config& config, int64
   if (packed->runs.size() > 1) {
     packed->functions.slab = packed->functions.slab_of_short_sums;
   }
-  return std::make_unique<HighwayMatmulKernel<T>>(std::move(packed));
+  return std::make_unique<PackedGemmMatmulKernel<T>>(std::move(packed));
 }
 
 }  // namespace
 
-CreateResult createHighway(const Problem& problem) {
+CreateResult createPackedGemm(const Problem& problem) {
   const bool is_double = problem.outputs[0].dtype == DType::kFloat64;
   if (std::optional<Refusal> refusal = commonRefusal(problem, is_double ? DType::kFloat64 : DType::kFloat32)) {
     return *refusal;
@@ -145,17 +137,6 @@ CreateResult createHighway(const Problem& problem) {
   if (config.has_bias && (!isRow(problem.inputs[2].dims) || problem.inputs[2].dims.back() != columns)) {
     return Refusal{"bias-shape", "adds a bias of one value per column only"};
   }
-#ifndef TORCHTRT_NO_ONEDNN
-  // With AVX-512, oneDNN's blocking over the depth wins by up to 5 % where many rows amortize it. For fewer, b comes
-  // from memory in every call, and is fetched here meanwhile: 2 to 6 % faster with half-wide multipliers (Zen 4), up to
-  // 30 % with whole ones (Xeon). With AVX2 its products with many columns take twice as long as these
-  // (128x768x3072 13.5 ms of a core, 6.8 ms here).
-  constexpr int64_t kManyRows = 256;
-  const bool has_avx512 = (hwy::SupportedTargets() & HWY_AVX3) != 0;
-  if (!problem.by_name && !is_double && has_avx512 && depth >= 512 && tunedRows(problem.outputs[0]) >= kManyRows) {
-    return Refusal{"slower", "is slower than onednn for a product of this size"};
-  }
-#endif
   return is_double ? pack<double>(problem, config, depth, columns) : pack<float>(problem, config, depth, columns);
 }
 

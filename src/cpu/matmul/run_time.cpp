@@ -12,6 +12,7 @@
 #include "cpu/gemm/packed_gemm.h"
 #include "cpu/loops/fallback.h"
 #include "cpu/loops/strided_loop.h"
+#include "cpu/matmul/choice.h"
 #include "cpu/matmul/config.h"
 #include "cpu/matmul/fast.h"
 #include "cpu/matmul/matmul.h"
@@ -21,11 +22,6 @@
 namespace torchtrt::kernels::matmul {
 namespace {
 
-constexpr int64_t kFewRows = 4;  // below, packing b takes longer than multiplying with it
-// Products of float32 that take less than oneDNN's call does, if packing b takes little of it: 34x34x16 0.6 us against
-// 1.0, 34x34x34 1.3 against 1.9, but 10x300x10 with a b of 3,000 elements 2.6 against 1.6.
-constexpr int64_t kSmallFlops = 80'000;
-constexpr int64_t kSmallB = 2048;
 constexpr int64_t kGrain = 16384;  // elements that are worth a thread to copy
 
 int64_t product(std::span<const int64_t> dims) {
@@ -276,22 +272,6 @@ CreateResult create(const Problem& problem, const Config& config) {
       choose<T>, createMatrixMultiplyReference(problem));
 }
 
-// Whether a product of float32 is so small that what oneDNN's call costs outweighs its speed.
-bool isSmall(const Problem& problem, const Config& config) {
-  for (const std::vector<Operand>* operands : {&problem.inputs, &problem.outputs}) {
-    for (const Operand& operand : *operands) {
-      if (operand.present && std::find(operand.dims.begin(), operand.dims.end(), -1) != operand.dims.end()) {
-        return false;
-      }
-    }
-  }
-  const std::vector<int64_t>& a = problem.inputs[0].dims;
-  const int64_t depth = a[a.size() - (config.transpose_a ? 2 : 1)];
-  const int64_t rows = a[a.size() - (config.transpose_a ? 1 : 2)];
-  return problem.inputs[1].constant == nullptr && rows >= kFewRows && product(problem.inputs[1].dims) <= kSmallB &&
-         2 * product(problem.outputs[0].dims) * depth <= kSmallFlops;
-}
-
 }  // namespace
 
 CreateResult createRunTime(const Problem& problem) {
@@ -307,9 +287,6 @@ CreateResult createRunTime(const Problem& problem) {
   }
   if (config.has_residual && problem.inputs[3].dims != output.dims) {
     return Refusal{"residual-shape", "adds a residual of the output's shape only"};
-  }
-  if (is_float32 && !problem.by_name && !isSmall(problem, config)) {
-    return Refusal{"slower", "is slower than others in float32 but for small products of operands that calls bring"};
   }
   return is_float32 ? create<float>(problem, config) : create<double>(problem, config);
 }

@@ -352,7 +352,7 @@ CreateResult create(const Problem& problem) {
 
 }  // namespace
 
-CreateResult createHighway(const Problem& problem) {
+CreateResult createVectors(const Problem& problem) {
   return createStored(problem,
                       [&](auto type, auto stored) { return create<decltype(type), decltype(stored)>(problem); });
 }

@@ -6,10 +6,10 @@
 namespace torchtrt::kernels::pointwise {
 
 // float32 or float64, any strides.
-CreateResult createActivationHighway(const Problem& problem);
-CreateResult createUnaryHighway(const Problem& problem);
-CreateResult createElementwiseHighway(const Problem& problem);
-CreateResult createParametricReluHighway(const Problem& problem);
+CreateResult createActivationVectors(const Problem& problem);
+CreateResult createUnaryVectors(const Problem& problem);
+CreateResult createElementwiseVectors(const Problem& problem);
+CreateResult createParametricReluVectors(const Problem& problem);
 
 // All operands float16, or all bfloat16, any strides.
 CreateResult createActivationHalf(const Problem& problem);

@@ -197,7 +197,7 @@ CreateResult create(const Problem& problem, Config config, std::unique_ptr<Kerne
 
 }  // namespace
 
-CreateResult createHighway(const Problem& problem) {
+CreateResult createChannelsLast(const Problem& problem) {
   Config config = readConfig(*problem.attributes);
   if (std::optional<Refusal> refusal =
           refuseChannelsLast(problem, config.window.size(), {DType::kFloat32, DType::kFloat64})) {
@@ -206,7 +206,7 @@ CreateResult createHighway(const Problem& problem) {
   return create(problem, std::move(config));
 }
 
-CreateResult createAdaptiveHighway(const Problem& problem) {
+CreateResult createAdaptiveChannelsLast(const Problem& problem) {
   // How many dims are pooled is known at run time only; a channels-last order says that they are most likely all behind
   // the channels.
   const size_t rank = problem.outputs[0].dims.size();

@@ -6,8 +6,8 @@
 namespace torchtrt::kernels::pooling {
 
 // Without indices; float32 or float64, but for createBytes.
-CreateResult createHighway(const Problem& problem);  // channels-last, as the next
-CreateResult createAdaptiveHighway(const Problem& problem);
+CreateResult createChannelsLast(const Problem& problem);  // channels-last, as the next
+CreateResult createAdaptiveChannelsLast(const Problem& problem);
 CreateResult createBytes(const Problem& problem);          // maxima of int8 or uint8, channels-last
 CreateResult createPlanes(const Problem& problem);         // row-major
 CreateResult createAdaptiveLines(const Problem& problem);  // any order whose last axis lies along memory

@@ -1,4 +1,4 @@
-// One line of pooling windows over a channels-last image: what the vector code of highway.cpp and
+// One line of pooling windows over a channels-last image: what the vector code of channels_last.cpp and
 // bytes.cpp works on.
 #pragma once
 

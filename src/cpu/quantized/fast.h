@@ -5,12 +5,12 @@
 
 namespace torchtrt::kernels::quantized {
 
-CreateResult createQuantizeHighway(const Problem& problem);
-CreateResult createDequantizeHighway(const Problem& problem);
+CreateResult createQuantizeVectors(const Problem& problem);
+CreateResult createDequantizeVectors(const Problem& problem);
 CreateResult createConvolutionOneDnn(const Problem& problem);
 CreateResult createConvolutionWinograd(const Problem& problem);
-CreateResult createConvolutionHighway(const Problem& problem);
+CreateResult createConvolutionIntegerGemm(const Problem& problem);
 CreateResult createMatmulOneDnn(const Problem& problem);
-CreateResult createMatmulHighway(const Problem& problem);
+CreateResult createMatmulIntegerGemm(const Problem& problem);
 
 }  // namespace torchtrt::kernels::quantized

@@ -59,12 +59,12 @@ class RowsPrepared final : public Prepared {
 }  // namespace
 
 // Steps are bytes here: StepRows knows whether they have signs.
-CreateResult createQuantizeHighway(const Problem& problem) {
+CreateResult createQuantizeVectors(const Problem& problem) {
   using QuantizePrepared = RowsPrepared<Quantizer, float, uint8_t, &StepRows::quantize>;
   return makeKernel<QuantizePrepared>(quantizerOf(*problem.attributes));
 }
 
-CreateResult createDequantizeHighway(const Problem& problem) {
+CreateResult createDequantizeVectors(const Problem& problem) {
   using DequantizePrepared = RowsPrepared<Dequantizer, uint8_t, float, &StepRows::dequantize>;
   return makeKernel<DequantizePrepared>(dequantizerOf(*problem.attributes));
 }

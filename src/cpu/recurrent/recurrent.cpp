@@ -293,7 +293,7 @@ class PackedRecurrentKernel final : public Kernel {
 
 }  // namespace
 
-CreateResult createRecurrentHighway(const Problem& problem) {
+CreateResult createRecurrentVectors(const Problem& problem) {
   if (const char* dtype = otherThanFloat32(problem)) {
     return float32Only(dtype);
   }

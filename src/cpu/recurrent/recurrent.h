@@ -6,7 +6,7 @@
 namespace torchtrt::kernels {
 
 // float32 with vector products.
-CreateResult createRecurrentHighway(const Problem& problem);
+CreateResult createRecurrentVectors(const Problem& problem);
 CreateResult createRecurrentReference(const Problem& problem);
 
 }  // namespace torchtrt::kernels

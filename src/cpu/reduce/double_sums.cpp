@@ -177,7 +177,7 @@ class WideReduce final : public Prepared, public RunsPieces, public FoldsParts {
 
 }  // namespace
 
-CreateResult createWide(const Problem& problem) {
+CreateResult createDoubleSums(const Problem& problem) {
   const std::string& op = problem.attributes->getString("op");
   Config config = {std::nullopt, problem.attributes->getInts("axes")};
   if (op == "prod") {

@@ -5,9 +5,9 @@
 
 namespace torchtrt::kernels::reduce {
 
-CreateResult createHighway(const Problem& problem);   // sums, averages and extremes of floating numbers
-CreateResult createWide(const Problem& problem);      // products, norms and logsumexp of floating numbers
-CreateResult createTruth(const Problem& problem);     // any and all of bools
-CreateResult createIntegers(const Problem& problem);  // sums, products and extremes of integers
+CreateResult createVectors(const Problem& problem);     // sums, averages and extremes of floating numbers
+CreateResult createDoubleSums(const Problem& problem);  // products, norms and logsumexp of floating numbers
+CreateResult createTruth(const Problem& problem);       // any and all of bools
+CreateResult createIntegers(const Problem& problem);    // sums, products and extremes of integers
 
 }  // namespace torchtrt::kernels::reduce

@@ -35,14 +35,14 @@ struct Config {
 
 // T is what terms are reduced in, Stored the type of input and output.
 template <typename T, typename Stored>
-class HighwayReduce final : public Prepared, public RunsPieces, public FoldsParts {
+class VectorReduce final : public Prepared, public RunsPieces, public FoldsParts {
  public:
   static bool accepts(const Config<T>& config, const ShapeSet& shapes) {
     const ReduceAxes axes(config.axes, shapes);
     return axes.areFast() || hasFewTerms(axes);
   }
 
-  HighwayReduce(const Config<T>& config, const ShapeSet& shapes) : config_(config), axes_(config.axes, shapes) {
+  VectorReduce(const Config<T>& config, const ShapeSet& shapes) : config_(config), axes_(config.axes, shapes) {
     const int64_t lines = std::max(kFewestLines, kGrain / axes_.kept.count());
     lines_of_part_ = axes_.areDenseLines() && lines < axes_.reduced.count() ? lines : 0;
     const int64_t terms = axes_.reduced.count();
@@ -278,7 +278,7 @@ class HighwayReduce final : public Prepared, public RunsPieces, public FoldsPart
   // Totals of up to kColumns columns.
   class Columns {
    public:
-    Columns(const HighwayReduce& reduce, int64_t count)
+    Columns(const VectorReduce& reduce, int64_t count)
         : update_(reduce.updating()), start_(static_cast<T>(reduce.startOfTotal())), count_(count) {
       std::fill_n(totals_.begin(), count, start_);
       std::fill_n(partial_.begin(), count, start_);
@@ -323,7 +323,7 @@ class HighwayReduce final : public Prepared, public RunsPieces, public FoldsPart
 
 }  // namespace
 
-CreateResult createHighway(const Problem& problem) {
+CreateResult createVectors(const Problem& problem) {
   const std::string& op = problem.attributes->getString("op");
   Op chosen = Op::kSum;
   if (op == "avg") {
@@ -337,7 +337,7 @@ CreateResult createHighway(const Problem& problem) {
   }
   return createStored(problem, [&](auto type, auto stored) {
     using T = decltype(type);
-    return makeKernelWithFallback<HighwayReduce<T, decltype(stored)>>(
+    return makeKernelWithFallback<VectorReduce<T, decltype(stored)>>(
         Config<T>{chosen, problem.attributes->getInts("axes")}, createReduceReference(problem));
   });
 }

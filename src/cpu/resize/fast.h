@@ -5,7 +5,7 @@
 
 namespace torchtrt::kernels::resize {
 
-CreateResult createHighway(
+CreateResult createInterpolatedLines(
     const Problem& problem);  // float32 and float64, two spatial dimensions, row-major or channels-last
 
 }  // namespace torchtrt::kernels::resize

@@ -34,7 +34,7 @@ bool isChannelsLast(const TensorDesc& tensor) {
 }
 
 template <typename T>
-class HighwayResize final : public Prepared {
+class InterpolatedLines final : public Prepared {
  public:
   static bool accepts(const ResizeConfig&, const ShapeSet& shapes) {
     const TensorDesc& in = shapes.inputs[0];
@@ -45,7 +45,7 @@ class HighwayResize final : public Prepared {
            in.dims.back() * std::max<int64_t>(1, in.strides.back()) < std::numeric_limits<int32_t>::max();
   }
 
-  HighwayResize(const ResizeConfig& config, const ShapeSet& shapes)
+  InterpolatedLines(const ResizeConfig& config, const ShapeSet& shapes)
       : taps_(tapCount(config.mode)),
         in_(shapes.inputs[0]),
         out_(shapes.outputs[0]),
@@ -190,10 +190,10 @@ class HighwayResize final : public Prepared {
 
 }  // namespace
 
-CreateResult createHighway(const Problem& problem) {
+CreateResult createInterpolatedLines(const Problem& problem) {
   return createFloating(problem, [&](auto type) {
-    return makeKernelWithFallback<HighwayResize<decltype(type)>>(readResizeConfig(*problem.attributes),
-                                                                 createResizeReference(problem));
+    return makeKernelWithFallback<InterpolatedLines<decltype(type)>>(readResizeConfig(*problem.attributes),
+                                                                     createResizeReference(problem));
   });
 }
 

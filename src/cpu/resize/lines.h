@@ -1,5 +1,5 @@
-// Interpolation along the width and then along the height, a line at a time: what highway.cpp has for each instruction
-// set.
+// Interpolation along the width and then along the height, a line at a time: what interpolated_lines.cpp has for each
+// instruction set.
 #pragma once
 
 #include <array>

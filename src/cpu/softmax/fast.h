@@ -5,6 +5,6 @@
 
 namespace torchtrt::kernels::softmax {
 
-CreateResult createHighway(const Problem& problem);  // float32
+CreateResult createVectors(const Problem& problem);  // float32
 
 }  // namespace torchtrt::kernels::softmax

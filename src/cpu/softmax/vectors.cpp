@@ -221,7 +221,7 @@ std::unique_ptr<Prepared> choose(const Config& config, const ShapeSet& shapes) {
 
 }  // namespace
 
-CreateResult createHighway(const Problem& problem) {
+CreateResult createVectors(const Problem& problem) {
   const DType dtype = problem.outputs.at(0).dtype;
   const Config config = {static_cast<size_t>(problem.attributes->getInt("axis")),
                          problem.attributes->getBool("log", false), isHalf(dtype) ? halfRows(dtype) : HalfRows{}};

@@ -176,7 +176,7 @@ InFloat32::InFloat32(const Problem& problem)
 }
 
 CreateResult InFloat32::create(const Implementation& implementation) {
-  CreateResult result = implementation.create(wide_);
+  CreateResult result = createByRule(implementation, wide_);
   if (auto* kernel = std::get_if<std::unique_ptr<Kernel>>(&result)) {
     return std::make_unique<KernelInFloat32>(std::move(*kernel), std::move(constants_), sizes_);
   }

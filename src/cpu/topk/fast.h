@@ -5,7 +5,7 @@
 
 namespace torchtrt::kernels::topk {
 
-CreateResult createHighway(const Problem& problem);   // float32 and float64, whatever the type of the positions
+CreateResult createFloats(const Problem& problem);    // float32 and float64, whatever the type of the positions
 CreateResult createIntegers(const Problem& problem);  // int64 to int8 and uint8
 
 }  // namespace torchtrt::kernels::topk

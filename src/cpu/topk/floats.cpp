@@ -216,7 +216,7 @@ std::unique_ptr<Prepared> choose(const Order& config, const ShapeSet& shapes) {
 
 }  // namespace
 
-CreateResult createHighway(const Problem& problem) {
+CreateResult createFloats(const Problem& problem) {
   const DType dtype = problem.inputs.at(0).dtype;
   if (dtype != DType::kFloat32 && dtype != DType::kFloat64) {
     return Refusal{"dtype", std::string("orders float32 and float64 only, not ") + toString(dtype)};

@@ -90,8 +90,22 @@ class ModelLoader {
     return kernels::backendOf(model_->device).machineKey(*model_->device, threads_);
   }
 
+  // Throws where the hint names no implementation: this version of torchtrt found it on this machine, says the plan.
   std::string_view hintOf(const plan::Step& step) const {
-    return model_->force_reference ? "reference" : takes_hints_ ? std::string_view(step.hint) : std::string_view();
+    if (model_->force_reference) {
+      return "reference";
+    }
+    if (!takes_hints_ || step.hint.empty()) {
+      return {};
+    }
+    const kernels::Family* const family = kernels::findFamily(step.family, model_->device);
+    if (family != nullptr && family->find(step.hint) == nullptr) {
+      throw EngineError(ErrorCode::kPlanCorrupt,
+                        "step '" + step.name + "' (" + step.family + "): its hint \"" + step.hint +
+                            "\" names no implementation of " + step.family,
+                        step.location, "compile the module again");
+    }
+    return step.hint;
   }
 
   // A kernel is refused for nothing that the verifier of networks lets through: then the plan is not one of ours.

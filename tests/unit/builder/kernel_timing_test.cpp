@@ -106,7 +106,7 @@ TEST(KernelTiming, WhatIsKnownIsAHintThatTheEngineTakes) {
   EXPECT_LT(difference(run(plan), expected), 1e-5);
 }
 
-TEST(KernelTiming, HintsOfOtherMachinesAndOtherVersionsAreLeftAlone) {
+TEST(KernelTiming, HintsOfOtherMachinesAreLeftAlone) {
   const plan::Plan plain = makePlan();
   const std::vector<float> expected = run(plain);
   plan::Plan foreign = plain;
@@ -115,12 +115,52 @@ TEST(KernelTiming, HintsOfOtherMachinesAndOtherVersionsAreLeftAlone) {
   foreign.timed_on = kernels::machineKey(engine::defaultThreads()) + "; and more";
   EXPECT_EQ(run(foreign), expected);
   EXPECT_EQ(kernels::machineKey(1) == kernels::machineKey(2), false);
-  plan::Plan unknown = plain;
-  unknown.timed_on = kernels::machineKey(engine::defaultThreads());
-  for (plan::Step& step : unknown.steps) {
-    step.hint = "no such implementation";
-  }
+  plan::Plan unknown = foreign;
+  unknown.steps[stepOf(plain, "convolution")].hint = "no such implementation";
   EXPECT_EQ(run(unknown), expected);
+}
+
+TEST(KernelTiming, AnUnknownHintOfThisMachineIsAnError) {
+  plan::Plan plan = makePlan();
+  plan.timed_on = kernels::machineKey(engine::defaultThreads());
+  const size_t step = stepOf(plan, "convolution");
+  plan.steps[step].hint = "no such implementation";
+  try {
+    loadPlan(plan);
+    FAIL() << "an unknown hint was taken";
+  } catch (const EngineError& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kPlanCorrupt);
+    EXPECT_THAT(error.what(), HasSubstr("step '" + plan.steps[step].name + "'"));
+    EXPECT_THAT(error.what(), HasSubstr("its hint \"no such implementation\" names no implementation of convolution"));
+  }
+}
+
+// Plans and caches of earlier builds call packed_gemm "highway".
+TEST(KernelTiming, EarlierNamesAreThoseOfToday) {
+  const plan::Plan plain = makePlan();
+  const std::string line = problemOf(plain, "matrix_multiply").toString();
+  double seconds = 0;
+  plan::Plan earlier = plain;
+  plan::Plan today = plain;
+  Timings of_earlier = {{line, {"highway", "onednn", 1, 2}}};
+  Timings of_today = {{line, {"packed_gemm", "onednn", 1, 2}}};
+  const std::vector<TimedStep> timed = chooseKernels(earlier, of_earlier, seconds);
+  ASSERT_EQ(timed.size(), 1U);
+  EXPECT_EQ(timed[0].timing.implementation, "packed_gemm");
+  chooseKernels(today, of_today, seconds);
+  EXPECT_TRUE(plan::serialize(earlier) == plan::serialize(today));
+  plan::Plan hinted = today;
+  hinted.steps[timed[0].step].hint = "highway";
+  EXPECT_EQ(run(hinted), run(today));
+}
+
+TEST(KernelTiming, TimingsOfUnknownImplementationsAreForgotten) {
+  plan::Plan plan = makePlan();
+  Timings known = {{problemOf(plan, "convolution").toString(), {"no such implementation", "onednn", 1, 2}}};
+  double seconds = 0;
+  EXPECT_TRUE(chooseKernels(plan, known, seconds).empty());
+  EXPECT_TRUE(known.empty());
+  EXPECT_EQ(plan.timed_on, "");
 }
 
 // Whatever a plan names, what takes the step computes it, and what does not is passed over.

@@ -39,8 +39,25 @@ TEST(Families, AreSortedLayerKindsWithDistinctImplementations) {
     for (const Implementation& implementation : family.implementations) {
       EXPECT_NE(implementation.create, nullptr);
       EXPECT_TRUE(names.insert(implementation.name).second) << family.name << " " << implementation.name;
+      EXPECT_EQ(family.find(implementation.name), &implementation);
     }
   }
+}
+
+// Hints of saved plans and timing caches hold earlier names.
+TEST(Families, KnowTheirImplementationsByEarlierNames) {
+  for (const Family& family : families()) {
+    for (const Implementation& implementation : family.implementations) {
+      const std::string former = implementation.former;
+      if (!former.empty()) {
+        EXPECT_EQ(family.find(former), &implementation) << family.name << " " << former;
+      }
+    }
+    EXPECT_EQ(family.find("no such implementation"), nullptr);
+    EXPECT_EQ(family.find(""), nullptr);
+  }
+  EXPECT_STREQ(findFamily("convolution")->find("highway")->name, "packed_gemm");
+  EXPECT_STREQ(findFamily("convolution")->find("narrow")->name, "few_outputs");
 }
 
 testing::Case relu(DType dtype) {

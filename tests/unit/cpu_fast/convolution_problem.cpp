@@ -49,7 +49,7 @@ void check(const char* implementation, const Convolution& convolution, double rt
   CompareOptions options;
   options.rtol = rtol;
   options.atol = rtol == 0 ? 0 : 1e-6;
-  const bool takes_both = std::string_view(implementation) == "highway";
+  const bool takes_both = std::string_view(implementation) == "packed_gemm";
   (takes_both ? expectMatchesReferenceInBoth : expectMatchesReference)(toText(convolution), implementation, options);
 }
 

@@ -11,132 +11,132 @@
 namespace torchtrt::kernels {
 namespace {
 
-TEST(HighwayConvolution, PointwiseForEveryTailOfRowsAndColumns) {
+TEST(PackedGemmConvolution, PointwiseForEveryTailOfRowsAndColumns) {
   for (const int64_t outputs : {1, 3, 7, 16, 17, 33, 48, 64, 80, 112, 200}) {
     for (int64_t rows = 1; rows <= 17; ++rows) {
-      check("highway", {.input = {1, 5, 1, rows}, .kernel = {outputs, 5, 1, 1}});
+      check("packed_gemm", {.input = {1, 5, 1, rows}, .kernel = {outputs, 5, 1, 1}});
     }
   }
-  check("highway", {.input = {3, 64, 14, 14}, .kernel = {96, 64, 1, 1}, .bias = false});
-  check("highway", {.input = {1, 960, 1, 1}, .kernel = {240, 960, 1, 1}, .input_order = "", .output_order = ""});
-  check("highway", {.input = {1, 672, 14, 14}, .kernel = {112, 672, 1, 1}});
+  check("packed_gemm", {.input = {3, 64, 14, 14}, .kernel = {96, 64, 1, 1}, .bias = false});
+  check("packed_gemm", {.input = {1, 960, 1, 1}, .kernel = {240, 960, 1, 1}, .input_order = "", .output_order = ""});
+  check("packed_gemm", {.input = {1, 672, 14, 14}, .kernel = {112, 672, 1, 1}});
 }
 
-TEST(HighwayConvolution, WindowsWithBorders) {
+TEST(PackedGemmConvolution, WindowsWithBorders) {
   for (const int64_t channels : {1, 3, 17, 24}) {
     for (const int64_t k : {2, 3, 5, 7}) {
-      check("highway", {.input = {2, channels, 9, 7},
-                        .kernel = {11, channels, k, k},
-                        .pre_padding = {k / 2, k / 2},
-                        .post_padding = {k / 2, k / 2}});
-      check("highway", {.input = {1, channels, 12, 10},
-                        .kernel = {8, channels, k, 2},
-                        .stride = {2, 3},
-                        .pre_padding = {1, 0},
-                        .post_padding = {0, 2}});
+      check("packed_gemm", {.input = {2, channels, 9, 7},
+                            .kernel = {11, channels, k, k},
+                            .pre_padding = {k / 2, k / 2},
+                            .post_padding = {k / 2, k / 2}});
+      check("packed_gemm", {.input = {1, channels, 12, 10},
+                            .kernel = {8, channels, k, 2},
+                            .stride = {2, 3},
+                            .pre_padding = {1, 0},
+                            .post_padding = {0, 2}});
     }
   }
 }
 
-TEST(HighwayConvolution, DilationGroupsAndStride) {
-  check("highway", {.input = {1, 32, 15, 15},
-                    .kernel = {24, 32, 3, 3},
-                    .pre_padding = {2, 2},
-                    .post_padding = {2, 2},
-                    .dilation = {2, 2}});
-  check("highway", {.input = {1, 4, 15, 15}, .kernel = {8, 4, 3, 3}, .dilation = {3, 2}});
-  check("highway",
+TEST(PackedGemmConvolution, DilationGroupsAndStride) {
+  check("packed_gemm", {.input = {1, 32, 15, 15},
+                        .kernel = {24, 32, 3, 3},
+                        .pre_padding = {2, 2},
+                        .post_padding = {2, 2},
+                        .dilation = {2, 2}});
+  check("packed_gemm", {.input = {1, 4, 15, 15}, .kernel = {8, 4, 3, 3}, .dilation = {3, 2}});
+  check("packed_gemm",
         {.input = {2, 24, 9, 9}, .kernel = {32, 6, 3, 3}, .pre_padding = {1, 1}, .post_padding = {1, 1}, .groups = 4});
-  check("highway", {.input = {1, 64, 14, 14}, .kernel = {128, 64, 1, 1}, .stride = {2, 2}});
+  check("packed_gemm", {.input = {1, 64, 14, 14}, .kernel = {128, 64, 1, 1}, .stride = {2, 2}});
 }
 
-TEST(HighwayConvolution, OneAndThreeSpatialDimensions) {
-  check("highway", {.input = {2, 6, 21},
-                    .kernel = {9, 6, 5},
-                    .pre_padding = {2},
-                    .post_padding = {2},
-                    .input_order = "@021",
-                    .output_order = "@021"});
-  check("highway", {.input = {1, 5, 6, 7, 8},
-                    .kernel = {10, 5, 3, 3, 3},
-                    .pre_padding = {1, 1, 1},
-                    .post_padding = {1, 1, 1},
-                    .input_order = "@02341",
-                    .output_order = "@02341"});
-  check("highway", {.input = {1, 20, 6, 7, 8},
-                    .kernel = {10, 20, 3, 1, 3},
-                    .stride = {2, 1, 2},
-                    .pre_padding = {1, 0, 1},
-                    .post_padding = {1, 0, 1},
-                    .input_order = "@02341",
-                    .output_order = "@02341"});
+TEST(PackedGemmConvolution, OneAndThreeSpatialDimensions) {
+  check("packed_gemm", {.input = {2, 6, 21},
+                        .kernel = {9, 6, 5},
+                        .pre_padding = {2},
+                        .post_padding = {2},
+                        .input_order = "@021",
+                        .output_order = "@021"});
+  check("packed_gemm", {.input = {1, 5, 6, 7, 8},
+                        .kernel = {10, 5, 3, 3, 3},
+                        .pre_padding = {1, 1, 1},
+                        .post_padding = {1, 1, 1},
+                        .input_order = "@02341",
+                        .output_order = "@02341"});
+  check("packed_gemm", {.input = {1, 20, 6, 7, 8},
+                        .kernel = {10, 20, 3, 1, 3},
+                        .stride = {2, 1, 2},
+                        .pre_padding = {1, 0, 1},
+                        .post_padding = {1, 0, 1},
+                        .input_order = "@02341",
+                        .output_order = "@02341"});
 }
 
-TEST(HighwayConvolution, RowMajorImage) {
-  check("highway", {.input = {2, 3, 32, 32},
-                    .kernel = {16, 3, 3, 3},
-                    .stride = {2, 2},
-                    .pre_padding = {1, 1},
-                    .post_padding = {1, 1},
-                    .input_order = ""});
-  check("highway", {.input = {1, 3, 20, 23},
-                    .kernel = {20, 3, 7, 7},
-                    .stride = {2, 2},
-                    .pre_padding = {3, 3},
-                    .post_padding = {3, 3},
-                    .input_order = ""});
-  check("highway", {.input = {1, 1, 32, 32}, .kernel = {6, 1, 5, 5}, .input_order = ""});
-  for (const int64_t outputs : {8, 16, 24}) {  // lines that end in tiles of five and six rows
-    for (const int64_t width : {13, 14}) {
-      check("highway", {.input = {1, 6, 9, width},
-                        .kernel = {outputs, 6, 3, 3},
+TEST(PackedGemmConvolution, RowMajorImage) {
+  check("packed_gemm", {.input = {2, 3, 32, 32},
+                        .kernel = {16, 3, 3, 3},
+                        .stride = {2, 2},
                         .pre_padding = {1, 1},
                         .post_padding = {1, 1},
                         .input_order = ""});
+  check("packed_gemm", {.input = {1, 3, 20, 23},
+                        .kernel = {20, 3, 7, 7},
+                        .stride = {2, 2},
+                        .pre_padding = {3, 3},
+                        .post_padding = {3, 3},
+                        .input_order = ""});
+  check("packed_gemm", {.input = {1, 1, 32, 32}, .kernel = {6, 1, 5, 5}, .input_order = ""});
+  for (const int64_t outputs : {8, 16, 24}) {  // lines that end in tiles of five and six rows
+    for (const int64_t width : {13, 14}) {
+      check("packed_gemm", {.input = {1, 6, 9, width},
+                            .kernel = {outputs, 6, 3, 3},
+                            .pre_padding = {1, 1},
+                            .post_padding = {1, 1},
+                            .input_order = ""});
     }
   }
 }
 
 // Small images that no window leaves: a tile may hold the end of one line, or image, and the beginning of the next.
-TEST(HighwayConvolution, TilesAcrossTheEndsOfLines) {
+TEST(PackedGemmConvolution, TilesAcrossTheEndsOfLines) {
   for (const int64_t channels : {1, 6, 20}) {
     for (const int64_t width : {3, 7, 15, 16}) {
-      check("highway", {.input = {3, channels, 7, width}, .kernel = {20, channels, 3, 3}});
+      check("packed_gemm", {.input = {3, channels, 7, width}, .kernel = {20, channels, 3, 3}});
     }
-    check("highway", {.input = {2, channels, 11, 15}, .kernel = {20, channels, 3, 2}, .stride = {2, 3}});
-    check("highway", {.input = {2, channels, 11, 17}, .kernel = {20, channels, 3, 3}, .dilation = {2, 3}});
+    check("packed_gemm", {.input = {2, channels, 11, 15}, .kernel = {20, channels, 3, 2}, .stride = {2, 3}});
+    check("packed_gemm", {.input = {2, channels, 11, 17}, .kernel = {20, channels, 3, 3}, .dilation = {2, 3}});
   }
-  check("highway", {.input = {2, 6, 9, 15}, .kernel = {16, 6, 3, 3}, .stride = {2, 1}, .input_order = ""});
-  check("highway", {.input = {2, 20, 9, 15}, .kernel = {16, 20, 3, 3}, .residual = true});
+  check("packed_gemm", {.input = {2, 6, 9, 15}, .kernel = {16, 6, 3, 3}, .stride = {2, 1}, .input_order = ""});
+  check("packed_gemm", {.input = {2, 20, 9, 15}, .kernel = {16, 20, 3, 3}, .residual = true});
 }
 
-TEST(HighwayConvolution, ResidualAndActivations) {
-  check("highway", {.input = {1, 16, 9, 9}, .kernel = {40, 16, 1, 1}, .residual = true});
-  check("highway", {.input = {1, 16, 9, 9},
-                    .kernel = {40, 16, 3, 3},
-                    .pre_padding = {1, 1},
-                    .post_padding = {1, 1},
-                    .residual = true,
-                    .activation = "activation=\"relu\", "});
-  check("highway", {.input = {1, 16, 9, 9},
-                    .kernel = {40, 16, 1, 1},
-                    .activation = "activation=\"clip\", activation_alpha=-0.5, activation_beta=1.5, "});
+TEST(PackedGemmConvolution, ResidualAndActivations) {
+  check("packed_gemm", {.input = {1, 16, 9, 9}, .kernel = {40, 16, 1, 1}, .residual = true});
+  check("packed_gemm", {.input = {1, 16, 9, 9},
+                        .kernel = {40, 16, 3, 3},
+                        .pre_padding = {1, 1},
+                        .post_padding = {1, 1},
+                        .residual = true,
+                        .activation = "activation=\"relu\", "});
+  check("packed_gemm", {.input = {1, 16, 9, 9},
+                        .kernel = {40, 16, 1, 1},
+                        .activation = "activation=\"clip\", activation_alpha=-0.5, activation_beta=1.5, "});
   for (const char* op : {"hard_swish", "silu", "sigmoid", "gelu_erf", "tanh"}) {
-    check("highway",
+    check("packed_gemm",
           {.input = {1, 16, 9, 9}, .kernel = {40, 16, 1, 1}, .activation = "activation=\"" + std::string(op) + "\", "},
           1e-5);
   }
 }
 
-TEST(HighwayConvolution, NanSurvivesRelu) {
+TEST(PackedGemmConvolution, NanSurvivesRelu) {
   CompareOptions options;
   options.values = Values::kSomeNan;
   expectMatchesReference(
-      toText({.input = {1, 8, 14, 14}, .kernel = {20, 8, 3, 3}, .activation = "activation=\"relu\", "}), "highway",
+      toText({.input = {1, 8, 14, 14}, .kernel = {20, 8, 3, 3}, .activation = "activation=\"relu\", "}), "packed_gemm",
       options);
 }
 
-TEST(HighwayConvolution, OneKernelRunsManyShapes) {
+TEST(PackedGemmConvolution, OneKernelRunsManyShapes) {
   Convolution c = {.input = {1, 16, 14, 14}, .kernel = {24, 16, 3, 3}, .pre_padding = {1, 1}, .post_padding = {1, 1}};
   c.dynamic = true;
   CompareOptions options;
@@ -146,16 +146,18 @@ TEST(HighwayConvolution, OneKernelRunsManyShapes) {
     c.input = input;
     options.shapes.push_back(toText(c));
   }
-  expectMatchesReference(tuned, "highway", options);
+  expectMatchesReference(tuned, "packed_gemm", options);
 }
 
-TEST(HighwayConvolution, SaysWhatItCannotDo) {
-  expectRefused(toText({.input = {1, 8, 9, 9}, .kernel = {8, 8, 3, 3}, .output_order = ""}), "highway", "memory-order");
-  expectRefused(toText({.input = {1, 64, 9, 9}, .kernel = {64, 2, 3, 3}, .groups = 32}), "highway", "narrow-groups");
+TEST(PackedGemmConvolution, SaysWhatItCannotDo) {
+  expectRefused(toText({.input = {1, 8, 9, 9}, .kernel = {8, 8, 3, 3}, .output_order = ""}), "packed_gemm",
+                "memory-order");
+  expectRefused(toText({.input = {1, 64, 9, 9}, .kernel = {64, 2, 3, 3}, .groups = 32}), "packed_gemm",
+                "narrow-groups");
 }
 
 // Pixels at the border are rows by themselves; which columns a thread computes must not show in their sums.
-TEST(HighwayConvolution, BorderPixelsHaveTheSameBitsOnAnyNumberOfThreads) {
+TEST(PackedGemmConvolution, BorderPixelsHaveTheSameBitsOnAnyNumberOfThreads) {
   CompareOptions smooth;
   smooth.values = Values::kSmooth;
   smooth.atol = 2e-6;
@@ -165,7 +167,7 @@ TEST(HighwayConvolution, BorderPixelsHaveTheSameBitsOnAnyNumberOfThreads) {
                                      .kernel = {outputs, 30, 1, 3},
                                      .pre_padding = {0, 1},
                                      .post_padding = {0, 1}}),
-                             "highway", smooth);
+                             "packed_gemm", smooth);
     }
   }
 }

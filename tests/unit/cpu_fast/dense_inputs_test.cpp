@@ -52,14 +52,14 @@ TEST(DenseInputs, ChannelsLastImagesOfRowMajorResults) {
   smooth.values = Values::kSmooth;
   smooth.atol = 1e-5;
   const std::string images = "[2,20,9,11]@0231";
-  expectMatchesReference("softmax float32 " + images + " -> [2,20,9,11] {axis=3, log=false}", "highway", smooth);
+  expectMatchesReference("softmax float32 " + images + " -> [2,20,9,11] {axis=3, log=false}", "vectors", smooth);
   expectMatchesReference("normalization float32 " + images + "x[11]x[11] -> [2,20,9,11] {eps=1e-05, mode=\"layer\"}",
-                         "highway", smooth);
+                         "vectors", smooth);
   expectMatchesReference(
-      "normalization float32 " + images + "x[20]x[20] -> [2,20,9,11] {eps=1e-05, groups=4, mode=\"group\"}", "highway",
+      "normalization float32 " + images + "x[20]x[20] -> [2,20,9,11] {eps=1e-05, groups=4, mode=\"group\"}", "vectors",
       smooth);
   expectMatchesReference("reduce float32 [2,20,9,11]@2031 -> [2,9] {axes=[1,3], keep_dims=false, op=\"sum\"}",
-                         "highway", smooth);
+                         "vectors", smooth);
 }
 
 }  // namespace

@@ -36,24 +36,24 @@ TEST_P(InFloat32Test, Convolution) {
     expectMatchesReference(std::string(text).replace(text.find(dtype), dtype.size(), GetParam()), implementation);
   };
   check("depthwise", {.input = {1, 40, 9, 7}, .kernel = {40, 1, 3, 3}, .groups = 40, .dynamic = true});
-  check("highway",
+  check("packed_gemm",
         {.input = {2, 17, 9, 7}, .kernel = {24, 17, 1, 1}, .residual = true, .activation = "activation=\"relu\", "});
 }
 
 TEST_P(InFloat32Test, MatrixMultiply) {
   expectMatchesReference(
       problem("matrix_multiply half [5,33]x[20,33]!x[20]! -> [5,20] {activation=\"relu\", transpose_b=true}"),
-      "highway");
-  expectMatchesReference(problem("matrix_multiply half [0,33]x[20,33]! -> [0,20] {transpose_b=true}"), "highway");
+      "packed_gemm");
+  expectMatchesReference(problem("matrix_multiply half [0,33]x[20,33]! -> [0,20] {transpose_b=true}"), "packed_gemm");
 #ifndef TORCHTRT_NO_ONEDNN
   expectMatchesReference(problem("matrix_multiply half [3,5,33]x[3,33,20] -> [3,5,20] {}"), "onednn");
 #endif
 }
 
 TEST_P(InFloat32Test, SpecialValuesAndOtherDTypesOfResults) {
-  expectMatchesReference(problem("softmax half [3,40] -> [3,40] {axis=1, log=false}"), "highway",
+  expectMatchesReference(problem("softmax half [3,40] -> [3,40] {axis=1, log=false}"), "vectors",
                          closely(Values::kSmooth));
-  expectMatchesReference(problem("reduce half [3,40] -> [3] {axes=[1], keep_dims=false, op=\"sum\"}"), "highway");
+  expectMatchesReference(problem("reduce half [3,40] -> [3] {axes=[1], keep_dims=false, op=\"sum\"}"), "vectors");
 }
 
 TEST_P(InFloat32Test, OneKernelServesSeveralShapesAndThreads) {
@@ -61,8 +61,8 @@ TEST_P(InFloat32Test, OneKernelServesSeveralShapesAndThreads) {
   options.shapes = {problem("matrix_multiply half [7,33]x[20,33]! -> [7,20] {transpose_b=true}"),
                     problem("matrix_multiply half [1,33]x[20,33]! -> [1,20] {transpose_b=true}")};
   const std::string text = problem("matrix_multiply half [?3,33]x[20,33]! -> [?3,20] {transpose_b=true}");
-  expectMatchesReference(text, "highway", options);
-  expectSafeForThreads(text, "highway");
+  expectMatchesReference(text, "packed_gemm", options);
+  expectSafeForThreads(text, "packed_gemm");
 }
 
 TEST_P(InFloat32Test, TheReferenceIsLeftAsItIs) {
@@ -73,7 +73,7 @@ TEST_P(InFloat32Test, TheReferenceIsLeftAsItIs) {
 }
 
 TEST_P(InFloat32Test, RefusalsAreThoseOfTheFloat32Problem) {
-  expectRefused(problem("matrix_multiply half [5,33]x[33,20] -> [5,20] {}"), "highway", "dynamic-weights");
+  expectRefused(problem("matrix_multiply half [5,33]x[33,20] -> [5,20] {}"), "packed_gemm", "dynamic-weights");
 }
 
 INSTANTIATE_TEST_SUITE_P(DTypes, InFloat32Test, ::testing::Values("float16", "bfloat16"),

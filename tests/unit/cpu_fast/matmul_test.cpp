@@ -19,36 +19,36 @@ std::string dims(int64_t rows, int64_t columns) {
   return "[" + std::to_string(rows) + "," + std::to_string(columns) + "]";
 }
 
-TEST(HighwayMatmul, EveryTailOfRowsAndColumns) {
+TEST(PackedGemmMatmul, EveryTailOfRowsAndColumns) {
   for (const int64_t rows : {1, 2, 3, 5, 7, 8, 13, 24}) {
     for (const int64_t columns : {1, 10, 16, 33, 100, 250}) {
       expectMatchesReferenceInBoth(
           "matrix_multiply float32 " + dims(rows, 37) + "x" + dims(37, columns) + "! -> " + dims(rows, columns) + " {}",
-          "highway", exact());
+          "packed_gemm", exact());
     }
   }
   expectMatchesReferenceInBoth("matrix_multiply float32 [1,2048]x[1000,2048]!x[1000] -> [1,1000] {transpose_b=true}",
-                               "highway", exact());
+                               "packed_gemm", exact());
 }
 
 // With and without a divisor that cuts the depth into equal parts, and rounded sums, too.
-TEST(HighwayMatmul, DeepProductsAreSummedInParts) {
+TEST(PackedGemmMatmul, DeepProductsAreSummedInParts) {
   for (const int64_t depth : {513, 521, 768, 1000, 3072}) {
     for (const int64_t rows : {1, 2, 7, 20}) {
       const std::string line =
           "matrix_multiply float32 " + dims(rows, depth) + "x" + dims(depth, 50) + "! -> " + dims(rows, 50) + " {}";
-      expectMatchesReferenceInBoth(line, "highway", exact());
+      expectMatchesReferenceInBoth(line, "packed_gemm", exact());
       CompareOptions smooth;
       smooth.values = Values::kSmooth;
       smooth.atol = 2e-6;
-      expectMatchesReferenceInBoth(line, "highway", smooth);
+      expectMatchesReferenceInBoth(line, "packed_gemm", smooth);
     }
   }
 }
 
 // A single row adds up in another order where several panels of columns are taken together: which are must not depend
 // on how many threads there are.
-TEST(HighwayMatmul, SingleRowsHaveTheSameBitsOnAnyNumberOfThreads) {
+TEST(PackedGemmMatmul, SingleRowsHaveTheSameBitsOnAnyNumberOfThreads) {
   CompareOptions smooth;
   smooth.values = Values::kSmooth;
   smooth.atol = 2e-6;
@@ -57,34 +57,34 @@ TEST(HighwayMatmul, SingleRowsHaveTheSameBitsOnAnyNumberOfThreads) {
       for (const int64_t columns : {48, 100, 192, 240, 500, 1000}) {
         expectMatchesReferenceInBoth("matrix_multiply float32 " + dims(rows, depth) + "x" + dims(depth, columns) +
                                          "! -> " + dims(rows, columns) + " {}",
-                                     "highway", smooth);
+                                     "packed_gemm", smooth);
       }
     }
   }
 }
 
-TEST(HighwayMatmul, BatchBiasResidualActivation) {
+TEST(PackedGemmMatmul, BatchBiasResidualActivation) {
   expectMatchesReferenceInBoth(
       "matrix_multiply float32 [3,5,20]x[1,40,20]!x[1,40]x[3,5,40] -> [3,5,40] {activation=\"relu\", transpose_b=true}",
-      "highway", exact());
+      "packed_gemm", exact());
   CompareOptions close;
   expectMatchesReferenceInBoth("matrix_multiply float32 [9,20]x[20,50]!x[50] -> [9,50] {activation=\"gelu_erf\"}",
-                               "highway", close);
+                               "packed_gemm", close);
 }
 
-TEST(HighwayMatmul, OneKernelRunsManyShapes) {
+TEST(PackedGemmMatmul, OneKernelRunsManyShapes) {
   CompareOptions options = exact();
   for (const char* rows : {"1", "17", "0", "64"}) {
     options.shapes.push_back("matrix_multiply float32 [" + std::string(rows) + ",30]x[30,70]! -> [" + rows + ",70] {}");
   }
-  expectMatchesReferenceInBoth("matrix_multiply float32 [?4,30]x[30,70]! -> [?4,70] {}", "highway", options);
+  expectMatchesReferenceInBoth("matrix_multiply float32 [?4,30]x[30,70]! -> [?4,70] {}", "packed_gemm", options);
 }
 
-TEST(HighwayMatmul, SaysWhatItCannotDo) {
-  expectRefused("matrix_multiply float32 [4,30]x[30,70] -> [4,70] {}", "highway", "dynamic-weights");
-  expectRefused("matrix_multiply float32 [2,4,30]x[2,30,70]! -> [2,4,70] {}", "highway", "batch");
-  expectRefused("matrix_multiply float32 [30,4]x[30,70]! -> [4,70] {transpose_a=true}", "highway", "transpose");
-  expectRefused("matrix_multiply float32 [4,30]x[30,70]!x[4,70] -> [4,70] {}", "highway", "bias-shape");
+TEST(PackedGemmMatmul, SaysWhatItCannotDo) {
+  expectRefused("matrix_multiply float32 [4,30]x[30,70] -> [4,70] {}", "packed_gemm", "dynamic-weights");
+  expectRefused("matrix_multiply float32 [2,4,30]x[2,30,70]! -> [2,4,70] {}", "packed_gemm", "batch");
+  expectRefused("matrix_multiply float32 [30,4]x[30,70]! -> [4,70] {transpose_a=true}", "packed_gemm", "transpose");
+  expectRefused("matrix_multiply float32 [4,30]x[30,70]!x[4,70] -> [4,70] {}", "packed_gemm", "bias-shape");
 }
 
 TEST(RunTimeMatmul, BatchesAndTransposedOperands) {

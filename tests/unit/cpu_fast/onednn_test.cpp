@@ -120,13 +120,13 @@ TEST(FirstLayer, OfSiluIsLeftToOneDnnWithoutWideVectorsOnly) {
                    .stride = {stride, stride},
                    .activation = std::string("activation=\"") + activation + "\", "});
   };
-  expectRefused(layer("relu", 2), "highway", "slower");
-  expectRefused(layer("silu", 1), "highway", "slower");
+  expectRefused(layer("relu", 2), "packed_gemm", "slower");
+  expectRefused(layer("silu", 1), "packed_gemm", "slower");
   ParsedProblem halved = parseProblem(layer("silu", 2));
   const std::vector<float> weights(32 * 3 * 3 * 3);
   halved.problem.inputs[1].constant = weights.data();
   const bool has_avx2 = (hwy::SupportedTargets() & HWY_AVX2) != 0;
-  EXPECT_STREQ(createKernel(halved.problem).implementation, has_avx2 ? "highway" : "onednn");
+  EXPECT_STREQ(createKernel(halved.problem).implementation, has_avx2 ? "packed_gemm" : "onednn");
 }
 
 }  // namespace

@@ -17,39 +17,40 @@ std::string pooling(const std::string& op, const std::string& shapes, const std:
          "\", post_padding=" + post + ", pre_padding=" + pre + ", stride=" + stride + ", window=" + window + "}";
 }
 
-TEST(HighwayPooling, WindowsPaddingAndTails) {
+TEST(ChannelsLastPooling, WindowsPaddingAndTails) {
   for (const char* op : {"max", "average"}) {
     for (const char* channels : {"1", "3", "16", "17", "70", "130"}) {
       const std::string c = channels;
       expectMatchesReferenceInBoth(
           pooling(op, "[2," + c + ",9,11]@0231 -> [2," + c + ",5,6]@0231", "[3, 3]", "[2, 2]", "[1, 1]", "[1, 1]"),
-          "highway");
+          "channels_last");
     }
     expectMatchesReferenceInBoth(
-        pooling(op, "[1,6,28,28]@0231 -> [1,6,14,14]@0231", "[2, 2]", "[2, 2]", "[0, 0]", "[0, 0]"), "highway");
+        pooling(op, "[1,6,28,28]@0231 -> [1,6,14,14]@0231", "[2, 2]", "[2, 2]", "[0, 0]", "[0, 0]"), "channels_last");
     // Ceil mode: the last windows hang over.
     expectMatchesReferenceInBoth(
-        pooling(op, "[1,6,10,10]@0231 -> [1,6,5,5]@0231", "[3, 3]", "[2, 2]", "[0, 0]", "[0, 0]"), "highway");
-    expectMatchesReferenceInBoth(pooling(op, "[1,6,21]@021 -> [1,6,10]@021", "[4]", "[2]", "[1]", "[1]"), "highway");
+        pooling(op, "[1,6,10,10]@0231 -> [1,6,5,5]@0231", "[3, 3]", "[2, 2]", "[0, 0]", "[0, 0]"), "channels_last");
+    expectMatchesReferenceInBoth(pooling(op, "[1,6,21]@021 -> [1,6,10]@021", "[4]", "[2]", "[1]", "[1]"),
+                                 "channels_last");
   }
   expectMatchesReferenceInBoth(pooling("average", "[1,6,9,9]@0231 -> [1,6,5,5]@0231", "[3, 3]", "[2, 2]", "[1, 1]",
                                        "[1, 1]", "count_include_pad=false, "),
-                               "highway");
+                               "channels_last");
   expectMatchesReferenceInBoth(
       pooling("average", "[1,6,9,9]@0231 -> [1,6,5,5]@0231", "[3, 3]", "[2, 2]", "[1, 1]", "[1, 1]", "divisor=7, "),
-      "highway");
+      "channels_last");
   expectMatchesReferenceInBoth(
       pooling("max", "[1,6,9,9]@0231 -> [1,6,5,5]@0231", "[3, 3]", "[1, 1]", "[0, 0]", "[0, 0]", "dilation=[2, 2], "),
-      "highway");
+      "channels_last");
 }
 
-TEST(HighwayPooling, MaximumOfSpecialValues) {
+TEST(ChannelsLastPooling, MaximumOfSpecialValues) {
   CompareOptions options;
   options.values = Values::kSpecial;
   options.rtol = 0;
   options.atol = 0;
   expectMatchesReferenceInBoth(
-      pooling("max", "[1,40,9,11]@0231 -> [1,40,5,6]@0231", "[3, 3]", "[2, 2]", "[1, 1]", "[1, 1]"), "highway",
+      pooling("max", "[1,40,9,11]@0231 -> [1,40,5,6]@0231", "[3, 3]", "[2, 2]", "[1, 1]", "[1, 1]"), "channels_last",
       options);
 }
 
@@ -102,36 +103,36 @@ TEST(AdaptiveLines, WindowsOfAnySize) {
   }
 }
 
-TEST(HighwayPooling, Adaptive) {
+TEST(ChannelsLastPooling, Adaptive) {
   for (const char* op : {"max", "average"}) {
     for (const char* channels : {"1", "30", "960"}) {
       const std::string c = channels;
       expectMatchesReference("adaptive_pooling float32 [2," + c + ",7,7]@0231 -> [2," + c + ",1,1]@0231 {op=\"" + op +
                                  "\", output_size=(1, 1)}",
-                             "highway");
+                             "channels_last");
     }
     expectMatchesReference("adaptive_pooling float32 [1,20,7,10]@0231 -> [1,20,3,4]@0231 {op=\"" + std::string(op) +
                                "\", output_size=(3, 4)}",
-                           "highway");
+                           "channels_last");
     // Windows over channels, or over lines alone.
     expectMatchesReference("adaptive_pooling float32 [1,20,7,10]@0231 -> [1,6,3,4]@0231 {op=\"" + std::string(op) +
                                "\", output_size=(6, 3, 4)}",
-                           "highway");
+                           "channels_last");
     expectMatchesReference("adaptive_pooling float32 [2,20,7,10]@0231 -> [2,20,7,4]@0231 {op=\"" + std::string(op) +
                                "\", output_size=(4)}",
-                           "highway");
+                           "channels_last");
   }
 }
 
 // A sum of so many values in one piece would be off by 3e-5.
-TEST(HighwayPooling, AveragesOfLongLines) {
+TEST(ChannelsLastPooling, AveragesOfLongLines) {
   CompareOptions options;
   options.values = Values::kSmooth;
   for (const char* channels : {"1", "9", "40"}) {
     const std::string c = channels;
     expectMatchesReference(
         "adaptive_pooling float32 [1," + c + ",300000]@021 -> [1," + c + ",1]@021 {op=\"average\", output_size=(1)}",
-        "highway", options);
+        "channels_last", options);
   }
 }
 
@@ -203,10 +204,11 @@ TEST(PlanesPooling, SaysWhatItCannotDo) {
   expectRefused(pooling("max", "[6,28,28] -> [6,14,14]", "[2, 2]", "[2, 2]", "[0, 0]", "[0, 0]"), "planes", "rank");
 }
 
-TEST(HighwayPooling, SaysWhatItCannotDo) {
-  expectRefused(pooling("max", "[1,6,28,28] -> [1,6,14,14]", "[2, 2]", "[2, 2]", "[0, 0]", "[0, 0]"), "highway",
+TEST(ChannelsLastPooling, SaysWhatItCannotDo) {
+  expectRefused(pooling("max", "[1,6,28,28] -> [1,6,14,14]", "[2, 2]", "[2, 2]", "[0, 0]", "[0, 0]"), "channels_last",
                 "memory-order");
-  expectRefused(pooling("max", "[6,28,28] -> [6,14,14]", "[2, 2]", "[2, 2]", "[0, 0]", "[0, 0]"), "highway", "rank");
+  expectRefused(pooling("max", "[6,28,28] -> [6,14,14]", "[2, 2]", "[2, 2]", "[0, 0]", "[0, 0]"), "channels_last",
+                "rank");
 }
 
 }  // namespace

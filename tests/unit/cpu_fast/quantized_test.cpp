@@ -103,7 +103,7 @@ CompareOptions exactly() {
   return {.rtol = 0, .atol = 0};
 }
 
-void checkExactly(const std::string& problem, const char* implementation = "highway") {
+void checkExactly(const std::string& problem, const char* implementation = "integer_gemm") {
   expectMatchesReference(problem, implementation, exactly());
 }
 
@@ -189,12 +189,12 @@ TEST(Quantized, RowMajorInputs) {
                               .input_order = ""},
                              steps));
   }
-  expectRefused(convolution({.input = {1, 8, 6, 6}, .kernel = {16, 8, 3, 3}, .output_order = ""}), "highway",
+  expectRefused(convolution({.input = {1, 8, 6, 6}, .kernel = {16, 8, 3, 3}, .output_order = ""}), "integer_gemm",
                 "memory-order");
 }
 
 TEST(Quantized, NarrowGroupsAreRefused) {
-  expectRefused(convolution({.input = {1, 16, 6, 6}, .kernel = {16, 1, 3, 3}, .groups = 16}), "highway",
+  expectRefused(convolution({.input = {1, 16, 6, 6}, .kernel = {16, 1, 3, 3}, .groups = 16}), "integer_gemm",
                 "narrow-groups");
 }
 
@@ -225,9 +225,10 @@ TEST(Quantized, OtherActivationsAreWithinAStep) {
   for (const char* name : {"gelu_erf", "silu", "hard_swish"}) {
     const std::string activation = "activation=\"" + std::string(name) + "\", ";
     expectMatchesReference(matmul({.batch = {}, .rows = 9, .depth = 40, .columns = 19, .activation = activation}),
-                           "highway", {.steps = 1});
+                           "integer_gemm", {.steps = 1});
     expectMatchesReference(
-        matmul({.batch = {}, .rows = 9, .depth = 40, .columns = 19, .activation = activation}, kToFloat), "highway");
+        matmul({.batch = {}, .rows = 9, .depth = 40, .columns = 19, .activation = activation}, kToFloat),
+        "integer_gemm");
   }
 }
 
@@ -256,13 +257,15 @@ TEST(Quantized, SumsOfTheLargestStepsAreExact) {
   CompareOptions options = exactly();
   options.values = Values::kLargest;
   const Steps steps = {.zero_point = 0, .to = "float32"};
-  expectMatchesReference(matmul({.batch = {}, .rows = 7, .depth = 4608, .columns = 40}, steps), "highway", options);
+  expectMatchesReference(matmul({.batch = {}, .rows = 7, .depth = 4608, .columns = 40}, steps), "integer_gemm",
+                         options);
   expectMatchesReference(
       convolution({.input = {1, 512, 5, 5}, .kernel = {32, 512, 3, 3}, .pre_padding = {1, 1}, .post_padding = {1, 1}},
                   steps),
-      "highway", options);
+      "integer_gemm", options);
   const Steps lowest = {.input = "int8", .zero_point = 127, .to = "float32"};
-  expectMatchesReference(matmul({.batch = {}, .rows = 7, .depth = 4608, .columns = 40}, lowest), "highway", options);
+  expectMatchesReference(matmul({.batch = {}, .rows = 7, .depth = 4608, .columns = 40}, lowest), "integer_gemm",
+                         options);
 }
 
 TEST(Quantized, OtherShapesRunOnTheSamePackedKernel) {
@@ -270,13 +273,13 @@ TEST(Quantized, OtherShapesRunOnTheSamePackedKernel) {
   for (const std::vector<int64_t>& input : {std::vector<int64_t>{3, 16, 7, 9}, {1, 16, 3, 3}, {0, 16, 9, 9}}) {
     options.shapes.push_back(convolution({.input = input, .kernel = {24, 16, 3, 3}}));
   }
-  expectMatchesReference(convolution({.input = {1, 16, 20, 20}, .kernel = {24, 16, 3, 3}, .dynamic = true}), "highway",
-                         options);
+  expectMatchesReference(convolution({.input = {1, 16, 20, 20}, .kernel = {24, 16, 3, 3}, .dynamic = true}),
+                         "integer_gemm", options);
 }
 
 TEST(Quantized, SafeForThreads) {
-  expectSafeForThreads(matmul({.batch = {}, .rows = 150, .depth = 900, .columns = 200}), "highway");
-  expectSafeForThreads(convolution({.input = {1, 32, 30, 30}, .kernel = {64, 32, 3, 3}}), "highway");
+  expectSafeForThreads(matmul({.batch = {}, .rows = 150, .depth = 900, .columns = 200}), "integer_gemm");
+  expectSafeForThreads(convolution({.input = {1, 32, 30, 30}, .kernel = {64, 32, 3, 3}}), "integer_gemm");
 }
 
 class QuantizedOneDnn : public ::testing::Test {

@@ -14,25 +14,25 @@ CompareOptions with(Values values) {
   return options;
 }
 
-TEST(HighwaySoftmax, RowsOfEveryLength) {
+TEST(VectorsSoftmax, RowsOfEveryLength) {
   for (const char* log : {"false", "true"}) {
     for (const char* size : {"1", "3", "7", "17", "33", "100", "1000"}) {
       const std::string shape = "[3,5," + std::string(size) + "]";
       const std::string text = "softmax float32 " + shape + " -> " + shape + " {axis=2, log=" + log + "}";
-      expectMatchesReferenceInBoth(text, "highway", with(Values::kSmooth));
-      expectMatchesReferenceInBoth(text, "highway", with(Values::kSpecial));
+      expectMatchesReferenceInBoth(text, "vectors", with(Values::kSmooth));
+      expectMatchesReferenceInBoth(text, "vectors", with(Values::kSpecial));
     }
     const std::string rest = std::string(", log=") + log + "}";
-    expectMatchesReferenceInBoth("softmax float32 [2,20,3,3]@0231 -> [2,20,3,3]@0231 {axis=1" + rest, "highway",
+    expectMatchesReferenceInBoth("softmax float32 [2,20,3,3]@0231 -> [2,20,3,3]@0231 {axis=1" + rest, "vectors",
                                  with(Values::kSmooth));
-    expectMatchesReferenceInBoth("softmax float32 [2,20,3] -> [2,20,3] {axis=1" + rest, "highway",
+    expectMatchesReferenceInBoth("softmax float32 [2,20,3] -> [2,20,3] {axis=1" + rest, "vectors",
                                  with(Values::kSmooth));
-    expectMatchesReferenceInBoth("softmax float32 [2,0] -> [2,0] {axis=1" + rest, "highway");
-    expectMatchesReferenceInBoth("softmax float32 [0,7] -> [0,7] {axis=1" + rest, "highway");
+    expectMatchesReferenceInBoth("softmax float32 [2,0] -> [2,0] {axis=1" + rest, "vectors");
+    expectMatchesReferenceInBoth("softmax float32 [0,7] -> [0,7] {axis=1" + rest, "vectors");
   }
 }
 
-TEST(HighwaySoftmax, ColumnsOfEveryWidth) {
+TEST(VectorsSoftmax, ColumnsOfEveryWidth) {
   for (const char* log : {"false", "true"}) {
     const std::string rest = std::string(", log=") + log + "}";
     for (const char* shape : {"[2,1,5]", "[2,33,1]", "[3,7,3]", "[2,21,17]", "[1,100,300]", "[1,3000,40]", "[2,5,4,9]",
@@ -40,80 +40,80 @@ TEST(HighwaySoftmax, ColumnsOfEveryWidth) {
       for (const char* axis : {"0", "1", "2"}) {
         const std::string text =
             "softmax float32 " + std::string(shape) + " -> " + shape + " {axis=" + std::string(axis) + rest;
-        expectMatchesReferenceInBoth(text, "highway", with(Values::kSmooth));
-        expectMatchesReferenceInBoth(text, "highway", with(Values::kSpecial));
+        expectMatchesReferenceInBoth(text, "vectors", with(Values::kSmooth));
+        expectMatchesReferenceInBoth(text, "vectors", with(Values::kSpecial));
       }
     }
-    expectMatchesReferenceInBoth("softmax float32 [2,7,0] -> [2,7,0] {axis=1" + rest, "highway");
-    expectMatchesReferenceInBoth("softmax float32 [2,9,5] -> [2,9,5]@021 {axis=1" + rest, "highway",
+    expectMatchesReferenceInBoth("softmax float32 [2,7,0] -> [2,7,0] {axis=1" + rest, "vectors");
+    expectMatchesReferenceInBoth("softmax float32 [2,9,5] -> [2,9,5]@021 {axis=1" + rest, "vectors",
                                  with(Values::kSmooth));
-    expectMatchesReference("softmax float16 [2,9,5] -> [2,9,5] {axis=1" + rest, "highway", with(Values::kSmooth));
+    expectMatchesReference("softmax float16 [2,9,5] -> [2,9,5] {axis=1" + rest, "vectors", with(Values::kSmooth));
   }
 }
 
-TEST(HighwayNormalization, LayerAndRms) {
+TEST(VectorsNormalization, LayerAndRms) {
   for (const char* mode : {"layer", "rms"}) {
     const std::string rest = "eps=1e-05, mode=\"" + std::string(mode) + "\"";
     for (const char* size : {"1", "5", "16", "33", "768"}) {
       const std::string n = size;
       expectMatchesReferenceInBoth(
-          "normalization float32 [4,9," + n + "]x[" + n + "]x[" + n + "] -> [4,9," + n + "] {" + rest + "}", "highway",
+          "normalization float32 [4,9," + n + "]x[" + n + "]x[" + n + "] -> [4,9," + n + "] {" + rest + "}", "vectors",
           with(Values::kSmooth));
     }
     expectMatchesReferenceInBoth(
-        "normalization float32 [4,6,7]x[6,7]xnull -> [4,6,7] {" + rest + ", normalized_rank=2}", "highway",
+        "normalization float32 [4,6,7]x[6,7]xnull -> [4,6,7] {" + rest + ", normalized_rank=2}", "vectors",
         with(Values::kSmooth));
     expectMatchesReferenceInBoth("normalization float32 [4,6,7] -> [4,6,7] {activation=\"relu\", " + rest + "}",
-                                 "highway", with(Values::kSmooth));
-    expectMatchesReferenceInBoth("normalization float32 [2,6,5,5]@0231x[5] -> [2,6,5,5]@0231 {" + rest + "}", "highway",
+                                 "vectors", with(Values::kSmooth));
+    expectMatchesReferenceInBoth("normalization float32 [2,6,5,5]@0231x[5] -> [2,6,5,5]@0231 {" + rest + "}", "vectors",
                                  with(Values::kSmooth));
   }
 }
 
-TEST(HighwayNormalization, Batch) {
+TEST(VectorsNormalization, Batch) {
   for (const char* order : {"", "@0231"}) {
     const std::string image = "[2,17,9,9]" + std::string(order);
     expectMatchesReferenceInBoth("normalization float32 " + image + "x[17]x[17]x[17]x[17] -> " + image +
                                      " {activation=\"relu\", eps=5.0, mode=\"batch\"}",
-                                 "highway", with(Values::kExact));
+                                 "vectors", with(Values::kExact));
     expectMatchesReferenceInBoth("normalization float32 " + image + "x[17]!x[17]!x[17]!x[17]! -> " + image +
                                      " {activation=\"tanh\", eps=5.0, mode=\"batch\"}",
-                                 "highway", with(Values::kExact));
+                                 "vectors", with(Values::kExact));
     expectMatchesReferenceInBoth(
         "normalization float32 " + image + "xnullx[17]!x[17]!x[17] -> " + image + " {eps=5.0, mode=\"batch\"}",
-        "highway", with(Values::kExact));
+        "vectors", with(Values::kExact));
   }
   expectMatchesReferenceInBoth(
-      "normalization float32 [30,17]xnullxnullx[17]!x[17]! -> [30,17] {eps=5.0, mode=\"batch\"}", "highway");
+      "normalization float32 [30,17]xnullxnullx[17]!x[17]! -> [30,17] {eps=5.0, mode=\"batch\"}", "vectors");
   expectMatchesReferenceInBoth("normalization float32 [30,17]xnullxnullx[17]x[17] -> [30,17] {eps=5.0, mode=\"batch\"}",
-                               "highway");
+                               "vectors");
 }
 
-TEST(HighwayNormalization, GroupAndInstance) {
+TEST(VectorsNormalization, GroupAndInstance) {
   for (const char* mode : {"mode=\"instance\"", "groups=4, mode=\"group\""}) {
     const std::string rest = " {eps=1e-05, " + std::string(mode) + "}";
     for (const char* positions : {"1", "7", "33", "9,9"}) {
       const std::string image = "[2,8," + std::string(positions) + "]";
-      expectMatchesReferenceInBoth("normalization float32 " + image + "x[8]x[8] -> " + image + rest, "highway",
+      expectMatchesReferenceInBoth("normalization float32 " + image + "x[8]x[8] -> " + image + rest, "vectors",
                                    with(Values::kSmooth));
     }
-    expectMatchesReferenceInBoth("normalization float32 [2,8,9] -> [2,8,9]" + rest, "highway", with(Values::kSmooth));
-    expectMatchesReferenceInBoth("normalization float32 [2,8,5,5]@0231x[8] -> [2,8,5,5]@0231" + rest, "highway",
+    expectMatchesReferenceInBoth("normalization float32 [2,8,9] -> [2,8,9]" + rest, "vectors", with(Values::kSmooth));
+    expectMatchesReferenceInBoth("normalization float32 [2,8,5,5]@0231x[8] -> [2,8,5,5]@0231" + rest, "vectors",
                                  with(Values::kSmooth));
   }
   expectMatchesReferenceInBoth(
       "normalization float32 [2,8,9]xnullx[8] -> [2,8,9] {activation=\"relu\", eps=0.1, groups=2, mode=\"group\"}",
-      "highway", with(Values::kSmooth));
+      "vectors", with(Values::kSmooth));
 }
 
 // Few and many channels, one block of pixels and several, with a rest of less than a pattern.
-TEST(HighwayNormalization, GroupsOfChannelsLastImages) {
+TEST(VectorsNormalization, GroupsOfChannelsLastImages) {
   const auto expectSame = [](const std::string& channels, const std::string& positions, const std::string& rest) {
     const std::string order = positions.find(',') == std::string::npos ? "@021" : "@0231";
     const std::string image = "[2," + channels + "," + positions + "]" + order;
     expectMatchesReferenceInBoth("normalization float32 " + image + "x[" + channels + "]x[" + channels + "] -> " +
                                      image + " {activation=\"relu\", eps=1e-05, " + rest + "}",
-                                 "highway", with(Values::kSmooth));
+                                 "vectors", with(Values::kSmooth));
   };
   for (const char* positions : {"2", "33", "9,9", "29,31"}) {
     for (const char* channels : {"2", "6", "40"}) {
@@ -126,7 +126,7 @@ TEST(HighwayNormalization, GroupsOfChannelsLastImages) {
 }
 
 // Weights of up to 1 amplify the rounding of one step in the next.
-TEST(HighwayRecurrent, EveryOpBothWays) {
+TEST(VectorsRecurrent, EveryOpBothWays) {
   CompareOptions options;
   options.atol = 1e-5;
   for (const std::string weights : {"", "!"}) {
@@ -134,20 +134,20 @@ TEST(HighwayRecurrent, EveryOpBothWays) {
       const std::string rest = "\", reverse=" + std::string(reverse) + "}";
       const std::string state = "x[3,17] -> [5,3,17]x[3,17]";
       expectMatchesReference("recurrent float32 [5,3,51]x[51,17]" + weights + "x[51]" + state + " {op=\"gru" + rest,
-                             "highway", options);
+                             "vectors", options);
       for (const char* op : {"rnn_tanh", "rnn_relu"}) {
         expectMatchesReference("recurrent float32 [5,3,17]x[17,17]" + weights + "xnull" + state + " {op=\"" + op + rest,
-                               "highway", options);
+                               "vectors", options);
       }
       expectMatchesReference("recurrent float32 [5,3,68]x[68,17]" + weights +
                                  "xnullx[3,17]x[3,17] -> [5,3,17]x[3,17]x[3,17] {op=\"lstm" + rest,
-                             "highway", options);
+                             "vectors", options);
       expectMatchesReference("recurrent float32 [0,3,68]x[68,17]" + weights +
                                  "xnullx[3,17]x[3,17] -> [0,3,17]x[3,17]x[3,17] {op=\"lstm" + rest,
-                             "highway", options);
+                             "vectors", options);
       expectMatchesReference("recurrent float32 [2,0,68]x[68,17]" + weights +
                                  "xnullx[0,17]x[0,17] -> [2,0,17]x[0,17]x[0,17] {op=\"lstm" + rest,
-                             "highway", options);
+                             "vectors", options);
     }
   }
 }
@@ -174,32 +174,33 @@ const char* const kReductions[] = {"[3,5,37] -> [3,5] {axes=[2], keep_dims=false
                                    "[1,900,70] -> [1,1,70] {axes=[1], keep_dims=true",
                                    "[700,300] -> [300] {axes=[0], keep_dims=false"};
 
-TEST(HighwayReduce, RowsColumnsAndBoth) {
+TEST(VectorsReduce, RowsColumnsAndBoth) {
   for (const char* op : {"sum", "avg", "max", "min"}) {
     for (const char* text : kReductions) {
       const std::string problem = "reduce float32 " + std::string(text) + ", op=\"" + op + "\"}";
-      expectMatchesReferenceInBoth(problem, "highway", with(Values::kExact));
-      expectMatchesReferenceInBoth(problem, "highway", with(Values::kSomeNan));
+      expectMatchesReferenceInBoth(problem, "vectors", with(Values::kExact));
+      expectMatchesReferenceInBoth(problem, "vectors", with(Values::kSomeNan));
     }
   }
-  expectMatchesReferenceInBoth("reduce float32 [3,0,4] -> [3,4] {axes=[1], keep_dims=false, op=\"sum\"}", "highway");
-  expectRefused("reduce float32 [3,4] -> [3] {axes=[1], keep_dims=false, op=\"prod\"}", "highway", "op");
+  expectMatchesReferenceInBoth("reduce float32 [3,0,4] -> [3,4] {axes=[1], keep_dims=false, op=\"sum\"}", "vectors");
+  expectRefused("reduce float32 [3,4] -> [3] {axes=[1], keep_dims=false, op=\"prod\"}", "vectors", "op");
 }
 
 TEST(WideReduce, RowsColumnsAndBoth) {
   for (const char* op : {"prod", "norm1", "norm2", "logsumexp"}) {
     for (const char* text : kReductions) {
       const std::string problem = "reduce float32 " + std::string(text) + ", op=\"" + op + "\"}";
-      expectMatchesReferenceInBoth(problem, "wide", with(Values::kSmooth));
-      expectMatchesReferenceInBoth(problem, "wide", with(Values::kSomeNan));
+      expectMatchesReferenceInBoth(problem, "double_sums", with(Values::kSmooth));
+      expectMatchesReferenceInBoth(problem, "double_sums", with(Values::kSomeNan));
       if (op != std::string("prod")) {  // products of the largest leave even double's range, in some orders
-        expectMatchesReferenceInBoth(problem, "wide", with(Values::kSpecial));
+        expectMatchesReferenceInBoth(problem, "double_sums", with(Values::kSpecial));
       }
     }
   }
-  expectMatchesReferenceInBoth("reduce float32 [3,0,4] -> [3,4] {axes=[1], keep_dims=false, op=\"prod\"}", "wide");
-  expectMatchesReference("reduce float16 [3,9] -> [3] {axes=[1], keep_dims=false, op=\"norm2\"}", "wide");
-  expectRefused("reduce float32 [3,4] -> [3] {axes=[1], keep_dims=false, op=\"var\"}", "wide", "op");
+  expectMatchesReferenceInBoth("reduce float32 [3,0,4] -> [3,4] {axes=[1], keep_dims=false, op=\"prod\"}",
+                               "double_sums");
+  expectMatchesReference("reduce float16 [3,9] -> [3] {axes=[1], keep_dims=false, op=\"norm2\"}", "double_sums");
+  expectRefused("reduce float32 [3,4] -> [3] {axes=[1], keep_dims=false, op=\"var\"}", "double_sums", "op");
 }
 
 TEST(TruthReduce, RowsColumnsAndBoth) {
@@ -251,15 +252,15 @@ TEST(HalfRows, Reductions) {
       }
     };
     for (const char* op : {"sum", "avg", "max", "min"}) {
-      check(op, "highway");
+      check(op, "vectors");
     }
     for (const char* op : {"prod", "norm1", "norm2", "logsumexp"}) {
-      check(op, "wide");
+      check(op, "double_sums");
     }
   }
   expectMatchesReferenceInHalves("reduce float32 [2,20,9,11]@2031 -> [2,9] {axes=[1,3], keep_dims=false, op=\"sum\"}",
-                                 "highway", Values::kExact);
-  expectSafeForThreads("reduce bfloat16 [50,100] -> [100] {axes=[0], keep_dims=false, op=\"sum\"}", "highway");
+                                 "vectors", Values::kExact);
+  expectSafeForThreads("reduce bfloat16 [50,100] -> [100] {axes=[0], keep_dims=false, op=\"sum\"}", "vectors");
 }
 
 TEST(HalfRows, Softmax) {
@@ -268,7 +269,7 @@ TEST(HalfRows, Softmax) {
       for (const char* axis : {"0", "1", "2"}) {
         expectMatchesReferenceInHalves(
             "softmax float32 " + std::string(shape) + " -> " + shape + " {axis=" + axis + ", log=" + log + "}",
-            "highway", Values::kSmooth);
+            "vectors", Values::kSmooth);
       }
     }
   }
@@ -284,7 +285,7 @@ TEST(HalfRows, Normalization) {
         "[2,8,9,9]x[8]x[8] -> [2,8,9,9] {eps=1e-05, groups=4, mode=\"group\"}",
         "[2,8,5,5]@0231x[8] -> [2,8,5,5]@0231 {eps=1e-05, mode=\"instance\"}",
         "[2,40,31,37]@0231x[40]x[40] -> [2,40,31,37]@0231 {eps=1e-05, groups=4, mode=\"group\"}"}) {
-    expectMatchesReferenceInHalves("normalization float32 " + std::string(operands), "highway", Values::kExact);
+    expectMatchesReferenceInHalves("normalization float32 " + std::string(operands), "vectors", Values::kExact);
   }
 }
 

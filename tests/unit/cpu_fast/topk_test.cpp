@@ -16,12 +16,12 @@ void expectSameTopK(const std::string& in, const std::string& out, int axis, int
     for (const Values values : {Values::kExact, Values::kSpecial, Values::kSparse, Values::kSomeNan}) {
       CompareOptions options;
       options.values = values;
-      expectMatchesReferenceInBoth(text, "highway", options);
+      expectMatchesReferenceInBoth(text, "floats", options);
     }
   }
 }
 
-TEST(HighwayTopK, OneOfRowsOfEveryLength) {
+TEST(FloatsTopK, OneOfRowsOfEveryLength) {
   for (const char* size : {"1", "2", "7", "31", "32", "33", "64", "100", "4099"}) {
     expectSameTopK("[3,5," + std::string(size) + "]", "[3,5,1]", 2, 1);
   }
@@ -30,7 +30,7 @@ TEST(HighwayTopK, OneOfRowsOfEveryLength) {
   expectSameTopK("[40,3,5]@210", "[1,3,5]@210", 0, 1);
 }
 
-TEST(HighwayTopK, OneOfColumnsOfEveryWidth) {
+TEST(FloatsTopK, OneOfColumnsOfEveryWidth) {
   for (const char* size : {"1", "2", "7", "8", "9", "31", "300"}) {
     expectSameTopK("[3,21," + std::string(size) + "]", "[3,1," + std::string(size) + "]", 1, 1);
   }
@@ -39,7 +39,7 @@ TEST(HighwayTopK, OneOfColumnsOfEveryWidth) {
   expectSameTopK("[2,9,5,4]@0231", "[2,9,1,4]", 2, 1);
 }
 
-TEST(HighwayTopK, SeveralAndAll) {
+TEST(FloatsTopK, SeveralAndAll) {
   for (const char* k : {"2", "5", "33", "299", "300"}) {
     const std::string n = k;
     expectSameTopK("[2,3,300]", "[2,3," + n + "]", 2, std::stoi(n));
@@ -48,14 +48,14 @@ TEST(HighwayTopK, SeveralAndAll) {
   }
 }
 
-TEST(HighwayTopK, LongRowsBySortingDigits) {
+TEST(FloatsTopK, LongRowsBySortingDigits) {
   expectSameTopK("[2,70000]", "[2,70000]", 1, 70000);
   expectSameTopK("[2,7001]", "[2,3500]", 1, 3500);
   expectSameTopK("[2,7001]", "[2,99]", 1, 99);
 }
 
 // PyTorch's order of equal values, of few different numbers and of many.
-TEST(HighwayTopK, TiesAsInPyTorch) {
+TEST(FloatsTopK, TiesAsInPyTorch) {
   for (const char* ties : {"sort", "topk", "kthvalue"}) {
     const std::string rest = std::string(ties) == "kthvalue" ? "false" : "true";
     for (const int64_t k : {1, 2, 16, 17, 40, 199, 200}) {
@@ -69,7 +69,7 @@ TEST(HighwayTopK, TiesAsInPyTorch) {
         for (const Values values : {Values::kExact, Values::kSpecial, Values::kSmooth}) {
           CompareOptions options;
           options.values = values;
-          expectMatchesReferenceInBoth("topk float32 [3,200] -> " + out + "xint64 " + out + attributes, "highway",
+          expectMatchesReferenceInBoth("topk float32 [3,200] -> " + out + "xint64 " + out + attributes, "floats",
                                        options);
           expectMatchesReference("topk int64 [3,200] -> " + out + "x" + out + attributes, "integers", options);
         }
@@ -79,7 +79,7 @@ TEST(HighwayTopK, TiesAsInPyTorch) {
 }
 
 // What is passed over: few of a long row, whose last vector is not full.
-TEST(HighwayTopK, FewOfLongRows) {
+TEST(FloatsTopK, FewOfLongRows) {
   for (const char* k : {"2", "31", "32", "40", "800"}) {
     const std::string n = k;
     expectSameTopK("[3,7001]", "[3," + n + "]", 1, std::stoi(n));
@@ -112,14 +112,14 @@ TEST(IntegerTopK, OneSeveralAndAll) {
   }
 }
 
-TEST(HighwayTopK, Nothing) {
+TEST(FloatsTopK, Nothing) {
   expectSameTopK("[3,5]", "[3,0]", 1, 0);
   expectSameTopK("[0,5]", "[0,2]", 1, 2);
   expectSameTopK("[3,0]", "[3,0]", 1, 0);
 }
 
-TEST(HighwayTopK, OfHalf) {
-  expectMatchesReference("topk float16 [3,40] -> [3,2]xint64 [3,2] {axis=1, k=(2), largest=true}", "highway");
+TEST(FloatsTopK, OfHalf) {
+  expectMatchesReference("topk float16 [3,40] -> [3,2]xint64 [3,2] {axis=1, k=(2), largest=true}", "floats");
 }
 
 }  // namespace

@@ -240,7 +240,7 @@ class Changes {
         plan_.outputs.push_back({"more", std::max(anyTensor(), 0)});
         break;
       default:
-        plan_.steps[static_cast<size_t>(at)].hint = below(2) == 0 ? "highway" : "onednn";
+        plan_.steps[static_cast<size_t>(at)].hint = below(2) == 0 ? "packed_gemm" : "onednn";
         plan_.steps[static_cast<size_t>(at)].family = anyOf(plan_.steps).family;
     }
   }

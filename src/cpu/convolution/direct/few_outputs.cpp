@@ -12,7 +12,7 @@
 
 namespace torchtrt::kernels::convolution {
 
-struct PackedNarrow : PackedRows {
+struct PackedFewOutputs : PackedRows {
   int64_t lanes = 0;
   void (*row)(const Row&, int64_t, const float*) = nullptr;
 };
@@ -21,7 +21,7 @@ namespace {
 
 // Visits each weight: body(output, channel, tap, place in packed memory).
 template <typename Body>
-void visitWeights(const PackedNarrow& packed, Body&& body) {
+void visitWeights(const PackedFewOutputs& packed, Body&& body) {
   const Geometry& g = packed.geometry;
   const int64_t taps = g.taps();
   const int64_t vectors = (g.channels + packed.lanes - 1) / packed.lanes;
@@ -36,9 +36,9 @@ void visitWeights(const PackedNarrow& packed, Body&& body) {
   }
 }
 
-class Narrow final : public Prepared {
+class FewOutputs final : public Prepared {
  public:
-  Narrow(std::shared_ptr<const PackedNarrow> packed, const ShapeSet& shapes)
+  FewOutputs(std::shared_ptr<const PackedFewOutputs> packed, const ShapeSet& shapes)
       : packed_(std::move(packed)), input_(imageOf(shapes.inputs[0])), output_(imageOf(shapes.outputs[0])) {}
 
   void run(const RunArgs& args) const override {
@@ -57,17 +57,17 @@ class Narrow final : public Prepared {
   }
 
  private:
-  std::shared_ptr<const PackedNarrow> packed_;
+  std::shared_ptr<const PackedFewOutputs> packed_;
   Image input_;
   Image output_;
 };
 
-class NarrowKernel final : public Kernel, public RestoresConstants {
+class FewOutputsKernel final : public Kernel, public RestoresConstants {
  public:
-  explicit NarrowKernel(std::shared_ptr<const PackedNarrow> packed) : packed_(std::move(packed)) {}
+  explicit FewOutputsKernel(std::shared_ptr<const PackedFewOutputs> packed) : packed_(std::move(packed)) {}
 
   std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
-    return prepareNarrow(packed_, shapes);
+    return prepareFewOutputs(packed_, shapes);
   }
   bool needsConstant(int input) const override {
     return input != 1;
@@ -89,25 +89,15 @@ class NarrowKernel final : public Kernel, public RestoresConstants {
   }
 
  private:
-  std::shared_ptr<const PackedNarrow> packed_;
+  std::shared_ptr<const PackedFewOutputs> packed_;
 };
 
 }  // namespace
 
-// By count of vector operations a pixel: the product multiplies once for every channel and tap; here there are sums
-// across vectors to take in the end.
-bool isWorthNarrow(const Geometry& g) {
-  const int64_t lanes = narrowFunctions().lanes;
-  const int64_t vectors = (g.channels + lanes - 1) / lanes;
-  return g.groups == 1 && g.outputs <= kMostNarrowOutputs && lanes >= kMostNarrowOutputs &&
-         g.kernel[0] * g.kernel[1] <= kMaxRowLines &&
-         g.taps() * vectors * g.outputs * 5 / 4 + 8 * g.outputs < g.taps() * g.channels;
-}
-
-std::shared_ptr<const PackedNarrow> packNarrow(const Geometry& g,
-                                               const std::function<float(int64_t, int64_t, int64_t)>& weight) {
-  const NarrowFunctions functions = narrowFunctions();
-  auto packed = std::make_shared<PackedNarrow>();
+std::shared_ptr<const PackedFewOutputs> packFewOutputs(const Geometry& g,
+                                                       const std::function<float(int64_t, int64_t, int64_t)>& weight) {
+  const FewOutputsFunctions functions = fewOutputsFunctions();
+  auto packed = std::make_shared<PackedFewOutputs>();
   packed->row = functions.row[g.outputs - 1];
   packed->lanes = functions.lanes;
   const int64_t vectors = (g.channels + packed->lanes - 1) / packed->lanes;
@@ -120,36 +110,33 @@ std::shared_ptr<const PackedNarrow> packNarrow(const Geometry& g,
   return packed;
 }
 
-size_t bytesOf(const PackedNarrow& packed) {
+size_t bytesOf(const PackedFewOutputs& packed) {
   return packed.bytes;
 }
 
-std::unique_ptr<Prepared> prepareNarrow(std::shared_ptr<const PackedNarrow> packed, const ShapeSet& shapes) {
-  return std::make_unique<Narrow>(std::move(packed), shapes);
+std::unique_ptr<Prepared> prepareFewOutputs(std::shared_ptr<const PackedFewOutputs> packed, const ShapeSet& shapes) {
+  return std::make_unique<FewOutputs>(std::move(packed), shapes);
 }
 
-CreateResult createNarrow(const Problem& problem) {
+CreateResult createFewOutputs(const Problem& problem) {
   const std::variant<Geometry, Refusal> described = describe(problem);
   if (const Refusal* refusal = std::get_if<Refusal>(&described)) {
     return *refusal;
   }
   const Geometry& g = std::get<Geometry>(described);
-  if (g.groups > 1 || g.outputs > kMostNarrowOutputs) {
+  if (g.groups > 1 || g.outputs > kMostFewOutputs) {
     return Refusal{"outputs", "computes at most four outputs, of one group"};
   }
   if (auto refusal = refuseRows(problem, g)) {
     return *refusal;
   }
-  if (narrowFunctions().lanes < kMostNarrowOutputs) {
+  if (fewOutputsFunctions().lanes < kMostFewOutputs) {
     return Refusal{"instruction-set", "needs vectors of four floats or more"};
-  }
-  if (!problem.by_name && !isWorthNarrow(g)) {
-    return Refusal{"slower", "is slower than highway for so few channels"};
   }
   const auto weight = [&](int64_t output, int64_t channel, int64_t tap) {
     return g.weights[(output * g.channels + channel) * g.taps() + tap];
   };
-  return std::make_unique<NarrowKernel>(packNarrow(g, weight));
+  return std::make_unique<FewOutputsKernel>(packFewOutputs(g, weight));
 }
 
 }  // namespace torchtrt::kernels::convolution

@@ -10,16 +10,13 @@
 
 namespace torchtrt::kernels::convolution {
 
-struct PackedNarrow;
-
-// Whether the convolution has few enough outputs and enough channels to be faster here than as a product.
-bool isWorthNarrow(const Geometry& geometry);
+struct PackedFewOutputs;
 
 // weight(output, channel, tap)
-std::shared_ptr<const PackedNarrow> packNarrow(const Geometry& geometry,
-                                               const std::function<float(int64_t, int64_t, int64_t)>& weight);
-size_t bytesOf(const PackedNarrow& packed);
+std::shared_ptr<const PackedFewOutputs> packFewOutputs(const Geometry& geometry,
+                                                       const std::function<float(int64_t, int64_t, int64_t)>& weight);
+size_t bytesOf(const PackedFewOutputs& packed);
 
-std::unique_ptr<Prepared> prepareNarrow(std::shared_ptr<const PackedNarrow> packed, const ShapeSet& shapes);
+std::unique_ptr<Prepared> prepareFewOutputs(std::shared_ptr<const PackedFewOutputs> packed, const ShapeSet& shapes);
 
 }  // namespace torchtrt::kernels::convolution

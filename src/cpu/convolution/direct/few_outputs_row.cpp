@@ -22,7 +22,7 @@ using V = hn::Vec<D>;
 
 #if HWY_TARGET == HWY_SCALAR
 
-NarrowFunctions functionsForTarget() {
+FewOutputsFunctions functionsForTarget() {
   return {static_cast<int64_t>(hn::Lanes(D())), {}};
 }
 
@@ -171,7 +171,7 @@ void runRow(const Row& row, int64_t channels, const float* weights) {
   }
 }
 
-NarrowFunctions functionsForTarget() {
+FewOutputsFunctions functionsForTarget() {
   return {static_cast<int64_t>(hn::Lanes(D())), {runRow<1>, runRow<2>, runRow<3>, runRow<4>}};
 }
 
@@ -186,7 +186,7 @@ namespace torchtrt::kernels::convolution {
 
 HWY_EXPORT(functionsForTarget);
 
-NarrowFunctions narrowFunctions() {
+FewOutputsFunctions fewOutputsFunctions() {
   return HWY_DYNAMIC_DISPATCH(functionsForTarget)();
 }
 

@@ -1,4 +1,4 @@
-// One output row of a convolution to few outputs: the vector code that narrow.cpp calls.
+// One output row of a convolution to few outputs: the vector code that few_outputs.cpp calls.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace torchtrt::kernels::convolution {
 
-inline constexpr int64_t kMostNarrowOutputs = 4;
+inline constexpr int64_t kMostFewOutputs = 4;
 
-struct NarrowFunctions {
-  int64_t lanes = 0;  // floats of a vector; fewer than kMostNarrowOutputs where there are no rows
-  // For 1 to kMostNarrowOutputs outputs. weights: [taps][vectors of channels][outputs][lanes], zeros behind the last
+struct FewOutputsFunctions {
+  int64_t lanes = 0;  // floats of a vector; fewer than kMostFewOutputs where there are no rows
+  // For 1 to kMostFewOutputs outputs. weights: [taps][vectors of channels][outputs][lanes], zeros behind the last
   // channel.
-  void (*row[kMostNarrowOutputs])(const Row& row, int64_t channels, const float* weights) = {};
+  void (*row[kMostFewOutputs])(const Row& row, int64_t channels, const float* weights) = {};
 };
-NarrowFunctions narrowFunctions();  // on this machine
+FewOutputsFunctions fewOutputsFunctions();  // on this machine
 
 }  // namespace torchtrt::kernels::convolution

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/convolution/choice.h"
 #include "cpu/convolution/direct/few_outputs.h"
 #include "cpu/convolution/fast.h"
 #include "cpu/convolution/gemm/implicit_gemm.h"
@@ -19,7 +20,7 @@ using gemm::PackedB;
 struct Phase {
   Spatial first;  // output pixel
   std::shared_ptr<const PackedConvolution> product;
-  std::shared_ptr<const PackedNarrow> narrow;  // instead, where that is faster
+  std::shared_ptr<const PackedFewOutputs> few_outputs;  // instead, where that is faster
 };
 
 struct PackedPhases {
@@ -45,7 +46,8 @@ class Phases final : public Prepared {
         made.offset += phase.first[axis] * output.strides[i + 2];
       }
       if (std::find(pixels.dims.begin(), pixels.dims.end(), 0) == pixels.dims.end()) {
-        made.convolution = phase.narrow ? prepareNarrow(phase.narrow, part) : prepareImplicitGemm(phase.product, part);
+        made.convolution =
+            phase.few_outputs ? prepareFewOutputs(phase.few_outputs, part) : prepareImplicitGemm(phase.product, part);
         parts_.push_back(std::move(made));
       }
     }
@@ -89,7 +91,7 @@ class PhasesKernel final : public Kernel {
   size_t packedBytes() const override {
     size_t bytes = 0;
     for (const Phase& phase : packed_.phases) {
-      bytes += phase.narrow ? bytesOf(*phase.narrow) : 0;
+      bytes += phase.few_outputs ? bytesOf(*phase.few_outputs) : 0;
       for (size_t group = 0; phase.product && group < phase.product->groups.size(); ++group) {
         bytes += phase.product->groups[group].bytes();
       }
@@ -138,8 +140,8 @@ Phase makePhase(const Geometry& whole, const Spatial& first_tap, int threads) {
     part.kernel[i] = (whole.kernel[i] - first_tap[i] + stride - 1) / stride;
     part.pre_padding[i] = part.kernel[i] - 1 - (phase.first[i] + padding - first_tap[i]) / stride;
   }
-  if (isWorthNarrow(part)) {
-    phase.narrow = packNarrow(part, [&](int64_t output, int64_t channel, int64_t tap) {
+  if (isFasterWithFewOutputs(part)) {
+    phase.few_outputs = packFewOutputs(part, [&](int64_t output, int64_t channel, int64_t tap) {
       return whole.weights[(channel * whole.outputs + output) * whole.taps() + placeOf(whole, part, first_tap, tap)];
     });
     return phase;
@@ -177,7 +179,7 @@ CreateResult createPhases(const Problem& problem) {
     return Refusal{"dilation", "takes undilated kernels only"};
   }
   if (g.groups > 1 && g.outputs / g.groups < 8) {
-    return Refusal{"narrow-groups", "would leave most of each vector empty with fewer than 8 outputs per group"};
+    return Refusal{"narrow-groups", "takes groups of 8 outputs or more: fewer leave most of each vector empty"};
   }
   for (size_t i = 0; i < 3; ++i) {
     if (g.kernel[i] < g.stride[i]) {

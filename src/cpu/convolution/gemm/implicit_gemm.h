@@ -1,5 +1,5 @@
 // Convolution as a matrix product whose rows of A are read where they lie in the image: what is packed once, and how it
-// runs on one set of shapes. Which problems it takes is highway.cpp's.
+// runs on one set of shapes. Which problems it takes is packed_gemm.cpp's.
 #pragma once
 
 #include <memory>
@@ -21,12 +21,18 @@ enum class Reading {
   kPlanes,       // row-major: a run is the kernel's width; taps are channels x depth x height
 };
 
-template <typename T>
-struct PackedConvolutionOf {
-  Geometry geometry;
+inline constexpr int64_t kFewChannels = 16;  // up to here a row of taps is read as one run
+
+struct Runs {
   Reading reading = Reading::kChannels;
-  int64_t taps = 0;
-  int64_t run = 0;
+  int64_t taps = 0;  // of a window
+  int64_t run = 0;   // elements of each
+};
+Runs runsOf(const Geometry& geometry, const Operand& input);
+
+template <typename T>
+struct PackedConvolutionOf : Runs {
+  Geometry geometry;
   std::vector<gemm::PackedBOf<T>> groups;
   std::vector<T> zeros;  // what padding reads, `run` of them
   gemm::EpilogueOf<T> epilogue;

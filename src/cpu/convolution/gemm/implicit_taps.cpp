@@ -1,6 +1,38 @@
 #include "cpu/convolution/gemm/implicit_gemm.h"
 
 namespace torchtrt::kernels::convolution {
+namespace {
+
+// True if the pixels of a line lie next to each other, however images of one channel are ordered otherwise.
+bool hasDenseLines(const Operand& input) {
+  if (isRowMajor(input) || isChannelsLast(input)) {
+    return true;
+  }
+  const std::vector<uint8_t>& order = input.order;
+  const bool channels_are_last = order.back() == 1;
+  return order[order.size() - (channels_are_last ? 2 : 1)] + size_t{1} == order.size();
+}
+
+Reading chooseReading(const Geometry& g, const Operand& input) {
+  if (!isChannelsLast(input) && g.channels > 1) {
+    return Reading::kPlanes;
+  }
+  const bool has_few_channels = g.groups == 1 && g.channels <= kFewChannels && g.dilation[2] == 1 && g.kernel[2] > 1;
+  return has_few_channels && hasDenseLines(input) ? Reading::kChannelRows : Reading::kChannels;
+}
+
+}  // namespace
+
+Runs runsOf(const Geometry& geometry, const Operand& input) {
+  const int64_t channels = geometry.channels / geometry.groups;
+  Runs runs;
+  runs.reading = chooseReading(geometry, input);
+  runs.run = runs.reading == Reading::kChannels      ? channels
+             : runs.reading == Reading::kChannelRows ? channels * geometry.kernel[2]
+                                                     : geometry.kernel[2];
+  runs.taps = channels * geometry.taps() / runs.run;
+  return runs;
+}
 
 std::vector<Tap> tapsOf(const Geometry& geometry, Reading reading, const Image& input) {
   const Geometry& g = geometry;

@@ -25,26 +25,6 @@ namespace {
 using gemm::kTileRows;
 using gemm::PackedBOf;
 
-constexpr int64_t kNarrowChannels = 16;  // up to here a row of taps is read as one run
-
-// Whether the pixels of a line lie next to each other, however images of one channel are ordered otherwise.
-bool hasDenseLines(const Operand& input) {
-  if (isRowMajor(input) || isChannelsLast(input)) {
-    return true;
-  }
-  const std::vector<uint8_t>& order = input.order;
-  const bool channels_are_last = order.back() == 1;
-  return order[order.size() - (channels_are_last ? 2 : 1)] + size_t{1} == order.size();
-}
-
-Reading chooseReading(const Geometry& g, const Operand& input) {
-  if (!isChannelsLast(input) && g.channels > 1) {
-    return Reading::kPlanes;
-  }
-  const bool is_narrow = g.groups == 1 && g.channels <= kNarrowChannels && g.dilation[2] == 1 && g.kernel[2] > 1;
-  return is_narrow && hasDenseLines(input) ? Reading::kChannelRows : Reading::kChannels;
-}
-
 // Where a group's row k of the product's B begins in the weights [outputs, channels, taps]; its columns are `depth`
 // apart.
 struct RowsOfGroup {
@@ -78,10 +58,9 @@ PackedBOf<T> packGroup(const PackedConvolutionOf<T>& packed, const T* weights, i
 }
 
 template <typename T>
-class HighwayConvolutionKernel : public Kernel, public RestoresConstants {
+class PackedGemmKernel : public Kernel, public RestoresConstants {
  public:
-  explicit HighwayConvolutionKernel(std::shared_ptr<const PackedConvolutionOf<T>> packed)
-      : packed_(std::move(packed)) {}
+  explicit PackedGemmKernel(std::shared_ptr<const PackedConvolutionOf<T>> packed) : packed_(std::move(packed)) {}
 
   std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
     std::unique_ptr<Prepared> padded = preparePadded<T>(*packed_, shapes, prepareImplicitGemm<T>);
@@ -128,9 +107,9 @@ class HighwayConvolutionKernel : public Kernel, public RestoresConstants {
 };
 
 template <typename T>
-class LongConvolutionKernel final : public HighwayConvolutionKernel<T> {
+class LongWindowsKernel final : public PackedGemmKernel<T> {
  public:
-  using HighwayConvolutionKernel<T>::HighwayConvolutionKernel;
+  using PackedGemmKernel<T>::PackedGemmKernel;
 
   std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
     return prepareLongWindows<T>(this->packed_, shapes);
@@ -149,12 +128,12 @@ bool padsNegatively(const Geometry& g) {
          std::any_of(g.post_padding.begin(), g.post_padding.end(), is_negative);
 }
 
-class JoiningConvolutionKernel final : public HighwayConvolutionKernel<float>,
-                                       public ScalesInput,
-                                       public PoolsOutput,
-                                       public ComputesPixels {
+class FusingGemmKernel final : public PackedGemmKernel<float>,
+                               public ScalesInput,
+                               public PoolsOutput,
+                               public ComputesPixels {
  public:
-  using HighwayConvolutionKernel::HighwayConvolutionKernel;
+  using PackedGemmKernel::PackedGemmKernel;
 
   Fused prepareScaled(const ShapeSet& shapes) const override {
     return prepareScaledPointwise(packed_, shapes);
@@ -175,40 +154,6 @@ class JoiningConvolutionKernel final : public HighwayConvolutionKernel<float>,
   }
 };
 
-// By measurement (two cores, AVX-512): with a deep kernel, oneDNN's blocking over the depth wins by 15 to 20 %; with
-// groups by 20 to 50 %; for the first layer of an image network, its kernel of its own by half. But not if that halves
-// the image and computes silu, for which oneDNN takes 1.0 to 1.6 times as long with vectors of AVX2 or AVX-512. Nor if
-// what a line of the output reads lies multiples of 4 KiB apart, in one set of the first-level cache: with AVX-512,
-// whose tiles are long, oneDNN takes 1.1 to 1.7 times as long then; and not for lines of one pixel (2 times).
-bool isFasterInOneDnn(const Problem& problem, const PackedConvolution& packed) {
-#ifdef TORCHTRT_NO_ONEDNN
-  (void)problem, (void)packed;
-  return false;
-#else
-  const Geometry& g = packed.geometry;
-  if (problem.inputs[0].order != problem.outputs[0].order || (g.taps() == 1 && g.groups == 1)) {
-    return false;
-  }
-  const int64_t depth = packed.taps * packed.run;
-  const std::vector<int64_t>& size = problem.outputs[0].opt_dims;
-  const int64_t rows = std::accumulate(size.begin() + 2, size.end(), size[0], std::multiplies<>());
-  if (packed.reading == Reading::kChannels) {
-    const int64_t apart = g.stride[2] * g.channels * static_cast<int64_t>(sizeof(float));
-    const bool collides = (hwy::SupportedTargets() & HWY_AVX3) != 0 && g.groups == 1 && apart % 4096 == 0;
-    if (collides || (g.groups == 1 && size.back() == 1 && rows > size[0])) {
-      return false;
-    }
-    return (depth >= 512 || g.groups > 1) && rows * depth * g.outputs >= 4'000'000;
-  }
-  const bool has_fast_silu = (hwy::SupportedTargets() & HWY_AVX2) != 0;
-  return depth < 64 && rows >= 4096 && !(has_fast_silu && g.activation == "silu" && g.stride[2] > 1);
-#endif
-}
-
-bool isFasterInOneDnn(const Problem&, const PackedConvolutionOf<double>&) {
-  return false;  // it has no float64
-}
-
 template <typename T>
 CreateResult create(const Problem& problem, const Geometry& g) {
   auto packed = std::make_shared<PackedConvolutionOf<T>>();
@@ -220,27 +165,19 @@ CreateResult create(const Problem& problem, const Geometry& g) {
     return Refusal{"memory-order", "reads the residual in the order of the output only"};
   }
   if (g.groups > 1 && g.outputs / g.groups < 8) {
-    return Refusal{"narrow-groups", "would leave most of each vector empty with fewer than 8 outputs per group"};
+    return Refusal{"narrow-groups", "takes groups of 8 outputs or more: fewer leave most of each vector empty"};
   }
-  packed->reading = chooseReading(g, problem.inputs[0]);
+  static_cast<Runs&>(*packed) = runsOf(g, problem.inputs[0]);
   if (packed->reading == Reading::kPlanes &&
-      (g.groups > 1 || g.channels > kNarrowChannels || g.dilation[2] != 1 || !isRowMajor(problem.inputs[0]))) {
+      (g.groups > 1 || g.channels > kFewChannels || g.dilation[2] != 1 || !isRowMajor(problem.inputs[0]))) {
     return Refusal{"memory-order", "reads row-major images only with few channels, one group and undilated width"};
   }
-  const int64_t channels = g.channels / g.groups;
-  packed->run = packed->reading == Reading::kChannels      ? channels
-                : packed->reading == Reading::kChannelRows ? channels * g.kernel[2]
-                                                           : g.kernel[2];
-  packed->taps = channels * g.taps() / packed->run;
   const bool is_long = isLong(*packed);
   if (packed->taps > kMaxTaps && !is_long) {
     return Refusal{"large-kernel", "keeps the pointers of a tile on the stack, and there would be too many"};
   }
   if (is_long && padsNegatively(g)) {
     return Refusal{"padding", "takes no negative padding with long windows"};
-  }
-  if (!problem.by_name && isFasterInOneDnn(problem, *packed)) {
-    return Refusal{"slower", "is slower than onednn for a kernel of this size"};
   }
   for (int64_t group = 0; group < g.groups; ++group) {
     packed->groups.push_back(
@@ -250,18 +187,18 @@ CreateResult create(const Problem& problem, const Geometry& g) {
   packed->epilogue = gemm::makeEpilogue<T>(g.activation, g.alpha, g.beta);
   packed->functions = gemm::functions<T>();
   if (is_long) {
-    return std::make_unique<LongConvolutionKernel<T>>(std::move(packed));
+    return std::make_unique<LongWindowsKernel<T>>(std::move(packed));
   }
   if constexpr (std::is_same_v<T, float>) {
-    return std::make_unique<JoiningConvolutionKernel>(std::move(packed));
+    return std::make_unique<FusingGemmKernel>(std::move(packed));
   } else {
-    return std::make_unique<HighwayConvolutionKernel<T>>(std::move(packed));
+    return std::make_unique<PackedGemmKernel<T>>(std::move(packed));
   }
 }
 
 }  // namespace
 
-CreateResult createHighway(const Problem& problem) {
+CreateResult createPackedGemm(const Problem& problem) {
   const bool is_double = problem.outputs[0].dtype == DType::kFloat64;
   const std::variant<Geometry, Refusal> described = describe(problem, is_double ? DType::kFloat64 : DType::kFloat32);
   if (const Refusal* refusal = std::get_if<Refusal>(&described)) {

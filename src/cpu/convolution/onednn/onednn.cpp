@@ -40,9 +40,6 @@ namespace {
 
 using dnnl::memory;
 
-// Below, the cost of oneDNN's call outweighs what bfloat16 saves: 3.5 us against 2.5 at 290,000 (AVX-512 BF16).
-constexpr int64_t kFewFlops = 400'000;
-
 template <typename Kind>
 struct PackedOneDnn {
   Geometry geometry;
@@ -267,12 +264,6 @@ CreateResult createOneDnnBFloat16(const Problem& problem) {
   std::variant<Geometry, Refusal> described = describe(problem, DType::kBFloat16);
   if (const Refusal* refusal = std::get_if<Refusal>(&described)) {
     return *refusal;
-  }
-  const Geometry& g = std::get<Geometry>(described);
-  const std::vector<int64_t>& output = problem.outputs[0].opt_dims;
-  const int64_t sums = std::accumulate(output.begin(), output.end(), int64_t{1}, std::multiplies<>());
-  if (2 * sums * (g.channels / g.groups) * g.taps() < kFewFlops) {
-    return Refusal{"slower", "is slower than float32 for so little arithmetic"};
   }
   return create<Forward>(problem, std::get<Geometry>(std::move(described)));
 }

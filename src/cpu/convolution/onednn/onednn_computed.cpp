@@ -256,7 +256,7 @@ CreateResult create(const Problem& problem, std::variant<Geometry, Refusal> desc
   }
   Geometry g = std::get<Geometry>(std::move(described));
   if (problem.inputs[1].constant != nullptr && !Kind::kTransposed) {
-    return Refusal{"constant-weights", "reorders its kernel in every call"};
+    return Refusal{"constant-weights", "is made for kernels that each call brings"};
   }
   if (std::optional<Refusal> refusal = refuseLayout(problem, g)) {
     return *refusal;
@@ -275,7 +275,7 @@ CreateResult create(const Problem& problem, std::variant<Geometry, Refusal> desc
     const ThreadScope scope(problem.threads);
     const Plan<Kind> plan(g, inputs, tuned(problem.outputs[0]), computed->row_major, computed->many_images);
     if (!plan.isUsable(g)) {
-      return Refusal{"slower", "has a plain loop alone for this, or a wrong kernel"};
+      return Refusal{"unsupported", "has a plain loop alone for this, or a wrong kernel"};
     }
   } catch (const dnnl::error& error) {
     return Refusal{"unsupported", std::string("oneDNN refuses: ") + error.what()};

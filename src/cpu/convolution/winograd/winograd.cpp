@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/convolution/choice.h"
 #include "cpu/convolution/direct/each_group.h"
 #include "cpu/convolution/fast.h"
 #include "cpu/convolution/geometry.h"
@@ -360,11 +361,8 @@ CreateResult createWinograd(const Problem& problem) {
                   [](float w) { return std::trunc(w) == w; })) {
     return Refusal{"integers", "would round sums of integers, which others compute exactly"};
   }
-  const WinogradChoice choice = chooseForm(group, problem.outputs[0].opt_dims);
-  if (!choice.pays && !problem.by_name) {
-    return Refusal{"slower", "is slower than others for few channels or a small image"};
-  }
-  return std::make_unique<WinogradKernel>(g, choice.form, problem.threads);
+  const WinogradForm form = chooseForm(group, problem.outputs[0].opt_dims).form;
+  return std::make_unique<WinogradKernel>(g, form, problem.threads);
 }
 
 }  // namespace torchtrt::kernels::convolution

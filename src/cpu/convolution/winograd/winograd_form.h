@@ -1,8 +1,7 @@
-// The forms of Winograd's 3x3 convolution: their sizes, and which costs least.
+// The forms of Winograd's 3x3 convolution and their sizes. Which costs least is a part of choice.cpp.
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "cpu/convolution/geometry.h"
 
@@ -32,12 +31,8 @@ inline constexpr int64_t kWinogradTaps = 9;
 // Vectors of this many floats, the longest, divide the channels and the outputs.
 inline constexpr int64_t kWinogradVector = 16;
 
-struct WinogradChoice {
-  bool pays = false;  // false: plain sums are faster
-  WinogradForm form = WinogradForm::kSmall;
-};
-// For a 3x3 convolution with stride 1 or 2 and output images of `size`: batch, channels, height, width.
-WinogradChoice chooseForm(const Geometry& geometry, const std::vector<int64_t>& size);
+// True for what the forms compute: 2-d, 3x3, undilated, of stride 1 or 2, and whole vectors in each group.
+bool isWinogradShape(const Geometry& geometry);
 
 // Tiles that cover an image.
 inline int64_t tilesAlong(int64_t tile, int64_t size) {

@@ -132,7 +132,7 @@ class BinaryPrepared final : public OverBlocks<BinaryPrepared<T>, kBlock> {
 
 }  // namespace
 
-CreateResult createActivationHighway(const Problem& problem) {
+CreateResult createActivationVectors(const Problem& problem) {
   const Attributes& attributes = *problem.attributes;
   const Arithmetic what{attributes.getString("op"), "", attributes.getDouble("alpha", 0),
                         attributes.getDouble("beta", 0), problem.outputs[0].dtype};
@@ -142,7 +142,7 @@ CreateResult createActivationHighway(const Problem& problem) {
   });
 }
 
-CreateResult createUnaryHighway(const Problem& problem) {
+CreateResult createUnaryVectors(const Problem& problem) {
   const std::string& op = problem.attributes->getString("op");
   return createFloating(problem, [&](auto type) -> CreateResult {
     using T = decltype(type);
@@ -157,7 +157,7 @@ CreateResult createUnaryHighway(const Problem& problem) {
   });
 }
 
-CreateResult createElementwiseHighway(const Problem& problem) {
+CreateResult createElementwiseVectors(const Problem& problem) {
   const Attributes& attributes = *problem.attributes;
   const Arithmetic what{attributes.getString("op"), attributes.getString("activation", ""),
                         attributes.getDouble("activation_alpha", 0), attributes.getDouble("activation_beta", 0),
@@ -173,7 +173,7 @@ CreateResult createElementwiseHighway(const Problem& problem) {
   });
 }
 
-CreateResult createParametricReluHighway(const Problem& problem) {
+CreateResult createParametricReluVectors(const Problem& problem) {
   return createFloating(problem, [](auto type) -> CreateResult {
     using T = decltype(type);
     return makeKernel<BinaryPrepared<T>>(BinaryConfig<T>{findBinaryRow<T>("parametric_relu"), {}, {}});

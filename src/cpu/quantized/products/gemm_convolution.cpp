@@ -19,8 +19,6 @@ using convolution::Image;
 using convolution::Pixel;
 using convolution::Spatial;
 
-constexpr int64_t kFewOutputs = 8;  // of a group: fewer would leave most of each vector empty
-
 struct Packed {
   Geometry geometry;
   PackedProduct product;
@@ -212,7 +210,7 @@ PackedIntegers packGroup(const Geometry& g, const int8_t* weights, int64_t group
 
 }  // namespace
 
-CreateResult createConvolutionHighway(const Problem& problem) {
+CreateResult createConvolutionIntegerGemm(const Problem& problem) {
   std::variant<Geometry, Refusal> described = convolution::describeQuantized(problem);
   if (const Refusal* refusal = std::get_if<Refusal>(&described)) {
     return *refusal;
@@ -224,8 +222,8 @@ CreateResult createConvolutionHighway(const Problem& problem) {
   if (g.has_residual && g.outputs > 1 && !convolution::isChannelsLast(problem.inputs[kResidual])) {
     return Refusal{"memory-order", "reads a channels-last residual only"};
   }
-  if (g.groups > 1 && g.outputs / g.groups < kFewOutputs) {
-    return Refusal{"narrow-groups", "would leave most of each vector empty with fewer than 8 outputs per group"};
+  if (g.groups > 1 && g.outputs / g.groups < 8) {
+    return Refusal{"narrow-groups", "takes groups of 8 outputs or more: fewer leave most of each vector empty"};
   }
   const auto* weights = static_cast<const int8_t*>(problem.inputs[kKernel].constant);
   std::vector<PackedIntegers> groups;

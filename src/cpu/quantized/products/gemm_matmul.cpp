@@ -80,7 +80,7 @@ class MatmulKernel final : public Kernel {
 
 }  // namespace
 
-CreateResult createMatmulHighway(const Problem& problem) {
+CreateResult createMatmulIntegerGemm(const Problem& problem) {
   if (std::optional<Refusal> refusal = matmul::refuseOtherOrders(problem)) {
     return *refusal;
   }

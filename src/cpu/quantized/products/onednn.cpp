@@ -33,9 +33,6 @@ namespace {
 
 using dnnl::memory;
 
-// Below, the cost of oneDNN's call outweighs what it saves, as for bfloat16.
-constexpr double kFewFlops = 400'000;
-
 // Descriptors of the operands of one set of shapes.
 struct Operands {
   memory::desc source;
@@ -261,14 +258,6 @@ TensorDesc tuned(const Operand& operand) {
 // weights: where they lie before they are packed.
 template <typename Kind>
 CreateResult create(const Problem& problem, Kind kind, int channel_mask, const memory::desc& weights) {
-  const std::vector<int64_t>& size = problem.outputs[0].opt_dims;
-  const double outputs = std::accumulate(size.begin(), size.end(), 1.0, std::multiplies<>());
-  const std::vector<int64_t> kernel = weights.get_dims();
-  const double products = std::accumulate(kernel.begin(), kernel.end(), 1.0, std::multiplies<>());
-  const auto channels = static_cast<double>(problem.inputs[kScale].dims[0]);
-  if (2 * outputs * products / channels < kFewFlops) {
-    return Refusal{"slower", "is slower than others for so little arithmetic"};
-  }
   auto packed = std::make_shared<Packed<Kind>>(Packed<Kind>{std::move(kind), {}, false});
   const std::vector<int64_t>& dims = problem.inputs[kInput].dims;
   packed->many_images = dims.size() > 2 && std::find(dims.begin() + 2, dims.end(), -1) != dims.end();
@@ -293,7 +282,7 @@ CreateResult create(const Problem& problem, Kind kind, int channel_mask, const m
       return Refusal{"activation", "has no " + product.definition.activation.op + " for sums that are not steps yet"};
     }
     if (onednn::isPlainLoop(desc)) {
-      return Refusal{"slower", "has no more than its plain loop for this"};
+      return Refusal{"unsupported", "has no more than its plain loop for this"};
     }
     product.weights =
         onednn::packConstant(problem.inputs[kKernel].constant, weights, desc.weights_desc(), problem.threads);

@@ -312,10 +312,6 @@ CreateResult createConvolutionWinograd(const Problem& problem) {
   if (!convolution::isChannelsLast(problem.outputs[0])) {
     return Refusal{"memory-order", "reads and writes channels-last only"};
   }
-  constexpr int64_t kFewTiles = 4;  // 3x3 outputs, where it is as fast as the plain sum
-  if (tilesOf(2, problem.outputs[0].opt_dims) < kFewTiles) {
-    return Refusal{"slower", "is slower than others for so few outputs"};
-  }
   const auto* weights = static_cast<const int8_t*>(problem.inputs[kKernel].constant);
   const DType dtype = problem.inputs[kInput].dtype;
   const int64_t zero_point = problem.attributes->getInt("zero_point", 0);

@@ -19,7 +19,7 @@ Profile exampleProfile() {
   engine.name = "net_engine";
   engine.calls = 1;
   engine.milliseconds = 3;
-  engine.steps = {{"small", "activation", "highway", "", 500, 1e3, 2.5e6},
+  engine.steps = {{"small", "activation", "vectors", "", 500, 1e3, 2.5e6},
                   {"wide", "convolution", "onednn", "net.py:3", 2000, 1e8, 1e6},
                   {"least", "shuffle", "reference", "", 100, 10, 1e5}};
   profile.engines = {engine};
@@ -50,7 +50,7 @@ the machine at its limit: 100.0 GFLOP/s in float32, 10.0 GB/s of memory, which c
 engine net_engine: 3 steps, 2.600 ms, 38.5 GFLOP/s
       us  share  GFLOP/s  of peak  GB/s  of memory's  step                         where
   2000.0  76.9%     50.0      50%   0.5           5%  wide (convolution, onednn)   net.py:3
-   500.0  19.2%      0.0       0%   5.0          50%  small (activation, highway)
+   500.0  19.2%      0.0       0%   5.0          50%  small (activation, vectors)
    100.0   3.8%                                       1 more step
 )");
 }
@@ -68,7 +68,7 @@ TEST(Profile, JsonHasEverything) {
   EXPECT_EQ(profile.toJson(),
             R"({"milliseconds": 4.000, "forwards": 5, "threads": 2, "flops_per_second": 100000000000, )"
             R"("bytes_per_second": 10000000000, "engines": [{"name": "net_engine", "calls": 1, "milliseconds": 3.000, )"
-            R"("note": "", "steps": [{"name": "small", "family": "activation", "implementation": "highway", )"
+            R"("note": "", "steps": [{"name": "small", "family": "activation", "implementation": "vectors", )"
             R"("location": "", "microseconds": 500.000, "flops": 1000, "bytes": 2500000, "share_of_peak": 0.000, )"
             R"("share_of_bandwidth": 0.500}]}], )"
             R"("operators": [{"name": "aten::nms", "calls": 3, "milliseconds": 0.500}]})");

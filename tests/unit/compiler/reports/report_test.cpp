@@ -148,11 +148,11 @@ TEST(Report, JsonTellsAll) {
 
 TEST(Report, TimedKernelsThatAreNotByRuleHaveALine) {
   Report report = exampleReport();
-  report.segments[0].timings = {{"conv_1", "convolution", "onednn", "highway", 12.5, 25, false},
-                                {"conv_2", "convolution", "highway", "highway", 8, 8, true}};
+  report.segments[0].timings = {{"conv_1", "convolution", "onednn", "packed_gemm", 12.5, 25, false},
+                                {"conv_2", "convolution", "packed_gemm", "packed_gemm", 8, 8, true}};
   EXPECT_THAT(report.toText(),
               testing::HasSubstr("  timed    2 steps, 1 of them before; 1 not by rule\n"
-                                 "  faster   conv_1 (convolution): onednn 12.5 us, by rule highway 25.0 us\n"));
+                                 "  faster   conv_1 (convolution): onednn 12.5 us, by rule packed_gemm 25.0 us\n"));
   EXPECT_THAT(report.toJson(), testing::HasSubstr(R"("timings": [{"step": "conv_1", "family": "convolution", )"));
 }
 

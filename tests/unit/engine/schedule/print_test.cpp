@@ -39,7 +39,7 @@ std::string scheduleOf(PlanMaker make, const HostTensor& x, const LoadOptions& o
 TEST(Print, AGroupWithItsUnitsAndPlaces) {
   const HostTensor x({3, 6}, std::vector<float>(18, 1));
   EXPECT_EQ(scheduleOf(pointwise(), x), R"(schedule "net": 2 threads, 0 bytes of workspace
-  0 elementwise "elementwise0" + {elementwise "elementwise1" + activation "activation2"} + activation "activation3" + reduce "reduce4" [highway, pointwise_group] (%0 in0, %1, %2, %6 out0) -> %6 out0 float32[3, 6], %7 out1 float32[3, 1]
+  0 elementwise "elementwise0" + {elementwise "elementwise1" + activation "activation2"} + activation "activation3" + reduce "reduce4" [vectors, pointwise_group] (%0 in0, %1, %2, %6 out0) -> %6 out0 float32[3, 6], %7 out1 float32[3, 1]
 )");
 }
 
@@ -48,11 +48,11 @@ TEST(Print, EveryStepAloneWithoutTheRules) {
   LoadOptions options;
   options.disabled_fusions = {"pointwise_group"};
   EXPECT_EQ(scheduleOf(pointwise(), x, options), R"(schedule "net": 2 threads, 256 bytes of workspace
-  0 elementwise "elementwise0" [highway] (%0 in0, %1) -> %3 ws+0 float32[3, 6]
-  1 elementwise "elementwise1" [highway] (%3 ws+0, %2) -> %4 ws+128 float32[3, 6]
-  2 activation "activation2" [highway] (%4 ws+128) -> %5 ws+0 float32[3, 6]
-  3 activation "activation3" [highway] (%5 ws+0) -> %6 out0 float32[3, 6]
-  4 reduce "reduce4" [highway] (%6 out0) -> %7 out1 float32[3, 1]
+  0 elementwise "elementwise0" [vectors] (%0 in0, %1) -> %3 ws+0 float32[3, 6]
+  1 elementwise "elementwise1" [vectors] (%3 ws+0, %2) -> %4 ws+128 float32[3, 6]
+  2 activation "activation2" [vectors] (%4 ws+128) -> %5 ws+0 float32[3, 6]
+  3 activation "activation3" [vectors] (%5 ws+0) -> %6 out0 float32[3, 6]
+  4 reduce "reduce4" [vectors] (%6 out0) -> %7 out1 float32[3, 1]
 )");
 }
 
@@ -127,7 +127,7 @@ TEST(Print, AnInputThatIsCopiedFirst) {
   view.strides = strides.data();
   EXPECT_EQ(loadMade(make)->schedule(std::vector{view}, 1), R"(schedule "net": 1 thread, 64 bytes of workspace
   0 copy (in0) -> %0 ws+0 float32[2, 3]
-  1 activation "activation0" [highway] (%1 ws+0) -> %2 out0 float32[6]
+  1 activation "activation0" [vectors] (%1 ws+0) -> %2 out0 float32[6]
 )");
 }
 

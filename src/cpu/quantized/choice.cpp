@@ -1,0 +1,53 @@
+// The order of the lists: oneDNN where the CPU multiplies bytes exactly, winograd for 3x3 convolutions, and
+// integer_gemm for the rest.
+#include "cpu/quantized/choice.h"
+
+#include <functional>
+#include <numeric>
+#include <variant>
+#include <vector>
+
+#include "cpu/convolution/geometry.h"
+#include "cpu/quantized/products/product.h"
+
+namespace torchtrt::kernels::quantized {
+namespace {
+
+using convolution::Geometry;
+
+double product(const std::vector<int64_t>& dims) {
+  return std::accumulate(dims.begin(), dims.end(), 1.0, std::multiplies<>());
+}
+
+}  // namespace
+
+// Below, the cost of oneDNN's call outweighs what it saves, as for bfloat16.
+std::optional<Refusal> leaveOneDnn(const Problem& problem) {
+  constexpr double kFewFlops = 400'000;
+  if (problem.inputs[kKernel].constant == nullptr) {
+    return std::nullopt;
+  }
+  const double products = product(problem.inputs[kKernel].dims);
+  const auto channels = static_cast<double>(problem.inputs[kScale].dims[0]);
+  if (2 * product(problem.outputs[0].opt_dims) * products / channels < kFewFlops) {
+    return Refusal{"slower", "is slower than others for so little arithmetic"};
+  }
+  return std::nullopt;
+}
+
+// With fewer tiles, of 2x2 outputs, it is no faster than the plain sum.
+std::optional<Refusal> leaveWinograd(const Problem& problem) {
+  constexpr int64_t kFewTiles = 4;
+  const std::variant<Geometry, Refusal> described = convolution::describeQuantized(problem);
+  const auto* const g = std::get_if<Geometry>(&described);
+  if (g == nullptr || g->spatial_rank != 2) {
+    return std::nullopt;
+  }
+  const std::vector<int64_t>& size = problem.outputs[0].opt_dims;
+  if (size[0] * ceilDiv(size[2], 2) * ceilDiv(size[3], 2) < kFewTiles) {
+    return Refusal{"slower", "is slower than others for so few outputs"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace torchtrt::kernels::quantized
