@@ -48,6 +48,11 @@ Arguments& Arguments::fault() {
   return *this;
 }
 
+Arguments& Arguments::fixed(DevicePointer address) {
+  arguments_.push_back({Kind::kFixed, 0, static_cast<int64_t>(address)});
+  return *this;
+}
+
 Arguments& Arguments::bytes(const void* data, size_t size) {
   constexpr size_t kUnit = 16;
   const size_t at = roundUp(values_.size(), kUnit);
@@ -97,6 +102,10 @@ void Launches::run(const kernels::RunArgs& args) const {
         case Arguments::Kind::kFault:
           base = fault;
           break;
+        case Arguments::Kind::kFixed:
+          pointers[i] = static_cast<DevicePointer>(each.offset);
+          list[i] = &pointers[i];
+          continue;
         case Arguments::Kind::kValue:
           list[i] = const_cast<std::byte*>(step.arguments.values_.data() + each.index);
           continue;

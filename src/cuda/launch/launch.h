@@ -32,8 +32,10 @@ class Arguments {
   Arguments& scratch(int64_t bytes);
   // A pointer to the word where the step that runs reports a Fault.
   Arguments& fault();
+  // A pointer that stays the same.
+  Arguments& fixed(DevicePointer address);
   Arguments& absent() {  // a null pointer
-    return value(DevicePointer{0});
+    return fixed(0);
   }
   template <typename T>
   Arguments& value(const T& value) {
@@ -44,11 +46,11 @@ class Arguments {
 
  private:
   friend class Launches;
-  enum class Kind : uint8_t { kInput, kOutput, kScratch, kFault, kValue };
+  enum class Kind : uint8_t { kInput, kOutput, kScratch, kFault, kFixed, kValue };
   struct Argument {
     Kind kind;
     size_t index = 0;    // of the operand; of a value: where it begins in `values_`
-    int64_t offset = 0;  // in bytes
+    int64_t offset = 0;  // in bytes; a fixed pointer itself
   };
   std::vector<Argument> arguments_;
   std::vector<std::byte> values_;  // each begins at a multiple of 16

@@ -7,7 +7,7 @@
 
 #include "base/logging.h"
 #include "cuda/launch/activation.h"
-#include "cuda/launch/types.h"
+#include "cuda/launch/steps.h"
 #include "cuda/matmul/lt_product.h"
 #include "cuda/matmul/matmul.h"
 #include "cuda/matmul/product.h"
@@ -92,12 +92,6 @@ std::optional<uint32_t> flagOf(const std::string& activation, DType dtype) {
   return std::nullopt;
 }
 
-// Where a part of the product lies: an operand of the layer, or scratch memory.
-struct Place {
-  bool is_scratch = false;
-  int64_t offset = 0;  // in scratch memory
-};
-
 // One way to compute the layer.
 class Attempt {
  public:
@@ -107,7 +101,12 @@ class Attempt {
         dtype_(shapes.outputs.at(0).dtype),
         sum_dtype_(dtype_ == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32),
         product_(folded(productOf(layer, shapes))),
-        launches_(std::make_unique<Launches>(layer.device)) {}
+        launches_(std::make_unique<Launches>(layer.device)) {
+    for (const Product::Part part : {Product::kA, Product::kB, Product::kBias, Product::kResidual}) {
+      places_[part] = Place::input(layer, part);
+    }
+    places_[Product::kOut] = Place::output();
+  }
 
   // Writes the output by the library itself. Null where its epilogue cannot do all of the layer.
   std::unique_ptr<kernels::Prepared> fused() {
@@ -153,8 +152,7 @@ class Attempt {
     return {strides, columns, 1};
   }
   Place reserve(DType dtype, int64_t rows, int64_t columns) {
-    const int64_t count = countOf(product_.batch) * rows * columns;
-    return {true, launches_->reserve(static_cast<size_t>(count) * sizeOf(dtype))};
+    return Place::reserve(*launches_, countOf(product_.batch) * rows * columns, dtype);
   }
 
   void packWhatDoesNotFit() {
@@ -171,35 +169,17 @@ class Attempt {
     const int64_t columns = part == Product::kA ? product_.depth : product_.columns;
     const Matrices dense = denseParts(rows, columns);
     const Place place = reserve(dtype_, rows, columns);
-    Ints dims = product_.batch, from = product_.parts[part].batch, to = dense.batch;
+    Ints dims = product_.batch;
     dims.insert(dims.end(), {rows, columns});
-    from.insert(from.end(), {product_.parts[part].row, product_.parts[part].column});
-    to.insert(to.end(), {dense.row, dense.column});
-    const Layout source_layout = collapsed(dims, {from}), target_layout = collapsed(dims, {to});
-    Source source;
-    source.define("E", bitsType(dtype_)).define("FROM_RANK", source_layout.rank());
-    source.define("TO_RANK", target_layout.rank()).include("text/storage.cuh").include("movement/copy.cuh");
-    Arguments arguments;
-    arguments.value(source_layout.count());
-    addWalk(arguments, source_layout.dims, source_layout.strides[0]);
-    add(arguments, part);
-    addWalk(arguments, target_layout.dims, target_layout.strides[0]);
-    arguments.scratch(place.offset);
-    launches_->add(source, "copy", geometryFor(source_layout.count()), std::move(arguments));
+    addCopy(*launches_, dtype_, dims, {places_[part], stridesOf(product_.parts[part])}, {place, stridesOf(dense)});
     product_.parts[part] = dense;
     places_[part] = place;
   }
 
-  void add(Arguments& arguments, Product::Part part, int64_t bytes = 0) const {
-    if (places_[part].is_scratch) {
-      arguments.scratch(places_[part].offset + bytes);
-    } else if (part == Product::kOut) {
-      arguments.output(0, bytes);
-    } else if (layer_.has(part)) {
-      arguments.input(part, bytes);
-    } else {
-      arguments.absent();
-    }
+  static Ints stridesOf(const Matrices& matrices) {
+    Ints strides = matrices.batch;
+    strides.insert(strides.end(), {matrices.row, matrices.column});
+    return strides;
   }
 
   // The library writes column by column: rows of the output are columns to it, unless columns lie dense.
@@ -295,44 +275,28 @@ class Attempt {
       for (size_t axis = outer.dims.size(); axis-- > 0; rest /= outer.dims[axis]) {
         at += rest % outer.dims[axis] * outer.strides[part][axis];
       }
-      add(arguments, part, at * static_cast<int64_t>(sizeOf(dtype)));
+      places_[part].addTo(arguments, at * static_cast<int64_t>(sizeOf(dtype)));
     };
     pass(is_turned_ ? Product::kB : Product::kA, dtype_);
     pass(is_turned_ ? Product::kA : Product::kB, dtype_);
     pass(problem_.adds_c ? Product::kResidual : Product::kOut, problem_.out);
     pass(Product::kOut, problem_.out);
-    problem_.adds_bias ? pass(Product::kBias, dtype_) : void(arguments.absent());
+    (problem_.adds_bias ? places_[Product::kBias] : Place()).addTo(arguments);
     arguments.scratch(workspace);
     launches_->add(call, std::move(arguments));
   }
 
   void finish(const Matrices& bias, const Matrices& residual, const Matrices& out) {
-    Ints dims = product_.batch;
-    dims.push_back(product_.rows);
-    std::vector<Ints> strides;
-    for (const Matrices& each : {sums_, bias, residual, out}) {
-      strides.push_back(each.batch);
-      strides.back().push_back(each.row);
-    }
-    const Layout layout = collapsed(dims, strides);
-    Source source;
-    source.define("STORED", storedType(dtype_)).define("A", computedType(dtype_)).define("RANK", layout.rank());
-    defineFusedActivation(source, layer_.attributes);
-    source.include("text/storage.cuh").include("text/functions.cuh").include("matmul/finish.cuh");
-    Arguments arguments;
-    arguments.value(layout.count()).value(product_.columns);
-    addWalk(arguments, layout.dims, layout.strides[0]);
-    arguments.scratch(places_[Product::kOut].offset);
-    addWalk(arguments, layout.dims, layout.strides[1]);
-    layer_.add(arguments.value(bias.column), Product::kBias);
-    addWalk(arguments, layout.dims, layout.strides[2]);
-    layer_.add(arguments.value(residual.column), Product::kResidual);
-    addWalk(arguments, layout.dims, layout.strides[3]);
-    arguments.value(out.column).output(0);
-    addFusedActivation(arguments, layer_.attributes);
-    constexpr int64_t kWarp = 32, kMostThreads = 256;
-    const int64_t threads = std::clamp((product_.columns + kWarp - 1) / kWarp * kWarp, kWarp, kMostThreads);
-    launches_->add(source, "finish", blocksFor(layout.count(), static_cast<unsigned>(threads)), std::move(arguments));
+    Finish finish;
+    finish.dims = product_.batch;
+    finish.dims.insert(finish.dims.end(), {product_.rows, product_.columns});
+    finish.sums_dtype = sum_dtype_;
+    finish.dtype = dtype_;
+    finish.sums = {places_[Product::kOut], stridesOf(sums_)};
+    finish.bias = {places_[Product::kBias], stridesOf(bias)};
+    finish.residual = {places_[Product::kResidual], stridesOf(residual)};
+    finish.out = {Place::output(), stridesOf(out)};
+    addFinish(*launches_, layer_, finish);
   }
 
   const Layer& layer_;

@@ -1,18 +1,18 @@
-// Behind a product: bias, residual and activation. A block takes one row after the other. A is what sums are in.
+// Behind a call of a library: bias, residual and activation. A block takes one row after the other.
 
-extern "C" __global__ void finish(long long rows, long long columns, Walk<RANK> walk_sum, const A* sums,
-                                  Walk<RANK> walk_bias, long long bias_step, const STORED* bias,
+extern "C" __global__ void finish(long long rows, long long columns, Walk<RANK> walk_sum, long long sum_step,
+                                  const SUM* sums, Walk<RANK> walk_bias, long long bias_step, const STORED* bias,
                                   Walk<RANK> walk_residual, long long residual_step, const STORED* residual,
                                   Walk<RANK> walk_out, long long out_step, STORED* out, double alpha_, double beta_) {
   const A alpha = (A)alpha_, beta = (A)beta_;
   (void)alpha, (void)beta;
   for (long long row = blockIdx.x; row < rows; row += gridDim.x) {
-    const A* const from = sums + walk_sum.at(row);
+    const SUM* const from = sums + walk_sum.at(row);
     const STORED* const row_of_bias = bias ? bias + walk_bias.at(row) : bias;
     const STORED* const row_of_residual = residual ? residual + walk_residual.at(row) : residual;
     STORED* const to = out + walk_out.at(row);
     for (long long column = threadIdx.x; column < columns; column += blockDim.x) {
-      A sum = from[column];
+      A sum = (A)load(from + column * sum_step);
       if (bias) {
         sum += (A)load(row_of_bias + column * bias_step);
       }

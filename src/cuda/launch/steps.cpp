@@ -1,0 +1,69 @@
+#include "cuda/launch/steps.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "cuda/launch/activation.h"
+#include "cuda/launch/types.h"
+
+namespace torchtrt::cuda {
+
+Arguments& Place::addTo(Arguments& arguments, int64_t bytes) const {
+  switch (kind) {
+    case Kind::kInput:
+      return arguments.input(index, bytes);
+    case Kind::kOutput:
+      return arguments.output(index, bytes);
+    case Kind::kScratch:
+      return arguments.scratch(offset + bytes);
+    case Kind::kFixed:
+      return arguments.fixed(address + static_cast<DevicePointer>(bytes));
+    case Kind::kAbsent:
+      break;
+  }
+  return arguments.absent();
+}
+
+void addCopy(Launches& launches, DType dtype, const Ints& dims, const Strided& from, const Strided& to) {
+  const Layout source_layout = collapsed(dims, {from.strides}), target_layout = collapsed(dims, {to.strides});
+  Source source;
+  source.define("E", bitsType(dtype)).define("FROM_RANK", source_layout.rank());
+  source.define("TO_RANK", target_layout.rank()).include("text/storage.cuh").include("movement/copy.cuh");
+  Arguments arguments;
+  arguments.value(source_layout.count());
+  addWalk(arguments, source_layout.dims, source_layout.strides[0]);
+  from.place.addTo(arguments);
+  addWalk(arguments, target_layout.dims, target_layout.strides[0]);
+  to.place.addTo(arguments);
+  launches.add(source, "copy", geometryFor(source_layout.count()), std::move(arguments));
+}
+
+void addFinish(Launches& launches, const Layer& layer, const Finish& finish) {
+  const Strided* const parts[] = {&finish.sums, &finish.bias, &finish.residual, &finish.out};
+  Ints dims = finish.dims;
+  const int64_t columns = dims.back();
+  dims.pop_back();
+  std::vector<Ints> strides;
+  for (const Strided* const part : parts) {
+    strides.emplace_back(part->strides.begin(), part->strides.end() - 1);
+  }
+  const Layout rows = collapsed(dims, strides);
+  Source source;
+  source.define("SUM", storedType(finish.sums_dtype)).define("STORED", storedType(finish.dtype));
+  source.define("A", computedType(finish.dtype)).define("RANK", rows.rank());
+  defineFusedActivation(source, layer.attributes);
+  source.include("text/storage.cuh").include("text/functions.cuh").include("launch/finish.cuh");
+  Arguments arguments;
+  arguments.value(rows.count()).value(columns);
+  for (size_t i = 0; i < std::size(parts); ++i) {
+    addWalk(arguments, rows.dims, rows.strides[i]);
+    parts[i]->place.addTo(arguments.value(parts[i]->strides.back()));
+  }
+  addFusedActivation(arguments, layer.attributes);
+  constexpr int64_t kWarp = 32, kMostThreads = 256;
+  const int64_t threads = std::clamp((columns + kWarp - 1) / kWarp * kWarp, kWarp, kMostThreads);
+  launches.add(source, "finish", blocksFor(rows.count(), static_cast<unsigned>(threads)), std::move(arguments));
+}
+
+}  // namespace torchtrt::cuda
