@@ -5,6 +5,9 @@
 
 namespace torchtrt::cuda {
 
+// By cuDNN, where the library is there.
+kernels::CreateResult createCudnnConvolution(const kernels::Problem& problem);
+kernels::CreateResult createCudnnDeconvolution(const kernels::Problem& problem);
 kernels::CreateResult createDirectConvolution(const kernels::Problem& problem);
 kernels::CreateResult createDirectDeconvolution(const kernels::Problem& problem);
 

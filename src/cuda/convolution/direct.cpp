@@ -1,19 +1,18 @@
 #include <string>
 
 #include "cuda/convolution/convolution.h"
+#include "cuda/convolution/direct.h"
 #include "cuda/launch/activation.h"
-#include "cuda/launch/kernel.h"
 #include "cuda/launch/spatial.h"
 #include "cuda/launch/types.h"
 
 namespace torchtrt::cuda {
 
-namespace {
-
 using kernels::ShapeSet;
 using kernels::TensorDesc;
 
-std::unique_ptr<kernels::Prepared> prepareDirect(const Layer& layer, const ShapeSet& shapes, bool transposed) {
+std::unique_ptr<kernels::Prepared> prepareDirectConvolution(const Layer& layer, const ShapeSet& shapes,
+                                                            const Strided& weights, bool transposed) {
   enum : size_t { kIn, kFilter, kBias, kResidual };
   const TensorDesc& in = shapes.inputs.at(kIn);
   const TensorDesc& filter = shapes.inputs.at(kFilter);
@@ -33,7 +32,7 @@ std::unique_ptr<kernels::Prepared> prepareDirect(const Layer& layer, const Shape
   arguments.value(sizeOfImage(in.dims)).value(sizeOfImage(out.dims)).value(sizeOfImage(filter.dims));
   arguments.value(spatial(attributes.getInts("stride"), 1)).value(spatial(attributes.getInts("pre_padding"), 0));
   arguments.value(spatial(attributes.getInts("dilation"), 1));
-  arguments.value(imageOf(in.strides)).input(kIn).value(imageOf(filter.strides)).input(kFilter);
+  weights.place.addTo(arguments.value(imageOf(in.strides)).input(kIn).value(imageOf(weights.strides)));
   arguments.value(layer.has(kBias) ? shapes.inputs[kBias].strides.at(0) : int64_t{0});
   layer.add(arguments, kBias);
   const bool has_residual = !transposed && layer.has(kResidual);
@@ -46,12 +45,15 @@ std::unique_ptr<kernels::Prepared> prepareDirect(const Layer& layer, const Shape
   return launches;
 }
 
+namespace {
+
 kernels::CreateResult create(const kernels::Problem& problem, bool transposed) {
   if (std::optional<Refusal> refusal = refuseFusedActivation(*problem.attributes, problem.outputs.at(0).dtype)) {
     return *refusal;
   }
   return launched(problem, [transposed](const Layer& layer, const ShapeSet& shapes) {
-    return prepareDirect(layer, shapes, transposed);
+    const Strided weights = {Place::input(layer, 1), shapes.inputs.at(1).strides};
+    return prepareDirectConvolution(layer, shapes, weights, transposed);
   });
 }
 

@@ -20,6 +20,7 @@
 #include "cuda/driver/driver.h"
 #include "cuda/emulated_graphs.h"
 #include "cuda/fake_cublaslt.h"
+#include "cuda/fake_cudnn.h"
 #include "torchtrt/error.h"
 
 namespace torchtrt::cuda::testing {
@@ -350,6 +351,7 @@ void installEmulation() {
     useDriver(emulatedDriver());
     useCompiler(compile);
     useCublasLt(tableOfFakeCublasLt());
+    useCudnn(tableOfFakeCudnn());
   }
 }
 

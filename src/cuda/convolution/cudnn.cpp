@@ -1,0 +1,334 @@
+// Convolutions and deconvolutions by cuDNN. Bias, residual and activation are part of its graph where an engine
+// computes them; else a launch behind it does. Operands that lie otherwise than its engines read them are copied.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/logging.h"
+#include "cuda/convolution/convolution.h"
+#include "cuda/convolution/direct.h"
+#include "cuda/convolution/plan.h"
+#include "cuda/convolution/weights.h"
+#include "cuda/launch/activation.h"
+#include "cuda/launch/steps.h"
+
+namespace torchtrt::cuda {
+
+namespace {
+
+using kernels::ShapeSet;
+using kernels::TensorDesc;
+
+enum : size_t { kIn, kFilter, kBias, kResidual };
+
+// Two or three places: those of one dim get another one in front.
+Ints withTwoPlaces(Ints values, size_t lead, int64_t missing) {
+  if (values.size() == lead + 1) {
+    values.insert(values.begin() + static_cast<std::ptrdiff_t>(lead), missing);
+  }
+  return values;
+}
+
+bool lies(const Ints& dims, const Ints& strides, bool channels_last) {
+  const Ints dense = imageStrides(dims, channels_last);
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    if (dims[axis] != 1 && strides[axis] != dense[axis]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// cuDNN's, where it means the same as the layer's to the bits that are stored.
+std::optional<DnnActivation> activationOf(const Attributes& attributes, DType dtype) {
+  const std::string name = attributes.getString("activation", "");
+  const double alpha = attributes.getDouble("activation_alpha", 0), beta = attributes.getDouble("activation_beta", 0);
+  if (name == "relu") {
+    return DnnActivation{};
+  }
+  if (name == "clip" && alpha == 0 && beta > 0) {
+    return DnnActivation{dnn::kRelu, 0, beta};
+  }
+  if (name == "leaky_relu") {
+    return DnnActivation{dnn::kRelu, alpha, std::nullopt};
+  }
+  constexpr std::pair<const char*, int> kOf16Bits[] = {{"sigmoid", dnn::kSigmoid},
+                                                       {"tanh", dnn::kTanh},
+                                                       {"silu", dnn::kSilu},
+                                                       {"gelu_erf", dnn::kGeluErf},
+                                                       {"gelu_tanh", dnn::kGeluTanh}};
+  for (const auto& [known, mode] : kOf16Bits) {
+    if (name == known && sizeOf(dtype) == 2) {
+      return DnnActivation{mode, 0, std::nullopt};
+    }
+  }
+  return std::nullopt;
+}
+
+// One way to compute the layer.
+class Attempt {
+ public:
+  Attempt(const Layer& layer, const ShapeSet& shapes, const Strided& weights, const Cudnn& api, bool transposed,
+          bool channels_last)
+      : layer_(layer),
+        shapes_(shapes),
+        api_(api),
+        dtype_(shapes.outputs.at(0).dtype),
+        channels_last_(channels_last),
+        launches_(std::make_unique<Launches>(layer.device)) {
+    problem_.is_transposed = transposed;
+    const auto spatial = [&](const char* name, int64_t missing) {
+      return withTwoPlaces(layer.attributes.getInts(name), 0, missing);
+    };
+    problem_.stride = spatial("stride", 1);
+    problem_.pre_padding = spatial("pre_padding", 0);
+    problem_.post_padding = spatial("post_padding", 0);
+    problem_.dilation = spatial("dilation", 1);
+    x_ = readable(problem_.x, shapes.inputs.at(kIn), Place::input(layer, kIn));
+    TensorDesc filter = shapes.inputs.at(kFilter);
+    filter.strides = weights.strides;
+    weights_ = readable(problem_.weights, filter, weights.place);
+  }
+
+  // The library writes the output. Null where its graph cannot be the layer.
+  std::unique_ptr<Launches> fused() {
+    const std::string name = layer_.attributes.getString("activation", "");
+    problem_.activation = activationOf(layer_.attributes, dtype_);
+    if (!name.empty() && !problem_.activation) {
+      return nullptr;
+    }
+    problem_.adds_bias = layer_.has(kBias);
+    problem_.adds_residual = hasResidual();
+    Place bias, residual;
+    if (problem_.adds_bias) {
+      bias = denseBias();
+    }
+    if (problem_.adds_residual) {
+      DnnTensor like;
+      residual = readable(like, shapes_.inputs[kResidual], Place::input(layer_, kResidual));
+    }
+    const TensorDesc& out = shapes_.outputs[0];
+    problem_.y = tensorOf(out.dims, dtype_);
+    const Ints strides = withTwoPlaces(out.strides, 2, 0);
+    const bool in_place = lies(problem_.y.dims, strides, channels_last_);
+    const Place y = in_place ? Place::output() : Place::reserve(*launches_, countOf(out.dims), dtype_);
+    if (!convolve(y, bias, residual)) {
+      return nullptr;
+    }
+    if (!in_place) {
+      addCopy(*launches_, dtype_, problem_.y.dims, {y, problem_.y.strides}, {Place::output(), strides});
+    }
+    return std::move(launches_);
+  }
+
+  // The library writes sums to scratch memory, as elements of that type, and a launch behind does the rest.
+  std::unique_ptr<Launches> inTwoSteps(DType sums) {
+    const TensorDesc& out = shapes_.outputs[0];
+    problem_.y = tensorOf(out.dims, sums);
+    const Place y = Place::reserve(*launches_, countOf(out.dims), sums);
+    if (!convolve(y, {}, {})) {
+      return nullptr;
+    }
+    Finish finish;
+    finish.sums_dtype = sums;
+    finish.dtype = dtype_;
+    const Ints none(problem_.y.dims.size(), 0);
+    Ints of_bias = none;
+    of_bias[1] = layer_.has(kBias) ? shapes_.inputs[kBias].strides.at(0) : 0;
+    const bool adds = hasResidual();
+    finish.dims = problem_.y.dims;
+    finish.sums = {y, problem_.y.strides};
+    finish.bias = {Place::input(layer_, kBias), of_bias};
+    finish.residual = {adds ? Place::input(layer_, kResidual) : Place(),
+                       adds ? withTwoPlaces(shapes_.inputs[kResidual].strides, 2, 0) : none};
+    finish.out = {Place::output(), withTwoPlaces(out.strides, 2, 0)};
+    if (channels_last_) {  // threads go along the channels
+      for (Ints* const each :
+           {&finish.dims, &finish.sums.strides, &finish.bias.strides, &finish.residual.strides, &finish.out.strides}) {
+        std::rotate(each->begin() + 1, each->begin() + 2, each->end());
+      }
+    }
+    addFinish(*launches_, layer_, finish);
+    return std::move(launches_);
+  }
+
+ private:
+  bool hasResidual() const {
+    return !problem_.is_transposed && layer_.has(kResidual);
+  }
+  DnnTensor tensorOf(const Ints& dims, DType dtype) const {
+    DnnTensor tensor{dtype, withTwoPlaces(dims, 2, 1), {}};
+    tensor.strides = imageStrides(tensor.dims, channels_last_);
+    return tensor;
+  }
+
+  // Where an operand lies as the library reads it; copies it where it does not.
+  Place readable(DnnTensor& tensor, const TensorDesc& desc, const Place& place) {
+    tensor = tensorOf(desc.dims, desc.dtype);
+    const Ints strides = withTwoPlaces(desc.strides, 2, 0);
+    if (lies(tensor.dims, strides, channels_last_)) {
+      return place;
+    }
+    const Place copy = Place::reserve(*launches_, countOf(desc.dims), desc.dtype);
+    addCopy(*launches_, desc.dtype, tensor.dims, {place, strides}, {copy, tensor.strides});
+    return copy;
+  }
+
+  Place denseBias() {
+    const TensorDesc& bias = shapes_.inputs[kBias];
+    const Place place = Place::input(layer_, kBias);
+    if (bias.dims[0] == 1 || bias.strides[0] == 1) {
+      return place;
+    }
+    const Place copy = Place::reserve(*launches_, bias.dims[0], dtype_);
+    addCopy(*launches_, dtype_, bias.dims, {place, bias.strides}, {copy, {1}});
+    return copy;
+  }
+
+  bool convolve(const Place& y, const Place& bias, const Place& residual) {
+    const std::shared_ptr<const DnnPlan> plan = DnnPlan::make(layer_.device, api_, problem_);
+    if (plan == nullptr) {
+      return false;
+    }
+    Arguments arguments;
+    for (const Place& each : {x_, weights_, y, bias, residual}) {
+      each.addTo(arguments);
+    }
+    arguments.scratch(launches_->reserve(plan->workspaceBytes()));
+    launches_->add(plan, std::move(arguments));
+    return true;
+  }
+
+  const Layer& layer_;
+  const ShapeSet& shapes_;
+  const Cudnn& api_;
+  DType dtype_;
+  bool channels_last_;
+  std::unique_ptr<Launches> launches_;
+  DnnProblem problem_;
+  Place x_, weights_;
+};
+
+// cuDNN's plan, and the kernel "direct" for calls whose operands begin at odd places.
+class Convolution final : public kernels::Prepared {
+ public:
+  Convolution(std::unique_ptr<Launches> by_library, std::unique_ptr<kernels::Prepared> direct,
+              std::vector<bool> present)
+      : by_library_(std::move(by_library)), direct_(std::move(direct)), present_(std::move(present)) {}
+
+  void run(const kernels::RunArgs& args) const override {
+    uintptr_t all = reinterpret_cast<uintptr_t>(args.outputs[0]);
+    for (size_t i = 0; i < present_.size(); ++i) {
+      all |= present_[i] ? reinterpret_cast<uintptr_t>(args.inputs[i]) : 0;
+    }
+    all % DnnPlan::kAlignment == 0 ? by_library_->run(args) : direct_->run(args);
+  }
+  size_t scratchBytes() const override {
+    return std::max(by_library_->scratchBytes(), direct_->scratchBytes());
+  }
+
+ private:
+  std::unique_ptr<Launches> by_library_;
+  std::unique_ptr<kernels::Prepared> direct_;
+  std::vector<bool> present_;
+};
+
+class CudnnKernel final : public kernels::Kernel {
+ public:
+  CudnnKernel(const kernels::Problem& problem, const Cudnn& api, bool transposed)
+      : api_(api),
+        transposed_(transposed),
+        packed_(writesChannelsLast(problem) ? PackedWeights::of(problem) : nullptr),
+        inner_(problem, [this](const Layer& layer, const ShapeSet& shapes) { return prepareBy(layer, shapes); }) {}
+
+  std::unique_ptr<kernels::Prepared> prepare(const ShapeSet& shapes) const override {
+    return inner_.prepare(shapes);
+  }
+  bool acceptsStrides(int input, const TensorDesc& desc) const override {
+    return inner_.acceptsStrides(input, desc);
+  }
+  bool needsConstant(int input) const override {
+    return input != static_cast<int>(kFilter) || packed_ == nullptr;
+  }
+  size_t packedBytes() const override {
+    return packed_ == nullptr ? 0 : packed_->bytes();
+  }
+
+ private:
+  static bool writesChannelsLast(const kernels::Problem& problem) {
+    const std::vector<uint8_t>& order = problem.outputs.at(0).order;
+    return !order.empty() && order.back() == 1;
+  }
+
+  std::unique_ptr<kernels::Prepared> prepareBy(const Layer& layer, const ShapeSet& shapes) const {
+    const Strided weights = packed_ == nullptr
+                                ? Strided{Place::input(layer, kFilter), shapes.inputs.at(kFilter).strides}
+                                : packed_->onDevice(layer.device);
+    std::unique_ptr<kernels::Prepared> direct = prepareDirectConvolution(layer, shapes, weights, transposed_);
+    if (countOf(shapes.outputs.at(0).dims) * countOf(shapes.inputs[kIn].dims) * countOf(shapes.inputs[kFilter].dims) ==
+        0) {
+      return direct;
+    }
+    std::unique_ptr<Launches> by_library = attempt(layer, shapes, weights);
+    if (by_library == nullptr) {
+      TORCHTRT_LOG(kDEBUG, "cuDNN has no engine for a convolution of these shapes: the kernel \"direct\" runs it");
+      return direct;
+    }
+    std::vector<bool> present = layer.present;
+    present[kFilter] = present[kFilter] && packed_ == nullptr;
+    return std::make_unique<Convolution>(std::move(by_library), std::move(direct), std::move(present));
+  }
+
+  std::unique_ptr<Launches> attempt(const Layer& layer, const ShapeSet& shapes, const Strided& weights) const {
+    const TensorDesc& out = shapes.outputs[0];
+    const bool is_half = sizeOf(out.dtype) == 2;
+    const bool first = lies(out.dims, out.strides, true) && (is_half || !lies(out.dims, out.strides, false));
+    for (const bool channels_last : {first, !first}) {
+      const auto make = [&] { return Attempt(layer, shapes, weights, api_, transposed_, channels_last); };
+      if (std::unique_ptr<Launches> fused = make().fused()) {
+        return fused;
+      }
+      if (std::unique_ptr<Launches> exact = make().inTwoSteps(is_half ? DType::kFloat32 : out.dtype)) {
+        return exact;
+      }
+      if (std::unique_ptr<Launches> rounded = is_half ? make().inTwoSteps(out.dtype) : nullptr) {
+        return rounded;
+      }
+    }
+    return nullptr;
+  }
+
+  const Cudnn& api_;
+  bool transposed_;
+  std::shared_ptr<PackedWeights> packed_;
+  LaunchKernel inner_;
+};
+
+kernels::CreateResult create(const kernels::Problem& problem, bool transposed) {
+  const DType dtype = problem.outputs.at(0).dtype;
+  if (!isFloating(dtype)) {
+    return Refusal{"dtype", "cuDNN convolves no " + std::string(toString(dtype)) + " here"};
+  }
+  if (std::optional<Refusal> refusal = refuseFusedActivation(*problem.attributes, dtype)) {
+    return *refusal;
+  }
+  std::string reason;
+  const Cudnn* const api = findCudnn(reason);
+  if (api == nullptr) {
+    return Refusal{"library", "cuDNN is missing: " + reason};
+  }
+  return std::make_unique<CudnnKernel>(problem, *api, transposed);
+}
+
+}  // namespace
+
+kernels::CreateResult createCudnnConvolution(const kernels::Problem& problem) {
+  return create(problem, false);
+}
+
+kernels::CreateResult createCudnnDeconvolution(const kernels::Problem& problem) {
+  return create(problem, true);
+}
+
+}  // namespace torchtrt::cuda

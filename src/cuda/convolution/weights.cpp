@@ -1,0 +1,59 @@
+#include "cuda/convolution/weights.h"
+
+#include <cstring>
+
+namespace torchtrt::cuda {
+
+Ints imageStrides(const Ints& dims, bool channels_last) {
+  std::vector<uint8_t> order;
+  if (channels_last) {
+    order.push_back(0);
+    for (size_t axis = 2; axis < dims.size(); ++axis) {
+      order.push_back(static_cast<uint8_t>(axis));
+    }
+    order.push_back(1);
+  }
+  return kernels::denseStrides(dims, order);
+}
+
+std::shared_ptr<PackedWeights> PackedWeights::of(const kernels::Problem& problem) {
+  const kernels::Operand& weights = problem.inputs.at(1);
+  if (weights.constant == nullptr) {
+    return nullptr;
+  }
+  const Ints& dims = weights.dims;
+  const int64_t all = countOf(dims), outer = dims[0], channels = dims[1];
+  const int64_t places = all == 0 ? 0 : all / (outer * channels);
+  if (channels <= 1 || places <= 1) {
+    return nullptr;
+  }
+  auto packed = std::make_shared<PackedWeights>();
+  const size_t size = sizeOf(weights.dtype);
+  packed->strides_ = imageStrides(dims, true);
+  packed->bytes_ = static_cast<size_t>(all) * size;
+  packed->host_.resize(packed->bytes_);
+  const auto* const from = static_cast<const std::byte*>(weights.constant);
+  for (int64_t i = 0; i < outer; ++i) {
+    for (int64_t channel = 0; channel < channels; ++channel) {
+      for (int64_t place = 0; place < places; ++place) {
+        const auto source = static_cast<size_t>((i * channels + channel) * places + place);
+        const auto target = static_cast<size_t>((i * places + place) * channels + channel);
+        std::memcpy(packed->host_.data() + target * size, from + source * size, size);
+      }
+    }
+  }
+  return packed;
+}
+
+Strided PackedWeights::onDevice(const CudaDevice& device) {
+  const std::lock_guard lock(mutex_);
+  if (!host_.empty()) {
+    memory_ = device.allocate(bytes_, "weights of a convolution");
+    device.copyIn(memory_.data(), host_.data(), bytes_, {});
+    device.wait({});
+    host_ = {};
+  }
+  return {Place::fixed(reinterpret_cast<DevicePointer>(memory_.data())), strides_};
+}
+
+}  // namespace torchtrt::cuda

@@ -1,0 +1,450 @@
+#include "cuda/fake_cudnn.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <vector>
+
+#include "cpu/storage/convert.h"
+#include "cuda/launch/layout.h"
+
+namespace torchtrt::cuda::testing {
+
+namespace {
+
+constexpr dnn::Status kBadParameter = 2000, kNotSupported = 3000;
+constexpr int64_t kWorkspace = 320;  // bytes that every plan asks for, and writes
+
+// The engines that heuristics propose, in this order.
+enum Engine : int { kNondeterministic, kWithTensorCores, kWithoutPlan, kRight, kEngines };
+
+struct Object {
+  int kind = 0;
+  bool is_final = false;
+  std::map<int, std::vector<std::byte>> attributes;
+  int engine = 0;                 // of an engine or a configuration
+  const Object* graph = nullptr;  // of a configuration
+
+  template <typename T>
+  std::vector<T> all(int attribute) const {
+    const auto found = attributes.find(attribute);
+    std::vector<T> values(found == attributes.end() ? 0 : found->second.size() / sizeof(T));
+    if (!values.empty()) {
+      std::memcpy(values.data(), found->second.data(), found->second.size());
+    }
+    return values;
+  }
+  template <typename T>
+  T one(int attribute, T missing = T()) const {
+    const std::vector<T> values = all<T>(attribute);
+    return values.empty() ? missing : values[0];
+  }
+  const Object* object(int attribute) const {
+    return one<const Object*>(attribute);
+  }
+};
+
+size_t sizeOfType(int type) {
+  switch (type) {
+    case dnn::kHandle:
+    case dnn::kPointer:
+    case dnn::kObject:
+    case dnn::kInt64:
+    case dnn::kDouble:
+      return 8;
+    case dnn::kBoolean:
+      return 1;
+    default:
+      return 4;
+  }
+}
+
+DType dtypeOf(const Object& tensor) {
+  switch (tensor.one<int>(dnn::kTensorType, -1)) {
+    case dnn::kFloat64:
+      return DType::kFloat64;
+    case dnn::kFloat16:
+      return DType::kFloat16;
+    case dnn::kBFloat16:
+      return DType::kBFloat16;
+    default:
+      return DType::kFloat32;
+  }
+}
+
+Ints dimsOf(const Object& tensor) {
+  return tensor.all<int64_t>(dnn::kTensorDims);
+}
+
+bool isPacked(const Object& tensor, bool channels_last) {
+  const Ints dims = dimsOf(tensor), strides = tensor.all<int64_t>(dnn::kTensorStrides);
+  int64_t step = 1;
+  std::vector<size_t> order;  // innermost first
+  for (size_t axis = dims.size(); axis-- > 2;) {
+    order.push_back(axis);
+  }
+  order.insert(channels_last ? order.begin() : order.end(), 1);
+  order.push_back(0);
+  for (const size_t axis : order) {
+    if (strides[axis] != step) {
+      return false;
+    }
+    step *= dims[axis];
+  }
+  return true;
+}
+
+const Object* convolutionOf(const Object& graph) {
+  return graph.all<const Object*>(dnn::kGraphOperations).at(0);
+}
+
+struct Roles {
+  const Object *description, *small, *weights, *large;  // the forward convolution goes from the large to the small one
+};
+
+Roles rolesOf(const Object& operation) {
+  const bool back = operation.kind == dnn::kBackward;
+  return {operation.object(back ? dnn::kBackwardConvolution : dnn::kForwardConvolution),
+          operation.object(back ? dnn::kBackwardY : dnn::kForwardY),
+          operation.object(back ? dnn::kBackwardWeights : dnn::kForwardWeights),
+          operation.object(back ? dnn::kBackwardX : dnn::kForwardX)};
+}
+
+bool isRightConvolution(const Object& operation) {
+  const Roles roles = rolesOf(operation);
+  if (roles.description == nullptr || roles.small == nullptr || roles.weights == nullptr || roles.large == nullptr) {
+    return false;
+  }
+  const Object& description = *roles.description;
+  const Ints small = dimsOf(*roles.small), weights = dimsOf(*roles.weights), large = dimsOf(*roles.large);
+  const auto places = static_cast<size_t>(description.one<int64_t>(dnn::kConvolutionDims));
+  const Ints stride = description.all<int64_t>(dnn::kConvolutionStrides),
+             dilation = description.all<int64_t>(dnn::kConvolutionDilations),
+             pre = description.all<int64_t>(dnn::kConvolutionPrePaddings),
+             post = description.all<int64_t>(dnn::kConvolutionPostPaddings);
+  bool right = places >= 2 && stride.size() == places && dilation.size() == places && pre.size() == places &&
+               post.size() == places && small.size() == places + 2 && weights.size() == places + 2 &&
+               large.size() == places + 2 && weights[0] == small[1] && large[1] % weights[1] == 0 &&
+               description.one<int>(dnn::kConvolutionModeIs) == dnn::kCrossCorrelation;
+  for (size_t i = 0; right && i < places; ++i) {
+    const int64_t reach = dilation[i] * (weights[i + 2] - 1) + 1;
+    right = small[i + 2] == (large[i + 2] + pre[i] + post[i] - reach) / stride[i] + 1;
+  }
+  return right;
+}
+
+dnn::Status finalize(dnn::Object handle) {
+  auto& object = *static_cast<Object*>(handle);
+  bool right = !object.is_final;
+  switch (object.kind) {
+    case dnn::kTensor:
+      right = right && dimsOf(object).size() == object.all<int64_t>(dnn::kTensorStrides).size() &&
+              object.attributes.count(dnn::kTensorId) != 0 && object.one<int64_t>(dnn::kTensorAlignment) == 16;
+      break;
+    case dnn::kForward:
+    case dnn::kBackward:
+      right = right && isRightConvolution(object);
+      break;
+    case dnn::kGraph:
+      right = right && object.attributes.count(dnn::kGraphHandle) != 0;
+      if (fakeCudnn().fuses_nothing && object.all<const Object*>(dnn::kGraphOperations).size() > 1) {
+        return kNotSupported;
+      }
+      break;
+    case dnn::kPlan: {
+      const Object& configuration = *object.object(dnn::kPlanConfiguration);
+      if (configuration.engine == kWithoutPlan) {
+        return kNotSupported;
+      }
+      fakeCudnn().plans += 1;
+      break;
+    }
+    default:
+      break;
+  }
+  object.is_final = right;
+  return right ? dnn::kSuccess : kBadParameter;
+}
+
+dnn::Status set(dnn::Object handle, int attribute, int type, int64_t count, const void* values) {
+  auto& object = *static_cast<Object*>(handle);
+  if (object.is_final || values == nullptr) {
+    return kBadParameter;
+  }
+  const auto* const bytes = static_cast<const std::byte*>(values);
+  object.attributes[attribute].assign(bytes, bytes + static_cast<size_t>(count) * sizeOfType(type));
+  return dnn::kSuccess;
+}
+
+// True if an engine of this library takes the tensors of a graph.
+bool isSupported(const Object& graph) {
+  const FakeCudnn& fake = fakeCudnn();
+  const Roles roles = rolesOf(*convolutionOf(graph));
+  const bool channels_last = isPacked(*roles.weights, true) && isPacked(*roles.small, true) &&
+                             isPacked(*roles.large, true) && !fake.has_no_channels_last;
+  const bool channels_first =
+      isPacked(*roles.weights, false) && isPacked(*roles.small, false) && isPacked(*roles.large, false);
+  const bool back = convolutionOf(graph)->kind == dnn::kBackward;
+  const bool is_wide = graph.all<const Object*>(dnn::kGraphOperations).size() == 1 &&
+                       dtypeOf(back ? *roles.large : *roles.small) != dtypeOf(*roles.weights);
+  return !fake.has_no_engines && (channels_last || channels_first) && !(fake.widens_nothing && is_wide);
+}
+
+dnn::Status getResults(const Object& heuristics, int64_t asked, int64_t* count, void* values) {
+  const Object* const graph = heuristics.object(dnn::kHeuristicsGraph);
+  // Only the fallback has an engine for what is transposed.
+  const bool has_any = isSupported(*graph) && (convolutionOf(*graph)->kind == dnn::kForward ||
+                                               heuristics.one<int>(dnn::kHeuristicsMode) == dnn::kHeuristicsFallback);
+  *count = has_any ? kEngines : 0;
+  if (values == nullptr) {
+    return dnn::kSuccess;
+  }
+  *count = std::min(*count, asked);
+  for (int64_t i = 0; i < *count; ++i) {
+    Object& configuration = *static_cast<Object* const*>(values)[i];
+    configuration.engine = static_cast<int>(i);
+    configuration.graph = graph;
+  }
+  return dnn::kSuccess;
+}
+
+dnn::Status get(dnn::Object handle, int attribute, int, int64_t asked, int64_t* count, void* values) {
+  const Object& object = *static_cast<const Object*>(handle);
+  switch (attribute) {
+    case dnn::kHeuristicsResults:
+      return getResults(object, asked, count, values);
+    case dnn::kConfigurationEngine:
+      (*static_cast<Object**>(values))->engine = object.engine;
+      return *count = 1, dnn::kSuccess;
+    case dnn::kEngineNotes: {
+      int* const notes = static_cast<int*>(values);
+      *count = 0;
+      if (object.engine == kNondeterministic) {
+        notes[(*count)++] = dnn::kNondeterministic;
+      }
+      if (object.engine == kWithTensorCores || object.engine == kNondeterministic) {
+        notes[(*count)++] = dnn::kTensorCore;
+      }
+      return dnn::kSuccess;
+    }
+    case dnn::kPlanWorkspace:
+      *static_cast<int64_t*>(values) = kWorkspace;
+      return *count = 1, dnn::kSuccess;
+    default:
+      return kBadParameter;
+  }
+}
+
+using Values = std::vector<double>;
+
+// Runs one plan: the values of its tensors by their numbers.
+class Run {
+ public:
+  Run(const Object& graph, const Object& pointers)
+      : operations_(graph.all<const Object*>(dnn::kGraphOperations)),
+        ids_(pointers.all<int64_t>(dnn::kPointersIds)),
+        data_(pointers.all<void*>(dnn::kPointersData)) {}
+
+  dnn::Status all() {
+    for (const void* const pointer : data_) {
+      if (pointer == nullptr || reinterpret_cast<uintptr_t>(pointer) % 16 != 0) {
+        return kBadParameter;
+      }
+    }
+    for (const Object* const operation : operations_) {
+      operation->kind == dnn::kPointwiseOperation ? pointwise(*operation) : convolution(*operation);
+    }
+    return dnn::kSuccess;
+  }
+
+ private:
+  void* pointerOf(const Object& tensor) const {
+    const auto found = std::find(ids_.begin(), ids_.end(), tensor.one<int64_t>(dnn::kTensorId));
+    return found == ids_.end() ? nullptr : data_[static_cast<size_t>(found - ids_.begin())];
+  }
+
+  // Row-major in the dims, whatever the strides.
+  template <typename Visitor>
+  static void visit(const Object& tensor, const Visitor& visitor) {
+    const Ints dims = dimsOf(tensor), strides = tensor.all<int64_t>(dnn::kTensorStrides);
+    for (int64_t flat = 0; flat < countOf(dims); ++flat) {
+      int64_t rest = flat, at = 0;
+      for (size_t axis = dims.size(); axis-- > 0; rest /= dims[axis]) {
+        at += rest % dims[axis] * strides[axis];
+      }
+      visitor(static_cast<size_t>(flat), at);
+    }
+  }
+  Values read(const Object& tensor) const {
+    if (tensor.one<char>(dnn::kTensorIsVirtual) != 0) {
+      return virtual_.at(tensor.one<int64_t>(dnn::kTensorId));
+    }
+    Values values(static_cast<size_t>(countOf(dimsOf(tensor))));
+    const kernels::Reader<double> reader(dtypeOf(tensor));
+    const void* const from = pointerOf(tensor);
+    visit(tensor, [&](size_t flat, int64_t at) { values[flat] = reader.one(from, at); });
+    return values;
+  }
+  void write(const Object& tensor, const Values& values) {
+    if (tensor.one<char>(dnn::kTensorIsVirtual) != 0) {
+      virtual_[tensor.one<int64_t>(dnn::kTensorId)] = values;
+      return;
+    }
+    const kernels::Writer<double> writer(dtypeOf(tensor));
+    auto* const to = static_cast<std::byte*>(pointerOf(tensor));
+    visit(tensor, [&](size_t flat, int64_t at) { writer.write(&values[flat], 1, to, at, 1); });
+  }
+
+  void convolution(const Object& operation) {
+    const Roles roles = rolesOf(operation);
+    const bool back = operation.kind == dnn::kBackward;
+    const Ints small = dimsOf(*roles.small), weights = dimsOf(*roles.weights), large = dimsOf(*roles.large);
+    const Values factors = read(*roles.weights), in = read(back ? *roles.small : *roles.large);
+    Values out(static_cast<size_t>(countOf(back ? large : small)), 0);
+    const Object& description = *roles.description;
+    const Ints stride = description.all<int64_t>(dnn::kConvolutionStrides),
+               dilation = description.all<int64_t>(dnn::kConvolutionDilations),
+               pre = description.all<int64_t>(dnn::kConvolutionPrePaddings);
+    const int64_t groups = large[1] / weights[1], of_group = small[1] / groups;
+    const Ints small_places(small.begin() + 2, small.end()), taps(weights.begin() + 2, weights.end()),
+        large_places(large.begin() + 2, large.end());
+    for (int64_t pair = 0; pair < small[0] * small[1] * weights[1]; ++pair) {
+      const int64_t c = pair % weights[1], k = pair / weights[1] % small[1], n = pair / weights[1] / small[1];
+      const int64_t channel = k / of_group * weights[1] + c;
+      for (int64_t place = 0; place < countOf(small_places); ++place) {
+        for (int64_t tap = 0; tap < countOf(taps); ++tap) {
+          int64_t at = 0, scale = 1, place_left = place, tap_left = tap;
+          bool is_inside = true;
+          for (size_t axis = taps.size(); axis-- > 0;) {
+            const int64_t one =
+                place_left % small_places[axis] * stride[axis] - pre[axis] + tap_left % taps[axis] * dilation[axis];
+            place_left /= small_places[axis];
+            tap_left /= taps[axis];
+            is_inside = is_inside && one >= 0 && one < large_places[axis];
+            at += one * scale;
+            scale *= large_places[axis];
+          }
+          if (is_inside) {
+            const double factor = factors[static_cast<size_t>((k * weights[1] + c) * countOf(taps) + tap)];
+            const auto in_small = static_cast<size_t>((n * small[1] + k) * countOf(small_places) + place);
+            const auto in_large = static_cast<size_t>((n * large[1] + channel) * countOf(large_places) + at);
+            back ? out[in_large] += in[in_small] * factor : out[in_small] += in[in_large] * factor;
+          }
+        }
+      }
+    }
+    write(back ? *roles.large : *roles.small, out);
+  }
+
+  static double activated(const Object& description, double x) {
+    switch (description.one<int>(dnn::kPointwiseModeIs)) {
+      case dnn::kRelu: {
+        const double low = x < 0 ? x * description.one<double>(dnn::kPointwiseSlope) : x;
+        const double most = description.one<double>(dnn::kPointwiseUpperClip, std::numeric_limits<double>::infinity());
+        return low > most ? most : low;
+      }
+      case dnn::kTanh:
+        return std::tanh(x);
+      case dnn::kSigmoid:
+        return 1 / (1 + std::exp(-x));
+      case dnn::kSilu:
+        return x / (1 + std::exp(-x));
+      case dnn::kGeluErf:
+        return 0.5 * x * (1 + std::erf(x * std::sqrt(0.5)));
+      case dnn::kGeluTanh:
+        return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+      default:
+        return std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+
+  void pointwise(const Object& operation) {
+    const Object& description = *operation.object(dnn::kPointwiseDescription);
+    const Object& x = *operation.object(dnn::kPointwiseX);
+    const Object* const b = operation.object(dnn::kPointwiseB);
+    Values values = read(x);
+    const Values added = b == nullptr ? Values() : read(*b);
+    const Ints dims = dimsOf(x);
+    const int64_t places = countOf({dims.begin() + 2, dims.end()});
+    for (size_t i = 0; i < values.size(); ++i) {
+      const bool is_whole = added.size() == values.size();
+      const auto channel = static_cast<size_t>(static_cast<int64_t>(i) / places % dims[1]);
+      values[i] = b == nullptr ? activated(description, values[i]) : values[i] + added.at(is_whole ? i : channel);
+    }
+    write(*operation.object(dnn::kPointwiseY), values);
+  }
+
+  std::vector<const Object*> operations_;
+  Ints ids_;
+  std::vector<void*> data_;
+  std::map<int64_t, Values> virtual_;
+};
+
+void note(const Object& graph) {
+  std::string& calls = fakeCudnn().calls;
+  calls += calls.empty() ? "" : "; ";
+  const Roles roles = rolesOf(*convolutionOf(graph));
+  const bool back = convolutionOf(graph)->kind == dnn::kBackward;
+  calls += isPacked(back ? *roles.large : *roles.small, true) ? "channels last " : "";
+  calls += toString(dtypeOf(*roles.weights));
+  for (const Object* const operation : graph.all<const Object*>(dnn::kGraphOperations)) {
+    if (operation->kind != dnn::kPointwiseOperation) {
+      calls += back ? " backward" : " forward";
+      continue;
+    }
+    const int mode = operation->object(dnn::kPointwiseDescription)->one<int>(dnn::kPointwiseModeIs);
+    calls += mode == dnn::kAdd ? " add" : mode == dnn::kRelu ? " relu" : " activation";
+  }
+}
+
+dnn::Status execute(dnn::Handle, dnn::Object plan, dnn::Object pointers) {
+  if (fakeCudnn().status_of_execute != dnn::kSuccess) {
+    return fakeCudnn().status_of_execute;
+  }
+  const Object& configuration = *static_cast<const Object*>(plan)->object(dnn::kPlanConfiguration);
+  void* const workspace = static_cast<const Object*>(pointers)->one<void*>(dnn::kPointersWorkspace);
+  const bool is_float = dtypeOf(*rolesOf(*convolutionOf(*configuration.graph)).weights) == DType::kFloat32;
+  if (workspace == nullptr || configuration.engine == kNondeterministic ||
+      (configuration.engine == kWithTensorCores && is_float)) {
+    return kBadParameter;
+  }
+  std::memset(workspace, 0x77, static_cast<size_t>(kWorkspace));
+  note(*configuration.graph);
+  return Run(*configuration.graph, *static_cast<const Object*>(pointers)).all();
+}
+
+}  // namespace
+
+FakeCudnn& fakeCudnn() {
+  static FakeCudnn fake;
+  return fake;
+}
+
+Cudnn tableOfFakeCudnn() {
+  Cudnn table;
+  table.create = [](dnn::Handle* handle) -> dnn::Status {
+    static int one;
+    *handle = &one;
+    return fakeCudnn().status_of_create;
+  };
+  table.setStream = [](dnn::Handle, StreamHandle) -> dnn::Status { return dnn::kSuccess; };
+  table.statusText = [](dnn::Status) { return "the status of a fake"; };
+  table.lastError = [](char* text, size_t size) { std::strncpy(text, "a fake's refusal", size); };
+  table.createObject = [](int kind, dnn::Object* object) -> dnn::Status {
+    auto* const made = new Object;
+    made->kind = kind;
+    return *object = made, dnn::kSuccess;
+  };
+  table.destroyObject = [](dnn::Object object) -> dnn::Status {
+    return delete static_cast<Object*>(object), dnn::kSuccess;
+  };
+  table.finalize = finalize;
+  table.set = set;
+  table.get = get;
+  table.execute = execute;
+  return table;
+}
+
+}  // namespace torchtrt::cuda::testing

@@ -1,0 +1,27 @@
+// A cuDNN for tests on machines without a GPU: it computes graphs of convolutions on the emulated GPU's memory, and
+// refuses what the library would. Some of its engines are ones that must not be chosen.
+#pragma once
+
+#include <string>
+
+#include "cuda/driver/cudnn.h"
+
+namespace torchtrt::cuda::testing {
+
+struct FakeCudnn {
+  // What the fake does from now on.
+  bool has_no_engines = false;
+  bool fuses_nothing = false;   // a graph is a convolution alone
+  bool widens_nothing = false;  // results have the dtype of operands
+  bool has_no_channels_last = false;
+  dnn::Status status_of_execute = dnn::kSuccess;
+  dnn::Status status_of_create = dnn::kSuccess;
+  // What was run, "channels last float16 forward add relu", separated by "; ".
+  std::string calls;
+  int plans = 0;  // that were made
+};
+
+FakeCudnn& fakeCudnn();
+Cudnn tableOfFakeCudnn();
+
+}  // namespace torchtrt::cuda::testing
