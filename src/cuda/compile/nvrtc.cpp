@@ -1,89 +1,84 @@
-// NVRTC, NVIDIA's run-time compiler, opened at run time.
-#include <mutex>
+#include "cuda/driver/nvrtc.h"
 
 #include "cuda/compile/program.h"
-#include "cuda/driver/library.h"
 #include "torchtrt/error.h"
 
 namespace torchtrt::cuda {
 
 namespace {
 
-using NvrtcProgram = void*;
-
-struct Nvrtc {
-  int (*create)(NvrtcProgram*, const char*, const char*, int, const char* const*, const char* const*) = nullptr;
-  int (*destroy)(NvrtcProgram*) = nullptr;
-  int (*compile)(NvrtcProgram, int, const char* const*) = nullptr;
-  int (*codeSize)(NvrtcProgram, size_t*) = nullptr;
-  int (*code)(NvrtcProgram, char*) = nullptr;
-  int (*logSize)(NvrtcProgram, size_t*) = nullptr;
-  int (*log)(NvrtcProgram, char*) = nullptr;
+const Nvrtc& api() {
   std::string reason;
-};
-
-Nvrtc open() {
-  Nvrtc nvrtc;
-  for (const char* const name : {"libnvrtc.so.13", "libnvrtc.so.12"}) {
-    Library library(name, name == std::string("libnvrtc.so.13") ? "cu13" : "cuda_nvrtc");
-    if (!library.isOpen()) {
-      nvrtc.reason = library.reason();
-      continue;
-    }
-    const auto find = [&](auto& function, const char* symbol) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(library.find(symbol));
-    };
-    find(nvrtc.create, "nvrtcCreateProgram");
-    find(nvrtc.destroy, "nvrtcDestroyProgram");
-    find(nvrtc.compile, "nvrtcCompileProgram");
-    find(nvrtc.codeSize, "nvrtcGetCUBINSize");
-    find(nvrtc.code, "nvrtcGetCUBIN");
-    find(nvrtc.logSize, "nvrtcGetProgramLogSize");
-    find(nvrtc.log, "nvrtcGetProgramLog");
-    nvrtc.reason = library.reason();
-    break;
-  }
-  return nvrtc;
-}
-
-const Nvrtc& nvrtc() {
-  static const Nvrtc* const opened = new Nvrtc(open());
-  if (!opened->reason.empty()) {
-    throw EngineError(ErrorCode::kInputDevice,
-                      "NVRTC, which compiles kernels for the GPU, is missing: " + opened->reason, {},
+  const Nvrtc* const found = findNvrtc(reason);
+  if (found == nullptr) {
+    throw EngineError(ErrorCode::kInputDevice, "NVRTC, which compiles kernels for the GPU, is missing: " + reason, {},
                       "install torch with CUDA, or set TORCHTRT_CUDA_LIBRARIES to a folder with libnvrtc.so.13");
   }
-  return *opened;
+  return *found;
 }
+
+void check(nvrtc::Result result, const char* purpose) {
+  if (result != nvrtc::kSuccess) {
+    throw EngineError(result == nvrtc::kOutOfMemory ? ErrorCode::kOutOfMemory : ErrorCode::kInputDevice,
+                      std::string(purpose) + ": NVRTC fails with code " + std::to_string(result));
+  }
+}
+
+class Program {
+ public:
+  Program(const Nvrtc& api, const std::string& text) : api_(api) {
+    check(api_.create(&program_, text.c_str(), "torchtrt.cu", 0, nullptr, nullptr), "giving device code to NVRTC");
+  }
+  ~Program() {
+    api_.destroy(&program_);
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  void compile(const std::string& architecture) {
+    const std::string target = "--gpu-architecture=" + architecture;
+    const char* const options[] = {target.c_str(), "--std=c++17"};
+    const nvrtc::Result result = api_.compile(program_, 2, options);
+    if (result == nvrtc::kInvalidOption) {
+      throw EngineError(ErrorCode::kInputDevice,
+                        "NVRTC compiles nothing for the architecture " + architecture + ": " + log(), {},
+                        "set TORCHTRT_CUDA_LIBRARIES to a folder with a libnvrtc that knows this GPU");
+    }
+    if (result == nvrtc::kCompilation) {
+      throw InternalError("NVRTC refuses device code for " + architecture + ": " + log());
+    }
+    check(result, "compiling device code");
+  }
+  std::string code() const {
+    return read(api_.codeSize, api_.code);
+  }
+
+ private:
+  std::string log() const {
+    std::string text = read(api_.logSize, api_.log);
+    while (!text.empty() && (text.back() == '\0' || text.back() == '\n')) {
+      text.pop_back();
+    }
+    return text;
+  }
+  std::string read(Nvrtc::codeSize_type sizeOf, Nvrtc::code_type get) const {
+    size_t size = 0;
+    check(sizeOf(program_, &size), "reading what was compiled");
+    std::string text(size, '\0');
+    check(get(program_, text.data()), "reading what was compiled");
+    return text;
+  }
+
+  const Nvrtc& api_;
+  nvrtc::Program program_ = nullptr;
+};
 
 }  // namespace
 
 std::string compileByNvrtc(const std::string& text, const std::string& architecture) {
-  const Nvrtc& api = nvrtc();
-  NvrtcProgram program = nullptr;
-  if (api.create(&program, text.c_str(), "torchtrt.cu", 0, nullptr, nullptr) != 0) {
-    throw InternalError("NVRTC takes no program");
-  }
-  const std::string target = "--gpu-architecture=" + architecture;
-  const char* const options[] = {target.c_str(), "--std=c++17"};
-  const int result = api.compile(program, 2, options);
-  std::string code;
-  if (result == 0) {
-    size_t size = 0;
-    api.codeSize(program, &size);
-    code.resize(size);
-    api.code(program, code.data());
-  } else {
-    size_t size = 0;
-    api.logSize(program, &size);
-    code.resize(size);
-    api.log(program, code.data());
-  }
-  api.destroy(&program);
-  if (result != 0) {
-    throw InternalError("NVRTC refuses device code for " + architecture + ": " + code);
-  }
-  return code;
+  Program program(api(), text);
+  program.compile(architecture);
+  return program.code();
 }
 
 }  // namespace torchtrt::cuda

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "cuda/device/graph.h"
 #include "torchtrt/error.h"
@@ -40,36 +41,44 @@ int attribute(DeviceId id, int which) {
   return value;
 }
 
+struct Event {
+  Event() = default;
+  ~Event() {
+    if (handle != nullptr && !isForkedChild()) {
+      driver().destroyEvent(handle);
+    }
+  }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  EventHandle handle = nullptr;
+};
+
 class EventTimer final : public device::Timer {
  public:
   explicit EventTimer(ContextHandle context) : context_(context) {
     const ContextScope scope(context_);
-    check(driver().createEvent(&start_, 0), "creating an event");
-    check(driver().createEvent(&stop_, 0), "creating an event");
-  }
-  ~EventTimer() override {
-    driver().destroyEvent(start_);
-    driver().destroyEvent(stop_);
+    check(driver().createEvent(&start_.handle, 0), "creating an event");
+    check(driver().createEvent(&stop_.handle, 0), "creating an event");
   }
   void start(device::Stream stream) override {
     const ContextScope scope(context_);
-    check(driver().recordEvent(start_, stream.handle), "recording an event");
+    check(driver().recordEvent(start_.handle, stream.handle), "recording an event");
   }
   void stop(device::Stream stream) override {
     const ContextScope scope(context_);
-    check(driver().recordEvent(stop_, stream.handle), "recording an event");
+    check(driver().recordEvent(stop_.handle, stream.handle), "recording an event");
   }
   double microseconds() override {
     const ContextScope scope(context_);
-    check(driver().waitEvent(stop_), "waiting for a GPU");
+    check(driver().waitEvent(stop_.handle), "waiting for a GPU");
     float milliseconds = 0;
-    check(driver().elapsed(&milliseconds, start_, stop_), "reading an event");
+    check(driver().elapsed(&milliseconds, start_.handle, stop_.handle), "reading an event");
     return static_cast<double>(milliseconds) * 1000;
   }
 
  private:
   ContextHandle context_;
-  EventHandle start_ = nullptr, stop_ = nullptr;
+  Event start_, stop_;
 };
 
 // Kernels write at any time.
@@ -134,8 +143,13 @@ CudaDevice::CudaDevice(int index) : index_(index) {
   check(driver().deviceMemory(&properties_.memory_bytes, id), "asking a GPU for its memory");
   check(driver().retainContext(&context_, id), "starting CUDA on GPU " + std::to_string(index));
   watchForks();
-  const ContextScope scope(context_);
-  fault_ = fault_memory_.take(1);
+  try {
+    const ContextScope scope(context_);
+    fault_ = fault_memory_.take(1);
+  } catch (...) {
+    driver().releaseContext(id);
+    throw;
+  }
 }
 
 void CudaDevice::copyIn(void* to, const void* from, size_t bytes, device::Stream stream) const {
@@ -235,8 +249,12 @@ void CudaDevice::freeBytes(void* data, size_t, device::Stream stream) const {
   if (isForkedChild()) {
     return;  // a forked child has copies of objects, and no CUDA
   }
-  const ContextScope scope(context_);
-  driver().free(asDevice(data), stream.handle);  // fails only when the process ends
+  std::optional<ContextScope> scope;
+  try {
+    scope.emplace(context_);
+  } catch (const EngineError&) {  // a stream knows its context, too
+  }
+  driver().free(asDevice(data), stream.handle);  // fails only where the device is lost
 }
 
 int deviceCount(std::string& why_none) {
@@ -249,10 +267,13 @@ int deviceCount(std::string& why_none) {
     return 0;
   }
   int count = 0;
-  if (found->deviceCount(&count) != kSuccess || count == 0) {
-    why_none = "the NVIDIA driver finds no GPU";
+  try {
+    check(found->deviceCount(&count), "counting GPUs");
+  } catch (const EngineError& error) {
+    why_none = error.message();
     return 0;
   }
+  why_none = count == 0 ? "the NVIDIA driver finds no GPU" : "";
   return count;
 }
 

@@ -33,7 +33,10 @@ FaultBlock FaultMemory::take(size_t words) {
   check(driver().allocateHost(&host, words * sizeof(int), kHostAllocMapped), kPurpose);
   FaultBlock block{static_cast<int*>(host), 0, words};
   std::fill_n(block.host, words, 0);
-  check(driver().hostPointer(&block.device, host, 0), kPurpose);
+  if (const Result result = driver().hostPointer(&block.device, host, 0); result != kSuccess) {
+    driver().freeHost(host);
+    check(result, kPurpose);
+  }
   return block;
 }
 

@@ -16,8 +16,14 @@ thread_local Capture* running = nullptr;
 class PrivateStream {
  public:
   explicit PrivateStream(const CudaDevice& device) : device_(device), stream_(device.takeStream()) {}
+  // A stream that is still captured is of no use any more.
   ~PrivateStream() {
-    device_.giveStream(stream_);
+    int status = 0;
+    if (driver().isCapturing(stream_, &status) == kSuccess && status == 0) {
+      device_.giveStream(stream_);
+    } else {
+      driver().destroyStream(stream_);
+    }
   }
   PrivateStream(const PrivateStream&) = delete;
   PrivateStream& operator=(const PrivateStream&) = delete;

@@ -18,37 +18,6 @@ struct Opened {
   std::string reason;
 };
 
-Opened open() {
-  Opened opened;
-  Library library("libcuda.so.1", "cu13");
-  if (!library.isOpen()) {
-    opened.reason = "there is no NVIDIA driver (" + library.reason() + ")";
-    return opened;
-  }
-#define TORCHTRT_FIND(member, symbol, ...) \
-  opened.table.member = reinterpret_cast<Driver::member##_type>(library.find(#symbol));
-  TORCHTRT_CUDA_DRIVER_FUNCTIONS(TORCHTRT_FIND)
-  if (!library.reason().empty()) {
-    opened.reason = "the NVIDIA driver is too old: " + library.reason();
-    return opened;
-  }
-  TORCHTRT_CUDA_GRAPH_FUNCTIONS(TORCHTRT_FIND)
-#undef TORCHTRT_FIND
-  if (const Result result = opened.table.init(0); result != kSuccess) {
-    const char* text = nullptr;
-    opened.table.errorString(result, &text);
-    opened.reason = std::string("the NVIDIA driver does not start: ") + (text == nullptr ? "unknown error" : text);
-    return opened;
-  }
-  int version = 0;
-  opened.table.driverVersion(&version);
-  if (version < kOldestDriver) {
-    opened.reason = "the NVIDIA driver is too old: it supports CUDA " + std::to_string(version / 1000) + "." +
-                    std::to_string(version % 1000 / 10) + ", expected 12.0 or newer";
-  }
-  return opened;
-}
-
 // Never destroyed: memory may be given back after every static object is gone.
 Opened*& current() {
   static Opened* opened = nullptr;
@@ -63,12 +32,51 @@ std::mutex& guard() {
   return *mutex;
 }
 
+// What the driver says of a result.
+std::string wordsFor(const Driver& table, Result result) {
+  const char* text = nullptr;
+  const bool is_known = table.errorString(result, &text) == kSuccess && text != nullptr;
+  return is_known ? text : "unknown error";
+}
+
 }  // namespace
+
+std::string openDriver(Driver& table) {
+  Library library("libcuda.so.1", "cu13");
+  if (!library.isOpen()) {
+    return "there is no NVIDIA driver (" + library.reason() + ")";
+  }
+#define TORCHTRT_FIND(member, symbol, ...) \
+  table.member = reinterpret_cast<Driver::member##_type>(library.find(#symbol));
+  TORCHTRT_CUDA_DRIVER_FUNCTIONS(TORCHTRT_FIND)
+  if (!library.reason().empty()) {
+    return "the NVIDIA driver is too old: " + library.reason();
+  }
+  TORCHTRT_CUDA_GRAPH_FUNCTIONS(TORCHTRT_FIND)
+#undef TORCHTRT_FIND
+  return startDriver(table);
+}
+
+std::string startDriver(const Driver& table) {
+  if (const Result result = table.init(0); result != kSuccess) {
+    return "the NVIDIA driver does not start: " + wordsFor(table, result);
+  }
+  int version = 0;
+  if (const Result result = table.driverVersion(&version); result != kSuccess) {
+    return "the NVIDIA driver does not tell its version: " + wordsFor(table, result);
+  }
+  if (version < kOldestDriver) {
+    return "the NVIDIA driver is too old: it supports CUDA " + std::to_string(version / 1000) + "." +
+           std::to_string(version % 1000 / 10) + ", expected 12.0 or newer";
+  }
+  return "";
+}
 
 const Driver* findDriver(std::string& reason) {
   const std::lock_guard lock(guard());
   if (current() == nullptr) {
-    current() = new Opened(open());
+    current() = new Opened;
+    current()->reason = openDriver(current()->table);
   }
   reason = current()->reason;
   const Driver* const found = reason.empty() ? &current()->table : nullptr;
@@ -86,10 +94,10 @@ const Driver& driver() {
   return *found;
 }
 
-void useDriver(const Driver& table) {
+void useDriver(const Driver& table, const std::string& reason) {
   const std::lock_guard lock(guard());
-  current() = new Opened{table, ""};  // the table before may be in use
-  in_use.store(&current()->table, std::memory_order_release);
+  current() = new Opened{table, reason};  // the table before may be in use
+  in_use.store(reason.empty() ? &current()->table : nullptr, std::memory_order_release);
 }
 
 bool Driver::hasGraphs() const {
@@ -102,11 +110,9 @@ void check(Result result, std::string_view purpose) {
   if (result == kSuccess) {
     return;
   }
-  const char* text = nullptr;
-  driver().errorString(result, &text);
   const ErrorCode code = result == kOutOfMemory ? ErrorCode::kOutOfMemory : ErrorCode::kInputDevice;
-  throw EngineError(code, std::string(purpose) + ": the CUDA driver says \"" +
-                              (text == nullptr ? "unknown error" : text) + "\" (" + std::to_string(result) + ")");
+  throw EngineError(code, std::string(purpose) + ": the CUDA driver says \"" + wordsFor(driver(), result) + "\" (" +
+                              std::to_string(result) + ")");
 }
 
 }  // namespace torchtrt::cuda

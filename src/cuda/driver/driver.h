@@ -59,11 +59,13 @@ struct EdgeData {
   F(deviceAttribute, cuDeviceGetAttribute, Result (*)(int*, int, DeviceId))                                        \
   F(deviceMemory, cuDeviceTotalMem_v2, Result (*)(size_t*, DeviceId))                                              \
   F(retainContext, cuDevicePrimaryCtxRetain, Result (*)(ContextHandle*, DeviceId))                                 \
+  F(releaseContext, cuDevicePrimaryCtxRelease_v2, Result (*)(DeviceId))                                            \
   F(currentContext, cuCtxGetCurrent, Result (*)(ContextHandle*))                                                   \
   F(setContext, cuCtxSetCurrent, Result (*)(ContextHandle))                                                        \
   F(allocate, cuMemAllocAsync, Result (*)(DevicePointer*, size_t, StreamHandle))                                   \
   F(free, cuMemFreeAsync, Result (*)(DevicePointer, StreamHandle))                                                 \
   F(allocateHost, cuMemHostAlloc, Result (*)(void**, size_t, unsigned))                                            \
+  F(freeHost, cuMemFreeHost, Result (*)(void*))                                                                    \
   F(hostPointer, cuMemHostGetDevicePointer_v2, Result (*)(DevicePointer*, void*, unsigned))                        \
   F(copyIn, cuMemcpyHtoDAsync_v2, Result (*)(DevicePointer, const void*, size_t, StreamHandle))                    \
   F(copyOut, cuMemcpyDtoHAsync_v2, Result (*)(void*, DevicePointer, size_t, StreamHandle))                         \
@@ -116,8 +118,12 @@ struct Driver {
 const Driver* findDriver(std::string& reason);
 // The driver, where findDriver() found one.
 const Driver& driver();
-// For tests: calls go to this table from now on.
-void useDriver(const Driver& table);
+// Fills the table from this machine's driver and starts that. Returns what is missing; empty if nothing is.
+std::string openDriver(Driver& table);
+// Starts the driver of a whole table.
+std::string startDriver(const Driver& table);
+// For tests: calls go to this table from now on, or, with a reason, there is no driver.
+void useDriver(const Driver& table, const std::string& reason = "");
 
 // Throws EngineError that says what failed, by the driver's own words. `purpose`: "launching softmax".
 void check(Result result, std::string_view purpose);

@@ -226,7 +226,11 @@ size_t livingGraphs() {
 void addGraphs(Driver& table, LaunchFunctions functions) {
   state().functions = functions;
   table.createStream = [](StreamHandle* stream, unsigned) -> Result { return *stream = new char, kSuccess; };
-  table.destroyStream = [](StreamHandle stream) -> Result { return delete static_cast<char*>(stream), kSuccess; };
+  table.destroyStream = [](StreamHandle stream) -> Result {
+    const std::lock_guard lock(state().mutex);
+    state().captures.erase(stream);
+    return delete static_cast<char*>(stream), kSuccess;
+  };
   table.beginCapture = beginCapture;
   table.endCapture = endCapture;
   table.captureInfo = captureInfo;

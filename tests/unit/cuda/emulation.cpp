@@ -263,6 +263,7 @@ Driver emulatedDriver() {
     static int one;
     return *context = &one, kSuccess;
   };
+  d.releaseContext = [](DeviceId) -> Result { return kSuccess; };
   d.currentContext = [](ContextHandle* context) -> Result { return *context = nullptr, kSuccess; };
   d.setContext = [](ContextHandle) -> Result { return kSuccess; };
   d.allocate = [](DevicePointer* data, size_t bytes, StreamHandle) -> Result {
@@ -287,6 +288,7 @@ Driver emulatedDriver() {
   d.allocateHost = [](void** data, size_t bytes, unsigned) -> Result {
     return *data = std::calloc(1, bytes), kSuccess;
   };
+  d.freeHost = [](void* data) -> Result { return std::free(data), kSuccess; };
   d.hostPointer = [](DevicePointer* device, void* host, unsigned) -> Result {
     return *device = reinterpret_cast<DevicePointer>(host), kSuccess;
   };
@@ -341,6 +343,11 @@ Driver emulatedDriver() {
 }
 
 }  // namespace
+
+size_t livingMemory() {
+  const std::lock_guard lock(memoryMutex());
+  return allocations().size();
+}
 
 std::vector<std::string> compiledTexts() {
   return texts();

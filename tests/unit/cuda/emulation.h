@@ -15,6 +15,8 @@ void installEmulation();
 // The texts that the emulation has compiled so far.
 std::vector<std::string> compiledTexts();
 
+// How many pieces of the emulated GPU's memory are in use.
+size_t livingMemory();
 // How many graphs and executables of graphs the emulation holds.
 size_t livingGraphs();
 
