@@ -16,6 +16,8 @@ endif()
 
 # Folders whose results depend on the instruction set: their tests run a second time with it capped.
 set(vector_folders cpu engine optimization builder quantization)
+# Folders whose tests run engines: a second time on an asynchronous device (tests/unit/support/deferred_device.h).
+set(device_folders engine builder quantization)
 
 # torchtrt_test(<folder> [<tests>]): tests/unit/<tests> (<folder> when not given) for the code of src/<folder>.
 function(torchtrt_test folder)
@@ -51,6 +53,10 @@ function(torchtrt_test folder)
   add_test(NAME ${test} COMMAND ${test} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
   if(folder IN_LIST vector_folders)
     set_property(TEST ${test} PROPERTY LABELS vector)
+  endif()
+  if(folder IN_LIST device_folders)
+    add_test(NAME ${test}_deferred WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}"
+             COMMAND ${CMAKE_COMMAND} -E env TORCHTRT_TEST_DEVICE=deferred $<TARGET_FILE:${test}>)
   endif()
 endfunction()
 

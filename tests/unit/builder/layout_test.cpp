@@ -289,7 +289,7 @@ TEST(Layout, ItCanBeSwitchedOff) {
 TEST(Layout, AChannelsLastInputIsReadAsItLies) {
   const auto network = network::parse(imageNetwork(conv("a", "x") + R"(  output "y" %a)"));
   const std::string bytes = plan::serialize(build(*network));
-  const auto engine = engine::loadOn(device::cpu(), testing::bytesOf(bytes), nullptr, {}, {});
+  const auto engine = engine::loadOn(testing::testDevice(), testing::bytesOf(bytes), nullptr, {}, {});
   std::vector<float> values(2 * 8 * 6 * 6);
   for (size_t i = 0; i < values.size(); ++i) {
     values[i] = static_cast<float>(i % 13) - 6;

@@ -1,7 +1,6 @@
 // Builds a network and runs it through plan bytes and an engine, for the tests of this folder.
 #pragma once
 
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -52,16 +51,19 @@ inline std::vector<network::Weights> runEngine(const engine::Engine& engine,
     views.push_back({inputs[i].dtype, static_cast<int32_t>(inputs[i].dims.size()), inputs[i].dims.data(),
                      tensors[i].strides.data(), tensors[i].memory.data()});
   }
-  testing::KeptOutputs outputs;
-  engine.enqueue(views, outputs, threads);
+  const device::Device& device = testing::deviceOf(engine);
+  const testing::InputsOnDevice given(device, views);
+  testing::KeptOutputs outputs(device);
+  engine.enqueue(given.views(), outputs, threads);
   std::vector<network::Weights> results;
   for (const testing::KeptOutputs::Output& output : outputs.outputs) {
-    results.push_back(network::Weights::copyOf(output.dtype, output.dims, output.memory.get()));
+    results.push_back(network::Weights::copyOf(output.dtype, output.dims, output.values<char>().data()));
   }
   return results;
 }
 
-inline std::shared_ptr<const engine::Engine> loadPlan(const plan::Plan& plan, const engine::LoadOptions& options = {}) {
+inline std::shared_ptr<const engine::Engine> loadPlan(const plan::Plan& plan, engine::LoadOptions options = {}) {
+  options.device = testing::testDeviceName();
   const std::string bytes = plan::serialize(plan);
   return engine::Engine::load(testing::bytesOf(bytes), nullptr, {}, options);
 }

@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "base/align.h"
 #include "device/cpu/properties.h"
+#include "support/deferred_device.h"
 #include "torchtrt/error.h"
 
 namespace torchtrt::device {
@@ -33,10 +35,43 @@ TEST_P(Conformance, MemoryIsAlignedAndSized) {
     const Memory memory = device().allocate(bytes, "test");
     EXPECT_EQ(memory.bytes(), bytes);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(memory.data()) % kAlignment, 0U);
-    if (memory.data() != nullptr) {
-      std::memset(memory.data(), 1, bytes);
-    }
+    device().zero(memory.data(), bytes, {});
+    device().wait({});
   }
+}
+
+TEST_P(Conformance, CopiesToAndFro) {
+  const Memory one = device().allocate(100, "test");
+  if (one.data() == nullptr) {
+    GTEST_SKIP() << "a device without memory";
+  }
+  const Memory other = device().allocate(100, "test");
+  std::vector<unsigned char> given(100, 7);
+  device().copyIn(one.data(), given.data(), given.size(), {});
+  std::fill(given.begin(), given.end(), 0);  // it may be changed at once
+  device().zero(other.data(), 100, {});
+  device().copyWithin(static_cast<char*>(other.data()) + 10, one.data(), 80, {});
+  std::vector<unsigned char> got(100, 1);
+  device().copyOut(got.data(), other.data(), got.size(), {});
+  std::vector<unsigned char> expected(100, 0);
+  std::fill(expected.begin() + 10, expected.begin() + 90, 7);
+  EXPECT_EQ(got, expected);
+}
+
+TEST_P(Conformance, NoBytesAreNoWork) {
+  device().copyIn(nullptr, nullptr, 0, {});
+  device().copyOut(nullptr, nullptr, 0, {});
+  device().copyWithin(nullptr, nullptr, 0, {});
+  device().zero(nullptr, 0, {});
+  device().wait({});
+  device().checkFaults();
+}
+
+TEST_P(Conformance, MeasuresTime) {
+  const std::unique_ptr<Timer> timer = device().timer();
+  timer->start({});
+  timer->stop({});
+  EXPECT_GE(timer->microseconds(), 0);
 }
 
 TEST_P(Conformance, NothingIsAnEmptyMemory) {
@@ -58,7 +93,11 @@ TEST_P(Conformance, MovingLeavesTheSourceEmpty) {
 
 INSTANTIATE_TEST_SUITE_P(EveryDevice, Conformance,
                          ::testing::Values([]() -> const Device* { return &cpu(); },
-                                           []() -> const Device* { return &nullDevice(); }),
+                                           []() -> const Device* { return &nullDevice(); },
+                                           []() -> const Device* {
+                                             static const auto* const device = new torchtrt::testing::DeferredDevice;
+                                             return device;
+                                           }),
                          [](const auto& info) { return info.param()->properties().name; });
 
 TEST(CpuDevice, SaysHowMuchItWantedWhenThereIsNotEnough) {

@@ -35,12 +35,12 @@ inline void addOutput(testing::PlanMaker& make, const std::string& name, int32_t
 }
 
 inline std::shared_ptr<const LoadedEngine> loadBytes(const std::string& bytes, const LoadOptions& options = {},
-                                                     const device::Device& device = device::cpu()) {
+                                                     const device::Device& device = testing::testDevice()) {
   return loadOn(device, testing::bytesOf(bytes), nullptr, {}, options);
 }
 
 inline std::shared_ptr<const LoadedEngine> loadMade(testing::PlanMaker& make, const LoadOptions& options = {},
-                                                    const device::Device& device = device::cpu()) {
+                                                    const device::Device& device = testing::testDevice()) {
   return loadBytes(plan::serialize(make.plan()), options, device);
 }
 

@@ -116,7 +116,9 @@ void addAll(Calibration& calibration, const Batches& batches) {
 
 Values runNetwork(const network::Network& network, const std::vector<HostTensor>& inputs) {
   const std::string bytes = plan::serialize(builder::build(network));
-  const auto engine = engine::Engine::load(torchtrt::testing::bytesOf(bytes));
+  engine::LoadOptions options;
+  options.device = torchtrt::testing::testDeviceName();
+  const auto engine = engine::Engine::load(torchtrt::testing::bytesOf(bytes), nullptr, {}, options);
   return torchtrt::testing::callEngine(*engine, inputs)[0].values();
 }
 

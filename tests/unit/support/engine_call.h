@@ -1,12 +1,16 @@
 // Calls an engine from a test: tensors with values, outputs that are kept, bytes that outlive the load.
 #pragma once
 
-#include <cstdlib>
+#include <algorithm>
+#include <cstring>
 #include <memory>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "device/device.h"
+#include "support/test_device.h"
 #include "torchtrt/engine.h"
 
 namespace torchtrt::testing {
@@ -39,21 +43,28 @@ struct HostTensor {
   }
 };
 
-// Keeps what an engine writes.
+// Keeps what an engine writes, in the memory of its device.
 class KeptOutputs : public engine::OutputAllocator {
  public:
   struct Output {
     DType dtype = DType::kFloat32;
     std::vector<int64_t> dims;
-    std::unique_ptr<void, decltype(&std::free)> memory{nullptr, &std::free};
+    const device::Device* device = nullptr;
+    device::Stream stream;
+    device::Memory memory;
     size_t count = 0;
 
+    // Waits for the call that computes them. Throws the errors that it finds late.
     template <typename T = float>
     std::vector<T> values() const {
-      const auto* data = static_cast<const T*>(memory.get());
-      return {data, data + count};
+      std::vector<T> copied(count * sizeOf(dtype) / sizeof(T));
+      device->copyOut(copied.data(), memory.data(), copied.size() * sizeof(T), stream);
+      return copied;
     }
   };
+
+  explicit KeptOutputs(const device::Device& device = testDevice(), device::Stream stream = {})
+      : device_(&device), stream_(stream) {}
 
   void* allocate(int index, DType dtype, std::span<const int64_t> dims) override {
     if (outputs.size() <= static_cast<size_t>(index)) {
@@ -62,15 +73,23 @@ class KeptOutputs : public engine::OutputAllocator {
     Output& output = outputs[static_cast<size_t>(index)];
     output.dtype = dtype;
     output.dims.assign(dims.begin(), dims.end());
+    output.device = device_;
+    output.stream = stream_;
     output.count = 1;
     for (const int64_t dim : dims) {
       output.count *= static_cast<size_t>(dim);
     }
-    output.memory.reset(std::aligned_alloc(64, (output.count * sizeOf(dtype) + 64) / 64 * 64));
-    return output.memory.get();
+    output.memory = device::Memory();
+    output.memory =
+        device_->allocate(std::max<size_t>(output.count * sizeOf(dtype), 1), "an output of a test", stream_);
+    return output.memory.data();
   }
 
   std::vector<Output> outputs;
+
+ private:
+  const device::Device* device_;
+  device::Stream stream_;
 };
 
 inline std::vector<engine::TensorView> viewsOf(const std::vector<HostTensor>& inputs) {
@@ -83,8 +102,10 @@ inline std::vector<engine::TensorView> viewsOf(const std::vector<HostTensor>& in
 
 inline std::vector<KeptOutputs::Output> callEngine(const engine::Engine& engine, const std::vector<HostTensor>& inputs,
                                                    int threads = 1) {
-  KeptOutputs outputs;
-  engine.enqueue(viewsOf(inputs), outputs, threads);
+  const device::Device& device = deviceOf(engine);
+  const InputsOnDevice given(device, viewsOf(inputs));
+  KeptOutputs outputs(device);
+  engine.enqueue(given.views(), outputs, threads);
   return std::move(outputs.outputs);
 }
 

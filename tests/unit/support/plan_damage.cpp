@@ -157,6 +157,7 @@ using Outputs = std::vector<KeptOutputs::Output>;
 Outputs loadAndCall(const std::string& bytes, bool force_reference) {
   engine::LoadOptions options;
   options.force_reference = force_reference;
+  options.device = testDeviceName();
   const auto engine = engine::Engine::load(testing::bytesOf(bytes), nullptr, {}, options);
   std::vector<Input> inputs;
   std::vector<engine::TensorView> views;
@@ -166,8 +167,9 @@ Outputs loadAndCall(const std::string& bytes, bool force_reference) {
   for (const Input& input : inputs) {
     views.push_back(input.view());
   }
+  const InputsOnDevice given(testDevice(), views);
   KeptOutputs outputs;
-  engine->enqueue(views, outputs, 1);
+  engine->enqueue(given.views(), outputs, 1);
   return std::move(outputs.outputs);
 }
 

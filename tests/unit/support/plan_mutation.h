@@ -234,10 +234,13 @@ class PlanFuzzer {
 
   // The outputs' bytes.
   std::string run(const std::string& bytes) const {
-    const auto engine = engine::Engine::load(bytesOf(bytes));
+    engine::LoadOptions options;
+    options.device = testDeviceName();
+    const auto engine = engine::Engine::load(bytesOf(bytes), nullptr, {}, options);
     std::string result;
     for (const KeptOutputs::Output& output : callEngine(*engine, inputs_)) {
-      result.append(static_cast<const char*>(output.memory.get()), output.count * sizeOf(output.dtype));
+      const std::vector<char> values = output.values<char>();
+      result.append(values.data(), values.size());
     }
     return result;
   }

@@ -90,7 +90,8 @@ TEST(CountedOutputs, HaveNoShapeBeforeTheyRan) {
 
 TEST(CountedOutputs, CanBeProfiled) {
   const HostTensor input({3}, {1, -1, 2});
-  EXPECT_EQ(placesOfPositive()->profile(std::vector{input.view()}, 2, 1).size(), 3U);
+  const testing::InputsOnDevice given(testing::testDevice(), std::vector{input.view()});
+  EXPECT_EQ(placesOfPositive()->profile(given.views(), 2, 1).size(), 3U);
 }
 
 class NoMemory : public KeptOutputs {
@@ -103,7 +104,8 @@ class NoMemory : public KeptOutputs {
 TEST(CountedOutputs, WithoutMemoryAreAnErrorThatNamesThem) {
   NoMemory outputs;
   const HostTensor input({3}, {1, -1, 2});
-  EXPECT_THAT(errorOf([&] { placesOfPositive()->enqueue(std::vector{input.view()}, outputs, 1); }),
+  const testing::InputsOnDevice given(testing::testDevice(), std::vector{input.view()});
+  EXPECT_THAT(errorOf([&] { placesOfPositive()->enqueue(given.views(), outputs, 1); }),
               HasSubstr("output 'places': no memory for 16 bytes [2, 1]"));
 }
 

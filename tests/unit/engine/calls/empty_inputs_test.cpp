@@ -52,7 +52,8 @@ TEST(EmptyInputs, AreAskedForTheirShapesLikeOthers) {
   EXPECT_THAT(engine->outputShapes(views), ElementsAre(ElementsAre(3, 2)));
   const std::vector<HostTensor> with_state = {x, HostTensor({1, 2}, {1, 2}), HostTensor({1, 2}, {1, 2})};
   EXPECT_EQ(engine->workspaceBytes(views), engine->workspaceBytes(testing::viewsOf(with_state)));
-  EXPECT_FALSE(engine->profile(views, 1, 1).empty());
+  const testing::InputsOnDevice given(testing::testDevice(), views);
+  EXPECT_FALSE(engine->profile(given.views(), 1, 1).empty());
   EXPECT_THAT(engine->inspect(), HasSubstr("input \"a\" %1, zeros where it is [0]"));
 }
 

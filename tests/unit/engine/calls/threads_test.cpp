@@ -87,7 +87,8 @@ TEST(Threads, MayDoDifferentThingsAtOnce) {
       const HostTensor x = inputOf(1 + i % kMost);
       const std::vector<TensorView> views = {x.view()};
       wrong += engine->outputShapes(views)[0] != std::vector<int64_t>{x.dims[0], kColumns} ? 1 : 0;
-      wrong += engine->workspaceBytes(views) == 0 || engine->profile(views, 1, 1).size() != 2 ? 1 : 0;
+      const testing::InputsOnDevice given(testing::testDevice(), views);
+      wrong += engine->workspaceBytes(views) == 0 || engine->profile(given.views(), 1, 1).size() != 2 ? 1 : 0;
       wrong += engine->inspect() != text || engine->cache().size() > 1 ? 1 : 0;
     }
   };

@@ -261,7 +261,7 @@ TEST(PointwiseGroup, ErrorsNameTheirStep) {
   make.lastStep().location = {"net.py", 8, 0, "", ""};
   make.output("y", castTo(make, rest, DType::kFloat32));
   plan::fillDefaults(make.plan());
-  const auto engine = loadMade(make);
+  const auto engine = loadMade(make, {}, device::cpu());
   EXPECT_THAT(testing::errorOf([&] {
                 testing::callEngine(*engine, {HostTensor({4}, {1, 2, 0, 4})});
               }),

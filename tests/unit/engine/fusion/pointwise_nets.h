@@ -88,7 +88,7 @@ class Net {
   // What a call runs, as in schedule_text.h.
   std::string actions(bool apart = false, const LoadOptions& options = {}) const {
     const plan::Plan made = plan(apart);
-    const auto engine = loadBytes(plan::serialize(made), options);
+    const auto engine = loadBytes(plan::serialize(made), options, device::cpu());  // fusion rules are the CPU's
     const std::vector<HostTensor> given = values();
     return actionsOf(made, *engine->scheduleFor(testing::viewsOf(given), 2));
   }

@@ -45,7 +45,8 @@ TEST(Engine, ShowsWhatItRuns) {
   EXPECT_THAT(engine->inspect(),
               HasSubstr("1 activation \"activation1\" (%2) -> (%3) {alpha=0, beta=0, op=\"relu\"}  [reference]"));
   const HostTensor x = HostTensor::counting({2, 3});
-  const auto profile = engine->profile(std::vector{x.view()}, 3, 1);
+  const testing::InputsOnDevice given(testing::testDevice(), std::vector{x.view()});
+  const auto profile = engine->profile(given.views(), 3, 1);
   ASSERT_EQ(profile.size(), 2U);
   EXPECT_EQ(profile[1].family, "activation");
   EXPECT_EQ(profile[1].implementation, "reference");
@@ -53,6 +54,9 @@ TEST(Engine, ShowsWhatItRuns) {
 }
 
 TEST(Engine, ACallAllocatesNothingOfItsOwn) {
+  if (!testing::testDevice().isHost()) {
+    GTEST_SKIP() << "what a device allocates counts, too";
+  }
   class Fixed : public OutputAllocator {
    public:
     void* allocate(int, DType, std::span<const int64_t>) override {
@@ -128,7 +132,9 @@ TEST(Engine, RunsFromWeightsBesideThePlan) {
   make.output("y", make.elementwise("sum", x, make.floats("w", {2}, {10, 20})));
   const std::string bytes = plan::serializeWithoutWeights(make.plan());
   auto weights = std::make_shared<std::vector<float>>(std::vector<float>{10, 20});
-  const auto engine = Engine::load(testing::bytesOf(bytes), nullptr, {{weights->data(), 8, weights}});
+  LoadOptions options;
+  options.device = testing::testDeviceName();
+  const auto engine = Engine::load(testing::bytesOf(bytes), nullptr, {{weights->data(), 8, weights}}, options);
   weights.reset();
   EXPECT_THAT(callEngine(*engine, {HostTensor({2}, {1, 2})})[0].values(), ElementsAre(11, 22));
 }
@@ -157,9 +163,11 @@ TEST(Engine, LetsGoOfOriginalsThatItCanRestore) {
     owners.push_back(owner);
     external.push_back({to, weight.bytes, owner});
   }
-  const auto engine = Engine::load(testing::bytesOf(bytes), nullptr, std::move(external));
+  LoadOptions options;
+  options.device = testing::testDeviceName();
+  const auto engine = Engine::load(testing::bytesOf(bytes), nullptr, std::move(external), options);
   EXPECT_TRUE(owners[0].expired());
-  EXPECT_FALSE(owners[1].expired()) << "the sum reads it where it lies";
+  EXPECT_EQ(owners[1].expired(), !testing::testDevice().isHost()) << "the host's sum reads it where it lies";
   ASSERT_TRUE(engine->restoresWeight(0));
   EXPECT_FALSE(engine->restoresWeight(1));
   EXPECT_FALSE(engine->restoresWeight(2)) << "there are two";
@@ -181,16 +189,22 @@ TEST(Engine, AsksForLastingMemoryOfWhatCallsReadAlone) {
   const auto nobody = std::make_shared<int>();
   std::vector<size_t> asked;
   LoadOptions options;
+  options.device = testing::testDeviceName();
   options.lasting = [&](size_t index) {
     asked.push_back(index);
     return std::shared_ptr<const void>(nobody, lasting);
   };
   const auto engine = Engine::load(testing::bytesOf(bytes), nullptr, {{w, 16, nobody}, {b, 8, nobody}}, options);
-  EXPECT_THAT(asked, ElementsAre(1));
+  const bool is_host = testing::testDevice().isHost();
+  EXPECT_EQ(asked, is_host ? std::vector<size_t>{1} : std::vector<size_t>{}) << "a device has a copy of its own";
   std::fill(w, w + 4, 0.0F);
   std::fill(b, b + 2, 0.0F);
-  EXPECT_THAT(callEngine(*engine, {HostTensor({4, 2}, {1, 0, 0, 1, 1, 1, 0, 0})})[0].values(),
-              ElementsAre(31, 42, 33, 44, 34, 46, 30, 40));
+  const auto values = callEngine(*engine, {HostTensor({4, 2}, {1, 0, 0, 1, 1, 1, 0, 0})})[0].values();
+  if (is_host) {
+    EXPECT_THAT(values, ElementsAre(31, 42, 33, 44, 34, 46, 30, 40));
+  } else {
+    EXPECT_THAT(values, ElementsAre(11, 22, 13, 24, 14, 26, 10, 20));
+  }
 }
 
 // Of the first a kernel packs its own form, twice; the second calls read.
@@ -221,6 +235,7 @@ TEST(Engine, TellsOfEveryWeightOnceNobodyReadsItAnyMore) {
   }
   std::vector<size_t> told;
   LoadOptions options;
+  options.device = testing::testDeviceName();
   options.packed = [&](size_t index) {
     told.push_back(index);
     std::memset(const_cast<void*>(external[index].data), 0xFF, external[index].bytes);
@@ -243,7 +258,9 @@ TEST(Engine, BytesWithoutAnOwnerMayGoAfterLoading) {
   const int32_t x = make.input("x", make.dims({2}));
   make.output("y", make.elementwise("sum", x, make.floats("w", {2}, {10, 20})));
   auto bytes = std::make_unique<std::string>(plan::serialize(make.plan()));
-  const auto engine = Engine::load(testing::bytesOf(*bytes));
+  LoadOptions options;
+  options.device = testing::testDeviceName();
+  const auto engine = Engine::load(testing::bytesOf(*bytes), nullptr, {}, options);
   std::fill(bytes->begin(), bytes->end(), '\0');
   bytes.reset();
   EXPECT_THAT(callEngine(*engine, {HostTensor({2}, {1, 2})})[0].values(), ElementsAre(11, 22));

@@ -33,7 +33,7 @@ PlanMaker pointwise() {
 }
 
 std::string scheduleOf(PlanMaker make, const HostTensor& x, const LoadOptions& options = {}) {
-  return loadMade(make, options)->schedule(std::vector{x.view()}, 2);
+  return loadMade(make, options, device::cpu())->schedule(std::vector{x.view()}, 2);
 }
 
 TEST(Print, AGroupWithItsUnitsAndPlaces) {
@@ -125,7 +125,8 @@ TEST(Print, AnInputThatIsCopiedFirst) {
   TensorView view = x_values.view();
   const Ints strides = {1, 2};
   view.strides = strides.data();
-  EXPECT_EQ(loadMade(make)->schedule(std::vector{view}, 1), R"(schedule "net": 1 thread, 64 bytes of workspace
+  EXPECT_EQ(loadMade(make, {}, device::cpu())->schedule(std::vector{view}, 1),
+            R"(schedule "net": 1 thread, 64 bytes of workspace
   0 copy (in0) -> %0 ws+0 float32[2, 3]
   1 activation "activation0" [vectors] (%1 ws+0) -> %2 out0 float32[6]
 )");
