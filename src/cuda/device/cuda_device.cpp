@@ -187,6 +187,11 @@ void CudaDevice::wait(device::Stream stream) const {
   checkFaults();
 }
 
+void CudaDevice::waitForAll() const {
+  const ContextScope scope(context_);
+  check(driver().synchronizeAll(), "waiting for the GPU");
+}
+
 void CudaDevice::checkFaults() const {
   if (const int fault = takeWord(fault_.host); fault != 0) {
     throw errorOf(static_cast<Fault>(fault));

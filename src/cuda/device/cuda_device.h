@@ -9,13 +9,17 @@
 
 #include "cuda/device/faults.h"
 #include "cuda/driver/driver.h"
+#include "device/all_streams.h"
 #include "device/device.h"
 #include "device/faults.h"
 #include "device/recorder.h"
 
 namespace torchtrt::cuda {
 
-class CudaDevice final : public device::Device, public device::Recorder, public device::FaultReporter {
+class CudaDevice final : public device::Device,
+                         public device::Recorder,
+                         public device::FaultReporter,
+                         public device::AllStreams {
  public:
   explicit CudaDevice(int index);
 
@@ -39,6 +43,7 @@ class CudaDevice final : public device::Device, public device::Recorder, public 
   void copyWithin(void* to, const void* from, size_t bytes, device::Stream stream) const override;
   void zero(void* to, size_t bytes, device::Stream stream) const override;
   void wait(device::Stream stream) const override;
+  void waitForAll() const override;
   void checkFaults() const override;
   bool isCapturing(device::Stream stream) const override;
   std::unique_ptr<device::Timer> timer() const override;

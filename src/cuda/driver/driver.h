@@ -72,6 +72,7 @@ struct EdgeData {
   F(copyWithin, cuMemcpyDtoDAsync_v2, Result (*)(DevicePointer, DevicePointer, size_t, StreamHandle))              \
   F(fillBytes, cuMemsetD8Async, Result (*)(DevicePointer, unsigned char, size_t, StreamHandle))                    \
   F(synchronize, cuStreamSynchronize, Result (*)(StreamHandle))                                                    \
+  F(synchronizeAll, cuCtxSynchronize, Result (*)())                                                                \
   F(isCapturing, cuStreamIsCapturing, Result (*)(StreamHandle, int*))                                              \
   F(createEvent, cuEventCreate, Result (*)(EventHandle*, unsigned))                                                \
   F(destroyEvent, cuEventDestroy_v2, Result (*)(EventHandle))                                                      \

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <iterator>
+#include <mutex>
 #include <new>
 
 #include "base/align.h"
 #include "base/check.h"
 #include "cpu/threads/parallel.h"
+#include "device/all_streams.h"
 #include "engine/calls/empty_inputs.h"
 #include "engine/schedule/shapes.h"
 #include "kernels/backend.h"
@@ -21,6 +24,28 @@ std::atomic<int64_t> living_engines = 0;
 
 int resolveThreads(int threads, const device::Device& device) {
   return device.threadsOf(threads > 0 ? threads : std::max(kernels::currentThreads(), 1));
+}
+
+// Weights are given back in the order of the default stream, which knows nothing of work in others. Waits for that
+// work. Where that is not possible, as while somebody records a stream, they stay until an engine goes for which it is.
+void releaseBehindAllWork(std::shared_ptr<const Model> model) {
+  static auto* const mutex = new std::mutex;
+  static auto* const kept = new std::vector<std::shared_ptr<const Model>>;
+  std::vector<std::shared_ptr<const Model>> released;
+  try {
+    if (const auto* const streams = dynamic_cast<const device::AllStreams*>(model->device)) {
+      streams->waitForAll();
+    }
+  } catch (const EngineError&) {
+    const std::lock_guard lock(*mutex);
+    kept->push_back(std::move(model));
+    return;
+  }
+  const std::lock_guard lock(*mutex);
+  const auto others =
+      std::partition(kept->begin(), kept->end(), [&](const auto& each) { return each->device != model->device; });
+  released.assign(std::make_move_iterator(others), std::make_move_iterator(kept->end()));
+  kept->erase(others, kept->end());
 }
 
 std::string describeRefusedMemory(const Model& model, size_t index, const OutputShape& shape, bool misaligned) {
@@ -40,6 +65,9 @@ LoadedEngine::LoadedEngine(std::shared_ptr<const Model> model, const LoadOptions
 }
 
 LoadedEngine::~LoadedEngine() {
+  if (has_other_streams_) {
+    releaseBehindAllWork(std::move(model_));
+  }
   if (--living_engines == 0) {
     releaseIdleWorkspace();
   }
@@ -74,6 +102,7 @@ void LoadedEngine::prepare(int threads) const {
     const Way way{resolveThreads(threads, *model_->device), {}};
     ContextLease lease = this->lease(views, way);
     bind(lease, views, way.threads);
+    reserveWorkspace(lease);
     lease.workspace().touch(lease.context().bound()->workspace_bytes);
   } catch (const EngineError&) {
   }
@@ -84,6 +113,10 @@ void LoadedEngine::bind(ContextLease& lease, std::span<const TensorView> inputs,
   if (context.bound() == nullptr || !context.bound()->matches(inputs, threads)) {
     context.bind(cache_.get(*model_, inputs, threads));
   }
+}
+
+void LoadedEngine::reserveWorkspace(ContextLease& lease) const {
+  Context& context = lease.context();
   if (const size_t bytes = context.bound()->workspace_bytes; bytes != 0) {
     context.setWorkspace(lease.workspace().reserve(bytes));
   }
@@ -119,6 +152,7 @@ void LoadedEngine::begin(ContextLease& lease, std::span<const TensorView> inputs
                         "pass a tensor with storage on the device " + device());
     }
   }
+  reserveWorkspace(lease);
   std::vector<void*>& pointers = context.outputPointers();
   for (size_t i = 0; i < shapes.outputs.size(); ++i) {
     pointers[i] = shapes.outputs[i].is_cut ? nullptr : allocate(outputs, i, shapes.outputs[i]);
@@ -188,6 +222,9 @@ void LoadedEngine::enqueue(std::span<const TensorView> inputs, OutputAllocator& 
                            const CallOptions& options) const {
   const Way way = wayOf(options);
   model_->device->checkFaults();
+  if (way.stream.handle != nullptr && !model_->device->isHost()) {
+    has_other_streams_.store(true, std::memory_order_relaxed);
+  }
   try {
     auto words = faults_.wordsOf(way.stream, way.is_captured);
     faults_.check(words.get());

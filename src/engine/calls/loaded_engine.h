@@ -2,6 +2,7 @@
 // folder and its tests.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -60,8 +61,9 @@ class LoadedEngine : public Engine {
   using Way = ContextLease::Way;
   Way wayOf(const CallOptions& options) const;
   ContextLease lease(std::span<const TensorView> inputs, Way way) const;
-  // A schedule and the workspace for it.
   void bind(ContextLease& lease, std::span<const TensorView> inputs, int threads) const;
+  // Of the bound schedule. Behind all checks: a call that is refused gives no work to its stream.
+  void reserveWorkspace(ContextLease& lease) const;
   // Everything up to the first kernel: shapes, memory, pointers.
   void begin(ContextLease& lease, std::span<const TensorView> inputs, OutputAllocator& outputs, Way way) const;
   // Throws where the call would have to wait for its stream.
@@ -79,6 +81,7 @@ class LoadedEngine : public Engine {
   mutable ScheduleCache cache_;
   mutable Faults faults_;
   mutable ContextPool pool_;
+  mutable std::atomic<bool> has_other_streams_ = false;  // calls ran in other streams than the default one
 };
 
 // The engine on a device that is at hand; Engine::load finds the one that its options name.

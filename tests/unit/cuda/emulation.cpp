@@ -308,6 +308,7 @@ Driver emulatedDriver() {
   d.isCapturing = [](StreamHandle stream, int* capturing) -> Result {
     return *capturing = isCaptured(stream) ? 1 : 0, kSuccess;
   };
+  d.synchronizeAll = []() -> Result { return kSuccess; };
   d.createEvent = [](EventHandle* event, unsigned) -> Result { return *event = event, kSuccess; };
   d.destroyEvent = [](EventHandle) -> Result { return kSuccess; };
   d.recordEvent = [](EventHandle, StreamHandle) -> Result { return kSuccess; };

@@ -303,6 +303,16 @@ void DeferredDevice::wait(device::Stream stream) const {
   checkFaults();
 }
 
+void DeferredDevice::waitForAll() const {
+  const std::lock_guard lock(mutex_);
+  if (!captures_.empty()) {
+    throw EngineError(ErrorCode::kInputDevice, "a stream is being recorded");
+  }
+  for (const auto& [stream, lane] : lanes_) {
+    runLane(stream);
+  }
+}
+
 void DeferredDevice::checkFaults() const {
   const std::lock_guard lock(mutex_);
   if (const std::exception_ptr fault = std::exchange(fault_, nullptr)) {

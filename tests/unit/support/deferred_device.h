@@ -1,11 +1,9 @@
 // An asynchronous device made of the host's memory, for tests of the code that runs engines on devices. It behaves as a
 // GPU does where that is hardest on its user:
 // - The process cannot read its memory. Each piece of work sees what it was given, while it runs, and nothing else. A
-// read
-//   by the host ends the process with a line.
+//   read by the host ends the process with a line.
 // - Work waits in a queue per stream. It runs when somebody waits, in another thread. Streams that nobody waited for
-// run
-//   before it, after it, or in between, as the seed says.
+//   run before it, after it, or in between, as the seed says.
 // - Memory is given back in the order of its stream, filled with 0xFF then, and taken again by the same stream at once.
 // - Work that uses memory of another stream's work which the host has not waited for ends the process with a line. So
 //   does work with memory that is the host's, that was given back, or that ends too early.
@@ -24,11 +22,12 @@
 #include <string>
 #include <vector>
 
+#include "device/all_streams.h"
 #include "device/device.h"
 
 namespace torchtrt::testing {
 
-class DeferredDevice : public device::Device {
+class DeferredDevice : public device::Device, public device::AllStreams {
  public:
   struct Span {
     const void* data = nullptr;
@@ -58,6 +57,7 @@ class DeferredDevice : public device::Device {
   void copyWithin(void* to, const void* from, size_t bytes, device::Stream stream) const override;
   void zero(void* to, size_t bytes, device::Stream stream) const override;
   void wait(device::Stream stream) const override;
+  void waitForAll() const override;
   void checkFaults() const override;
   bool isCapturing(device::Stream stream) const override;
   std::unique_ptr<device::Timer> timer() const override;

@@ -88,7 +88,8 @@ TEST(Engine, ManyShapesKeepMemoryFlat) {
   }
   EXPECT_LE(engine->cache().bytes(), size_t{64} << 10);
   EXPECT_GT(engine->cache().size(), 4U);
-  EXPECT_EQ(engine->contexts().idle(), 1U);
+  // Contexts of a device with streams hold recordings, so that one waits for each of the last sets of shapes.
+  EXPECT_EQ(engine->contexts().idle(), testing::testDevice().isHost() ? 1U : 16U);
 }
 
 TEST(Engine, TheShapesUsedLastStayCached) {
