@@ -2,9 +2,7 @@
 // change of tests/unit/cpu_fast/choices. TORCHTRT_WRITE_CHOICES=1 writes the file of the instruction set in force.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -12,6 +10,7 @@
 
 #include "cpu/loops/strided_loop.h"
 #include "cpu/simd/isa.h"
+#include "cpu_fast/problem_lines.h"
 #include "device/device.h"
 #include "kernels/kernel.h"
 #include "kernels/problem_text.h"
@@ -61,22 +60,17 @@ const char* chosenFor(const std::string& line) {
   return createKernel(parsed.problem).implementation;
 }
 
+// Some machines of one set multiply bfloat16, and some do not.
+bool dependsOnTheMachine(const std::string& line) {
+  return line.starts_with("convolution bfloat16") || line.starts_with("matrix_multiply bfloat16");
+}
+
 // "resnet50:2 onednn convolution float32 ...", for every problem.
 std::string choices() {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator("bench/kernels/problems")) {
-    files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
   std::string text;
-  for (const auto& path : files) {
-    std::ifstream file(path);
-    int number = 0;
-    for (std::string line; std::getline(file, line);) {
-      ++number;
-      if (!line.empty() && line[0] != '#') {
-        text += path.stem().string() + ":" + std::to_string(number) + " " + chosenFor(line) + " " + line + "\n";
-      }
+  for (const ProblemLine& line : problemLines()) {
+    if (!dependsOnTheMachine(line.text)) {
+      text += line.place + " " + chosenFor(line.text) + " " + line.text + "\n";
     }
   }
   return text;

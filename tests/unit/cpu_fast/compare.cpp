@@ -315,6 +315,17 @@ void expectMatchesReference(const std::string& problem, const std::string& imple
   }
 }
 
+std::optional<Refusal> expectMatchesReferenceIfTaken(const std::string& problem, const std::string& implementation,
+                                                     const CompareOptions& options) {
+  const Data data(problem, options.values, options.constants);
+  const Chosen chosen = createKernel(data.problem(), implementation);
+  if (chosen.implementation == implementation) {
+    expectMatchesReference(problem, implementation, options);
+    return std::nullopt;
+  }
+  return chosen.refusals.front().second;
+}
+
 void expectMatchesReferenceInBoth(const std::string& problem, const std::string& implementation,
                                   const CompareOptions& options) {
   const auto inFloat64 = [](std::string text) {

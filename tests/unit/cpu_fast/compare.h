@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "torchtrt/error.h"
+
 namespace torchtrt::kernels {
 
 // What random operands hold. int8 and uint8: any number, but for kLargest.
@@ -39,6 +41,10 @@ struct CompareOptions {
 // results must be the same bits.
 void expectMatchesReference(const std::string& problem, const std::string& implementation,
                             const CompareOptions& options = {});
+
+// The same if the implementation takes the problem; else returns its refusal.
+std::optional<Refusal> expectMatchesReferenceIfTaken(const std::string& problem, const std::string& implementation,
+                                                     const CompareOptions& options = {});
 
 // The same of the problem and of what becomes of it with float64 for float32.
 void expectMatchesReferenceInBoth(const std::string& problem, const std::string& implementation,
