@@ -360,7 +360,7 @@ void DnnPlan::run(const DevicePointer* pointers, StreamHandle stream) const {
   for (const int64_t id : ids_) {
     data.push_back(reinterpret_cast<void*>(pointers[id]));
   }
-  const auto* const workspace = reinterpret_cast<void*>(pointers[kWorkspace]);
+  const void* const workspace = workspaceAt(pointers[kWorkspace], workspace_);
   const std::lock_guard lock(library_.mutex);
   dnn::Object made = nullptr;
   check(api, api.createObject(dnn::kPointers, &made), kPurpose);

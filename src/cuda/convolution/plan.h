@@ -48,8 +48,8 @@ class DnnPlan final : public StreamCall {
   // share a plan as long as it is in use.
   static std::shared_ptr<const DnnPlan> make(const CudaDevice& device, const Cudnn& api, const DnnProblem& problem);
 
-  size_t workspaceBytes() const {
-    return workspace_;
+  size_t workspaceBytes() const {  // to reserve
+    return cuda::workspaceBytes(workspace_);
   }
   void run(const DevicePointer* pointers, StreamHandle stream) const override;
 

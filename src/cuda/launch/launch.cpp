@@ -28,6 +28,14 @@ Geometry blocksFor(int64_t count, unsigned threads) {
   return geometry;
 }
 
+size_t workspaceBytes(size_t bytes) {
+  return bytes == 0 ? 0 : bytes + kWorkspaceAlignment - kAlignment;
+}
+
+void* workspaceAt(DevicePointer reserved, size_t bytes) {
+  return bytes == 0 ? nullptr : reinterpret_cast<void*>(roundUp(reserved, kWorkspaceAlignment));
+}
+
 Arguments& Arguments::input(size_t index, int64_t bytes) {
   arguments_.push_back({Kind::kInput, index, bytes});
   return *this;

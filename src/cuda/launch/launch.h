@@ -56,6 +56,12 @@ class Arguments {
   std::vector<std::byte> values_;  // each begins at a multiple of 16
 };
 
+// Memory that a library of NVIDIA's works in begins at a multiple of so many bytes; scratch memory at one of 64.
+inline constexpr size_t kWorkspaceAlignment = 256;
+// What to reserve for so many bytes of it, and where it begins then.
+size_t workspaceBytes(size_t bytes);
+void* workspaceAt(DevicePointer reserved, size_t bytes);  // null for no bytes
+
 // Work that a library of NVIDIA's gives to a stream. It waits for nothing, so that it can be recorded.
 class StreamCall {
  public:

@@ -406,8 +406,8 @@ dnn::Status execute(dnn::Handle, dnn::Object plan, dnn::Object pointers) {
   const Object& configuration = *static_cast<const Object*>(plan)->object(dnn::kPlanConfiguration);
   void* const workspace = static_cast<const Object*>(pointers)->one<void*>(dnn::kPointersWorkspace);
   const bool is_float = dtypeOf(*rolesOf(*convolutionOf(*configuration.graph)).weights) == DType::kFloat32;
-  if (workspace == nullptr || configuration.engine == kNondeterministic ||
-      (configuration.engine == kWithTensorCores && is_float)) {
+  if (workspace == nullptr || reinterpret_cast<uintptr_t>(workspace) % 256 != 0 ||
+      configuration.engine == kNondeterministic || (configuration.engine == kWithTensorCores && is_float)) {
     return kBadParameter;
   }
   std::memset(workspace, 0x77, static_cast<size_t>(kWorkspace));
