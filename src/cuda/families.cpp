@@ -12,6 +12,8 @@
 #include "cuda/quantized/quantized.h"
 #include "cuda/recurrent/recurrent.h"
 #include "cuda/reduction/reduction.h"
+#include "cuda/resize/resize.h"
+#include "cuda/sorting/sorting.h"
 
 namespace torchtrt::cuda {
 
@@ -22,7 +24,7 @@ const std::vector<kernels::Family>& families() {
       {"cast", {{"map", createCast}, {"host", createHost}}},
       {"concatenation", {{"copy", createConcatenation}, {"host", createHost}}},
       {"convolution", {{"cudnn", createCudnnConvolution}, {"direct", createDirectConvolution}, {"host", createHost}}},
-      {"cumulative", {{"host", createHost}}},
+      {"cumulative", {{"lines", createCumulative}, {"host", createHost}}},
       {"deconvolution",
        {{"cudnn", createCudnnDeconvolution}, {"direct", createDirectDeconvolution}, {"host", createHost}}},
       {"dequantize", {{"map", createDequantize}, {"host", createHost}}},
@@ -30,11 +32,11 @@ const std::vector<kernels::Family>& families() {
       {"expand", {{"copy", createExpand}, {"host", createHost}}},
       {"fill", {{"fill", createFill}, {"host", createHost}}},
       {"gather", {{"gather", createGather}, {"host", createHost}}},
-      {"grid_sample", {{"host", createHost}}},
+      {"grid_sample", {{"direct", createGridSample}, {"host", createHost}}},
       {"identity", {{"copy", createCopy}, {"host", createHost}}},
       {"matrix_multiply", {{"cublaslt", createCublasLtMatmul}, {"tiled", createTiledMatmul}, {"host", createHost}}},
       {"normalization", {{"rows", createNormalization}, {"host", createHost}}},
-      {"padding", {{"copy", createPadding}, {"host", createHost}}},
+      {"padding", {{"pad", createPadding}, {"host", createHost}}},
       {"parametric_relu", {{"map", createParametricRelu}, {"host", createHost}}},
       {"plugin_v2", {{"attention", createAttention}, {"grouped", createGroupedProduct}, {"host", createHost}}},
       {"pooling", {{"direct", createPooling}, {"host", createHost}}},
@@ -44,13 +46,13 @@ const std::vector<kernels::Family>& families() {
       {"recurrent", {{"samples", createRecurrent}, {"host", createHost}}},
       {"reduce", {{"rows", createReduce}, {"host", createHost}}},
       {"reformat", {{"copy", createCopy}, {"host", createHost}}},
-      {"resize", {{"host", createHost}}},
-      {"scatter", {{"host", createHost}}},
+      {"resize", {{"direct", createResize}, {"host", createHost}}},
+      {"scatter", {{"scatter", createScatter}, {"host", createHost}}},
       {"select", {{"map", createSelect}, {"host", createHost}}},
       {"shuffle", {{"copy", createShuffle}, {"host", createHost}}},
       {"slice", {{"copy", createSlice}, {"host", createHost}}},
       {"softmax", {{"rows", createSoftmax}, {"host", createHost}}},
-      {"topk", {{"host", createHost}}},
+      {"topk", {{"sort", createTopK}, {"host", createHost}}},
       {"unary", {{"map", createUnary}, {"host", createHost}}},
   };
   return list;

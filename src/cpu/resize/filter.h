@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cpu/resize/taps.h"
+#include "kernels/resize/taps.h"
 
 namespace torchtrt::kernels {
 

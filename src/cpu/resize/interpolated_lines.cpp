@@ -10,11 +10,11 @@
 #include "cpu/loops/fallback.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/loops/strided_loop.h"
-#include "cpu/resize/axes.h"
 #include "cpu/resize/fast.h"
 #include "cpu/resize/lines.h"
 #include "cpu/resize/resize.h"
 #include "cpu/threads/parallel.h"
+#include "kernels/resize/axes.h"
 
 namespace torchtrt::kernels::resize {
 namespace {

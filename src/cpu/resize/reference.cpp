@@ -4,10 +4,10 @@
 #include <limits>
 
 #include "cpu/loops/simple_kernel.h"
-#include "cpu/resize/axes.h"
 #include "cpu/resize/resize.h"
-#include "cpu/resize/taps.h"
 #include "cpu/storage/dense.h"
+#include "kernels/resize/axes.h"
+#include "kernels/resize/taps.h"
 
 namespace torchtrt::kernels {
 namespace {

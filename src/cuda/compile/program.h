@@ -22,6 +22,10 @@ class Source {
     return define(name, std::to_string(value));
   }
   Source& include(std::string_view file);
+  Source& append(const Source& other) {
+    text_ += other.text_;
+    return *this;
+  }
   const std::string& text() const {
     return text_;
   }

@@ -25,10 +25,15 @@ Layout collapsed(const Ints& dims, const std::vector<Ints>& strides) {
   return result;
 }
 
-void addWalk(Arguments& arguments, const Ints& dims, const Ints& strides) {
+Ints walkOf(const Ints& dims, const Ints& strides) {
   Ints values = dims.empty() ? Ints{1} : dims;
   const Ints steps = strides.empty() ? Ints{0} : strides;
   values.insert(values.end(), steps.begin(), steps.end());
+  return values;
+}
+
+void addWalk(Arguments& arguments, const Ints& dims, const Ints& strides) {
+  const Ints values = walkOf(dims, strides);
   arguments.bytes(values.data(), values.size() * sizeof(int64_t));
 }
 

@@ -4,14 +4,8 @@ extern "C" __global__ void gather(long long count, Walk<RANK> in_data, const E* 
                                   Walk<RANK> in_indices, const INDEX* indices, Walk<RANK> to, E* out, int negative,
                                   int* fault) {
   for (long long i = firstElement(); i < count; i += allThreads()) {
-    long long index = indices[in_indices.at(i)];
-    if (negative && index < 0) {
-      index += size;
-    }
-    if (index < 0 || index >= size) {
-      *fault = 1;
-      index = 0;
-    }
+    const long long place = checkedIndex(indices[in_indices.at(i)], size, negative, fault);
+    const long long index = place < 0 ? 0 : place;
     out[to.at(i)] = data[in_data.at(i) + index * stride];
   }
 }

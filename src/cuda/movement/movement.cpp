@@ -1,14 +1,12 @@
 #include "cuda/movement/movement.h"
 
-#include <algorithm>
-#include <bit>
-#include <numeric>
+#include <functional>
 #include <string>
 
 #include "cuda/launch/kernel.h"
 #include "cuda/launch/layout.h"
 #include "cuda/launch/types.h"
-#include "kernels/scalar/half.h"
+#include "cuda/movement/copy.h"
 
 namespace torchtrt::cuda {
 
@@ -18,38 +16,6 @@ using kernels::CreateResult;
 using kernels::Problem;
 using kernels::ShapeSet;
 using kernels::TensorDesc;
-
-// A tensor, or a part of one: its first element lies `offset` elements behind the tensor's.
-struct Part {
-  Ints dims, strides;
-  int64_t offset = 0;
-};
-
-// Adds a copy of the elements of `from` (of operand `input`) to `to` (of output 0), in row-major order of either's
-// dims.
-void addCopy(Launches& launches, DType dtype, size_t input, const Part& from, const Part& to) {
-  const Layout source_layout = collapsed(from.dims, {from.strides});
-  const Layout target_layout = collapsed(to.dims, {to.strides});
-  const int64_t count = target_layout.count();
-  if (count == 0) {
-    return;
-  }
-  const auto size = static_cast<int64_t>(sizeOf(dtype));
-  Source source;
-  source.define("E", bitsType(dtype)).define("FROM_RANK", source_layout.rank()).define("TO_RANK", target_layout.rank());
-  source.include("text/storage.cuh").include("movement/copy.cuh");
-  Arguments arguments;
-  arguments.value(count);
-  addWalk(arguments, source_layout.dims, source_layout.strides[0]);
-  arguments.input(input, from.offset * size);
-  addWalk(arguments, target_layout.dims, target_layout.strides[0]);
-  arguments.output(0, to.offset * size);
-  launches.add(source, "copy", geometryFor(count), std::move(arguments));
-}
-
-Part wholeOf(const TensorDesc& desc) {
-  return {desc.dims, desc.strides, 0};
-}
 
 CreateResult createMove(const Problem& problem, std::function<Part(const Layer&, const ShapeSet&)> from,
                         std::function<Part(const Layer&, const ShapeSet&)> to) {
@@ -145,79 +111,6 @@ CreateResult createConcatenation(const Problem& problem) {
   });
 }
 
-namespace {
-
-// Writes one element's bits to every place of output 0.
-void addFill(Launches& launches, const TensorDesc& out, uint64_t bits) {
-  const Layout layout = collapsed(out.dims, {out.strides});
-  Source source;
-  source.define("E", bitsType(out.dtype)).define("FROM_RANK", 0).define("TO_RANK", layout.rank());
-  source.include("text/storage.cuh").include("movement/copy.cuh");
-  Arguments arguments;
-  arguments.value(layout.count());
-  addWalk(arguments, layout.dims, layout.strides[0]);
-  arguments.output(0).value(bits);
-  launches.add(source, "fill", geometryFor(layout.count()), std::move(arguments));
-}
-
-// The value of a fill as its dtype stores it.
-uint64_t bitsOf(const Attributes& attributes, DType dtype) {
-  const double value = attributes.getDouble("value", 0);
-  switch (dtype) {
-    case DType::kFloat64:
-      return std::bit_cast<uint64_t>(value);
-    case DType::kFloat32:
-      return std::bit_cast<uint32_t>(static_cast<float>(value));
-    case DType::kFloat16:
-      return kernels::toFloat16(static_cast<float>(value)).bits;
-    case DType::kBFloat16:
-      return kernels::toBFloat16(static_cast<float>(value)).bits;
-    case DType::kBool:
-      return attributes.getInt("int_value", 0) != 0 ? 1 : 0;
-    default:
-      return static_cast<uint64_t>(attributes.getInt("int_value", 0));
-  }
-}
-
-}  // namespace
-
-CreateResult createFill(const Problem& problem) {
-  if (problem.attributes->getString("op") != "constant") {
-    return Refusal{"op", "writes one value to all places"};
-  }
-  return launched(problem, [](const Layer& layer, const ShapeSet& shapes) {
-    auto launches = std::make_unique<Launches>(layer.device);
-    addFill(*launches, shapes.outputs.at(0), bitsOf(layer.attributes, shapes.outputs[0].dtype));
-    return launches;
-  });
-}
-
-CreateResult createPadding(const Problem& problem) {
-  const std::string mode = problem.attributes->getString("mode", "constant");
-  const double value = problem.attributes->getDouble("value", 0);
-  if (mode != "constant" || value != 0) {
-    return Refusal{"mode", "pads with zeros only"};
-  }
-  return launched(problem, [](const Layer& layer, const ShapeSet& shapes) {
-    const TensorDesc& in = shapes.inputs.at(0);
-    const TensorDesc& out = shapes.outputs.at(0);
-    const Ints& pre = shapes.dimsOf("pre");
-    auto launches = std::make_unique<Launches>(layer.device);
-    addFill(*launches, out, 0);
-    Part from{{}, in.strides, 0}, to{{}, out.strides, 0};
-    for (size_t axis = 0; axis < pre.size(); ++axis) {
-      const int64_t begin = std::max<int64_t>(0, -pre[axis]);  // negative padding crops
-      const int64_t end = std::min(in.dims[axis], out.dims[axis] - pre[axis]);
-      from.dims.push_back(std::max<int64_t>(0, end - begin));
-      from.offset += begin * in.strides[axis];
-      to.offset += (begin + pre[axis]) * out.strides[axis];
-    }
-    to.dims = from.dims;
-    addCopy(*launches, out.dtype, 0, from, to);
-    return launches;
-  });
-}
-
 CreateResult createGather(const Problem& problem) {
   const DType index_type = problem.inputs.at(1).dtype;
   return launched(problem, [index_type](const Layer& layer, const ShapeSet& shapes) {
@@ -241,7 +134,7 @@ CreateResult createGather(const Problem& problem) {
     const Layout layout = collapsed(out.dims, {in_data, in_indices, out.strides});
     Source source;
     source.define("E", bitsType(out.dtype)).define("RANK", layout.rank()).define("INDEX", storedType(index_type));
-    source.include("text/storage.cuh").include("movement/gather.cuh");
+    source.include("text/storage.cuh").include("text/faults.cuh").include("movement/gather.cuh");
     Arguments arguments;
     arguments.value(layout.count());
     addWalk(arguments, layout.dims, layout.strides[0]);

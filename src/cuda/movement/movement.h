@@ -11,7 +11,8 @@ kernels::CreateResult createShuffle(const kernels::Problem& problem);
 kernels::CreateResult createSlice(const kernels::Problem& problem);
 kernels::CreateResult createConcatenation(const kernels::Problem& problem);
 kernels::CreateResult createPadding(const kernels::Problem& problem);
-kernels::CreateResult createFill(const kernels::Problem& problem);  // constant
+kernels::CreateResult createFill(const kernels::Problem& problem);
 kernels::CreateResult createGather(const kernels::Problem& problem);
+kernels::CreateResult createScatter(const kernels::Problem& problem);
 
 }  // namespace torchtrt::cuda

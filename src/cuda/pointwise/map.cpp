@@ -16,11 +16,12 @@ using kernels::CreateResult;
 using kernels::Problem;
 using kernels::ShapeSet;
 
-// What is computed: an expression of x0, x1, x2, alpha and beta, in the type that `dtype` is computed in.
+// What is computed: an expression of x0, x1, x2, alpha, beta and fault, in the type that `dtype` is computed in.
 struct Map {
   std::string result;
   DType dtype = DType::kFloat32;
   double alpha = 0, beta = 0;
+  bool divides_integers = false;
 };
 
 std::unique_ptr<kernels::Prepared> prepareMap(const Layer& layer, const ShapeSet& shapes, const Map& map) {
@@ -41,9 +42,13 @@ std::unique_ptr<kernels::Prepared> prepareMap(const Layer& layer, const ShapeSet
     arguments.input(i);
   }
   addWalk(arguments, layout.dims, layout.strides.back());
-  arguments.output(0).value(map.alpha).value(map.beta);
+  arguments.output(0).value(map.alpha).value(map.beta).fault();
   source.define("OUT", storedType(out.dtype)).define("C", computedType(map.dtype)).define("RESULT", map.result);
-  source.include("text/storage.cuh").include("text/functions.cuh").include("pointwise/map.cuh");
+  source.include("text/storage.cuh").include("text/functions.cuh");
+  if (map.divides_integers) {
+    source.include("text/faults.cuh").include("text/integers.cuh");
+  }
+  source.include("pointwise/map.cuh");
   auto launches = std::make_unique<Launches>(layer.device);
   launches->add(source, "map", geometryFor(layout.count()), std::move(arguments));
   return launches;
@@ -97,16 +102,18 @@ CreateResult createElementwise(const Problem& problem) {
   const std::string& op = problem.attributes->getString("op");
   const DType dtype = problem.inputs.at(0).dtype;
   const std::string activation = problem.attributes->getString("activation", "");
-  // Divisions of integers report zeros, and their powers are exact: the CPU's kernels do both.
+  const bool is_integer_operation = isOneOf(op, {"floor_div", "trunc_div", "mod", "fmod", "pow"});
   const bool is_for_integers_alone = isOneOf(op, {"bitwise_and", "bitwise_or", "bitwise_xor"});
-  const bool is_for_floating_alone = isOneOf(op, {"div", "floor_div", "trunc_div", "mod", "fmod", "pow", "atan2"});
+  const bool is_for_floating_alone = isOneOf(op, {"div", "atan2"});
   if ((isFloating(dtype) ? is_for_integers_alone : is_for_floating_alone) ||
       refuseFusedActivation(*problem.attributes, dtype)) {
     return unsupported(op, dtype);
   }
-  return createMap(problem, {withActivation("binary_" + op + "(x0, x1)", activation), dtype,
-                             problem.attributes->getDouble("activation_alpha", 0),
-                             problem.attributes->getDouble("activation_beta", 0)});
+  const bool divides_integers = is_integer_operation && !isFloating(dtype);
+  const std::string value = divides_integers ? "integer_" + op + "(x0, x1, fault)" : "binary_" + op + "(x0, x1)";
+  return createMap(problem,
+                   {withActivation(value, activation), dtype, problem.attributes->getDouble("activation_alpha", 0),
+                    problem.attributes->getDouble("activation_beta", 0), divides_integers});
 }
 
 CreateResult createParametricRelu(const Problem& problem) {

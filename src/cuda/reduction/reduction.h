@@ -8,5 +8,6 @@ namespace torchtrt::cuda {
 kernels::CreateResult createReduce(const kernels::Problem& problem);
 kernels::CreateResult createSoftmax(const kernels::Problem& problem);
 kernels::CreateResult createNormalization(const kernels::Problem& problem);
+kernels::CreateResult createCumulative(const kernels::Problem& problem);
 
 }  // namespace torchtrt::cuda

@@ -17,6 +17,20 @@ inline unsigned threadsOfRow(int64_t length) {
   return threads;
 }
 
+// Rows that are few and long are cut into parts, so that they take as many blocks as the GPU runs at once.
+struct RowParts {
+  int64_t count = 1, length = 0;  // of each row, and elements of each
+};
+
+inline RowParts partsOf(const CudaDevice& device, int64_t rows, int64_t length) {
+  constexpr int64_t kLeast = 4096;  // elements that are worth a block
+  constexpr int64_t kMost = 256;
+  const int64_t wanted = 4 * int64_t{device.processors()} / std::max<int64_t>(rows, 1);
+  const int64_t count = std::clamp<int64_t>(std::min(wanted, length / kLeast), 1, kMost);
+  const int64_t each = (length + count - 1) / count;
+  return {each == 0 ? 1 : (length + each - 1) / each, each};
+}
+
 // The values of `all` at the axes that are in `axes`, and at those that are not.
 struct Cut {
   Ints outside, inside;

@@ -38,6 +38,8 @@ struct Index { unsigned x, y, z; };
 extern "C" { Index threadIdx, blockIdx, blockDim, gridDim; void (*emulated_barrier)(); }
 static inline void __syncthreads() { emulated_barrier(); }
 static inline unsigned __float_as_uint(float x) { unsigned y; __builtin_memcpy(&y, &x, 4); return y; }
+static inline long long __double_as_longlong(double x) { long long y; __builtin_memcpy(&y, &x, 8); return y; }
+template <class T> static inline T atomicMax(T* p, T x) { T old = *p; if (old < x) *p = x; return old; }
 static inline float __uint_as_float(unsigned x) { float y; __builtin_memcpy(&y, &x, 4); return y; }
 #define ONE(name) \
   static inline float name(float x) { return __builtin_##name##f(x); } \

@@ -44,6 +44,18 @@ TEST(Faults, AnIndexOutOfRangeShowsWhenTheDeviceIsWaitedFor) {
   EXPECT_EQ(run(gatherOf(-1)).at(0).values(), (kernels::testing::Values{4, 5})) << "it is reported once";
 }
 
+TEST(Faults, AnIntegerDividedByZeroShowsWhenTheDeviceIsWaitedFor) {
+  for (const char* op : {"floor_div", "trunc_div", "mod", "fmod"}) {
+    const std::string error = errorOf([&] {
+      run({"elementwise",
+           makeAttributes({{"op", std::string(op)}}),
+           {makeTensor(DType::kInt32, {2}, {1, 2}), makeTensor(DType::kInt32, {2}, {1, 0})},
+           {{DType::kInt32, {2}}}});
+    });
+    EXPECT_NE(error.find("[E011] an integer was divided by zero"), std::string::npos) << error;
+  }
+}
+
 TEST(Faults, TooMuchMemorySaysHowMuchAndWhatFor) {
   const device::Device& device = kernels::deviceNamed("cuda:0");
   const std::string error = errorOf([&] { device.allocate(size_t{1} << 50, "a test's tensor"); });

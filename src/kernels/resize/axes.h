@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "cpu/resize/taps.h"
 #include "kernels/kernel.h"
+#include "kernels/resize/taps.h"
 
 namespace torchtrt::kernels {
 
@@ -14,9 +14,9 @@ struct ResizeConfig {
   std::vector<double> scales;  // of the last axes; fewer, or 0, where only sizes are known
 };
 
-ResizeConfig readResizeConfig(const Attributes& attributes);
+TORCHTRT_API ResizeConfig readResizeConfig(const Attributes& attributes);
 
 // One rule for each of the 1 to 3 spatial dimensions, which are the last.
-std::vector<ResizeAxis> resizeAxes(const ResizeConfig& config, const ShapeSet& shapes);
+TORCHTRT_API std::vector<ResizeAxis> resizeAxes(const ResizeConfig& config, const ShapeSet& shapes);
 
 }  // namespace torchtrt::kernels

@@ -1,4 +1,4 @@
-#include "cpu/resize/taps.h"
+#include "kernels/resize/taps.h"
 
 #include <algorithm>
 #include <cmath>

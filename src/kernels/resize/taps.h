@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "torchtrt/export.h"
+
 namespace torchtrt::kernels {
 
 enum class ResizeMode : uint8_t { kNearest, kNearestExact, kLinear, kCubic };
@@ -48,12 +50,12 @@ struct ByteTaps {
   std::vector<Entry> entries;
   int shift = 0;
 };
-ByteTaps byteTaps(const ResizeAxis& axis);
-int byteShift(double greatest_weight);  // as precise as 16 bits allow
+TORCHTRT_API ByteTaps byteTaps(const ResizeAxis& axis);
+TORCHTRT_API int byteShift(double greatest_weight);  // as precise as 16 bits allow
 
-extern template float inputStep<float>(const ResizeAxis& axis);
-extern template double inputStep<double>(const ResizeAxis& axis);
-extern template std::vector<Taps> resizeTaps<float>(const ResizeAxis& axis);
-extern template std::vector<Taps> resizeTaps<double>(const ResizeAxis& axis);
+extern template TORCHTRT_API float inputStep<float>(const ResizeAxis& axis);
+extern template TORCHTRT_API double inputStep<double>(const ResizeAxis& axis);
+extern template TORCHTRT_API std::vector<Taps> resizeTaps<float>(const ResizeAxis& axis);
+extern template TORCHTRT_API std::vector<Taps> resizeTaps<double>(const ResizeAxis& axis);
 
 }  // namespace torchtrt::kernels

@@ -1,4 +1,4 @@
-#include "cpu/resize/axes.h"
+#include "kernels/resize/axes.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,0 +1,63 @@
+// Blocks of THREADS threads, each of which takes a part of a line.
+
+struct Parts {
+  long long count, length;  // of each line, and elements of each
+};
+
+// States up to each thread, in order; shared[THREADS - 1] is that of all.
+__device__ inline State scanBlock(State state, State* shared) {
+  const int thread = (int)threadIdx.x;
+  __syncthreads();  // earlier results have been read
+  shared[thread] = state;
+  __syncthreads();
+  for (int step = 1; step < THREADS; step *= 2) {
+    const State before = thread >= step ? shared[thread - step] : FOLD::start();
+    __syncthreads();
+    shared[thread] = FOLD::merge(before, shared[thread]);
+    __syncthreads();
+  }
+  return shared[thread];
+}
+
+// totals[line][part], of which the last one's is not wanted.
+extern "C" __global__ void cumulative_totals(Lines lines, Parts parts, const STORED* in, State* totals) {
+  __shared__ State shared[THREADS];
+  for (long long block = blockIdx.x; block < lines.count * parts.count; block += gridDim.x) {
+    const long long begin = block % parts.count * parts.length;
+    const long long end = begin + parts.length < lines.length ? begin + parts.length : lines.length;
+    const STORED* const from = in + lines.in.at(block / parts.count);
+    State total = FOLD::start();
+    for (long long tile = begin; tile < end; tile += THREADS) {
+      const long long at = tile + threadIdx.x;
+      scanBlock(at < end ? FOLD::term(load(from + at * lines.in_step), at) : FOLD::start(), shared);
+      total = FOLD::merge(total, shared[THREADS - 1]);
+    }
+    if (threadIdx.x == 0) {
+      totals[block] = total;
+    }
+  }
+}
+
+extern "C" __global__ void cumulative(Lines lines, Parts parts, const State* totals, const STORED* in, STORED* out,
+                                      long long* places) {
+  __shared__ State shared[THREADS];
+  for (long long block = blockIdx.x; block < lines.count * parts.count; block += gridDim.x) {
+    const long long line = block / parts.count, part = block % parts.count;
+    const long long begin = part * parts.length;
+    const long long end = begin + parts.length < lines.length ? begin + parts.length : lines.length;
+    const STORED* const from = in + lines.in.at(line);
+    State carried = FOLD::start();
+    for (long long before = 0; before < part; ++before) {
+      carried = FOLD::merge(carried, totals[line * parts.count + before]);
+    }
+    for (long long tile = begin; tile < end; tile += THREADS) {
+      const long long at = tile + threadIdx.x;
+      const State here =
+          scanBlock(at < end ? FOLD::term(load(from + at * lines.in_step), at) : FOLD::start(), shared);
+      if (at < end) {
+        write(lines, line, at, FOLD::merge(carried, here), out, places);
+      }
+      carried = FOLD::merge(carried, shared[THREADS - 1]);
+    }
+  }
+}
