@@ -49,7 +49,7 @@ std::optional<TrialCall> trialOf(const Task& task, const std::vector<torch::jit:
     return TrialCall{samples};
   }
   const bool may_differ = engines.engines().empty() || !task.spec.rewriters.empty();
-  return may_differ ? std::nullopt : madeUpCall(task.lowered, engines.leaves(), task.precision);
+  return may_differ ? std::nullopt : madeUpCall(task.lowered, engines.leaves(), task.precision, task.target.device);
 }
 
 void rejectLostThreads() {

@@ -13,6 +13,7 @@ namespace torchtrt::cuda {
 namespace {
 
 constexpr uint32_t kAligned = 16;  // bytes: where operands of an engine begin, and what the fastest algorithms ask for
+constexpr DevicePointer kWorkspaceAligned = 256;  // bytes; the library refuses other addresses
 constexpr uint64_t kMostWorkspace = uint64_t{32} << 20;
 
 int typeOf(DType dtype) {
@@ -125,7 +126,8 @@ bool LtProduct::propose(uint32_t alignment, lt::Proposal& proposal) const {
 }
 
 size_t LtProduct::workspaceBytes() const {
-  return std::max(aligned_.workspace_bytes, unaligned_.workspace_bytes);
+  const size_t needed = std::max(aligned_.workspace_bytes, unaligned_.workspace_bytes);
+  return needed == 0 ? 0 : needed + kWorkspaceAligned - 1;
 }
 
 void LtProduct::run(const DevicePointer* pointers, StreamHandle stream) const {
@@ -139,11 +141,13 @@ void LtProduct::run(const DevicePointer* pointers, StreamHandle stream) const {
   const auto factor = [&](size_t index) {
     return is_double ? static_cast<const void*>(&factors[index]) : &float_factors[index];
   };
+  const DevicePointer workspace =
+      proposal.workspace_bytes == 0 ? 0 : (pointers[kWorkspace] + kWorkspaceAligned - 1) & ~(kWorkspaceAligned - 1);
   const Owned with_bias = problem_.adds_bias ? operation(at(kBias)) : Owned(nullptr, nullptr);
   check(api_,
         api_.multiply(handle_, with_bias ? with_bias.get() : operation_.get(), factor(0), at(kA), a_.get(), at(kB),
-                      b_.get(), factor(1), at(kC), c_.get(), at(kD), d_.get(), &proposal.algorithm, at(kWorkspace),
-                      proposal.workspace_bytes, stream),
+                      b_.get(), factor(1), at(kC), c_.get(), at(kD), d_.get(), &proposal.algorithm,
+                      reinterpret_cast<void*>(workspace), proposal.workspace_bytes, stream),
         "a matrix product on the GPU");
 }
 

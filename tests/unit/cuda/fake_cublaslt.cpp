@@ -220,7 +220,7 @@ lt::Status multiply(lt::Handle, lt::Operation handle, const void* alpha, const v
     }
   }
   if (!isRight(operation, a, b, c, d) || workspace_bytes != kWorkspace ||
-      reinterpret_cast<uintptr_t>(workspace) % 16 != 0) {
+      reinterpret_cast<uintptr_t>(workspace) % 256 != 0) {
     return kInvalid;
   }
   note(operation, a, d);
