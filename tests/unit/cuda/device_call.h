@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "cuda/device/cuda_device.h"
 #include "device/device.h"
 #include "engine/load.h"
 #include "kernels/backend.h"
@@ -38,6 +39,34 @@ class DeviceOutputs final : public engine::OutputAllocator {
   device::Stream stream_;
   std::vector<size_t> counts_;
   std::deque<device::Memory> memory_;
+};
+
+// The GPU's context in this thread, for tests that call the driver themselves.
+class InContextOfGpu {
+ private:
+  ContextScope scope_{dynamic_cast<const CudaDevice&>(gpu())};
+};
+
+class OwnStream {
+ public:
+  OwnStream() {
+    const InContextOfGpu context;
+    check(driver().createStream(&handle_, kStreamNonBlocking), "a test's stream");
+  }
+  ~OwnStream() {
+    driver().destroyStream(handle_);
+  }
+  OwnStream(const OwnStream&) = delete;
+  OwnStream& operator=(const OwnStream&) = delete;
+  device::Stream stream() const {
+    return {handle_};
+  }
+  StreamHandle handle() const {
+    return handle_;
+  }
+
+ private:
+  StreamHandle handle_ = nullptr;
 };
 
 // Outputs of up to 64 KiB each in the same memory for every call, which is there before the first one.

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "cuda/counted_driver.h"
-#include "cuda/device/cuda_device.h"
 #include "cuda/device_call.h"
 #include "cuda/host_plugin.h"
 
@@ -20,6 +19,7 @@ using testing::callOnDevice;
 using testing::DeviceInputs;
 using testing::DeviceOutputs;
 using testing::gpu;
+using testing::OwnStream;
 using torchtrt::testing::HostTensor;
 using torchtrt::testing::PlanMaker;
 
@@ -55,24 +55,6 @@ std::string call(const engine::Engine& engine, float index, device::Stream strea
   });
 }
 
-class OtherStream {
- public:
-  OtherStream() {
-    driver().createStream(&handle_, kStreamNonBlocking);
-  }
-  ~OtherStream() {
-    driver().destroyStream(handle_);
-  }
-  OtherStream(const OtherStream&) = delete;
-  OtherStream& operator=(const OtherStream&) = delete;
-  device::Stream stream() const {
-    return {handle_};
-  }
-
- private:
-  StreamHandle handle_ = nullptr;
-};
-
 void expectFault(const std::string& error, const std::string& step, int line) {
   EXPECT_NE(error.find("[E008] step '" + step + "': an index was out of range in an earlier call"), std::string::npos)
       << error;
@@ -93,7 +75,7 @@ TEST(FaultWords, TheNextCallNamesTheStepAndItsLine) {
 
 TEST(FaultWords, AStreamHearsOfItsOwnCallsAlone) {
   const auto engine = load();
-  const OtherStream other;
+  const OwnStream other;
   EXPECT_EQ(call(*engine, 3, other.stream()), "");
   EXPECT_EQ(call(*engine, 1), "");
   expectFault(call(*engine, 1, other.stream()), "gather1", 11);
@@ -124,18 +106,18 @@ TEST(FaultWords, ARecordedCallReportsToCallsInAnyStream) {
   engine::LoadOptions options;
   options.memory = std::make_shared<testing::SameBlock>();
   const auto engine = engine::loadMade(make, options, gpu());
-  const OtherStream recorded, replayed;
+  const OwnStream recorded, replayed;
   DeviceInputs inputs({HostTensor({1}, {0})});
   testing::GivenOutputs outputs(engine->outputs().size());
-  const ContextScope scope(dynamic_cast<const CudaDevice&>(gpu()));
-  ASSERT_EQ(driver().beginCapture(recorded.stream().handle, kCaptureRelaxed), kSuccess);
-  engine->enqueue(inputs.views(), outputs, engine::CallOptions{1, recorded.stream().handle});
+  const testing::InContextOfGpu context;
+  ASSERT_EQ(driver().beginCapture(recorded.handle(), kCaptureRelaxed), kSuccess);
+  engine->enqueue(inputs.views(), outputs, engine::CallOptions{1, recorded.handle()});
   GraphHandle graph = nullptr;
   GraphExecHandle exec = nullptr;
-  ASSERT_EQ(driver().endCapture(recorded.stream().handle, &graph), kSuccess);
+  ASSERT_EQ(driver().endCapture(recorded.handle(), &graph), kSuccess);
   ASSERT_EQ(driver().instantiate(&exec, graph, 0), kSuccess);
   inputs.fill({HostTensor({1}, {4})});
-  ASSERT_EQ(driver().launchGraph(exec, replayed.stream().handle), kSuccess);
+  ASSERT_EQ(driver().launchGraph(exec, replayed.handle()), kSuccess);
   gpu().wait(replayed.stream());
   expectFault(call(*engine, 1), "gather1", 11);
   EXPECT_EQ(call(*engine, 1), "");
@@ -170,9 +152,9 @@ TEST(FaultWords, ManyStreamsAndEnginesCostLittleMemory) {
   useDriver(table);
   {
     const auto engine = load();
-    std::vector<std::unique_ptr<OtherStream>> streams;
+    std::vector<std::unique_ptr<OwnStream>> streams;
     for (int i = 0; i < 200; ++i) {
-      streams.push_back(std::make_unique<OtherStream>());
+      streams.push_back(std::make_unique<OwnStream>());
       EXPECT_EQ(call(*engine, 1, streams.back()->stream()), "");
     }
   }

@@ -47,6 +47,7 @@ class Numbers {
 // A library's launch is one that nobody tells the recording of.
 void giveForeign(float* to, device::Stream stream) {
   void* arguments[] = {static_cast<void*>(&to)};
+  const ContextScope scope(dynamic_cast<const CudaDevice&>(gpu()));
   check(driver().launch(addOne(), 1, 1, 1, 1, 1, 1, 0, stream.handle, arguments, nullptr), "a test's launch");
 }
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "cuda/counted_driver.h"
-#include "cuda/device/cuda_device.h"
 #include "cuda/device_call.h"
 #include "cuda/emulation.h"
 #include "cuda/host_plugin.h"
@@ -148,15 +147,13 @@ TEST_F(Replay, GraphsGoWithTheirEngine) {
 TEST_F(Replay, ThreadsAndStreamsHaveGraphsOfTheirOwn) {
   const auto engine = load(gpu());
   const auto use = [&](unsigned thread) {
-    StreamHandle handle = nullptr;
-    ASSERT_EQ(driver().createStream(&handle, kStreamNonBlocking), kSuccess);
+    const testing::OwnStream own;
     for (unsigned call = 0; call < 40; ++call) {
-      const device::Stream stream{call % 3 == 0 ? nullptr : handle};
+      const device::Stream stream{call % 3 == 0 ? nullptr : own.handle()};
       const HostTensor tensor = tensorOf(1 + (call + thread) % 2, call * 7 + thread);
       expectEqual(callOnDevice(*engine, {tensor}, stream), tensor);
     }
-    gpu().wait({handle});
-    driver().destroyStream(handle);
+    gpu().wait(own.stream());
   };
   std::vector<std::thread> threads;
   for (unsigned thread = 0; thread < 4; ++thread) {
@@ -172,14 +169,14 @@ TEST_F(Replay, ACallersCaptureGetsLaunches) {
   engine::LoadOptions options;
   options.memory = std::make_shared<testing::SameBlock>();  // a graph's memory has to stay
   const auto engine = load(gpu(), options);
-  StreamHandle handle = nullptr;
-  ASSERT_EQ(driver().createStream(&handle, kStreamNonBlocking), kSuccess);
+  const testing::OwnStream own;
+  StreamHandle const handle = own.handle();
   SameMemory memory(4, {handle});
   for (int call = 0; call < 4; ++call) {  // so that a recording of ours is there
     memory.call(*engine);
   }
   const int graphs = counts_.graphs;
-  const ContextScope scope(dynamic_cast<const CudaDevice&>(gpu()));
+  const testing::InContextOfGpu context;
   ASSERT_EQ(driver().beginCapture(handle, kCaptureRelaxed), kSuccess);
   memory.enqueue(*engine);
   GraphHandle graph = nullptr;
