@@ -53,21 +53,34 @@ class DeferredTimer final : public device::Timer {
 }  // namespace
 
 // Keeps the work, not the memory that it uses: whoever replays it sees to that.
-class DeferredRecording final : public device::Recording {
+class DeferredRecording final : public device::PartRecording {
  public:
-  DeferredRecording(const DeferredDevice& device, std::vector<DeferredDevice::Work> work)
-      : device_(device), work_(std::move(work)) {}
+  DeferredRecording(const DeferredDevice& device, std::vector<std::vector<DeferredDevice::Work>> parts)
+      : device_(device), parts_(std::move(parts)) {}
   void replay(device::Stream stream) const override {
     const std::lock_guard lock(device_.mutex_);
     ++device_.replays_;
-    for (const DeferredDevice::Work& each : work_) {
-      device_.give(stream, each);
+    for (const std::vector<DeferredDevice::Work>& part : parts_) {
+      for (const DeferredDevice::Work& each : part) {
+        device_.give(stream, each);
+      }
     }
+  }
+  bool renew(const std::vector<size_t>& parts, const device::PartBody& body) override {
+    if (device_.happensToRefuse()) {
+      return false;
+    }
+    for (const size_t part : parts) {
+      parts_.at(part) = device_.captured([&](device::Stream stream) { body(part, stream); });
+    }
+    const std::lock_guard lock(device_.mutex_);
+    ++device_.renewals_;
+    return true;
   }
 
  private:
   const DeferredDevice& device_;
-  std::vector<DeferredDevice::Work> work_;
+  std::vector<std::vector<DeferredDevice::Work>> parts_;
 };
 
 DeferredDevice::DeferredDevice(uint64_t seed) : properties_(device::cpu().properties()), random_(seed) {
@@ -372,27 +385,56 @@ void DeferredDevice::beginCapture(device::Stream stream) const {
   captures_[stream.handle].clear();
 }
 
-std::unique_ptr<device::Recording> DeferredDevice::endCapture(device::Stream stream) const {
+std::vector<DeferredDevice::Work> DeferredDevice::takeCapture(device::Stream stream) const {
   const std::lock_guard lock(mutex_);
   const auto capture = captures_.find(stream.handle);
   std::vector<Work> work = std::move(capture->second);
   captures_.erase(capture);
-  ++recordings_;
-  return std::make_unique<DeferredRecording>(*this, std::move(work));
+  return work;
 }
 
-std::unique_ptr<device::Recording> DeferredDevice::record(const std::function<void(device::Stream)>& body) const {
+std::unique_ptr<device::Recording> DeferredDevice::endCapture(device::Stream stream) const {
+  const std::lock_guard lock(mutex_);
+  ++recordings_;
+  return std::make_unique<DeferredRecording>(*this, std::vector<std::vector<Work>>{takeCapture(stream)});
+}
+
+std::vector<DeferredDevice::Work> DeferredDevice::captured(const std::function<void(device::Stream)>& body) const {
   const auto own = std::make_unique<char>();  // its address is a stream that nobody else has
   const device::Stream stream{own.get()};
   beginCapture(stream);
   try {
     body(stream);
   } catch (...) {
-    const std::lock_guard lock(mutex_);
-    captures_.erase(stream.handle);
+    (void)takeCapture(stream);
     throw;
   }
-  return endCapture(stream);
+  return takeCapture(stream);
+}
+
+bool DeferredDevice::happensToRefuse() const {
+  const std::lock_guard lock(mutex_);
+  return random_() % 8 == 0;
+}
+
+std::unique_ptr<device::Recording> DeferredDevice::record(const std::function<void(device::Stream)>& body) const {
+  std::vector<Work> work = captured(body);
+  const std::lock_guard lock(mutex_);
+  ++recordings_;
+  return std::make_unique<DeferredRecording>(*this, std::vector<std::vector<Work>>{std::move(work)});
+}
+
+std::unique_ptr<device::PartRecording> DeferredDevice::recordParts(size_t parts, const device::PartBody& body) const {
+  if (happensToRefuse()) {
+    return nullptr;
+  }
+  std::vector<std::vector<Work>> work;
+  for (size_t part = 0; part < parts; ++part) {
+    work.push_back(captured([&](device::Stream stream) { body(part, stream); }));
+  }
+  const std::lock_guard lock(mutex_);
+  ++recordings_;
+  return std::make_unique<DeferredRecording>(*this, std::move(work));
 }
 
 }  // namespace torchtrt::testing

@@ -7,6 +7,7 @@
 // - Memory is given back in the order of its stream, filled with 0xFF then, and taken again by the same stream at once.
 // - Work that uses memory of another stream's work which the host has not waited for ends the process with a line. So
 //   does work with memory that is the host's, that was given back, or that ends too early.
+// - A recording cannot always be made, nor renewed, as the seed says.
 // Kernels are not its business: deferred_backend.h runs the CPU's on it.
 #pragma once
 
@@ -24,10 +25,11 @@
 
 #include "device/all_streams.h"
 #include "device/device.h"
+#include "device/recorder.h"
 
 namespace torchtrt::testing {
 
-class DeferredDevice : public device::Device, public device::AllStreams {
+class DeferredDevice : public device::Device, public device::AllStreams, public device::Recorder {
  public:
   struct Span {
     const void* data = nullptr;
@@ -62,6 +64,7 @@ class DeferredDevice : public device::Device, public device::AllStreams {
   bool isCapturing(device::Stream stream) const override;
   std::unique_ptr<device::Timer> timer() const override;
   std::unique_ptr<device::Recording> record(const std::function<void(device::Stream)>& body) const override;
+  std::unique_ptr<device::PartRecording> recordParts(size_t parts, const device::PartBody& body) const override;
 
   // Gives work to a stream, or to the recording of what is given to it.
   void give(device::Stream stream, Work work) const;
@@ -77,6 +80,9 @@ class DeferredDevice : public device::Device, public device::AllStreams {
   }
   size_t replays() const {
     return replays_;
+  }
+  size_t renewals() const {
+    return renewals_;
   }
 
  protected:
@@ -108,6 +114,10 @@ class DeferredDevice : public device::Device, public device::AllStreams {
   void checkOrder(const Uses& uses, StreamId stream, const std::string& what) const;
   void enqueue(StreamId stream, Work work) const;
   bool isOrdered(const Uses& uses, StreamId stream) const;
+  // The work that `body` gives to a stream of its own.
+  std::vector<Work> captured(const std::function<void(device::Stream)>& body) const;
+  std::vector<Work> takeCapture(device::Stream stream) const;
+  bool happensToRefuse() const;
   void refuseCapturing(device::Stream stream, const char* what) const;
   void runLane(StreamId stream) const;
   std::vector<Work> takeInSomeOrder(StreamId stream) const;
@@ -125,7 +135,7 @@ class DeferredDevice : public device::Device, public device::AllStreams {
   mutable std::map<StreamId, std::vector<Work>> captures_;
   mutable std::mt19937_64 random_;
   mutable std::exception_ptr fault_;
-  mutable size_t recordings_ = 0, replays_ = 0;
+  mutable size_t recordings_ = 0, replays_ = 0, renewals_ = 0;
 };
 
 }  // namespace torchtrt::testing
