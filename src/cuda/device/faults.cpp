@@ -6,6 +6,28 @@
 
 namespace torchtrt::cuda {
 
+namespace {
+
+// While a stream of a caller is captured, most modes of capture forbid that memory is allocated meanwhile, which this
+// does all the same: the memory takes no part in what is captured.
+class AllowedDuringCapture {
+ public:
+  AllowedDuringCapture() {
+    check(driver().exchangeCaptureMode(&mode_), kPurpose);
+  }
+  ~AllowedDuringCapture() {
+    driver().exchangeCaptureMode(&mode_);
+  }
+  AllowedDuringCapture(const AllowedDuringCapture&) = delete;
+  AllowedDuringCapture& operator=(const AllowedDuringCapture&) = delete;
+
+ private:
+  static constexpr const char* kPurpose = "leaving a stream's capture alone";
+  int mode_ = kCaptureRelaxed;
+};
+
+}  // namespace
+
 EngineError errorOf(Fault fault) {
   if (fault == Fault::kDivisionByZero) {
     return {ErrorCode::kDivisionByZero,
@@ -29,6 +51,7 @@ FaultBlock FaultMemory::take(size_t words) {
     }
   }
   constexpr const char* kPurpose = "memory for faults of kernels";
+  const AllowedDuringCapture allowed;
   void* host = nullptr;
   check(driver().allocateHost(&host, words * sizeof(int), kHostAllocMapped), kPurpose);
   FaultBlock block{static_cast<int*>(host), 0, words};

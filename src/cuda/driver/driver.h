@@ -74,6 +74,7 @@ struct EdgeData {
   F(synchronize, cuStreamSynchronize, Result (*)(StreamHandle))                                                    \
   F(synchronizeAll, cuCtxSynchronize, Result (*)())                                                                \
   F(isCapturing, cuStreamIsCapturing, Result (*)(StreamHandle, int*))                                              \
+  F(exchangeCaptureMode, cuThreadExchangeStreamCaptureMode, Result (*)(int*))                                      \
   F(createEvent, cuEventCreate, Result (*)(EventHandle*, unsigned))                                                \
   F(destroyEvent, cuEventDestroy_v2, Result (*)(EventHandle))                                                      \
   F(recordEvent, cuEventRecord, Result (*)(EventHandle, StreamHandle))                                             \

@@ -38,6 +38,7 @@ struct State {
   std::mutex mutex;
   LaunchFunctions functions{};
   std::map<StreamHandle, std::unique_ptr<EmulatedGraph>> captures;
+  std::set<StreamHandle> strict;            // of the captures, those that forbid unsafe calls meanwhile
   std::map<StreamHandle, NodeHandle> last;  // what captureInfo() points to
   std::set<void*> alive;                    // graphs and executables
 };
@@ -86,12 +87,15 @@ void drop(void* handle) {
   }
 }
 
-Result beginCapture(StreamHandle stream, int) {
+Result beginCapture(StreamHandle stream, int mode) {
   const std::lock_guard lock(state().mutex);
   if (stream == nullptr || state().captures.count(stream) != 0) {
     return kInvalidValue;  // the default stream cannot be captured
   }
   state().captures[stream] = std::make_unique<EmulatedGraph>();
+  if (mode != kCaptureRelaxed) {
+    state().strict.insert(stream);
+  }
   return kSuccess;
 }
 
@@ -105,6 +109,7 @@ Result endCapture(StreamHandle stream, GraphHandle* graph) {
     }
     made = std::move(found->second);
     state().captures.erase(found);
+    state().strict.erase(stream);
   }
   *graph = keep(made.release());
   return kSuccess;
@@ -204,6 +209,11 @@ Result launchGraph(GraphExecHandle exec, StreamHandle stream) {
 bool isCaptured(StreamHandle stream) {
   const std::lock_guard lock(state().mutex);
   return state().captures.count(stream) != 0;
+}
+
+bool isAnyCapturedStrictly() {
+  const std::lock_guard lock(state().mutex);
+  return !state().strict.empty();
 }
 
 void captureLaunch(StreamHandle stream, FunctionHandle function, unsigned blocks, unsigned threads, void** arguments) {

@@ -27,6 +27,8 @@ struct LaunchFunctions {
 void addGraphs(Driver& table, LaunchFunctions functions);
 
 bool isCaptured(StreamHandle stream);
+// True while a stream is captured in a mode that forbids allocations, unless the thread says that it knows.
+bool isAnyCapturedStrictly();
 // Adds a node to what the stream captures.
 void captureLaunch(StreamHandle stream, FunctionHandle function, unsigned blocks, unsigned threads, void** arguments);
 void captureWork(StreamHandle stream, std::function<void()> work);

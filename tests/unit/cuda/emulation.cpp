@@ -248,7 +248,9 @@ std::mutex& memoryMutex() {
   return mutex;
 }
 
+constexpr Result kUnsupportedInCapture = 900;
 thread_local ContextHandle current_context = nullptr;
+thread_local int capture_mode = 0;  // global, as a thread's is at first
 
 // Stands in for a function that fails in a thread that has entered no context.
 template <int kNumber, typename Function>
@@ -316,7 +318,11 @@ Driver emulatedDriver() {
     std::free(reinterpret_cast<void*>(data));
     return kSuccess;
   };
+  d.exchangeCaptureMode = [](int* mode) -> Result { return std::swap(*mode, capture_mode), kSuccess; };
   d.allocateHost = [](void** data, size_t bytes, unsigned) -> Result {
+    if (isAnyCapturedStrictly() && capture_mode != kCaptureRelaxed) {
+      return kUnsupportedInCapture;
+    }
     return *data = std::calloc(1, bytes), kSuccess;
   };
   d.freeHost = [](void* data) -> Result { return std::free(data), kSuccess; };
@@ -335,7 +341,7 @@ Driver emulatedDriver() {
   d.fillBytes = [](DevicePointer to, unsigned char value, size_t bytes, StreamHandle stream) -> Result {
     return give(stream, [=] { std::memset(reinterpret_cast<void*>(to), value, bytes); });
   };
-  d.synchronize = [](StreamHandle stream) -> Result { return isCaptured(stream) ? 900 : kSuccess; };
+  d.synchronize = [](StreamHandle stream) -> Result { return isCaptured(stream) ? kUnsupportedInCapture : kSuccess; };
   d.isCapturing = [](StreamHandle stream, int* capturing) -> Result {
     return *capturing = isCaptured(stream) ? 1 : 0, kSuccess;
   };

@@ -195,6 +195,30 @@ TEST_F(Replay, ACallersCaptureGetsLaunches) {
   EXPECT_EQ(counts_.graphs, graphs + 4) << "calls outside of the capture are replayed as before";
 }
 
+// As torch.cuda.graph() captures: on a stream of its own, in a mode that forbids unsafe calls of all threads.
+TEST_F(Replay, ACaptureInTheStrictModeOnAStreamThatIsNew) {
+  engine::LoadOptions options;
+  options.memory = std::make_shared<testing::SameBlock>();
+  const auto engine = load(gpu(), options);
+  const testing::OwnStream before, captured;
+  SameMemory warm(4, {before.handle()});
+  warm.call(*engine);
+  SameMemory memory(4, {captured.handle()});
+  constexpr int kGlobal = 0;
+  const testing::InContextOfGpu context;
+  ASSERT_EQ(driver().beginCapture(captured.handle(), kGlobal), kSuccess);
+  memory.enqueue(*engine);
+  GraphHandle graph = nullptr;
+  ASSERT_EQ(driver().endCapture(captured.handle(), &graph), kSuccess);
+  GraphExecHandle exec = nullptr;
+  ASSERT_EQ(driver().instantiate(&exec, graph, 0), kSuccess);
+  memory.fill(61);
+  ASSERT_EQ(driver().launchGraph(exec, captured.handle()), kSuccess);
+  memory.check(61);
+  driver().destroyGraphExec(exec);
+  driver().destroyGraph(graph);
+}
+
 // Each kind of failure: results stay right, nothing is tried again for ever, nothing is left behind.
 TEST_F(Replay, WhatTheDriverCannotRecordRunsLaunchByLaunch) {
   const size_t before = testing::livingGraphs();
