@@ -4,7 +4,7 @@ import argparse
 import shutil
 import subprocess
 
-from . import building, checks, machine, packaging, testing
+from . import building, checks, gpu, machine, packaging, testing
 from .common import ROOT, Failure, say, warn
 
 
@@ -29,12 +29,15 @@ def parse():
     sub = command(
         "test",
         "build and run the tests, of all or of the named folders",
-        lambda a: testing.test(a.preset, a.folders, a.k),
+        test,
     )
     sub.add_argument(
         "folders", nargs="*", metavar="FOLDER", help='a folder of src/ with tests in tests/unit/, or "python"'
     )
     sub.add_argument("-k", metavar="FILTER", help="only tests whose name contains this")
+    sub.add_argument(
+        "--device", help='"cuda" or "cuda:1": what runs on a GPU, all of it or of ' + ", ".join(("cuda", *gpu.SECTIONS))
+    )
 
     sub = command(
         "build",
@@ -43,7 +46,9 @@ def parse():
     )
     sub.add_argument("targets", nargs="*", metavar="TARGET")
 
-    sub = command("bench", "build and run bench/bench.py, which has a --help of its own", bench)
+    sub = command(
+        "bench", "build and run bench/bench.py, which has a --help of its own; with --device cuda the table of a GPU", bench
+    )
     sub.add_argument("rest", nargs=argparse.REMAINDER, metavar="ARGUMENT")
 
     sub = command(
@@ -111,7 +116,19 @@ def parse():
     return arguments
 
 
+def test(arguments) -> int:
+    if arguments.device:
+        return gpu.test(arguments.preset, arguments.device, arguments.folders, arguments.k)
+    return testing.test(arguments.preset, arguments.folders, arguments.k)
+
+
 def bench(arguments) -> None:
+    device = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    device.add_argument("--device")
+    chosen, rest = device.parse_known_args(arguments.rest)
+    if chosen.device:
+        gpu.bench(arguments.preset, chosen.device, rest)
+        return
     if any(argument.startswith(("--peers", "--plot", "--memory")) for argument in arguments.rest):
         machine.add_peers()
     testing.run_script(arguments.preset, "bench/bench.py", arguments.rest)

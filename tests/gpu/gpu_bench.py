@@ -1,5 +1,6 @@
 """Times of engines on a GPU beside eager PyTorch and frozen TorchScript, each with and without a CUDA graph."""
 
+import os
 import time
 
 import torch
@@ -26,14 +27,18 @@ def bench(arguments) -> None:
             inputs = cast(inputs_of(batch), torch.float16)
             traced = torch.jit.trace(model, inputs, check_trace=False, strict=False)
             specs = [torchtrt.Input(list(x.shape), dtype=x.dtype) for x in inputs]
-            ways = {"eager": model, "freeze": torch.jit.freeze(traced),
-                    "engine": torchtrt.compile(traced, inputs=specs, device=DEVICE, enabled_precisions={torch.float16})}
+            ways = {"eager": model, "freeze": torch.jit.freeze(traced)}
+            ways["engine"] = torchtrt.compile(traced, inputs=specs, device=DEVICE, enabled_precisions={torch.float16})
+            if batch == 1:  # what replay saves
+                os.environ["TORCHTRT_CUDA_GRAPHS"] = "0"
+                ways["engine without replay"] = torchtrt.compile(traced, inputs=specs, device=DEVICE, enabled_precisions={torch.float16})
+                del os.environ["TORCHTRT_CUDA_GRAPHS"]
         except Exception as error:  # noqa: BLE001 - told, and the others run
             print("FAIL", name, batch, first_line(error))
             continue
         row = []
         for way, module in ways.items():
-            for with_graph in (False, True):
+            for with_graph in (False, True) if way != "engine without replay" else (False,):
                 try:
                     row.append(f"{way}{'+graph' if with_graph else ''} {_milliseconds(module, inputs, with_graph):.3f}")
                 except Exception as error:  # noqa: BLE001 - told, and the others run
