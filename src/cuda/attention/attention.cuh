@@ -48,10 +48,10 @@ extern "C" __global__ void attention(long long heads, long long rows, long long 
       const bool is_key = key < keys && row < rows;
       score = is_key ? score * scale : lowest;
       if (is_key && first) {
-        score = masked(score, first + walk_first.at(head) + row * in_first.row + key * in_first.column);
+        score = masked(score, first + walk_first.repeatedAt(head) + row * in_first.row + key * in_first.column);
       }
       if (is_key && second) {
-        score = masked(score, second + walk_second.at(head) + row * in_second.row + key * in_second.column);
+        score = masked(score, second + walk_second.repeatedAt(head) + row * in_second.row + key * in_second.column);
       }
       weights[y][x] = score;
       for (int i = 0; i < 4; ++i) {

@@ -1,5 +1,9 @@
 #include "cuda/launch/layout.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
 namespace torchtrt::cuda {
 
 Layout collapsed(const Ints& dims, const std::vector<Ints>& strides) {
@@ -23,6 +27,27 @@ Layout collapsed(const Ints& dims, const std::vector<Ints>& strides) {
     result.dims.back() *= dims[axis];
   }
   return result;
+}
+
+Layout collapsedInAnyOrder(const Ints& dims, const std::vector<Ints>& strides) {
+  Ints axes(dims.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  const Ints& order = strides.back();
+  std::stable_sort(axes.begin(), axes.end(), [&](int64_t a, int64_t b) {
+    return std::abs(order[static_cast<size_t>(a)]) > std::abs(order[static_cast<size_t>(b)]);
+  });
+  const auto sorted = [&](const Ints& values) {
+    Ints result;
+    for (const int64_t axis : axes) {
+      result.push_back(values[static_cast<size_t>(axis)]);
+    }
+    return result;
+  };
+  std::vector<Ints> sorted_strides;
+  for (const Ints& each : strides) {
+    sorted_strides.push_back(sorted(each));
+  }
+  return collapsed(sorted(dims), sorted_strides);
 }
 
 Ints walkOf(const Ints& dims, const Ints& strides) {

@@ -29,6 +29,8 @@ struct Layout {
 
 // The same elements in the same order with as few dims as possible.
 Layout collapsed(const Ints& dims, const std::vector<Ints>& strides);
+// The same elements with as few dims as possible, in the order in which the last tensor has them in memory.
+Layout collapsedInAnyOrder(const Ints& dims, const std::vector<Ints>& strides);
 // Walk<rank> of text/storage.cuh: its numbers, and as an argument.
 Ints walkOf(const Ints& dims, const Ints& strides);
 void addWalk(Arguments& arguments, const Ints& dims, const Ints& strides);

@@ -26,7 +26,9 @@ Arguments& Place::addTo(Arguments& arguments, int64_t bytes) const {
 }
 
 void addCopy(Launches& launches, DType dtype, const Ints& dims, const Strided& from, const Strided& to) {
-  const Layout source_layout = collapsed(dims, {from.strides}), target_layout = collapsed(dims, {to.strides});
+  const Layout layout = collapsedInAnyOrder(dims, {from.strides, to.strides});
+  const Layout source_layout = collapsed(layout.dims, {layout.strides[0]});
+  const Layout target_layout = collapsed(layout.dims, {layout.strides[1]});
   Source source;
   source.define("E", bitsType(dtype)).define("FROM_RANK", source_layout.rank());
   source.define("TO_RANK", target_layout.rank()).include("text/storage.cuh").include("movement/copy.cuh");

@@ -9,8 +9,13 @@ Part wholeOf(const kernels::TensorDesc& desc) {
 }
 
 void addCopy(Launches& launches, DType dtype, size_t input, const Part& from, const Part& to) {
-  const Layout source_layout = collapsed(from.dims, {from.strides});
-  const Layout target_layout = collapsed(to.dims, {to.strides});
+  Layout source_layout = collapsed(from.dims, {from.strides});
+  Layout target_layout = collapsed(to.dims, {to.strides});
+  if (from.dims == to.dims) {
+    const Layout both = collapsedInAnyOrder(to.dims, {from.strides, to.strides});
+    source_layout = collapsed(both.dims, {both.strides[0]});
+    target_layout = collapsed(both.dims, {both.strides[1]});
+  }
   const int64_t count = target_layout.count();
   if (count == 0) {
     return;

@@ -31,7 +31,7 @@ std::unique_ptr<kernels::Prepared> prepareMap(const Layer& layer, const ShapeSet
     strides.push_back(broadcastStrides(input, out.dims));
   }
   strides.push_back(out.strides);
-  const Layout layout = collapsed(out.dims, strides);
+  const Layout layout = collapsedInAnyOrder(out.dims, strides);
   Source source;
   source.define("RANK", layout.rank()).define("OPERANDS", static_cast<int64_t>(shapes.inputs.size()));
   Arguments arguments;

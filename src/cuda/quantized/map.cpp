@@ -14,7 +14,7 @@ template <typename Parameters>
 std::unique_ptr<kernels::Prepared> prepareMap(const Layer& layer, const kernels::ShapeSet& shapes,
                                               const char* function) {
   const kernels::TensorDesc &in = shapes.inputs.at(0), &out = shapes.outputs.at(0);
-  const Layout layout = collapsed(out.dims, {in.strides, out.strides});
+  const Layout layout = collapsedInAnyOrder(out.dims, {in.strides, out.strides});
   Source source;
   source.define("FROM", storedType(in.dtype)).define("TO", storedType(out.dtype)).define("RANK", layout.rank());
   source.include("text/storage.cuh").include("quantized/steps.cuh").include("quantized/map.cuh");

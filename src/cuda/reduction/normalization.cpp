@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 
 #include "cuda/launch/activation.h"
@@ -20,16 +21,20 @@ void defineTypes(Source& source, const Layer& layer, DType dtype) {
   defineFusedActivation(source, layer.attributes);
 }
 
-void addActivation(Arguments& arguments, const Layer& layer) {
-  arguments.value(layer.attributes.getDouble("eps"));
-  addFusedActivation(arguments, layer.attributes);
-}
+constexpr int64_t kWarp = 32;
+constexpr int64_t kShort = 1024;  // values that a warp keeps in registers
 
-Source sourceOf(const Layer& layer, DType dtype, int64_t rank, int64_t kept, int64_t folded, unsigned threads) {
+struct Ranks {
+  int64_t all, kept, folded;
+};
+
+Source sourceOf(const Layer& layer, DType dtype, Ranks ranks, unsigned threads, int64_t length = kWarp) {
   Source source;
   defineTypes(source, layer, dtype);
-  source.define("RANK", rank).define("KEPT", kept).define("FOLDED", folded);
+  source.define("RANK", ranks.all).define("KEPT", ranks.kept).define("FOLDED", ranks.folded);
   source.define("THREADS", static_cast<int64_t>(threads));
+  source.define("PER_LANE", (std::min(length, kShort) + kWarp - 1) / kWarp);
+  source.define("S", sizeOf(dtype) == 2 ? "float" : "double");
   source.define("CENTERED", int64_t{layer.attributes.getString("mode") != "rms"});
   source.include("text/storage.cuh").include("text/functions.cuh").include("text/reduction.cuh");
   source.include("reduction/normalization.cuh");
@@ -41,26 +46,32 @@ std::unique_ptr<kernels::Prepared> prepareBatch(const Layer& layer, const ShapeS
   const TensorDesc& out = shapes.outputs.at(0);
   Ints channel(out.dims.size(), 0);
   channel.at(1) = 1;
-  const Layout layout = collapsed(out.dims, {in.strides, out.strides, channel});
+  const Layout layout = collapsedInAnyOrder(out.dims, {in.strides, channel, out.strides});
+  const Source source = sourceOf(layer, in.dtype, {layout.rank(), 0, 0}, 32);
+  auto launches = std::make_unique<Launches>(layer.device);
+  const int64_t channels = out.dims[1];
+  constexpr size_t kLine = 2 * sizeof(double);
+  const int64_t lines = launches->reserve(static_cast<size_t>(channels) * kLine);
+  Ints steps;
+  for (const Input input : {kScale, kBias, kMean, kVariance}) {
+    steps.push_back(layer.has(input) ? shapes.inputs[input].strides.at(0) : 0);
+  }
+  Arguments of_channels;
+  of_channels.value(channels).bytes(steps.data(), steps.size() * sizeof(int64_t));
+  for (const Input input : {kScale, kBias, kMean, kVariance}) {
+    layer.add(of_channels, input);
+  }
+  of_channels.value(layer.attributes.getDouble("eps")).scratch(lines);
+  launches->add(source, "linesOfChannels", geometryFor(channels), std::move(of_channels));
   Arguments arguments;
   arguments.value(layout.count());
   addWalk(arguments, layout.dims, layout.strides[0]);
   arguments.input(kIn);
   addWalk(arguments, layout.dims, layout.strides[1]);
-  arguments.output(0);
+  arguments.scratch(lines);
   addWalk(arguments, layout.dims, layout.strides[2]);
-  Ints steps;
-  for (const Input input : {kScale, kBias, kMean, kVariance}) {
-    steps.push_back(layer.has(input) ? shapes.inputs[input].strides.at(0) : 0);
-  }
-  arguments.bytes(steps.data(), steps.size() * sizeof(int64_t));
-  for (const Input input : {kScale, kBias, kMean, kVariance}) {
-    layer.add(arguments, input);
-  }
-  addActivation(arguments, layer);
-  auto launches = std::make_unique<Launches>(layer.device);
-  launches->add(sourceOf(layer, in.dtype, layout.rank(), 0, 0, 32), "normalizeBatch", geometryFor(layout.count()),
-                std::move(arguments));
+  addFusedActivation(arguments.output(0), layer.attributes);
+  launches->add(source, "normalizeBatch", geometryFor(layout.count()), std::move(arguments));
   return launches;
 }
 
@@ -120,12 +131,16 @@ std::unique_ptr<kernels::Prepared> prepareGroups(const Layer& layer, const Shape
                                 {groups.in.outside, groups.out.outside, groups.scale.outside, groups.bias.outside});
   const Layout folded =
       collapsed(groups.dims.inside, {groups.in.inside, groups.out.inside, groups.scale.inside, groups.bias.inside});
-  const unsigned threads = threadsOfRow(folded.count());
+  const bool is_short = folded.rank() <= 1 && folded.count() <= kShort && folded.count() > 0 && kept.count() > 0;
   Arguments arguments;
   arguments.value(kept.count()).value(folded.count());
   const auto add = [&](size_t which) {
     addWalk(arguments, kept.dims, kept.strides[which]);
-    addWalk(arguments, folded.dims, folded.strides[which]);
+    if (is_short) {
+      arguments.value(folded.rank() == 0 ? int64_t{0} : folded.strides[which][0]);
+    } else {
+      addWalk(arguments, folded.dims, folded.strides[which]);
+    }
   };
   add(0);
   arguments.input(kIn);
@@ -134,11 +149,16 @@ std::unique_ptr<kernels::Prepared> prepareGroups(const Layer& layer, const Shape
   add(2);
   layer.add(arguments, kScale);
   add(3);
-  layer.add(arguments, kBias);
-  addActivation(arguments, layer);
+  layer.add(arguments, kBias).value(layer.attributes.getDouble("eps"));
+  addFusedActivation(arguments, layer.attributes);
+  constexpr unsigned kWarps = 4;
+  const unsigned threads = is_short ? kWarps * kWarp : threadsOfRow(folded.count());
+  const Source source =
+      sourceOf(layer, shapes.inputs[kIn].dtype, {0, kept.rank(), folded.rank()}, threads, folded.count());
   auto launches = std::make_unique<Launches>(layer.device);
-  launches->add(sourceOf(layer, shapes.inputs[kIn].dtype, 0, kept.rank(), folded.rank(), threads), "normalize",
-                blocksFor(kept.count(), threads), std::move(arguments));
+  launches->add(source, is_short ? "normalizeShort" : "normalize",
+                blocksFor(is_short ? (kept.count() + kWarps - 1) / kWarps : kept.count(), threads),
+                std::move(arguments));
   return launches;
 }
 

@@ -48,26 +48,91 @@ extern "C" __global__ void normalize(long long groups, long long length, Walk<KE
   }
 }
 
+// The same for rows of at most 32 * PER_LANE values at even distances: a warp for each, which keeps it in registers. S is
+// what sums are carried in.
+extern "C" __global__ void normalizeShort(long long groups, long long length, Walk<KEPT> kept, long long step, const STORED* in,
+                                          Walk<KEPT> kept_to, long long step_to, STORED* out, Walk<KEPT> kept_scale,
+                                          long long step_scale, const STORED* scale, Walk<KEPT> kept_bias, long long step_bias,
+                                          const STORED* bias, double eps, double alpha_, double beta_) {
+  const C alpha = (C)alpha_, beta = (C)beta_;
+  (void)alpha, (void)beta;
+  const int lane = threadIdx.x % 32, warps = blockDim.x / 32;
+  for (long long first = (long long)blockIdx.x * warps; first < groups; first += (long long)gridDim.x * warps) {
+    const bool is_group = first + threadIdx.x / 32 < groups;
+    const long long group = is_group ? first + threadIdx.x / 32 : groups - 1;
+    const STORED* const from = in + kept.at(group);
+    S values[PER_LANE];
+    S sum = 0;
+    for (int k = 0; k < PER_LANE; ++k) {
+      const long long i = lane + 32 * k;
+      values[k] = i < length ? (S)load(from + i * step) : (S)0;
+      sum += values[k];
+    }
+    S mean = 0;
+#if CENTERED
+    mean = foldWarp<S>(sum, Sum<S>()) / (S)length;
+    S rest = 0;
+    for (int k = 0; k < PER_LANE; ++k) {
+      rest += lane + 32 * k < length ? values[k] - mean : (S)0;
+    }
+    mean += foldWarp<S>(rest, Sum<S>()) / (S)length;
+#endif
+    S squares = 0;
+    for (int k = 0; k < PER_LANE; ++k) {
+      const S x = lane + 32 * k < length ? values[k] - mean : (S)0;
+      squares += x * x;
+    }
+    squares = foldWarp<S>(squares, Sum<S>()) / (S)length;
+    if (squares == (S)INFINITY) {
+      mean = 0;
+    }
+    const S factor = 1 / sqrt(squares + (S)eps);
+    STORED* const to = out + kept_to.at(group);
+    const STORED* const scales = scale ? scale + kept_scale.at(group) : scale;
+    const STORED* const biases = bias ? bias + kept_bias.at(group) : bias;
+    for (int k = 0; k < PER_LANE; ++k) {
+      const long long i = lane + 32 * k;
+      if (is_group && i < length) {
+        S x = (values[k] - mean) * factor;
+        if (scale) {
+          x *= (S)load(scales + i * step_scale);
+        }
+        if (bias) {
+          x += (S)load(biases + i * step_bias);
+        }
+        store(to + i * step_to, ACTIVATION((C)x, alpha, beta));
+      }
+    }
+  }
+}
+
 struct Steps {  // elements from channel to channel
   long long scale, bias, mean, variance;
 };
+struct Line {
+  double factor, shift;
+};
 
-// Batch normalization with given mean and variance of each channel.
-extern "C" __global__ void normalizeBatch(long long count, Walk<RANK> walk, const STORED* in, Walk<RANK> walk_to, STORED* out,
-                                          Walk<RANK> channel, Steps steps, const STORED* scale, const STORED* bias, const STORED* mean,
-                                          const STORED* variance, double eps, double alpha_, double beta_) {
+// Batch normalization with given mean and variance of each channel is a line through the values of the channel.
+extern "C" __global__ void linesOfChannels(long long channels, Steps steps, const STORED* scale, const STORED* bias,
+                                           const STORED* mean, const STORED* variance, double eps, Line* lines) {
+  for (long long c = firstElement(); c < channels; c += allThreads()) {
+    double factor = 1 / sqrt((double)load(variance + c * steps.variance) + eps);
+    if (scale) {
+      factor *= (double)load(scale + c * steps.scale);
+    }
+    lines[c].factor = factor;
+    lines[c].shift = (bias ? (double)load(bias + c * steps.bias) : 0.0) - (double)load(mean + c * steps.mean) * factor;
+  }
+}
+
+extern "C" __global__ void normalizeBatch(long long count, Walk<RANK> walk, const STORED* in, Walk<RANK> channel, const Line* lines,
+                                          Walk<RANK> walk_to, STORED* out, double alpha_, double beta_) {
   const C alpha = (C)alpha_, beta = (C)beta_;
   (void)alpha, (void)beta;
   for (long long i = firstElement(); i < count; i += allThreads()) {
-    const long long c = channel.at(i);
-    double x = ((double)load(in + walk.at(i)) - (double)load(mean + c * steps.mean)) /
-               sqrt((double)load(variance + c * steps.variance) + eps);
-    if (scale) {
-      x *= (double)load(scale + c * steps.scale);
-    }
-    if (bias) {
-      x += (double)load(bias + c * steps.bias);
-    }
+    const Line line = lines[channel.at(i)];
+    const double x = (double)load(in + walk.at(i)) * line.factor + line.shift;
     store(out + walk_to.at(i), ACTIVATION((C)x, alpha, beta));
   }
 }

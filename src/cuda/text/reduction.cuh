@@ -15,6 +15,15 @@ __device__ T foldBlock(T value, T* shared, Fold fold) {
   return shared[0];
 }
 
+// Every thread of the warp gets the result. `Fold` is associative and commutative. All warps of the block take part.
+template <class T, class Fold>
+__device__ T foldWarp(T value, Fold fold) {
+  for (int apart = 16; apart > 0; apart /= 2) {
+    value = fold(value, __shfl_xor_sync(0xffffffffu, value, apart));
+  }
+  return value;
+}
+
 template <class T>
 struct Sum {
   __device__ T operator()(T a, T b) const { return a + b; }

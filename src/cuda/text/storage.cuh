@@ -1,5 +1,5 @@
 // Elements of every dtype as they lie in memory, and the three types that are computed in: float, double, long long.
-// What store() writes is the one rounding of a layer. Bit by bit as kernels/scalar/half.h.
+// What store() writes is the one rounding of a layer. Bit by bit as kernels/scalar/half.h, but for the bits of a NaN.
 
 #ifdef __CUDACC_RTC__
 #define INFINITY __int_as_float(0x7f800000)
@@ -31,6 +31,13 @@ __device__ inline long long load(const int* p) { return *p; }
 __device__ inline long long load(const long long* p) { return *p; }
 __device__ inline long long load(const Bool* p) { return p->byte != 0; }
 __device__ inline float load(const BFloat* p) { return floatOf((unsigned)p->bits << 16); }
+#ifdef __CUDACC_RTC__
+__device__ inline float load(const Half* p) {
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(p->bits));
+  return value;
+}
+#else
 __device__ inline float load(const Half* p) {
   const unsigned sign = (unsigned)(p->bits & 0x8000u) << 16;
   const unsigned magnitude = p->bits & 0x7fffu;
@@ -44,6 +51,7 @@ __device__ inline float load(const Half* p) {
   }
   return floatOf(sign | result);
 }
+#endif
 
 __device__ inline long long wholeOf(double value) {
   // Towards zero; NaN and all that is out of range as x86 gives it.
@@ -65,6 +73,11 @@ __device__ inline void store(BFloat* p, float value) {
 }
 __device__ inline void store(BFloat* p, double value) { store(p, (float)value); }
 __device__ inline void store(BFloat* p, long long value) { store(p, (float)value); }
+#ifdef __CUDACC_RTC__
+__device__ inline void store(Half* p, float value) {
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(p->bits) : "f"(value));
+}
+#else
 __device__ inline void store(Half* p, float value) {
   const unsigned bits = bitsOf(value);
   const unsigned sign = (bits >> 16) & 0x8000u;
@@ -80,6 +93,7 @@ __device__ inline void store(Half* p, float value) {
   }
   p->bits = (unsigned short)(sign | result);
 }
+#endif
 __device__ inline void store(Half* p, double value) { store(p, (float)value); }
 __device__ inline void store(Half* p, long long value) { store(p, (float)value); }
 __device__ inline void store(long long* p, long long value) { *p = value; }
@@ -111,14 +125,26 @@ struct Walk {
   long long dims[kRank == 0 ? 1 : kRank];
   long long strides[kRank == 0 ? 1 : kRank];
 
+  // `flat` is below the number of elements: the first index needs no division.
   __device__ long long at(long long flat) const {
     long long offset = 0;
-    for (int axis = kRank - 1; axis >= 0; --axis) {
+    for (int axis = kRank - 1; axis > 0; --axis) {
       const long long size = dims[axis];
-      const long long next = flat / size;
+      const long long next = (flat | size) >> 32 == 0 ? (long long)((unsigned)flat / (unsigned)size) : flat / size;
       offset += (flat - next * size) * strides[axis];
       flat = next;
     }
-    return offset;
+    return kRank == 0 ? 0 : offset + flat * strides[0];
+  }
+
+  // Of any `flat`: behind the last element comes the first.
+  __device__ long long repeatedAt(long long flat) const { return kRank == 0 ? 0 : at(flat % count()); }
+
+  __device__ long long count() const {
+    long long all = 1;
+    for (int axis = 0; axis < kRank; ++axis) {
+      all *= dims[axis];
+    }
+    return all;
   }
 };

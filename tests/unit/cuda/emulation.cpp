@@ -37,6 +37,14 @@ constexpr const char* kPrelude = R"(
 struct Index { unsigned x, y, z; };
 extern "C" { Index threadIdx, blockIdx, blockDim, gridDim; void (*emulated_barrier)(); }
 static inline void __syncthreads() { emulated_barrier(); }
+template <class T> T __shfl_xor_sync(unsigned, T value, int apart) {  // all warps of the block are at the same one
+  static T values[1024];
+  values[threadIdx.x] = value;
+  __syncthreads();
+  const T other = values[threadIdx.x ^ apart];
+  __syncthreads();
+  return other;
+}
 static inline unsigned __float_as_uint(float x) { unsigned y; __builtin_memcpy(&y, &x, 4); return y; }
 static inline long long __double_as_longlong(double x) { long long y; __builtin_memcpy(&y, &x, 8); return y; }
 template <class T> static inline T atomicMax(T* p, T x) { T old = *p; if (old < x) *p = x; return old; }
@@ -88,7 +96,7 @@ std::string compile(const std::string& text, const std::string&) {
     all += "extern \"C\" void call_" + name + "(void** a) { call(&" + name + ", a); }\n";
     all += "extern \"C\" int sizes_" + name + "(int* out) { return sizes(&" + name + ", out); }\n";
   }
-  if (text.find("__syncthreads") != std::string::npos) {
+  if (text.find("__syncthreads") != std::string::npos || text.find("_sync(") != std::string::npos) {
     all += "extern \"C\" { int has_barrier; }\n";
   }
   std::filesystem::create_directories(folder());
