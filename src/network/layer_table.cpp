@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "base/check.h"
+#include "base/operations.h"
 #include "network/rules/rules.h"
 #include "torchtrt/network.h"
 
@@ -46,13 +47,31 @@ std::string operandsText(const LayerInfo& info) {
              : std::to_string(info.min_operands) + " to " + std::to_string(info.max_operands);
 }
 
+// The names that `op` takes, "celu (alpha); not (logical, gives bool)": empty where no table has them.
+std::string operationsText(LayerType type) {
+  const std::span<const Operation> operations = type == LayerType::kACTIVATION    ? activations()
+                                                : type == LayerType::kUNARY       ? unaryOperations()
+                                                : type == LayerType::kELEMENTWISE ? binaryOperations()
+                                                                                  : std::span<const Operation>();
+  std::string text;
+  for (const Operation& each : operations) {
+    std::string notes(each.text);
+    if (each.gives_bool) {
+      notes += notes.empty() ? "gives bool" : ", gives bool";
+    }
+    text +=
+        (text.empty() ? "- operations: " : "; ") + std::string(each.name) + (notes.empty() ? "" : " (" + notes + ")");
+  }
+  return text.empty() ? "" : text + "\n";
+}
+
 }  // namespace
 
 std::string layerTableMarkdown() {
   std::string text =
       "# Layers\n\n"
-      "Every kind of layer that the network knows. Generated from `include/torchtrt/layer_table.def` and the "
-      "verifier's rules\n"
+      "Every kind of layer that the network knows. Generated from `include/torchtrt/layer_table.def`, "
+      "`operations.def` and the verifier's rules\n"
       "(`src/network/rules/`): do not edit. `name:type=default` declares an attribute, `?` marks one that may be "
       "absent;\n"
       "`fused` stands for `activation`, `activation_alpha` and `activation_beta`, which the optimizer sets.\n";
@@ -63,6 +82,7 @@ std::string layerTableMarkdown() {
     if (*info.attributes != '\0') {
       text += "- attributes: `" + std::string(info.attributes) + "`\n";
     }
+    text += operationsText(info.type);
     for (const Rule& rule : rulesOf(info.type)) {
       text += "- rule `" + std::string(rule.name) + "`: " + rule.text + "\n";
     }

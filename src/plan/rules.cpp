@@ -80,11 +80,24 @@ void StepChecker::requirePresent(size_t count) const {
 void StepChecker::requireOneOf(const std::string& value, std::initializer_list<std::string_view> known,
                                const char* what) const {
   if (std::find(known.begin(), known.end(), value) == known.end()) {
-    throw EngineError(ErrorCode::kPlanVersion,
-                      "step '" + step_.name + "' (" + step_.family + ") has the " + what + " '" + value +
-                          "', which this library does not know",
-                      step_.location, "load it with the torchtrt that made it, or compile again");
+    throwUnknown(what, value);
   }
+}
+
+void StepChecker::throwUnknown(const char* what, const std::string& value) const {
+  throw EngineError(ErrorCode::kPlanVersion,
+                    "step '" + step_.name + "' (" + step_.family + ") has the " + what + " '" + value +
+                        "', which this library does not know",
+                    step_.location, "load it with the torchtrt that made it, or compile again");
+}
+
+const Operation& StepChecker::requireOperation(const char* attribute, std::span<const Operation> operations) const {
+  const std::string& name = attributes().getString(attribute);
+  const Operation* const operation = findOperation(operations, name);
+  if (operation == nullptr) {
+    throwUnknown(std::string_view(attribute) == "op" ? "operation" : attribute, name);
+  }
+  return *operation;
 }
 
 void StepChecker::requireOutput(size_t i, const Shape& dims, DType dtype) const {
@@ -119,9 +132,8 @@ void StepChecker::requirePermutation(const std::vector<int64_t>& permutation, si
 }
 
 void StepChecker::requireActivation() const {
-  const std::string& op = attributes().getString("activation");
-  if (!op.empty() && !isActivation(op)) {
-    requireOneOf(op, {}, "activation");
+  if (!attributes().getString("activation").empty()) {
+    requireOperation("activation", activations());
   }
 }
 

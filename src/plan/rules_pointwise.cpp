@@ -1,25 +1,15 @@
 // Families whose outputs depend on the elements at the same place: activation, unary, elementwise, select, cast and
 // their like.
-#include <algorithm>
-#include <array>
-
+#include "base/operations.h"
 #include "plan/step_checker.h"
 
 namespace torchtrt::plan {
 
 namespace {
 
-constexpr std::array<std::string_view, 21> kActivations = {
-    "relu",        "sigmoid",          "tanh",        "clip",        "leaky_relu",   "elu",      "selu",     "celu",
-    "gelu_erf",    "gelu_tanh",        "silu",        "hard_swish",  "hard_sigmoid", "softplus", "softsign", "mish",
-    "log_sigmoid", "thresholded_relu", "scaled_tanh", "hard_shrink", "soft_shrink"};
-
 void checkActivation(const StepChecker& step) {
   step.requirePresent(1);
-  const std::string& op = step.attributes().getString("op");
-  if (!isActivation(op)) {
-    step.requireOneOf(op, {}, "operation");
-  }
+  step.requireOperation("op", activations());
   step.requireOutput(0, step.in(0).dims, step.in(0).dtype);
 }
 
@@ -32,32 +22,17 @@ void checkParametricRelu(const StepChecker& step) {
 
 void checkUnary(const StepChecker& step) {
   step.requirePresent(1);
-  const std::string& op = step.attributes().getString("op");
-  step.requireOneOf(
-      op, {"exp",    "log",   "sqrt",  "reciprocal", "abs",   "neg",         "sin",   "cos",   "tan",      "sinh",
-           "cosh",   "asin",  "acos",  "atan",       "asinh", "acosh",       "atanh", "ceil",  "floor",    "round",
-           "trunc",  "erf",   "erfc",  "sign",       "not",   "bitwise_not", "isinf", "isnan", "isfinite", "rsqrt",
-           "square", "expm1", "log1p", "log2",       "log10", "exp2",        "frac",  "lgamma"},
-      "operation");
-  const bool to_bool = op == "not" || op == "isinf" || op == "isnan" || op == "isfinite";
-  step.requireOutput(0, step.in(0).dims, to_bool ? DType::kBool : step.in(0).dtype);
+  const Operation& operation = step.requireOperation("op", unaryOperations());
+  step.requireOutput(0, step.in(0).dims, operation.gives_bool ? DType::kBool : step.in(0).dtype);
 }
 
 void checkElementwise(const StepChecker& step) {
   step.requirePresent(2);
-  const std::string& op = step.attributes().getString("op");
-  constexpr std::array<std::string_view, 9> kToBool = {"and",  "or",         "xor",     "equal",        "not_equal",
-                                                       "less", "less_equal", "greater", "greater_equal"};
-  const bool to_bool = std::find(kToBool.begin(), kToBool.end(), op) != kToBool.end();
-  if (!to_bool) {
-    step.requireOneOf(op,
-                      {"sum", "sub", "prod", "div", "floor_div", "trunc_div", "mod", "fmod", "pow", "max", "min",
-                       "atan2", "bitwise_and", "bitwise_or", "bitwise_xor"},
-                      "operation");
-  }
+  const Operation& operation = step.requireOperation("op", binaryOperations());
   step.require(step.in(0).dtype == step.in(1).dtype, "its operands differ in element type");
   step.requireActivation();
-  step.requireOutput(0, step.broadcast(step.in(0).dims, step.in(1).dims), to_bool ? DType::kBool : step.in(0).dtype);
+  step.requireOutput(0, step.broadcast(step.in(0).dims, step.in(1).dims),
+                     operation.gives_bool ? DType::kBool : step.in(0).dtype);
 }
 
 void checkSelect(const StepChecker& step) {
@@ -86,10 +61,6 @@ void checkFill(const StepChecker& step) {
 }
 
 }  // namespace
-
-bool isActivation(std::string_view op) {
-  return std::find(kActivations.begin(), kActivations.end(), op) != kActivations.end() || op == "tanh_shrink";
-}
 
 bool checkPointwise(const StepChecker& step) {
   const std::string& family = step.step().family;

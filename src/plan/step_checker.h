@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/operations.h"
 #include "plan/plan.h"
 
 namespace torchtrt::plan {
@@ -48,6 +49,8 @@ class StepChecker {
   void require(bool holds, const char* rule) const;
   void requirePresent(size_t count) const;  // operands 0 .. count-1
   void requireOneOf(const std::string& value, std::initializer_list<std::string_view> known, const char* what) const;
+  // The operation that an attribute names.
+  const Operation& requireOperation(const char* attribute, std::span<const Operation> operations) const;
   void requireOutput(size_t i, const Shape& dims, DType dtype) const;
   void requireBroadcast(const Shape& from, const Shape& to) const;
   void requireInts(const char* name, size_t count, int64_t least,
@@ -58,6 +61,8 @@ class StepChecker {
   Shape broadcast(const Shape& a, const Shape& b) const;
 
  private:
+  [[noreturn]] void throwUnknown(const char* what, const std::string& value) const;
+
   const Step& step_;
   ErrorCode code_;
   std::vector<Value> inputs_, outputs_;
@@ -75,7 +80,6 @@ bool checkMoving(const StepChecker& step);
 bool checkQuantized(const StepChecker& step);
 // Of a convolution of operand 0 with operand 1, by the attributes: requires all of them, but no element types.
 Shape convolvedShape(const StepChecker& step);
-bool isActivation(std::string_view op);
 std::string dimsText(const Shape& dims);  // "[1, 3, 224, 224]"
 
 }  // namespace torchtrt::plan

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
+
+#include "kernels/scalar/activations.h"
 
 namespace torchtrt::kernels {
 namespace {
 
-// Every function hands NaN on, as PyTorch's do.
 template <typename T, auto Function>
 void map(T* values, int64_t count, double alpha, double beta) {
   const T a = static_cast<T>(alpha);
@@ -16,33 +16,6 @@ void map(T* values, int64_t count, double alpha, double beta) {
   for (int64_t i = 0; i < count; ++i) {
     values[i] = Function(values[i], a, b);
   }
-}
-
-template <typename T>
-T clip(T x, T low, T high) {
-  const T raised = x < low ? low : x;
-  return raised > high ? high : raised;
-}
-
-template <typename T>
-T geluTanh(T x) {
-  constexpr T kFactor = static_cast<T>(0.5 * std::numbers::sqrt2 * 2 * std::numbers::inv_sqrtpi);
-  return T(0.5) * x * (T(1) + std::tanh(kFactor * (x + T(0.044715) * x * x * x)));
-}
-
-template <typename T>
-T selu(T x) {
-  constexpr T kScale = static_cast<T>(1.0507009873554804934193349852946);
-  constexpr T kAlpha = static_cast<T>(1.6732632423543772848170429916717);
-  return x <= 0 ? kScale * kAlpha * std::expm1(x) : kScale * x;
-}
-
-template <typename T>
-T softShrink(T x, T lambda) {
-  if (x > lambda) {
-    return x - lambda;
-  }
-  return x < -lambda ? x + lambda : x * T(0);
 }
 
 template <typename Function>
@@ -53,29 +26,8 @@ struct Entry {
 
 template <typename T>
 constexpr Entry<ActivationOp<T>> kFloating[] = {
-    {"relu", map<T, [](T x, T, T) { return x < 0 ? T(0) : x; }>},
-    {"sigmoid", map<T, [](T x, T, T) { return T(1) / (T(1) + std::exp(-x)); }>},
-    {"tanh", map<T, [](T x, T, T) { return std::tanh(x); }>},
-    {"clip", map<T, [](T x, T a, T b) { return clip(x, a, b); }>},
-    {"leaky_relu", map<T, [](T x, T a, T) { return 0 < x ? x : x * a; }>},
-    {"elu", map<T, [](T x, T a, T) { return x <= 0 ? a * std::expm1(x) : x; }>},
-    {"selu", map<T, [](T x, T, T) { return selu(x); }>},
-    {"celu", map<T, [](T x, T a, T) { return x <= 0 ? a * std::expm1(x / a) : x; }>},
-    {"gelu_erf",
-     map<T, [](T x, T, T) { return x * T(0.5) * (T(1) + std::erf(x * static_cast<T>(std::numbers::sqrt2 / 2))); }>},
-    {"gelu_tanh", map<T, [](T x, T, T) { return geluTanh(x); }>},
-    {"silu", map<T, [](T x, T, T) { return x / (T(1) + std::exp(-x)); }>},
-    {"hard_swish", map<T, [](T x, T, T) { return x * clip(x + T(3), T(0), T(6)) / T(6); }>},
-    {"hard_sigmoid", map<T, [](T x, T a, T b) { return clip(x * a + b, T(0), T(1)); }>},
-    {"softplus", map<T, [](T x, T a, T b) { return b < x * a ? x : std::log1p(std::exp(x * a)) / a; }>},
-    {"softsign", map<T, [](T x, T, T) { return x / (T(1) + std::abs(x)); }>},
-    {"mish", map<T, [](T x, T, T) { return x * std::tanh(std::log1p(std::exp(x))); }>},
-    {"log_sigmoid", map<T, [](T x, T, T) { return (0 < x ? T(0) : x) - std::log1p(std::exp(-std::abs(x))); }>},
-    {"thresholded_relu", map<T, [](T x, T a, T b) { return x <= a ? b : x; }>},
-    {"scaled_tanh", map<T, [](T x, T a, T b) { return a * std::tanh(b * x); }>},
-    {"hard_shrink", map<T, [](T x, T a, T) { return x >= -a && x <= a ? T(0) : x; }>},
-    {"soft_shrink", map<T, [](T x, T a, T) { return softShrink(x, a); }>},
-    {"tanh_shrink", map<T, [](T x, T, T) { return x - std::tanh(x); }>},
+#define ACTIVATION(NAME, DOMAIN, TEXT) {#NAME, map<T, scalar::activation_##NAME<T>>},
+#include "torchtrt/operations.def"
 };
 
 int64_t saturate(double value) {
@@ -97,11 +49,15 @@ void mapInteger(int64_t* values, int64_t count, double alpha, double beta) {
   }
 }
 
+// The numeric ones.
+#define TORCHTRT_ENTRY_NUMERIC(NAME) {#NAME, mapInteger<scalar::activation_##NAME<int64_t>>},
+#define TORCHTRT_ENTRY_FLOATING(NAME)
 constexpr Entry<ActivationOp<int64_t>> kInteger[] = {
-    {"relu", mapInteger<[](int64_t x, int64_t, int64_t) { return std::max<int64_t>(x, 0); }>},
-    {"clip", mapInteger<[](int64_t x, int64_t a, int64_t b) { return clip(x, a, b); }>},
-    {"thresholded_relu", mapInteger<[](int64_t x, int64_t a, int64_t b) { return x <= a ? b : x; }>},
+#define ACTIVATION(NAME, DOMAIN, TEXT) TORCHTRT_ENTRY_##DOMAIN(NAME)
+#include "torchtrt/operations.def"
 };
+#undef TORCHTRT_ENTRY_NUMERIC
+#undef TORCHTRT_ENTRY_FLOATING
 
 template <typename Table>
 auto findIn(const Table& table, std::string_view op) -> decltype(table[0].function) {

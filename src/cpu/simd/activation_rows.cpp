@@ -25,44 +25,46 @@ HWY_INLINE V all(Of<V> value) {
   return hn::Set(hn::DFromV<V>(), value);
 }
 
-// One functor per op: x is the input, a and b the layer's alpha and beta.
-struct Relu {
+// One functor for each activation of operations.def, by its name: x is the input, a and b the layer's alpha and beta.
+namespace activation {
+
+struct relu {
   template <typename V>
   static HWY_INLINE V apply(V x, V, V) {
     return atLeast(x, all<V>(0));
   }
 };
-struct Clip {
+struct clip {
   template <typename V>
   static HWY_INLINE V apply(V x, V a, V b) {
     return atMost(atLeast(x, a), b);
   }
 };
-struct LeakyRelu {
+struct leaky_relu {
   template <typename V>
   static HWY_INLINE V apply(V x, V a, V) {
     return hn::IfThenElse(hn::Gt(x, all<V>(0)), x, hn::Mul(x, a));
   }
 };
-struct Sigmoid {
+struct sigmoid {
   template <typename V>
   static HWY_INLINE V apply(V x, V, V) {
     return logistic(x);
   }
 };
-struct Tanh {
+struct tanh {
   template <typename V>
   static HWY_INLINE V apply(V x, V, V) {
     return hyperbolicTangent(x);
   }
 };
-struct Elu {
+struct elu {
   template <typename V>
   static HWY_INLINE V apply(V x, V a, V) {
     return hn::IfThenElse(hn::Gt(x, all<V>(0)), x, hn::Mul(a, exponentialMinus1(x)));
   }
 };
-struct Selu {
+struct selu {
   template <typename V>
   static HWY_INLINE V apply(V x, V, V) {
     constexpr auto kScale = static_cast<Of<V>>(1.0507009873554804934);
@@ -71,19 +73,19 @@ struct Selu {
     return hn::IfThenElse(hn::Gt(x, all<V>(0)), hn::Mul(all<V>(kScale), x), negative);
   }
 };
-struct Celu {
+struct celu {
   template <typename V>
   static HWY_INLINE V apply(V x, V a, V) {
     return hn::IfThenElse(hn::Gt(x, all<V>(0)), x, hn::Mul(a, exponentialMinus1(hn::Div(x, a))));
   }
 };
-struct GeluErf {
+struct gelu_erf {
   template <typename V>
   static HWY_INLINE V apply(V x, V, V) {
     return normalWeighted(x);
   }
 };
-struct GeluTanh {
+struct gelu_tanh {
   template <typename V>
   static HWY_INLINE V apply(V x, V, V) {
     // (1 + tanh(z)) / 2 = 1 / (1 + e^-2z)
@@ -92,39 +94,39 @@ struct GeluTanh {
     return hn::Div(x, onePlusExponentialOfMinus(hn::Mul(all<V>(kFactor), hn::Add(x, cube))));
   }
 };
-struct Silu {
+struct silu {
   template <typename V>
   static HWY_INLINE V apply(V x, V, V) {
     return sigmoidWeighted(x);
   }
 };
-struct HardSwish {
+struct hard_swish {
   template <typename V>
   static HWY_INLINE V apply(V x, V, V) {
     const V gate = atMost(atLeast(hn::Add(x, all<V>(3)), all<V>(0)), all<V>(6));
     return hn::Mul(hn::Mul(x, gate), all<V>(Of<V>(1) / Of<V>(6)));
   }
 };
-struct HardSigmoid {
+struct hard_sigmoid {
   template <typename V>
   static HWY_INLINE V apply(V x, V a, V b) {
     return atMost(atLeast(hn::MulAdd(x, a, b), all<V>(0)), all<V>(1));
   }
 };
-struct Softplus {
+struct softplus {
   template <typename V>
   static HWY_INLINE V apply(V x, V a, V b) {
     const V scaled = hn::Mul(x, a);
     return hn::IfThenElse(hn::Gt(scaled, b), x, hn::Div(logarithm1p(exponential(scaled)), a));
   }
 };
-struct Softsign {
+struct softsign {
   template <typename V>
   static HWY_INLINE V apply(V x, V, V) {
     return hn::Div(x, hn::Add(all<V>(1), hn::Abs(x)));
   }
 };
-struct Mish {
+struct mish {
   template <typename V>
   static HWY_INLINE V apply(V x, V, V) {
     // tanh(log(1 + e)) = (e^2 + 2e) / (e^2 + 2e + 2) with e = exp(x); 1 to the last bit from there on.
@@ -134,43 +136,45 @@ struct Mish {
     return hn::Mul(x, hn::Div(n, hn::Add(n, all<V>(2))));
   }
 };
-struct LogSigmoid {
+struct log_sigmoid {
   template <typename V>
   static HWY_INLINE V apply(V x, V, V) {
     return hn::Sub(atMost(x, all<V>(0)), logarithm1p(exponential(hn::Neg(hn::Abs(x)))));
   }
 };
-struct ThresholdedRelu {
+struct thresholded_relu {
   template <typename V>
   static HWY_INLINE V apply(V x, V a, V b) {
     return hn::IfThenElse(hn::Le(x, a), b, x);
   }
 };
-struct ScaledTanh {
+struct scaled_tanh {
   template <typename V>
   static HWY_INLINE V apply(V x, V a, V b) {
     return hn::Mul(a, hyperbolicTangent(hn::Mul(b, x)));
   }
 };
-struct HardShrink {
+struct hard_shrink {
   template <typename V>
   static HWY_INLINE V apply(V x, V a, V) {
     return hn::IfThenZeroElse(hn::And(hn::Ge(x, hn::Neg(a)), hn::Le(x, a)), x);
   }
 };
-struct SoftShrink {
+struct soft_shrink {
   template <typename V>
   static HWY_INLINE V apply(V x, V a, V) {
     const V below = hn::IfThenElse(hn::Lt(x, hn::Neg(a)), hn::Add(x, a), hn::Mul(x, all<V>(0)));
     return hn::IfThenElse(hn::Gt(x, a), hn::Sub(x, a), below);
   }
 };
-struct TanhShrink {
+struct tanh_shrink {
   template <typename V>
   static HWY_INLINE V apply(V x, V, V) {
     return hn::Sub(x, hyperbolicTangent(x));
   }
 };
+
+}  // namespace activation
 
 template <typename Op, typename T>
 void map(const T* in, T* out, int64_t count, T alpha, T beta) {
@@ -196,28 +200,8 @@ struct Entry {
 
 template <typename T>
 constexpr Entry<T> kTable[] = {
-    {"relu", map<Relu, T>},
-    {"sigmoid", map<Sigmoid, T>},
-    {"tanh", map<Tanh, T>},
-    {"clip", map<Clip, T>},
-    {"leaky_relu", map<LeakyRelu, T>},
-    {"elu", map<Elu, T>},
-    {"selu", map<Selu, T>},
-    {"celu", map<Celu, T>},
-    {"gelu_erf", map<GeluErf, T>},
-    {"gelu_tanh", map<GeluTanh, T>},
-    {"silu", map<Silu, T>},
-    {"hard_swish", map<HardSwish, T>},
-    {"hard_sigmoid", map<HardSigmoid, T>},
-    {"softplus", map<Softplus, T>},
-    {"softsign", map<Softsign, T>},
-    {"mish", map<Mish, T>},
-    {"log_sigmoid", map<LogSigmoid, T>},
-    {"thresholded_relu", map<ThresholdedRelu, T>},
-    {"scaled_tanh", map<ScaledTanh, T>},
-    {"hard_shrink", map<HardShrink, T>},
-    {"soft_shrink", map<SoftShrink, T>},
-    {"tanh_shrink", map<TanhShrink, T>},
+#define ACTIVATION(NAME, DOMAIN, TEXT) {#NAME, map<activation::NAME, T>},
+#include "torchtrt/operations.def"
 };
 
 template <typename T>

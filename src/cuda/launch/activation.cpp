@@ -1,18 +1,11 @@
 #include "cuda/launch/activation.h"
 
-#include <algorithm>
-#include <iterator>
-#include <string_view>
+#include "base/operations.h"
 
 namespace torchtrt::cuda {
 
 bool hasActivation(const std::string& name, DType dtype) {
-  static constexpr std::string_view kNames[] = {
-      "",     "relu",        "sigmoid",          "tanh",        "clip",        "leaky_relu",   "elu",        "selu",
-      "celu", "gelu_erf",    "gelu_tanh",        "silu",        "hard_swish",  "hard_sigmoid", "softplus",   "softsign",
-      "mish", "log_sigmoid", "thresholded_relu", "scaled_tanh", "hard_shrink", "soft_shrink",  "tanh_shrink"};
-  const bool is_known = std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
-  return is_known && (isFloating(dtype) || name.empty() || name == "relu");
+  return name.empty() || (findOperation(activations(), name) != nullptr && (isFloating(dtype) || name == "relu"));
 }
 
 void defineActivation(Source& source, const std::string& name) {

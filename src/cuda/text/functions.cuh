@@ -105,46 +105,6 @@ __device__ inline long long binary_bitwise_and(long long a, long long b) { retur
 __device__ inline long long binary_bitwise_or(long long a, long long b) { return a | b; }
 __device__ inline long long binary_bitwise_xor(long long a, long long b) { return a ^ b; }
 
-// a and b are the layer's alpha and beta. Every function hands NaN on.
-template <class T> __device__ T clipped(T x, T low, T high) {
-  const T raised = x < low ? low : x;
-  return raised > high ? high : raised;
-}
+// One function for each activation; x comes first, then the layer's alpha and beta.
+#include "kernels/scalar/activations.h"
 template <class T> __device__ T activation_none(T x, T, T) { return x; }
-template <class T> __device__ T activation_relu(T x, T, T) { return x < T(0) ? T(0) : x; }
-template <class T> __device__ T activation_sigmoid(T x, T, T) { return T(1) / (T(1) + exp(-x)); }
-template <class T> __device__ T activation_tanh(T x, T, T) { return tanh(x); }
-template <class T> __device__ T activation_clip(T x, T a, T b) { return clipped(x, a, b); }
-template <class T> __device__ T activation_leaky_relu(T x, T a, T) { return T(0) < x ? x : x * a; }
-template <class T> __device__ T activation_elu(T x, T a, T) { return x <= T(0) ? a * expm1(x) : x; }
-template <class T> __device__ T activation_selu(T x, T, T) {
-  const T scale = T(1.0507009873554804934193349852946);
-  const T alpha = T(1.6732632423543772848170429916717);
-  return x <= T(0) ? scale * alpha * expm1(x) : scale * x;
-}
-template <class T> __device__ T activation_celu(T x, T a, T) { return x <= T(0) ? a * expm1(x / a) : x; }
-template <class T> __device__ T activation_gelu_erf(T x, T, T) {
-  return x * T(0.5) * (T(1) + erf(x * T(0.70710678118654752440)));
-}
-template <class T> __device__ T activation_gelu_tanh(T x, T, T) {
-  const T factor = T(0.79788456080286535588);
-  return T(0.5) * x * (T(1) + tanh(factor * (x + T(0.044715) * x * x * x)));
-}
-template <class T> __device__ T activation_silu(T x, T, T) { return x / (T(1) + exp(-x)); }
-template <class T> __device__ T activation_hard_swish(T x, T, T) { return x * clipped(x + T(3), T(0), T(6)) / T(6); }
-template <class T> __device__ T activation_hard_sigmoid(T x, T a, T b) { return clipped(x * a + b, T(0), T(1)); }
-template <class T> __device__ T activation_softplus(T x, T a, T b) {
-  return b < x * a ? x : log1p(exp(x * a)) / a;
-}
-template <class T> __device__ T activation_softsign(T x, T, T) { return x / (T(1) + fabs(x)); }
-template <class T> __device__ T activation_mish(T x, T, T) { return x * tanh(log1p(exp(x))); }
-template <class T> __device__ T activation_log_sigmoid(T x, T, T) {
-  return (T(0) < x ? T(0) : x) - log1p(exp(-fabs(x)));
-}
-template <class T> __device__ T activation_thresholded_relu(T x, T a, T b) { return x <= a ? b : x; }
-template <class T> __device__ T activation_scaled_tanh(T x, T a, T b) { return a * tanh(b * x); }
-template <class T> __device__ T activation_hard_shrink(T x, T a, T) { return x >= -a && x <= a ? T(0) : x; }
-template <class T> __device__ T activation_soft_shrink(T x, T a, T) {
-  return x > a ? x - a : x < -a ? x + a : x * T(0);
-}
-template <class T> __device__ T activation_tanh_shrink(T x, T, T) { return x - tanh(x); }

@@ -1,22 +1,24 @@
 // Elementwise kinds and matrix multiplication: broadcasting, and operators whose result is a boolean.
+#include "base/operations.h"
 #include "network/inference/inference.h"
 #include "network/rules/checks.h"
 
 namespace torchtrt::network {
 namespace {
 
-constexpr std::string_view kBooleanOperations[] = {"and",  "or",         "xor",     "equal",        "not_equal",
-                                                   "less", "less_equal", "greater", "greater_equal"};
+DType resultOf(std::span<const Operation> operations, const LayerContext& context) {
+  const Operation* const operation = findOperation(operations, context.op());
+  return operation != nullptr && operation->gives_bool ? DType::kBool : context.dtype(0);
+}
 
 }  // namespace
+
 TensorTypes inferUnary(const LayerContext& context) {
-  return {{isOneOf(context.op(), {"not", "isinf", "isnan", "isfinite"}) ? DType::kBool : context.dtype(0),
-           context.dims(0)}};
+  return {{resultOf(unaryOperations(), context), context.dims(0)}};
 }
 
 TensorTypes inferElementwise(const LayerContext& context) {
-  return {{isOneOf(context.op(), kBooleanOperations) ? DType::kBool : context.dtype(0),
-           context.broadcast(context.dims(0), context.dims(1)).dims}};
+  return {{resultOf(binaryOperations(), context), context.broadcast(context.dims(0), context.dims(1)).dims}};
 }
 
 TensorTypes inferSelect(const LayerContext& context) {

@@ -1,4 +1,5 @@
 // Rules of the elementwise kinds and of matrix multiplication.
+#include "base/operations.h"
 #include "network/inference/inference.h"
 #include "network/rules/checks.h"
 #include "network/rules/rules.h"
@@ -6,30 +7,16 @@
 namespace torchtrt::network {
 namespace {
 
-// Activations that only compare and multiply take integers as well.
-constexpr std::string_view kNumericActivations[] = {"relu", "clip", "thresholded_relu"};
-constexpr std::string_view kFloatingActivations[] = {
-    "sigmoid",     "tanh",        "leaky_relu",  "elu",         "selu",         "celu",     "gelu_erf",
-    "gelu_tanh",   "silu",        "mish",        "hard_swish",  "hard_sigmoid", "softplus", "softsign",
-    "log_sigmoid", "scaled_tanh", "hard_shrink", "soft_shrink", "tanh_shrink"};
-
-constexpr std::string_view kAnyUnary[] = {"not", "sign", "isinf", "isnan", "isfinite"};
-constexpr std::string_view kBitwiseUnary[] = {"bitwise_not"};
-constexpr std::string_view kNumericUnary[] = {"abs", "neg", "ceil", "floor", "round", "trunc", "square"};
-constexpr std::string_view kFloatingUnary[] = {"exp",   "log",  "sqrt", "reciprocal", "sin",   "cos",   "tan",
-                                               "sinh",  "cosh", "asin", "acos",       "atan",  "asinh", "acosh",
-                                               "atanh", "erf",  "erfc", "rsqrt",      "expm1", "log1p", "log2",
-                                               "log10", "exp2", "frac", "lgamma"};
-
-constexpr std::string_view kAnyBinary[] = {"and",  "or",         "xor",     "equal",         "not_equal",
-                                           "less", "less_equal", "greater", "greater_equal", "sum",
-                                           "prod", "max",        "min"};
-constexpr std::string_view kBitwiseBinary[] = {"bitwise_and", "bitwise_or", "bitwise_xor"};
-constexpr std::string_view kNumericBinary[] = {"sub", "floor_div", "trunc_div", "mod", "fmod", "pow"};
-constexpr std::string_view kFloatingBinary[] = {"div", "atan2"};
-
-bool takesIntegers(const std::string& activation) {
-  return isOneOf(activation, kNumericActivations);
+// The dtype of operand 0 is one that the layer's operation takes.
+std::string checkOperand(const LayerContext& context, std::span<const Operation> operations) {
+  const Operation* const operation = findOperation(operations, context.op());
+  if (operation == nullptr || operation->domain == Domain::kFloating) {
+    return floatingInput(context);
+  }
+  if (operation->domain == Domain::kNumeric) {
+    return numericInput(context);
+  }
+  return operation->takes(context.dtype(0)) ? "" : expectedGot("an integer dtype or bool", operandText(context, 0));
 }
 
 std::string checkActivation(const LayerContext& context) {
@@ -37,7 +24,7 @@ std::string checkActivation(const LayerContext& context) {
 }
 
 std::string checkActivationDType(const LayerContext& context) {
-  return takesIntegers(context.op()) ? numericInput(context) : floatingInput(context);
+  return checkOperand(context, activations());
 }
 
 std::string checkBroadcastToInput(const LayerContext& context) {
@@ -47,41 +34,23 @@ std::string checkBroadcastToInput(const LayerContext& context) {
 }
 
 std::string checkUnary(const LayerContext& context) {
-  const std::string& op = context.op();
-  const bool known =
-      isOneOf(op, kAnyUnary) || isOneOf(op, kBitwiseUnary) || isOneOf(op, kNumericUnary) || isOneOf(op, kFloatingUnary);
-  return known ? "" : expectedGot("a unary operation of the layer table", "\"" + op + "\"");
-}
-
-std::string bitwiseInput(const LayerContext& context) {
-  return isIntegral(context.dtype(0), true) ? "" : expectedGot("an integer dtype or bool", operandText(context, 0));
+  return findOperation(unaryOperations(), context.op()) != nullptr
+             ? ""
+             : expectedGot("a unary operation of the layer table", "\"" + context.op() + "\"");
 }
 
 std::string checkUnaryDType(const LayerContext& context) {
-  if (isOneOf(context.op(), kAnyUnary)) {
-    return "";
-  }
-  if (isOneOf(context.op(), kBitwiseUnary)) {
-    return bitwiseInput(context);
-  }
-  return isOneOf(context.op(), kNumericUnary) ? numericInput(context) : floatingInput(context);
+  return checkOperand(context, unaryOperations());
 }
 
 std::string checkBinary(const LayerContext& context) {
-  const std::string& op = context.op();
-  const bool known = isOneOf(op, kAnyBinary) || isOneOf(op, kBitwiseBinary) || isOneOf(op, kNumericBinary) ||
-                     isOneOf(op, kFloatingBinary);
-  return known ? "" : expectedGot("an elementwise operation of the layer table", "\"" + op + "\"");
+  return findOperation(binaryOperations(), context.op()) != nullptr
+             ? ""
+             : expectedGot("an elementwise operation of the layer table", "\"" + context.op() + "\"");
 }
 
 std::string checkBinaryDType(const LayerContext& context) {
-  if (isOneOf(context.op(), kAnyBinary)) {
-    return "";
-  }
-  if (isOneOf(context.op(), kBitwiseBinary)) {
-    return bitwiseInput(context);
-  }
-  return isOneOf(context.op(), kNumericBinary) ? numericInput(context) : floatingInput(context);
+  return checkOperand(context, binaryOperations());
 }
 
 std::string checkBroadcast(const LayerContext& context) {
@@ -146,7 +115,7 @@ std::string checkMatrixResidual(const LayerContext& context) {
 }  // namespace
 
 bool isActivation(const std::string& op) {
-  return takesIntegers(op) || isOneOf(op, kFloatingActivations);
+  return findOperation(activations(), op) != nullptr;
 }
 
 std::string knownActivation(const LayerContext& context) {
@@ -162,7 +131,7 @@ std::string fusedActivation(const LayerContext& context) {
     return problem;
   }
   const DType dtype = inferTypes(context)[0].dtype;
-  return isFloating(dtype) || (isNumeric(dtype) && takesIntegers(activation))
+  return findOperation(activations(), activation)->takes(dtype)
              ? ""
              : expectedGot("an activation that takes " + std::string(toString(dtype)), "\"" + activation + "\"");
 }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 
+#include "base/operations.h"
 #include "cpu/harness.h"
 
 namespace torchtrt::kernels::testing {
@@ -84,6 +85,14 @@ TEST(Activation, FollowsItsFormulaForEveryFloatingType) {
       const Values in = mixedValues(2 * 3 * 5, dtype);
       expectOutputs(activation(dtype, {2, 3, 5}, in, curve.op, curve.alpha, curve.beta), {mapped(in, curve.function)});
     }
+  }
+}
+
+TEST(Activation, HasAFormulaForEachOfTheTable) {
+  for (const Operation& each : activations()) {
+    const bool is_there =
+        std::any_of(std::begin(kCurves), std::end(kCurves), [&](const Curve& curve) { return curve.op == each.name; });
+    EXPECT_TRUE(is_there) << each.name;
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/operations.h"
 #include "cpu_fast/compare.h"
 
 namespace torchtrt::kernels {
@@ -19,10 +20,8 @@ CompareOptions accurate(Values values) {
 }
 
 TEST(VectorsActivation, EveryOpOnOrdinaryAndSpecialValues) {
-  for (const char* op : {"relu",         "sigmoid",     "tanh",        "clip",       "leaky_relu",  "elu",
-                         "selu",         "celu",        "gelu_erf",    "gelu_tanh",  "silu",        "hard_swish",
-                         "hard_sigmoid", "softplus",    "softsign",    "mish",       "log_sigmoid", "thresholded_relu",
-                         "scaled_tanh",  "hard_shrink", "soft_shrink", "tanh_shrink"}) {
+  for (const Operation& each : activations()) {
+    const std::string op(each.name);
     for (const char* parameters : {"alpha=0.25, beta=0.5", "alpha=1.0, beta=20.0"}) {
       for (const Values values : {Values::kSmooth, Values::kSpecial}) {
         expectMatchesReferenceInBoth(
