@@ -2,7 +2,11 @@
 #include "kernels/backend.h"
 
 #include "cuda/device/cuda_device.h"
+#include "cuda/driver/cublaslt.h"
+#include "cuda/driver/cudnn.h"
+#include "cuda/driver/nvrtc.h"
 #include "cuda/families.h"
+#include "cuda/limits/limits.h"
 #include "torchtrt/version.h"
 
 namespace torchtrt::cuda {
@@ -15,14 +19,36 @@ std::string machineKey(const device::Device& device, int) {
          std::to_string(properties.cores) + " multiprocessors";
 }
 
+std::vector<std::string> missing() {
+  std::vector<std::string> lines;
+  std::string reason;
+  if (deviceCount(reason) == 0) {
+    lines.push_back(reason + ": no engine runs on a GPU");
+  } else if (!driver().hasGraphs()) {
+    lines.emplace_back("the NVIDIA driver is older than for CUDA 12.3: calls are not replayed as CUDA graphs");
+  }
+  if (findNvrtc(reason) == nullptr) {
+    lines.push_back("NVRTC is missing (" + reason + "): engines load whose kernels were compiled here before");
+  }
+  if (findCublasLt(reason) == nullptr) {
+    lines.push_back("cuBLASLt is missing (" + reason + "): matrix products are slower");
+  }
+  if (findCudnn(reason) == nullptr) {
+    lines.push_back("cuDNN is missing (" + reason + "): convolutions are slower");
+  }
+  return lines;
+}
+
 const kernels::Backend kCuda = {
     .name = "cuda",
     .families = families,
     .devices = deviceCount,
     .device = [](int index) -> const device::Device& { return deviceAt(index); },
     .machineKey = machineKey,
-    .measureLimits = [](const device::Device&, int) { return kernels::Limits{}; },
+    .measureLimits = [](const device::Device& device,
+                        int) { return measureLimits(dynamic_cast<const CudaDevice&>(device)); },
     .otherForm = [](const kernels::Problem&) { return std::unique_ptr<kernels::OtherForm>(); },
+    .missing = missing,
 };
 
 const kernels::BackendRegistration kRegistered(kCuda);

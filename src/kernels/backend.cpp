@@ -77,6 +77,15 @@ const Backend* findBackend(std::string_view name, std::string& reason) {
   return found;
 }
 
+std::vector<std::string> missingParts(std::string_view name) {
+  std::string reason;
+  const Backend* const backend = findBackend(name, reason);
+  if (backend == nullptr) {
+    return {reason};
+  }
+  return backend->missing == nullptr ? std::vector<std::string>() : backend->missing();
+}
+
 const Backend& backendOf(const device::Device* device) {
   const std::string_view name = device == nullptr ? "cpu" : device->kind();
   const Backend* const found = registered(name);

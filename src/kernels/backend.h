@@ -33,6 +33,8 @@ struct Backend {
   Limits (*measureLimits)(const device::Device& device, int threads);
   // Another form of a problem, for all implementations but the last of a family; null where there is none.
   std::unique_ptr<OtherForm> (*otherForm)(const Problem& problem);
+  // What this machine lacks for engines of the backend: a line for each part, with what that means. Null: nothing.
+  std::vector<std::string> (*missing)() = nullptr;
 };
 
 // Backends make themselves known when their library is loaded: a static object of theirs calls this.
@@ -44,6 +46,8 @@ class TORCHTRT_API BackendRegistration {
 // The backend of that name, "cpu" or "cuda". Opens its library, libtorchtrt_<name> beside the engine's, where it is not
 // loaded yet. Null, with the reason, where there is none.
 TORCHTRT_API const Backend* findBackend(std::string_view name, std::string& reason);
+// What this machine lacks for engines on devices of that kind, a line for each part.
+TORCHTRT_API std::vector<std::string> missingParts(std::string_view name);
 // That of a device; null = the CPU.
 TORCHTRT_API const Backend& backendOf(const device::Device* device);
 // The backend's family of a layer kind; null if it has none.

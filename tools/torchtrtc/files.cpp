@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <system_error>
 
 #include "file_kind.h"
@@ -45,7 +46,7 @@ torch::jit::Module loadModule(const std::string& path, const std::string& expect
   if (!std::filesystem::is_regular_file(path)) {
     rejectFile(path, expected);
   }
-  const at::Device where = deviceNamed(device);
+  const std::optional<at::Device> where = device.empty() ? std::nullopt : std::optional(deviceNamed(device));
   try {
     return torchtrt::load(path, where);
   } catch (const std::exception& e) {

@@ -13,7 +13,7 @@
 namespace torchtrtc {
 
 // Throws CompileError(kInvalidModule): no such file, something else than was `expected`, or a library is missing that
-// the module needs.
+// the module needs. Without a device, engines run where the file says, or on the CPU if that is not here.
 inline constexpr const char* kAnyModule = "a TorchScript module";
 torch::jit::Module loadModule(const std::string& path, const std::string& expected = kAnyModule,
                               const std::string& device = "cpu");

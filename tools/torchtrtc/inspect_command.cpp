@@ -21,13 +21,16 @@
 namespace torchtrtc {
 namespace {
 
-void inspectEngine(const std::string& content) {
+void inspectEngine(const std::string& content, const std::string& device) {
   const auto bytes = std::as_bytes(std::span(content.data(), content.size()));
-  std::cout << torchtrt::engine::Engine::load(bytes)->inspect();
+  torchtrt::engine::LoadOptions options;
+  options.device = deviceNamed(device).str();
+  std::cout << torchtrt::engine::Engine::load(bytes, nullptr, {}, options)->inspect();
 }
 
-void inspectModule(const std::string& path) {
-  const torch::jit::Module module = loadModule(path, "a TorchScript module or an engine that --save-engine wrote");
+void inspectModule(const std::string& path, const std::string& device) {
+  const torch::jit::Module module =
+      loadModule(path, "a TorchScript module or an engine that --save-engine wrote", device);
   const auto engines = findEngines(module);
   if (module.hasattr(torchtrt::stitching::kRecord)) {
     std::cout << module.attr(torchtrt::stitching::kRecord).toStringRef() << "\n";
@@ -68,9 +71,9 @@ void inspect(const InspectOptions& options) {
   if (!options.call.specs.empty()) {
     printSchedules(options.file, options.call);
   } else if (kindOf(options.file) == FileKind::kEngine) {
-    withEngine(options.file, inspectEngine);
+    withEngine(options.file, [&](const std::string& content) { inspectEngine(content, options.call.device); });
   } else {
-    inspectModule(options.file);
+    inspectModule(options.file, options.call.device);
   }
 }
 

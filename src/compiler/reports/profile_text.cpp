@@ -11,6 +11,17 @@ namespace torchtrt {
 namespace {
 
 constexpr double kGiga = 1e9;
+constexpr double kTera = 1e12;
+
+// The unit of arithmetic that the machine's limit is told in: a GPU's figures would be long in that of a CPU.
+struct Unit {
+  double size;
+  const char* name;
+};
+Unit unitOf(const Profile& profile) {
+  constexpr double kManyTera = 1e13;
+  return profile.flops_per_second >= kManyTera ? Unit{kTera, "TFLOP/s"} : Unit{kGiga, "GFLOP/s"};
+}
 
 std::string share(double part, double whole) {
   return whole > 0 ? fixed(100 * part / whole, 1, "%") : "";
@@ -21,21 +32,22 @@ void addEngine(std::ostream& out, const Profile& profile, const Profile::Engine&
     out << "\nengine " << engine.name << ": no steps, since it said: " << engine.note << "\n";
     return;
   }
+  const Unit unit = unitOf(profile);
   Profile::Step sum;
   for (const Profile::Step& step : engine.steps) {
     sum.microseconds += step.microseconds;
     sum.flops += step.flops;
   }
   out << "\nengine " << engine.name << ": " << counted(engine.steps.size(), "step") << ", "
-      << fixed(sum.microseconds / 1e3, 3) << " ms, " << fixed(ratio(sum.flops, sum.microseconds * 1e-6) / kGiga, 1)
-      << " GFLOP/s\n";
+      << fixed(sum.microseconds / 1e3, 3) << " ms, " << fixed(ratio(sum.flops, sum.microseconds * 1e-6) / unit.size, 1)
+      << " " << unit.name << "\n";
   std::vector<size_t> order(engine.steps.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return engine.steps[a].microseconds > engine.steps[b].microseconds; });
   const size_t shown = std::min(most, order.size());
   Table table(6);
-  table.add({"us", "share", "GFLOP/s", "of peak", "GB/s", "of memory's", "step", "where"});
+  table.add({"us", "share", unit.name, "of peak", "GB/s", "of memory's", "step", "where"});
   double rest = 0;
   for (size_t i = 0; i < order.size(); ++i) {
     const Profile::Step& step = engine.steps[order[i]];
@@ -45,7 +57,7 @@ void addEngine(std::ostream& out, const Profile& profile, const Profile::Engine&
     }
     const double seconds = step.microseconds * 1e-6;
     table.add({fixed(step.microseconds, 1), share(step.microseconds, sum.microseconds),
-               fixed(ratio(step.flops, seconds) / kGiga, 1), fixed(100 * profile.shareOfPeak(step), 0, "%"),
+               fixed(ratio(step.flops, seconds) / unit.size, 1), fixed(100 * profile.shareOfPeak(step), 0, "%"),
                fixed(ratio(step.bytes, seconds) / kGiga, 1), fixed(100 * profile.shareOfBandwidth(step), 0, "%"),
                step.name + " (" + step.family + (step.implementation.empty() ? "" : ", " + step.implementation) + ")",
                withoutPackageFolder(step.location)});
@@ -75,10 +87,12 @@ std::string json(const Profile& profile, const Profile::Engine& engine) {
 
 std::string Profile::toText(size_t most) const {
   std::ostringstream out;
+  const Unit unit = unitOf(*this);
+  const char* const but = unit.size == kTera ? " without tensor cores, which exceed it" : "";
   out << "a forward: " << fixed(milliseconds, 3) << " ms (median of " << forwards << "), "
       << counted(static_cast<size_t>(threads), "thread") << "\n"
-      << "the machine at its limit: " << fixed(flops_per_second / kGiga, 1) << " GFLOP/s in float32, "
-      << fixed(bytes_per_second / kGiga, 1) << " GB/s of memory, which caches exceed\n\n";
+      << "the machine at its limit: " << fixed(flops_per_second / unit.size, 1) << " " << unit.name << " in float32"
+      << but << ", " << fixed(bytes_per_second / kGiga, 1) << " GB/s of memory, which caches exceed\n\n";
   Table table(3);
   table.add({"ms", "share", "calls", "what"});
   double known = 0;

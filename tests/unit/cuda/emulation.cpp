@@ -18,6 +18,7 @@
 #include "base/hash.h"
 #include "cuda/compile/program.h"
 #include "cuda/driver/driver.h"
+#include "cuda/emulated_contexts.h"
 #include "cuda/emulated_graphs.h"
 #include "cuda/fake_cublaslt.h"
 #include "cuda/fake_cudnn.h"
@@ -257,36 +258,6 @@ std::mutex& memoryMutex() {
 }
 
 constexpr Result kUnsupportedInCapture = 900;
-thread_local ContextHandle current_context = nullptr;
-thread_local int capture_mode = 0;  // global, as a thread's is at first
-
-// Stands in for a function that fails in a thread that has entered no context.
-template <int kNumber, typename Function>
-struct InContext;
-template <int kNumber, typename... Arguments>
-struct InContext<kNumber, Result (*)(Arguments...)> {
-  static inline Result (*inner)(Arguments...) = nullptr;
-  static Result call(Arguments... arguments) {
-    constexpr Result kInvalidContext = 201;
-    return current_context == nullptr ? kInvalidContext : inner(arguments...);
-  }
-};
-
-template <int kNumber, typename Function>
-void needContext(Function& function) {
-  InContext<kNumber, Function>::inner = function;
-  function = InContext<kNumber, Function>::call;
-}
-
-void needContexts(Driver& d) {
-  needContext<0>(d.allocate), needContext<1>(d.allocateHost), needContext<2>(d.hostPointer);
-  needContext<3>(d.copyIn), needContext<4>(d.copyOut), needContext<5>(d.copyWithin), needContext<6>(d.fillBytes);
-  needContext<7>(d.synchronize), needContext<8>(d.synchronizeAll), needContext<9>(d.isCapturing);
-  needContext<10>(d.createEvent), needContext<11>(d.recordEvent), needContext<12>(d.loadModule);
-  needContext<13>(d.launch), needContext<14>(d.createStream), needContext<15>(d.beginCapture);
-  needContext<16>(d.instantiate), needContext<17>(d.launchGraph);
-}
-
 Driver emulatedDriver() {
   Driver d;
   d.init = [](unsigned) -> Result { return kSuccess; };
@@ -305,8 +276,8 @@ Driver emulatedDriver() {
     return *context = &one, kSuccess;
   };
   d.releaseContext = [](DeviceId) -> Result { return kSuccess; };
-  d.currentContext = [](ContextHandle* context) -> Result { return *context = current_context, kSuccess; };
-  d.setContext = [](ContextHandle context) -> Result { return current_context = context, kSuccess; };
+  d.currentContext = [](ContextHandle* context) -> Result { return *context = emulatedContext(), kSuccess; };
+  d.setContext = [](ContextHandle context) -> Result { return emulatedContext() = context, kSuccess; };
   d.allocate = [](DevicePointer* data, size_t bytes, StreamHandle) -> Result {
     if (bytes > size_t{1} << 30) {
       return kOutOfMemory;

@@ -55,6 +55,25 @@ engine net_engine: 3 steps, 2.600 ms, 38.5 GFLOP/s
 )");
 }
 
+TEST(Profile, AGpuIsToldInTera) {
+  Profile profile = exampleProfile();
+  profile.flops_per_second = 6e13;
+  profile.bytes_per_second = 3e12;
+  profile.engines[0].steps = {{"wide", "convolution", "cudnn", "net.py:3", 100, 1e10, 1e8}};
+  profile.operators.clear();
+  EXPECT_EQ(profile.toText(2), R"(a forward: 4.000 ms (median of 5), 2 threads
+the machine at its limit: 60.0 TFLOP/s in float32 without tensor cores, which exceed it, 3000.0 GB/s of memory, which caches exceed
+
+     ms  share  calls  what
+  3.000  75.0%      1  engine net_engine
+  1.000  25.0%         between them: the interpreter
+
+engine net_engine: 1 step, 0.100 ms, 100.0 TFLOP/s
+     us   share  TFLOP/s  of peak    GB/s  of memory's  step                       where
+  100.0  100.0%    100.0     167%  1000.0          33%  wide (convolution, cudnn)  net.py:3
+)");
+}
+
 TEST(Profile, AnEngineThatRefusedTheInputsSaysSo) {
   Profile profile = exampleProfile();
   profile.engines[0].steps.clear();
