@@ -42,7 +42,7 @@ inline constexpr int kPreferWorkspace = 1, kPreferReductions = 3, kPreferAlignme
 // Partial sums of a split product are added up in the workspace, in a fixed order and in full precision.
 inline constexpr uint32_t kReduceInWorkspace = 2;
 // Epilogues are flags, but for none.
-inline constexpr uint32_t kEpilogueNone = 1, kEpilogueRelu = 2, kEpilogueBias = 4, kEpilogueGelu = 32;
+inline constexpr uint32_t kEpilogueNone = 1, kEpilogueBias = 4, kEpilogueGelu = 32;
 
 }  // namespace lt
 

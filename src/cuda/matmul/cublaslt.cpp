@@ -78,13 +78,10 @@ bool repeats(const Ints& dims, const Ints& strides) {
   return true;
 }
 
-// The epilogue's flag for an activation; 0 for none of them, nothing if it has no such.
+// The epilogue's flag for an activation; 0 for none of them, nothing if it has no such. Its relu makes NaN zero.
 std::optional<uint32_t> flagOf(const std::string& activation, DType dtype) {
   if (activation.empty()) {
     return 0;
-  }
-  if (activation == "relu") {
-    return lt::kEpilogueRelu;
   }
   if (activation == "gelu_tanh" && sizeOf(dtype) == 2) {  // exact to the 16 bits that are stored
     return lt::kEpilogueGelu;
@@ -112,15 +109,24 @@ class Attempt {
   std::unique_ptr<kernels::Prepared> fused() {
     packWhatDoesNotFit();
     problem_.out = dtype_;
-    const std::optional<uint32_t> flag = flagOf(layer_.attributes.getString("activation", ""), dtype_);
+    // Rounding does not change relu: a launch behind does it in place.
+    const std::string activation = layer_.attributes.getString("activation", "");
+    const bool in_place = activation == "relu";
+    const std::optional<uint32_t> flag = in_place ? 0 : flagOf(activation, dtype_);
     if (!flag || !describeOutput(product_.parts[Product::kOut])) {
       return nullptr;
     }
     problem_.activation = *flag;
-    if (!describeBias() || !describeResidual()) {
+    if (!describeBias() || !describeResidual() || !multiply()) {
       return nullptr;
     }
-    return multiply() ? std::move(launches_) : nullptr;
+    if (in_place) {
+      sums_ = product_.parts[Product::kOut];
+      sum_dtype_ = dtype_;
+      places_[Product::kBias] = places_[Product::kResidual] = {};
+      finish(nothing(), nothing(), sums_);
+    }
+    return std::move(launches_);
   }
 
   // Writes sums to scratch memory, and has a launch behind that does the rest.

@@ -244,6 +244,31 @@ TEST(Cudnn, ReluKeepsNaN) {
   }
 }
 
+TEST(Cudnn, ReluKeepsNaNWithTensorCores) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr int64_t kChannels = 64, kPlaces = 64;
+  Values in(kChannels * kPlaces, 0.5);
+  in[0] = nan;  // reaches the first four results of every channel
+  Values expected(kChannels * kPlaces, 0);
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const size_t row = i % 64 / 8, column = i % 8;
+    expected[i] = row < 2 && column < 2 ? nan : 0;
+  }
+  for (const DType dtype : {DType::kFloat16, DType::kBFloat16, DType::kFloat32}) {
+    expectOutputs({"convolution",
+                   makeAttributes({{"stride", Ints{1, 1}},
+                                   {"pre_padding", Ints{1, 1}},
+                                   {"post_padding", Ints{1, 1}},
+                                   {"dilation", Ints{1, 1}},
+                                   {"activation", std::string("relu")}}),
+                   {makeTensor(dtype, {1, kChannels, 8, 8}, in),
+                    makeTensor(dtype, {kChannels, kChannels, 3, 3}, Values(kChannels * kChannels * 9, -0.25)),
+                    makeTensor(dtype, {kChannels}, Values(kChannels, 1))},
+                   {{dtype, {1, kChannels, 8, 8}}}},
+                  {expected});
+  }
+}
+
 // Sizes with which tensor cores work, and activations that the library may compute.
 TEST(Cudnn, ActivationsAreThoseOfTheLayer) {
   constexpr int64_t kIn = 16, kOut = 24, kSide = 6;

@@ -130,9 +130,6 @@ double factorOf(const Operation& operation, const void* factor) {
 }
 
 double activated(uint32_t epilogue, double x) {
-  if ((epilogue & lt::kEpilogueRelu) != 0) {
-    return x < 0 ? 0 : x;
-  }
   if ((epilogue & lt::kEpilogueGelu) != 0) {
     return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
   }
@@ -194,7 +191,6 @@ void note(const Operation& operation, const Matrix& a, const Matrix& d) {
   const auto flag = [&](uint32_t bit, const char* name) {
     calls += (operation.epilogue & bit) != 0 ? std::string(name) + " " : "";
   };
-  flag(lt::kEpilogueRelu, "relu");
   flag(lt::kEpilogueGelu, "gelu");
   flag(lt::kEpilogueBias, "bias");
   calls += std::string(toString(dtypeOf(a.type))) + " " + std::to_string(d.batches) + "x[" + std::to_string(d.rows) +

@@ -15,7 +15,7 @@ struct FakeCublasLt {
   bool proposes_no_epilogue = false;
   lt::Status status_of_multiply = lt::kSuccess;
   lt::Status status_of_create = lt::kSuccess;
-  // What was asked of it, "relu|bias f16 [5,2]x[2,3] batch 4", separated by "; ".
+  // What was asked of it, "bias float16 4x[5,2,3]", separated by "; ".
   std::string calls;
   // The least alignment of a call's proposal, in bytes.
   uint32_t alignment = 0;
