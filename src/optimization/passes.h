@@ -28,6 +28,7 @@ PassPtr createFoldTransposeIntoMatrixMultiply(const Options& options);
 PassPtr createFoldBatchNorm(const Options& options);
 PassPtr createFoldScaleAndShift(const Options& options);
 PassPtr createFuseBias(const Options& options);
+PassPtr createMergeAttentionProducts(const Options& options);
 PassPtr createMergeParallelConvolutions(const Options& options);
 PassPtr createFuseResidualAdd(const Options& options);
 PassPtr createFuseActivation(const Options& options);

@@ -78,11 +78,12 @@ class Generator {
   Tensor* arithmetic(Tensor* x);
   // Layer or rms normalization in pieces, over the last axis.
   Tensor* normalization(Tensor* x);
-  // softmax(x x^T * c + mask) x, by itself or as gpt_attention of x + c
+  // softmax(x x^T * c + mask) x, by itself, as gpt_attention of x + c, or as attention whose operands are products of x
   Tensor* attention(Tensor* x);
   // x, rolled along an axis
   Tensor* roll(Tensor* x);
   Tensor* gptAttention(Tensor* x);
+  Tensor* attentionOfProducts(Tensor* x);
   // An integer product of a network input's steps whose result is read in steps again, at times transposed. Of an input
   // and with scales that are powers of two, since a step must not depend on how a pass rounds what comes before.
   Tensor* integerProduct(Tensor* x);

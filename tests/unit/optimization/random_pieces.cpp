@@ -152,7 +152,7 @@ Tensor* Generator::attention(Tensor* x) {
     return nullptr;
   }
   if (isImage(x) && chance(2)) {
-    return gptAttention(x);
+    return chance(2) ? gptAttention(x) : attentionOfProducts(x);
   }
   Tensor* scores = add(network_->addMatrixMultiply(*x, false, *x, true));
   if (chance(2)) {
@@ -183,6 +183,34 @@ Tensor* Generator::gptAttention(Tensor* x) {
   fields.set("head_size", head_size);
   fields.set("operands", std::string("qkv"));
   return add(network_->addLayer(LayerType::kPLUGIN_V2, {qkv}, fields));
+}
+
+Tensor* Generator::attentionOfProducts(Tensor* x) {
+  Layer* flat = network_->addShuffle(*x);
+  const Dims& dims = x->getDimensions();
+  flat->setReshapeDimensions({dims[0], dims[1] * dims[2], dims[3]});
+  const int64_t heads = 2, head_size = 2;
+  Tensor* rows = add(flat);
+  std::vector<Tensor*> operands;
+  for (int i = 0; i < 3; ++i) {
+    Tensor* weights = constant({size(x, 3), heads * head_size}, -1, 1);
+    Tensor* product = add(network_->addMatrixMultiply(*rows, false, *weights, false));
+    operands.push_back(chance(2) ? product : elementwise(product, constant({heads * head_size}, -1, 1), "sum"));
+  }
+  Attributes fields;
+  fields.set("namespace", std::string("torchtrt"));
+  fields.set("type", std::string("Attention"));
+  fields.set("version", std::string("1"));
+  fields.set("scale", 0.5);
+  fields.set("transpose_k", true);
+  fields.set("heads", heads);
+  fields.set("head_size", head_size);
+  fields.set("value_size", head_size);
+  for (const char* channel : {"q_channel", "k_channel", "v_channel"}) {
+    fields.set(channel, int64_t{0});
+  }
+  fields.set("sequence_first", false);
+  return add(network_->addLayer(LayerType::kPLUGIN_V2, operands, fields));
 }
 
 Tensor* Generator::transposedProduct(Tensor* x) {
