@@ -1,5 +1,6 @@
 #include "cuda/attention/attention.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -71,6 +72,19 @@ Operands operandsOf(const Attributes& fields, const ShapeSet& shapes) {
           headsOf(out, heads, fields.getInt("value_size"), 0, sequence_first)};
 }
 
+int64_t in16s(int64_t size) {
+  return std::max<int64_t>(16, (size + 15) / 16 * 16);
+}
+
+// Elements of 16 bits, heads whose keys and values fit into the memory of a block, and a GPU that multiplies both
+// kinds.
+bool fitsTensorCores(const CudaDevice& device, DType dtype, int64_t size, int64_t columns) {
+  constexpr int64_t kMostSize = 128;
+  constexpr int kAmpere = 80;
+  return (dtype == DType::kFloat16 || dtype == DType::kBFloat16) && size <= kMostSize && columns <= kMostSize &&
+         device.capability() >= kAmpere;
+}
+
 std::unique_ptr<kernels::Prepared> prepareAttention(const Layer& layer, const ShapeSet& shapes) {
   const Attributes& fields = layer.attributes;
   checkPluginShapes(fields, shapes);
@@ -85,10 +99,17 @@ std::unique_ptr<kernels::Prepared> prepareAttention(const Layer& layer, const Sh
   const auto maskType = [&](size_t mask) {
     return layer.has(mask) ? storedType(shapes.inputs[mask].dtype) : storedType(DType::kBool);
   };
+  const bool on_tensor_cores = fitsTensorCores(layer.device, dtype, dims.back(), columns);
   Source source;
   source.define("STORED", storedType(dtype)).define("BATCH", static_cast<int64_t>(rank) - 2);
   source.define("FIRST", maskType(kFirstMask)).define("SECOND", maskType(kSecondMask));
-  source.include("text/storage.cuh").include("text/reduction.cuh").include("attention/attention.cuh");
+  source.include("text/storage.cuh").include("text/reduction.cuh").include("attention/masks.cuh");
+  if (on_tensor_cores) {
+    source.define("SIZE", in16s(dims.back())).define("COLUMNS", in16s(columns));
+    source.include("text/mma.cuh").include("attention/tensor_cores.cuh");
+  } else {
+    source.include("attention/attention.cuh");
+  }
   Arguments arguments;
   arguments.value(heads).value(rows).value(keys).value(dims.back()).value(columns);
   arguments.value(static_cast<float>(fields.getDouble("scale"))).value(int64_t{fields.getBool("safe", false)});
@@ -103,11 +124,11 @@ std::unique_ptr<kernels::Prepared> prepareAttention(const Layer& layer, const Sh
   }
   add(arguments, operands.out);
   arguments.output(0);
-  constexpr int64_t kRows = 16, kColumns = 64;
   auto launches = std::make_unique<Launches>(layer.device);
-  launches->add(source, "attention",
-                blocksFor(heads * ((rows + kRows - 1) / kRows) * ((columns + kColumns - 1) / kColumns), kRows * 16),
-                std::move(arguments));
+  const auto blocks = [](int64_t count, int64_t of) { return (count + of - 1) / of; };
+  const Geometry geometry = on_tensor_cores ? blocksFor(heads * blocks(rows, 64), 128)
+                                            : blocksFor(heads * blocks(rows, 16) * blocks(columns, 64), 256);
+  launches->add(source, "attention", geometry, std::move(arguments));
   return launches;
 }
 

@@ -1,15 +1,6 @@
 // softmax(q k^T * scale, masked) v in float32. A block has 16 queries of one head and 64 columns of its values; it goes
 // over the keys once, 16 at a time, and rescales what it has when a greater score comes.
 
-struct Steps {  // elements from row to row, and from column to column
-  long long row, column;
-};
-
-// A mask that is chosen from, or one that is added.
-__device__ inline float masked(float score, const Bool* mask) { return mask->byte ? score : -floatOf(0x7f800000u); }
-template <class T>
-__device__ float masked(float score, const T* mask) { return score + load(mask); }
-
 extern "C" __global__ void attention(long long heads, long long rows, long long keys, long long size, long long columns,
                                      float scale, long long safe, Walk<BATCH> walk_q, Steps in_q, const STORED* q,
                                      Walk<BATCH> walk_k, Steps in_k, const STORED* k, Walk<BATCH> walk_v, Steps in_v,

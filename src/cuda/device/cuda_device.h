@@ -61,6 +61,10 @@ class CudaDevice final : public device::Device,
   void giveFaultBlock(const FaultBlock& block) const {
     fault_memory_.give(block);
   }
+  // 10 times the major version and the minor one: 90
+  int capability() const {
+    return std::stoi(properties_.isa.substr(3));
+  }
   // "sm_90"
   const std::string& architecture() const {
     return properties_.isa;

@@ -89,7 +89,8 @@ bool hasDeviceCode(const Case& layer) {
 TEST(Attention, AgreesWithSumsInDouble) {
   for (const DType dtype : {DType::kFloat32, DType::kFloat16, DType::kBFloat16}) {
     for (const Sizes& s :
-         {Sizes{1, 1, 1, 1, 1, 1}, Sizes{2, 3, 5, 7, 4, 3}, Sizes{1, 2, 17, 33, 20, 70}, Sizes{1, 1, 3, 16, 16, 64}}) {
+         {Sizes{1, 1, 1, 1, 1, 1}, Sizes{2, 3, 5, 7, 4, 3}, Sizes{1, 2, 17, 33, 20, 70}, Sizes{1, 1, 3, 16, 16, 64},
+          Sizes{1, 2, 70, 130, 64, 64}, Sizes{1, 1, 65, 65, 128, 128}, Sizes{1, 1, 2, 3, 129, 8}}) {
       const Heads heads = headsFor(s, dtype);
       const Case layer = caseOf(s, heads, dtype, 0.25);
       EXPECT_TRUE(hasDeviceCode(layer));
@@ -117,17 +118,19 @@ TEST(Attention, ReadsKeysThatLieInColumns) {
 }
 
 TEST(Attention, AddsOneMaskAndChoosesByTheOther) {
-  const Sizes s = {2, 2, 3, 18, 4, 5};
-  const Heads heads = headsFor(s, DType::kFloat32);
-  Case layer = caseOf(s, heads, DType::kFloat32, 0.5);
-  const Values added = mixedValues(s.heads * s.rows * s.keys, DType::kFloat32, 4);  // the same for both batches
-  const Values chosen = mixedValues(s.keys, DType::kBool, 5);
-  layer.inputs.push_back(makeTensor(DType::kFloat32, {s.heads, s.rows, s.keys}, added));
-  layer.inputs.push_back(makeTensor(DType::kBool, {1, s.keys}, chosen));
-  expectOutputs(layer, {expectedOf(s, heads, 0.5, [&](int64_t head, int64_t row, int64_t key) {
-                  const double mask = added[static_cast<size_t>((head % s.heads * s.rows + row) * s.keys + key)];
-                  return chosen[static_cast<size_t>(key)] != 0 ? mask : -kInfinity;
-                })});
+  for (const DType dtype : {DType::kFloat32, DType::kFloat16, DType::kBFloat16}) {
+    const Sizes s = {2, 2, 3, 18, 4, 5};
+    const Heads heads = headsFor(s, dtype);
+    Case layer = caseOf(s, heads, dtype, 0.5);
+    const Values added = mixedValues(s.heads * s.rows * s.keys, DType::kFloat32, 4);  // the same for both batches
+    const Values chosen = mixedValues(s.keys, DType::kBool, 5);
+    layer.inputs.push_back(makeTensor(DType::kFloat32, {s.heads, s.rows, s.keys}, added));
+    layer.inputs.push_back(makeTensor(DType::kBool, {1, s.keys}, chosen));
+    expectOutputs(layer, {expectedOf(s, heads, 0.5, [&](int64_t head, int64_t row, int64_t key) {
+                    const double mask = added[static_cast<size_t>((head % s.heads * s.rows + row) * s.keys + key)];
+                    return chosen[static_cast<size_t>(key)] != 0 ? mask : -kInfinity;
+                  })});
+  }
 }
 
 TEST(Attention, RepeatsAMaskOfPartOfTheFirstAxis) {

@@ -1,0 +1,170 @@
+// softmax(q k^T * scale, masked) v of elements of 16 bits on tensor cores, with scores and sums in float32. A block has 64
+// queries of one head, a warp 16 of them; it goes over the keys once, 64 at a time, and rescales what it has when a
+// greater score comes. SIZE and COLUMNS are the sizes of heads in 16s: what is beyond the real ones is 0.
+
+constexpr int kKeys = 64;
+constexpr int kPad = 8;  // elements behind each row of a tile, so that rows begin in other banks
+
+struct alignas(16) Eight {
+  unsigned words[4];
+};
+
+// Rows [0, kKeys) x [0, kWidth) of a matrix into a tile; what the matrix does not have is 0.
+template <int kWidth>
+__device__ void loadTile(unsigned short (*tile)[kWidth + kPad], const STORED* from, Steps steps, long long rows, long long columns) {
+  const bool is_aligned = steps.column == 1 && steps.row % 8 == 0 && columns == kWidth && (unsigned long long)from % 16 == 0;
+  if (is_aligned) {
+    for (int i = threadIdx.x; i < kKeys * kWidth / 8; i += blockDim.x) {
+      const int row = i / (kWidth / 8), column = i % (kWidth / 8) * 8;
+      Eight eight = {{0, 0, 0, 0}};
+      if (row < rows) {
+        eight = *(const Eight*)(from + row * steps.row + column);
+      }
+      *(Eight*)&tile[row][column] = eight;
+    }
+    return;
+  }
+  for (int i = threadIdx.x; i < kKeys * kWidth; i += blockDim.x) {
+    const int row = i / kWidth, column = i % kWidth;
+    tile[row][column] = row < rows && column < columns ? from[row * steps.row + column * steps.column].bits : 0;
+  }
+}
+
+extern "C" __global__ void attention(long long heads, long long rows, long long keys, long long size, long long columns,
+                                     float scale, long long safe, Walk<BATCH> walk_q, Steps in_q, const STORED* q,
+                                     Walk<BATCH> walk_k, Steps in_k, const STORED* k, Walk<BATCH> walk_v, Steps in_v,
+                                     const STORED* v, Walk<BATCH> walk_first, Steps in_first, const FIRST* first,
+                                     Walk<BATCH> walk_second, Steps in_second, const SECOND* second,
+                                     Walk<BATCH> walk_out, Steps in_out, STORED* out) {
+  alignas(16) __shared__ unsigned short tile_k[kKeys][SIZE + kPad];
+  alignas(16) __shared__ unsigned short tile_v[kKeys][COLUMNS + kPad];
+  const float lowest = -floatOf(0x7f800000u);
+  const int group = threadIdx.x % 32 / 4, pair = threadIdx.x % 4;
+  const long long down = (rows + 63) / 64;
+  for (long long block = blockIdx.x; block < heads * down; block += gridDim.x) {
+    const long long head = block / down;
+    const long long row_of[2] = {block % down * 64 + threadIdx.x / 32 * 16 + group,
+                                 block % down * 64 + threadIdx.x / 32 * 16 + group + 8};
+    const STORED* const from_q = q + walk_q.at(head);
+    const STORED* const from_k = k + walk_k.at(head);
+    const STORED* const from_v = v + walk_v.at(head);
+    const FIRST* const first_of_head = first ? first + walk_first.repeatedAt(head) : first;
+    const SECOND* const second_of_head = second ? second + walk_second.repeatedAt(head) : second;
+    unsigned queries[SIZE / 16][4];
+#pragma unroll
+    for (int d = 0; d < SIZE / 16; ++d) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const long long row = row_of[i % 2], depth = 16 * d + 2 * pair + i / 2 * 8;
+        const STORED* const at = from_q + row * in_q.row + depth * in_q.column;
+        const unsigned low = row < rows && depth < size ? at[0].bits : 0;
+        const unsigned high = row < rows && depth + 1 < size ? at[in_q.column].bits : 0;
+        queries[d][i] = low | high << 16;
+      }
+    }
+    float highest[2] = {lowest, lowest}, total[2] = {0, 0};
+    float sums[COLUMNS / 8][4];
+#pragma unroll
+    for (int n = 0; n < COLUMNS / 8; ++n) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        sums[n][i] = 0;
+      }
+    }
+    for (long long at = 0; at < keys; at += kKeys) {
+      __syncthreads();  // the tiles before have been read
+      loadTile<SIZE>(tile_k, from_k + at * in_k.row, in_k, keys - at, size);
+      loadTile<COLUMNS>(tile_v, from_v + at * in_v.row, in_v, keys - at, columns);
+      __syncthreads();
+      float scores[kKeys / 8][4];
+      float next[2] = {highest[0], highest[1]};
+#pragma unroll
+      for (int n = 0; n < kKeys / 8; ++n) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          scores[n][i] = 0;
+        }
+#pragma unroll
+        for (int d = 0; d < SIZE / 16; ++d) {
+          const unsigned short* const key = &tile_k[8 * n + group][16 * d + 2 * pair];
+          const unsigned b[2] = {*(const unsigned*)key, *(const unsigned*)(key + 8)};
+          multiplyAdd(scores[n], queries[d], b, (const STORED*)0);
+        }
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const long long row = row_of[i / 2], key = at + 8 * n + 2 * pair + i % 2;
+          float score = lowest;
+          if (key < keys && row < rows) {
+            score = scores[n][i] * scale;
+            if (first_of_head) {
+              score = masked(score, first_of_head + row * in_first.row + key * in_first.column);
+            }
+            if (second_of_head) {
+              score = masked(score, second_of_head + row * in_second.row + key * in_second.column);
+            }
+          }
+          scores[n][i] = score;
+          next[i / 2] = Maximum<float>()(next[i / 2], score);
+        }
+      }
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+#pragma unroll
+        for (int apart = 1; apart < 4; apart *= 2) {
+          next[half] = Maximum<float>()(next[half], __shfl_xor_sync(0xffffffffu, next[half], apart));
+        }
+        const float factor = next[half] == lowest ? 1.0f : exp(highest[half] - next[half]);
+        highest[half] = next[half];
+        total[half] *= factor;
+#pragma unroll
+        for (int n = 0; n < COLUMNS / 8; ++n) {
+          sums[n][2 * half] *= factor;
+          sums[n][2 * half + 1] *= factor;
+        }
+      }
+#pragma unroll
+      for (int n = 0; n < kKeys / 8; ++n) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const float weight = highest[i / 2] == lowest ? 0.0f : exp(scores[n][i] - highest[i / 2]);
+          scores[n][i] = weight;
+          total[i / 2] += weight;
+        }
+      }
+#pragma unroll
+      for (int part = 0; part < kKeys / 16; ++part) {
+        const float(&left)[4] = scores[2 * part];
+        const float(&right)[4] = scores[2 * part + 1];
+        const STORED* const type = 0;
+        const unsigned a[4] = {packed(left[0], left[1], type), packed(left[2], left[3], type),
+                               packed(right[0], right[1], type), packed(right[2], right[3], type)};
+#pragma unroll
+        for (int n = 0; n < COLUMNS / 8; ++n) {
+          const int key = 16 * part + 2 * pair, column = 8 * n + group;
+          const unsigned b[2] = {tile_v[key][column] | (unsigned)tile_v[key + 1][column] << 16,
+                                 tile_v[key + 8][column] | (unsigned)tile_v[key + 9][column] << 16};
+          multiplyAdd(sums[n], a, b, type);
+        }
+      }
+    }
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+#pragma unroll
+      for (int apart = 1; apart < 4; apart *= 2) {
+        total[half] += __shfl_xor_sync(0xffffffffu, total[half], apart);
+      }
+    }
+#pragma unroll
+    for (int n = 0; n < COLUMNS / 8; ++n) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const long long row = row_of[i / 2], column = 8 * n + 2 * pair + i % 2;
+        if (row < rows && column < columns) {
+          // Where no score is above minus infinity, the total is 0, and the result NaN.
+          const bool is_zero = highest[i / 2] == lowest && (safe || keys == 0);
+          store(out + walk_out.at(head) + row * in_out.row + column * in_out.column, is_zero ? sums[n][i] : sums[n][i] / total[i / 2]);
+        }
+      }
+    }
+  }
+}
