@@ -77,6 +77,24 @@ if(TARGET test_cuda)
   cmake_path(SET nvrtc_folder NORMALIZE "${torch_folder}/../nvidia/cu13/lib")
   set_property(SOURCE "${CMAKE_SOURCE_DIR}/tests/unit/cuda/main_test.cpp"
                APPEND PROPERTY COMPILE_DEFINITIONS TORCHTRT_NVRTC_FOLDER="${nvrtc_folder}")
+
+  # Whole engines on a GPU: calls, and random networks against the interpreter.
+  get_property(engine_side GLOBAL PROPERTY torchtrt_closure_builder)
+  torchtrt_present(engine_side ${engine_side})
+  set(networks builder/random engine/calls/enqueue engine/calls/threads engine/calls/counted engine/calls/empty_inputs)
+  list(TRANSFORM networks PREPEND "${CMAKE_SOURCE_DIR}/tests/unit/")
+  list(TRANSFORM networks APPEND "_test.cpp")
+  file(GLOB emulation CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/unit/cuda/emulat*.cpp" "${CMAKE_SOURCE_DIR}/tests/unit/cuda/fake_*.cpp")
+  file(GLOB own CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/unit/cuda_networks/*.cpp")
+  add_executable(test_cuda_networks ${networks} ${emulation} ${own})
+  foreach(object_library IN LISTS engine_side ITEMS cuda)
+    target_sources(test_cuda_networks PRIVATE $<TARGET_OBJECTS:${object_library}>)
+  endforeach()
+  torchtrt_side(test_cuda_networks FALSE)
+  target_include_directories(test_cuda_networks PRIVATE "${CMAKE_SOURCE_DIR}/tests/unit" "${CMAKE_SOURCE_DIR}/tests/unit/builder")
+  target_link_libraries(test_cuda_networks PRIVATE test_support torchtrt_engine_libraries GTest::gmock_main)
+  add_dependencies(test_cuda_networks plan_schema)
+  add_test(NAME test_cuda_networks COMMAND test_cuda_networks WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
 endif()
 
 # The specification's C++ samples as programs, and its converter as the library that torchtrtc --custom-converters opens:

@@ -11,7 +11,7 @@ from .common import ROOT, Failure, python, run, say
 
 SUITE = ROOT / "tests/gpu/suite.py"
 SECTIONS = ("smoke", "operators", "models", "files", "threads", "capture", "replay", "misuse", "processes")
-PROGRAMS = ("test_cuda",)  # unit tests that run on a device; all of the kernels of the CPU's tests are among them
+PROGRAMS = ("test_cuda", "test_cuda_networks")  # unit tests that run on a device, with those of the CPU's kernels and engines
 SECTION_S = 900
 
 

@@ -12,7 +12,7 @@ for library in "$build"/lib/libtorchtrt*.so.*.*.*; do
   ln -s "${name%.*}" "$out/lib/${name%%.so*}.so"
 done
 strip -o $out/bin/torchtrtc "$build"/bin/torchtrtc
-for program in test_cpu test_cuda test_engine; do
+for program in test_cpu test_cuda test_cuda_networks; do
   if [ -e "$build/bin/$program" ]; then strip -o "$out/bin/$program" "$build/bin/$program"; fi
 done
 hwy=$(ldd "$build"/lib/libtorchtrt_engine.so | awk '/libhwy/ {print $3}')

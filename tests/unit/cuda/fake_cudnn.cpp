@@ -5,9 +5,11 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "cpu/storage/convert.h"
+#include "cuda/emulated_graphs.h"
 #include "cuda/launch/layout.h"
 
 namespace torchtrt::cuda::testing {
@@ -247,16 +249,16 @@ class Run {
         ids_(pointers.all<int64_t>(dnn::kPointersIds)),
         data_(pointers.all<void*>(dnn::kPointersData)) {}
 
-  dnn::Status all() {
-    for (const void* const pointer : data_) {
-      if (pointer == nullptr || reinterpret_cast<uintptr_t>(pointer) % 16 != 0) {
-        return kBadParameter;
-      }
-    }
+  bool isAligned() const {
+    return std::all_of(data_.begin(), data_.end(), [](const void* pointer) {
+      return pointer != nullptr && reinterpret_cast<uintptr_t>(pointer) % 16 == 0;
+    });
+  }
+
+  void all() {
     for (const Object* const operation : operations_) {
       operation->kind == dnn::kPointwiseOperation ? pointwise(*operation) : convolution(*operation);
     }
-    return dnn::kSuccess;
   }
 
  private:
@@ -399,6 +401,12 @@ void note(const Object& graph) {
   }
 }
 
+// Of the one handle. Callers hold a lock from setting it to their execution.
+StreamHandle& streamInUse() {
+  static StreamHandle stream = nullptr;
+  return stream;
+}
+
 dnn::Status execute(dnn::Handle, dnn::Object plan, dnn::Object pointers) {
   if (fakeCudnn().status_of_execute != dnn::kSuccess) {
     return fakeCudnn().status_of_execute;
@@ -410,9 +418,21 @@ dnn::Status execute(dnn::Handle, dnn::Object plan, dnn::Object pointers) {
       configuration.engine == kNondeterministic || (configuration.engine == kWithTensorCores && is_float)) {
     return kBadParameter;
   }
-  std::memset(workspace, 0x77, static_cast<size_t>(kWorkspace));
+  const auto run = std::make_shared<Run>(*configuration.graph, *static_cast<const Object*>(pointers));
+  if (!run->isAligned()) {
+    return kBadParameter;
+  }
   note(*configuration.graph);
-  return Run(*configuration.graph, *static_cast<const Object*>(pointers)).all();
+  const auto work = [run, workspace] {
+    std::memset(workspace, 0x77, static_cast<size_t>(kWorkspace));
+    Run(*run).all();
+  };
+  if (isCaptured(streamInUse())) {
+    captureKernel(streamInUse(), work);
+  } else {
+    work();
+  }
+  return dnn::kSuccess;
 }
 
 }  // namespace
@@ -429,7 +449,9 @@ Cudnn tableOfFakeCudnn() {
     *handle = &one;
     return fakeCudnn().status_of_create;
   };
-  table.setStream = [](dnn::Handle, StreamHandle) -> dnn::Status { return dnn::kSuccess; };
+  table.setStream = [](dnn::Handle, StreamHandle stream) -> dnn::Status {
+    return streamInUse() = stream, dnn::kSuccess;
+  };
   table.statusText = [](dnn::Status) { return "the status of a fake"; };
   table.lastError = [](char* text, size_t size) { std::strncpy(text, "a fake's refusal", size); };
   table.createObject = [](int kind, dnn::Object* object) -> dnn::Status {

@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "device/faults.h"
 #include "engine/load.h"
 
 namespace torchtrt::engine {
@@ -207,9 +208,14 @@ TEST(Enqueue, AFailedCallLeavesTheEngineUsable) {
   };
   call({1, 0});
   const size_t idle = engine->contexts().idle();
-  const std::string error = errorOf([&] { call({0, 5}); });
+  std::string error = errorOf([&] { call({0, 5}); });
+  const bool tells_next_call = dynamic_cast<const device::FaultReporter*>(&testing::testDevice()) != nullptr;
+  if (tells_next_call) {
+    EXPECT_EQ(error, "");
+    error = errorOf([&] { call({1, 0}); });
+  }
   EXPECT_THAT(error, HasSubstr("[E008]"));
-  if (testing::testDevice().isHost()) {
+  if (testing::testDevice().isHost() || tells_next_call) {
     EXPECT_THAT(error, HasSubstr("model.py:7")) << "the error names the source of the step";
   }
   EXPECT_THAT(call({1, 0}), ElementsAre(20, 10));

@@ -53,7 +53,8 @@ TEST(Threads, FirstCallsTogetherMakeOneSpecialization) {
 // The cache has room for one set of shapes: what one thread runs is evicted by the others.
 TEST(Threads, MayDoDifferentThingsAtOnce) {
   const auto engine = productEngine({.shape_cache_bytes = 1});
-  ASSERT_TRUE(engine->restoresWeight(0));
+  const bool restores = engine->restoresWeight(0);
+  ASSERT_EQ(restores, testing::testDevice().kind() != std::string_view("cuda")) << "no kernel of a GPU packs weights";
   std::vector<std::vector<float>> expected(1);
   for (int64_t batch = 1; batch <= kMost; ++batch) {
     expected.push_back(callEngine(*engine, {inputOf(batch)})[0].values());
@@ -71,7 +72,7 @@ TEST(Threads, MayDoDifferentThingsAtOnce) {
   };
   const auto restore = [&] {
     std::vector<float> restored(productWeights().size());
-    for (int i = 0; i < 300; ++i) {
+    for (int i = 0; i < 300 && restores; ++i) {
       std::fill(restored.begin(), restored.end(), -1.0F);
       engine->restoreWeight(0, std::as_writable_bytes(std::span(restored)), 2);
       wrong += restored != productWeights() ? 1 : 0;
