@@ -354,39 +354,6 @@ def test_check_counts_engines(folder, compiled):
     assert succeeds("check", folder / "lenet.ts").stdout.endswith("loads, 0 engines\n")
 
 
-def lacks(process) -> list[str]:
-    """What a run on a GPU lacks, as a check says."""
-    if "a run on a GPU lacks nothing here" in process.stdout:
-        return []
-    assert "a run on a GPU lacks here:\n" in process.stdout, process.stdout
-    return re.findall(r"^  (.+)$", process.stdout, re.MULTILINE)
-
-
-def test_check_names_what_a_run_on_a_gpu_lacks(compiled):
-    process = torchtrtc("check", compiled[0], "--device", "cuda:0")
-    named = lacks(process)
-    if torch.cuda.is_available():
-        assert process.returncode == 0 and "loads for cuda:0" in process.stdout
-    else:
-        assert any("no engine runs on a GPU" in line for line in named), named
-        assert process.returncode == 2 and "[C003] there is no device cuda:0" in process.stderr
-    assert "GPU" not in succeeds("check", compiled[0]).stdout
-    assert succeeds("check", compiled[0], "--device=cpu").stdout.endswith("loads for cpu\n")
-
-
-def test_check_of_a_file_for_a_gpu_names_that_unasked(folder, tmp_path):
-    succeeds(folder / "lenet.ts", tmp_path / "gpu.ts", LENET_INPUT, "--device=cuda:0", "--target=sm_90")
-    process = succeeds("check", tmp_path / "gpu.ts")
-    assert "loads, 1 engine\n" in process.stdout
-    lacks(process)
-
-
-def test_inspect_loads_where_it_is_told(compiled):
-    assert succeeds("inspect", compiled[0], "--device=cpu").stdout == succeeds("inspect", compiled[0]).stdout
-    process = torchtrtc("inspect", compiled[0], "--device", "cuda:99")
-    assert process.returncode == 2 and "there is no device cuda:99" in process.stderr
-
-
 def test_check_names_the_library_of_a_missing_class(folder, compiled):
     """A module whose engine class has another name stands for one that a library not loaded here would register."""
     path = folder / "foreign.ts"
