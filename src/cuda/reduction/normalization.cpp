@@ -33,7 +33,7 @@ Source sourceOf(const Layer& layer, DType dtype, Ranks ranks, unsigned threads, 
   defineTypes(source, layer, dtype);
   source.define("RANK", ranks.all).define("KEPT", ranks.kept).define("FOLDED", ranks.folded);
   source.define("THREADS", static_cast<int64_t>(threads));
-  source.define("PER_LANE", (std::min(length, kShort) + kWarp - 1) / kWarp);
+  source.define("PER_LANE", (std::clamp<int64_t>(length, 1, kShort) + kWarp - 1) / kWarp);
   source.define("S", sizeOf(dtype) == 2 ? "float" : "double");
   source.define("CENTERED", int64_t{layer.attributes.getString("mode") != "rms"});
   source.include("text/storage.cuh").include("text/functions.cuh").include("text/reduction.cuh");
