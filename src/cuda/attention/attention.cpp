@@ -4,8 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "cuda/launch/kernel.h"
-#include "cuda/launch/layout.h"
+#include "cuda/attention/operands.h"
 #include "cuda/launch/plugin.h"
 #include "cuda/launch/types.h"
 
@@ -16,16 +15,8 @@ namespace {
 using kernels::ShapeSet;
 using kernels::TensorDesc;
 
-enum : size_t { kQ, kK, kV, kFirstMask, kSecondMask };
-
-// Matrices by head: dims and strides of [heads..., rows, columns], and the byte at which the first begins.
-struct Matrices {
-  Ints dims, strides;
-  int64_t offset = 0;
-};
-
 // The heads in the channels of a tensor [B, S, channels], as [B, heads, S, size].
-Matrices headsOf(const TensorDesc& desc, int64_t heads, int64_t size, int64_t channel, bool sequence_first) {
+HeadMatrices headsOf(const TensorDesc& desc, int64_t heads, int64_t size, int64_t channel, bool sequence_first) {
   const size_t batch = sequence_first ? 1 : 0, sequence = 1 - batch;
   const int64_t step = desc.strides.at(2);
   return {{desc.dims.at(batch), heads, desc.dims.at(sequence), size},
@@ -34,31 +25,29 @@ Matrices headsOf(const TensorDesc& desc, int64_t heads, int64_t size, int64_t ch
 }
 
 // A mask in the shape of the scores; its first axis may be a part of theirs, and is repeated.
-Matrices maskOf(const TensorDesc& desc, Ints scores) {
+HeadMatrices maskOf(const TensorDesc& desc, Ints scores) {
   if (desc.dims.size() == scores.size() && scores.size() > 2 && desc.dims[0] > 1) {
     scores[0] = desc.dims[0];
   }
   return {scores, broadcastStrides(desc, scores), 0};
 }
 
-void add(Arguments& arguments, const Matrices& matrices) {
+void add(Arguments& arguments, const HeadMatrices& matrices) {
   const auto axes = static_cast<std::ptrdiff_t>(matrices.dims.size()) - 2;
   addWalk(arguments, {matrices.dims.begin(), matrices.dims.begin() + axes},
           {matrices.strides.begin(), matrices.strides.begin() + axes});
   arguments.bytes(&matrices.strides[static_cast<size_t>(axes)], 2 * sizeof(int64_t));
 }
 
-// All operands as matrices by head, the output last.
-struct Operands {
-  Matrices q, k, v, out;
-};
+}  // namespace
 
-Operands operandsOf(const Attributes& fields, const ShapeSet& shapes) {
+AttentionOperands attentionOperands(const Attributes& fields, const ShapeSet& shapes) {
   const TensorDesc &q = shapes.inputs.at(kQ), &k = shapes.inputs.at(kK), &v = shapes.inputs.at(kV);
   const TensorDesc& out = shapes.outputs.at(0);
   const int64_t heads = fields.getInt("heads", 0);
   if (heads == 0) {
-    Operands operands = {{q.dims, q.strides}, {k.dims, k.strides}, {v.dims, v.strides}, {out.dims, out.strides}};
+    AttentionOperands operands = {
+        {q.dims, q.strides}, {k.dims, k.strides}, {v.dims, v.strides}, {out.dims, out.strides}};
     if (!fields.getBool("transpose_k")) {
       std::swap(operands.k.strides.at(k.dims.size() - 2), operands.k.strides.back());
     }
@@ -88,7 +77,7 @@ bool fitsTensorCores(const CudaDevice& device, DType dtype, int64_t size, int64_
 std::unique_ptr<kernels::Prepared> prepareAttention(const Layer& layer, const ShapeSet& shapes) {
   const Attributes& fields = layer.attributes;
   checkPluginShapes(fields, shapes);
-  const Operands operands = operandsOf(fields, shapes);
+  const AttentionOperands operands = attentionOperands(fields, shapes);
   const Ints& dims = operands.q.dims;
   const size_t rank = dims.size();
   const int64_t heads = countOf({dims.begin(), dims.end() - 2});
@@ -113,13 +102,13 @@ std::unique_ptr<kernels::Prepared> prepareAttention(const Layer& layer, const Sh
   Arguments arguments;
   arguments.value(heads).value(rows).value(keys).value(dims.back()).value(columns);
   arguments.value(static_cast<float>(fields.getDouble("scale"))).value(int64_t{fields.getBool("safe", false)});
-  const Matrices* const read[] = {&operands.q, &operands.k, &operands.v};
+  const HeadMatrices* const read[] = {&operands.q, &operands.k, &operands.v};
   for (size_t i = 0; i < std::size(read); ++i) {
     add(arguments, *read[i]);
     arguments.input(i, read[i]->offset);
   }
   for (const size_t mask : {kFirstMask, kSecondMask}) {
-    add(arguments, layer.has(mask) ? maskOf(shapes.inputs[mask], scores) : Matrices{scores, Ints(rank, 0), 0});
+    add(arguments, layer.has(mask) ? maskOf(shapes.inputs[mask], scores) : HeadMatrices{scores, Ints(rank, 0), 0});
     layer.add(arguments, mask);
   }
   add(arguments, operands.out);
@@ -131,8 +120,6 @@ std::unique_ptr<kernels::Prepared> prepareAttention(const Layer& layer, const Sh
   launches->add(source, "attention", geometry, std::move(arguments));
   return launches;
 }
-
-}  // namespace
 
 kernels::CreateResult createAttention(const kernels::Problem& problem) {
   if (std::optional<Refusal> refusal = refuseOtherPlugin(problem, "torchtrt", "Attention")) {

@@ -5,6 +5,8 @@
 
 namespace torchtrt::cuda {
 
+// By cuDNN, where the library is there: float16 and bfloat16, without masks.
+kernels::CreateResult createCudnnAttention(const kernels::Problem& problem);
 kernels::CreateResult createAttention(const kernels::Problem& problem);
 
 }  // namespace torchtrt::cuda

@@ -187,7 +187,7 @@ class Attempt {
   }
 
   bool convolve(const Place& y, const Place& bias, const Place& residual) {
-    const std::shared_ptr<const DnnPlan> plan = DnnPlan::make(layer_.device, api_, problem_);
+    const std::shared_ptr<const DnnPlan> plan = planOf(layer_.device, api_, problem_);
     if (plan == nullptr) {
       return false;
     }
@@ -208,30 +208,6 @@ class Attempt {
   std::unique_ptr<Launches> launches_;
   DnnProblem problem_;
   Place x_, weights_;
-};
-
-// cuDNN's plan, and the kernel "direct" for calls whose operands begin at odd places.
-class Convolution final : public kernels::Prepared {
- public:
-  Convolution(std::unique_ptr<Launches> by_library, std::unique_ptr<kernels::Prepared> direct,
-              std::vector<bool> present)
-      : by_library_(std::move(by_library)), direct_(std::move(direct)), present_(std::move(present)) {}
-
-  void run(const kernels::RunArgs& args) const override {
-    uintptr_t all = reinterpret_cast<uintptr_t>(args.outputs[0]);
-    for (size_t i = 0; i < present_.size(); ++i) {
-      all |= present_[i] ? reinterpret_cast<uintptr_t>(args.inputs[i]) : 0;
-    }
-    all % DnnPlan::kAlignment == 0 ? by_library_->run(args) : direct_->run(args);
-  }
-  size_t scratchBytes() const override {
-    return std::max(by_library_->scratchBytes(), direct_->scratchBytes());
-  }
-
- private:
-  std::unique_ptr<Launches> by_library_;
-  std::unique_ptr<kernels::Prepared> direct_;
-  std::vector<bool> present_;
 };
 
 class CudnnKernel final : public kernels::Kernel {
@@ -277,7 +253,7 @@ class CudnnKernel final : public kernels::Kernel {
     }
     std::vector<bool> present = layer.present;
     present[kFilter] = present[kFilter] && packed_ == nullptr;
-    return std::make_unique<Convolution>(std::move(by_library), std::move(direct), std::move(present));
+    return whereAligned(std::move(by_library), std::move(direct), std::move(present));
   }
 
   std::unique_ptr<Launches> attempt(const Layer& layer, const ShapeSet& shapes, const Strided& weights) const {

@@ -1,16 +1,12 @@
-// A convolution by cuDNN, with what follows it: a graph of operations, and an engine of the library that computes it.
+// A convolution by cuDNN, with what follows it.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "cuda/driver/cudnn.h"
-#include "cuda/launch/launch.h"
-#include "cuda/launch/layout.h"
+#include "cuda/launch/dnn.h"
 
 namespace torchtrt::cuda {
 
@@ -39,38 +35,8 @@ struct DnnProblem {
   std::string text() const;  // equal for equal problems
 };
 
-// Its pointers: x, weights, y, bias, residual, workspace; all but the workspace at multiples of 16 bytes.
-class DnnPlan final : public StreamCall {
- public:
-  static constexpr int64_t kAlignment = 16;
-
-  // Deterministic, in full precision. Null if the library does not start, or computes no such graph. Equal problems
-  // share a plan as long as it is in use.
-  static std::shared_ptr<const DnnPlan> make(const CudaDevice& device, const Cudnn& api, const DnnProblem& problem);
-
-  size_t workspaceBytes() const {  // to reserve
-    return cuda::workspaceBytes(workspace_);
-  }
-  void run(const DevicePointer* pointers, StreamHandle stream) const override;
-
- private:
-  // A handle works on one stream at a time, and a plan runs in one thread at a time.
-  struct Library {
-    const Cudnn& api;
-    dnn::Handle handle = nullptr;
-    std::mutex mutex;
-  };
-  friend class DnnGraph;
-  using Objects = std::vector<std::unique_ptr<void, dnn::Status (*)(void*)>>;
-
-  explicit DnnPlan(Library& library) : library_(library) {}
-  static Library* libraryOf(const CudaDevice& device, const Cudnn& api);
-
-  Library& library_;
-  Objects objects_;  // the plan and what it refers to
-  dnn::Object plan_ = nullptr;
-  std::vector<int64_t> ids_;  // of the tensors with a pointer: their places among the pointers
-  size_t workspace_ = 0;
-};
+// Its pointers: x, weights, y, bias, residual. Null if the library does not start, or computes no such graph. Equal
+// problems share a plan as long as it is in use.
+std::shared_ptr<const DnnPlan> planOf(const CudaDevice& device, const Cudnn& api, const DnnProblem& problem);
 
 }  // namespace torchtrt::cuda

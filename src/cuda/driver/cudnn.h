@@ -1,4 +1,5 @@
-// The functions of cuDNN's graph interface that convolutions call, as a table: tests put others in their place.
+// The functions of cuDNN's graph interface that convolutions and attention call, as a table: tests put others in their
+// place.
 #pragma once
 
 #include <cstddef>
@@ -30,6 +31,7 @@ enum Kind : int {
   kGraph = 15,
   kPointers = 16,
   kTensor = 17,
+  kAttention = 41,  // since 9.13
 };
 
 enum Type : int {  // of attributes
@@ -93,10 +95,16 @@ enum Attribute : int {
   kTensorStrides = 903,
   kTensorId = 906,
   kTensorIsVirtual = 907,
+  kTensorIsByValue = 908,
   kPointersIds = 1000,
   kPointersData = 1001,
   kPointersWorkspace = 1003,
   kEngineNotes = 1303,
+  kAttentionQ = 2800,
+  kAttentionK = 2801,
+  kAttentionV = 2802,
+  kAttentionOut = 2803,
+  kAttentionScale = 2805,
 };
 
 inline constexpr int kFloat32 = 0, kFloat64 = 1, kFloat16 = 2, kBFloat16 = 9;  // of elements, and to compute in

@@ -83,7 +83,8 @@ Case caseOf(const Sizes& s, const Heads& of, DType dtype, double scale) {
 }
 
 bool hasDeviceCode(const Case& layer) {
-  return std::string(createKernel(problemOf(layer)).implementation) == "attention";
+  const std::string implementation = createKernel(problemOf(layer)).implementation;
+  return implementation == "attention" || implementation == "cudnn";
 }
 
 TEST(Attention, AgreesWithSumsInDouble) {
@@ -166,11 +167,10 @@ TEST(Attention, OfNoKeysIsZero) {
 }
 
 // Channels of q, k and v in one tensor, heads side by side.
-TEST(Attention, ReadsHeadsSideBySideAndWritesThemSo) {
-  const Sizes s = {2, 3, 4, 4, 2, 2};
+void expectHeadsSideBySide(const Sizes& s, DType dtype) {
   const int64_t width = 3 * s.heads * s.size;
   for (const bool sequence_first : {false, true}) {
-    const Values all = mixedValues(s.batch * s.rows * width, DType::kFloat32);
+    const Values all = mixedValues(s.batch * s.rows * width, dtype);
     const auto placeOf = [&](int64_t b, int64_t row, int64_t channels) {
       return (sequence_first ? row * s.batch + b : b * s.rows + row) * channels;
     };
@@ -191,8 +191,9 @@ TEST(Attention, ReadsHeadsSideBySideAndWritesThemSo) {
       expected[static_cast<size_t>(at)] = by_head[static_cast<size_t>(i)];
     }
     const int64_t outer = sequence_first ? s.rows : s.batch, inner = sequence_first ? s.batch : s.rows;
-    const Tensor packed = makeTensor(DType::kFloat32, {outer, inner, width}, all);
-    Case layer = {"plugin_v2", fieldsOf(0.25, true), {packed, packed, packed}, {{DType::kFloat32, {outer, inner, 6}}}};
+    const Tensor packed = makeTensor(dtype, {outer, inner, width}, all);
+    Case layer = {
+        "plugin_v2", fieldsOf(0.25, true), {packed, packed, packed}, {{dtype, {outer, inner, s.heads * s.size}}}};
     layer.attributes.set("heads", s.heads);
     layer.attributes.set("head_size", s.size);
     layer.attributes.set("value_size", s.columns);
@@ -202,6 +203,21 @@ TEST(Attention, ReadsHeadsSideBySideAndWritesThemSo) {
     layer.attributes.set("sequence_first", sequence_first);
     EXPECT_TRUE(hasDeviceCode(layer));
     expectOutputs(layer, {expected});
+  }
+}
+
+TEST(Attention, ReadsHeadsSideBySideAndWritesThemSo) {
+  expectHeadsSideBySide({2, 3, 4, 4, 2, 2}, DType::kFloat32);
+}
+
+// Sizes that libraries take.
+TEST(Attention, WithTensorCores) {
+  for (const DType dtype : {DType::kFloat16, DType::kBFloat16}) {
+    expectHeadsSideBySide({2, 3, 40, 40, 16, 16}, dtype);
+    for (const Sizes& s : {Sizes{2, 3, 17, 70, 64, 64}, Sizes{1, 2, 5, 9, 32, 64}, Sizes{3, 1, 130, 33, 8, 8}}) {
+      const Heads heads = headsFor(s, dtype);
+      expectOutputs(caseOf(s, heads, dtype, 0.0625), {expectedOf(s, heads, 0.0625, noMask)});
+    }
   }
 }
 

@@ -13,6 +13,7 @@
 #include "cuda/fake_cudnn.h"
 #include "kernels/backend.h"
 #include "torchtrt/error.h"
+#include "torchtrt/plugin.h"
 
 namespace torchtrt::cuda::testing {
 namespace {
@@ -232,6 +233,39 @@ TEST_F(CudnnCalls, ConstantWeightsAreRearrangedOnce) {
     inputs[0] = memory[0].data();
     device.copyIn(memory[0].data(), layer.inputs[0]->bytes.data(), layer.inputs[0]->bytes.size(), {});
   }
+}
+
+Case attention(DType dtype, int64_t size) {
+  plugin::registerBuiltinPlugins();
+  const auto operand = [&] { return makeTensor(dtype, {2, 3, 4, size}, mixedValues(24 * size, dtype)); };
+  return {"plugin_v2",
+          makeAttributes({{"namespace", std::string("torchtrt")},
+                          {"type", std::string("Attention")},
+                          {"version", std::string("1")},
+                          {"scale", 0.5},
+                          {"transpose_k", true}}),
+          {operand(), operand(), operand()},
+          {{dtype, {2, 3, 4, size}}}};
+}
+
+TEST_F(CudnnCalls, AttentionOf16BitsIsOneOperation) {
+  EXPECT_EQ(callsOf(attention(DType::kFloat16, 8)), "attention float16");
+  EXPECT_EQ(callsOf(attention(DType::kBFloat16, 64)), "attention bfloat16");
+}
+
+TEST_F(CudnnCalls, OtherAttentionStaysAway) {
+  EXPECT_EQ(callsOf(attention(DType::kFloat16, 12)), "");  // no engine
+  EXPECT_EQ(callsOf(attention(DType::kFloat32, 8)), "");
+  Case masked = attention(DType::kFloat16, 8);
+  masked.inputs.push_back(makeTensor(DType::kBool, {4, 4}, Values(16, 1)));
+  EXPECT_EQ(callsOf(masked), "");
+  EXPECT_STREQ(kernels::createKernel(problemOf(masked)).implementation, "attention");
+  Case columns = attention(DType::kFloat16, 8);
+  columns.inputs[0] =
+      makeTensor(DType::kFloat16, {2, 3, 4, 8}, mixedValues(192, DType::kFloat16), Layout::kColumnMajor);
+  EXPECT_EQ(callsOf(columns), "");
+  useCudnn({}, "libcudnn.so.9: no such file");
+  EXPECT_STREQ(kernels::createKernel(problemOf(attention(DType::kFloat16, 8))).implementation, "attention");
 }
 
 TEST(Cudnn, ReluKeepsNaN) {

@@ -102,6 +102,16 @@ const Object* convolutionOf(const Object& graph) {
   return graph.all<const Object*>(dnn::kGraphOperations).at(0);
 }
 
+bool isAttention(const Object& graph) {
+  return convolutionOf(graph)->kind == dnn::kAttention;
+}
+
+// q, k, v and the result.
+std::vector<const Object*> attentionTensors(const Object& operation) {
+  return {operation.object(dnn::kAttentionQ), operation.object(dnn::kAttentionK), operation.object(dnn::kAttentionV),
+          operation.object(dnn::kAttentionOut)};
+}
+
 struct Roles {
   const Object *description, *small, *weights, *large;  // the forward convolution goes from the large to the small one
 };
@@ -180,9 +190,25 @@ dnn::Status set(dnn::Object handle, int attribute, int type, int64_t count, cons
   return dnn::kSuccess;
 }
 
+// As the library says of its own engines.
+bool isSupportedAttention(const Object& operation) {
+  for (const Object* const tensor : attentionTensors(operation)) {
+    const Ints dims = dimsOf(*tensor), strides = tensor->all<int64_t>(dnn::kTensorStrides);
+    if (dims.size() != 4 || dims[3] % 8 != 0 || dims[3] > 256 || strides[3] != 1 ||
+        std::any_of(strides.begin(), strides.end() - 1, [](int64_t stride) { return stride % 8 != 0; }) ||
+        sizeOf(dtypeOf(*tensor)) != 2) {
+      return false;
+    }
+  }
+  return !fakeCudnn().has_no_engines;
+}
+
 // True if an engine of this library takes the tensors of a graph.
 bool isSupported(const Object& graph) {
   const FakeCudnn& fake = fakeCudnn();
+  if (isAttention(graph)) {
+    return isSupportedAttention(*convolutionOf(graph));
+  }
   const Roles roles = rolesOf(*convolutionOf(graph));
   const bool channels_last = isPacked(*roles.weights, true) && isPacked(*roles.small, true) &&
                              isPacked(*roles.large, true) && !fake.has_no_channels_last;
@@ -197,7 +223,7 @@ bool isSupported(const Object& graph) {
 dnn::Status getResults(const Object& heuristics, int64_t asked, int64_t* count, void* values) {
   const Object* const graph = heuristics.object(dnn::kHeuristicsGraph);
   // Only the fallback has an engine for what is transposed.
-  const bool has_any = isSupported(*graph) && (convolutionOf(*graph)->kind == dnn::kForward ||
+  const bool has_any = isSupported(*graph) && (convolutionOf(*graph)->kind != dnn::kBackward ||
                                                heuristics.one<int>(dnn::kHeuristicsMode) == dnn::kHeuristicsFallback);
   *count = has_any ? kEngines : 0;
   if (values == nullptr) {
@@ -250,18 +276,28 @@ class Run {
         data_(pointers.all<void*>(dnn::kPointersData)) {}
 
   bool isAligned() const {
-    return std::all_of(data_.begin(), data_.end(), [](const void* pointer) {
-      return pointer != nullptr && reinterpret_cast<uintptr_t>(pointer) % 16 == 0;
-    });
+    for (size_t i = 0; i < data_.size(); ++i) {
+      if (data_[i] == nullptr || (!isByValue(ids_[i]) && reinterpret_cast<uintptr_t>(data_[i]) % 16 != 0)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   void all() {
     for (const Object* const operation : operations_) {
-      operation->kind == dnn::kPointwiseOperation ? pointwise(*operation) : convolution(*operation);
+      operation->kind == dnn::kPointwiseOperation ? pointwise(*operation)
+      : operation->kind == dnn::kAttention        ? attention(*operation)
+                                                  : convolution(*operation);
     }
   }
 
  private:
+  bool isByValue(int64_t id) const {
+    const Object* const scale = operations_[0]->object(dnn::kAttentionScale);
+    return scale != nullptr && scale->one<char>(dnn::kTensorIsByValue) != 0 &&
+           scale->one<int64_t>(dnn::kTensorId) == id;
+  }
   void* pointerOf(const Object& tensor) const {
     const auto found = std::find(ids_.begin(), ids_.end(), tensor.one<int64_t>(dnn::kTensorId));
     return found == ids_.end() ? nullptr : data_[static_cast<size_t>(found - ids_.begin())];
@@ -340,6 +376,39 @@ class Run {
     write(back ? *roles.large : *roles.small, out);
   }
 
+  void attention(const Object& operation) {
+    const std::vector<const Object*> tensors = attentionTensors(operation);
+    const Values q = read(*tensors[0]), k = read(*tensors[1]), v = read(*tensors[2]);
+    const double scale = *static_cast<const float*>(pointerOf(*operation.object(dnn::kAttentionScale)));
+    const Ints dims = dimsOf(*tensors[0]);
+    const int64_t size = dims[3], keys = dimsOf(*tensors[1])[2], columns = dimsOf(*tensors[2])[3];
+    Values out;
+    for (int64_t row = 0; row < dims[0] * dims[1] * dims[2]; ++row) {
+      const int64_t first_key = row / dims[2] * keys;
+      Values weights(static_cast<size_t>(keys), 0);
+      for (int64_t key = 0; key < keys; ++key) {
+        for (int64_t i = 0; i < size; ++i) {
+          weights[static_cast<size_t>(key)] +=
+              scale * q[static_cast<size_t>(row * size + i)] * k[static_cast<size_t>((first_key + key) * size + i)];
+        }
+      }
+      const double highest = *std::max_element(weights.begin(), weights.end());
+      double total = 0;
+      for (double& weight : weights) {
+        weight = std::exp(weight - highest);
+        total += weight;
+      }
+      for (int64_t column = 0; column < columns; ++column) {
+        double sum = 0;
+        for (int64_t key = 0; key < keys; ++key) {
+          sum += weights[static_cast<size_t>(key)] * v[static_cast<size_t>((first_key + key) * columns + column)];
+        }
+        out.push_back(sum / total);
+      }
+    }
+    write(*tensors[3], out);
+  }
+
   static double activated(const Object& description, double x) {
     switch (description.one<int>(dnn::kPointwiseModeIs)) {
       case dnn::kRelu: {
@@ -387,6 +456,10 @@ class Run {
 void note(const Object& graph) {
   std::string& calls = fakeCudnn().calls;
   calls += calls.empty() ? "" : "; ";
+  if (isAttention(graph)) {
+    calls += std::string("attention ") + toString(dtypeOf(*attentionTensors(*convolutionOf(graph))[0]));
+    return;
+  }
   const Roles roles = rolesOf(*convolutionOf(graph));
   const bool back = convolutionOf(graph)->kind == dnn::kBackward;
   calls += isPacked(back ? *roles.large : *roles.small, true) ? "channels last " : "";
@@ -413,7 +486,8 @@ dnn::Status execute(dnn::Handle, dnn::Object plan, dnn::Object pointers) {
   }
   const Object& configuration = *static_cast<const Object*>(plan)->object(dnn::kPlanConfiguration);
   void* const workspace = static_cast<const Object*>(pointers)->one<void*>(dnn::kPointersWorkspace);
-  const bool is_float = dtypeOf(*rolesOf(*convolutionOf(*configuration.graph)).weights) == DType::kFloat32;
+  const bool is_float = !isAttention(*configuration.graph) &&
+                        dtypeOf(*rolesOf(*convolutionOf(*configuration.graph)).weights) == DType::kFloat32;
   if (workspace == nullptr || reinterpret_cast<uintptr_t>(workspace) % 256 != 0 ||
       configuration.engine == kNondeterministic || (configuration.engine == kWithTensorCores && is_float)) {
     return kBadParameter;
