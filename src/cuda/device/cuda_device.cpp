@@ -214,6 +214,10 @@ std::unique_ptr<device::Timer> CudaDevice::timer() const {
   return std::make_unique<EventTimer>(context_);
 }
 
+std::unique_ptr<device::Recording> CudaDevice::record(const std::function<void(device::Stream)>& body) const {
+  return recordParts(1, [&](size_t, device::Stream stream) { body(stream); });
+}
+
 std::unique_ptr<device::PartRecording> CudaDevice::recordParts(size_t parts, const device::PartBody& body) const {
   return Graph::record(*this, parts, body);
 }

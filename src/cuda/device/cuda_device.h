@@ -2,6 +2,7 @@
 // allocator.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -47,6 +48,7 @@ class CudaDevice final : public device::Device,
   void checkFaults() const override;
   bool isCapturing(device::Stream stream) const override;
   std::unique_ptr<device::Timer> timer() const override;
+  std::unique_ptr<device::Recording> record(const std::function<void(device::Stream)>& body) const override;
   std::unique_ptr<device::PartRecording> recordParts(size_t parts, const device::PartBody& body) const override;
   std::unique_ptr<device::FaultWords> faultWords(size_t steps) const override;
 

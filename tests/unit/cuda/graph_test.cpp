@@ -89,6 +89,19 @@ TEST(Recordings, WorkOfLibrariesIsRenewedByCapturingItAgain) {
   EXPECT_EQ(numbers.values(), std::pair(4.0F, 5.0F));
 }
 
+TEST(Recordings, OfADeviceAreWholes) {
+  const Numbers numbers;
+  const auto recording = gpu().record([&](device::Stream stream) {
+    giveForeign(numbers.at(0), stream);
+    giveOwn(numbers.at(1), stream);
+  });
+  ASSERT_NE(recording, nullptr);
+  EXPECT_EQ(numbers.values(), std::pair(0.0F, 0.0F));
+  recording->replay({});
+  recording->replay({});
+  EXPECT_EQ(numbers.values(), std::pair(2.0F, 2.0F));
+}
+
 // A step may call a library for some pointers and launch for others: then it runs as it is.
 TEST(Recordings, APartThatDoesSomethingElseIsNotRenewedAndRunsNothing) {
   const Numbers numbers;
