@@ -11,15 +11,25 @@ extern "C" __global__ void finish(long long rows, long long columns, Walk<RANK> 
     const STORED* const row_of_bias = bias ? bias + walk_bias.at(row) : bias;
     const STORED* const row_of_residual = residual ? residual + walk_residual.at(row) : residual;
     STORED* const to = out + walk_out.at(row);
-    for (long long column = threadIdx.x; column < columns; column += blockDim.x) {
-      A sum = (A)load(from + column * sum_step);
-      if (bias) {
-        sum += (A)load(row_of_bias + column * bias_step);
+    for (long long first = threadIdx.x; first < columns; first += 4 * (long long)blockDim.x) {
+      A values[4];  // all are on their way before the first is needed
+      for (int k = 0; k < 4; ++k) {
+        const long long column = first + k * (long long)blockDim.x;
+        values[k] = column < columns ? (A)load(from + column * sum_step) : (A)0;
       }
-      if (residual) {
-        sum += (A)load(row_of_residual + column * residual_step);
+      for (int k = 0; k < 4; ++k) {
+        const long long column = first + k * (long long)blockDim.x;
+        if (column < columns) {
+          A sum = values[k];
+          if (bias) {
+            sum += (A)load(row_of_bias + column * bias_step);
+          }
+          if (residual) {
+            sum += (A)load(row_of_residual + column * residual_step);
+          }
+          store(to + column * out_step, ACTIVATION(sum, alpha, beta));
+        }
       }
-      store(to + column * out_step, ACTIVATION(sum, alpha, beta));
     }
   }
 }
