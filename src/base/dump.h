@@ -1,6 +1,6 @@
 // One switch for the texts of every level, from the environment, so that it reaches what is built deep inside a
 // program:
-//   TORCHTRT_DUMP=DIR        writes what each stage gives: lowered graphs, partitions, networks, plans
+//   TORCHTRT_DUMP=DIR        writes what each stage gives: lowered graphs, partitions, networks, plans, schedules
 //   TORCHTRT_DUMP=DIR:REGEX  also what each pass made that changed something and whose name matches
 // The name of a pass matches as "fuse_bias" or with its level, as "network.fuse_bias".
 #pragma once

@@ -10,6 +10,7 @@
 #include "base/checkpoint.h"
 #include "base/logging.h"
 #include "compiler/phases.h"
+#include "compiler/stop_after.h"
 #include "torchtrt/compile.h"
 #include "torchtrt/progress.h"
 
@@ -19,6 +20,7 @@ class PhaseClock {
  public:
   template <typename Body>
   auto run(Phase phase, Body&& body) {
+    stopBefore(phase);
     struct Stop {
       PhaseClock& clock;
       Phase phase;

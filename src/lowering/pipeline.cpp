@@ -1,13 +1,10 @@
 #include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <regex>
 #include <set>
 #include <string>
 
-#include "base/checkpoint.h"
 #include "base/dump.h"
 #include "base/logging.h"
+#include "base/pass_run.h"
 #include "lowering/call_stacks.h"
 #include "lowering/graph_walk.h"
 #include "lowering/lowering.h"
@@ -38,22 +35,14 @@ void runPass(const Pass& pass, Lowering& lowering) {
   if (!applies || std::find(disabled.begin(), disabled.end(), pass.name) != disabled.end()) {
     return;
   }
-  checkpoint();
   const GraphPtr& graph = lowering.lowered.graph;
-  const auto begin = std::chrono::steady_clock::now();
-  const bool changed = pass.run_with != nullptr ? pass.run_with(lowering) : pass.run(graph);
-  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
-  TORCHTRT_LOG(kDEBUG, "lowering: " << pass.name << (changed ? " changed the graph" : " changed nothing") << " in "
-                                    << std::lround(time.count()) << " ms");
-  if (options.verify && changed) {
-    verify(*graph, pass.name);
+  PassRun run{"torchscript", nameOf(lowering.lowered), pass.name, [&] { return graph->toString(); }};
+  if (options.verify) {
+    run.verify = [&] { verify(*graph, pass.name); };
   }
-  if (!options.dump_after.empty() && std::regex_search(pass.name, std::regex(options.dump_after))) {
-    TORCHTRT_LOG(kGRAPH, "after " << pass.name << ":\n" << graph->toString());
-  }
-  if (changed && dump::wantsPass("torchscript", pass.name)) {
-    dump::write("torchscript", nameOf(lowering.lowered), pass.name, graph->toString());
-  }
+  run.dump_after = options.dump_after;
+  run.dump = [&](const std::string& text) { TORCHTRT_LOG(kGRAPH, "after " << pass.name << ":\n" << text); };
+  torchtrt::runPass(run, [&] { return pass.run_with != nullptr ? pass.run_with(lowering) : pass.run(graph); });
 }
 
 void checkPassNames(const LoweringOptions& options) {

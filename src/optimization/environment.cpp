@@ -36,15 +36,7 @@ void optimizeAsEnvironmentSays(network::Network& network, Options options) {
     optimize(network, options);
     return;
   }
-  std::string last = network::print(network);
-  dump::write(kLevel, network.name(), "converted", last);
-  options.dump_after = std::string(".");  // every pass is looked at, and those that are asked for are written
-  options.dump = [&](const std::string& pass, const std::string& text) {
-    if (text != last && dump::wantsPass(kLevel, pass)) {
-      dump::write(kLevel, network.name(), pass, text);
-    }
-    last = text;
-  };
+  dump::write(kLevel, network.name(), "converted", network::print(network));
   optimize(network, options);
   dump::write(kLevel, network.name(), "optimized", network::print(network));
 }

@@ -1,12 +1,9 @@
 #include "rewriting/pass_manager.h"
 
 #include <algorithm>
-#include <chrono>
 #include <iostream>
-#include <regex>
 
-#include "base/checkpoint.h"
-#include "base/logging.h"
+#include "base/pass_run.h"
 
 namespace torchtrt::rewriting {
 
@@ -22,14 +19,6 @@ void checkNames(const std::vector<std::string>& wanted, const std::vector<std::u
       throw CompileError(ErrorCode::kInvalidOption, "there is no pass named '" + name + "' to disable", {},
                          "the passes are " + known);
     }
-  }
-}
-
-bool matchesName(const std::string& expression, const std::string& name) {
-  try {
-    return std::regex_search(name, std::regex(expression));
-  } catch (const std::regex_error&) {
-    throw CompileError(ErrorCode::kInvalidOption, "'" + expression + "' is no regular expression over pass names");
   }
 }
 
@@ -86,27 +75,16 @@ bool PassManager::runOnce(Network& network) {
 }
 
 bool PassManager::runPass(Pass& pass, Network& network) {
-  const std::string before = options_.check_changed ? network::print(network) : std::string();
-  checkpoint();
-  const auto start = std::chrono::steady_clock::now();
+  PassRun run{"network", network.name(), pass.name(), [&] { return network::print(network); }};
+  if (options_.verify) {
+    run.verify = [&] { verifyAfter("pass '" + pass.name() + "'", network); };
+  }
+  run.check_changed = options_.check_changed;
+  run.dump_after = options_.dump_after;
+  run.dump = [&](const std::string& text) { options_.dump(pass.name(), text); };
   RewriteOptions rewriting;
   rewriting.verify = options_.verify;
-  const bool changed = pass.run(network, rewriting);
-  const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
-  TORCHTRT_LOG(kDEBUG, name_ << ": pass " << pass.name() << (changed ? " changed" : " kept") << " network '"
-                             << network.name() << "' (" << network.getNbLayers() << " layers) in " << elapsed.count()
-                             << " ms");
-  if (options_.check_changed && (network::print(network) != before) != changed) {
-    throw InternalError("pass '" + pass.name() + "' says that it " + (changed ? "changed" : "kept") +
-                        " the network, and its text says otherwise");
-  }
-  if (changed && options_.verify) {
-    verifyAfter("pass '" + pass.name() + "'", network);
-  }
-  if (!options_.dump_after.empty() && matchesName(options_.dump_after, pass.name())) {
-    options_.dump(pass.name(), network::print(network));
-  }
-  return changed;
+  return torchtrt::runPass(run, [&] { return pass.run(network, rewriting); });
 }
 
 }  // namespace torchtrt::rewriting

@@ -72,6 +72,36 @@ def test_reference_kernels(compiled, x):
     torch.testing.assert_close(reference(x), compiled(x), rtol=1e-5, atol=1e-5)
 
 
+GOLDEN = """schedule "__torch___test_schedules_Net_trt_engine": 1 thread, 153600 bytes of workspace
+  0 reformat "reformat_12" [reference] (%0 in0) -> %3 ws+0 float32[2, 16, 20, 20]
+  1 convolution "convolution_2" [reference] (%3 ws+0, %1, %2) -> %4 ws+51200 float32[2, 16, 20, 20], 51200 bytes of scratch ws+102400
+  2 adaptive_pooling "reduce_3" [reference] (%4 ws+51200) -> %5 ws+102400 float32[2, 16, 1, 1], 51200 bytes of scratch ws+0
+  3 activation "activation_4" [reference] (%6 ws+102400) -> %7 ws+102528 float32[2, 16, 1, 1]
+  4 elementwise "elementwise_5" [reference] (%4 ws+51200, %7 ws+102528) -> %8 ws+0 float32[2, 16, 20, 20]
+  5 elementwise "activation_8" [reference] (%8 ws+0, %9) -> %10 ws+102400 float32[2, 16, 20, 20]
+  6 elementwise "elementwise_9" [reference] (%10 ws+102400, %4 ws+51200) -> %11 ws+0 float32[2, 16, 20, 20]
+  7 reformat "reformat_14" [reference] (%11 ws+0) -> %12 out0 float32[2, 16, 20, 20]
+"""
+
+
+def test_inspect_and_dump_print_the_golden_text(tmp_path):
+    """Reference kernels on one thread are the same on every machine."""
+    torch.jit.script(Net().eval()).save(str(tmp_path / "net.ts"))
+    environment = {**os.environ, "TORCHTRT_REFERENCE_KERNELS": "1", "OMP_NUM_THREADS": "1"}
+    spec = "[(1,16,20,20);(2,16,20,20);(4,16,20,20)]"
+
+    def torchtrtc(*arguments):
+        command = [BUILD / "bin" / "torchtrtc", *arguments]
+        process = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path)
+        assert process.returncode == 0, process.stderr
+        return process.stdout
+
+    torchtrtc("net.ts", "compiled.ts", spec, "--dump=dump")
+    (dumped,) = (tmp_path / "dump").glob("*.schedule.*.txt")
+    assert dumped.read_text() == GOLDEN
+    assert torchtrtc("inspect", "compiled.ts", "--shape", "(2,16,20,20)").startswith(GOLDEN)
+
+
 def test_an_unknown_rule_is_an_error_that_lists_the_rules(compiled):
     with torchtrt.runtime.kernel_switches(disabled_fusions=["no_such_rule"]), pytest.raises(RuntimeError, match="C003.*no_such_rule") as error:
         saved(compiled)

@@ -68,6 +68,14 @@ def test_prints_the_plan_and_the_schedule_of_what_the_passes_left():
     assert opt("--pipeline", "--level=network").stdout == opt("--pipeline").stdout
 
 
+def test_the_pipeline_stops_after_a_pass():
+    first = opt("--pipeline", "--stop-after=remove_dead_layers")
+    assert first.returncode == 0, first.stderr
+    assert first.stdout == opt("--pass=remove_dead_layers").stdout
+    last = opt("--list-passes").stdout.strip().splitlines()[-1].split("`")[1]
+    assert opt("--pipeline", f"--stop-after={last}").stdout != first.stdout
+
+
 def test_a_schedule_is_that_of_optimum_sizes():
     text = TEXT.replace("float32[2]", "float32[s]").replace('"n" ()', '"n" (s in [1, 6, 9])')
     schedule = opt("--level=schedule", text=text)

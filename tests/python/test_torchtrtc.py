@@ -371,7 +371,7 @@ def test_networks_are_dumped_and_passes_switched_off(folder, tmp_path):
     names = sorted(path.name for path in dump.iterdir())
     assert [(name.split(".")[1], name.split(".")[-2]) for name in names] == [
         ("torchscript", "freeze_attributes"), ("torchscript", "lowered"), ("torchscript", "partitioned"), ("network", "converted"),
-        ("network", "fuse_activation"), ("network", "optimized"), ("plan", "built")]
+        ("network", "fuse_activation"), ("network", "optimized"), ("plan", "built"), ("schedule", "optimum")]
     assert [name.split(".")[0] for name in names] == [f"{number:03}" for number in range(len(names))]
     texts = [(dump / name).read_text() for name in names if ".network." in name]
     assert "= activation(" in texts[0] and 'activation="relu"' not in texts[0] and 'activation="relu"' in texts[2]
@@ -383,6 +383,43 @@ def test_networks_are_dumped_and_passes_switched_off(folder, tmp_path):
     assert wrong.returncode != 0 and "there is no pass named 'no_such_pass'" in wrong.stderr
     unwritable = torchtrtc(folder / "lenet.ts", tmp_path / "c.ts", LENET_INPUT, "--dump=/proc/none")
     assert unwritable.returncode != 0 and "[C007]" in unwritable.stderr
+
+
+@pytest.mark.parametrize(
+    ("phase", "levels"),
+    [
+        ("checking", []),
+        ("lowering", ["lowered"]),
+        ("partitioning", ["lowered", "partitioned"]),
+        ("conversion", ["lowered", "partitioned"]),
+        ("optimization", ["lowered", "partitioned", "converted", "optimized"]),
+        ("building", ["lowered", "partitioned", "converted", "optimized", "built"]),
+        ("loading", ["lowered", "partitioned", "converted", "optimized", "built", "optimum"]),
+    ],
+)
+def test_a_compile_stops_after_a_phase(folder, tmp_path, phase, levels):
+    dump = tmp_path / "dump"
+    process = torchtrtc(folder / "lenet.ts", tmp_path / "a.ts", LENET_INPUT, f"--dump={dump}", f"--stop-after={phase}")
+    assert process.returncode == 0, process.stderr
+    assert f"stopped after {phase}; the texts are in {dump}" in process.stderr
+    assert [path.name.split(".")[-2] for path in sorted(dump.glob("*"))] == levels
+    assert not (tmp_path / "a.ts").exists()
+
+
+def test_phases_to_stop_after_are_checked(folder, tmp_path):
+    wrong = torchtrtc(folder / "lenet.ts", LENET_INPUT, f"--dump={tmp_path}", "--stop-after=packing")
+    assert wrong.returncode != 0
+    assert "there is no phase named 'packing'" in wrong.stderr and "phases: checking, lowering" in wrong.stderr
+    silent = torchtrtc(folder / "lenet.ts", tmp_path / "a.ts", LENET_INPUT, "--stop-after=lowering")
+    assert silent.returncode != 0 and "--stop-after without --dump would write nothing" in silent.stderr
+
+
+def test_a_dumped_schedule_is_that_of_inspect(folder, tmp_path):
+    dump = tmp_path / "dump"
+    succeeds(folder / "lenet.ts", tmp_path / "a.ts", LENET_INPUT, f"--dump={dump}")
+    text = next(dump.glob("*.schedule.*")).read_text()
+    assert text.startswith("schedule ") and "convolution" in text
+    assert text.split("\n", 1)[1].strip() in succeeds("inspect", tmp_path / "a.ts", "--shape", LENET_INPUT).stdout
 
 
 def test_rewrites_are_traced(folder, tmp_path):

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "builder/builder.h"
+#include "engine/schedule/optimum.h"
 #include "optimization/optimization.h"
 #include "plan/plan.h"
 #include "torchtrt/engine.h"
@@ -29,6 +30,7 @@ Reads a network's text from FILE (or standard input, also as -), runs passes, pr
   --pass=NAME          run this pass; repeat for several, in this order
   --pipeline           run the whole pipeline until nothing changes
   --disable-pass=NAME  leave this pass out of the pipeline
+  --stop-after=NAME    end the pipeline's first round behind this pass
   --verify-each        verify after every rewrite and every pass, and check that passes say truly whether they changed it
   --level=LEVEL        print the network (the default), its plan, or the schedule of a call with optimum sizes
   --dump-after=REGEX   print the network to standard error after each pass whose name matches
@@ -49,6 +51,7 @@ struct Arguments {
   std::string file = "-";
   std::vector<std::string> passes;
   std::string level = "network";
+  std::string stop_after;
   bool pipeline = false;
   bool list_passes = false, list_layers = false, help = false;
   network::PrintOptions printing;
@@ -72,8 +75,8 @@ Arguments parseArguments(const std::vector<std::string>& words) {
     const std::string name = word.substr(0, equals);
     const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
     const bool is_option = word.size() > 1 && word[0] == '-';
-    const bool takes_value =
-        name == "--pass" || name == "--disable-pass" || name == "--dump-after" || name == "--level";
+    const bool takes_value = name == "--pass" || name == "--disable-pass" || name == "--dump-after" ||
+                             name == "--level" || name == "--stop-after";
     if (is_option && takes_value != !value.empty()) {
       throw UsageError(takes_value ? "option " + name + " needs a value: " + name + "=VALUE"
                                    : "unknown option " + word);
@@ -90,6 +93,8 @@ Arguments parseArguments(const std::vector<std::string>& words) {
       arguments.options.disabled.push_back(value);
     } else if (name == "--dump-after") {
       arguments.options.dump_after = value;
+    } else if (name == "--stop-after") {
+      arguments.stop_after = value;
     } else if (name == "--level") {
       checkLevel(value);
       arguments.level = value;
@@ -115,6 +120,9 @@ Arguments parseArguments(const std::vector<std::string>& words) {
   if (!arguments.pipeline && !arguments.options.disabled.empty()) {
     throw UsageError("--disable-pass needs --pipeline");
   }
+  if (!arguments.pipeline && !arguments.stop_after.empty()) {
+    throw UsageError("--stop-after needs --pipeline");
+  }
   return arguments;
 }
 
@@ -132,30 +140,9 @@ std::string readText(const std::string& file) {
   return text.str();
 }
 
-std::vector<int64_t> rowMajor(const std::vector<int64_t>& dims) {
-  std::vector<int64_t> strides(dims.size(), 1);
-  for (size_t i = dims.size(); i-- > 1;) {
-    strides[i - 1] = strides[i] * dims[i];
-  }
-  return strides;
-}
-
-// Of a call with inputs of optimum sizes, in rows.
 std::string scheduleOf(const plan::Plan& plan) {
   const auto bytes = std::make_shared<const std::string>(plan::serialize(plan));
-  const auto engine = engine::Engine::load(std::as_bytes(std::span(*bytes)), bytes);
-  alignas(64) static const char memory[64] = {};  // stands for the inputs': a schedule reads no data
-  std::vector<std::vector<int64_t>> strides;
-  for (const engine::BindingInfo& input : engine->inputs()) {
-    strides.push_back(rowMajor(input.opt));
-  }
-  std::vector<engine::TensorView> inputs;
-  for (size_t i = 0; i < strides.size(); ++i) {
-    const engine::BindingInfo& input = engine->inputs()[i];
-    inputs.push_back(
-        {input.dtype, static_cast<int32_t>(input.opt.size()), input.opt.data(), strides[i].data(), memory});
-  }
-  return engine->schedule(inputs);
+  return engine::scheduleAtOptimum(*engine::Engine::load(std::as_bytes(std::span(*bytes)), bytes));
 }
 
 void print(const network::Network& network, const Arguments& arguments) {
@@ -167,11 +154,25 @@ void print(const network::Network& network, const Arguments& arguments) {
   std::cout << (arguments.level == "plan" ? plan::print(plan) : scheduleOf(plan));
 }
 
+// The pipeline's passes up to that one.
+std::vector<std::string> passesUpTo(const std::string& last) {
+  std::vector<std::string> names;
+  for (const optimization::PassEntry& entry : optimization::pipeline()) {
+    names.push_back(entry.name);
+    if (last == entry.name) {
+      return names;
+    }
+  }
+  throw UsageError("--stop-after names no pass: there is none named '" + last + "'");
+}
+
 void transform(const Arguments& arguments) {
   plugin::registerBuiltinPlugins();
   const auto network = network::parse(readText(arguments.file));
   network::verify(*network);
-  if (arguments.pipeline) {
+  if (!arguments.stop_after.empty()) {
+    optimization::createManager(passesUpTo(arguments.stop_after), arguments.options).runOnce(*network);
+  } else if (arguments.pipeline) {
     optimization::optimize(*network, arguments.options);
   } else if (!arguments.passes.empty()) {
     optimization::createManager(arguments.passes, arguments.options).runOnce(*network);

@@ -19,6 +19,7 @@
 #include "commands.h"
 #include "comparison.h"
 #include "compile_options.h"
+#include "compiler/stop_after.h"
 #include "engines.h"
 #include "files.h"
 #include "input_spec.h"
@@ -198,6 +199,22 @@ void checkTogether(const CompileOptions& options) {
     throw CompileError(ErrorCode::kInvalidOption, "--dump-network and --dump-after are one option now", {},
                        "give --dump FOLDER, or --dump FOLDER:REGEX for passes, too");
   }
+  if (!options.stop_after.empty() && options.dump.empty()) {
+    throw CompileError(ErrorCode::kInvalidOption, "--stop-after without --dump would write nothing", {},
+                       "give --dump FOLDER, where the texts of all phases go");
+  }
+}
+
+// A compile that ends early, for its texts.
+void compileUpTo(const CompileOptions& options) {
+  const torchtrt::compiler::StopAfter scope(options.stop_after);
+  const torch::jit::Module module = loadModule(options.input);
+  try {
+    ts::compile(module, compileSpec(options));
+  } catch (const torchtrt::compiler::Stopped&) {
+  }
+  std::cerr << "stopped after " << options.stop_after << "; the texts are in "
+            << options.dump.substr(0, options.dump.find(':')) << "\n";
 }
 
 void compile(const CompileOptions& options) {
@@ -215,6 +232,10 @@ void compile(const CompileOptions& options) {
     if (!supported) {
       throw CompileError(ErrorCode::kUnsupportedOperator, "the operators named above have no converter");
     }
+    return;
+  }
+  if (!options.stop_after.empty()) {
+    compileUpTo(options);
     return;
   }
   if (options.output.empty()) {

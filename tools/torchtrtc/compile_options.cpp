@@ -106,8 +106,14 @@ void addInsight(CLI::App& app, CompileOptions& o) {
       ->option_text("NAME")
       ->group(kGroup);
   app.add_option("--dump", o.dump,
-                 "Write graphs, partitions, networks and plans; with :REGEX also what such passes made")
+                 "Write graphs, partitions, networks, plans and schedules; with :REGEX also what such passes made")
       ->option_text("FOLDER[:REGEX]")
+      ->group(kGroup);
+  app.add_option(
+         "--stop-after", o.stop_after,
+         "End behind this phase and write no module: lowering, partitioning, conversion, optimization, building "
+         "or loading; --dump has what was made")
+      ->option_text("PHASE")
       ->group(kGroup);
   app.add_option("--dump-network,--dump-after", o.old_dump, "Replaced by --dump")->group("");
   addRepeatable(app, "--disable-pass", o.disabled_passes, "PASS", "Pass of the optimizer to leave out: docs/passes.md")

@@ -16,7 +16,7 @@ struct CompileOptions {
   std::vector<std::string> specs, precisions, pins, torch_executed_ops, torch_executed_modules, custom_ops,
       custom_converters;
   std::vector<std::string> plugins, disabled_passes;
-  std::string dump;
+  std::string dump, stop_after;
   std::vector<std::string> old_dump;  // of options that --dump has replaced
   std::string device_type, target, op_precision, engine_capability = "standard", check_method, calibration_cache,
                                                  calibration_data, timing_cache;

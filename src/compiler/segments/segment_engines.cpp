@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/dump.h"
 #include "base/logging.h"
 #include "compiler/checking/bisection.h"
 #include "compiler/inputs/size_guesses.h"
@@ -14,6 +15,7 @@
 #include "compiler/reports/text.h"
 #include "compiler/segments/gpu_layers.h"
 #include "compiler/segments/kept_segment.h"
+#include "engine/schedule/optimum.h"
 #include "partitioning/partitioning.h"
 #include "partitioning/segment_builder.h"
 #include "stitching/stitching.h"
@@ -305,6 +307,9 @@ void SegmentEngines::make(SegmentEngine& made, std::unique_ptr<network::Network>
     return runtime::Engine::fromPlan(plan, std::move(weights), originals, std::move(borrowed), std::move(exclusive),
                                      options_.target.placement);
   });
+  if (dump::isOn()) {
+    dump::write("schedule", plan.name, "optimum", engine::scheduleAtOptimum(made.engine->engine()));
+  }
   if (kept) {
     made.engine->keep(std::move(*kept));
   }
