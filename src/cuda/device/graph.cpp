@@ -36,13 +36,18 @@ class PrivateStream {
   StreamHandle stream_;
 };
 
-// Copies the parameters of a captured node to the node that it stands for. False if that is not possible.
+bool isKernel(NodeHandle node) {
+  int type = -1;
+  return driver().nodeType(node, &type) == kSuccess && type == kKernelNode;
+}
+
+// Copies the parameters of a captured node to the node that it stands for. False if that is not possible. A library may
+// choose another function for other pointers, which may need attributes that a node keeps as they were recorded.
 bool copyNode(GraphExecHandle graph, NodeHandle from, NodeHandle to) {
-  int types[2] = {-1, -1};
-  KernelNodeParameters parameters;
-  return driver().nodeType(from, &types[0]) == kSuccess && driver().nodeType(to, &types[1]) == kSuccess &&
-         types[0] == kKernelNode && types[1] == kKernelNode && driver().kernelNode(from, &parameters) == kSuccess &&
-         driver().setKernelNode(graph, to, &parameters) == kSuccess;
+  KernelNodeParameters now, recorded;
+  return isKernel(from) && isKernel(to) && driver().kernelNode(from, &now) == kSuccess &&
+         driver().kernelNode(to, &recorded) == kSuccess && now.function == recorded.function &&
+         now.kernel == recorded.kernel && driver().setKernelNode(graph, to, &now) == kSuccess;
 }
 
 }  // namespace

@@ -48,6 +48,12 @@ State& state() {
   return state;
 }
 
+// What stands for a library's function in a node's parameters; the work is then its one argument.
+FunctionHandle libraryFunction() {
+  static char function;
+  return &function;
+}
+
 EmulatedLaunch copyOf(FunctionHandle function, unsigned blocks, unsigned threads, void** arguments) {
   EmulatedLaunch launch{function, blocks, threads, {}};
   const std::vector<size_t> sizes = state().functions.sizesOf(function);
@@ -151,7 +157,9 @@ Result kernelNode(NodeHandle handle, KernelNodeParameters* parameters) {
   Node& node = *static_cast<Node*>(handle);
   *parameters = {};
   if (node.work) {
-    parameters->kernel = &node.work;
+    parameters->function = libraryFunction();
+    node.list = {&node.work};
+    parameters->arguments = node.list.data();
     return node.is_kernel ? kSuccess : kInvalidValue;
   }
   node.list = listOf(node.launch);
@@ -173,8 +181,8 @@ Result instantiate(GraphExecHandle* exec, GraphHandle graph, unsigned long long)
 
 Result setKernelNode(GraphExecHandle exec, NodeHandle node, const KernelNodeParameters* parameters) {
   for (auto& [original, copy] : static_cast<EmulatedExec*>(exec)->nodes) {
-    if (original == node && parameters->kernel != nullptr && copy.is_kernel) {
-      copy.work = *static_cast<const std::function<void()>*>(parameters->kernel);
+    if (original == node && parameters->function == libraryFunction() && copy.is_kernel) {
+      copy.work = *static_cast<const std::function<void()>*>(parameters->arguments[0]);
       return kSuccess;
     }
     if (original == node && copy.is_kernel && !copy.work) {

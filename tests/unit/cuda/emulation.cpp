@@ -9,10 +9,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/hash.h"
@@ -335,7 +337,15 @@ Driver emulatedDriver() {
     return *module == nullptr ? 1 : kSuccess;
   };
   d.findFunction = [](FunctionHandle* function, ModuleHandle module, const char* name) -> Result {
-    auto* const found = new Function;  // lives as long as the program, as a module's functions do
+    // The same handle each time, which lives as long as the program, as a module's functions do.
+    static auto* const functions = new std::map<std::pair<ModuleHandle, std::string>, Function*>;
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    Function*& found = (*functions)[{module, name}];
+    if (found != nullptr && found->call != nullptr) {
+      return *function = found, kSuccess;
+    }
+    found = new Function;
     const auto find = [&](auto& target, const std::string& symbol) {
       target = reinterpret_cast<std::remove_reference_t<decltype(target)>>(dlsym(module, symbol.c_str()));
     };

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <utility>
 
 #include "cuda/compile/program.h"
@@ -17,17 +18,21 @@ const device::Device& gpu() {
   return kernels::deviceNamed("cuda:0");
 }
 
-// A function of one pointer, which adds one.
-FunctionHandle addOne() {
+// A function of one pointer, which adds a number.
+FunctionHandle add(int number) {
   Source source;
-  source.define("NOTHING", "\nextern \"C\" __global__ void add_one(float* x) { *x += 1; }");
-  return functionOf(dynamic_cast<const CudaDevice&>(gpu()), source, "add_one");
+  source.define("NOTHING", "\nextern \"C\" __global__ void add(float* x) { *x += " + std::to_string(number) + "; }");
+  return functionOf(dynamic_cast<const CudaDevice&>(gpu()), source, "add");
+}
+
+FunctionHandle addOne() {
+  return add(1);
 }
 
 class Numbers {
  public:
   Numbers() : memory_(gpu().allocate(2 * sizeof(float), "numbers of a test")) {
-    addOne();  // compiles and loads it, outside of recordings
+    add(1), add(2);  // compiles and loads them, outside of recordings
     const float zeros[2] = {0, 0};
     gpu().copyIn(memory_.data(), zeros, sizeof(zeros), {});
   }
@@ -45,10 +50,10 @@ class Numbers {
 };
 
 // A library's launch is one that nobody tells the recording of.
-void giveForeign(float* to, device::Stream stream) {
+void giveForeign(float* to, device::Stream stream, int number = 1) {
   void* arguments[] = {static_cast<void*>(&to)};
   const ContextScope scope(dynamic_cast<const CudaDevice&>(gpu()));
-  check(driver().launch(addOne(), 1, 1, 1, 1, 1, 1, 0, stream.handle, arguments, nullptr), "a test's launch");
+  check(driver().launch(add(number), 1, 1, 1, 1, 1, 1, 0, stream.handle, arguments, nullptr), "a test's launch");
 }
 
 void giveOwn(float* to, device::Stream stream) {
@@ -87,6 +92,18 @@ TEST(Recordings, WorkOfLibrariesIsRenewedByCapturingItAgain) {
   ASSERT_TRUE(recording->renew({0, 1}, body));
   recording->replay({});
   EXPECT_EQ(numbers.values(), std::pair(4.0F, 5.0F));
+}
+
+// The node would keep attributes of the function that was recorded.
+TEST(Recordings, ALibraryThatTakesAnotherFunctionIsNotRenewed) {
+  const Numbers numbers;
+  int number = 1;
+  const device::PartBody body = [&](size_t, device::Stream stream) { giveForeign(numbers.at(0), stream, number); };
+  const auto recording = recorder().recordParts(1, body);
+  ASSERT_NE(recording, nullptr);
+  EXPECT_TRUE(recording->renew({0}, body));
+  number = 2;
+  EXPECT_FALSE(recording->renew({0}, body));
 }
 
 TEST(Recordings, OfADeviceAreWholes) {
