@@ -64,6 +64,7 @@ class DeferredPrepared final : public kernels::Prepared {
       const kernels::ThreadScope scope(args.threads);
       inner->prepared->run({inputs.data(), outputs.data(), args.scratch, args.threads, {}});
     };
+    work.report = DeferredDevice::reporter();
     device_.give(args.stream, std::move(work));
   }
   size_t scratchBytes() const override {

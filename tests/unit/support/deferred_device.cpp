@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -25,6 +26,46 @@ constexpr int kPoison = 0xFF;  // NaN, -1, true
 // ---- time ----
 
 using Clock = std::chrono::steady_clock;
+
+// ---- faults ----
+
+// The faults of an engine's steps in one stream.
+struct Faults {
+  std::mutex mutex;
+  std::vector<std::optional<EngineError>> of_step;
+};
+
+struct FaultWord {
+  std::shared_ptr<Faults> faults;
+  size_t step;
+};
+
+class DeferredFaultWords final : public device::FaultWords {
+ public:
+  explicit DeferredFaultWords(size_t steps) : faults_(std::make_shared<Faults>()) {
+    faults_->of_step.resize(steps);
+    for (size_t step = 0; step < steps; ++step) {
+      words_.push_back({faults_, step});
+    }
+  }
+  void* word(size_t step) const override {
+    return const_cast<FaultWord*>(&words_.at(step));
+  }
+  std::optional<Fault> take() override {
+    const std::lock_guard lock(faults_->mutex);
+    std::optional<Fault> first;
+    for (size_t step = 0; step < faults_->of_step.size(); ++step) {
+      if (const auto error = std::exchange(faults_->of_step[step], std::nullopt); error && !first) {
+        first = Fault{step, *error};
+      }
+    }
+    return first;
+  }
+
+ private:
+  std::shared_ptr<Faults> faults_;
+  std::vector<FaultWord> words_;
+};
 
 class DeferredTimer final : public device::Timer {
  public:
@@ -286,6 +327,12 @@ void DeferredDevice::runOne(const Work& work) const {
   } catch (const std::bad_alloc&) {
     fault_ = std::make_exception_ptr(
         EngineError(ErrorCode::kOutOfMemory, "no memory for " + work.name, {}, "free some memory"));
+  } catch (const EngineError& error) {
+    if (work.report) {
+      work.report(error);
+    } else {
+      fault_ = fault_ == nullptr ? std::current_exception() : fault_;
+    }
   } catch (...) {
     fault_ = fault_ == nullptr ? std::current_exception() : fault_;
   }
@@ -331,6 +378,21 @@ void DeferredDevice::checkFaults() const {
   if (const std::exception_ptr fault = std::exchange(fault_, nullptr)) {
     std::rethrow_exception(fault);
   }
+}
+
+std::unique_ptr<device::FaultWords> DeferredDevice::faultWords(size_t steps) const {
+  return std::make_unique<DeferredFaultWords>(steps);
+}
+
+std::function<void(const EngineError&)> DeferredDevice::reporter() {
+  const auto* const word = static_cast<const FaultWord*>(device::FaultScope::current());
+  if (word == nullptr) {
+    return nullptr;
+  }
+  return [copy = *word](const EngineError& error) {
+    const std::lock_guard lock(copy.faults->mutex);
+    copy.faults->of_step[copy.step] = error;
+  };
 }
 
 // ---- copies ----

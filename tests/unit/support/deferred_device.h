@@ -25,11 +25,15 @@
 
 #include "device/all_streams.h"
 #include "device/device.h"
+#include "device/faults.h"
 #include "device/recorder.h"
 
 namespace torchtrt::testing {
 
-class DeferredDevice : public device::Device, public device::AllStreams, public device::Recorder {
+class DeferredDevice : public device::Device,
+                       public device::AllStreams,
+                       public device::Recorder,
+                       public device::FaultReporter {
  public:
   struct Span {
     const void* data = nullptr;
@@ -40,6 +44,7 @@ class DeferredDevice : public device::Device, public device::AllStreams, public 
     std::string name;
     std::vector<Span> reads, writes;
     std::function<void()> run;
+    std::function<void(const EngineError&)> report = nullptr;  // where its fault goes; null: to checkFaults()
   };
 
   explicit DeferredDevice(uint64_t seed = 1);
@@ -65,6 +70,10 @@ class DeferredDevice : public device::Device, public device::AllStreams, public 
   std::unique_ptr<device::Timer> timer() const override;
   std::unique_ptr<device::Recording> record(const std::function<void(device::Stream)>& body) const override;
   std::unique_ptr<device::PartRecording> recordParts(size_t parts, const device::PartBody& body) const override;
+  std::unique_ptr<device::FaultWords> faultWords(size_t steps) const override;
+  // Writes a fault to the word of the scope that this is called in; null outside of every scope. It may be called when
+  // the words are gone.
+  static std::function<void(const EngineError&)> reporter();
 
   // Gives work to a stream, or to the recording of what is given to it.
   void give(device::Stream stream, Work work) const;

@@ -219,7 +219,7 @@ TEST(Streams, ZerosOfEmptyInputsAreMadeInTheCallsOrder) {
 }
 
 // A table of two rows, and indices into it.
-TEST(Streams, AFaultInTheDataShowsAtTheNextCallOrWait) {
+TEST(Streams, AFaultInTheDataShowsAtALaterCallOfItsStream) {
   const DeferredDevice device;
   testing::deferredDevice();
   PlanMaker make("table");
@@ -231,12 +231,34 @@ TEST(Streams, AFaultInTheDataShowsAtTheNextCallOrWait) {
   const auto engine = loadMade(make, {}, device);
   const HostTensor good({2}, {1, 0});
   const HostTensor bad({2}, {0, 5});
-  EXPECT_THAT(errorOf([&] { Call(*engine, device, bad, streamOf(0)).values(); }), HasSubstr("[E008]"));
-  { const Call call(*engine, device, bad, streamOf(0)); }
-  EXPECT_THAT(errorOf([&] { device.wait(streamOf(0)); }), HasSubstr("[E008]"));
-  EXPECT_EQ(errorOf([&] { Call(*engine, device, bad, streamOf(0)); }), "") << "the call itself does not know yet";
-  EXPECT_THAT(errorOf([&] { device.wait(streamOf(0)); }), HasSubstr("[E008]"));
+  const auto error = [&](const HostTensor& values, size_t stream) {
+    return errorOf([&] { Call(*engine, device, values, streamOf(stream)); });
+  };
+  EXPECT_EQ(error(bad, 0), "");
+  EXPECT_EQ(error(good, 0), "") << "nobody has waited, so that the work has not run";
+  device.wait(streamOf(0));
+  EXPECT_EQ(error(good, 1), "") << "it is no fault of this stream";
+  EXPECT_THAT(error(good, 0), HasSubstr("[E008] step '"));
   EXPECT_THAT(Call(*engine, device, good, streamOf(0)).values(), ElementsAre(20, 10));
+}
+
+TEST(Streams, AFaultMayComeWhenItsEngineIsGone) {
+  const DeferredDevice device;
+  testing::deferredDevice();
+  PlanMaker make("table");
+  const int32_t table = make.floats("table", {2}, {10, 20});
+  const int32_t indices = make.input("i", make.dims({2}), DType::kInt64);
+  make.output("y", make.step("gather", {table, indices}, make.dims({2}),
+                             {{"mode", std::string("default")}, {"axis", int64_t{0}}}));
+  auto engine = loadMade(make, {}, device);
+  const std::array<int64_t, 2> values = {0, 5};
+  const std::array<int64_t, 1> dims = {2}, strides = {1};
+  const std::vector<TensorView> views = {{DType::kInt64, 1, dims.data(), strides.data(), values.data()}};
+  const testing::InputsOnDevice given(device, views);
+  testing::KeptOutputs outputs(device);
+  engine->enqueue(given.views(), outputs, 1);
+  engine.reset();
+  EXPECT_EQ(errorOf([&] { device.wait({}); }), "");
 }
 
 // A user records a stream: plain work, nothing waits.
