@@ -1,4 +1,5 @@
-// Convolution and deconvolution of any strides, a thread for each result. Spatial dims are brought to three.
+// Convolution and deconvolution of any strides, a thread for each result; those next to each other are neighbours in
+// memory. Spatial dims are brought to three. INDEX is a type for the number of a result.
 
 struct Spatial {
   long long size[3];
@@ -17,15 +18,22 @@ extern "C" __global__ void convolution(long long count, long long outputs, long 
   const A alpha = (A)alpha_, beta = (A)beta_;
   (void)alpha, (void)beta;
   for (long long i = firstElement(); i < count; i += allThreads()) {
-    long long rest = i;
-    const long long x = rest % out_size.size[2];
-    rest /= out_size.size[2];
-    const long long y = rest % out_size.size[1];
-    rest /= out_size.size[1];
-    const long long z = rest % out_size.size[0];
-    rest /= out_size.size[0];
-    const long long k = rest % outputs;
-    const long long n = rest / outputs;
+    INDEX rest = (INDEX)i;
+#if CHANNELS_LAST
+    const long long k = rest % (INDEX)outputs;
+    rest /= (INDEX)outputs;
+#endif
+    const long long x = rest % (INDEX)out_size.size[2];
+    rest /= (INDEX)out_size.size[2];
+    const long long y = rest % (INDEX)out_size.size[1];
+    rest /= (INDEX)out_size.size[1];
+    const long long z = rest % (INDEX)out_size.size[0];
+    rest /= (INDEX)out_size.size[0];
+#if CHANNELS_LAST
+    const long long n = rest;
+#else
+    const long long k = rest % (INDEX)outputs, n = rest / (INDEX)outputs;
+#endif
     const long long group = k / outputs_of_group;
     const STORED* const image = in + n * from.batch + group * channels_of_group * from.channel;
     A sum = 0;

@@ -25,6 +25,7 @@ std::unique_ptr<kernels::Prepared> prepareDirectConvolution(const Layer& layer, 
   Source source;
   source.define("STORED", storedType(out.dtype)).define("A", computedType(out.dtype));
   source.define("TRANSPOSED", int64_t{transposed});
+  defineOrder(source, out.dims, out.strides);
   defineFusedActivation(source, attributes);
   source.include("text/storage.cuh").include("text/functions.cuh").include("convolution/convolution.cuh");
   Arguments arguments;

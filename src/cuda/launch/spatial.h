@@ -27,4 +27,10 @@ inline Spatial sizeOfImage(const Ints& dims) {
   return spatial({dims.begin() + 2, dims.end()}, 1);
 }
 
+// INDEX and CHANNELS_LAST of those texts, for results of these dims and strides.
+inline void defineOrder(Source& source, const Ints& dims, const Ints& strides) {
+  source.define("INDEX", countOf(dims) <= int64_t{0xffffffff} ? "unsigned" : "long long");
+  source.define("CHANNELS_LAST", int64_t{dims[1] > 1 && strides[1] < strides.back()});
+}
+
 }  // namespace torchtrt::cuda
