@@ -94,6 +94,7 @@ std::unique_ptr<kernels::Prepared> prepareAttention(const Layer& layer, const Sh
   source.define("FIRST", maskType(kFirstMask)).define("SECOND", maskType(kSecondMask));
   source.include("text/storage.cuh").include("text/reduction.cuh").include("attention/masks.cuh");
   if (on_tensor_cores) {
+    source.define("HAS_FIRST", int64_t{layer.has(kFirstMask)}).define("HAS_SECOND", int64_t{layer.has(kSecondMask)});
     source.define("SIZE", in16s(dims.back())).define("COLUMNS", in16s(columns));
     source.include("text/mma.cuh").include("attention/tensor_cores.cuh");
   } else {

@@ -1,13 +1,10 @@
 // softmax(q k^T * scale, masked) v of elements of 16 bits on tensor cores, with scores and sums in float32. A block has 64
 // queries of one head, a warp 16 of them; it goes over the keys once, 64 at a time, and rescales what it has when a
-// greater score comes. SIZE and COLUMNS are the sizes of heads in 16s: what is beyond the real ones is 0.
+// greater score comes. SIZE and COLUMNS are the sizes of heads in 16s: what is beyond the real ones is 0. HAS_FIRST and
+// HAS_SECOND say which masks there are.
 
 constexpr int kKeys = 64;
 constexpr int kPad = 8;  // elements behind each row of a tile, so that rows begin in other banks
-
-struct alignas(16) Eight {
-  unsigned words[4];
-};
 
 // Rows [0, kKeys) x [0, kWidth) of a matrix into a tile; what the matrix does not have is 0.
 template <int kWidth>
@@ -30,6 +27,8 @@ __device__ void loadTile(unsigned short (*tile)[kWidth + kPad], const STORED* fr
   }
 }
 
+__device__ inline float power(float of_e) { return exp2(of_e * 1.44269504f); }
+
 extern "C" __global__ void attention(long long heads, long long rows, long long keys, long long size, long long columns,
                                      float scale, long long safe, Walk<BATCH> walk_q, Steps in_q, const STORED* q,
                                      Walk<BATCH> walk_k, Steps in_k, const STORED* k, Walk<BATCH> walk_v, Steps in_v,
@@ -48,8 +47,14 @@ extern "C" __global__ void attention(long long heads, long long rows, long long 
     const STORED* const from_q = q + walk_q.at(head);
     const STORED* const from_k = k + walk_k.at(head);
     const STORED* const from_v = v + walk_v.at(head);
-    const FIRST* const first_of_head = first ? first + walk_first.repeatedAt(head) : first;
-    const SECOND* const second_of_head = second ? second + walk_second.repeatedAt(head) : second;
+    STORED* const to = out + walk_out.at(head);
+#if HAS_FIRST
+    const FIRST* const first_of_head = first + walk_first.repeatedAt(head);
+#endif
+#if HAS_SECOND
+    const SECOND* const second_of_head = second + walk_second.repeatedAt(head);
+#endif
+    const bool is_row[2] = {row_of[0] < rows, row_of[1] < rows};
     unsigned queries[SIZE / 16][4];
 #pragma unroll
     for (int d = 0; d < SIZE / 16; ++d) {
@@ -57,8 +62,8 @@ extern "C" __global__ void attention(long long heads, long long rows, long long 
       for (int i = 0; i < 4; ++i) {
         const long long row = row_of[i % 2], depth = 16 * d + 2 * pair + i / 2 * 8;
         const STORED* const at = from_q + row * in_q.row + depth * in_q.column;
-        const unsigned low = row < rows && depth < size ? at[0].bits : 0;
-        const unsigned high = row < rows && depth + 1 < size ? at[in_q.column].bits : 0;
+        const unsigned low = is_row[i % 2] && depth < size ? at[0].bits : 0;
+        const unsigned high = is_row[i % 2] && depth + 1 < size ? at[in_q.column].bits : 0;
         queries[d][i] = low | high << 16;
       }
     }
@@ -76,6 +81,7 @@ extern "C" __global__ void attention(long long heads, long long rows, long long 
       loadTile<SIZE>(tile_k, from_k + at * in_k.row, in_k, keys - at, size);
       loadTile<COLUMNS>(tile_v, from_v + at * in_v.row, in_v, keys - at, columns);
       __syncthreads();
+      const int keys_here = keys - at < kKeys ? (int)(keys - at) : kKeys;
       float scores[kKeys / 8][4];
       float next[2] = {highest[0], highest[1]};
 #pragma unroll
@@ -92,17 +98,18 @@ extern "C" __global__ void attention(long long heads, long long rows, long long 
         }
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          const long long row = row_of[i / 2], key = at + 8 * n + 2 * pair + i % 2;
-          float score = lowest;
-          if (key < keys && row < rows) {
-            score = scores[n][i] * scale;
-            if (first_of_head) {
-              score = masked(score, first_of_head + row * in_first.row + key * in_first.column);
-            }
-            if (second_of_head) {
-              score = masked(score, second_of_head + row * in_second.row + key * in_second.column);
-            }
+          const int key = 8 * n + 2 * pair + i % 2;
+          float score = key < keys_here ? scores[n][i] * scale : lowest;
+#if HAS_FIRST
+          if (key < keys_here && is_row[i / 2]) {
+            score = masked(score, first_of_head + row_of[i / 2] * in_first.row + (at + key) * in_first.column);
           }
+#endif
+#if HAS_SECOND
+          if (key < keys_here && is_row[i / 2]) {
+            score = masked(score, second_of_head + row_of[i / 2] * in_second.row + (at + key) * in_second.column);
+          }
+#endif
           scores[n][i] = score;
           next[i / 2] = Maximum<float>()(next[i / 2], score);
         }
@@ -113,7 +120,7 @@ extern "C" __global__ void attention(long long heads, long long rows, long long 
         for (int apart = 1; apart < 4; apart *= 2) {
           next[half] = Maximum<float>()(next[half], __shfl_xor_sync(0xffffffffu, next[half], apart));
         }
-        const float factor = next[half] == lowest ? 1.0f : exp(highest[half] - next[half]);
+        const float factor = next[half] == lowest ? 1.0f : power(highest[half] - next[half]);
         highest[half] = next[half];
         total[half] *= factor;
 #pragma unroll
@@ -126,7 +133,7 @@ extern "C" __global__ void attention(long long heads, long long rows, long long 
       for (int n = 0; n < kKeys / 8; ++n) {
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          const float weight = highest[i / 2] == lowest ? 0.0f : exp(scores[n][i] - highest[i / 2]);
+          const float weight = highest[i / 2] == lowest ? 0.0f : power(scores[n][i] - highest[i / 2]);
           scores[n][i] = weight;
           total[i / 2] += weight;
         }
@@ -147,22 +154,28 @@ extern "C" __global__ void attention(long long heads, long long rows, long long 
         }
       }
     }
+    float share[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
 #pragma unroll
       for (int apart = 1; apart < 4; apart *= 2) {
         total[half] += __shfl_xor_sync(0xffffffffu, total[half], apart);
       }
+      // Where no score is above minus infinity, the total is 0, and the result NaN.
+      share[half] = highest[half] == lowest && (safe || keys == 0) ? 1.0f : 1.0f / total[half];
     }
 #pragma unroll
-    for (int n = 0; n < COLUMNS / 8; ++n) {
+    for (int half = 0; half < 2; ++half) {
+      if (is_row[half]) {
+        STORED* const row = to + row_of[half] * in_out.row + 2 * pair * in_out.column;
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const long long row = row_of[i / 2], column = 8 * n + 2 * pair + i % 2;
-        if (row < rows && column < columns) {
-          // Where no score is above minus infinity, the total is 0, and the result NaN.
-          const bool is_zero = highest[i / 2] == lowest && (safe || keys == 0);
-          store(out + walk_out.at(head) + row * in_out.row + column * in_out.column, is_zero ? sums[n][i] : sums[n][i] / total[i / 2]);
+        for (int n = 0; n < COLUMNS / 8; ++n) {
+#pragma unroll
+          for (int i = 0; i < 2; ++i) {
+            if (8 * n + 2 * pair + i < columns) {
+              store(row + (8 * n + i) * in_out.column, sums[n][2 * half + i] * share[half]);
+            }
+          }
         }
       }
     }

@@ -41,6 +41,7 @@ std::unique_ptr<kernels::Prepared> preparePooling(const Layer& layer, const Shap
   source.define("STORED", storedType(dtype))
       .define("AVERAGE", int64_t{is_average})
       .define("ADAPTIVE", int64_t{adaptive});
+  source.define("CHANNELS_LAST", int64_t{out.strides.at(1) == 1 && out.dims[1] > 1});
   source.define("A", is_average ? "double" : computedType(dtype));
   source.define("LOWEST", isFloating(dtype) ? "(A)-INFINITY" : "(-9223372036854775807LL - 1)");
   source.include("text/storage.cuh").include("text/reduction.cuh").include("pooling/pooling.cuh");

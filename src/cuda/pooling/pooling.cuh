@@ -1,4 +1,5 @@
-// Windowed and adaptive pooling of any strides, a thread for each result. Spatial dims are brought to three.
+// Windowed and adaptive pooling of any strides, a thread for each result. Spatial dims are brought to three. With
+// CHANNELS_LAST neighbouring threads have neighbouring channels, as memory has.
 
 struct Spatial {
   long long size[3];
@@ -13,15 +14,24 @@ extern "C" __global__ void pool(long long count, long long channels, Spatial siz
                                 int count_padding, Image from, const STORED* in, Image to, STORED* out) {
   for (long long i = firstElement(); i < count; i += allThreads()) {
     long long rest = i, at[3], begin[3], end[3], inside_all = 1, padded_all = 1;
+#if CHANNELS_LAST
+    const long long c = rest - quotient(rest, channels) * channels;
+    rest = quotient(rest, channels);
+#endif
     for (int axis = 2; axis >= 0; --axis) {
-      at[axis] = rest % out_size.size[axis];
-      rest /= out_size.size[axis];
+      const long long next = quotient(rest, out_size.size[axis]);
+      at[axis] = rest - next * out_size.size[axis];
+      rest = next;
     }
-    const long long c = rest % channels, n = rest / channels;
+#if CHANNELS_LAST
+    const long long n = rest;
+#else
+    const long long n = quotient(rest, channels), c = rest - n * channels;
+#endif
     for (int axis = 0; axis < 3; ++axis) {
 #if ADAPTIVE
-      begin[axis] = at[axis] * size.size[axis] / out_size.size[axis];
-      end[axis] = ((at[axis] + 1) * size.size[axis] + out_size.size[axis] - 1) / out_size.size[axis];
+      begin[axis] = quotient(at[axis] * size.size[axis], out_size.size[axis]);
+      end[axis] = quotient((at[axis] + 1) * size.size[axis] + out_size.size[axis] - 1, out_size.size[axis]);
 #else
       begin[axis] = at[axis] * stride.size[axis] - before.size[axis];
       end[axis] = begin[axis] + (window.size[axis] - 1) * dilation.size[axis] + 1;

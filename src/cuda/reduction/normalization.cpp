@@ -22,13 +22,14 @@ void defineTypes(Source& source, const Layer& layer, DType dtype) {
 }
 
 constexpr int64_t kWarp = 32;
+constexpr int64_t kEight = 8;     // elements that are read at once
 constexpr int64_t kShort = 1024;  // values that a warp keeps in registers
 
 struct Ranks {
   int64_t all, kept, folded;
 };
 
-Source sourceOf(const Layer& layer, DType dtype, Ranks ranks, unsigned threads, int64_t length = kWarp) {
+Source sourceOf(const Layer& layer, DType dtype, Ranks ranks, unsigned threads, int64_t length, bool is_dense = false) {
   Source source;
   defineTypes(source, layer, dtype);
   source.define("RANK", ranks.all).define("KEPT", ranks.kept).define("FOLDED", ranks.folded);
@@ -38,7 +39,19 @@ Source sourceOf(const Layer& layer, DType dtype, Ranks ranks, unsigned threads, 
   source.define("CENTERED", int64_t{layer.attributes.getString("mode") != "rms"});
   source.include("text/storage.cuh").include("text/functions.cuh").include("text/reduction.cuh");
   source.include("reduction/normalization.cuh");
+  if (is_dense) {
+    source.include("reduction/normalization_channels.cuh");
+  }
   return source;
+}
+
+// True for 16-bit elements [places, channels], dense in input and output; `layout` has input, channel and output.
+bool liesByEights(const Layout& layout, DType dtype) {
+  if (sizeOf(dtype) != 2 || layout.rank() != 2 || layout.dims[1] % kEight != 0 || layout.strides[1] != Ints{0, 1}) {
+    return false;
+  }
+  const Ints dense = {layout.dims[1], 1};
+  return layout.strides[0] == dense && layout.strides[2] == dense;
 }
 
 std::unique_ptr<kernels::Prepared> prepareBatch(const Layer& layer, const ShapeSet& shapes) {
@@ -47,11 +60,12 @@ std::unique_ptr<kernels::Prepared> prepareBatch(const Layer& layer, const ShapeS
   Ints channel(out.dims.size(), 0);
   channel.at(1) = 1;
   const Layout layout = collapsedInAnyOrder(out.dims, {in.strides, channel, out.strides});
-  const Source source = sourceOf(layer, in.dtype, {layout.rank(), 0, 0}, 32);
+  const bool is_dense = liesByEights(layout, in.dtype);
+  const Source source = sourceOf(layer, in.dtype, {layout.rank(), 0, 0}, kWarp, kWarp, is_dense);
   auto launches = std::make_unique<Launches>(layer.device);
   const int64_t channels = out.dims[1];
-  constexpr size_t kLine = 2 * sizeof(double);
-  const int64_t lines = launches->reserve(static_cast<size_t>(channels) * kLine);
+  const size_t line = 2 * (sizeOf(in.dtype) == 2 ? sizeof(float) : sizeof(double));
+  const int64_t lines = launches->reserve(static_cast<size_t>(channels) * line);
   Ints steps;
   for (const Input input : {kScale, kBias, kMean, kVariance}) {
     steps.push_back(layer.has(input) ? shapes.inputs[input].strides.at(0) : 0);
@@ -64,6 +78,12 @@ std::unique_ptr<kernels::Prepared> prepareBatch(const Layer& layer, const ShapeS
   of_channels.value(layer.attributes.getDouble("eps")).scratch(lines);
   launches->add(source, "linesOfChannels", geometryFor(channels), std::move(of_channels));
   Arguments arguments;
+  if (is_dense) {
+    arguments.value(layout.count() / kEight).value(channels).input(kIn).scratch(lines);
+    addFusedActivation(arguments.output(0), layer.attributes);
+    launches->add(source, "normalizeChannels", geometryFor(layout.count() / kEight), std::move(arguments));
+    return launches;
+  }
   arguments.value(layout.count());
   addWalk(arguments, layout.dims, layout.strides[0]);
   arguments.input(kIn);

@@ -110,7 +110,7 @@ struct Steps {  // elements from channel to channel
   long long scale, bias, mean, variance;
 };
 struct Line {
-  double factor, shift;
+  S factor, shift;
 };
 
 // Batch normalization with given mean and variance of each channel is a line through the values of the channel.
@@ -121,8 +121,8 @@ extern "C" __global__ void linesOfChannels(long long channels, Steps steps, cons
     if (scale) {
       factor *= (double)load(scale + c * steps.scale);
     }
-    lines[c].factor = factor;
-    lines[c].shift = (bias ? (double)load(bias + c * steps.bias) : 0.0) - (double)load(mean + c * steps.mean) * factor;
+    lines[c].factor = (S)factor;
+    lines[c].shift = (S)((bias ? (double)load(bias + c * steps.bias) : 0.0) - (double)load(mean + c * steps.mean) * factor);
   }
 }
 
@@ -132,7 +132,7 @@ extern "C" __global__ void normalizeBatch(long long count, Walk<RANK> walk, cons
   (void)alpha, (void)beta;
   for (long long i = firstElement(); i < count; i += allThreads()) {
     const Line line = lines[channel.at(i)];
-    const double x = (double)load(in + walk.at(i)) * line.factor + line.shift;
+    const S x = (S)load(in + walk.at(i)) * line.factor + line.shift;
     store(out + walk_to.at(i), ACTIVATION((C)x, alpha, beta));
   }
 }

@@ -15,6 +15,11 @@ struct Bool {
   unsigned char byte;
 };
 
+// Eight elements of 16 bits, which are read and written at once where they begin at a multiple of 16 bytes.
+struct alignas(16) Eight {
+  unsigned words[4];
+};
+
 __device__ inline unsigned bitsOf(float value) {
   return __float_as_uint(value);
 }
@@ -119,6 +124,11 @@ __device__ inline void store(unsigned char* p, float value) { store(p, (double)v
 __device__ inline long long firstElement() { return (long long)blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ inline long long allThreads() { return (long long)gridDim.x * blockDim.x; }
 
+// Divides by 32 bits where the numbers fit, which is several times faster.
+__device__ inline long long quotient(long long a, long long b) {
+  return (a | b) >> 32 == 0 ? (long long)((unsigned)a / (unsigned)b) : a / b;
+}
+
 // Where element `flat` (row-major in the dims) lies, by strides. Rank 0 has one element.
 template <int kRank>
 struct Walk {
@@ -130,7 +140,7 @@ struct Walk {
     long long offset = 0;
     for (int axis = kRank - 1; axis > 0; --axis) {
       const long long size = dims[axis];
-      const long long next = (flat | size) >> 32 == 0 ? (long long)((unsigned)flat / (unsigned)size) : flat / size;
+      const long long next = quotient(flat, size);
       offset += (flat - next * size) * strides[axis];
       flat = next;
     }

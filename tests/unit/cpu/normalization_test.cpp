@@ -36,6 +36,29 @@ TEST(Normalization, BatchOfRankTwoWithActivation) {
   expectOutputs(layer, {{0, 0, 1, 1}});
 }
 
+TEST(Normalization, BatchOfManyChannelsInEveryLayout) {
+  for (const DType dtype : {DType::kFloat32, DType::kFloat16, DType::kBFloat16}) {
+    const Values in = mixedValues(2 * 16 * 3 * 2, dtype, 1);
+    Values scale, bias, mean, variance, out;
+    for (int channel = 0; channel < 16; ++channel) {
+      scale.push_back(channel % 3 + 1);
+      bias.push_back(channel % 5 - 2);
+      mean.push_back(channel % 4 * 0.5);
+      variance.push_back(channel % 2 == 0 ? 1 : 4);
+    }
+    for (size_t i = 0; i < in.size(); ++i) {
+      const size_t channel = i / 6 % 16;
+      out.push_back((in[i] - mean[channel]) / std::sqrt(variance[channel]) * scale[channel] + bias[channel]);
+    }
+    expectOutputs({"normalization",
+                   makeAttributes({{"mode", "batch"}, {"eps", 0.0}}),
+                   {makeTensor(dtype, {2, 16, 3, 2}, in), makeTensor(dtype, {16}, scale), makeTensor(dtype, {16}, bias),
+                    makeTensor(dtype, {16}, mean), makeTensor(dtype, {16}, variance)},
+                   {{dtype, {2, 16, 3, 2}}}},
+                  {out});
+  }
+}
+
 TEST(Normalization, LayerNormalisesTheLastDims) {
   for (const DType dtype : kFloatingDTypes) {
     Case layer = normalization("layer", 0, dtype, {2, 2}, {1, 3, 10, 6});
