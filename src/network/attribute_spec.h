@@ -1,33 +1,16 @@
-// Reads the attribute column of layer_table.def for networks; parser, printer, verifier and the completion of missing
-// attributes use it. plan/families.h reads the same column for plans. The words that `op` takes stand in the rules.
+// The attributes of each kind of layer, as layer_table.def declares them: parser, printer, verifier and the completion
+// of missing attributes use it.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/layer_spec.h"
 #include "torchtrt/network.h"
 
 namespace torchtrt::network {
 
-struct AttributeSpec {
-  std::string name;
-  std::string type;                  // "bool", "int", "double", "string", "dtype", "ints", "doubles", "dims"
-  std::vector<std::string> choices;  // of a string; empty: any
-  std::optional<AttributeValue> fallback;
-  bool optional = false;  // may be absent although it has no default
-};
-
-struct AttributeSpecs {
-  std::vector<AttributeSpec> list;  // in the table's order
-  bool open = false;                // any further attribute is allowed (fields of a plugin)
-
-  const AttributeSpec* find(const std::string& name) const;
-};
-
 const AttributeSpecs& attributeSpecs(LayerType type);
-
-const char* attributeTypeName(const AttributeValue& value);  // the words of AttributeSpec::type
 
 // A whole number where the table wants a double, and numbers where it wants dims, in the table's type; others as they
 // are.

@@ -5,25 +5,16 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "base/layer_spec.h"
 #include "plan/plan.h"
 
 namespace torchtrt::plan {
 
-struct AttributeSpec {
-  std::string name;
-  AttributeValue type;  // an empty value of the type that is wanted
-  bool required = true;
-  bool has_default = false;
-  AttributeValue value_if_missing;
-};
-
 struct FamilySpec {
   std::string name;
   int min_operands = 0, max_operands = 0, outputs = 0;  // -1: any
-  std::vector<AttributeSpec> attributes;
-  bool open = false;  // may have attributes beyond these (fields of a plugin)
+  AttributeSpecs attributes;
 };
 
 const FamilySpec* findFamilySpec(std::string_view name);  // null when there is no such family
