@@ -101,7 +101,7 @@ class ResNet50 {
 };
 
 std::shared_ptr<const engine::Engine> load(const Network& network) {
-  const auto bytes = std::make_shared<const std::string>(plan::serialize(builder::build(network)));
+  const auto bytes = std::make_shared<const std::string>(plan::serialize(builder::optimizeAndBuild(network)));
   return engine::Engine::load(std::as_bytes(std::span(*bytes)), bytes);
 }
 

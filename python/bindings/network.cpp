@@ -166,7 +166,7 @@ py::bytes build(const BoxPtr& box) {
   std::string bytes;
   {
     const py::gil_scoped_release release;
-    bytes = plan::serialize(builder::build(box->get()));
+    bytes = plan::serialize(builder::optimizeAndBuild(box->get()));
   }
   return bytes;
 }

@@ -41,10 +41,6 @@ void checkPlan(const plan::Plan& plan) {
 }  // namespace
 
 plan::Plan build(const network::Network& network, const BuildOptions& options) {
-  if (options.optimize) {
-    return build(*optimization::optimized(network),
-                 {.optimize = false, .channels_last = options.channels_last, .recorded = options.recorded});
-  }
   plugin::registerBuiltinPlugins();
   network::verify(network);
   const std::unique_ptr<network::Network> working_copy = network.clone();
@@ -56,6 +52,10 @@ plan::Plan build(const network::Network& network, const BuildOptions& options) {
   plan.options = options.recorded;
   checkPlan(plan);
   return plan;
+}
+
+plan::Plan optimizeAndBuild(const network::Network& network, const BuildOptions& options) {
+  return build(*optimization::optimized(network), options);
 }
 
 }  // namespace torchtrt::builder

@@ -13,13 +13,13 @@
 namespace torchtrt::builder {
 
 struct BuildOptions {
-  bool optimize =
-      true;  // run optimization's default pipeline first, on a copy; compile() does so in a phase of its own
   bool channels_last = true;                                       // let spatial layers run channels-last
   std::vector<std::pair<std::string, std::string>> recorded = {};  // options to note in the plan
 };
 
-// Throws CompileError(kBuildFailed, kInvalidNetwork). The network is not changed.
+// Throws CompileError(kBuildFailed, kInvalidNetwork). The network is not changed, nor optimized.
 TORCHTRT_API plan::Plan build(const network::Network& network, const BuildOptions& options = {});
+// The two phases of a network that nobody optimized yet: optimization::optimized(), then build().
+TORCHTRT_API plan::Plan optimizeAndBuild(const network::Network& network, const BuildOptions& options = {});
 
 }  // namespace torchtrt::builder

@@ -29,7 +29,7 @@ class Outputs : public engine::OutputAllocator {
 }  // namespace
 
 std::shared_ptr<const engine::Engine> loadEngine(const network::Network& network) {
-  const plan::Plan plan = builder::build(network);
+  const plan::Plan plan = builder::optimizeAndBuild(network);
   const auto bytes = std::make_shared<const std::string>(plan::serializeWithoutWeights(plan));
   std::vector<engine::ExternalWeight> weights;
   for (const plan::Weight& weight : plan.weights) {

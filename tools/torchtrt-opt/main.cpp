@@ -150,7 +150,7 @@ void print(const network::Network& network, const Arguments& arguments) {
     std::cout << network::print(network, arguments.printing);
     return;
   }
-  const plan::Plan plan = builder::build(network, {.optimize = false});
+  const plan::Plan plan = builder::build(network);
   std::cout << (arguments.level == "plan" ? plan::print(plan) : scheduleOf(plan));
 }
 

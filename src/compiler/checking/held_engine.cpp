@@ -102,7 +102,8 @@ c10::intrusive_ptr<runtime::Engine> engineOf(const Graph& graph, const std::vect
   }
   const auto copies = std::make_shared<runtime::HostCopies>();
   request.host_constant = [copies](const torch::jit::IValue& constant) { return onHost(constant, *copies); };
-  return runtime::Engine::fromPlan(builder::build(*conversion::convert(*graph.block(), request)), {device, ""});
+  return runtime::Engine::fromPlan(builder::optimizeAndBuild(*conversion::convert(*graph.block(), request)),
+                                   {device, ""});
 }
 
 bool disagrees(const std::shared_ptr<Graph>& graph, std::vector<at::Tensor> inputs, const at::Device& device) {

@@ -49,7 +49,7 @@ std::shared_ptr<torch::jit::Graph> withZeros(const Segment& segment, const Conve
 
 // With the hashes of its weights alone: what was folded for it is not needed.
 plan::Plan planOf(const torch::jit::Graph& graph, const ConversionRequest& request) {
-  plan::Plan plan = builder::build(*conversion::convert(*graph.block(), request));
+  plan::Plan plan = builder::optimizeAndBuild(*conversion::convert(*graph.block(), request));
   for (plan::Weight& weight : plan.weights) {
     weight.data = nullptr;
   }

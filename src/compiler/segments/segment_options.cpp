@@ -11,7 +11,7 @@ plan::Plan planOf(const network::Network& network, KernelChoice& kernels, PhaseC
   TORCHTRT_LOG(kGRAPH, "network\n" << network::print(network));
   const auto optimized = clock.run(Phase::kOptimization, [&] { return optimization::optimized(network); });
   return clock.run(Phase::kBuilding, [&] {
-    plan::Plan plan = builder::build(*optimized, {.optimize = false});
+    plan::Plan plan = builder::build(*optimized);
     kernels.choose(plan);
     if (dump::isOn()) {
       dump::write("plan", plan.name, "built", plan::print(plan));

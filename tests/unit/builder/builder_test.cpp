@@ -37,7 +37,7 @@ TEST(Builder, EmitsWhatIsNeededAndNothingTwice) {
 }
 
 TEST(Builder, ItsPlanComputesWhatTheNetworkSays) {
-  const auto engine = loadPlan(build(*parse(kDynamic)));
+  const auto engine = loadPlan(optimizeAndBuild(*parse(kDynamic)));
   const std::vector<float> values = {1, 2, 3, 4, 5, 6, -1, -2, -3, -4, -5, -6};
   const auto outputs = runEngine(*engine, {network::Weights::copyOf(DType::kFloat32, {2, 2, 3}, values.data())});
   ASSERT_EQ(outputs.size(), 1U);
@@ -48,14 +48,14 @@ TEST(Builder, ItsPlanComputesWhatTheNetworkSays) {
 TEST(Builder, BytesAreAFunctionOfNetworkAndOptions) {
   const auto network = parse(kDynamic);
   const std::string before = network::print(*network);
-  const std::string first = plan::serialize(build(*network));
-  EXPECT_TRUE(plan::serialize(build(*network)) == first);
-  EXPECT_TRUE(plan::serialize(build(*parse(kDynamic))) == first);
+  const std::string first = plan::serialize(optimizeAndBuild(*network));
+  EXPECT_TRUE(plan::serialize(optimizeAndBuild(*network)) == first);
+  EXPECT_TRUE(plan::serialize(optimizeAndBuild(*parse(kDynamic))) == first);
   EXPECT_EQ(network::print(*network), before) << "the network stays as it was";
 }
 
 TEST(Builder, RecordsOptions) {
-  const plan::Plan plan = build(*parse(kDynamic), {.recorded = {{"device", "cpu"}}});
+  const plan::Plan plan = optimizeAndBuild(*parse(kDynamic), {.recorded = {{"device", "cpu"}}});
   EXPECT_THAT(plan::print(plan), HasSubstr("option device = cpu"));
 }
 
@@ -65,7 +65,7 @@ TEST(Builder, KeepsLocations) {
   %y = unary(%x) {op="exp"}  # model.py:3:8 (head)
   output "y" %y
 })");
-  EXPECT_EQ(toString(build(*network).steps.at(0).location), "model.py:3:8 (head)");
+  EXPECT_EQ(toString(optimizeAndBuild(*network).steps.at(0).location), "model.py:3:8 (head)");
 }
 
 TEST(Builder, CompilesExpressions) {
@@ -80,7 +80,7 @@ TEST(Builder, CompilesExpressions) {
 }
 
 TEST(Builder, CompilesExtrema) {
-  const auto engine = loadPlan(build(*parse(R"(network "n" (n in [1, 4, 8]) {
+  const auto engine = loadPlan(optimizeAndBuild(*parse(R"(network "n" (n in [1, 4, 8]) {
   input %x : float32[n]
   %y = padding(%x) {pre=[max(n, 3)], post=[min(n, 2)]}
   output "y" %y
@@ -95,7 +95,7 @@ TEST(Builder, CompilesExtrema) {
 
 // The range of a size that PyTorch computes begins at 0, where this module's own arithmetic ends.
 TEST(Builder, ARangeMayReachFurtherThanTheArithmetic) {
-  const auto engine = loadPlan(build(*parse(R"(network "n" (m in [0, 4, 8], n in [1, 8, 16]) {
+  const auto engine = loadPlan(optimizeAndBuild(*parse(R"(network "n" (m in [0, 4, 8], n in [1, 8, 16]) {
   input %x : float32[m]
   input %z : float32[n]
   %y = shuffle(%z) {reshape_dims=[m, n//m]}
@@ -118,7 +118,7 @@ TEST(Builder, ARangeMayReachFurtherThanTheArithmetic) {
 TEST(Builder, RefusesAMalformedNetwork) {
   const auto network = parse(kDynamic);
   network->findLayer("sum")->setAttribute("op", std::string("glow"));
-  EXPECT_THROW(build(*network), CompileError);
+  EXPECT_THROW(optimizeAndBuild(*network), CompileError);
 }
 
 TEST(Builder, ASymbolThatNoInputHasIsAnError) {
@@ -129,7 +129,7 @@ TEST(Builder, ASymbolThatNoInputHasIsAnError) {
   y->setAttribute("dims", Dims{Dim::symbol("n")});
   network.markOutput(*y->getOutput(0), "y");
   try {
-    build(network);
+    optimizeAndBuild(network);
     FAIL();
   } catch (const CompileError& error) {
     EXPECT_EQ(error.code(), ErrorCode::kBuildFailed);
@@ -145,7 +145,7 @@ TEST(Builder, SizesThatDoNotFitAtTheirOptimumAreNamed) {
   output "y" %y
 })");
   try {
-    build(*network);
+    optimizeAndBuild(*network);
     FAIL();
   } catch (const CompileError& error) {
     EXPECT_EQ(error.code(), ErrorCode::kBuildFailed);

@@ -26,12 +26,12 @@ std::string valuesOf(size_t count, double factor) {
 
 // A 3x3 convolution of 32 channels, a product, and a sum that nobody times.
 plan::Plan makePlan() {
-  return build(*network::parse(R"(network "n" {
+  return optimizeAndBuild(*network::parse(R"(network "n" {
   input %x : float32[1, 32, 12, 12]
   %w = constant() {} : float32[32, 32, 3, 3] data=[)" +
-                               valuesOf(32 * 32 * 9, 0.7) + R"(]
+                                          valuesOf(32 * 32 * 9, 0.7) + R"(]
   %b = constant() {} : float32[12, 40] data=[)" +
-                               valuesOf(12 * 40, 0.3) + R"(]
+                                          valuesOf(12 * 40, 0.3) + R"(]
   %c = convolution(%x, %w) {pre_padding=[1, 1], post_padding=[1, 1]}
   %p = matrix_multiply(%c, %b) {}
   %s = elementwise(%p, %p) {op="sum"}
@@ -213,14 +213,14 @@ TEST(KernelTiming, TimesWhatIsNotKnownOnceAndWritesTheSamePlanFromThen) {
 // Engines run no kernel on nothing, and none has to be able to.
 TEST(KernelTiming, StepsOnNothingAreNotTimed) {
   const std::string matrix = "float32[8, 8] data=[" + valuesOf(64, 0.3) + "]";
-  plan::Plan plan = build(*network::parse(R"(network "n" {
+  plan::Plan plan = optimizeAndBuild(*network::parse(R"(network "n" {
   input %x : float32[0, 32, 12, 12]
   input %a : float32[4, 0]
   input %b : float32[0, 8]
   input %e : float32[0, 8]
   %w = constant() {} : float32[32, 32, 3, 3] data=[)" +
-                                          valuesOf(32 * 32 * 9, 0.7) +
-                                          R"(]
+                                                     valuesOf(32 * 32 * 9, 0.7) +
+                                                     R"(]
   %m = constant() {} : )" + matrix + R"(
   %c = convolution(%x, %w) {pre_padding=[1, 1], post_padding=[1, 1]}
   %p = matrix_multiply(%a, %b) {}

@@ -24,7 +24,7 @@ std::string conv(const std::string& name, const std::string& input) {
 
 // Optimized, so that %k is a constant.
 std::string stepsFor(const std::string& layers) {
-  return stepsOf(build(*network::parse(imageNetwork(layers))));
+  return stepsOf(optimizeAndBuild(*network::parse(imageNetwork(layers))));
 }
 
 TEST(Layout, SpatialLayersRunChannelsLastWithoutReordersBetween) {
@@ -36,7 +36,7 @@ TEST(Layout, SpatialLayersRunChannelsLastWithoutReordersBetween) {
 
 // A profile names whom a copy is for: the layer that reads a network's input, else the one whose result is moved.
 TEST(Layout, CopiesHaveTheLocationOfWhomTheyAreFor) {
-  const plan::Plan plan = build(*network::parse(
+  const plan::Plan plan = optimizeAndBuild(*network::parse(
       imageNetwork(R"(  %a = convolution(%x, %k) {)" + std::string(kConvolution) + R"(}  # model.py:3:8 (head)
   %b = unary(%a) {op="sin"}  # model.py:9:8 (tail)
   output "y" %b)")));
@@ -143,7 +143,7 @@ TEST(Layout, ATranspositionReadsAnyOrder) {
 }
 
 TEST(Layout, TranspositionsOfASingleImageAreViewsToo) {
-  const plan::Plan plan = build(*network::parse(R"(network "one" () {
+  const plan::Plan plan = optimizeAndBuild(*network::parse(R"(network "one" () {
   input %x : float32[1, 2, 4, 4]
   %k = constant() {} : float32[2, 2, 1, 1] data=[1, 2, 3, 4]
   %a = convolution(%x, %k) {}
@@ -157,7 +157,7 @@ TEST(Layout, TranspositionsOfASingleImageAreViewsToo) {
 }
 
 TEST(Layout, OneChannelNeedsNoReorder) {
-  const plan::Plan plan = build(*network::parse(R"(network "gray" () {
+  const plan::Plan plan = optimizeAndBuild(*network::parse(R"(network "gray" () {
   input %x : float32[1, 1, 6, 6]
   %k = constant() {} : float32[2, 1, 1, 1] data=[1, 2]
   %a = convolution(%x, %k) {}
@@ -170,7 +170,7 @@ TEST(Layout, OneChannelNeedsNoReorder) {
 std::string stepsOfFewOutputs(int channels, int outputs, int width) {
   const std::string c = std::to_string(channels);
   const std::string k = std::to_string(outputs);
-  return stepsOf(build(*network::parse(
+  return stepsOf(optimizeAndBuild(*network::parse(
       R"(network "few" () {
   input %x : float32[1, )" +
       c + ", 20, " + std::to_string(width) + R"(]
@@ -202,11 +202,11 @@ TEST(Layout, MoreOutputsShortLinesAndManyChannelsDoNot) {
 // oneDNN moves images to blocks and back where channels are grouped and the kernel comes with the call.
 TEST(Layout, GroupsWithComputedKernelsStayRowMajor) {
   const auto stepsOfGroups = [](const std::string& groups, const std::string& kernel) {
-    return stepsOf(build(*network::parse(R"(network "groups" () {
+    return stepsOf(optimizeAndBuild(*network::parse(R"(network "groups" () {
   input %x : float32[2, 16, 24, 24]
   input %w : float32)" + kernel + R"(
   %c = convolution(%x, %w) {stride=[1, 1], pre_padding=[0, 0], post_padding=[0, 0], dilation=[1, 1], groups=)" +
-                                         groups + R"(}
+                                                    groups + R"(}
   output "y" %c
 })")));
   };
@@ -216,7 +216,7 @@ TEST(Layout, GroupsWithComputedKernelsStayRowMajor) {
 
 TEST(Layout, ASliceWritesWhatATranspositionAloneReads) {
   const auto stepsWith = [](const std::string& rest) {
-    return stepsOf(build(*network::parse(R"(network "turn" () {
+    return stepsOf(optimizeAndBuild(*network::parse(R"(network "turn" () {
   input %x : float32[3, 40, 30]
   %a = slice(%x) {start=[0, 39, 0], size=[3, 40, 30], stride=[1, -1, 1]}
 )" + rest + "\n}")));
@@ -234,7 +234,7 @@ TEST(Layout, ASliceWritesWhatATranspositionAloneReads) {
 }
 
 TEST(Layout, NetworksWithoutConvolutionStayRowMajor) {
-  EXPECT_EQ(stepsOf(build(*network::parse(R"(network "pool" () {
+  EXPECT_EQ(stepsOf(optimizeAndBuild(*network::parse(R"(network "pool" () {
   input %x : float32[2, 8, 6, 6]
   %c = pooling(%x) {op="max", window=[2, 2], stride=[2, 2], pre_padding=[0, 0], post_padding=[0, 0], dilation=[1, 1]}
   output "y" %c
@@ -244,7 +244,8 @@ TEST(Layout, NetworksWithoutConvolutionStayRowMajor) {
 
 // A network whose input comes channels-last.
 plan::Plan planOfComing(const std::string& type, const std::string& layers, const BuildOptions& options = {}) {
-  return build(*network::parse("network \"coming\" () {\n  input %x : " + type + "\n" + layers + "\n}"), options);
+  return optimizeAndBuild(*network::parse("network \"coming\" () {\n  input %x : " + type + "\n" + layers + "\n}"),
+                          options);
 }
 
 constexpr const char* kChannelsLastImage = "float32[2, 24, 20, 40] order=[0, 2, 3, 1]";
@@ -283,12 +284,12 @@ TEST(Layout, InputsThatLieAlikeInBothOrdersNeedNoReorder) {
 
 TEST(Layout, ItCanBeSwitchedOff) {
   const auto network = network::parse(imageNetwork(conv("a", "x") + R"(  output "y" %a)"));
-  EXPECT_EQ(stepsOf(build(*network, {.channels_last = false})), "convolution");
+  EXPECT_EQ(stepsOf(optimizeAndBuild(*network, {.channels_last = false})), "convolution");
 }
 
 TEST(Layout, AChannelsLastInputIsReadAsItLies) {
   const auto network = network::parse(imageNetwork(conv("a", "x") + R"(  output "y" %a)"));
-  const std::string bytes = plan::serialize(build(*network));
+  const std::string bytes = plan::serialize(optimizeAndBuild(*network));
   const auto engine = engine::loadOn(testing::testDevice(), testing::bytesOf(bytes), nullptr, {}, {});
   std::vector<float> values(2 * 8 * 6 * 6);
   for (size_t i = 0; i < values.size(); ++i) {
@@ -318,9 +319,9 @@ TEST(Layout, ResultsDoNotDependOnHowAnInputComes) {
   %d = softmax(%x) {axis=3}
   output "y" %c
   output "z" %d)"));
-  const plan::Plan row_major = build(*network);
+  const plan::Plan row_major = optimizeAndBuild(*network);
   network->getInput(0)->setMemoryOrder({0, 2, 3, 1});
-  const plan::Plan channels_last = build(*network);
+  const plan::Plan channels_last = optimizeAndBuild(*network);
   std::vector<float> values(2 * 8 * 6 * 6);
   for (size_t i = 0; i < values.size(); ++i) {
     values[i] = static_cast<float>(i % 23) / 8 - 1;

@@ -70,7 +70,7 @@ inline std::shared_ptr<const engine::Engine> loadPlan(const plan::Plan& plan, en
 
 // The network as it is: no optimization, so that the plan shows the builder's own work.
 inline plan::Plan buildText(const std::string& text) {
-  return build(*network::parse(text), {.optimize = false});
+  return build(*network::parse(text));
 }
 
 // One line per step, "convolution(0,2,3,1)": family and the memory order of its output; views as "view".

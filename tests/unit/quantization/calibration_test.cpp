@@ -115,7 +115,7 @@ void addAll(Calibration& calibration, const Batches& batches) {
 }
 
 Values runNetwork(const network::Network& network, const std::vector<HostTensor>& inputs) {
-  const std::string bytes = plan::serialize(builder::build(network));
+  const std::string bytes = plan::serialize(builder::optimizeAndBuild(network));
   engine::LoadOptions options;
   options.device = torchtrt::testing::testDeviceName();
   const auto engine = engine::Engine::load(torchtrt::testing::bytesOf(bytes), nullptr, {}, options);
@@ -191,7 +191,7 @@ TEST(Calibration, LeavesNoFloatBetweenProducts) {
   Calibration calibration(*smallImageNetwork(), smallLayersToo());
   addAll(calibration, imageBatches());
   const auto network = std::move(calibration.quantize(calibration.ranges()).network);
-  const plan::Plan plan = builder::build(*network);
+  const plan::Plan plan = builder::optimizeAndBuild(*network);
   int quantizes = 0;
   for (const plan::Step& step : plan.steps) {
     quantizes += step.family == "quantize" ? 1 : 0;
@@ -269,8 +269,8 @@ TEST(Calibration, DoesNotDependOnTheOrderOfBatches) {
   addAll(forward, batches);
   std::swap(batches[0], batches[2]);
   addAll(backward, batches);
-  EXPECT_EQ(plan::serialize(builder::build(*forward.quantize(forward.ranges()).network)),
-            plan::serialize(builder::build(*backward.quantize(backward.ranges()).network)));
+  EXPECT_EQ(plan::serialize(builder::optimizeAndBuild(*forward.quantize(forward.ranges()).network)),
+            plan::serialize(builder::optimizeAndBuild(*backward.quantize(backward.ranges()).network)));
 }
 
 TEST(Calibration, ACacheTakesThePlaceOfBatches) {

@@ -213,11 +213,11 @@ std::string tryPlan(const std::string& bytes) {
 PlanDamager::PlanDamager() {
   plugin::registerBuiltinPlugins();
   for (const char* text : kWritten) {
-    plans_.push_back(builder::build(*network::parse(text), {.optimize = false}));
+    plans_.push_back(builder::build(*network::parse(text)));
   }
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     const auto network = test::randomNetwork(seed, {.layers = 6});
-    plan::Plan plan = builder::build(*network, {.optimize = seed % 2 == 0});
+    plan::Plan plan = seed % 2 == 0 ? builder::optimizeAndBuild(*network) : builder::build(*network);
     if (!plan.steps.empty()) {
       plans_.push_back(std::move(plan));
     }

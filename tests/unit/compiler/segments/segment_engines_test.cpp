@@ -219,7 +219,7 @@ plan::Plan planWithoutUnaries(const network::Network& network) {
       throw CompileError(ErrorCode::kBuildFailed, "there is no kernel for it");
     }
   }
-  return builder::build(network);
+  return builder::optimizeAndBuild(network);
 }
 
 // Engines for five pointwise nodes, made by a builder that may fail.
