@@ -106,13 +106,15 @@ const float** findLines(const Geometry& geometry, const Image& input, const floa
   return lines;
 }
 
-bool isRowMajor(const Operand& operand) {
-  for (size_t i = 0; i < operand.order.size(); ++i) {
-    if (operand.order[i] != i) {
+bool isFlat(const Image& image, int64_t step) {
+  int64_t stride = step;
+  for (size_t i = 3; i-- > 0;) {
+    if (image.size[i] != 1 && image.stride[i] != stride) {
       return false;
     }
+    stride *= image.size[i];
   }
-  return true;
+  return image.batch == 1 || image.batch_stride == stride;
 }
 
 bool isChannelsLast(const Operand& operand) {

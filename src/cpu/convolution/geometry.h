@@ -7,6 +7,7 @@
 #include <string>
 #include <variant>
 
+#include "cpu/storage/order.h"
 #include "kernels/kernel.h"
 
 namespace torchtrt::kernels::convolution {
@@ -95,6 +96,9 @@ struct Image {
 };
 Image imageOf(const TensorDesc& desc);
 
+// Pixel p of the whole batch lies at p times `step`.
+bool isFlat(const Image& image, int64_t step);
+
 // The input lines that one line of the output reads in one channel, by depth and height tap; null where that is
 // padding. `channel` is the first element of the image in that channel. Returns the place behind the last.
 const float** findLines(const Geometry& geometry, const Image& input, const float* channel, int64_t out_depth,
@@ -103,6 +107,5 @@ const float** findLines(const Geometry& geometry, const Image& input, const floa
 // How an operand lies in memory, whatever its shape will be.
 bool isChannelsLast(
     const Operand& operand);  // channels have stride 1; true for row-major too where all spatial dims are 1
-bool isRowMajor(const Operand& operand);
 
 }  // namespace torchtrt::kernels::convolution

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cpu/storage/order.h"
 #include "kernels/kernel.h"
 
 namespace torchtrt::kernels::matmul {
@@ -31,10 +32,6 @@ inline Config configOf(const Problem& problem) {
   config.alpha = attributes.getDouble("activation_alpha", 0);
   config.beta = attributes.getDouble("activation_beta", 0);
   return config;
-}
-
-inline bool isRowMajor(const Operand& operand) {
-  return std::is_sorted(operand.order.begin(), operand.order.end());
 }
 
 inline std::optional<Refusal> refuseOtherOrders(const Problem& problem) {

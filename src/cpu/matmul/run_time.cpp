@@ -42,17 +42,6 @@ std::span<const int64_t> batchesOf(const TensorDesc& desc) {
   return {desc.dims.data(), desc.dims.size() - 2};
 }
 
-bool isDense(const TensorDesc& desc) {
-  int64_t stride = 1;
-  for (size_t i = desc.dims.size(); i-- > 0;) {
-    if (desc.dims[i] != 1 && desc.strides[i] != stride) {
-      return false;
-    }
-    stride *= desc.dims[i];
-  }
-  return true;
-}
-
 // For each matrix of the output, which of a dense operand's it is made of.
 std::vector<int64_t> matricesOf(const TensorDesc& operand, std::span<const int64_t> output) {
   TensorDesc batches{DType::kInt64, {batchesOf(operand).begin(), batchesOf(operand).end()}, {}};
@@ -80,8 +69,10 @@ class RunTimeMatmul final : public Prepared {
     const Matrix a(shapes.inputs[0], config.matmul.transpose_a);
     const Matrix b(shapes.inputs[1], config.matmul.transpose_b);
     const int64_t rows = isOneProduct(config.matmul, shapes) ? a.rows * product(batchesOf(shapes.inputs[0])) : a.rows;
-    return std::all_of(shapes.inputs.begin(), shapes.inputs.end(), isDense) && isDense(shapes.outputs[0]) &&
-           product(shapes.outputs[0].dims) != 0 && a.columns != 0 && rows >= kFewRows && b.columns != 0;
+    return std::all_of(shapes.inputs.begin(), shapes.inputs.end(),
+                       [](const TensorDesc& desc) { return isRowMajor(desc); }) &&
+           isRowMajor(shapes.outputs[0]) && product(shapes.outputs[0].dims) != 0 && a.columns != 0 &&
+           rows >= kFewRows && b.columns != 0;
   }
 
   RunTimeMatmul(const RunTimeConfig<T>& config, const ShapeSet& shapes)
@@ -221,8 +212,10 @@ template <typename T>
 class RunTimeRows final : public Prepared {
  public:
   static bool accepts(const RunTimeConfig<T>& config, const ShapeSet& shapes) {
-    return std::all_of(shapes.inputs.begin(), shapes.inputs.end(), isDense) && isDense(shapes.outputs[0]) &&
-           !config.matmul.transpose_a && config.matmul.transpose_b && product(batchesOf(shapes.outputs[0])) == 1;
+    return std::all_of(shapes.inputs.begin(), shapes.inputs.end(),
+                       [](const TensorDesc& desc) { return isRowMajor(desc); }) &&
+           isRowMajor(shapes.outputs[0]) && !config.matmul.transpose_a && config.matmul.transpose_b &&
+           product(batchesOf(shapes.outputs[0])) == 1;
   }
 
   RunTimeRows(const RunTimeConfig<T>& config, const ShapeSet& shapes)

@@ -210,7 +210,7 @@ CreateResult createAdaptiveChannelsLast(const Problem& problem) {
   // How many dims are pooled is known at run time only; a channels-last order says that they are most likely all behind
   // the channels.
   const size_t rank = problem.outputs[0].dims.size();
-  if (convolution::isRowMajor(problem.inputs[0])) {
+  if (isRowMajor(problem.inputs[0])) {
     return Refusal{"memory-order", "reads and writes channels-last only"};
   }
   if (std::optional<Refusal> refusal =

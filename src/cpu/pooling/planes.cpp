@@ -351,7 +351,7 @@ CreateResult createPlanes(const Problem& problem) {
   if (std::optional<Refusal> refusal = refuse(problem, config.window.size(), {DType::kFloat32, DType::kFloat64})) {
     return *refusal;
   }
-  if (!convolution::isRowMajor(problem.inputs[0]) || !convolution::isRowMajor(problem.outputs[0])) {
+  if (!isRowMajor(problem.inputs[0]) || !isRowMajor(problem.outputs[0])) {
     return Refusal{"memory-order", "reads and writes row-major only"};
   }
   if (problem.outputs[0].dtype == DType::kFloat64) {

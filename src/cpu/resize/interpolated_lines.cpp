@@ -25,7 +25,7 @@ int64_t rounded(int64_t elements) {
   return roundUp(elements, kLineUnit);
 }
 
-bool isRowMajor(const TensorDesc& tensor) {
+bool hasLinesInMemory(const TensorDesc& tensor) {
   return tensor.strides.back() == 1;
 }
 
@@ -39,7 +39,8 @@ class InterpolatedLines final : public Prepared {
   static bool accepts(const ResizeConfig&, const ShapeSet& shapes) {
     const TensorDesc& in = shapes.inputs[0];
     const TensorDesc& out = shapes.outputs[0];
-    const bool one_order = (isRowMajor(in) && isRowMajor(out)) || (isChannelsLast(in) && isChannelsLast(out));
+    const bool one_order =
+        (hasLinesInMemory(in) && hasLinesInMemory(out)) || (isChannelsLast(in) && isChannelsLast(out));
     // What is left to the reference beside that: empty images, and lines beyond the offsets of a vector.
     return shapes.dimsOf("size").size() == 2 && one_order && countOf(in.dims) != 0 && countOf(out.dims) != 0 &&
            in.dims.back() * std::max<int64_t>(1, in.strides.back()) < std::numeric_limits<int32_t>::max();
@@ -49,7 +50,7 @@ class InterpolatedLines final : public Prepared {
       : taps_(tapCount(config.mode)),
         in_(shapes.inputs[0]),
         out_(shapes.outputs[0]),
-        channels_last_(!(isRowMajor(in_) && isRowMajor(out_))),
+        channels_last_(!(hasLinesInMemory(in_) && hasLinesInMemory(out_))),
         functions_(lineFunctions<T>(taps_, channels_last_)) {
     const std::vector<ResizeAxis> axes = resizeAxes(config, shapes);
     rows_ = resizeTaps<T>(axes[0]);

@@ -1,23 +1,13 @@
 #include "cpu/storage/dense.h"
 
 #include "base/align.h"
+#include "cpu/storage/order.h"
 
 namespace torchtrt::kernels {
 namespace {
 
 bool isStoredAsComputed(DType dtype) {
   return dtype == DType::kFloat32 || dtype == DType::kFloat64 || dtype == DType::kInt64;
-}
-
-bool isRowMajor(const TensorDesc& desc) {
-  int64_t stride = 1;
-  for (size_t axis = desc.dims.size(); axis-- > 0;) {
-    if (desc.dims[axis] != 1 && desc.strides[axis] != stride) {
-      return false;
-    }
-    stride *= desc.dims[axis];
-  }
-  return true;
 }
 
 }  // namespace

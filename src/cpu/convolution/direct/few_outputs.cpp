@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "cpu/convolution/direct/few_outputs_row.h"
+#include "cpu/convolution/direct/row_kernel.h"
 #include "cpu/convolution/fast.h"
 #include "cpu/threads/parallel.h"
-#include "kernels/restores.h"
 
 namespace torchtrt::kernels::convolution {
 
@@ -17,11 +17,9 @@ struct PackedFewOutputs : PackedRows {
   void (*row)(const Row&, int64_t, const float*) = nullptr;
 };
 
-namespace {
-
 // Visits each weight: body(output, channel, tap, place in packed memory).
 template <typename Body>
-void visitWeights(const PackedFewOutputs& packed, Body&& body) {
+static void visitPlaces(const PackedFewOutputs& packed, Body&& body) {
   const Geometry& g = packed.geometry;
   const int64_t taps = g.taps();
   const int64_t vectors = (g.channels + packed.lanes - 1) / packed.lanes;
@@ -35,6 +33,16 @@ void visitWeights(const PackedFewOutputs& packed, Body&& body) {
     }
   }
 }
+
+template <typename Body>
+static void visitWeights(const PackedFewOutputs& packed, Body&& body) {
+  const Geometry& g = packed.geometry;
+  visitPlaces(packed, [&](int64_t output, int64_t channel, int64_t tap, int64_t place) {
+    body((output * g.channels + channel) * g.taps() + tap, place);
+  });
+}
+
+namespace {
 
 class FewOutputs final : public Prepared {
  public:
@@ -62,34 +70,13 @@ class FewOutputs final : public Prepared {
   Image output_;
 };
 
-class FewOutputsKernel final : public Kernel, public RestoresConstants {
+class FewOutputsKernel final : public RowKernel<PackedFewOutputs> {
  public:
-  explicit FewOutputsKernel(std::shared_ptr<const PackedFewOutputs> packed) : packed_(std::move(packed)) {}
+  using RowKernel::RowKernel;
 
   std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
-    return prepareFewOutputs(packed_, shapes);
+    return prepareFewOutputs(packed(), shapes);
   }
-  bool needsConstant(int input) const override {
-    return input != 1;
-  }
-  size_t packedBytes() const override {
-    return bytesOf(*packed_);
-  }
-  bool restores(int input) const override {
-    return input == 1;
-  }
-  void restore(int, void* to, int) const override {
-    const Geometry& g = packed_->geometry;
-    visitWeights(*packed_, [&](int64_t output, int64_t channel, int64_t tap, int64_t place) {
-      static_cast<float*>(to)[(output * g.channels + channel) * g.taps() + tap] = packed_->weights.get()[place];
-    });
-  }
-  bool acceptsStrides(int input, const TensorDesc& desc) const override {
-    return input == 0 && desc.strides[1] == 1;
-  }
-
- private:
-  std::shared_ptr<const PackedFewOutputs> packed_;
 };
 
 }  // namespace
@@ -103,7 +90,7 @@ std::shared_ptr<const PackedFewOutputs> packFewOutputs(const Geometry& g,
   const int64_t vectors = (g.channels + packed->lanes - 1) / packed->lanes;
   allocate(*packed, g, g.taps() * vectors * g.outputs * packed->lanes, g.channels);
   float* const to = packed->weights.get();
-  visitWeights(*packed, [&](int64_t output, int64_t channel, int64_t tap, int64_t place) {
+  visitPlaces(*packed, [&](int64_t output, int64_t channel, int64_t tap, int64_t place) {
     to[place] = weight(output, channel, tap);
   });
   packed->geometry.weights = nullptr;  // the original may be released

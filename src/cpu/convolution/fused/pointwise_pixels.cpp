@@ -67,7 +67,8 @@ std::unique_ptr<PixelSource> preparePointwisePixels(std::shared_ptr<const Packed
   constexpr size_t kMostWeights = size_t{128} * 1024;  // bytes: read again for every few pixels
   const Image input = imageOf(shapes.inputs[0]);
   if (!isPlainProduct(*packed) || packed->groups[0].bytes() > kMostWeights || g.has_residual ||
-      gemm::kTileRows * g.outputs > PointwisePixels::kMostFloats || input.channel_stride != 1 || !isFlat(input)) {
+      gemm::kTileRows * g.outputs > PointwisePixels::kMostFloats || input.channel_stride != 1 ||
+      !isFlat(input, input.stride[2])) {
     return nullptr;
   }
   return std::make_unique<PointwisePixels>(std::move(packed), shapes);

@@ -135,7 +135,7 @@ Fused preparePooledProduct(std::shared_ptr<const PackedConvolution> packed, cons
   const Geometry& g = packed->geometry;
   const Image maxima = imageOf(shapes.outputs[0]);
   const bool is_padded = g.pre_padding != Spatial{0, 0, 0} || g.post_padding != Spatial{0, 0, 0};
-  const bool is_dense = maxima.channel_stride == 1 && maxima.stride[2] == g.outputs && isFlat(maxima);
+  const bool is_dense = maxima.channel_stride == 1 && maxima.stride[2] == g.outputs && isFlat(maxima, maxima.stride[2]);
   const bool is_small = packed->groups[0].bytes() <= kMostWeights && 4 * kUnit * g.outputs <= kBufferFloats &&
                         4 * maxima.batch * maxima.pixels() <= kMostRows;
   if (g.spatial_rank != 2 || g.groups != 1 || g.has_residual || is_padded) {

@@ -85,7 +85,7 @@ Fused prepareScaledPointwise(std::shared_ptr<const PackedConvolution> packed, co
   if (packed->groups[0].bytes() > most) {
     return Refusal{"slower", "the weights would not stay in the cache beside the scaled rows"};
   }
-  if (input.channel_stride != 1 || !isFlat(input) || !isFlat(output)) {
+  if (input.channel_stride != 1 || !isFlat(input, input.stride[2]) || !isFlat(output, output.stride[2])) {
     return Refusal{"layout", "needs pixels that lie one after the other"};
   }
   return std::make_unique<ScaledPointwise>(std::move(packed), shapes);

@@ -39,8 +39,8 @@ class ImplicitGemm final : public Prepared {
       inner_[i] = innerRange(i);
     }
     const bool is_product = g.isPointwise() && packed_->reading == Reading::kChannels;
-    flat_ = packed_->groups.size() == 1 && isFlat(output_) && (is_product || pixelsAreCheap());
-    if (flat_ && (!is_product || g.stride != Spatial{1, 1, 1} || !isFlat(input_))) {
+    flat_ = packed_->groups.size() == 1 && isFlat(output_, output_.stride[2]) && (is_product || pixelsAreCheap());
+    if (flat_ && (!is_product || g.stride != Spatial{1, 1, 1} || !isFlat(input_, input_.stride[2]))) {
       findPixels();
     }
     by_lines_ = !flat_ && linesAreCheap();

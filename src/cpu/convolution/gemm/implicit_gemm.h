@@ -57,9 +57,6 @@ std::vector<Tap> tapsOf(const Geometry& geometry, Reading reading, const Image& 
 // Where the window of an output pixel begins, in elements; outside of the image where there is padding.
 int64_t offsetOfWindow(const Geometry& geometry, const Image& input, const Pixel& pixel);
 
-// Pixel p of the whole batch lies at p times the pixel stride.
-bool isFlat(const Image& image);
-
 template <typename T>
 std::unique_ptr<Prepared> prepareImplicitGemm(std::shared_ptr<const PackedConvolutionOf<T>> packed,
                                               const ShapeSet& shapes);

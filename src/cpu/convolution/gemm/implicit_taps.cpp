@@ -62,15 +62,4 @@ int64_t offsetOfWindow(const Geometry& geometry, const Image& input, const Pixel
   return offset;
 }
 
-bool isFlat(const Image& image) {
-  int64_t stride = image.stride[2] * image.size[2];
-  for (const size_t i : {1, 0}) {
-    if (image.size[i] != 1 && image.stride[i] != stride) {
-      return false;
-    }
-    stride *= image.size[i];
-  }
-  return image.batch == 1 || image.batch_stride == stride;
-}
-
 }  // namespace torchtrt::kernels::convolution

@@ -15,6 +15,7 @@
 #include "cpu/convolution/direct/each_group.h"
 #include "cpu/convolution/fast.h"
 #include "cpu/convolution/geometry.h"
+#include "cpu/convolution/winograd/tile_grid.h"
 #include "cpu/convolution/winograd/winograd_form.h"
 #include "cpu/convolution/winograd/winograd_kernels.h"
 #include "cpu/convolution/winograd/winograd_tile.h"
@@ -50,10 +51,9 @@ class WinogradConvolution final : public Prepared {
       : packed_(std::move(packed)),
         input_(imageOf(shapes.inputs[0])),
         output_(imageOf(shapes.outputs[0])),
+        grid_(output_, packed_->sizes.tile),
         threads_(shapes.threads) {
-    tile_rows_ = tilesAlong(packed_->sizes.tile, output_.size[1]);
-    tile_columns_ = tilesAlong(packed_->sizes.tile, output_.size[2]);
-    const int64_t tiles = output_.batch * tile_rows_ * tile_columns_;
+    const int64_t tiles = grid_.count();
     const Geometry& g = packed_->geometry;
     const bool large = packed_->kernels.areLarge();
     const int64_t tile_bytes = packed_->sizes.patch() * kFloat * (g.channels + g.outputs);
@@ -69,9 +69,7 @@ class WinogradConvolution final : public Prepared {
 
   // How many threads could share it at the most.
   static int64_t partsOf(const Packed& packed, const ShapeSet& shapes) {
-    const Image output = imageOf(shapes.outputs[0]);
-    const int64_t tile = packed.sizes.tile;
-    const int64_t tiles = output.batch * tilesAlong(tile, output.size[1]) * tilesAlong(tile, output.size[2]);
+    const int64_t tiles = TileGrid(imageOf(shapes.outputs[0]), packed.sizes.tile).count();
     return packed.kernels.areLarge() ? packed.sizes.patch() : (tiles + gemm::kTileRows - 1) / gemm::kTileRows;
   }
 
@@ -105,13 +103,6 @@ class WinogradConvolution final : public Prepared {
   static constexpr int64_t kChunkBytes = 400 * 1024;
   static constexpr int64_t kTilesOfLarge = 128;
 
-  // Where a tile lies in the output.
-  struct Place {
-    int64_t image;
-    int64_t y;  // of the first output pixel, as is x
-    int64_t x;
-  };
-
   // Floats from one value of the patches to the next, and from one product to the next. Not a multiple of a page: the
   // same element of all of them would fall into the few lines of one set of the first-level cache.
   int64_t patchStep() const {
@@ -124,38 +115,19 @@ class WinogradConvolution final : public Prepared {
     return packed_->sizes.patch() * (patchStep() + productStep());
   }
 
-  Place placeOf(int64_t tile) const {
-    const int64_t x = tile % tile_columns_;
-    tile /= tile_columns_;
-    return {tile / tile_rows_, packed_->sizes.tile * (tile % tile_rows_), packed_->sizes.tile * x};
-  }
-
-  // The input pixel `y`, `x` of an image, null in the padding.
-  const float* pixel(const RunArgs& args, int64_t image, int64_t y, int64_t x) const {
-    if (y < 0 || y >= input_.size[1] || x < 0 || x >= input_.size[2]) {
-      return nullptr;
-    }
-    return static_cast<const float*>(args.inputs[0]) + image * input_.batch_stride + y * input_.stride[1] +
-           x * input_.stride[2];
-  }
-
-  // The input pixel that output `place` reads with the first tap, moved by `y` and `x`; null in the padding.
-  const float* inputOf(const RunArgs& args, const Place& place, int64_t y, int64_t x) const {
-    const Geometry& g = packed_->geometry;
-    return pixel(args, place.image, place.y * g.stride[1] - g.pre_padding[1] + y,
-                 place.x * g.stride[2] - g.pre_padding[2] + x);
+  const float* inputOf(const RunArgs& args, const TilePlace& place, int64_t y, int64_t x) const {
+    return pixelUnder<float>(place, packed_->geometry, input_, args.inputs[0], y, x);
   }
 
   void runChunk(const RunArgs& args, float* scratch, int64_t chunk, int threads) const {
     const int64_t first = groups_ * chunk / chunks_ * gemm::kTileRows;
-    const int64_t end =
-        std::min(groups_ * (chunk + 1) / chunks_ * gemm::kTileRows, output_.batch * tile_rows_ * tile_columns_);
+    const int64_t end = std::min(groups_ * (chunk + 1) / chunks_ * gemm::kTileRows, grid_.count());
     const int64_t count = end - first;
     float* patches = scratch;
     float* products = scratch + packed_->sizes.patch() * patchStep();
     parallelFor(threads, 0, count, gemm::kTileRows, [&](int64_t t, int64_t last) {
       for (; t < last; ++t) {
-        startTile(args, placeOf(first + t), patches + t * packed_->geometry.channels);
+        startTile(args, grid_.at(first + t), patches + t * packed_->geometry.channels);
       }
     });
     const WinogradProducts all = {count, patches, patchStep(), products, productStep()};
@@ -166,13 +138,13 @@ class WinogradConvolution final : public Prepared {
     }
     parallelFor(threads, 0, count, gemm::kTileRows, [&](int64_t t, int64_t last) {
       for (; t < last; ++t) {
-        finishTile(args, placeOf(first + t), products + t * packed_->geometry.outputs,
+        finishTile(args, grid_.at(first + t), products + t * packed_->geometry.outputs,
                    patches + t * packed_->sizes.patch() * packed_->geometry.channels);
       }
     });
   }
 
-  void startTile(const RunArgs& args, const Place& place, float* patch) const {
+  void startTile(const RunArgs& args, const TilePlace& place, float* patch) const {
     const Geometry& g = packed_->geometry;
     WinogradInput tile;
     size_t i = 0;
@@ -189,7 +161,7 @@ class WinogradConvolution final : public Prepared {
   }
 
   // The patches are not needed any more: `scratch` is this tile's share of them.
-  void finishTile(const RunArgs& args, const Place& place, const float* products, float* scratch) const {
+  void finishTile(const RunArgs& args, const TilePlace& place, const float* products, float* scratch) const {
     const Geometry& g = packed_->geometry;
     WinogradOutput tile;
     tile.from = products;
@@ -211,7 +183,7 @@ class WinogradConvolution final : public Prepared {
 
   // body(index in the tile, y, x of the output) for all of a tile, also those outside of the image.
   template <typename Body>
-  void forEachOutput(const Place& place, const Body& body) const {
+  void forEachOutput(const TilePlace& place, const Body& body) const {
     size_t i = 0;
     for (int64_t y = 0; y < packed_->sizes.tile; ++y) {
       for (int64_t x = 0; x < packed_->sizes.tile; ++x) {
@@ -221,7 +193,7 @@ class WinogradConvolution final : public Prepared {
   }
 
   // The outputs of a tile as the definition has them.
-  void sumPlainly(const RunArgs& args, const Place& place, const WinogradOutput& tile, float* scratch) const {
+  void sumPlainly(const RunArgs& args, const TilePlace& place, const WinogradOutput& tile, float* scratch) const {
     const Geometry& g = packed_->geometry;
     const int64_t length = kWinogradTaps * g.channels;
     const int64_t together = packed_->sizes.patch() / kWinogradTaps;  // windows that there is room for
@@ -261,7 +233,7 @@ class WinogradConvolution final : public Prepared {
   }
 
   // What an output pixel depends on, in the order of the weights.
-  void gatherWindow(const RunArgs& args, const Place& place, float* to) const {
+  void gatherWindow(const RunArgs& args, const TilePlace& place, float* to) const {
     const Geometry& g = packed_->geometry;
     for (int64_t t = 0; t < kWinogradTaps; ++t) {
       const float* from = inputOf(args, place, t / 3, t % 3);
@@ -274,9 +246,8 @@ class WinogradConvolution final : public Prepared {
   std::shared_ptr<const Packed> packed_;
   Image input_;
   Image output_;
+  TileGrid grid_;
   int64_t threads_;
-  int64_t tile_rows_ = 0;
-  int64_t tile_columns_ = 0;
   int64_t groups_ = 0;       // of up to kTileRows tiles
   int64_t chunks_ = 0;       // of whole groups, as even as they can be
   int64_t chunk_tiles_ = 0;  // most tiles of a chunk

@@ -50,7 +50,7 @@ class WindowRows final : public Rows {
         }
       }
     }
-    flat_ = dense && g.isPointwise() && g.stride == Spatial{1, 1, 1} && isFlat();
+    flat_ = dense && g.isPointwise() && g.stride == Spatial{1, 1, 1} && convolution::isFlat(input_, input_.channels);
   }
 
   int64_t count() const {
@@ -91,18 +91,6 @@ class WindowRows final : public Rows {
   }
 
  private:
-  // Pixel p of the whole batch lies at p times the channels.
-  bool isFlat() const {
-    int64_t stride = input_.channels;
-    for (size_t i = 3; i-- > 0;) {
-      if (input_.size[i] != 1 && input_.stride[i] != stride) {
-        return false;
-      }
-      stride *= input_.size[i];
-    }
-    return input_.batch == 1 || input_.batch_stride == stride;
-  }
-
   // Where the window of a pixel begins.
   Spatial startOf(const Pixel& pixel) const {
     const Geometry& g = packed_.geometry;

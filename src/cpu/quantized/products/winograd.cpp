@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cpu/convolution/geometry.h"
+#include "cpu/convolution/winograd/tile_grid.h"
 #include "cpu/quantized/fast.h"
 #include "cpu/quantized/products/product.h"
 #include "cpu/quantized/products/winograd_tile.h"
@@ -20,6 +21,8 @@ namespace {
 using convolution::Geometry;
 using convolution::Image;
 using convolution::Spatial;
+using convolution::TileGrid;
+using convolution::TilePlace;
 
 constexpr int64_t kTaps = 9;
 // Transformed steps of a unit stay in the second-level cache.
@@ -46,9 +49,8 @@ class WinogradProduct final : public Prepared {
         residual_(packed_->geometry.has_residual ? convolution::imageOf(shapes.inputs[kResidual]) : output_) {
     const Geometry& g = packed_->geometry;
     const SquareSizes& sizes = packed_->sizes;
-    tile_rows_ = ceilDiv(output_.size[1], sizes.tile);
-    tile_columns_ = ceilDiv(output_.size[2], sizes.tile);
-    tiles_ = output_.batch * tile_rows_ * tile_columns_;
+    grid_ = TileGrid(output_, sizes.tile);
+    tiles_ = grid_.count();
     threads_ = std::clamp<int64_t>(2 * tiles_ * sizes.products() * g.channels * g.outputs / gemm::kMinChunkFlops, 1,
                                    std::min<int64_t>(shapes.threads, Slot::kMost));
     const int64_t tile_bytes = sizes.products() * g.channels * static_cast<int64_t>(sizeof(int16_t));
@@ -91,18 +93,6 @@ class WinogradProduct final : public Prepared {
            alignUp(static_cast<size_t>(most_tiles_) * kMostOutputs * sizeof(int32_t));
   }
 
-  // Where a tile lies in the output.
-  struct Place {
-    int64_t image;
-    int64_t y;  // of the first output pixel, as is x
-    int64_t x;
-  };
-  Place placeOf(int64_t tile) const {
-    const int64_t x = tile % tile_columns_;
-    tile /= tile_columns_;
-    return {tile / tile_rows_, packed_->sizes.tile * (tile % tile_rows_), packed_->sizes.tile * x};
-  }
-
   void runUnit(const RunArgs& args, std::byte* memory, int64_t unit) const {
     const int64_t block = unit % tile_blocks_;
     const int64_t first = tiles_ * block / tile_blocks_;
@@ -116,7 +106,7 @@ class WinogradProduct final : public Prepared {
     auto* residual_offsets = takePiece<int64_t>(memory, most_pixels);
     auto* pixels = takePiece<int32_t>(memory, static_cast<size_t>(most_tiles_) * kMostOutputs);
     for (int64_t t = 0; t < count; ++t) {
-      transformSteps(args, placeOf(first + t), patches + t * packed_->geometry.channels);
+      transformSteps(args, grid_.at(first + t), patches + t * packed_->geometry.channels);
     }
     RequantizedRows rows{};
     rows.sums = results;
@@ -138,15 +128,13 @@ class WinogradProduct final : public Prepared {
     }
   }
 
-  void transformSteps(const RunArgs& args, const Place& place, int16_t* to) const {
+  void transformSteps(const RunArgs& args, const TilePlace& place, int16_t* to) const {
     const Geometry& g = packed_->geometry;
-    const auto* image = static_cast<const std::byte*>(args.inputs[kInput]) + place.image * input_.batch_stride;
     SquareInput tile{};
     size_t i = 0;
-    for (int64_t y = place.y - g.pre_padding[1]; y < place.y - g.pre_padding[1] + packed_->sizes.side; ++y) {
-      for (int64_t x = place.x - g.pre_padding[2]; x < place.x - g.pre_padding[2] + packed_->sizes.side; ++x) {
-        const bool exists = y >= 0 && y < input_.size[1] && x >= 0 && x < input_.size[2];
-        tile.pixels[i++] = exists ? image + y * input_.stride[1] + x * input_.stride[2] : nullptr;
+    for (int64_t y = 0; y < packed_->sizes.side; ++y) {
+      for (int64_t x = 0; x < packed_->sizes.side; ++x) {
+        tile.pixels[i++] = convolution::pixelUnder<std::byte>(place, g, input_, args.inputs[kInput], y, x);
       }
     }
     tile.channels = g.channels;
@@ -161,7 +149,7 @@ class WinogradProduct final : public Prepared {
   int64_t findPixels(int64_t first, int64_t count, int32_t* pixels, int64_t* out, int64_t* residual) const {
     int32_t next = 0;
     for (int64_t t = 0; t < count; ++t, pixels += kMostOutputs) {
-      const Place place = placeOf(first + t);
+      const TilePlace place = grid_.at(first + t);
       for (int64_t i = 0; i < pixelsOfTile(); ++i) {
         const int64_t y = place.y + i / packed_->sizes.tile;
         const int64_t x = place.x + i % packed_->sizes.tile;
@@ -212,8 +200,7 @@ class WinogradProduct final : public Prepared {
   Image input_;
   Image output_;
   Image residual_;
-  int64_t tile_rows_ = 0;
-  int64_t tile_columns_ = 0;
+  TileGrid grid_;
   int64_t tiles_ = 0;  // of the whole batch
   int64_t tile_blocks_ = 1;
   int64_t most_tiles_ = 0;
