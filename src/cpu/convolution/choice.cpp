@@ -16,7 +16,7 @@
 #include "cpu/convolution/direct/each_group.h"
 #include "cpu/convolution/direct/few_outputs_row.h"
 #include "cpu/convolution/direct/row.h"
-#include "cpu/convolution/gemm/implicit_gemm.h"
+#include "cpu/convolution/gemm/taps.h"
 #include "cpu/convolution/winograd/winograd_kernels.h"
 #include "cpu/convolution/winograd/winograd_tile.h"
 

@@ -1,4 +1,4 @@
-#include "cpu/convolution/gemm/implicit_gemm.h"
+#include "cpu/convolution/gemm/taps.h"
 
 namespace torchtrt::kernels::convolution {
 namespace {
