@@ -48,7 +48,7 @@ TEST(ReplayedNetworks, RunAsTheInterpreterSays) {
   for (const uint64_t seed : test::seedsToTry(100)) {
     SCOPED_TRACE("TORCHTRT_SEED=" + std::to_string(seed));
     const auto network = test::randomNetwork(seed);
-    const auto engine = builder::loadPlan(builder::build(*network, {}), {});
+    const auto engine = builder::loadPlan(builder::optimizeAndBuild(*network), {});
     for (int which = 0; which < 2; ++which) {
       const std::vector<Weights> inputs =
           torchtrt::testing::randomInputs(*network, static_cast<uint32_t>(seed + 1000 * which), {{"n", 2}});
