@@ -36,18 +36,31 @@ class PrivateStream {
   StreamHandle stream_;
 };
 
-bool isKernel(NodeHandle node) {
-  int type = -1;
-  return driver().nodeType(node, &type) == kSuccess && type == kKernelNode;
+bool isOfType(int type, NodeHandle node) {
+  int got = -1;
+  return driver().nodeType(node, &got) == kSuccess && got == type;
 }
 
-// Copies the parameters of a captured node to the node that it stands for. False if that is not possible. A library may
-// choose another function for other pointers, which may need attributes that a node keeps as they were recorded.
-bool copyNode(GraphExecHandle graph, NodeHandle from, NodeHandle to) {
+// A library may choose another function for other pointers, which may need attributes that a node keeps as they were
+// recorded.
+bool copyKernel(GraphExecHandle graph, NodeHandle from, NodeHandle to) {
   KernelNodeParameters now, recorded;
-  return isKernel(from) && isKernel(to) && driver().kernelNode(from, &now) == kSuccess &&
-         driver().kernelNode(to, &recorded) == kSuccess && now.function == recorded.function &&
-         now.kernel == recorded.kernel && driver().setKernelNode(graph, to, &now) == kSuccess;
+  return driver().kernelNode(from, &now) == kSuccess && driver().kernelNode(to, &recorded) == kSuccess &&
+         now.function == recorded.function && now.kernel == recorded.kernel &&
+         driver().setKernelNode(graph, to, &now) == kSuccess;
+}
+
+bool copyMemset(GraphExecHandle graph, NodeHandle from, NodeHandle to, ContextHandle context) {
+  MemsetParameters now;
+  return driver().memsetNode(from, &now) == kSuccess && driver().setMemsetNode(graph, to, &now, context) == kSuccess;
+}
+
+// Copies the parameters of a captured node to the node that it stands for. False if that is not possible.
+bool copyNode(GraphExecHandle graph, NodeHandle from, NodeHandle to, ContextHandle context) {
+  if (isOfType(kMemsetNode, from) && isOfType(kMemsetNode, to)) {
+    return copyMemset(graph, from, to, context);
+  }
+  return isOfType(kKernelNode, from) && isOfType(kKernelNode, to) && copyKernel(graph, from, to);
 }
 
 }  // namespace
@@ -201,7 +214,7 @@ bool Graph::renewPart(size_t part, Capture& capture, device::Stream stream, cons
     return false;
   }
   for (size_t i = 0; i < now.nodes.size(); ++i) {
-    if (!copyNode(exec_, now.nodes[i], before.nodes[i])) {
+    if (!copyNode(exec_, now.nodes[i], before.nodes[i], device_.context())) {
       return false;
     }
   }

@@ -30,6 +30,7 @@ inline constexpr unsigned kHostAllocMapped = 2;
 inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr int kCaptureRelaxed = 2;
 inline constexpr int kKernelNode = 0;
+inline constexpr int kMemsetNode = 2;
 
 // CUDA_KERNEL_NODE_PARAMS_v2
 struct KernelNodeParameters {
@@ -41,6 +42,15 @@ struct KernelNodeParameters {
   void** extra = nullptr;
   void* kernel = nullptr;
   ContextHandle context = nullptr;
+};
+
+// CUDA_MEMSET_NODE_PARAMS_v1
+struct MemsetParameters {
+  DevicePointer to = 0;
+  size_t pitch = 0;
+  unsigned value = 0;
+  unsigned element_bytes = 1;
+  size_t width = 0, height = 1;
 };
 
 // CUgraphEdgeData
@@ -100,6 +110,9 @@ struct EdgeData {
   F(instantiate, cuGraphInstantiateWithFlags, Result (*)(GraphExecHandle*, GraphHandle, unsigned long long))          \
   F(setKernelNode, cuGraphExecKernelNodeSetParams_v2,                                                                 \
     Result (*)(GraphExecHandle, NodeHandle, const KernelNodeParameters*))                                             \
+  F(memsetNode, cuGraphMemsetNodeGetParams, Result (*)(NodeHandle, MemsetParameters*))                                \
+  F(setMemsetNode, cuGraphExecMemsetNodeSetParams,                                                                    \
+    Result (*)(GraphExecHandle, NodeHandle, const MemsetParameters*, ContextHandle))                                  \
   F(launchGraph, cuGraphLaunch, Result (*)(GraphExecHandle, StreamHandle))                                            \
   F(destroyGraph, cuGraphDestroy, Result (*)(GraphHandle))                                                            \
   F(destroyGraphExec, cuGraphExecDestroy, Result (*)(GraphExecHandle))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,12 +17,13 @@ namespace {
 
 constexpr Result kInvalidValue = 1;
 constexpr Result kCaptureInvalidated = 901;
-constexpr int kOtherNode = 2;  // as a memset
+constexpr int kOtherNode = 1;  // as a copy
 
 struct Node {
   EmulatedLaunch launch;       // of a kernel
   std::function<void()> work;  // of anything else
-  bool is_kernel = true;
+  MemsetParameters memset;     // of one
+  int type = kKernelNode;
   Node* before = nullptr;
   std::vector<void*> list;  // what kernelNode() gave last
 };
@@ -149,7 +151,7 @@ Result nodeDependencies(NodeHandle node, NodeHandle* before, EdgeData*, size_t* 
 }
 
 Result nodeType(NodeHandle node, int* type) {
-  *type = static_cast<const Node*>(node)->is_kernel ? kKernelNode : kOtherNode;
+  *type = static_cast<const Node*>(node)->type;
   return kSuccess;
 }
 
@@ -160,7 +162,7 @@ Result kernelNode(NodeHandle handle, KernelNodeParameters* parameters) {
     parameters->function = libraryFunction();
     node.list = {&node.work};
     parameters->arguments = node.list.data();
-    return node.is_kernel ? kSuccess : kInvalidValue;
+    return node.type == kKernelNode ? kSuccess : kInvalidValue;
   }
   node.list = listOf(node.launch);
   parameters->function = node.launch.function;
@@ -181,12 +183,33 @@ Result instantiate(GraphExecHandle* exec, GraphHandle graph, unsigned long long)
 
 Result setKernelNode(GraphExecHandle exec, NodeHandle node, const KernelNodeParameters* parameters) {
   for (auto& [original, copy] : static_cast<EmulatedExec*>(exec)->nodes) {
-    if (original == node && parameters->function == libraryFunction() && copy.is_kernel) {
+    if (original == node && parameters->function == libraryFunction() && copy.type == kKernelNode) {
       copy.work = *static_cast<const std::function<void()>*>(parameters->arguments[0]);
       return kSuccess;
     }
-    if (original == node && copy.is_kernel && !copy.work) {
+    if (original == node && copy.type == kKernelNode && !copy.work) {
       copy.launch = copyOf(parameters->function, parameters->grid[0], parameters->block[0], parameters->arguments);
+      return kSuccess;
+    }
+  }
+  return kInvalidValue;
+}
+
+Result memsetNode(NodeHandle node, MemsetParameters* parameters) {
+  *parameters = static_cast<const Node*>(node)->memset;
+  return static_cast<const Node*>(node)->type == kMemsetNode ? kSuccess : kInvalidValue;
+}
+
+std::function<void()> workOf(const MemsetParameters& parameters) {
+  return [parameters] {
+    std::memset(reinterpret_cast<void*>(parameters.to), static_cast<int>(parameters.value), parameters.width);
+  };
+}
+
+Result setMemsetNode(GraphExecHandle exec, NodeHandle node, const MemsetParameters* parameters, ContextHandle) {
+  for (auto& [original, copy] : static_cast<EmulatedExec*>(exec)->nodes) {
+    if (original == node && copy.type == kMemsetNode) {
+      copy.work = workOf(*parameters);
       return kSuccess;
     }
   }
@@ -225,15 +248,20 @@ bool isAnyCapturedStrictly() {
 }
 
 void captureLaunch(StreamHandle stream, FunctionHandle function, unsigned blocks, unsigned threads, void** arguments) {
-  append(stream, {copyOf(function, blocks, threads, arguments), nullptr, true, nullptr, {}});
+  append(stream, {copyOf(function, blocks, threads, arguments), nullptr, {}, kKernelNode, nullptr, {}});
 }
 
 void captureWork(StreamHandle stream, std::function<void()> work) {
-  append(stream, {{}, std::move(work), false, nullptr, {}});
+  append(stream, {{}, std::move(work), {}, kOtherNode, nullptr, {}});
 }
 
 void captureKernel(StreamHandle stream, std::function<void()> work) {
-  append(stream, {{}, std::move(work), true, nullptr, {}});
+  append(stream, {{}, std::move(work), {}, kKernelNode, nullptr, {}});
+}
+
+void captureMemset(StreamHandle stream, DevicePointer to, unsigned char value, size_t bytes) {
+  const MemsetParameters parameters{to, bytes, value, 1, bytes, 1};
+  append(stream, {{}, workOf(parameters), parameters, kMemsetNode, nullptr, {}});
 }
 
 size_t livingGraphs() {
@@ -257,6 +285,8 @@ void addGraphs(Driver& table, LaunchFunctions functions) {
   table.kernelNode = kernelNode;
   table.instantiate = instantiate;
   table.setKernelNode = setKernelNode;
+  table.memsetNode = memsetNode;
+  table.setMemsetNode = setMemsetNode;
   table.launchGraph = launchGraph;
   table.destroyGraph = [](GraphHandle graph) -> Result {
     drop(graph);

@@ -31,7 +31,8 @@ bool isCaptured(StreamHandle stream);
 bool isAnyCapturedStrictly();
 // Adds a node to what the stream captures.
 void captureLaunch(StreamHandle stream, FunctionHandle function, unsigned blocks, unsigned threads, void** arguments);
-void captureWork(StreamHandle stream, std::function<void()> work);
+void captureWork(StreamHandle stream, std::function<void()> work);  // of another type
+void captureMemset(StreamHandle stream, DevicePointer to, unsigned char value, size_t bytes);
 // Work that a library would do by a kernel of its own: its node's parameters can be read and set.
 void captureKernel(StreamHandle stream, std::function<void()> work);
 

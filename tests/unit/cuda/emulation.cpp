@@ -320,7 +320,10 @@ Driver emulatedDriver() {
     return give(stream, [=] { std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes); });
   };
   d.fillBytes = [](DevicePointer to, unsigned char value, size_t bytes, StreamHandle stream) -> Result {
-    return give(stream, [=] { std::memset(reinterpret_cast<void*>(to), value, bytes); });
+    if (isCaptured(stream)) {
+      return captureMemset(stream, to, value, bytes), kSuccess;
+    }
+    return std::memset(reinterpret_cast<void*>(to), value, bytes), kSuccess;
   };
   d.synchronize = [](StreamHandle stream) -> Result { return isCaptured(stream) ? kUnsupportedInCapture : kSuccess; };
   d.isCapturing = [](StreamHandle stream, int* capturing) -> Result {

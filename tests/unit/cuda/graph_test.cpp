@@ -94,6 +94,30 @@ TEST(Recordings, WorkOfLibrariesIsRenewedByCapturingItAgain) {
   EXPECT_EQ(numbers.values(), std::pair(4.0F, 5.0F));
 }
 
+TEST(Recordings, MemoryThatIsZeroedIsRenewedAndCopiesAreNot) {
+  const Numbers numbers;
+  size_t at = 0;
+  const device::PartBody body = [&](size_t, device::Stream stream) {
+    gpu().zero(numbers.at(at), sizeof(float), stream);
+    giveForeign(numbers.at(at), stream);
+  };
+  const auto recording = recorder().recordParts(1, body);
+  ASSERT_NE(recording, nullptr);
+  recording->replay({});
+  recording->replay({});
+  EXPECT_EQ(numbers.values(), std::pair(1.0F, 0.0F));
+  giveForeign(numbers.at(1), {}, 2);
+  at = 1;
+  ASSERT_TRUE(recording->renew({0}, body));
+  recording->replay({});
+  EXPECT_EQ(numbers.values(), std::pair(1.0F, 1.0F));
+  const auto copies = recorder().recordParts(
+      1, [&](size_t, device::Stream stream) { gpu().copyWithin(numbers.at(0), numbers.at(1), sizeof(float), stream); });
+  EXPECT_FALSE(copies->renew({0}, [&](size_t, device::Stream stream) {
+    gpu().copyWithin(numbers.at(1), numbers.at(0), sizeof(float), stream);
+  }));
+}
+
 // The node would keep attributes of the function that was recorded.
 TEST(Recordings, ALibraryThatTakesAnotherFunctionIsNotRenewed) {
   const Numbers numbers;
