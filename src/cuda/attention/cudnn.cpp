@@ -1,6 +1,7 @@
 // Attention by cuDNN, on tensor cores. Scores and sums are in float32; what they weigh values with has the 16 bits of
 // the operands.
 #include <algorithm>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,8 +89,16 @@ std::shared_ptr<const DnnPlan> planOf(const Layer& layer, const ShapeSet& shapes
   if (library == nullptr) {
     return nullptr;
   }
-  const std::lock_guard lock(library->mutex);
-  return AttentionGraph(*library, shapes.inputs[kQ].dtype).build(four, layer.attributes.getDouble("scale"));
+  const DType dtype = shapes.inputs[kQ].dtype;
+  const double scale = layer.attributes.getDouble("scale");
+  std::ostringstream text;
+  text << std::hexfloat << "attention " << toString(dtype) << ' ' << scale;
+  for (const FourDims& each : four) {
+    for (size_t axis = 0; axis < each.dims.size(); ++axis) {
+      text << ' ' << each.dims[axis] << ':' << each.strides[axis];
+    }
+  }
+  return library->plan(text.str(), [&] { return AttentionGraph(*library, dtype).build(four, scale); });
 }
 
 std::unique_ptr<kernels::Prepared> prepare(const Layer& layer, const ShapeSet& shapes, const Cudnn& api) {

@@ -1,7 +1,5 @@
 #include "cuda/convolution/plan.h"
 
-#include <map>
-#include <mutex>
 #include <sstream>
 #include <utility>
 
@@ -15,6 +13,7 @@ enum : int64_t { kX, kWeights, kY, kBias, kResidual, kPointers };
 
 std::string DnnProblem::text() const {
   std::ostringstream text;
+  text << std::hexfloat;  // all bits of numbers
   const auto add = [&](const Ints& values) {
     for (const int64_t value : values) {
       text << value << ' ';
@@ -164,17 +163,7 @@ std::shared_ptr<const DnnPlan> planOf(const CudaDevice& device, const Cudnn& api
   if (library == nullptr) {
     return nullptr;
   }
-  static auto* const plans = new std::map<std::pair<const DnnLibrary*, std::string>, std::weak_ptr<const DnnPlan>>;
-  static auto* const mutex = new std::mutex;
-  const std::lock_guard lock(*mutex);
-  std::weak_ptr<const DnnPlan>& known = (*plans)[{library, problem.text()}];
-  std::shared_ptr<const DnnPlan> plan = known.lock();
-  if (plan == nullptr) {
-    const std::lock_guard library_lock(library->mutex);
-    plan = ConvolutionGraph(*library, problem).build();
-    known = plan;
-  }
-  return plan;
+  return library->plan("convolution " + problem.text(), [&] { return ConvolutionGraph(*library, problem).build(); });
 }
 
 }  // namespace torchtrt::cuda

@@ -35,8 +35,7 @@ struct DnnProblem {
   std::string text() const;  // equal for equal problems
 };
 
-// Its pointers: x, weights, y, bias, residual. Null if the library does not start, or computes no such graph. Equal
-// problems share a plan as long as it is in use.
+// Its pointers: x, weights, y, bias, residual. Null if the library does not start, or computes no such graph.
 std::shared_ptr<const DnnPlan> planOf(const CudaDevice& device, const Cudnn& api, const DnnProblem& problem);
 
 }  // namespace torchtrt::cuda

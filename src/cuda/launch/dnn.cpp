@@ -22,7 +22,7 @@ DnnLibrary* DnnLibrary::of(const CudaDevice& device, const Cudnn& api) {
   const std::lock_guard lock(*mutex);
   std::unique_ptr<DnnLibrary>& library = (*libraries)[{&api, device.context()}];
   if (library == nullptr) {
-    library.reset(new DnnLibrary{api, nullptr, {}});
+    library.reset(new DnnLibrary{api, nullptr, {}, {}});
     if (const dnn::Status status = api.create(&library->handle); status != dnn::kSuccess) {
       library->handle = nullptr;
       TORCHTRT_LOG(kWARNING, "cuDNN does not start ("
@@ -31,6 +31,18 @@ DnnLibrary* DnnLibrary::of(const CudaDevice& device, const Cudnn& api) {
     }
   }
   return library->handle == nullptr ? nullptr : library.get();
+}
+
+std::shared_ptr<const DnnPlan> DnnLibrary::plan(const std::string& text,
+                                                const std::function<std::shared_ptr<const DnnPlan>()>& build) {
+  const std::lock_guard lock(mutex);
+  std::weak_ptr<const DnnPlan>& known = plans[text];
+  std::shared_ptr<const DnnPlan> plan = known.lock();
+  if (plan == nullptr) {
+    plan = build();
+    known = plan;
+  }
+  return plan;
 }
 
 void DnnPlan::run(const DevicePointer* pointers, StreamHandle stream) const {

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -15,14 +17,21 @@
 
 namespace torchtrt::cuda {
 
+class DnnPlan;
+
 // A handle of the library for a device. It works on one stream at a time, and its plans run in one thread at a time.
 struct DnnLibrary {
   const Cudnn& api;
   dnn::Handle handle = nullptr;
   std::mutex mutex;
+  std::map<std::string, std::weak_ptr<const DnnPlan>> plans;  // in use, by what they compute
 
   // Null where it does not start: it may be too new for the driver.
   static DnnLibrary* of(const CudaDevice& device, const Cudnn& api);
+  // Equal texts share a plan as long as it is in use; some take the library a second. `build` gives null if there is
+  // none.
+  std::shared_ptr<const DnnPlan> plan(const std::string& text,
+                                      const std::function<std::shared_ptr<const DnnPlan>()>& build);
 };
 
 // Its pointers are those of the graph's tensors by their numbers, all at multiples of 16 bytes, and the workspace last.

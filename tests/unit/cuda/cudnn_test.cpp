@@ -163,6 +163,21 @@ TEST_F(CudnnCalls, EqualConvolutionsShareAPlan) {
   EXPECT_TRUE(a->isRecordable());
 }
 
+TEST_F(CudnnCalls, ActivationsThatDifferInTheLastBitsShareNoPlan) {
+  Case layer = small("leaky_relu", DType::kFloat32);
+  kernels::ShapeSet shapes;
+  for (const auto& input : layer.inputs) {
+    shapes.inputs.push_back(input->desc);
+  }
+  shapes.outputs = {makeTensor(DType::kFloat32, {1, 2, 1, 1}, {0, 0}).desc};
+  std::vector<std::unique_ptr<kernels::Prepared>> prepared;
+  for (const double slope : {0.1, 0.10000001}) {
+    layer.attributes.set("activation_alpha", slope);
+    prepared.push_back(kernels::createKernel(problemOf(layer)).kernel->prepare(shapes));
+  }
+  EXPECT_EQ(fakeCudnn().plans, 2);
+}
+
 // A convolution of 3 x 3 with places around, to [2,4,3,5].
 Case large(DType dtype, Layout layout = Layout::kRowMajor) {
   return {"convolution",
@@ -251,6 +266,20 @@ Case attention(DType dtype, int64_t size) {
 TEST_F(CudnnCalls, AttentionOf16BitsIsOneOperation) {
   EXPECT_EQ(callsOf(attention(DType::kFloat16, 8)), "attention float16");
   EXPECT_EQ(callsOf(attention(DType::kBFloat16, 64)), "attention bfloat16");
+}
+
+TEST_F(CudnnCalls, EqualAttentionSharesAPlan) {
+  const Case layer = attention(DType::kFloat16, 8);
+  kernels::ShapeSet shapes;
+  shapes.inputs = {layer.inputs[0]->desc, layer.inputs[1]->desc, layer.inputs[2]->desc};
+  shapes.outputs = {layer.inputs[0]->desc};
+  const kernels::Chosen chosen = kernels::createKernel(problemOf(layer));
+  const auto first = chosen.kernel->prepare(shapes), second = chosen.kernel->prepare(shapes);
+  EXPECT_EQ(fakeCudnn().plans, 1);
+  Case other = layer;
+  other.attributes.set("scale", 0.25);
+  const auto third = kernels::createKernel(problemOf(other)).kernel->prepare(shapes);
+  EXPECT_EQ(fakeCudnn().plans, 2);
 }
 
 TEST_F(CudnnCalls, OtherAttentionStaysAway) {
