@@ -119,6 +119,7 @@ std::vector<at::Tensor> executeEngineMeta(std::vector<at::Tensor> inputs, const 
 
 std::vector<engine::StepProfile> profileSteps(std::vector<at::Tensor> inputs, const Engine& engine, int64_t calls) {
   const InputViews views(inputs, engine);
+  synchronize(engine.device());  // the caller's stream, which may still compute the inputs
   const DeviceScope scope(engine.device(), DeviceScope::Stream::kDefault);
   std::vector<engine::StepProfile> steps;
   onTeam([&](int threads) { steps = engine.engine().profile(views.span(), static_cast<int>(calls), threads); });

@@ -105,6 +105,19 @@ def smoke(arguments) -> None:
         print(torchtrt.verify(torch.jit.script(module.to(DEVICE)), compiled, [x.to(DEVICE)]))
         print(torchtrt.profile(compiled, [x.to(DEVICE)]))
 
+    @check("a profile waits for the caller's stream, which still computes the indices")
+    def _():
+        table = nn.Embedding(8, 4).eval().to(DEVICE)
+        good = torch.randint(0, 8, (64,), device=DEVICE)
+        compiled = torchtrt.compile(torch.jit.script(table), inputs=[good], device=DEVICE)
+        indices = torch.full((64,), 10**6, device=DEVICE)
+        synchronize()
+        with torch.cuda.stream(torch.cuda.Stream()):
+            torch.cuda._sleep(200_000_000)
+            indices.copy_(good)
+            next(iter(engines_of(compiled).values())).profile([indices], 1)
+        _close(compiled(good), table(good))  # an index out of range would show here
+
     check.close()
 
 
