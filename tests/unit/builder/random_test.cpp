@@ -1,7 +1,10 @@
 // Random networks, built in every way and run through an engine, against the layer-by-layer interpreter.
 #include <gtest/gtest.h>
 
+#include <string_view>
+
 #include "run.h"
+#include "support/deferred_backend.h"
 #include "support/interpreter.h"
 #include "support/random_network.h"
 
@@ -18,6 +21,11 @@ struct Way {
   int threads;
   bool reversed_inputs;
 };
+
+// The asynchronous device replays the third call and later ones.
+int callsOfEach() {
+  return testing::testDevice().kind() == std::string_view("deferred") ? 4 : 1;
+}
 
 class RandomNetworks : public ::testing::TestWithParam<Way> {};
 
@@ -38,11 +46,13 @@ TEST_P(RandomNetworks, RunAsTheInterpreterSays) {
         ++impossible;  // dims that fit together for some batches only, like n broadcast to 0
         continue;
       }
-      const std::vector<Weights> got = runEngine(*engine, inputs, GetParam().threads, GetParam().reversed_inputs);
-      ASSERT_EQ(got.size(), expected.size());
-      for (size_t i = 0; i < got.size(); ++i) {
-        EXPECT_TRUE(torchtrt::testing::agree(got[i], expected[i])) << "output " << i << " of\n"
-                                                                   << network::print(*network);
+      for (int call = 0; call < callsOfEach(); ++call) {
+        const std::vector<Weights> got = runEngine(*engine, inputs, GetParam().threads, GetParam().reversed_inputs);
+        ASSERT_EQ(got.size(), expected.size());
+        for (size_t i = 0; i < got.size(); ++i) {
+          EXPECT_TRUE(torchtrt::testing::agree(got[i], expected[i])) << "output " << i << " of call " << call << " of\n"
+                                                                     << network::print(*network);
+        }
       }
       if (network->symbols().empty()) {
         break;
@@ -51,6 +61,9 @@ TEST_P(RandomNetworks, RunAsTheInterpreterSays) {
     if (HasFailure()) {
       return;
     }
+  }
+  if (callsOfEach() > 1) {
+    EXPECT_GT(torchtrt::testing::deferredDevice().replays(), 100U);
   }
   EXPECT_LT(impossible, 5);
 }
