@@ -1,5 +1,4 @@
 // Matrix multiplication by oneDNN: batches, transposed operands through strides, b packed once where it is constant.
-#include <array>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -120,20 +119,11 @@ class OneDnnMatmul final : public Prepared {
       reference_ = packed_->reference->prepare(shapes);
       return;
     }
-    rest_ = plan.fusion.rest;
     scratch_bytes_ = plan.desc.scratchpad_desc().get_size();
-    onednn::Call::Arguments arguments = {{DNNL_ARG_SRC, plan.desc.src_desc()},
-                                         {DNNL_ARG_WEIGHTS, plan.desc.weights_desc()},
-                                         {DNNL_ARG_DST, plan.desc.dst_desc()},
-                                         {DNNL_ARG_SCRATCHPAD, plan.desc.scratchpad_desc()}};
-    if (config.has_bias) {
-      arguments.emplace_back(DNNL_ARG_BIAS, plan.bias);
-    }
-    if (config.has_residual) {
-      arguments.emplace_back(onednn::kResidualArgument, plan.residual);
-    }
     onednn::makeGemmCode(plan.desc);
-    call_ = std::make_unique<onednn::Call>(dnnl::matmul(plan.desc), arguments, shapes.threads);
+    call_ = std::make_unique<onednn::FusedCall>(
+        dnnl::matmul(plan.desc), plan.desc, config.has_bias ? &plan.bias : nullptr,
+        config.has_residual ? &plan.residual : nullptr, plan.fusion, shapes.threads);
   }
 
   size_t scratchBytes() const override {
@@ -151,22 +141,15 @@ class OneDnnMatmul final : public Prepared {
       return;
     }
     const Config& config = packed_->config;
-    std::array<const void*, 6> addresses = {args.inputs[0], b_ != nullptr ? b_->data.get() : args.inputs[1],
-                                            args.outputs[0], args.scratch};
-    size_t count = 4;
-    if (config.has_bias) {
-      addresses[count++] = args.inputs[2];
-    }
-    if (config.has_residual) {
-      addresses[count++] = args.inputs[packed_->residual];
-    }
     try {
-      call_->run({addresses.data(), count});
+      call_->run({args.inputs[0], b_ != nullptr ? b_->data.get() : args.inputs[1], args.outputs[0], args.scratch,
+                  config.has_bias ? args.inputs[2] : nullptr,
+                  config.has_residual ? args.inputs[packed_->residual] : nullptr});
     } catch (const dnnl::error& error) {
       onednn::rethrow(error, "matrix_multiply");
     }
-    if (rest_) {
-      onednn::applyRows(rest_, static_cast<float*>(args.outputs[0]), count_, args.threads);
+    if (const ActivationRows& rest = call_->fusion().rest) {
+      onednn::applyRows(rest, static_cast<float*>(args.outputs[0]), count_, args.threads);
     }
   }
 
@@ -185,10 +168,9 @@ class OneDnnMatmul final : public Prepared {
   }
 
   std::shared_ptr<const Packed> packed_;
-  onednn::PackedWeights::Shared b_;     // null where b is no constant
-  std::unique_ptr<onednn::Call> call_;  // null when there is nothing to compute, or the reference computes it
+  onednn::PackedWeights::Shared b_;          // null where b is no constant
+  std::unique_ptr<onednn::FusedCall> call_;  // null when there is nothing to compute, or the reference computes it
   std::unique_ptr<Prepared> reference_;
-  ActivationRows rest_;
   size_t scratch_bytes_ = 0;
   size_t held_bytes_ = 0;
   int64_t count_ = 1;

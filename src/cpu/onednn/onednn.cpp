@@ -136,12 +136,6 @@ bool keepsCode(const dnnl::primitive_desc_base& desc) {
   return std::string_view(desc.impl_info_str()).find("brgconv") != std::string_view::npos;
 }
 
-void addSlope(const Fusion& fusion, std::vector<std::pair<int, dnnl::memory::desc>>& arguments) {
-  if (fusion.slope_argument != 0) {
-    arguments.emplace_back(fusion.slope_argument, describe({1}, {1}));
-  }
-}
-
 // Everything of one call that oneDNN would otherwise allocate: stream, memory objects, argument list.
 struct Call::Slot {
   dnnl::stream stream;
@@ -292,6 +286,40 @@ void rethrow(const dnnl::error& error, const char* what) {
     throw EngineError(ErrorCode::kOutOfMemory, std::string(what) + ": oneDNN found no memory");
   }
   throw InternalError(std::string(what) + ": oneDNN says '" + error.what() + "'");
+}
+
+FusedCall::FusedCall(dnnl::primitive primitive, const dnnl::primitive_desc_base& desc, const dnnl::memory::desc* bias,
+                     const dnnl::memory::desc* residual, Fusion fusion, int threads)
+    : has_bias_(bias != nullptr), has_residual_(residual != nullptr), fusion_(std::move(fusion)) {
+  Call::Arguments arguments = {{DNNL_ARG_SRC, desc.src_desc(0)},
+                               {DNNL_ARG_WEIGHTS, desc.weights_desc(0)},
+                               {DNNL_ARG_DST, desc.dst_desc(0)},
+                               {DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc()}};
+  if (has_bias_) {
+    arguments.emplace_back(DNNL_ARG_BIAS, *bias);
+  }
+  if (has_residual_) {
+    arguments.emplace_back(kResidualArgument, *residual);
+  }
+  if (fusion_.slope_argument != 0) {
+    arguments.emplace_back(fusion_.slope_argument, describe({1}, {1}));
+  }
+  call_ = std::make_unique<Call>(std::move(primitive), arguments, threads);
+}
+
+void FusedCall::run(const Addresses& addresses) const {
+  std::array<const void*, 7> list = {addresses.source, addresses.weights, addresses.target, addresses.scratch};
+  size_t count = 4;
+  if (has_bias_) {
+    list[count++] = addresses.bias;
+  }
+  if (has_residual_) {
+    list[count++] = addresses.residual;
+  }
+  if (fusion_.slope_argument != 0) {
+    list[count++] = &fusion_.slope;
+  }
+  call_->run({list.data(), count});
 }
 
 }  // namespace torchtrt::kernels::onednn

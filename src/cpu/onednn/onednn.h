@@ -73,9 +73,6 @@ inline constexpr int postOpArgument(int index) {
 }
 inline constexpr int kResidualArgument = postOpArgument(0);
 
-// Adds what the slope of a fusion needs to a call: its argument, and its address behind those in front.
-void addSlope(const Fusion& fusion, std::vector<std::pair<int, dnnl::memory::desc>>& arguments);
-
 // A primitive with the descriptors of its arguments. Memory objects carry the addresses of a call, so each call takes a
 // set of its own; sets are kept for the next call.
 class Call {
@@ -97,6 +94,35 @@ class Call {
   Arguments arguments_;
   int threads_;
   mutable std::atomic<Slot*> spare_ = nullptr;
+};
+
+// A call of a convolution or a product of matrices, with what is fused to it.
+class FusedCall {
+ public:
+  // bias, residual: their layouts, null where there are none.
+  FusedCall(dnnl::primitive primitive, const dnnl::primitive_desc_base& desc, const dnnl::memory::desc* bias,
+            const dnnl::memory::desc* residual, Fusion fusion, int threads);
+
+  // scratch: as long as the descriptor's scratchpad. What is not there is not read.
+  struct Addresses {
+    const void* source;
+    const void* weights;
+    void* target;
+    void* scratch;
+    const void* bias = nullptr;
+    const void* residual = nullptr;
+  };
+  // All but `rest` of the fusion.
+  void run(const Addresses& addresses) const;
+
+  const Fusion& fusion() const {
+    return fusion_;
+  }
+
+ private:
+  bool has_bias_, has_residual_;
+  Fusion fusion_;
+  std::unique_ptr<Call> call_;
 };
 
 // A constant in the layout that a primitive chose.

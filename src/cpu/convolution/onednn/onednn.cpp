@@ -2,7 +2,6 @@
 // for the 16-bit dtypes that the machine multiplies. Kernels are packed once, for the shape to tune for; other shapes
 // run on the same packed kernel.
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -62,20 +61,11 @@ struct OneDnnShape {
   Described<Kind> with(const Geometry& g, const memory::desc& weights) const {
     return describeKind<Kind>(g, source, weights, target, g.has_residual ? &residual : nullptr, many_images);
   }
-  std::unique_ptr<onednn::Call> callOf(const Geometry& g, const Described<Kind>& described, int threads) const {
+  std::unique_ptr<onednn::FusedCall> callOf(const Geometry& g, const Described<Kind>& described, int threads) const {
     const auto& desc = described.desc;
-    onednn::Call::Arguments arguments = {{DNNL_ARG_SRC, desc.src_desc()},
-                                         {DNNL_ARG_WEIGHTS, desc.weights_desc()},
-                                         {DNNL_ARG_DST, desc.dst_desc()},
-                                         {DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc()}};
-    if (g.has_bias) {
-      arguments.emplace_back(DNNL_ARG_BIAS, desc.bias_desc());
-    }
-    if (g.has_residual) {
-      arguments.emplace_back(onednn::kResidualArgument, residual);
-    }
-    onednn::addSlope(described.fusion, arguments);
-    return std::make_unique<onednn::Call>(typename Kind::Primitive(desc), arguments, threads);
+    const memory::desc bias = g.has_bias ? desc.bias_desc() : memory::desc();
+    return std::make_unique<onednn::FusedCall>(typename Kind::Primitive(desc), desc, g.has_bias ? &bias : nullptr,
+                                               g.has_residual ? &residual : nullptr, described.fusion, threads);
   }
 
   bool many_images;
@@ -123,19 +113,9 @@ class OneDnn final : public Prepared {
       return;
     }
     const Geometry& g = packed_->geometry;
-    std::array<const void*, 7> addresses = {args.inputs[0], weights_->data.get(), args.outputs[0], args.scratch};
-    size_t count = 4;
-    if (g.has_bias) {
-      addresses[count++] = args.inputs[2];
-    }
-    if (g.has_residual) {
-      addresses[count++] = args.inputs[3];
-    }
-    if (fusion_.slope_argument != 0) {
-      addresses[count++] = &fusion_.slope;
-    }
     try {
-      callNow().run({addresses.data(), count});
+      callNow().run({args.inputs[0], weights_->data.get(), args.outputs[0], args.scratch,
+                     g.has_bias ? args.inputs[2] : nullptr, g.has_residual ? args.inputs[3] : nullptr});
     } catch (const dnnl::error& error) {
       onednn::rethrow(error, Kind::kName);
     }
@@ -148,7 +128,7 @@ class OneDnn final : public Prepared {
   // oneDNN's loops always wait for as many threads as the primitive was made for. While helpers are left out
   // (helpers.h), one that was made for the caller alone runs instead, if it computes the same bits: of a convolution in
   // float32 without groups, for which tests hold them equal.
-  const onednn::Call& callNow() const {
+  const onednn::FusedCall& callNow() const {
     const Geometry& g = packed_->geometry;
     if (threads_ == 1 || Kind::kTransposed || g.dtype != DType::kFloat32 || g.groups != 1 ||
         helpersOfThisThread().threadsOf(threads_) != 1) {
@@ -159,7 +139,7 @@ class OneDnn final : public Prepared {
   }
 
   // Sums of one output are added in the same order for any number of threads, but by oneDNN's gemm, and for groups.
-  std::unique_ptr<onednn::Call> makeAlone() const {
+  std::unique_ptr<onednn::FusedCall> makeAlone() const {
     try {
       const ThreadScope scope(1);
       const Described<Kind> described = shape_->with(packed_->geometry, weights_->desc);
@@ -180,9 +160,9 @@ class OneDnn final : public Prepared {
   onednn::PackedWeights::Shared weights_;
   onednn::Fusion fusion_;
   std::string implementation_;  // oneDNN's name for it
-  std::unique_ptr<onednn::Call> call_;
+  std::unique_ptr<onednn::FusedCall> call_;
   mutable std::once_flag asked_for_alone_;
-  mutable std::unique_ptr<onednn::Call> alone_;
+  mutable std::unique_ptr<onednn::FusedCall> alone_;
   size_t scratch_bytes_ = 0;
   size_t held_bytes_ = 0;
   int64_t outputs_ = 0;

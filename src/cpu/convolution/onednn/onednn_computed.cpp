@@ -2,7 +2,6 @@
 // the layout that oneDNN likes best, in scratch memory. Grouped channels of row-major images, which oneDNN reads best
 // in blocks, are brought there and back as well; and channels-last images of deconvolutions that no other kernel takes,
 // constant or not.
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <numeric>
@@ -111,23 +110,14 @@ class OneDnnComputed final : public Prepared {
       reference_ = computed_->reference->prepare(shapes);
       return;
     }
-    fusion_ = plan.fusion;
     take(plan.desc.scratchpad_desc().get_size());
     source_ = move(plan.source, plan.desc.src_desc(), plan.desc.src_desc(), shapes.threads);
     weights_ = move(plan.weights, plan.desc.weights_desc(), plan.desc.weights_desc(), shapes.threads);
     target_ = move(plan.desc.dst_desc(), plan.target, plan.desc.dst_desc(), shapes.threads);
-    onednn::Call::Arguments arguments = {{DNNL_ARG_SRC, plan.desc.src_desc()},
-                                         {DNNL_ARG_WEIGHTS, plan.desc.weights_desc()},
-                                         {DNNL_ARG_DST, plan.desc.dst_desc()},
-                                         {DNNL_ARG_SCRATCHPAD, plan.desc.scratchpad_desc()}};
-    if (g.has_bias) {
-      arguments.emplace_back(DNNL_ARG_BIAS, plan.desc.bias_desc());
-    }
-    if (g.has_residual) {
-      arguments.emplace_back(onednn::kResidualArgument, plan.residual);
-    }
-    onednn::addSlope(fusion_, arguments);
-    call_ = std::make_unique<onednn::Call>(typename Kind::Primitive(plan.desc), arguments, shapes.threads);
+    const memory::desc bias = g.has_bias ? plan.desc.bias_desc() : memory::desc();
+    call_ = std::make_unique<onednn::FusedCall>(typename Kind::Primitive(plan.desc), plan.desc,
+                                                g.has_bias ? &bias : nullptr, g.has_residual ? &plan.residual : nullptr,
+                                                plan.fusion, shapes.threads);
   }
 
   size_t scratchBytes() const override {
@@ -156,8 +146,8 @@ class OneDnnComputed final : public Prepared {
     } catch (const dnnl::error& error) {
       onednn::rethrow(error, Kind::kName);
     }
-    if (fusion_.rest) {
-      onednn::applyRows(fusion_.rest, static_cast<float*>(args.outputs[0]), outputs_, args.threads);
+    if (const ActivationRows& rest = call_->fusion().rest) {
+      onednn::applyRows(rest, static_cast<float*>(args.outputs[0]), outputs_, args.threads);
     }
   }
 
@@ -201,29 +191,17 @@ class OneDnnComputed final : public Prepared {
     auto* scratch = static_cast<std::byte*>(args.scratch);
     const bool moves_target = target_.reorder != nullptr;
     void* const target = moves_target ? scratch + target_.offset : args.outputs[0];
-    std::array<const void*, 7> addresses = {brought(source_, args.inputs[0], scratch),
-                                            brought(weights_, args.inputs[1], scratch), target, scratch};
-    size_t count = 4;
-    if (g.has_bias) {
-      addresses[count++] = args.inputs[2];
-    }
-    if (g.has_residual) {
-      addresses[count++] = args.inputs[3];
-    }
-    if (fusion_.slope_argument != 0) {
-      addresses[count++] = &fusion_.slope;
-    }
-    call_->run({addresses.data(), count});
+    call_->run({brought(source_, args.inputs[0], scratch), brought(weights_, args.inputs[1], scratch), target, scratch,
+                g.has_bias ? args.inputs[2] : nullptr, g.has_residual ? args.inputs[3] : nullptr});
     if (moves_target) {
       target_.reorder->run(target, args.outputs[0], scratch + target_.own_offset);
     }
   }
 
   std::shared_ptr<const Computed<Kind>> computed_;
-  std::unique_ptr<onednn::Call> call_;  // null when there is nothing to compute, or the reference computes it
+  std::unique_ptr<onednn::FusedCall> call_;  // null when there is nothing to compute, or the reference computes it
   std::unique_ptr<Prepared> reference_;
   Moved source_, weights_, target_;
-  onednn::Fusion fusion_;
   size_t scratch_bytes_ = 0;
   int64_t outputs_ = 0;
 };
