@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/plugin_problem.h"
 #include "torchtrt/plugin.h"
 
 namespace torchtrt::cuda {
@@ -27,21 +28,8 @@ std::optional<Refusal> refuseOtherPlugin(const kernels::Problem& problem, const 
 }
 
 void checkPluginShapes(const Attributes& attributes, const kernels::ShapeSet& shapes) {
-  std::vector<TensorType> inputs;
-  for (const kernels::TensorDesc& input : shapes.inputs) {
-    inputs.push_back({input.dtype, Dims::of(input.dims)});
-  }
-  const std::vector<TensorType> outputs = plugin::PluginRegistry::global().create(attributes)->inferOutputs(inputs);
-  bool fits = outputs.size() == shapes.outputs.size();
-  for (size_t i = 0; fits && i < outputs.size(); ++i) {
-    fits = outputs[i].dtype == shapes.outputs[i].dtype && outputs[i].dims == Dims::of(shapes.outputs[i].dims);
-  }
-  if (!fits) {
-    throw EngineError(ErrorCode::kPlugin,
-                      "plugin " + attributes.getString("namespace", "") + "::" + attributes.getString("type") +
-                          ": the outputs are not those that its inputs give",
-                      {}, "the plan is damaged, or made with another version of the plugin: compile the module again");
-  }
+  kernels::checkPluginShapes(*plugin::PluginRegistry::global().create(attributes), kernels::pluginName(attributes),
+                             shapes);
 }
 
 }  // namespace torchtrt::cuda
