@@ -62,4 +62,27 @@ void addWalk(Arguments& arguments, const Ints& dims, const Ints& strides) {
   arguments.bytes(values.data(), values.size() * sizeof(int64_t));
 }
 
+void addStrides(Arguments& arguments, const Ints& strides) {
+  const Ints values = strides.empty() ? Ints{0} : strides;
+  arguments.bytes(values.data(), values.size() * sizeof(int64_t));
+}
+
+int64_t chunkOf(const Layout& layout, const std::vector<size_t>& element_sizes) {
+  constexpr size_t kBytes = 16;
+  const auto chunk = static_cast<int64_t>(kBytes / *std::max_element(element_sizes.begin(), element_sizes.end()));
+  if (layout.dims.empty() || layout.strides.back().back() != 1 ||
+      (layout.rank() > 1 && layout.dims.back() % chunk != 0)) {
+    return 1;
+  }
+  for (const Ints& strides : layout.strides) {
+    const bool is_one = strides.back() == 0;
+    const bool begins_anywhere =
+        std::any_of(strides.begin(), strides.end() - 1, [chunk](int64_t stride) { return stride % chunk != 0; });
+    if (!is_one && (strides.back() != 1 || begins_anywhere)) {
+      return 1;
+    }
+  }
+  return chunk;
+}
+
 }  // namespace torchtrt::cuda

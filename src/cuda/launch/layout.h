@@ -34,5 +34,11 @@ Layout collapsedInAnyOrder(const Ints& dims, const std::vector<Ints>& strides);
 // Walk<rank> of text/storage.cuh: its numbers, and as an argument.
 Ints walkOf(const Ints& dims, const Ints& strides);
 void addWalk(Arguments& arguments, const Ints& dims, const Ints& strides);
+// Strides<rank>.
+void addStrides(Arguments& arguments, const Ints& strides);
+
+// How many neighbours along the last axis of all tensors a thread may take at once: 16 bytes of the one with the
+// greatest elements. The last tensor is written; of others one element may stand for all. 1 where they lie apart.
+int64_t chunkOf(const Layout& layout, const std::vector<size_t>& element_sizes);
 
 }  // namespace torchtrt::cuda

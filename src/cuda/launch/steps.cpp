@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cuda/launch/activation.h"
+#include "cuda/launch/copy.h"
 #include "cuda/launch/types.h"
 
 namespace torchtrt::cuda {
@@ -27,18 +28,10 @@ Arguments& Place::addTo(Arguments& arguments, int64_t bytes) const {
 
 void addCopy(Launches& launches, DType dtype, const Ints& dims, const Strided& from, const Strided& to) {
   const Layout layout = collapsedInAnyOrder(dims, {from.strides, to.strides});
-  const Layout source_layout = collapsed(layout.dims, {layout.strides[0]});
-  const Layout target_layout = collapsed(layout.dims, {layout.strides[1]});
-  Source source;
-  source.define("E", bitsType(dtype)).define("FROM_RANK", source_layout.rank());
-  source.define("TO_RANK", target_layout.rank()).include("text/storage.cuh").include("movement/copy.cuh");
-  Arguments arguments;
-  arguments.value(source_layout.count());
-  addWalk(arguments, source_layout.dims, source_layout.strides[0]);
-  from.place.addTo(arguments);
-  addWalk(arguments, target_layout.dims, target_layout.strides[0]);
-  to.place.addTo(arguments);
-  launches.add(source, "copy", geometryFor(source_layout.count()), std::move(arguments));
+  addCopy(
+      launches, dtype, collapsed(layout.dims, {layout.strides[0]}),
+      [&](Arguments& arguments) { from.place.addTo(arguments); }, collapsed(layout.dims, {layout.strides[1]}),
+      [&](Arguments& arguments) { to.place.addTo(arguments); });
 }
 
 void addFinish(Launches& launches, const Layer& layer, const Finish& finish) {

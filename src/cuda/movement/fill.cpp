@@ -16,8 +16,8 @@ using kernels::TensorDesc;
 // Writes one element's bits to every place of output 0.
 void addConstant(Launches& launches, const Layout& layout, DType dtype, uint64_t bits) {
   Source source;
-  source.define("E", bitsType(dtype)).define("FROM_RANK", 0).define("TO_RANK", layout.rank());
-  source.include("text/storage.cuh").include("movement/copy.cuh");
+  source.define("E", bitsType(dtype)).define("FROM_RANK", 0).define("TO_RANK", layout.rank()).define("CHUNK", 1);
+  source.include("text/storage.cuh").include("text/chunks.cuh").include("launch/copy.cuh");
   Arguments arguments;
   arguments.value(layout.count());
   addWalk(arguments, layout.dims, layout.strides[0]);

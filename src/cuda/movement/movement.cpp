@@ -3,10 +3,10 @@
 #include <functional>
 #include <string>
 
+#include "cuda/launch/copy.h"
 #include "cuda/launch/kernel.h"
 #include "cuda/launch/layout.h"
 #include "cuda/launch/types.h"
-#include "cuda/movement/copy.h"
 
 namespace torchtrt::cuda {
 

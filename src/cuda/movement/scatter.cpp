@@ -2,10 +2,10 @@
 #include <map>
 #include <string>
 
+#include "cuda/launch/copy.h"
 #include "cuda/launch/kernel.h"
 #include "cuda/launch/layout.h"
 #include "cuda/launch/types.h"
-#include "cuda/movement/copy.h"
 #include "cuda/movement/movement.h"
 #include "cuda/sorting/sort.h"
 

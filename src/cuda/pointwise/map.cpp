@@ -27,30 +27,37 @@ struct Map {
 std::unique_ptr<kernels::Prepared> prepareMap(const Layer& layer, const ShapeSet& shapes, const Map& map) {
   const kernels::TensorDesc& out = shapes.outputs.at(0);
   std::vector<Ints> strides;
+  std::vector<size_t> sizes = {sizeOf(out.dtype)};
   for (const kernels::TensorDesc& input : shapes.inputs) {
     strides.push_back(broadcastStrides(input, out.dims));
+    sizes.push_back(sizeOf(input.dtype));
   }
   strides.push_back(out.strides);
   const Layout layout = collapsedInAnyOrder(out.dims, strides);
+  const int64_t chunk = chunkOf(layout, sizes);
   Source source;
   source.define("RANK", layout.rank()).define("OPERANDS", static_cast<int64_t>(shapes.inputs.size()));
+  source.define("CHUNK", chunk);
   Arguments arguments;
   arguments.value(layout.count());
+  addWalk(arguments, layout.dims, layout.strides.back());
+  arguments.output(0);
   for (size_t i = 0; i < shapes.inputs.size(); ++i) {
+    const Ints& steps = layout.strides[i];
     source.define("T" + std::to_string(i), storedType(shapes.inputs[i].dtype));
-    addWalk(arguments, layout.dims, layout.strides[i]);
+    source.define("STEP" + std::to_string(i), steps.empty() ? 0 : std::min<int64_t>(steps.back(), 1));
+    addStrides(arguments, steps);
     arguments.input(i);
   }
-  addWalk(arguments, layout.dims, layout.strides.back());
-  arguments.output(0).value(map.alpha).value(map.beta).fault();
+  arguments.value(map.alpha).value(map.beta).fault();
   source.define("OUT", storedType(out.dtype)).define("C", computedType(map.dtype)).define("RESULT", map.result);
-  source.include("text/storage.cuh").include("text/functions.cuh");
+  source.include("text/storage.cuh").include("text/functions.cuh").include("text/chunks.cuh");
   if (map.divides_integers) {
     source.include("text/faults.cuh").include("text/integers.cuh");
   }
   source.include("pointwise/map.cuh");
   auto launches = std::make_unique<Launches>(layer.device);
-  launches->add(source, "map", geometryFor(layout.count()), std::move(arguments));
+  launches->add(source, "map", geometryFor((layout.count() + chunk - 1) / chunk), std::move(arguments));
   return launches;
 }
 

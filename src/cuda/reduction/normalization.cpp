@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <string>
 
 #include "cuda/launch/activation.h"
@@ -21,29 +20,11 @@ void defineTypes(Source& source, const Layer& layer, DType dtype) {
   defineFusedActivation(source, layer.attributes);
 }
 
-constexpr int64_t kWarp = 32;
-constexpr int64_t kEight = 8;     // elements that are read at once
-constexpr int64_t kShort = 1024;  // values that a warp keeps in registers
-
-struct Ranks {
-  int64_t all, kept, folded;
-};
-
-Source sourceOf(const Layer& layer, DType dtype, Ranks ranks, unsigned threads, int64_t length, bool is_dense = false) {
-  Source source;
-  defineTypes(source, layer, dtype);
-  source.define("RANK", ranks.all).define("KEPT", ranks.kept).define("FOLDED", ranks.folded);
-  source.define("THREADS", static_cast<int64_t>(threads));
-  source.define("PER_LANE", (std::clamp<int64_t>(length, 1, kShort) + kWarp - 1) / kWarp);
-  source.define("S", sizeOf(dtype) == 2 ? "float" : "double");
-  source.define("CENTERED", int64_t{layer.attributes.getString("mode") != "rms"});
-  source.include("text/storage.cuh").include("text/functions.cuh").include("text/reduction.cuh");
-  source.include("reduction/normalization.cuh");
-  if (is_dense) {
-    source.include("reduction/normalization_channels.cuh");
-  }
-  return source;
+bool isCentered(const Layer& layer) {
+  return layer.attributes.getString("mode") != "rms";
 }
+
+constexpr int64_t kEight = 8;  // elements that are read at once
 
 // True for 16-bit elements [places, channels], dense in input and output; `layout` has input, channel and output.
 bool liesByEights(const Layout& layout, DType dtype) {
@@ -61,7 +42,13 @@ std::unique_ptr<kernels::Prepared> prepareBatch(const Layer& layer, const ShapeS
   channel.at(1) = 1;
   const Layout layout = collapsedInAnyOrder(out.dims, {in.strides, channel, out.strides});
   const bool is_dense = liesByEights(layout, in.dtype);
-  const Source source = sourceOf(layer, in.dtype, {layout.rank(), 0, 0}, kWarp, kWarp, is_dense);
+  Source source;
+  defineTypes(source, layer, in.dtype);
+  source.define("RANK", layout.rank()).define("S", sizeOf(in.dtype) == 2 ? "float" : "double");
+  source.include("text/storage.cuh").include("text/functions.cuh").include("reduction/batch.cuh");
+  if (is_dense) {
+    source.include("reduction/normalization_channels.cuh");
+  }
   auto launches = std::make_unique<Launches>(layer.device);
   const int64_t channels = out.dims[1];
   const size_t line = 2 * (sizeOf(in.dtype) == 2 ? sizeof(float) : sizeof(double));
@@ -144,23 +131,44 @@ Groups channelGroups(const Layer& layer, const ShapeSet& shapes) {
   return groups;
 }
 
-std::unique_ptr<kernels::Prepared> prepareGroups(const Layer& layer, const ShapeSet& shapes) {
-  const std::string& mode = layer.attributes.getString("mode");
-  const Groups groups = mode == "layer" || mode == "rms" ? lastDims(layer, shapes) : channelGroups(layer, shapes);
-  const Layout kept = collapsed(groups.dims.outside,
-                                {groups.in.outside, groups.out.outside, groups.scale.outside, groups.bias.outside});
-  const Layout folded =
-      collapsed(groups.dims.inside, {groups.in.inside, groups.out.inside, groups.scale.inside, groups.bias.inside});
-  const bool is_short = folded.rank() <= 1 && folded.count() <= kShort && folded.count() > 0 && kept.count() > 0;
+// Group of normalization.cuh.
+std::vector<std::byte> groupArgument(const Layer& layer, const Layout& kept, const Layout& folded) {
+  std::vector<std::byte> bytes;
+  const auto add = [&bytes](const void* data, size_t size) {
+    const auto* const first = static_cast<const std::byte*>(data);
+    bytes.insert(bytes.end(), first, first + size);
+  };
+  for (size_t i = 0; i < kept.strides.size(); ++i) {
+    for (const Layout* layout : {&kept, &folded}) {
+      const Ints walk = walkOf(layout->dims, layout->strides[i]);
+      add(walk.data(), walk.size() * sizeof(int64_t));
+    }
+  }
+  for (const char* name : {"eps", "activation_alpha", "activation_beta"}) {
+    const double value = layer.attributes.getDouble(name, 0);
+    add(&value, sizeof(value));
+  }
+  return bytes;
+}
+
+// Values that a warp keeps in registers.
+constexpr int64_t kShort = 1024;
+
+std::unique_ptr<kernels::Prepared> prepareShort(const Layer& layer, DType dtype, const Layout& kept,
+                                                const Layout& folded) {
+  constexpr int64_t kWarp = 32;
+  constexpr int64_t kWarps = 4;
+  Source source;
+  defineTypes(source, layer, dtype);
+  source.define("KEPT", kept.rank()).define("PER_LANE", (folded.count() + kWarp - 1) / kWarp);
+  source.define("S", sizeOf(dtype) == 2 ? "float" : "double").define("CENTERED", int64_t{isCentered(layer)});
+  source.include("text/storage.cuh").include("text/functions.cuh").include("text/reduction.cuh");
+  source.include("reduction/short_rows.cuh");
   Arguments arguments;
   arguments.value(kept.count()).value(folded.count());
   const auto add = [&](size_t which) {
     addWalk(arguments, kept.dims, kept.strides[which]);
-    if (is_short) {
-      arguments.value(folded.rank() == 0 ? int64_t{0} : folded.strides[which][0]);
-    } else {
-      addWalk(arguments, folded.dims, folded.strides[which]);
-    }
+    arguments.value(folded.rank() == 0 ? int64_t{0} : folded.strides[which][0]);
   };
   add(0);
   arguments.input(kIn);
@@ -171,14 +179,76 @@ std::unique_ptr<kernels::Prepared> prepareGroups(const Layer& layer, const Shape
   add(3);
   layer.add(arguments, kBias).value(layer.attributes.getDouble("eps"));
   addFusedActivation(arguments, layer.attributes);
-  constexpr unsigned kWarps = 4;
-  const unsigned threads = is_short ? kWarps * kWarp : threadsOfRow(folded.count());
-  const Source source =
-      sourceOf(layer, shapes.inputs[kIn].dtype, {0, kept.rank(), folded.rank()}, threads, folded.count());
   auto launches = std::make_unique<Launches>(layer.device);
-  launches->add(source, is_short ? "normalizeShort" : "normalize",
-                blocksFor(is_short ? (kept.count() + kWarps - 1) / kWarps : kept.count(), threads),
+  launches->add(source, "normalizeShort", blocksFor((kept.count() + kWarps - 1) / kWarps, kWarps * kWarp),
                 std::move(arguments));
+  return launches;
+}
+
+std::unique_ptr<kernels::Prepared> prepareGroups(const Layer& layer, const ShapeSet& shapes) {
+  const std::string& mode = layer.attributes.getString("mode");
+  const Groups groups = mode == "layer" || mode == "rms" ? lastDims(layer, shapes) : channelGroups(layer, shapes);
+  const Layout kept = collapsed(groups.dims.outside,
+                                {groups.in.outside, groups.out.outside, groups.scale.outside, groups.bias.outside});
+  const Layout folded =
+      collapsed(groups.dims.inside, {groups.in.inside, groups.out.inside, groups.scale.inside, groups.bias.inside});
+  const bool is_by_column = liesByColumn(kept, folded.strides[0]);
+  if (!is_by_column && folded.rank() <= 1 && kept.count() > 0 && folded.count() > 0 && folded.count() <= kShort) {
+    return prepareShort(layer, shapes.inputs[kIn].dtype, kept, folded);
+  }
+  const RowPlan plan = planRows(layer.device, kept.count(), folded.count(), is_by_column);
+  const bool is_centered = isCentered(layer);
+  Source source;
+  plan.define(source);
+  defineTypes(source, layer, shapes.inputs[kIn].dtype);
+  source.define("KEPT", kept.rank()).define("FOLDED", folded.rank()).define("CENTERED", int64_t{is_centered});
+  source.include("text/storage.cuh").include("text/functions.cuh").include("text/reduction.cuh");
+  source.include("text/rows.cuh").include("reduction/normalization.cuh");
+  if (plan.isInParts()) {
+    source.include("reduction/normalization_parts.cuh");
+  }
+  const std::vector<std::byte> group = groupArgument(layer, kept, folded);
+  const auto addInput = [&](Arguments& arguments) {
+    arguments.value(plan.argument).bytes(group.data(), group.size()).input(kIn);
+  };
+  const auto addOutput = [&](Arguments& arguments) {
+    layer.add(arguments, kScale);
+    layer.add(arguments, kBias);
+    arguments.output(0);
+  };
+  auto launches = std::make_unique<Launches>(layer.device);
+  if (!plan.isInParts()) {
+    Arguments arguments;
+    addInput(arguments);
+    addOutput(arguments);
+    launches->add(source, "normalize", plan.geometry, std::move(arguments));
+    return launches;
+  }
+  // The mean's sums, what they left out, and the squares: of each part.
+  const int64_t sums = is_centered ? launches->reserve(plan.scratchBytes()) : -1;
+  const int64_t rests = is_centered ? launches->reserve(plan.scratchBytes()) : -1;
+  const int64_t squares = launches->reserve(plan.scratchBytes());
+  const auto addScratch = [](Arguments& arguments, int64_t at) { at < 0 ? arguments.absent() : arguments.scratch(at); };
+  if (is_centered) {
+    for (const int64_t which : {sums, rests}) {
+      Arguments arguments;
+      addInput(arguments);
+      addScratch(arguments, which == sums ? -1 : sums);
+      arguments.scratch(which);
+      launches->add(source, "normalize_sums", plan.geometry, std::move(arguments));
+    }
+  }
+  for (const char* name : {"normalize_squares", "normalize_write"}) {
+    Arguments arguments;
+    addInput(arguments);
+    addScratch(arguments, sums);
+    addScratch(arguments, rests);
+    arguments.scratch(squares);
+    if (std::string_view(name) == "normalize_write") {
+      addOutput(arguments);
+    }
+    launches->add(source, name, plan.geometry, std::move(arguments));
+  }
   return launches;
 }
 

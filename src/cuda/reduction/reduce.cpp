@@ -78,23 +78,58 @@ std::unique_ptr<kernels::Prepared> prepareReduce(const Layer& layer, const Shape
     throw EngineError(ErrorCode::kShapeArithmetic, "reduce met an empty axis, whose maximum or minimum does not exist",
                       {}, "reduce axes that have elements");
   }
-  const unsigned threads = threadsOfRow(folded.count());
+  const RowPlan plan = planRows(layer.device, kept.count(), folded.count(), liesByColumn(kept, folded.strides[0]));
+  const bool folds_twice = fold.two_passes || fold.log_sum_exp;
   Source source;
+  plan.define(source);
   source.define("STORED", storedType(in.dtype)).define("OUT", storedType(out.dtype));
-  source.define("A", isFloating(in.dtype) ? "double" : "long long").define("THREADS", static_cast<int64_t>(threads));
+  source.define("A", isFloating(in.dtype) ? "double" : "long long");
   source.define("KEPT", kept.rank()).define("FOLDED", folded.rank()).define("FIRST", firstOf(op, fold, in.dtype));
   source.define("TERM", fold.term).define("FOLD", fold.fold).define("RESULT", fold.result);
-  source.define("TWO_PASSES", int64_t{fold.two_passes}).define("LOG_SUM_EXP", int64_t{fold.log_sum_exp});
-  source.include("text/storage.cuh").include("text/reduction.cuh").include("reduction/reduce.cuh");
-  Arguments arguments;
-  arguments.value(kept.count()).value(folded.count());
-  addWalk(arguments, kept.dims, kept.strides[0]);
-  addWalk(arguments, folded.dims, folded.strides[0]);
-  arguments.input(0);
-  addWalk(arguments, kept.dims, kept.strides[1]);
-  arguments.output(0).value(layer.attributes.getDouble("correction", 1));
+  source.define("FOLDS_TWICE", int64_t{folds_twice}).define("LOG_SUM_EXP", int64_t{fold.log_sum_exp});
+  source.include("text/storage.cuh").include("text/reduction.cuh").include("text/rows.cuh");
+  source.include("reduction/reduce.cuh");
+  if (plan.isInParts()) {
+    source.include("reduction/reduce_parts.cuh");
+  }
+  const double correction = layer.attributes.getDouble("correction", 1);
+  const auto addInput = [&](Arguments& arguments) {
+    arguments.value(plan.argument);
+    addWalk(arguments, kept.dims, kept.strides[0]);
+    addWalk(arguments, folded.dims, folded.strides[0]);
+    arguments.input(0);
+  };
+  const auto addOutput = [&](Arguments& arguments) {
+    addWalk(arguments, kept.dims, kept.strides[1]);
+    arguments.output(0).value(correction);
+  };
   auto launches = std::make_unique<Launches>(layer.device);
-  launches->add(source, "reduce", blocksFor(kept.count(), threads), std::move(arguments));
+  if (!plan.isInParts()) {
+    Arguments arguments;
+    addInput(arguments);
+    addOutput(arguments);
+    launches->add(source, "reduce", plan.geometry, std::move(arguments));
+    return launches;
+  }
+  const int64_t firsts = folds_twice ? launches->reserve(plan.scratchBytes()) : -1;
+  const int64_t values = launches->reserve(plan.scratchBytes());
+  const auto addFirsts = [&](Arguments& arguments) { firsts < 0 ? arguments.absent() : arguments.scratch(firsts); };
+  if (folds_twice) {
+    Arguments first;
+    addInput(first);
+    addFirsts(first);
+    launches->add(source, "reduce_first", plan.geometry, std::move(first));
+  }
+  Arguments parts, finish;
+  addInput(parts);
+  addFirsts(parts);
+  parts.scratch(values);
+  launches->add(source, "reduce_parts", plan.geometry, std::move(parts));
+  finish.value(plan.argument);
+  addFirsts(finish);
+  finish.scratch(values);
+  addOutput(finish);
+  launches->add(source, "reduce_finish", geometryFor(kept.count()), std::move(finish));
   return launches;
 }
 

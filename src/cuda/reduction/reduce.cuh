@@ -1,36 +1,52 @@
-// One result from the elements along some axes: a block for each. FLOATING, STORED and OUT (stored), A (what is added up in),
-// FIRST (of the fold), TERM (of an element x), FOLD, RESULT (of the folded value and `terms`) come from reduce.cpp.
+// One result from the elements along some axes. STORED and OUT (stored), A (what is added up in), FIRST (of the fold), TERM
+// (of an element x), FOLD, RESULT (of the folded value and `terms`) come from reduce.cpp. A variance takes two folds, the
+// first of which gives the mean; so does the logarithm of a sum, whose first gives the greatest element.
 
-extern "C" __global__ void reduce(long long results, long long terms, Walk<KEPT> kept, Walk<FOLDED> folded, const STORED* in,
-                                  Walk<KEPT> to, OUT* out, double correction) {
-  __shared__ A shared[THREADS];
-  for (long long row = blockIdx.x; row < results; row += gridDim.x) {
-    const STORED* const from = in + kept.at(row);
-#if TWO_PASSES
-    double sum = 0;
-    for (long long i = threadIdx.x; i < terms; i += blockDim.x) {
-      sum += (double)load(from + folded.at(i));
-    }
-    const double mean = foldBlock<double>(sum, shared, Sum<double>()) / (double)terms;
-    (void)mean;
-#endif
 #if LOG_SUM_EXP
-    double highest = -INFINITY;
-    for (long long i = threadIdx.x; i < terms; i += blockDim.x) {
-      highest = Maximum<double>()(highest, (double)load(from + folded.at(i)));
-    }
-    highest = foldBlock<double>(highest, shared, Maximum<double>());
-    const double shift = fabs(highest) == (double)INFINITY ? 0.0 : highest;
+typedef Maximum<double> FirstFold;
+#else
+typedef Sum<double> FirstFold;
 #endif
-    A value = FIRST;
-    for (long long i = threadIdx.x; i < terms; i += blockDim.x) {
-      const A x = (A)load(from + folded.at(i));
-      value = FOLD<A>()(value, TERM);
-    }
-    value = foldBlock<A>(value, shared, FOLD<A>());
-    if (threadIdx.x == 0) {
-      (void)correction;
-      store(out + to.at(row), RESULT);
-    }
+
+// This lane's part of the first fold.
+__device__ inline double firstOf(const STORED* from, const Walk<FOLDED>& folded, const Part& part) {
+  double value = LOG_SUM_EXP ? -(double)INFINITY : 0.0;
+  for (long long i = part.begin; i < part.end; i += LANES) {
+    value = FirstFold()(value, (double)load(from + folded.at(i)));
   }
+  return value;
+}
+
+__device__ inline A termsOf(const STORED* from, const Walk<FOLDED>& folded, const Part& part, double first, long long terms) {
+  const double mean = first / (double)terms;
+  const double shift = fabs(first) == (double)INFINITY ? 0.0 : first;
+  (void)mean, (void)shift;
+  A value = FIRST;
+  for (long long i = part.begin; i < part.end; i += LANES) {
+    const A x = (A)load(from + folded.at(i));
+    value = FOLD<A>()(value, TERM);
+  }
+  return value;
+}
+
+__device__ inline A resultOf(A value, double first, long long terms, double correction) {
+  const double shift = fabs(first) == (double)INFINITY ? 0.0 : first;
+  (void)shift, (void)terms, (void)correction;
+  return (A)(RESULT);
+}
+
+extern "C" __global__ void reduce(Rows rows, Walk<KEPT> kept, Walk<FOLDED> folded, const STORED* in, Walk<KEPT> to, OUT* out,
+                                  double correction) {
+  __shared__ A shared[THREADS];
+  forParts(rows, [&](const Part& part) {
+    const STORED* const from = in + kept.at(part.row);
+    double first = 0;
+#if FOLDS_TWICE
+    first = foldLanes<double>(firstOf(from, folded, part), shared, FirstFold());
+#endif
+    const A value = foldLanes<A>(termsOf(from, folded, part, first, rows.length), shared, FOLD<A>());
+    if (part.writes) {
+      store(out + to.at(part.row), resultOf(value, first, rows.length, correction));
+    }
+  });
 }

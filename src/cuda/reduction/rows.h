@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <utility>
 
 #include "cuda/launch/layout.h"
@@ -22,13 +24,78 @@ struct RowParts {
   int64_t count = 1, length = 0;  // of each row, and elements of each
 };
 
-inline RowParts partsOf(const CudaDevice& device, int64_t rows, int64_t length) {
-  constexpr int64_t kLeast = 4096;  // elements that are worth a block
+// Parts of at least `least` elements, up to `wanted` for all rows.
+inline RowParts cutRows(int64_t rows, int64_t length, int64_t wanted, int64_t least) {
   constexpr int64_t kMost = 256;
-  const int64_t wanted = 4 * int64_t{device.processors()} / std::max<int64_t>(rows, 1);
-  const int64_t count = std::clamp<int64_t>(std::min(wanted, length / kLeast), 1, kMost);
+  const int64_t count = std::clamp<int64_t>(std::min(wanted / std::max<int64_t>(rows, 1), length / least), 1, kMost);
   const int64_t each = (length + count - 1) / count;
   return {each == 0 ? 1 : (length + each - 1) / each, each};
+}
+
+// Parts for a block each.
+inline RowParts partsOf(const CudaDevice& device, int64_t rows, int64_t length) {
+  return cutRows(rows, length, 4 * int64_t{device.processors()}, 4096);
+}
+
+// How text/rows.cuh folds rows.
+struct RowPlan {
+  int64_t argument[4] = {0, 0, 1, 0};  // Rows: how many, their length, parts of each and their length
+  int64_t lanes = 1, threads = 256;
+  Geometry geometry;
+
+  int64_t parts() const {
+    return argument[2];
+  }
+  bool isInParts() const {
+    return parts() > 1;
+  }
+  // Of one value for each part.
+  size_t scratchBytes() const {
+    return static_cast<size_t>(argument[0] * argument[2]) * sizeof(double);
+  }
+  void define(Source& source) const {
+    source.define("LANES", lanes).define("THREADS", threads);
+  }
+};
+
+// `is_by_column`: neighbouring rows lie closer than the elements of a row.
+inline RowPlan planRows(const CudaDevice& device, int64_t rows, int64_t length, bool is_by_column) {
+  constexpr int64_t kMostThreads = 256;
+  const auto powerFrom = [](int64_t least) {
+    int64_t power = 1;
+    while (power < kMostThreads && power < least) {
+      power *= 2;
+    }
+    return power;
+  };
+  const int64_t at_once = int64_t{device.processors()} * 1024;  // threads
+  RowPlan plan;
+  if (!is_by_column) {  // some elements for each lane, where there are rows enough
+    plan.lanes = powerFrom((length + 3) / 4);
+    plan.lanes = rows * plan.lanes < at_once ? powerFrom(length) : plan.lanes;
+  }
+  const RowParts parts = is_by_column ? cutRows(rows, length, at_once, 64) : partsOf(device, rows, length);
+  const int64_t all = rows * parts.count * plan.lanes;
+  plan.threads = std::max(plan.lanes, std::clamp<int64_t>(powerFrom(all), 32, kMostThreads));
+  const int64_t of_block = plan.threads / plan.lanes;
+  plan.geometry = blocksFor((rows * parts.count + of_block - 1) / of_block, static_cast<unsigned>(plan.threads));
+  const int64_t argument[] = {rows, length, parts.count, parts.length};
+  std::copy(std::begin(argument), std::end(argument), plan.argument);
+  return plan;
+}
+
+// True if the nearest elements of different rows lie closer than those of one row.
+inline bool liesByColumn(const Layout& kept, const Ints& along_row) {
+  constexpr int64_t kFew = 32;
+  const auto nearest = [](const Ints& strides) {
+    int64_t least = std::numeric_limits<int64_t>::max();
+    for (const int64_t stride : strides) {
+      least = stride > 0 ? std::min(least, stride) : least;
+    }
+    return least;
+  };
+  return kept.count() >= kFew && nearest(kept.strides[0]) < nearest(along_row) &&
+         nearest(along_row) != std::numeric_limits<int64_t>::max();
 }
 
 // The values of `all` at the axes that are in `axes`, and at those that are not.

@@ -18,20 +18,46 @@ std::unique_ptr<kernels::Prepared> prepareSoftmax(const Layer& layer, const kern
   const Cut from = cut(in.strides, 0);
   const Cut to = cut(out.strides, 0);
   const Layout kept = collapsed(dims.outside, {from.outside, to.outside});
-  const unsigned threads = threadsOfRow(dims.inside[0]);
+  const RowPlan plan = planRows(layer.device, kept.count(), dims.inside[0], liesByColumn(kept, from.inside));
   Source source;
+  plan.define(source);
   source.define("STORED", storedType(in.dtype)).define("C", computedType(in.dtype)).define("KEPT", kept.rank());
-  source.define("THREADS", static_cast<int64_t>(threads));
   source.define("LOGARITHM", int64_t{layer.attributes.getBool("log", false)});
-  source.include("text/storage.cuh").include("text/reduction.cuh").include("reduction/softmax.cuh");
-  Arguments arguments;
-  arguments.value(kept.count()).value(dims.inside[0]);
-  addWalk(arguments, kept.dims, kept.strides[0]);
-  arguments.value(from.inside[0]).input(0);
-  addWalk(arguments, kept.dims, kept.strides[1]);
-  arguments.value(to.inside[0]).output(0);
+  source.include("text/storage.cuh").include("text/reduction.cuh").include("text/rows.cuh");
+  source.include("reduction/softmax.cuh");
+  if (plan.isInParts()) {
+    source.include("reduction/softmax_parts.cuh");
+  }
+  const auto addInput = [&](Arguments& arguments) {
+    arguments.value(plan.argument);
+    addWalk(arguments, kept.dims, kept.strides[0]);
+    arguments.value(from.inside[0]).input(0);
+  };
+  const auto addOutput = [&](Arguments& arguments) {
+    addWalk(arguments, kept.dims, kept.strides[1]);
+    arguments.value(to.inside[0]).output(0);
+  };
   auto launches = std::make_unique<Launches>(layer.device);
-  launches->add(source, "softmax", blocksFor(kept.count(), threads), std::move(arguments));
+  if (!plan.isInParts()) {
+    Arguments arguments;
+    addInput(arguments);
+    addOutput(arguments);
+    launches->add(source, "softmax", plan.geometry, std::move(arguments));
+    return launches;
+  }
+  const int64_t highests = launches->reserve(plan.scratchBytes());
+  const int64_t sums = launches->reserve(plan.scratchBytes());
+  Arguments highest, sum, write;
+  addInput(highest);
+  highest.scratch(highests);
+  launches->add(source, "softmax_highest", plan.geometry, std::move(highest));
+  addInput(sum);
+  sum.scratch(highests).scratch(sums);
+  launches->add(source, "softmax_sum", plan.geometry, std::move(sum));
+  addInput(write);
+  write.scratch(highests).scratch(sums);
+  addOutput(write);
+  launches->add(source, "softmax_write", plan.geometry, std::move(write));
   return launches;
 }
 

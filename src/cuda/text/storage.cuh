@@ -129,23 +129,46 @@ __device__ inline long long quotient(long long a, long long b) {
   return (a | b) >> 32 == 0 ? (long long)((unsigned)a / (unsigned)b) : a / b;
 }
 
+// A place in a tensor: its index along each axis.
+template <int kRank>
+struct Coordinates {
+  long long at[kRank == 0 ? 1 : kRank];
+};
+
+// Elements from a place to the next along each axis.
+template <int kRank>
+struct Strides {
+  long long of[kRank == 0 ? 1 : kRank];
+
+  __device__ long long at(const Coordinates<kRank>& place) const {
+    long long offset = 0;
+    for (int axis = 0; axis < kRank; ++axis) {
+      offset += place.at[axis] * of[axis];
+    }
+    return offset;
+  }
+};
+
 // Where element `flat` (row-major in the dims) lies, by strides. Rank 0 has one element.
 template <int kRank>
 struct Walk {
   long long dims[kRank == 0 ? 1 : kRank];
-  long long strides[kRank == 0 ? 1 : kRank];
+  Strides<kRank> strides;
 
   // `flat` is below the number of elements: the first index needs no division.
-  __device__ long long at(long long flat) const {
-    long long offset = 0;
+  __device__ Coordinates<kRank> coordinates(long long flat) const {
+    Coordinates<kRank> place;
     for (int axis = kRank - 1; axis > 0; --axis) {
       const long long size = dims[axis];
       const long long next = quotient(flat, size);
-      offset += (flat - next * size) * strides[axis];
+      place.at[axis] = flat - next * size;
       flat = next;
     }
-    return kRank == 0 ? 0 : offset + flat * strides[0];
+    place.at[0] = flat;
+    return place;
   }
+  __device__ long long at(const Coordinates<kRank>& place) const { return strides.at(place); }
+  __device__ long long at(long long flat) const { return strides.at(coordinates(flat)); }
 
   // Of any `flat`: behind the last element comes the first.
   __device__ long long repeatedAt(long long flat) const { return kRank == 0 ? 0 : at(flat % count()); }
