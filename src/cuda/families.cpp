@@ -7,6 +7,7 @@
 #include "cuda/host/host.h"
 #include "cuda/matmul/matmul.h"
 #include "cuda/movement/movement.h"
+#include "cuda/plugins/plugins.h"
 #include "cuda/pointwise/pointwise.h"
 #include "cuda/pooling/pooling.h"
 #include "cuda/quantized/quantized.h"
@@ -42,6 +43,12 @@ const std::vector<kernels::Family>& families() {
        {{"cudnn", createCudnnAttention},
         {"attention", createAttention},
         {"grouped", createGroupedProduct},
+        {"search", createSearch},
+        {"nonzero", createNonZero},
+        {"masked_rows", createMaskedRows},
+        {"unique", createUnique},
+        {"suppression", createSuppression},
+        {"regions", createPoolRegions},
         {"host", createHost}}},
       {"pooling", {{"direct", createPooling}, {"host", createHost}}},
       {"quantize", {{"map", createQuantize}, {"host", createHost}}},

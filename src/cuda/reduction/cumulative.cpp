@@ -71,7 +71,9 @@ std::unique_ptr<kernels::Prepared> prepareCumulative(const Layer& layer, const S
   }
   const unsigned threads = threadsOfRow(length);
   const RowParts parts = partsOf(layer.device, lines.count(), length);
-  source.define("THREADS", static_cast<int64_t>(threads)).include("reduction/cumulative_blocks.cuh");
+  source.define("THREADS", static_cast<int64_t>(threads))
+      .include("text/scan.cuh")
+      .include("reduction/cumulative_blocks.cuh");
   int64_t totals = -1;
   if (parts.count > 1) {
     constexpr size_t kState = 16;  // the greatest

@@ -4,20 +4,9 @@ struct Parts {
   long long count, length;  // of each line, and elements of each
 };
 
-// States up to each thread, in order; shared[THREADS - 1] is that of all.
-__device__ inline State scanBlock(State state, State* shared) {
-  const int thread = (int)threadIdx.x;
-  __syncthreads();  // earlier results have been read
-  shared[thread] = state;
-  __syncthreads();
-  for (int step = 1; step < THREADS; step *= 2) {
-    const State before = thread >= step ? shared[thread - step] : FOLD::start();
-    __syncthreads();
-    shared[thread] = FOLD::merge(before, shared[thread]);
-    __syncthreads();
-  }
-  return shared[thread];
-}
+struct Merge {
+  __device__ State operator()(State a, State b) const { return FOLD::merge(a, b); }
+};
 
 // totals[line][part], of which the last one's is not wanted.
 extern "C" __global__ void cumulative_totals(Lines lines, Parts parts, const STORED* in, State* totals) {
@@ -29,7 +18,7 @@ extern "C" __global__ void cumulative_totals(Lines lines, Parts parts, const STO
     State total = FOLD::start();
     for (long long tile = begin; tile < end; tile += THREADS) {
       const long long at = tile + threadIdx.x;
-      scanBlock(at < end ? FOLD::term(load(from + at * lines.in_step), at) : FOLD::start(), shared);
+      scanBlock<State>(at < end ? FOLD::term(load(from + at * lines.in_step), at) : FOLD::start(), shared, Merge());
       total = FOLD::merge(total, shared[THREADS - 1]);
     }
     if (threadIdx.x == 0) {
@@ -53,7 +42,7 @@ extern "C" __global__ void cumulative(Lines lines, Parts parts, const State* tot
     for (long long tile = begin; tile < end; tile += THREADS) {
       const long long at = tile + threadIdx.x;
       const State here =
-          scanBlock(at < end ? FOLD::term(load(from + at * lines.in_step), at) : FOLD::start(), shared);
+          scanBlock<State>(at < end ? FOLD::term(load(from + at * lines.in_step), at) : FOLD::start(), shared, Merge());
       if (at < end) {
         write(lines, line, at, FOLD::merge(carried, here), out, places);
       }
