@@ -21,6 +21,8 @@ REFERENCE = (pathlib.Path(__file__).parent / "reference_converters.txt").read_te
 # Overloads that no line of the operator table can try.
 UNTRIED = {
     "aten::_conv_depthwise2d": "PyTorch has it for GPUs alone",
+    "aten::_thnn_fused_gru_cell": "PyTorch has it for GPUs alone",
+    "aten::_thnn_fused_lstm_cell": "PyTorch has it for GPUs alone",
     "aten::cuda": "it needs a GPU",
     "aten::split": "tried as `aten::split.sizes`",
 }
