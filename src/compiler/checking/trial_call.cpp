@@ -7,7 +7,6 @@
 #include "base/logging.h"
 #include "compiler/inputs/example_arguments.h"
 #include "compiler/inputs/example_sizes.h"
-#include "compiler/module/placing.h"
 #include "compiler/reports/segment_report.h"
 #include "lowering/graph_walk.h"
 
@@ -39,7 +38,7 @@ const Node* effectIn(torch::jit::Graph& graph) {
 }  // namespace
 
 std::optional<TrialCall> madeUpCall(const lowering::LoweredGraph& lowered, const InputLeaves& leaves,
-                                    DataType precision, const at::Device& device) {
+                                    DataType precision) {
   if (const Node* effect = effectIn(*lowered.graph)) {
     TORCHTRT_LOG(kDEBUG, "results are not compared with PyTorch: " << describe(*effect)
                                                                    << " may have effects outside of the module");
@@ -51,7 +50,7 @@ std::optional<TrialCall> madeUpCall(const lowering::LoweredGraph& lowered, const
       TORCHTRT_LOG(kDEBUG, "results are not compared with PyTorch: an argument is unknown or very large");
       return std::nullopt;
     }
-    call.arguments.push_back(placed(*argument, device));
+    call.arguments.push_back(std::move(*argument));
   }
   try {
     lowered.schema.checkAndNormalizeInputs(call.arguments);

@@ -22,9 +22,9 @@ struct TrialCall {
   }
 };
 
-// Its tensors are on `device`, where the module's are. Returns nothing where an argument is unknown or very large, or
-// where a call would show outside of the module.
+// Its tensors are on the CPU. Returns nothing where an argument is unknown or very large, or where a call would show
+// outside of the module.
 std::optional<TrialCall> madeUpCall(const lowering::LoweredGraph& lowered, const InputLeaves& leaves,
-                                    DataType precision, const at::Device& device);
+                                    DataType precision);
 
 }  // namespace torchtrt::compiler
