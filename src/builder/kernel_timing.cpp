@@ -331,8 +331,8 @@ void timeGroups(const std::vector<Group>& groups, size_t bytes_of_others, int th
 
 namespace {
 
-// What is known of the problem, in the names of today: a cache may hold earlier ones. Timings of implementations that
-// there are no more are forgotten.
+// Renames what a cache knows of the problem from earlier names of implementations to theirs of today. Timings of
+// implementations that are gone are forgotten.
 void renameToday(const Problem& problem, const std::string& line, Timings& known) {
   const auto found = known.find(line);
   if (found == known.end()) {

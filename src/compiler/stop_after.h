@@ -9,7 +9,7 @@
 
 namespace torchtrt::compiler {
 
-// What a compile throws that ends so.
+// A compile throws this where StopAfter ends it.
 struct Stopped {};
 
 // Compiles of this thread end behind a phase, as long as this lives: when they enter a later one for the first time.

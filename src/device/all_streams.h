@@ -1,4 +1,4 @@
-// What devices with streams offer beside their contract: to wait for all of them.
+// Devices with streams offer this beside their contract: to wait for all streams.
 #pragma once
 
 #include "torchtrt/export.h"

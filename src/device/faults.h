@@ -1,4 +1,4 @@
-// What devices with streams offer beside their contract: faults in the data, told by the step that met them. Kernels
+// Devices with streams offer this beside their contract: faults in the data, told by the step that met them. Kernels
 // write them to words of the step and the stream, and the host reads those later.
 #pragma once
 

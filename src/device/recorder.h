@@ -1,4 +1,4 @@
-// What some devices offer beside their contract: recordings of work in parts, whose pointers may change from replay to
+// Some devices offer this beside their contract: recordings of work in parts, whose pointers may change from replay to
 // replay.
 #pragma once
 

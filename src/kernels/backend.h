@@ -33,7 +33,8 @@ struct Backend {
   Limits (*measureLimits)(const device::Device& device, int threads);
   // Another form of a problem, for all implementations but the last of a family; null where there is none.
   std::unique_ptr<OtherForm> (*otherForm)(const Problem& problem);
-  // What this machine lacks for engines of the backend: a line for each part, with what that means. Null: nothing.
+  // Lists what this machine lacks for engines of the backend: a line for each part, with what that means. Null:
+  // nothing.
   std::vector<std::string> (*missing)() = nullptr;
 };
 
@@ -46,7 +47,7 @@ class TORCHTRT_API BackendRegistration {
 // The backend of that name, "cpu" or "cuda". Opens its library, libtorchtrt_<name> beside the engine's, where it is not
 // loaded yet. Null, with the reason, where there is none.
 TORCHTRT_API const Backend* findBackend(std::string_view name, std::string& reason);
-// What this machine lacks for engines on devices of that kind, a line for each part.
+// Lists what this machine lacks for engines on devices of that kind, a line for each part.
 TORCHTRT_API std::vector<std::string> missingParts(std::string_view name);
 // That of a device; null = the CPU.
 TORCHTRT_API const Backend& backendOf(const device::Device* device);

@@ -27,7 +27,7 @@ class Choice {
     return true;
   }
 
-  // What it can do counts alone, not whether others are likely to be faster.
+  // Only what it can do counts, not the speed of others.
   bool attemptByName(Implementation implementation) {
     implementation.leaves = nullptr;
     return attempt(implementation);

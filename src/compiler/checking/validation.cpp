@@ -88,7 +88,7 @@ class Comparison {
   Comparison(bool measures, at::ScalarType coarsest, std::vector<at::Tensor> exact, bool rounds = false)
       : measures_(measures), coarsest_(coarsest), exact_(std::move(exact)), rounds_(rounds) {}
 
-  // What float64 may excuse is excused without it.
+  // From now on a difference is excused without float64 wherever float64 might excuse it.
   void excuseAll() {
     excuses_all_ = true;
   }

@@ -23,7 +23,7 @@
 namespace torchtrt::kernels::convolution {
 namespace {
 
-// What describe() says of a problem, if it refuses nothing.
+// Returns the geometry that describe() gives; nothing if it refuses.
 std::optional<Geometry> geometryOf(std::variant<Geometry, Refusal> described) {
   Geometry* const geometry = std::get_if<Geometry>(&described);
   return geometry == nullptr ? std::nullopt : std::optional<Geometry>(std::move(*geometry));

@@ -1,4 +1,4 @@
-// Which of the implementations that can compute a convolution or deconvolution does: the rules of thumb of the list in
+// Chooses among the implementations that can compute a convolution or deconvolution: the rules of thumb of the list in
 // families.cpp. Each returns the reason to leave a problem to the implementations behind it, or nothing. What an
 // implementation cannot do is its own affair: a rule says nothing of such a problem.
 #pragma once

@@ -85,7 +85,7 @@ std::optional<Refusal> leaveRunTime(const Problem& problem) {
   if (commonRefusal(problem) || isSmall(problem, configOf(problem))) {
     return std::nullopt;
   }
-  return Refusal{"slower", "is slower than others in float32 but for small products of operands that calls bring"};
+  return Refusal{"slower", "is slower than others in float32, except for small products of operands that calls bring"};
 }
 
 }  // namespace torchtrt::kernels::matmul

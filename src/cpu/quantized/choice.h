@@ -1,4 +1,4 @@
-// Which of the implementations that can multiply quantized values does: the rules of thumb of the list in families.cpp.
+// Chooses among the implementations that can multiply quantized values: the rules of thumb of the list in families.cpp.
 // Each returns the reason to leave a problem to the implementations behind it, or nothing.
 #pragma once
 

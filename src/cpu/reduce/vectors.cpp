@@ -250,7 +250,7 @@ class VectorReduce final : public Prepared, public RunsPieces, public FoldsParts
     average(to, columns);
   }
 
-  // Whether reduceNarrow() may serve: neighbours in memory belong to outputs that are neighbours.
+  // True if reduceNarrow() may serve: neighbours in memory belong to outputs that are neighbours.
   static bool hasFewTerms(const ReduceAxes& axes) {
     return std::is_same_v<T, Stored> && !axes.by_rows && axes.kept.count() != 0 && axes.reduced.count() != 0 &&
            axes.reduced.count() <= kPartial && axes.kept.steps()[0] == 1 && axes.kept.steps()[1] == 1;

@@ -72,8 +72,9 @@ struct Sample {
   };
 };
 
-/// How many samples a cell takes along one axis, where the region is `extent` pixels long. Below 0, which is none,
-/// where a region ends before it begins: the means that are not taken over them divide by the product of both axes.
+/// The number of samples that a cell takes along one axis, where the region is `extent` pixels long. Below 0, which is
+/// none, where a region ends before it begins: the means that are not taken over them divide by the product of both
+/// axes.
 template <typename T>
 int64_t samplesPerCell(T extent, int64_t pooled, int64_t sampling_ratio) {
   if (sampling_ratio > 0) {

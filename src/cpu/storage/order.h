@@ -1,4 +1,4 @@
-// How an operand lies in memory, whatever its layer kind.
+// The layout of an operand in memory, for every layer kind.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// How attention reads matrices and masks.
+// Attention reads matrices and masks by these.
 
 struct Steps {  // elements from row to row, and from column to column
   long long row, column;

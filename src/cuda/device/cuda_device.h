@@ -108,7 +108,7 @@ class ContextScope {
 
 // True in a child that was forked after CUDA had been started: no function of the driver may be called there.
 bool isForkedChild();
-// How many GPUs there are; with none, the reason.
+// The number of GPUs; with none, the reason.
 int deviceCount(std::string& why_none);
 // The GPU of that number; made at the first call, never destroyed.
 const CudaDevice& deviceAt(int index);

@@ -24,8 +24,8 @@ struct FaultBlock {
   size_t words = 0;
 };
 
-// Where blocks come from. Work that runs late may write to a block that was given back, so that memory is never freed,
-// and handed out again only after much other has been given back.
+// Gives and takes back blocks. Work that runs late may write to a block that was given back, so that memory is never
+// freed, and handed out again only after much other has been given back.
 class FaultMemory {
  public:
   // All words are zero. Asks the driver in the current context.

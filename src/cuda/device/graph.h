@@ -8,7 +8,7 @@
 
 namespace torchtrt::cuda {
 
-// What the driver made of one part. All nodes of a graph form a chain, since one stream gave them.
+// The driver's nodes of one part. All nodes of a graph form a chain, since one stream gave them.
 struct GraphPart {
   std::vector<NodeHandle> nodes;
   bool is_own = false;    // every node is a launch that passed Capture::take()
@@ -25,7 +25,7 @@ class Capture {
 
   // The next launches of this thread are parameters of these nodes, as long as there are any; none = all are captured.
   void beginPart(GraphExecHandle graph = nullptr, const std::vector<NodeHandle>* nodes = nullptr);
-  // What was captured since then.
+  // Takes what was captured since then.
   GraphPart endPart();
   // True if every node got its parameters.
   bool hasSetAll() const;

@@ -24,7 +24,7 @@ using Preference = void*;
 struct Algorithm {
   uint64_t data[8];
 };
-// What the library proposes for a product.
+// The library's proposal for a product.
 struct Proposal {
   Algorithm algorithm;
   size_t workspace_bytes;
@@ -41,7 +41,7 @@ inline constexpr int kMatrixBatches = 5, kMatrixBatchStep = 6;
 inline constexpr int kPreferWorkspace = 1, kPreferReductions = 3, kPreferAlignmentOfA = 5;  // of B, C and D behind it
 // Partial sums of a split product are added up in the workspace, in a fixed order and in full precision.
 inline constexpr uint32_t kReduceInWorkspace = 2;
-// Epilogues are flags, but for none.
+// Epilogues are flags; none has a value of its own.
 inline constexpr uint32_t kEpilogueNone = 1, kEpilogueBias = 4, kEpilogueGelu = 32;
 
 }  // namespace lt

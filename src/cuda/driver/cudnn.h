@@ -112,7 +112,7 @@ inline constexpr int kCrossCorrelation = 1;
 inline constexpr int kHeuristicsFallback = 2, kHeuristicsA = 3;
 inline constexpr int kPropagateNan = 1;
 inline constexpr int kAdd = 0, kRelu = 100, kTanh = 101, kSigmoid = 102, kGeluErf = 104, kSilu = 106, kGeluTanh = 107;
-// What an engine does to numbers.
+// Properties of an engine that change numbers.
 enum Note : int {
   kTensorCore = 0,
   kConvertsInputs = 1,

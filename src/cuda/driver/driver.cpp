@@ -32,7 +32,7 @@ std::mutex& guard() {
   return *mutex;
 }
 
-// What the driver says of a result.
+// The driver's own words for a result.
 std::string wordsFor(const Driver& table, Result result) {
   const char* text = nullptr;
   const bool is_known = table.errorString(result, &text) == kSuccess && text != nullptr;

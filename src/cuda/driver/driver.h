@@ -96,7 +96,7 @@ struct EdgeData {
     Result (*)(FunctionHandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, StreamHandle, \
                void**, void**))
 
-// What recordings need: a driver for CUDA 12.3. Older ones run every call launch by launch.
+// Recordings need these: a driver for CUDA 12.3. Older ones run every call launch by launch.
 #define TORCHTRT_CUDA_GRAPH_FUNCTIONS(F)                                                                              \
   F(createStream, cuStreamCreate, Result (*)(StreamHandle*, unsigned))                                                \
   F(destroyStream, cuStreamDestroy_v2, Result (*)(StreamHandle))                                                      \

@@ -58,7 +58,7 @@ class Arguments {
 
 // Memory that a library of NVIDIA's works in begins at a multiple of so many bytes; scratch memory at one of 64.
 inline constexpr size_t kWorkspaceAlignment = 256;
-// What to reserve for so many bytes of it, and where it begins then.
+// The bytes to reserve for a workspace of so many, and its begin within them.
 size_t workspaceBytes(size_t bytes);
 void* workspaceAt(DevicePointer reserved, size_t bytes);  // null for no bytes
 

@@ -1,5 +1,5 @@
-// How kernels of this backend walk through tensors: dims that lie next to each other become one, so that the text is
-// made for few ranks.
+// Kernels of this backend walk through tensors by these: dims that lie next to each other become one, so that the text
+// is made for few ranks.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ void addWalk(Arguments& arguments, const Ints& dims, const Ints& strides);
 // Strides<rank>.
 void addStrides(Arguments& arguments, const Ints& strides);
 
-// How many neighbours along the last axis of all tensors a thread may take at once: 16 bytes of the one with the
-// greatest elements. The last tensor is written; of others one element may stand for all. 1 where they lie apart.
+// The number of neighbours along the last axis of all tensors that a thread may take at once: 16 bytes of the one with
+// the greatest elements. The last tensor is written; of others one element may stand for all. 1 where they lie apart.
 int64_t chunkOf(const Layout& layout, const std::vector<size_t>& element_sizes);
 
 }  // namespace torchtrt::cuda

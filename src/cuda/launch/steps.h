@@ -9,7 +9,7 @@
 
 namespace torchtrt::cuda {
 
-// Where elements lie at a run.
+// The place of elements at a run.
 struct Place {
   enum class Kind : uint8_t { kAbsent, kInput, kOutput, kScratch, kFixed };
   Kind kind = Kind::kAbsent;

@@ -20,7 +20,7 @@ using kernels::ShapeSet;
 
 constexpr size_t kMostCalls = 16;  // of a layer whose batch is no single one; beyond, copying its operands is faster
 
-// How a matrix is read column by column. Nothing if neither rows nor columns lie dense.
+// The way to read a matrix column by column. Nothing if neither rows nor columns lie dense.
 struct Reading {
   LtMatrix matrix;
   bool is_transposed = false;

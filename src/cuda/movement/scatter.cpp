@@ -44,7 +44,7 @@ std::pair<std::string, std::string> rangeOf(DType dtype) {
   return {"(-" + highest + " - 1)", highest};
 }
 
-// What Lines of scatter.cuh has behind its walks.
+// The members of Lines in scatter.cuh behind its walks.
 struct LineNumbers {
   int64_t count, updates, index_step, update_step, out_step, size;
   int64_t negative;

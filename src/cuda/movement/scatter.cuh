@@ -45,7 +45,7 @@ extern "C" __global__ void scatter_lines(Lines lines, const INDEX* indices, cons
   }
 }
 
-// Where only the last update of a place stays, its number is found first: last[group of lines][place] is one more.
+// The number of the last update of a place is found first, where only that stays: last[group of lines][place] is one more.
 extern "C" __global__ void scatter_clear(long long count, unsigned* last) {
   for (long long i = firstElement(); i < count; i += allThreads()) {
     last[i] = 0;
@@ -73,7 +73,7 @@ extern "C" __global__ void scatter_last(Lines lines, const INDEX* indices, const
   }
 }
 
-// Where many updates are folded into few lines they are sorted by place first, those of one place in their order.
+// Many updates of few lines are sorted by place first, those of one place in their order.
 extern "C" __global__ void scatter_items(long long groups, long long padded, Lines lines, const INDEX* indices, Item* items,
                                          int* fault) {
   for (long long i = firstElement(); i < padded; i += allThreads()) {

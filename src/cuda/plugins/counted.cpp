@@ -16,7 +16,7 @@ namespace {
 using kernels::ShapeSet;
 using kernels::TensorDesc;
 
-// What is counted, and launches that find its places.
+// Elements to count, and launches that find their places.
 class Counting {
  public:
   // Of input `input`; the first of equal ones if `is_sorted`.

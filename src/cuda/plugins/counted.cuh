@@ -1,4 +1,4 @@
-// What counts: STORED (stored) and RANK come from counted.cpp. With IS_SORTED elements are those of `items`, and the first
+// Marks of what counts: STORED (stored) and RANK come from counted.cpp. With IS_SORTED elements are those of `items`, and the first
 // of equal ones counts, else what is not zero.
 
 typedef Walk<RANK> Counted;

@@ -46,7 +46,7 @@ __device__ inline C sampleOf(const STORED* channel, const Images& images, C y, C
          rows.high_weight * columns.high_weight * load(high + right);
 }
 
-// How many samples a cell takes along one axis of a region that is `extent` pixels long.
+// The number of samples that a cell takes along one axis of a region that is `extent` pixels long.
 __device__ inline long long samplesOf(C extent, long long cells, long long sampling_ratio) {
   if (sampling_ratio > 0) {
     return sampling_ratio;

@@ -1,4 +1,4 @@
-// How many boundaries lie before each value, by PyTorch's binary search. STORED, OUT (stored), RIGHT and RANK come from
+// Counts the boundaries before each value, by PyTorch's binary search. STORED, OUT (stored), RIGHT and RANK come from
 // search.cpp.
 
 extern "C" __global__ void search(long long count, Walk<RANK> walk, const STORED* values, Strides<RANK> rows,

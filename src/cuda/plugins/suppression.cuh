@@ -1,4 +1,4 @@
-// Which of overlapping boxes are kept, as torchvision's nms decides it. STORED, C (computed in) and THREADS come from
+// Decides which of overlapping boxes stay, as torchvision's nms does. STORED, C (computed in) and THREADS come from
 // suppression.cpp.
 
 extern "C" __global__ void suppression_items(long long count, long long padded, long long step, const STORED* scores,

@@ -16,7 +16,7 @@ using kernels::CreateResult;
 using kernels::Problem;
 using kernels::ShapeSet;
 
-// What is computed: an expression of x0, x1, x2, alpha, beta and fault, in the type that `dtype` is computed in.
+// The function to compute: an expression of x0, x1, x2, alpha, beta and fault, in the type that `dtype` is computed in.
 struct Map {
   std::string result;
   DType dtype = DType::kFloat32;

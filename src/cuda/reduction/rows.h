@@ -37,7 +37,7 @@ inline RowParts partsOf(const CudaDevice& device, int64_t rows, int64_t length) 
   return cutRows(rows, length, 4 * int64_t{device.processors()}, 4096);
 }
 
-// How text/rows.cuh folds rows.
+// The plan by which text/rows.cuh folds rows.
 struct RowPlan {
   int64_t argument[4] = {0, 0, 1, 0};  // Rows: how many, their length, parts of each and their length
   int64_t lanes = 1, threads = 256;

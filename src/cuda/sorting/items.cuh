@@ -1,4 +1,4 @@
-// What is sorted: keys, and where they came from.
+// Items to sort: keys, and the places that they came from.
 
 struct Item {
   unsigned long long key;

@@ -1,4 +1,4 @@
-// What topk.cuh says, by blocks of THREADS threads.
+// The functions of topk.cuh, by blocks of THREADS threads.
 
 // k is 1: a block for each row.
 extern "C" __global__ void topk_row(TopK of, const STORED* in, STORED* values, INDEX* indices) {

@@ -1,4 +1,4 @@
-// What kernels report of data that they cannot take: Fault of device/faults.h.
+// Kernels report these of data that they cannot take: Fault of device/faults.h.
 
 enum { kIndexOutOfRange = 1, kDivisionByZero = 2 };
 

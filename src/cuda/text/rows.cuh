@@ -67,7 +67,7 @@ __device__ void forParts(const Rows& rows, Body body) {
   }
 }
 
-// What an earlier launch left of the parts of a row.
+// Folds what an earlier launch left of the parts of a row.
 template <class T, class Fold>
 __device__ T foldParts(const T* parts, const Rows& rows, long long row, Fold fold) {
   T value = parts[row];

@@ -1,5 +1,5 @@
 // Elements of every dtype as they lie in memory, and the three types that are computed in: float, double, long long.
-// What store() writes is the one rounding of a layer. Bit by bit as kernels/scalar/half.h, but for the bits of a NaN.
+// store() does the one rounding of a layer. Bit by bit as kernels/scalar/half.h, except for the bits of a NaN.
 
 #ifdef __CUDACC_RTC__
 #define INFINITY __int_as_float(0x7f800000)
@@ -149,7 +149,7 @@ struct Strides {
   }
 };
 
-// Where element `flat` (row-major in the dims) lies, by strides. Rank 0 has one element.
+// The place of element `flat` (row-major in the dims), by strides. Rank 0 has one element.
 template <int kRank>
 struct Walk {
   long long dims[kRank == 0 ? 1 : kRank];

@@ -92,7 +92,7 @@ class ContextPool {
 // ends well or not.
 class ContextLease {
  public:
-  // How a call runs.
+  // The way a call runs.
   struct Way {
     int threads = 1;
     device::Stream stream;

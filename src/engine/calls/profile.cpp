@@ -1,4 +1,4 @@
-// How long the actions of a call take, and how much they compute and move.
+// Measures how long the actions of a call take, and how much they compute and move.
 #include <algorithm>
 
 #include "cpu/threads/parallel.h"
@@ -32,7 +32,7 @@ class DiscardingAllocator : public OutputAllocator {
   std::vector<device::Memory> memory_;
 };
 
-// What a step has to do with these values of the plan's registers.
+// The work of a step with these values of the plan's registers.
 kernels::Work workOf(const plan::Plan& plan, const plan::Step& step, const std::vector<int64_t>& registers) {
   const auto describe = [&](int32_t index) {
     const plan::Tensor& tensor = plan.tensors[static_cast<size_t>(index)];

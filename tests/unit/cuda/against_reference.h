@@ -7,7 +7,7 @@
 
 namespace torchtrt::kernels::testing {
 
-// What the CPU's reference gives, row-major.
+// The results of the CPU's reference, row-major.
 std::vector<Values> referenceOf(const Case& layer);
 // Every implementation on the device, in every layout, against the CPU's reference.
 void expectAsOnCpu(const Case& layer, double tolerance = -1);

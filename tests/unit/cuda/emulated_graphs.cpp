@@ -50,7 +50,7 @@ State& state() {
   return state;
 }
 
-// What stands for a library's function in a node's parameters; the work is then its one argument.
+// Stands for a library's function in a node's parameters; the work is then its one argument.
 FunctionHandle libraryFunction() {
   static char function;
   return &function;

@@ -17,7 +17,7 @@ struct EmulatedLaunch {
   std::vector<std::vector<std::byte>> arguments;
 };
 
-// How the emulation runs launches, and how many bytes each argument of a function has.
+// Runs launches for the emulation, and tells the bytes of each argument of a function.
 struct LaunchFunctions {
   Result (*run)(FunctionHandle function, unsigned blocks, unsigned threads, void** arguments);
   std::vector<size_t> (*sizesOf)(FunctionHandle function);

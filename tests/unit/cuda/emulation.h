@@ -15,9 +15,9 @@ void installEmulation();
 // The texts that the emulation has compiled so far.
 std::vector<std::string> compiledTexts();
 
-// How many pieces of the emulated GPU's memory are in use.
+// The number of pieces of the emulated GPU's memory in use.
 size_t livingMemory();
-// How many graphs and executables of graphs the emulation holds.
+// The number of graphs and executables of graphs that the emulation holds.
 size_t livingGraphs();
 
 }  // namespace torchtrt::cuda::testing

@@ -84,7 +84,7 @@ DType dtypeOf(int type) {
                                  : DType::kFloat32;
 }
 
-// Whether the library would take these descriptions of a product.
+// True if the library would take these descriptions of a product.
 bool isRight(const Operation& operation, const Matrix& a, const Matrix& b, const Matrix& c, const Matrix& d) {
   const bool is_double = d.type == lt::kFloat64;
   const int64_t rows = operation.transpose_a != 0 ? a.columns : a.rows;
@@ -109,7 +109,7 @@ lt::Status propose(lt::Handle, lt::Operation operation, lt::Matrix a, lt::Matrix
                *static_cast<const Matrix*>(b), *static_cast<const Matrix*>(c), *static_cast<const Matrix*>(d))) {
     return kInvalid;
   }
-  // What is not deterministic, or rounds partial sums, would be a fault here.
+  // An algorithm that is not deterministic, or rounds partial sums, is a fault here.
   const bool is_exact = (preference.reductions & ~lt::kReduceInWorkspace) == 0;
   const uint32_t epilogue = static_cast<const Operation*>(operation)->epilogue;
   if (asked < 1 || !is_exact || preference.workspace < kWorkspace || fakeCublasLt().proposes_none ||

@@ -10,12 +10,12 @@
 namespace torchtrt::cuda::testing {
 
 struct FakeCublasLt {
-  // What the fake does from now on.
+  // Switches of the fake, from now on.
   bool proposes_none = false;
   bool proposes_no_epilogue = false;
   lt::Status status_of_multiply = lt::kSuccess;
   lt::Status status_of_create = lt::kSuccess;
-  // What was asked of it, "bias float16 4x[5,2,3]", separated by "; ".
+  // The products asked of it, "bias float16 4x[5,2,3]", separated by "; ".
   std::string calls;
   // The least alignment of a call's proposal, in bytes.
   uint32_t alignment = 0;

@@ -9,14 +9,14 @@
 namespace torchtrt::cuda::testing {
 
 struct FakeCudnn {
-  // What the fake does from now on.
+  // Switches of the fake, from now on.
   bool has_no_engines = false;
   bool fuses_nothing = false;   // a graph is a convolution alone
   bool widens_nothing = false;  // results have the dtype of operands
   bool has_no_channels_last = false;
   dnn::Status status_of_execute = dnn::kSuccess;
   dnn::Status status_of_create = dnn::kSuccess;
-  // What was run, "channels last float16 forward add relu", separated by "; ".
+  // The plans that ran, "channels last float16 forward add relu", separated by "; ".
   std::string calls;
   int plans = 0;  // that were made
 };

@@ -10,7 +10,7 @@
 
 namespace torchtrt::cuda::testing {
 
-// What fails next, for all tables.
+// The next call to fail, for all tables.
 struct Injection {
   int function = -1;   // its number in the table
   int call = 0;        // counted down; the one that comes to zero fails

@@ -1,4 +1,4 @@
-// What a machine may lack for engines on a GPU, each with its message.
+// Parts that a machine may lack for engines on a GPU, each with its message.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

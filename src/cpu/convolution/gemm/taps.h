@@ -1,5 +1,5 @@
-// How a window of a convolution is read as runs: pieces that lie next to each other in memory. What is multiplied with
-// them is implicit_gemm.h's.
+// A window of a convolution is read as runs: pieces that lie next to each other in memory. implicit_gemm.h multiplies
+// them with the weights.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace torchtrt::kernels::convolution {
 
-// How the input is read. A run is what lies next to each other in memory and is multiplied with consecutive rows of B.
+// The way to read the input. A run lies in one piece in memory and is multiplied with consecutive rows of B.
 enum class Reading {
   kChannels,     // a run is the channels of one pixel; taps are depth x height x width
   kChannelRows,  // channels-last and few channels: a run is kernel width x channels; taps are depth x height

@@ -137,7 +137,7 @@ graph(%x : Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu)):
   EXPECT_EQ(reasonOf(compile(Source{nullptr, "forward", graph}, spec).report), "engine: converts");
 }
 
-// What prints is not run unasked.
+// A module that prints is not run unasked.
 TEST(MadeUpCall, IsNotMadeWhereItShows) {
   ::testing::internal::CaptureStdout();
   EXPECT_EQ(reasonOf(reportOf("  print('seen')\n" + std::string(kWrong))), "engine: converts");

@@ -150,7 +150,7 @@ TEST(RecordedCalls, AProfileRecordsNothing) {
   EXPECT_EQ(device.recordings(), 0U);
 }
 
-// What waits for its stream cannot be recorded, and other outputs are right all the same.
+// A step that waits for its stream is not recorded, and the outputs are right all the same.
 TEST(RecordedCalls, ACountedOutputIsNeverRecorded) {
   const DeferredDevice device;
   testing::deferredDevice();
