@@ -18,6 +18,18 @@ __device__ inline void multiplyAdd(float (&c)[4], const unsigned (&a)[4], const 
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
+// Two numbers, rounded to elements of a register.
+__device__ inline unsigned packed(float first, float second, const Half*) {
+  unsigned both;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
+  return both;
+}
+__device__ inline unsigned packed(float first, float second, const BFloat*) {
+  unsigned both;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
+  return both;
+}
+
 #else
 
 template <class T>
@@ -39,40 +51,22 @@ __device__ void multiplyAdd(float (&c)[4], const unsigned (&a)[4], const unsigne
   __syncthreads();
   const int warp = threadIdx.x / 32 * 32, group = threadIdx.x % 32 / 4, pair = threadIdx.x % 4;
   for (int i = 0; i < 4; ++i) {
-    const int row_group = group, lower = i / 2, column = 2 * pair + i % 2;
+    const int lower = i / 2, column = 2 * pair + i % 2;
     for (int k = 0; k < 16; ++k) {
       const int at = k % 8 / 2, high = k / 8;
-      c[i] += halfOf<T>(all_a[warp + 4 * row_group + at][lower + 2 * high], k % 2) *
+      c[i] += halfOf<T>(all_a[warp + 4 * group + at][lower + 2 * high], k % 2) *
               halfOf<T>(all_b[warp + 4 * column + at][high], k % 2);
     }
   }
   __syncthreads();
 }
 
-#endif
+template <class T>
+__device__ unsigned packed(float first, float second, const T*) {
+  T elements[2];
+  store(&elements[0], first);
+  store(&elements[1], second);
+  return elements[0].bits | (unsigned)elements[1].bits << 16;
+}
 
-// Two numbers, rounded to elements of a register.
-__device__ inline unsigned packed(float first, float second, const Half*) {
-#ifdef __CUDACC_RTC__
-  unsigned both;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
-  return both;
-#else
-  Half elements[2];
-  store(&elements[0], first);
-  store(&elements[1], second);
-  return elements[0].bits | (unsigned)elements[1].bits << 16;
 #endif
-}
-__device__ inline unsigned packed(float first, float second, const BFloat*) {
-#ifdef __CUDACC_RTC__
-  unsigned both;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
-  return both;
-#else
-  BFloat elements[2];
-  store(&elements[0], first);
-  store(&elements[1], second);
-  return elements[0].bits | (unsigned)elements[1].bits << 16;
-#endif
-}

@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <string>
 
 #include "cpu/harness.h"
 #include "cuda/driver/library.h"
+#include "cuda/emulation.h"
 #include "cuda/fake_cublaslt.h"
 #include "kernels/backend.h"
 #include "torchtrt/error.h"
@@ -29,10 +29,6 @@ using kernels::testing::run;
 using kernels::testing::runOne;
 using kernels::testing::Tensor;
 using kernels::testing::Values;
-
-bool isEmulated() {
-  return std::getenv("TORCHTRT_TEST_DEVICE") == nullptr;
-}
 
 // A fake that starts afresh; skips on a GPU, whose library cannot be asked what it did.
 class CublasLtCalls : public ::testing::Test {

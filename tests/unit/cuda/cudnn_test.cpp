@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "cpu/harness.h"
 #include "cuda/driver/library.h"
+#include "cuda/emulation.h"
 #include "cuda/fake_cudnn.h"
 #include "kernels/backend.h"
 #include "torchtrt/error.h"
@@ -31,10 +31,6 @@ using kernels::testing::run;
 using kernels::testing::runOne;
 using kernels::testing::Tensor;
 using kernels::testing::Values;
-
-bool isEmulated() {
-  return std::getenv("TORCHTRT_TEST_DEVICE") == nullptr;
-}
 
 class CudnnCalls : public ::testing::Test {
  protected:

@@ -384,8 +384,12 @@ std::vector<std::string> compiledTexts() {
   return texts();
 }
 
+bool isEmulated() {
+  return std::getenv("TORCHTRT_TEST_DEVICE") == nullptr;
+}
+
 void installEmulation() {
-  if (std::getenv("TORCHTRT_TEST_DEVICE") == nullptr) {
+  if (isEmulated()) {
     useDriver(emulatedDriver());
     useCompiler(compile);
     useCublasLt(tableOfFakeCublasLt());

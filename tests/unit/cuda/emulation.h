@@ -8,8 +8,9 @@
 
 namespace torchtrt::cuda::testing {
 
-// Puts the emulation in the place of the driver and of NVIDIA's libraries, unless TORCHTRT_TEST_DEVICE names a device:
-// then tests run there.
+// True unless TORCHTRT_TEST_DEVICE names a device: then tests run there.
+bool isEmulated();
+// Puts the emulation in the place of the driver and of NVIDIA's libraries if isEmulated().
 void installEmulation();
 
 // The texts that the emulation has compiled so far.

@@ -7,9 +7,9 @@
 
 #include <cstdlib>
 
+#include "compiler/checking/wrong_converter.h"
 #include "compiler/compile.h"
 #include "compiler/segments/segment_engines.h"
-#include "conversion/conversion.h"
 
 namespace torchtrt::compiler {
 namespace {
@@ -31,21 +31,6 @@ class NotStrict {
  private:
   bool before_;
 };
-
-// A converter with a bug: it computes something else.
-void registerWrongConverter() {
-  static const bool is_registered = [] {
-    conversion::RegisterNodeConversionPatterns().pattern(
-        {"aten::special_bessel_y1(Tensor self) -> Tensor",
-         [](conversion::ConversionCtx* ctx, const torch::jit::Node* n, conversion::args& args) -> bool {
-           auto* layer = ctx->net->addUnary(*args[0].ITensorOrFreeze(ctx), "sin");
-           ctx->AssociateValueAndTensor(n->outputs()[0], layer->getOutput(0));
-           return true;
-         }});
-    return true;
-  }();
-  ASSERT_TRUE(is_registered);
-}
 
 Report reportOf(const std::string& body, ts::CompileSpec spec = {std::vector<Input>{Input(Sizes{2, 3})}}) {
   registerWrongConverter();
