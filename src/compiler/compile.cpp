@@ -155,9 +155,11 @@ Compiled compile(const Source& original, const ts::CompileSpec& asked) {
     if (isStrict() || !may_fall_back || engines.engines().empty()) {
       rejectDisagreement(difference);
     }
-    // A module of one engine was compared as a whole only: its segment tells which node is to blame.
+    // Only samples are held against each engine while it is made. Other engines, and the one of a module without
+    // borders, were compared as a whole: their segments tell which node is to blame.
     const auto validate = [&] { return engines.validate(partition, *trial); };
-    return partition.segments.size() == 1 ? clock.run(Phase::kValidation, validate) : Failures();
+    const bool is_unknown = partition.segments.size() == 1 || trial->is_made_up;
+    return is_unknown ? clock.run(Phase::kValidation, validate) : Failures();
   };
   Attempts attempts(task, roles, clock);
   attempts.run(attempt, blame);

@@ -63,6 +63,17 @@ TEST(MadeUpCall, FindsTheOperatorThatIsConvertedWrong) {
               HasSubstr("torch: the engine disagrees with PyTorch on inputs made within what the Inputs say: "));
 }
 
+// Each engine is held against PyTorch by itself, so that only the wrong one changes.
+TEST(MadeUpCall, FindsTheWrongOneOfTwoEngines) {
+  const NotStrict not_strict;
+  ts::CompileSpec spec(std::vector<Input>{Input(Sizes{2, 3})});
+  spec.torch_executed_ops = {"aten::cos"};
+  const Report report =
+      reportOf("  a = torch.cos(torch.exp(x))\n  return torch.exp(torch.special_bessel_y1(torch.sigmoid(a)))\n", spec);
+  EXPECT_THAT(reasonOf(report), HasSubstr("torch: the engine disagrees with PyTorch"));
+  EXPECT_EQ(report.engineSegments(), 3) << report.toText();
+}
+
 TEST(MadeUpCall, EndsTheCompileWhereStrictOrNothingMayRunInPyTorch) {
   ts::CompileSpec full(std::vector<Input>{Input(Sizes{2, 3})});
   full.require_full_compilation = true;
