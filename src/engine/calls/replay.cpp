@@ -1,6 +1,7 @@
 #include "engine/calls/replay.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/logging.h"
 
@@ -62,10 +63,13 @@ bool Replay::renew(const Schedule& schedule, std::span<void* const> pointers, co
   if (changed_.empty()) {
     return true;
   }
-  auto* const parts = dynamic_cast<device::PartRecording*>(recording_.get());
+  // A recording that is renewed in part, as where `body` throws, has pointers of both calls and must not be replayed.
+  std::unique_ptr<device::Recording> recording = std::exchange(recording_, nullptr);
+  auto* const parts = dynamic_cast<device::PartRecording*>(recording.get());
   if (parts == nullptr || !parts->renew(changed_, body)) {
     return false;
   }
+  recording_ = std::move(recording);
   std::copy(pointers.begin(), pointers.end(), recorded_.begin());
   return true;
 }
