@@ -237,13 +237,16 @@ class CudnnKernel final : public kernels::Kernel {
     return !order.empty() && order.back() == 1;
   }
 
+  static bool isEmpty(const TensorDesc& desc) {
+    return countOf(desc.dims) == 0;
+  }
+
   std::unique_ptr<kernels::Prepared> prepareBy(const Layer& layer, const ShapeSet& shapes) const {
     const Strided weights = packed_ == nullptr
                                 ? Strided{Place::input(layer, kFilter), shapes.inputs.at(kFilter).strides}
                                 : packed_->onDevice(layer.device);
     std::unique_ptr<kernels::Prepared> direct = prepareDirectConvolution(layer, shapes, weights, transposed_);
-    if (countOf(shapes.outputs.at(0).dims) * countOf(shapes.inputs[kIn].dims) * countOf(shapes.inputs[kFilter].dims) ==
-        0) {
+    if (isEmpty(shapes.outputs.at(0)) || isEmpty(shapes.inputs[kIn]) || isEmpty(shapes.inputs[kFilter])) {
       return direct;
     }
     std::unique_ptr<Launches> by_library = attempt(layer, shapes, weights);

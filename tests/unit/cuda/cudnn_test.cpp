@@ -159,6 +159,29 @@ TEST_F(CudnnCalls, EqualConvolutionsShareAPlan) {
   EXPECT_TRUE(a->isRecordable());
 }
 
+// Elements of output, input and filter multiplied are 0 modulo 2^64.
+TEST_F(CudnnCalls, SizesWhoseProductWrapsToZeroAreNotEmpty) {
+  const DType dtype = DType::kFloat32;
+  const Case layer = {"convolution",
+                      makeAttributes({{"stride", Ints{1, 1}},
+                                      {"pre_padding", Ints{1, 1}},
+                                      {"post_padding", Ints{1, 1}},
+                                      {"dilation", Ints{1, 1}},
+                                      {"activation", std::string()}}),
+                      {makeTensor(dtype, {1, 128, 1, 1}, Values(128)),
+                       makeTensor(dtype, {128, 128, 3, 3}, Values(size_t{128} * 128 * 9))},
+                      {{dtype, {1, 128, 1, 1}}}};
+  kernels::TensorDesc image = layer.inputs[0]->desc;
+  image.dims = {1, 128, 512, 512};
+  image.strides = kernels::denseStrides(image.dims);
+  kernels::ShapeSet shapes;
+  shapes.inputs = {image, layer.inputs[1]->desc};
+  shapes.outputs = {image};
+  const kernels::Chosen chosen = kernels::createKernel(problemOf(layer));
+  const auto prepared = chosen.kernel->prepare(shapes);
+  EXPECT_EQ(fakeCudnn().plans, 1);
+}
+
 TEST_F(CudnnCalls, ActivationsThatDifferInTheLastBitsShareNoPlan) {
   Case layer = small("leaky_relu", DType::kFloat32);
   kernels::ShapeSet shapes;
