@@ -45,14 +45,14 @@ void useCublasLt(const CublasLt& functions, const std::string& reason) {
   table().use(functions, reason);
 }
 
-void check(const CublasLt& api, lt::Status status, const std::string& purpose) {
+void check(const CublasLt& api, lt::Status status, std::string_view purpose) {
   if (status == lt::kSuccess) {
     return;
   }
   const char* const text = api.statusText(status);
   const ErrorCode code = status == lt::kOutOfMemory ? ErrorCode::kOutOfMemory : ErrorCode::kInputDevice;
-  throw EngineError(code, purpose + ": cuBLASLt says \"" + (text == nullptr ? "unknown error" : text) + "\" (" +
-                              std::to_string(status) + ")");
+  throw EngineError(code, std::string(purpose) + ": cuBLASLt says \"" + (text == nullptr ? "unknown error" : text) +
+                              "\" (" + std::to_string(status) + ")");
 }
 
 }  // namespace torchtrt::cuda

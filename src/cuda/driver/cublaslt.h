@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "cuda/driver/driver.h"
 #include "torchtrt/types.h"
@@ -81,6 +82,6 @@ const CublasLt* findCublasLt(std::string& reason);
 void useCublasLt(const CublasLt& table, const std::string& reason = "");
 
 // Throws EngineError that says what failed, by the library's own words.
-void check(const CublasLt& api, lt::Status status, const std::string& purpose);
+void check(const CublasLt& api, lt::Status status, std::string_view purpose);
 
 }  // namespace torchtrt::cuda

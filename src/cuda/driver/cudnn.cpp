@@ -37,15 +37,15 @@ void useCudnn(const Cudnn& functions, const std::string& reason) {
   table().use(functions, reason);
 }
 
-void check(const Cudnn& api, dnn::Status status, const std::string& purpose) {
+void check(const Cudnn& api, dnn::Status status, std::string_view purpose) {
   if (status == dnn::kSuccess) {
     return;
   }
   const char* const text = api.statusText(status);
   const bool has_no_memory = status == dnn::kNoHostMemory || status == dnn::kNoDeviceMemory;
   const ErrorCode code = has_no_memory ? ErrorCode::kOutOfMemory : ErrorCode::kInputDevice;
-  throw EngineError(code, purpose + ": cuDNN says \"" + (text == nullptr ? "unknown error" : text) + "\" (" +
-                              std::to_string(status) + ")");
+  throw EngineError(code, std::string(purpose) + ": cuDNN says \"" + (text == nullptr ? "unknown error" : text) +
+                              "\" (" + std::to_string(status) + ")");
 }
 
 }  // namespace torchtrt::cuda

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "cuda/driver/driver.h"
 
@@ -54,7 +55,6 @@ enum Attribute : int {
   kPointwiseModeIs = 0,
   kPointwisePrecision = 1,
   kPointwiseNan = 2,
-  kPointwiseLowerClip = 3,
   kPointwiseUpperClip = 4,
   kPointwiseSlope = 5,
   kConvolutionPrecision = 100,
@@ -155,6 +155,6 @@ const Cudnn* findCudnn(std::string& reason);
 void useCudnn(const Cudnn& table, const std::string& reason = "");
 
 // Throws EngineError that says what failed, by the library's own words.
-void check(const Cudnn& api, dnn::Status status, const std::string& purpose);
+void check(const Cudnn& api, dnn::Status status, std::string_view purpose);
 
 }  // namespace torchtrt::cuda

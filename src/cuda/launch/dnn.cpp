@@ -22,7 +22,7 @@ DnnLibrary* DnnLibrary::of(const CudaDevice& device, const Cudnn& api) {
   const std::lock_guard lock(*mutex);
   std::unique_ptr<DnnLibrary>& library = (*libraries)[{&api, device.context()}];
   if (library == nullptr) {
-    library.reset(new DnnLibrary{api, nullptr, {}, {}});
+    library.reset(new DnnLibrary{api, nullptr, {}, {}, {}});
     if (const dnn::Status status = api.create(&library->handle); status != dnn::kSuccess) {
       library->handle = nullptr;
       TORCHTRT_LOG(kWARNING, "cuDNN does not start ("
@@ -35,19 +35,31 @@ DnnLibrary* DnnLibrary::of(const CudaDevice& device, const Cudnn& api) {
 
 std::shared_ptr<const DnnPlan> DnnLibrary::plan(const std::string& text,
                                                 const std::function<std::shared_ptr<const DnnPlan>()>& build) {
+  constexpr size_t kMostRefused = 1024;
   const std::lock_guard lock(mutex);
-  std::weak_ptr<const DnnPlan>& known = plans[text];
-  std::shared_ptr<const DnnPlan> plan = known.lock();
-  if (plan == nullptr) {
-    plan = build();
-    known = plan;
+  if (refused.count(text) != 0) {
+    return nullptr;
   }
+  if (const auto known = plans.find(text); known != plans.end()) {
+    if (std::shared_ptr<const DnnPlan> plan = known->second.lock()) {
+      return plan;
+    }
+  }
+  std::shared_ptr<const DnnPlan> plan = build();
+  if (plan == nullptr) {
+    if (refused.size() == kMostRefused) {
+      refused.clear();
+    }
+    refused.insert(text);
+    return nullptr;
+  }
+  std::erase_if(plans, [](const auto& each) { return each.second.expired(); });
+  plans[text] = plan;
   return plan;
 }
 
 void DnnPlan::run(const DevicePointer* pointers, StreamHandle stream) const {
   const Cudnn& api = library_.api;
-  const std::string purpose = name_ + " on the GPU";
   std::vector<void*> data;
   for (const int64_t id : ids_) {
     data.push_back(reinterpret_cast<void*>(pointers[id]));
@@ -60,15 +72,15 @@ void DnnPlan::run(const DevicePointer* pointers, StreamHandle stream) const {
   const void* const workspace = workspaceAt(pointers[pointers_], workspace_);
   const std::lock_guard lock(library_.mutex);
   dnn::Object made = nullptr;
-  check(api, api.createObject(dnn::kPointers, &made), purpose);
+  check(api, api.createObject(dnn::kPointers, &made), purpose_);
   const std::unique_ptr<void, dnn::Status (*)(void*)> pack(made, api.destroyObject);
   const auto count = static_cast<int64_t>(ids.size());
-  check(api, api.set(made, dnn::kPointersIds, dnn::kInt64, count, ids.data()), purpose);
-  check(api, api.set(made, dnn::kPointersData, dnn::kPointer, count, data.data()), purpose);
-  check(api, api.set(made, dnn::kPointersWorkspace, dnn::kPointer, 1, &workspace), purpose);
-  check(api, api.finalize(made), purpose);
-  check(api, api.setStream(library_.handle, stream), purpose);
-  check(api, api.execute(library_.handle, plan_, made), purpose);
+  check(api, api.set(made, dnn::kPointersIds, dnn::kInt64, count, ids.data()), purpose_);
+  check(api, api.set(made, dnn::kPointersData, dnn::kPointer, count, data.data()), purpose_);
+  check(api, api.set(made, dnn::kPointersWorkspace, dnn::kPointer, 1, &workspace), purpose_);
+  check(api, api.finalize(made), purpose_);
+  check(api, api.setStream(library_.handle, stream), purpose_);
+  check(api, api.execute(library_.handle, plan_, made), purpose_);
 }
 
 DnnGraph::DnnGraph(DnnLibrary& library, const std::string& name, DType dtype, int64_t pointers)
@@ -108,7 +120,7 @@ void DnnGraph::note(dnn::Status status) {
 void DnnGraph::logLastError() const {
   char text[512] = "";
   api_.lastError(text, sizeof(text));
-  TORCHTRT_LOG(kDEBUG, "cuDNN refuses " << plan_->name_ << ": " << text);
+  TORCHTRT_LOG(kDEBUG, "cuDNN refuses " << plan_->purpose_ << ": " << text);
 }
 
 void DnnGraph::set(dnn::Object object, int attribute, const Ints& values) {
@@ -194,7 +206,8 @@ bool DnnGraph::isExact(dnn::Object configuration) {
   int64_t count = 0;
   std::array<int, dnn::kNotes> notes{};
   if (api_.get(configuration, dnn::kConfigurationEngine, dnn::kObject, 1, &count, &object) != dnn::kSuccess ||
-      api_.get(object, dnn::kEngineNotes, dnn::kNumericalNote, dnn::kNotes, &count, notes.data()) != dnn::kSuccess) {
+      api_.get(object, dnn::kEngineNotes, dnn::kNumericalNote, dnn::kNotes, &count, notes.data()) != dnn::kSuccess ||
+      count > std::ssize(notes)) {  // a library that has more notes than were asked for
     return false;
   }
   const auto has = [&](int note) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,7 @@ struct DnnLibrary {
   dnn::Handle handle = nullptr;
   std::mutex mutex;
   std::map<std::string, std::weak_ptr<const DnnPlan>> plans;  // in use, by what they compute
+  std::set<std::string> refused;                              // what the library has no engine for
 
   // Null where it does not start: it may be too new for the driver.
   static DnnLibrary* of(const CudaDevice& device, const Cudnn& api);
@@ -49,10 +51,10 @@ class DnnPlan final : public StreamCall {
   using Objects = std::vector<std::unique_ptr<void, dnn::Status (*)(void*)>>;
 
   DnnPlan(DnnLibrary& library, std::string name, int64_t pointers)
-      : library_(library), name_(std::move(name)), pointers_(pointers) {}
+      : library_(library), purpose_(std::move(name) + " on the GPU"), pointers_(pointers) {}
 
   DnnLibrary& library_;
-  std::string name_;
+  std::string purpose_;
   int64_t pointers_;  // before the workspace
   Objects objects_;   // the plan and what it refers to
   dnn::Object plan_ = nullptr;

@@ -31,9 +31,6 @@ struct Place {
     return {Kind::kScratch, 0, launches.reserve(static_cast<size_t>(count) * sizeOf(dtype))};
   }
 
-  bool isAbsent() const {
-    return kind == Kind::kAbsent;
-  }
   Arguments& addTo(Arguments& arguments, int64_t bytes = 0) const;
 };
 

@@ -13,7 +13,6 @@ namespace torchtrt::cuda {
 namespace {
 
 constexpr uint32_t kAligned = 16;  // bytes: where operands of an engine begin, and what the fastest algorithms ask for
-constexpr DevicePointer kWorkspaceAligned = 256;  // bytes; the library refuses other addresses
 constexpr uint64_t kMostWorkspace = uint64_t{32} << 20;
 
 int typeOf(DType dtype) {
@@ -126,8 +125,7 @@ bool LtProduct::propose(uint32_t alignment, lt::Proposal& proposal) const {
 }
 
 size_t LtProduct::workspaceBytes() const {
-  const size_t needed = std::max(aligned_.workspace_bytes, unaligned_.workspace_bytes);
-  return needed == 0 ? 0 : needed + kWorkspaceAligned - 1;
+  return cuda::workspaceBytes(std::max(aligned_.workspace_bytes, unaligned_.workspace_bytes));
 }
 
 void LtProduct::run(const DevicePointer* pointers, StreamHandle stream) const {
@@ -141,13 +139,11 @@ void LtProduct::run(const DevicePointer* pointers, StreamHandle stream) const {
   const auto factor = [&](size_t index) {
     return is_double ? static_cast<const void*>(&factors[index]) : &float_factors[index];
   };
-  const DevicePointer workspace =
-      proposal.workspace_bytes == 0 ? 0 : (pointers[kWorkspace] + kWorkspaceAligned - 1) & ~(kWorkspaceAligned - 1);
   const Owned with_bias = problem_.adds_bias ? operation(at(kBias)) : Owned(nullptr, nullptr);
   check(api_,
         api_.multiply(handle_, with_bias ? with_bias.get() : operation_.get(), factor(0), at(kA), a_.get(), at(kB),
                       b_.get(), factor(1), at(kC), c_.get(), at(kD), d_.get(), &proposal.algorithm,
-                      reinterpret_cast<void*>(workspace), proposal.workspace_bytes, stream),
+                      workspaceAt(pointers[kWorkspace], proposal.workspace_bytes), proposal.workspace_bytes, stream),
         "a matrix product on the GPU");
 }
 

@@ -1,5 +1,5 @@
 // Regions of images in cells: means of bilinear samples (ALIGNS), greatest elements or means of whole pixels, in the order
-// of torchvision's arithmetic. A thread for each result. STORED, C (computed in), ALIGNS, BY_POSITION and HAS_PLACES come
+// of torchvision's arithmetic. A thread for each result. STORED, C (computed in), ALIGNS and BY_POSITION come
 // from regions.cpp.
 
 struct Images {

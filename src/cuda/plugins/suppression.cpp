@@ -17,7 +17,7 @@ std::unique_ptr<kernels::Prepared> prepareSuppression(const Layer& layer, const 
   const TensorDesc& boxes = shapes.inputs.at(0);
   const TensorDesc& scores = shapes.inputs.at(1);
   const int64_t count = scores.dims.at(0);
-  const int64_t padded = kernels::countOf(scores.dims) == 0 ? 2 : paddedLength(count);
+  const int64_t padded = paddedLength(count);
   const int64_t threads = std::min<int64_t>(1024, padded);
   auto launches = std::make_unique<Launches>(layer.device);
   const int64_t items = launches->reserve(static_cast<size_t>(padded * kItemBytes));
