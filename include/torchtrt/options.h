@@ -262,8 +262,9 @@ struct TORCHTRT_API CompileSpec {
   // Arguments of one call, on which results are compared and engines timed. Empty: the tensors that inputs were made
   // from, if all were.
   std::vector<torch::jit::IValue> sample_inputs;
-  // True to compare results with PyTorch's in one call: on the sample inputs, or, without them, on inputs that are made
-  // within what `inputs` say. Then a call that PyTorch refuses tells nothing. What disagrees runs in PyTorch.
+  // True to compare results with PyTorch's in one call: on the sample inputs or, without them, on the CPU on inputs
+  // that are made within what `inputs` say (docs/verification.md). An engine that disagrees runs in PyTorch instead;
+  // where nothing may, that is an error.
   bool check_results = true;
   // True to time engines against PyTorch on those arguments, and to leave to PyTorch what is slower in an engine.
   // Engines inside branches and loops are timed if the arguments reach them.
