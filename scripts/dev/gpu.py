@@ -69,9 +69,11 @@ def test(preset: str, device: str, names, pattern: str | None) -> int:
     unknown = [name for name in names if name not in known]
     if unknown:
         raise Failure(f'nothing named "{unknown[0]}" runs on a GPU, expected of: {", ".join(known)}')
+    if pattern and any(known[name] in SECTIONS for name in names):
+        raise Failure(f"-k chooses tests of {', '.join(PROGRAMS)}; a section of tests/gpu runs as a whole")
     chosen = [known[name] for name in names] or list(known.values())
     programs = [program for program in PROGRAMS if program in chosen]
-    sections = [section for section in SECTIONS if section in chosen]
+    sections = [section for section in SECTIONS if section in chosen and not pattern]
     building.build(preset, [*programs, *(["product"] if sections else [])])
     environment = variables(preset, device)
     folder = building.build_folder(preset) / "gpu-results"
@@ -80,7 +82,7 @@ def test(preset: str, device: str, names, pattern: str | None) -> int:
     for program in programs:
         results.append(testing.run_unit(program, [building.build_folder(preset) / "bin" / program], environment, pattern))
         say(str(results[-1]))
-    for section in sections if not pattern else []:
+    for section in sections:
         if section == "files":
             made = ROOT / "build/gpu/for_sm_90.ts"
             made.parent.mkdir(parents=True, exist_ok=True)
