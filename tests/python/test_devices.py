@@ -95,3 +95,31 @@ def test_a_gpu_that_is_not_there_is_named(for_gpu):
 
 def test_build_info_tells_of_gpus():
     assert "\ndevices: cpu" in torchtrt.get_build_info()
+
+
+class CellsOfGpuTraces(torch.nn.Module):
+    """The operators that a trace on a GPU records for lstm_cell and gru_cell, which PyTorch's CPU does not have."""
+
+    def forward(self, gates, state_gates, h, c, thirds, state_thirds, b, d):
+        plain = torch.ops.aten._thnn_fused_lstm_cell(gates + b, state_gates + d, c, None, None)
+        biased = torch.ops.aten._thnn_fused_lstm_cell(gates, state_gates, c, b, d)
+        gru = torch.ops.aten._thnn_fused_gru_cell(thirds, state_thirds, h, b[:12], d[:12])
+        return plain[0], plain[1], biased[0], biased[1], biased[2], gru[0], gru[1]
+
+
+def test_cells_of_a_trace_on_a_gpu_compute_as_the_operators_do():
+    generator = torch.Generator().manual_seed(3)
+    x, h, c, w, u, b, d = (torch.randn(size, generator=generator) for size in ((2, 3), (2, 4), (2, 4), (16, 3), (16, 4), 16, 16))
+    given = [x @ w.t(), h @ u.t(), h, c, x @ w[:12].t(), h @ u[:12].t(), b, d]
+    compiled = torchtrt.compile(
+        torch.jit.script(CellsOfGpuTraces().eval()), inputs=[torchtrt.Input(list(each.shape)) for each in given], require_full_compilation=True)
+    plain_h, plain_c, biased_h, biased_c, lstm_gates, gru, gru_gates = compiled(*given)
+    expected = torch.lstm_cell(x, (h, c), w, u, b, d)
+    for got in ((plain_h, plain_c), (biased_h, biased_c)):
+        torch.testing.assert_close(got, expected)
+    torch.testing.assert_close(gru, torch.gru_cell(x, h, w[:12], u[:12], b[:12], d[:12]))
+    # What the backward pass reads: gates behind their functions, and of the GRU the state and its share of the new one, too.
+    entering, staying, fresh, shown = (given[0] + b + given[1] + d).chunk(4, -1)
+    torch.testing.assert_close(lstm_gates, torch.cat([entering.sigmoid(), staying.sigmoid(), fresh.tanh(), shown.sigmoid()], -1))
+    assert gru_gates.shape == (2, 20)
+    torch.testing.assert_close(gru_gates[:, 12:], torch.cat([h, given[5][:, 8:] + d[8:12]], -1))

@@ -73,7 +73,16 @@ def test_the_pipeline_stops_after_a_pass():
     assert first.returncode == 0, first.stderr
     assert first.stdout == opt("--pass=remove_dead_layers").stdout
     last = opt("--list-passes").stdout.strip().splitlines()[-1].split("`")[1]
-    assert opt("--pipeline", f"--stop-after={last}").stdout != first.stdout
+    whole = opt("--pipeline", f"--stop-after={last}")
+    assert whole.returncode == 0, whole.stderr
+    assert whole.stdout == opt("--pipeline").stdout != first.stdout
+
+
+def test_a_pass_to_stop_after_has_to_be_one_of_the_pipeline():
+    unknown = opt("--pipeline", "--stop-after=no_such_pass")
+    assert unknown.returncode != 0 and "no_such_pass" in unknown.stderr and not unknown.stdout
+    alone = opt("--pass=remove_dead_layers", "--stop-after=remove_dead_layers")
+    assert alone.returncode != 0 and "--pipeline" in alone.stderr and not alone.stdout
 
 
 def test_a_schedule_is_that_of_optimum_sizes():
