@@ -179,7 +179,9 @@ class OtherForm final : public kernels::OtherForm {
   CreateResult create(const Implementation& implementation) override {
     const auto index = static_cast<size_t>(std::find(kFunctions.begin(), kFunctions.end(), implementation.create) -
                                            kFunctions.begin());
-    return wrapped(problem_, inner_->create(*implementationsOfCpu().at(index)));
+    Implementation inner = implementation;  // with the caller's changes, as to its rule of thumb
+    inner.create = implementationsOfCpu().at(index)->create;
+    return wrapped(problem_, inner_->create(inner));
   }
 
  private:

@@ -53,13 +53,12 @@ class DeferredFaultWords final : public device::FaultWords {
   }
   std::optional<Fault> take() override {
     const std::lock_guard lock(faults_->mutex);
-    std::optional<Fault> first;
     for (size_t step = 0; step < faults_->of_step.size(); ++step) {
-      if (const auto error = std::exchange(faults_->of_step[step], std::nullopt); error && !first) {
-        first = Fault{step, *error};
+      if (const auto error = std::exchange(faults_->of_step[step], std::nullopt)) {
+        return Fault{step, *error};
       }
     }
-    return first;
+    return std::nullopt;
   }
 
  private:

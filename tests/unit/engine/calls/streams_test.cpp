@@ -264,11 +264,9 @@ TEST(Streams, AFaultMayComeWhenItsEngineIsGone) {
 // A user records a stream: plain work, nothing waits.
 TEST(Streams, ACallMayBeCaptured) {
   const DeferredDevice device;
-  const auto engine = productOn(device);
   const HostTensor x = rowsOf(2);
   const testing::InputsOnDevice given(device, std::vector{x.view()}, streamOf(0));
   const device::Memory lent = device.allocate(16, "an output", streamOf(0));
-  const auto workspace = std::make_shared<Lender>(device);
   device.wait(streamOf(0));
   class Fixed final : public OutputAllocator {
    public:
