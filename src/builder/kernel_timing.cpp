@@ -327,10 +327,6 @@ void timeGroups(const std::vector<Group>& groups, size_t bytes_of_others, int th
   seconds = std::max(0.0, seconds - secondsSince(start));
 }
 
-}  // namespace
-
-namespace {
-
 // Renames what a cache knows of the problem from earlier names of implementations to theirs of today. Timings of
 // implementations that are gone are forgotten.
 void renameToday(const Problem& problem, const std::string& line, Timings& known) {

@@ -115,8 +115,7 @@ std::optional<Refusal> leaveOneDnnBFloat16(const Problem& problem) {
     return std::nullopt;
   }
   const std::vector<int64_t>& output = problem.outputs[0].opt_dims;
-  const int64_t sums = std::accumulate(output.begin(), output.end(), int64_t{1}, std::multiplies<>());
-  if (2 * sums * (g->channels / g->groups) * g->taps() < kFewFlops) {
+  if (2 * countOf(output) * (g->channels / g->groups) * g->taps() < kFewFlops) {
     return slower("is slower than float32 for so little arithmetic");
   }
   return std::nullopt;

@@ -15,10 +15,6 @@
 namespace torchtrt::kernels::matmul {
 namespace {
 
-int64_t product(const std::vector<int64_t>& dims) {
-  return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
-}
-
 // True if a product of float32 is so small that the cost of oneDNN's call outweighs its speed, and if packing b takes
 // little of it: 34x34x16 0.6 us against 1.0, 34x34x34 1.3 against 1.9, but 10x300x10 with a b of 3,000 elements 2.6
 // against 1.6.
@@ -35,8 +31,8 @@ bool isSmall(const Problem& problem, const Config& config) {
   const std::vector<int64_t>& a = problem.inputs[0].dims;
   const int64_t depth = a[a.size() - (config.transpose_a ? 2 : 1)];
   const int64_t rows = a[a.size() - (config.transpose_a ? 1 : 2)];
-  return problem.inputs[1].constant == nullptr && rows >= kFewRows && product(problem.inputs[1].dims) <= kSmallB &&
-         2 * product(problem.outputs[0].dims) * depth <= kSmallFlops;
+  return problem.inputs[1].constant == nullptr && rows >= kFewRows && countOf(problem.inputs[1].dims) <= kSmallB &&
+         2 * countOf(problem.outputs[0].dims) * depth <= kSmallFlops;
 }
 
 }  // namespace
@@ -50,7 +46,7 @@ std::optional<Refusal> leaveOneDnnBFloat16(const Problem& problem) {
   }
   const std::vector<int64_t>& a = problem.inputs[0].opt_dims;
   const int64_t depth = a[a.size() - (configOf(problem).transpose_a ? 2 : 1)];
-  if (2 * product(problem.outputs[0].opt_dims) * depth < kFewFlops) {
+  if (2 * countOf(problem.outputs[0].opt_dims) * depth < kFewFlops) {
     return Refusal{"slower", "is slower than float32 for so little arithmetic"};
   }
   return std::nullopt;

@@ -1,6 +1,5 @@
 // Matrix multiplication by oneDNN: batches, transposed operands through strides, b packed once where it is constant.
 #include <memory>
-#include <numeric>
 #include <utility>
 
 #include "cpu/matmul/config.h"

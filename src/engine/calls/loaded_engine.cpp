@@ -66,7 +66,7 @@ LoadedEngine::LoadedEngine(std::shared_ptr<const Model> model, const LoadOptions
 
 LoadedEngine::~LoadedEngine() {
   if (has_other_streams_) {
-    releaseBehindAllWork(std::move(model_));
+    releaseBehindAllWork(model_);  // contexts and schedules, which read it, are still there
   }
   if (--living_engines == 0) {
     releaseIdleWorkspace();

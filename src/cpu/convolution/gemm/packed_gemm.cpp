@@ -1,11 +1,8 @@
 // Which convolutions our own implicit matrix product takes: float32 and float64, constant kernels, channels-last
 // outputs. No im2col, no copy but of small padded images and at borders of narrow inputs.
-#include <hwy/targets.h>
 
 #include <algorithm>
-#include <functional>
 #include <memory>
-#include <numeric>
 #include <utility>
 #include <vector>
 
