@@ -96,7 +96,7 @@ std::unique_ptr<kernels::Prepared> prepareAttention(const Layer& layer, const Sh
   if (on_tensor_cores) {
     source.define("HAS_FIRST", int64_t{layer.has(kFirstMask)}).define("HAS_SECOND", int64_t{layer.has(kSecondMask)});
     source.define("SIZE", in16s(dims.back())).define("COLUMNS", in16s(columns));
-    source.include("text/mma.cuh").include("attention/tensor_cores.cuh");
+    source.include("text/chunks.cuh").include("text/mma.cuh").include("attention/tensor_cores.cuh");
   } else {
     source.include("attention/attention.cuh");
   }

@@ -9,15 +9,16 @@ constexpr int kPad = 8;  // elements behind each row of a tile, so that rows beg
 // Rows [0, kKeys) x [0, kWidth) of a matrix into a tile; what the matrix does not have is 0.
 template <int kWidth>
 __device__ void loadTile(unsigned short (*tile)[kWidth + kPad], const STORED* from, Steps steps, long long rows, long long columns) {
-  const bool is_aligned = steps.column == 1 && steps.row % 8 == 0 && columns == kWidth && (unsigned long long)from % 16 == 0;
+  using Eight = Chunk<unsigned short, 8>;
+  const bool is_aligned = steps.column == 1 && steps.row % 8 == 0 && columns == kWidth && isAligned<STORED, 8>(from);
   if (is_aligned) {
     for (int i = threadIdx.x; i < kKeys * kWidth / 8; i += blockDim.x) {
       const int row = i / (kWidth / 8), column = i % (kWidth / 8) * 8;
-      Eight eight = {{0, 0, 0, 0}};
+      Eight eight = {};
       if (row < rows) {
-        eight = *(const Eight*)(from + row * steps.row + column);
+        eight = Eight(&from[row * steps.row + column].bits);
       }
-      *(Eight*)&tile[row][column] = eight;
+      eight.write(&tile[row][column]);
     }
     return;
   }

@@ -8,10 +8,13 @@ struct Merge {
   __device__ State operator()(State a, State b) const { return FOLD::merge(a, b); }
 };
 
-// totals[line][part], of which the last one's is not wanted.
+// totals[line][part]; the last one of a line stays as it is, because no part follows.
 extern "C" __global__ void cumulative_totals(Lines lines, Parts parts, const STORED* in, State* totals) {
   __shared__ State shared[THREADS];
   for (long long block = blockIdx.x; block < lines.count * parts.count; block += gridDim.x) {
+    if (block % parts.count == parts.count - 1) {
+      continue;
+    }
     const long long begin = block % parts.count * parts.length;
     const long long end = begin + parts.length < lines.length ? begin + parts.length : lines.length;
     const STORED* const from = in + lines.in.at(block / parts.count);

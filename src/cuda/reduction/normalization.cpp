@@ -47,7 +47,7 @@ std::unique_ptr<kernels::Prepared> prepareBatch(const Layer& layer, const ShapeS
   source.define("RANK", layout.rank()).define("S", sizeOf(in.dtype) == 2 ? "float" : "double");
   source.include("text/storage.cuh").include("text/functions.cuh").include("reduction/batch.cuh");
   if (is_dense) {
-    source.include("reduction/normalization_channels.cuh");
+    source.include("text/chunks.cuh").include("reduction/normalization_channels.cuh");
   }
   auto launches = std::make_unique<Launches>(layer.device);
   const int64_t channels = out.dims[1];

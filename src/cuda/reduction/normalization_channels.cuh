@@ -3,28 +3,26 @@ extern "C" __global__ void normalizeChannels(long long eights, long long channel
                                              double alpha_, double beta_) {
   const C alpha = (C)alpha_, beta = (C)beta_;
   (void)alpha, (void)beta;
-  const bool is_aligned = ((unsigned long long)in | (unsigned long long)out) % 16 == 0;
+  using Eight = Chunk<STORED, 8>;
+  const bool is_aligned = isAligned<STORED, 8>(in) && isAligned<STORED, 8>(out);
   for (long long i = firstElement(); i < eights; i += allThreads()) {
-    union {
-      Eight all;
-      STORED each[8];
-    };
+    Eight eight;
     if (is_aligned) {
-      all = ((const Eight*)in)[i];
+      eight = Eight(in + 8 * i);
     } else {
       for (int k = 0; k < 8; ++k) {
-        each[k] = in[8 * i + k];
+        eight.of[k] = in[8 * i + k];
       }
     }
     const Line* const line = lines + (8 * i - quotient(8 * i, channels) * channels);
     for (int k = 0; k < 8; ++k) {
-      store(&each[k], ACTIVATION((C)((S)load(&each[k]) * line[k].factor + line[k].shift), alpha, beta));
+      store(&eight.of[k], ACTIVATION((C)((S)load(&eight.of[k]) * line[k].factor + line[k].shift), alpha, beta));
     }
     if (is_aligned) {
-      ((Eight*)out)[i] = all;
+      eight.write(out + 8 * i);
     } else {
       for (int k = 0; k < 8; ++k) {
-        out[8 * i + k] = each[k];
+        out[8 * i + k] = eight.of[k];
       }
     }
   }

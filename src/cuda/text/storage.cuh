@@ -15,11 +15,6 @@ struct Bool {
   unsigned char byte;
 };
 
-// Eight elements of 16 bits, which are read and written at once where they begin at a multiple of 16 bytes.
-struct alignas(16) Eight {
-  unsigned words[4];
-};
-
 __device__ inline unsigned bitsOf(float value) {
   return __float_as_uint(value);
 }
