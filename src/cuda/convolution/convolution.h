@@ -1,6 +1,8 @@
 // Convolution and deconvolution.
 #pragma once
 
+#include <optional>
+
 #include "kernels/kernel.h"
 
 namespace torchtrt::cuda {
@@ -8,6 +10,9 @@ namespace torchtrt::cuda {
 // By cuDNN, where the library is there.
 kernels::CreateResult createCudnnConvolution(const kernels::Problem& problem);
 kernels::CreateResult createCudnnDeconvolution(const kernels::Problem& problem);
+// By cuBLASLt, for windows that lie side by side.
+kernels::CreateResult createPatches(const kernels::Problem& problem);
+std::optional<Refusal> leavePatches(const kernels::Problem& problem);
 kernels::CreateResult createDirectConvolution(const kernels::Problem& problem);
 kernels::CreateResult createDirectDeconvolution(const kernels::Problem& problem);
 

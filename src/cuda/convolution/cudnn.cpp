@@ -30,16 +30,6 @@ Ints withTwoPlaces(Ints values, size_t lead, int64_t missing) {
   return values;
 }
 
-bool lies(const Ints& dims, const Ints& strides, bool channels_last) {
-  const Ints dense = imageStrides(dims, channels_last);
-  for (size_t axis = 0; axis < dims.size(); ++axis) {
-    if (dims[axis] != 1 && strides[axis] != dense[axis]) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // cuDNN's, where it means the same as the layer's to the bits that are stored.
 std::optional<DnnActivation> activationOf(const Attributes& attributes, DType dtype) {
   const std::string name = attributes.getString("activation", "");

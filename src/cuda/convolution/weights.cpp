@@ -16,6 +16,16 @@ Ints imageStrides(const Ints& dims, bool channels_last) {
   return kernels::denseStrides(dims, order);
 }
 
+bool lies(const Ints& dims, const Ints& strides, bool channels_last) {
+  const Ints dense = imageStrides(dims, channels_last);
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    if (dims[axis] != 1 && strides[axis] != dense[axis]) {
+      return false;
+    }
+  }
+  return true;
+}
+
 std::shared_ptr<PackedWeights> PackedWeights::of(const kernels::Problem& problem) {
   const kernels::Operand& weights = problem.inputs.at(1);
   if (weights.constant == nullptr) {

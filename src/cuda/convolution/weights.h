@@ -32,5 +32,7 @@ class PackedWeights {
 
 // Dense strides of [batch, channels, places...] with the channels last, or in the order of the dims.
 Ints imageStrides(const Ints& dims, bool channels_last);
+// True if elements lie by those strides; a dim of 1 may have any.
+bool lies(const Ints& dims, const Ints& strides, bool channels_last);
 
 }  // namespace torchtrt::cuda

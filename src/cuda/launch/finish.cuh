@@ -1,11 +1,46 @@
-// Behind a call of a library: bias, residual and activation. A block takes one row after the other.
+// Behind a call of a library: bias, residual and activation. CHUNK neighbours in a row are taken at once where all
+// operands lie so and pointers allow it; else a block takes one row after the other.
+
+__device__ inline void finishOne(A sum, const STORED* bias, const STORED* residual, STORED* out, A alpha, A beta) {
+  (void)alpha, (void)beta;
+  if (bias) {
+    sum += (A)load(bias);
+  }
+  if (residual) {
+    sum += (A)load(residual);
+  }
+  store(out, ACTIVATION(sum, alpha, beta));
+}
 
 extern "C" __global__ void finish(long long rows, long long columns, Walk<RANK> walk_sum, long long sum_step,
                                   const SUM* sums, Walk<RANK> walk_bias, long long bias_step, const STORED* bias,
                                   Walk<RANK> walk_residual, long long residual_step, const STORED* residual,
                                   Walk<RANK> walk_out, long long out_step, STORED* out, double alpha_, double beta_) {
   const A alpha = (A)alpha_, beta = (A)beta_;
-  (void)alpha, (void)beta;
+#if CHUNK > 1
+  if (isAligned<SUM, CHUNK>(sums) && isAligned<STORED, CHUNK>(bias) && isAligned<STORED, CHUNK>(residual) &&
+      isAligned<STORED, CHUNK>(out)) {
+    const long long chunks_of_row = columns / CHUNK;
+    for (long long i = firstElement(); i < rows * chunks_of_row; i += allThreads()) {
+      const long long row = i / chunks_of_row, column = i % chunks_of_row * CHUNK;
+      const Chunk<SUM, CHUNK> sum(sums + walk_sum.at(row) + column);
+      Chunk<STORED, CHUNK> from_bias, from_residual, result;
+      if (bias) {
+        from_bias = Chunk<STORED, CHUNK>(bias + walk_bias.at(row) + column);
+      }
+      if (residual) {
+        from_residual = Chunk<STORED, CHUNK>(residual + walk_residual.at(row) + column);
+      }
+#pragma unroll
+      for (int k = 0; k < CHUNK; ++k) {
+        finishOne((A)load(sum.of + k), bias ? from_bias.of + k : bias, residual ? from_residual.of + k : residual,
+                  result.of + k, alpha, beta);
+      }
+      result.write(out + walk_out.at(row) + column);
+    }
+    return;
+  }
+#endif
   for (long long row = blockIdx.x; row < rows; row += gridDim.x) {
     const SUM* const from = sums + walk_sum.at(row);
     const STORED* const row_of_bias = bias ? bias + walk_bias.at(row) : bias;
@@ -20,14 +55,8 @@ extern "C" __global__ void finish(long long rows, long long columns, Walk<RANK> 
       for (int k = 0; k < 4; ++k) {
         const long long column = first + k * (long long)blockDim.x;
         if (column < columns) {
-          A sum = values[k];
-          if (bias) {
-            sum += (A)load(row_of_bias + column * bias_step);
-          }
-          if (residual) {
-            sum += (A)load(row_of_residual + column * residual_step);
-          }
-          store(to + column * out_step, ACTIVATION(sum, alpha, beta));
+          finishOne(values[k], bias ? row_of_bias + column * bias_step : bias,
+                    residual ? row_of_residual + column * residual_step : residual, to + column * out_step, alpha, beta);
         }
       }
     }

@@ -34,6 +34,26 @@ void addCopy(Launches& launches, DType dtype, const Ints& dims, const Strided& f
       [&](Arguments& arguments) { to.place.addTo(arguments); });
 }
 
+namespace {
+
+// The number of neighbours in a row that a thread may finish at once: 16 bytes of the sums, or of the output where its
+// elements are larger. 1 where an operand lies otherwise.
+int64_t finishedAtOnce(const Finish& finish, const Layout& rows) {
+  constexpr size_t kBytes = 16;
+  const auto chunk = static_cast<int64_t>(kBytes / std::max(sizeOf(finish.sums_dtype), sizeOf(finish.dtype)));
+  const Strided* const parts[] = {&finish.sums, &finish.bias, &finish.residual, &finish.out};
+  bool lies_so = finish.dims.back() % chunk == 0;
+  for (size_t i = 0; i < std::size(parts); ++i) {
+    const bool is_there = parts[i]->place.kind != Place::Kind::kAbsent;
+    lies_so = lies_so && (!is_there || parts[i]->strides.back() == 1) &&
+              std::all_of(rows.strides[i].begin(), rows.strides[i].end(),
+                          [chunk](int64_t stride) { return stride % chunk == 0; });
+  }
+  return lies_so ? chunk : 1;
+}
+
+}  // namespace
+
 void addFinish(Launches& launches, const Layer& layer, const Finish& finish) {
   const Strided* const parts[] = {&finish.sums, &finish.bias, &finish.residual, &finish.out};
   Ints dims = finish.dims;
@@ -44,11 +64,14 @@ void addFinish(Launches& launches, const Layer& layer, const Finish& finish) {
     strides.emplace_back(part->strides.begin(), part->strides.end() - 1);
   }
   const Layout rows = collapsed(dims, strides);
+  const int64_t chunk = finishedAtOnce(finish, rows);
   Source source;
+  source.define("CHUNK", chunk);
   source.define("SUM", storedType(finish.sums_dtype)).define("STORED", storedType(finish.dtype));
   source.define("A", computedType(finish.dtype)).define("RANK", rows.rank());
   defineFusedActivation(source, layer.attributes);
-  source.include("text/storage.cuh").include("text/functions.cuh").include("launch/finish.cuh");
+  source.include("text/storage.cuh").include("text/functions.cuh").include("text/chunks.cuh");
+  source.include("launch/finish.cuh");
   Arguments arguments;
   arguments.value(rows.count()).value(columns);
   for (size_t i = 0; i < std::size(parts); ++i) {
@@ -58,7 +81,9 @@ void addFinish(Launches& launches, const Layer& layer, const Finish& finish) {
   addFusedActivation(arguments, layer.attributes);
   constexpr int64_t kWarp = 32, kMostThreads = 256;
   const int64_t threads = std::clamp((columns + kWarp - 1) / kWarp * kWarp, kWarp, kMostThreads);
-  launches.add(source, "finish", blocksFor(rows.count(), static_cast<unsigned>(threads)), std::move(arguments));
+  const Geometry geometry =
+      chunk > 1 ? geometryFor(rows.count() * columns / chunk) : blocksFor(rows.count(), static_cast<unsigned>(threads));
+  launches.add(source, "finish", geometry, std::move(arguments));
 }
 
 }  // namespace torchtrt::cuda

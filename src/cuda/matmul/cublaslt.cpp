@@ -109,10 +109,12 @@ class Attempt {
   std::unique_ptr<kernels::Prepared> fused() {
     packWhatDoesNotFit();
     problem_.out = dtype_;
-    // Rounding does not change relu: a launch behind does it in place.
+    // A launch behind does in place what the epilogue cannot. Rounding does not change relu. Of 16 bits the sum is
+    // rounded before any activation, as PyTorch does: sums in float32 would double the traffic.
     const std::string activation = layer_.attributes.getString("activation", "");
-    const bool in_place = activation == "relu";
-    const std::optional<uint32_t> flag = in_place ? 0 : flagOf(activation, dtype_);
+    std::optional<uint32_t> flag = flagOf(activation, dtype_);
+    const bool in_place = !flag && (activation == "relu" || sizeOf(dtype_) == 2);
+    flag = in_place ? 0 : flag;
     if (!flag || !describeOutput(product_.parts[Product::kOut])) {
       return nullptr;
     }

@@ -118,7 +118,11 @@ const Geometry kGeometries[] = {
     {2, 1, 3, 2, {11}, {4}, {2}, {3}, {1}, {2}, {1}},
     {1, 2, 1, 6, {300}, {3}, {1}, {1}, {1}, {1}, {0}},
     {1, 1, 2, 2, {4, 5, 6}, {2, 3, 2}, {1, 2, 1}, {1, 0, 1}, {0, 1, 1}, {1, 1, 2}, {0, 1, 0}},
+    {2, 1, 3, 5, {6, 9}, {2, 3}, {2, 3}, {0, 0}, {0, 0}, {1, 1}, {0, 0}},
+    {1, 1, 3, 4, {7, 10}, {3, 4}, {3, 4}, {0, 0}, {0, 0}, {1, 1}, {2, 1}},
 };
+// Its windows lie side by side, and leave a border.
+const Geometry& kPatches = kGeometries[8];
 
 TEST(Convolution, IsTheSumOverItsWindow) {
   for (const Geometry& geometry : kGeometries) {
@@ -141,6 +145,7 @@ TEST(Convolution, TakesEveryType) {
        {DType::kFloat64, DType::kFloat16, DType::kBFloat16, DType::kInt16, DType::kInt32, DType::kInt64}) {
     expectNaive(kGeometries[1], false, dtype, true);
     expectNaive(kGeometries[1], true, dtype, true);
+    expectNaive(kPatches, false, dtype, true);
   }
 }
 

@@ -1,0 +1,135 @@
+// Convolutions whose windows lie side by side, as those that cut an image into patches: the image is rearranged, a row
+// for each window, and cuBLASLt multiplies it by the weights as they are.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "cuda/convolution/convolution.h"
+#include "cuda/convolution/direct.h"
+#include "cuda/convolution/weights.h"
+#include "cuda/launch/steps.h"
+#include "cuda/matmul/lt_product.h"
+
+namespace torchtrt::cuda {
+
+namespace {
+
+using kernels::ShapeSet;
+using kernels::TensorDesc;
+
+enum : size_t { kIn, kFilter, kBias, kResidual };
+
+// The image as [batch, places of windows, channels, places within a window].
+struct Windows {
+  Ints dims, strides;
+
+  Windows(const TensorDesc& in, const TensorDesc& filter, const TensorDesc& out) {
+    const auto append = [this](int64_t dim, int64_t stride) {
+      dims.push_back(dim);
+      strides.push_back(stride);
+    };
+    append(in.dims[0], in.strides[0]);
+    for (size_t axis = 2; axis < in.dims.size(); ++axis) {
+      append(out.dims[axis], in.strides[axis] * filter.dims[axis]);
+    }
+    for (size_t axis = 1; axis < in.dims.size(); ++axis) {
+      append(filter.dims[axis], in.strides[axis]);
+    }
+  }
+};
+
+// Null where the output lies otherwise than a row for each window, or the library has no algorithm.
+std::unique_ptr<kernels::Prepared> multiply(const Layer& layer, const ShapeSet& shapes, const CublasLt& api) {
+  const TensorDesc& filter = shapes.inputs.at(kFilter);
+  const TensorDesc& out = shapes.outputs.at(0);
+  const DType dtype = out.dtype;
+  const int64_t outputs = filter.dims[0];
+  const int64_t all = countOf(out.dims), depth = countOf(filter.dims) / std::max<int64_t>(outputs, 1);
+  if (all == 0 || depth == 0 || !lies(out.dims, out.strides, true) || !lies(filter.dims, filter.strides, false) ||
+      (layer.has(kBias) && outputs != 1 && shapes.inputs[kBias].strides.at(0) != 1)) {
+    return nullptr;
+  }
+  const int64_t rows = all / outputs;
+  auto launches = std::make_unique<Launches>(layer.device);
+  const Windows windows(shapes.inputs.at(kIn), filter, out);
+  const Place patches = Place::reserve(*launches, rows * depth, dtype);
+  addCopy(*launches, dtype, windows.dims, {Place::input(layer, kIn), windows.strides},
+          {patches, kernels::denseStrides(windows.dims)});
+  LtProblem problem;
+  problem.in = problem.out = dtype;
+  problem.transpose_a = true;
+  problem.a = {depth, outputs, depth};
+  problem.b = {depth, rows, depth};
+  problem.d = {outputs, rows, outputs};
+  problem.adds_bias = layer.has(kBias);
+  const std::shared_ptr<LtProduct> product = LtProduct::make(layer.device, api, problem);
+  if (product == nullptr) {
+    return nullptr;
+  }
+  Arguments arguments;
+  const Place places[] = {Place::input(layer, kFilter), patches, Place::output(), Place::output(),
+                          Place::input(layer, kBias)};
+  for (const Place& place : places) {
+    place.addTo(arguments);
+  }
+  arguments.scratch(launches->reserve(product->workspaceBytes()));
+  launches->add(product, std::move(arguments));
+  return launches;
+}
+
+// Why windows of this layer cannot become rows of a matrix; nothing if they can.
+std::optional<Refusal> refuse(const kernels::Problem& problem) {
+  const Attributes& attributes = *problem.attributes;
+  const kernels::Operand& filter = problem.inputs.at(kFilter);
+  const DType dtype = problem.outputs.at(0).dtype;
+  if (!isFloating(dtype)) {
+    return Refusal{"dtype", "cuBLASLt multiplies no " + std::string(toString(dtype)) + " here"};
+  }
+  const auto all = [](const Ints& values, int64_t value) {
+    return std::all_of(values.begin(), values.end(), [value](int64_t each) { return each == value; });
+  };
+  if (attributes.getInt("groups", 1) != 1 || !all(attributes.getInts("pre_padding"), 0) ||
+      !all(attributes.getInts("post_padding"), 0) || !all(attributes.getInts("dilation"), 1) ||
+      attributes.getInts("stride") != Ints(filter.dims.begin() + 2, filter.dims.end())) {
+    return Refusal{"shape", "windows do not lie side by side"};
+  }
+  if (!attributes.getString("activation", "").empty() ||
+      (problem.inputs.size() > kResidual && problem.inputs[kResidual].present)) {
+    return Refusal{"epilogue", "a product adds a bias and nothing else here"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+kernels::CreateResult createPatches(const kernels::Problem& problem) {
+  if (std::optional<Refusal> refusal = refuse(problem)) {
+    return *refusal;
+  }
+  std::string reason;
+  const CublasLt* const api = findCublasLt(reason);
+  if (api == nullptr) {
+    return Refusal{"library", "cuBLASLt is missing: " + reason};
+  }
+  return launched(problem, [api](const Layer& layer, const ShapeSet& shapes) {
+    std::unique_ptr<kernels::Prepared> product = multiply(layer, shapes, *api);
+    const Strided weights = {Place::input(layer, kFilter), shapes.inputs.at(kFilter).strides};
+    return product != nullptr ? std::move(product) : prepareDirectConvolution(layer, shapes, weights, false);
+  });
+}
+
+// cuDNN's tensor cores want channels in eights. It took 316 us for 32 images of 3 x 224 x 224 and windows of 16 x 16,
+// as ViT has, in float16 on an H100.
+std::optional<Refusal> leavePatches(const kernels::Problem& problem) {
+  constexpr int64_t kFewChannels = 8;
+  const std::vector<uint8_t>& order = problem.outputs.at(0).order;
+  if (problem.inputs.at(kFilter).dims[1] >= kFewChannels) {
+    return Refusal{"slower", "cuDNN is faster for many channels"};
+  }
+  if (order.empty() || order.back() != 1) {
+    return Refusal{"slower", "the output does not have a row for each window"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace torchtrt::cuda
