@@ -1,17 +1,23 @@
-"""Models on a GPU against eager PyTorch, each in a process of its own."""
+"""Models on a GPU against eager PyTorch, each in a process of its own: float32 and float16, batches of 1 and 4."""
 
 import concurrent.futures
 import copy
+import dataclasses
+import itertools
 import json
 import re
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Callable
 
 import torch
 from torch import nn
 
-from gpu_common import DEVICE, SUITE, engines_of, exact_settings, implementations, synchronize
+import models as bench_models
+import settling
+from gpu_common import DEVICE, SUITE, engines_of, exact_settings, first_line, implementations, synchronize
 
 
 def _vision(name):
@@ -59,83 +65,154 @@ MODELS = {
         "shufflenet_v2_x1_0", "mnasnet0_5", "regnet_y_400mf", "convnext_tiny", "vit_b_16", "swin_t", "googlenet", "alexnet")},
     **{name: _timm(name) for name in (
         "mixer_s32_224", "deit_tiny_patch16_224", "ghostnet_100", "hardcorenas_a", "lcnet_050", "mobilevitv2_050", "poolformer_s12",
-        "resmlp_12_224", "visformer_tiny", "xcit_nano_12_p16_224", "repvgg_a0", "res2net50_26w_4s", "levit_128s", "coat_tiny")},
+        "resmlp_12_224", "visformer_tiny", "xcit_nano_12_p16_224", "repvgg_a0", "res2net50_26w_4s", "levit_128s", "coat_tiny",
+        "pvt_v2_b0", "edgenext_xx_small", "rexnet_100", "tf_efficientnetv2_b0", "regnetx_002", "convmixer_768_32", "efficientformerv2_s0",
+        "gmixer_24_224", "nf_resnet50", "mobileone_s0")},
     "bert": text_model("Bert", **SMALL), "roberta": text_model("Roberta", **SMALL), "electra": text_model("Electra", **SMALL),
     "distilbert": text_model("DistilBert", dim=256, n_layers=3, n_heads=4, hidden_dim=512, vocab_size=1000),
     "gpt2": text_model("GPT2", n_embd=256, n_layer=3, n_head=4, vocab_size=1000),
     "albert": text_model("Albert", **SMALL), "mpnet": text_model("MPNet", **SMALL),
 }
+# Those whose times bench/bench.py compares on the CPU.
+BENCHMARK = ("lenet", "mobilenet_v3_large", "efficientnet_b0", "resnet50", "convnext_tiny", "vit_b_16", "swin_t", "bert_base", "minilm",
+             "gpt2", "ssd300", "unet", "silero_vad")
+DETECTORS = ("fasterrcnn_mobilenet_v3_large_320_fpn", "retinanet_resnet50_fpn")  # scripted, for their steps on the CPU
+DTYPES, BATCHES = ("float32", "float16"), (1, 4)
 
 
 def cast(values, dtype):
-    return tuple(x.to(DEVICE, dtype if x.is_floating_point() else x.dtype) for x in values)
+    """The same nest of tensors on the device, floating ones of that dtype."""
+    if isinstance(values, torch.Tensor):
+        return values.to(DEVICE, dtype if values.is_floating_point() else values.dtype)
+    return type(values)(cast(value, dtype) for value in values) if isinstance(values, (list, tuple)) else values
+
+
+def flat(values) -> list[torch.Tensor]:
+    if isinstance(values, torch.Tensor):
+        return [values]
+    if isinstance(values, dict):
+        values = [values[key] for key in sorted(values)]
+    return [x for value in values for x in flat(value)] if isinstance(values, (list, tuple)) else []
+
+
+@dataclasses.dataclass
+class Case:
+    """A model in float32 on the CPU, the arguments of a call, and the way to TorchScript."""
+
+    model: nn.Module
+    arguments_of: Callable[[int], tuple]
+    is_scripted: bool = False
+    dtypes: tuple[str, ...] = DTYPES
+
+    def script(self, model, arguments):
+        if isinstance(model, torch.jit.ScriptModule):
+            return model
+        return torch.jit.script(model) if self.is_scripted else torch.jit.trace(model, arguments, check_trace=False, strict=False)
+
+
+def case_of(name: str) -> Case:
+    torch.manual_seed(0)
+    if name in DETECTORS:
+        import torchvision
+
+        model = torchvision.models.detection.__dict__[name](weights=None, weights_backbone=None, box_score_thresh=0.01).eval() \
+            if name.startswith("faster") else torchvision.models.detection.__dict__[name](weights=None, weights_backbone=None, score_thresh=0.01).eval()
+        return Case(model, lambda batch: (list(torch.rand(batch, 3, 240, 320)),), True, ("float32",))
+    if name in BENCHMARK:
+        described = bench_models.ALL[name]
+        dtypes = ("float32",) if described.is_scripted else DTYPES
+        return Case(bench_models.build(name), lambda batch: bench_models.arguments(name, batch), described.is_scripted, dtypes)
+    model, arguments_of = MODELS[name]()
+    with torch.no_grad():
+        model = settling.settle(model, *[x for x in arguments_of(4) if x.is_floating_point()]) if _normalizes(model) else model.eval()
+    return Case(model, arguments_of)
+
+
+def _normalizes(model) -> bool:
+    return any(isinstance(module, nn.modules.batchnorm._BatchNorm) for module in model.modules())
+
+
+def difference(got, exact) -> float:
+    """The largest over all tensors, relative to the largest value of each; infinite if their numbers or shapes differ."""
+    got, exact = flat(got), flat(exact)
+    if [x.shape for x in got] != [x.shape for x in exact]:
+        return float("inf")
+    pairs = [(x.double(), y.double()) for x, y in zip(got, exact) if x.numel() > 0]
+    return max(((x - y).abs().max() / y.abs().max().clamp_min(1e-30)).item() for x, y in pairs) if pairs else 0.0
 
 
 @torch.inference_mode()
-def one_model(name: str, dtype_name: str, batch: int) -> None:
+def one_model(name: str) -> None:
+    """Prints a line of JSON for each dtype and batch."""
     import torchtrt
 
     exact_settings()
-    dtype = getattr(torch, dtype_name)
-    torch.manual_seed(0)
-    model, inputs_of = MODELS[name]()
-    model = model.eval().to(DEVICE)
-    torch.manual_seed(1)
-    given = inputs_of(batch)
-    exact = copy.deepcopy(model).double()(*cast(given, torch.float64)).double()  # a model may keep what it computed
-    model = model.to(dtype)
-    inputs = cast(given, dtype)
-    expected = model(*inputs)
-    traced = torch.jit.trace(model, inputs, check_trace=False, strict=False)
-    started = time.monotonic()
-    specs = [torchtrt.Input(list(x.shape), dtype=x.dtype) for x in inputs]
-    compiled = torchtrt.compile(traced, inputs=specs, device=DEVICE, enabled_precisions={torch.float32, dtype})
-    seconds = time.monotonic() - started
-    got = compiled(*inputs)
-    synchronize()
-    largest = max(exact.abs().max().item(), 1e-30)
-    ours, theirs = (got.double() - exact).abs().max().item() / largest, (expected.double() - exact).abs().max().item() / largest
-    allowed = max({"float32": 1e-4}.get(dtype_name, 2e-2), 2 * theirs)
-    chosen = implementations(compiled)
-    summary = re.search(r"(\d+)% of (\d+) nodes? in engines", torchtrt.report(compiled).summary() if hasattr(torchtrt.report(compiled), "summary") else str(torchtrt.report(compiled)))
-    print(json.dumps({"ok": ours <= allowed and got.dtype == expected.dtype and got.device == expected.device, "ours": ours, "theirs": theirs,
-                      "engines": len(engines_of(compiled)), "share": summary[1] if summary else "?", "host": chosen["host"],
-                      "steps": sum(chosen.values()), "seconds": seconds}), flush=True)
+    case = case_of(name)
+    for batch, dtype_name in itertools.product(BATCHES, case.dtypes):
+        dtype = getattr(torch, dtype_name)
+        torch.manual_seed(1)
+        given = case.arguments_of(batch)
+        label = {"case": f"{name} {dtype_name} batch {batch}"}
+        try:
+            scripted = isinstance(case.model, torch.jit.ScriptModule)
+            exact = None if scripted else copy.deepcopy(case.model).to(DEVICE).double()(*cast(given, torch.float64))
+            model = copy.deepcopy(case.model).to(DEVICE, dtype)
+            inputs = cast(given, dtype)
+            expected = model(*inputs)
+            exact = expected if exact is None else exact  # TorchScript whose constants have one dtype: PyTorch judges
+            script = case.script(copy.deepcopy(case.model).to(DEVICE, dtype), inputs)
+            started = time.monotonic()
+            how = {"sample_inputs": list(inputs)} if case.is_scripted else {
+                "inputs": [torchtrt.Input(list(x.shape), dtype=x.dtype) for x in inputs]}
+            compiled = torchtrt.compile(script, device=DEVICE, enabled_precisions={torch.float32, dtype}, **how)
+            seconds = time.monotonic() - started
+            got = compiled(*inputs)
+            synchronize()
+            ours, theirs = difference(got, exact), difference(expected, exact)
+            allowed = max({"float32": 1e-4}.get(dtype_name, 2e-2), 2 * theirs)
+            chosen = implementations(compiled)
+            share = re.search(r"(\d+)% of (\d+) nodes? in engines", str(torchtrt.report(compiled)))
+            alike = [(x.dtype, x.device) for x in flat(got)] == [(x.dtype, x.device) for x in flat(expected)]
+            result = {"ok": ours <= allowed and alike, "ours": ours, "theirs": theirs, "engines": len(engines_of(compiled)),
+                      "share": share[1] if share else "?", "host": chosen["host"], "steps": sum(chosen.values()), "seconds": seconds}
+        except Exception as error:  # noqa: BLE001 - told, and the others run
+            result = {"ok": False, "problem": first_line(error)}
+        print(json.dumps(label | result), flush=True)
 
 
 def models(arguments) -> None:
     end = time.monotonic() + arguments.seconds - 5
-    cases = [(name, dtype, batch) for batch in (1, 4) for dtype in ("float32", "float16") for name in MODELS]
+    names = [*BENCHMARK, *DETECTORS, *(name for name in MODELS if name not in BENCHMARK)]
 
-    def run(case):
+    def run(name):
         left = end - time.monotonic()
-        if left < 10:
-            return case, None, "late"
-        try:
-            process = subprocess.run([sys.executable, SUITE, "one-model", *map(str, case)], capture_output=True, text=True,
-                                     timeout=min(120.0, left), check=False)
-        except subprocess.TimeoutExpired:
-            return case, None, "takes too long"
-        lines = [line for line in process.stdout.splitlines() if line.startswith("{")]
-        if not lines:
-            told = [line for line in process.stderr.splitlines() if line.strip()]
+        if left < 15:
+            return name, None, "was not reached"
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as told:
+            try:
+                code = subprocess.run([sys.executable, SUITE, "one-model", name], stdout=out, stderr=told, timeout=min(200.0, left), check=False).returncode
+                problem = f"exit {code}" if code != 0 else ""
+            except subprocess.TimeoutExpired:
+                problem = "took too long"
+            out.seek(0)
+            told.seek(0)
             errors = [line for line in told if re.search(r"\[[CEI]\d{3}\]|Error", line)]
-            return case, None, f"exit {process.returncode}: {(errors or told or [''])[-1][:220]}"
-        return case, json.loads(lines[-1]), ""
+            lines = [json.loads(line) for line in out if line.startswith("{")]
+        return name, lines, f"{problem}: {errors[-1].strip()[:200]}" if problem and errors else problem
 
-    passed, failed, late, rows = 0, 0, 0, []
-    with concurrent.futures.ThreadPoolExecutor(7) as pool:
-        for case, result, problem in pool.map(run, cases):
-            label = f"{case[0]} {case[1]} batch {case[2]}"
-            if problem == "late":
-                late += 1
-                continue
-            if result is None:
-                failed += 1
-                print("FAIL", label, problem, flush=True)
-            else:
-                passed, failed = passed + result["ok"], failed + (not result["ok"])
-                rows.append((label, result))
-                print("TABLE" if result["ok"] else "FAIL", f"{label:38} engines {result['engines']:2}  nodes {result['share']:>3}%  steps {result['steps']:4}  "
-                      f"host {result['host']:3}  error {result['ours']:.1e}  eager's {result['theirs']:.1e}  compiled in {result['seconds']:.1f} s", flush=True)
-    print(f"SUM models: {passed} equal, {failed} failed, {late} not reached; {sum(r['host'] for _, r in rows)} of {sum(r['steps'] for _, r in rows)} steps on the host")
+    equal, failed, rows = 0, 0, []
+    with concurrent.futures.ThreadPoolExecutor(10) as pool:
+        for name, lines, problem in pool.map(run, names):
+            if problem:
+                failed += lines is not None
+                print("SLOW" if lines is None else "FAIL", name, problem, flush=True)
+            for row in lines or []:
+                equal, failed = equal + row["ok"], failed + (not row["ok"])
+                if "problem" in row:
+                    print("FAIL", row["case"], row["problem"], flush=True)
+                    continue
+                rows.append(row)
+                print("TABLE" if row["ok"] else "FAIL", f"{row['case']:48} engines {row['engines']:2}  nodes {row['share']:>3}%  steps {row['steps']:4}  "
+                      f"host {row['host']:3}  error {row['ours']:.1e}  eager's {row['theirs']:.1e}  compiled in {row['seconds']:.1f} s", flush=True)
+    print(f"SUM models: {equal} equal, {failed} failed; {sum(r['host'] for r in rows)} of {sum(r['steps'] for r in rows)} steps on the host; "
+          f"{sum(r['share'] == '100' for r in rows)} of {len(rows)} wholly in engines")

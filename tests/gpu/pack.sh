@@ -21,6 +21,9 @@ xz -T0 -3 -c "$(readlink -f "$build"/lib/libdnnl.so.3)" > $out/lib/libdnnl.so.3.
 cp -rL "$build"/python/torchtrt $out/python/
 rm -rf $out/python/torchtrt/lib $out/python/torchtrt/_torchtrt*.so
 find $out/python -name __pycache__ -prune -exec rm -rf {} +
+# The only trained model of the benchmark whose package GPU machines lack.
+mkdir -p $out/python/silero_vad/data
+cp .venv/lib/python3*/site-packages/silero_vad/data/silero_vad.jit $out/python/silero_vad/data/
 # One that was compiled for a GPU where there is none.
 PYTHONPATH=$build/python .venv/bin/python tests/gpu/suite.py pack $out/for_sm_90.ts
 # Links do not travel everywhere: run.sh makes them again.

@@ -17,7 +17,7 @@ def main() -> None:
     if sys.argv[1] == "pack":
         pack(sys.argv[2])
     elif sys.argv[1] == "one-model":
-        one_model(sys.argv[2], sys.argv[3], int(sys.argv[4]))
+        one_model(sys.argv[2])
     else:
         parser = argparse.ArgumentParser()
         parser.add_argument("section", choices=[*SECTIONS, "operators-of-shard"])
