@@ -87,6 +87,15 @@ def cast(values, dtype):
     return type(values)(cast(value, dtype) for value in values) if isinstance(values, (list, tuple)) else values
 
 
+def signature(values):
+    """The same nest with an Input in the place of each tensor."""
+    import torchtrt
+
+    if isinstance(values, torch.Tensor):
+        return torchtrt.Input(list(values.shape), dtype=values.dtype)
+    return type(values)(map(signature, values)) if isinstance(values, (list, tuple)) else values
+
+
 def flat(values) -> list[torch.Tensor]:
     if isinstance(values, torch.Tensor):
         return [values]
@@ -115,8 +124,9 @@ def case_of(name: str) -> Case:
     if name in DETECTORS:
         import torchvision
 
-        model = torchvision.models.detection.__dict__[name](weights=None, weights_backbone=None, box_score_thresh=0.01).eval() \
-            if name.startswith("faster") else torchvision.models.detection.__dict__[name](weights=None, weights_backbone=None, score_thresh=0.01).eval()
+        threshold = {"box_score_thresh" if "rcnn" in name else "score_thresh": 0.3}
+        model = getattr(torchvision.models.detection, name)(weights=None, weights_backbone=None, **threshold).eval()
+        settling.spread_heads(model, list(torch.rand(1, 3, 240, 320)))
         return Case(model, lambda batch: (list(torch.rand(batch, 3, 240, 320)),), True, ("float32",))
     if name in BENCHMARK:
         described = bench_models.ALL[name]
@@ -162,9 +172,7 @@ def one_model(name: str) -> None:
             exact = expected if exact is None else exact  # TorchScript whose constants have one dtype: PyTorch judges
             script = case.script(copy.deepcopy(case.model).to(DEVICE, dtype), inputs)
             started = time.monotonic()
-            how = {"sample_inputs": list(inputs)} if case.is_scripted else {
-                "inputs": [torchtrt.Input(list(x.shape), dtype=x.dtype) for x in inputs]}
-            compiled = torchtrt.compile(script, device=DEVICE, enabled_precisions={torch.float32, dtype}, **how)
+            compiled = torchtrt.compile(script, input_signature=signature(inputs), device=DEVICE, enabled_precisions={torch.float32, dtype})
             seconds = time.monotonic() - started
             got = compiled(*inputs)
             synchronize()
