@@ -1,6 +1,4 @@
 // Lazy inference: a change marks a layer and all layers behind it; asking for a type infers what is needed for it.
-
-#include "network/inference/inference.h"
 #include "network/network_impl.h"
 #include "network/rules/rules.h"
 

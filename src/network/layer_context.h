@@ -1,74 +1,51 @@
-// A layer as rules and inference see it: operands' types, attributes, and what the symbols' ranges say about dims. Both
-// assume that the operands' types are known; rules additionally assume the rules listed before them, inference all of
-// them.
+// A layer of a network as rules see it (base/layer_rules): symbolic operands, and the ranges of their symbols. The
+// types of its operands are known.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "base/layer_rules/layer_view.h"
 #include "torchtrt/network.h"
 
 namespace torchtrt::network {
 
-class LayerContext {
+class LayerContext : public layer_rules::LayerView<Dim> {
  public:
   explicit LayerContext(const Layer& layer) : layer_(layer) {}
 
   const Layer& layer() const {
     return layer_;
   }
-  const Attributes& attributes() const {
-    return layer_.attributes();
-  }
-  int operands() const {
+  int operands() const override {
     return layer_.getNbInputs();
   }
-  bool has(int i) const {
-    return layer_.getInput(i) != nullptr;
+  bool has(int operand) const override {
+    return operand < operands() && layer_.getInput(operand) != nullptr;
   }
-  const Dims& dims(int i) const {
-    return layer_.getInput(i)->getDimensions();
+  DType dtype(int operand) const override {
+    return layer_.getInput(operand)->getType();
   }
-  int rank(int i) const {
-    return dims(i).rank();
+  const torchtrt::Dims& dims(int operand) const override {
+    return layer_.getInput(operand)->getDimensions();
   }
-  DType dtype(int i) const {
-    return layer_.getInput(i)->getType();
+  const Attributes& attributes() const override {
+    return layer_.attributes();
   }
-  const std::string& op() const {
-    return attributes().getString("op");
-  }
-  const std::vector<int64_t>& ints(std::string_view name) const {
-    return attributes().getInts(name);
-  }
+  const torchtrt::Dims* findDims(std::string_view attribute) const override;
+  // A symbol that nobody declared may be any dimension.
+  std::pair<int64_t, int64_t> range(const Dim& dim) const override;
 
-  // Smallest and largest value for the symbols' ranges. A symbol that nobody declared may be any dimension.
-  std::pair<int64_t, int64_t> range(const Dim& dim) const;
-  // The dim that both are, where they must be equal: a number wins. Nothing if the ranges say that they never are.
-  std::optional<Dim> unify(const Dim& a, const Dim& b) const;
-  std::optional<Dims> unify(const Dims& a, const Dims& b) const;
-
-  // The shape that both broadcast to (NumPy's rules), or why there is none.
-  struct Broadcast {
-    Dims dims;
-    std::string problem;
-  };
-  Broadcast broadcast(const Dims& a, const Dims& b) const;
-  // Whether `from` broadcasts to exactly `to`.
-  bool broadcastsTo(const Dims& from, const Dims& to) const;
+  void noteUndecided(const Dim& a, const Dim& b) const override {
+    undecided_ = {a, b};
+  }
   // The last two dims that broadcast() could not tell apart from 1, if there were any.
   const std::optional<std::pair<Dim, Dim>>& undecided() const {
     return undecided_;
   }
 
  private:
-  struct DimBroadcast {
-    Dim dim;
-    const char* problem;
-  };
-  DimBroadcast broadcastDim(const Dim& a, const Dim& b) const;
-
   const Layer& layer_;
   mutable std::optional<std::pair<Dim, Dim>> undecided_;
 };

@@ -72,7 +72,7 @@ std::string layerTableMarkdown() {
       "# Layers\n\n"
       "Every kind of layer that the network knows. Generated from `include/torchtrt/layer_table.def`, "
       "`operations.def` and the verifier's rules\n"
-      "(`src/network/rules/`): do not edit. `name:type=default` declares an attribute, `?` marks one that may be "
+      "(`src/base/layer_rules/`): do not edit. `name:type=default` declares an attribute, `?` marks one that may be "
       "absent;\n"
       "`fused` stands for `activation`, `activation_alpha` and `activation_beta`, which the optimizer sets.\n";
   for (const LayerInfo& info : layerTable()) {

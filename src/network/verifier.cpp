@@ -4,7 +4,6 @@
 #include <unordered_map>
 
 #include "network/counted.h"
-#include "network/inference/inference.h"
 #include "network/network_impl.h"
 #include "network/rules/rules.h"
 

@@ -1,158 +1,101 @@
-// The rules of every kind, and which further ones each kind has.
+// The rules that all kinds have, and the errors of broken ones.
 #include "network/rules/rules.h"
 
+#include "base/check.h"
+#include "base/layer_rules/kinds.h"
 #include "network/attribute_spec.h"
-#include "network/rules/checks.h"
 
 namespace torchtrt::network {
 namespace {
 
-std::string checkOperands(const LayerContext& context) {
-  const LayerInfo& info = context.layer().info();
-  const int count = context.operands();
+using layer_rules::expectedGot;
+using View = layer_rules::LayerView<Dim>;
+
+Problem checkOperands(const View& view) {
+  const LayerInfo& info = layerOf(view).info();
+  const int count = view.operands();
   if (count < info.min_operands || (info.max_operands >= 0 && count > info.max_operands)) {
     const std::string most = info.max_operands < 0 ? " or more" : " to " + std::to_string(info.max_operands);
-    return expectedGot(std::to_string(info.min_operands) + most + " operands", std::to_string(count));
+    return {expectedGot(std::to_string(info.min_operands) + most + " operands", std::to_string(count))};
   }
   for (int i = 0; i < count; ++i) {
-    if (!context.has(i) && (info.max_operands < 0 || i < info.min_operands)) {
-      return expectedGot("operand " + std::to_string(i), "null");
+    if (!view.has(i) && (info.max_operands < 0 || i < info.min_operands)) {
+      return {expectedGot("operand " + std::to_string(i), "null")};
     }
   }
-  return "";
+  return {};
 }
 
-std::string checkAttributesKnown(const LayerContext& context) {
-  const AttributeSpecs& specs = attributeSpecs(context.layer().getType());
-  for (const auto& [name, value] : context.attributes().values()) {
+Problem checkAttributesKnown(const View& view) {
+  const AttributeSpecs& specs = attributeSpecs(layerOf(view).getType());
+  for (const auto& [name, value] : view.attributes().values()) {
     if (!specs.open && specs.find(name) == nullptr) {
-      return expectedGot("attributes of the layer table", "\"" + name + "\"");
+      return {expectedGot("attributes of the layer table", "\"" + name + "\"")};
     }
   }
-  return "";
+  return {};
 }
 
-std::string checkAttributesPresent(const LayerContext& context) {
-  for (const AttributeSpec& spec : attributeSpecs(context.layer().getType()).list) {
-    if (!spec.optional && !context.attributes().has(spec.name)) {
-      return expectedGot("attribute \"" + spec.name + "\" of type " + spec.type, "none");
+Problem checkAttributesPresent(const View& view) {
+  for (const AttributeSpec& spec : attributeSpecs(layerOf(view).getType()).list) {
+    if (!spec.optional && !view.attributes().has(spec.name)) {
+      return {expectedGot("attribute \"" + spec.name + "\" of type " + spec.type, "none")};
     }
   }
-  return "";
+  return {};
 }
 
-std::string checkAttributeTypes(const LayerContext& context) {
-  for (const AttributeSpec& spec : attributeSpecs(context.layer().getType()).list) {
-    const AttributeValue* value = context.attributes().find(spec.name);
+Problem checkAttributeTypes(const View& view) {
+  for (const AttributeSpec& spec : attributeSpecs(layerOf(view).getType()).list) {
+    const AttributeValue* value = view.attributes().find(spec.name);
     if (value != nullptr && spec.type != attributeTypeName(*value)) {
-      return expectedGot("attribute \"" + spec.name + "\" of type " + spec.type, attributeTypeName(*value));
+      return {expectedGot("attribute \"" + spec.name + "\" of type " + spec.type, attributeTypeName(*value))};
     }
   }
-  return "";
+  return {};
 }
 
-std::string checkAttributeWords(const LayerContext& context) {
-  for (const AttributeSpec& spec : attributeSpecs(context.layer().getType()).list) {
-    if (spec.choices.empty() || !context.attributes().has(spec.name)) {
+Problem checkAttributeWords(const View& view) {
+  for (const AttributeSpec& spec : attributeSpecs(layerOf(view).getType()).list) {
+    if (spec.choices.empty() || !view.attributes().has(spec.name)) {
       continue;
     }
     std::string choices;
     bool known = false;
-    const std::string& word = context.attributes().getString(spec.name);
+    const std::string& word = view.attributes().getString(spec.name);
     for (const std::string& choice : spec.choices) {
       known |= choice == word;
       choices += (choices.empty() ? "" : ", ") + choice;
     }
     if (!known) {
-      return expectedGot(spec.name + " to be one of " + choices, "\"" + word + "\"");
+      return {expectedGot(spec.name + " to be one of " + choices, "\"" + word + "\"")};
     }
   }
-  return "";
+  return {};
 }
 
-Rules listOf(LayerType type) {
-  switch (type) {
-    case LayerType::kCONSTANT:
-      return constantRules();
-    case LayerType::kCONVOLUTION:
-      return convolutionRules();
-    case LayerType::kDECONVOLUTION:
-      return deconvolutionRules();
-    case LayerType::kPOOLING:
-      return poolingRules();
-    case LayerType::kADAPTIVE_POOLING:
-      return adaptivePoolingRules();
-    case LayerType::kACTIVATION:
-      return activationRules();
-    case LayerType::kPARAMETRIC_RELU:
-      return parametricReluRules();
-    case LayerType::kUNARY:
-      return unaryRules();
-    case LayerType::kELEMENTWISE:
-      return elementwiseRules();
-    case LayerType::kMATRIX_MULTIPLY:
-      return matrixMultiplyRules();
-    case LayerType::kQUANTIZE:
-      return quantizeRules();
-    case LayerType::kDEQUANTIZE:
-      return dequantizeRules();
-    case LayerType::kQUANTIZED_CONVOLUTION:
-      return quantizedConvolutionRules();
-    case LayerType::kQUANTIZED_MATRIX_MULTIPLY:
-      return quantizedMatrixMultiplyRules();
-    case LayerType::kSOFTMAX:
-      return softMaxRules();
-    case LayerType::kREDUCE:
-      return reduceRules();
-    case LayerType::kSHUFFLE:
-      return shuffleRules();
-    case LayerType::kSLICE:
-      return sliceRules();
-    case LayerType::kEXPAND:
-      return expandRules();
-    case LayerType::kCONCATENATION:
-      return concatenationRules();
-    case LayerType::kGATHER:
-      return gatherRules();
-    case LayerType::kSELECT:
-      return selectRules();
-    case LayerType::kNORMALIZATION:
-      return normalizationRules();
-    case LayerType::kRESIZE:
-      return resizeRules();
-    case LayerType::kPADDING:
-      return paddingRules();
-    case LayerType::kTOPK:
-      return topKRules();
-    case LayerType::kCUMULATIVE:
-      return cumulativeRules();
-    case LayerType::kSCATTER:
-      return scatterRules();
-    case LayerType::kGRID_SAMPLE:
-      return gridSampleRules();
-    case LayerType::kRECURRENT:
-      return recurrentRules();
-    case LayerType::kFILL:
-      return fillRules();
-    case LayerType::kPLUGIN_V2:
-      return pluginRules();
-    case LayerType::kCAST:
-    case LayerType::kIDENTITY:
-    case LayerType::kREFORMAT:
-      break;
-  }
-  return {};  // any dtype, any dims
+const Kind& kindOf(LayerType type) {
+  static const auto* all = [] {
+    auto* kinds = new std::vector<Kind>;
+    for (const LayerInfo& info : layerTable()) {
+      const Kind* const kind = layer_rules::findKind<Dim>(info.name);
+      TORCHTRT_CHECK(kind != nullptr || info.type == LayerType::kCONSTANT || info.type == LayerType::kPLUGIN_V2,
+                     "kind " << info.name << " has no rules");
+      kinds->push_back(kind != nullptr ? *kind : info.type == LayerType::kCONSTANT ? constantKind() : pluginKind());
+    }
+    return kinds;
+  }();
+  return (*all)[static_cast<size_t>(type)];
 }
 
 void checkAll(const Rules& rules, const LayerContext& context) {
   for (const Rule& rule : rules) {
-    const std::string problem = rule.check(context);
-    if (!problem.empty()) {
+    if (const Problem problem = rule.check(context)) {
       const Layer& layer = context.layer();
-      throw CompileError(
-          ErrorCode::kInvalidNetwork,
-          "layer \"" + layer.getName() + "\" (" + layer.info().name + ") breaks rule \"" + rule.name + "\": " + problem,
-          layer.location(), std::string("the rule: ") + rule.text);
+      throw CompileError(ErrorCode::kInvalidNetwork,
+                         "layer \"" + layer.getName() + "\" (" + layer.info().name + ") breaks rule \"" + rule.name +
+                             "\": " + problem.text,
+                         layer.location(), std::string("the rule: ") + rule.text);
     }
   }
 }
@@ -171,19 +114,21 @@ const Rules& commonRules() {
 }
 
 const Rules& rulesOf(LayerType type) {
-  static const auto* lists = [] {
-    auto* all = new std::vector<Rules>;
-    for (const LayerInfo& info : layerTable()) {
-      all->push_back(listOf(info.type));
-    }
-    return all;
-  }();
-  return (*lists)[static_cast<size_t>(type)];
+  return kindOf(type).rules;
 }
 
 void checkRules(const LayerContext& context) {
   checkAll(commonRules(), context);
   checkAll(rulesOf(context.layer().getType()), context);
+}
+
+TensorTypes inferTypes(const LayerContext& context) {
+  const Layer& layer = context.layer();
+  TensorTypes types = kindOf(layer.getType()).outputs(context);
+  TORCHTRT_CHECK(
+      types.size() == static_cast<size_t>(layer.getNbOutputs()),
+      "inference of " << layer.info().name << " gave " << types.size() << " outputs of " << layer.getNbOutputs());
+  return types;
 }
 
 }  // namespace torchtrt::network

@@ -1,21 +1,18 @@
-// What a well-formed layer is: for each kind a list of named rules, each with its sentence and its check. This is the
-// network's specification; the verifier, the inference of types and docs/layers.md read it from here.
+// The rules of layers (base/layer_rules) as the verifier, the inference of types and docs/layers.md ask for them.
 #pragma once
 
-#include <string>
 #include <vector>
 
+#include "base/layer_rules/rule.h"
 #include "network/layer_context.h"
 
 namespace torchtrt::network {
 
-struct Rule {
-  const char* name;
-  const char* text;  // what holds, one sentence without a final stop
-  // Empty when the rule holds, else "expected ..., got ...". May assume all rules before it.
-  std::string (*check)(const LayerContext& context);
-};
+using layer_rules::Problem;
+using Rule = layer_rules::Rule<Dim>;
 using Rules = std::vector<Rule>;
+using Kind = layer_rules::Kind<Dim>;
+using TensorTypes = std::vector<TensorType>;
 
 const Rules& commonRules();  // hold for every kind, before its own: operands and attributes are as declared
 const Rules& rulesOf(LayerType type);
@@ -23,41 +20,16 @@ const Rules& rulesOf(LayerType type);
 // Throws CompileError (kInvalidNetwork) that names layer and rule. The operands' types must be known.
 void checkRules(const LayerContext& context);
 
-// The lists by family of kinds.
-Rules convolutionRules();
-Rules deconvolutionRules();
-Rules poolingRules();
-Rules adaptivePoolingRules();
-Rules resizeRules();
-Rules paddingRules();
-Rules gridSampleRules();
-Rules activationRules();
-Rules parametricReluRules();
-Rules unaryRules();
-Rules elementwiseRules();
-Rules selectRules();
-Rules matrixMultiplyRules();
-Rules quantizeRules();
-Rules dequantizeRules();
-Rules quantizedConvolutionRules();
-Rules quantizedMatrixMultiplyRules();
-Rules softMaxRules();
-Rules reduceRules();
-Rules topKRules();
-Rules cumulativeRules();
-Rules recurrentRules();
-Rules normalizationRules();
-Rules shuffleRules();
-Rules sliceRules();
-Rules expandRules();
-Rules concatenationRules();
-Rules gatherRules();
-Rules scatterRules();
-Rules constantRules();
-Rules fillRules();
-Rules pluginRules();
+// The types of the outputs, of a layer that keeps its rules.
+TensorTypes inferTypes(const LayerContext& context);
 
-// Every name that an ACTIVATION, and hence a fused activation, may have.
-bool isActivation(const std::string& op);
+// The kinds that plans do not have, or have no rules for.
+Kind constantKind();
+Kind pluginKind();
+
+// Every layer of a network is seen as a LayerContext.
+inline const Layer& layerOf(const layer_rules::LayerView<Dim>& view) {
+  return static_cast<const LayerContext&>(view).layer();
+}
 
 }  // namespace torchtrt::network

@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include "network/inference/spatial.h"
 #include "torchtrt/network.h"
 
 namespace torchtrt::network {
@@ -221,44 +220,6 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values("%y = constant() : float32[2, 1] data=[1, 2]",
                     "%y = fill() {op=\"constant\", dims=[n, 2], dtype=bool, value=1} : bool[n, 2]",
                     "%y = fill() {op=\"arange\", dims=[2*h], dtype=int64, int_step=1} : int64[2*h]"));
-
-// PyTorch's own words (pooling_output_shape in aten/src/ATen/native/Pool.h), on numbers.
-int64_t pytorchPoolingSize(int64_t input, int64_t window, int64_t pre, int64_t post, int64_t stride, int64_t dilation,
-                           bool ceil_mode) {
-  const auto floor_div = [](int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); };
-  int64_t size = floor_div(input + pre + post - dilation * (window - 1) - 1 + (ceil_mode ? stride - 1 : 0), stride) + 1;
-  if (ceil_mode && (size - 1) * stride >= input + pre) {
-    --size;
-  }
-  return size;
-}
-
-TEST(PoolingSize, IsPyTorchsForAllSmallWindows) {
-  int compared = 0;
-  for (int64_t window = 1; window <= 4; ++window) {
-    for (int64_t stride = 1; stride <= 5; ++stride) {
-      for (int64_t dilation = 1; dilation <= 2; ++dilation) {
-        const int64_t reach = dilation * (window - 1);
-        for (int64_t pre = 0; pre <= std::min<int64_t>(reach, 3); ++pre) {
-          for (int64_t post = 0; post <= std::min<int64_t>(reach, 3); ++post) {
-            for (const bool ceil_mode : {false, true}) {
-              const Dim symbolic = poolingSize(Dim::symbol("s"), {window, stride, pre, post, dilation}, ceil_mode);
-              for (int64_t input = 1; input <= 20; ++input) {
-                const int64_t expected = pytorchPoolingSize(input, window, pre, post, stride, dilation, ceil_mode);
-                ASSERT_EQ(symbolic.evaluate([&](const std::string&) { return input; }), expected)
-                    << symbolic.toString() << " window " << window << " stride " << stride << " dilation " << dilation
-                    << " padding " << pre << "," << post << " ceil " << ceil_mode << " input " << input;
-                ASSERT_EQ(poolingSize(input, {window, stride, pre, post, dilation}, ceil_mode), Dim(expected));
-                ++compared;
-              }
-            }
-          }
-        }
-      }
-    }
-  }
-  EXPECT_GT(compared, 5000);
-}
 
 TEST(LazyInference, FollowsEveryChangeThroughToTheUsers) {
   Network network;

@@ -46,6 +46,10 @@ constexpr const char* kOperands = R"(
   input %long_matrix : int8[65794, 6]
   input %six : float32[6]
   input %out_steps : uint8[n, 6]
+  input %no_kernel : float32[6, 3, 0, 5]
+  input %no_kernel5 : float32[3, 2, 4, 0]
+  input %no_step_kernel : int8[6, 3, 0, 5]
+  input %many_channels : float32[3, 1099511627777, 4, 4]
 )";
 
 struct BrokenRule {
@@ -84,6 +88,8 @@ const std::vector<BrokenRule>& brokenRules() {
       {"window", "%y = convolution(%image, %kernel) {stride=[1]}"},
       {"window", "%y = convolution(%image, %kernel) {stride=[0, 1]}"},
       {"window", "%y = convolution(%image, %kernel) {post_padding=[0, -1]}"},
+      {"window", "%y = convolution(%image, %kernel) {stride=[1, 1099511627777]}"},
+      {"kernel", "%y = convolution(%image, %no_kernel)"},
       {"groups", "%y = convolution(%image, %kernel) {groups=0}"},
       {"groups", "%y = convolution(%image, %kernel) {groups=4}"},
       {"channels", "%y = convolution(%image, %kernel) {groups=3}"},
@@ -97,8 +103,10 @@ const std::vector<BrokenRule>& brokenRules() {
       {"dtype", "%y = deconvolution(%flags, %kernel5)"},
       {"one-dtype", "%y = deconvolution(%half_image, %kernel5)"},
       {"window", "%y = deconvolution(%image, %kernel5) {output_padding=[0]}"},
+      {"kernel", "%y = deconvolution(%image, %no_kernel5)"},
       {"groups", "%y = deconvolution(%image, %kernel5) {groups=2}"},
       {"channels", "%y = deconvolution(%image, %kernel)"},
+      {"channels", "%y = deconvolution(%image, %many_channels)"},
       {"bias", "%y = deconvolution(%image, %kernel5, %row)"},
       {"output-padding", "%y = deconvolution(%image, %kernel5) {stride=[2, 2], output_padding=[2, 0]}"},
       {"output", "%y = deconvolution(%image, %kernel5) {pre_padding=[40, 0], post_padding=[40, 0]}"},
@@ -108,10 +116,12 @@ const std::vector<BrokenRule>& brokenRules() {
       {"window", "%y = pooling(%row) {op=\"max\", window=[2, 2]}"},
       {"window", "%y = pooling(%image) {op=\"max\", window=[2, 2], stride=[0, 2]}"},
       {"window", "%y = pooling(%image) {op=\"max\", window=[2, 0]}"},
+      {"window", "%y = pooling(%image) {op=\"max\", window=[1099511627776, 1099511627776]}"},
       {"dtype", "%y = pooling(%bytes) {op=\"average\", window=[2, 2]}"},
       {"dtype", "%y = pooling(%mask) {op=\"max\", window=[2]}"},
       {"padding", "%y = pooling(%image) {op=\"max\", window=[2, 2], pre_padding=[0, 2]}"},
       {"dilation", "%y = pooling(%image) {op=\"average\", window=[2, 2], dilation=[2, 1]}"},
+      {"divisor", "%y = pooling(%image) {op=\"average\", window=[2, 2], divisor=-1}"},
       {"indices", "%y, %i = pooling(%image) {op=\"average\", window=[2, 2], return_indices=true}"},
       {"output", "%y = pooling(%image) {op=\"max\", window=[2, 33]}"},
       // adaptive pooling
@@ -120,7 +130,9 @@ const std::vector<BrokenRule>& brokenRules() {
       {"sizes", "%y = adaptive_pooling(%image) {op=\"max\", output_size=[1, -1]}"},
       {"dtype", "%y = adaptive_pooling(%bytes) {op=\"average\", output_size=[1, 1]}"},
       {"indices", "%y, %i = adaptive_pooling(%image) {op=\"average\", output_size=[1, 1], return_indices=true}"},
+      {"empty", "%y = adaptive_pooling(%empty) {op=\"max\", output_size=[1, 1]}"},
       // resize and padding
+      {"empty", "%y = resize(%empty) {mode=\"nearest\", size=[1, 1]}"},
       {"sizes", "%y = resize(%image) {mode=\"nearest\", size=[]}"},
       {"mode", "%y = resize(%wide) {mode=\"linear\", size=[4, 4]}"},
       {"mode", "%y = resize(%image) {mode=\"cubic\", size=[4]}"},
@@ -219,6 +231,7 @@ const std::vector<BrokenRule>& brokenRules() {
       {"dtype", "%y = quantized_convolution(%bytes, %step_kernel, %six, %integers) {to=float32}"},
       {"dtype", "%y = quantized_convolution(%bytes, %step_kernel, %six, null, %wide) {to=float32}"},
       {"window", "%y = quantized_convolution(%bytes, %step_kernel, %six) {to=float32, stride=[0, 1]}"},
+      {"kernel", "%y = quantized_convolution(%bytes, %no_step_kernel, %six) {to=float32}"},
       {"groups", "%y = quantized_convolution(%bytes, %step_kernel, %six) {to=float32, groups=4}"},
       {"channels", "%y = quantized_convolution(%bytes, %step_kernel, %six) {to=float32, groups=3}"},
       {"vectors", "%y = quantized_convolution(%bytes, %step_kernel, %row) {to=float32}"},
