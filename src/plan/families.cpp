@@ -29,9 +29,12 @@ bool hasDims(const Step& step, const std::string& name) {
   return std::any_of(step.dims.begin(), step.dims.end(), [&](const auto& entry) { return entry.first == name; });
 }
 
-[[noreturn]] void throwUnknown(const Step& step, const std::string& what) {
-  throw EngineError(ErrorCode::kPlanVersion, "step '" + step.name + "' " + what + ", which this library does not know",
-                    step.location, "load it with the torchtrt that made it, or compile again");
+// How messages name an attribute of words.
+std::string wordsName(const std::string& attribute) {
+  return attribute == "op"       ? "operation"
+         : attribute == "reduce" ? "reduction"
+         : attribute == "ties"   ? "order of equals"
+                                 : attribute;
 }
 
 void checkAttribute(const Step& step, const AttributeSpec& spec) {
@@ -46,9 +49,20 @@ void checkAttribute(const Step& step, const AttributeSpec& spec) {
   if (!symbolic && attributeTypeName(*value) != spec.type) {
     throwCorrupt("attribute '" + spec.name + "' of step '" + step.name + "' (" + step.family + ") has the wrong type");
   }
+  if (!spec.choices.empty()) {
+    const std::string& word = std::get<std::string>(*value);
+    if (std::find(spec.choices.begin(), spec.choices.end(), word) == spec.choices.end()) {
+      throwUnknown(step, "(" + step.family + ") has the " + wordsName(spec.name) + " '" + word + "'");
+    }
+  }
 }
 
 }  // namespace
+
+void throwUnknown(const Step& step, const std::string& what) {
+  throw EngineError(ErrorCode::kPlanVersion, "step '" + step.name + "' " + what + ", which this library does not know",
+                    step.location, "load it with the torchtrt that made it, or compile again");
+}
 
 const FamilySpec* findFamilySpec(std::string_view name) {
   static const Table table = makeTable();

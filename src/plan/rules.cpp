@@ -1,190 +1,149 @@
 #include "plan/rules.h"
 
 #include <algorithm>
-#include <bitset>
+#include <optional>
 
 #include "base/check.h"
-#include "plan/step_checker.h"
+#include "base/layer_rules/kinds.h"
+#include "plan/families.h"
 
 namespace torchtrt::plan {
 
 namespace {
 
-Shape resolve(const std::vector<Register>& list, std::span<const int64_t> registers) {
-  Shape dims;
+using layer_rules::Number;
+using layer_rules::Numbers;
+using layer_rules::NumbersType;
+
+std::vector<int64_t> resolve(const std::vector<Register>& list, std::span<const int64_t> registers) {
+  std::vector<int64_t> dims;
+  dims.reserve(list.size());
   for (const Register r : list) {
     dims.push_back(registers[r]);
   }
   return dims;
 }
 
-StepChecker::Value valueOf(const Plan& plan, int32_t index, std::span<const int64_t> registers) {
-  if (index < 0) {
-    return {};
-  }
-  const Tensor& tensor = plan.tensors[static_cast<size_t>(index)];
-  return {true, tensor.dtype, resolve(tensor.dims, registers)};
+Numbers numbers(const std::vector<Register>& list, std::span<const int64_t> registers) {
+  const std::vector<int64_t> dims = resolve(list, registers);
+  return Numbers(std::vector<Number>(dims.begin(), dims.end()));
 }
+
+NumbersType typeOfTensor(const Tensor& tensor, std::span<const int64_t> registers) {
+  return {tensor.dtype, numbers(tensor.dims, registers)};
+}
+
+// A step with its numbers filled in, as rules see it.
+class StepView : public layer_rules::LayerView<Number> {
+ public:
+  StepView(const Plan& plan, const Step& step, std::span<const int64_t> registers, ErrorCode code)
+      : step_(step), code_(code) {
+    for (const int32_t input : step.inputs) {
+      inputs_.push_back(input < 0 ? std::nullopt
+                                  : std::optional(typeOfTensor(plan.tensors[static_cast<size_t>(input)], registers)));
+    }
+    for (const int32_t output : step.outputs) {
+      outputs_.push_back(typeOfTensor(plan.tensors[static_cast<size_t>(output)], registers));
+    }
+    for (const auto& [name, list] : step.dims) {
+      dims_.emplace_back(name, numbers(list, registers));
+    }
+  }
+
+  int operands() const override {
+    return static_cast<int>(inputs_.size());
+  }
+  bool has(int operand) const override {
+    return operand < operands() && inputs_[static_cast<size_t>(operand)].has_value();
+  }
+  DType dtype(int operand) const override {
+    return typeOf(operand).dtype;
+  }
+  const Numbers& dims(int operand) const override {
+    return typeOf(operand).dims;
+  }
+  const Attributes& attributes() const override {
+    return step_.attributes;
+  }
+  const Numbers* findDims(std::string_view attribute) const override {
+    const auto found =
+        std::find_if(dims_.begin(), dims_.end(), [&](const auto& entry) { return entry.first == attribute; });
+    return found == dims_.end() ? nullptr : &found->second;
+  }
+  std::pair<int64_t, int64_t> range(const Number& dim) const override {
+    return {dim.clamped(), dim.clamped()};
+  }
+
+  // Throws unless the step keeps the rules of its kind, and its operands and outputs are there and of their types.
+  void check() const {
+    const auto* const kind = layer_rules::findKind<Number>(step_.family);
+    if (kind == nullptr) {
+      TORCHTRT_CHECK(step_.family == "plugin_v2", "family " << step_.family << " has no rules");
+      return;
+    }
+    for (const auto& rule : kind->rules) {
+      const layer_rules::Problem problem = rule.check(*this);
+      if (problem.is_unknown_word) {
+        throwUnknown(step_, "(" + step_.family + ") has the " + problem.damage);
+      }
+      require(!problem, problem.damage.c_str());
+    }
+    const FamilySpec& family = *findFamilySpec(step_.family);
+    for (int i = 0; i < (family.max_operands < 0 ? operands() : family.min_operands); ++i) {
+      require(has(i), "an operand is missing");
+    }
+    const std::vector<NumbersType> expected = kind->outputs(*this);
+    require(outputs_.size() >= expected.size(), "an output is missing");
+    require(outputs_.size() == expected.size(), "it has a wrong number of outputs");
+    for (size_t i = 0; i < expected.size(); ++i) {
+      require(outputs_[i].dims == expected[i].dims, "the dimensions of an output are not those of the result");
+      require(outputs_[i].dtype == expected[i].dtype, "the element type of an output is not that of the result");
+    }
+  }
+
+ private:
+  const NumbersType& typeOf(int operand) const {
+    require(has(operand), "an operand is missing");
+    return *inputs_[static_cast<size_t>(operand)];
+  }
+
+  void require(bool holds, const char* rule) const {
+    if (holds) {
+      return;
+    }
+    const bool corrupt = code_ == ErrorCode::kPlanCorrupt;
+    throw EngineError(
+        code_, (corrupt ? "damaged plan: step '" : "step '") + step_.name + "' (" + step_.family + "): " + rule,
+        step_.location,
+        corrupt ? "compile the module again, or copy the file again" : "pass inputs of shapes that fit together");
+  }
+
+  const Step& step_;
+  ErrorCode code_;
+  std::vector<std::optional<NumbersType>> inputs_;
+  std::vector<NumbersType> outputs_;
+  std::vector<std::pair<std::string, Numbers>> dims_;
+};
 
 }  // namespace
 
-StepChecker::StepChecker(const Plan& plan, const Step& step, std::span<const int64_t> registers, ErrorCode code)
-    : step_(step), code_(code) {
-  for (const int32_t input : step.inputs) {
-    inputs_.push_back(valueOf(plan, input, registers));
-  }
-  for (const int32_t output : step.outputs) {
-    outputs_.push_back(valueOf(plan, output, registers));
-  }
-  for (const auto& [name, list] : step.dims) {
-    dims_.emplace_back(name, resolve(list, registers));
-  }
-}
-
-const StepChecker::Value& StepChecker::in(size_t i) const {
-  static const Value kAbsent;
-  return i < inputs_.size() ? inputs_[i] : kAbsent;
-}
-
-const StepChecker::Value& StepChecker::out(size_t i) const {
-  return outputs_[i];
-}
-
-const Shape& StepChecker::dims(std::string_view name) const {
-  const auto found = std::find_if(dims_.begin(), dims_.end(), [&](const auto& entry) { return entry.first == name; });
-  TORCHTRT_CHECK(found != dims_.end(), "step '" << step_.name << "' has no attribute '" << name << "'");
-  return found->second;
-}
-
-bool StepChecker::hasDims(std::string_view name) const {
-  return std::any_of(dims_.begin(), dims_.end(), [&](const auto& entry) { return entry.first == name; });
-}
-
-void StepChecker::require(bool holds, const char* rule) const {
-  if (holds) {
-    return;
-  }
-  const bool corrupt = code_ == ErrorCode::kPlanCorrupt;
-  throw EngineError(
-      code_, (corrupt ? "damaged plan: step '" : "step '") + step_.name + "' (" + step_.family + "): " + rule,
-      step_.location,
-      corrupt ? "compile the module again, or copy the file again" : "pass inputs of shapes that fit together");
-}
-
-void StepChecker::requirePresent(size_t count) const {
-  for (size_t i = 0; i < count; ++i) {
-    require(in(i).present, "an operand is missing");
-  }
-}
-
-void StepChecker::requireOneOf(const std::string& value, std::initializer_list<std::string_view> known,
-                               const char* what) const {
-  if (std::find(known.begin(), known.end(), value) == known.end()) {
-    throwUnknown(what, value);
-  }
-}
-
-void StepChecker::throwUnknown(const char* what, const std::string& value) const {
-  throw EngineError(ErrorCode::kPlanVersion,
-                    "step '" + step_.name + "' (" + step_.family + ") has the " + what + " '" + value +
-                        "', which this library does not know",
-                    step_.location, "load it with the torchtrt that made it, or compile again");
-}
-
-const Operation& StepChecker::requireOperation(const char* attribute, std::span<const Operation> operations) const {
-  const std::string& name = attributes().getString(attribute);
-  const Operation* const operation = findOperation(operations, name);
-  if (operation == nullptr) {
-    throwUnknown(std::string_view(attribute) == "op" ? "operation" : attribute, name);
-  }
-  return *operation;
-}
-
-void StepChecker::requireOutput(size_t i, const Shape& dims, DType dtype) const {
-  require(i < outputs_.size(), "an output is missing");
-  require(outputs_[i].dims == dims, "the dimensions of an output are not those of the result");
-  require(outputs_[i].dtype == dtype, "the element type of an output is not that of the result");
-}
-
-void StepChecker::requireBroadcast(const Shape& from, const Shape& to) const {
-  require(from.size() <= to.size(), "an operand has more dimensions than what it is broadcast to");
-  const size_t offset = to.size() - from.size();
-  for (size_t i = 0; i < from.size(); ++i) {
-    require(from[i] == 1 || from[i] == to[offset + i], "an operand cannot be broadcast");
-  }
-}
-
-void StepChecker::requireInts(const char* name, size_t count, int64_t least, int64_t most) const {
-  const std::vector<int64_t>& values = attributes().getInts(name);
-  require(values.size() == count, "an attribute has a wrong number of entries");
-  for (const int64_t value : values) {
-    require(value >= least && value <= most, "an attribute is out of range");
-  }
-}
-
-void StepChecker::requirePermutation(const std::vector<int64_t>& permutation, size_t rank) const {
-  require(permutation.empty() || permutation.size() == rank, "a permutation has a wrong number of entries");
-  std::bitset<64> seen;
-  for (const int64_t axis : permutation) {
-    require(axis >= 0 && static_cast<size_t>(axis) < rank && !seen[static_cast<size_t>(axis)], "a permutation is none");
-    seen.set(static_cast<size_t>(axis));
-  }
-}
-
-void StepChecker::requireActivation() const {
-  if (!attributes().getString("activation").empty()) {
-    requireOperation("activation", activations());
-  }
-}
-
-size_t StepChecker::axis(const Value& value) const {
-  const int64_t axis = attributes().getInt("axis");
-  require(axis >= 0 && static_cast<size_t>(axis) < value.rank(), "the axis is out of range");
-  return static_cast<size_t>(axis);
-}
-
-Shape StepChecker::broadcast(const Shape& a, const Shape& b) const {
-  const Shape& longer = a.size() >= b.size() ? a : b;
-  const Shape& shorter = a.size() >= b.size() ? b : a;
-  Shape result = longer;
-  const size_t offset = longer.size() - shorter.size();
-  for (size_t i = 0; i < shorter.size(); ++i) {
-    int64_t& dim = result[offset + i];
-    require(dim == shorter[i] || dim == 1 || shorter[i] == 1, "its operands cannot be broadcast to one shape");
-    dim = dim == 1 ? shorter[i] : dim;
-  }
-  return result;
-}
-
-std::string dimsText(const Shape& dims) {
-  std::string text = "[";
-  for (const int64_t dim : dims) {
-    text += (text.size() == 1 ? "" : ", ") + std::to_string(dim);
-  }
-  return text + "]";
-}
-
 void checkShapes(const Plan& plan, std::span<const int64_t> registers, ErrorCode code) {
-  for (size_t i = 0; i < plan.tensors.size(); ++i) {
-    const Tensor& tensor = plan.tensors[i];
-    const size_t bytes = checkedBytes(resolve(tensor.dims, registers), tensor.dtype);
+  for (const Tensor& tensor : plan.tensors) {
+    const std::vector<int64_t> dims = resolve(tensor.dims, registers);
+    const size_t bytes = checkedBytes(dims, tensor.dtype);
     if (tensor.view_of >= 0) {
       const Tensor& base = plan.tensors[static_cast<size_t>(tensor.view_of)];
-      if (bytes != checkedBytes(resolve(base.dims, registers), base.dtype)) {
+      const std::vector<int64_t> base_dims = resolve(base.dims, registers);
+      if (bytes != checkedBytes(base_dims, base.dtype)) {
         throw EngineError(code,
                           "tensor '" + tensor.name + "' views a tensor of another number of elements: " +
-                              dimsText(resolve(tensor.dims, registers)) + " of '" + base.name + "' " +
-                              dimsText(resolve(base.dims, registers)),
+                              layer_rules::textOf(dims) + " of '" + base.name + "' " + layer_rules::textOf(base_dims),
                           {}, "pass inputs of shapes that fit together");
       }
     }
   }
   for (const Step& step : plan.steps) {
-    const StepChecker checker(plan, step, registers, code);
-    if (!checkWindowed(checker) && !checkPointwise(checker) && !checkReducing(checker) && !checkMoving(checker) &&
-        !checkQuantized(checker)) {
-      TORCHTRT_CHECK(step.family == "plugin_v2", "family " << step.family << " has no rules");
-    }
+    StepView(plan, step, registers, code).check();
   }
 }
 

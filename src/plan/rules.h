@@ -1,6 +1,5 @@
-// What shapes, element types and attribute values of a step must satisfy so that every kernel stays within its
-// operands, whatever the plan says: the layer table's meanings as checks on numbers. The network library has the same
-// rules on symbols.
+// Every step keeps the rules of its kind (base/layer_rules) on numbers, so that every kernel stays within its operands,
+// whatever the plan says.
 #pragma once
 
 #include <cstdint>

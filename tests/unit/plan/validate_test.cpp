@@ -182,6 +182,11 @@ const Hostile kHostile[] = {
        convolution(m, {0, 1}, 1, {1, 2, 2, 2});
      },
      "an attribute is out of range"},
+    {"StrideBeyondArithmetic",
+     [](PlanMaker& m) {
+       convolution(m, {kHuge, 1}, 1, {1, 2, 1, 2});
+     },
+     "an attribute is out of range"},
     {"StrideCount",
      [](PlanMaker& m) {
        convolution(m, {1}, 1, {1, 2, 2, 2});
@@ -222,6 +227,68 @@ const Hostile kHostile[] = {
        pooling(m, {int64_t{1} << 31, int64_t{1} << 31}, {1, 2, 3, 3});
      },
      "its windows are too large"},
+    {"PaddingWiderThanItsWindow",
+     [](PlanMaker& m) {
+       pooling(m, {2, 2}, {1, 2, 5, 3});
+       m.lastStep().attributes.set("pre_padding", Ints{2, 0});
+     },
+     "a padding is larger than its window"},
+    {"AverageOfHoles",
+     [](PlanMaker& m) {
+       pooling(m, {2, 2}, {1, 2, 2, 3});
+       m.lastStep().attributes.set("op", std::string("average"));
+       m.lastStep().attributes.set("dilation", Ints{2, 1});
+     },
+     "an attribute is out of range"},
+    {"DivisorBelowZero",
+     [](PlanMaker& m) {
+       pooling(m, {2, 2}, {1, 2, 3, 3});
+       m.lastStep().attributes.set("divisor", int64_t{-1});
+     },
+     "the divisor is negative"},
+    {"PoolingOfTheFuture",
+     [](PlanMaker& m) {
+       pooling(m, {2, 2}, {1, 2, 3, 3});
+       m.lastStep().attributes.set("op", std::string("median"));
+     },
+     "[E002] step 'pooling0' (pooling) has the operation 'median', which this library does not know"},
+    {"IndicesNowhere",
+     [](PlanMaker& m) {
+       pooling(m, {2, 2}, {1, 2, 3, 3});
+       m.lastStep().attributes.set("return_indices", true);
+     },
+     "an output is missing"},
+    {"EmptyKernel",
+     [](PlanMaker& m) {
+       convolution(m, {1, 1}, 1, {1, 2, 5, 2});
+       m.lastStep().inputs[1] = m.floats("none", {2, 2, 0, 3}, {});
+     },
+     "the kernel is empty"},
+    {"SigmoidOfNumbers",
+     [](PlanMaker& m) {
+       m.step("activation", {m.input("x", m.dims({4}), DType::kInt32)}, m.dims({4}), {{"op", std::string("sigmoid")}},
+              DType::kInt32);
+     },
+     "its input is not floating"},
+    {"ConcatenatedBeyondNumbers",
+     [](PlanMaker& m) {
+       const int32_t x = m.input("x", m.dims({0, kHuge}), DType::kInt8);
+       m.step("concatenation", {x, x}, m.dims({0, kHuge}), {{"axis", int64_t{1}}}, DType::kInt8);
+     },
+     "the dimensions of an output are not those of the result"},
+    {"ConcatenatedWithNothing",
+     [](PlanMaker& m) {
+       const int32_t x = m.input("x", m.dims({4}));
+       m.step("concatenation", {x, -1}, m.dims({4}), {{"axis", int64_t{0}}});
+     },
+     "an operand is missing"},
+    {"PaddedBeyondNumbers",
+     [](PlanMaker& m) {
+       m.step("padding", {m.input("x", m.dims({0, 2}), DType::kInt8)}, m.dims({0, kHuge}),
+              {{"mode", std::string("constant")}}, DType::kInt8);
+       m.lastStep().dims = {{"pre", m.dims({0, kHuge})}, {"post", m.dims({0, kHuge})}};
+     },
+     "the dimensions of an output are not those of the result"},
     {"SliceBehindTheEnd", [](PlanMaker& m) { slice(m, 2, 3, 1); }, "reaches outside of its input"},
     {"SliceBeforeTheStart", [](PlanMaker& m) { slice(m, 1, 3, -1); }, "reaches outside of its input"},
     {"SliceStrideZero", [](PlanMaker& m) { slice(m, 0, 3, 0); }, "a stride is 0"},
@@ -292,6 +359,13 @@ const Hostile kHostile[] = {
               {{"op", std::string("sum")}, {"axis", int64_t{0}}});
      },
      "the dimensions of an output are not those of the result"},
+    {"CumulativeWithPlaces",
+     [](PlanMaker& m) {
+       m.step("cumulative", {m.input("x", m.dims({4}))}, m.dims({4}),
+              {{"op", std::string("sum")}, {"axis", int64_t{0}}});
+       m.lastStep().outputs.push_back(m.tensor("i", m.dims({4}), DType::kInt64));
+     },
+     "it has a wrong number of outputs"},
     {"GridOfAnotherBatch",
      [](PlanMaker& m) {
        const int32_t x = m.input("x", m.dims({1, 1, 4, 4}));
