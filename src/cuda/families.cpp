@@ -53,6 +53,7 @@ const std::vector<kernels::Family>& families() {
         {"unique", createUnique},
         {"suppression", createSuppression},
         {"regions", createPoolRegions},
+        {"deformed_columns", createDeformedColumns},
         {"host", createHost}}},
       {"pooling", {{"direct", createPooling}, {"host", createHost}}},
       {"quantize", {{"map", createQuantize}, {"host", createHost}}},

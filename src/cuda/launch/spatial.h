@@ -5,6 +5,7 @@
 #include <array>
 
 #include "cuda/launch/layout.h"
+#include "cuda/launch/types.h"
 
 namespace torchtrt::cuda {
 
@@ -29,7 +30,7 @@ inline Spatial sizeOfImage(const Ints& dims) {
 
 // INDEX and CHANNELS_LAST of those texts, for results of these dims and strides.
 inline void defineOrder(Source& source, const Ints& dims, const Ints& strides) {
-  source.define("INDEX", countOf(dims) <= int64_t{0xffffffff} ? "unsigned" : "long long");
+  source.define("INDEX", indexType(countOf(dims)));
   source.define("CHANNELS_LAST", int64_t{dims[1] > 1 && strides[1] < strides.back()});
 }
 

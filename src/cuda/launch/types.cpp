@@ -34,6 +34,10 @@ const char* computedType(DType dtype) {
   return dtype == DType::kFloat64 ? "double" : isFloating(dtype) ? "float" : "long long";
 }
 
+const char* indexType(int64_t count) {
+  return count <= int64_t{0xffffffff} ? "unsigned" : "long long";
+}
+
 const char* bitsType(DType dtype) {
   switch (sizeOf(dtype)) {
     case 1:

@@ -11,5 +11,6 @@ kernels::CreateResult createMaskedRows(const kernels::Problem& problem);
 kernels::CreateResult createUnique(const kernels::Problem& problem);
 kernels::CreateResult createSuppression(const kernels::Problem& problem);
 kernels::CreateResult createPoolRegions(const kernels::Problem& problem);
+kernels::CreateResult createDeformedColumns(const kernels::Problem& problem);
 
 }  // namespace torchtrt::cuda

@@ -1,3 +1,5 @@
+#include "cuda/plugins/regions.h"
+
 #include <string>
 
 #include "cuda/launch/kernel.h"
@@ -36,7 +38,8 @@ std::unique_ptr<kernels::Prepared> prepareRegions(const Layer& layer, const kern
   const std::string& op = fields.getString("op");
   const Layout to = collapsed(out.dims, {out.strides}), to_places = collapsed(places.dims, {places.strides});
   Source source;
-  source.define("STORED", storedType(in.dtype)).define("C", computedType(in.dtype));
+  source.define("STORED", storedType(in.dtype)).define("C", regionNumber(in.dtype));
+  source.define("INDEX", indexType(to.count()));
   source.define("ALIGNS", int64_t{op.starts_with("align")}).define("BY_POSITION", int64_t{op.ends_with("by_position")});
   source.define("OUT_RANK", to.rank()).define("PLACES_RANK", to_places.rank());
   source.include("text/storage.cuh").include("text/rounded.cuh").include("text/faults.cuh");
@@ -60,12 +63,13 @@ std::unique_ptr<kernels::Prepared> prepareRegions(const Layer& layer, const kern
 
 }  // namespace
 
+const char* regionNumber(DType dtype) {
+  return dtype == DType::kFloat16 ? "HalfNumber" : computedType(dtype);
+}
+
 kernels::CreateResult createPoolRegions(const kernels::Problem& problem) {
   if (std::optional<Refusal> refusal = refuseOtherPlugin(problem, "torchtrt", "PoolRegions")) {
     return *refusal;
-  }
-  if (problem.inputs.at(0).dtype == DType::kFloat16) {
-    return Refusal{"dtype", "rounds no step of its sums to float16, as torchvision does"};
   }
   return launched(problem, prepareRegions);
 }

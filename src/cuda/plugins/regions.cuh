@@ -1,6 +1,6 @@
 // Regions of images in cells: means of bilinear samples (ALIGNS), greatest elements or means of whole pixels, in the order
-// of torchvision's arithmetic. A thread for each result. STORED, C (computed in), ALIGNS and BY_POSITION come
-// from regions.cpp.
+// of torchvision's arithmetic. A thread for each result. STORED, C (computed in), INDEX, ALIGNS and BY_POSITION
+// come from regions.cpp.
 
 struct Images {
   long long count, channels, height, width;
@@ -33,17 +33,17 @@ struct Neighbours {
 };
 
 __device__ inline C sampleOf(const STORED* channel, const Images& images, C y, C x) {
-  if (y < C(-1) || y > (C)images.height || x < C(-1) || x > (C)images.width) {
+  if (y < -1.0f || y > (float)images.height || x < -1.0f || x > (float)images.width) {
     return C(0);
   }
   const Neighbours rows(y, images.height), columns(x, images.width);
   const STORED* const low = channel + rows.low * images.row_step;
   const STORED* const high = channel + rows.high * images.row_step;
   const long long left = columns.low * images.column_step, right = columns.high * images.column_step;
-  return rows.low_weight * columns.low_weight * load(low + left) +
-         rows.low_weight * columns.high_weight * load(low + right) +
-         rows.high_weight * columns.low_weight * load(high + left) +
-         rows.high_weight * columns.high_weight * load(high + right);
+  return rows.low_weight * columns.low_weight * (C)load(low + left) +
+         rows.low_weight * columns.high_weight * (C)load(low + right) +
+         rows.high_weight * columns.low_weight * (C)load(high + left) +
+         rows.high_weight * columns.high_weight * (C)load(high + right);
 }
 
 // The number of samples that a cell takes along one axis of a region that is `extent` pixels long.
@@ -71,7 +71,7 @@ __device__ inline C valueOf(const STORED* channel, const Images& images, const C
   const long long samples_y = samplesOf(height, cells.rows, cells.sampling_ratio);
   const long long samples_x = samplesOf(width, cells.columns, cells.sampling_ratio);
   const C cell_height = height / (C)cells.rows, cell_width = width / (C)cells.columns;
-  C sum = 0;
+  C sum = C(0);
   for (long long iy = 0; iy < samples_y; ++iy) {
     const C y = positionOf(top, cell_height, row, iy, samples_y);
     for (long long ix = 0; ix < samples_x; ++ix) {
@@ -84,7 +84,7 @@ __device__ inline C valueOf(const STORED* channel, const Images& images, const C
 #else
 // The nearest whole pixel; far outside of any image for what has none.
 __device__ inline long long pixelOf(C position) {
-  const double whole = (double)trunc(position);
+  const double whole = trunc((double)position);
   const double rest = fabs((double)position - whole);
   const double nearest = rest >= 0.5 ? whole + (position < C(0) ? -1.0 : 1.0) : whole;
   return fabs(nearest) < 1e9 ? (long long)nearest : -2147483647LL - 1;
@@ -116,14 +116,14 @@ __device__ inline C valueOf(const STORED* channel, const Images& images, const C
   const Span x(left, right - left + last, column, cells.columns, images.width - 1 + last);
   const bool is_empty = y.end <= y.begin || x.end <= x.begin;
 #if BY_POSITION
-  C value = 0;
+  C value = C(0);
 #else
   C value = is_empty ? C(0) : (C)-3.4028234663852885981e+38f;
   *place = -1;
 #endif
   for (long long at_y = y.begin; at_y < y.end; ++at_y) {
     for (long long at_x = x.begin; at_x < x.end; ++at_x) {
-      const C each = load(channel + at_y * images.row_step + at_x * images.column_step);
+      const C each = (C)load(channel + at_y * images.row_step + at_x * images.column_step);
 #if BY_POSITION
       value += each;
 #else
@@ -146,16 +146,18 @@ extern "C" __global__ void pool_regions(long long count, long long out_channels,
                                         Walk<OUT_RANK> to, STORED* out, Walk<PLACES_RANK> to_places, int* places,
                                         int* fault) {
   for (long long i = firstElement(); i < count; i += allThreads()) {
-    const long long column = i % cells.columns, row = i / cells.columns % cells.rows;
-    const long long out_channel = i / cells.columns / cells.rows % out_channels;
-    const STORED* const numbers = regions + i / cells.columns / cells.rows / out_channels * region_step;
+    const INDEX line = (INDEX)i / (INDEX)cells.columns, plane = line / (INDEX)cells.rows;
+    const INDEX at_region = plane / (INDEX)out_channels;
+    const long long column = i - (long long)line * cells.columns, row = (long long)line - (long long)plane * cells.rows;
+    const long long out_channel = (long long)plane - (long long)at_region * out_channels;
+    const STORED* const numbers = regions + (long long)at_region * region_step;
     C region[5];
     for (int k = 0; k < 5; ++k) {
       region[k] = (C)load(numbers + k * number_step);
     }
-    C value = 0;
+    C value = C(0);
     int place = -1;
-    if (region[0] >= C(0) && region[0] < (C)images.count) {
+    if (region[0] >= 0.0f && region[0] < (float)images.count) {
       const long long channel =
           BY_POSITION ? (out_channel * cells.rows + row) * cells.columns + column : out_channel;
       const STORED* const from = in + (long long)region[0] * images.batch_step + channel * images.channel_step;

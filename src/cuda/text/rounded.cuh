@@ -1,4 +1,4 @@
-// Arithmetic that rounds after every step. The compiler makes one instruction of a product and a sum elsewhere, whose
+// Arithmetic that rounds after every step; behind text/storage.cuh. The compiler makes one instruction of a product and a sum elsewhere, whose
 // result may fall on the other side of an edge than on the CPU.
 
 __device__ inline float timesOf(float a, float b) {
@@ -15,6 +15,26 @@ __device__ inline double timesOf(double a, double b) {
   return a * b;
 #endif
 }
+
+// float16 as a type to compute in: every result is rounded to it, as torchvision's arithmetic in half types is.
+struct HalfNumber {
+  float value;
+
+  HalfNumber() = default;
+  template <class Number>
+  __device__ explicit HalfNumber(Number number) {
+    Half rounded;
+    store(&rounded, (float)number);
+    value = load(&rounded);
+  }
+  __device__ operator float() const { return value; }
+  __device__ HalfNumber& operator+=(HalfNumber other) { return *this = HalfNumber(value + other.value); }
+};
+__device__ inline HalfNumber operator+(HalfNumber a, HalfNumber b) { return HalfNumber(a.value + b.value); }
+__device__ inline HalfNumber operator-(HalfNumber a, HalfNumber b) { return HalfNumber(a.value - b.value); }
+__device__ inline HalfNumber operator*(HalfNumber a, HalfNumber b) { return HalfNumber(a.value * b.value); }
+__device__ inline HalfNumber operator/(HalfNumber a, HalfNumber b) { return HalfNumber(a.value / b.value); }
+__device__ inline HalfNumber timesOf(HalfNumber a, HalfNumber b) { return a * b; }
 
 template <class T>
 struct Rounded {

@@ -109,7 +109,7 @@ TEST(PoolRegionsOnDevices, EveryOperation) {
   }
   for (const char* op : {"align", "align_by_position", "max", "mean_by_position"}) {
     const bool by_position = std::string(op).ends_with("by_position");
-    for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
+    for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kFloat16}) {
       const Output out = {dtype, {6, by_position ? 2 : 12, 3, 2}};
       Case layer = pluginCase(
           "PoolRegions",
@@ -126,6 +126,31 @@ TEST(PoolRegionsOnDevices, EveryOperation) {
         layer.attributes.set("aligned", aligned);
         expectAsOnCpu(layer);
       }
+    }
+  }
+}
+
+// Places inside, at the edge and outside of the image, by two groups of channels.
+TEST(DeformedColumnsOnDevices, OfEveryDType) {
+  const Ints kernel = {3, 2}, stride = {2, 1}, padding = {1, 0}, dilation = {1, 2};
+  const int64_t rows = 3, columns = 6, taps = 6, groups = 2;
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kFloat16}) {
+    for (const bool has_mask : {false, true}) {
+      const auto mixed = [&](const Ints& dims, uint32_t seed) {
+        return makeTensor(dtype, dims, mixedValues(countOf(dims), dtype, seed));
+      };
+      Case layer =
+          pluginCase("DeformedColumns", {mixed({2, 4, 5, 8}, 1), mixed({2, groups * 2 * taps, rows, columns}, 2)},
+                     {{dtype, {2, 4 * taps, rows * columns}}});
+      if (has_mask) {
+        layer.inputs.emplace_back(mixed({2, groups * taps, rows, columns}, 3));
+      }
+      layer.attributes.set("kernel", kernel);
+      layer.attributes.set("stride", stride);
+      layer.attributes.set("padding", padding);
+      layer.attributes.set("dilation", dilation);
+      layer.attributes.set("offset_groups", groups);
+      expectAsOnCpu(layer);
     }
   }
 }
