@@ -1,5 +1,7 @@
 #include "cuda/pooling/pooling.h"
 
+#include <algorithm>
+#include <array>
 #include <string>
 
 #include "cuda/launch/kernel.h"
@@ -13,63 +15,69 @@ namespace {
 using kernels::ShapeSet;
 using kernels::TensorDesc;
 
-// Two dims in front of the spatial ones: of more the leading ones are pooled alike, of fewer some are added.
+// A tensor as pooling.cuh sees it: the dims before the channels, the channels, and the spatial dims. What a tensor does
+// not have in front of its spatial dims has size 1.
 struct Images {
-  Ints dims, strides;
-};
+  Ints batch, batch_strides;
+  int64_t channels = 1;
+  std::array<int64_t, 4> strides = {0, 0, 0, 0};  // Image of the text
+  Spatial size = {1, 1, 1};
 
-Images imagesOf(const TensorDesc& desc, size_t spatial_rank) {
-  Images images{desc.dims, desc.strides};
-  while (images.dims.size() < spatial_rank + 2) {
-    images.dims.insert(images.dims.begin(), 1);
-    images.strides.insert(images.strides.begin(), 0);
+  Images(const TensorDesc& desc, size_t spatial_rank) {
+    const auto lead = static_cast<std::ptrdiff_t>(desc.dims.size() - spatial_rank);
+    size = spatial({desc.dims.begin() + lead, desc.dims.end()}, 1);
+    const Spatial places = spatial({desc.strides.begin() + lead, desc.strides.end()}, 0);
+    std::copy(places.begin(), places.end(), strides.begin() + 1);
+    if (lead > 0) {
+      channels = desc.dims[static_cast<size_t>(lead) - 1];
+      strides[0] = desc.strides[static_cast<size_t>(lead) - 1];
+      batch.assign(desc.dims.begin(), desc.dims.begin() + lead - 1);
+      batch_strides.assign(desc.strides.begin(), desc.strides.begin() + lead - 1);
+    }
   }
-  return images;
-}
+};
 
 std::unique_ptr<kernels::Prepared> preparePooling(const Layer& layer, const ShapeSet& shapes, bool adaptive) {
   const Attributes& attributes = layer.attributes;
   const size_t rank = adaptive ? shapes.dimsOf("output_size").size() : attributes.getInts("window").size();
-  const Images in = imagesOf(shapes.inputs.at(0), rank);
-  const Images out = imagesOf(shapes.outputs.at(0), rank);
+  const bool has_indices = shapes.outputs.size() > 1;
+  const Images in(shapes.inputs.at(0), rank), out(shapes.outputs.at(0), rank);
+  const Images indices = has_indices ? Images(shapes.outputs[1], rank) : out;
   const DType dtype = shapes.outputs[0].dtype;
   const bool is_average = attributes.getString("op") == "average";
   const auto spatialOf = [&](const char* name, int64_t missing) {
     return adaptive ? Spatial{missing, missing, missing} : spatial(attributes.getInts(name), missing);
   };
+  const Layout batch = collapsed(out.batch, {in.batch_strides, out.batch_strides, indices.batch_strides});
   Source source;
   source.define("STORED", storedType(dtype))
       .define("AVERAGE", int64_t{is_average})
-      .define("ADAPTIVE", int64_t{adaptive});
-  source.define("CHANNELS_LAST", int64_t{out.strides.at(1) == 1 && out.dims[1] > 1});
-  source.define("A", is_average ? "double" : computedType(dtype));
+      .define("ADAPTIVE", int64_t{adaptive})
+      .define("INDICES", int64_t{has_indices});
+  source.define("CHANNELS_LAST", int64_t{out.strides[0] == 1 && out.channels > 1}).define("BATCH", batch.rank());
+  source.define("A", is_average && isFloating(dtype) ? "double" : computedType(dtype));
   source.define("LOWEST", isFloating(dtype) ? "(A)-INFINITY" : "(-9223372036854775807LL - 1)");
   source.include("text/storage.cuh").include("text/reduction.cuh").include("pooling/pooling.cuh");
+  const int64_t count = countOf(shapes.outputs[0].dims);
   Arguments arguments;
-  arguments.value(countOf(out.dims)).value(out.dims.at(1));
-  arguments.value(sizeOfImage(in.dims)).value(sizeOfImage(out.dims));
+  arguments.value(count).value(out.channels).value(in.size).value(out.size);
   arguments.value(spatialOf("window", 1)).value(spatialOf("stride", 1)).value(spatialOf("pre_padding", 0));
   arguments.value(spatialOf("post_padding", 0)).value(spatialOf("dilation", 1));
   arguments.value(adaptive ? int64_t{0} : attributes.getInt("divisor", 0));
   arguments.value(int{!adaptive && attributes.getBool("count_include_pad", true)});
-  arguments.value(imageOf(in.strides)).input(0).value(imageOf(out.strides)).output(0);
+  addWalk(arguments, batch.dims, batch.strides[0]);
+  arguments.value(in.strides).input(0);
+  addWalk(arguments, batch.dims, batch.strides[1]);
+  arguments.value(out.strides).output(0);
+  addWalk(arguments, batch.dims, batch.strides[2]);
+  arguments.value(indices.strides);
+  has_indices ? arguments.output(1) : arguments.absent();
   auto launches = std::make_unique<Launches>(layer.device);
-  launches->add(source, "pool", geometryFor(countOf(out.dims)), std::move(arguments));
+  launches->add(source, "pool", geometryFor(count), std::move(arguments));
   return launches;
 }
 
 kernels::CreateResult create(const kernels::Problem& problem, bool adaptive) {
-  const kernels::Operand& in = problem.inputs.at(0);
-  if (problem.outputs.size() > 1) {
-    return Refusal{"indices", "gives no positions of maxima"};
-  }
-  const size_t spatial_rank = adaptive ? 0 : problem.attributes->getInts("window").size();
-  if (in.dims.size() > 5 || (!adaptive && in.dims.size() > spatial_rank + 2)) {
-    return Refusal{"rank", "takes two dims in front of the spatial ones"};
-  }
-  if (!isFloating(in.dtype) && problem.attributes->getString("op") == "average") {
-    return Refusal{"dtype", std::string("has no average of ") + toString(in.dtype)};
-  }
   return launched(problem, [adaptive](const Layer& layer, const ShapeSet& shapes) {
     return preparePooling(layer, shapes, adaptive);
   });

@@ -1,17 +1,23 @@
-// Windowed and adaptive pooling of any strides, a thread for each result. Spatial dims are brought to three. With
-// CHANNELS_LAST neighbouring threads have neighbouring channels, as memory has.
+// Windowed and adaptive pooling of any strides, a thread for each result. Spatial dims are brought to three; BATCH is the
+// rank of the dims in front of the channels. With CHANNELS_LAST neighbouring threads have neighbouring channels, as memory
+// has. STORED, A (folded in), AVERAGE, ADAPTIVE, LOWEST and INDICES come from pooling.cpp.
 
 struct Spatial {
   long long size[3];
 };
 struct Image {
-  long long batch, channel;
-  long long at[3];
+  long long channel, places[3];
+
+  __device__ long long at(long long c, const long long* place) const {
+    return c * channel + place[0] * places[0] + place[1] * places[1] + place[2] * places[2];
+  }
 };
 
 extern "C" __global__ void pool(long long count, long long channels, Spatial size, Spatial out_size, Spatial window,
                                 Spatial stride, Spatial before, Spatial after, Spatial dilation, long long divisor,
-                                int count_padding, Image from, const STORED* in, Image to, STORED* out) {
+                                int count_padding, Walk<BATCH> walk_in, Image from, const STORED* in,
+                                Walk<BATCH> walk_out, Image to, STORED* out, Walk<BATCH> walk_indices, Image to_indices,
+                                long long* indices) {
   for (long long i = firstElement(); i < count; i += allThreads()) {
     long long rest = i, at[3], begin[3], end[3], inside_all = 1, padded_all = 1;
 #if CHANNELS_LAST
@@ -33,30 +39,39 @@ extern "C" __global__ void pool(long long count, long long channels, Spatial siz
       begin[axis] = quotient(at[axis] * size.size[axis], out_size.size[axis]);
       end[axis] = quotient((at[axis] + 1) * size.size[axis] + out_size.size[axis] - 1, out_size.size[axis]);
 #else
+      const long long step = dilation.size[axis];
       begin[axis] = at[axis] * stride.size[axis] - before.size[axis];
-      end[axis] = begin[axis] + (window.size[axis] - 1) * dilation.size[axis] + 1;
+      end[axis] = begin[axis] + (window.size[axis] - 1) * step + 1;
       const long long most = size.size[axis] + after.size[axis];
       padded_all *= (end[axis] < most ? end[axis] : most) - begin[axis];
+      if (begin[axis] < 0) {  // the first place in the image
+        begin[axis] += quotient(step - 1 - begin[axis], step) * step;
+      }
+      end[axis] = end[axis] < size.size[axis] ? end[axis] : size.size[axis];
 #endif
-      const long long low = begin[axis] > 0 ? begin[axis] : 0;
-      const long long high = end[axis] < size.size[axis] ? end[axis] : size.size[axis];
-      inside_all *= high > low ? high - low : 0;
+      inside_all *= end[axis] > begin[axis] ? end[axis] - begin[axis] : 0;
     }
-    const STORED* const image = in + n * from.batch + c * from.channel;
+    const STORED* const image = in + walk_in.at(n) + c * from.channel;
 #if AVERAGE
     A value = 0;
 #else
     A value = LOWEST;
 #endif
+#if INDICES
+    long long index = (begin[0] * size.size[1] + begin[1]) * size.size[2] + begin[2];
+#endif
     for (long long z = begin[0]; z < end[0]; z += dilation.size[0]) {
       for (long long y = begin[1]; y < end[1]; y += dilation.size[1]) {
+        const STORED* const line = image + z * from.places[0] + y * from.places[1];
         for (long long x = begin[2]; x < end[2]; x += dilation.size[2]) {
-          if (z < 0 || y < 0 || x < 0 || z >= size.size[0] || y >= size.size[1] || x >= size.size[2]) {
-            continue;
-          }
-          const A each = (A)load(image + z * from.at[0] + y * from.at[1] + x * from.at[2]);
+          const A each = (A)load(line + x * from.places[2]);
 #if AVERAGE
           value += each;
+#elif INDICES  // of the first maximum, or of the last NaN
+          if (each > value || each != each) {
+            value = each;
+            index = (z * size.size[1] + y) * size.size[2] + x;
+          }
 #else
           value = Maximum<A>()(value, each);
 #endif
@@ -64,8 +79,12 @@ extern "C" __global__ void pool(long long count, long long channels, Spatial siz
       }
     }
 #if AVERAGE
-    value = value / (A)(divisor != 0 ? divisor : count_padding ? padded_all : inside_all);
+    const long long terms = divisor != 0 ? divisor : count_padding ? padded_all : inside_all;
+    value = inside_all == 0 ? (A)0 : value / (A)terms;
 #endif
-    store(out + n * to.batch + c * to.channel + at[0] * to.at[0] + at[1] * to.at[1] + at[2] * to.at[2], value);
+    store(out + walk_out.at(n) + to.at(c, at), value);
+#if INDICES
+    indices[walk_indices.at(n) + to_indices.at(c, at)] = index;
+#endif
   }
 }
