@@ -69,6 +69,7 @@ kernels::CreateResult createPadding(const kernels::Problem& problem) {
     std::vector<Axis> axes = axesOf(shapes.inputs.at(0), out, shapes.dimsOf("pre"), mode == 0);
     Source source;
     source.define("E", bitsType(out.dtype)).define("MODE", mode).define("RANK", static_cast<int64_t>(axes.size()));
+    source.define("INDEX", indexType(countOf(out.dims)));
     source.include("text/storage.cuh").include("movement/pad.cuh");
     Arguments arguments;
     if (axes.empty()) {

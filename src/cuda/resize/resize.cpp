@@ -64,7 +64,7 @@ std::unique_ptr<kernels::Prepared> prepareResize(const Layer& layer, const Shape
   source.define("STORED", storedType(out.dtype)).define("C", computedType(out.dtype)).define("LEAD", planes.rank());
   source.define("P", hasDoublePlaces(out.dtype, kernels::tapCount(config.mode)) ? "double" : "float");
   source.define("MODE", static_cast<int64_t>(config.mode)).define("IS_INTEGER", int64_t{!isFloating(out.dtype)});
-  source.define("IS_BYTE", int64_t{out.dtype == DType::kUInt8});
+  source.define("IS_BYTE", int64_t{out.dtype == DType::kUInt8}).define("INDEX", indexType(countOf(out.dims)));
   source.include("text/storage.cuh").include("text/rounded.cuh").include("resize/resize.cuh");
   Arguments arguments;
   arguments.value(countOf(out.dims));

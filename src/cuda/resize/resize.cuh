@@ -1,5 +1,5 @@
 // Resizing of the last one to three axes, a thread for each result. STORED, C (computed in), P (positions), MODE (0
-// nearest, 1 nearest_exact, 2 linear, 3 cubic), LEAD (rank of the other axes) and IS_BYTE come from resize.cpp. Positions
+// nearest, 1 nearest_exact, 2 linear, 3 cubic), LEAD (rank of the other axes), INDEX and IS_BYTE come from resize.cpp. Positions
 // are those of kernels/resize/taps.cpp, rounded alike.
 
 struct ResizeAxis {
@@ -101,8 +101,10 @@ struct WholeTaps {
 extern "C" __global__ void resize(long long count, ResizeAxis depth, ResizeAxis height, ResizeAxis width, Walk<LEAD> from,
                                   const STORED* in, Walk<LEAD> to, STORED* out) {
   for (long long i = firstElement(); i < count; i += allThreads()) {
-    const long long x = i % width.out, y = i / width.out % height.out, z = i / width.out / height.out % depth.out;
-    const long long plane = i / width.out / height.out / depth.out;
+    const INDEX line = (INDEX)i / (INDEX)width.out, slice = line / (INDEX)height.out;
+    const INDEX plane = slice / (INDEX)depth.out;
+    const long long x = (INDEX)i - line * (INDEX)width.out, y = line - slice * (INDEX)height.out;
+    const long long z = slice - plane * (INDEX)depth.out;
     const STORED* const source = in + from.at(plane);
     STORED* const target =
         out + to.at(plane) + z * depth.out_stride + y * height.out_stride + x * width.out_stride;
