@@ -67,8 +67,8 @@ endforeach()
 torchtrt_test(cpu cpu_fast)
 # The GPU's kernels take the cases of the CPU's references.
 if(TARGET test_cuda)
-  set(shared_cases convolution counted cumulative grid_sample matmul movement normalization pointwise pooling
-                   quantized recurrent reduce regions resize scatter search softmax topk)
+  set(shared_cases antialias convolution counted cumulative grid_sample matmul movement normalization pointwise
+                   pooling plugin_shapes quantized recurrent reduce regions resize scatter search softmax topk)
   list(TRANSFORM shared_cases PREPEND "${CMAKE_SOURCE_DIR}/tests/unit/cpu/")
   list(TRANSFORM shared_cases APPEND "_test.cpp")
   target_sources(test_cuda PRIVATE ${shared_cases} "${CMAKE_SOURCE_DIR}/tests/unit/cpu/harness.cpp")

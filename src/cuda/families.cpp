@@ -54,6 +54,7 @@ const std::vector<kernels::Family>& families() {
         {"suppression", createSuppression},
         {"regions", createPoolRegions},
         {"deformed_columns", createDeformedColumns},
+        {"antialiased_resize", createAntialiasedResize},
         {"host", createHost}}},
       {"pooling", {{"direct", createPooling}, {"host", createHost}}},
       {"quantize", {{"map", createQuantize}, {"host", createHost}}},

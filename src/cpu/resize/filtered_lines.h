@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "cpu/resize/filter.h"
+#include "kernels/resize/filter.h"
 
 namespace torchtrt::kernels::resize {
 

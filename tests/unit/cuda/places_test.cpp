@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cuda/against_reference.h"
+#include "torchtrt/plugin.h"
 
 namespace torchtrt::kernels::testing {
 namespace {
@@ -42,6 +43,29 @@ TEST(Resizing, EveryModeDTypeAndSize) {
                            {5, 3, 7}, false));
       expectAsOnCpu(
           resize(mode, makeTensor(DType::kFloat16, {2, 37}, mixedValues(74, DType::kFloat16)), {111}, false, {3.01}));
+    }
+  }
+}
+
+// Made smaller and larger, with scale factors, and along one axis alone.
+TEST(AntialiasedResizing, EveryModeDTypeAndSize) {
+  plugin::registerBuiltinPlugins();
+  for (const char* mode : {"linear", "cubic"}) {
+    for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kUInt8}) {
+      for (const Ints& size : {Ints{3, 4}, Ints{25, 5}, Ints{11, 30}, Ints{1, 19}}) {
+        for (const std::vector<double>& scales : {std::vector<double>{0, 0}, std::vector<double>{0.3, 1.7}}) {
+          const Case layer = {"plugin_v2",
+                              makeAttributes({{"namespace", std::string("torchtrt")},
+                                              {"type", std::string("AntialiasedResize")},
+                                              {"mode", std::string(mode)},
+                                              {"size", size},
+                                              {"align_corners", false},
+                                              {"scales", scales}}),
+                              {makeTensor(dtype, {2, 3, 11, 19}, mixedValues(6 * 209, dtype))},
+                              {{dtype, {2, 3, size[0], size[1]}}}};
+          expectAsOnCpu(layer);
+        }
+      }
     }
   }
 }

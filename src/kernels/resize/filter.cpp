@@ -1,4 +1,4 @@
-#include "cpu/resize/filter.h"
+#include "kernels/resize/filter.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,8 +25,20 @@ T cubicAt(T x) {
 }  // namespace
 
 template <typename T>
-Filter<T> antialiasFilter(const ResizeAxis& axis) {
+FilterRule<T> filterRule(const ResizeAxis& axis) {
   if (axis.copies_equal && axis.in == axis.out) {
+    return {true, 1, T(1), T(0), T(1)};
+  }
+  const T step = inputStep<T>(axis);
+  const T support = T(axis.mode == ResizeMode::kCubic ? 2 : 1) * std::max(step, T(1));
+  return {false, std::min<int64_t>(axis.in, static_cast<int64_t>(std::ceil(support)) * 2 + 1), step, support,
+          step >= 1 ? 1 / step : T(1)};
+}
+
+template <typename T>
+Filter<T> antialiasFilter(const ResizeAxis& axis) {
+  const FilterRule<T> rule = filterRule<T>(axis);
+  if (rule.copies) {
     Filter<T> copy;
     copy.most = 1;
     copy.first.resize(static_cast<size_t>(axis.out));
@@ -36,22 +48,19 @@ Filter<T> antialiasFilter(const ResizeAxis& axis) {
     return copy;
   }
   const bool cubic = axis.mode == ResizeMode::kCubic;
-  const T step = inputStep<T>(axis);
-  const T support = T(cubic ? 2 : 1) * std::max(step, T(1));
-  const T inverse = step >= 1 ? 1 / step : T(1);
   const auto last_element = static_cast<T>(axis.in);
   Filter<T> filter;
-  filter.most = std::min<int64_t>(axis.in, static_cast<int64_t>(std::ceil(support)) * 2 + 1);
+  filter.most = rule.most;
   filter.weights.resize(static_cast<size_t>(axis.out * filter.most));
   T* weights = filter.weights.data();
   for (int64_t i = 0; i < axis.out; ++i, weights += filter.most) {
-    const T center = step * (static_cast<T>(i) + T(0.5));
+    const T center = rule.step * (static_cast<T>(i) + T(0.5));
     const auto element = [&](T place) { return static_cast<int64_t>(std::clamp(place + T(0.5), T(0), last_element)); };
-    const int64_t first = element(center - support);
-    const int64_t count = std::clamp<int64_t>(element(center + support) - first, 0, filter.most);
+    const int64_t first = element(center - rule.support);
+    const int64_t count = std::clamp<int64_t>(element(center + rule.support) - first, 0, filter.most);
     T total = 0;
     for (int64_t t = 0; t < count; ++t) {
-      const T place = (static_cast<T>(first + t) - center + T(0.5)) * inverse;
+      const T place = (static_cast<T>(first + t) - center + T(0.5)) * rule.inverse;
       weights[t] = cubic ? cubicAt(place) : linearAt(place);
       total += weights[t];
     }
@@ -77,6 +86,8 @@ Filter<int32_t> wholeFilter(const Filter<double>& filter) {
   return whole;
 }
 
+template FilterRule<float> filterRule<float>(const ResizeAxis& axis);
+template FilterRule<double> filterRule<double>(const ResizeAxis& axis);
 template Filter<float> antialiasFilter<float>(const ResizeAxis& axis);
 template Filter<double> antialiasFilter<double>(const ResizeAxis& axis);
 
