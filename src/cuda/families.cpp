@@ -46,6 +46,7 @@ const std::vector<kernels::Family>& families() {
       {"plugin_v2",
        {{"cudnn", createCudnnAttention},
         {"attention", createAttention},
+        {"gpt_attention", createGptAttention},
         {"grouped", createGroupedProduct},
         {"search", createSearch},
         {"nonzero", createNonZero},

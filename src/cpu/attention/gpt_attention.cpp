@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "cpu/attention/attend.h"
-#include "cpu/attention/gpt_fields.h"
 #include "cpu/storage/convert.h"
 #include "cpu/threads/parallel.h"
+#include "kernels/attention/gpt_fields.h"
 
 namespace torchtrt::kernels::attention {
 namespace {

@@ -1,4 +1,4 @@
-#include "cpu/attention/gpt_fields.h"
+#include "kernels/attention/gpt_fields.h"
 
 #include <algorithm>
 #include <cmath>

@@ -7,11 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "torchtrt/export.h"
 #include "torchtrt/plugin.h"
 
 namespace torchtrt::kernels::attention {
 
-struct GptFields {
+struct TORCHTRT_API GptFields {
   int64_t num_heads = 0;
   int64_t num_kv_heads = 0;
   int64_t head_size = 0;
@@ -33,6 +34,7 @@ struct GptFields {
     return num_heads * head_size;
   }
   double scale() const;
+  int indexOf(std::string_view operand) const;  // -1: not given
   bool has(std::string_view operand) const;
   bool hasCache() const {
     return cache_capacity > 0 || has("past_key_value");
@@ -40,9 +42,6 @@ struct GptFields {
   const plugin::InputView* find(std::span<const plugin::InputView> inputs, std::string_view operand) const;
   bool supports(std::span<const DType> inputs) const;
   std::vector<TensorType> inferOutputs(std::span<const TensorType> inputs) const;
-
- private:
-  int indexOf(std::string_view operand) const;  // -1: not given
 };
 
 }  // namespace torchtrt::kernels::attention
