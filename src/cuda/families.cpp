@@ -4,6 +4,7 @@
 
 #include "cuda/attention/attention.h"
 #include "cuda/convolution/convolution.h"
+#include "cuda/fourier/fourier.h"
 #include "cuda/host/host.h"
 #include "cuda/matmul/matmul.h"
 #include "cuda/movement/movement.h"
@@ -56,6 +57,9 @@ const std::vector<kernels::Family>& families() {
         {"regions", createPoolRegions},
         {"deformed_columns", createDeformedColumns},
         {"antialiased_resize", createAntialiasedResize},
+        {"fourier", createFourier},
+        {"short_time_fourier", createShortTimeFourier},
+        {"inverse_short_time_fourier", createInverseShortTimeFourier},
         {"host", createHost}}},
       {"pooling", {{"direct", createPooling}, {"host", createHost}}},
       {"quantize", {{"map", createQuantize}, {"host", createHost}}},

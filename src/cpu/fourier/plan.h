@@ -7,10 +7,9 @@
 #include <memory>
 #include <vector>
 
-namespace torchtrt::kernels::fourier {
+#include "kernels/fourier/chirp.h"
 
-inline constexpr int64_t kMostRadix = 31;  // of a stage
-inline constexpr int64_t kMostLength = int64_t{1} << 24;
+namespace torchtrt::kernels::fourier {
 
 // Takes `radix` numbers that lie count * stride apart.
 struct Stage {
@@ -37,9 +36,5 @@ struct Plan {
   std::unique_ptr<Plan> chirp_transform;  // else stages
   std::vector<T> chirp, chirp_spectrum;
 };
-
-// exp(-2 pi i k / n), exact to the last bit or two of T.
-template <typename T>
-void addRoot(int64_t k, int64_t n, std::vector<T>& pairs);
 
 }  // namespace torchtrt::kernels::fourier

@@ -1,6 +1,7 @@
 #include "cuda/convolution/weights.h"
 
 #include <cstring>
+#include <utility>
 
 namespace torchtrt::cuda {
 
@@ -37,33 +38,23 @@ std::shared_ptr<PackedWeights> PackedWeights::of(const kernels::Problem& problem
   if (channels <= 1 || places <= 1) {
     return nullptr;
   }
-  auto packed = std::make_shared<PackedWeights>();
   const size_t size = sizeOf(weights.dtype);
-  packed->strides_ = imageStrides(dims, true);
-  packed->bytes_ = static_cast<size_t>(all) * size;
-  packed->host_.resize(packed->bytes_);
+  std::vector<std::byte> packed(static_cast<size_t>(all) * size);
   const auto* const from = static_cast<const std::byte*>(weights.constant);
   for (int64_t i = 0; i < outer; ++i) {
     for (int64_t channel = 0; channel < channels; ++channel) {
       for (int64_t place = 0; place < places; ++place) {
         const auto source = static_cast<size_t>((i * channels + channel) * places + place);
         const auto target = static_cast<size_t>((i * places + place) * channels + channel);
-        std::memcpy(packed->host_.data() + target * size, from + source * size, size);
+        std::memcpy(packed.data() + target * size, from + source * size, size);
       }
     }
   }
-  return packed;
+  return std::make_shared<PackedWeights>(imageStrides(dims, true), std::move(packed));
 }
 
 Strided PackedWeights::onDevice(const CudaDevice& device) {
-  const std::lock_guard lock(mutex_);
-  if (!host_.empty()) {
-    memory_ = device.allocate(bytes_, "weights of a convolution");
-    device.copyIn(memory_.data(), host_.data(), bytes_, {});
-    device.wait({});
-    host_ = {};
-  }
-  return {Place::fixed(reinterpret_cast<DevicePointer>(memory_.data())), strides_};
+  return {Place::fixed(table_.onDevice(device)), strides_};
 }
 
 }  // namespace torchtrt::cuda

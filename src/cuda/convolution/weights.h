@@ -2,10 +2,11 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "cuda/launch/steps.h"
+#include "cuda/launch/table.h"
 #include "kernels/kernel.h"
 
 namespace torchtrt::cuda {
@@ -16,18 +17,18 @@ class PackedWeights {
   // Null where the weights are computed, or lie so anyway.
   static std::shared_ptr<PackedWeights> of(const kernels::Problem& problem);
 
+  PackedWeights(Ints strides, std::vector<std::byte> data)
+      : strides_(std::move(strides)), table_(std::move(data), "weights of a convolution") {}
+
   size_t bytes() const {
-    return bytes_;
+    return table_.bytes();
   }
   // In the device's memory, with strides in the order of the weights' own dims.
   Strided onDevice(const CudaDevice& device);
 
  private:
   Ints strides_;
-  size_t bytes_ = 0;
-  std::mutex mutex_;
-  std::vector<std::byte> host_;  // until the copy
-  device::Memory memory_;
+  Table table_;
 };
 
 // Dense strides of [batch, channels, places...] with the channels last, or in the order of the dims.

@@ -35,6 +35,13 @@ EngineError errorOf(Fault fault) {
             {},
             "integers have no infinity: divide floating tensors, or keep zeros out of the divisor"};
   }
+  if (fault == Fault::kWindowsAddUpToNothing) {
+    return {ErrorCode::kPlugin,
+            "InverseShortTimeFourier: the squares of the windows add up to nothing somewhere in an earlier call of an "
+            "engine on the GPU; its results are not valid",
+            {},
+            "nothing can be divided by that: take a window without zeros, or a smaller hop"};
+  }
   return {ErrorCode::kIndexOutOfRange,
           "an index was out of range in an earlier call of an engine on the GPU; its results are not valid",
           {},

@@ -13,7 +13,7 @@
 namespace torchtrt::cuda {
 
 // Kinds of faults. Zero is none.
-enum class Fault : int { kNone = 0, kIndexOutOfRange = 1, kDivisionByZero = 2 };
+enum class Fault : int { kNone = 0, kIndexOutOfRange = 1, kDivisionByZero = 2, kWindowsAddUpToNothing = 3 };
 
 EngineError errorOf(Fault fault);
 

@@ -1,6 +1,6 @@
 // Kernels report these of data that they cannot take: Fault of device/faults.h.
 
-enum { kIndexOutOfRange = 1, kDivisionByZero = 2 };
+enum { kIndexOutOfRange = 1, kDivisionByZero = 2, kWindowsAddUpToNothing = 3 };
 
 __device__ inline void report(int* fault, int what) { *(volatile int*)fault = what; }
 
