@@ -15,7 +15,7 @@ extern "C" __global__ void convolution(long long count, long long outputs, long 
                                        Image weight, const STORED* weights, long long bias_step, const STORED* bias,
                                        Image residual_at, const STORED* residual, Image to, STORED* out, double alpha_,
                                        double beta_) {
-  const A alpha = (A)alpha_, beta = (A)beta_;
+  const A alpha = parameterOf<A>(alpha_), beta = parameterOf<A>(beta_);
   (void)alpha, (void)beta;
   for (long long i = firstElement(); i < count; i += allThreads()) {
     INDEX rest = (INDEX)i;

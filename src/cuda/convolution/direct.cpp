@@ -26,7 +26,7 @@ std::unique_ptr<kernels::Prepared> prepareDirectConvolution(const Layer& layer, 
   source.define("STORED", storedType(out.dtype)).define("A", computedType(out.dtype));
   source.define("TRANSPOSED", int64_t{transposed});
   defineOrder(source, out.dims, out.strides);
-  defineFusedActivation(source, attributes);
+  defineFusedActivation(source, attributes, out.dtype);
   source.include("text/storage.cuh").include("text/functions.cuh").include("convolution/convolution.cuh");
   Arguments arguments;
   arguments.value(countOf(out.dims)).value(outputs).value(channels_of_group).value(outputs_of_group);

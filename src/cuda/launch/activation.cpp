@@ -1,27 +1,31 @@
 #include "cuda/launch/activation.h"
 
 #include "base/operations.h"
+#include "cuda/launch/types.h"
 
 namespace torchtrt::cuda {
 
 bool hasActivation(const std::string& name, DType dtype) {
-  return name.empty() || (findOperation(activations(), name) != nullptr && (isFloating(dtype) || name == "relu"));
+  const Operation* const operation = findOperation(activations(), name);
+  return name.empty() || (operation != nullptr && operation->takes(dtype));
 }
 
-void defineActivation(Source& source, const std::string& name) {
-  source.define("ACTIVATION(x, a, b)", "activation_" + (name.empty() ? std::string("none") : name) + "((x), (a), (b))");
+void defineActivation(Source& source, const std::string& name, DType dtype) {
+  const std::string value = isFloating(dtype) ? "(x)" : "wrapped<" + std::string(storedType(dtype)) + ">(x)";
+  source.define("ACTIVATION(x, a, b)",
+                "activation_" + (name.empty() ? std::string("none") : name) + "(" + value + ", (a), (b))");
 }
 
 std::optional<Refusal> refuseFusedActivation(const Attributes& attributes, DType dtype) {
   const std::string name = attributes.getString("activation", "");
-  if (name.empty() || (isFloating(dtype) && hasActivation(name, dtype))) {
+  if (hasActivation(name, dtype)) {
     return std::nullopt;
   }
   return Refusal{"activation", "has no device code for '" + name + "' of " + toString(dtype)};
 }
 
-void defineFusedActivation(Source& source, const Attributes& attributes) {
-  defineActivation(source, attributes.getString("activation", ""));
+void defineFusedActivation(Source& source, const Attributes& attributes, DType dtype) {
+  defineActivation(source, attributes.getString("activation", ""), dtype);
 }
 
 Arguments& addFusedActivation(Arguments& arguments, const Attributes& attributes) {

@@ -69,7 +69,7 @@ void addFinish(Launches& launches, const Layer& layer, const Finish& finish) {
   source.define("CHUNK", chunk);
   source.define("SUM", storedType(finish.sums_dtype)).define("STORED", storedType(finish.dtype));
   source.define("A", computedType(finish.dtype)).define("RANK", rows.rank());
-  defineFusedActivation(source, layer.attributes);
+  defineFusedActivation(source, layer.attributes, finish.dtype);
   source.include("text/storage.cuh").include("text/functions.cuh").include("text/chunks.cuh");
   source.include("launch/finish.cuh");
   Arguments arguments;

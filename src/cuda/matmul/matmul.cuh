@@ -12,7 +12,7 @@ extern "C" __global__ void matmul(long long batches, long long rows, long long c
                                   Matrix in_out, STORED* out, double alpha_, double beta_) {
   __shared__ A tile_a[TILE][TILE + 1];
   __shared__ A tile_b[TILE][TILE + 1];
-  const A alpha = (A)alpha_, beta = (A)beta_;
+  const A alpha = parameterOf<A>(alpha_), beta = parameterOf<A>(beta_);
   (void)alpha, (void)beta;
   const int x = threadIdx.x % TILE, y = threadIdx.x / TILE;
   const long long across = (columns + TILE - 1) / TILE, down = (rows + TILE - 1) / TILE;

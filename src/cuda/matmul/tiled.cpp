@@ -22,7 +22,7 @@ std::unique_ptr<kernels::Prepared> prepareTiledMatmul(const Layer& layer, const 
   Source source;
   source.define("STORED", storedType(dtype)).define("A", computedType(dtype)).define("TILE", kTile);
   source.define("BATCH", layout.rank());
-  defineFusedActivation(source, layer.attributes);
+  defineFusedActivation(source, layer.attributes, dtype);
   source.include("text/storage.cuh").include("text/functions.cuh").include("matmul/matmul.cuh");
   Arguments arguments;
   arguments.value(layout.count()).value(product.rows).value(product.columns).value(product.depth);

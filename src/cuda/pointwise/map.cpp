@@ -75,8 +75,10 @@ bool isOneOf(const std::string& name, std::initializer_list<std::string_view> na
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::string withActivation(const std::string& value, const std::string& activation) {
-  return activation.empty() ? value : "activation_" + activation + "((C)(" + value + "), alpha, beta)";
+// Integers are wrapped to what is stored first, as on the CPU.
+std::string withActivation(const std::string& value, const std::string& activation, DType dtype) {
+  const std::string stored = isFloating(dtype) ? "(C)(" + value + ")" : "wrapped<OUT>(" + value + ")";
+  return activation.empty() ? value : "activation_" + activation + "(" + stored + ", alpha, beta)";
 }
 
 }  // namespace
@@ -87,7 +89,7 @@ CreateResult createActivation(const Problem& problem) {
   if (!hasActivation(op, dtype)) {
     return unsupported(op, dtype);
   }
-  return createMap(problem, {withActivation("x0", op), dtype, problem.attributes->getDouble("alpha", 0),
+  return createMap(problem, {withActivation("x0", op, dtype), dtype, problem.attributes->getDouble("alpha", 0),
                              problem.attributes->getDouble("beta", 0)});
 }
 
@@ -118,9 +120,9 @@ CreateResult createElementwise(const Problem& problem) {
   }
   const bool divides_integers = is_integer_operation && !isFloating(dtype);
   const std::string value = divides_integers ? "integer_" + op + "(x0, x1, fault)" : "binary_" + op + "(x0, x1)";
-  return createMap(problem,
-                   {withActivation(value, activation), dtype, problem.attributes->getDouble("activation_alpha", 0),
-                    problem.attributes->getDouble("activation_beta", 0), divides_integers});
+  return createMap(
+      problem, {withActivation(value, activation, dtype), dtype, problem.attributes->getDouble("activation_alpha", 0),
+                problem.attributes->getDouble("activation_beta", 0), divides_integers});
 }
 
 CreateResult createParametricRelu(const Problem& problem) {

@@ -29,7 +29,7 @@ extern "C" __global__ void map(long long count, Walk<RANK> to, OUT* out, Strides
                                Strides<RANK> s2, const T2* p2,
 #endif
                                double alpha_, double beta_, int* fault) {
-  const C alpha = (C)alpha_, beta = (C)beta_;
+  const C alpha = parameterOf<C>(alpha_), beta = parameterOf<C>(beta_);
   long long done = 0;
 #if CHUNK > 1
   bool is_aligned = isAligned<OUT, CHUNK>(out) && (STEP0 == 0 || isAligned<T0, CHUNK>(p0));

@@ -47,7 +47,7 @@ Source sourceOf(const Layer& layer, const ShapeSet& shapes, int64_t row_axes) {
   source.define("IN", storedType(shapes.inputs.at(kInput).dtype)).define("OUT", storedType(shapes.outputs.at(0).dtype));
   source.define("RESIDUAL", storedType(layer.has(kResidual) ? shapes.inputs[kResidual].dtype : DType::kFloat32));
   source.define("MAKES_STEPS", int64_t{makesSteps(shapes)}).define("ROWS", row_axes);
-  defineFusedActivation(source, layer.attributes);
+  defineFusedActivation(source, layer.attributes, DType::kFloat32);
   source.include("text/storage.cuh").include("text/functions.cuh");
   source.include("quantized/steps.cuh").include("quantized/products.cuh");
   return source;

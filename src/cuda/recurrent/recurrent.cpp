@@ -24,7 +24,7 @@ std::unique_ptr<kernels::Prepared> prepareRecurrent(const Layer& layer, const Sh
   source.define("STORED", storedType(input.dtype)).define("A", computedType(input.dtype));
   source.define("LSTM", int64_t{is_lstm}).define("GRU", int64_t{is_gru});
   source.define("GATES", is_lstm ? int64_t{4} : is_gru ? int64_t{3} : int64_t{1});
-  defineActivation(source, op == "rnn_relu" ? "relu" : "tanh");
+  defineActivation(source, op == "rnn_relu" ? "relu" : "tanh", input.dtype);
   source.include("text/storage.cuh").include("text/functions.cuh").include("recurrent/recurrent.cuh");
   auto launches = std::make_unique<Launches>(layer.device);
   const size_t state_bytes = static_cast<size_t>(batch * size) * (input.dtype == DType::kFloat64 ? 8 : 4);

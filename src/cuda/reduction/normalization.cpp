@@ -17,7 +17,7 @@ enum Input : size_t { kIn, kScale, kBias, kMean, kVariance };
 
 void defineTypes(Source& source, const Layer& layer, DType dtype) {
   source.define("STORED", storedType(dtype)).define("C", computedType(dtype));
-  defineFusedActivation(source, layer.attributes);
+  defineFusedActivation(source, layer.attributes, dtype);
 }
 
 bool isCentered(const Layer& layer) {

@@ -105,6 +105,19 @@ __device__ inline long long binary_bitwise_and(long long a, long long b) { retur
 __device__ inline long long binary_bitwise_or(long long a, long long b) { return a | b; }
 __device__ inline long long binary_bitwise_xor(long long a, long long b) { return a ^ b; }
 
+// An activation's alpha or beta in the type that is computed in; integers take the nearest that there is, 0 for NaN.
+template <class T> __device__ T parameterOf(double value) { return (T)value; }
+template <> __device__ inline long long parameterOf<long long>(double value) {
+  const double limit = 9223372036854775808.0;
+  return value != value ? 0 : value >= limit ? 9223372036854775807LL : value < -limit ? wholeOf(-limit) : (long long)value;
+}
+// An integer as it is stored.
+template <class Stored> __device__ long long wrapped(long long value) {
+  Stored stored;
+  store(&stored, value);
+  return load(&stored);
+}
+
 // One function for each activation; x comes first, then the layer's alpha and beta.
 #include "kernels/scalar/activations.h"
 template <class T> __device__ T activation_none(T x, T, T) { return x; }

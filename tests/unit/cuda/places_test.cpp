@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <string>
+#include <tuple>
 
 #include "cuda/against_reference.h"
 #include "torchtrt/plugin.h"
@@ -145,6 +146,37 @@ TEST(Ranges, OfEveryDType) {
                                    {"int_step", int64_t{-2}}}),
                    {},
                    {{dtype, {300}}}});
+  }
+}
+
+// Results are wrapped to the dtype before the activation; bounds beyond all integers are the outermost ones.
+TEST(IntegerArithmetic, ActivationsComeBehindTheWrap) {
+  const double kFar = 1e30;
+  const Values a = {100, -100, 5, -5, 127, 0}, b = {100, -100, -9, 9, 127, 3};
+  for (const DType dtype : {DType::kInt8, DType::kUInt8, DType::kInt32, DType::kInt64}) {
+    for (const auto& [op, alpha, beta] : {std::tuple<const char*, double, double>{"relu", 0, 0},
+                                          {"clip", -6, 90},
+                                          {"clip", -kFar, kFar},
+                                          {"clip", kNan, 50.75},
+                                          {"thresholded_relu", 4.5, 1}}) {
+      const auto withActivation = [&, name = op, low = alpha, high = beta](Attributes attributes) {
+        attributes.set("activation", std::string(name));
+        attributes.set("activation_alpha", low);
+        attributes.set("activation_beta", high);
+        return attributes;
+      };
+      const Tensor x = makeTensor(dtype, {2, 3}, a), y = makeTensor(dtype, {2, 3}, b);
+      expectAsOnCpu({"activation",
+                     makeAttributes({{"op", std::string(op)}, {"alpha", alpha}, {"beta", beta}}),
+                     {x},
+                     {{dtype, {2, 3}}}});
+      expectAsOnCpu(
+          {"elementwise", withActivation(makeAttributes({{"op", std::string("sum")}})), {x, y}, {{dtype, {2, 3}}}});
+      expectAsOnCpu({"matrix_multiply",
+                     withActivation(makeAttributes({{"transpose_a", false}, {"transpose_b", true}})),
+                     {x, y},
+                     {{dtype, {2, 2}}}});
+    }
   }
 }
 
