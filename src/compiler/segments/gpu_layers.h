@@ -8,7 +8,8 @@
 
 namespace torchtrt::compiler {
 
-// Needs no GPU. Nothing where the kernels for GPUs are not installed.
+// Needs no GPU. Nothing where the kernels for GPUs are not installed, and for plugins of users, which PyTorch may not
+// run on a GPU either.
 std::optional<Refusal> refusalWithoutKernel(const network::Layer& layer);
 
 }  // namespace torchtrt::compiler

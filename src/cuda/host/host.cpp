@@ -92,7 +92,7 @@ class HostPrepared final : public kernels::Prepared {
 class HostKernel final : public kernels::Kernel {
  public:
   explicit HostKernel(const kernels::Problem& problem)
-      : device_(deviceOf(problem)), threads_(device::cpu().properties().cores) {
+      : device_(deviceOf(problem.device)), threads_(device::cpu().properties().cores) {
     kernels::Problem on_host = problem;
     on_host.device = nullptr;
     on_host.threads = threads_;

@@ -15,7 +15,7 @@ namespace torchtrt::cuda {
 struct Layer {
   const CudaDevice& device;
   const Attributes& attributes;
-  std::vector<bool> present;  // by input
+  const std::vector<bool>& present;  // by input
 
   bool has(size_t input) const {
     return input < present.size() && present[input];
@@ -32,22 +32,23 @@ using Prepare = std::function<std::unique_ptr<kernels::Prepared>(const Layer& la
 class LaunchKernel final : public kernels::Kernel {
  public:
   LaunchKernel(const kernels::Problem& problem, Prepare prepare)
-      : attributes_(*problem.attributes), prepare_(std::move(prepare)), layer_{deviceOf(problem), attributes_, {}} {
+      : device_(problem.device), attributes_(*problem.attributes), prepare_(std::move(prepare)) {
     for (const kernels::Operand& input : problem.inputs) {
-      layer_.present.push_back(input.present);
+      present_.push_back(input.present);
     }
   }
   std::unique_ptr<kernels::Prepared> prepare(const kernels::ShapeSet& shapes) const override {
-    return prepare_(layer_, shapes);
+    return prepare_({deviceOf(device_), attributes_, present_}, shapes);
   }
   bool acceptsStrides(int, const kernels::TensorDesc&) const override {
     return true;
   }
 
  private:
+  const device::Device* device_;  // null where somebody only asks if there is a kernel
   Attributes attributes_;
   Prepare prepare_;
-  Layer layer_;
+  std::vector<bool> present_;
 };
 
 inline kernels::CreateResult launched(const kernels::Problem& problem, Prepare prepare) {

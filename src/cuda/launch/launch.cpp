@@ -138,10 +138,10 @@ void Launches::run(const kernels::RunArgs& args) const {
   }
 }
 
-const CudaDevice& deviceOf(const kernels::Problem& problem) {
-  const auto* const device = dynamic_cast<const CudaDevice*>(problem.device);
-  TORCHTRT_CHECK(device != nullptr, "a kernel of CUDA for another device");
-  return *device;
+const CudaDevice& deviceOf(const device::Device* device) {
+  const auto* const cuda = dynamic_cast<const CudaDevice*>(device);
+  TORCHTRT_CHECK(cuda != nullptr, "a kernel of CUDA for another device");
+  return *cuda;
 }
 
 }  // namespace torchtrt::cuda

@@ -102,6 +102,6 @@ class Launches final : public kernels::Prepared {
 };
 
 // The device of a problem of this backend.
-const CudaDevice& deviceOf(const kernels::Problem& problem);
+const CudaDevice& deviceOf(const device::Device* device);
 
 }  // namespace torchtrt::cuda
