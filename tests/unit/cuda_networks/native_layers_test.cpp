@@ -5,9 +5,11 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/operations.h"
 #include "builder/device_kernels.h"
 #include "torchtrt/network.h"
 #include "torchtrt/plugin.h"
@@ -260,6 +262,23 @@ void addPlugins(std::vector<Sample>& samples) {
   addPlugin(samples, "Suppression", {{{3, 4}}, {{3}}}, {{"iou_threshold", 0.5}, {"counted", Ints{0}}});
 }
 
+// The samples that may have an activation of their own, with each.
+void addFused(std::vector<Sample>& samples) {
+  std::vector<Sample> fused;
+  for (const Sample& sample : samples) {
+    const bool is_fusible = sample.type == LayerType::kCONVOLUTION || sample.type == LayerType::kDECONVOLUTION ||
+                            sample.type == LayerType::kMATRIX_MULTIPLY || sample.type == LayerType::kELEMENTWISE ||
+                            sample.type == LayerType::kNORMALIZATION ||
+                            sample.type == LayerType::kQUANTIZED_CONVOLUTION ||
+                            sample.type == LayerType::kQUANTIZED_MATRIX_MULTIPLY;
+    for (const Operation& activation : is_fusible ? activations() : std::span<const Operation>()) {
+      fused.push_back(sample);
+      fused.back().attributes.emplace_back("activation", std::string(activation.name));
+    }
+  }
+  samples.insert(samples.end(), fused.begin(), fused.end());
+}
+
 std::vector<Sample> samples() {
   plugin::registerBuiltinPlugins();
   std::vector<Sample> all;
@@ -270,6 +289,7 @@ std::vector<Sample> samples() {
   addReductions(all);
   addOthers(all);
   addPlugins(all);
+  addFused(all);
   return all;
 }
 
