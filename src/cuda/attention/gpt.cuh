@@ -166,12 +166,14 @@ extern "C" __global__ void gpt_cache(long long count, Heads heads, const Sequenc
   }
 }
 
+constexpr int kDepth = 128;  // channels of queries and keys that are read at a time: all that most heads have
+
 // A block of 256 threads has 16 queries of one head and 64 of its channels, as in attention.cuh.
 extern "C" __global__ void gpt_attention(long long blocks, long long count, Heads heads, float scale,
                                          const Sequence* sequences, const float* tokens, Cache of_past,
                                          const STORED* past, Cache to, STORED* context) {
-  __shared__ float tile_q[16][17];
-  __shared__ float tile_k[16][17];
+  __shared__ float tile_q[16][kDepth + 1];
+  __shared__ float tile_k[16][kDepth + 1];
   __shared__ float weights[16][17];
   __shared__ float tile_v[16][64];
   const float lowest = -floatOf(0x7f800000u);
@@ -204,12 +206,16 @@ extern "C" __global__ void gpt_attention(long long blocks, long long count, Head
     float sums[4] = {0, 0, 0, 0};
     for (long long at = 0; at < most; at += 16) {
       float score = 0;
-      for (long long depth = 0; depth < heads.size; depth += 16) {
-        const bool is_inside = depth + x < heads.size;
-        tile_q[y][x] = is_inside && is_query ? of_sequence[query * width + head * heads.size + depth + x] : 0.0f;
-        tile_k[y][x] = is_inside && at + y < most ? cached(0, at + y, depth + x) : 0.0f;
+      for (long long depth = 0; depth < heads.size; depth += kDepth) {
+        const int here = heads.size - depth < kDepth ? (int)(heads.size - depth) : kDepth;
+        for (int i = x; i < here; i += 16) {
+          if (at == 0 || heads.size > kDepth) {  // else the queries are there
+            tile_q[y][i] = is_query ? of_sequence[query * width + head * heads.size + depth + i] : 0.0f;
+          }
+          tile_k[y][i] = at + y < most ? cached(0, at + y, depth + i) : 0.0f;
+        }
         __syncthreads();
-        for (int i = 0; i < 16; ++i) {
+        for (int i = 0; i < here; ++i) {
           score += tile_q[y][i] * tile_k[x][i];
         }
         __syncthreads();

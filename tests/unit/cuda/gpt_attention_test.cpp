@@ -82,6 +82,8 @@ TEST(GptAttentionOnDevices, MoreThanOneTileOfQueriesKeysAndChannels) {
   expectAsOnCpu(attention(DType::kFloat32, form, 2, 35, {35, 18}));
   form.causal = false;
   expectAsOnCpu(attention(DType::kFloat32, form, 1, 40, {18, 20}));
+  form.size = 136;  // read in two pieces
+  expectAsOnCpu(attention(DType::kFloat32, form, 1, 20, {20}));
 }
 
 TEST(GptAttentionOnDevices, TurnsPairs) {
