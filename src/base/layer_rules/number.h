@@ -46,7 +46,9 @@ class Number {
     return of(overflows ? ((a.value_ < 0) != (b.value_ < 0) ? kLeast : kMost) : product);
   }
   friend bool operator==(const Number& a, const Number& b) = default;
-  friend auto operator<=>(const Number& a, const Number& b) = default;
+  friend std::strong_ordering operator<=>(const Number& a, const Number& b) {
+    return a.value_ <=> b.value_;
+  }
 
   // In int64, whose ends stand for what lies behind them.
   int64_t clamped() const {
