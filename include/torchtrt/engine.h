@@ -113,6 +113,9 @@ class TORCHTRT_API Engine {
   void enqueue(TORCHTRT_SPAN<const TensorView> inputs, OutputAllocator& outputs, int threads = 0) const {
     enqueue(inputs, outputs, CallOptions{threads, nullptr});
   }
+  // Waits for the stream, and forgets faults in the data that its calls so far have met: they were given numbers of no
+  // meaning, as a rehearsal gives. Does nothing on the CPU.
+  virtual void discardFaults(void* stream) const = 0;
   // Output shapes for input shapes, without running anything.
   virtual std::vector<std::vector<int64_t>> outputShapes(TORCHTRT_SPAN<const TensorView> inputs) const = 0;
   // clang-format off

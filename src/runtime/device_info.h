@@ -25,7 +25,7 @@ TORCHTRT_API std::string deviceInfoOf(int64_t gpu, const std::string& architectu
 // Throws EngineError (kPlanCorrupt for a malformed string, kInputDevice for a kind of device that no engine runs on).
 void checkDeviceInfo(const std::string& text);
 // Whether an engine was made for a GPU.
-bool isForGpu(const std::string& info);
+TORCHTRT_API bool isForGpu(const std::string& info);
 
 // A tensor without elements that says in a file where its engine ran, as torch.jit.load(map_location=...) moves it.
 // An engine that was made for a GPU and runs elsewhere, since its machine has none, is not placed yet.

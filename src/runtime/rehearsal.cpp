@@ -7,6 +7,7 @@
 #include "base/logging.h"
 #include "runtime/dtypes.h"
 #include "runtime/execute.h"
+#include "runtime/torch_device.h"
 
 namespace torchtrt::runtime {
 
@@ -34,9 +35,15 @@ std::vector<at::Tensor> smallInputs(const Engine& held) {
   return bytes + static_cast<size_t>(workspaceBytes(inputs, held)) > kMostBytes ? std::vector<at::Tensor>() : inputs;
 }
 
-// Zeros for every argument but the module; none where one goes elsewhere than to an engine, or where an engine is
-// large.
-std::vector<at::Tensor> argumentsOf(const torch::jit::Module& module, const torch::jit::Graph& graph) {
+// Zeros for every argument but the module, and the engines that the method calls; none of either where an argument goes
+// elsewhere than to an engine, or where an engine is large.
+struct Rehearsal {
+  std::vector<at::Tensor> arguments;
+  std::vector<c10::intrusive_ptr<Engine>> engines;
+};
+
+Rehearsal rehearsalOf(const torch::jit::Module& module, const torch::jit::Graph& graph) {
+  std::vector<c10::intrusive_ptr<Engine>> engines;
   std::vector<at::Tensor> arguments(graph.inputs().size() - 1);
   for (const torch::jit::Node* call : graph.nodes()) {
     if (call->kind().is_prim()) {
@@ -48,7 +55,8 @@ std::vector<at::Tensor> argumentsOf(const torch::jit::Module& module, const torc
         held.input() != graph.inputs()[0]) {
       return {};
     }
-    const std::vector<at::Tensor> inputs = smallInputs(*module.attr(held.s(c10::attr::name)).toCustomClass<Engine>());
+    engines.push_back(module.attr(held.s(c10::attr::name)).toCustomClass<Engine>());
+    const std::vector<at::Tensor> inputs = smallInputs(*engines.back());
     if (inputs.size() != list.inputs().size()) {
       return {};
     }
@@ -60,7 +68,13 @@ std::vector<at::Tensor> argumentsOf(const torch::jit::Module& module, const torc
     }
   }
   const bool all = std::all_of(arguments.begin(), arguments.end(), [](const at::Tensor& x) { return x.defined(); });
-  return all ? arguments : std::vector<at::Tensor>();
+  return all ? Rehearsal{std::move(arguments), std::move(engines)} : Rehearsal();
+}
+
+// Zeros are divided by, and are no index of nothing: the next call is not to hear of it.
+void discardFaults(const Engine& engine) {
+  const DeviceScope scope(engine.device());
+  engine.engine().discardFaults(scope.stream());
 }
 
 }  // namespace
@@ -68,13 +82,16 @@ std::vector<at::Tensor> argumentsOf(const torch::jit::Module& module, const torc
 std::vector<at::Tensor> rehearse(const torch::jit::Module& module, const torch::jit::Method& method) {
   try {
     const c10::InferenceMode inference;
-    std::vector<at::Tensor> arguments = argumentsOf(module, *method.graph());
-    if (!arguments.empty()) {
+    Rehearsal rehearsal = rehearsalOf(module, *method.graph());
+    if (!rehearsal.arguments.empty()) {
       torch::jit::Stack stack = {module._ivalue()};
-      stack.insert(stack.end(), arguments.begin(), arguments.end());
+      stack.insert(stack.end(), rehearsal.arguments.begin(), rehearsal.arguments.end());
       method.function().run(stack);
+      for (const c10::intrusive_ptr<Engine>& engine : rehearsal.engines) {
+        discardFaults(*engine);
+      }
     }
-    return arguments;
+    return std::move(rehearsal.arguments);
   } catch (const std::exception& error) {
     TORCHTRT_LOG(kDEBUG,
                  "a method of " << module.type()->annotation_str() << " does not run on zeros: " << error.what());

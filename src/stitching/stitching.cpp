@@ -53,12 +53,40 @@ Value* getEngine(Graph& graph, const std::string& attribute, const c10::TypePtr&
   return get->output()->setType(type);
 }
 
-// The engine attribute and the four nodes that run it; gives the engine's outputs.
+bool comesFromEngine(const Value& value) {
+  const torch::jit::Node& node = *value.node();
+  return node.kind() == torch::jit::prim::ListUnpack &&
+         node.input()->node()->kind() == c10::Symbol::fromQualString(runtime::kExecuteEngine);
+}
+
+// Moves what PyTorch may have made on the CPU, as arithmetic on sizes and state that is empty, to where the engine
+// runs. Arguments of the call stay where they are: their caller is told. The method asks the engine, since a file may
+// be loaded for another device.
+std::vector<Value*> onDeviceOf(Graph& graph, Value* holder, std::vector<Value*> inputs) {
+  Value* device = nullptr;
+  for (Value*& input : inputs) {
+    if (input->node() == graph.param_node() || comesFromEngine(*input)) {
+      continue;
+    }
+    if (device == nullptr) {
+      torch::jit::Node* ask = graph.insertNode(graph.create(torch::jit::prim::CallMethod, {holder}));
+      ask->s_(torch::jit::attr::name, "device");
+      device = ask->output()->setType(c10::DeviceObjType::get());
+    }
+    input = graph.insert(torch::jit::aten::to, {input, device});
+  }
+  return inputs;
+}
+
+// The engine attribute and the nodes that run it; gives the engine's outputs.
 std::vector<Value*> emitEngine(Graph& graph, torch::jit::Module& module, const std::string& attribute,
-                               const c10::intrusive_ptr<runtime::Engine>& engine, const std::vector<Value*>& inputs) {
+                               const c10::intrusive_ptr<runtime::Engine>& engine, std::vector<Value*> inputs) {
   const c10::IValue held(engine);
   module.register_attribute(attribute, held.type(), held);
   Value* holder = getEngine(graph, attribute, held.type());
+  if (runtime::isForGpu(engine->deviceInfo())) {
+    inputs = onDeviceOf(graph, holder, std::move(inputs));
+  }
   Value* list = graph.insertNode(graph.createList(c10::TensorType::get(), inputs))->output();
   torch::jit::Node* execute =
       graph.insertNode(graph.create(c10::Symbol::fromQualString(runtime::kExecuteEngine), {list, holder}));

@@ -76,7 +76,8 @@ def replay(arguments) -> None:
                     got = compiled(x)
                     if call % 10 == number:
                         _close(got, module(x))
-            synchronize()
+            for stream in streams:  # waiting for the device would fail while another thread records
+                stream.synchronize()
 
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             list(pool.map(work, range(8)))

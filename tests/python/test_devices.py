@@ -88,6 +88,20 @@ def test_what_pytorch_runs_follows_the_inputs():
     assert "prim::device" in str(compiled.graph)
 
 
+def test_what_pytorch_makes_goes_to_the_engine_s_device(tmp_path):
+    if torch.cuda.is_available():
+        pytest.skip("compiles without a GPU")
+    module = torch.jit.script(AddsZeros().eval())
+    x = torch.randn(2, 8)
+    settings = {"inputs": [x], "min_block_size": 1, "torch_executed_ops": ["aten::zeros"]}
+    for_gpu = torchtrt.compile(module, device="cuda:0", target="sm_90", **settings)
+    for_gpu.save(str(tmp_path / "for_gpu.ts"))
+    loaded = torch.jit.load(str(tmp_path / "for_gpu.ts"))
+    assert 'prim::CallMethod[name="device"]' in str(loaded.graph)
+    torch.testing.assert_close(loaded(x), module(x))
+    assert "CallMethod" not in str(torchtrt.compile(module, **settings).graph)
+
+
 def test_a_gpu_that_is_not_there_is_named(for_gpu):
     with pytest.raises(torchtrt.CompileError, match=r"\[C003\] the device cuda:0 cannot be used here: libtorch finds no GPU"):
         torchtrt.compile(torch.jit.script(nets.lenet()), inputs=[SHAPE], device="cuda:0")

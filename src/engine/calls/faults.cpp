@@ -47,6 +47,16 @@ void Faults::check(device::FaultWords* words) {
   }
 }
 
+void Faults::discard(device::Stream stream) {
+  const std::shared_ptr<device::FaultWords> words = wordsOf(stream, false);
+  if (words == nullptr) {
+    return;
+  }
+  model_.device->wait(stream);
+  while (words->take()) {
+  }
+}
+
 void Faults::throwFault(device::FaultWords& words) const {
   if (const std::optional<device::FaultWords::Fault> fault = words.take()) {
     const plan::Step& step = model_.plan.steps[fault->step];

@@ -21,6 +21,8 @@ class Faults {
   std::shared_ptr<device::FaultWords> wordsOf(device::Stream stream, bool is_captured);
   // Throws the EngineError of an earlier call in this stream, or of a recorded one, with its step's location.
   void check(device::FaultWords* words);
+  // Waits for the stream, and forgets the faults of earlier calls in it.
+  void discard(device::Stream stream);
 
  private:
   static constexpr size_t kMostStreams = 64;

@@ -33,6 +33,9 @@ class LoadedEngine : public Engine {
   std::string device() const override;
   using Engine::enqueue;
   void enqueue(std::span<const TensorView> inputs, OutputAllocator& outputs, const CallOptions& options) const override;
+  void discardFaults(void* stream) const override {
+    faults_.discard({stream});
+  }
   std::vector<std::vector<int64_t>> outputShapes(std::span<const TensorView> inputs) const override;
   std::vector<StepProfile> profile(std::span<const TensorView> inputs, int calls, int threads) const override;
   std::string inspect() const override;

@@ -240,6 +240,12 @@ TEST(Streams, AFaultInTheDataShowsAtALaterCallOfItsStream) {
   EXPECT_EQ(error(good, 1), "") << "it is no fault of this stream";
   EXPECT_THAT(error(good, 0), HasSubstr("[E008] step '"));
   EXPECT_THAT(Call(*engine, device, good, streamOf(0)).values(), ElementsAre(20, 10));
+  EXPECT_EQ(error(bad, 0), "");
+  EXPECT_EQ(error(bad, 1), "");
+  engine->discardFaults(streamOf(0).handle);
+  EXPECT_EQ(error(good, 0), "") << "it was discarded";
+  device.wait(streamOf(1));
+  EXPECT_THAT(error(good, 1), HasSubstr("[E008] step '")) << "those of other streams stay";
 }
 
 TEST(Streams, AFaultMayComeWhenItsEngineIsGone) {
