@@ -257,7 +257,8 @@ struct TORCHTRT_API CompileSpec {
   // read them. Of several that cover a module the last holds. Their weights are not cast to op_precision first.
   std::vector<PrecisionPin> precision;
   // The architecture of the GPU that engines are for, "sm_90"; "" for that of the GPU at hand. With it, a machine that
-  // has no GPU compiles for one: the module is checked, and runs, on the CPU there.
+  // has no GPU compiles for one: the module is checked, and runs, on the CPU there. Engines carry the machine code of
+  // their kernels for it, where NVRTC is found.
   std::string target;
   // Arguments of one call, on which results are compared and engines timed. Empty: the tensors that inputs were made
   // from, if all were.

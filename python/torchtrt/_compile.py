@@ -241,8 +241,9 @@ def compile(module, ir="default", inputs=None, input_signature=None, **options):
         lists and dictionaries, with examples of the numbers and texts among the arguments and None for what is left out.
         arg_inputs and kwarg_inputs: the reference system's names, for inputs in order and by the names of arguments.
     options: device (where engines run; without it, where the module's parameters are), target (the architecture of a GPU, "sm_90", to compile
-        for it on a machine that has none), enabled_precisions, op_precision, precision ({"encoder.layer.0.*": torch.float32}: modules that compute in
-        another floating dtype, by patterns of their paths; the last that covers a module holds), sample_inputs (the arguments of one call, to check the result with),
+        for it on a machine that has none; engines then carry the machine code of their kernels), enabled_precisions, op_precision,
+        precision ({"encoder.layer.0.*": torch.float32}: modules that compute in another floating dtype, by patterns of their paths; the last
+        that covers a module holds), sample_inputs (the arguments of one call, to check the result with),
         check_results (False: results are not compared with PyTorch's; True: once, on sample_inputs, or on the CPU on inputs made within what inputs say),
         tune (time engines on them, and leave to PyTorch what is slower in engines),
         timing_cache (a file of the fastest implementation of convolutions and products, by machine: what it holds is chosen; with tune, what

@@ -19,6 +19,7 @@
 #include "compiler/module/source.h"
 #include "compiler/phase_clock.h"
 #include "compiler/reports/finished_report.h"
+#include "compiler/segments/binaries.h"
 #include "compiler/segments/kernel_choice.h"
 #include "compiler/segments/segment_engines.h"
 #include "compiler/segments/segment_options.h"
@@ -214,7 +215,8 @@ std::string buildEngine(const Source& original, const ts::CompileSpec& asked) {
       return failures;
     });
   }
-  const plan::Plan plan = planOf(whole ? *whole : *engines.engines().front().network, kernels, clock);
+  plan::Plan plan = planOf(whole ? *whole : *engines.engines().front().network, kernels, clock);
+  addBinaries(plan, target, clock);
   kernels.write();
   return plan::serialize(plan);
 }

@@ -108,6 +108,7 @@ DeviceTarget targetOf(const ts::CompileSpec& spec, const torch::jit::Module* mod
   if (wanted.is_cpu()) {
     return target;
   }
+  target.architecture = spec.target.substr(0, spec.target.find_last_of("0123456789") + 1);  // kernels use no "sm_90a"
   const std::string why = whyNotOn(wanted);
   if (why.empty()) {
     runtime::needDevice(wanted);

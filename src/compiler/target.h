@@ -15,6 +15,7 @@ struct DeviceTarget {
   at::Device device = at::kCPU;  // of the module, its example runs and its engines while they are compiled
   at::Device from = at::kCPU;    // where the module that was given has its tensors
   bool has_gpus = false;         // on this machine
+  std::string architecture;      // of the GPU that was named as target, "sm_90"; else empty
   // Of the engines: a module for a GPU that this machine has not is compiled, and runs, on the CPU.
   runtime::Placement placement;
 

@@ -2,6 +2,7 @@
 #include "kernels/backend.h"
 
 #include "cuda/device/cuda_device.h"
+#include "cuda/device/stand_in.h"
 #include "cuda/driver/cublaslt.h"
 #include "cuda/driver/cudnn.h"
 #include "cuda/driver/nvrtc.h"
@@ -28,7 +29,8 @@ std::vector<std::string> missing() {
     lines.emplace_back("the NVIDIA driver is older than for CUDA 12.3: calls are not replayed as CUDA graphs");
   }
   if (findNvrtc(reason) == nullptr) {
-    lines.push_back("NVRTC is missing (" + reason + "): engines load whose kernels were compiled here before");
+    lines.push_back("NVRTC is missing (" + reason +
+                    "): engines load whose kernels were compiled here before, or came along");
   }
   if (findCublasLt(reason) == nullptr) {
     lines.push_back("cuBLASLt is missing (" + reason + "): matrix products are slower");
@@ -48,6 +50,9 @@ const kernels::Backend kCuda = {
     .measureLimits = [](const device::Device& device,
                         int) { return measureLimits(dynamic_cast<const CudaDevice&>(device)); },
     .otherForm = [](const kernels::Problem&) { return std::unique_ptr<kernels::OtherForm>(); },
+    .standIn = [](const std::string& architecture) -> std::unique_ptr<device::Device> {
+      return std::make_unique<StandIn>(architecture);
+    },
     .missing = missing,
 };
 

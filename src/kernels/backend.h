@@ -33,6 +33,9 @@ struct Backend {
   Limits (*measureLimits)(const device::Device& device, int threads);
   // Another form of a problem, for all implementations but the last of a family; null where there is none.
   std::unique_ptr<OtherForm> (*otherForm)(const Problem& problem);
+  // A stand-in for a device of that architecture (Properties::isa), which need not be here: engines are loaded on it,
+  // and none runs. It is a device::CodeMaker. Null where machine code is part of the library.
+  std::unique_ptr<device::Device> (*standIn)(const std::string& architecture) = nullptr;
   // Lists what this machine lacks for engines of the backend: a line for each part, with what that means. Null:
   // nothing.
   std::vector<std::string> (*missing)() = nullptr;

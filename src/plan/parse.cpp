@@ -69,6 +69,7 @@ class GraphReader {
     forEach(graph.inputs(), [&](const fb::Binding& b) { plan.inputs.push_back(readBinding(b)); });
     forEach(graph.outputs(), [&](const fb::Binding& b) { plan.outputs.push_back(readBinding(b)); });
     forEach(graph.options(), [&](const fb::Option& o) { plan.options.emplace_back(text(o.key()), text(o.value())); });
+    forEach(graph.binaries(), [&](const fb::Binary& binary) { plan.binaries.push_back(readBinary(binary)); });
     return plan;
   }
 
@@ -87,6 +88,16 @@ class GraphReader {
 
   Binding readBinding(const fb::Binding& binding) {
     return {text(binding.name()), binding.tensor(), list(binding.empty_dims())};
+  }
+
+  // Its hash is compared where it is used.
+  Binary readBinary(const fb::Binary& stored) {
+    const auto* const code = stored.code();
+    const size_t bytes = code == nullptr ? 0 : code->size();
+    budget_.spend(bytes);
+    const auto* const data = code == nullptr ? nullptr : reinterpret_cast<const char*>(code->data());
+    return {text(stored.architecture()), text(stored.key()), bytes, text(stored.hash()),
+            std::make_shared<const std::string>(data, bytes)};
   }
 
   template <typename T>

@@ -20,7 +20,7 @@ namespace torchtrt::plan {
 TORCHTRT_API std::string contentHash(const void* data, size_t bytes);
 
 inline constexpr uint16_t kMajorVersion = 1;
-inline constexpr uint16_t kMinorVersion = 2;
+inline constexpr uint16_t kMinorVersion = 3;
 
 // Shape arithmetic: instruction i writes register i. Registers hold int64.
 enum class Op : uint8_t { kConstant = 0, kSymbol = 1, kAdd = 2, kMul = 3, kFloorDiv = 4, kMod = 5, kMax = 6, kMin = 7 };
@@ -68,6 +68,16 @@ struct Binding {
   std::vector<int64_t> empty_dims = {};
 };
 
+// Machine code for a GPU that was compiled before the plan was loaded. A cache: no engine needs it, and what does not
+// fit its device, or is damaged, is passed over.
+struct Binary {
+  std::string architecture;  // "sm_90"
+  std::string key;           // hash of what was compiled, and of the compiler's options
+  uint64_t bytes = 0;
+  std::string hash;                         // contentHash() of it
+  std::shared_ptr<const std::string> code;  // null in an engine
+};
+
 struct Plan {
   std::string name;
   std::vector<Symbol> symbols;
@@ -81,7 +91,11 @@ struct Plan {
   // Since 1.1. The machine that the steps' hints were found on (kernels::machineKey): others have no use for them, and
   // choose by rule.
   std::string timed_on;
+  std::vector<Binary> binaries;  // since 1.3
 };
+
+// Of architecture, key and code.
+TORCHTRT_API std::string contentHash(const Binary& binary);
 
 // Self-contained bytes: magic, version, FlatBuffer, and a 64-byte aligned weight section after it.
 TORCHTRT_API std::string serialize(const Plan& plan);

@@ -1,5 +1,7 @@
 #include <charconv>
+#include <map>
 #include <sstream>
+#include <utility>
 
 #include "plan/plan.h"
 
@@ -73,6 +75,19 @@ std::string operands(const std::vector<int32_t>& tensors) {
   return "(" + out + ")";
 }
 
+// One line for each architecture.
+void printBinaries(const Plan& plan, std::ostringstream& out) {
+  std::map<std::string, std::pair<size_t, uint64_t>> of;  // how many, and their bytes
+  for (const Binary& binary : plan.binaries) {
+    auto& [count, bytes] = of[binary.architecture];
+    ++count;
+    bytes += binary.bytes;
+  }
+  for (const auto& [architecture, size] : of) {
+    out << "binaries for " << quoted(architecture) << ": " << size.first << ", " << size.second << " bytes\n";
+  }
+}
+
 void printTensors(const Plan& plan, std::ostringstream& out) {
   out << "tensors\n";
   for (size_t i = 0; i < plan.tensors.size(); ++i) {
@@ -128,6 +143,7 @@ std::string print(const Plan& plan, std::span<const std::string> step_notes) {
   if (!plan.timed_on.empty()) {
     out << "timed on " << quoted(plan.timed_on) << "\n";
   }
+  printBinaries(plan, out);
   for (const auto& [key, value] : plan.options) {
     out << "option " << key << " = " << value << "\n";
   }

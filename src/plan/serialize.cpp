@@ -109,11 +109,17 @@ void writeGraph(FlatBufferBuilder& out, const Plan& plan, const std::vector<uint
   const auto options = writeList(out, plan.options, [&](const auto& option) {
     return fb::CreateOption(out, out.CreateSharedString(option.first), out.CreateSharedString(option.second));
   });
+  const auto binaries = writeList(out, plan.binaries, [&](const Binary& binary) {
+    TORCHTRT_CHECK(binary.code != nullptr, "a binary for " << binary.architecture << " has no code");
+    const auto* const code = reinterpret_cast<const uint8_t*>(binary.code->data());
+    return fb::CreateBinary(out, out.CreateSharedString(binary.architecture), out.CreateSharedString(binary.key),
+                            out.CreateSharedString(binary.hash), out.CreateVector(code, binary.code->size()));
+  });
   const auto name = out.CreateSharedString(plan.name);
   const auto producer = out.CreateSharedString(plan.producer);
   const auto timed_on = out.CreateSharedString(plan.timed_on);
   out.Finish(fb::CreatePlan(out, name, producer, symbols, program_list, weights, tensors, steps, inputs, outputs,
-                            options, timed_on));
+                            options, timed_on, binaries));
 }
 
 std::string assemble(const Plan& plan, bool weights_outside) {
@@ -157,6 +163,11 @@ std::string assemble(const Plan& plan, bool weights_outside) {
 
 std::string contentHash(const void* data, size_t bytes) {
   return hashBytes(data, bytes).toString();
+}
+
+std::string contentHash(const Binary& binary) {
+  const std::string all = binary.architecture + "\n" + binary.key + "\n" + *binary.code;
+  return contentHash(all.data(), all.size());
 }
 
 std::string serialize(const Plan& plan) {

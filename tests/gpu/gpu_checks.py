@@ -4,6 +4,8 @@ import concurrent.futures
 import copy
 import os
 import pathlib
+import subprocess
+import sys
 import time
 import traceback
 
@@ -39,6 +41,24 @@ def small(**options):
 def pack(file: str) -> None:
     _, compiled = small(device=DEVICE, target="sm_90")
     torch.jit.save(compiled, file)
+
+
+ALONE = """
+import sys, torch, torchtrt
+module, (x, expected) = torch.jit.load(sys.argv[1]), torch.load(sys.argv[2])
+torch.testing.assert_close(module(x.to("cuda:0")).cpu(), expected, rtol=1e-4, atol=1e-5)
+"""
+
+
+def without_compiler(folder: pathlib.Path, file: str, values: pathlib.Path) -> str:
+    """Runs the file on the GPU in a process that finds no NVRTC and no kernel compiled before; returns what it writes if it fails."""
+    stub, kernels = folder / "libnvrtc.so.13", folder / f"kernels of {pathlib.Path(file).stem}"
+    # Has none of the functions, and is found before the one that PyTorch loads.
+    subprocess.run(["g++", "-shared", f"-Wl,-soname,{stub.name}", "-o", str(stub), "-x", "c++", "/dev/null"], check=True)
+    environment = {**os.environ, "LD_PRELOAD": str(stub), "TORCHTRT_CUDA_CACHE": str(kernels)}
+    process = subprocess.run([sys.executable, "-c", ALONE, file, str(values)], env=environment, capture_output=True, text=True, timeout=120)
+    assert not kernels.exists(), "something was compiled"
+    return "" if process.returncode == 0 else process.stderr
 
 
 class Checks:
@@ -151,6 +171,29 @@ def files(arguments) -> None:
     made_elsewhere = str(HERE.parents[1] / "build" / "gpu" / "for_sm_90.ts")
     check("a file that was compiled for sm_90 without a GPU")(runs(lambda: torch.jit.load(made_elsewhere), DEVICE))
     check("the same on the CPU, as torchtrt.load is told")(runs(lambda: torchtrt.load(made_elsewhere, map_location="cpu"), "cpu"))
+
+    major, minor = torch.cuda.get_device_capability(0)
+    values = folder / "values.pt"
+    torch.save((x, expected), values)
+    _, carries_code = small(device=DEVICE, target=f"sm_{major}{minor}")
+    torch.jit.save(carries_code, str(folder / "carries_code.ts"))
+
+    @check("a file with machine code for this GPU runs without NVRTC")
+    def _():
+        failure = without_compiler(folder, str(folder / "carries_code.ts"), values)
+        assert not failure, failure
+
+    if (major, minor) == (9, 0):
+
+        @check("a file that was compiled for sm_90 without a GPU runs without NVRTC")
+        def _():
+            failure = without_compiler(folder, made_elsewhere, values)
+            assert not failure, failure
+
+    @check("without NVRTC a file without machine code names the kernel that is missing")
+    def _():
+        failure = without_compiler(folder, str(folder / "gpu.ts"), values)
+        assert "was not compiled for sm_" in failure and "NVRTC, which compiles kernels for the GPU, is missing" in failure, failure
 
     @check("a deep copy shares its engine's device")
     def _():

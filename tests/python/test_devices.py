@@ -2,6 +2,11 @@
 
 import copy
 import io
+import os
+import pathlib
+import re
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -23,6 +28,17 @@ class AddsZeros(torch.nn.Module):
 def _engine(module):
     (engine,) = torchtrt.runtime.engines(module).values()
     return engine
+
+
+def _binaries(module):
+    """The number of pieces of machine code that an engine carries, by architecture."""
+    return dict(re.findall(r'^binaries for "(\w+)": (\d+), [1-9]\d* bytes$', _engine(module).inspect(), re.MULTILINE))
+
+
+@pytest.fixture(scope="module")
+def nvrtc():
+    if not (pathlib.Path(torch.__file__).parents[1] / "nvidia/cu13/lib/libnvrtc.so.13").exists():
+        pytest.skip("there is no NVRTC beside PyTorch")
 
 
 def _saved(module):
@@ -76,6 +92,51 @@ def test_the_state_ends_with_a_marker_without_elements(for_gpu):
     (strings, weights, _, _), _ = _engine(for_gpu).__getstate__()
     assert strings[2] == "0%9%0%cuda%sm_90"
     assert weights[-1].numel() == 0
+
+
+@pytest.mark.usefixtures("nvrtc")
+def test_it_carries_machine_code_for_its_architecture(for_gpu):
+    (count,) = [_binaries(for_gpu)["sm_90"]]
+    assert int(count) >= 3
+    assert list(_binaries(for_gpu)) == ["sm_90"]
+    assert _binaries(torch.jit.load(_saved(for_gpu))) == _binaries(for_gpu)
+    assert _binaries(torchtrt.load(_saved(torch.jit.load(_saved(for_gpu))), map_location="cpu")) == _binaries(for_gpu)
+
+
+@pytest.mark.usefixtures("nvrtc", "for_gpu")
+def test_the_architecture_of_binaries_has_no_letter():
+    compiled = torchtrt.compile(torch.jit.script(torch.nn.ReLU().eval()), inputs=[SHAPE], target="sm_90a")
+    assert _binaries(compiled) == {"sm_90": "1"}
+
+
+@pytest.mark.usefixtures("nvrtc", "for_gpu")
+def test_an_engine_as_bytes_carries_machine_code():
+    plan = torchtrt.convert_method_to_trt_engine(torch.jit.script(torch.nn.ReLU().eval()), inputs=[SHAPE], target="sm_90")
+    assert _binaries(torchtrt.ts.embed_engine_in_new_module(plan)) == {"sm_90": "1"}
+
+
+def test_an_engine_for_no_named_architecture_carries_none():
+    assert _binaries(torchtrt.compile(torch.jit.script(nets.lenet()), inputs=[SHAPE])) == {}
+
+
+COMPILES = """
+import sys, torch, torchtrt
+torchtrt.logging.set_reportable_log_level(torchtrt.logging.Level.Info)
+module = torchtrt.compile(torch.jit.script(torch.nn.ReLU().eval()), inputs=[[2, 3]], target=sys.argv[1])
+print([engine.inspect().count("binaries for") for engine in torchtrt.runtime.engines(module).values()])
+"""
+
+
+@pytest.mark.usefixtures("for_gpu")
+@pytest.mark.parametrize("target, words", [("sm_90", "NVRTC, which compiles kernels for the GPU, is missing"), ("sm_10", "NVRTC")])
+def test_without_a_compiler_the_file_carries_none_and_the_log_says_so(tmp_path, target, words):
+    stub = tmp_path / "libnvrtc.so.13"  # has none of the functions, and is found before the one that PyTorch loads
+    subprocess.run(["g++", "-shared", f"-Wl,-soname,{stub.name}", "-o", stub, "-x", "c++", "/dev/null"], check=True)
+    environment = {**os.environ, "LD_PRELOAD": str(stub)} if target == "sm_90" else dict(os.environ)
+    process = subprocess.run([sys.executable, "-c", COMPILES, target], env=environment, capture_output=True, text=True, check=False)
+    assert process.stdout == "[0]\n", process.stderr
+    assert f"carries no machine code for {target}" in process.stderr
+    assert words in process.stderr
 
 
 def test_what_pytorch_runs_follows_the_inputs():

@@ -102,7 +102,8 @@ void addInsight(CLI::App& app, CompileOptions& o) {
       ->option_text("NUMBER")
       ->capture_default_str()
       ->group(kGroup);
-  app.add_option("--target", o.target, "Architecture of a GPU (sm_90) to compile for; it need not be in this machine")
+  app.add_option("--target", o.target,
+                 "Architecture of a GPU (sm_90) to compile for, machine code included; it need not be in this machine")
       ->option_text("NAME")
       ->group(kGroup);
   app.add_option("--dump", o.dump,

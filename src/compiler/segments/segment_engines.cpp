@@ -13,6 +13,7 @@
 #include "compiler/module/source.h"
 #include "compiler/reports/segment_report.h"
 #include "compiler/reports/text.h"
+#include "compiler/segments/binaries.h"
 #include "compiler/segments/gpu_layers.h"
 #include "compiler/segments/kept_segment.h"
 #include "engine/schedule/optimum.h"
@@ -275,6 +276,7 @@ void SegmentEngines::make(SegmentEngine& made, std::unique_ptr<network::Network>
   }
   made.network = options_.keep_networks ? std::move(network) : nullptr;
   network.reset();
+  addBinaries(plan, options_.target, clock_);
   std::vector<at::Tensor> weights = runtime::Engine::weightsOf(plan);
   for (plan::Weight& weight : plan.weights) {
     weight.data = nullptr;

@@ -11,6 +11,7 @@
 #include "cuda/attention/operands.h"
 #include "cuda/launch/dnn.h"
 #include "cuda/launch/plugin.h"
+#include "cuda/launch/ways.h"
 
 namespace torchtrt::cuda {
 
@@ -103,6 +104,9 @@ std::shared_ptr<const DnnPlan> planOf(const Layer& layer, const ShapeSet& shapes
 
 std::unique_ptr<kernels::Prepared> prepare(const Layer& layer, const ShapeSet& shapes, const Cudnn& api) {
   std::unique_ptr<kernels::Prepared> other = prepareAttention(layer, shapes);
+  if (!layer.device.isHere()) {
+    return other;
+  }
   const AttentionOperands operands = attentionOperands(layer.attributes, shapes);
   const std::shared_ptr<const DnnPlan> plan = planOf(layer, shapes, api, operands);
   if (plan == nullptr) {
@@ -133,7 +137,7 @@ kernels::CreateResult createCudnnAttention(const kernels::Problem& problem) {
     }
   }
   std::string reason;
-  const Cudnn* const api = findCudnn(reason);
+  const Cudnn* const api = libraryFor(problem, findCudnn, reason);
   if (api == nullptr) {
     return Refusal{"library", "cuDNN is missing: " + reason};
   }

@@ -37,7 +37,7 @@ class Program {
 
   void compile(const std::string& architecture) {
     const std::string target = "--gpu-architecture=" + architecture;
-    const char* const options[] = {target.c_str(), "--std=c++17"};
+    const char* const options[] = {target.c_str(), kCompilerOptions};
     const nvrtc::Result result = api_.compile(program_, 2, options);
     if (result == nvrtc::kInvalidOption) {
       throw EngineError(ErrorCode::kInputDevice,

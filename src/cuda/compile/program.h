@@ -1,5 +1,5 @@
 // Device code: text that NVRTC compiles for a GPU's architecture when it is first wanted. Programs are kept for the
-// life of the process, and their machine code in a folder on disk.
+// life of the process, and their machine code in a folder on disk. A plan may bring machine code along.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cuda/device/cuda_device.h"
+#include "device/machine_code.h"
 
 namespace torchtrt::cuda {
 
@@ -35,12 +36,19 @@ class Source {
 };
 
 // Turns text into what the driver loads, for an architecture ("sm_90"). Throws InternalError with the compiler's words
-// if the text is wrong, EngineError if there is no compiler. Tests put another in its place.
+// if the text is wrong, EngineError if there is no compiler. Tests put another in its place, which forgets programs.
+inline constexpr const char* kCompilerOptions = "--std=c++17";  // beside the architecture
 using Compiler = std::string (*)(const std::string& text, const std::string& architecture);
 std::string compileByNvrtc(const std::string& text, const std::string& architecture);
 void useCompiler(Compiler compiler);
 
-// A function of a program on a device; compiles and loads the program where that was not done yet.
+// Compiles a text, or finds what it was compiled to in this process.
+device::MachineCode compiledCode(const std::string& text, const std::string& architecture);
+// Programs that are loaded while the result lives find their code among this before they look on disk and compile.
+std::shared_ptr<const void> offerCode(std::vector<device::MachineCode> codes);
+
+// A function of a program on a device; finds or compiles, and loads, the program where that was not done yet. Of a
+// StandIn it notes the program, and gives null.
 FunctionHandle functionOf(const CudaDevice& device, const Source& source, const char* function);
 
 }  // namespace torchtrt::cuda

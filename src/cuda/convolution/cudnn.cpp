@@ -5,13 +5,13 @@
 #include <string>
 #include <utility>
 
-#include "base/logging.h"
 #include "cuda/convolution/convolution.h"
 #include "cuda/convolution/direct.h"
 #include "cuda/convolution/plan.h"
 #include "cuda/convolution/weights.h"
 #include "cuda/launch/activation.h"
 #include "cuda/launch/steps.h"
+#include "cuda/launch/ways.h"
 
 namespace torchtrt::cuda {
 
@@ -177,6 +177,9 @@ class Attempt {
   }
 
   bool convolve(const Place& y, const Place& bias, const Place& residual) {
+    if (!layer_.device.isHere()) {
+      return true;
+    }
     const std::shared_ptr<const DnnPlan> plan = planOf(layer_.device, api_, problem_);
     if (plan == nullptr) {
       return false;
@@ -241,7 +244,6 @@ class CudnnKernel final : public kernels::Kernel {
     }
     std::unique_ptr<Launches> by_library = attempt(layer, shapes, weights);
     if (by_library == nullptr) {
-      TORCHTRT_LOG(kDEBUG, "cuDNN has no engine for a convolution of these shapes: the kernel \"direct\" runs it");
       return direct;
     }
     std::vector<bool> present = layer.present;
@@ -253,19 +255,19 @@ class CudnnKernel final : public kernels::Kernel {
     const TensorDesc& out = shapes.outputs[0];
     const bool is_half = sizeOf(out.dtype) == 2;
     const bool first = lies(out.dims, out.strides, true) && (is_half || !lies(out.dims, out.strides, false));
+    std::vector<Way> ways;
     for (const bool channels_last : {first, !first}) {
-      const auto make = [&] { return Attempt(layer, shapes, weights, api_, transposed_, channels_last); };
-      if (std::unique_ptr<Launches> fused = make().fused()) {
-        return fused;
-      }
-      if (std::unique_ptr<Launches> exact = make().inTwoSteps(is_half ? DType::kFloat32 : out.dtype)) {
-        return exact;
-      }
-      if (std::unique_ptr<Launches> rounded = is_half ? make().inTwoSteps(out.dtype) : nullptr) {
-        return rounded;
+      const auto make = [&, channels_last] {
+        return Attempt(layer, shapes, weights, api_, transposed_, channels_last);
+      };
+      ways.emplace_back([make] { return make().fused(); });
+      ways.emplace_back([make, &out, is_half] { return make().inTwoSteps(is_half ? DType::kFloat32 : out.dtype); });
+      if (is_half) {
+        ways.emplace_back([make, &out] { return make().inTwoSteps(out.dtype); });
       }
     }
-    return nullptr;
+    return firstOf(layer.device, ways,
+                   "cuDNN has no engine for a convolution of these shapes: the kernel \"direct\" runs it");
   }
 
   const Cudnn& api_;
@@ -283,7 +285,7 @@ kernels::CreateResult create(const kernels::Problem& problem, bool transposed) {
     return *refusal;
   }
   std::string reason;
-  const Cudnn* const api = findCudnn(reason);
+  const Cudnn* const api = libraryFor(problem, findCudnn, reason);
   if (api == nullptr) {
     return Refusal{"library", "cuDNN is missing: " + reason};
   }

@@ -8,6 +8,7 @@
 #include "cuda/convolution/direct.h"
 #include "cuda/convolution/weights.h"
 #include "cuda/launch/steps.h"
+#include "cuda/launch/ways.h"
 #include "cuda/matmul/lt_product.h"
 
 namespace torchtrt::cuda {
@@ -39,7 +40,7 @@ struct Windows {
 };
 
 // Null where the output lies otherwise than a row for each window, or the library has no algorithm.
-std::unique_ptr<kernels::Prepared> multiply(const Layer& layer, const ShapeSet& shapes, const CublasLt& api) {
+std::unique_ptr<Launches> multiply(const Layer& layer, const ShapeSet& shapes, const CublasLt& api) {
   const TensorDesc& filter = shapes.inputs.at(kFilter);
   const TensorDesc& out = shapes.outputs.at(0);
   const DType dtype = out.dtype;
@@ -62,6 +63,9 @@ std::unique_ptr<kernels::Prepared> multiply(const Layer& layer, const ShapeSet& 
   problem.b = {depth, rows, depth};
   problem.d = {outputs, rows, outputs};
   problem.adds_bias = layer.has(kBias);
+  if (!layer.device.isHere()) {
+    return launches;
+  }
   const std::shared_ptr<LtProduct> product = LtProduct::make(layer.device, api, problem);
   if (product == nullptr) {
     return nullptr;
@@ -107,12 +111,14 @@ kernels::CreateResult createPatches(const kernels::Problem& problem) {
     return *refusal;
   }
   std::string reason;
-  const CublasLt* const api = findCublasLt(reason);
+  const CublasLt* const api = libraryFor(problem, findCublasLt, reason);
   if (api == nullptr) {
     return Refusal{"library", "cuBLASLt is missing: " + reason};
   }
   return launched(problem, [api](const Layer& layer, const ShapeSet& shapes) {
-    std::unique_ptr<kernels::Prepared> product = multiply(layer, shapes, *api);
+    std::unique_ptr<kernels::Prepared> product =
+        firstOf(layer.device, {[&] { return multiply(layer, shapes, *api); }},
+                "cuBLASLt multiplies no patches of these shapes: the kernel \"direct\" runs the convolution");
     const Strided weights = {Place::input(layer, kFilter), shapes.inputs.at(kFilter).strides};
     return product != nullptr ? std::move(product) : prepareDirectConvolution(layer, shapes, weights, false);
   });

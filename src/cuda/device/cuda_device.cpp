@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 
+#include "cuda/compile/program.h"
 #include "cuda/device/graph.h"
 #include "torchtrt/error.h"
 
@@ -220,6 +221,10 @@ std::unique_ptr<device::Recording> CudaDevice::record(const std::function<void(d
 
 std::unique_ptr<device::PartRecording> CudaDevice::recordParts(size_t parts, const device::PartBody& body) const {
   return Graph::record(*this, parts, body);
+}
+
+std::shared_ptr<const void> CudaDevice::offer(std::vector<device::MachineCode> codes) const {
+  return offerCode(std::move(codes));
 }
 
 StreamHandle CudaDevice::takeStream() const {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cuda/device/faults.h"
@@ -13,14 +14,16 @@
 #include "device/all_streams.h"
 #include "device/device.h"
 #include "device/faults.h"
+#include "device/machine_code.h"
 #include "device/recorder.h"
 
 namespace torchtrt::cuda {
 
-class CudaDevice final : public device::Device,
-                         public device::Recorder,
-                         public device::FaultReporter,
-                         public device::AllStreams {
+class CudaDevice : public device::Device,
+                   public device::Recorder,
+                   public device::FaultReporter,
+                   public device::AllStreams,
+                   public device::CodeFinder {
  public:
   explicit CudaDevice(int index);
 
@@ -51,6 +54,11 @@ class CudaDevice final : public device::Device,
   std::unique_ptr<device::Recording> record(const std::function<void(device::Stream)>& body) const override;
   std::unique_ptr<device::PartRecording> recordParts(size_t parts, const device::PartBody& body) const override;
   std::unique_ptr<device::FaultWords> faultWords(size_t steps) const override;
+  std::shared_ptr<const void> offer(std::vector<device::MachineCode> codes) const override;
+  // False of a StandIn: kernels are prepared for it, with no call of the driver or of a library that needs a GPU.
+  virtual bool isHere() const {
+    return true;
+  }
 
   // A stream that nobody else gives work to, for recordings; made where none is idle.
   StreamHandle takeStream() const;
@@ -79,6 +87,8 @@ class CudaDevice final : public device::Device,
   }
 
  protected:
+  // Without a context.
+  explicit CudaDevice(device::Properties properties) : index_(0), properties_(std::move(properties)) {}
   void* allocateBytes(size_t bytes, device::Stream stream) const override;
   void freeBytes(void* data, size_t bytes, device::Stream stream) const override;
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "base/logging.h"
 #include "cuda/launch/activation.h"
 #include "cuda/launch/steps.h"
+#include "cuda/launch/ways.h"
 #include "cuda/matmul/lt_product.h"
 #include "cuda/matmul/matmul.h"
 #include "cuda/matmul/product.h"
@@ -106,7 +106,7 @@ class Attempt {
   }
 
   // Writes the output by the library itself. Null where its epilogue cannot do all of the layer.
-  std::unique_ptr<kernels::Prepared> fused() {
+  std::unique_ptr<Launches> fused() {
     packWhatDoesNotFit();
     problem_.out = dtype_;
     // A launch behind does in place what the epilogue cannot. Rounding does not change relu. Of 16 bits the sum is
@@ -132,7 +132,7 @@ class Attempt {
   }
 
   // Writes sums to scratch memory, and has a launch behind that does the rest.
-  std::unique_ptr<kernels::Prepared> inTwoSteps() {
+  std::unique_ptr<Launches> inTwoSteps() {
     packWhatDoesNotFit();
     problem_.out = sum_dtype_;
     sums_ = denseParts(product_.rows, product_.columns);
@@ -248,6 +248,9 @@ class Attempt {
         strides.erase(strides.begin() + inner);
       }
     }
+    if (!layer_.device.isHere()) {
+      return true;
+    }
     const std::shared_ptr<LtProduct> call = LtProduct::make(layer_.device, api_, problem_);
     if (call == nullptr) {
       return false;
@@ -322,13 +325,13 @@ std::unique_ptr<kernels::Prepared> prepare(const Layer& layer, const ShapeSet& s
   if (productOf(layer, shapes).isEmpty()) {
     return prepareTiledMatmul(layer, shapes);
   }
-  if (std::unique_ptr<kernels::Prepared> fused = Attempt(layer, shapes, api).fused()) {
-    return fused;
+  if (std::unique_ptr<Launches> by_library =
+          firstOf(layer.device,
+                  {[&] { return Attempt(layer, shapes, api).fused(); },
+                   [&] { return Attempt(layer, shapes, api).inTwoSteps(); }},
+                  "cuBLASLt has no algorithm for a matrix product of these shapes: the kernel \"tiled\" runs it")) {
+    return by_library;
   }
-  if (std::unique_ptr<kernels::Prepared> in_two_steps = Attempt(layer, shapes, api).inTwoSteps()) {
-    return in_two_steps;
-  }
-  TORCHTRT_LOG(kDEBUG, "cuBLASLt has no algorithm for a matrix product of these shapes: the kernel \"tiled\" runs it");
   return prepareTiledMatmul(layer, shapes);
 }
 
@@ -343,7 +346,7 @@ kernels::CreateResult createCublasLtMatmul(const kernels::Problem& problem) {
     return *refusal;
   }
   std::string reason;
-  const CublasLt* const api = findCublasLt(reason);
+  const CublasLt* const api = libraryFor(problem, findCublasLt, reason);
   if (api == nullptr) {
     return Refusal{"library", "cuBLASLt is missing: " + reason};
   }

@@ -6,6 +6,7 @@
 #include "base/checkpoint.h"
 #include "cpu/threads/parallel.h"
 #include "device/constants.h"
+#include "engine/loading/binaries.h"
 #include "engine/loading/switches.h"
 #include "kernels/backend.h"
 #include "plan/counted.h"
@@ -23,6 +24,7 @@ class ModelLoader {
         packed_(options.packed) {
     model_->plan = std::move(plan);
     model_->device = &device;
+    model_->binaries = offerBinaries(model_->plan, device);
     const Switches switches = switchesOfEnvironment();
     model_->force_reference = options.force_reference || switches.reference_kernels;
     model_->replays = switches.replays;

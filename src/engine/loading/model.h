@@ -34,8 +34,9 @@ struct WeightSource {
 struct Model {
   plan::Plan plan;  // weights without their data
   const device::Device* device = nullptr;
-  std::vector<LoadedStep> steps;  // one per step of the plan
-  RuleSet rules;                  // of fusion, that are not switched off
+  std::shared_ptr<const void> binaries;  // of the plan, while the device may look for them
+  std::vector<LoadedStep> steps;         // one per step of the plan
+  RuleSet rules;                         // of fusion, that are not switched off
   Candidates candidates;
   std::vector<std::shared_ptr<const void>>
       weights;                        // one per weight of the plan; null where no kernel reads it any more

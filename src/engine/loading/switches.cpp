@@ -17,7 +17,10 @@ std::string variable(const char* name) {
 
 Switches switchesOfEnvironment() {
   const std::string reference = variable("TORCHTRT_REFERENCE_KERNELS");
-  Switches switches{!reference.empty() && reference != "0", {}, variable("TORCHTRT_CUDA_GRAPHS") != "0"};
+  Switches switches{!reference.empty() && reference != "0",
+                    {},
+                    variable("TORCHTRT_CUDA_GRAPHS") != "0",
+                    variable("TORCHTRT_CUDA_BINARIES") != "0"};
   std::istringstream names(variable("TORCHTRT_DISABLE_FUSION"));
   for (std::string name; std::getline(names, name, ',');) {
     if (!name.empty()) {
@@ -33,7 +36,8 @@ std::string kernelSwitches() {
   for (const std::string& name : switches.disabled_fusions) {
     text += "," + name;
   }
-  return switches.replays ? text : text + ",no CUDA graphs";
+  text += switches.replays ? "" : ",no CUDA graphs";
+  return switches.takes_binaries ? text : text + ",no binaries";
 }
 
 }  // namespace torchtrt::engine

@@ -92,7 +92,9 @@ std::vector<std::string>& texts() {
 }
 
 // The path of a library in place of machine code.
-std::string compile(const std::string& text, const std::string&) {
+std::string compile(const std::string& text) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
   texts().push_back(text);
   std::string all = kPrelude + text;
   for (const std::string& name : functionsOf(text)) {
@@ -375,6 +377,10 @@ Driver emulatedDriver() {
 
 }  // namespace
 
+std::string compileByHost(const std::string& text, const std::string&) {
+  return compile(text);
+}
+
 size_t livingMemory() {
   const std::lock_guard lock(memoryMutex());
   return allocations().size();
@@ -384,6 +390,16 @@ std::vector<std::string> compiledTexts() {
   return texts();
 }
 
+WithoutCompiler::WithoutCompiler() {
+  useCompiler([](const std::string&, const std::string&) -> std::string {
+    throw EngineError(ErrorCode::kInputDevice, "NVRTC is missing");
+  });
+}
+
+WithoutCompiler::~WithoutCompiler() {
+  useCompiler(compileByHost);
+}
+
 bool isEmulated() {
   return std::getenv("TORCHTRT_TEST_DEVICE") == nullptr;
 }
@@ -391,7 +407,7 @@ bool isEmulated() {
 void installEmulation() {
   if (isEmulated()) {
     useDriver(emulatedDriver());
-    useCompiler(compile);
+    useCompiler(compileByHost);
     useCublasLt(tableOfFakeCublasLt());
     useCudnn(tableOfFakeCudnn());
   }

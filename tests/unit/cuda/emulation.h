@@ -13,6 +13,18 @@ bool isEmulated();
 // Puts the emulation in the place of the driver and of NVIDIA's libraries if isEmulated().
 void installEmulation();
 
+// The emulation's compiler (cuda/compile/program.h).
+std::string compileByHost(const std::string& text, const std::string& architecture);
+
+// While one lives, the emulated GPU finds no compiler, and no program that was loaded before.
+class WithoutCompiler {
+ public:
+  WithoutCompiler();
+  ~WithoutCompiler();
+  WithoutCompiler(const WithoutCompiler&) = delete;
+  WithoutCompiler& operator=(const WithoutCompiler&) = delete;
+};
+
 // The texts that the emulation has compiled so far.
 std::vector<std::string> compiledTexts();
 

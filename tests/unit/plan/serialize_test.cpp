@@ -38,6 +38,51 @@ TEST(SerializedPlan, KeepsHintsAndTheirMachine) {
   EXPECT_THAT(print(back), HasSubstr("timed on \"torchtrt 0.1.0; threads 2\"\n"));
 }
 
+Binary binaryOf(const std::string& architecture, const std::string& code) {
+  Binary binary{architecture, "key of " + code, code.size(), "", std::make_shared<const std::string>(code)};
+  binary.hash = contentHash(binary);
+  return binary;
+}
+
+TEST(SerializedPlan, KeepsBinariesAndTellsTheirSizeForEachArchitecture) {
+  Plan plan = smallPlan();
+  const std::string with_zero("a\0b", 3);
+  plan.binaries = {binaryOf("sm_90", with_zero), binaryOf("sm_80", ""), binaryOf("sm_90", "code")};
+  const Plan back = parse(bytesOf(serialize(plan)), nullptr);
+  ASSERT_EQ(back.binaries.size(), 3U);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(back.binaries[i].architecture, plan.binaries[i].architecture);
+    EXPECT_EQ(back.binaries[i].key, plan.binaries[i].key);
+    EXPECT_EQ(back.binaries[i].bytes, plan.binaries[i].bytes);
+    EXPECT_EQ(back.binaries[i].hash, plan.binaries[i].hash);
+    EXPECT_EQ(*back.binaries[i].code, *plan.binaries[i].code);
+  }
+  EXPECT_THAT(print(back), HasSubstr("binaries for \"sm_80\": 1, 0 bytes\nbinaries for \"sm_90\": 2, 7 bytes\n"));
+  EXPECT_THAT(print(smallPlan()), ::testing::Not(HasSubstr("binaries")));
+  EXPECT_TRUE(serialize(back) == serialize(plan));
+}
+
+TEST(SerializedPlan, HashesABinaryWithWhatItIsFor) {
+  const Binary binary = binaryOf("sm_90", "code");
+  Binary other = binary;
+  other.key = "key of something else";
+  EXPECT_NE(contentHash(other), binary.hash);
+  other = binary;
+  other.architecture = "sm_80";
+  EXPECT_NE(contentHash(other), binary.hash);
+  other = binary;
+  other.code = std::make_shared<const std::string>("coda");
+  EXPECT_NE(contentHash(other), binary.hash);
+}
+
+// A cache: what is wrong with one shows where it is used.
+TEST(SerializedPlan, ReadsBinariesWhoseHashDoesNotMatch) {
+  Plan plan = smallPlan();
+  plan.binaries = {binaryOf("sm_90", "code")};
+  plan.binaries[0].hash = "of something else";
+  EXPECT_EQ(parse(bytesOf(serialize(plan)), nullptr).binaries[0].hash, "of something else");
+}
+
 TEST(SerializedPlan, IsAFunctionOfThePlan) {
   EXPECT_TRUE(serialize(smallPlan()) == serialize(smallPlan()));
 }
