@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "cuda/launch/kernel.h"
 #include "cuda/launch/spatial.h"
 #include "cuda/launch/types.h"
+#include "cuda/reduction/reduction.h"
 
 namespace torchtrt::cuda {
 
@@ -36,6 +39,21 @@ struct Images {
     }
   }
 };
+
+// The spatial axes, where adaptive pooling averages over all of them. A thread for each result would read whole images.
+std::optional<Ints> averagedAxes(const Layer& layer, const ShapeSet& shapes) {
+  const TensorDesc& out = shapes.outputs.at(0);
+  const auto rank = static_cast<int64_t>(out.dims.size());
+  Ints axes;
+  for (int64_t axis = rank - static_cast<int64_t>(shapes.dimsOf("output_size").size()); axis < rank; ++axis) {
+    if (out.dims[static_cast<size_t>(axis)] != 1) {
+      return std::nullopt;
+    }
+    axes.push_back(axis);
+  }
+  const bool is_average = layer.attributes.getString("op") == "average" && isFloating(out.dtype);
+  return is_average ? std::optional(std::move(axes)) : std::nullopt;
+}
 
 std::unique_ptr<kernels::Prepared> preparePooling(const Layer& layer, const ShapeSet& shapes, bool adaptive) {
   const Attributes& attributes = layer.attributes;
@@ -79,7 +97,8 @@ std::unique_ptr<kernels::Prepared> preparePooling(const Layer& layer, const Shap
 
 kernels::CreateResult create(const kernels::Problem& problem, bool adaptive) {
   return launched(problem, [adaptive](const Layer& layer, const ShapeSet& shapes) {
-    return preparePooling(layer, shapes, adaptive);
+    const std::optional<Ints> axes = adaptive ? averagedAxes(layer, shapes) : std::nullopt;
+    return axes ? prepareReduction(layer, shapes, "avg", *axes) : preparePooling(layer, shapes, adaptive);
   });
 }
 

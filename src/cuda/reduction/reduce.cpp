@@ -64,12 +64,13 @@ Ints keptStrides(const TensorDesc& in, const TensorDesc& out, const Ints& axes) 
   return in.dims.size() == out.dims.size() ? cutAt(out.strides, axes).outside : out.strides;
 }
 
-std::unique_ptr<kernels::Prepared> prepareReduce(const Layer& layer, const ShapeSet& shapes) {
+}  // namespace
+
+std::unique_ptr<kernels::Prepared> prepareReduction(const Layer& layer, const ShapeSet& shapes, const std::string& op,
+                                                    const Ints& axes) {
   const TensorDesc& in = shapes.inputs.at(0);
   const TensorDesc& out = shapes.outputs.at(0);
-  const std::string& op = layer.attributes.getString("op");
   const Fold& fold = folds().at(op);
-  const Ints& axes = layer.attributes.getInts("axes");
   const Cut dims = cutAt(in.dims, axes);
   const Cut strides = cutAt(in.strides, axes);
   const Layout kept = collapsed(dims.outside, {strides.outside, keptStrides(in, out, axes)});
@@ -133,8 +134,6 @@ std::unique_ptr<kernels::Prepared> prepareReduce(const Layer& layer, const Shape
   return launches;
 }
 
-}  // namespace
-
 kernels::CreateResult createReduce(const kernels::Problem& problem) {
   const std::string& op = problem.attributes->getString("op");
   const DType dtype = problem.inputs.at(0).dtype;
@@ -142,7 +141,9 @@ kernels::CreateResult createReduce(const kernels::Problem& problem) {
   if (found == folds().end() || (!isFloating(dtype) && !found->second.for_integers)) {
     return Refusal{"dtype", "has no device code for '" + op + "' of " + toString(dtype)};
   }
-  return launched(problem, prepareReduce);
+  return launched(problem, [](const Layer& layer, const ShapeSet& shapes) {
+    return prepareReduction(layer, shapes, layer.attributes.getString("op"), layer.attributes.getInts("axes"));
+  });
 }
 
 }  // namespace torchtrt::cuda

@@ -114,6 +114,23 @@ TEST(AdaptivePooling, WindowsAreUneven) {
   expectOutputs(adaptive("average", makeTensor(DType::kFloat32, {2, 2, 3}, iota(12)), {2}, {1, 1}), {{2.5, 8.5}});
 }
 
+TEST(AdaptivePooling, OneAverageOfEachImage) {
+  constexpr int64_t kChannels = 5, kHeight = 3, kWidth = 7;
+  for (const DType dtype : kFloatingDTypes) {
+    const Values in = mixedValues(2 * kChannels * kHeight * kWidth, dtype);
+    Values expected;
+    for (int64_t image = 0; image < 2 * kChannels; ++image) {
+      double sum = 0;
+      for (int64_t place = 0; place < kHeight * kWidth; ++place) {
+        sum += in[static_cast<size_t>(image * kHeight * kWidth + place)];
+      }
+      expected.push_back(sum / (kHeight * kWidth));
+    }
+    expectOutputs(adaptive("average", makeTensor(dtype, {2, kChannels, kHeight, kWidth}, in), {2, kChannels}, {1, 1}),
+                  {expected});
+  }
+}
+
 TEST(AdaptivePooling, MaximumWithIndices) {
   Case layer = adaptive("max", makeTensor(DType::kFloat32, {1, 2, 4}, {1, 8, 3, 4, 5, 6, 9, 2}), {1}, {1, 2});
   layer.outputs.push_back({DType::kInt64, {1, 1, 2}});
