@@ -60,9 +60,12 @@ const char* chosenFor(const std::string& line) {
   return createKernel(parsed.problem).implementation;
 }
 
-// Some machines of one set multiply bfloat16, and some do not.
+// Some machines of one set multiply bfloat16, and some do not. The size of the second-level cache decides whether the
+// kernels of these two convolutions are large for Winograd's form.
 bool dependsOnTheMachine(const std::string& line) {
-  return line.starts_with("convolution bfloat16") || line.starts_with("matrix_multiply bfloat16");
+  return line.starts_with("convolution bfloat16") || line.starts_with("matrix_multiply bfloat16") ||
+         line.starts_with("convolution float32 [1,256,28,28]@0231x[256,256,3,3]") ||
+         line.starts_with("convolution float32 [1,512,7,7]@0231x[512,512,3,3]");
 }
 
 // "resnet50:2 onednn convolution float32 ...", for every problem.
