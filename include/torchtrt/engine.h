@@ -113,8 +113,8 @@ class TORCHTRT_API Engine {
   void enqueue(TORCHTRT_SPAN<const TensorView> inputs, OutputAllocator& outputs, int threads = 0) const {
     enqueue(inputs, outputs, CallOptions{threads, nullptr});
   }
-  // Waits for the stream, and forgets faults in the data that its calls so far have met: they were given numbers of no
-  // meaning, as a rehearsal gives. Does nothing on the CPU.
+  // Waits for the stream, and forgets the faults that earlier calls in it met in their data. For callers that ran the
+  // engine on made-up numbers, as a rehearsal does. Does nothing on the CPU.
   virtual void discardFaults(void* stream) const = 0;
   // Output shapes for input shapes, without running anything.
   virtual std::vector<std::vector<int64_t>> outputShapes(TORCHTRT_SPAN<const TensorView> inputs) const = 0;

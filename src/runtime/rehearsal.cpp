@@ -35,8 +35,8 @@ std::vector<at::Tensor> smallInputs(const Engine& held) {
   return bytes + static_cast<size_t>(workspaceBytes(inputs, held)) > kMostBytes ? std::vector<at::Tensor>() : inputs;
 }
 
-// Zeros for every argument but the module, and the engines that the method calls; none of either where an argument goes
-// elsewhere than to an engine, or where an engine is large.
+// Zeros for every argument except the module, and the engines that the method calls. Both are empty where an argument
+// goes elsewhere than to an engine, or where an engine is large.
 struct Rehearsal {
   std::vector<at::Tensor> arguments;
   std::vector<c10::intrusive_ptr<Engine>> engines;
@@ -71,7 +71,7 @@ Rehearsal rehearsalOf(const torch::jit::Module& module, const torch::jit::Graph&
   return all ? Rehearsal{std::move(arguments), std::move(engines)} : Rehearsal();
 }
 
-// Zeros are divided by, and are no index of nothing: the next call is not to hear of it.
+// A division by these zeros, or an index into an empty table, is no fault of the caller: later calls do not report it.
 void discardFaults(const Engine& engine) {
   const DeviceScope scope(engine.device());
   engine.engine().discardFaults(scope.stream());

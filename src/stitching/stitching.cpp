@@ -59,9 +59,9 @@ bool comesFromEngine(const Value& value) {
          node.input()->node()->kind() == c10::Symbol::fromQualString(runtime::kExecuteEngine);
 }
 
-// Moves what PyTorch may have made on the CPU, as arithmetic on sizes and state that is empty, to where the engine
-// runs. Arguments of the call stay where they are: their caller is told. The method asks the engine, since a file may
-// be loaded for another device.
+// Moves tensors that PyTorch may have made on the CPU, from sizes or as empty state, to where the engine runs.
+// Arguments of the call stay where they are: an error tells their caller. The method asks the engine for its device,
+// because a file may be loaded for another one.
 std::vector<Value*> onDeviceOf(Graph& graph, Value* holder, std::vector<Value*> inputs) {
   Value* device = nullptr;
   for (Value*& input : inputs) {

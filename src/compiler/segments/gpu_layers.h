@@ -1,4 +1,4 @@
-// Which layers have a kernel on a GPU. Those that have none run on the host, with copies: PyTorch is faster.
+// Tells which layers have no kernel on a GPU. They would run on the host, with copies: PyTorch is faster.
 #pragma once
 
 #include <optional>

@@ -136,10 +136,10 @@ kernels::CreateResult createCudnnAttention(const kernels::Problem& problem) {
       return Refusal{"mask", "computes attention without masks alone"};
     }
   }
-  std::string reason;
-  const Cudnn* const api = libraryFor(problem, findCudnn, reason);
+  Refusal missing;
+  const Cudnn* const api = libraryFor(problem, findCudnn, "cuDNN", missing);
   if (api == nullptr) {
-    return Refusal{"library", "cuDNN is missing: " + reason};
+    return missing;
   }
   return launched(problem, [api](const Layer& layer, const ShapeSet& shapes) { return prepare(layer, shapes, *api); });
 }

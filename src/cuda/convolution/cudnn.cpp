@@ -284,10 +284,10 @@ kernels::CreateResult create(const kernels::Problem& problem, bool transposed) {
   if (std::optional<Refusal> refusal = refuseFusedActivation(*problem.attributes, dtype)) {
     return *refusal;
   }
-  std::string reason;
-  const Cudnn* const api = libraryFor(problem, findCudnn, reason);
+  Refusal missing;
+  const Cudnn* const api = libraryFor(problem, findCudnn, "cuDNN", missing);
   if (api == nullptr) {
-    return Refusal{"library", "cuDNN is missing: " + reason};
+    return missing;
   }
   return std::make_unique<CudnnKernel>(problem, *api, transposed);
 }

@@ -1,5 +1,5 @@
-// Convolutions whose windows lie side by side, as those that cut an image into patches: the image is rearranged, a row
-// for each window, and cuBLASLt multiplies it by the weights as they are.
+// Convolutions whose windows lie side by side, as those that cut an image into patches. The image is rearranged to a
+// matrix with a row for each window, and cuBLASLt multiplies it by the weights as they are.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -81,7 +81,7 @@ std::unique_ptr<Launches> multiply(const Layer& layer, const ShapeSet& shapes, c
   return launches;
 }
 
-// Why windows of this layer cannot become rows of a matrix; nothing if they can.
+// Returns the reason if windows of this layer cannot become rows of a matrix.
 std::optional<Refusal> refuse(const kernels::Problem& problem) {
   const Attributes& attributes = *problem.attributes;
   const kernels::Operand& filter = problem.inputs.at(kFilter);
@@ -110,10 +110,10 @@ kernels::CreateResult createPatches(const kernels::Problem& problem) {
   if (std::optional<Refusal> refusal = refuse(problem)) {
     return *refusal;
   }
-  std::string reason;
-  const CublasLt* const api = libraryFor(problem, findCublasLt, reason);
+  Refusal missing;
+  const CublasLt* const api = libraryFor(problem, findCublasLt, "cuBLASLt", missing);
   if (api == nullptr) {
-    return Refusal{"library", "cuBLASLt is missing: " + reason};
+    return missing;
   }
   return launched(problem, [api](const Layer& layer, const ShapeSet& shapes) {
     std::unique_ptr<kernels::Prepared> product =

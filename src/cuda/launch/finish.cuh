@@ -1,5 +1,5 @@
-// Behind a call of a library: bias, residual and activation. CHUNK neighbours in a row are taken at once where all
-// operands lie so and pointers allow it; else a block takes one row after the other.
+// Adds bias and residual, and applies the activation, behind a call of a library. A thread takes CHUNK neighbours in a
+// row at once where all operands lie so and pointers allow it. Else a block takes one row after the other.
 
 __device__ inline void finishOne(A sum, const STORED* bias, const STORED* residual, STORED* out, A alpha, A beta) {
   (void)alpha, (void)beta;

@@ -345,10 +345,10 @@ kernels::CreateResult createCublasLtMatmul(const kernels::Problem& problem) {
   if (std::optional<Refusal> refusal = refuseFusedActivation(*problem.attributes, dtype)) {
     return *refusal;
   }
-  std::string reason;
-  const CublasLt* const api = libraryFor(problem, findCublasLt, reason);
+  Refusal missing;
+  const CublasLt* const api = libraryFor(problem, findCublasLt, "cuBLASLt", missing);
   if (api == nullptr) {
-    return Refusal{"library", "cuBLASLt is missing: " + reason};
+    return missing;
   }
   return launched(problem, [api](const Layer& layer, const ShapeSet& shapes) { return prepare(layer, shapes, *api); });
 }
