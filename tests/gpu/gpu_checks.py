@@ -57,6 +57,7 @@ def without_compiler(folder: pathlib.Path, file: str, values: pathlib.Path) -> s
     subprocess.run(["g++", "-shared", f"-Wl,-soname,{stub.name}", "-o", str(stub), "-x", "c++", "/dev/null"], check=True)
     environment = {**os.environ, "LD_PRELOAD": str(stub), "TORCHTRT_CUDA_CACHE": str(kernels)}
     process = subprocess.run([sys.executable, "-c", ALONE, file, str(values)], env=environment, capture_output=True, text=True, timeout=120)
+    stub.unlink()
     assert not kernels.exists(), "something was compiled"
     return "" if process.returncode == 0 else process.stderr
 
