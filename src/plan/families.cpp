@@ -29,7 +29,7 @@ bool hasDims(const Step& step, const std::string& name) {
   return std::any_of(step.dims.begin(), step.dims.end(), [&](const auto& entry) { return entry.first == name; });
 }
 
-// How messages name an attribute of words.
+// Returns the name that messages give an attribute of words.
 std::string wordsName(const std::string& attribute) {
   return attribute == "op"       ? "operation"
          : attribute == "reduce" ? "reduction"

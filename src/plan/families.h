@@ -22,7 +22,7 @@ const FamilySpec* findFamilySpec(std::string_view name);  // null when there is 
 void fillDefaults(Plan& plan);
 // Operand counts and attributes of a step are as the table says; throws EngineError (kPlanCorrupt, kPlanVersion).
 void checkAgainstTable(const Step& step);
-// Throws EngineError (kPlanVersion): step 'x' `what`, which this library does not know.
+// Throws EngineError (kPlanVersion) with the message "step 'x' `what`, which this library does not know".
 [[noreturn]] void throwUnknown(const Step& step, const std::string& what);
 
 }  // namespace torchtrt::plan

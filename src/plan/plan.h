@@ -68,11 +68,11 @@ struct Binding {
   std::vector<int64_t> empty_dims = {};
 };
 
-// Machine code for a GPU that was compiled before the plan was loaded. A cache: no engine needs it, and what does not
-// fit its device, or is damaged, is passed over.
+// Machine code for a GPU that was compiled before the plan was loaded. It is a cache: no engine needs
+// it, and an engine passes over a binary that is damaged or does not fit its device.
 struct Binary {
   std::string architecture;  // "sm_90"
-  std::string key;           // hash of what was compiled, and of the compiler's options
+  std::string key;           // hash of the compiled text and of the compiler's options
   uint64_t bytes = 0;
   std::string hash;                         // contentHash() of it
   std::shared_ptr<const std::string> code;  // null in an engine

@@ -77,13 +77,13 @@ std::string operands(const std::vector<int32_t>& tensors) {
 
 // One line for each architecture.
 void printBinaries(const Plan& plan, std::ostringstream& out) {
-  std::map<std::string, std::pair<size_t, uint64_t>> of;  // how many, and their bytes
+  std::map<std::string, std::pair<size_t, uint64_t>> sizes;  // number and bytes
   for (const Binary& binary : plan.binaries) {
-    auto& [count, bytes] = of[binary.architecture];
+    auto& [count, bytes] = sizes[binary.architecture];
     ++count;
     bytes += binary.bytes;
   }
-  for (const auto& [architecture, size] : of) {
+  for (const auto& [architecture, size] : sizes) {
     out << "binaries for " << quoted(architecture) << ": " << size.first << ", " << size.second << " bytes\n";
   }
 }

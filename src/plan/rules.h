@@ -9,7 +9,7 @@
 
 namespace torchtrt::plan {
 
-// Checks every step and every view of the plan for the given register values. What does not hold is an EngineError with
+// Checks every step and every view of the plan for the given register values. A broken rule is an EngineError with
 // `code`: kPlanCorrupt while loading, kShapeArithmetic for the shapes of a call.
 TORCHTRT_API void checkShapes(const Plan& plan, std::span<const int64_t> registers, ErrorCode code);
 

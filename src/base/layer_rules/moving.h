@@ -48,14 +48,14 @@ class MovingRules {
          {
              {"one-dtype", "all operands have one dtype", oneDType},
              {"axis", "the axis is one of the operands'", axisInRange},
-             {"dims", "the operands have equal dims but for the axis", checkParts},
+             {"dims", "the operands have equal dims except along the axis", checkParts},
          },
          concatenation},
         {"gather",
          {
              indices,
              axis_of_data,
-             {"element", "in mode element the indices have the data's rank, and no larger dims but along the axis",
+             {"element", "in mode element the indices have the data's rank, and no larger dims except along the axis",
               [](const Layer& layer) { return checkElementMode(layer, "its indices are larger than its data"); }},
          },
          gather},
@@ -135,7 +135,7 @@ class MovingRules {
     D known = 1;
     for (int i = 0; i < wanted->rank(); ++i) {
       D& dim = dims[static_cast<size_t>(i)];
-      if (kIsSymbolic<D> && dim == D(-1)) {  // a plan says what came of -1 and 0
+      if (kIsSymbolic<D> && dim == D(-1)) {  // a plan has the dims that -1 and 0 stood for
         if (inferred >= 0) {
           return refused("at most one -1", "reshape_dims " + wanted->toString());
         }
@@ -238,7 +238,7 @@ class MovingRules {
       if (!both) {
         return broken(
             part.rank() == expected.rank() ? "its operands differ beside the axis" : "its operands differ in rank",
-            "dims " + layer.dims(0).toString() + " but for axis " + std::to_string(axis), operandText(layer, i));
+            "dims " + layer.dims(0).toString() + " except along axis " + std::to_string(axis), operandText(layer, i));
       }
       expected = *both;
     }
@@ -281,7 +281,7 @@ class MovingRules {
     }
     return holds ? Problem()
                  : broken(has_rank ? damage : "data and indices differ in rank",
-                          "indices within " + operandText(layer, 0) + " but for the axis", operandText(layer, 1));
+                          "indices within " + operandText(layer, 0) + " except along the axis", operandText(layer, 1));
   }
 
   static Types gather(const Layer& layer) {

@@ -13,7 +13,7 @@
 
 namespace torchtrt::layer_rules {
 
-// 128 bits: a product of two int64 fits. What does not fit is clamped, and is no dim of any tensor.
+// 128 bits: a product of two int64 fits. A larger number is clamped, and is no dim of any tensor.
 class Number {
  public:
   Number() = default;
@@ -50,7 +50,7 @@ class Number {
     return a.value_ <=> b.value_;
   }
 
-  // In int64, whose ends stand for what lies behind them.
+  // In int64, whose ends stand for all numbers behind them.
   int64_t clamped() const {
     return static_cast<int64_t>(std::clamp<Wide>(value_, kInt64Min, kInt64Max));
   }

@@ -73,7 +73,7 @@ class PoolingRules {
  private:
   static constexpr const char* kOutputSize = "output_size";  // of adaptive pooling
   static constexpr const char* kSize = "size";               // of resize
-  static constexpr int64_t kMostArea = int64_t{1} << 60;     // of a window with what it steps over, in elements
+  static constexpr int64_t kMostArea = int64_t{1} << 60;     // of a window with the elements that it steps over
 
   // ---- pooling ----
 

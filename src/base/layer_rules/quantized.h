@@ -141,7 +141,7 @@ class QuantizedRules {
     return isSteps(to) ? Problem() : broken(kNotMade, "int8 or uint8", std::string("to ") + toString(to));
   }
 
-  // low and high against what is made.
+  // low and high are values of the dtype that is made.
   static Problem checkLimits(const Layer& layer) {
     for (const char* name : {"low", "high"}) {
       if (Problem problem = checkStep(layer, name, madeDType(layer))) {

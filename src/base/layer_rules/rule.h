@@ -10,7 +10,7 @@
 
 namespace torchtrt::layer_rules {
 
-// How a layer breaks a rule; false if it keeps the rule.
+// The way in which a layer breaks a rule; false if it keeps the rule.
 struct Problem {
   std::string text;              // "expected ..., got ...": for the author of a network
   std::string damage = {};       // completes "step 'x' (convolution): ": for the reader of a plan
@@ -23,7 +23,7 @@ struct Problem {
 template <typename D>
 struct Rule {
   const char* name;
-  const char* text;                             // what holds, one sentence without a final stop
+  const char* text;                             // the condition, one sentence without a final stop
   Problem (*check)(const LayerView<D>& layer);  // may assume all rules before it
 };
 

@@ -35,7 +35,7 @@ bool foldsParts(const Draft& draft) {
   return partsOf(draft) != nullptr && partsOf(draft)->folds();
 }
 
-// What the steps from `begin` on have in common as long as they are a chain: all tensors lie like one, but for those
+// What the steps from `begin` on have in common as long as they are a chain: all tensors lie like one, except those
 // that have one element for each of its rows.
 struct Common {
   const kernels::TensorDesc* whole = nullptr;

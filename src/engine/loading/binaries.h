@@ -8,8 +8,8 @@
 
 namespace torchtrt::engine {
 
-// Gives the device what is whole and of its architecture, for as long as the result lives; null if that is nothing. The
-// plan keeps the sizes alone.
+// Gives the device the binaries that are whole and of its architecture, for as long as the result lives; null if there
+// are none. The plan keeps their sizes alone.
 std::shared_ptr<const void> offerBinaries(plan::Plan& plan, const device::Device& device);
 
 }  // namespace torchtrt::engine

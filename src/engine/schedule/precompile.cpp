@@ -15,7 +15,7 @@ namespace {
 
 using Sizes = std::vector<int64_t> BindingInfo::*;
 
-// An open size ends where int32 does: what is prepared for such tensors, as tables of a resize, is as large.
+// An open size ends where int32 does: tables that are prepared for such tensors, as those of a resize, are as large.
 bool isOrdinary(const std::vector<BindingInfo>& bindings, Sizes sizes) {
   constexpr int64_t kMostElements = int64_t{1} << 28;
   return std::all_of(bindings.begin(), bindings.end(), [&](const BindingInfo& binding) {
@@ -30,7 +30,7 @@ bool isOrdinary(const std::vector<BindingInfo>& bindings, Sizes sizes) {
   });
 }
 
-// Fails where the sizes at an end of the ranges do not fit together: a call of these is an error, too.
+// Prepares nothing where the sizes at an end of the ranges do not fit together: a call of these is an error, too.
 void prepareFor(const Model& model, Sizes sizes) {
   std::vector<std::vector<int64_t>> strides;
   std::vector<TensorView> views;

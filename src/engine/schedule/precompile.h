@@ -9,9 +9,9 @@
 
 namespace torchtrt::engine {
 
-// Compiles what calls at the optimum, the least and the greatest sizes run on a GPU of the architecture, with inputs
-// that lie in rows. The plan has its weights. Throws EngineError where a compiler, or this project's kernels for GPUs,
-// are missing.
+// Compiles the kernels that calls at the optimum, the least and the greatest sizes run on a GPU of the architecture,
+// with inputs that lie in rows. The plan has its weights. Throws EngineError where a compiler, or this project's
+// kernels for GPUs, are missing.
 TORCHTRT_API std::vector<plan::Binary> precompiled(plan::Plan plan, const std::string& architecture);
 
 }  // namespace torchtrt::engine

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kHuge = std::numeric_limits<int64_t>::max();
 
-// PyTorch's own words (pooling_output_shape in aten/src/ATen/native/Pool.h), on numbers.
+// Computes as PyTorch does (pooling_output_shape in aten/src/ATen/native/Pool.h).
 int64_t pytorchPoolingSize(int64_t input, int64_t window, int64_t pre, int64_t post, int64_t stride, int64_t dilation,
                            bool ceil_mode) {
   const auto floor_div = [](int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); };
@@ -221,7 +221,8 @@ class Changes {
   std::mt19937_64 random_;
 };
 
-// What a network may say and a plan may not, and the other way round: see MovingRules and ReducingRules.
+// True if networks and plans differ: only a network has 0 and -1 in reshape_dims, and only it refuses to look for the
+// largest or smallest of nothing (see MovingRules and ReducingRules).
 bool isNetworksAlone(const Layer& layer, const std::string& rule) {
   const auto wanted = layer.attributes.find("reshape_dims");
   const Ints dims = wanted == layer.attributes.end() ? Ints() : std::get<Dims>(wanted->second).constants();

@@ -48,7 +48,7 @@ TEST(SerializedPlan, KeepsBinariesAndTellsTheirSizeForEachArchitecture) {
   Plan plan = smallPlan();
   const std::string with_zero("a\0b", 3);
   plan.binaries = {binaryOf("sm_90", with_zero), binaryOf("sm_80", ""), binaryOf("sm_90", "code")};
-  const std::string bytes = serialize(plan);  // the weights of what is read lie in it
+  const std::string bytes = serialize(plan);  // the weights of the read plan lie in it
   const Plan back = parse(bytesOf(bytes), nullptr);
   ASSERT_EQ(back.binaries.size(), 3U);
   for (size_t i = 0; i < 3; ++i) {
@@ -76,7 +76,7 @@ TEST(SerializedPlan, HashesABinaryWithWhatItIsFor) {
   EXPECT_NE(contentHash(other), binary.hash);
 }
 
-// A cache: what is wrong with one shows where it is used.
+// Binaries are a cache: a damaged one shows where it is used.
 TEST(SerializedPlan, ReadsBinariesWhoseHashDoesNotMatch) {
   Plan plan = smallPlan();
   plan.binaries = {binaryOf("sm_90", "code")};
