@@ -15,8 +15,9 @@ using layer_rules::Number;
 using layer_rules::Numbers;
 using layer_rules::NumbersType;
 
-std::vector<int64_t> resolve(const std::vector<Register>& list, std::span<const int64_t> registers) {
-  std::vector<int64_t> dims;
+template <typename T>
+std::vector<T> resolve(const std::vector<Register>& list, std::span<const int64_t> registers) {
+  std::vector<T> dims;
   dims.reserve(list.size());
   for (const Register r : list) {
     dims.push_back(registers[r]);
@@ -25,8 +26,7 @@ std::vector<int64_t> resolve(const std::vector<Register>& list, std::span<const 
 }
 
 Numbers numbers(const std::vector<Register>& list, std::span<const int64_t> registers) {
-  const std::vector<int64_t> dims = resolve(list, registers);
-  return Numbers(std::vector<Number>(dims.begin(), dims.end()));
+  return Numbers(resolve<Number>(list, registers));
 }
 
 NumbersType typeOfTensor(const Tensor& tensor, std::span<const int64_t> registers) {
@@ -129,11 +129,11 @@ class StepView : public layer_rules::LayerView<Number> {
 
 void checkShapes(const Plan& plan, std::span<const int64_t> registers, ErrorCode code) {
   for (const Tensor& tensor : plan.tensors) {
-    const std::vector<int64_t> dims = resolve(tensor.dims, registers);
+    const std::vector<int64_t> dims = resolve<int64_t>(tensor.dims, registers);
     const size_t bytes = checkedBytes(dims, tensor.dtype);
     if (tensor.view_of >= 0) {
       const Tensor& base = plan.tensors[static_cast<size_t>(tensor.view_of)];
-      const std::vector<int64_t> base_dims = resolve(base.dims, registers);
+      const std::vector<int64_t> base_dims = resolve<int64_t>(base.dims, registers);
       if (bytes != checkedBytes(base_dims, base.dtype)) {
         throw EngineError(code,
                           "tensor '" + tensor.name + "' views a tensor of another number of elements: " +

@@ -119,14 +119,14 @@ class ConvolutionRules {
   // The kernel's first dim is split over the groups: output channels of a convolution, input channels of a
   // deconvolution.
   static Problem checkGroups(const Layer& layer) {
-    const char* const damage = "groups do not divide channels";
     const int64_t groups = layer.attributes().getInt("groups");
     if (groups < 1) {
-      return broken(damage, "at least one group", std::to_string(groups));
+      return broken(kUndividedChannels, "at least one group", std::to_string(groups));
     }
     return layer.unify(D::mod(layer.dims(1)[0], groups), D(0))
                ? Problem()
-               : broken(damage, "a multiple of " + std::to_string(groups) + " groups in the kernel's first dim",
+               : broken(kUndividedChannels,
+                        "a multiple of " + std::to_string(groups) + " groups in the kernel's first dim",
                         operandText(layer, 1));
   }
 
@@ -163,7 +163,7 @@ class ConvolutionRules {
     const std::vector<int64_t>& padding = layer.ints("output_padding");
     for (size_t i = 0; i < padding.size(); ++i) {
       if (padding[i] >= std::max(layer.ints("stride")[i], layer.ints("dilation")[i])) {
-        return broken("an attribute is out of range", "output_padding below stride or dilation", textOf(padding));
+        return broken(kOutOfRange, "output_padding below stride or dilation", textOf(padding));
       }
     }
     return {};
@@ -179,7 +179,7 @@ class ConvolutionRules {
   }
 
   static Problem checkDeconvolutionOutput(const Layer& layer) {
-    return checkOutputSize(layer, deconvolvedDims(layer), layer.rank(0) - 2, 0, "its output has an impossible size");
+    return checkOutputSize(layer, deconvolvedDims(layer), layer.rank(0) - 2, 0, kImpossibleSize);
   }
 
   static Problem checkResidual(const Layer& layer) {

@@ -120,14 +120,17 @@ class LayerView {
   // True if `from` broadcasts to exactly `to`.
   bool broadcastsTo(const Dims& from, const Dims& to) const {
     const int offset = to.rank() - from.rank();
+    if (offset < 0) {
+      return false;
+    }
     for (int i = 0; i < from.rank(); ++i) {
       const auto [low, high] = range(from[i]);
       const bool may_be_one = low <= 1 && high >= 1;
-      if (offset < 0 || (!may_be_one && !unify(from[i], to[i + offset]))) {
+      if (!may_be_one && !unify(from[i], to[i + offset])) {
         return false;
       }
     }
-    return offset >= 0;
+    return true;
   }
 
  private:

@@ -377,8 +377,7 @@ class MovingRules {
     const Dims output = padded(layer);
     for (const D& dim : output) {
       if (layer.most(dim) < 0) {
-        return broken("its output has an impossible size", "at least 0 elements left in every dim",
-                      "output dims " + output.toString());
+        return broken(kImpossibleSize, "at least 0 elements left in every dim", "output dims " + output.toString());
       }
     }
     return {};

@@ -65,7 +65,7 @@ class PointwiseRules {
         {"select",
          {
              {"condition", "the condition is bool", checkCondition},
-             {"one-dtype", "both branches have one dtype", checkBranches},
+             {"one-dtype", "both branches have one dtype", [](const Layer& layer) { return oneDTypeFrom(layer, 1); }},
              {"broadcast", "the operands broadcast", checkSelectBroadcast},
          },
          [](const Layer& layer) {
@@ -92,6 +92,8 @@ class PointwiseRules {
  private:
   using Broadcast = typename Layer::Broadcast;
 
+  static constexpr const char* kBroadcasting = "operands that broadcast";
+
   static Problem checkOp(const Layer& layer, std::span<const Operation> operations, const char* expected) {
     return findOperation(operations, layer.op()) != nullptr
                ? Problem()
@@ -115,14 +117,8 @@ class PointwiseRules {
     return findOperation(operations, layer.op())->gives_bool ? DType::kBool : layer.dtype(0);
   }
 
-  static Problem broadcasts(const Broadcast& result) {
-    return result.problem.empty()
-               ? Problem()
-               : broken("its operands cannot be broadcast to one shape", "operands that broadcast", result.problem);
-  }
-
   static Problem checkBroadcast(const Layer& layer) {
-    return broadcasts(layer.broadcast(layer.dims(0), layer.dims(1)));
+    return broadcasts(layer.broadcast(layer.dims(0), layer.dims(1)), kBroadcasting);
   }
 
   static Types elementwise(const Layer& layer) {
@@ -135,20 +131,13 @@ class PointwiseRules {
                : broken("its condition is not bool", "a bool condition", operandText(layer, 0));
   }
 
-  static Problem checkBranches(const Layer& layer) {
-    return layer.dtype(1) == layer.dtype(2)
-               ? Problem()
-               : broken("its operands differ in element type",
-                        std::string(toString(layer.dtype(1))) + " as operand 1 is", operandText(layer, 2));
-  }
-
   static Broadcast selected(const Layer& layer) {
     const Broadcast branches = layer.broadcast(layer.dims(1), layer.dims(2));
     return branches.problem.empty() ? layer.broadcast(layer.dims(0), branches.dims) : branches;
   }
 
   static Problem checkSelectBroadcast(const Layer& layer) {
-    return broadcasts(selected(layer));
+    return broadcasts(selected(layer), kBroadcasting);
   }
 
   static Problem checkRange(const Layer& layer) {

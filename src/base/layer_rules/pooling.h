@@ -126,9 +126,8 @@ class PoolingRules {
   static Problem checkAverageDilation(const Layer& layer) {
     const std::vector<int64_t>& dilation = layer.ints("dilation");
     const bool dilated = std::any_of(dilation.begin(), dilation.end(), [](int64_t value) { return value != 1; });
-    return layer.op() == "average" && dilated
-               ? broken("an attribute is out of range", "dilation 1 for average", textOf(dilation))
-               : Problem();
+    return layer.op() == "average" && dilated ? broken(kOutOfRange, "dilation 1 for average", textOf(dilation))
+                                              : Problem();
   }
 
   static Problem checkDivisor(const Layer& layer) {
@@ -230,7 +229,7 @@ class PoolingRules {
     const int rank = layer.rank(0);
     return (rank == 4 || rank == 5) && layer.rank(1) == rank
                ? Problem()
-               : broken("its operands have a wrong rank", "an input of rank 4 or 5 and a grid of the same",
+               : broken(kWrongRank, "an input of rank 4 or 5 and a grid of the same",
                         operandText(layer, 0) + " and " + operandText(layer, 1));
   }
 
@@ -245,7 +244,7 @@ class PoolingRules {
 
   static Problem checkGridMode(const Layer& layer) {
     return layer.mode() == "cubic" && layer.rank(0) != 4
-               ? broken("its operands have a wrong rank", "2 spatial dims for mode cubic", operandText(layer, 0))
+               ? broken(kWrongRank, "2 spatial dims for mode cubic", operandText(layer, 0))
                : Problem();
   }
 

@@ -226,18 +226,16 @@ class QuantizedRules {
   }
 
   static Problem checkMatrixRanks(const Layer& layer) {
-    const char* const damage = "its operands have a wrong rank";
     if (layer.rank(0) < 2) {
-      return broken(damage, "rank 2 or more", operandText(layer, 0));
+      return broken(kWrongRank, "rank 2 or more", operandText(layer, 0));
     }
-    return layer.rank(1) == 2 ? Problem() : broken(damage, "rank 2", operandText(layer, 1));
+    return layer.rank(1) == 2 ? Problem() : broken(kWrongRank, "rank 2", operandText(layer, 1));
   }
 
   static Problem checkInner(const Layer& layer) {
     return layer.unify(layer.dims(0)[layer.rank(0) - 1], layer.dims(1)[0])
                ? Problem()
-               : broken("the inner dimensions of its operands differ", "equal inner dims",
-                        operandText(layer, 0) + " and " + operandText(layer, 1));
+               : broken(kOtherInner, "equal inner dims", operandText(layer, 0) + " and " + operandText(layer, 1));
   }
 
   static Dims multiplied(const Layer& layer) {

@@ -113,7 +113,7 @@ class ReducingRules {
     const D& inner_a = matrixDim(layer, 0, 1);
     const D& inner_b = matrixDim(layer, 1, 2);
     return layer.unify(inner_a, inner_b) ? Problem()
-                                         : broken("the inner dimensions of its operands differ", "equal inner dims",
+                                         : broken(kOtherInner, "equal inner dims",
                                                   inner_a.toString() + " and " + inner_b.toString() + " of " +
                                                       operandText(layer, 0) + " and " + operandText(layer, 1));
   }
@@ -124,10 +124,7 @@ class ReducingRules {
   }
 
   static Problem checkBatches(const Layer& layer) {
-    const std::string problem = batches(layer).problem;
-    return problem.empty()
-               ? Problem()
-               : broken("its operands cannot be broadcast to one shape", "leading dims that broadcast", problem);
+    return broadcasts(batches(layer), "leading dims that broadcast");
   }
 
   static Dims multiplied(const Layer& layer) {
@@ -222,8 +219,8 @@ class ReducingRules {
     const bool holds =
         layer.mode() != "group" || (groups >= 1 && layer.unify(D::mod(layer.dims(0)[1], groups), D(0)).has_value());
     return holds ? Problem()
-                 : broken("groups do not divide channels",
-                          "groups that divide the channels of " + operandText(layer, 0), std::to_string(groups));
+                 : broken(kUndividedChannels, "groups that divide the channels of " + operandText(layer, 0),
+                          std::to_string(groups));
   }
 
   static Problem checkStatistics(const Layer& layer) {
@@ -299,7 +296,7 @@ class ReducingRules {
     const int expected[] = {3, 2, 1, 2, 2};
     for (int i = 0; i < layer.operands(); ++i) {
       if (layer.has(i) && layer.rank(i) != expected[i]) {
-        return broken("its operands have a wrong rank", "rank " + std::to_string(expected[i]), operandText(layer, i));
+        return broken(kWrongRank, "rank " + std::to_string(expected[i]), operandText(layer, i));
       }
     }
     return {};

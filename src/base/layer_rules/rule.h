@@ -63,6 +63,12 @@ std::string operandText(const LayerView<D>& layer, int operand) {
 }
 
 inline constexpr const char* kUndefined = "its operation is not defined for the input's element type";
+inline constexpr const char* kWrongRank = "its operands have a wrong rank";
+inline constexpr const char* kOutOfRange = "an attribute is out of range";
+inline constexpr const char* kUndividedChannels = "groups do not divide channels";
+inline constexpr const char* kOtherInner = "the inner dimensions of its operands differ";
+inline constexpr const char* kOtherResidual = "the residual has not the output's dimensions";
+inline constexpr const char* kImpossibleSize = "its output has an impossible size";
 
 template <typename D>
 Problem floatingInput(const LayerView<D>& layer) {
@@ -75,16 +81,22 @@ Problem numericInput(const LayerView<D>& layer) {
   return layer.dtype(0) != DType::kBool ? Problem() : broken(kUndefined, "a numeric dtype", operandText(layer, 0));
 }
 
-// Of all operands that are there.
+// Of all operands that are there, from operand `first` on.
 template <typename D>
-Problem oneDType(const LayerView<D>& layer) {
-  for (int i = 1; i < layer.operands(); ++i) {
-    if (layer.has(i) && layer.dtype(i) != layer.dtype(0)) {
-      return broken("its operands differ in element type", std::string(toString(layer.dtype(0))) + " as operand 0 is",
+Problem oneDTypeFrom(const LayerView<D>& layer, int first) {
+  for (int i = first + 1; i < layer.operands(); ++i) {
+    if (layer.has(i) && layer.dtype(i) != layer.dtype(first)) {
+      return broken("its operands differ in element type",
+                    toString(layer.dtype(first)) + (" as operand " + std::to_string(first)) + " is",
                     operandText(layer, i));
     }
   }
   return {};
+}
+
+template <typename D>
+Problem oneDType(const LayerView<D>& layer) {
+  return oneDTypeFrom(layer, 0);
 }
 
 template <typename D>
@@ -146,8 +158,6 @@ Problem sameDims(const LayerView<D>& layer, int operand, const typename LayerVie
              : broken(damage, "dims " + expected.toString(), operandText(layer, operand));
 }
 
-inline constexpr const char* kOtherResidual = "the residual has not the output's dimensions";
-
 inline const char* cannotBroadcast(int from_rank, int to_rank) {
   return from_rank > to_rank ? "an operand has more dimensions than what it is broadcast to"
                              : "an operand cannot be broadcast";
@@ -159,6 +169,13 @@ Problem broadcastsTo(const LayerView<D>& layer, int operand, const typename Laye
   return layer.broadcastsTo(layer.dims(operand), to) ? Problem()
                                                      : broken(cannotBroadcast(layer.rank(operand), to.rank()),
                                                               expected + to.toString(), operandText(layer, operand));
+}
+
+// `result` is a Broadcast of a layer.
+template <typename Broadcast>
+Problem broadcasts(const Broadcast& result, const std::string& expected) {
+  return result.problem.empty() ? Problem()
+                                : broken("its operands cannot be broadcast to one shape", expected, result.problem);
 }
 
 template <typename D>

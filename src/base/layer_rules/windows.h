@@ -52,7 +52,7 @@ Problem checkList(const LayerView<D>& layer, const char* name, size_t count, int
   if (values.size() == count && large_enough && small_enough) {
     return {};
   }
-  return broken(values.size() == count ? "an attribute is out of range" : "an attribute has a wrong number of entries",
+  return broken(values.size() == count ? kOutOfRange : "an attribute has a wrong number of entries",
                 std::to_string(count) + " numbers of at least " + std::to_string(least) +
                     (small_enough ? "" : " and at most " + std::to_string(kMostEntry)),
                 std::string(name) + " " + textOf(values));
