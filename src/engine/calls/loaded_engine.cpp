@@ -12,6 +12,7 @@
 #include "cpu/threads/parallel.h"
 #include "device/all_streams.h"
 #include "engine/calls/empty_inputs.h"
+#include "engine/schedule/row_major_inputs.h"
 #include "engine/schedule/shapes.h"
 #include "kernels/backend.h"
 #include "torchtrt/plugin.h"
@@ -91,17 +92,11 @@ ContextLease LoadedEngine::lease(std::span<const TensorView> inputs, Way way) co
 }
 
 void LoadedEngine::prepare(int threads) const {
-  std::vector<std::vector<int64_t>> strides;
-  std::vector<TensorView> views;
-  for (const BindingInfo& input : model_->inputs) {
-    strides.push_back(kernels::denseStrides(input.opt));
-    views.push_back(
-        {input.dtype, static_cast<int32_t>(input.opt.size()), input.opt.data(), strides.back().data(), nullptr});
-  }
+  const RowMajorInputs inputs(model_->inputs, &BindingInfo::opt);
   try {
     const Way way{resolveThreads(threads, *model_->device), {}};
-    ContextLease lease = this->lease(views, way);
-    bind(lease, views, way.threads);
+    ContextLease lease = this->lease(inputs.views(), way);
+    bind(lease, inputs.views(), way.threads);
     reserveWorkspace(lease);
     lease.workspace().touch(lease.context().bound()->workspace_bytes);
   } catch (const EngineError&) {

@@ -37,7 +37,8 @@ std::string kernelSwitches() {
     text += "," + name;
   }
   text += switches.replays ? "" : ",no CUDA graphs";
-  return switches.takes_binaries ? text : text + ",no binaries";
+  text += switches.takes_binaries ? "" : ",no binaries";
+  return text;
 }
 
 }  // namespace torchtrt::engine

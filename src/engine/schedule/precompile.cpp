@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "device/machine_code.h"
+#include "engine/schedule/row_major_inputs.h"
 #include "engine/schedule/schedule.h"
 #include "kernels/backend.h"
 #include "torchtrt/plugin.h"
@@ -13,7 +14,7 @@ namespace torchtrt::engine {
 
 namespace {
 
-using Sizes = std::vector<int64_t> BindingInfo::*;
+using Sizes = RowMajorInputs::Sizes;
 
 // An open size ends where int32 does: tables that are prepared for such tensors, as those of a resize, are as large.
 bool isOrdinary(const std::vector<BindingInfo>& bindings, Sizes sizes) {
@@ -32,15 +33,8 @@ bool isOrdinary(const std::vector<BindingInfo>& bindings, Sizes sizes) {
 
 // Prepares nothing where the sizes at an end of the ranges do not fit together: a call of these is an error, too.
 void prepareFor(const Model& model, Sizes sizes) {
-  std::vector<std::vector<int64_t>> strides;
-  std::vector<TensorView> views;
-  for (const BindingInfo& input : model.inputs) {
-    const std::vector<int64_t>& dims = input.*sizes;
-    strides.push_back(kernels::denseStrides(dims));
-    views.push_back({input.dtype, static_cast<int32_t>(dims.size()), dims.data(), strides.back().data(), nullptr});
-  }
   try {
-    buildSchedule(model, views, 1);
+    buildSchedule(model, RowMajorInputs(model.inputs, sizes).views(), 1);
   } catch (const EngineError&) {
   }
 }
