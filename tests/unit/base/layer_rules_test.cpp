@@ -260,6 +260,13 @@ TEST(LayerRules, GiveOneVerdictOnSymbolsAndOnNumbers) {
   }
 }
 
+// The attributes of a window that takes every place of 2 dims, and those given, which win.
+std::map<std::string, AttributeValue> everyPlace(std::map<std::string, AttributeValue> given) {
+  given.insert(
+      {{"stride", Ints{1, 1}}, {"pre_padding", Ints{0, 0}}, {"post_padding", Ints{0, 0}}, {"dilation", Ints{1, 1}}});
+  return given;
+}
+
 // Where int64 ends: no output is a dim that a tensor can have.
 TEST(LayerRules, MakeNoDimOfASumThatDoesNotFit) {
   const std::vector<Layer> layers = {
@@ -267,11 +274,7 @@ TEST(LayerRules, MakeNoDimOfASumThatDoesNotFit) {
       {"padding", {floats({kHuge})}, {{"pre", Dims{kHuge}}, {"post", Dims{3}}}},
       {"deconvolution",
        {floats({0, 1, kHuge, 1}), floats({1, 1, 1, 1})},
-       {{"stride", Ints{int64_t{1} << 40, 1}},
-        {"pre_padding", Ints{0, 0}},
-        {"post_padding", Ints{0, 0}},
-        {"dilation", Ints{1, 1}},
-        {"output_padding", Ints{0, 0}}}}};
+       everyPlace({{"stride", Ints{int64_t{1} << 40, 1}}, {"output_padding", Ints{0, 0}}})}};
   for (const Layer& layer : layers) {
     const ConcreteView<Number> view(layer);
     const Kind<Number>& kind = *findKind<Number>(layer.kind);
@@ -288,20 +291,11 @@ TEST(LayerRules, RefuseSumsBehindTheEndOfInt64) {
   const std::vector<std::pair<Layer, const char*>> layers = {
       {{"slice", {floats({5})}, {{"start", Dims{4}}, {"size", Dims{kHuge}}, {"stride", Ints{kHuge}}}},
        "it reaches outside of its input"},
-      {{"convolution",
-        {floats({1, kHuge, 4, 4}), floats({2, kHuge, 1, 1})},
-        {{"stride", Ints{1, 1}},
-         {"pre_padding", Ints{0, 0}},
-         {"post_padding", Ints{0, 0}},
-         {"dilation", Ints{1, 1}},
-         {"groups", int64_t{2}}}},
+      {{"convolution", {floats({1, kHuge, 4, 4}), floats({2, kHuge, 1, 1})}, everyPlace({{"groups", int64_t{2}}})},
        "the kernel's channels are not the input's"},
       {{"convolution",
         {floats({1, 1, 4, 4}), floats({1, 1, kHuge, 1})},
-        {{"stride", Ints{1, 1}},
-         {"pre_padding", Ints{0, 0}},
-         {"post_padding", Ints{0, 0}},
-         {"dilation", Ints{int64_t{1} << 40, 1}}}},
+        everyPlace({{"dilation", Ints{int64_t{1} << 40, 1}}})},
        "the window is larger than the padded input"},
       {{"shuffle", {floats({2, 3})}, {{"reshape_dims", Dims{kHuge, kHuge, kHuge, kHuge, kHuge}}}},
        "it reshapes [2, 3] to another number of elements"},
