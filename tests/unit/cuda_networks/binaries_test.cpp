@@ -1,6 +1,7 @@
 // Random networks whose plans bring machine code along run where there is no compiler, at each end of their ranges.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <vector>
 
 #include "builder/run.h"
@@ -18,6 +19,7 @@ TEST(NetworksWithBinaries, RunWhereThereIsNoCompiler) {
   if (torchtrt::testing::testDevice().properties().name != "emulated GPU") {
     GTEST_SKIP() << "takes the compiler away";
   }
+  int impossible = 0;
   for (const uint64_t seed : test::seedsToTry(30)) {
     SCOPED_TRACE("TORCHTRT_SEED=" + std::to_string(seed));
     const auto network = test::randomNetwork(seed);
@@ -28,19 +30,19 @@ TEST(NetworksWithBinaries, RunWhereThereIsNoCompiler) {
     for (const int64_t batch : {2, 1, 4}) {
       const std::vector<Weights> inputs =
           torchtrt::testing::randomInputs(*network, static_cast<uint32_t>(seed), {{"n", batch}});
-      std::vector<Weights> expected;
-      try {
-        expected = torchtrt::testing::interpret(*network, inputs);
-      } catch (const InternalError&) {
-        break;  // dims that fit together for some batches only
+      const std::optional<std::vector<Weights>> expected = torchtrt::testing::interpretIfPossible(*network, inputs);
+      if (!expected) {
+        ++impossible;
+        continue;
       }
       const std::vector<Weights> got = builder::runEngine(*engine, inputs);
-      ASSERT_EQ(got.size(), expected.size());
+      ASSERT_EQ(got.size(), expected->size());
       for (size_t i = 0; i < got.size(); ++i) {
-        ASSERT_TRUE(torchtrt::testing::agree(got[i], expected[i])) << "output " << i << " for a batch of " << batch;
+        ASSERT_TRUE(torchtrt::testing::agree(got[i], (*expected)[i])) << "output " << i << " for a batch of " << batch;
       }
     }
   }
+  EXPECT_LT(impossible, 5);
 }
 
 }  // namespace

@@ -111,6 +111,14 @@ std::vector<Weights> interpret(const Network& network, const std::vector<Weights
   return outputs;
 }
 
+std::optional<std::vector<Weights>> interpretIfPossible(const Network& network, const std::vector<Weights>& inputs) {
+  try {
+    return interpret(network, inputs);
+  } catch (const InternalError&) {
+    return std::nullopt;
+  }
+}
+
 std::vector<Weights> randomInputs(const Network& network, uint32_t seed,
                                   const std::map<std::string, int64_t>& symbols) {
   std::mt19937 random(seed);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,10 @@ namespace torchtrt::testing {
 // gave before others read it.
 std::vector<network::Weights> interpret(const network::Network& network, const std::vector<network::Weights>& inputs,
                                         const std::function<void(network::Weights&)>& adjust = {});
+
+// Nothing where the network's dims fit together for other values of its symbols only, like n broadcast to 0.
+std::optional<std::vector<network::Weights>> interpretIfPossible(const network::Network& network,
+                                                                 const std::vector<network::Weights>& inputs);
 
 // Small values for every input of the network, the same for the same seed; every symbol has its opt value or the one
 // given.
