@@ -1,12 +1,14 @@
 #include "cuda/emulation.h"
 
 #include <dlfcn.h>
+#include <setjmp.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -140,68 +142,78 @@ struct Function {
 class Block {
  public:
   Block(const Function& function, void** arguments, unsigned threads)
-      : function_(function), arguments_(arguments), fibers_(threads) {}
+      : function_(function), arguments_(arguments), is_done_(threads) {}
 
   void run() {
     current() = this;
-    left_ = fibers_.size();
-    for (running_ = 0; running_ < fibers_.size(); ++running_) {
-      start(fibers_[running_].context, stackOf(running_));
-    }
-    while (left_ > 0) {
-      for (running_ = 0; running_ < fibers_.size(); ++running_) {
-        if (!fibers_[running_].is_done) {
+    for (size_t left = is_done_.size(); left > 0;) {
+      for (running_ = 0; running_ < is_done_.size(); ++running_) {
+        if (!is_done_[running_]) {
           function_.thread->x = static_cast<unsigned>(running_);
-          swapcontext(&scheduler_, &fibers_[running_].context);
-          left_ -= fibers_[running_].is_done ? 1 : 0;
+          enterFiber();
+          left -= is_done_[running_] ? 1 : 0;
         }
       }
     }
   }
 
+  // Leaves the running thread for the scheduler until its next turn.
   static void barrier() {
-    Block& block = *current();
-    swapcontext(&block.fibers_[block.running_].context, &block.scheduler_);
+    if (_setjmp(fibers()[current()->running_].place) == 0) {
+      _longjmp(scheduler(), 1);
+    }
   }
 
  private:
   static constexpr size_t kStack = size_t{64} << 10;
+  // A stack with its own place in the code. It outlives the blocks, which run one after the other: making a context
+  // is a system call, jumping to a place is not.
   struct Fiber {
-    ucontext_t context;
-    bool is_done = false;
+    jmp_buf place;
+    std::unique_ptr<char[]> stack;
   };
 
-  void start(ucontext_t& context, char* stack) {
-    getcontext(&context);
-    context.uc_stack.ss_sp = stack;
-    context.uc_stack.ss_size = kStack;
-    context.uc_link = &scheduler_;
-    makecontext(&context, enter, 0);
-  }
-  // Blocks run one after the other and use the same ones.
-  static char* stackOf(size_t fiber) {
-    static std::vector<std::unique_ptr<char[]>> stacks;
-    while (stacks.size() <= fiber) {
-      stacks.push_back(std::unique_ptr<char[]>(new char[kStack]));
+  // Returns at the thread's next barrier or at its end.
+  void enterFiber() {
+    if (running_ == fibers().size()) {
+      fibers().emplace_back().stack.reset(new char[kStack]);
+      ucontext_t context;
+      getcontext(&context);
+      context.uc_stack.ss_sp = fibers()[running_].stack.get();
+      context.uc_stack.ss_size = kStack;
+      makecontext(&context, runThreads, 0);
+      if (_setjmp(scheduler()) == 0) {
+        setcontext(&context);
+      }
+    } else if (_setjmp(scheduler()) == 0) {
+      _longjmp(fibers()[running_].place, 1);
     }
-    return stacks[fiber].get();
+  }
+  // The body of a fiber: one thread of every block that is large enough to have it.
+  static void runThreads() {
+    for (;;) {
+      current()->function_.call(current()->arguments_);
+      current()->is_done_[current()->running_] = true;
+      barrier();
+    }
+  }
+  static std::deque<Fiber>& fibers() {
+    static std::deque<Fiber> fibers;
+    return fibers;
+  }
+  static jmp_buf& scheduler() {
+    static jmp_buf place;
+    return place;
   }
   static Block*& current() {
     static Block* block = nullptr;
     return block;
   }
-  static void enter() {
-    Block& block = *current();
-    block.function_.call(block.arguments_);
-    block.fibers_[block.running_].is_done = true;
-  }
 
   const Function& function_;
   void** arguments_;
-  std::vector<Fiber> fibers_;
-  ucontext_t scheduler_{};
+  std::vector<char> is_done_;
   size_t running_ = 0;
-  size_t left_ = 0;  // that have not ended
 };
 
 Result runLaunch(FunctionHandle handle, unsigned blocks, unsigned threads, void** arguments) {
