@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from typing import Any, BinaryIO, TypeAlias
 
 import torch
+import torch.export
 
 from torchtrt import logging as logging
 from torchtrt import functional as functional
@@ -99,7 +100,7 @@ class Device:
 
 _Shape = Sequence[int]
 _InputLike: TypeAlias = "Input | torch.Tensor | _Shape | Mapping[str, _Shape]"
-_Source = torch.nn.Module | torch.jit.ScriptModule | torch.jit.ScriptFunction | torch._C.Graph | str
+_Source = torch.nn.Module | torch.export.ExportedProgram | torch.jit.ScriptModule | torch.jit.ScriptFunction | torch._C.Graph | str
 
 class Input:
     class _ShapeMode(enum.Enum):

@@ -39,8 +39,9 @@ _LIST_OPTIONS = ["torch_executed_ops", "torch_executed_modules"]
 _OTHER_OPTIONS = ["device", "enabled_precisions", "op_precision", "precision", "capability", "sample_inputs", "rewriters", "calibrator",
                   "accuracy_target", "progress"]
 _OPTIONS = [*_PLAIN_OPTIONS, *_LIST_OPTIONS, *_OTHER_OPTIONS]
-# What the reference's kinds of front end are called; here there is one.
+# What the reference's kinds of front end are called; here there is one for what is scripted, and one by way of torch.export.
 _FRONT_ENDS = {"default", "ts", "torchscript"}
+_EXPORTING = {"export", "dynamo", "exported_program"}
 
 
 def _reject(message: str, advice: str, code: str = "C003"):
@@ -197,11 +198,26 @@ def _set(spec, name, value) -> None:
         _reject(f"option {name} does not take {value!r}", f"expected a value like {_EXAMPLES.get(name, getattr(spec, name))!r}")
 
 
-def _check_front_end(ir) -> None:
+def _check_front_end(ir, module=None) -> None:
     if not isinstance(ir, str):  # inputs, in the place that the reference system has ir in
         _reject(f"ir does not take a {type(ir).__name__}", "inputs are given by name: inputs=[...]")
-    if ir not in _FRONT_ENDS:
+    if ir == "torch_compile":
+        _reject(f'there is no front end "{ir}"', 'use torch.compile(model, backend="torchtrt")')
+    if ir not in _FRONT_ENDS and not (ir in _EXPORTING and _is_exportable(module)):
         _reject(f'there is no front end "{ir}"', 'use ir="ts", or leave it out')
+
+
+def _is_exportable(module) -> bool:
+    """Of modules that are not TorchScript, and of what torch.export made."""
+    if isinstance(module, torch.nn.Module):
+        return not isinstance(module, torch.jit.ScriptModule)
+    return _is_program(module)
+
+
+def _is_program(module) -> bool:
+    """Without importing torch.export, which takes a second and which who has such a program has imported."""
+    exported = sys.modules.get("torch.export.exported_program")
+    return exported is not None and isinstance(module, exported.ExportedProgram)
 
 
 def _graph(text: str):
@@ -232,10 +248,26 @@ def _script(module):
             "  trace it with torch.jit.trace(module, example), or change what the message names") from error
 
 
+def _by_export(module, inputs, input_signature, options, unscriptable=None):
+    """Compiles what torch.export makes of the module; where that fails too, the error says why it could not be scripted either."""
+    from torchtrt import _exported, logging
+
+    try:
+        compiled = _exported.compile(module, inputs, input_signature, options)
+    except _errors.CompileError as error:
+        if unscriptable is None or error.code != "C004":
+            raise
+        raise _errors.CompileError(f"{unscriptable}\n{error}") from error
+    if unscriptable is not None:
+        logging.log(logging.Level.Info, f"{type(module).__name__} cannot be scripted and was exported, with its branches as the example takes them")
+    return compiled
+
+
 def compile(module, ir="default", inputs=None, input_signature=None, **options):  # noqa: A001 - the name users write
     """Compiles a module's `forward` and gives a ScriptModule with the same arguments and results.
 
-    module: an nn.Module (scripted first), ScriptModule, ScriptFunction, torch.jit graph, or the text of a graph.
+    module: an nn.Module (scripted first or, where TorchScript does not take it, exported), torch.export.ExportedProgram (which needs no inputs),
+        ScriptModule, ScriptFunction, torch.jit graph, or the text of a graph. ir="ts" scripts alone, ir="export" goes by torch.export alone.
     inputs: one Input, tensor, list of sizes or {"min", "opt", "max"} per tensor, in order. Tensors are also run, and the
         results compared with PyTorch's. input_signature: the same, nested as the method takes it in tuples,
         lists and dictionaries, with examples of the numbers and texts among the arguments and None for what is left out.
@@ -258,8 +290,15 @@ def compile(module, ir="default", inputs=None, input_signature=None, **options):
         the rest of the reference system's, with its defaults.
     Raises CompileError for what the caller can mend.
     """
-    _check_front_end(ir)
-    script = _script(module)
+    _check_front_end(ir, module)
+    if _is_program(module) or ir in _EXPORTING:
+        return _by_export(module, inputs, input_signature, options)
+    try:
+        script = _script(module)
+    except _errors.CompileError as unscriptable:
+        if ir != "default" or not isinstance(module, torch.nn.Module):
+            raise
+        return _by_export(module, inputs, input_signature, options, unscriptable)
     inputs, input_signature, options = _spellings.translated(script, "forward", inputs, input_signature, options)
     _check_names(options)
     extension = _libraries.extension()

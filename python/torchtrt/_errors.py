@@ -3,6 +3,8 @@
 import contextlib
 import re
 
+import torch
+
 _CODE = re.compile(r"\[([CEI]\d{3})\] ")
 
 
@@ -28,6 +30,8 @@ class InternalError(Error):
 
 
 _KINDS = {"C": CompileError, "E": EngineError, "I": InternalError}
+# Before the text of an error that a module raises itself, whose statement is quoted above.
+_RAISED = "\nbuiltins.RuntimeError: "
 # What libtorch puts behind an error's text.
 _TRAILERS = ("\nException raised from ", "\nThe above operation failed in interpreter")
 
@@ -36,7 +40,7 @@ def from_exception(error: BaseException) -> Error | None:
     """The error of ours that libtorch made a RuntimeError of, or None."""
     if isinstance(error, Error):
         return error
-    text = str(error)
+    text = str(error).rpartition(_RAISED)[2]
     found = _CODE.search(text)
     if not found:
         return None
@@ -48,10 +52,11 @@ def from_exception(error: BaseException) -> Error | None:
 
 @contextlib.contextmanager
 def translated_errors():
-    """Raises torchtrt's own errors where a compiled module, run or loaded inside, raises libtorch's RuntimeError for them."""
+    """Raises torchtrt's own errors where a compiled module, run or loaded inside, raises libtorch's RuntimeError for them,
+    or torch.jit.Error where the module itself raises."""
     try:
         yield
-    except RuntimeError as error:
+    except (RuntimeError, torch.jit.Error) as error:
         ours = from_exception(error)
         if ours is None or ours is error:
             raise

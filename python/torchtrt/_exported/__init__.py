@@ -1,0 +1,81 @@
+"""From a torch.nn.Module or torch.export.ExportedProgram to a compiled ScriptModule, by way of torch.export.
+
+Four steps: `_arguments` makes examples of the caller's Inputs, torch.export traces the module with them, `_decompositions` leaves the
+operators that engines compute, and `_program` writes the graph as TorchScript, which is compiled like any other.
+"""
+
+import torch
+
+from torchtrt import _errors
+
+
+def _fail(what: str, error: Exception):
+    text = str(error).strip().split("\n\n")[0]
+    raise _errors.CompileError(
+        f"[C004] {what} cannot be exported: {type(error).__name__}: {text}\n"
+        "  trace it with torch.jit.trace(module, example), or change what the message names") from error
+
+
+def _device(module) -> torch.device:
+    return next((each.device for each in module.parameters()), torch.device("cpu"))
+
+
+def _export(module, arguments) -> torch.export.ExportedProgram:
+    positional, named, shapes = arguments.examples(_device(module))
+    with torch.no_grad():
+        dynamic = shapes.dynamic_shapes(module, positional, named) if len(shapes) else None
+        return torch.export.export(module, positional, named, dynamic_shapes=dynamic, strict=False)
+
+
+def compile(module, inputs, input_signature, options: dict):  # noqa: A001 - as in the package
+    """As torchtrt.compile, of a module that torch.export takes, or of a program that it made; then inputs may be left out."""
+    from torchtrt import _compile
+    from torchtrt._exported import _arguments, _checks, _decompositions, _program
+    from torchtrt._exported._literals import Unwritable
+
+    options = dict(options)
+    positional, named = options.pop("arg_inputs", None), options.pop("kwarg_inputs", None)
+    inputs = positional if inputs is None else inputs
+    name = _program.class_name(module)
+    what = name if isinstance(module, torch.nn.Module) else "the program"
+    is_described = inputs is not None or input_signature is not None or named
+    arguments = None
+    if is_described or isinstance(module, torch.nn.Module):
+        arguments = _arguments.Arguments.of(inputs, input_signature, named)
+    try:
+        program = _export(module, arguments) if isinstance(module, torch.nn.Module) else module
+        with torch.no_grad():
+            program = program.run_decompositions(_decompositions.table())
+        scripted = _program.to_script(program, name)
+    except (Unwritable, RuntimeError, ValueError, TypeError, KeyError, AssertionError, NotImplementedError) as error:
+        if isinstance(error, _errors.Error):
+            raise
+        _fail(what, error)
+    signature = _signature(program, scripted, arguments)
+    compiled = _compile.compile(scripted.module, input_signature=signature, **options)
+    checked = _checks.put_before(compiled, scripted.declaration, scripted.checks)
+    _compile._reports[checked] = _compile._reports[compiled]
+    return checked
+
+
+def _signature(program, scripted, arguments):
+    """The Inputs of all arguments, with the sizes that the program shares between them."""
+    from torch.utils import _pytree as pytree
+
+    from torchtrt import _compile, _inputs
+    from torchtrt._exported import _arguments, _ranges
+
+    ranges = program.range_constraints
+    if arguments is None:
+        leaves = [_arguments.described(each.value, ranges) for each in scripted.arguments]
+        positional, named = pytree.tree_unflatten(leaves, program.call_spec.in_spec)
+        arguments = _arguments.Arguments(positional, named)
+    leaves = arguments.leaves()
+    if len(leaves) != len(scripted.arguments):
+        _compile._reject(f"inputs has {len(leaves)} values, and the exported program takes {len(scripted.arguments)}",
+                         "give one for each argument: " + ", ".join(each.path for each in scripted.arguments), "C002")
+    owners: dict = {}
+    for i, (leaf, argument) in enumerate(zip(leaves, scripted.arguments)):
+        if isinstance(leaf, _inputs.Input) and isinstance(argument.value, torch.Tensor):
+            leaves[i] = _arguments.narrowed(leaf, argument.path, _ranges.sizes(argument.value), ranges, owners)
+    return arguments.with_leaves(leaves)

@@ -1,0 +1,102 @@
+"""Arguments and results of an exported program in TorchScript: nested as in Python, where tuples, lists and dictionaries say how."""
+
+import collections
+import dataclasses
+import keyword
+import typing
+
+import torch
+
+from torchtrt._exported._literals import Unwritable
+
+_NAMES = {torch.Tensor: "Tensor", int: "int", float: "float", bool: "bool", str: "str", type(None): "Optional[Tensor]"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Value:
+    """An expression, and the Python form of its type."""
+
+    text: str
+    type: typing.Any
+
+
+def _keys(spec) -> list | None:
+    """Of a dictionary, or of a class that is one, such as the outputs of transformers."""
+    keys = spec.context
+    if spec.type is collections.defaultdict:
+        keys = keys[1]
+    if dataclasses.is_dataclass(spec.type) and isinstance(keys, list) and len(keys) == 2:  # names of the fields, and of those that are None
+        keys = keys[0]
+    return keys if isinstance(keys, list) and len(keys) == spec.num_children else None
+
+
+def _is_named_tuple(spec) -> bool:
+    return spec.type is collections.namedtuple or (isinstance(spec.type, type) and issubclass(spec.type, tuple) and hasattr(spec.type, "_fields"))
+
+
+def _fields(spec) -> list[str] | None:
+    """Names of the children of what becomes a named tuple."""
+    if _is_named_tuple(spec):
+        return list((spec.context if isinstance(spec.context, type) else spec.type)._fields)
+    keys = _keys(spec)
+    named = keys is not None and all(isinstance(key, str) and key.isidentifier() and not keyword.iskeyword(key) for key in keys)
+    return keys if named else None
+
+
+def result(spec, leaves, scope: dict) -> Value:
+    """The expression of a result; adds the named tuples that it needs to the scope."""
+    if spec.is_leaf():
+        return next(leaves)
+    children = [result(child, leaves, scope) for child in spec.children()]
+    types = {child.type for child in children}
+    if spec.type is list and len(types) <= 1:
+        inside = ", ".join(child.text for child in children)
+        kind = next(iter(types), torch.Tensor)
+        return Value(f"[{inside}]" if children else "torch.jit.annotate(List[Tensor], [])", list[kind])
+    if spec.type in (dict, collections.OrderedDict) and len(types) == 1 and len({type(key) for key in _keys(spec)}) == 1:
+        inside = ", ".join(f"{key!r}: {child.text}" for key, child in zip(_keys(spec), children))
+        return Value(f"{{{inside}}}", dict[type(_keys(spec)[0]), children[0].type])
+    fields = _fields(spec) if spec.type not in (tuple, list) else None
+    if fields:
+        return _named(spec, fields, children, scope)
+    inside = ", ".join(child.text for child in children)
+    return Value(f"({inside},)" if children else "()", tuple[tuple(child.type for child in children)])
+
+
+def _named(spec, fields, children, scope) -> Value:
+    """TorchScript has no classes like those of transformers' outputs, and no dictionaries of several types: their names stay."""
+    named = spec.context if isinstance(spec.context, type) else spec.type
+    name = "Results" if named is dict else named.__name__
+    while name in scope:
+        name += "_"
+    scope[name] = typing.NamedTuple(name, [(field, _storable(child.type)) for field, child in zip(fields, children)])
+    return Value(f"{name}({', '.join(child.text for child in children)})", scope[name])
+
+
+def _storable(kind):
+    return typing.Optional[torch.Tensor] if kind is type(None) else kind
+
+
+def argument_type(spec, leaves) -> str:
+    """How an argument is declared."""
+    if spec.is_leaf():
+        return _NAMES[next(leaves)]
+    children = [argument_type(child, leaves) for child in spec.children()]
+    same = len(set(children)) <= 1
+    if spec.type is tuple and children:
+        return f"Tuple[{', '.join(children)}]"
+    if spec.type is list and same:
+        return f"List[{children[0] if children else 'Tensor'}]"
+    if spec.type in (dict, collections.OrderedDict) and same and children:
+        return f"Dict[{_NAMES[type(_keys(spec)[0])]}, {children[0]}]"
+    raise Unwritable(f"an argument of type {getattr(spec.type, '__name__', spec.type)}, or one that holds several types")
+
+
+def paths(spec, base: str):
+    """The expressions of an argument's leaves, in order."""
+    if spec.is_leaf():
+        yield base
+        return
+    keys = _keys(spec) if spec.type not in (tuple, list) else None
+    for i, child in enumerate(spec.children()):
+        yield from paths(child, f"{base}[{(keys[i] if keys else i)!r}]")
