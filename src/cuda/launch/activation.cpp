@@ -10,10 +10,14 @@ bool hasActivation(const std::string& name, DType dtype) {
   return name.empty() || (operation != nullptr && operation->takes(dtype));
 }
 
+std::string activationFunction(const std::string& name, DType dtype) {
+  const bool is_short = name == "gelu_erf" && isFloating(dtype) && sizeOf(dtype) == 2;
+  return (is_short ? "short_" : "activation_") + (name.empty() ? std::string("none") : name);
+}
+
 void defineActivation(Source& source, const std::string& name, DType dtype) {
   const std::string value = isFloating(dtype) ? "(x)" : "wrapped<" + std::string(storedType(dtype)) + ">(x)";
-  source.define("ACTIVATION(x, a, b)",
-                "activation_" + (name.empty() ? std::string("none") : name) + "(" + value + ", (a), (b))");
+  source.define("ACTIVATION(x, a, b)", activationFunction(name, dtype) + "(" + value + ", (a), (b))");
 }
 
 std::optional<Refusal> refuseFusedActivation(const Attributes& attributes, DType dtype) {

@@ -22,7 +22,7 @@ extern "C" __global__ void finish(long long rows, long long columns, Walk<RANK> 
       isAligned<STORED, CHUNK>(out)) {
     const long long chunks_of_row = columns / CHUNK;
     for (long long i = firstElement(); i < rows * chunks_of_row; i += allThreads()) {
-      const long long row = i / chunks_of_row, column = i % chunks_of_row * CHUNK;
+      const long long row = quotient(i, chunks_of_row), column = (i - row * chunks_of_row) * CHUNK;
       const Chunk<SUM, CHUNK> sum(sums + walk_sum.at(row) + column);
       Chunk<STORED, CHUNK> from_bias, from_residual, result;
       if (bias) {

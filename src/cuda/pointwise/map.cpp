@@ -78,7 +78,7 @@ bool isOneOf(const std::string& name, std::initializer_list<std::string_view> na
 // Integers are wrapped to what is stored first, as on the CPU.
 std::string withActivation(const std::string& value, const std::string& activation, DType dtype) {
   const std::string stored = isFloating(dtype) ? "(C)(" + value + ")" : "wrapped<OUT>(" + value + ")";
-  return activation.empty() ? value : "activation_" + activation + "(" + stored + ", alpha, beta)";
+  return activation.empty() ? value : activationFunction(activation, dtype) + "(" + stored + ", alpha, beta)";
 }
 
 }  // namespace
