@@ -6,24 +6,49 @@
 
 namespace torchtrt::cuda {
 
+namespace {
+
+// How many neighbours of the target a thread moves at once, and how far apart they are in the source.
+struct Moved {
+  int64_t chunk = 1, step = 1;
+};
+
+Moved movedAtOnce(DType dtype, const Layout& from, const Layout& to) {
+  constexpr int64_t kMostApart = 4;  // farther apart, a warp would read more lines than its cache holds
+  const int64_t chunk = chunkOf(to, {sizeOf(dtype)});
+  if (chunk == 1 || from.dims.empty()) {
+    return {};
+  }
+  const int64_t step = from.strides[0].back();
+  if (step == 1) {
+    return {std::min(chunk, chunkOf(from, {sizeOf(dtype)})), 1};
+  }
+  const bool fits = step > 1 && step <= kMostApart && (from.rank() == 1 || from.dims.back() % chunk == 0);
+  return fits ? Moved{chunk, step} : Moved{};
+}
+
+}  // namespace
+
 void addCopy(Launches& launches, DType dtype, const Layout& from, const AddPointer& source_pointer, const Layout& to,
              const AddPointer& target_pointer) {
   const int64_t count = to.count();
   if (count == 0) {
     return;
   }
-  const int64_t chunk = std::min(chunkOf(from, {sizeOf(dtype)}), chunkOf(to, {sizeOf(dtype)}));
+  const Moved moved = movedAtOnce(dtype, from, to);
+  const bool is_short = isShort(from.dims, from.strides[0]) && isShort(to.dims, to.strides[0]);
+  const auto add_walk = is_short ? addShortWalk : addWalk;
   Source source;
   source.define("E", bitsType(dtype)).define("FROM_RANK", from.rank()).define("TO_RANK", to.rank());
-  source.define("CHUNK", chunk);
+  source.define("CHUNK", moved.chunk).define("STEP", moved.step).define("WALK", is_short ? "ShortWalk" : "Walk");
   source.include("text/storage.cuh").include("text/chunks.cuh").include("launch/copy.cuh");
   Arguments arguments;
   arguments.value(count);
-  addWalk(arguments, from.dims, from.strides[0]);
+  add_walk(arguments, from.dims, from.strides[0]);
   source_pointer(arguments);
-  addWalk(arguments, to.dims, to.strides[0]);
+  add_walk(arguments, to.dims, to.strides[0]);
   target_pointer(arguments);
-  launches.add(source, "copy", geometryFor((count + chunk - 1) / chunk), std::move(arguments));
+  launches.add(source, "copy", geometryFor((count + moved.chunk - 1) / moved.chunk), std::move(arguments));
 }
 
 Part wholeOf(const kernels::TensorDesc& desc) {

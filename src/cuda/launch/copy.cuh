@@ -1,14 +1,24 @@
-// Elements from one layout to another, bit by bit: E is an unsigned integer of the element's size. The two walks have
-// dims of their own, with as many elements. CHUNK elements are moved at once where both lie next to each other and
-// pointers allow it.
+// Elements from one layout to another, bit by bit: E is an unsigned integer of the element's size. The two walks (WALK is
+// Walk or ShortWalk) have dims of their own, with as many elements. CHUNK elements are moved at once where the target's
+// lie next to each other, the source's STEP apart, and pointers allow it.
 
-extern "C" __global__ void copy(long long count, Walk<FROM_RANK> from, const E* source, Walk<TO_RANK> to, E* target) {
+extern "C" __global__ void copy(long long count, WALK<FROM_RANK> from, const E* source, WALK<TO_RANK> to, E* target) {
   long long done = 0;
 #if CHUNK > 1
-  const bool is_aligned = isAligned<E, CHUNK>(source) && isAligned<E, CHUNK>(target);
+  const bool is_aligned = (STEP > 1 || isAligned<E, CHUNK>(source)) && isAligned<E, CHUNK>(target);
   const long long chunks = is_aligned ? count / CHUNK : 0;
   for (long long i = firstElement(); i < chunks; i += allThreads()) {
-    Chunk<E, CHUNK>(source + from.at(i * CHUNK)).write(target + to.at(i * CHUNK));
+    const E* const first = source + from.at(i * CHUNK);
+#if STEP > 1
+    Chunk<E, CHUNK> all;
+#pragma unroll
+    for (int k = 0; k < CHUNK; ++k) {
+      all.of[k] = first[k * STEP];
+    }
+    all.write(target + to.at(i * CHUNK));
+#else
+    Chunk<E, CHUNK>(first).write(target + to.at(i * CHUNK));
+#endif
   }
   done = chunks * CHUNK;
 #endif
@@ -17,7 +27,7 @@ extern "C" __global__ void copy(long long count, Walk<FROM_RANK> from, const E* 
   }
 }
 
-extern "C" __global__ void fill(long long count, Walk<TO_RANK> to, E* target, unsigned long long value) {
+extern "C" __global__ void fill(long long count, WALK<TO_RANK> to, E* target, unsigned long long value) {
   for (long long i = firstElement(); i < count; i += allThreads()) {
     target[to.at(i)] = (E)value;
   }

@@ -1,7 +1,10 @@
 #include "cuda/launch/layout.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
+#include <iterator>
+#include <limits>
 #include <numeric>
 
 namespace torchtrt::cuda {
@@ -60,6 +63,35 @@ Ints walkOf(const Ints& dims, const Ints& strides) {
 void addWalk(Arguments& arguments, const Ints& dims, const Ints& strides) {
   const Ints values = walkOf(dims, strides);
   arguments.bytes(values.data(), values.size() * sizeof(int64_t));
+}
+
+bool isShort(const Ints& dims, const Ints& strides) {
+  constexpr double kMost = std::numeric_limits<int32_t>::max();
+  // In floating point, where products do not wrap: sizes this near to the limit are not worth the difference.
+  double count = 1, reach = 0;
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    count *= static_cast<double>(dims[axis]);
+    reach += static_cast<double>(dims[axis]) * std::abs(static_cast<double>(strides[axis]));
+  }
+  return count > 0 && count < kMost && reach < kMost;
+}
+
+void addShortWalk(Arguments& arguments, const Ints& dims, const Ints& strides) {
+  const Ints walk = walkOf(dims, strides);
+  const auto middle = walk.begin() + static_cast<std::ptrdiff_t>(walk.size() / 2);
+  std::vector<uint32_t> values;
+  for (auto dim = walk.begin(); dim != middle; ++dim) {
+    const auto size = static_cast<uint64_t>(*dim);
+    uint32_t shift = 0;
+    while ((uint64_t{1} << shift) < size) {
+      ++shift;
+    }
+    const uint64_t multiplier = (((uint64_t{1} << shift) - size) << 32) / size + 1;
+    values.insert(values.end(), {static_cast<uint32_t>(size), static_cast<uint32_t>(multiplier), shift});
+  }
+  std::transform(middle, walk.end(), std::back_inserter(values),
+                 [](int64_t stride) { return static_cast<uint32_t>(stride); });
+  arguments.bytes(values.data(), values.size() * sizeof(uint32_t));
 }
 
 void addStrides(Arguments& arguments, const Ints& strides) {

@@ -34,6 +34,9 @@ Layout collapsedInAnyOrder(const Ints& dims, const std::vector<Ints>& strides);
 // Walk<rank> of text/storage.cuh: its numbers, and as an argument.
 Ints walkOf(const Ints& dims, const Ints& strides);
 void addWalk(Arguments& arguments, const Ints& dims, const Ints& strides);
+// True where a ShortWalk<rank> goes through these: it takes no 64-bit arithmetic and no division.
+bool isShort(const Ints& dims, const Ints& strides);
+void addShortWalk(Arguments& arguments, const Ints& dims, const Ints& strides);
 // Strides<rank>.
 void addStrides(Arguments& arguments, const Ints& strides);
 

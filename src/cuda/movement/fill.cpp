@@ -16,7 +16,8 @@ using kernels::TensorDesc;
 // Writes one element's bits to every place of output 0.
 void addConstant(Launches& launches, const Layout& layout, DType dtype, uint64_t bits) {
   Source source;
-  source.define("E", bitsType(dtype)).define("FROM_RANK", 0).define("TO_RANK", layout.rank()).define("CHUNK", 1);
+  source.define("E", bitsType(dtype)).define("FROM_RANK", 0).define("TO_RANK", layout.rank());
+  source.define("CHUNK", 1).define("STEP", 1).define("WALK", "Walk");
   source.include("text/storage.cuh").include("text/chunks.cuh").include("launch/copy.cuh");
   Arguments arguments;
   arguments.value(layout.count());

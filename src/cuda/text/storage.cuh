@@ -176,3 +176,29 @@ struct Walk {
     return all;
   }
 };
+
+// A divisor of numbers below 2^31, as Granlund and Montgomery divide by multiplication (PLDI 1994).
+struct Divisor {
+  unsigned size, multiplier, shift;
+
+  __device__ unsigned quotient(unsigned flat) const {
+    return ((unsigned)((unsigned long long)flat * multiplier >> 32) + flat) >> shift;
+  }
+};
+
+// Walk in 32 bits, without a division: of fewer than 2^31 elements that lie within as many.
+template <int kRank>
+struct ShortWalk {
+  Divisor dims[kRank == 0 ? 1 : kRank];
+  int strides[kRank == 0 ? 1 : kRank];
+
+  __device__ long long at(unsigned flat) const {
+    int offset = 0;
+    for (int axis = kRank - 1; axis > 0; --axis) {
+      const unsigned next = dims[axis].quotient(flat);
+      offset += (int)(flat - next * dims[axis].size) * strides[axis];
+      flat = next;
+    }
+    return kRank == 0 ? 0 : offset + (int)flat * strides[0];
+  }
+};

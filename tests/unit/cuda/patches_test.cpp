@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cpu/harness.h"
+#include "cuda/against_reference.h"
 #include "cuda/emulation.h"
 #include "cuda/fake_cublaslt.h"
 
@@ -46,6 +47,25 @@ TEST(Patches, AreRowsOfAMatrix) {
     EXPECT_EQ(fakeCublasLt().calls, "bias float16 1x[2,2,2]");
   }
   kernels::testing::expectOutputs(patches(), {{11, 13, 22, 24}});
+}
+
+// Rows of eight places and more are written 16 bytes at once, from images whose pixels lie a few channels apart, too.
+TEST(Patches, ImagesOfEveryLayout) {
+  const DType dtype = DType::kFloat16;
+  for (const int64_t channels : {1, 3, 5}) {
+    for (const int64_t width : {2, 8, 16}) {
+      Case layer = patches();
+      layer.attributes.set("stride", Ints{2, width});
+      layer.inputs = {
+          makeTensor(dtype, {2, channels, 5, 3 * width + 1},
+                     kernels::testing::mixedValues(2 * channels * 5 * (3 * width + 1), dtype)),
+          makeTensor(dtype, {4, channels, 2, width}, kernels::testing::mixedValues(4 * channels * 2 * width, dtype, 2)),
+          makeTensor(dtype, {4}, {1, 2, 3, 4})};
+      layer.outputs = {{dtype, {2, 4, 2, 3}}};
+      EXPECT_EQ(chosenFor(layer), "patches");
+      kernels::testing::expectAsOnCpu(layer);
+    }
+  }
 }
 
 TEST(Patches, OutputsOfOtherOrdersAreLeftToOthers) {
