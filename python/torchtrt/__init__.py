@@ -10,12 +10,13 @@ comes with the first name here that needs it.
 import contextlib
 import importlib
 
-from torchtrt import _libraries
+from torchtrt import _announce, _libraries
 
 # In folders where Python reads no .pth file, this is what makes torch_tensorrt and trtorch known. The build tree has them as packages.
 with contextlib.suppress(ModuleNotFoundError):
     importlib.import_module("_torchtrt_names")
 _libraries.load_runtime()
+_announce.announce()
 
 # Name -> the module it is in; loaded on first use.
 _HOME = {

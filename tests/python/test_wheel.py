@@ -105,6 +105,14 @@ def test_the_other_names_are_imported(python, tmp_path):
     assert version[0].isdigit() and Path(place).is_relative_to(python.parents[1])
 
 
+def test_torch_compile_knows_the_backend_without_an_import(python, tmp_path):
+    code = ("import sys, torch\nassert 'torchtrt' in torch._dynamo.list_backends() and 'torchtrt' not in sys.modules\n"
+            "model, x = torch.nn.Linear(4, 4).eval().requires_grad_(False), torch.ones(2, 4)\n"
+            "torch.testing.assert_close(torch.compile(model, backend='torchtrt', options={'min_block_size': 1})(x), model(x))\n"
+            "assert 'torchtrt._backend' in sys.modules")
+    run(python, "-c", code, env=CLEAN, cwd=tmp_path)
+
+
 def test_an_installed_package_of_another_name_wins(python, tmp_path):
     (tmp_path / "torch_tensorrt").mkdir()
     (tmp_path / "torch_tensorrt" / "__init__.py").write_text("OTHER = True\n")

@@ -1,0 +1,115 @@
+"""The compiled forms of one graph: for each module that it is called with, and again where that module's tensors have changed.
+
+TorchDynamo passes parameters and buffers as inputs, and one graph may serve many modules of one class. Engines hold weights, so a call
+first makes sure that its tensors are those that were compiled in, and have not been written since. Floats of the program are compiled in
+as well, until they turn out to vary.
+"""
+
+import torch
+
+import torchtrt
+from torchtrt import _backend, _errors
+from torchtrt._backend import _capture, _script
+
+_MOST_MODULES = 64
+_MOST_CHANGES = 4  # of one module's tensors
+_MOST_VALUES = 2  # of floats
+
+
+class _Compiled:
+    def __init__(self, captured, tensors: dict[int, torch.Tensor], constants: dict[int, float], options):
+        scripted = _script.to_script(captured, tensors, set(constants))
+        options = options if "device" in options else {"device": _device(captured), **options}
+        module = torchtrt.compile(scripted.module, input_signature=scripted.signature, **options)
+        self.is_of_use = torchtrt.report(module).engine_segments > 0
+        self._passed = scripted.passed
+        self._forward = module.forward
+        self._held = [(i, tensor, tensor._version, tensor.data_ptr()) for i, tensor in tensors.items()]
+        self._constants = list(constants.items())
+        self.can_run_again = not captured.is_writing
+
+    def holds(self, inputs) -> bool:
+        return all(inputs[i] is tensor and tensor._version == version and tensor.data_ptr() == place
+                   for i, tensor, version, place in self._held) and all(inputs[i].item() == value for i, value in self._constants)
+
+    def __call__(self, inputs):
+        return self._forward(*[inputs[i] for i in self._passed])
+
+
+def _device(captured) -> torch.device:
+    return next((each.device for each in captured.values if isinstance(each, torch.Tensor) and each.dim() > 0), torch.device("cpu"))
+
+
+class _TooMany(Exception):
+    pass
+
+
+class Variants:
+    """Called with the inputs of the graph; gives its results as a tuple."""
+
+    def __init__(self, graph_module, options):
+        self._graph_module = graph_module
+        self._eager = graph_module.forward
+        self._options = options
+        self._numbers = _capture.numbers(graph_module)
+        self._values: set[tuple[float, ...]] = set()
+        self._captured: dict[tuple[float, ...], _capture.Captured] = {}
+        self._compiled: dict[tuple, _Compiled] = {}
+        self._changes: dict[tuple, int] = {}
+        self._latest: _Compiled | None = None
+        self._has_failed = False
+
+    def warmed(self, inputs):
+        """Itself, with what it needs for these inputs; the graph in eager mode where no engine is of use."""
+        self._latest = self._find(inputs)
+        return self if self._latest.is_of_use else self._eager
+
+    def __call__(self, *inputs):
+        if self._has_failed:
+            return self._eager(*inputs)
+        try:
+            if not self._latest.holds(inputs):
+                self._latest = self._find(inputs)
+        except Exception as error:  # noqa: BLE001 - the program goes on, whatever it was
+            return self._without_engines(inputs, error)
+        try:
+            return self._latest(inputs)
+        except Exception as error:  # noqa: BLE001 - an input may be written already, and a second run would write it twice
+            if not self._latest.can_run_again:
+                raise
+            return self._without_engines(inputs, error)
+
+    def _constants(self, inputs) -> dict[int, float]:
+        constants = {i: inputs[i].item() for i in self._numbers}
+        self._values.add(tuple(constants.values()))
+        if len(self._values) > _MOST_VALUES:
+            self._numbers, constants = [], {}
+            self._compiled.clear()
+        return constants
+
+    def _find(self, inputs) -> _Compiled:
+        """What was compiled for these inputs, now or before."""
+        constants = self._constants(inputs)
+        values = tuple(constants.values())
+        if values not in self._captured:
+            self._captured[values] = _capture.capture(self._graph_module, inputs, constants)
+        captured = self._captured[values]
+        tensors = {i: inputs[i] for i in sorted(captured.fixed)}
+        key = (values, *map(id, tensors.values()))
+        known = self._compiled.get(key)
+        if known is not None and known.holds(inputs):
+            return known
+        if known is not None:
+            self._changes[key] = self._changes.get(key, 0) + 1
+        if len(self._compiled) >= _MOST_MODULES or self._changes.get(key, 0) > _MOST_CHANGES:
+            raise _TooMany("its parameters or buffers change too often to compile them in")
+        self._compiled[key] = _Compiled(captured, tensors, constants, self._options)
+        return self._compiled[key]
+
+    def _without_engines(self, inputs, error):
+        if isinstance(error, _errors.InternalError) and _backend.is_strict():
+            raise error
+        self._has_failed = True
+        self._compiled.clear()
+        _backend.log(f"a graph {_backend.EAGER} from now on: {_backend.first_line(error)}")
+        return self._eager(*inputs)
