@@ -5,6 +5,7 @@ with batch-norm statistics that let answers differ (see models.py); only silero-
 """
 
 import dataclasses
+import functools
 import os
 import pathlib
 import wave
@@ -48,9 +49,19 @@ def noise(*shape, seed=1) -> torch.Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
+class Traced(Case):
+    """Traced when its script is first asked for: some programs want the module alone."""
+
+    def __init__(self, module: nn.Module, examples: tuple):
+        self.reference, self.calls = module.eval(), [examples]
+
+    @functools.cached_property
+    def script(self) -> torch.jit.ScriptModule:
+        return torch.jit.trace(self.reference, self.calls[0], check_trace=False, strict=False)
+
+
 def traced(module: nn.Module, *examples) -> Case:
-    script = torch.jit.trace(module.eval(), examples, check_trace=False, strict=False)
-    return Case(script, [examples], module)
+    return Traced(module, examples)
 
 
 def scripted(module: nn.Module, *calls) -> Case:

@@ -36,6 +36,8 @@ def backend(graph_module: torch.fx.GraphModule, example_inputs: list, *, options
     _compile._check_names(options)
     if mode not in (None, "default"):
         log(f'torch.compile\'s mode "{mode}" says nothing to torchtrt; give options={{...}}, those of torchtrt.compile')
+    if not any(isinstance(each, torch.Tensor) for each in example_inputs):  # constants alone
+        return graph_module.forward
     if needs_gradients(graph_module, example_inputs):
         log(f"a graph of {_size(graph_module)} operators needs gradients, which engines do not give, and {EAGER}; "
              "call the model within torch.no_grad() for inference")

@@ -8,7 +8,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from torchtrt._exported import _decompositions
+from torchtrt._exported import _agreements, _decompositions
 
 
 @dataclasses.dataclass
@@ -76,6 +76,7 @@ def capture(graph_module, inputs, constants: dict[int, float]) -> Captured:
                     decomposition_table=_decompositions.table(), _allow_non_fake_inputs=True)
     with torch.no_grad(), mode, _numbers_of_data(mode), torch._guards.tracing(None):
         traced = trace(*values)
+    _agreements.find(traced.graph)
     written = {i for i, (each, before) in enumerate(zip(values, versions)) if isinstance(each, torch.Tensor) and each._version != before}
     fixed = {i for i, node in enumerate(placeholders) if i not in written and _is_fixed(node, inputs[i])}
     return Captured(traced, values, fixed, bool(written))

@@ -30,7 +30,7 @@ def _export(module, arguments) -> torch.export.ExportedProgram:
 def compile(module, inputs, input_signature, options: dict):  # noqa: A001 - as in the package
     """As torchtrt.compile, of a module that torch.export takes, or of a program that it made; then inputs may be left out."""
     from torchtrt import _compile
-    from torchtrt._exported import _arguments, _checks, _decompositions, _program
+    from torchtrt._exported import _agreements, _arguments, _checks, _decompositions, _program
     from torchtrt._exported._literals import Unwritable
 
     options = dict(options)
@@ -46,6 +46,7 @@ def compile(module, inputs, input_signature, options: dict):  # noqa: A001 - as 
         program = _export(module, arguments) if isinstance(module, torch.nn.Module) else module
         with torch.no_grad():
             program = program.run_decompositions(_decompositions.table())
+        _agreements.find(program.graph)
         scripted = _program.to_script(program, name)
     except (Unwritable, RuntimeError, ValueError, TypeError, KeyError, AssertionError, NotImplementedError) as error:
         if isinstance(error, _errors.Error):

@@ -25,8 +25,8 @@ def _keys(spec) -> list | None:
     keys = spec.context
     if spec.type is collections.defaultdict:
         keys = keys[1]
-    if dataclasses.is_dataclass(spec.type) and isinstance(keys, list) and len(keys) == 2:  # names of the fields, and of those that are None
-        keys = keys[0]
+    if dataclasses.is_dataclass(spec.type) and isinstance(keys, list) and keys and isinstance(keys[0], list):
+        keys = keys[0]  # of the fields; those that are None come second
     return keys if isinstance(keys, list) and len(keys) == spec.num_children else None
 
 
