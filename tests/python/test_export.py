@@ -317,3 +317,33 @@ def test_the_samples_of_the_page_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(tmp_path / "page.py"))
     assert torch.jit.load(str(tmp_path / "compiled.ts"))(torch.randn(3, 8))["result"].shape == (3, 8)
+
+
+class Paths(nn.Module):
+    """Other paths for sizes of 1, and for multiples of 8."""
+
+    def __init__(self, small):
+        super().__init__()
+        self.small = small
+
+    def forward(self, x):
+        if self.small and x.size(0) == 1:
+            return x * 100
+        if x.size(0) % 8 == 0:
+            return x * 10
+        return torch.relu(x) + 1
+
+
+def test_sizes_that_take_another_path_are_refused():
+    module, batch = Paths(False).eval(), Input(min_shape=[1, 4], opt_shape=[3, 4], max_shape=[16, 4])
+    compiled = torchtrt.compile(module, ir="export", inputs=[batch])
+    for rows in (1, 3, 15):
+        x = torch.randn(rows, 4)
+        assert_same(compiled(x), eager(module, x))
+    for each in (compiled, saved(compiled)):
+        with pytest.raises(EngineError, match=r"\[E005\] the sizes of the inputs do not fulfil x.size\(\)\[0\] % 8 != 0"), torchtrt.translated_errors():
+            each(torch.randn(8, 4))
+    with pytest.raises(CompileError, match=r"\[C002\] the module computes something else for the smallest sizes"):
+        torchtrt.compile(Paths(True).eval(), ir="export", inputs=[batch])
+    two = Input(min_shape=[2, 4], opt_shape=[3, 4], max_shape=[16, 4])
+    assert_same(torchtrt.compile(Paths(True).eval(), ir="export", inputs=[two])(x), eager(module, x))

@@ -1,5 +1,6 @@
 """torch.compile(model, backend="torchtrt") against eager PyTorch: graph breaks, dynamic batches, state, gradients, and failures on purpose."""
 
+import concurrent.futures
 import subprocess
 import sys
 
@@ -166,6 +167,57 @@ def test_weights_that_always_change_end_in_eager(compiles, lines):
             model.norm.bias.add_(1)
     assert len(compiles) == 1 + _variants._MOST_CHANGES
     assert len(lines) == 1 and "change too often" in lines[0]
+
+
+class ReadsState(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(8, 8)
+        self.register_buffer("scale", torch.ones(8))
+
+    def forward(self, x):
+        return torch.relu(self.linear(x)) * self.scale
+
+
+def test_a_buffer_that_changes_between_calls_becomes_an_input(compiles, lines):
+    model, x = ReadsState().eval(), torch.randn(4, 8)
+    compiled = torch.compile(model, backend="torchtrt")
+    with torch.no_grad():
+        for _ in range(10):
+            assert_same(compiled(x), model(x))
+            model.scale.add_(1)
+    assert len(compiles) == 2 and not lines
+
+
+def test_random_numbers_are_those_of_eager(compiles):
+    def noisy(x):
+        return functional.dropout(torch.relu(x) + 1, 0.5) + torch.rand(4, 8)
+
+    compiled, x = torch.compile(noisy, backend="torchtrt"), torch.randn(4, 8)
+    for run in range(3):
+        torch.manual_seed(run)
+        found = compiled(x)
+        torch.manual_seed(run)
+        assert_same(found, noisy(x))
+    assert compiles
+
+
+def test_threads_with_modules_of_one_class():
+    layers = [Net().eval() for _ in range(4)]
+    compiled = [torch.compile(layer, backend="torchtrt") for layer in layers]
+    x = torch.randn(4, 8)
+    with torch.no_grad():
+        expected = [layer(x) for layer in layers]
+        for each in compiled:
+            each(x)
+
+    def run(i):
+        with torch.no_grad():
+            for _ in range(200):
+                assert_same(compiled[i](x), expected[i])
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        list(pool.map(run, range(4)))
 
 
 def test_one_graph_serves_all_layers_of_a_class(compiles):

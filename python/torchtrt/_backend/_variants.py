@@ -20,7 +20,8 @@ class _Compiled:
     def __init__(self, captured, tensors: dict[int, torch.Tensor], constants: dict[int, float], options):
         scripted = _script.to_script(captured, tensors, set(constants))
         options = options if "device" in options else {"device": _device(captured), **options}
-        module = torchtrt.compile(scripted.module, input_signature=scripted.signature, **options)
+        with torch.random.fork_rng(devices=[]):  # the program's random numbers are those of eager mode
+            module = torchtrt.compile(scripted.module, input_signature=scripted.signature, **options)
         self.is_of_use = torchtrt.report(module).engine_segments > 0
         self._passed = scripted.passed
         self._forward = module.forward
@@ -31,6 +32,10 @@ class _Compiled:
     def holds(self, inputs) -> bool:
         return all(inputs[i] is tensor and tensor._version == version and tensor.data_ptr() == place
                    for i, tensor, version, place in self._held) and all(inputs[i].item() == value for i, value in self._constants)
+
+    def written(self) -> set[int]:
+        """Of the same module's tensors, those that are others than before."""
+        return {i for i, tensor, version, place in self._held if tensor._version != version or tensor.data_ptr() != place}
 
     def __call__(self, inputs):
         return self._forward(*[inputs[i] for i in self._passed])
@@ -56,6 +61,7 @@ class Variants:
         self._captured: dict[tuple[float, ...], _capture.Captured] = {}
         self._compiled: dict[tuple, _Compiled] = {}
         self._changes: dict[tuple, int] = {}
+        self._state: set[int] = set()  # buffers that another graph or the program writes: engines take them as inputs
         self._latest: _Compiled | None = None
         self._has_failed = False
 
@@ -67,15 +73,16 @@ class Variants:
     def __call__(self, *inputs):
         if self._has_failed:
             return self._eager(*inputs)
+        compiled = self._latest  # that of another thread may stand there a moment later
         try:
-            if not self._latest.holds(inputs):
-                self._latest = self._find(inputs)
+            if not compiled.holds(inputs):
+                compiled = self._latest = self._find(inputs)
         except Exception as error:  # noqa: BLE001 - the program goes on, whatever it was
             return self._without_engines(inputs, error)
         try:
-            return self._latest(inputs)
+            return compiled(inputs)
         except Exception as error:  # noqa: BLE001 - an input may be written already, and a second run would write it twice
-            if not self._latest.can_run_again:
+            if not compiled.can_run_again:
                 raise
             return self._without_engines(inputs, error)
 
@@ -94,12 +101,17 @@ class Variants:
         if values not in self._captured:
             self._captured[values] = _capture.capture(self._graph_module, inputs, constants)
         captured = self._captured[values]
-        tensors = {i: inputs[i] for i in sorted(captured.fixed)}
+        tensors = {i: inputs[i] for i in sorted(captured.fixed - self._state)}
         key = (values, *map(id, tensors.values()))
         known = self._compiled.get(key)
         if known is not None and known.holds(inputs):
             return known
         if known is not None:
+            state = {i for i in known.written() if not isinstance(inputs[i], torch.nn.Parameter)}
+            if state:
+                self._state |= state
+                self._compiled.clear()
+                return self._find(inputs)
             self._changes[key] = self._changes.get(key, 0) + 1
         if len(self._compiled) >= _MOST_MODULES or self._changes.get(key, 0) > _MOST_CHANGES:
             raise _TooMany("its parameters or buffers change too often to compile them in")

@@ -30,7 +30,7 @@ def _export(module, arguments) -> torch.export.ExportedProgram:
 def compile(module, inputs, input_signature, options: dict):  # noqa: A001 - as in the package
     """As torchtrt.compile, of a module that torch.export takes, or of a program that it made; then inputs may be left out."""
     from torchtrt import _compile
-    from torchtrt._exported import _agreements, _arguments, _checks, _decompositions, _program
+    from torchtrt._exported import _agreements, _arguments, _checks, _decompositions, _guards, _program, _small_sizes
     from torchtrt._exported._literals import Unwritable
 
     options = dict(options)
@@ -44,6 +44,7 @@ def compile(module, inputs, input_signature, options: dict):  # noqa: A001 - as 
         arguments = _arguments.Arguments.of(inputs, input_signature, named)
     try:
         program = _export(module, arguments) if isinstance(module, torch.nn.Module) else module
+        checks = _checks.asked(_guards.conditions(program))
         with torch.no_grad():
             program = program.run_decompositions(_decompositions.table())
         _agreements.find(program.graph)
@@ -53,8 +54,10 @@ def compile(module, inputs, input_signature, options: dict):  # noqa: A001 - as 
             raise
         _fail(what, error)
     signature = _signature(program, scripted, arguments)
+    if isinstance(module, torch.nn.Module):
+        _small_sizes.check(module, scripted.module, arguments, _device(module), bool(program.graph_signature.buffers_to_mutate))
     compiled = _compile.compile(scripted.module, input_signature=signature, **options)
-    checked = _checks.put_before(compiled, scripted.declaration, scripted.checks)
+    checked = _checks.put_before(compiled, scripted.declaration, [*scripted.checks, *checks])
     _compile._reports[checked] = _compile._reports[compiled]
     return checked
 

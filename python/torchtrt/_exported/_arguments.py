@@ -63,6 +63,20 @@ class Arguments:
 
         return (*pytree.tree_map(example, (self.positional, self.named)), shapes)
 
+    def has_small_sizes(self) -> bool:
+        return any(least < _ranges.GENERAL and least != most
+                   for leaf in self.leaves() if isinstance(leaf, _inputs.Input) for least, _, most in _bounds(leaf))
+
+    def smallest(self, device) -> tuple[tuple, dict]:
+        """Arguments of a call with sizes of 0 and 1 where these are minima, and others as in the examples."""
+        def example(leaf):
+            if not isinstance(leaf, _inputs.Input):
+                return leaf
+            sizes = [least if least < _ranges.GENERAL else size for (least, _, _), size in zip(_bounds(leaf), _example_sizes(leaf))]
+            return _filled(leaf, sizes).to(device)
+
+        return pytree.tree_map(example, (self.positional, self.named))
+
     def with_leaves(self, leaves: list) -> tuple:
         """As an input_signature, in the order of `forward`."""
         _, spec = pytree.tree_flatten((self.positional, self.named))
@@ -81,10 +95,15 @@ def _free(leaf) -> list[int]:
     return [i for i, (least, _, most) in enumerate(_bounds(leaf)) if least != most]
 
 
+def _example_sizes(leaf) -> list[int]:
+    return [least if least == most else best if best >= _ranges.GENERAL else min(most, _ranges.GENERAL) for least, best, most in _bounds(leaf)]
+
+
 def _example(leaf) -> torch.Tensor:
-    if leaf.tensor is not None:
-        return leaf.tensor
-    sizes = [least if least == most else best if best >= _ranges.GENERAL else max(most, _ranges.GENERAL) for least, best, most in _bounds(leaf)]
+    return _filled(leaf, _example_sizes(leaf)) if leaf.tensor is None else leaf.tensor
+
+
+def _filled(leaf, sizes: list[int]) -> torch.Tensor:
     dtype = torch.float32 if leaf.dtype == _enums.dtype.unknown else leaf.dtype.to_torch()
     data = torch.empty(sizes).uniform_(*leaf.tensor_domain).to(dtype)
     return data.contiguous(memory_format=torch.channels_last) if leaf.format == _enums.TensorFormat.channels_last and data.dim() == 4 else data

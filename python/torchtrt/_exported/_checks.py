@@ -34,6 +34,15 @@ def lines(path: str, value, ranges: dict, symbols: dict[str, str]) -> list[str]:
     return [f"    if not ({' and '.join(conditions)}):", f"        raise RuntimeError({message!r}.format({path}.size()))"]
 
 
+def asked(conditions: list[str]) -> list[str]:
+    """Statements for what the module asked of sizes while it was exported."""
+    found = []
+    for condition in conditions:
+        message = f"[E005] the sizes of the inputs do not fulfil {condition}\n  {_WAY_OUT}"
+        found += [f"    if not ({condition}):", f"        raise RuntimeError({message!r})"]
+    return found
+
+
 def put_before(compiled: torch.jit.ScriptModule, declaration: str, statements: list[str]) -> torch.jit.ScriptModule:
     """The compiled module with these as a method that `forward` calls first."""
     if not statements:

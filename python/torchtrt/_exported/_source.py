@@ -107,6 +107,8 @@ class Statements:
 
     def _operator(self, node, target) -> None:
         kind = target._schema.name
+        if kind.startswith("prims::"):
+            return self._primitive(node, kind)
         if kind in _CHECKS:
             if target._schema.returns:
                 raise Unwritable(kind)
@@ -122,6 +124,15 @@ class Statements:
             self.add(f"torch.ops.{self._function(target)}({self._arguments(node, target)})")
         else:
             self._assign(node, f"torch.ops.{self._function(target)}({self._arguments(node, target)})")
+
+    def _primitive(self, node, kind: str) -> None:
+        """These are written in Python, and a saved module has none."""
+        if kind == "prims::convert_element_type":
+            self._assign(node, f"torch.ops.aten.to({self.text(node.args[0])}, {self.text(node.args[1])})")
+        elif kind == "prims::view_of":
+            self.bind(node, self.text(node.args[0]))
+        else:
+            raise Unwritable(kind)
 
     @staticmethod
     def _function(target) -> str:

@@ -1,0 +1,41 @@
+"""What torch.export found a module to ask of sizes, such as "(L['x'].size()[0] % 8) != 0", as conditions of TorchScript."""
+
+import ast
+
+from torchtrt._exported._literals import Unwritable
+
+_OPERATORS = {"FloorDiv": "//", "CleanDiv": "//", "Mod": "%", "PythonMod": "%", "IntTrueDiv": "/", "PowByNatural": "**", "Eq": "==", "Ne": "!=", "Lt": "<",
+              "Le": "<=", "Gt": ">", "Ge": ">="}
+_FUNCTIONS = {"Max": "max", "Min": "min", "Abs": "abs", "ToFloat": "float", "TruncToInt": "int", "CeilToInt": "math.ceil", "FloorToInt": "math.floor",
+              "max": "max", "min": "min"}
+
+
+class _Plain(ast.NodeTransformer):
+    """L['x'] becomes x; functions of torch's sizes become operators."""
+
+    def visit_Subscript(self, node):  # noqa: N802 - the name that ast calls
+        self.generic_visit(node)
+        if isinstance(node.value, ast.Name) and node.value.id == "L":
+            return ast.Name(node.slice.value, ast.Load())
+        return node
+
+    def visit_Call(self, node):  # noqa: N802
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute):  # of a tensor: size() and stride()
+            return node
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        arguments = [ast.unparse(each) for each in node.args]
+        if name in _OPERATORS and len(arguments) == 2:
+            return ast.parse(f"(({arguments[0]}) {_OPERATORS[name]} ({arguments[1]}))", mode="eval").body
+        if name in _FUNCTIONS:
+            return ast.parse(f"{_FUNCTIONS[name]}({', '.join(arguments)})", mode="eval").body
+        raise Unwritable(f"the function {name} in a condition on sizes")
+
+
+def conditions(program) -> list[str]:
+    """Of a program as torch.export returned or loaded it."""
+    found = []
+    for text in getattr(program, "_guards_code", None) or []:
+        if ".size()" in text or ".stride()" in text:
+            found.append(ast.unparse(_Plain().visit(ast.parse(text.strip(), mode="eval").body)))
+    return found
