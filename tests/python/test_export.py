@@ -347,3 +347,26 @@ def test_sizes_that_take_another_path_are_refused():
         torchtrt.compile(Paths(True).eval(), ir="export", inputs=[batch])
     two = Input(min_shape=[2, 4], opt_shape=[3, 4], max_shape=[16, 4])
     assert_same(torchtrt.compile(Paths(True).eval(), ir="export", inputs=[two])(x), eager(module, x))
+
+
+class Looks(nn.Module):
+    def forward(self, x, rows, **_):
+        return torch.relu(x)[rows] + torch.maximum(x.amax(), torch.ops.aten.div(x.size(0), 2, rounding_mode="trunc"))
+
+
+def test_errors_of_pytorch_quote_lines_of_the_model():
+    compiled = torchtrt.compile(Looks().eval(), inputs=[Input([2, 4]), Input([3], dtype=torch.int64)], torch_executed_ops=["aten::index"])
+    x, rows = torch.randn(2, 4), torch.tensor([0, 1, 1])
+    assert_same(compiled(x, rows), eager(Looks(), x, rows))
+    with pytest.raises(Exception, match=r"  # test_export.py:\d+"):
+        compiled(x, rows + 9)
+
+
+class Chooses(nn.Module):
+    def forward(self, x, **_):
+        return torch.relu(x) if x.sum() > 0 else x
+
+
+def test_a_branch_on_data_names_the_way_out():
+    with pytest.raises(CompileError, match=r"\[C004\] Chooses cannot be scripted(.|\n)*\[C004\] Chooses cannot be exported(.|\n)*torch.compile"):
+        torchtrt.compile(Chooses().eval(), inputs=[Input([2, 4])])

@@ -13,7 +13,8 @@ def _fail(what: str, error: Exception):
     text = str(error).strip().split("\n\n")[0]
     raise _errors.CompileError(
         f"[C004] {what} cannot be exported: {type(error).__name__}: {text}\n"
-        "  trace it with torch.jit.trace(module, example), or change what the message names") from error
+        '  use torch.compile(module, backend="torchtrt"), which needs no whole graph, trace it with torch.jit.trace(module, example), '
+        "or change what the message names") from error
 
 
 def _device(module) -> torch.device:

@@ -4,6 +4,8 @@ Knows nothing of a module's arguments and results: who writes a whole `forward` 
 """
 
 import operator
+import pathlib
+import re
 
 import torch
 from torch import fx
@@ -17,7 +19,7 @@ _CHECKS = {"aten::_assert_scalar", "aten::_assert_async", "aten::_assert_tensor_
            "aten::sym_constrain_range_for_size", "aten::_functional_assert_scalar", "aten::_functional_assert_async"}
 _SIZES = {"aten::sym_size": "{0}.size({1})", "aten::sym_numel": "{0}.numel()", "aten::sym_stride": "{0}.stride({1})",
           "aten::sym_storage_offset": "{0}.storage_offset()"}
-_NUMBERS = {torch.SymInt: "int", torch.SymFloat: "float", torch.SymBool: "bool", int: "int", float: "float", bool: "bool"}
+_LINE = re.compile(r'File "([^"\n]+)", line (\d+)')
 # The form of a list in which None stands for a dimension that is left alone.
 _GAPS = "List[Optional[Tensor]]"
 
@@ -103,7 +105,7 @@ class Statements:
     def _assign(self, node, text) -> None:
         name = self.name(node.name)
         self.bind(node, name)
-        self.add(f"{name} = {text}")
+        self.add(f"{name} = {text}{_place(node)}")
 
     def _operator(self, node, target) -> None:
         kind = target._schema.name
@@ -116,10 +118,7 @@ class Statements:
         if kind in _SIZES:
             self._assign(node, _SIZES[kind].format(*(self.text(each) for each in node.args)))
         elif kind == "aten::_local_scalar_dense" or target is _ATEN.item.default:
-            number = _NUMBERS.get(type(node.meta.get("val")))
-            if number is None:
-                raise Unwritable("a number whose type is not known")
-            self._assign(node, f"{number}({self.text(node.args[0])}.item())")
+            self._assign(node, f"{_number(node.args[0])}({self.text(node.args[0])}.item())")
         elif not target._schema.returns:
             self.add(f"torch.ops.{self._function(target)}({self._arguments(node, target)})")
         else:
@@ -146,9 +145,13 @@ class Statements:
         while positional and positional[-1][0].has_default_value() and _is_default(positional[-1]):
             positional.pop()
         named = [(of, node.kwargs[of.name]) for of in arguments if of.name in node.kwargs]
-        texts = [self._argument(of, value) for of, value in positional]
+        texts = [self._tensor_of(value) if _is_number_for_a_tensor(target, i, of, value) else self._argument(of, value)
+                 for i, (of, value) in enumerate(positional)]
         texts += [f"{of.name}={self._argument(of, value)}" for of, value in named if not (of.has_default_value() and _is_default((of, value)))]
         return ", ".join(texts)
+
+    def _tensor_of(self, number) -> str:
+        return f"torch.ops.aten.scalar_tensor({self.text(number)}, dtype={_dtype_of(number)})"
 
     def _argument(self, of, value) -> str:
         if isinstance(value, (list, tuple)) and "Optional[Tensor]" in str(of.type) or str(of.type) == "List[Optional[Tensor]]":
@@ -189,6 +192,34 @@ class Statements:
 _RESERVED = {"self", "torch", "math", "int", "float", "bool", "max", "min", "sum", "abs", "round", "complex", "getattr", "Tensor", "List", "Optional",
              "and", "or", "not", "if", "else", "in", "is", "for", "while", "return", "def", "class", "from", "import", "lambda", "with", "as", "pass",
              "None", "True", "False", "print", "range", "len", "assert", "raise", "del", "global", "try", "except", "yield", "break", "continue"}
+
+
+def _is_number_for_a_tensor(target, position: int, of, value) -> bool:
+    """Python takes numbers for tensors; TorchScript does where an overload takes a number as its second operand."""
+    if str(of.type) != "Tensor" or isinstance(value.meta.get("val") if isinstance(value, fx.Node) else value, torch.Tensor):
+        return False
+    return position != 1 or not any("Scalar" in name for name in target.overloadpacket.overloads())
+
+
+def _dtype_of(number) -> str:
+    value = number.meta["val"] if isinstance(number, fx.Node) else number
+    if isinstance(value, (bool, torch.SymBool)):
+        return "torch.bool"
+    return "torch.int64" if isinstance(value, (int, torch.SymInt)) else str(torch.get_default_dtype())
+
+
+def _number(node) -> str:
+    """The type of the number in a tensor."""
+    value = node.meta.get("val")
+    if not isinstance(value, torch.Tensor) or value.is_complex():
+        raise Unwritable("a number whose type is not known")
+    return "float" if value.is_floating_point() else "bool" if value.dtype == torch.bool else "int"
+
+
+def _place(node) -> str:
+    """Where the model's source has it, as a comment: reports and errors of the compiled module quote the line."""
+    places = _LINE.findall(node.meta.get("stack_trace") or "")
+    return f"  # {pathlib.Path(places[-1][0]).name}:{places[-1][1]}" if places else ""
 
 
 def _is_default(given) -> bool:
