@@ -75,7 +75,7 @@ if(TARGET test_cuda)
   target_sources(test_cuda PRIVATE $<TARGET_OBJECTS:cpu> $<TARGET_OBJECTS:plan> $<TARGET_OBJECTS:engine>)
   # NVIDIA's compiler of device code needs no GPU. It comes with libtorch for CUDA.
   cmake_path(SET nvrtc_folder NORMALIZE "${torch_folder}/../nvidia/cu13/lib")
-  set_property(SOURCE "${CMAKE_SOURCE_DIR}/tests/unit/cuda/main_test.cpp"
+  set_property(SOURCE "${CMAKE_SOURCE_DIR}/tests/unit/cuda/main_test.cpp" "${CMAKE_SOURCE_DIR}/tests/unit/cuda/registers_test.cpp"
                APPEND PROPERTY COMPILE_DEFINITIONS TORCHTRT_NVRTC_FOLDER="${nvrtc_folder}")
 
   # Whole engines on a GPU: calls, and random networks against the interpreter.
