@@ -1,4 +1,4 @@
-// Which layers a kind of device has kernels for. Those without one run on the host, with copies.
+// Tells for which layers a kind of device has kernels. Layers without one run on the host, with copies.
 #pragma once
 
 #include <optional>

@@ -114,7 +114,7 @@ class Emitter {
     return index;
   }
 
-  // Whether the output's elements are the input's, where they lie.
+  // True if the output's elements are the input's, where they lie.
   static bool isView(const Layer& layer) {
     if (layer.getType() != LayerType::kIDENTITY && layer.getType() != LayerType::kREFORMAT &&
         layer.getType() != LayerType::kSHUFFLE) {

@@ -263,7 +263,7 @@ bool isTimed(const Problem& problem) {
          std::none_of(problem.outputs.begin(), problem.outputs.end(), is_other);
 }
 
-// What a call reads beside one step's operands, as far as caches could hold it.
+// Returns the bytes that a call reads beside one step's operands, as far as caches could hold them.
 size_t bytesOfOthers(const plan::Plan& plan) {
   constexpr size_t kMost = size_t{128} << 20;
   size_t bytes = 0;

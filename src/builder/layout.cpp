@@ -14,8 +14,8 @@ using network::LayerType;
 using network::Network;
 using network::Tensor;
 
-// Where a convolution computes fewer outputs than half a vector holds, channels-last leaves most of each vector empty:
-// one that gets row-major images writes row-major too, and its vectors run along lines, if these are long enough.
+// Channels-last leaves most of each vector empty where a convolution computes fewer outputs than half a vector holds.
+// One that gets row-major images writes row-major too, and its vectors run along lines, if these are long enough.
 constexpr int64_t kFewOutputs = 8;
 constexpr int64_t kLongLine = 16;
 constexpr int64_t kFewLines = 64;  // of the input, for one line of the output
@@ -25,7 +25,7 @@ bool runsInFloat32(const Tensor& tensor) {
   return isFloating(tensor.getType()) && tensor.getType() != DType::kFloat64;
 }
 
-// What a kind of layer does with memory orders.
+// Says what a kind of layer does with memory orders.
 enum class Behaviour {
   kSpatial,   // runs channels-last
   kFollows,   // one output of the operands' shape or rank: takes their order
@@ -42,7 +42,7 @@ bool isSpatialWindow(const Layer& layer, const char* attribute) {
   return rank == window + 2;
 }
 
-// Whether a normalization is of the last axes, rather than of channels.
+// True if a normalization is of the last axes, rather than of channels.
 bool isOverRows(const Layer& layer) {
   const std::string& mode = layer.attributes().getString("mode");
   return mode == "layer" || mode == "rms";
@@ -166,8 +166,8 @@ class LayoutPass {
     }
   }
 
-  // Whether lines along the last axis lie in one piece though the tensor is not row-major, as those of an image cut
-  // into windows do: what becomes row-major is moved line by line then.
+  // True if lines along the last axis lie in one piece though the tensor is not row-major, as those of an image cut
+  // into windows do. A tensor that becomes row-major is moved line by line then.
   static bool endsInLastAxis(const Tensor& tensor) {
     const Order& order = tensor.memoryOrder();
     const auto isLong = [&](auto axis) { return !(tensor.getDimensions()[static_cast<int>(axis)] == Dim(1)); };
@@ -175,7 +175,7 @@ class LayoutPass {
     return last == order.rend() || static_cast<int>(*last) == tensor.rank() - 1;
   }
 
-  // Whether readers expect the order, which is then spelled as they do: [1, C, H, W] has several names for one memory.
+  // True if readers expect the order, which is then spelled as they do: [1, C, H, W] has several names for one memory.
   // Shuffles take any, so that two in a row can be one move.
   static bool isExpected(Order& order, const Tensor& tensor) {
     for (const Order& known : {Order(), tensor.rank() >= 3 ? channelsLast(tensor.rank()) : Order()}) {
@@ -214,7 +214,7 @@ class LayoutPass {
            layer.getType() == LayerType::kPARAMETRIC_RELU;
   }
 
-  // Whether more elements arrive channels-last than would have to be moved there.
+  // True if more elements arrive channels-last than would have to be moved there.
   bool mostlyChannelsLast(const Layer& layer) const {
     if (layer.getOutput(0)->rank() < 3) {
       return false;
@@ -231,7 +231,7 @@ class LayoutPass {
     return channels_last > 0 && channels_last * 2 >= row_major;
   }
 
-  // Whether oneDNN moves the images of a convolution with computed weights to blocks and back by itself.
+  // True if oneDNN moves the images of a convolution with computed weights to blocks and back by itself.
   static bool isGroupedAndComputed(const Layer& layer) {
     const Tensor& weights = *layer.getInput(1);
     return layer.attributes().getInt("groups", 1) != 1 &&
@@ -335,7 +335,7 @@ void transposeSlices(Network& network) {
   }
 }
 
-// Where nothing convolves and all comes row-major, channels-last gains nothing.
+// Channels-last gains nothing where nothing convolves and all comes row-major.
 bool isWorthIt(const Network& network, const std::vector<Order>& input_orders) {
   for (int i = 0; i < network.getNbLayers(); ++i) {
     const LayerType type = network.getLayer(i)->getType();

@@ -12,7 +12,7 @@
 
 namespace torchtrt::builder {
 
-// How each input comes. The inputs are row-major from then on.
+// Returns the order in which each input comes. The inputs are row-major from then on.
 std::vector<Order> takeInputOrders(network::Network& network);
 // Sets Tensor::memoryOrder throughout.
 void chooseMemoryOrders(network::Network& network, const std::vector<Order>& input_orders);

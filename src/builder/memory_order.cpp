@@ -37,7 +37,7 @@ struct Group {
   int from_begin, from_end, to_begin, to_end;
 };
 
-// Which of two products has to take in another dim is decided by numbers: every symbol counts as a prime.
+// Numbers decide which of two products has to take in another dim: every symbol counts as a prime.
 double magnitude(const Dim& dim) {
   return static_cast<double>(dim.evaluate([](const std::string&) { return int64_t{127}; }));
 }

@@ -1,5 +1,5 @@
-// Which implementation was the fastest for a problem, by machine: a value with a text form, and the file it is kept in.
-// A hint, never needed: what cannot be read is as if it were not there.
+// A timing cache says which implementation was the fastest for a problem, by machine. It is a value with a text form,
+// and the file it is kept in. It is a hint, never needed: what cannot be read is as if it were not there.
 #pragma once
 
 #include <map>
@@ -28,8 +28,8 @@ TORCHTRT_API std::string print(const TimingCache& cache);
 // None for what print() did not write.
 TORCHTRT_API std::optional<TimingCache> parseTimings(std::string_view text);
 
-// What the file holds: nothing, where there is none. With a warning where it is damaged, of another version or no
-// timing cache.
+// Returns what the file holds; nothing where there is none. Warns if it is damaged, of another version or no timing
+// cache.
 TORCHTRT_API TimingCache readTimings(const std::string& file);
 // Adds to what the file holds by then, or replaces it where that is damaged, in one step: who reads meanwhile gets the
 // one or the other. Of two that write at a time one may be lost. A file that is no timing cache, or cannot be written,

@@ -25,7 +25,7 @@ class TORCHTRT_API OtherForm {
 struct Backend {
   const char* name;  // Device::kind()
   const std::vector<Family>& (*families)();
-  // How many devices there are now. None is no error; `why_none` then says what is missing.
+  // Returns the number of devices that there are now. None is no error; `why_none` then says what is missing.
   int (*devices)(std::string& why_none);
   const device::Device& (*device)(int index);  // below devices()
   // The machine that a measurement of kernels holds for, in one line: device, library versions, threads.

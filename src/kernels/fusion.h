@@ -91,7 +91,7 @@ class TORCHTRT_API RunsPieces {
   }
 };
 
-// What a pointwise layer computes of operands that are one row each, next to its result.
+// Describes what a pointwise layer computes of operands that are one row each. The result is one row, too.
 struct Arithmetic {
   std::string op;          // of an activation, unary, elementwise or select layer; "widen" or "narrow"
   std::string activation;  // what an elementwise layer applies last; empty for nothing
@@ -116,7 +116,7 @@ class TORCHTRT_API FoldsParts {
   static constexpr int64_t kPart = 2048;  // terms of a part, but for the last one of a row
 
   virtual ~FoldsParts() = default;
-  // Whether the layer is one that can.
+  // True if the layer is one that can.
   virtual bool folds() const = 0;
   virtual double fold(const void* terms, int64_t count) const = 0;
   // Writes one output from the results of its parts in their order.

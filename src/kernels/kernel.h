@@ -28,7 +28,7 @@ struct TensorDesc {
   bool operator==(const TensorDesc&) const = default;
 };
 
-// What is known of an operand when the engine is loaded, whatever the shapes will be.
+// An engine knows this of an operand when it is loaded, whatever the shapes will be.
 struct Operand {
   bool present = false;  // optional operands may be absent
   DType dtype = DType::kFloat32;
@@ -115,7 +115,7 @@ struct Implementation {
   const char* name;                                // "onednn", "depthwise", "reference"
   CreateResult (*create)(const Problem& problem);  // refuses only what it cannot do
   // A rule of thumb: the reason to leave a problem that it can compute to those behind it. Null = it takes all it can.
-  // Who asks for an implementation by its name asks no rule.
+  // The rule is not asked where a caller names the implementation.
   std::optional<Refusal> (*leaves)(const Problem& problem) = nullptr;
   const char* former = "";  // an earlier name, which hints of old plans and timing caches hold
 };

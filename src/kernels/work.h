@@ -1,4 +1,4 @@
-// What a layer has to do at the least, whatever kernel runs it: profiles hold its time against this.
+// Counts what a layer has to do at the least, whatever kernel runs it. Profiles hold its time against this.
 #pragma once
 
 #include <string_view>

@@ -98,7 +98,7 @@ std::unique_ptr<kernels::Prepared> prepareAttention(const Layer& layer, const Sh
     source.define("SIZE", in16s(dims.back())).define("COLUMNS", in16s(columns));
     source.include("text/chunks.cuh").include("text/mma.cuh").include("attention/tensor_cores.cuh");
   } else {
-    source.include("attention/attention.cuh");
+    source.include("attention/running_softmax.cuh").include("attention/attention.cuh");
   }
   Arguments arguments;
   arguments.value(heads).value(rows).value(keys).value(dims.back()).value(columns);

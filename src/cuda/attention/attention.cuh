@@ -21,8 +21,7 @@ extern "C" __global__ void attention(long long heads, long long rows, long long 
     const STORED* const from_q = q + walk_q.at(head);
     const STORED* const from_k = k + walk_k.at(head);
     const STORED* const from_v = v + walk_v.at(head);
-    float highest = lowest, total = 0;
-    float sums[4] = {0, 0, 0, 0};
+    RunningSoftmax softmax;
     for (long long at = 0; at < keys; at += 16) {
       float score = 0;
       for (long long depth = 0; depth < size; depth += 16) {
@@ -44,40 +43,23 @@ extern "C" __global__ void attention(long long heads, long long rows, long long 
       if (is_key && second) {
         score = masked(score, second + walk_second.repeatedAt(head) + row * in_second.row + key * in_second.column);
       }
-      weights[y][x] = score;
       for (int i = 0; i < 4; ++i) {
         tile_v[y][x + 16 * i] = at + y < keys && column + 16 * i < columns
                                     ? load(from_v + (at + y) * in_v.row + (column + 16 * i) * in_v.column)
                                     : 0.0f;
       }
-      __syncthreads();
-      float next = highest;
+      softmax.weigh(score, x, y, weights);
       for (int i = 0; i < 16; ++i) {
-        next = Maximum<float>()(next, weights[y][i]);
-      }
-      __syncthreads();  // all have seen the scores, which become weights
-      weights[y][x] = next == lowest ? 0.0f : exp(score - next);
-      __syncthreads();
-      const float factor = next == lowest ? 1.0f : exp(highest - next);
-      highest = next;
-      total *= factor;
-      for (int j = 0; j < 4; ++j) {
-        sums[j] *= factor;
-      }
-      for (int i = 0; i < 16; ++i) {
-        total += weights[y][i];
-        for (int j = 0; j < 4; ++j) {
-          sums[j] += weights[y][i] * tile_v[i][x + 16 * j];
-        }
+        softmax.add(weights[y][i], &tile_v[i][x]);
       }
       __syncthreads();
     }
-    // Where no score is above minus infinity, the total is 0, and the result NaN.
-    const bool is_zero = highest == lowest && (safe || keys == 0);
+    // The total is 0, and the result NaN, where no score is above minus infinity.
+    const bool is_zero = softmax.highest == lowest && (safe || keys == 0);
     for (int j = 0; j < 4; ++j) {
       if (row < rows && column + 16 * j < columns) {
         store(out + walk_out.at(head) + row * in_out.row + (column + 16 * j) * in_out.column,
-              is_zero ? sums[j] : sums[j] / total);
+              is_zero ? softmax.sums[j] : softmax.sums[j] / softmax.total);
       }
     }
   }

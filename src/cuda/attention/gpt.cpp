@@ -75,7 +75,7 @@ std::unique_ptr<kernels::Prepared> prepareGptAttention(const Layer& layer, const
   source.define("LENGTH", lengths.type()).define("PAST_LENGTH", pasts.type());
   source.define("INTERLEAVED", int64_t{fields.rotary_interleaved}).define("CAUSAL", int64_t{fields.causal});
   source.include("text/storage.cuh").include("text/reduction.cuh").include("text/faults.cuh");
-  source.include("text/scan.cuh").include("attention/gpt.cuh");
+  source.include("text/scan.cuh").include("attention/running_softmax.cuh").include("attention/gpt.cuh");
   auto launches = std::make_unique<Launches>(layer.device);
   const auto reserve = [&](int64_t numbers, size_t size) {
     return launches->reserve(static_cast<size_t>(numbers) * size);

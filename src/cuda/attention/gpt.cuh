@@ -202,8 +202,7 @@ extern "C" __global__ void gpt_attention(long long blocks, long long count, Head
              : past == nullptr ? 0.0f
                                : load(past + of_past.at(b, which, kv_head, position, d));
     };
-    float highest = lowest, total = 0;
-    float sums[4] = {0, 0, 0, 0};
+    RunningSoftmax softmax;
     for (long long at = 0; at < most; at += 16) {
       float score = 0;
       for (long long depth = 0; depth < heads.size; depth += kDepth) {
@@ -221,32 +220,15 @@ extern "C" __global__ void gpt_attention(long long blocks, long long count, Head
         __syncthreads();
       }
       score = is_query && at + x < most && at + x < limit ? score * scale : lowest;
-      weights[y][x] = score;
       for (int i = 0; i < 4; ++i) {
         const long long d = column + 16 * i;
         tile_v[y][x + 16 * i] = at + y < most && d < heads.size ? cached(1, at + y, d) : 0.0f;
       }
-      __syncthreads();
-      float next = highest;
-      for (int i = 0; i < 16; ++i) {
-        next = Maximum<float>()(next, weights[y][i]);
-      }
-      __syncthreads();  // all have seen the scores, which become weights
-      weights[y][x] = next == lowest ? 0.0f : exp(score - next);
-      __syncthreads();
-      const float factor = next == lowest ? 1.0f : exp(highest - next);
-      highest = next;
-      total *= factor;
-      for (int j = 0; j < 4; ++j) {
-        sums[j] *= factor;
-      }
+      softmax.weigh(score, x, y, weights);
       for (int i = 0; i < 16; ++i) {
         // Keys behind the query's limit have no part in it: 0 times an infinity is NaN.
         if (at + i < limit) {
-          total += weights[y][i];
-          for (int j = 0; j < 4; ++j) {
-            sums[j] += weights[y][i] * tile_v[i][x + 16 * j];
-          }
+          softmax.add(weights[y][i], &tile_v[i][x]);
         }
       }
       __syncthreads();
@@ -255,7 +237,7 @@ extern "C" __global__ void gpt_attention(long long blocks, long long count, Head
     for (int j = 0; j < 4 && is_query; ++j) {
       if (column + 16 * j < heads.size) {
         store(context + to.at(of_batch, 0, 0, row - of_batch * heads.tokens, head * heads.size + column + 16 * j),
-              sums[j] / total);
+              softmax.sums[j] / softmax.total);
       }
     }
   }

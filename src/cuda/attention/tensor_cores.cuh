@@ -162,7 +162,7 @@ extern "C" __global__ void attention(long long heads, long long rows, long long 
       for (int apart = 1; apart < 4; apart *= 2) {
         total[half] += __shfl_xor_sync(0xffffffffu, total[half], apart);
       }
-      // Where no score is above minus infinity, the total is 0, and the result NaN.
+      // The total is 0, and the result NaN, where no score is above minus infinity.
       share[half] = highest[half] == lowest && (safe || keys == 0) ? 1.0f : 1.0f / total[half];
     }
 #pragma unroll

@@ -153,7 +153,7 @@ class Attempt {
     return tensor;
   }
 
-  // Where an operand lies as the library reads it; copies it where it does not.
+  // Returns the place of an operand as the library reads it. Adds a copy if the operand lies otherwise.
   Place readable(DnnTensor& tensor, const TensorDesc& desc, const Place& place) {
     tensor = tensorOf(desc.dims, desc.dtype);
     const Ints strides = withTwoPlaces(desc.strides, 2, 0);

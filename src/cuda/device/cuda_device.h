@@ -64,7 +64,7 @@ class CudaDevice : public device::Device,
   StreamHandle takeStream() const;
   void giveStream(StreamHandle stream) const;
 
-  // Where kernels write a Fault that run outside of every device::FaultScope.
+  // Kernels write a Fault there if they run outside of every device::FaultScope.
   DevicePointer faultWord() const {
     return fault_.device;
   }

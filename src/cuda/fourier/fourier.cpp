@@ -66,19 +66,29 @@ FourierSide sideOf(const std::vector<TensorDesc>& descs, size_t axis, Place re, 
           second.strides.at(axis)};
 }
 
-Prepared prepareFourier(const Layer& layer, const FourierPlan& plan, const ShapeSet& shapes) {
-  const Attributes& fields = layer.attributes;
-  const auto axis = static_cast<size_t>(fields.getInt("axis"));
-  FourierLines lines;
-  lines.form = formOf(fields.getString("form"));
-  lines.inverse = fields.getBool("inverse") && lines.form == FourierForm::kComplex;
+// Forward transforms along `axis` of the outputs. The caller says where the numbers come from.
+FourierLines linesTo(const ShapeSet& shapes, size_t axis, FourierForm form, const Attributes& fields) {
+  FourierLines lines = {};
+  lines.form = form;
   lines.scale = fields.getDouble("scale");
   lines.dims = without(shapes.outputs.at(0).dims, axis);
-  lines.in = sideOf(shapes.inputs, axis, Place::input(layer, 0), Place::input(layer, 1));
   lines.out = sideOf(shapes.outputs, axis, output(shapes, 0), output(shapes, 1));
+  return lines;
+}
+
+Prepared transformed(const Layer& layer, const FourierPlan& plan, const FourierLines& lines) {
   auto launches = std::make_unique<Launches>(layer.device);
   addFourier(*launches, layer.device, plan, lines);
   return launches;
+}
+
+Prepared prepareFourier(const Layer& layer, const FourierPlan& plan, const ShapeSet& shapes) {
+  const Attributes& fields = layer.attributes;
+  const auto axis = static_cast<size_t>(fields.getInt("axis"));
+  FourierLines lines = linesTo(shapes, axis, formOf(fields.getString("form")), fields);
+  lines.inverse = fields.getBool("inverse") && lines.form == FourierForm::kComplex;
+  lines.in = sideOf(shapes.inputs, axis, Place::input(layer, 0), Place::input(layer, 1));
+  return transformed(layer, plan, lines);
 }
 
 // Frames [rows, frames] of a signal [rows, samples].
@@ -86,19 +96,13 @@ Prepared prepareShortTime(const Layer& layer, const FourierPlan& plan, const Sha
   const Attributes& fields = layer.attributes;
   const TensorDesc& signal = shapes.inputs.at(0);
   constexpr size_t kSums = 1;  // axis of the outputs
-  FourierLines lines;
-  lines.form = fields.getBool("one_sided") ? FourierForm::kHalf : FourierForm::kFull;
-  lines.inverse = false;
-  lines.scale = fields.getDouble("scale");
-  lines.dims = without(shapes.outputs.at(0).dims, kSums);
+  const FourierForm form = fields.getBool("one_sided") ? FourierForm::kHalf : FourierForm::kFull;
+  FourierLines lines = linesTo(shapes, kSums, form, fields);
   const Ints frames = {signal.strides.at(0), signal.strides.at(1) * fields.getInt("hop")};
   lines.in = {plan.length(), Place::input(layer, 0), {}, frames, frames, signal.strides[1], 0};
-  lines.out = sideOf(shapes.outputs, kSums, output(shapes, 0), output(shapes, 1));
   lines.window = Place::input(layer, 1);
   lines.window_step = shapes.inputs.at(1).strides.at(0);
-  auto launches = std::make_unique<Launches>(layer.device);
-  addFourier(*launches, layer.device, plan, lines);
-  return launches;
+  return transformed(layer, plan, lines);
 }
 
 Prepared prepareInverseShortTime(const Layer& layer, const FourierPlan& plan, const ShapeSet& shapes) {

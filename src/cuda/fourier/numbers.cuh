@@ -96,7 +96,8 @@ __device__ inline void writeNumber(const Transform& t, const Tables& tables, con
 }
 
 #if CHIRP
-// What lies between the two transforms of a chirp: the second one is an inverse transform.
+// Multiplies by the spectrum between the two transforms of a chirp. It exchanges the parts because the second one is an
+// inverse transform.
 __device__ inline Complex convolved(const Tables& tables, long long k, Complex value) {
   return exchanged(times(value, tables.spectrum[k]));
 }

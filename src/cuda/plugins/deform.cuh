@@ -1,5 +1,5 @@
-// Where deform_conv2d differs from a convolution: the columns, samples at places of their own, in the order of
-// torchvision's arithmetic. A thread for each. STORED, C (computed in), INDEX and HAS_MASK come from deform.cpp.
+// The columns make deform_conv2d differ from a convolution: they are samples at places of their own. A thread computes
+// each, in the order of torchvision's arithmetic. STORED, C (computed in), INDEX and HAS_MASK come from deform.cpp.
 
 struct Deformed {
   long long channels, channels_of_group, height, width;

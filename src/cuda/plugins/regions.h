@@ -1,4 +1,4 @@
-// What the plugins that read regions of images share.
+// The plugins that sample images share the type in which they compute.
 #pragma once
 
 #include "torchtrt/types.h"

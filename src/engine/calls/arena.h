@@ -1,7 +1,7 @@
-// Where calls have their workspace. On the host it is one arena a thread, shared by all engines that the thread runs,
-// as large as the largest need so far, given back when the thread ends. Nothing is shared between threads, so there are
-// no locks. On a device with streams each call takes its workspace in the order of its stream, and gives it back at its
-// end: two streams of one thread never share it. Private to this folder.
+// Calls have their workspace in an arena. On the host each thread has one, which all engines share that it runs. It is
+// as large as the largest need so far, and given back when the thread ends. Nothing is shared between threads, so there
+// are no locks. On a device with streams each call takes its workspace in the order of its stream, and gives it back at
+// its end: two streams of one thread never share it. Private to this folder.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class WorkspaceLease {
   WorkspaceLease(const WorkspaceLease&) = delete;
   WorkspaceLease& operator=(const WorkspaceLease&) = delete;
 
-  // Where it lies since an earlier call; null when there was none.
+  // Returns the memory that it has since an earlier call; null when there was none.
   void* data() const;
   // At least `bytes` of it, 64-byte aligned, uninitialised. It may lie elsewhere then. Throws EngineError
   // (kOutOfMemory), and leaves the thread without one.

@@ -52,7 +52,7 @@ class Context {
   Replay& replay() {
     return replay_;
   }
-  // Where steps report faults that show later; null where there are none of that kind. A recording holds it.
+  // Steps report faults that show later to these words; null where there are none of that kind. A recording holds them.
   void setFaults(std::shared_ptr<device::FaultWords> faults);
   device::FaultWords* faults() const {
     return faults_.get();

@@ -16,8 +16,8 @@ class Faults {
  public:
   explicit Faults(const Model& model);
 
-  // Where calls in a stream report; null where faults show in the call itself. Calls that a caller records share one:
-  // nobody knows in which streams they will run.
+  // Returns the words to which calls in a stream report; null where faults show in the call itself. Calls that a caller
+  // records share them: nobody knows in which streams they will run.
   std::shared_ptr<device::FaultWords> wordsOf(device::Stream stream, bool is_captured);
   // Throws the EngineError of an earlier call in this stream, or of a recorded one, with its step's location.
   void check(device::FaultWords* words);

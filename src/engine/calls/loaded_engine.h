@@ -51,7 +51,7 @@ class LoadedEngine : public Engine {
   // fault in the shapes is left to that call.
   void prepare(int threads) const;
 
-  // What a call with these inputs runs, for tests.
+  // Returns the schedule that a call with these inputs runs, for tests.
   std::shared_ptr<const Schedule> scheduleFor(std::span<const TensorView> inputs, int threads) const;
   const ScheduleCache& cache() const {
     return cache_;

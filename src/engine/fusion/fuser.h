@@ -58,7 +58,7 @@ class Fuser {
   int32_t meansOf(size_t index) const;           // the same
   bool poolInstead(size_t index, Draft& draft);  // pool_output.cpp
 
-  // What was left to this step.
+  // Takes over what an earlier step left to this one; false if nothing was left.
   bool takeLeft(size_t index, Draft& draft);
   void markAveraged(size_t index, Draft& draft, int32_t means);
 

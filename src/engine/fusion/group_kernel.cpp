@@ -63,7 +63,7 @@ GroupKernel::Piece GroupKernel::pieceAt(int64_t number) const {
 
 void GroupKernel::runPiece(const kernels::RunArgs& args, std::byte* buffers, const Piece& piece) const {
   const int64_t row = piece.begin / cut_.row_length;
-  // Where the whole tensor would begin of which the buffer holds the elements from the piece's first on.
+  // The buffer holds the tensor's elements from the piece's first on; kernels get the place where all would begin.
   const auto in_buffer = [&](const Source& source) {
     const auto place = reinterpret_cast<uintptr_t>(buffers + source.index * kBufferBytes);
     const int64_t first = source.is_per_row ? row : piece.begin;

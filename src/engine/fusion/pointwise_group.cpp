@@ -35,7 +35,7 @@ bool foldsParts(const Draft& draft) {
   return partsOf(draft) != nullptr && partsOf(draft)->folds();
 }
 
-// What the steps from `begin` on have in common as long as they are a chain: all tensors lie like one, except those
+// The steps from `begin` on have this in common as long as they are a chain: all tensors lie like one, except those
 // that have one element for each of its rows.
 struct Common {
   const kernels::TensorDesc* whole = nullptr;
@@ -53,7 +53,7 @@ struct Common {
     const int64_t count = kernels::countOf(whole->dims);
     return {count, row_length, folded_length == 1 ? count : folded_length, most / row_length * row_length};
   }
-  // Whether a tensor like `per_row`, broadcast, gives each row its element.
+  // True if a tensor like `per_row`, broadcast, gives each row its element.
   bool isBroadcast() const {
     bool result = per_row->dims.size() == whole->dims.size();
     for (size_t axis = 0; result && axis < whole->dims.size(); ++axis) {
@@ -140,7 +140,7 @@ class GroupMaker {
     return true;
   }
 
-  // Whether all that the draft, the last of the chain that begins here, reads of the others' results goes with its own
+  // True if all that the draft, the last of the chain that begins here, reads of the others' results goes with its own
   // result piece by piece.
   bool readsAlike(const Common& common, const Draft& draft, size_t begin) const {
     const kernels::RunsPieces& pieces = *piecesOf(draft);
@@ -195,7 +195,7 @@ class GroupMaker {
     return static_cast<int64_t>(sizeOf(descOf(tensor).dtype));
   }
 
-  // Whether only drafts of the chain read it.
+  // True if only drafts of the chain read it.
   bool isInner(int32_t tensor, size_t begin, size_t end) const {
     int reads = 0;
     for (size_t i = begin; i < end; ++i) {

@@ -145,7 +145,7 @@ class ModelLoader {
     }
   }
 
-  // What the last kernel's calls go on reading, and what it restores.
+  // Notes the weights that the last kernel's calls go on reading, and those that it restores.
   void noteWeights(const plan::Step& step) {
     const kernels::Kernel& kernel = *model_->steps.back().kernel;
     const auto* restores = dynamic_cast<const kernels::RestoresConstants*>(&kernel);

@@ -1,5 +1,5 @@
-// What an engine holds once it is loaded: the plan, a kernel for every step, the weights that some kernel still reads.
-// Immutable from then on; what depends on shapes is in schedule.h. Private to this folder.
+// A model is a loaded plan: the plan itself, a kernel for every step, the weights that some kernel still reads. It is
+// immutable once an engine has it. All that depends on shapes is in schedule.h. Private to this folder.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ struct LoadedStep {
   const char* implementation = "";
 };
 
-// Who keeps the memory of the weights that are given: nobody, one owner of them all, or each its own.
+// Says who keeps the memory of the weights that are given: nobody, one owner of them all, or each its own.
 enum class Ownership : uint8_t { kNone, kTogether, kApart };
 
-// Where a weight that nobody holds any more can be had from.
+// A weight that nobody holds any more can be had from here.
 struct WeightSource {
   const kernels::RestoresConstants* kernel = nullptr;  // null: from nowhere
   int input = 0;                                       // of the kernel's step

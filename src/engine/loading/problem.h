@@ -1,5 +1,5 @@
-// What the kernels of a plan's steps are asked for. It chooses none: engines ask when they are loaded, and the builder
-// when it times them.
+// Makes the problems for which a plan's steps need kernels. It chooses no kernel: engines ask for them when they are
+// loaded, and the builder when it times them.
 #pragma once
 
 #include <cstdint>

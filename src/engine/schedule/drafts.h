@@ -13,10 +13,10 @@ namespace torchtrt::engine {
 
 inline constexpr size_t kNever = static_cast<size_t>(-1);
 
-// What a prepared kernel takes for itself, roughly: a few descriptions of dims and strides.
+// A prepared kernel takes roughly this much for itself: a few descriptions of dims and strides.
 inline constexpr size_t kBytesPerKernel = 1024;
 
-// How a tensor of the plan is kept in this schedule. A tensor that shares another's memory has `base` set.
+// Says how a tensor of the plan is kept in this schedule. A tensor that shares another's memory has `base` set.
 struct Place {
   kernels::TensorDesc desc;
   size_t bytes = 0;
@@ -41,7 +41,7 @@ struct Draft {
 // The tensor whose memory a tensor shares: itself where it shares none.
 int32_t rootOf(const std::vector<Place>& places, int32_t tensor);
 
-// What is left once every place and action is known: offsets in the workspace, slots, actions and what all that holds.
+// Does the rest once every place and action is known: offsets in the workspace, slots, actions and what all that holds.
 void assemble(const Model& model, std::vector<Place> places, std::vector<Draft> drafts, Schedule& result);
 
 }  // namespace torchtrt::engine

@@ -13,7 +13,7 @@
 
 namespace torchtrt::engine {
 
-// Where an operand of a call lies.
+// Says where an operand of a call lies.
 struct Slot {
   enum class Kind : uint8_t { kNull, kConstant, kWorkspace, kInput, kOutput };
   Kind kind = Kind::kNull;

@@ -1,5 +1,5 @@
-// What the discrete Fourier transforms of every backend are made of: roots of one, the small factors of a length, and
-// the chirp with which numbers are convolved whose length has a large prime in it (Bluestein).
+// The discrete Fourier transforms of every backend are made of these parts: roots of one, the small factors of a length
+// and the chirp. Numbers are convolved with the chirp (Bluestein) if their length has a large prime in it.
 #pragma once
 
 #include <cstdint>

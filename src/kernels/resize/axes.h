@@ -1,4 +1,4 @@
-// What a resize layer says of its axes.
+// Reads the rules of a resize layer's axes from its attributes.
 #pragma once
 
 #include <vector>

@@ -18,7 +18,7 @@ struct Filter {
   int shift = 0;  // whole weights are in units of 2^-shift
 };
 
-// What all weights of an axis follow from.
+// All weights of an axis follow from these numbers.
 template <typename T>
 struct FilterRule {
   bool copies;   // each element is its own; `most` is 1

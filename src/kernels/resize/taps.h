@@ -1,5 +1,5 @@
-// Which input positions make up an output position along one axis, with which weights: PyTorch's index rules, computed
-// in the precision PyTorch uses for them (float, or double for float64), so that roundings at the edges of cells agree.
+// Taps are the input positions that make up an output position along one axis, with their weights. They follow
+// PyTorch's index rules in its precision (float, or double for float64), so that roundings at the edges of cells agree.
 #pragma once
 
 #include <array>

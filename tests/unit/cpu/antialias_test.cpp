@@ -2,25 +2,10 @@
 // PyTorch.
 #include <gtest/gtest.h>
 
-#include "cpu/harness.h"
-#include "torchtrt/plugin.h"
+#include "cpu/antialiased_resize.h"
 
 namespace torchtrt::kernels::testing {
 namespace {
-
-Case antialiased(const char* mode, DType dtype, const Ints& dims, const Values& values, const Ints& size,
-                 const std::vector<double>& scales = {0, 0}) {
-  plugin::registerBuiltinPlugins();
-  return {"plugin_v2",
-          makeAttributes({{"namespace", std::string("torchtrt")},
-                          {"type", std::string("AntialiasedResize")},
-                          {"mode", std::string(mode)},
-                          {"size", size},
-                          {"align_corners", false},
-                          {"scales", scales}}),
-          {makeTensor(dtype, dims, values)},
-          {{dtype, {dims[0], dims[1], size[0], size[1]}}}};
-}
 
 TEST(AntialiasedResize, EveryElementCounts) {
   for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kUInt8}) {

@@ -209,7 +209,7 @@ TEST_F(Binaries, MeanNothingToTheCpu) {
   EXPECT_THAT(engine->inspect(), HasSubstr("binaries for \"sm_90\": " + std::to_string(plan.binaries.size()) + ", "));
 }
 
-// Which way a library takes shows on the GPU alone: the programs of all are there.
+// Only the GPU shows which way a library takes, so plans bring along the programs of all.
 TEST_F(Binaries, ServeEveryWayOfTheLibraries) {
   struct Restore {
     ~Restore() {

@@ -29,8 +29,8 @@ namespace torchtrt::cuda::testing {
 
 namespace {
 
-// What device code finds in a compiler for GPUs, for the host's. No header is included: a text compiles in a tenth of a
-// second.
+// The prelude gives the host's compiler what device code finds in a compiler for GPUs. It includes no header, so that a
+// text compiles in a tenth of a second.
 constexpr const char* kPrelude = R"(
 #define __global__
 #define __device__

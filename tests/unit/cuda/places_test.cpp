@@ -5,8 +5,8 @@
 #include <string>
 #include <tuple>
 
+#include "cpu/antialiased_resize.h"
 #include "cuda/against_reference.h"
-#include "torchtrt/plugin.h"
 
 namespace torchtrt::kernels::testing {
 namespace {
@@ -50,21 +50,11 @@ TEST(Resizing, EveryModeDTypeAndSize) {
 
 // Made smaller and larger, with scale factors, and along one axis alone.
 TEST(AntialiasedResizing, EveryModeDTypeAndSize) {
-  plugin::registerBuiltinPlugins();
   for (const char* mode : {"linear", "cubic"}) {
     for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kUInt8}) {
       for (const Ints& size : {Ints{3, 4}, Ints{25, 5}, Ints{11, 30}, Ints{1, 19}}) {
         for (const std::vector<double>& scales : {std::vector<double>{0, 0}, std::vector<double>{0.3, 1.7}}) {
-          const Case layer = {"plugin_v2",
-                              makeAttributes({{"namespace", std::string("torchtrt")},
-                                              {"type", std::string("AntialiasedResize")},
-                                              {"mode", std::string(mode)},
-                                              {"size", size},
-                                              {"align_corners", false},
-                                              {"scales", scales}}),
-                              {makeTensor(dtype, {2, 3, 11, 19}, mixedValues(6 * 209, dtype))},
-                              {{dtype, {2, 3, size[0], size[1]}}}};
-          expectAsOnCpu(layer);
+          expectAsOnCpu(antialiased(mode, dtype, {2, 3, 11, 19}, mixedValues(6 * 209, dtype), size, scales));
         }
       }
     }
