@@ -112,6 +112,22 @@ def test_sizes_that_must_be_one_are_shared_and_checked():
         compiled(torch.randn(3, 4), torch.randn(2, 4))
 
 
+class Rest(nn.Module):
+    def forward(self, *rest):
+        if rest[1].size(0) % 8 == 0:
+            return rest[1]
+        return torch.relu(rest[0] + rest[1])
+
+
+def test_arguments_without_a_name_have_conditions():
+    module = Rest().eval()
+    compiled = torchtrt.compile(module, ir="export", inputs=[BATCH, BATCH])
+    x, y = torch.randn(5, 4), torch.randn(5, 4)
+    assert_same(compiled(x, y), eager(module, x, y))
+    with pytest.raises(EngineError, match=r"\[E005\] the sizes of the inputs do not fulfil rest_"), torchtrt.translated_errors():
+        compiled(torch.randn(8, 4), torch.randn(8, 4))
+
+
 class Apart(nn.Module):
     def forward(self, x, y):
         return torch.relu(x) @ y.T
@@ -291,6 +307,19 @@ def test_half_precision_and_other_options_are_those_of_compile():
     assert torch.allclose(compiled(x), eager(module, x), atol=2e-2)
     with pytest.raises(CompileError, match=r'\[C003\] there is no option "min_blok_size"'):
         torchtrt.compile(module, inputs=[x], min_blok_size=1)
+
+
+def test_named_inputs_come_in_any_order():
+    class Scaled(nn.Module):
+        def forward(self, x, *, scale, shift):
+            return torch.relu(x) * scale + shift
+
+    x, scale, shift = torch.randn(2, 4), torch.randn(4), torch.randn(2, 1)
+    program = exported(Scaled(), x, scale=scale, shift=shift)
+    compiled = torchtrt.compile(program, inputs=[Input([2, 4])], kwarg_inputs={"shift": Input([2, 1]), "scale": Input([4])})
+    assert_same(compiled(x, shift=shift, scale=scale), eager(Scaled(), x, scale=scale, shift=shift))
+    with pytest.raises(CompileError, match=r"\[C002\] inputs and arg_inputs are both given"):
+        torchtrt.compile(program, inputs=[x], arg_inputs=[x])
 
 
 def test_a_program_and_too_few_inputs():

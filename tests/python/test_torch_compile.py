@@ -324,6 +324,21 @@ def test_numbers_of_the_program_may_vary(compiles):
     assert_compiled_is_eager(scaled, *[(torch.randn(4, 8), n, n / 3) for n in (2, 3, 4, 5)])
 
 
+def test_an_input_whose_shape_changes_in_place():
+    def turned(x):
+        rows = x.size(0)
+        x.t_()
+        return torch.relu(x) * rows + x.size(0)
+
+    compiled = torch.compile(turned, backend="torchtrt", dynamic=True)
+    with torch.no_grad():
+        for rows in (3, 5):
+            ours = torch.randn(rows, 8)
+            theirs = ours.clone()
+            assert_same(compiled(ours), turned(theirs))
+            assert_same(ours, theirs)
+
+
 def test_results_without_an_engine_stay_in_eager(compiles):
     assert_compiled_is_eager(lambda x: torch.special.bessel_j0(x), (torch.randn(4, 8),))
     assert compiles[0].engine_segments == 0

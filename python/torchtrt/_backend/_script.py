@@ -34,7 +34,8 @@ def to_script(captured, tensors: dict[int, torch.Tensor], unused: set[int]) -> S
             declared.append(f"{name}: Tensor")
             body.bind(node, name)
         elif isinstance(value, torch.SymInt) and str(value.node.expr) in sizes:
-            body.bind(node, sizes[str(value.node.expr)])
+            body.bind(node, name)
+            body.add(f"{name} = {sizes[str(value.node.expr)]}")  # before anything changes the shape of that input
         elif isinstance(value, torch.SymInt):
             passed.append(i)
             declared.append(f"{name}: int")

@@ -32,30 +32,29 @@ def compile(module, inputs, input_signature, options: dict):  # noqa: A001 - as 
     """As torchtrt.compile, of a module that torch.export takes, or of a program that it made; then inputs may be left out."""
     from torchtrt import _compile
     from torchtrt._exported import _agreements, _arguments, _checks, _decompositions, _guards, _program, _small_sizes
-    from torchtrt._exported._literals import Unwritable
 
     options = dict(options)
     positional, named = options.pop("arg_inputs", None), options.pop("kwarg_inputs", None)
+    if inputs is not None and positional is not None:
+        _compile._reject("inputs and arg_inputs are both given", "give one of them: they are the same", "C002")
     inputs = positional if inputs is None else inputs
-    name = _program.class_name(module)
-    what = name if isinstance(module, torch.nn.Module) else "the program"
-    is_described = inputs is not None or input_signature is not None or named
-    arguments = None
-    if is_described or isinstance(module, torch.nn.Module):
-        arguments = _arguments.Arguments.of(inputs, input_signature, named)
+    is_module = isinstance(module, torch.nn.Module)
+    name = type(module).__name__ if is_module and type(module).__name__.isidentifier() else "Exported"
+    has_inputs = inputs is not None or input_signature is not None or bool(named)
+    arguments = _arguments.Arguments.of(inputs, input_signature, named) if is_module or has_inputs else None
     try:
-        program = _export(module, arguments) if isinstance(module, torch.nn.Module) else module
-        checks = _checks.asked(_guards.conditions(program))
+        original = _export(module, arguments) if is_module else module
         with torch.no_grad():
-            program = program.run_decompositions(_decompositions.table())
+            program = original.run_decompositions(_decompositions.table())
         _agreements.find(program.graph)
         scripted = _program.to_script(program, name)
-    except (Unwritable, RuntimeError, ValueError, TypeError, KeyError, AssertionError, NotImplementedError) as error:
-        if isinstance(error, _errors.Error):
-            raise
-        _fail(what, error)
+        checks = _checks.asked(_guards.conditions(original, {each.path.partition("[")[0] for each in scripted.arguments}))
+    except _errors.Error:
+        raise
+    except Exception as error:  # noqa: BLE001 - of the model, of torch.export, or of TorchScript
+        _fail(name if is_module else "the program", error)
     signature = _signature(program, scripted, arguments)
-    if isinstance(module, torch.nn.Module):
+    if is_module:
         _small_sizes.check(module, scripted.module, arguments, _device(module), bool(program.graph_signature.buffers_to_mutate))
     compiled = _compile.compile(scripted.module, input_signature=signature, **options)
     checked = _checks.put_before(compiled, scripted.declaration, [*scripted.checks, *checks])
@@ -75,6 +74,7 @@ def _signature(program, scripted, arguments):
         leaves = [_arguments.described(each.value, ranges) for each in scripted.arguments]
         positional, named = pytree.tree_unflatten(leaves, program.call_spec.in_spec)
         arguments = _arguments.Arguments(positional, named)
+    arguments = arguments.in_order(program.call_spec.in_spec)
     leaves = arguments.leaves()
     if len(leaves) != len(scripted.arguments):
         _compile._reject(f"inputs has {len(leaves)} values, and the exported program takes {len(scripted.arguments)}",

@@ -45,6 +45,11 @@ class Arguments:
             _compile._reject("neither inputs nor input_signature says what the module takes", "give inputs=[torchtrt.Input(shape), ...]", "C002")
         return cls(positional, _nested(dict(named or {})))
 
+    def in_order(self, spec) -> "Arguments":
+        """With the named ones in the order that a program has them in."""
+        names = list(spec.children()[1].context)
+        return Arguments(self.positional, {name: self.named[name] for name in names}) if set(names) == set(self.named) else self
+
     def leaves(self) -> list:
         return pytree.tree_leaves((self.positional, self.named))
 

@@ -1,6 +1,7 @@
 """What torch.export found a module to ask of sizes, such as "(L['x'].size()[0] % 8) != 0", as conditions of TorchScript."""
 
 import ast
+import re
 
 from torchtrt._exported._literals import Unwritable
 
@@ -9,15 +10,23 @@ _OPERATORS = {"FloorDiv": "//", "CleanDiv": "//", "Mod": "%", "PythonMod": "%", 
 _FUNCTIONS = {"Max": "max", "Min": "min", "Abs": "abs", "ToFloat": "float", "TruncToInt": "int", "CeilToInt": "math.ceil", "FloorToInt": "math.floor",
               "max": "max", "min": "min"}
 
+_EQUAL_SIZES = re.compile(r"[\w\[\]'\"]+\.size\(\)\[\d+\] == [\w\[\]'\"]+\.size\(\)\[\d+\]")
+
 
 class _Plain(ast.NodeTransformer):
-    """L['x'] becomes x; functions of torch's sizes become operators."""
+    """L['x'] becomes x, L['rest'][0] of *rest becomes rest_0; functions of torch's sizes become operators."""
+
+    def __init__(self, names: set[str]):
+        self._names = names
 
     def visit_Subscript(self, node):  # noqa: N802 - the name that ast calls
         self.generic_visit(node)
-        if isinstance(node.value, ast.Name) and node.value.id == "L":
+        if not isinstance(node.value, ast.Name) or not isinstance(node.slice, ast.Constant):
+            return node
+        if node.value.id == "L":
             return ast.Name(node.slice.value, ast.Load())
-        return node
+        single = f"{node.value.id}_{node.slice.value}"
+        return ast.Name(single, ast.Load()) if node.value.id not in self._names and single in self._names else node
 
     def visit_Call(self, node):  # noqa: N802
         self.generic_visit(node)
@@ -32,10 +41,11 @@ class _Plain(ast.NodeTransformer):
         raise Unwritable(f"the function {name} in a condition on sizes")
 
 
-def conditions(program) -> list[str]:
-    """Of a program as torch.export returned or loaded it."""
+def conditions(program, names: set[str]) -> list[str]:
+    """Of a program as torch.export returned or loaded it; names: those of the arguments. Sizes that are one are one symbol, which is checked anyway."""
     found = []
     for text in getattr(program, "_guards_code", None) or []:
         if ".size()" in text or ".stride()" in text:
-            found.append(ast.unparse(_Plain().visit(ast.parse(text.strip(), mode="eval").body)))
+            condition = ast.unparse(_Plain(names).visit(ast.parse(text.strip(), mode="eval").body))
+            found += [condition] if not _EQUAL_SIZES.fullmatch(condition) else []
     return found

@@ -1,7 +1,6 @@
 """An ExportedProgram as a ScriptModule with the same arguments and results."""
 
 import dataclasses
-import inspect
 
 import torch
 from torch.export.graph_signature import ConstantArgument, CustomObjArgument, InputKind, OutputKind, TokenArgument
@@ -127,8 +126,3 @@ def _meta(value):
 def _size_checks(program, arguments) -> list[str]:
     symbols: dict[str, str] = {}
     return [line for each in arguments for line in _checks.lines(each.path, each.value, program.range_constraints, symbols)]
-
-
-def class_name(module) -> str:
-    name = type(module).__name__ if isinstance(module, torch.nn.Module) else "Exported"
-    return name if name.isidentifier() and not inspect.isbuiltin(module) else "Exported"
