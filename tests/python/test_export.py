@@ -295,6 +295,8 @@ def test_constants_tied_weights_and_arguments_that_are_left_out():
     module, x = Constants().eval(), torch.randn(2, 4)
     compiled = torchtrt.compile(module, ir="export", input_signature=(Input([2, 4]), 3))
     assert_same(compiled(x, 3), eager(module, x, 3))
+    with pytest.raises(EngineError, match=r"\[E005\] input 'power': the module was exported for 3 alone"), torchtrt.translated_errors():
+        compiled(x, 2)
     program = exported(module, x)
     assert_same(torchtrt.compile(program)(x), eager(module, x))
 

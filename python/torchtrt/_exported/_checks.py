@@ -7,15 +7,16 @@ module, since it cannot run them in engines, so these are put in front of what i
 import torch
 
 from torchtrt._exported import _module, _ranges
+from torchtrt._exported._literals import written
 
 _METHOD = "check_sizes"
 _WAY_OUT = "the module was exported for sizes like these alone: export it with a range that has others"
 
 
 def lines(path: str, value, ranges: dict, symbols: dict[str, str]) -> list[str]:
-    """Statements that raise for a tensor of other sizes; symbols has the expression of each size that was met before."""
+    """Statements that raise for a tensor of other sizes, or another constant; symbols has the expression of each size that was met before."""
     if not isinstance(value, torch.Tensor):
-        return []
+        return _constant(path, value)
     conditions, expected = [f"{path}.dim() == {value.dim()}"], []
     for i, size in enumerate(_ranges.sizes(value)):
         here = f"{path}.size({i})"
@@ -32,6 +33,15 @@ def lines(path: str, value, ranges: dict, symbols: dict[str, str]) -> list[str]:
         expected.append(text)
     message = f"[E005] input {path!r}: expected [{', '.join(expected)}], got {{}}\n  {_WAY_OUT}"
     return [f"    if not ({' and '.join(conditions)}):", f"        raise RuntimeError({message!r}.format({path}.size()))"]
+
+
+def _constant(path: str, value) -> list[str]:
+    """A number, a text or None is a part of the program."""
+    if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+        return []
+    condition = f"{path} is None" if value is None else f"{path} == {written(value)}"
+    message = f"[E005] input {path!r}: the module was exported for {value!r} alone\n  export it with the value that it is called with"
+    return [f"    if not ({condition}):", f"        raise RuntimeError({message!r})"]
 
 
 def asked(conditions: list[str]) -> list[str]:
