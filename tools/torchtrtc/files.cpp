@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -25,6 +26,16 @@ namespace {
 [[noreturn]] void throwUnwritable(const std::string& path, const std::error_code& problem) {
   throw CompileError(ErrorCode::kOutput, "cannot write \"" + path + "\": " + problem.message(), {},
                      "name a file in a folder that exists and that you may write to");
+}
+
+// Throws an error about an option again that was found while the file was loaded: the file is not to blame.
+void rethrowOptionError(const std::string& reason) {
+  const std::string mark = "[C003] ";
+  if (reason.rfind(mark, 0) == 0) {
+    const size_t end = std::min(reason.find("\n  "), reason.size());
+    const std::string advice = end == reason.size() ? "" : reason.substr(end + 3);
+    throw CompileError(ErrorCode::kInvalidOption, reason.substr(mark.size(), end - mark.size()), {}, advice);
+  }
 }
 
 }  // namespace
@@ -53,6 +64,7 @@ torch::jit::Module loadModule(const std::string& path, const std::string& expect
     if (kindOf(path) != FileKind::kTorchScript) {
       rejectFile(path, expected);
     }
+    rethrowOptionError(reasonOf(e.what()));
     const std::string library = missingLibrary(e.what());
     if (!library.empty()) {
       throw CompileError(ErrorCode::kInvalidModule, "\"" + path + "\" needs " + library + ": " + reasonOf(e.what()), {},
