@@ -9,6 +9,7 @@
 
 #include <ATen/Context.h>
 #include <c10/core/Allocator.h>
+#include <c10/core/impl/FakeGuardImpl.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include "torchtrt/error.h"
@@ -76,7 +77,10 @@ bool isThere(const at::Device& device, std::string& why) {
     why = "this libtorch was built without CUDA";
     return false;
   }
-  const int count = c10::impl::getDeviceGuardImpl(at::kCUDA)->deviceCount();
+  const c10::impl::DeviceGuardImplInterface* const guard = c10::impl::getDeviceGuardImpl(at::kCUDA);
+  // Fake tensors (torch.export, torch.compile) bring a guard of eight GPUs to machines that have none.
+  const bool is_fake = dynamic_cast<const c10::impl::FakeGuardImpl<at::kCUDA>*>(guard) != nullptr;
+  const int count = is_fake ? 0 : guard->deviceCount();
   if (count == 0) {
     why = "libtorch finds no GPU (is a driver installed that is new enough for it?)";
     return false;

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 import nets
 import torchtrt
@@ -165,6 +166,15 @@ def test_what_pytorch_makes_goes_to_the_engine_s_device(tmp_path):
 def test_a_gpu_that_is_not_there_is_named(for_gpu):
     with pytest.raises(torchtrt.CompileError, match=r"\[C003\] the device cuda:0 cannot be used here: libtorch finds no GPU"):
         torchtrt.compile(torch.jit.script(nets.lenet()), inputs=[SHAPE], device="cuda:0")
+
+
+def test_fake_tensors_bring_no_gpus():
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU here")
+    with FakeTensorMode():  # as torch.export and torch.compile enter it; libtorch then counts eight GPUs
+        torch.ones(2)
+    with pytest.raises(torchtrt.CompileError, match=r"\[C003\] the device cuda:7 cannot be used here: libtorch finds no GPU"):
+        torchtrt.compile(torch.jit.script(AddsZeros().eval()), inputs=[torchtrt.Input([2, 3])], device="cuda:7")
 
 
 def test_build_info_tells_of_gpus():
