@@ -1,5 +1,5 @@
 // The compiler: TorchScript in, TorchScript with engines inside out. All functions throw CompileError for what the user
-// can mend and InternalError for a bug of ours; none of them changes the module it is given.
+// can mend and InternalError for a bug in torchtrt; none of them changes the module it is given.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@
 namespace torchtrt {
 
 // Stable codes. The text of an error is "[CODE] message (at location)\n  advice".
-// C... are the user's compile-time errors, E... run-time misuse or faults, I... bugs of ours.
+// C... are the user's compile-time errors, E... run-time misuse or faults, I... bugs in torchtrt.
 enum class ErrorCode {
   kUnsupportedOperator,  // C001 no converter, and no fallback was allowed
   kInvalidInputSpec,     // C002 number, dtype, rank, shape or range of an input specification
@@ -35,7 +35,7 @@ enum class ErrorCode {
   kPlugin,               // E009 a plugin is missing, of another version, or failed
   kShapeArithmetic,      // E010 a shape computed at run time is impossible
   kDivisionByZero,       // E011 an integer was divided by zero
-  kInternal,             // I001 a bug of ours
+  kInternal,             // I001 a bug in torchtrt
 };
 
 TORCHTRT_API const char* toString(ErrorCode code);  // "C001", ...
@@ -82,7 +82,7 @@ class TORCHTRT_API EngineError : public Error {
       : Error(code, std::move(message), std::move(location), std::move(advice)) {}
 };
 
-// A bug of ours: an invariant does not hold.
+// A bug in torchtrt: an invariant does not hold.
 class TORCHTRT_API InternalError : public Error {
  public:
   explicit InternalError(std::string message, Location location = {});

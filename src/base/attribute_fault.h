@@ -1,4 +1,4 @@
-// An attribute that is missing or holds another type than its reader wants. A bug of ours where the attributes are
+// An attribute that is missing or holds another type than its reader wants. A bug in torchtrt where the attributes are
 // ours; the fields of a plugin are its user's, so that whoever makes plugins says it in other words.
 #pragma once
 

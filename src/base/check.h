@@ -1,4 +1,4 @@
-// Invariant checks: a failed one is a bug of ours and throws InternalError with the condition and what was seen.
+// Invariant checks: a failed one is a bug in torchtrt and throws InternalError with the condition and what was seen.
 // Not for input from users: that gets CompileError or EngineError with advice.
 #pragma once
 

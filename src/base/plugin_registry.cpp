@@ -35,8 +35,8 @@ std::string joined(const std::vector<std::string>& names) {
   return text.empty() ? "none" : text;
 }
 
-// Fields are a user's, and so are most creators: what they throw that is no error of ours becomes one that names the
-// plugin. A lack of memory is the caller's.
+// Fields are a user's, and so are most creators: what they throw that is no error of torchtrt becomes one that names
+// the plugin. A lack of memory is the caller's.
 std::unique_ptr<Plugin> createWith(const PluginCreator& creator, const Attributes& fields, const Key& key) {
   try {
     return creator.create(fields);

@@ -1,5 +1,5 @@
 // A block of a lowered graph -> Network. Converters append layers, evaluators compute what is known while compiling;
-// the network keeps no trace of libtorch but for weights, whose storage it shares.
+// the network keeps no trace of libtorch except for weights, whose storage it shares.
 #pragma once
 
 #include <functional>

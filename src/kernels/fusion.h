@@ -97,7 +97,7 @@ struct Arithmetic {
   std::string activation;  // what an elementwise layer applies last; empty for nothing
   double alpha = 0;        // of the activation, whichever it is
   double beta = 0;
-  DType dtype = DType::kFloat32;             // of the operands, but for a condition; what is computed in
+  DType dtype = DType::kFloat32;             // of the operands, except for a condition; what is computed in
   std::array<int64_t, 3> steps = {1, 1, 1};  // of each operand: 1, or 0 for a single element
   DType stored = DType::kFloat32;            // of 16 bits: what "widen" reads, and "narrow" gives
 };
@@ -113,7 +113,7 @@ class TORCHTRT_API ComputesInRegisters {
 // whoever takes them.
 class TORCHTRT_API FoldsParts {
  public:
-  static constexpr int64_t kPart = 2048;  // terms of a part, but for the last one of a row
+  static constexpr int64_t kPart = 2048;  // terms of a part, except for the last one of a row
 
   virtual ~FoldsParts() = default;
   // True if the layer is one that can.

@@ -18,8 +18,8 @@ TORCHTRT_API std::string pluginName(const Attributes& attributes);
 // alone.
 TORCHTRT_API void checkPluginShapes(const plugin::Plugin& plugin, const std::string& name, const ShapeSet& shapes);
 
-// Runs code of a plugin; whatever it throws that is no error of ours becomes one that names it. A lack of memory is the
-// call's.
+// Runs code of a plugin; whatever it throws that is no error of torchtrt becomes one that names it. A lack of memory is
+// the call's.
 template <typename Call>
 auto guardPlugin(const std::string& name, Call&& call) {
   try {

@@ -27,7 +27,7 @@ struct LoweredGraph {
   c10::FunctionSchema schema;       // of the original method, without self
   std::string module_name;          // qualified, e.g. "__torch__.LeNet"
   bool has_self = false;            // the first input is the module, for the attributes that the method writes
-  bool computes_gradients = false;  // within the method: then it is as it was, but for what is inlined
+  bool computes_gradients = false;  // within the method: then it is as it was, except for what is inlined
   std::vector<size_t> pinned;       // how many nodes each pin of the options holds for
   bool is_retargeted = false;       // its devices are others than the method's own
 };

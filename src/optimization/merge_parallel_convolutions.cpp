@@ -147,7 +147,7 @@ bool mergeConvolutions(Rewriter& rewriter, Layer& sum, const Branch& host, const
 }
 
 // convolution(x, w) + (s x + t) -> convolution(x, w + s at the tap that reads the element itself). Where nothing
-// multiplies x that is a residual, which is as good, but for depthwise convolutions: their kernels take none.
+// multiplies x that is a residual, which is as good, except for depthwise convolutions: their kernels take none.
 bool mergeAffine(Rewriter& rewriter, Layer& sum, const Branch& host, Tensor* other) {
   const WeightedLayer& weighted = host.weighted;
   Tensor* x = weighted.layer->getInput(0);

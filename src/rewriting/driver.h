@@ -60,7 +60,7 @@ class Driver : private RewriteListener {
   std::deque<std::string> recent_;  // "pattern on layer", for the budget's error
 };
 
-// Runs the body; an error of ours that it throws gets the pattern and the layer in front of its message.
+// Runs the body; an error of torchtrt that it throws gets the pattern and the layer in front of its message.
 template <typename Body>
 void withPatternNamed(const std::string& label, const std::string& layer_name, const Location& location, Body&& body) {
   const auto message = [&](const Error& error) {

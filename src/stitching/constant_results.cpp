@@ -64,7 +64,7 @@ class ResultCopier {
     }
   }
 
-  // libtorch's executor would make a constant of the copy, but for what writes to it.
+  // libtorch's executor would make a constant of the copy, except for what writes to it.
   Value* copyOf(Value& value) {
     static const auto kDetach = c10::Symbol::fromQualString("aten::detach_");
     return graph_.insert(kDetach, {graph_.insert(aten::clone, {&value})});

@@ -110,7 +110,7 @@ std::string functionOf(const Node& node, const std::string& method) {
   return (is_functional ? "torch.nn.functional." : "") + call->function;
 }
 
-// torch.nn's attention asks it only to choose between ways that give the same, but for rows that masks hide.
+// torch.nn's attention asks it only to choose between ways that give the same, except for rows that masks hide.
 bool onlyChoosesAWay(const Node& comparison, const Expectation& expected, const std::string& method) {
   static const std::set<std::string> kAttention = {"torch.nn.modules.activation.MultiheadAttention.forward",
                                                    "torch.nn.functional.multi_head_attention_forward",

@@ -14,7 +14,7 @@ std::vector<at::Tensor> tensorsOf(const torch::jit::Module& module);
 // The dtype that floating weights are cast to: op_precision, or a reduced precision that is enabled and that an input
 // has.
 DataType weightPrecision(const ts::CompileSpec& spec);
-// A source with floating parameters and buffers cast, as module.half() does, but for those of modules that
+// A source with floating parameters and buffers cast, as module.half() does, except for those of modules that
 // spec.precision pins; the same one where nothing is asked for.
 Source withPrecision(const Source& source, const ts::CompileSpec& spec);
 

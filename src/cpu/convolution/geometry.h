@@ -30,7 +30,7 @@ struct Geometry {
   double alpha = 0;
   double beta = 0;
   DType dtype = DType::kFloat32;   // of all operands, but in a quantized convolution
-  const float* weights = nullptr;  // [outputs, channels / groups, kernel...], row-major; null but for float32
+  const float* weights = nullptr;  // [outputs, channels / groups, kernel...], row-major; null except for float32
 
   int64_t taps() const {
     return kernel[0] * kernel[1] * kernel[2];

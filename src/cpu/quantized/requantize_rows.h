@@ -1,5 +1,5 @@
-// What follows the int32 sums of a product: the arithmetic of requantization.h over vectors, in the same bits but for
-// activations other than relu and clip, whose vector functions round in their own way.
+// What follows the int32 sums of a product: the arithmetic of requantization.h over vectors, in the same bits except
+// for activations other than relu and clip, whose vector functions round in their own way.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Rows of float16 and bfloat16 to float32 and back, in vectors; half.h has the same for one value. Equal bits but for
-// the sign and payload of NaN.
+// Rows of float16 and bfloat16 to float32 and back, in vectors; half.h has the same for one value. Equal bits except
+// for the sign and payload of NaN.
 #pragma once
 
 #include <cstdint>

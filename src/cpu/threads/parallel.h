@@ -1,4 +1,4 @@
-// The one door to threads: every parallel loop of ours goes through parallelFor (OpenMP, or std::thread under the
+// The one door to threads: every parallel loop of torchtrt goes through parallelFor (OpenMP, or std::thread under the
 // thread sanitizer). Nested calls run serially. oneDNN takes its thread count from ThreadScope.
 #pragma once
 

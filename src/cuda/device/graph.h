@@ -31,7 +31,7 @@ class Capture {
   bool hasSetAll() const;
   GraphHandle end();
 
-  // Asked by who launches a function of ours. True if the launch was taken as a node's parameters.
+  // Launches ask it. True if the launch was taken as a node's parameters.
   static bool take(FunctionHandle function, const unsigned* grid, const unsigned* block, void** arguments);
 
  private:

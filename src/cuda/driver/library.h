@@ -1,4 +1,4 @@
-// NVIDIA's libraries, opened at run time: nothing of ours links them.
+// NVIDIA's libraries, opened at run time: nothing of torchtrt links them.
 #pragma once
 
 #include <string>

@@ -110,7 +110,7 @@ class ModelLoader {
     return step.hint;
   }
 
-  // A kernel is refused for nothing that the verifier of networks lets through: then the plan is not one of ours.
+  // A kernel is refused for nothing that the verifier of networks lets through: then torchtrt did not make the plan.
   void addKernel(const plan::Step& step, const kernels::Problem& problem) {
     try {
       kernels::Chosen chosen = kernels::createKernel(problem, hintOf(step));

@@ -9,7 +9,7 @@
 // Operators of single values: PyTorch is asked for all 256 of them, or for all pairs, both as its vector code and as
 // its scalar code computes them. An operator is written as a formula if that gives the same for every value, or as the
 // table of what PyTorch gave. Where PyTorch's two differ from each other, as for products of qint8, whose vector code
-// is off by one, it stays; but for sums, of which they round some to neighbours.
+// is off by one, it stays; except for sums, of which they round some to neighbours.
 
 namespace torchtrt::lowering {
 namespace {

@@ -218,7 +218,7 @@ Result setMemsetNode(GraphExecHandle exec, NodeHandle node, const MemsetParamete
 
 Result launchGraph(GraphExecHandle exec, StreamHandle stream) {
   if (isCaptured(stream)) {
-    return kInvalidValue;  // nothing of ours does that
+    return kInvalidValue;  // nothing of torchtrt does that
   }
   for (auto& [original, node] : static_cast<EmulatedExec*>(exec)->nodes) {
     if (node.work) {

@@ -146,7 +146,7 @@ Result runLaunch(FunctionHandle handle, unsigned blocks, unsigned threads, void*
 Result launch(FunctionHandle handle, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
               unsigned, StreamHandle stream, void** arguments, void**) {
   if (gy != 1 || gz != 1 || by != 1 || bz != 1) {
-    return 1;  // no text of ours uses them
+    return 1;  // no text of torchtrt uses them
   }
   if (isCaptured(stream)) {
     return captureLaunch(stream, handle, gx, bx, arguments), kSuccess;

@@ -172,7 +172,7 @@ TEST_F(Replay, ACallersCaptureGetsLaunches) {
   const testing::OwnStream own;
   StreamHandle const handle = own.handle();
   SameMemory memory(4, {handle});
-  for (int call = 0; call < 4; ++call) {  // so that a recording of ours is there
+  for (int call = 0; call < 4; ++call) {  // so that a recording of torchtrt is there
     memory.call(*engine);
   }
   const int graphs = counts_.graphs;

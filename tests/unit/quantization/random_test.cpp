@@ -1,5 +1,5 @@
 // Random networks, calibrated on random batches: what comes of them is valid, builds, runs, and gives outputs of the
-// same types and, but for what jumps with its operands, of about the same values.
+// same types and, except for what jumps with its operands, of about the same values.
 #include <gtest/gtest.h>
 
 #include <cmath>

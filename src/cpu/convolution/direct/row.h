@@ -45,8 +45,8 @@ struct PackedRows {
 // Zeroed memory for `floats` weights, and `zeros` zeros.
 void allocate(PackedRows& packed, const Geometry& geometry, int64_t floats, int64_t zeros);
 
-// The row of a call whose first pixel is `first`, but for the lines that it reads: its output is the call's, the bias
-// its third operand.
+// The row of a call whose first pixel is `first`, except for the lines that it reads: its output is the call's, the
+// bias its third operand.
 Row rowTo(const PackedRows& packed, const Image& input, const Image& output, const RunArgs& args, const Pixel& first);
 // The same with lines of the call's first operand. `lines` has room for kMaxRowLines and has to live as long as the
 // row.

@@ -1,5 +1,5 @@
-// The kernel of a convolution that goes row by row (row.h), but for what it prepares: it packs its weights so that they
-// can be restored, and reads images in any place as long as their channels are neighbours.
+// The kernel of a convolution that goes row by row (row.h), except for what it prepares: it packs its weights so that
+// they can be restored, and reads images in any place as long as their channels are neighbours.
 #pragma once
 
 #include <memory>

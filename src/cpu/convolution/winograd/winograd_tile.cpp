@@ -184,8 +184,8 @@ void transformInput(const WinogradInput& tile) {
   }
 }
 
-// An output also holds terms of pixels that it does not depend on, or only by taps that are zero: they cancel but for
-// their rounding. That shows where these are far larger: beside a sentinel, or beside nothing at all. Some of the
+// An output also holds terms of pixels that it does not depend on, or only by taps that are zero: they cancel except
+// for their rounding. That shows where these are far larger: beside a sentinel, or beside nothing at all. Some of the
 // products that a form watches hold each such pixel.
 
 // Rounding is about 1e-6 of the largest product: products may be this many times the largest channel of a pixel.

@@ -14,7 +14,7 @@ namespace torchtrt::kernels::pointwise {
 
 // Derived has a member runBlock(args, block) const for blocks of at most kBlock elements, so that operands and result
 // stay in the first-level cache. Tensor 0 of the nest is the output, then come the operands. Its member what() const is
-// the layer's arithmetic but for the steps; without an op where it does not count as such.
+// the layer's arithmetic except for the steps; without an op where it does not count as such.
 template <typename Derived, int64_t kBlock>
 class OverBlocks : public Prepared, public RunsPieces, public ComputesInRegisters {
  public:

@@ -72,7 +72,7 @@ HWY_INLINE math::DoubleVec exponential(const TwoDoubles& x) {
   return hn::IfThenElse(hn::Eq(value, math::constant(std::numeric_limits<double>::infinity())), value, changed);
 }
 
-// x^y for x >= 0, but for the ends that withSigns() gives.
+// x^y for x >= 0, except for the ends that withSigns() gives.
 HWY_INLINE math::DoubleVec positivePower(math::DoubleVec x, math::DoubleVec y) {
   const auto infinity = math::constant(std::numeric_limits<double>::infinity());
   const TwoDoubles logarithm = longLogarithm(x);
