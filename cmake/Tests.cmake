@@ -113,7 +113,7 @@ if(TARGET torchtrt)
   target_link_libraries(plugin_converter PRIVATE torchtrt torchtrt_network torchtrt_engine)
 endif()
 # A user's program of C++17, which includes every public header: tests/python/test_reference_names.py runs it. The
-# precompiled header is of C++20.
+# precompiled header is of C++20. Newer releases of libtorch take C++20 alone.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}/include" "${CMAKE_SOURCE_DIR}/include/*.h")
 list(TRANSFORM headers REPLACE "(.+)" "#include \"\\1\"\n")
 list(JOIN headers "" headers)
@@ -122,7 +122,12 @@ torchtrt_program(reference_names TORCH SOURCES tests/names/reference_names.cpp
                  LINKS torchtrt torchtrt_runtime torchtrt_network torchtrt_engine)
 if(TARGET reference_names)
   target_include_directories(reference_names PRIVATE "${CMAKE_BINARY_DIR}/generated/names")
-  set_target_properties(reference_names PROPERTIES CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON DISABLE_PRECOMPILE_HEADERS ON UNITY_BUILD OFF)
+  set(users_standard 17)
+  file(STRINGS "${torch_folder}/include/ATen/ATen.h" demand REGEX "C..20 or later compatible compiler is required")
+  if(demand)
+    set(users_standard 20)
+  endif()
+  set_target_properties(reference_names PROPERTIES CXX_STANDARD ${users_standard} CXX_STANDARD_REQUIRED ON DISABLE_PRECOMPILE_HEADERS ON UNITY_BUILD OFF)
 endif()
 torchtrt_present(documents document_000 document_002 reference_names flatten_converter plugin_converter)
 if(documents)

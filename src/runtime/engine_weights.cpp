@@ -12,6 +12,7 @@
 
 #include <c10/core/CPUAllocator.h>
 
+#include "libtorch/versions.h"
 #include "torchtrt/runtime.h"
 
 namespace torchtrt::runtime {
@@ -152,7 +153,7 @@ std::vector<bool> EngineWeights::exclusive(const std::vector<at::Tensor>& weight
   exclusive.reserve(weights.size());
   for (const at::Tensor& tensor : weights) {
     const bool marked = tensor.defined() && tensor.has_storage() && tensor.requires_grad() && canBeLetGo(tensor);
-    const bool python_has_it = marked && tensor.unsafeGetTensorImpl()->pyobj_slot()->pyobj_interpreter() != nullptr;
+    const bool python_has_it = marked && libtorch::isKnownToPython(tensor);
     const Readers& readers = of[marked ? tensor.storage().unsafeGetStorageImpl() : nullptr];
     exclusive.push_back(marked && !python_has_it && readers.weights == 1 &&
                         tensor.storage().use_count() == readers.tensors.size() + 1);

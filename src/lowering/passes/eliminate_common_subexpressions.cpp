@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "libtorch/versions.h"
 #include "lowering/graph_walk.h"
 #include "lowering/memory/aliases.h"
 #include "lowering/passes/passes.h"
@@ -39,7 +40,8 @@ at::Tensor plainTensorOf(const Node& node) {
   const at::Tensor tensor = value && value->isTensor() ? value->toTensor() : at::Tensor();
   const bool is_plain = tensor.defined() && tensor.layout() == at::kStrided && tensor.device().is_cpu() &&
                         !tensor.is_quantized() && !tensor.requires_grad() && !tensor.is_conj() && !tensor.is_neg() &&
-                        !tensor._is_zerotensor() && !tensor.has_names() && tensor.is_non_overlapping_and_dense();
+                        !tensor._is_zerotensor() && !libtorch::hasNames(tensor) &&
+                        tensor.is_non_overlapping_and_dense();
   return is_plain ? tensor : at::Tensor();
 }
 
