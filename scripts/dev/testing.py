@@ -9,9 +9,11 @@ import xml.etree.ElementTree
 from dataclasses import dataclass
 
 from . import building
-from .common import ROOT, Failure, python, run, say
+from .common import ROOT, Environment, Failure, python, run, say
 
 PYTHON_TESTS = "python"
+# With another torch than the pinned one, no other test can have another result: no other code includes libtorch.
+TORCH_SIDE = ("lowering", "partitioning", "conversion", "runtime", "stitching", "vision", "compiler", PYTHON_TESTS)
 SANITIZED = ("asan", "tsan")
 TIMEOUT_S = 1800
 VECTOR_CAPS = ("avx2", "sse4")  # values of TORCHTRT_MAX_ISA: eight floats at a time, and one
@@ -116,6 +118,8 @@ def run_python(preset: str, pattern: str | None) -> Result:
 
 
 def test(preset: str, folders, pattern: str | None) -> int:
+    if Environment.torch:
+        folders = folders or [each for each in TORCH_SIDE if each == PYTHON_TESTS or (ROOT / "tests/unit" / each).is_dir()]
     with_python = not folders or PYTHON_TESTS in folders
     targets = [f"test_{folder}" for folder in folders if folder != PYTHON_TESTS]
     if folders and with_python:
