@@ -1,5 +1,7 @@
 """The three kinds of error. Every text begins with a stable code, "[E005] ...", which docs/errors explains."""
 
+from __future__ import annotations
+
 import contextlib
 import re
 

@@ -6,7 +6,7 @@ import pathlib
 
 import torch
 
-from torchtrt import _errors
+from torchtrt import _errors, _torch_fit
 
 FOLDER = pathlib.Path(__file__).parent / "lib"
 
@@ -15,6 +15,9 @@ def _runtime_path() -> pathlib.Path:
     path = FOLDER / "libtorchtrt_runtime.so"
     if not path.exists():
         raise ImportError(f"{path} is missing: build it with ./dev build, or install the wheel")
+    problem = _torch_fit.problem(torch.__version__)
+    if problem:  # the loader would name an undefined symbol
+        raise ImportError(problem)
     return path
 
 

@@ -4,7 +4,7 @@ import argparse
 import shutil
 import subprocess
 
-from . import building, checks, gpu, machine, packaging, testing
+from . import building, checks, gpu, machine, packaging, testing, torch_versions
 from .common import ROOT, Failure, say, warn
 
 
@@ -12,12 +12,15 @@ def parse():
     parser = argparse.ArgumentParser(
         prog="./dev", description="Sets the machine up as far as needed, builds torchtrt, and runs what you ask for."
     )
+    others = ", ".join(torch_versions.OTHERS)
+    torch_help = f"another torch than the pinned {torch_versions.pinned()}: {others}; it has an environment and a build folder of its own"
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     def command(name, text, call, preset=True):
         sub = commands.add_parser(name, help=text, description=text)
         if preset:
             sub.add_argument("--preset", choices=building.PRESETS, default="release", help="default: release")
+            sub.add_argument("--torch", metavar="VERSION", default="", help=torch_help)
         sub.set_defaults(call=call)
         return sub
 
@@ -95,7 +98,7 @@ def parse():
     )
     sub.add_argument("files", nargs="*", metavar="FILE")
 
-    command("wheel", "make a wheel in dist/", lambda a: packaging.make_wheel(a.preset))
+    command("wheel", "make the wheels in dist/: torchtrt, and torchtrt-runtime, which runs modules in any Python", lambda a: packaging.make_wheel(a.preset))
 
     sub = command(
         "install",
@@ -144,7 +147,7 @@ def main() -> int:
     args = parse()
     try:
         if args.command != "clean":
-            machine.make_ready()
+            machine.make_ready(getattr(args, "torch", ""))
         return args.call(args) or 0
     except Failure as failure:
         warn(f"dev: {failure}")

@@ -1,16 +1,20 @@
-"""What leaves the build tree: cmake --install, and the wheel, which is python/ with the built libraries inside."""
+"""What leaves the build tree: cmake --install, and two wheels. One is python/ with the built libraries inside; the other only runs modules and
+is for every Python. Their local version and their requirements name the torch that they were built for."""
 
-import re
 import shutil
 import subprocess
+from pathlib import Path
 
-from . import building
-from .common import ROOT, Failure, python, run, say
+from . import building, manylinux, torch_versions
+from .common import ROOT, python, run, say
 
 PACKAGE = "torchtrt"
 ALIASES = ["torch_tensorrt", "trtorch"]  # found by _torchtrt_names.py where no other package has the name
 LIBRARIES = [
     "libtorchtrt_engine.so", "libtorchtrt_cuda.so", "libtorchtrt_network.so", "libtorchtrt_runtime.so", "libtorchtrt.so", "libtorchtrt_vision.so"]
+
+RUNTIME_LIBRARIES = ["libtorchtrt_engine.so", "libtorchtrt_cuda.so", "libtorchtrt_runtime.so", "libtorchtrt_vision.so"]
+RUNTIME_MODULES = ["_errors.py", "_libraries.py", "_torch_fit.py", "runtime.py"]
 
 
 def install(preset: str, prefix: str) -> None:
@@ -23,9 +27,9 @@ def install(preset: str, prefix: str) -> None:
     say(f"installed in {prefix}")
 
 
-def version() -> str:
-    header = (ROOT / "include/torchtrt/version.h").read_text(encoding="utf-8")
-    return re.search(r'TORCHTRT_VERSION_STRING "([^"]+)"', header).group(1)
+def built_versions(built) -> list[str]:
+    """The version of torchtrt and that of the torch that it was built for."""
+    return (built / "lib" / "versions").read_text(encoding="utf-8").split()
 
 
 def soname(library) -> str:
@@ -42,61 +46,99 @@ def vendored(library):
             yield place.split(" (")[0]
 
 
-def plain_names(built):
-    """Arguments that make a binary ask for our libraries without version, since wheels have no links."""
-    for name in LIBRARIES:
-        yield from ("--replace-needed", soname(built / "lib" / name), name)
+def copied(file, folder) -> Path:
+    return Path(shutil.copy(file, folder))
 
 
-def stage(preset: str, folder) -> None:
-    """Fills a folder with the package, its extension, its libraries and torchtrtc, with relative run paths."""
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(ROOT / "python", folder, ignore=shutil.ignore_patterns("__pycache__", "bindings", "lib", "*.so"))
+def place_libraries(built, folder, names, to_torch: str) -> list[Path]:
+    """Copies libraries of ours, and what they bring along, into a folder whose path to that of torch is given."""
+    folder.mkdir(parents=True)
+    shutil.copy(built / "lib" / "versions", folder)
+    placed = [copied(built / "lib" / name, folder / name) for name in names]
+    for library in sorted(set(vendored(built / "lib" / names[0]))):
+        placed.append(copied(library, folder / soname(library)))
+    for library in placed:
+        set_run_path(library, f"$ORIGIN:$ORIGIN/{to_torch}/lib")
+    return placed
+
+
+def set_run_path(binary, path: str) -> None:
+    run(["patchelf", "--set-rpath", path, binary], "patchelf")
+
+
+def rename(built, binaries) -> None:
+    """Makes binaries ask for our libraries without version, since wheels have no links, and strips them."""
+    names = [part for name in LIBRARIES for part in ("--replace-needed", soname(built / "lib" / name), name)]
+    for binary in binaries:
+        run(["patchelf", *names, binary], "patchelf")
+        run(["strip", "--strip-unneeded", binary], "strip")
+        if binary.name in LIBRARIES:
+            run(["patchelf", "--set-soname", binary.name, binary], "patchelf")
+
+
+def write_project(built, folder) -> None:
+    """Adds what pyproject.toml names and no source has: licences, the version, and the torch that the libraries need."""
     for name in ("LICENSE", "NOTICE", "THIRD_PARTY.md"):
         shutil.copy(ROOT / name, folder)
-    (folder / "VERSION").write_text(version() + "\n", encoding="utf-8")
-    built = building.build_folder(preset)
+    own, torch = built_versions(built)
+    (folder / "VERSION").write_text(f"{own}+{torch_versions.local_label(torch)}\n", encoding="utf-8")
+    (folder / "REQUIREMENTS").write_text(f"torch=={torch_versions.short(torch)}.*\n", encoding="utf-8")
+
+
+def stage(built, folder) -> list[Path]:
+    """Fills a folder with the package, its extension, its libraries and torchtrtc, with relative run paths. Returns the binaries."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "python", folder, ignore=shutil.ignore_patterns("__pycache__", "bindings", "runtime_wheel", "lib", "*.so"))
+    write_project(built, folder)
     package = folder / PACKAGE
     (package / "_aliases").mkdir()
     for name in ALIASES:
         (folder / name).rename(package / "_aliases" / name)
-    libraries = package / "lib"
-    libraries.mkdir()
-    (package / "bin").mkdir()
-    placed = [shutil.copy(built / "lib" / name, libraries / name) for name in LIBRARIES]
-    for library in sorted(set(vendored(built / "lib" / LIBRARIES[0]))):
-        placed.append(shutil.copy(library, libraries / soname(library)))
-    for library in placed:
-        run(["patchelf", "--set-rpath", "$ORIGIN:$ORIGIN/../../torch/lib", library], "patchelf")
+    placed = place_libraries(built, package / "lib", LIBRARIES, "../../torch")
     for extension in (built / "python" / PACKAGE).glob("_torchtrt*.so"):
-        placed.append(shutil.copy(extension, package / extension.name))
-        run(["patchelf", "--set-rpath", "$ORIGIN/lib:$ORIGIN/../torch/lib", placed[-1]], "patchelf")
-    placed.append(shutil.copy(built / "bin" / "torchtrtc", package / "bin"))
-    run(["patchelf", "--set-rpath", "$ORIGIN/../lib:$ORIGIN/../../torch/lib", placed[-1]], "patchelf")
-    for binary in placed:
-        run(["patchelf", *plain_names(built), binary], "patchelf")
-        run(["strip", "--strip-unneeded", binary], "strip")
-    for name in LIBRARIES:
-        run(["patchelf", "--set-soname", name, libraries / name], "patchelf")
+        placed.append(copied(extension, package / extension.name))
+        set_run_path(placed[-1], "$ORIGIN/lib:$ORIGIN/../torch/lib")
+    (package / "bin").mkdir()
+    placed.append(copied(built / "bin" / "torchtrtc", package / "bin"))
+    set_run_path(placed[-1], "$ORIGIN/../lib:$ORIGIN/../../torch/lib")
+    rename(built, placed)
+    return placed
+
+
+def stage_runtime(built, folder) -> list[Path]:
+    """The same for the wheel that runs modules: python/runtime_wheel, with what it shares with the package, and three libraries fewer."""
+    shutil.rmtree(folder, ignore_errors=True)
+    source = ROOT / "python" / "runtime_wheel"
+    shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__", "package"))
+    write_project(built, folder)
+    package = folder / "torchtrt_runtime" / PACKAGE
+    shutil.copytree(source / "package", package, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in RUNTIME_MODULES:
+        shutil.copy(ROOT / "python" / PACKAGE / name, package)
+    placed = place_libraries(built, package / "lib", RUNTIME_LIBRARIES, "../../../torch")
+    rename(built, placed)
+    return placed
 
 
 def make_wheel(preset: str) -> None:
     building.build(preset, ["product"])
-    folder = building.build_folder(preset) / "wheel"
-    say("collecting the wheel's files")
-    stage(preset, folder)
-    pip = [
-        python(),
-        "-m",
-        "pip",
-        "--disable-pip-version-check",
-        "wheel",
-        "--quiet",
-        "--no-deps",
-        "--no-build-isolation",
-    ]
-    run([*pip, "--wheel-dir", ROOT / "dist", folder], "pip wheel")
-    wheels = sorted((ROOT / "dist").glob(f"{PACKAGE}-*.whl"), key=lambda path: path.stat().st_mtime)
-    if not wheels:
-        raise Failure("pip made no wheel in dist/")
-    say(f"made {wheels[-1].relative_to(ROOT)} ({wheels[-1].stat().st_size / 1e6:.1f} MB)")
+    built = building.build_folder(preset)
+    say("collecting the wheels' files")
+    pack(built / "wheel", stage(built, built / "wheel"))
+    pack(built / "runtime_wheel", stage_runtime(built, built / "runtime_wheel"), "--python-tag", "py3", "--abi-tag", "none")
+
+
+def pack(folder, binaries, *tags) -> None:
+    """Makes a wheel of a staged folder in dist/, tagged with the oldest systems that its binaries run on, and with other tags as given."""
+    platform = manylinux.platform_tag(binaries)
+    untagged = folder.with_suffix(".untagged")
+    shutil.rmtree(untagged, ignore_errors=True)
+    pip = [python(), "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    run([*pip, "--wheel-dir", untagged, folder], "pip wheel")
+    (made,) = untagged.glob("*.whl")
+    command = [python(), "-m", "wheel", "tags", "--platform-tag", platform, *tags, made]
+    name = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[-1]
+    (ROOT / "dist").mkdir(exist_ok=True)
+    wheel = ROOT / "dist" / name
+    shutil.move(untagged / name, wheel)
+    say(f"made {wheel.relative_to(ROOT)} ({wheel.stat().st_size / 1e6:.1f} MB)")

@@ -21,7 +21,7 @@ def run(code: str) -> str:
 
 def test_import_loads_few_modules():
     loaded = run("import sys, torch\nbefore = set(sys.modules)\nimport torchtrt\nprint(sorted(set(sys.modules) - before))")
-    assert loaded.strip() == "['torchtrt', 'torchtrt._announce', 'torchtrt._errors', 'torchtrt._libraries']"
+    assert loaded.strip() == "['torchtrt', 'torchtrt._announce', 'torchtrt._errors', 'torchtrt._libraries', 'torchtrt._torch_fit']"
 
 
 def test_import_maps_the_runtime_and_no_compiler():

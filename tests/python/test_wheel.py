@@ -2,6 +2,7 @@
 
 import email
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -9,9 +10,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import torch
 
-BUILD = Path(os.environ["TORCHTRT_BUILD"])
-ROOT = Path(__file__).parents[2]
 # Nothing of the build tree is in reach of the fresh environment.
 CLEAN = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "LD_LIBRARY_PATH")}
 
@@ -46,23 +46,74 @@ def run(*command, **options) -> str:
     return process.stdout
 
 
-@pytest.fixture(scope="module")
-def wheel():
-    run(ROOT / "dev", "wheel", "--preset", BUILD.name, cwd=ROOT)
-    return max((ROOT / "dist").glob("torchtrt-*.whl"), key=lambda path: path.stat().st_mtime)
-
-
-@pytest.fixture(scope="module")
-def python(wheel, tmp_path_factory):
-    """The interpreter of a fresh environment with the wheel installed; torch is lent by a .pth file, since it is 4 GB."""
-    folder = tmp_path_factory.mktemp("wheel") / "venv"
+def fresh_environment(folder: Path, *wheels) -> Path:
+    """The interpreter of an environment with these wheels installed; torch is lent by a .pth file, since it is 4 GB."""
     run(sys.executable, "-m", "venv", "--without-pip", folder)
     (packages,) = (folder / "lib").glob("python3*/site-packages")
     (packages / "lent_torch.pth").write_text(sysconfig.get_paths()["platlib"] + "\n", encoding="utf-8")
     interpreter = folder / "bin" / "python"
     run(sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", interpreter, "install", "--quiet", "--no-deps",
-        "--no-index", wheel, env=CLEAN)
+        "--no-index", *wheels, env=CLEAN)
     return interpreter
+
+
+@pytest.fixture(scope="module")
+def wheel(wheels):
+    return wheels["torchtrt"]
+
+
+@pytest.fixture(scope="module")
+def python(wheel, tmp_path_factory):
+    return fresh_environment(tmp_path_factory.mktemp("wheel") / "venv", wheel)
+
+
+TORCH = ".".join(torch.__version__.split(".")[:2])
+
+
+def test_version_and_requirement_name_the_torch_that_it_was_built_for(wheel):
+    assert re.fullmatch(rf"torchtrt-\d+\.\d+\.\d+\+pt{TORCH.replace('.', '')}-cp\d+-cp\d+-manylinux_2_\d+_\w+\.whl", wheel.name), wheel.name
+    archive = zipfile.ZipFile(wheel)
+    (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/WHEEL"))
+    assert wheel.stem.rpartition("-")[2] in email.message_from_bytes(archive.read(name))["Tag"]
+
+
+def test_the_platform_tag_covers_every_symbol_version(wheel, tmp_path):
+    """What the loader of a system with the glibc of the tag has."""
+    minor = int(re.search(r"manylinux_2_(\d+)_", wheel.name).group(1))
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    binaries = [path for path in tmp_path.rglob("*") if path.suffix == ".so" or ".so." in path.name or path.name == "torchtrtc"]
+    assert {"libtorchtrt.so", "libtorchtrt_engine.so", "torchtrtc", "libhwy.so.1"} <= {path.name for path in binaries}
+    wanted = {int(found) for path in binaries for found in re.findall(r"GLIBC_2\.(\d+)\b", run("objdump", "-T", path))}
+    assert wanted and max(wanted) <= minor
+    if minor < 35:
+        assert not any("GLIBCXX_3.4.30" in run("objdump", "-T", path) for path in binaries)
+
+
+OTHER_TORCH = """
+import sys, types
+torch = types.ModuleType("torch")
+torch.__version__ = "2.99.1+cpu"
+torch.jit = types.SimpleNamespace(Error=RuntimeError)
+sys.modules["torch"] = torch
+import torchtrt{module}
+"""
+
+
+@pytest.mark.parametrize("module", ["", ".runtime"])
+def test_another_torch_is_one_line_that_names_both(python, tmp_path, module):
+    process = subprocess.run([python, "-c", OTHER_TORCH.format(module=module)], env=CLEAN, cwd=tmp_path, capture_output=True, text=True, check=False)
+    last = process.stderr.splitlines()[-1]
+    assert re.fullmatch(rf'ImportError: torchtrt \d+\.\d+\.\d+ was built for torch {TORCH}, found 2\.99: pip install "torch=={TORCH}\.\*", '
+                        r"or the wheel torchtrt \d+\.\d+\.\d+\+pt299", last), process.stderr
+
+
+def test_torchtrtc_says_so_too(python, tmp_path):
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").touch()
+    (tmp_path / "torch" / "version.py").write_text("from typing import Optional\n__version__ = '2.99.1+cpu'\n")
+    process = subprocess.run([python.parent / "torchtrtc", "--version"], env={**CLEAN, "PYTHONPATH": str(tmp_path)}, cwd=tmp_path,
+                             capture_output=True, text=True, check=False)
+    assert process.returncode == 1 and f"was built for torch {TORCH}, found 2.99" in process.stderr
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +192,7 @@ def test_metadata(wheel):
     (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/METADATA"))
     metadata = email.message_from_bytes(archive.read(name))
     assert metadata["Name"] == "torchtrt" and metadata["License-Expression"] == "Apache-2.0" and metadata["Summary"]
-    assert metadata.get_all("Requires-Dist") == ["torch==2.11.*"]
+    assert metadata.get_all("Requires-Dist") == [f"torch=={TORCH}.*"]
     assert {"Operating System :: POSIX :: Linux", "Typing :: Typed"} <= set(metadata.get_all("Classifier"))
     assert metadata["Description-Content-Type"] == "text/markdown"
     assert "a CPU build of it is enough" in metadata.get_payload()
