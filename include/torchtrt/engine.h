@@ -56,7 +56,10 @@ struct LoadOptions {
   size_t shape_cache_bytes = 16u << 20;            // bound of the per-shape cache
   bool force_reference = false;                    // every step runs its reference kernel
   std::vector<std::string> disabled_fusions = {};  // names of fusion rules; a name that is no rule's is an error (C003)
-  bool prepare = true;                             // for the optimum of all shapes, so that no first call has to do it
+  // Processes that load the same engine with this have its weights in memory once, on the CPU of one machine. The
+  // environment's TORCHTRT_SHARE_WEIGHTS does the same for all engines.
+  bool share_weights = false;
+  bool prepare = true;  // for the optimum of all shapes, so that no first call has to do it
   // Asked, where set, for the memory of each external weight that calls go on reading, in place of what was given: for
   // weights in memory that may change once they are packed.
   std::function<std::shared_ptr<const void>(size_t index)> lasting = nullptr;
@@ -125,6 +128,7 @@ class TORCHTRT_API Engine {
   // skipped steps and pairs that no fusion rule joined. Reads no data.
   virtual std::string schedule(TORCHTRT_SPAN<const TensorView> inputs, int threads = 0) const = 0;
   virtual size_t memoryBytes() const = 0;  // weights and packed weights held
+  virtual size_t sharedBytes() const = 0;  // of these, in memory that other processes may share (share_weights)
   virtual size_t workspaceBytes(TORCHTRT_SPAN<const TensorView> inputs) const = 0;
   // clang-format on
   // Whether weight `index` of the plan can be had from what kernels made of it: then its owner may let it go, and the

@@ -12,7 +12,7 @@ import torch
 from torchtrt import _libraries
 from torchtrt._errors import EngineError, translated_errors
 
-__all__ = ["EngineError", "engines", "kernel_switches", "load_plugin_library", "load_vision", "prepare", "translated_errors"]
+__all__ = ["EngineError", "engines", "kernel_switches", "load_plugin_library", "load_vision", "prepare", "share_weights", "translated_errors"]
 
 _ENGINE_TYPE = "__torch__.torch.classes.tensorrt.Engine"
 
@@ -66,10 +66,18 @@ def prepare(module) -> int:
     return methods
 
 
+def share_weights(enabled: bool = True) -> None:
+    """Has the weights of engines that this process, and the processes that it starts, load from now on in memory once for all processes of
+    one user on one machine that load the same file. Sets TORCHTRT_SHARE_WEIGHTS, which does the same for programs in other languages.
+    Results are the same. Where the system does not allow it, each process has its own copy, and the log (level info) says why;
+    `torchtrt.runtime.engines(module)[name].shared_bytes()` tells how much of an engine is shared."""
+    os.environ["TORCHTRT_SHARE_WEIGHTS"] = "1" if enabled else "0"
+
+
 def engines(module) -> dict:
     """The engines that a compiled ScriptModule holds, by attribute name. Each is a torch.classes.tensorrt.Engine with the methods
-    name(), inputs(), outputs(), inspect(), schedule(inputs), profile(inputs, calls), memory_bytes() and workspace_bytes(inputs). TypeError
-    for what is no ScriptModule."""
+    name(), inputs(), outputs(), inspect(), schedule(inputs), profile(inputs, calls), memory_bytes(), shared_bytes() and
+    workspace_bytes(inputs). TypeError for what is no ScriptModule."""
     if not isinstance(module, torch.jit.ScriptModule):
         raise TypeError(f"engines: expected a ScriptModule, as torch.jit.load returns it, got {type(module).__name__}")
     found = {}

@@ -111,6 +111,7 @@ torch::class_<Engine> registerClass() {
              return atBorder([&] { return scheduleText(std::move(inputs), *self); });
            })
       .def("memory_bytes", [](const Holder& self) { return static_cast<int64_t>(self->engine().memoryBytes()); })
+      .def("shared_bytes", [](const Holder& self) { return static_cast<int64_t>(self->engine().sharedBytes()); })
       .def("workspace_bytes",
            [](const Holder& self, std::vector<at::Tensor> inputs) { return workspaceBytes(std::move(inputs), *self); });
   return engine;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <mutex>
 #include <new>
@@ -273,7 +274,7 @@ size_t LoadedEngine::workspaceBytes(std::span<const TensorView> inputs) const {
 }
 
 bool LoadedEngine::restoresWeight(size_t index) const {
-  return index < model_->sources.size() && model_->sources[index].kernel != nullptr;
+  return index < model_->sources.size() && (model_->sources[index].kernel != nullptr || model_->sources[index].is_copy);
 }
 
 void LoadedEngine::restoreWeight(size_t index, std::span<std::byte> to, int threads) const {
@@ -282,7 +283,11 @@ void LoadedEngine::restoreWeight(size_t index, std::span<std::byte> to, int thre
   threads = resolveThreads(threads, device::cpu());
   const kernels::ThreadScope scope(threads);
   const WeightSource& source = model_->sources[index];
-  source.kernel->restore(source.input, to.data(), threads);
+  if (source.is_copy) {
+    std::memcpy(to.data(), model_->weights[index].get(), to.size());
+  } else {
+    source.kernel->restore(source.input, to.data(), threads);
+  }
 }
 
 std::shared_ptr<const LoadedEngine> loadOn(const device::Device& device, std::span<const std::byte> plan,

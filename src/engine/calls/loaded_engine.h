@@ -43,6 +43,9 @@ class LoadedEngine : public Engine {
   size_t memoryBytes() const override {
     return model_->weight_bytes + model_->packed_bytes;
   }
+  size_t sharedBytes() const override {
+    return model_->shared_bytes;
+  }
   size_t workspaceBytes(std::span<const TensorView> inputs) const override;
   bool restoresWeight(size_t index) const override;
   void restoreWeight(size_t index, std::span<std::byte> to, int threads) const override;

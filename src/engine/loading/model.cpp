@@ -1,7 +1,9 @@
 #include "engine/loading/model.h"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
+#include <numeric>
 
 #include "base/checkpoint.h"
 #include "cpu/threads/parallel.h"
@@ -14,6 +16,9 @@
 namespace torchtrt::engine {
 
 namespace {
+
+// Smaller engines would cost more to share than to have twice: their last huge page is not full.
+constexpr size_t kLeastSharedBytes = size_t{4} << 20;
 
 class ModelLoader {
  public:
@@ -28,6 +33,7 @@ class ModelLoader {
     const Switches switches = switchesOfEnvironment();
     model_->force_reference = options.force_reference || switches.reference_kernels;
     model_->replays = switches.replays;
+    shares_weights_ = device.isHost() && (options.share_weights || switches.shares_weights);
     model_->rules.remove(options.disabled_fusions);
     model_->rules.remove(switches.disabled_fusions);
     if (threads_ <= 0) {
@@ -38,10 +44,17 @@ class ModelLoader {
   std::shared_ptr<const Model> load(Ownership ownership) {
     evaluateRange();
     model_->counts = plan::countsOfTensors(plan());
-    createKernels();
+    if (shares_weights_ && bytesOfWeights() >= kLeastSharedBytes) {
+      device::SharedConstants shared;
+      createKernels();
+      keepNeededWeights(ownership, true);
+      model_->shared_bytes = shared.share();
+    } else {
+      createKernels();
+      keepNeededWeights(ownership, false);
+    }
     device::trimConstants();
     model_->candidates = findCandidates(plan(), model_->steps, model_->rules);
-    keepNeededWeights(ownership);
     describeBindings();
     return model_;
   }
@@ -170,27 +183,45 @@ class ModelLoader {
     }
   }
 
+  size_t bytesOfWeights() const {
+    return std::transform_reduce(plan().weights.begin(), plan().weights.end(), size_t{0}, std::plus<>(),
+                                 [](const plan::Weight& weight) { return weight.bytes; });
+  }
+
   // Calls read weights in the device's memory. Memory with a common owner would stay as a whole for the sake of a
   // single weight: where less than half of it is still read, and where the caller gave no owner, what is needed is
-  // copied.
-  void keepNeededWeights(Ownership ownership) {
-    size_t all = 0;
+  // copied. So is what processes shall share: the giver can have it back.
+  void keepNeededWeights(Ownership ownership, bool shared) {
     for (size_t i = 0; i < needed_.size(); ++i) {
-      all += plan().weights[i].bytes;
       model_->weight_bytes += needed_[i] ? plan().weights[i].bytes : 0;
     }
-    const bool copy =
-        ownership == Ownership::kNone || (ownership == Ownership::kTogether && model_->weight_bytes * 2 < all);
+    const bool copy = ownership == Ownership::kNone ||
+                      (ownership == Ownership::kTogether && model_->weight_bytes * 2 < bytesOfWeights());
     model_->weights.resize(needed_.size());
     for (size_t i = 0; i < needed_.size(); ++i) {
       plan::Weight& weight = model_->plan.weights[i];
-      if (needed_[i] && weight.bytes != 0) {
+      const bool is_kept = needed_[i] && weight.bytes != 0;
+      if (is_kept && shared) {
+        shareWeight(i);
+      } else if (is_kept) {
         const bool stays = model_->device->isHost() && !copy;
         model_->weights[i] = !stays ? copyOf(weight) : lasting_ ? lasting_(i) : weight.data;
       }
       weight.data = nullptr;
     }
     model_->device->wait({});
+  }
+
+  void shareWeight(size_t index) {
+    plan::Weight& weight = model_->plan.weights[index];
+    std::shared_ptr<void> copy = device::allocateConstant(weight.bytes, "loading the engine's weights");
+    std::memcpy(copy.get(), weight.data.get(), weight.bytes);
+    model_->weights[index] = std::move(copy);
+    model_->sources[index] = {.is_copy = true};
+    weight.data = nullptr;
+    if (packed_) {
+      packed_(index);
+    }
   }
 
   std::shared_ptr<const void> copyOf(const plan::Weight& weight) const {
@@ -232,6 +263,7 @@ class ModelLoader {
   std::function<std::shared_ptr<const void>(size_t)> lasting_;
   std::function<void(size_t)> packed_;
   bool takes_hints_ = false;
+  bool shares_weights_ = false;
   std::vector<int> readers_;           // of each weight: operands of the steps that have no kernel yet
   std::vector<bool> needed_;           // by calls
   std::vector<int64_t> registers_[3];  // for every symbol at its minimum, optimum, maximum

@@ -25,10 +25,11 @@ struct LoadedStep {
 // Says who keeps the memory of the weights that are given: nobody, one owner of them all, or each its own.
 enum class Ownership : uint8_t { kNone, kTogether, kApart };
 
-// A weight that nobody holds any more can be had from here.
+// A weight that its giver need not hold any more can be had from here.
 struct WeightSource {
-  const kernels::RestoresConstants* kernel = nullptr;  // null: from nowhere
-  int input = 0;                                       // of the kernel's step
+  const kernels::RestoresConstants* kernel = nullptr;
+  int input = 0;         // of the kernel's step
+  bool is_copy = false;  // without a kernel: the model's own copy of the weight, which calls read
 };
 
 struct Model {
@@ -40,9 +41,10 @@ struct Model {
   Candidates candidates;
   std::vector<std::shared_ptr<const void>>
       weights;                        // one per weight of the plan; null where no kernel reads it any more
-  std::vector<WeightSource> sources;  // one per weight, of those that are not held
+  std::vector<WeightSource> sources;  // one per weight
   size_t weight_bytes = 0;            // of those that are held
   size_t packed_bytes = 0;            // of what kernels made of the others
+  size_t shared_bytes = 0;            // of both, in memory that other processes may share
   bool force_reference = false;
   bool replays = true;  // calls are recorded where the device can
   std::vector<BindingInfo> inputs, outputs;

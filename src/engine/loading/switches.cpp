@@ -13,14 +13,19 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+bool isOn(const char* name) {
+  const std::string value = variable(name);
+  return !value.empty() && value != "0";
+}
+
 }  // namespace
 
 Switches switchesOfEnvironment() {
-  const std::string reference = variable("TORCHTRT_REFERENCE_KERNELS");
-  Switches switches{!reference.empty() && reference != "0",
+  Switches switches{isOn("TORCHTRT_REFERENCE_KERNELS"),
                     {},
                     variable("TORCHTRT_CUDA_GRAPHS") != "0",
-                    variable("TORCHTRT_CUDA_BINARIES") != "0"};
+                    variable("TORCHTRT_CUDA_BINARIES") != "0",
+                    isOn("TORCHTRT_SHARE_WEIGHTS")};
   std::istringstream names(variable("TORCHTRT_DISABLE_FUSION"));
   for (std::string name; std::getline(names, name, ',');) {
     if (!name.empty()) {

@@ -3,6 +3,7 @@
 //   TORCHTRT_REFERENCE_KERNELS=1    every step runs its reference kernel
 //   TORCHTRT_DISABLE_FUSION=a,b     leaves fusion rules out (engine/fusion/list.cpp)
 //   TORCHTRT_CUDA_GRAPHS=0          calls on a GPU start kernel by kernel, without a recording
+//   TORCHTRT_SHARE_WEIGHTS=1        processes have the weights of equal engines in memory once (device/shared_pages.h)
 //   TORCHTRT_CUDA_BINARIES=0        a GPU runs no machine code that a plan brings along: all is compiled here
 #pragma once
 
@@ -16,6 +17,7 @@ struct Switches {
   std::vector<std::string> disabled_fusions;
   bool replays = true;
   bool takes_binaries = true;
+  bool shares_weights = false;
 };
 
 Switches switchesOfEnvironment();
