@@ -24,4 +24,5 @@ def main() -> None:
     # The program looks for torch beside torchtrt; it may be in another folder of sys.path.
     folders = [os.path.join(torch.submodule_search_locations[0], "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
     os.environ["LD_LIBRARY_PATH"] = ":".join(folder for folder in folders if folder)
+    os.environ.setdefault("TORCHTRT_PYTHON", sys.executable)  # compiles programs of torch.export
     os.execv(package / "bin" / "torchtrtc", ["torchtrtc", *sys.argv[1:]])

@@ -21,6 +21,8 @@
 #include "compile_options.h"
 #include "compiler/stop_after.h"
 #include "engines.h"
+#include "exported_program.h"
+#include "file_kind.h"
 #include "files.h"
 #include "input_spec.h"
 #include "messages.h"
@@ -217,10 +219,35 @@ void compileUpTo(const CompileOptions& options) {
             << options.dump.substr(0, options.dump.find(':')) << "\n";
 }
 
+void checkOutput(const CompileOptions& options) {
+  if (options.output.empty()) {
+    throw CompileError(ErrorCode::kInvalidOption, "no output file was given", {},
+                       "call torchtrtc INPUT OUTPUT SPECS...");
+  }
+  checkTarget(options.output);
+  std::error_code one_is_missing;
+  if (std::filesystem::equivalent(options.input, options.output, one_is_missing)) {
+    throw CompileError(ErrorCode::kInvalidOption,
+                       "the file to write, \"" + options.output + "\", is the one to compile", {},
+                       "name another: the module could not be compiled again without the original");
+  }
+}
+
+void compileProgram(const CompileOptions& options) {
+  checkOutput(options);
+  const std::string compiled = compileExportedProgram(options);
+  replaceFile(options.output, [&compiled](const torchtrt::FileSink& sink) { sink(compiled.data(), compiled.size()); });
+  tellWritten(options.output);
+}
+
 void compile(const CompileOptions& options) {
   setVerbosity(options);
   checkTogether(options);
   setOptimizerSwitches(options);
+  if (!options.embed_engine && kindOf(options.input) == FileKind::kExportedProgram) {
+    compileProgram(options);
+    return;
+  }
   for (const std::string& library : options.plugins) {
     torchtrt::plugin::loadLibrary(library);
   }
@@ -238,17 +265,7 @@ void compile(const CompileOptions& options) {
     compileUpTo(options);
     return;
   }
-  if (options.output.empty()) {
-    throw CompileError(ErrorCode::kInvalidOption, "no output file was given", {},
-                       "call torchtrtc INPUT OUTPUT SPECS...");
-  }
-  checkTarget(options.output);
-  std::error_code one_is_missing;
-  if (std::filesystem::equivalent(options.input, options.output, one_is_missing)) {
-    throw CompileError(ErrorCode::kInvalidOption,
-                       "the file to write, \"" + options.output + "\", is the one to compile", {},
-                       "name another: the module could not be compiled again without the original");
-  }
+  checkOutput(options);
   if (options.embed_engine) {
     withEngine(options.input, [&](const std::string& engine) {
       saveModule(options.output, ts::embed_engine_in_new_module(engine, device(options)));

@@ -151,7 +151,8 @@ void addWithoutEffect(CLI::App& app, CompileOptions& o) {
 }  // namespace
 
 void addCompileOptions(CLI::App& app, CompileOptions& options) {
-  app.add_option("INPUT", options.input, "TorchScript module (or, with --embed-engine, a serialized engine)");
+  app.add_option("INPUT", options.input,
+                 "TorchScript module, or program of torch.export (with --embed-engine: a serialized engine)");
   app.add_option("OUTPUT", options.output, "File to write; replaced only when complete");
   app.add_option("SPECS", options.specs, "One per input: (d,...) or [(min);(opt);(max)], then @dtype and %format");
   addVerbosity(app, options);

@@ -41,7 +41,7 @@ constexpr std::array kKinds = {
              "compile the TorchScript module that it was made of with torchtrtc"},
     KindInfo{FileKind::kCheckpoint, "a checkpoint of torch.save (weights, no program)", kSaveModule},
     KindInfo{FileKind::kExportedProgram, "an exported program of torch.export",
-             "compile it in Python: torchtrt.compile(torch.export.load(path)).save(\"compiled.ts\")"},
+             "torchtrtc FILE COMPILED makes a module of it"},
     KindInfo{FileKind::kSafetensors, "a file of safetensors (weights, no program)", kSaveModule},
     KindInfo{FileKind::kOtherArchive, "a zip archive of other things", kSaveModule},
     KindInfo{FileKind::kCutArchive, "an archive that lost its end", kCopyAgain},
