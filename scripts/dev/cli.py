@@ -35,7 +35,7 @@ def parse():
         test,
     )
     sub.add_argument(
-        "folders", nargs="*", metavar="FOLDER", help='a folder of src/ with tests in tests/unit/, or "python"'
+        "folders", nargs="*", metavar="FOLDER", help='a folder of src/ with tests in tests/unit/, "python" or "integrations"'
     )
     sub.add_argument("-k", metavar="FILTER", help="only tests whose name contains this")
     sub.add_argument(

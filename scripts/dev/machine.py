@@ -30,6 +30,9 @@ PACKAGES = [
 MODELS = ROOT / "requirements-models.txt"
 PEERS = ROOT / "requirements-peers.txt"  # only where somebody compares with them
 CHECKS = ROOT / "requirements-checks.txt"  # only for ./dev check
+# Ray, Spark, Beam and Triton: they want older numpy and protobuf than the rest, so they have an environment of their own.
+INTEGRATIONS = ROOT / "requirements-integrations.txt"
+INTEGRATIONS_PACKAGES = ["default-jre-headless"]  # Spark runs in Java
 # Needed where Python is Debian's own; one built by hand brings both.
 PYTHON_PACKAGES = ["python3-dev", "python3-venv"]
 
@@ -63,11 +66,15 @@ def install_packages(wanted) -> None:
     )
 
 
-def venv_folder(torch: str):
-    """The environment's place, keyed by requirements and interpreter, outside the checkout: clones share it."""
-    key = hashlib.sha256(torch_versions.requirements(torch).encode())
+def keyed_folder(name: str, requirements: str):
+    """An environment's place, keyed by requirements and interpreter, outside the checkout: clones share it."""
+    key = hashlib.sha256(requirements.encode())
     key.update(f"{sys.version_info[:2]} {sys.base_prefix}".encode())
-    return CACHE / f"venv-{key.hexdigest()[:16]}"
+    return CACHE / f"{name}-{key.hexdigest()[:16]}"
+
+
+def venv_folder(torch: str):
+    return keyed_folder("venv", torch_versions.requirements(torch))
 
 
 def make_venv(torch: str):
@@ -109,11 +116,38 @@ def requirements_of(folder):
     return own if own.exists() else torch_versions.REQUIREMENTS
 
 
-def install_venv(folder, torch: str) -> None:
-    say(f"installing requirements.txt with torch {torch} into {folder} (about 2 GB to download, 5 GB on disk)")
+def start_venv(folder) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     base = getattr(sys, "_base_executable", sys.executable)
     run([base, "-m", "venv", folder], "making the virtual environment")
+
+
+def site_packages(folder):
+    (found,) = (folder / "lib").glob("python3*/site-packages")
+    return found
+
+
+def make_integrations():
+    """The environment of Ray, Spark, Beam and Triton. It finds torch, and all else that it does not have, in the environment in use."""
+    if not shutil.which("java"):
+        install_packages(INTEGRATIONS_PACKAGES)
+    lender = Environment.folder.resolve()
+    folder = keyed_folder("integrations", f"{INTEGRATIONS.read_text(encoding='utf-8')} {lender}")
+    complete = folder / ".complete"
+    if not complete.exists():
+        with locked(folder.with_suffix(".lock")):
+            if not complete.exists():
+                say(f"installing {INTEGRATIONS.name} into {folder} (about 800 MB to download, 1.6 GB on disk)")
+                start_venv(folder)
+                pip_install(folder, "--no-deps", "--requirement", INTEGRATIONS)
+                (site_packages(folder) / "lent.pth").write_text(f"{site_packages(lender)}\n", encoding="utf-8")
+                complete.touch()
+    return folder
+
+
+def install_venv(folder, torch: str) -> None:
+    say(f"installing requirements.txt with torch {torch} into {folder} (about 2 GB to download, 5 GB on disk)")
+    start_venv(folder)
     (folder / "requirements.txt").write_text(torch_versions.requirements(torch), encoding="utf-8")
     pip_install(folder, "--requirement", requirements_of(folder))
 

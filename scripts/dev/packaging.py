@@ -115,6 +115,7 @@ def stage_runtime(built, folder) -> list[Path]:
     shutil.copytree(source / "package", package, ignore=shutil.ignore_patterns("__pycache__"))
     for name in RUNTIME_MODULES:
         shutil.copy(ROOT / "python" / PACKAGE / name, package)
+    shutil.copytree(ROOT / "python" / PACKAGE / "integrations", package / "integrations", ignore=shutil.ignore_patterns("__pycache__"))
     placed = place_libraries(built, package / "lib", RUNTIME_LIBRARIES, "../../../torch")
     rename(built, placed)
     return placed

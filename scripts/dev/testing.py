@@ -8,10 +8,11 @@ import time
 import xml.etree.ElementTree
 from dataclasses import dataclass
 
-from . import building
+from . import building, machine
 from .common import ROOT, Environment, Failure, python, run, say
 
 PYTHON_TESTS = "python"
+INTEGRATIONS = "integrations"  # Python tests, too, in the environment of Ray, Spark, Beam and Triton
 # With another torch than the pinned one, no other test can have another result: no other code includes libtorch.
 TORCH_SIDE = ("lowering", "partitioning", "conversion", "runtime", "stitching", "vision", "compiler", PYTHON_TESTS)
 SANITIZED = ("asan", "tsan")
@@ -86,11 +87,22 @@ def run_unit(name: str, command, variables: dict, pattern: str | None) -> Result
 
 
 def run_python(preset: str, pattern: str | None) -> Result:
+    return run_pytest("python", preset, python(), ["tests", f"--ignore=tests/{INTEGRATIONS}"], pattern)
+
+
+def run_integrations(preset: str, pattern: str | None) -> Result:
+    interpreter = machine.make_integrations() / "bin" / "python"
+    return run_pytest(INTEGRATIONS, preset, interpreter, [f"tests/{INTEGRATIONS}"], pattern)
+
+
+def run_pytest(name: str, preset: str, interpreter, what, pattern: str | None) -> Result:
     begin = time.monotonic()
-    report = building.build_folder(preset) / "pytest.xml"
+    report = building.build_folder(preset) / ("pytest.xml" if name == PYTHON_TESTS else f"pytest-{name}.xml")
     report.unlink(missing_ok=True)
+    variables = environment(preset)
+    variables["PATH"] = f"{interpreter.parent}:{variables['PATH']}"
     command = [
-        python(),
+        interpreter,
         "-m",
         "pytest",
         "-q",
@@ -99,13 +111,13 @@ def run_python(preset: str, pattern: str | None) -> Result:
         "-p",
         "no:cacheprovider",
         f"--junitxml={report}",
-        "tests",
+        *what,
     ]
     if pattern:
         command += ["-k", pattern]
-    code = subprocess.run(command, cwd=ROOT, env=environment(preset), check=False).returncode
+    code = subprocess.run(command, cwd=ROOT, env=variables, check=False).returncode
     if not report.exists():
-        return Result("python", 0, 1, 0, time.monotonic() - begin)
+        return Result(name, 0, 1, 0, time.monotonic() - begin)
     suites = list(xml.etree.ElementTree.parse(report).getroot().iter("testsuite"))
     total, skipped, failed = (
         sum(int(suite.get(key, 0)) for suite in suites for key in keys)
@@ -114,15 +126,16 @@ def run_python(preset: str, pattern: str | None) -> Result:
     no_tests_chosen = 5
     if code not in (0, no_tests_chosen):
         failed = max(failed, 1)
-    return Result("python", max(total - skipped - failed, 0), failed, skipped, time.monotonic() - begin)
+    return Result(name, max(total - skipped - failed, 0), failed, skipped, time.monotonic() - begin)
 
 
 def test(preset: str, folders, pattern: str | None) -> int:
     if Environment.torch:
         folders = folders or [each for each in TORCH_SIDE if each == PYTHON_TESTS or (ROOT / "tests/unit" / each).is_dir()]
     with_python = not folders or PYTHON_TESTS in folders
-    targets = [f"test_{folder}" for folder in folders if folder != PYTHON_TESTS]
-    if folders and with_python:
+    with_integrations = not folders or INTEGRATIONS in folders
+    targets = [f"test_{folder}" for folder in folders if folder not in (PYTHON_TESTS, INTEGRATIONS)]
+    if folders and (with_python or with_integrations):
         targets.append("product")
     building.build(preset, targets)
 
@@ -140,10 +153,13 @@ def test(preset: str, folders, pattern: str | None) -> int:
         for name, command, labels in chosen:
             if "vector" in labels:
                 note(run_unit(f"{name} ({cap})", command, {**variables, "TORCHTRT_MAX_ISA": cap}, pattern))
-    if with_python and preset in SANITIZED:
+    if (with_python or with_integrations) and preset in SANITIZED:
         say("the Python tests run with the presets release and dev only: the interpreter is not sanitized")
-    elif with_python and any((ROOT / "tests").rglob("test_*.py")):
+        with_python = with_integrations = False
+    if with_python and any((ROOT / "tests").rglob("test_*.py")):
         note(run_python(preset, pattern))
+    if with_integrations and any((ROOT / "tests" / INTEGRATIONS).glob("test_*.py")):
+        note(run_integrations(preset, pattern))
     return summary(results)
 
 

@@ -234,7 +234,8 @@ def threads(arguments) -> None:
                     got = compiled(batches[which])
                     if call % 50 == number:
                         torch.testing.assert_close(got, expected[which], rtol=1e-4, atol=1e-5)
-            synchronize()
+            for stream in streams:  # torch.cuda.synchronize() may not be called while another thread records
+                stream.synchronize()
 
         for repeat in range(3):
             started = time.monotonic()
