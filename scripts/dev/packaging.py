@@ -14,7 +14,7 @@ LIBRARIES = [
     "libtorchtrt_engine.so", "libtorchtrt_cuda.so", "libtorchtrt_network.so", "libtorchtrt_runtime.so", "libtorchtrt.so", "libtorchtrt_vision.so"]
 
 RUNTIME_LIBRARIES = ["libtorchtrt_engine.so", "libtorchtrt_cuda.so", "libtorchtrt_runtime.so", "libtorchtrt_vision.so"]
-RUNTIME_MODULES = ["_errors.py", "_libraries.py", "_torch_fit.py", "runtime.py"]
+RUNTIME_MODULES = ["_errors.py", "_files.py", "_libraries.py", "_torch_fit.py", "runtime.py"]
 
 
 def install(preset: str, prefix: str) -> None:

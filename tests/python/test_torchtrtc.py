@@ -165,7 +165,7 @@ def test_help_names_every_option():
     names |= {"--check-method-support", "--save-engine", "--embed-engine", "--custom-converters", "--torch-executed-op"}
     for name in names:
         assert name in text
-    for command in ["inspect", "run", "profile", "verify", "check"]:
+    for command in ["inspect", "run", "profile", "verify", "check", "triton"]:
         assert command in text
 
 
@@ -176,6 +176,7 @@ USAGES = {
     "profile": "Usage: torchtrtc profile FILE [SPECS...] [OPTIONS]\n",
     "verify": "Usage: torchtrtc verify FILE COMPILED [SPECS...] [OPTIONS]\n",
     "check": "Usage: torchtrtc check FILE [OPTIONS]\n",
+    "triton": "Usage: torchtrtc triton FILE REPOSITORY [OPTIONS]\n",
 }
 
 

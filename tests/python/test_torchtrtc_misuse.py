@@ -20,6 +20,8 @@ WRONG_COMMAND_LINES = {
     "check a.ts b.ts": ('"b.ts" is one argument too many', "call torchtrtc check FILE"),
     "inspect": ("no FILE was given", "call torchtrtc inspect FILE"),
     "check": ("no FILE was given", "call torchtrtc check FILE"),
+    "triton a.ts": ("no REPOSITORY was given", "call torchtrtc triton FILE REPOSITORY"),
+    "triton a.ts b --instances=0": ('--instances: expected a whole number, 1 or more, got "0"', "see torchtrtc triton --help"),
     "run": ("no FILE was given", "call torchtrtc run FILE [SPECS...]"),
     "verify a.ts": ("no COMPILED was given", "call torchtrtc verify FILE COMPILED [SPECS...]"),
     "run x.ts --calls=-1": ('--calls: expected a whole number, 0 or more, got "-1"', "see torchtrtc run --help"),

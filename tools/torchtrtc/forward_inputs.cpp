@@ -14,13 +14,11 @@
 #include "torchtrt/error.h"
 
 namespace torchtrtc {
-namespace {
 
 using torch::jit::IValue;
 using torchtrt::CompileError;
 using torchtrt::ErrorCode;
 
-// Without self.
 std::vector<c10::Argument> parametersOf(const torch::jit::Module& module) {
   const auto forward = module.find_method("forward");
   if (!forward) {
@@ -31,7 +29,6 @@ std::vector<c10::Argument> parametersOf(const torch::jit::Module& module) {
   return {arguments.begin() + 1, arguments.end()};
 }
 
-// "forward(x: Tensor, mask: Optional[Tensor] = None)"
 std::string declaration(const std::vector<c10::Argument>& parameters) {
   std::ostringstream text;
   for (const c10::Argument& parameter : parameters) {
@@ -42,6 +39,8 @@ std::string declaration(const std::vector<c10::Argument>& parameters) {
   }
   return "forward(" + text.str() + ")";
 }
+
+namespace {
 
 bool takesTensor(const c10::Argument& parameter) {
   return c10::TensorType::get()->isSubtypeOf(*parameter.type());

@@ -11,6 +11,11 @@
 
 namespace torchtrtc {
 
+// Of its forward, without self. Throws CompileError(kInvalidModule) for a module without one.
+std::vector<c10::Argument> parametersOf(const torch::jit::Module& module);
+// "forward(x: Tensor, mask: Optional[Tensor] = None)"
+std::string declaration(const std::vector<c10::Argument>& parameters);
+
 // `command` is the command line before the specifications ("torchtrtc run net.ts"), for the example in a message.
 // Throws CompileError: kInvalidInputSpec for specifications or values that are too few, too many or of another type, or
 // that cannot be read; kInvalidOption for a file of something else; kInvalidModule for a module without a forward, or
