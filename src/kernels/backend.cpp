@@ -6,6 +6,7 @@
 #include <charconv>
 #include <filesystem>
 #include <mutex>
+#include <system_error>
 
 #include "base/check.h"
 #include "torchtrt/error.h"
@@ -32,12 +33,18 @@ const Backend* registered(std::string_view name) {
   return found == all.end() ? nullptr : *found;
 }
 
-// The library lies beside the one that holds this code, and has its version.
+// The library lies beside the one that holds this code. Its name ends with the version, except in wheels, whose files
+// have no links.
 std::filesystem::path libraryOf(std::string_view name) {
   Dl_info self{};
   TORCHTRT_CHECK(dladdr(reinterpret_cast<const void*>(&findBackend), &self) != 0, "this code is in no library");
   const std::string version = std::to_string(TORCHTRT_VERSION_MAJOR) + "." + std::to_string(TORCHTRT_VERSION_MINOR);
-  return std::filesystem::path(self.dli_fname).parent_path() / ("libtorchtrt_" + std::string(name) + ".so." + version);
+  const std::filesystem::path plain =
+      std::filesystem::path(self.dli_fname).parent_path() / ("libtorchtrt_" + std::string(name) + ".so");
+  const std::filesystem::path versioned = plain.string() + "." + version;
+  std::error_code ignored;
+  const bool is_in_wheel = !std::filesystem::exists(versioned, ignored) && std::filesystem::exists(plain, ignored);
+  return is_in_wheel ? plain : versioned;
 }
 
 bool isName(std::string_view name) {

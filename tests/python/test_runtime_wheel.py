@@ -48,7 +48,9 @@ def test_one_wheel_for_every_python(wheel):
     (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/METADATA"))
     metadata = email.message_from_bytes(archive.read(name))
     assert metadata["Name"] == "torchtrt-runtime" and metadata["Requires-Python"] == ">=3.9"
-    assert metadata.get_all("Requires-Dist") == [f"torch=={TORCH}.*"]
+    needed = metadata.get_all("Requires-Dist")
+    assert [each for each in needed if "extra ==" not in each] == [f"torch=={TORCH}.*"]
+    assert set(metadata.get_all("Provides-Extra")) == {"ray", "spark", "beam", "triton"}
 
 
 def test_it_holds_no_compiler_and_nothing_of_one_python(wheel):
@@ -60,6 +62,7 @@ def test_it_holds_no_compiler_and_nothing_of_one_python(wheel):
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {
         "torchtrt_runtime", "_torchtrt_runtime_names.py", "torchtrt_runtime_names.pth"}
     assert any(name.endswith("THIRD_PARTY.md") for name in names)
+    assert {f"torchtrt_runtime/torchtrt/integrations/{name}.py" for name in ("ray", "spark", "beam", "triton")} <= set(names)
 
 
 @pytest.mark.parametrize("name", ["torchtrt.runtime", "torchtrt", "torchtrt_runtime"])

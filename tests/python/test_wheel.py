@@ -141,6 +141,15 @@ def test_torchtrtc_is_on_the_path(python, saved):
     assert refused.returncode == 1 and "[C004]" in refused.stderr
 
 
+def test_engines_for_gpus_are_found(python, saved):
+    """Whether a GPU is here or not: what is missing is no library of ours."""
+    environment = {**CLEAN, "PATH": f"{python.parent}:/usr/bin:/bin"}
+    process = subprocess.run(["torchtrtc", "check", "compiled.ts", "--device", "cuda:0"], env=environment, cwd=saved, capture_output=True, text=True,
+                             check=False)
+    said = process.stdout + process.stderr
+    assert "loads, 1 engine" in said and "this installation has no engines for cuda" not in said, said
+
+
 NAMES = """
 import sys
 import torch_tensorrt, trtorch, torchtrt
@@ -192,7 +201,9 @@ def test_metadata(wheel):
     (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/METADATA"))
     metadata = email.message_from_bytes(archive.read(name))
     assert metadata["Name"] == "torchtrt" and metadata["License-Expression"] == "Apache-2.0" and metadata["Summary"]
-    assert metadata.get_all("Requires-Dist") == [f"torch=={TORCH}.*"]
+    needed = metadata.get_all("Requires-Dist")
+    assert [each for each in needed if "extra ==" not in each] == [f"torch=={TORCH}.*"]
+    assert set(metadata.get_all("Provides-Extra")) == {"ray", "spark", "beam", "triton"}
     assert {"Operating System :: POSIX :: Linux", "Typing :: Typed"} <= set(metadata.get_all("Classifier"))
     assert metadata["Description-Content-Type"] == "text/markdown"
     assert "a CPU build of it is enough" in metadata.get_payload()
