@@ -113,9 +113,9 @@ def first_result(way: str, file: str, image, cpus: int) -> float:
 
 
 def in_spark(file: str, images, cores: int, batch: int) -> tuple[float, numpy.ndarray]:
+    import pyarrow.parquet
     from pyspark.ml.functions import predict_batch_udf
     from pyspark.sql import SparkSession
-    from pyspark.sql.functions import col
     from pyspark.sql.types import ArrayType, FloatType
 
     from torchtrt.integrations.spark import predict_batch_fn
@@ -123,13 +123,15 @@ def in_spark(file: str, images, cores: int, batch: int) -> tuple[float, numpy.nd
     session = SparkSession.builder.master(f"local[{cores}]").config("spark.ui.enabled", "false").config("spark.driver.memory", "3g").config(
         "spark.driver.host", "127.0.0.1").config("spark.sql.execution.arrow.maxRecordsPerBatch", str(batch)).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
-    rows = [(i, image.ravel().tolist()) for i, image in enumerate(images)]
-    frame = session.createDataFrame(rows, ["number", "image"]).withColumn("image", col("image").cast("array<float>")).repartition(cores).cache()
-    frame.count()
-    udf = predict_batch_udf(predict_batch_fn(file), return_type=ArrayType(FloatType()), batch_size=batch, input_tensor_shapes=[list(images[0].shape)])
-    begin = time.perf_counter()
-    done = frame.withColumn("output", udf("image")).select("number", "output").collect()
-    seconds = time.perf_counter() - begin
+    with tempfile.TemporaryDirectory(prefix="torchtrt-spark-") as folder:
+        columns = {"number": numpy.arange(len(images)), "image": list(images.reshape(len(images), -1))}
+        pyarrow.parquet.write_table(pyarrow.table(columns), f"{folder}/images.parquet")
+        frame = session.read.parquet(f"{folder}/images.parquet").repartition(cores).cache()
+        frame.count()
+        udf = predict_batch_udf(predict_batch_fn(file), return_type=ArrayType(FloatType()), batch_size=batch, input_tensor_shapes=[list(images[0].shape)])
+        begin = time.perf_counter()
+        done = frame.withColumn("output", udf("image")).select("number", "output").collect()
+        seconds = time.perf_counter() - begin
     session.stop()
     return seconds, numpy.array([row.output for row in sorted(done, key=lambda row: row.number)], dtype=numpy.float32)
 
