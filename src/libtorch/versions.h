@@ -1,9 +1,15 @@
 // The differences between the releases of libtorch that torchtrt builds with. Code of the TorchScript side uses these
 // names and asks for no release itself. A name is asked for where the headers show if it is there, since only some of
-// the releases are tried.
+// the releases are tried. What an operator gives is asked of its kernel, past the dispatcher and its modes.
 #pragma once
 
+#include <dlfcn.h>
+
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/clamp_min_cpu_dispatch.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/softshrink_cpu_dispatch.h>
+#include <c10/core/Stream.h>
 
 namespace torchtrt::libtorch {
 
@@ -27,6 +33,42 @@ bool isKnownToPython(const Tensor& tensor) {
   } else {
     return slot->load_pyobj() != nullptr;
   }
+}
+
+// The stream of a device guard as the vendor's library knows it. Older releases tell it for CUDA alone, by a method of
+// a class that holds a c10::Stream and nothing else; its library is loaded wherever such a stream exists.
+template <typename Guard>
+void* nativeHandle(const Guard& guard, const c10::Stream& stream) {
+  if constexpr (requires { guard.getStreamNativeHandle(stream); }) {
+    return guard.getStreamNativeHandle(stream);
+  } else {
+    using Method = void* (*)(const c10::Stream* self);
+    static constexpr const char* kMethod = "_ZNK3c104cuda10CUDAStream6streamEv";
+    void* const library =
+        stream.device_type() == c10::kCUDA ? dlopen("libc10_cuda.so", RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+    const auto method = library == nullptr ? nullptr : reinterpret_cast<Method>(dlsym(library, kMethod));
+    TORCH_CHECK(method != nullptr, "this release of torch does not tell the stream of the device ", stream.device());
+    return method(&stream);
+  }
+}
+
+// True if clamp takes the bounds of integers as they are. Older releases convert them to the type of the tensor first,
+// where -1 is 255 to uint8 and others are errors; newer ones refuse those alone that leave no value.
+inline bool clampTakesAnyBound() {
+  static const bool takes = [] {
+    uint8_t zero = 0;
+    return at::cpu::clamp_min(at::from_blob(&zero, {1}, at::kByte), -1).const_data_ptr<uint8_t>()[0] == 0;
+  }();
+  return takes;
+}
+
+// True if softshrink rounds its limit to 16-bit types, as hardshrink does in every release.
+inline bool softshrinkRoundsItsLimit() {
+  static const bool rounds = [] {
+    c10::Half limit = 0.3F;
+    return at::cpu::softshrink(at::from_blob(&limit, {1}, at::kHalf), 0.3).const_data_ptr<c10::Half>()[0] == 0;
+  }();
+  return rounds;
 }
 
 }  // namespace torchtrt::libtorch

@@ -12,6 +12,7 @@
 #include <c10/core/impl/FakeGuardImpl.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include "libtorch/versions.h"
 #include "torchtrt/error.h"
 
 namespace torchtrt::runtime {
@@ -156,7 +157,7 @@ void* DeviceScope::stream() const {
     return nullptr;
   }
   const c10::impl::VirtualGuardImpl guard(device_.type());
-  return guard.getStreamNativeHandle(guard.getStream(device_));
+  return libtorch::nativeHandle(guard, guard.getStream(device_));
 }
 
 void synchronize(const at::Device& device) {

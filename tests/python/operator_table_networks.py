@@ -15,6 +15,12 @@ IMAGES = ((t(2, 3, 9, 11),), (t(3, 8, 8),))
 LARGER = ((t(2, 3, 40, 70, low=0, high=255),), (t(1, 5, 23, 36, low=0, high=255, layout="channels_last"),), (t(3, 2, 21, 9),))
 
 
+def _unpooled(x):
+    """F.max_unpool2d of torch 2.15 cannot be traced: it asks for a bool and gets a tensor. Below it there is this operator in every release."""
+    pooled, indices = F.max_pool2d(x[..., :8, :8], 2, return_indices=True)
+    return torch._C._nn.max_unpool2d(pooled, indices, [8, 8])
+
+
 def _module(module):
     """A module of seeded constants, as a function of an input; its parameters have the input's dtype."""
     generator = torch.Generator().manual_seed(5)
@@ -75,7 +81,7 @@ WINDOWS = [
     ("bicubic", lambda x: F.interpolate(x[None] if x.dim() == 3 else x, size=(13, 5), mode="bicubic")), ("bicubic_corners", lambda x: F.interpolate(x[None] if x.dim() == 3 else x, size=(4, 15), mode="bicubic", align_corners=True)),
     ("bilinear_antialias", lambda x: F.interpolate(x[None] if x.dim() == 3 else x, size=(4, 5), mode="bilinear", antialias=True)),
     ("bicubic_antialias", lambda x: F.interpolate(x[None] if x.dim() == 3 else x, size=(5, 13), mode="bicubic", antialias=True)),
-    ("max_pool_indices", lambda x: F.max_pool2d(x, 3, 2, 1, return_indices=True)[1].to(x.dtype)), ("max_unpool2d", lambda x: F.max_unpool2d(*F.max_pool2d(x[..., :8, :8], 2, return_indices=True), 2)),
+    ("max_pool_indices", lambda x: F.max_pool2d(x, 3, 2, 1, return_indices=True)[1].to(x.dtype)), ("max_unpool2d", _unpooled),
 ]
 
 ANTIALIASED = [

@@ -1,5 +1,6 @@
 #include "conversion/converters/call.h"
 #include "conversion/converters/list.h"
+#include "libtorch/versions.h"
 
 namespace torchtrt::conversion::converters {
 namespace {
@@ -84,17 +85,22 @@ Tensor& threshold(Call& call) {
   return call.add(LayerType::kSELECT, {&below, &call.constant(call.number(2), x.getType()), &x});
 }
 
+double rounded(double number, DType dtype) {
+  return dtype == DType::kBFloat16  ? static_cast<float>(c10::BFloat16(number))
+         : dtype == DType::kFloat16 ? static_cast<float>(c10::Half(number))
+                                    : number;
+}
+
 // PyTorch rounds the limit to the type of x.
 Tensor& hardshrink(Call& call) {
   Tensor& x = call.tensor(0);
-  const double limit = x.getType() == DType::kBFloat16  ? static_cast<float>(c10::BFloat16(call.real(1)))
-                       : x.getType() == DType::kFloat16 ? static_cast<float>(c10::Half(call.real(1)))
-                                                        : call.real(1);
-  return call.activation("hard_shrink", x, limit);
+  return call.activation("hard_shrink", x, rounded(call.real(1), x.getType()));
 }
 
 Tensor& softshrink(Call& call) {
-  return call.activation("soft_shrink", call.tensor(0), call.real(1));
+  Tensor& x = call.tensor(0);
+  const double limit = call.real(1);
+  return call.activation("soft_shrink", x, libtorch::softshrinkRoundsItsLimit() ? rounded(limit, x.getType()) : limit);
 }
 
 // One slope for all, or one for each channel (axis 1).

@@ -3,6 +3,7 @@
 
 #include "conversion/converters/call.h"
 #include "conversion/converters/list.h"
+#include "libtorch/versions.h"
 
 namespace torchtrt::conversion::converters {
 namespace {
@@ -87,17 +88,32 @@ Tensor& power(Call& call) {
   return apply(call, "pow", base, exponent, dtype);
 }
 
+// A bound beyond all integers of a type takes no part; one that leaves no integer is an error of PyTorch's.
+std::optional<Operand> boundOf(const Call& call, const std::optional<Operand>& bound, DType dtype, bool is_upper) {
+  if (!bound || bound->tensor || isFloating(dtype) || dtype == DType::kBool || !libtorch::clampTakesAnyBound()) {
+    return bound;
+  }
+  const bool is_unsigned = dtype == DType::kUInt8;
+  const int bits = 8 * static_cast<int>(sizeOf(dtype)) - (is_unsigned ? 0 : 1);
+  const int64_t highest = static_cast<int64_t>((uint64_t{1} << bits) - 1), lowest = is_unsigned ? 0 : -highest - 1;
+  const int64_t number = bound->number.toLong();
+  if (is_upper ? number < lowest : number > highest) {
+    call.refuse("argument", "the bound " + std::to_string(number) + " is beyond every value of the tensor's type");
+  }
+  return number < lowest || number > highest ? std::nullopt : bound;
+}
+
 // Bounds are numbers or tensors; either may be None. The upper one wins where they cross.
-Tensor& clampBetween(const Call& call, const std::optional<Operand>& low, const std::optional<Operand>& high) {
+Tensor& clampBetween(const Call& call, const std::optional<Operand>& from, const std::optional<Operand>& to) {
   std::vector<Operand> operands = {call.operand(0)};
-  for (const auto& bound : {low, high}) {
+  for (const auto& bound : {from, to}) {
     if (bound) {
       operands.push_back(*bound);
     }
   }
   const DType dtype = resultType(operands);
+  const auto low = boundOf(call, from, dtype, /*is_upper=*/false), high = boundOf(call, to, dtype, /*is_upper=*/true);
   Tensor& x = call.materialize(operands[0], dtype);
-  // Integers compare with the bounds as their own dtype holds them: -1 is 255 to uint8.
   if (low && high && !low->tensor && !high->tensor && isFloating(dtype)) {
     return call.activation("clip", x, low->number.toDouble(), high->number.toDouble());
   }
