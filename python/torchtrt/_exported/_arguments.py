@@ -7,7 +7,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from torchtrt import _compile, _enums, _errors, _inputs
-from torchtrt._exported import _ranges
+from torchtrt._exported import _ranges, _structure
 
 
 def _nested(value):
@@ -47,7 +47,7 @@ class Arguments:
 
     def in_order(self, spec) -> "Arguments":
         """With the named ones in the order that a program has them in."""
-        names = list(spec.children()[1].context)
+        names = list(_structure.inner(spec)[1].context)
         return Arguments(self.positional, {name: self.named[name] for name in names}) if set(names) == set(self.named) else self
 
     def leaves(self) -> list:

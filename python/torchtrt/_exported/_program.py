@@ -39,8 +39,8 @@ def _names(program, count: int, named: list[str]) -> list[str]:
 def _declaration(program, values: list) -> tuple[str, list[str]]:
     """The first line of forward, and the paths of all leaves."""
     spec = program.call_spec.in_spec
-    positional, named = spec.children()
-    children = [*positional.children(), *named.children()]
+    positional, named = _structure.inner(spec)
+    children = [*_structure.inner(positional), *_structure.inner(named)]
     names = _names(program, positional.num_children, [str(key) for key in named.context])
     kinds = iter([torch.Tensor if isinstance(value, torch.Tensor) else _kind(value) for value in values])
     rest = iter(values)

@@ -20,6 +20,11 @@ class Value:
     type: typing.Any
 
 
+def inner(spec) -> list:
+    """The specs inside of one. torch 2.8 has them as an attribute, whose name later releases keep for a warning."""
+    return spec.children() if hasattr(spec, "children") else list(spec.children_specs)
+
+
 def _keys(spec) -> list | None:
     """Of a dictionary, or of a class that is one, such as the outputs of transformers."""
     keys = spec.context
@@ -47,7 +52,7 @@ def result(spec, leaves, scope: dict) -> Value:
     """The expression of a result; adds the named tuples that it needs to the scope."""
     if spec.is_leaf():
         return next(leaves)
-    children = [result(child, leaves, scope) for child in spec.children()]
+    children = [result(child, leaves, scope) for child in inner(spec)]
     types = {child.type for child in children}
     if spec.type is list and len(types) <= 1:
         inside = ", ".join(child.text for child in children)
@@ -81,7 +86,7 @@ def argument_type(spec, leaves) -> str:
     """How an argument is declared."""
     if spec.is_leaf():
         return _NAMES[next(leaves)]
-    children = [argument_type(child, leaves) for child in spec.children()]
+    children = [argument_type(child, leaves) for child in inner(spec)]
     same = len(set(children)) <= 1
     if spec.type is tuple and children:
         return f"Tuple[{', '.join(children)}]"
@@ -98,5 +103,5 @@ def paths(spec, base: str):
         yield base
         return
     keys = _keys(spec) if spec.type not in (tuple, list) else None
-    for i, child in enumerate(spec.children()):
+    for i, child in enumerate(inner(spec)):
         yield from paths(child, f"{base}[{(keys[i] if keys else i)!r}]")
