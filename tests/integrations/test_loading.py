@@ -89,6 +89,36 @@ def test_a_missing_file_names_the_worker():
         _loading.Model("/nowhere/compiled.ts").load()
 
 
+def test_a_damaged_file_is_an_error(two, tmp_path):
+    content = two[0].read_bytes()
+    (tmp_path / "cut.ts").write_bytes(content[:len(content) // 2])
+    with pytest.raises(torchtrt.EngineError, match=r"\[E001\] cannot read '.*cut.ts'"):
+        _loading.Model(tmp_path / "cut.ts").load()
+
+
+def test_columns_of_other_dtypes(two):
+    path, module = two
+    model, (x, y) = _loading.Model(path), arrays(5)
+    torch.testing.assert_close(torch.from_numpy(model([x.astype(numpy.float64), y])[1]), module(torch.from_numpy(x), torch.from_numpy(y))[1])
+    whole = numpy.arange(15, dtype=numpy.int16).reshape(5, 3)
+    torch.testing.assert_close(torch.from_numpy(model([x, whole])[1]), module(torch.from_numpy(x), torch.from_numpy(whole).float())[1])
+    with pytest.raises(torchtrt.CompileError, match=r"\[C002\] 'y': expected float32, got int64"):
+        model([x, whole.astype(numpy.int64)])
+
+
+class Halved(nn.Module):
+    def forward(self, x):
+        return torch.relu(x).to(torch.bfloat16)
+
+
+def test_results_that_numpy_does_not_have(tmp_path):
+    torchtrt.compile(torch.jit.script(Halved()), inputs=[torchtrt.Input([3, 4])], min_block_size=1).save(str(tmp_path / "halved.ts"))
+    (x,) = nets.arrays(3, [4])
+    (result,) = _loading.Model(tmp_path / "halved.ts")([x])
+    assert result.dtype == numpy.float32
+    torch.testing.assert_close(torch.from_numpy(result), torch.relu(torch.from_numpy(x)).to(torch.bfloat16).float())
+
+
 class Sum(nn.Module):
     def forward(self, x):
         return x.sum()

@@ -153,6 +153,11 @@ def test_requests_run_together_and_give_their_own_results(served, images, expect
         numpy.testing.assert_allclose(response.result()["output"], wanted, rtol=1e-5, atol=1e-6)
 
 
+def test_a_replica_takes_as_many_requests_as_a_batch_has(file):
+    options = deployment(str(file), max_batch_size=16)._bound_deployment
+    assert options.max_ongoing_requests == 32
+
+
 def test_a_request_that_does_not_fit_fails_alone(served, images, expected):
     responses = [served.remote({"image": image}) for image in (images[0], images[1][:, :8], images[2])]
     numpy.testing.assert_allclose(responses[0].result()["output"], expected[0], rtol=1e-5, atol=1e-6)

@@ -9,7 +9,7 @@ import numpy
 import torch
 
 import torchtrt.runtime
-from torchtrt import _errors
+from torchtrt import _errors, _files
 
 NO_END = 2**31 - 1  # the largest size of a range without an end
 
@@ -74,7 +74,13 @@ class Model:
             torch.set_num_threads(max(1, self.threads))
         if self.share_weights and "TORCHTRT_SHARE_WEIGHTS" not in os.environ:
             torchtrt.runtime.share_weights()
-        module = torch.jit.load(self.path, map_location=self.device)
+        try:
+            module = _files.load(self.path, map_location=self.device)
+        except RuntimeError as error:
+            if isinstance(error, _errors.Error):
+                raise
+            first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            raise _errors.EngineError(f"[E001] cannot read '{self.path}': {first}\n  copy it again, and compare the sizes") from error
         arguments = module._c._get_method("forward").schema.arguments[1:]
         other = next((each for each in arguments if str(each.type) != "Tensor"), None)
         if other is not None:
@@ -83,6 +89,8 @@ class Model:
         bindings = _bindings(module, list(module.graph.inputs())[1:])
         self._ranges = [_range(each) for each in bindings]
         self._dtypes = {name: each[0][1] for name, each in zip(self.names, bindings) if each and each[0][1] != "bfloat16"}
+        engines = list(torchtrt.runtime.engines(module).values())
+        self._place = self.device or (str(engines[0].device()) if engines else "cpu")
         self._module = module
         return self
 
@@ -127,6 +135,7 @@ class Model:
         self.check(arrays)
         rows = len(arrays[0])
         least, most = self.rows
+        arrays = [self._cast(name, array) for name, array in zip(self.names, arrays)]
         if rows == 0:
             reject("there are no rows", "leave empty batches out")
         parts, start = [], 0
@@ -136,6 +145,14 @@ class Model:
                 start += count
         return [numpy.concatenate(each) if len(each) > 1 else each[0] for each in zip(*parts)]
 
+    def _cast(self, name: str, array: numpy.ndarray) -> numpy.ndarray:
+        """In the dtype that the engines read: columns of tables are often float64, whatever the model computes in."""
+        wanted = numpy.dtype(self._dtypes.get(name, array.dtype))
+        is_floating = array.dtype.kind == wanted.kind == "f"
+        if not is_floating and not numpy.can_cast(array.dtype, wanted, "safe"):
+            reject(f"'{name}': expected {wanted}, got {array.dtype}", f"give an array of {wanted}: another would lose values")
+        return array.astype(wanted, copy=False)
+
     def _call(self, arrays, rows: int, least: int) -> list[numpy.ndarray]:
         tensors = []
         for array in arrays:
@@ -143,11 +160,12 @@ class Model:
             tensor = torch.from_numpy(array if array.flags.writeable and array.flags.c_contiguous else array.copy())
             if rows < least:
                 tensor = torch.cat([tensor, tensor[-1:].expand(least - rows, *tensor.shape[1:])])
-            tensors.append(tensor.to(self.device) if self.device else tensor)
+            tensors.append(tensor.to(self._place))
         result = self._module(*tensors)
         results = list(result) if isinstance(result, (tuple, list)) else [result]
         for number, each in enumerate(results):
             if not isinstance(each, torch.Tensor) or each.dim() == 0 or len(each) != max(rows, least):
                 what = list(each.shape) if isinstance(each, torch.Tensor) else type(each).__name__
                 reject(f"result {number} of forward is {what} for {max(rows, least)} rows", "compile a module that gives one result for every row", "C004")
-        return [each[:rows].cpu().numpy() for each in results]
+        # numpy has no bfloat16; float32 holds all of its values.
+        return [(each[:rows].float() if each.dtype == torch.bfloat16 else each[:rows]).cpu().numpy() for each in results]

@@ -26,6 +26,8 @@ except ImportError as error:
 
 __all__ = ["Predictor", "deployment"]
 
+MOST_TOGETHER = 256  # requests in a batch where neither caller nor module says fewer
+
 
 def _granted() -> dict:
     """Threads and device as Ray gives them to the actor that asks."""
@@ -88,13 +90,15 @@ def deployment(path, *, inputs: Mapping[str, str] | None = None, outputs: Sequen
     """
     from ray import serve
 
+    # Ray gives a replica five requests at a time by default: no batch would have more.
+    options.setdefault("max_ongoing_requests", 2 * (max_batch_size or MOST_TOGETHER))
     own = {name: value for name, value in (("threads", threads), ("device", device)) if value is not None}
 
     class Served:
         def __init__(self):
             self._rows = _Rows(path, inputs, outputs, own)
             most = self._rows.model.rows[1]
-            self._predict.set_max_batch_size(min(max_batch_size or 256, most))
+            self._predict.set_max_batch_size(min(max_batch_size or MOST_TOGETHER, most))
             self._predict.set_batch_wait_timeout_s(batch_wait_timeout_s)
 
         @serve.batch
