@@ -139,6 +139,7 @@ class Offers {
   // Another process's file with these bytes; nothing where there is none. Forgets the offers of processes that are
   // gone.
   std::optional<File> find(const std::string& key, const void* bytes_wanted, size_t bytes) const {
+    std::optional<File> found;
     const auto closed = [](DIR* directory) { closedir(directory); };
     const std::unique_ptr<DIR, decltype(closed)> directory(opendir(path_.c_str()), closed);
     while (directory != nullptr) {
@@ -152,11 +153,11 @@ class Offers {
         continue;  // this folder and its parent
       }
       File file = fileOf(std::string(name), std::string(offered));
-      if (file && offered == key && holds(file, bytes_wanted, bytes)) {
-        return file;
+      if (file && !found && offered == key && holds(file, bytes_wanted, bytes)) {
+        found = std::move(file);
       }
     }
-    return std::nullopt;
+    return found;
   }
 
   // Returns the link's path; empty where there is no room for it.
