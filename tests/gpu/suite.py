@@ -6,12 +6,13 @@ import sys
 from gpu_bench import bench
 from gpu_checks import capture, files, misuse, pack, smoke, threads
 from gpu_exports import exports
+from gpu_kernels import kernels
 from gpu_models import models, one_model
 from gpu_operators import operators, operators_of_shard
 from gpu_processes import processes
 from gpu_replay import replay
 
-SECTIONS = {each.__name__: each for each in (smoke, operators, models, exports, files, threads, capture, replay, misuse, processes, bench)}
+SECTIONS = {each.__name__: each for each in (smoke, operators, models, exports, files, threads, capture, replay, misuse, processes, bench, kernels)}
 
 
 def main() -> None:
