@@ -17,16 +17,30 @@ bool isHalf(DType dtype) {
   return dtype == DType::kFloat16 || dtype == DType::kBFloat16;
 }
 
+// Undoes multiplications of queries or keys by a number, which then is a part of the scale of the scores.
+Tensor* unscaled(Tensor* tensor, double& scale) {
+  while (const Layer* const producer = tensor->producer()) {
+    const std::optional<double> factor = factorOf(*producer);
+    if (!factor) {
+      break;
+    }
+    scale *= *factor;
+    tensor = producer->getInput(0);
+  }
+  return tensor;
+}
+
 // The cast to 16 bits that alone reads attention in float32 whose operands are casts from these 16 bits; else null. The
-// kernel widens operands and rounds results in the same way, so `pieces` become the operands in 16 bits.
+// kernel widens operands, scales scores and rounds results in float32, too: `pieces` become the operands in 16 bits.
 Layer* absorbCasts(const Layer& layer, AttentionPieces& pieces) {
   const std::vector<Layer*> users = m::usersOf(layer);
   if (m::countUses(*layer.getOutput(0)) != 1 || users.size() != 1 || users[0]->getType() != LayerType::kCAST) {
     return nullptr;
   }
   const DType half = users[0]->getOutput(0)->getType();
+  double scale = pieces.scale;
   std::vector<Tensor*> narrow;
-  for (const Tensor* operand : {pieces.q, pieces.k, pieces.v}) {
+  for (const Tensor* operand : {unscaled(pieces.q, scale), unscaled(pieces.k, scale), pieces.v}) {
     const Layer* producer = operand->producer();
     if (!isHalf(half) || !producer || producer->getType() != LayerType::kCAST ||
         producer->getInput(0)->getType() != half) {
@@ -34,6 +48,10 @@ Layer* absorbCasts(const Layer& layer, AttentionPieces& pieces) {
     }
     narrow.push_back(producer->getInput(0));
   }
+  if (!isFloatScale(scale)) {
+    return nullptr;
+  }
+  pieces.scale = scale;
   pieces.q = narrow[0];
   pieces.k = narrow[1];
   pieces.v = narrow[2];

@@ -124,17 +124,6 @@ bool slice(StridedView& view, const Layer& layer) {
   return true;
 }
 
-// Multiplication by a number; nothing for other layers.
-std::optional<double> factorOf(const Layer& layer) {
-  Tensor *x = nullptr, *factor = nullptr;
-  if (!m::match(layer, m::elementwise("prod").input(0, m::tensor(&x)).input(1, m::constant(&factor))) ||
-      !(x->getDimensions() == layer.getOutput(0)->getDimensions())) {
-    return std::nullopt;
-  }
-  const auto value = m::uniformValue(*factor);
-  return value && std::isfinite(*value) ? value : std::nullopt;
-}
-
 bool canSeeThrough(const Layer& layer) {
   return layer.getType() == LayerType::kSHUFFLE || layer.getType() == LayerType::kSLICE || factorOf(layer);
 }
@@ -209,6 +198,16 @@ bool describe(const StridedView& view, bool transposed, HeadsView& heads) {
 }
 
 }  // namespace
+
+std::optional<double> factorOf(const Layer& layer) {
+  Tensor *x = nullptr, *factor = nullptr;
+  if (!m::match(layer, m::elementwise("prod").input(0, m::tensor(&x)).input(1, m::constant(&factor))) ||
+      !(x->getDimensions() == layer.getOutput(0)->getDimensions())) {
+    return std::nullopt;
+  }
+  const auto value = m::uniformValue(*factor);
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
 
 std::vector<HeadsView> findHeads(Tensor& tensor, bool transposed) {
   if (tensor.rank() < 3 || tensor.rank() > 4) {

@@ -28,4 +28,7 @@ struct HeadsView {
 // be the tensor itself. `transposed`: its last two axes are the other way round.
 std::vector<HeadsView> findHeads(network::Tensor& tensor, bool transposed);
 
+// The number by which a layer multiplies its first operand; nothing for other layers.
+std::optional<double> factorOf(const network::Layer& layer);
+
 }  // namespace torchtrt::optimization

@@ -158,6 +158,39 @@ TEST(FuseAttention, TakesTheCastsAroundItAlong) {
   EXPECT_EQ(afterFusion(widened("  %y = cast(%context) {to=bfloat16}\n  output \"y\" %y\n")), network::print(*wanted));
 }
 
+// scaled_dot_product_attention scales its queries in float32; others scale both.
+TEST(FuseAttention, TakesCastsAlongThroughScales) {
+  const auto scaled = [](const std::string& factor) {
+    return R"(network "n" () {
+  input %q : float16[2, 5, 8]
+  input %k : float16[2, 3, 8]
+  input %v : float16[2, 3, 4]
+  %factor = constant() {} : float32[] data=[)" +
+           factor + R"(]
+  %wide_q = cast(%q) {to=float32}
+  %wide_k = cast(%k) {to=float32}
+  %wide_v = cast(%v) {to=float32}
+  %scaled_q = elementwise(%wide_q, %factor) {op="prod"}
+  %scaled_k = elementwise(%wide_k, %factor) {op="prod"}
+  %scores = matrix_multiply(%scaled_q, %scaled_k) {transpose_b=true}
+  %weights = softmax(%scores) {axis=2}
+  %context = matrix_multiply(%weights, %wide_v) {}
+  %y = cast(%context) {to=float16}
+  output "y" %y
+})";
+  };
+  const auto wanted = network::parse(R"(network "n" () {
+  input %q : float16[2, 5, 8]
+  input %k : float16[2, 3, 8]
+  input %v : float16[2, 3, 4]
+  %y = plugin_v2(%q, %k, %v) {namespace="torchtrt", type="Attention", version="1", scale=0.25, transpose_k=true}
+  output "y" %y
+})");
+  EXPECT_EQ(afterFusion(scaled("0.5")), network::print(*wanted));
+  const std::string beyond = afterFusion(scaled("1e-30"));  // float32 has no 1e-60
+  EXPECT_NE(beyond.find("plugin_v2(%scaled_q, %scaled_k, %wide_v)"), std::string::npos) << beyond;
+}
+
 TEST(FuseAttention, LeavesCastsThatOthersReadOrThatGoElsewhere) {
   for (const char* result : {"  output \"y\" %context\n", "  %y = cast(%context) {to=float16}\n  output \"y\" %y\n",
                              "  %y = cast(%context) {to=bfloat16}\n  output \"y\" %y\n  output \"c\" %context\n"}) {
