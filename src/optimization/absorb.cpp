@@ -16,8 +16,8 @@ struct Absorber {
   int axis;                // of the tensor along which the output channels lie
 };
 
-std::optional<Absorber> absorberOf(const Tensor* tensor) {
-  if (auto weighted = asAbsorbing(tensor)) {
+std::optional<Absorber> absorberOf(const Tensor* tensor, bool takes_float16) {
+  if (auto weighted = asAbsorbing(tensor, takes_float16)) {
     const int axis = weighted->output_axis;
     return Absorber{std::move(*weighted), nullptr, axis};
   }
@@ -29,7 +29,7 @@ std::optional<Absorber> absorberOf(const Tensor* tensor) {
   if (!form || form->reshape) {
     return std::nullopt;
   }
-  auto weighted = asAbsorbing(producer->getInput(0));
+  auto weighted = asAbsorbing(producer->getInput(0), takes_float16);
   const Permutation permutation = compose(form->first, form->second);
   const auto found =
       weighted ? std::find(permutation.begin(), permutation.end(), weighted->output_axis) : permutation.end();
@@ -44,7 +44,7 @@ std::optional<Absorber> absorberOf(const Tensor* tensor) {
 bool absorbIntoWeightsBefore(Rewriter& rewriter, Layer& layer) {
   const int operands = layer.getType() == LayerType::kELEMENTWISE ? 2 : 1;
   for (int operand = 0; operand < operands; ++operand) {
-    const auto absorber = absorberOf(layer.getInput(operand));
+    const auto absorber = absorberOf(layer.getInput(operand), layer.getType() == LayerType::kNORMALIZATION);
     const auto affine = absorber ? asAffine(layer, absorber->axis) : std::nullopt;
     if (!affine || affine->input != layer.getInput(operand)) {
       continue;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+
+#include "kernels/scalar/half.h"
 
 namespace torchtrt::optimization {
 
@@ -15,13 +18,20 @@ bool allFinite(const std::vector<double>& values) {
 
 std::optional<std::vector<double>> toDoubles(const Weights& weights) {
   const size_t count = weights.count();
-  if (weights.dtype == DType::kFloat32) {
-    return std::vector<double>(weights.as<float>(), weights.as<float>() + count);
+  switch (weights.dtype) {
+    case DType::kFloat16: {
+      std::vector<double> values;
+      std::transform(weights.as<kernels::Float16>(), weights.as<kernels::Float16>() + count, std::back_inserter(values),
+                     [](kernels::Float16 value) { return kernels::toFloat(value); });
+      return values;
+    }
+    case DType::kFloat32:
+      return std::vector<double>(weights.as<float>(), weights.as<float>() + count);
+    case DType::kFloat64:
+      return std::vector<double>(weights.as<double>(), weights.as<double>() + count);
+    default:
+      return std::nullopt;
   }
-  if (weights.dtype == DType::kFloat64) {
-    return std::vector<double>(weights.as<double>(), weights.as<double>() + count);
-  }
-  return std::nullopt;
 }
 
 std::optional<AffineLayer> elementwiseAffine(const Layer& layer, int axis) {

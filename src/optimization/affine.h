@@ -1,6 +1,7 @@
 // Per-channel arithmetic for folding: what scales and shifts channels (a constant factor or summand, a batch
-// normalization), and what can absorb it (a layer with constant weights). Computed in double, rounded once; float32 and
-// float64 only. It recognises and computes; when to fold is for the passes to decide.
+// normalization), and what can absorb it (a layer with constant weights). Computed in double, rounded once. Weights of
+// float16 absorb batch normalizations alone, those of bfloat16 nothing. It recognises and computes; when to fold is for
+// the passes to decide.
 #pragma once
 
 #include <cstdint>
@@ -41,10 +42,10 @@ struct WeightedLayer {
   int64_t inputs, outputs;      // channels
   int input_axis, output_axis;  // where they lie in operand 0 and in the output
 };
-std::optional<WeightedLayer> asWeighted(const network::Layer& layer);
+std::optional<WeightedLayer> asWeighted(const network::Layer& layer, bool takes_float16 = false);
 // As above, for the producer of a tensor that nothing else reads and that has neither activation nor residual: it can
 // absorb what follows.
-std::optional<WeightedLayer> asAbsorbing(const network::Tensor* tensor);
+std::optional<WeightedLayer> asAbsorbing(const network::Tensor* tensor, bool takes_float16 = false);
 
 // A copy of the layer that reads `input`, with the bias that `weighted` has now and with `kernel`, or with its own
 // where that is null. Null, and no edit, if a bias is beyond its dtype.
@@ -58,7 +59,8 @@ network::Layer* createWithInputAffine(rewriting::Rewriter& rewriter, const Weigh
                                       const Affine& affine, network::Tensor& input);
 
 // Folds a layer that asAffine() knows into the weights of the layer before it, or of the one before a transpose before
-// it, keeping its activation. False, and no edit, where that cannot be.
+// it, keeping its activation. False, and no edit, where that cannot be. Weights of float16 take batch normalizations
+// alone: rounding them once more adds about as much as PyTorch's rounding between the two layers.
 bool absorbIntoWeightsBefore(rewriting::Rewriter& rewriter, network::Layer& layer);
 
 // Gives the layer the activation that was fused into `from`.

@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <cmath>
+#include <type_traits>
 
+#include "kernels/scalar/half.h"
 #include "optimization/affine.h"
 
 namespace torchtrt::optimization {
@@ -40,7 +43,41 @@ class KernelShape {
   bool transposed_;
 };
 
-// kernel[e] * factor(output channel, input channel); nothing if a finite weight becomes an infinite one.
+double toDouble(double value) {
+  return value;
+}
+double toDouble(kernels::Float16 value) {
+  return kernels::toFloat(value);
+}
+
+// The nearest number of the type.
+template <typename T>
+T rounded(double value) {
+  return static_cast<T>(value);
+}
+template <>
+kernels::Float16 rounded(double value) {
+  return kernels::toFloat16(static_cast<float>(value));
+}
+
+// visit(a number of the type that elements have); weights of bfloat16 absorb nothing
+template <typename Visit>
+auto withElementOf(DType dtype, Visit&& visit) {
+  switch (dtype) {
+    case DType::kFloat16:
+      return visit(kernels::Float16());
+    case DType::kFloat64:
+      return visit(0.0);
+    default:
+      return visit(0.0F);
+  }
+}
+
+// Below so much, weights in float16 are so few steps apart that rounding them once more would show.
+constexpr double kLeastOfFloat16 = 0x1p-14;
+
+// kernel[e] * factor(output channel, input channel); nothing if a finite weight becomes an infinite one, or if all
+// weights of a channel become too small for float16.
 template <typename T, typename Factor>
 std::optional<Weights> scaledKernel(const WeightedLayer& weighted, Factor&& factor) {
   void* memory = nullptr;
@@ -48,34 +85,42 @@ std::optional<Weights> scaledKernel(const WeightedLayer& weighted, Factor&& fact
   const T* from = weighted.kernel->as<T>();
   T* to = static_cast<T*>(memory);
   bool finite = true;
+  std::vector<double> greatest(static_cast<size_t>(weighted.outputs), 0.0);  // of each output channel
   KernelShape(weighted).forEach([&](int64_t output, int64_t input, int64_t first, int64_t count) {
     const double by = factor(output, input);
+    double& most = greatest[static_cast<size_t>(output)];
     for (int64_t e = first; e < first + count; ++e) {
-      to[e] = static_cast<T>(static_cast<double>(from[e]) * by);
-      finite = finite && (std::isfinite(to[e]) || !std::isfinite(from[e]));
+      const double exact = toDouble(from[e]) * by;
+      to[e] = rounded<T>(exact);
+      finite = finite && (std::isfinite(toDouble(to[e])) || !std::isfinite(toDouble(from[e])));
+      most = std::max(most, std::abs(exact));
     }
   });
-  return finite ? std::optional(scaled) : std::nullopt;
+  const bool is_precise =
+      !std::is_same_v<T, kernels::Float16> ||
+      std::all_of(greatest.begin(), greatest.end(), [](double most) { return most == 0 || most >= kLeastOfFloat16; });
+  return finite && is_precise ? std::optional(scaled) : std::nullopt;
 }
 
 template <typename Factor>
 std::optional<Weights> scaledKernelOf(const WeightedLayer& weighted, Factor&& factor) {
-  return weighted.kernel->dtype == DType::kFloat32 ? scaledKernel<float>(weighted, factor)
-                                                   : scaledKernel<double>(weighted, factor);
+  return withElementOf(weighted.kernel->dtype,
+                       [&](auto element) { return scaledKernel<decltype(element)>(weighted, factor); });
 }
 
 std::optional<Weights> vectorWeights(DType dtype, const std::vector<double>& values) {
-  void* memory = nullptr;
-  Weights weights = Weights::allocate(dtype, {static_cast<int64_t>(values.size())}, &memory);
-  for (size_t i = 0; i < values.size(); ++i) {
-    const double stored = dtype == DType::kFloat32
-                              ? static_cast<double>(static_cast<float*>(memory)[i] = static_cast<float>(values[i]))
-                              : (static_cast<double*>(memory)[i] = values[i]);
-    if (!std::isfinite(stored)) {
-      return std::nullopt;
+  return withElementOf(dtype, [&](auto element) -> std::optional<Weights> {
+    using T = decltype(element);
+    void* memory = nullptr;
+    Weights weights = Weights::allocate(dtype, {static_cast<int64_t>(values.size())}, &memory);
+    for (size_t i = 0; i < values.size(); ++i) {
+      const T stored = static_cast<T*>(memory)[i] = rounded<T>(values[i]);
+      if (!std::isfinite(toDouble(stored))) {
+        return std::nullopt;
+      }
     }
-  }
-  return weights;
+    return weights;
+  });
 }
 
 // A copy of the layer with kernel * factor (if the affine scales) and the given bias (if there is any). Null, and no
@@ -132,14 +177,15 @@ bool readBias(WeightedLayer& weighted) {
 
 }  // namespace
 
-std::optional<WeightedLayer> asWeighted(const Layer& layer) {
+std::optional<WeightedLayer> asWeighted(const Layer& layer, bool takes_float16) {
   const LayerType type = layer.getType();
   const bool is_matmul = type == LayerType::kMATRIX_MULTIPLY;
   if (!is_matmul && type != LayerType::kCONVOLUTION && type != LayerType::kDECONVOLUTION) {
     return std::nullopt;
   }
   const Weights* kernel = layer.getInput(1)->constant();
-  if (!kernel || (kernel->dtype != DType::kFloat32 && kernel->dtype != DType::kFloat64)) {
+  if (!kernel || !(kernel->dtype == DType::kFloat32 || kernel->dtype == DType::kFloat64 ||
+                   (kernel->dtype == DType::kFloat16 && takes_float16))) {
     return std::nullopt;
   }
   if (is_matmul && (kernel->dims.size() != 2 || layer.attributes().getBool("transpose_a", false))) {
@@ -163,13 +209,13 @@ std::optional<WeightedLayer> asWeighted(const Layer& layer) {
   return weighted;
 }
 
-std::optional<WeightedLayer> asAbsorbing(const Tensor* tensor) {
+std::optional<WeightedLayer> asAbsorbing(const Tensor* tensor, bool takes_float16) {
   const Layer* layer = tensor->producer();
   if (!layer || m::countUses(*tensor) != 1 || layer->getInput(3) ||
       !layer->attributes().getString("activation", "").empty()) {
     return std::nullopt;
   }
-  return asWeighted(*layer);
+  return asWeighted(*layer, takes_float16);
 }
 
 Layer* createWithWeights(Rewriter& rewriter, const WeightedLayer& weighted, Tensor& input, const Weights* kernel) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "optimization/optimization.h"
 #include "optimization/pass_check.h"
 
 namespace torchtrt::optimization::testing {
@@ -84,6 +85,67 @@ TEST(FoldBatchNorm, IntoAMatrixMultiplication) {
   %norm = matrix_multiply(%x, %constant_6, %constant_7) {transpose_b=true}
   output "y" %norm
 })");
+}
+
+// Of dtype `float16` or `bfloat16`.
+std::string ofHalves(const std::string& dtype, const std::string& weights, const std::string& variances) {
+  const std::string constants = "constant() {} : " + dtype;
+  return "network \"n\" () {\n  input %x : " + dtype + "[1, 1, 2, 2]\n  %w = " + constants + "[2, 1, 1, 1] data=[" +
+         weights + "]\n  %mean = " + constants + "[2] data=[1, 2]\n  %variance = " + constants + "[2] data=[" +
+         variances + R"(]
+  %conv = convolution(%x, %w) {}
+  %norm = normalization(%conv, null, null, %mean, %variance) {mode="batch", eps=1, activation="relu"}
+  output "y" %norm
+})";
+}
+
+// The network's text behind the pass; numbers are not compared, since the fold rounds elsewhere.
+std::string afterFold(const std::string& text) {
+  const auto network = network::parse(text);
+  createManager({"fold_batch_norm"}).run(*network);
+  return network::print(*network);
+}
+
+std::string folded(const std::string& dtype, const std::string& weights, const std::string& biases) {
+  return "network \"n\" () {\n  input %x : " + dtype + "[1, 1, 2, 2]\n  %constant_5 = constant() {} : " + dtype +
+         "[2, 1, 1, 1] data=[" + weights + "]\n  %constant_6 = constant() {} : " + dtype + "[2] data=[" + biases + R"(]
+  %norm = convolution(%x, %constant_5, %constant_6) {activation="relu"}
+  output "y" %norm
+})";
+}
+
+void expectFolded(const std::string& before, const std::string& after) {
+  EXPECT_EQ(afterFold(before), network::print(*network::parse(after)));
+}
+
+TEST(FoldBatchNorm, IntoWeightsOfFloat16) {
+  expectFolded(ofHalves("float16", "1, 3", "3, 15"), folded("float16", "0.5, 0.75", "-0.5, -0.5"));
+}
+
+TEST(FoldBatchNorm, NotIntoWeightsOfBFloat16) {
+  const std::string kept = ofHalves("bfloat16", "1, 3", "3, 15");
+  expectFolded(kept, kept);
+}
+
+// 2^-11 / 16 has few bits in float16, 2^-9 / 16 all. 0 stays 0.
+TEST(FoldBatchNorm, NotIntoWeightsThatFloat16RoundsCoarsely) {
+  const std::string kept = ofHalves("float16", "0, 0.00048828125", "3, 255");
+  expectFolded(kept, kept);
+  expectFolded(ofHalves("float16", "0, 0.001953125", "3, 255"),
+               folded("float16", "0, 0.0001220703125", "-0.5, -0.125"));
+}
+
+// Only a normalization keeps its results in a range that 16 bits have.
+TEST(FoldBatchNorm, NotOtherScalesIntoFloat16) {
+  const auto network = network::parse(R"(network "n" () {
+  input %x : float16[1, 1, 2, 2]
+  %w = constant() {} : float16[1, 1, 1, 1] data=[1]
+  %scale = constant() {} : float16[1] data=[2]
+  %conv = convolution(%x, %w) {}
+  %y = elementwise(%conv, %scale) {op="prod"}
+  output "y" %y
+})");
+  EXPECT_FALSE(createManager({"fold_scale_and_shift"}).run(*network));
 }
 
 // A convolution and its normalization, with what the caller says of each.
