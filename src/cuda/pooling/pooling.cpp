@@ -40,6 +40,20 @@ struct Images {
   }
 };
 
+// The channels that a thread takes at once: 16 bytes, where they lie next to each other in both tensors.
+int64_t chunkOfChannels(const Images& in, const Images& out, DType dtype) {
+  constexpr int64_t kBytes = 16;
+  const auto chunk = kBytes / static_cast<int64_t>(sizeOf(dtype));
+  bool lies_so = out.channels % chunk == 0;
+  for (const Images* const each : {&in, &out}) {
+    const auto is_even = [chunk](int64_t stride) { return stride % chunk == 0; };
+    lies_so = lies_so && each->strides[0] == 1 &&
+              std::all_of(each->strides.begin() + 1, each->strides.end(), is_even) &&
+              std::all_of(each->batch_strides.begin(), each->batch_strides.end(), is_even);
+  }
+  return lies_so ? chunk : 1;
+}
+
 // The spatial axes, where adaptive pooling averages over all of them. A thread for each result would read whole images.
 std::optional<Ints> averagedAxes(const Layer& layer, const ShapeSet& shapes) {
   const TensorDesc& out = shapes.outputs.at(0);
@@ -63,6 +77,7 @@ std::unique_ptr<kernels::Prepared> preparePooling(const Layer& layer, const Shap
   const Images indices = has_indices ? Images(shapes.outputs[1], rank) : out;
   const DType dtype = shapes.outputs[0].dtype;
   const bool is_average = attributes.getString("op") == "average";
+  const int64_t chunk = has_indices ? 1 : chunkOfChannels(in, out, dtype);
   const auto spatialOf = [&](const char* name, int64_t missing) {
     return adaptive ? Spatial{missing, missing, missing} : spatial(attributes.getInts(name), missing);
   };
@@ -75,10 +90,12 @@ std::unique_ptr<kernels::Prepared> preparePooling(const Layer& layer, const Shap
   source.define("CHANNELS_LAST", int64_t{out.strides[0] == 1 && out.channels > 1}).define("BATCH", batch.rank());
   source.define("A", is_average && isFloating(dtype) ? "double" : computedType(dtype));
   source.define("LOWEST", isFloating(dtype) ? "(A)-INFINITY" : "(-9223372036854775807LL - 1)");
-  source.include("text/storage.cuh").include("text/reduction.cuh").include("pooling/pooling.cuh");
-  const int64_t count = countOf(shapes.outputs[0].dims);
+  source.define("CHUNK", chunk);
+  source.include("text/storage.cuh").include("text/reduction.cuh").include("text/chunks.cuh");
+  source.include("pooling/pooling.cuh");
+  const int64_t count = countOf(shapes.outputs[0].dims) / chunk;
   Arguments arguments;
-  arguments.value(count).value(out.channels).value(in.size).value(out.size);
+  arguments.value(count).value(out.channels / chunk).value(in.size).value(out.size);
   arguments.value(spatialOf("window", 1)).value(spatialOf("stride", 1)).value(spatialOf("pre_padding", 0));
   arguments.value(spatialOf("post_padding", 0)).value(spatialOf("dilation", 1));
   arguments.value(adaptive ? int64_t{0} : attributes.getInt("divisor", 0));

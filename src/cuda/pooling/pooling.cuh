@@ -1,6 +1,6 @@
-// Windowed and adaptive pooling of any strides, a thread for each result. Spatial dims are brought to three; BATCH is the
+// Windowed and adaptive pooling of any strides, a thread for CHUNK results. Spatial dims are brought to three; BATCH is the
 // rank of the dims in front of the channels. With CHANNELS_LAST neighbouring threads have neighbouring channels, as memory
-// has. STORED, A (folded in), AVERAGE, ADAPTIVE, LOWEST and INDICES come from pooling.cpp.
+// has, and takes CHUNK of them at once. STORED, A (folded in), AVERAGE, ADAPTIVE, LOWEST and INDICES come from pooling.cpp.
 
 struct Spatial {
   long long size[3];
@@ -13,15 +13,17 @@ struct Image {
   }
 };
 
+// `count` chunks of results, `channels` chunks of a place.
 extern "C" __global__ void pool(long long count, long long channels, Spatial size, Spatial out_size, Spatial window,
                                 Spatial stride, Spatial before, Spatial after, Spatial dilation, long long divisor,
                                 int count_padding, Walk<BATCH> walk_in, Image from, const STORED* in,
                                 Walk<BATCH> walk_out, Image to, STORED* out, Walk<BATCH> walk_indices, Image to_indices,
                                 long long* indices) {
+  const bool is_aligned = isAligned<STORED, CHUNK>(in) && isAligned<STORED, CHUNK>(out);
   for (long long i = firstElement(); i < count; i += allThreads()) {
     long long rest = i, at[3], begin[3], end[3], inside_all = 1, padded_all = 1;
 #if CHANNELS_LAST
-    const long long c = rest - quotient(rest, channels) * channels;
+    const long long c = (rest - quotient(rest, channels) * channels) * CHUNK;
     rest = quotient(rest, channels);
 #endif
     for (int axis = 2; axis >= 0; --axis) {
@@ -52,11 +54,15 @@ extern "C" __global__ void pool(long long count, long long channels, Spatial siz
       inside_all *= end[axis] > begin[axis] ? end[axis] - begin[axis] : 0;
     }
     const STORED* const image = in + walk_in.at(n) + c * from.channel;
+    A values[CHUNK];
+#pragma unroll
+    for (int k = 0; k < CHUNK; ++k) {
 #if AVERAGE
-    A value = 0;
+      values[k] = 0;
 #else
-    A value = LOWEST;
+      values[k] = LOWEST;
 #endif
+    }
 #if INDICES
     long long index = (begin[0] * size.size[1] + begin[1]) * size.size[2] + begin[2];
 #endif
@@ -64,25 +70,37 @@ extern "C" __global__ void pool(long long count, long long channels, Spatial siz
       for (long long y = begin[1]; y < end[1]; y += dilation.size[1]) {
         const STORED* const line = image + z * from.places[0] + y * from.places[1];
         for (long long x = begin[2]; x < end[2]; x += dilation.size[2]) {
-          const A each = (A)load(line + x * from.places[2]);
+          const Chunk<STORED, CHUNK> chunk = chunkAt<STORED, CHUNK>(line + x * from.places[2], is_aligned);
+#pragma unroll
+          for (int k = 0; k < CHUNK; ++k) {
+            const A each = (A)load(chunk.of + k);
+            A& value = values[k];
 #if AVERAGE
-          value += each;
+            value += each;
 #elif INDICES  // of the first maximum, or of the last NaN
-          if (each > value || each != each) {
-            value = each;
-            index = (z * size.size[1] + y) * size.size[2] + x;
-          }
+            if (each > value || each != each) {
+              value = each;
+              index = (z * size.size[1] + y) * size.size[2] + x;
+            }
 #else
-          value = Maximum<A>()(value, each);
+            value = Maximum<A>()(value, each);
 #endif
+          }
         }
       }
     }
 #if AVERAGE
     const long long terms = divisor != 0 ? divisor : count_padding ? padded_all : inside_all;
-    value = inside_all == 0 ? (A)0 : value / (A)terms;
 #endif
-    store(out + walk_out.at(n) + to.at(c, at), value);
+    Chunk<STORED, CHUNK> result;
+#pragma unroll
+    for (int k = 0; k < CHUNK; ++k) {
+#if AVERAGE
+      values[k] = inside_all == 0 ? (A)0 : values[k] / (A)terms;
+#endif
+      store(result.of + k, values[k]);
+    }
+    writeChunk(result, out + walk_out.at(n) + to.at(c, at), is_aligned);
 #if INDICES
     indices[walk_indices.at(n) + to_indices.at(c, at)] = index;
 #endif

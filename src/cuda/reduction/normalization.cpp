@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "cuda/launch/activation.h"
 #include "cuda/launch/kernel.h"
@@ -151,12 +153,66 @@ std::vector<std::byte> groupArgument(const Layer& layer, const Layout& kept, con
   return bytes;
 }
 
+constexpr int64_t kWarp = 32;
+
+// The values of a row that a lane may take at once: 16 bytes. 1 where rows lie otherwise than normalization_chunks.cuh
+// reads them. `kept` and `folded` have input, output, scale and bias.
+int64_t chunkOfRows(const Layer& layer, DType dtype, const Layout& kept, const Layout& folded) {
+  constexpr int64_t kBytes = 16, kMostOfLane = 8, kMostRows = 1 << 24;
+  const auto chunk = kBytes / static_cast<int64_t>(sizeOf(dtype));
+  if (folded.rank() != 1 || folded.count() % chunk != 0 || folded.count() > kMostOfLane * kWarp * chunk ||
+      kept.count() > kMostRows) {
+    return 1;
+  }
+  for (const size_t tensor : {size_t{0}, size_t{1}}) {
+    const Ints& strides = kept.strides[tensor];
+    if (folded.strides[tensor][0] != 1 ||
+        std::any_of(strides.begin(), strides.end(), [chunk](int64_t stride) { return stride % chunk != 0; })) {
+      return 1;
+    }
+  }
+  for (const auto& [input, tensor] : {std::pair(kScale, size_t{2}), std::pair(kBias, size_t{3})}) {
+    const Ints& strides = kept.strides[tensor];
+    if (layer.has(input) && (folded.strides[tensor][0] != 1 ||
+                             std::any_of(strides.begin(), strides.end(), [](int64_t stride) { return stride != 0; }))) {
+      return 1;
+    }
+  }
+  return chunk;
+}
+
+std::unique_ptr<kernels::Prepared> prepareChunks(const Layer& layer, DType dtype, const Layout& kept,
+                                                 const Layout& folded, int64_t chunk) {
+  const int64_t chunks = folded.count() / chunk;
+  Source source;
+  defineTypes(source, layer, dtype);
+  source.define("KEPT", kept.rank()).define("CHUNK", chunk).define("PER_LANE", (chunks + kWarp - 1) / kWarp);
+  source.define("S", sizeOf(dtype) == 2 ? "float" : "double").define("CENTERED", int64_t{isCentered(layer)});
+  source.include("text/storage.cuh").include("text/functions.cuh").include("text/reduction.cuh");
+  source.include("text/chunks.cuh").include("reduction/normalization_chunks.cuh");
+  Arguments arguments;
+  arguments.value(static_cast<int>(kept.count())).value(static_cast<int>(chunks));
+  addWalk(arguments, kept.dims, kept.strides[0]);
+  arguments.input(kIn);
+  addWalk(arguments, kept.dims, kept.strides[1]);
+  arguments.output(0);
+  layer.add(arguments, kScale);
+  layer.add(arguments, kBias).value(layer.attributes.getDouble("eps"));
+  addFusedActivation(arguments, layer.attributes);
+  // Few rows are spread over all processors.
+  const int64_t warps = kept.count() < 4 * int64_t{layer.device.processors()} ? 1 : 4;
+  auto launches = std::make_unique<Launches>(layer.device);
+  launches->add(source, "normalizeChunks",
+                blocksFor((kept.count() + warps - 1) / warps, static_cast<unsigned>(warps * kWarp)),
+                std::move(arguments));
+  return launches;
+}
+
 // Values that a warp keeps in registers.
 constexpr int64_t kShort = 1024;
 
 std::unique_ptr<kernels::Prepared> prepareShort(const Layer& layer, DType dtype, const Layout& kept,
                                                 const Layout& folded) {
-  constexpr int64_t kWarp = 32;
   constexpr int64_t kWarps = 4;
   Source source;
   defineTypes(source, layer, dtype);
@@ -192,15 +248,20 @@ std::unique_ptr<kernels::Prepared> prepareGroups(const Layer& layer, const Shape
                                 {groups.in.outside, groups.out.outside, groups.scale.outside, groups.bias.outside});
   const Layout folded =
       collapsed(groups.dims.inside, {groups.in.inside, groups.out.inside, groups.scale.inside, groups.bias.inside});
+  const DType dtype = shapes.inputs[kIn].dtype;
+  const int64_t chunk = kept.count() > 0 ? chunkOfRows(layer, dtype, kept, folded) : 1;
+  if (chunk > 1) {
+    return prepareChunks(layer, dtype, kept, folded, chunk);
+  }
   const bool is_by_column = liesByColumn(kept, folded.strides[0]);
   if (!is_by_column && folded.rank() <= 1 && kept.count() > 0 && folded.count() > 0 && folded.count() <= kShort) {
-    return prepareShort(layer, shapes.inputs[kIn].dtype, kept, folded);
+    return prepareShort(layer, dtype, kept, folded);
   }
   const RowPlan plan = planRows(layer.device, kept.count(), folded.count(), is_by_column);
   const bool is_centered = isCentered(layer);
   Source source;
   plan.define(source);
-  defineTypes(source, layer, shapes.inputs[kIn].dtype);
+  defineTypes(source, layer, dtype);
   source.define("KEPT", kept.rank()).define("FOLDED", folded.rank()).define("CENTERED", int64_t{is_centered});
   source.include("text/storage.cuh").include("text/functions.cuh").include("text/reduction.cuh");
   source.include("text/rows.cuh").include("reduction/normalization.cuh");

@@ -13,3 +13,26 @@ template <class T, int kCount>
 __device__ bool isAligned(const T* p) {
   return (unsigned long long)p % (sizeof(T) * kCount) == 0;
 }
+
+// Where pointers may begin anywhere: at once if they are aligned, else one after the other.
+template <class T, int kCount>
+__device__ Chunk<T, kCount> chunkAt(const T* from, bool is_aligned) {
+  if (is_aligned) {
+    return Chunk<T, kCount>(from);
+  }
+  Chunk<T, kCount> chunk;
+  for (int i = 0; i < kCount; ++i) {
+    chunk.of[i] = from[i];
+  }
+  return chunk;
+}
+template <class T, int kCount>
+__device__ void writeChunk(const Chunk<T, kCount>& chunk, T* to, bool is_aligned) {
+  if (is_aligned) {
+    chunk.write(to);
+    return;
+  }
+  for (int i = 0; i < kCount; ++i) {
+    to[i] = chunk.of[i];
+  }
+}

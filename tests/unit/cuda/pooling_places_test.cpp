@@ -78,5 +78,18 @@ TEST(PoolingOnDevices, AveragesOfIntegersGoTowardsZero) {
   expectAsOnCpu(pooling("average", in, {1, 1}, {1, 1}, {2, 3, 4, 7}, false));
 }
 
+// 16 channels are read in chunks where they lie next to each other, 12 only where chunks are of 4.
+TEST(ChunksOfChannels, ArePooledAsOnTheCpu) {
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16, DType::kInt8}) {
+    for (const int64_t channels : {16, 12}) {
+      const Tensor in = makeTensor(dtype, {2, channels, 7, 6}, oddValues(84 * channels, dtype));
+      for (const char* op : {"max", "average"}) {
+        expectAsOnCpu(pooling(op, in, {1, 1}, {1, 1}, {2, channels, 4, 7}, false));
+      }
+      expectAsOnCpu(pooling("max", in, {1, 0}, {2, 3}, {2, channels, 3, 3}, false));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace torchtrt::kernels::testing

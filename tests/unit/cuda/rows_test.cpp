@@ -1,6 +1,7 @@
 // Rows of every length: folded by one lane, by some, by a block, and by several blocks.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,8 @@ Case softmax(Tensor in, int64_t axis, bool log) {
   return {"softmax", makeAttributes({{"axis", axis}, {"log", log}}), {std::move(in)}, {output}};
 }
 
-Case normalization(const char* mode, Tensor in, const Tensor& scale, const Tensor& bias, int64_t groups) {
+Case normalization(const char* mode, Tensor in, const std::optional<Tensor>& scale, const std::optional<Tensor>& bias,
+                   int64_t groups) {
   const Output output = {in.desc.dtype, in.desc.dims};
   return {
       "normalization",
@@ -74,6 +76,28 @@ TEST(LongRows, ByColumnToo) {
   expectNearCpu(normalization("group", valuesOf(DType::kFloat16, {2, 4, 70, 70}), valuesOf(DType::kFloat16, {4}),
                               valuesOf(DType::kFloat16, {4}), 2),
                 2e-2);
+}
+
+// Rows of whole chunks of 16 bytes go to the registers of a warp; others, and those of other layouts, elsewhere.
+TEST(NormalizedRows, OfEveryDtypeAndLength) {
+  for (const DType dtype : {DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64}) {
+    for (const int64_t length : {7, 8, 24, 264, 520}) {
+      const Tensor in = valuesOf(dtype, {2, 3, length}), parameter = valuesOf(dtype, {length});
+      expectAsOnCpu(normalization("layer", in, parameter, parameter, 1));
+      expectAsOnCpu(normalization("rms", in, parameter, std::nullopt, 1));
+      expectAsOnCpu(normalization("layer", in, std::nullopt, std::nullopt, 1));
+    }
+  }
+}
+
+TEST(NormalizedRows, ThatAreEqualGiveTheBias) {
+  for (const DType dtype : {DType::kFloat16, DType::kFloat32}) {
+    const Tensor in = makeTensor(dtype, {2, 264}, Values(528, 0.1)), bias = valuesOf(dtype, {264});
+    const Values values = run(normalization("layer", in, std::nullopt, bias, 1)).at(0).values();
+    const Values expected = bias.values();
+    EXPECT_EQ(Values(values.begin(), values.begin() + 264), expected);
+    EXPECT_EQ(Values(values.begin() + 264, values.end()), expected);
+  }
 }
 
 TEST(LongRows, AndAllShorterOnesInEveryLayout) {
