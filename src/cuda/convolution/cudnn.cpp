@@ -81,11 +81,15 @@ class Attempt {
     weights_ = readable(problem_.weights, filter, weights.place);
   }
 
-  // The library writes the output. Null where its graph cannot be the layer.
-  std::unique_ptr<Launches> fused() {
+  // The library writes the output. Null where its graph cannot be the layer. An activation that it does not have is a
+  // launch behind, in place: of 16 bits the sum is rounded before, as PyTorch does. Sums in float32 would be twice the
+  // traffic.
+  std::unique_ptr<Launches> fused(bool activates_behind) {
     const std::string name = layer_.attributes.getString("activation", "");
-    problem_.activation = activationOf(layer_.attributes, dtype_);
-    if (!name.empty() && !problem_.activation) {
+    if (!activates_behind) {
+      problem_.activation = activationOf(layer_.attributes, dtype_);
+    }
+    if (!name.empty() && !problem_.activation && !activates_behind) {
       return nullptr;
     }
     problem_.adds_bias = layer_.has(kBias);
@@ -106,7 +110,9 @@ class Attempt {
     if (!convolve(y, bias, residual)) {
       return nullptr;
     }
-    if (!in_place) {
+    if (!name.empty() && !problem_.activation) {
+      finish(y, dtype_, false);
+    } else if (!in_place) {
       addCopy(*launches_, dtype_, problem_.y.dims, {y, problem_.y.strides}, {Place::output(), strides});
     }
     return std::move(launches_);
@@ -120,26 +126,7 @@ class Attempt {
     if (!convolve(y, {}, {})) {
       return nullptr;
     }
-    Finish finish;
-    finish.sums_dtype = sums;
-    finish.dtype = dtype_;
-    const Ints none(problem_.y.dims.size(), 0);
-    Ints of_bias = none;
-    of_bias[1] = layer_.has(kBias) ? shapes_.inputs[kBias].strides.at(0) : 0;
-    const bool adds = hasResidual();
-    finish.dims = problem_.y.dims;
-    finish.sums = {y, problem_.y.strides};
-    finish.bias = {Place::input(layer_, kBias), of_bias};
-    finish.residual = {adds ? Place::input(layer_, kResidual) : Place(),
-                       adds ? withTwoPlaces(shapes_.inputs[kResidual].strides, 2, 0) : none};
-    finish.out = {Place::output(), withTwoPlaces(out.strides, 2, 0)};
-    if (channels_last_) {  // threads go along the channels
-      for (Ints* const each :
-           {&finish.dims, &finish.sums.strides, &finish.bias.strides, &finish.residual.strides, &finish.out.strides}) {
-        std::rotate(each->begin() + 1, each->begin() + 2, each->end());
-      }
-    }
-    addFinish(*launches_, layer_, finish);
+    finish(y, sums, true);
     return std::move(launches_);
   }
 
@@ -174,6 +161,31 @@ class Attempt {
     const Place copy = Place::reserve(*launches_, bias.dims[0], dtype_);
     addCopy(*launches_, dtype_, bias.dims, {place, bias.strides}, {copy, {1}});
     return copy;
+  }
+
+  // A launch that applies the activation to what lies at y, and before that adds bias and residual.
+  void finish(const Place& y, DType sums, bool adds) {
+    const TensorDesc& out = shapes_.outputs[0];
+    Finish finish;
+    finish.sums_dtype = sums;
+    finish.dtype = dtype_;
+    const Ints none(problem_.y.dims.size(), 0);
+    Ints of_bias = none;
+    of_bias[1] = adds && layer_.has(kBias) ? shapes_.inputs[kBias].strides.at(0) : 0;
+    const bool adds_residual = adds && hasResidual();
+    finish.dims = problem_.y.dims;
+    finish.sums = {y, problem_.y.strides};
+    finish.bias = {adds ? Place::input(layer_, kBias) : Place(), of_bias};
+    finish.residual = {adds_residual ? Place::input(layer_, kResidual) : Place(),
+                       adds_residual ? withTwoPlaces(shapes_.inputs[kResidual].strides, 2, 0) : none};
+    finish.out = {Place::output(), withTwoPlaces(out.strides, 2, 0)};
+    if (channels_last_) {  // threads go along the channels
+      for (Ints* const each :
+           {&finish.dims, &finish.sums.strides, &finish.bias.strides, &finish.residual.strides, &finish.out.strides}) {
+        std::rotate(each->begin() + 1, each->begin() + 2, each->end());
+      }
+    }
+    addFinish(*launches_, layer_, finish);
   }
 
   bool convolve(const Place& y, const Place& bias, const Place& residual) {
@@ -260,7 +272,10 @@ class CudnnKernel final : public kernels::Kernel {
       const auto make = [&, channels_last] {
         return Attempt(layer, shapes, weights, api_, transposed_, channels_last);
       };
-      ways.emplace_back([make] { return make().fused(); });
+      ways.emplace_back([make] { return make().fused(false); });
+      if (is_half) {
+        ways.emplace_back([make] { return make().fused(true); });
+      }
       ways.emplace_back([make, &out, is_half] { return make().inTwoSteps(is_half ? DType::kFloat32 : out.dtype); });
       if (is_half) {
         ways.emplace_back([make, &out] { return make().inTwoSteps(out.dtype); });

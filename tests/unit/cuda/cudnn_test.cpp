@@ -85,7 +85,9 @@ TEST_F(CudnnCalls, AClipFromZeroIsARelu) {
 }
 
 TEST_F(CudnnCalls, OtherActivationsAreALaunchBehind) {
-  EXPECT_EQ(callsOf(small("hard_swish", DType::kFloat16)), "channels last float16 forward");
+  EXPECT_EQ(callsOf(small("hard_swish", DType::kFloat16)), "channels last float16 forward add");
+  EXPECT_EQ(runOne(small("hard_swish", DType::kFloat16)), (Values{0, 9}));
+  EXPECT_EQ(callsOf(small("hard_swish", DType::kFloat32)), "float32 forward");
   // The library's is not exact to 32 bits.
   EXPECT_EQ(callsOf(small("silu", DType::kFloat32)), "float32 forward");
 }
@@ -117,8 +119,8 @@ TEST_F(CudnnCalls, WithoutTheLibraryDirectRuns) {
   const Case layer = small("relu", DType::kFloat32);
   const kernels::Chosen chosen = kernels::createKernel(problemOf(layer));
   EXPECT_STREQ(chosen.implementation, "direct");
-  ASSERT_EQ(chosen.refusals.size(), 2U);
-  EXPECT_EQ(chosen.refusals[1].second.reason, "cuDNN is missing: libcudnn.so.9: no such file");
+  ASSERT_EQ(chosen.refusals.size(), 3U);
+  EXPECT_EQ(chosen.refusals[2].second.reason, "cuDNN is missing: libcudnn.so.9: no such file");
   EXPECT_EQ(runOne(layer), (Values{0, 9}));
 }
 
