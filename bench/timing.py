@@ -22,7 +22,8 @@ class Timing:
 
 
 class OthersLoad:
-    """The share of the cores that neither this process nor those of `pids` use, and that is busy, from when it is made."""
+    """The share of the cores that this process may run on which neither it nor the processes of `pids` use, and that is busy, from when it
+    is made."""
 
     def __init__(self, pids: Iterable[int] = ()):
         self._pids = ["self", *pids]
@@ -33,7 +34,10 @@ class OthersLoad:
         return max(0.0, (busy - busy_then) - (own - own_then)) / max(1, all_ticks - all_then)
 
     def _ticks(self) -> tuple[int, int, int]:
-        fields = [int(f) for f in open("/proc/stat").readline().split()[1:9]]
+        cores = {f"cpu{core}" for core in os.sched_getaffinity(0)}
+        lines = [line.split() for line in open("/proc/stat") if line.startswith("cpu")]
+        lines = [line for line in lines if line[0] in cores] or lines[:1]  # the first one is of all cores
+        fields = [sum(map(int, column)) for column in zip(*(line[1:9] for line in lines))]
         own = 0
         for pid in self._pids:
             try:

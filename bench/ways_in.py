@@ -1,175 +1,221 @@
 #!/usr/bin/env python3
-"""Models that TorchScript does not take, by way of torch.export and of torch.compile: engines, graph breaks, differences from eager, times.
+"""60 models that TorchScript does not take, or hardly, by way of torch.compile and torch.export: engines, graph breaks, differences from eager
+PyTorch, times beside eager and TorchInductor, and what a batch of another size compiles anew.
 
-    ./dev build product && PYTHONPATH=build/release/python .venv/bin/python bench/ways_in.py [--only TEXT] [--times] [--inductor] [--json FILE]
+    ./dev build product && PYTHONPATH=build/release/python .venv/bin/python bench/ways_in.py [--times] [--inductor] [--only TEXT] [--jobs N]
 
-A line per model of the list below, as its library makes it: keyword arguments, and results that are classes. "scripts" says if torch.jit.script
-takes it. Differences are relative to the largest value of a result. With --times all ways are called in turn; --inductor adds TorchInductor,
-which needs a C++ compiler and most of the time. Weights are random, sizes small: docs/performance.md has models at their full size.
+Each model has a process of its own, with cores of its own. Models are those of ways_in_models.py; ways_in_worker.py measures one. Times are
+medians of calls in turn; those under load of others are repeated, and marked with * where the load stays. Differences are relative to the
+largest value of a result. TorchInductor needs a C++ compiler and most of the time.
 """
 
 import argparse
-import gc
+import concurrent.futures
+import dataclasses
 import json
-import logging
 import math
+import os
+import pathlib
+import queue
+import signal
+import statistics
+import sys
+import tempfile
 import time
-import warnings
 
-import torch
-
-import answers
-import catalog
-import catalog_wide
+import processes
 import table
 import timing
-import torchtrt
-from torchtrt import _backend
+import ways_in_models
+import ways_in_worker
 
-TEXT = """Deberta DebertaV2 XLMRoberta MPNet RoFormer ConvBert SqueezeBert FNet Funnel XLNet ModernBert Longformer Canine OPT GPTNeo GPTJ GPTNeoX
-    Bloom Falcon Mistral Qwen2 Qwen3 Gemma Gemma2 Phi3 Olmo Cohere BioGpt Mamba Mixtral""".lower().split()
-BOTH = "t5 bart pegasus m2m100 whisper clip detr segformer".split()
-SEEN = ["beit of transformers", "dinov2 of transformers", "yolos of transformers", "swin of transformers", "swinv2 of transformers",
-        "levit of transformers", "mobilevit of transformers", "focalnet of transformers", "wav2vec2", "wavlm", "perceiver", "patchtst"]
-TIMM = """eva02_tiny_patch14_224 swin_tiny_patch4_window7_224 swinv2_cr_tiny_224 gcvit_xxtiny halonet26t hiera_tiny_224 mvitv2_tiny
-    volo_d1_224 test_maxvit convit_tiny""".split()
-NAMES = [*TEXT, *BOTH, *SEEN, *(f"{name} of timm" for name in TIMM)]
-ROUNDS = 15
+BEGIN = time.monotonic()
+WAYS = ["eager", "inductor", "torchtrt", "export"]
 
 
-def whole(name: str):
-    """The library's own module, and the keyword arguments of a call, or the arguments alone."""
-    torch.manual_seed(0)
-    case = catalog_wide.WIDE[f"{name}, traced"]()
-    module, (arguments,) = case.reference, case.calls
-    if isinstance(module, catalog.FirstOnly):
-        return module.inner.eval(), (), dict(zip(module.names, arguments))
-    return module.eval(), arguments, {}
-
-
-def scripts(module) -> bool:
+def measured(asked: ways_in_worker.Asked, seconds: float, log: str) -> dict:
+    """All that the model's process tells within so many seconds, and how it ended where that was not its end."""
+    row: dict = {"model": asked.model, "failed": []}
+    end = time.monotonic() + seconds
+    worker = processes.Process("ways_in_worker.py", [json.dumps(dataclasses.asdict(asked))], log)
     try:
-        torch.jit.script(module)
-    except Exception:  # noqa: BLE001 - of whatever kind
-        return False
-    return True
-
-
-def exported(module, arguments, named) -> tuple[dict, object]:
-    start = time.perf_counter()
-    try:
-        compiled = torchtrt.compile(module, ir="export", inputs=arguments or None, kwarg_inputs=named or None, progress=False)
-    except torchtrt.CompileError as error:
-        return {"error": str(error)}, None
-    report = torchtrt.report(compiled)
-    facts = {"seconds": time.perf_counter() - start, "engines": report.engine_segments, "torch_segments": report.torch_segments,
-             "share": report.share_in_engines}
-    return facts, lambda: compiled(*arguments, **named)
-
-
-class Watch:
-    """The compiled modules and logged lines of the backend, while it is entered."""
-
-    def __enter__(self):
-        self.reports, self.lines = [], []
-        self._compile, self._log = torchtrt.compile, _backend.log
-        torchtrt.compile, _backend.log = self._compiling, self.lines.append
-        torch._dynamo.reset()
-        torch._dynamo.utils.counters.clear()
-        return self
-
-    def _compiling(self, *arguments, **options):
-        module = self._compile(*arguments, **options)
-        self.reports.append(torchtrt.report(module))
-        return module
-
-    def __exit__(self, *_):
-        torchtrt.compile, _backend.log = self._compile, self._log
-
-
-def dynamo(module, arguments, named) -> tuple[dict, object]:
-    with Watch() as watch:
-        start = time.perf_counter()
-        compiled = torch.compile(module, backend="torchtrt", options={"progress": False})
-        compiled(*arguments, **named)
-        counters = torch._dynamo.utils.counters
-        facts = {"seconds": time.perf_counter() - start, "graphs": counters["stats"]["unique_graphs"], "breaks": sum(counters["graph_break"].values()),
-                 "engines": sum(report.engine_segments for report in watch.reports), "lines": watch.lines}
-    return facts, lambda: compiled(*arguments, **named)
-
-
-def difference(call, expected) -> float:
-    return answers.difference(answers.flat(list_of(call())), expected)
-
-
-def list_of(value):
-    """Named tuples and classes of transformers as lists."""
-    if hasattr(value, "to_tuple"):
-        return list_of(value.to_tuple())
-    return [list_of(each) for each in value] if isinstance(value, (tuple, list)) else value
-
-
-def measured(name: str, options) -> dict:
-    module, arguments, named = whole(name)
-    expected = answers.flat(list_of(module(*arguments, **named)))
-    row = {"model": name, "scripts": scripts(module)}
-    ways = {"eager": lambda: module(*arguments, **named)}
-    for way, make in [("export", exported), ("compile", dynamo)]:
-        row[way], call = make(module, arguments, named)
-        if call is not None:
-            row[way]["difference"] = difference(call, expected)
-            ways[way] = call
-    if options.inductor:
-        inductor = torch.compile(module)
-        ways["inductor"] = lambda: inductor(*arguments, **named)
-    if options.times or options.inductor:
-        row["ms"] = {way: time.median for way, time in timing.in_turn(ways, rounds=ROUNDS).items()}
+        while row.get("stage") != "end":
+            facts = worker.listen(max(0.0, end - time.monotonic()))
+            row["failed"] += [facts.pop("failed")] if "failed" in facts else []
+            row.update(facts)
+    except processes.Failed as failure:
+        told = "took too long" if time.monotonic() >= end else str(failure)
+        row["failed"].append(f"{row.get('stage', 'start')}: {told}")
+    finally:
+        worker.end()
     return row
 
 
-def cells(row: dict) -> list[str]:
+def shares(cores: list[int], jobs: int) -> list[list[int]]:
+    """As many cores for each job; some are left over where the number of jobs is no divisor."""
+    each = len(cores) // jobs
+    return [cores[i * each:(i + 1) * each] for i in range(jobs)]
+
+
+def run(names: list[str], options, show) -> list[dict]:
+    """The rows of all models, in the order of their names; of those that the budget does not reach, their names alone."""
+    end = BEGIN + options.budget * 60 if options.budget else math.inf
+    free: queue.SimpleQueue = queue.SimpleQueue()
+    for cores in shares(sorted(os.sched_getaffinity(0)), options.jobs):
+        free.put(cores)
+
+    def one(name: str) -> dict:
+        left = end - time.monotonic()
+        if left < 5:
+            return {"model": name, "failed": ["the budget of time was spent"]}
+        cores = free.get()
+        try:
+            asked = ways_in_worker.Asked(name, options.device, cores, options.times, options.inductor, folder)
+            return measured(asked, min(options.seconds, left), f"{folder}/{name}.log")
+        finally:
+            free.put(cores)
+
+    with tempfile.TemporaryDirectory(prefix="torchtrt-ways-in-") as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        running = {pool.submit(one, name): name for name in reversed(names)}  # the largest models are the last of the list
+        rows = {}
+        for done in concurrent.futures.as_completed(running):
+            rows[running[done]] = done.result()
+            show(rows)
+    return [rows[name] for name in names]
+
+
+def milliseconds(row: dict, way: str) -> float | None:
+    return row["ms"][way]["median"] if way in row.get("ms", {}) else None
+
+
+def best_of_others(row: dict) -> float | None:
+    """Milliseconds of the better of eager PyTorch and TorchInductor, where the latter is asked for and right."""
+    given = [each for each in (milliseconds(row, "eager"), milliseconds(row, "inductor")) if each is not None]
+    return min(given, default=None)
+
+
+def ratio(row: dict, other: float | None) -> float | None:
+    ours = milliseconds(row, "torchtrt")
+    return other / ours if other is not None and ours else None
+
+
+def _text(value, form: str) -> str:
+    return "-" if value is None else format(value, form)
+
+
+def recompiled(row: dict, way: str) -> str:
+    """Graphs at each size of the batch behind the first."""
+    found = row.get(f"{way} batches")
+    return "-" if found is None else "+".join(map(str, found["compiled"][1:]))
+
+
+def largest_difference(row: dict) -> float | None:
+    return max((row[key]["difference"] for key in ("torchtrt", "torchtrt batches", "export") if "difference" in row.get(key, {})), default=None)
+
+
+def _time(row: dict, way: str) -> str:
+    found = row.get("ms", {}).get(way)
+    return "-" if found is None else f"{found['median']:.3g}±{(found['upper'] - found['lower']) / 2 / found['median']:.0%}"
+
+
+def header(options) -> list[str]:
+    times = [*WAYS[:1], *(["Inductor"] if options.inductor else []), "torchtrt", "export"] if options.times else []
+    return ["model (ms, compile s)", "engines", "graphs", "breaks", "share", "export", "error", *times, *(["ratio"] if times else []),
+            "compile", *(["Inductor"] if options.inductor else []), "batches", *(["Inductor"] if options.inductor else [])]
+
+
+def cells(row: dict, options) -> list[str]:
     """Of the table."""
-    export, compiled, ms = row["export"], row["compile"], row.get("ms", {})
-    first = ["-", "-", "-"] if "error" in export else [f"{export['engines']}", f"{export['share']:.0%}", f"{export['difference']:.1e}"]
-    second = [f"{compiled['graphs']}", f"{compiled['breaks']}", f"{compiled['engines']}", f"{compiled['difference']:.1e}"]
-    return [row["model"], "yes" if row["scripts"] else "no", *first, *second,
-            *(f"{ms[way]:.2f}" if way in ms else "-" for way in ["eager", "export", "compile", "inductor"] if ms)]
+    compiled, export, inductor = row.get("torchtrt", {}), row.get("export", {}), row.get("inductor", {})
+    facts = [_text(compiled.get("engines"), ""), _text(compiled.get("graphs"), ""), _text(compiled.get("breaks"), ""),
+             _text(compiled.get("share"), ".0%"), _text(export.get("engines"), ""), _text(largest_difference(row), ".0e")]
+    ways = [way for way in WAYS if options.inductor or way != "inductor"]
+    times = [*(_time(row, way) for way in ways), _text(ratio(row, best_of_others(row)), ".2f")] if options.times else []
+    beside = [[_text(inductor.get("seconds"), ".1f")], [recompiled(row, "inductor")]] if options.inductor else [[], []]
+    mark = "*" if row.get("load", 0) > timing.LOAD_LIMIT or row.get("compiled_while_timed") else ""
+    return [row["model"] + mark, *facts, *times, _text(compiled.get("seconds"), ".1f"), *beside[0], recompiled(row, "torchtrt"), *beside[1]]
 
 
-def main() -> None:
+def brief(row: dict) -> str:
+    """A line as soon as the model is done."""
+    compiled = row.get("torchtrt")
+    told = "no engines" if compiled is None else f"{compiled['engines']} engines, {compiled['breaks']} breaks, difference {largest_difference(row):.0e}"
+    times = ", ".join(f"{way} {milliseconds(row, way):.3g}" for way in WAYS if milliseconds(row, way) is not None)
+    return f"{row['model'][:30]:30} {told}" + (f"; ms: {times}" if times else "") + (f"; {len(row['failed'])} FAILED" if row["failed"] else "")
+
+
+def notes(row: dict) -> list[str]:
+    """What went wrong, and what the backend said of graphs in eager mode."""
+    inductor = row.get("inductor", {}).get("difference", 0.0)
+    return [*row["failed"], *dict.fromkeys(row.get("torchtrt", {}).get("lines", [])), *([row["export"]["error"]] if "error" in row.get("export", {}) else []),
+            *([f"Inductor differs by {inductor:.0e}"] if inductor > 1e-3 else [])]
+
+
+def mean(values: list[float]) -> float:
+    return math.exp(statistics.fmean(map(math.log, values)))
+
+
+def summary(rows: list[dict]) -> list[str]:
+    done = [row for row in rows if "torchtrt" in row]
+    exported = [row["export"] for row in rows if "engines" in row.get("export", {})]
+    lines = [f"{len(rows)} models, {sum(not row['failed'] for row in rows)} without a failure; torch.jit.script takes "
+             f"{sum(row.get('scripts', False) for row in rows)}; torch.compile: "
+             f"{sum(bool(row['torchtrt']['engines']) for row in done)} in engines, {sum(row['torchtrt']['engines'] == 1 for row in done)} as one, "
+             f"{sum(row['torchtrt']['breaks'] for row in done)} breaks; torch.export: {len(exported)}, {sum(each['engines'] == 1 for each in exported)} as one; "
+             f"largest difference {max((largest_difference(row) for row in done), default=0):.1e}"]
+    for name, other in [("eager", lambda row: milliseconds(row, "eager")), ("Inductor", lambda row: milliseconds(row, "inductor")),
+                        ("the better of them", best_of_others)]:
+        ratios = [found for row in rows if (found := ratio(row, other(row))) is not None]
+        if ratios:
+            lines.append(f"{name} takes {mean(ratios):.2f} times as long as torchtrt, the geometric mean of {len(ratios)}; "
+                         f"{min(ratios):.2f} to {max(ratios):.2f}; torchtrt is slower on {sum(each < 1 for each in ratios)}")
+    for name, way in [("torchtrt", "torchtrt"), ("Inductor", "inductor")]:
+        seconds = [row[way]["seconds"] for row in rows if way in row]
+        counts = [row[f"{way} batches"]["compiled"] for row in rows if f"{way} batches" in row]
+        if seconds:
+            lines.append(f"{name} compiles for {statistics.median(seconds):.1f} s, the median, at most {max(seconds):.1f}; "
+                         f"batches {', '.join(map(str, ways_in_worker.BATCHES))} compile {sum(sum(each[1:]) for each in counts)} graphs again in {len(counts)} models, "
+                         f"{sum(sum(each[2:]) for each in counts)} of them behind the second size")
+    return lines
+
+
+def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", metavar="TEXT", help="models whose name contains this, or one of these, with commas between")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda")
     parser.add_argument("--times", action="store_true", help="time all ways in turn")
     parser.add_argument("--inductor", action="store_true", help="time TorchInductor, too")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="so many models side by side, each with its share of the cores (1)")
+    parser.add_argument("--seconds", type=float, default=300, metavar="S", help="of a model; what takes longer is a row that says so (300)")
+    parser.add_argument("--budget", type=float, default=0, metavar="MIN", help="of all models; those that it does not reach are rows that say so")
     parser.add_argument("--json", metavar="FILE", help="write all facts there")
     options = parser.parse_args()
-    warnings.filterwarnings("ignore")
-    torchtrt.logging.set_reportable_log_level(torchtrt.logging.Level.Error)
-    for library in ("torch._dynamo", "transformers"):
-        logging.getLogger(library).setLevel(logging.ERROR)
-    rows = []
-    for name in (name for name in NAMES if any(part in name for part in options.only.split(","))):
-        with torch.no_grad():
-            rows.append(measured(name, options))
-        print(f"{len(rows):>3} {'  '.join(cells(rows[-1]))}", flush=True)
-        for line in [rows[-1]["export"].get("error", ""), *rows[-1]["compile"]["lines"]]:
-            print("".join(f"      {part}\n" for part in line.splitlines()[:2]), end="", flush=True)
-        gc.collect()
+    options.times |= options.inductor
+    cores = len(os.sched_getaffinity(0))
+    if not 1 <= options.jobs <= cores:
+        parser.error(f"--jobs: expected 1 to {cores}, the cores that there are, got {options.jobs}")
+    return options
+
+
+def main() -> int:
+    options = parse()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # by way of all that ends processes and removes folders
+    names = [name for name in ways_in_models.NAMES if any(part in name for part in options.only.split(","))]
+
+    def show(rows: dict[str, dict]) -> None:
+        *_, row = rows.values()
+        print(f"[{len(rows):2}/{len(names)} {time.monotonic() - BEGIN:4.0f} s] {brief(row)}", flush=True)
         if options.json:
-            with open(options.json, "w", encoding="utf-8") as file:
-                json.dump(rows, file, indent=1)
-    header = ["model", "scripts", "engines", "share", "difference", "graphs", "breaks", "engines", "difference"]
-    print("\n" + table.render([*header, *(["eager ms", "export ms", "compile ms", "inductor ms"] if options.times or options.inductor else [])],
-                              [cells(row) for row in rows]))
-    taken = [row for row in rows if "error" not in row["export"]]
-    worst = max((row[way]["difference"] for row in rows for way in ("export", "compile") if "difference" in row[way]), default=0)
-    print(f"{len(rows)} models; {len(taken)} exported, {sum(row['export']['engines'] == 1 for row in taken)} as one engine; "
-          f"{sum(bool(row['compile']['engines']) for row in rows)} in engines by torch.compile; the largest difference is {worst:.1e}")
-    for way in ["export", "compile", "inductor"]:
-        ratios = [math.log(row["ms"]["eager"] / row["ms"][way]) for row in rows if way in row.get("ms", {})]
-        if ratios:
-            print(f"eager takes {math.exp(sum(ratios) / len(ratios)):.2f} times as long as {way}, the geometric mean of {len(ratios)}")
+            pathlib.Path(options.json).write_text(json.dumps(list(rows.values()), indent=1), encoding="utf-8")
+
+    rows = run(names, options, show)
+    print("\n" + table.render(header(options), [cells(row, options) for row in rows]) + "\n")
+    for row in rows:
+        for line in notes(row):
+            print(f"{row['model']}: {line.splitlines()[0][:150]}")
+    print("\n".join(summary(rows)))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -24,6 +24,8 @@ find $out/python -name __pycache__ -prune -exec rm -rf {} +
 # The only trained model of the benchmark whose package GPU machines lack.
 mkdir -p $out/python/silero_vad/data
 cp .venv/lib/python3*/site-packages/silero_vad/data/silero_vad.jit $out/python/silero_vad/data/
+# For bench/ways_in.py, the library of its models that GPU machines lack.
+tar -C "$(.venv/bin/python -c 'import os, timm; print(os.path.dirname(os.path.dirname(timm.__file__)))')" --exclude __pycache__ -cJf $out/timm.tar.xz timm
 # One that was compiled for a GPU where there is none.
 PYTHONPATH=$build/python .venv/bin/python tests/gpu/suite.py pack $out/for_sm_90.ts
 # Links do not travel everywhere: run.sh makes them again.

@@ -24,6 +24,7 @@ import lzma, shutil
 with lzma.open('libdnnl.so.3.xz') as packed, open('libdnnl.so.3', 'wb') as to: shutil.copyfileobj(packed, to)"
   for library in libtorchtrt*.so.*; do ln -sf "$library" "${library%%.so*}.so"; done
   ln -sfn "$work/lib" "$work/python/torchtrt/lib"
+  $python -c "import timm" 2> /dev/null || [ ! -e "$work/timm.tar.xz" ] || $python -m tarfile -e "$work/timm.tar.xz" "$work/python"
   chmod +x "$work"/bin/*
   cd "$root" || return 1
   local suffix include objects=()
@@ -67,6 +68,15 @@ for asked in "$@"; do
       grep '^\[  FAILED' "$out/$(basename "$program").log" | head -20
       tail -2 "$out/$(basename "$program").log"
     done
+    continue
+  fi
+  if [ "$section" = ways ] || [ "$section" = ways-cpu ]; then
+    device=${TORCHTRT_GPU:-cuda:0}
+    [ "$section" = ways ] || device=cpu
+    timeout --kill-after=5 "$limit" $python bench/ways_in.py --inductor --device "$device" --jobs "${JOBS:-4}" --json "$out/$section.json" \
+      --seconds 240 --budget "$($python -c "print(($limit - 25) / 60)")" > "$out/$section.log" 2>&1
+    say "$section: exit $? after $((SECONDS - started)) s; all of it in $section.log"
+    sed -n '/^model (/,$p' "$out/$section.log" | cut -c1-190
     continue
   fi
   timeout --kill-after=5 "$limit" $python tests/gpu/suite.py "$section" --out "$out" --seconds $((limit - 10)) > "$out/$section.log" 2>&1
