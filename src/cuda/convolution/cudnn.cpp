@@ -11,6 +11,7 @@
 #include "cuda/convolution/weights.h"
 #include "cuda/launch/activation.h"
 #include "cuda/launch/steps.h"
+#include "cuda/launch/types.h"
 #include "cuda/launch/ways.h"
 
 namespace torchtrt::cuda {
@@ -59,8 +60,9 @@ std::optional<DnnActivation> activationOf(const Attributes& attributes, DType dt
 // One way to compute the layer.
 class Attempt {
  public:
-  Attempt(const Layer& layer, const ShapeSet& shapes, const Strided& weights, const Cudnn& api, bool transposed,
-          bool channels_last)
+  // Of `channels` the weights may have more than the layer: then they are zeros.
+  Attempt(const Layer& layer, const ShapeSet& shapes, const Strided& weights, int64_t channels, const Cudnn& api,
+          bool transposed, bool channels_last)
       : layer_(layer),
         shapes_(shapes),
         api_(api),
@@ -75,9 +77,14 @@ class Attempt {
     problem_.pre_padding = spatial("pre_padding", 0);
     problem_.post_padding = spatial("post_padding", 0);
     problem_.dilation = spatial("dilation", 1);
-    x_ = readable(problem_.x, shapes.inputs.at(kIn), Place::input(layer, kIn));
     TensorDesc filter = shapes.inputs.at(kFilter);
     filter.strides = weights.strides;
+    if (channels_last && channels > filter.dims.at(1)) {
+      filter.dims[1] = channels;
+      x_ = widened(shapes.inputs.at(kIn), channels);
+    } else {
+      x_ = readable(problem_.x, shapes.inputs.at(kIn), Place::input(layer, kIn));
+    }
     weights_ = readable(problem_.weights, filter, weights.place);
   }
 
@@ -150,6 +157,27 @@ class Attempt {
     const Place copy = Place::reserve(*launches_, countOf(desc.dims), desc.dtype);
     addCopy(*launches_, desc.dtype, tensor.dims, {place, strides}, {copy, tensor.strides});
     return copy;
+  }
+
+  // The image with channels of zeros behind its own.
+  Place widened(const TensorDesc& image, int64_t channels) {
+    Ints dims = image.dims, strides = image.strides;
+    dims[1] = channels;
+    problem_.x = tensorOf(dims, dtype_);
+    const Place wide = Place::reserve(*launches_, countOf(dims), dtype_);
+    dims.erase(dims.begin() + 1);
+    strides.erase(strides.begin() + 1);
+    const Layout places = collapsed(dims, {strides});
+    Source source;
+    source.define("STORED", bitsType(dtype_)).define("RANK", places.rank()).define("CHANNELS", channels);
+    source.include("text/storage.cuh").include("text/chunks.cuh").include("convolution/widen.cuh");
+    Arguments arguments;
+    arguments.value(places.count());
+    addWalk(arguments, places.dims, places.strides[0]);
+    arguments.value(image.dims[1]).value(image.strides[1]).input(kIn);
+    wide.addTo(arguments);
+    launches_->add(source, "widen", geometryFor(places.count()), std::move(arguments));
+    return wide;
   }
 
   Place denseBias() {
@@ -270,7 +298,8 @@ class CudnnKernel final : public kernels::Kernel {
     std::vector<Way> ways;
     for (const bool channels_last : {first, !first}) {
       const auto make = [&, channels_last] {
-        return Attempt(layer, shapes, weights, api_, transposed_, channels_last);
+        return Attempt(layer, shapes, weights, packed_ == nullptr ? 0 : packed_->channels(), api_, transposed_,
+                       channels_last);
       };
       ways.emplace_back([make] { return make().fused(false); });
       if (is_half) {
