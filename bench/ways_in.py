@@ -30,6 +30,7 @@ import ways_in_models
 import ways_in_worker
 
 BEGIN = time.monotonic()
+NOT_REACHED = "the budget of time was spent"
 WAYS = ["eager", "inductor", "torchtrt", "export"]
 
 
@@ -67,7 +68,7 @@ def run(names: list[str], options, show) -> list[dict]:
     def one(name: str) -> dict:
         left = end - time.monotonic()
         if left < 5:
-            return {"model": name, "failed": ["the budget of time was spent"]}
+            return {"model": name, "failed": [NOT_REACHED]}
         cores = free.get()
         try:
             asked = ways_in_worker.Asked(name, options.device, cores, options.times, options.inductor, folder)
@@ -159,7 +160,7 @@ def summary(rows: list[dict]) -> list[str]:
     done = [row for row in rows if "torchtrt" in row]
     exported = [row["export"] for row in rows if "engines" in row.get("export", {})]
     lines = [f"{len(rows)} models, {sum(not row['failed'] for row in rows)} without a failure; torch.jit.script takes "
-             f"{sum(row.get('scripts', False) for row in rows)}; torch.compile: "
+             f"{sum(row.get('scripts', False) for row in rows)} of {sum('scripts' in row for row in rows)}; torch.compile: "
              f"{sum(bool(row['torchtrt']['engines']) for row in done)} in engines, {sum(row['torchtrt']['engines'] == 1 for row in done)} as one, "
              f"{sum(row['torchtrt']['breaks'] for row in done)} breaks; torch.export: {len(exported)}, {sum(each['engines'] == 1 for each in exported)} as one; "
              f"largest difference {max((largest_difference(row) for row in done), default=0):.1e}"]
@@ -209,11 +210,15 @@ def main() -> int:
             pathlib.Path(options.json).write_text(json.dumps(list(rows.values()), indent=1), encoding="utf-8")
 
     rows = run(names, options, show)
+    left = [row["model"] for row in rows if NOT_REACHED in row["failed"]]
+    rows = [row for row in rows if row["model"] not in left]
     print("\n" + table.render(header(options), [cells(row, options) for row in rows]) + "\n")
     for row in rows:
         for line in notes(row):
             print(f"{row['model']}: {line.splitlines()[0][:150]}")
     print("\n".join(summary(rows)))
+    if left:
+        print(f"{len(left)} not reached, {NOT_REACHED}: {', '.join(left)}")
     return 0
 
 
