@@ -69,6 +69,40 @@ std::optional<Ints> averagedAxes(const Layer& layer, const ShapeSet& shapes) {
   return is_average ? std::optional(std::move(axes)) : std::nullopt;
 }
 
+// Averages over all places of images whose channels lie next to each other. Null where a reduction is as good: for
+// other images, and for few large ones, whose places it gives to several blocks.
+std::unique_ptr<kernels::Prepared> prepareAverages(const Layer& layer, const ShapeSet& shapes) {
+  constexpr int64_t kLanes = 128, kColumns = 4, kMostPlaces = 4096;
+  const TensorDesc& desc = shapes.inputs.at(0);
+  const size_t rank = shapes.dimsOf("output_size").size();
+  const Images in(desc, rank), out(shapes.outputs.at(0), rank);
+  const auto spatial_axes = static_cast<std::ptrdiff_t>(rank);
+  const Layout places = collapsed({desc.dims.end() - spatial_axes, desc.dims.end()},
+                                  {{desc.strides.end() - spatial_axes, desc.strides.end()}});
+  const Layout images = collapsed(in.batch, {in.batch_strides, out.batch_strides});
+  const int64_t chunk = chunkOfChannels(in, in, desc.dtype);
+  if (chunk == 1 || places.rank() != 1 || images.rank() > 1 || images.count() * places.count() * in.channels == 0) {
+    return nullptr;
+  }
+  const int64_t chunks = in.channels / chunk;
+  const int64_t blocks = images.count() * ((chunks + kColumns - 1) / kColumns);
+  if (places.count() > kMostPlaces && blocks < layer.device.processors()) {
+    return nullptr;
+  }
+  const auto stepOf = [&](size_t tensor) { return images.rank() == 0 ? int64_t{0} : images.strides[tensor][0]; };
+  Source source;
+  source.define("STORED", storedType(desc.dtype)).define("A", sizeOf(desc.dtype) == 2 ? "float" : "double");
+  source.define("CHUNK", chunk).define("LANES", kLanes).define("COLUMNS", kColumns);
+  source.include("text/storage.cuh").include("text/chunks.cuh").include("pooling/average.cuh");
+  Arguments arguments;
+  arguments.value(images.count()).value(places.count()).value(chunks);
+  arguments.value(stepOf(0)).value(places.strides[0][0]).input(0);
+  arguments.value(stepOf(1)).value(out.strides[0]).output(0);
+  auto launches = std::make_unique<Launches>(layer.device);
+  launches->add(source, "average", blocksFor(blocks, static_cast<unsigned>(kLanes * kColumns)), std::move(arguments));
+  return launches;
+}
+
 std::unique_ptr<kernels::Prepared> preparePooling(const Layer& layer, const ShapeSet& shapes, bool adaptive) {
   const Attributes& attributes = layer.attributes;
   const size_t rank = adaptive ? shapes.dimsOf("output_size").size() : attributes.getInts("window").size();
@@ -115,7 +149,11 @@ std::unique_ptr<kernels::Prepared> preparePooling(const Layer& layer, const Shap
 kernels::CreateResult create(const kernels::Problem& problem, bool adaptive) {
   return launched(problem, [adaptive](const Layer& layer, const ShapeSet& shapes) {
     const std::optional<Ints> axes = adaptive ? averagedAxes(layer, shapes) : std::nullopt;
-    return axes ? prepareReduction(layer, shapes, "avg", *axes) : preparePooling(layer, shapes, adaptive);
+    if (!axes) {
+      return preparePooling(layer, shapes, adaptive);
+    }
+    std::unique_ptr<kernels::Prepared> averages = prepareAverages(layer, shapes);
+    return averages != nullptr ? std::move(averages) : prepareReduction(layer, shapes, "avg", *axes);
   });
 }
 

@@ -1,4 +1,5 @@
-// Pooling with the places of maxima, and with other dims than a batch and channels in front of the windows.
+// Pooling with the places of maxima, with other dims than a batch and channels in front of the windows, and in chunks
+// of channels.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -87,6 +88,21 @@ TEST(ChunksOfChannels, ArePooledAsOnTheCpu) {
         expectAsOnCpu(pooling(op, in, {1, 1}, {1, 1}, {2, channels, 4, 7}, false));
       }
       expectAsOnCpu(pooling("max", in, {1, 0}, {2, 3}, {2, channels, 3, 3}, false));
+    }
+  }
+}
+
+TEST(ChunksOfChannels, AreAveragedAsOnTheCpu) {
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16}) {
+    for (const int64_t channels : {5, 8, 72}) {
+      for (const Ints& places : {Ints{1, 1}, Ints{7, 6}, Ints{15, 19}}) {
+        const Ints dims = {2, channels, places[0], places[1]};
+        expectAsOnCpu({"adaptive_pooling",
+                       makeAttributes({{"op", std::string("average")}, {"return_indices", false}}),
+                       {makeTensor(dtype, dims, mixedValues(countOf(dims), dtype))},
+                       {{dtype, {2, channels, 1, 1}}},
+                       {{"output_size", {1, 1}}}});
+      }
     }
   }
 }
