@@ -13,6 +13,7 @@
 #include "cuda/launch/steps.h"
 #include "cuda/launch/types.h"
 #include "cuda/launch/ways.h"
+#include "cuda/matmul/few_rows.h"
 
 namespace torchtrt::cuda {
 
@@ -243,6 +244,31 @@ class Attempt {
   Place x_, weights_;
 };
 
+// The product that a convolution of one place by one tap is, in a kernel for few images. Null where it is none.
+std::unique_ptr<kernels::Prepared> prepareOnePlace(const Layer& layer, const ShapeSet& shapes) {
+  const TensorDesc &in = shapes.inputs.at(kIn), &filter = shapes.inputs.at(kFilter), &out = shapes.outputs.at(0);
+  const auto isOnePlace = [](const TensorDesc& desc) {
+    return std::all_of(desc.dims.begin() + 2, desc.dims.end(), [](int64_t size) { return size == 1; });
+  };
+  const Ints &before = layer.attributes.getInts("pre_padding"), &behind = layer.attributes.getInts("post_padding");
+  const auto isZero = [](int64_t padding) { return padding == 0; };
+  if (!isOnePlace(in) || !isOnePlace(filter) || !isOnePlace(out) || layer.has(kResidual) ||
+      layer.attributes.getInt("groups", 1) != 1 || !std::all_of(before.begin(), before.end(), isZero) ||
+      !std::all_of(behind.begin(), behind.end(), isZero)) {
+    return nullptr;
+  }
+  FewRows product;
+  product.dtype = out.dtype;
+  product.rows = in.dims[0];
+  product.depth = in.dims[1];
+  product.columns = out.dims[1];
+  product.x = {Place::input(layer, kIn), {in.strides[0], in.strides[1]}};
+  product.weights = {Place::input(layer, kFilter), {filter.strides[0], filter.strides[1]}};
+  product.bias = {Place::input(layer, kBias), {layer.has(kBias) ? shapes.inputs[kBias].strides.at(0) : 0}};
+  product.out = {Place::output(), {out.strides[0], out.strides[1]}};
+  return prepareFewRows(layer, product);
+}
+
 class CudnnKernel final : public kernels::Kernel {
  public:
   CudnnKernel(const kernels::Problem& problem, const Cudnn& api, bool transposed)
@@ -278,6 +304,10 @@ class CudnnKernel final : public kernels::Kernel {
     const Strided weights = packed_ == nullptr
                                 ? Strided{Place::input(layer, kFilter), shapes.inputs.at(kFilter).strides}
                                 : packed_->onDevice(layer.device);
+    if (std::unique_ptr<kernels::Prepared> product =
+            transposed_ || packed_ != nullptr ? nullptr : prepareOnePlace(layer, shapes)) {
+      return product;
+    }
     std::unique_ptr<kernels::Prepared> direct = prepareDirectConvolution(layer, shapes, weights, transposed_);
     if (isEmpty(shapes.outputs.at(0)) || isEmpty(shapes.inputs[kIn]) || isEmpty(shapes.inputs[kFilter])) {
       return direct;

@@ -8,6 +8,7 @@
 #include "cuda/launch/activation.h"
 #include "cuda/launch/steps.h"
 #include "cuda/launch/ways.h"
+#include "cuda/matmul/few_rows.h"
 #include "cuda/matmul/lt_product.h"
 #include "cuda/matmul/matmul.h"
 #include "cuda/matmul/product.h"
@@ -321,9 +322,36 @@ class Attempt {
   Matrices sums_;
 };
 
+// A kernel for few rows, where the product is of one matrix by another. Null where it is none.
+std::unique_ptr<kernels::Prepared> prepareOneMatrix(const Layer& layer, const ShapeSet& shapes) {
+  const Product product = folded(productOf(layer, shapes));
+  if (!product.batch.empty() || layer.has(Product::kResidual)) {
+    return nullptr;
+  }
+  const Matrices &a = product.parts[Product::kA], &b = product.parts[Product::kB],
+                 &bias = product.parts[Product::kBias], &out = product.parts[Product::kOut];
+  if (product.rows > 1 && bias.row != 0) {
+    return nullptr;
+  }
+  FewRows few;
+  few.dtype = shapes.outputs.at(0).dtype;
+  few.rows = product.rows;
+  few.columns = product.columns;
+  few.depth = product.depth;
+  few.x = {Place::input(layer, Product::kA), {a.row, a.column}};
+  few.weights = {Place::input(layer, Product::kB), {b.column, b.row}};
+  few.bias = {Place::input(layer, Product::kBias), {bias.column}};
+  few.out = {Place::output(), {out.row, out.column}};
+  few.rounds_first = sizeOf(few.dtype) == 2 && !layer.attributes.getString("activation", "").empty();
+  return prepareFewRows(layer, few);
+}
+
 std::unique_ptr<kernels::Prepared> prepare(const Layer& layer, const ShapeSet& shapes, const CublasLt& api) {
   if (productOf(layer, shapes).isEmpty()) {
     return prepareTiledMatmul(layer, shapes);
+  }
+  if (std::unique_ptr<kernels::Prepared> few = prepareOneMatrix(layer, shapes)) {
+    return few;
   }
   if (std::unique_ptr<Launches> by_library =
           firstOf(layer.device,

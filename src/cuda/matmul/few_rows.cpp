@@ -1,0 +1,46 @@
+#include "cuda/matmul/few_rows.h"
+
+#include "cuda/launch/activation.h"
+#include "cuda/launch/types.h"
+
+namespace torchtrt::cuda {
+
+namespace {
+
+constexpr int64_t kMostRows = 4;
+constexpr int64_t kMostWeights = int64_t{4} << 20;
+constexpr int64_t kBytes = 16;  // that a thread reads at once
+constexpr int64_t kWarps = 4, kThreads = 32 * kWarps;
+
+bool liesInChunks(const Strided& matrix, int64_t lines, int64_t chunk) {
+  return matrix.strides[1] == 1 && (lines == 1 || matrix.strides[0] % chunk == 0);
+}
+
+}  // namespace
+
+std::unique_ptr<kernels::Prepared> prepareFewRows(const Layer& layer, const FewRows& product) {
+  const int64_t chunk = kBytes / static_cast<int64_t>(sizeOf(product.dtype));
+  if (product.dtype == DType::kFloat64 || product.rows < 1 || product.rows > kMostRows || product.columns < 1 ||
+      product.depth < 1 || product.depth % chunk != 0 || product.columns > kMostWeights / product.depth ||
+      !liesInChunks(product.x, product.rows, chunk) || !liesInChunks(product.weights, product.columns, chunk)) {
+    return nullptr;
+  }
+  Source source;
+  source.define("STORED", storedType(product.dtype)).define("A", computedType(product.dtype));
+  source.define("ROWS", product.rows).define("CHUNK", chunk).define("ROUNDS_FIRST", int64_t{product.rounds_first});
+  defineFusedActivation(source, layer.attributes, product.dtype);
+  source.include("text/storage.cuh").include("text/functions.cuh").include("text/reduction.cuh");
+  source.include("text/chunks.cuh").include("matmul/few_rows.cuh");
+  Arguments arguments;
+  arguments.value(static_cast<int>(product.columns)).value(static_cast<int>(product.depth / chunk));
+  product.x.place.addTo(arguments.value(product.x.strides[0]));
+  product.weights.place.addTo(arguments.value(product.weights.strides[0]));
+  product.bias.place.addTo(arguments.value(product.bias.strides[0]));
+  product.out.place.addTo(arguments.value(product.out.strides[0]).value(product.out.strides[1]));
+  addFusedActivation(arguments, layer.attributes);
+  auto launches = std::make_unique<Launches>(layer.device);
+  launches->add(source, "fewRows", blocksFor((product.columns + kWarps - 1) / kWarps, kThreads), std::move(arguments));
+  return launches;
+}
+
+}  // namespace torchtrt::cuda
