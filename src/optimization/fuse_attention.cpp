@@ -1,3 +1,4 @@
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -58,6 +59,20 @@ Layer* absorbCasts(const Layer& layer, AttentionPieces& pieces) {
   return users[0];
 }
 
+// Removes masks that are constants and hide nothing: tracing turns one that a model makes of ones into such. Without a
+// mask no row is empty, and softmax needs no care for those.
+void dropIdleMasks(AttentionPieces& pieces) {
+  for (size_t i = pieces.masks.size(); i-- > 0;) {
+    const Tensor& mask = *pieces.masks[i];
+    const auto value = mask.constant() ? m::uniformValue(mask) : std::nullopt;
+    if (value && *value == (mask.getType() == DType::kBool ? 1.0 : 0.0)) {
+      pieces.masks.erase(pieces.masks.begin() + static_cast<std::ptrdiff_t>(i));
+      pieces.mask_dims.erase(pieces.mask_dims.begin() + static_cast<std::ptrdiff_t>(i));
+      pieces.safe = pieces.safe && !pieces.masks.empty();
+    }
+  }
+}
+
 // The heads of q, k and v where all three lie in channels in the same way.
 struct Heads {
   HeadsView q, k, v;
@@ -103,6 +118,7 @@ class FuseAttention : public PatternRewriter {
       return false;
     }
     AttentionPieces& pieces = *found;
+    dropIdleMasks(pieces);
     Layer* const narrowing = absorbCasts(layer, pieces);
     Layer& replaced = narrowing ? *narrowing : layer;
     Attributes fields;

@@ -355,6 +355,35 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text.replace(text.find(from), from.size(), to);
 }
 
+TEST(FuseAttention, WithoutMasksThatHideNothing) {
+  const auto added = [](const std::string& mask) {
+    return attention(kKeys, "  %mask = constant() {} : float32[5, 3] data=[" + mask + R"(]
+  %product = matrix_multiply(%q, %k) {}
+  %scores = elementwise(%product, %mask) {op="sum"})");
+  };
+  expectChanged("fuse_attention", added("0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0"),
+                fused(kKeys, "%q, %k, %v", "scale=1.0, transpose_k=false"));
+  const std::string other = added("0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1");
+  const std::string text = afterFusion(other);
+  EXPECT_NE(text.find("plugin_v2(%q, %k, %v, %mask)"), std::string::npos) << text;
+}
+
+TEST(FuseAttention, WithoutCareForRowsThatNothingEmpties) {
+  const auto withKeys = [](const std::string& keep, const std::string& rest) {
+    return replaced(safe(rest), "  input %keep : bool[5, 3]\n",
+                    keep.empty() ? "" : "  %keep = constant() {} : bool[5, 3] data=[" + keep + "]\n");
+  };
+  expectChanged(
+      "fuse_attention", withKeys("1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1", kSafe),
+      withKeys(
+          "",
+          R"(  %y = plugin_v2(%q, %k, %v) {namespace="torchtrt", type="Attention", version="1", scale=1.0, transpose_k=false}
+  output "y" %y
+})"));
+  const std::string some = afterFusion(withKeys("1, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1", kSafe));
+  EXPECT_NE(some.find("safe=true"), std::string::npos) << some;
+}
+
 TEST(FuseAttention, NotWhereEmptyRowsBecomeSomethingElse) {
   expectKept("fuse_attention", safe(replaced(kSafe, "data=[0.0]", "data=[1.0]")));
   expectKept("fuse_attention", safe(replaced(kSafe, "data=[-inf]", "data=[-100]")));
