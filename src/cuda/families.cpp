@@ -27,6 +27,7 @@ const std::vector<kernels::Family>& families() {
       {"concatenation", {{"copy", createConcatenation}, {"host", createHost}}},
       {"convolution",
        {{"depthwise", createDepthwise, leaveDepthwise},
+        {"one_tap", createOneTap, leaveOneTap},
         {"patches", createPatches, leavePatches},
         {"cudnn", createCudnnConvolution},
         {"direct", createDirectConvolution},

@@ -13,6 +13,9 @@ kernels::CreateResult createCudnnDeconvolution(const kernels::Problem& problem);
 // By cuBLASLt, for windows that lie side by side.
 kernels::CreateResult createPatches(const kernels::Problem& problem);
 std::optional<Refusal> leavePatches(const kernels::Problem& problem);
+// By cuBLASLt, of one tap.
+kernels::CreateResult createOneTap(const kernels::Problem& problem);
+std::optional<Refusal> leaveOneTap(const kernels::Problem& problem);
 // Depthwise, of channels that lie next to each other.
 kernels::CreateResult createDepthwise(const kernels::Problem& problem);
 std::optional<Refusal> leaveDepthwise(const kernels::Problem& problem);

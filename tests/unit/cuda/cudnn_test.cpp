@@ -119,8 +119,8 @@ TEST_F(CudnnCalls, WithoutTheLibraryDirectRuns) {
   const Case layer = small("relu", DType::kFloat32);
   const kernels::Chosen chosen = kernels::createKernel(problemOf(layer));
   EXPECT_STREQ(chosen.implementation, "direct");
-  ASSERT_EQ(chosen.refusals.size(), 3U);
-  EXPECT_EQ(chosen.refusals[2].second.reason, "cuDNN is missing: libcudnn.so.9: no such file");
+  ASSERT_EQ(chosen.refusals.size(), 4U);
+  EXPECT_EQ(chosen.refusals[3].second.reason, "cuDNN is missing: libcudnn.so.9: no such file");
   EXPECT_EQ(runOne(layer), (Values{0, 9}));
 }
 
@@ -219,6 +219,27 @@ TEST_F(CudnnCalls, TheLayoutIsThatOfTheOutput) {
   fakeCudnn().has_no_channels_last = true;
   useCudnn(tableOfFakeCudnn());
   EXPECT_EQ(callsOf(large(DType::kFloat32), Layout::kChannelsLast), "float32 forward add relu");
+}
+
+// Of small images, whose sums are long, an engine without anything behind it is faster.
+TEST_F(CudnnCalls, ManyChannelsOfSmallImagesAreFinishedByALaunch) {
+  const auto convolution = [](DType dtype, const Ints& places) {
+    return Case{"convolution",
+                makeAttributes({{"stride", Ints{1, 1}},
+                                {"pre_padding", Ints{1, 1}},
+                                {"post_padding", Ints{1, 1}},
+                                {"dilation", Ints{1, 1}},
+                                {"activation", std::string("relu")}}),
+                {makeTensor(dtype, {1, 8, places[0], places[1]}, mixedValues(8 * places[0] * places[1], dtype, 1)),
+                 makeTensor(dtype, {8, 8, 3, 3}, mixedValues(576, dtype, 2)),
+                 makeTensor(dtype, {8}, {1, 2, -3, 4, 5, 6, -7, 8})},
+                {{dtype, {1, 8, places[0], places[1]}}}};
+  };
+  EXPECT_EQ(callsOf(convolution(DType::kFloat16, {3, 4}), Layout::kChannelsLast), "channels last float16 forward");
+  EXPECT_EQ(callsOf(convolution(DType::kFloat32, {3, 4}), Layout::kChannelsLast),
+            "channels last float32 forward add relu");
+  EXPECT_EQ(callsOf(convolution(DType::kFloat16, {257, 256}), Layout::kChannelsLast),
+            "channels last float16 forward add relu");
 }
 
 // As an engine does: weights are a constant, and the plan says how the output lies.
