@@ -107,10 +107,7 @@ def serving(repository: Path, folder: Path):
                                    stdout=output, stderr=subprocess.STDOUT)
     client = client_of(port)
     try:
-        end = time.monotonic() + SECONDS
-        while not is_ready(client):
-            assert process.poll() is None and time.monotonic() < end, log.read_text()
-            time.sleep(0.2)
+        wait_until_ready(client, process, log)
         yield client
     finally:
         client.close()
@@ -124,11 +121,19 @@ def client_of(port: int):
     return client
 
 
-def is_ready(client) -> bool:
+def is_ready(client, model: str = "") -> bool:
     try:
-        return client.is_server_ready()
+        return client.is_model_ready(model) if model else client.is_server_ready()
     except OSError:
         return False
+
+
+def wait_until_ready(client, process: subprocess.Popen, log: Path, model: str = "") -> None:
+    """Until the server is, with all models that it has at its start, or that one, which it gets later."""
+    end = time.monotonic() + SECONDS
+    while not is_ready(client, model):
+        assert process.poll() is None and time.monotonic() < end, log.read_text()
+        time.sleep(0.2)
 
 
 def ask(client, model: str, arrays: dict) -> list:
