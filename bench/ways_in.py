@@ -30,6 +30,7 @@ import ways_in_models
 import ways_in_worker
 
 BEGIN = time.monotonic()
+WRONG = 1e-3  # a difference in float32 that is no rounding
 NOT_REACHED = "the budget of time was spent"
 WAYS = ["eager", "inductor", "torchtrt", "export"]
 
@@ -91,8 +92,9 @@ def milliseconds(row: dict, way: str) -> float | None:
 
 def best_of_others(row: dict) -> float | None:
     """Milliseconds of the better of eager PyTorch and TorchInductor, where the latter is asked for and right."""
-    given = [each for each in (milliseconds(row, "eager"), milliseconds(row, "inductor")) if each is not None]
-    return min(given, default=None)
+    is_right = row.get("inductor", {}).get("difference", math.inf) <= WRONG
+    given = [milliseconds(row, "eager"), milliseconds(row, "inductor") if is_right else None]
+    return min((each for each in given if each is not None), default=None)
 
 
 def ratio(row: dict, other: float | None) -> float | None:
@@ -149,7 +151,7 @@ def notes(row: dict) -> list[str]:
     """What went wrong, and what the backend said of graphs in eager mode."""
     inductor = row.get("inductor", {}).get("difference", 0.0)
     return [*row["failed"], *dict.fromkeys(row.get("torchtrt", {}).get("lines", [])), *([row["export"]["error"]] if "error" in row.get("export", {}) else []),
-            *([f"Inductor differs by {inductor:.0e}"] if inductor > 1e-3 else [])]
+            *([f"Inductor differs by {inductor:.0e}"] if inductor > WRONG else [])]
 
 
 def mean(values: list[float]) -> float:

@@ -10,6 +10,7 @@ from same import assert_same, saved
 import catalog
 import catalog_wide
 import torchtrt
+import ways_in
 import ways_in_models
 import ways_in_worker
 from settling import settle, spread_heads
@@ -116,3 +117,34 @@ def test_a_detector_breaks_into_graphs_that_are_compiled():
 def test_every_model_of_the_list_is_one():
     assert len(ways_in_models.NAMES) == len(set(ways_in_models.NAMES)) == 60
     assert all(f"{name}, traced" in catalog_wide.WIDE for name in ways_in_models.NAMES if not name.endswith("of torchvision"))
+
+
+def asked(model, folder) -> ways_in_worker.Asked:
+    return ways_in_worker.Asked(model, "cpu", sorted(os.sched_getaffinity(0)), times=False, inductor=False, folder=str(folder))
+
+
+def test_a_model_that_fails_or_takes_too_long_is_a_row(tmp_path):
+    row = ways_in.measured(asked("nobody's", tmp_path), 300, f"{tmp_path}/log")
+    assert row["failed"] == ["loading: KeyError: \"nobody's, traced\""]
+    row = ways_in.measured(asked("mpnet", tmp_path), 0.5, f"{tmp_path}/log")
+    assert row["failed"][0].endswith(": took too long")
+
+
+def test_a_model_is_measured_in_its_process(tmp_path):
+    row = ways_in.measured(asked("mpnet", tmp_path), 300, f"{tmp_path}/log")
+    assert row["failed"] == [] and row["scripts"] is False
+    assert row["torchtrt"]["engines"] == row["torchtrt"]["graphs"] == 1 and row["torchtrt"]["breaks"] == row["torchtrt"]["in_eager"] == 0
+    assert row["export"]["engines"] == 1 and ways_in.largest_difference(row) < 1e-5
+    assert row["torchtrt batches"]["compiled"] == [0, 1, 0, 0]
+
+
+def test_jobs_share_the_cores():
+    assert ways_in.shares([0, 1, 2, 3, 4, 5, 6], 3) == [[0, 1], [2, 3], [4, 5]]
+
+
+def test_the_ratio_is_to_the_better_of_those_that_are_right():
+    ms = {way: {"median": value} for way, value in (("eager", 6.0), ("inductor", 3.0), ("torchtrt", 2.0))}
+    right, wrong = ({"ms": ms, "inductor": {"difference": difference}} for difference in (1e-6, 0.5))
+    assert ways_in.ratio(right, ways_in.best_of_others(right)) == 1.5
+    assert ways_in.ratio(wrong, ways_in.best_of_others(wrong)) == 3.0
+    assert ways_in.ratio({}, ways_in.best_of_others({})) is None
