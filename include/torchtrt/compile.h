@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -115,6 +116,19 @@ TORCHTRT_API torch::jit::Module compile(const torch::jit::Module& module, Compil
 // The same for a graph without a module: IR text that was parsed, or the graph of a script function.
 TORCHTRT_API torch::jit::Module compile(const std::shared_ptr<torch::jit::Graph>& graph, CompileSpec info,
                                         Report* report = nullptr);
+
+// Tensors by the names that state_dict() of the compiled module's source has for them.
+using Weights = std::map<std::string, at::Tensor>;
+
+// Gives a module that was compiled with CompileSpec::refit other weights: compiles what it keeps of its source with
+// them to the same engines and checks the results, then replaces all engines and tensors at once. A call that runs
+// meanwhile has the old weights, a later one the new; other methods, and buffers that the method writes, must not be
+// used meanwhile. Floating dtypes are cast to the source's. Copies of the module keep their weights.
+// Returns the names of buffers that were not given and stay as they are: CompileSpec::optional_weights or, with
+// `strict` = false, any; unknown names are ignored then, too. Throws CompileError, and leaves the module as it was, for
+// a module without refit, for weights that do not fit, and for values that other code would be compiled for.
+TORCHTRT_API std::vector<std::string> update_weights(torch::jit::Module& compiled, const Weights& weights,
+                                                     bool strict = true);
 
 // The method as one self-contained serialized engine.
 TORCHTRT_API std::string convert_method_to_trt_engine(const torch::jit::Module& module, std::string method_name,

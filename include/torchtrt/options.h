@@ -229,7 +229,7 @@ struct TORCHTRT_API CompileSpec {
   std::set<DataType> enabled_precisions = {DataType::kFloat};
   bool disable_tf32 = false;
   bool sparse_weights = false;
-  bool refit = false;
+  bool refit = false;  // true to keep what update_weights needs: all but the weights of what is compiled
   bool debug = false;
   bool truncate_long_and_double = false;
   bool allow_shape_tensors = false;
@@ -278,6 +278,9 @@ struct TORCHTRT_API CompileSpec {
   // Whether the compiled module has the other methods of the module too, with the weights that they read. It never has
   // those that only the compiled method calls and whose names begin with "_".
   bool keep_methods = true;
+  // With refit: names of buffers that an update of weights need not give, because the state_dict() of what was scripted
+  // leaves them out. TorchScript does not know which buffers are not persistent.
+  std::vector<std::string> optional_weights;
   // Run on the network of every engine, in order, after conversion and before optimization. They may not change its
   // inputs and outputs. An error of one ends the compile and names pattern and layer.
   std::vector<rewriting::NetworkRewriter> rewriters;

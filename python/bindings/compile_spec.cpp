@@ -217,7 +217,8 @@ void addCompileSpec(py::module_& module) {
           "min_block_size", [](const CompileSpec& spec) { return static_cast<uint64_t>(spec.min_block_size); },
           [](CompileSpec& spec, uint64_t size) { spec.min_block_size = size; })
       .def_readwrite("torch_executed_ops", &CompileSpec::torch_executed_ops)
-      .def_readwrite("torch_executed_modules", &CompileSpec::torch_executed_modules);
+      .def_readwrite("torch_executed_modules", &CompileSpec::torch_executed_modules)
+      .def_readwrite("optional_weights", &CompileSpec::optional_weights);
 }
 
 }  // namespace torchtrt::bindings

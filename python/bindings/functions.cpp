@@ -50,6 +50,8 @@ void addFunctions(py::module_& module) {
   module.def("convert_method_to_trt_engine", &convert, py::arg("module"), py::arg("method_name"), py::arg("spec"));
   module.def("embed_engine_in_new_module", &embed, py::arg("engine"), py::arg("input_binding_names"),
              py::arg("output_binding_names"), py::arg("device_type"), py::arg("gpu_id"));
+  module.def("update_weights", &ts::update_weights, py::arg("compiled"), py::arg("weights"), py::arg("strict"),
+             py::call_guard<py::gil_scoped_release>());
   module.def("set_device", &set_device, py::arg("gpu_id"));
   module.def("to_backend_spec",
              [](const ts::CompileSpec& spec) { return torch::jit::toPyObject(ts::to_backend_spec(spec)); });

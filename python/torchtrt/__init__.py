@@ -42,6 +42,7 @@ _HOME = {
     "set_device": "_compile",
     "translated_errors": "_errors",
     "verify": "_verify",
+    "update_weights": "_weights",
 }
 _MODULES = ["functional", "graph_rewriting", "logging", "network", "ptq", "runtime", "ts"]
 

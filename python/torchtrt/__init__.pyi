@@ -338,6 +338,9 @@ def profile(module: torch.jit.ScriptModule, inputs: Sequence[Any], calls: int = 
 def verify(
     module: torch.nn.Module | torch.jit.ScriptModule, compiled: torch.jit.ScriptModule, inputs: Sequence[Any], calls: int = 20
 ) -> Verification: ...
+def update_weights(
+    compiled: torch.jit.ScriptModule, weights: Mapping[str, torch.Tensor] | torch.nn.Module, strict: bool = True
+) -> list[str]: ...
 def report(compiled: torch.jit.ScriptModule) -> Report: ...
 def convert_method_to_trt_engine(
     module: torch.nn.Module | torch.jit.ScriptModule,

@@ -285,6 +285,7 @@ def compile(module, ir="default", inputs=None, input_signature=None, **options):
         torch_executed_ops and torch_executed_modules (what stays in PyTorch), min_block_size (operators an engine must hold;
         without it, what an engine saves decides), keep_methods (False: the compiled module has none of the module's other methods, nor the
         weights that they read), require_full_compilation (an error instead of PyTorch for the rest),
+        refit (True: the module and its files keep what torchtrt.update_weights needs, all but the weights themselves),
         progress (True or False: whether a line on stderr says where a compile of more than two seconds is, by default where that is a
         terminal; or a function, called several times a second with a CompileProgress: what it raises ends the compile), and
         the rest of the reference system's, with its defaults.
@@ -299,10 +300,24 @@ def compile(module, ir="default", inputs=None, input_signature=None, **options):
         if ir != "default" or not isinstance(module, torch.nn.Module):
             raise
         return _by_export(module, inputs, input_signature, options, unscriptable)
+    return compile_script(script, inputs, input_signature, options, _unsaved(module))
+
+
+def _unsaved(module) -> list[str]:
+    """Names of the buffers that the module's state_dict() leaves out; TorchScript forgets which these are."""
+    if not isinstance(module, torch.nn.Module) or isinstance(module, torch.jit.ScriptModule):
+        return []
+    saved = module.state_dict().keys()
+    return [name for name, _ in module.named_buffers(remove_duplicate=False) if name not in saved]
+
+
+def compile_script(script, inputs, input_signature, options: dict, unsaved=()):
+    """compile() of a ScriptModule or graph; `unsaved` names buffers that an update of weights need not give."""
     inputs, input_signature, options = _spellings.translated(script, "forward", inputs, input_signature, options)
     _check_names(options)
     extension = _libraries.extension()
     spec = _spec(extension, inputs, input_signature, options, script)
+    spec.optional_weights = list(unsaved)
     _watch(spec, options.get("progress"))
     if isinstance(script, torch._C.Graph):
         compiled, done = extension.compile_graph(script, spec)

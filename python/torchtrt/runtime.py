@@ -15,6 +15,7 @@ from torchtrt._errors import EngineError, translated_errors
 __all__ = ["EngineError", "engines", "kernel_switches", "load_plugin_library", "load_vision", "prepare", "share_weights", "translated_errors"]
 
 _ENGINE_TYPE = "__torch__.torch.classes.tensorrt.Engine"
+_WEIGHT_SET_TYPE = "__torch__.torch.classes.tensorrt.WeightSet"
 
 _libraries.load_runtime()
 
@@ -75,7 +76,8 @@ def share_weights(enabled: bool = True) -> None:
 
 
 def engines(module) -> dict:
-    """The engines that a compiled ScriptModule holds, by attribute name. Each is a torch.classes.tensorrt.Engine with the methods
+    """The engines that a compiled ScriptModule holds, by the name of their attribute or, with refit, their own. Each is a
+    torch.classes.tensorrt.Engine with the methods
     name(), inputs(), outputs(), inspect(), schedule(inputs), profile(inputs, calls), memory_bytes(), shared_bytes() and
     workspace_bytes(inputs). TypeError for what is no ScriptModule."""
     if not isinstance(module, torch.jit.ScriptModule):
@@ -84,8 +86,12 @@ def engines(module) -> dict:
     for prefix, inner in module.named_modules():
         if not inner._c._has_method("forward"):
             continue
+        dot = f"{prefix}." if prefix else ""
         for node in inner.graph.findAllNodes("prim::GetAttr"):
-            if str(node.output().type()) == _ENGINE_TYPE:
-                name = node.s("name")
-                found[f"{prefix}.{name}" if prefix else name] = inner._c.getattr(name)
+            held = str(node.output().type())
+            if held == _ENGINE_TYPE:
+                found[dot + node.s("name")] = inner._c.getattr(node.s("name"))
+            elif held == _WEIGHT_SET_TYPE:
+                engines, _ = inner._c.getattr(node.s("name")).current()
+                found.update({dot + engine.name(): engine for engine in engines})
     return found

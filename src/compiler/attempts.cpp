@@ -71,6 +71,7 @@ std::optional<std::string> Attempts::untilNothingFails(partitioning::Partitionin
     partition_ = clock_.run(Phase::kPartitioning, [&] { return partitionOf(lowered_, roles_, tried); });
     outcome = attempt(partition_);
   } while (!outcome.failures.empty());
+  last_options_ = std::move(tried);
   return outcome.difference;
 }
 

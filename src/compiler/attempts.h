@@ -8,6 +8,7 @@
 #include "compiler/phase_clock.h"
 #include "compiler/segments/segment_engines.h"
 #include "compiler/task.h"
+#include "compiler/updates/choices.h"
 #include "partitioning/partitioning.h"
 #include "partitioning/roles.h"
 
@@ -29,11 +30,16 @@ class Attempts {
   // Returns the nodes that a difference is known to come from, if any are; throws where nothing may fall back.
   using Blame = std::function<Failures(const partitioning::Partition& partition, const std::string& difference)>;
 
-  Attempts(const Task& task, const partitioning::Roles& roles, PhaseClock& clock)
+  // With choices, begins where the attempts that made these ended.
+  Attempts(const Task& task, const partitioning::Roles& roles, PhaseClock& clock, const Choices* choices = nullptr)
       : lowered_(task.lowered),
         roles_(roles),
         clock_(clock),
-        options_(partitioningOptions(task.lowered, task.spec, task.target)) {}
+        options_(partitioningOptions(task.lowered, task.spec, task.target)) {
+    if (choices != nullptr) {
+      follow(*choices, *lowered_.graph, options_);
+    }
+  }
 
   // Partitions and tries until nothing fails and nothing differs. Where nobody can be blamed for a difference, the
   // first node that brings it is searched for, by further attempts.
@@ -45,6 +51,10 @@ class Attempts {
   partitioning::Partition& partition() {
     return partition_;
   }
+  // What led to it.
+  Choices choices() const {
+    return choicesOf(*lowered_.graph, last_options_);
+  }
 
  private:
   // A failure is known to this attempt alone: another that leaves more to PyTorch may convert it.
@@ -55,6 +65,7 @@ class Attempts {
   PhaseClock& clock_;
   partitioning::PartitioningOptions options_;
   partitioning::Partition partition_;
+  partitioning::PartitioningOptions last_options_;
 };
 
 }  // namespace torchtrt::compiler

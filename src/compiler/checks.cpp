@@ -9,7 +9,7 @@
 #include "compiler/rejections.h"
 #include "partitioning/user_choice.h"
 #include "runtime/dtypes.h"
-#include "runtime/engine_class.h"
+#include "runtime/weight_set.h"
 #include "torchtrt/error.h"
 #include "torchtrt/ptq.h"
 
@@ -33,7 +33,6 @@ void explain(const ts::CompileSpec& spec) {
       {spec.disable_tf32, "disable_tf32", "engines compute float32 in full precision"},
       {spec.sparse_weights, "sparse_weights", "weights are kept dense"},
       {spec.debug, "debug", "every engine keeps names and source lines"},
-      {spec.refit, "refit", "compile again with the new weights, it takes a moment"},
       {spec.allow_shape_tensors, "allow_shape_tensors", "shapes are symbolic expressions and need no permission"},
       {spec.capability != plain.capability, "capability", "there is one kind of engine"},
       {spec.num_avg_timing_iters != plain.num_avg_timing_iters, "num_avg_timing_iters",
@@ -125,14 +124,10 @@ void checkUserChoice(const ts::CompileSpec& spec, const torch::jit::Module* modu
 
 // They stay as they are, and what is around them was left to PyTorch before, or comes from another module.
 void tellOfEngines(const torch::jit::Module& module) {
-  static const auto kEngine = c10::getCustomClassType<c10::intrusive_ptr<runtime::Engine>>();
-  for (const torch::jit::IValue& attribute : module.attributes()) {
-    if (attribute.isObject() && attribute.type() == kEngine) {
-      TORCHTRT_LOG(kWARNING,
-                   "the module holds engines: it, or a module inside of it, is compiled already; these engines stay as "
-                   "they are, to have others compile the module that they were made of");
-      return;
-    }
+  if (!runtime::enginesIn(module).empty()) {
+    TORCHTRT_LOG(kWARNING,
+                 "the module holds engines: it, or a module inside of it, is compiled already; these engines stay as "
+                 "they are, to have others compile the module that they were made of");
   }
 }
 
@@ -155,6 +150,23 @@ void tellOfUnusedPrecisions(const ts::CompileSpec& spec, const torch::jit::Modul
 }
 
 }  // namespace
+
+void checkRefit(const ts::CompileSpec& spec, const torch::jit::Module* module) {
+  if (!spec.refit) {
+    return;
+  }
+  if (module == nullptr) {
+    rejectOption("refit is set for a graph, whose weights have no names", "compile a module, or leave refit out");
+  }
+  if (spec.ptq_calibrator) {
+    rejectOption("refit is set and a calibrator is given: the ranges that it finds are those of these weights",
+                 "drop one of the two, and calibrate again for other weights");
+  }
+  if (!spec.rewriters.empty()) {
+    rejectOption("refit is set and rewriters are given, which no file keeps for an update of weights",
+                 "drop one of the two, and compile again for other weights");
+  }
+}
 
 void checkOptions(const ts::CompileSpec& spec, const torch::jit::Module* module) {
   if (module != nullptr) {

@@ -14,6 +14,9 @@ namespace torchtrt::compiler {
 // Options that an engine has no use for are explained in the log. The module may be null.
 void checkOptions(const ts::CompileSpec& spec, const torch::jit::Module* module);
 
+// Throws CompileError(kInvalidOption) for what an update of weights could not do again: it has the module's file alone.
+void checkRefit(const ts::CompileSpec& spec, const torch::jit::Module* module);
+
 // Throws CompileError(kInvalidModule) where full compilation would leave out what a call does around the method.
 void checkHooks(const ts::CompileSpec& spec, const torch::jit::Module& module, const std::string& method);
 

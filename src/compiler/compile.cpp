@@ -28,9 +28,12 @@
 #include "compiler/stitched_module.h"
 #include "compiler/target.h"
 #include "compiler/task.h"
+#include "compiler/updates/choices.h"
+#include "compiler/updates/recipe.h"
 #include "conversion/conversion.h"
 #include "partitioning/partitioning.h"
 #include "runtime/threads.h"
+#include "runtime/weight_set.h"
 #include "stitching/stitching.h"
 #include "torchtrt/prepare.h"
 
@@ -74,9 +77,8 @@ Source checked(const Source& original, const ts::CompileSpec& spec, const Device
 }
 
 // With devices as they are where it will run.
-lowering::LoweredGraph lowerFor(const DeviceTarget& target, const Source& source, bool keep_state,
-                                lowering::PrecisionPins pins) {
-  lowering::LoweredGraph lowered = lower(source, keep_state, std::move(pins));
+lowering::LoweredGraph lowerFor(const DeviceTarget& target, const Source& source, lowering::LoweringOptions options) {
+  lowering::LoweredGraph lowered = lower(source, std::move(options));
   if (target.mayMeetOthers()) {
     lowered.is_retargeted = retarget(*lowered.graph->block(), target);
   }
@@ -95,6 +97,24 @@ Failures makeEngines(SegmentEngines& engines, const Partition& partition) {
   return failures.empty() ? engines.compare(partition) : failures;
 }
 
+// An update of weights keeps the partition: the module's code is fixed.
+[[noreturn]] void rejectOtherPartition(const Failures& failures) {
+  const auto& [node, refusal] = *failures.begin();
+  throw CompileError(
+      ErrorCode::kInvalidModule,
+      "with these weights " + partitioning::describe(*node) + " cannot be in its engine: " + refusal.reason, {},
+      "compile the module again with the new weights");
+}
+
+// What an update of weights will need.
+void keepRecipe(const torch::jit::Module& module, const StoredSource& kept, const ts::CompileSpec& asked,
+                const Choices& choices) {
+  const std::string code = hashOfMethod(module, kept.source.method);
+  module.attr(runtime::WeightSet::kAttribute)
+      .toCustomClass<runtime::WeightSet>()
+      ->setRecipe(serialize(kept, asked, choices, code));
+}
+
 // Names what is behind nodes of unknown types, or rejects inputs that no call can take.
 void explainRefusals(SegmentEngines& engines, Partition& partition, PhaseClock& clock) {
   if (hasMisfits(partition)) {
@@ -107,8 +127,12 @@ void explainRefusals(SegmentEngines& engines, Partition& partition, PhaseClock& 
 
 }  // namespace
 
-Compiled compile(const Source& original, const ts::CompileSpec& asked) {
+Compiled compile(const Source& given, const ts::CompileSpec& asked, const Choices* choices) {
   rejectLostThreads();
+  checkRefit(asked, given.module.get());
+  const std::optional<StoredSource> kept =
+      asked.refit && choices == nullptr ? std::optional(stored(given)) : std::nullopt;
+  const Source& original = kept ? kept->source : given;
   const PlainSettings settings;
   PhaseClock clock;
   CompileWatch watch(asked.watcher, clock);
@@ -121,8 +145,11 @@ Compiled compile(const Source& original, const ts::CompileSpec& asked) {
     const Source cast = checked(original, spec, target);
     return carriesMethods(cast, spec) ? owned(cast) : cast;  // the result shares its weights with engines
   });
-  lowering::LoweredGraph lowered = clock.run(
-      Phase::kLowering, [&] { return lowerFor(target, source, may_fall_back, pinsFor(spec, source, precision)); });
+  lowering::LoweringOptions lowering;
+  lowering.keep_state = may_fall_back;
+  lowering.precision = pinsFor(spec, source, precision);
+  lowering.weights_may_change = spec.refit;
+  lowering::LoweredGraph lowered = clock.run(Phase::kLowering, [&] { return lowerFor(target, source, lowering); });
   const InputLeaves leaves = clock.run(Phase::kChecking, [&] { return matchInputs(spec.graph_inputs, lowered); });
   const auto others = clock.run(Phase::kLowering, [&] { return expectCalls(lowered, leaves, spec); });
   const Task task{source, lowered, spec, precision, target};
@@ -139,6 +166,9 @@ Compiled compile(const Source& original, const ts::CompileSpec& asked) {
   };
   const auto attempt = [&](const Partition& partition) -> Attempts::Outcome {
     if (Failures failures = makeEngines(engines, partition); !failures.empty()) {
+      if (choices != nullptr) {
+        rejectOtherPartition(failures);
+      }
       return {std::move(failures)};
     }
     stitch(partition);
@@ -153,7 +183,7 @@ Compiled compile(const Source& original, const ts::CompileSpec& asked) {
     return {clock.run(Phase::kTuning, [&] { return slowerEngines(engines, task, roles, *module, samples); })};
   };
   const auto blame = [&](const Partition& partition, const std::string& difference) -> Failures {
-    if (isStrict() || !may_fall_back || engines.engines().empty()) {
+    if (isStrict() || !may_fall_back || choices != nullptr || engines.engines().empty()) {
       rejectDisagreement(difference);
     }
     // Only samples are held against each engine while it is made. Other engines, and the one of a module without
@@ -162,7 +192,7 @@ Compiled compile(const Source& original, const ts::CompileSpec& asked) {
     const bool is_unknown = partition.segments.size() == 1 || trial->is_made_up;
     return is_unknown ? clock.run(Phase::kValidation, validate) : Failures();
   };
-  Attempts attempts(task, roles, clock);
+  Attempts attempts(task, roles, clock, choices);
   attempts.run(attempt, blame);
   explainRefusals(engines, attempts.partition(), clock);
   if (spec.ptq_calibrator) {
@@ -173,6 +203,9 @@ Compiled compile(const Source& original, const ts::CompileSpec& asked) {
 
   Report report = finishedReport(task, attempts.partition(), engines, kernels, clock);
   attachRecord(*module, report);
+  if (kept) {
+    keepRecipe(*module, *kept, asked, attempts.choices());
+  }
   runtime::prepare(*module);
   watch.end();
   tell(report);
@@ -186,13 +219,18 @@ std::string buildEngine(const Source& original, const ts::CompileSpec& asked) {
   const CompileWatch watch(asked.watcher, clock);
   ts::CompileSpec spec = keepingInputs(asked, original.module.get());
   spec.require_full_compilation = true;
+  if (spec.refit) {
+    TORCHTRT_LOG(kINFO, "option refit has no effect on an engine alone: compile the module to update its weights");
+    spec.refit = false;
+  }
 
   const DeviceTarget target = targetOf(spec, original.module.get());
   const Source source = clock.run(Phase::kChecking, [&] { return checked(original, spec, target); });
   const DataType precision = weightPrecision(spec);
-  const lowering::LoweredGraph lowered = clock.run(Phase::kLowering, [&] {
-    return lowerFor(target, source, /*keep_state=*/false, pinsFor(spec, source, precision));
-  });
+  lowering::LoweringOptions lowering;
+  lowering.precision = pinsFor(spec, source, precision);
+  const lowering::LoweredGraph lowered =
+      clock.run(Phase::kLowering, [&] { return lowerFor(target, source, lowering); });
   const InputLeaves leaves = clock.run(Phase::kChecking, [&] { return matchInputs(spec.graph_inputs, lowered); });
   const Task task{source, lowered, spec, precision, target};
 

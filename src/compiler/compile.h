@@ -26,7 +26,10 @@ struct Compiled {
   Report report;
 };
 
-TORCHTRT_API Compiled compile(const Source& source, const ts::CompileSpec& spec);
+struct Choices;  // compiler/updates/choices.h
+
+// With choices, which another compile of the source with other weights made, to the same partition or not at all.
+TORCHTRT_API Compiled compile(const Source& source, const ts::CompileSpec& spec, const Choices* choices = nullptr);
 
 // The same way as far as the plan, which has to be one: its self-contained bytes.
 TORCHTRT_API std::string buildEngine(const Source& source, const ts::CompileSpec& spec);

@@ -10,6 +10,7 @@
 #include "compiler/compile.h"
 #include "compiler/compile_watch.h"
 #include "compiler/target.h"
+#include "compiler/updates/update_weights.h"
 #include "kernels/backend.h"
 #include "runtime/engine_class.h"
 #include "runtime/torch_device.h"
@@ -113,6 +114,11 @@ torch::jit::Module compile(const torch::jit::Module& module, CompileSpec info, R
 
 torch::jit::Module compile(const std::shared_ptr<torch::jit::Graph>& graph, CompileSpec info, Report* report) {
   return compileSource({nullptr, "forward", graph}, info, report);
+}
+
+std::vector<std::string> update_weights(torch::jit::Module& compiled, const Weights& weights, bool strict) {
+  runtime::checkRegistered();
+  return compiler::interruptible([&] { return compiler::updateWeights(compiled, weights, strict); });
 }
 
 std::string convert_method_to_trt_engine(const torch::jit::Module& module, std::string method_name, CompileSpec info) {

@@ -35,6 +35,8 @@ torch::jit::Module moduleOf(const Task& task, const partitioning::Partition& par
     }
   }
   options.keep_methods = spec.keep_methods;
+  options.updatable = spec.refit;
+  options.owns_constants = !shares_constants;
   if (others) {
     options.other_calls = withEngines(*others, made);
   }

@@ -6,8 +6,8 @@
 #include "base/logging.h"
 #include "compiler/module/source.h"
 #include "compiler/rejections.h"
-#include "runtime/engine_class.h"
 #include "runtime/torch_device.h"
+#include "runtime/weight_set.h"
 #include "torchtrt/engine.h"
 #include "torchtrt/error.h"
 
@@ -129,11 +129,8 @@ DeviceTarget targetOf(const ts::CompileSpec& spec, const torch::jit::Module* mod
 }
 
 at::Device deviceOf(const torch::jit::Module& module) {
-  static const auto kEngine = c10::getCustomClassType<c10::intrusive_ptr<runtime::Engine>>();
-  for (const torch::jit::IValue& attribute : module.attributes()) {
-    if (attribute.isObject() && attribute.type() == kEngine) {
-      return attribute.toCustomClass<runtime::Engine>()->device();
-    }
+  if (const auto engines = runtime::enginesIn(module); !engines.empty()) {
+    return engines.front().second->device();
   }
   const std::vector<at::Device> devices = devicesOf(&module);
   return devices.empty() ? at::Device(at::kCPU) : devices.front();

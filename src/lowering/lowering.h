@@ -19,6 +19,8 @@ struct LoweringOptions {
   bool keep_state = false;                   // attributes that methods write stay, where they are else an error
   bool verify = false;                       // lint the graph after every changing pass
   PrecisionPins precision = {};
+  // True where the same graph is to come of other weights: two weights that are equal now are not one.
+  bool weights_may_change = false;
 };
 
 struct LoweredGraph {

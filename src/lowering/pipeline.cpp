@@ -101,6 +101,12 @@ bool pinPrecisionsOf(Lowering& lowering) {
   return true;
 }
 
+bool eliminateCommonSubexpressionsOf(Lowering& lowering) {
+  const auto eliminate =
+      lowering.options.weights_may_change ? eliminateCommonSubexpressionsByAddress : eliminateCommonSubexpressions;
+  return eliminate(lowering.lowered.graph);
+}
+
 void runPipeline(Lowering lowering) {
   for (const Pass& pass : pipeline()) {
     runPass(pass, lowering);
@@ -169,7 +175,8 @@ const std::vector<Pass>& pipeline() {
       {"lower_quantized", "quantized operators become float ones on integers, where that is exact", lowerQuantized},
       {"fold_remaining_constants", "computes what the rewrites made constant", foldConstants},
       {"pool_constants", "one node per number, string, list or None", poolConstants},
-      {"eliminate_common_subexpressions", "one node per computation", eliminateCommonSubexpressions},
+      {"eliminate_common_subexpressions", "one node per computation", eliminateCommonSubexpressions,
+       eliminateCommonSubexpressionsOf},
       {"eliminate_dead_code", "drops what nobody reads", eliminateDeadCode},
   };
   return passes;

@@ -10,6 +10,7 @@
 #include "runtime/preparation.h"
 #include "runtime/rehearsal.h"
 #include "runtime/warm_up.h"
+#include "runtime/weight_set.h"
 
 namespace torchtrt::runtime {
 
@@ -36,7 +37,8 @@ bool onlyCallsEngines(const torch::jit::Graph& graph) {
     constexpr c10::Symbol kAround[] = {prim::GetAttr,        prim::Constant,    prim::ListConstruct,
                                        prim::TupleConstruct, prim::TupleUnpack, prim::ListUnpack};
     const bool is_call = node->kind() == executeEngineSymbol();
-    if (!is_call && std::find(std::begin(kAround), std::end(kAround), node->kind()) == std::end(kAround)) {
+    if (!is_call && !takesWeights(*node) &&
+        std::find(std::begin(kAround), std::end(kAround), node->kind()) == std::end(kAround)) {
       return false;
     }
     calls = calls || is_call;

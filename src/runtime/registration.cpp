@@ -13,6 +13,7 @@
 #include "runtime/preparation.h"
 #include "runtime/threads.h"
 #include "runtime/torch_device.h"
+#include "runtime/weight_set.h"
 #include "torchtrt/load.h"
 #include "torchtrt/runtime.h"
 #include "torchtrt/version.h"
@@ -22,6 +23,7 @@ namespace torchtrt::runtime {
 namespace {
 
 constexpr const char* kClass = "__torch__.torch.classes.tensorrt.Engine";
+constexpr const char* kWeightSetClass = "__torch__.torch.classes.tensorrt.WeightSet";
 constexpr const char* kSchema =
     "execute_engine(Tensor[] inputs, __torch__.torch.classes.tensorrt.Engine engine) -> Tensor[]";
 
@@ -117,6 +119,17 @@ torch::class_<Engine> registerClass() {
   return engine;
 }
 
+torch::class_<WeightSet> registerWeightSet() {
+  using Set = c10::intrusive_ptr<WeightSet>;
+  torch::class_<WeightSet> set("tensorrt", "WeightSet");
+  set.def_pickle([](const Set& self) { return self->pickled(); },
+                 [](WeightSet::Pickled state) {
+                   return atBorder([&] { return c10::make_intrusive<WeightSet>(std::move(state)); });
+                 })
+      .def(WeightSet::kCurrent, [](const Set& self) { return self->current(); });
+  return set;
+}
+
 void prepareValue(const c10::OperatorHandle&, torch::jit::Stack* stack) {
   const c10::IValue value = torch::jit::pop(*stack);
   TORCH_CHECK_TYPE(value.isModule(), "tensorrt::prepare expected a ScriptModule, got ", value.tagKind());
@@ -137,8 +150,10 @@ void checkModuleBytes(const at::Tensor& bytes) {
 
 std::string clash() {
   std::string taken;
-  if (torch::getCustomClass(kClass)) {
-    taken = kClass;
+  for (const char* name : {kClass, kWeightSetClass}) {
+    if (torch::getCustomClass(name)) {
+      taken += (taken.empty() ? "" : " and ") + std::string(name);
+    }
   }
   for (const char* name :
        {kExecuteEngine, "trt::execute_engine", kKeptConstants, kPrepare, kCheckModule, kCheckModuleBytes, kLoadFor}) {
@@ -170,6 +185,7 @@ class Registration {
       return;
     }
     class_.emplace(registerClass());
+    weight_set_.emplace(registerWeightSet());
     registerDelegate();
     defineExecuteEngine(definitions_.emplace(torch::Library::FRAGMENT, "tensorrt", std::nullopt, __FILE__, __LINE__));
     defineExecuteEngine(others_.emplace(torch::Library::FRAGMENT, "trt", std::nullopt, __FILE__, __LINE__));
@@ -196,6 +212,7 @@ class Registration {
  private:
   std::string problem_;
   std::optional<torch::class_<Engine>> class_;
+  std::optional<torch::class_<WeightSet>> weight_set_;
   std::optional<torch::Library> definitions_;
   std::optional<torch::Library> others_;  // document 004 has the operator as trt::execute_engine
 };

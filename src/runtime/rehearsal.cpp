@@ -8,6 +8,7 @@
 #include "runtime/dtypes.h"
 #include "runtime/execute.h"
 #include "runtime/torch_device.h"
+#include "runtime/weight_set.h"
 
 namespace torchtrt::runtime {
 
@@ -50,12 +51,10 @@ Rehearsal rehearsalOf(const torch::jit::Module& module, const torch::jit::Graph&
       continue;  // all but what gathers operands calls an engine
     }
     const torch::jit::Node& list = *call->input(0)->node();
-    const torch::jit::Node& held = *call->input(1)->node();
-    if (list.kind() != torch::jit::prim::ListConstruct || held.kind() != torch::jit::prim::GetAttr ||
-        held.input() != graph.inputs()[0]) {
+    engines.push_back(engineOf(module, *call->input(1)));
+    if (list.kind() != torch::jit::prim::ListConstruct || !engines.back()) {
       return {};
     }
-    engines.push_back(module.attr(held.s(c10::attr::name)).toCustomClass<Engine>());
     const std::vector<at::Tensor> inputs = smallInputs(*engines.back());
     if (inputs.size() != list.inputs().size()) {
       return {};

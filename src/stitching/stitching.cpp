@@ -11,8 +11,10 @@
 
 #include "base/check.h"
 #include "runtime/execute.h"
+#include "runtime/weight_set.h"
 #include "stitching/carried_methods.h"
 #include "stitching/constant_results.h"
+#include "stitching/hoisted_constants.h"
 #include "stitching/original_unit.h"
 
 namespace torchtrt::stitching {
@@ -47,7 +49,7 @@ void addTraining(torch::jit::Module& module) {
   }
 }
 
-Value* getEngine(Graph& graph, const std::string& attribute, const c10::TypePtr& type) {
+Value* getAttribute(Graph& graph, const std::string& attribute, const c10::TypePtr& type) {
   torch::jit::Node* get = graph.insertNode(graph.create(torch::jit::prim::GetAttr, {graph.inputs().front()}));
   get->s_(torch::jit::attr::name, attribute);
   return get->output()->setType(type);
@@ -78,13 +80,17 @@ std::vector<Value*> onDeviceOf(Graph& graph, Value* holder, std::vector<Value*> 
   return inputs;
 }
 
-// The engine attribute and the nodes that run it; gives the engine's outputs.
-std::vector<Value*> emitEngine(Graph& graph, torch::jit::Module& module, const std::string& attribute,
-                               const c10::intrusive_ptr<runtime::Engine>& engine, std::vector<Value*> inputs) {
+// The attribute, and the node that reads it.
+Value* holdEngine(Graph& graph, torch::jit::Module& module, const std::string& attribute,
+                  const c10::intrusive_ptr<runtime::Engine>& engine) {
   const c10::IValue held(engine);
   module.register_attribute(attribute, held.type(), held);
-  Value* holder = getEngine(graph, attribute, held.type());
-  if (runtime::isForGpu(engine->deviceInfo())) {
+  return getAttribute(graph, attribute, held.type());
+}
+
+// The nodes that run an engine; gives its outputs.
+std::vector<Value*> emitEngine(Graph& graph, Value* holder, const runtime::Engine& engine, std::vector<Value*> inputs) {
+  if (runtime::isForGpu(engine.deviceInfo())) {
     inputs = onDeviceOf(graph, holder, std::move(inputs));
   }
   Value* list = graph.insertNode(graph.createList(c10::TensorType::get(), inputs))->output();
@@ -92,7 +98,7 @@ std::vector<Value*> emitEngine(Graph& graph, torch::jit::Module& module, const s
       graph.insertNode(graph.create(c10::Symbol::fromQualString(runtime::kExecuteEngine), {list, holder}));
   execute->output()->setType(c10::ListType::ofTensors());
   torch::jit::Node* unpack =
-      graph.insertNode(graph.createListUnpack(execute->output(), engine->engine().outputs().size()));
+      graph.insertNode(graph.createListUnpack(execute->output(), engine.engine().outputs().size()));
   return {unpack->outputs().begin(), unpack->outputs().end()};
 }
 
@@ -128,8 +134,14 @@ class Stitcher {
     addTraining(module_);
     graph_->addInput("self_1")->setType(module_.type());
     addInputs();
+    if (options_.updatable) {
+      takeWeights();
+    }
     graph_->registerOutput(packed(*graph_, options_.other_calls ? emitBranch(*options_.other_calls) : emitAll()));
     copyConstantResults(*graph_);
+    if (options_.updatable) {
+      holdWeights();
+    }
     addMethod(module_, options_.method, graph_, &options_.schema);
     if (options_.original) {
       carryMethods(*options_.original, options_.method, options_.keep_methods, module_);
@@ -173,6 +185,41 @@ class Stitcher {
     }
   }
 
+  // The engines and tensors of this call, in front of all else.
+  void takeWeights() {
+    Value* set = getAttribute(*graph_, runtime::WeightSet::kAttribute,
+                              c10::getCustomClassType<c10::intrusive_ptr<runtime::WeightSet>>());
+    torch::jit::Node* call = graph_->insertNode(graph_->create(torch::jit::prim::CallMethod, {set}));
+    call->s_(torch::jit::attr::name, runtime::WeightSet::kCurrent);
+    const auto engine_type = c10::getCustomClassType<c10::intrusive_ptr<runtime::Engine>>();
+    call->output()->setType(c10::TupleType::create({c10::ListType::create(engine_type), c10::ListType::ofTensors()}));
+    torch::jit::Node* lists = graph_->insertNode(graph_->createTupleUnpack(call->output()));
+    tensors_ = lists->output(1);
+    if (!engines_.empty()) {
+      torch::jit::Node* unpack = graph_->insertNode(graph_->createListUnpack(lists->output(0), engines_.size()));
+      held_.assign(unpack->outputs().begin(), unpack->outputs().end());
+    }
+  }
+
+  void holdWeights() {
+    std::vector<at::Tensor> tensors = hoistConstants(*graph_, *tensors_);
+    if (options_.owns_constants) {
+      tensors = copiesOf(tensors);
+    }
+    const c10::IValue set(c10::make_intrusive<runtime::WeightSet>(engines_, std::move(tensors)));
+    module_.register_attribute(runtime::WeightSet::kAttribute, set.type(), set);
+  }
+
+  // Of the next engine, or of one that was emitted before.
+  Value* holderOf(size_t engine) {
+    if (options_.updatable) {
+      return held_.at(engine);
+    }
+    const std::string attribute = engineName(options_.module_name, engine, engines_.size());
+    return module_.hasattr(attribute) ? getAttribute(*graph_, attribute, module_.attr(attribute).type())
+                                      : holdEngine(*graph_, module_, attribute, engines_[engine]);
+  }
+
   std::vector<Value*> emitAll() {
     emit(partition_.segments);
     std::vector<Value*> results;
@@ -212,9 +259,8 @@ class Stitcher {
     for (const auto& [engine, number] : kept) {
       torch::jit::Node*& constants = unpacked[engine];
       if (constants == nullptr) {
-        const c10::IValue held(engines_.at(engine));
-        Value* holder = getEngine(*graph_, engineName(options_.module_name, engine, engines_.size()), held.type());
-        torch::jit::Node* list = graph_->create(c10::Symbol::fromQualString(runtime::kKeptConstants), {holder});
+        torch::jit::Node* list =
+            graph_->create(c10::Symbol::fromQualString(runtime::kKeptConstants), {holderOf(engine)});
         graph_->insertNode(list)->output()->setType(c10::ListType::ofTensors());
         const size_t count = engines_[engine]->kept()->constantCount();
         constants = graph_->insertNode(graph_->createListUnpack(list->output(), count));
@@ -272,9 +318,9 @@ class Stitcher {
 
   void runEngine(const partitioning::Segment& segment) {
     TORCHTRT_CHECK(next_engine_ < engines_.size(), "one engine per engine segment, got " << engines_.size());
-    const std::string attribute = engineName(options_.module_name, next_engine_, engines_.size());
     const std::vector<Value*> inputs = mapped(segment.inputs);
-    const std::vector<Value*> outputs = emitEngine(*graph_, module_, attribute, engines_[next_engine_++], inputs);
+    Value* holder = holderOf(next_engine_);
+    const std::vector<Value*> outputs = emitEngine(*graph_, holder, *engines_[next_engine_++], inputs);
     TORCHTRT_CHECK(outputs.size() == segment.outputs.size(), outputs.size() << " against " << segment.outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) {
       map_[segment.outputs[i]] = outputs[i];
@@ -319,6 +365,8 @@ class Stitcher {
   std::shared_ptr<Graph> graph_ = std::make_shared<Graph>();
   std::unordered_map<const Value*, Value*> map_;
   size_t next_engine_ = 0;
+  std::vector<Value*> held_;  // the engines of an updatable module's call
+  Value* tensors_ = nullptr;  // and its list of tensors
 };
 
 std::vector<size_t> orderOrAll(const std::vector<size_t>& order, size_t count) {
@@ -365,7 +413,8 @@ torch::jit::Module embed(const c10::intrusive_ptr<runtime::Engine>& engine, cons
   for (const size_t index : orderOrAll(options.input_order, bindings.size())) {
     inputs.at(index) = graph->addInput(asIdentifier(bindings.at(index).name));
   }
-  const std::vector<Value*> outputs = emitEngine(*graph, module, engineName(options.module_name, 0, 1), engine, inputs);
+  Value* holder = holdEngine(*graph, module, engineName(options.module_name, 0, 1), engine);
+  const std::vector<Value*> outputs = emitEngine(*graph, holder, *engine, inputs);
   std::vector<Value*> results;
   for (const size_t index : orderOrAll(options.output_order, outputs.size())) {
     results.push_back(outputs.at(index));

@@ -33,6 +33,10 @@ struct StitchOptions {
   std::shared_ptr<const torch::jit::Module> original = nullptr;
   bool keep_methods = true;  // of the original; its hooks stay in any case
   std::optional<OtherCalls> other_calls = std::nullopt;
+  // True for a module whose weights an update may replace: a weight set holds its engines and constant tensors, which
+  // every call takes from there at its start.
+  bool updatable = false;
+  bool owns_constants = true;  // constants of an updatable module are copied
 };
 
 // "__torch___LeNet_trt_engine", with "_0", "_1", ... at its end where there are several.

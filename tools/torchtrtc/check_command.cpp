@@ -8,10 +8,10 @@
 
 #include "call_options.h"
 #include "commands.h"
-#include "engines.h"
 #include "files.h"
 #include "kernels/backend.h"
 #include "runtime/torch_device.h"
+#include "runtime/weight_set.h"
 
 namespace torchtrtc {
 
@@ -33,7 +33,7 @@ void printWhatGpusLack() {
 }
 
 void check(const std::string& file, const std::string& device) {
-  const auto engines = findEngines(loadModule(file, kAnyModule, /*device=*/""));
+  const auto engines = torchtrt::runtime::enginesIn(loadModule(file, kAnyModule, /*device=*/""));
   std::cout << file << ": loads, " << engines.size() << (engines.size() == 1 ? " engine" : " engines") << "\n";
   const bool is_for_gpu = std::any_of(engines.begin(), engines.end(), [](const auto& engine) {
     return engine.second->deviceInfo().find("%cuda%") != std::string::npos;

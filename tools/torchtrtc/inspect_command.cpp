@@ -15,6 +15,7 @@
 #include "files.h"
 #include "forward_inputs.h"
 #include "runtime/execute.h"
+#include "runtime/weight_set.h"
 #include "stitching/stitching.h"
 #include "torchtrt/engine.h"
 
@@ -31,7 +32,7 @@ void inspectEngine(const std::string& content, const std::string& device) {
 void inspectModule(const std::string& path, const std::string& device) {
   const torch::jit::Module module =
       loadModule(path, "a TorchScript module or an engine that --save-engine wrote", device);
-  const auto engines = findEngines(module);
+  const auto engines = torchtrt::runtime::enginesIn(module);
   if (module.hasattr(torchtrt::stitching::kRecord)) {
     std::cout << module.attr(torchtrt::stitching::kRecord).toStringRef() << "\n";
   } else if (engines.empty()) {

@@ -14,9 +14,9 @@
 #include "call_options.h"
 #include "command_line.h"
 #include "commands.h"
-#include "engines.h"
 #include "files.h"
 #include "runtime/device_info.h"
+#include "runtime/weight_set.h"
 #include "torchtrt/error.h"
 #include "triton_config.h"
 #include "triton_model.h"
@@ -138,7 +138,7 @@ void checkDevice(const TritonCommand& command) {
 torch::jit::Module loadedOnCpu(const std::string& path, bool& is_for_gpu) {
   torch::jit::Module module = loadModule(path, kAnyModule, /*device=*/"");
   bool is_on_gpu = false;
-  for (const auto& [name, engine] : findEngines(module)) {
+  for (const auto& [name, engine] : torchtrt::runtime::enginesIn(module)) {
     is_for_gpu = is_for_gpu || torchtrt::runtime::isForGpu(engine->deviceInfo());
     is_on_gpu = is_on_gpu || !engine->device().is_cpu();
   }

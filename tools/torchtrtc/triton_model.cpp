@@ -6,12 +6,12 @@
 #include <set>
 #include <utility>
 
-#include "engines.h"
 #include "forward_inputs.h"
 #include "input_spec.h"
 #include "random_inputs.h"
 #include "runtime/dtypes.h"
 #include "runtime/execute.h"
+#include "runtime/weight_set.h"
 #include "torchtrt/error.h"
 
 namespace torchtrtc {
@@ -34,16 +34,6 @@ at::ScalarType checked(at::ScalarType dtype, const std::string& name) {
                  "compile a module that casts it, from or to float32 say");
   }
   return dtype;
-}
-
-// The engine whose value this node gets from the module; null for other nodes.
-const torchtrt::engine::Engine* engineOf(const torch::jit::Module& module, const Node& call) {
-  const Node* get = call.input(1)->node();
-  if (get->kind() != c10::prim::GetAttr || get->input()->node()->kind() != c10::prim::Param) {
-    return nullptr;
-  }
-  const IValue value = module.attr(get->s(c10::attr::name));
-  return &value.toCustomClass<torchtrt::runtime::Engine>()->engine();
 }
 
 bool isEngineCall(const Node& node) {
@@ -75,9 +65,10 @@ bool readRanges(const torch::jit::Module& module, const Value& argument, TritonT
       continue;
     }
     for (const auto& call : use.user->output()->uses()) {
-      const auto* engine = isEngineCall(*call.user) ? engineOf(module, *call.user) : nullptr;
-      if (engine != nullptr) {
-        narrow(input, engine->inputs().at(use.offset));
+      const auto engine =
+          isEngineCall(*call.user) ? torchtrt::runtime::engineOf(module, *call.user->input(1)) : nullptr;
+      if (engine) {
+        narrow(input, engine->engine().inputs().at(use.offset));
         is_read = true;
       }
     }
@@ -184,12 +175,12 @@ std::vector<int64_t> lastingDims(const torch::jit::Module& module, const Value& 
   if (unpack->kind() != c10::prim::ListUnpack || !isEngineCall(*unpack->input()->node())) {
     return {};
   }
-  const auto* engine = engineOf(module, *unpack->input()->node());
-  if (engine == nullptr) {
+  const auto engine = torchtrt::runtime::engineOf(module, *unpack->input()->node()->input(1));
+  if (!engine) {
     return {};
   }
   std::vector<int64_t> dims;
-  for (const std::string& dim : engine->outputs().at(result.offset()).dims) {
+  for (const std::string& dim : engine->engine().outputs().at(result.offset()).dims) {
     const bool is_number = !dim.empty() && dim.find_first_not_of("0123456789") == std::string::npos;
     dims.push_back(is_number ? std::stoll(dim) : -1);
   }
@@ -268,10 +259,12 @@ TritonBatch batchOf(const std::vector<TritonTensor>& inputs, const TritonQuestio
 // Whether forward does nothing but hand tensors to engines and back.
 bool isWhole(const torch::jit::Module& module) {
   const auto nodes = module.get_method("forward").graph()->nodes();
-  static const std::set<c10::Symbol> kPlumbing = {c10::prim::GetAttr, c10::prim::ListConstruct, c10::prim::ListUnpack,
-                                                  c10::prim::TupleConstruct, c10::prim::Constant};
-  return std::all_of(nodes.begin(), nodes.end(),
-                     [](const Node* node) { return isEngineCall(*node) || kPlumbing.count(node->kind()) != 0; });
+  static const std::set<c10::Symbol> kPlumbing = {c10::prim::GetAttr,     c10::prim::ListConstruct,
+                                                  c10::prim::ListUnpack,  c10::prim::TupleConstruct,
+                                                  c10::prim::TupleUnpack, c10::prim::Constant};
+  return std::all_of(nodes.begin(), nodes.end(), [](const Node* node) {
+    return isEngineCall(*node) || torchtrt::runtime::takesWeights(*node) || kPlumbing.count(node->kind()) != 0;
+  });
 }
 
 }  // namespace
@@ -301,7 +294,7 @@ TritonModel describeForTriton(const torch::jit::Module& module, const TritonQues
   } else {
     model.outputs = outputsOf(module, callOnZeros(called, model.inputs, std::nullopt));
   }
-  model.is_whole = !findEngines(module).empty() && isWhole(module);
+  model.is_whole = !torchtrt::runtime::enginesIn(module).empty() && isWhole(module);
   return model;
 }
 

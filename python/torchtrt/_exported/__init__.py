@@ -56,7 +56,8 @@ def compile(module, inputs, input_signature, options: dict):  # noqa: A001 - as 
     signature = _signature(program, scripted, arguments)
     if is_module:
         _small_sizes.check(module, scripted.module, arguments, _device(module), bool(program.graph_signature.buffers_to_mutate))
-    compiled = _compile.compile(scripted.module, input_signature=signature, **options)
+    unsaved = [name for name in scripted.module.state_dict() if name not in program.state_dict]
+    compiled = _compile.compile_script(scripted.module, None, signature, options, unsaved)
     checked = _checks.put_before(compiled, scripted.declaration, [*scripted.checks, *checks])
     _compile._reports[checked] = _compile._reports[compiled]
     return checked

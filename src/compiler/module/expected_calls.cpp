@@ -192,6 +192,7 @@ std::optional<OtherCalls> expectCalls(lowering::LoweredGraph& lowered, const Inp
   assumeDifferent(*graph, expected, lowered.module_name + "." + lowered.schema.name());
   lowering::LoweringOptions options;
   options.disabled_passes.emplace_back("lower_quantized");  // as where something may stay in PyTorch
+  options.weights_may_change = spec.refit;
   graph = lowering::lower(graph, options).graph;
   // One branch cuts little, and in its place both kinds of calls run in engines.
   if (branchesIn(*lowered.graph) < branchesIn(*graph) + 2) {

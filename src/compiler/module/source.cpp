@@ -139,11 +139,8 @@ torch::jit::IValue sharingTensors(const torch::jit::IValue& module) {
   return module.deepcopy(shared);
 }
 
-lowering::LoweredGraph lower(const Source& source, bool keep_state, lowering::PrecisionPins pins) {
-  lowering::LoweringOptions options;
-  options.precision = std::move(pins);
-  options.keep_state = keep_state;
-  if (keep_state) {
+lowering::LoweredGraph lower(const Source& source, lowering::LoweringOptions options) {
+  if (options.keep_state) {
     // PyTorch's int8 kernels are faster than float32 ones: quantized operators leave it where nothing may stay in it.
     options.disabled_passes.emplace_back("lower_quantized");
   }

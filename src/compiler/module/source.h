@@ -30,8 +30,8 @@ std::shared_ptr<torch::jit::Graph> inlinedGraph(const Source& source);
 // modules.
 torch::jit::IValue sharingTensors(const torch::jit::IValue& module);
 
-// With keep_state, attributes that the method writes stay in the graph, which then takes the module first.
-lowering::LoweredGraph lower(const Source& source, bool keep_state = false, lowering::PrecisionPins pins = {});
+// With options.keep_state, attributes that the method writes stay in the graph, which then takes the module first.
+lowering::LoweredGraph lower(const Source& source, lowering::LoweringOptions options = {});
 
 // Of the lowered method's graph: with the module in front and with defaults, where it takes them.
 torch::jit::Stack argumentsOf(const Source& source, const lowering::LoweredGraph& lowered,

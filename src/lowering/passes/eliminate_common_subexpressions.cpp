@@ -68,15 +68,15 @@ std::string sampleOf(const at::Tensor& tensor) {
 
 // Of tensors with the same sample, so with the same dtype, sizes and strides. By their bytes: 0.0 and -0.0 are equal
 // and not the same.
-bool holdTheSame(const at::Tensor& one, const at::Tensor& other) {
+bool holdTheSame(const at::Tensor& one, const at::Tensor& other, bool by_address) {
   const void* bytes = one.const_data_ptr();
   const void* others = other.const_data_ptr();
-  return bytes == others || std::memcmp(bytes, others, one.nbytes()) == 0;
+  return bytes == others || (!by_address && std::memcmp(bytes, others, one.nbytes()) == 0);
 }
 
 class Eliminator {
  public:
-  explicit Eliminator(GraphPtr graph) : graph_(std::move(graph)) {}
+  Eliminator(GraphPtr graph, bool by_address) : graph_(std::move(graph)), by_address_(by_address) {}
 
   bool run() {
     eliminate(*graph_->block(), nullptr);
@@ -143,13 +143,14 @@ class Eliminator {
     return nullptr;
   }
 
-  static Node* formerTensor(Node& node, const at::Tensor& tensor, Scope& scope) {
+  Node* formerTensor(Node& node, const at::Tensor& tensor, Scope& scope) const {
     const std::string sample = sampleOf(tensor);
     for (const Scope* each = &scope; each != nullptr; each = each->outer) {
       const auto found = each->tensors.find(sample);
       const std::vector<Node*> none;
       for (Node* former : found != each->tensors.end() ? found->second : none) {
-        if (*former->output()->type() == *node.output()->type() && holdTheSame(plainTensorOf(*former), tensor)) {
+        if (*former->output()->type() == *node.output()->type() &&
+            holdTheSame(plainTensorOf(*former), tensor, by_address_)) {
           return former;
         }
       }
@@ -198,6 +199,7 @@ class Eliminator {
   }
 
   GraphPtr graph_;
+  bool by_address_;
   std::unique_ptr<Analysis> analysis_;  // made when it is first asked for; replacements keep what it says true
   bool changed_ = false;
 };
@@ -205,7 +207,11 @@ class Eliminator {
 }  // namespace
 
 bool eliminateCommonSubexpressions(const GraphPtr& graph) {
-  return Eliminator(graph).run();
+  return Eliminator(graph, /*by_address=*/false).run();
+}
+
+bool eliminateCommonSubexpressionsByAddress(const GraphPtr& graph) {
+  return Eliminator(graph, /*by_address=*/true).run();
 }
 
 }  // namespace torchtrt::lowering

@@ -53,6 +53,8 @@ bool normalizeCasts(const GraphPtr& graph);        // type_as to to, whose schem
 bool lowerQuantized(const GraphPtr& graph);        // quantized operators to float ones on integers, to the bit
 bool poolConstants(const GraphPtr& graph);         // one node per number, string, list or None, at the top of the graph
 bool eliminateCommonSubexpressions(const GraphPtr& graph);
+// The same where tensors that hold equal bytes in two places are two.
+bool eliminateCommonSubexpressionsByAddress(const GraphPtr& graph);
 bool eliminateDeadCode(const GraphPtr& graph);
 
 }  // namespace torchtrt::lowering

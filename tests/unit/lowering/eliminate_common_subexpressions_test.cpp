@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/jit/ir/constants.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "lowering/ir_text.h"
+#include "lowering/lowering.h"
 #include "lowering/pass.h"
 
 namespace torchtrt::lowering::testing {
@@ -158,6 +160,24 @@ TEST(EliminateCommonSubexpressions, TensorsAreComparedInFull) {
   other[500] = -1;
   EXPECT_FALSE(areOne(one, other));
   EXPECT_TRUE(areOne(at::zeros({0, 3}), at::zeros({0, 3})));
+}
+
+TEST(EliminateCommonSubexpressions, WeightsThatMayChangeAreOneInOneMemoryAlone) {
+  const at::Tensor one = at::arange(1000, at::kFloat);
+  const auto products = [](const at::Tensor& a, const at::Tensor& b) {
+    const auto graph = std::make_shared<torch::jit::Graph>();
+    torch::jit::Value* x = graph->addInput();
+    graph->registerOutput(graph->insert(torch::jit::aten::mul, {x, graph->insertConstant(a)}));
+    graph->registerOutput(graph->insert(torch::jit::aten::mul, {x, graph->insertConstant(b)}));
+    LoweringOptions options;
+    options.weights_may_change = true;
+    const LoweredGraph lowered = lower(graph, options);
+    const auto nodes = lowered.graph->nodes();
+    return std::count_if(nodes.begin(), nodes.end(),
+                         [](const torch::jit::Node* node) { return node->kind() == torch::jit::prim::Constant; });
+  };
+  EXPECT_EQ(products(one, one.clone()), 2);
+  EXPECT_EQ(products(one, one), 1);
 }
 
 TEST(EliminateCommonSubexpressions, TensorsOfOtherDtypesSizesStridesAndSignsStay) {

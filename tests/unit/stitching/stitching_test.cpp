@@ -84,6 +84,57 @@ TEST(Stitch, PrintsTheGraphOfDocument004) {
 )IR");
 }
 
+TEST(Stitch, HoldsTheWeightsOfAnUpdatableModuleInASet) {
+  auto graph = std::make_shared<torch::jit::Graph>();
+  torch::jit::parseIR(R"IR(
+graph(%x : Tensor):
+  %one : int = prim::Constant[value=1]()
+  %y : Tensor = aten::relu(%x)
+  %w : Tensor = prim::Uninitialized()
+  %z : Tensor = aten::add(%y, %w, %one)
+  return (%z))IR",
+                      graph.get());
+  const at::Tensor weight = at::tensor({4.0F, 5.0F, 6.0F});
+  for (torch::jit::Node* node : graph->nodes()) {
+    if (node->kind() == torch::jit::prim::Uninitialized) {
+      const torch::jit::WithInsertPoint here(node);
+      node->output()->replaceAllUsesWith(graph->insertConstant(weight));
+      node->destroy();
+      break;
+    }
+  }
+  partitioning::PartitioningOptions one_node;
+  one_node.min_block_size = 1;
+  const auto only_relu = [](const torch::jit::Node& node) {
+    return node.kind() == c10::aten::add ? std::optional(Refusal{"test", "stays"}) : std::nullopt;
+  };
+  const auto partition = partitioning::partition(graph, only_relu, one_node);
+  const c10::FunctionSchema schema("forward", "", {c10::Argument("x", c10::TensorType::get())},
+                                   {c10::Argument("", c10::TensorType::get())});
+  StitchOptions options{"__torch__.models.Net", "forward", schema};
+  options.updatable = true;
+  torch::jit::Module module = stitch(partition, {smallEngine()}, options);
+  EXPECT_EQ(module.get_method("forward").graph()->toString(false), R"IR(graph(%self_1 : __torch__.models.Net_trt,
+      %x : Tensor):
+  %2 : __torch__.torch.classes.tensorrt.WeightSet = prim::GetAttr[name="torchtrt_weights"](%self_1)
+  %3 : (__torch__.torch.classes.tensorrt.Engine[], Tensor[]) = prim::CallMethod[name="current"](%2)
+  %4 : __torch__.torch.classes.tensorrt.Engine[], %5 : Tensor[] = prim::TupleUnpack(%3)
+  %13 : Tensor = prim::ListUnpack(%5)
+  %6 : __torch__.torch.classes.tensorrt.Engine = prim::ListUnpack(%4)
+  %7 : Tensor[] = prim::ListConstruct(%x)
+  %8 : Tensor[] = tensorrt::execute_engine(%7, %6)
+  %9 : Tensor = prim::ListUnpack(%8)
+  %12 : int = prim::Constant[value=1]()
+  %10 : Tensor = aten::add(%9, %13, %12)
+  return (%10)
+)IR");
+  const at::Tensor x = at::randn({4, 3});
+  const at::Tensor expected = smallAnswer(x) + weight;
+  weight.fill_(7);  // the module has a copy
+  EXPECT_TRUE(at::equal(module.forward({x}).toTensor(), expected));
+  EXPECT_TRUE(at::equal(saved(module).forward({x}).toTensor(), expected));
+}
+
 TEST(Stitch, RunsAndSurvivesSaving) {
   const at::Tensor x = at::randn({4, 3});
   torch::jit::Module module = oneTensor();
