@@ -35,11 +35,12 @@ NOT_REACHED = "the budget of time was spent"
 WAYS = ["eager", "inductor", "torchtrt", "export"]
 
 
-def measured(asked: ways_in_worker.Asked, seconds: float, log: str) -> dict:
-    """All that the model's process tells within so many seconds, and how it ended where that was not its end."""
+def measured(asked: ways_in_worker.Asked, seconds: float, log: str, pids: set[int]) -> dict:
+    """All that the model's process tells within so many seconds, and how it ended where that was not its end. It is among `pids` meanwhile."""
     row: dict = {"model": asked.model, "failed": []}
     end = time.monotonic() + seconds
     worker = processes.Process("ways_in_worker.py", [json.dumps(dataclasses.asdict(asked))], log)
+    pids.add(worker.pid)
     try:
         while row.get("stage") != "end":
             facts = worker.listen(max(0.0, end - time.monotonic()))
@@ -49,6 +50,7 @@ def measured(asked: ways_in_worker.Asked, seconds: float, log: str) -> dict:
         told = "took too long" if time.monotonic() >= end else str(failure)
         row["failed"].append(f"{row.get('stage', 'start')}: {told}")
     finally:
+        pids.discard(worker.pid)
         worker.end()
     return row
 
@@ -63,6 +65,7 @@ def run(names: list[str], options, show) -> list[dict]:
     """The rows of all models, in the order of their names; of those that the budget does not reach, their names alone."""
     end = BEGIN + options.budget * 60 if options.budget else math.inf
     free: queue.SimpleQueue = queue.SimpleQueue()
+    pids: set[int] = set()
     for cores in shares(sorted(os.sched_getaffinity(0)), options.jobs):
         free.put(cores)
 
@@ -73,16 +76,22 @@ def run(names: list[str], options, show) -> list[dict]:
         cores = free.get()
         try:
             asked = ways_in_worker.Asked(name, options.device, cores, options.times, options.inductor, folder)
-            return measured(asked, min(options.seconds, left), f"{folder}/{name}.log")
+            return measured(asked, min(options.seconds, left), f"{folder}/{name}.log", pids)
         finally:
             free.put(cores)
 
     with tempfile.TemporaryDirectory(prefix="torchtrt-ways-in-") as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         running = {pool.submit(one, name): name for name in reversed(names)}  # the largest models are the last of the list
         rows = {}
-        for done in concurrent.futures.as_completed(running):
-            rows[running[done]] = done.result()
-            show(rows)
+        try:
+            for done in concurrent.futures.as_completed(running):
+                rows[running[done]] = done.result()
+                show(rows)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for pid in list(pids):
+                os.killpg(pid, signal.SIGKILL)
+            raise
     return [rows[name] for name in names]
 
 

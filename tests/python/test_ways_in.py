@@ -124,14 +124,14 @@ def asked(model, folder) -> ways_in_worker.Asked:
 
 
 def test_a_model_that_fails_or_takes_too_long_is_a_row(tmp_path):
-    row = ways_in.measured(asked("nobody's", tmp_path), 300, f"{tmp_path}/log")
+    row = ways_in.measured(asked("nobody's", tmp_path), 300, f"{tmp_path}/log", set())
     assert row["failed"] == ["loading: KeyError: \"nobody's, traced\""]
-    row = ways_in.measured(asked("mpnet", tmp_path), 0.5, f"{tmp_path}/log")
+    row = ways_in.measured(asked("mpnet", tmp_path), 0.5, f"{tmp_path}/log", set())
     assert row["failed"][0].endswith(": took too long")
 
 
 def test_a_model_is_measured_in_its_process(tmp_path):
-    row = ways_in.measured(asked("mpnet", tmp_path), 300, f"{tmp_path}/log")
+    row = ways_in.measured(asked("mpnet", tmp_path), 300, f"{tmp_path}/log", set())
     assert row["failed"] == [] and row["scripts"] is False
     assert row["torchtrt"]["engines"] == row["torchtrt"]["graphs"] == 1 and row["torchtrt"]["breaks"] == row["torchtrt"]["in_eager"] == 0
     assert row["export"]["engines"] == 1 and ways_in.largest_difference(row) < 1e-5
