@@ -5,6 +5,7 @@
 """
 
 import contextlib
+import functools
 import os
 
 import torch
@@ -86,12 +87,21 @@ def engines(module) -> dict:
     for prefix, inner in module.named_modules():
         if not inner._c._has_method("forward"):
             continue
-        dot = f"{prefix}." if prefix else ""
         for node in inner.graph.findAllNodes("prim::GetAttr"):
             held = str(node.output().type())
-            if held == _ENGINE_TYPE:
-                found[dot + node.s("name")] = inner._c.getattr(node.s("name"))
-            elif held == _WEIGHT_SET_TYPE:
-                engines, _ = inner._c.getattr(node.s("name")).current()
-                found.update({dot + engine.name(): engine for engine in engines})
+            if held in (_ENGINE_TYPE, _WEIGHT_SET_TYPE):
+                path = _path(node)
+                value = functools.reduce(lambda owner, name: owner.getattr(name), path, inner._c)
+                dotted = ".".join([prefix] * bool(prefix) + path)
+                if held == _ENGINE_TYPE:
+                    found[dotted] = value
+                else:
+                    folder = dotted.removesuffix(path[-1])
+                    found.update({folder + engine.name(): engine for engine in value.current()[0]})
     return found
+
+
+def _path(node) -> list[str]:
+    """The attributes on the way from the module to what the node reads."""
+    owner = node.input().node()
+    return [*(_path(owner) if owner.kind() == "prim::GetAttr" else []), node.s("name")]

@@ -406,6 +406,30 @@ def test_values_that_are_no_numbers():
 
 
 @torch.no_grad()
+def test_inside_of_another_module():
+    class Outer(nn.Module):
+        def __init__(self, inner):
+            super().__init__()
+            self.inner, self.last = inner, nn.Linear(3, 3)
+
+        def forward(self, x):
+            return self.last(self.inner(x))
+
+    module, x = nn.Linear(4, 3).eval(), torch.randn(2, 4)
+    outer = torch.jit.script(Outer(torchtrt.compile(module, inputs=[x], refit=True)).eval())
+    compiled = torchtrt.compile(outer, inputs=[x])
+    frozen = torch.jit.freeze(outer)
+    other = randomized(module, 1)
+    torchtrt.update_weights(outer, other)
+    for each in (outer, frozen):
+        assert_same(each(x), outer.last(other(x)))
+    assert_same(compiled(x), outer.last(module(x)))  # a copy of it is in there
+    (name,) = torchtrt.runtime.engines(outer)
+    assert name.startswith("inner.")
+    assert name in torchtrt.runtime.engines(compiled)
+
+
+@torch.no_grad()
 def test_tools_see_its_engines():
     module, x = nets.lenet(), nets.images()
     compiled = torchtrt.compile(module, inputs=[x], refit=True)
