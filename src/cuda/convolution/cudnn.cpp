@@ -244,12 +244,13 @@ class Attempt {
   Place x_, weights_;
 };
 
-class CudnnKernel final : public kernels::Kernel {
+class CudnnKernel final : public kernels::Kernel, public kernels::RearrangesInput {
  public:
   CudnnKernel(const kernels::Problem& problem, const Cudnn& api, bool transposed)
       : api_(api),
         transposed_(transposed),
         packed_(writesChannelsLast(problem) ? PackedWeights::of(problem) : nullptr),
+        widens_(packed_ != nullptr && packed_->channels() > problem.inputs.at(kFilter).dims.at(1)),
         inner_(problem, [this](const Layer& layer, const ShapeSet& shapes) { return prepareBy(layer, shapes); }) {}
 
   std::unique_ptr<kernels::Prepared> prepare(const ShapeSet& shapes) const override {
@@ -260,6 +261,9 @@ class CudnnKernel final : public kernels::Kernel {
   }
   bool needsConstant(int input) const override {
     return input != static_cast<int>(kFilter) || packed_ == nullptr;
+  }
+  bool rearranges(int input) const override {
+    return input == static_cast<int>(kIn) && widens_;
   }
   size_t packedBytes() const override {
     return packed_ == nullptr ? 0 : packed_->bytes();
@@ -336,6 +340,7 @@ class CudnnKernel final : public kernels::Kernel {
   const Cudnn& api_;
   bool transposed_;
   std::shared_ptr<PackedWeights> packed_;
+  bool widens_;  // images to the channels of the packed weights
   LaunchKernel inner_;
 };
 

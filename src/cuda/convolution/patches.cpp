@@ -115,13 +115,14 @@ kernels::CreateResult createPatches(const kernels::Problem& problem) {
   if (api == nullptr) {
     return missing;
   }
-  return launched(problem, [api](const Layer& layer, const ShapeSet& shapes) {
+  const auto prepare = [api](const Layer& layer, const ShapeSet& shapes) {
     std::unique_ptr<kernels::Prepared> product =
         firstOf(layer.device, {[&] { return multiply(layer, shapes, *api); }},
                 "cuBLASLt multiplies no patches of these shapes: the kernel \"direct\" runs the convolution");
     const Strided weights = {Place::input(layer, kFilter), shapes.inputs.at(kFilter).strides};
     return product != nullptr ? std::move(product) : prepareDirectConvolution(layer, shapes, weights, false);
-  });
+  };
+  return launched(problem, prepare, static_cast<int>(kIn));
 }
 
 // cuDNN's tensor cores want channels in eights. It took 316 us for 32 images of 3 x 224 x 224 and windows of 16 x 16,

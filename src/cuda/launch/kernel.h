@@ -8,6 +8,7 @@
 
 #include "cuda/launch/launch.h"
 #include "kernels/kernel.h"
+#include "kernels/rearranges.h"
 
 namespace torchtrt::cuda {
 
@@ -28,11 +29,15 @@ struct Layer {
 
 using Prepare = std::function<std::unique_ptr<kernels::Prepared>(const Layer& layer, const kernels::ShapeSet& shapes)>;
 
-// A kernel of any strides, which reads constants in the device's memory.
-class LaunchKernel final : public kernels::Kernel {
+// A kernel of any strides, which reads constants in the device's memory. `rearranged`: the operand that its first
+// launch copies, whatever its strides; -1 for none.
+class LaunchKernel final : public kernels::Kernel, public kernels::RearrangesInput {
  public:
-  LaunchKernel(const kernels::Problem& problem, Prepare prepare)
-      : device_(problem.device), attributes_(*problem.attributes), prepare_(std::move(prepare)) {
+  LaunchKernel(const kernels::Problem& problem, Prepare prepare, int rearranged = -1)
+      : device_(problem.device),
+        attributes_(*problem.attributes),
+        prepare_(std::move(prepare)),
+        rearranged_(rearranged) {
     for (const kernels::Operand& input : problem.inputs) {
       present_.push_back(input.present);
     }
@@ -43,16 +48,20 @@ class LaunchKernel final : public kernels::Kernel {
   bool acceptsStrides(int, const kernels::TensorDesc&) const override {
     return true;
   }
+  bool rearranges(int input) const override {
+    return input == rearranged_;
+  }
 
  private:
   const device::Device* device_;  // null where somebody only asks if there is a kernel
   Attributes attributes_;
   Prepare prepare_;
+  int rearranged_;
   std::vector<bool> present_;
 };
 
-inline kernels::CreateResult launched(const kernels::Problem& problem, Prepare prepare) {
-  return std::make_unique<LaunchKernel>(problem, std::move(prepare));
+inline kernels::CreateResult launched(const kernels::Problem& problem, Prepare prepare, int rearranged = -1) {
+  return std::make_unique<LaunchKernel>(problem, std::move(prepare), rearranged);
 }
 
 }  // namespace torchtrt::cuda

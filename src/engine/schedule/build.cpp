@@ -6,6 +6,7 @@
 #include "engine/schedule/drafts.h"
 #include "engine/schedule/schedule.h"
 #include "engine/schedule/shapes.h"
+#include "kernels/rearranges.h"
 #include "plan/rules.h"
 
 namespace torchtrt::engine {
@@ -233,12 +234,33 @@ class ScheduleBuilder {
   bool skipReorder(size_t index) {
     const plan::Step& step = plan_.steps[index];
     const int32_t output = step.outputs[0];
-    if (claims_[static_cast<size_t>(output)] >= 0 || !isReorderOf(step, placeOf(step.inputs[0]).desc)) {
+    const bool is_done = isReorderOf(step, placeOf(step.inputs[0]).desc);
+    if (claims_[static_cast<size_t>(output)] >= 0 || !(is_done || isRearrangedByReader(output))) {
       return false;
     }
     placeOf(output).base = step.inputs[0];
-    result_->skipped.push_back({static_cast<int32_t>(index), "its input already lies as wanted"});
+    if (!is_done) {
+      placeOf(output).desc.strides = placeOf(step.inputs[0]).desc.strides;
+    }
+    result_->skipped.push_back({static_cast<int32_t>(index), is_done ? "its input already lies as wanted"
+                                                                     : "the one step that reads it rearranges it"});
     return true;
+  }
+
+  // True if a single step reads the tensor, and rearranges it for itself.
+  bool isRearrangedByReader(int32_t tensor) const {
+    if (model_.candidates.reads[static_cast<size_t>(tensor)] != 1) {
+      return false;
+    }
+    for (size_t i = 0; i < plan_.steps.size(); ++i) {
+      const std::vector<int32_t>& inputs = plan_.steps[i].inputs;
+      const auto found = std::find(inputs.begin(), inputs.end(), tensor);
+      if (found != inputs.end()) {
+        const auto* const kernel = dynamic_cast<const kernels::RearrangesInput*>(model_.steps[i].kernel.get());
+        return kernel != nullptr && kernel->rearranges(static_cast<int>(found - inputs.begin()));
+      }
+    }
+    return false;
   }
 
   void finishOutput(size_t i) {
