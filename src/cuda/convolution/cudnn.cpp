@@ -12,7 +12,6 @@
 #include "cuda/convolution/weights.h"
 #include "cuda/launch/activation.h"
 #include "cuda/launch/steps.h"
-#include "cuda/launch/types.h"
 #include "cuda/launch/ways.h"
 
 namespace torchtrt::cuda {
@@ -61,9 +60,8 @@ std::optional<DnnActivation> activationOf(const Attributes& attributes, DType dt
 // One way to compute the layer.
 class Attempt {
  public:
-  // Of `channels` the weights may have more than the layer: then they are zeros.
-  Attempt(const Layer& layer, const ShapeSet& shapes, const Strided& weights, int64_t channels, const Cudnn& api,
-          bool transposed, bool channels_last)
+  Attempt(const Layer& layer, const ShapeSet& shapes, const Strided& weights, const Cudnn& api, bool transposed,
+          bool channels_last)
       : layer_(layer),
         shapes_(shapes),
         api_(api),
@@ -78,14 +76,9 @@ class Attempt {
     problem_.pre_padding = spatial("pre_padding", 0);
     problem_.post_padding = spatial("post_padding", 0);
     problem_.dilation = spatial("dilation", 1);
+    x_ = readable(problem_.x, shapes.inputs.at(kIn), Place::input(layer, kIn));
     TensorDesc filter = shapes.inputs.at(kFilter);
     filter.strides = weights.strides;
-    if (channels_last && channels > filter.dims.at(1)) {
-      filter.dims[1] = channels;
-      x_ = widened(shapes.inputs.at(kIn), channels);
-    } else {
-      x_ = readable(problem_.x, shapes.inputs.at(kIn), Place::input(layer, kIn));
-    }
     weights_ = readable(problem_.weights, filter, weights.place);
   }
 
@@ -160,27 +153,6 @@ class Attempt {
     return copy;
   }
 
-  // The image with channels of zeros behind its own.
-  Place widened(const TensorDesc& image, int64_t channels) {
-    Ints dims = image.dims, strides = image.strides;
-    dims[1] = channels;
-    problem_.x = tensorOf(dims, dtype_);
-    const Place wide = Place::reserve(*launches_, countOf(dims), dtype_);
-    dims.erase(dims.begin() + 1);
-    strides.erase(strides.begin() + 1);
-    const Layout places = collapsed(dims, {strides});
-    Source source;
-    source.define("STORED", bitsType(dtype_)).define("RANK", places.rank()).define("CHANNELS", channels);
-    source.include("text/storage.cuh").include("text/chunks.cuh").include("convolution/widen.cuh");
-    Arguments arguments;
-    arguments.value(places.count());
-    addWalk(arguments, places.dims, places.strides[0]);
-    arguments.value(image.dims[1]).value(image.strides[1]).input(kIn);
-    wide.addTo(arguments);
-    launches_->add(source, "widen", geometryFor(places.count()), std::move(arguments));
-    return wide;
-  }
-
   Place denseBias() {
     const TensorDesc& bias = shapes_.inputs[kBias];
     const Place place = Place::input(layer_, kBias);
@@ -244,13 +216,12 @@ class Attempt {
   Place x_, weights_;
 };
 
-class CudnnKernel final : public kernels::Kernel, public kernels::RearrangesInput {
+class CudnnKernel final : public kernels::Kernel {
  public:
   CudnnKernel(const kernels::Problem& problem, const Cudnn& api, bool transposed)
       : api_(api),
         transposed_(transposed),
         packed_(writesChannelsLast(problem) ? PackedWeights::of(problem) : nullptr),
-        widens_(packed_ != nullptr && packed_->channels() > problem.inputs.at(kFilter).dims.at(1)),
         inner_(problem, [this](const Layer& layer, const ShapeSet& shapes) { return prepareBy(layer, shapes); }) {}
 
   std::unique_ptr<kernels::Prepared> prepare(const ShapeSet& shapes) const override {
@@ -262,9 +233,6 @@ class CudnnKernel final : public kernels::Kernel, public kernels::RearrangesInpu
   bool needsConstant(int input) const override {
     return input != static_cast<int>(kFilter) || packed_ == nullptr;
   }
-  bool rearranges(int input) const override {
-    return input == static_cast<int>(kIn) && widens_;
-  }
   size_t packedBytes() const override {
     return packed_ == nullptr ? 0 : packed_->bytes();
   }
@@ -275,15 +243,19 @@ class CudnnKernel final : public kernels::Kernel, public kernels::RearrangesInpu
     return !order.empty() && order.back() == 1;
   }
 
-  // Engines that add to long sums of small images leave most of a GPU idle: they took 12 us for each 3x3 convolution of
-  // ResNet-50 at batch 1 in float16 on an H100, where one without anything behind it takes 6 to 9, and a launch 1.4.
+  // Engines with anything behind the sums leave much of a GPU idle where images are small, or have few channels. On an
+  // H100 in float16 they took 12 us for each 3x3 convolution of ResNet-50 at batch 1, and 414 for its first one at
+  // batch 32, where those without take 6 to 9, and 190. A launch behind them costs less than that.
   static bool isFasterApart(const Layer& layer, const ShapeSet& shapes) {
     constexpr int64_t kSmall = int64_t{1} << 19;  // elements of a result
+    constexpr int64_t kFewChannels = 8;
     const Ints& filter = shapes.inputs.at(kFilter).dims;
     const bool has_taps = countOf(filter) > filter[0] * filter[1];
     const bool ends_there =
         !layer.has(kBias) && !layer.has(kResidual) && layer.attributes.getString("activation", "").empty();
-    return has_taps && filter[1] >= kWide && !ends_there && countOf(shapes.outputs[0].dims) <= kSmall;
+    const bool is_depthwise = filter[1] == 1 && layer.attributes.getInt("groups", 1) > 1;
+    return has_taps && !ends_there && !is_depthwise &&
+           (filter[1] < kFewChannels) == (countOf(shapes.outputs[0].dims) > kSmall);
   }
 
   static bool isEmpty(const TensorDesc& desc) {
@@ -318,8 +290,7 @@ class CudnnKernel final : public kernels::Kernel, public kernels::RearrangesInpu
     std::vector<Way> ways;
     for (const bool channels_last : {first, !first}) {
       const auto make = [&, channels_last] {
-        return Attempt(layer, shapes, weights, packed_ == nullptr ? 0 : packed_->channels(), api_, transposed_,
-                       channels_last);
+        return Attempt(layer, shapes, weights, api_, transposed_, channels_last);
       };
       if (channels_last && is_half && isFasterApart(layer, shapes)) {
         ways.emplace_back([make, &out] { return make().inTwoSteps(out.dtype); });
@@ -340,7 +311,6 @@ class CudnnKernel final : public kernels::Kernel, public kernels::RearrangesInpu
   const Cudnn& api_;
   bool transposed_;
   std::shared_ptr<PackedWeights> packed_;
-  bool widens_;  // images to the channels of the packed weights
   LaunchKernel inner_;
 };
 

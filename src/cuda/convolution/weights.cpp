@@ -27,18 +27,6 @@ bool lies(const Ints& dims, const Ints& strides, bool channels_last) {
   return true;
 }
 
-namespace {
-
-// Of 3 channels, as the first layer of a network for images has, cuDNN took 190 us for 32 images of 224 x 224 and 64
-// filters of 7 x 7 in float16 on an H100, as long as for five of the layers behind.
-int64_t widened(const kernels::Problem& problem, int64_t channels) {
-  const bool is_half = sizeOf(problem.outputs.at(0).dtype) == 2;
-  const bool is_plain = problem.family == "convolution" && problem.attributes->getInt("groups", 1) == 1;
-  return is_half && is_plain && channels < kWide ? kWide : channels;
-}
-
-}  // namespace
-
 std::shared_ptr<PackedWeights> PackedWeights::of(const kernels::Problem& problem) {
   const kernels::Operand& weights = problem.inputs.at(1);
   if (weights.constant == nullptr) {
@@ -51,21 +39,18 @@ std::shared_ptr<PackedWeights> PackedWeights::of(const kernels::Problem& problem
     return nullptr;
   }
   const size_t size = sizeOf(weights.dtype);
-  const int64_t wide = widened(problem, channels);
-  std::vector<std::byte> packed(static_cast<size_t>(outer * wide * places) * size);
+  std::vector<std::byte> packed(static_cast<size_t>(all) * size);
   const auto* const from = static_cast<const std::byte*>(weights.constant);
   for (int64_t i = 0; i < outer; ++i) {
     for (int64_t channel = 0; channel < channels; ++channel) {
       for (int64_t place = 0; place < places; ++place) {
         const auto source = static_cast<size_t>((i * channels + channel) * places + place);
-        const auto target = static_cast<size_t>((i * places + place) * wide + channel);
+        const auto target = static_cast<size_t>((i * places + place) * channels + channel);
         std::memcpy(packed.data() + target * size, from + source * size, size);
       }
     }
   }
-  Ints wide_dims = dims;
-  wide_dims[1] = wide;
-  return std::make_shared<PackedWeights>(wide, imageStrides(wide_dims, true), std::move(packed));
+  return std::make_shared<PackedWeights>(imageStrides(dims, true), std::move(packed));
 }
 
 Strided PackedWeights::onDevice(const CudaDevice& device) {

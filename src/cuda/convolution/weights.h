@@ -11,22 +11,14 @@
 
 namespace torchtrt::cuda {
 
-// Tensor cores read so many channels of 16 bits at once.
-inline constexpr int64_t kWide = 8;
-
 // Rearranged on the host, and copied to the device when they are first asked for.
 class PackedWeights {
  public:
-  // Null where the weights are computed, or lie so anyway. Few channels of 16 bits become kWide of them.
+  // Null where the weights are computed, or lie so anyway.
   static std::shared_ptr<PackedWeights> of(const kernels::Problem& problem);
 
-  PackedWeights(int64_t channels, Ints strides, std::vector<std::byte> data)
-      : channels_(channels), strides_(std::move(strides)), table_(std::move(data), "weights of a convolution") {}
-
-  // Those that lie there: where they are more than the layer has, the rest are zeros.
-  int64_t channels() const {
-    return channels_;
-  }
+  PackedWeights(Ints strides, std::vector<std::byte> data)
+      : strides_(std::move(strides)), table_(std::move(data), "weights of a convolution") {}
 
   size_t bytes() const {
     return table_.bytes();
@@ -35,7 +27,6 @@ class PackedWeights {
   Strided onDevice(const CudaDevice& device);
 
  private:
-  int64_t channels_;
   Ints strides_;
   Table table_;
 };

@@ -69,8 +69,8 @@ std::optional<Ints> averagedAxes(const Layer& layer, const ShapeSet& shapes) {
   return is_average ? std::optional(std::move(axes)) : std::nullopt;
 }
 
-// Averages over all places of images whose channels lie next to each other. Null where a reduction is as good: for
-// other images, and for few large ones, whose places it gives to several blocks.
+// Averages over all places of images whose channels lie next to each other. Null where a reduction is faster: for other
+// images, for many, and for large ones, whose places it gives to several blocks.
 std::unique_ptr<kernels::Prepared> prepareAverages(const Layer& layer, const ShapeSet& shapes) {
   constexpr int64_t kLanes = 128, kColumns = 4, kMostPlaces = 4096;
   const TensorDesc& desc = shapes.inputs.at(0);
@@ -86,7 +86,7 @@ std::unique_ptr<kernels::Prepared> prepareAverages(const Layer& layer, const Sha
   }
   const int64_t chunks = in.channels / chunk;
   const int64_t blocks = images.count() * ((chunks + kColumns - 1) / kColumns);
-  if (places.count() > kMostPlaces && blocks < layer.device.processors()) {
+  if (blocks >= layer.device.processors() || places.count() > kMostPlaces) {
     return nullptr;
   }
   const auto stepOf = [&](size_t tensor) { return images.rank() == 0 ? int64_t{0} : images.strides[tensor][0]; };

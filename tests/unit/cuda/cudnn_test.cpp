@@ -253,7 +253,7 @@ TEST_F(CudnnCalls, ConstantWeightsAreRearrangedOnce) {
   ASSERT_STREQ(chosen.implementation, "cudnn");
   EXPECT_FALSE(chosen.kernel->needsConstant(1));
   EXPECT_TRUE(chosen.kernel->needsConstant(2));
-  EXPECT_EQ(chosen.kernel->packedBytes(), 576U);  // of 8 channels
+  EXPECT_EQ(chosen.kernel->packedBytes(), 216U);
   std::fill(layer.inputs[1]->bytes.begin(), layer.inputs[1]->bytes.end(), std::byte{0x77});
   const device::Device& device = *problem.device;
   kernels::ShapeSet shapes;

@@ -61,20 +61,16 @@ std::string scheduleOf(int64_t channels, const std::string& size, const std::str
 
 constexpr const char* kLeftOut = "the one step that reads it rearranges it";
 
-TEST(RearrangedInputs, OfFewChannelsAreReadAsTheyLie) {
-  EXPECT_THAT(scheduleOf(3, "3, 3", "stride=[1, 1]", false), HasSubstr(kLeftOut));
-}
-
 TEST(RearrangedInputs, OfPatchesAreReadAsTheyLie) {
   EXPECT_THAT(scheduleOf(3, "4, 4", "stride=[4, 4]", false), HasSubstr(kLeftOut));
 }
 
-TEST(RearrangedInputs, OfManyChannelsAreReordered) {
-  EXPECT_THAT(scheduleOf(16, "3, 3", "stride=[1, 1]", false), Not(HasSubstr(kLeftOut)));
+TEST(RearrangedInputs, OfOtherWindowsAreReordered) {
+  EXPECT_THAT(scheduleOf(3, "3, 3", "stride=[1, 1]", false), Not(HasSubstr(kLeftOut)));
 }
 
 TEST(RearrangedInputs, ThatOthersReadAreReordered) {
-  EXPECT_THAT(scheduleOf(3, "3, 3", "stride=[1, 1]", true), Not(HasSubstr(kLeftOut)));
+  EXPECT_THAT(scheduleOf(3, "4, 4", "stride=[4, 4]", true), Not(HasSubstr(kLeftOut)));
 }
 
 }  // namespace
