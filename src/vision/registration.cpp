@@ -25,6 +25,7 @@ class Registration {
     const std::string regions =
         "(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width";
     add(library_, space, "nms", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor", nms);
+    add(library_, space, "box_iou_rotated", "(Tensor boxes1, Tensor boxes2) -> Tensor", boxIouRotated);
     add(library_, space, "roi_align", regions + ", int sampling_ratio, bool aligned) -> Tensor", roiAlign);
     add(library_, space, "ps_roi_align", regions + ", int sampling_ratio) -> (Tensor, Tensor)", psRoiAlign);
     add(library_, space, "roi_pool", regions + ") -> (Tensor, Tensor)", roiPool);

@@ -15,6 +15,10 @@ namespace torchtrt::vision {
 /// iou_threshold, as intersection over union. int64 [m].
 at::Tensor nms(const at::Tensor& dets, const at::Tensor& scores, double iou_threshold);
 
+/// Intersection over union of every box of boxes1 with every one of boxes2, both [n, 5] as (center x, center y, width,
+/// height, degrees). float32 [n1, n2].
+at::Tensor boxIouRotated(const at::Tensor& boxes1, const at::Tensor& boxes2);
+
 /// The mean of bilinear samples in each cell of a pooled_height x pooled_width grid over each region (Mask R-CNN).
 /// A sampling_ratio of 0 or less takes as many samples as the cell has pixels. [k, channels, pooled_height,
 /// pooled_width].

@@ -55,6 +55,49 @@ def test_nms_of_boxes_without_area_infinite_and_not_a_number():
             identical(OURS.nms(dets, scores, threshold), THEIRS.nms(dets, scores, threshold))
 
 
+def turned_boxes(count, seed, dtype=torch.float32):
+    """Boxes as (center x, center y, width, height, degrees) that overlap often."""
+    numbers = torch.rand(count, 5, generator=torch.Generator().manual_seed(seed), dtype=dtype)
+    return numbers * torch.tensor([9, 9, 8, 8, 720], dtype=dtype) + torch.tensor([0, 0, 0.5, 0.5, -360], dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_rotated_boxes_that_stand_upright_overlap_as_others_do(dtype):
+    a, b = turned_boxes(30, 1, dtype), turned_boxes(20, 2, dtype)
+    plain = [torch.cat([each[:, :2] - each[:, 2:4] / 2, each[:, :2] + each[:, 2:4] / 2], 1) for each in (a, b)]
+    expected = torchvision.ops.box_iou(*plain).float()
+    assert (expected > 0).any() and (expected == 0).any()
+    a[:, 4], b[:, 4] = 0, 180
+    torch.testing.assert_close(OURS.box_iou_rotated(a, b), expected, rtol=1e-5, atol=1e-6)
+    quarter = a[:, [0, 1, 3, 2, 4]] + torch.tensor([0, 0, 0, 0, -90], dtype=dtype)
+    torch.testing.assert_close(OURS.box_iou_rotated(quarter, b), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_rotated_boxes_of_known_overlap():
+    square, turned, none = [0.0, 0, 2, 2, 0], [0.0, 0, 2, 2, 45], [0.0, 0, 0, 2, 0]
+    octagon = 8 * (2**0.5 - 1)  # its area: a square of side 2 and the same turned by 45 degrees
+    bar = [2.0, -2, 9, 0.5, 45]  # lies along the turned diagonal that goes up to the right, as y points down
+    crossing = OURS.box_iou_rotated(torch.tensor([square, turned]), torch.tensor([turned, none, [5.0, 5, 2, 2, 30]]))
+    torch.testing.assert_close(crossing, torch.tensor([[octagon / (8 - octagon), 0, 0], [1, 0, 0]]))
+    other_way = [2.0, -2, 9, 0.5, -45]
+    along = OURS.box_iou_rotated(torch.tensor([square]), torch.tensor([bar, other_way]))[0]
+    assert along[0] > 0.1 and along[1] == 0
+    nan = OURS.box_iou_rotated(torch.full((2, 5), float("nan")), torch.tensor([square, bar]))
+    assert nan.shape == (2, 2) and not (nan > 0).any()
+    for shape in ((0, 3), (3, 0)):
+        identical(OURS.box_iou_rotated(torch.zeros(shape[0], 5), torch.zeros(shape[1], 5)), torch.zeros(shape))
+
+
+@pytest.mark.skipif(not hasattr(THEIRS, "box_iou_rotated"), reason="this release of torchvision has no rotated boxes")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("seed", range(10))
+def test_rotated_boxes_overlap_as_torchvision_says(seed, dtype):
+    a, b = turned_boxes(40, seed, dtype), turned_boxes(30, seed + 100, dtype)
+    actual, expected = OURS.box_iou_rotated(a, b), THEIRS.box_iou_rotated(a, b)
+    assert actual.dtype == expected.dtype == torch.float32
+    torch.testing.assert_close(actual, expected, rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("layout", [lambda x: x, lambda x: x.to(memory_format=torch.channels_last), lambda x: x.transpose(2, 3)])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("sampling_ratio", [-1, 0, 1, 2, 3])
@@ -136,6 +179,9 @@ REFUSED = {
     "nms of two dtypes": ("nms", (torch.zeros(3, 4), torch.zeros(3, dtype=torch.float64), 0.5)),
     "nms of integers": ("nms", (torch.zeros(3, 4, dtype=torch.int32), torch.zeros(3, dtype=torch.int32), 0.5)),
     "nms of halves": ("nms", (torch.zeros(3, 4).half(), torch.zeros(3).half(), 0.5)),
+    **({"box_iou_rotated of four numbers": ("box_iou_rotated", (torch.zeros(3, 4), torch.zeros(3, 4))),
+        "box_iou_rotated of two dtypes": ("box_iou_rotated", (torch.zeros(3, 5), torch.zeros(3, 5).double()))}
+       if hasattr(THEIRS, "box_iou_rotated") else {}),
     "roi_align of four numbers": ("roi_align", (IMAGES, ROIS[:, :4], 1.0, 2, 2, 1, False)),
     "roi_align of two dtypes": ("roi_align", (IMAGES, ROIS.double(), 1.0, 2, 2, 1, False)),
     "roi_align of integers": ("roi_align", (IMAGES.int(), ROIS.int(), 1.0, 2, 2, 1, False)),
