@@ -7,9 +7,13 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/clamp_min_cpu_dispatch.h>
+#include <ATen/ops/fake_quantize_per_tensor_affine_cachemask_cpu_dispatch.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/softshrink_cpu_dispatch.h>
+#include <ATen/ops/take_along_dim_compositeimplicitautograd_dispatch.h>
 #include <c10/core/Stream.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <c10/util/Exception.h>
 
 namespace torchtrt::libtorch {
 
@@ -69,6 +73,35 @@ inline bool softshrinkRoundsItsLimit() {
     return at::cpu::softshrink(at::from_blob(&limit, {1}, at::kHalf), 0.3).const_data_ptr<c10::Half>()[0] == 0;
   }();
   return rounds;
+}
+
+// True if fake quantization per tensor converts to int64 before it clamps, as per channel in every release: a number
+// that int64 cannot hold is then the lowest step. Newer releases clamp the float, so that a huge number is the highest.
+inline bool fakeQuantizeGoesByInt64() {
+  static const bool goes = [] {
+    float huge = 1e30F;
+    const auto given = at::cpu::fake_quantize_per_tensor_affine_cachemask(at::from_blob(&huge, {1}, at::kFloat),
+                                                                          /*scale=*/1, 0, 0, 1);
+    return std::get<0>(given).const_data_ptr<float>()[0] == 0;
+  }();
+  return goes;
+}
+
+// True if take_along_dim counts negative indices from the end. Older releases refuse them, as gather does in every one.
+inline bool takeAlongDimTakesNegativeIndices() {
+  static const bool takes = [] {
+    const c10::impl::ExcludeDispatchKeyGuard no_modes(c10::python_ks);  // it calls other operators
+    float value = 0;
+    int64_t last = -1;
+    try {
+      at::compositeimplicitautograd::take_along_dim(at::from_blob(&value, {1}, at::kFloat),
+                                                    at::from_blob(&last, {1}, at::kLong), 0);
+      return true;
+    } catch (const c10::Error&) {
+      return false;
+    }
+  }();
+  return takes;
 }
 
 }  // namespace torchtrt::libtorch

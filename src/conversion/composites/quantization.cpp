@@ -1,8 +1,9 @@
 #include "conversion/composites/composite.h"
+#include "libtorch/versions.h"
 
 // To the nearest of quant_min..quant_max steps and back, in float32 as PyTorch computes it: half to even, times the
 // inverse of the scale, NaN as the lowest step. Per channel PyTorch computes float64 in float64 and converts to int64
-// before it clamps, so that what that cannot hold is the lowest step, too.
+// before it clamps, so that what that cannot hold is the lowest step, too. Older releases do that per tensor as well.
 
 namespace torchtrt::conversion::composites {
 namespace {
@@ -15,10 +16,10 @@ constexpr char kQuantized[] = R"(
   q = torch.round(x * inverse) + zero
   least = torch.full_like(q, float(quant_min))
 )";
-constexpr char kTensor[] = R"(
+constexpr char kInFloat[] = R"(
   q = torch.where(torch.isnan(q), least, torch.clamp(q, float(quant_min), float(quant_max)))
 )";
-constexpr char kChannel[] = R"(
+constexpr char kByInt64[] = R"(
   lost = torch.isnan(q) | (q >= 9223372036854775808.0)
   q = torch.where(lost, least, torch.clamp(q, float(quant_min), float(quant_max)))
 )";
@@ -27,10 +28,10 @@ constexpr char kResult[] = "  y = ((q - zero) * step).to(self.dtype)\n";
 }  // namespace
 
 void addQuantization(NodeConverterRegistry& registry) {
-  const std::string number = std::string("\n  step = torch.tensor(scale, dtype=6)\n  zero = float(zero_point)") +
-                             kWide + kQuantized + kTensor + kResult;
-  const std::string tensor =
-      std::string("\n  step = scale.to(6)\n  zero = zero_point.to(6)") + kWide + kQuantized + kTensor + kResult;
+  const std::string per_tensor =
+      std::string(kWide) + kQuantized + (libtorch::fakeQuantizeGoesByInt64() ? kByInt64 : kInFloat) + kResult;
+  const std::string number = "\n  step = torch.tensor(scale, dtype=6)\n  zero = float(zero_point)" + per_tensor;
+  const std::string tensor = "\n  step = scale.to(6)\n  zero = zero_point.to(6)" + per_tensor;
   const std::string channel = std::string(R"(
   shape: List[int] = []
   for i in range(self.dim()):
@@ -40,7 +41,7 @@ void addQuantization(NodeConverterRegistry& registry) {
   inverse = torch.reciprocal(step).to(x.dtype)
   step = step.to(x.dtype)
   zero = torch.round(zero_point.to(x.dtype)).reshape(shape))") +
-                              kQuantized + kChannel + kResult;
+                              kQuantized + kByInt64 + kResult;
   add(registry, "aten::fake_quantize_per_tensor_affine", number + "  return y");
   add(registry, "aten::fake_quantize_per_tensor_affine.tensor_qparams", tensor + "  return y");
   add(registry, "aten::fake_quantize_per_channel_affine", channel + "  return y");

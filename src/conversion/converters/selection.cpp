@@ -5,6 +5,7 @@
 #include "conversion/converters/indexing.h"
 #include "conversion/converters/list.h"
 #include "conversion/ivalues.h"
+#include "libtorch/versions.h"
 
 namespace torchtrt::conversion::converters {
 namespace {
@@ -195,8 +196,8 @@ Tensor& roll(Call& call) {
   return rollAxes(call, x, axes, shifts);
 }
 
-// PyTorch takes negative indices in x[i], take and take_along_dim, and refuses them in index_select, embedding and
-// gather.
+// PyTorch takes negative indices in x[i], take and, in newer releases, take_along_dim. It refuses them in index_select,
+// embedding and gather.
 Tensor& gatherFromStart(const Call& call, Tensor& x, Tensor& indices, int64_t axis, const char* mode = "default") {
   return call.add(LayerType::kGATHER, {&x, &indices},
                   attributes({{"mode", std::string(mode)}, {"axis", axis}, {"negative", false}}));
@@ -228,7 +229,9 @@ Tensor& cutToIndices(const Call& call, Tensor& given, int64_t axis, const Tensor
 // Elements of x as take_along_dim takes them.
 Tensor& gatherElements(const Call& call, Tensor& given, int64_t axis, Tensor& indices) {
   Tensor& x = cutToIndices(call, given, axis, indices);
-  return *call.net.addGather(x, asIndices(call, indices), axis, "element")->getOutput(0);
+  Tensor& places = asIndices(call, indices);
+  return libtorch::takeAlongDimTakesNegativeIndices() ? *call.net.addGather(x, places, axis, "element")->getOutput(0)
+                                                      : gatherFromStart(call, x, places, axis, "element");
 }
 
 // self, dim, index
