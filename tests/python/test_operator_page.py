@@ -8,15 +8,24 @@ import operator_page
 import pytest
 import torch
 import torchvision  # noqa: F401 - registers its operators
+from torch_release import IS_PINNED
 from torchtrt._torchtrt import converter_schemas
 
 ROOT = pathlib.Path(__file__).parents[2]
+
+
+def without_dtypes(page: str) -> list[str]:
+    """Without the columns of dtypes: the names and overloads of operators, the names of evaluators, all text."""
+    cells = [line.split("|") if line.startswith("| `") else [line] for line in page.splitlines()]
+    return ["|".join(row if len(row) == 1 else row[: len(row) // 2]) for row in cells]
 
 
 def test_the_page_is_that_of_the_registry_and_the_table():
     # In a process of its own: other tests add converters to this one's registry.
     page = subprocess.run([sys.executable, operator_page.__file__], capture_output=True, text=True, check=True).stdout
     written = (ROOT / "docs/operators.md").read_text()
+    if not IS_PINNED:  # eager takes other dtypes there; the names are the same
+        page, written = without_dtypes(page), without_dtypes(written)
     assert written == page, "write it again: python tests/python/operator_page.py > docs/operators.md"
 
 

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 import models
+from torch_release import OLDEST_CPP
 
 BUILD = Path(os.environ["TORCHTRT_BUILD"])
 ROOT = Path(__file__).parents[2]
@@ -63,7 +64,7 @@ def test_cpp(folder):
     libraries = [f"-L{BUILD / 'lib'}", "-ltorchtrt", "-ltorchtrt_runtime", "-ltorchtrt_network", "-ltorchtrt_engine",
                  f"-L{torch_folder / 'lib'}", "-ltorch_cpu", "-lc10", "-Wl,--allow-shlib-undefined",
                  f"-Wl,-rpath,{BUILD / 'lib'}:{torch_folder / 'lib'}"]
-    run(["ccache", "c++", "-std=c++17", *includes, "-c", "sample.cpp", "-o", "sample.o"], folder)
+    run(["ccache", "c++", f"-std={OLDEST_CPP}", *includes, "-c", "sample.cpp", "-o", "sample.o"], folder)
     run(["c++", "sample.o", "-o", "sample", "-Wl,--no-as-needed", *libraries], folder)
     (folder / "lenet_compiled.ts").unlink(missing_ok=True)
     run([folder / "sample"], folder)
