@@ -221,10 +221,19 @@ def test_sums_and_products_of_all_values(name, dtype):
         assert_same(module, x[::257][:256].reshape(4, 1, 64), y[:320].reshape(5, 64))
 
 
+def vector_code_multiplies_as_scalar_code() -> bool:
+    """For qint8. True in newer releases of PyTorch alone; a tensor whose elements are apart is left to scalar code."""
+    steps = torch.arange(-128, 128, dtype=torch.int8)
+    packed = torch._make_per_tensor_quantized_tensor(steps, 0.05, 9)
+    apart = torch._make_per_tensor_quantized_tensor(torch.stack([steps, steps], 1), 0.05, 9)[:, 0]
+    return torch.equal(ops.mul(packed, packed, 0.2, 3).int_repr(), ops.mul(apart, apart, 0.2, 3).int_repr())
+
+
 @torch.inference_mode()
 def test_products_of_qint8_that_pytorchs_vector_code_gets_wrong_stay():
     x = within(0.05, 9, -128, 127, 4, 33)
-    assert_stays(Between(lambda a, b: ops.mul(a, b, 0.2, 3), (0.05, 9, QINT8), (0.03, 2, QINT8)), x, x * 0.6)
+    check = assert_same if vector_code_multiplies_as_scalar_code() else assert_stays
+    check(Between(lambda a, b: ops.mul(a, b, 0.2, 3), (0.05, 9, QINT8), (0.03, 2, QINT8)), x, x * 0.6)
 
 
 UNARY = {
