@@ -35,10 +35,10 @@ def library(tmp_path_factory):
 
 
 def other_process(code: str, **variables) -> str:
-    """What the code prints, its error message included."""
+    """What the code prints, its error message included, without the warning of newer releases that torch.jit.load is deprecated."""
     environment = {**os.environ, **{name: str(value) for name, value in variables.items()}}
-    process = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, env=environment,
-                             check=False)
+    process = subprocess.run([sys.executable, "-W", "ignore::FutureWarning", "-c", textwrap.dedent(code)], capture_output=True, text=True,
+                             env=environment, check=False)
     assert process.returncode >= 0, "it crashed: " + process.stderr
     return process.stdout + process.stderr
 
