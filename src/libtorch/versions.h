@@ -87,6 +87,18 @@ inline bool fakeQuantizeGoesByInt64() {
   return goes;
 }
 
+// True if fake quantization per tensor multiplies by the scale in float32 whatever the dtype, though it divides in the
+// tensor's. Older releases multiply float64 in float64, as fake quantization per channel does in every one.
+inline bool fakeQuantizeScalesInFloat() {
+  static const bool scales = [] {
+    double value = 0.3;
+    const auto given = at::cpu::fake_quantize_per_tensor_affine_cachemask(at::from_blob(&value, {1}, at::kDouble),
+                                                                          /*scale=*/0.1, 0, 0, 10);
+    return std::get<0>(given).const_data_ptr<double>()[0] == static_cast<double>(3 * 0.1F);
+  }();
+  return scales;
+}
+
 // True if take_along_dim counts negative indices from the end. Older releases refuse them, as gather does in every one.
 inline bool takeAlongDimTakesNegativeIndices() {
   static const bool takes = [] {

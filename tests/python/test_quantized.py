@@ -51,6 +51,24 @@ def test_fake_quantization_is_exact_for_any_zero_point_and_range(low, high, dtyp
         assert_bits(compiled_whole(per_channel, x)(x), per_channel(x))
 
 
+@torch.inference_mode()
+def test_float64_is_not_rounded_before_it_is_quantized():
+    """Beside a border of rounding, float32 would be a step off."""
+    x = torch.tensor([0.5 + 1e-12, 1.5 - 1e-12, 2.5 + 1e-12, -0.5 - 1e-12], dtype=torch.float64)
+
+    def per_tensor(x):
+        return torch.fake_quantize_per_tensor_affine(x, 1.0, 0, -8, 7)
+
+    assert per_tensor(x).tolist() == [1, 1, 3, -1]
+    assert_bits(compiled_whole(per_tensor, x)(x), per_tensor(x))
+    y = torch.randn(64, 33, dtype=torch.float64) * 3
+
+    def scaled(x):
+        return torch.fake_quantize_per_tensor_affine(x, 0.1, 3, -100, 100)
+
+    assert_bits(compiled_whole(scaled, y)(y), scaled(y))
+
+
 class Quantized(nn.Module):
     """Float at both ends, and between them what static quantization has: conv, conv_relu, add, cat, mean, linear."""
 

@@ -9,8 +9,8 @@ namespace torchtrt::conversion::composites {
 namespace {
 
 constexpr char kWide[] = R"(
-  x = self.to(6)
-  inverse = torch.reciprocal(step)
+  x = self if self.dtype == 7 else self.to(6)
+  inverse = torch.reciprocal(step).to(x.dtype)
 )";
 constexpr char kQuantized[] = R"(
   q = torch.round(x * inverse) + zero
@@ -23,13 +23,15 @@ constexpr char kByInt64[] = R"(
   lost = torch.isnan(q) | (q >= 9223372036854775808.0)
   q = torch.where(lost, least, torch.clamp(q, float(quant_min), float(quant_max)))
 )";
-constexpr char kResult[] = "  y = ((q - zero) * step).to(self.dtype)\n";
+constexpr char kResult[] = "  y = ((q - zero) * step.to(x.dtype)).to(self.dtype)\n";
+constexpr char kFloatResult[] = "  y = ((q - zero).to(6) * step).to(self.dtype)\n";
 
 }  // namespace
 
 void addQuantization(NodeConverterRegistry& registry) {
-  const std::string per_tensor =
-      std::string(kWide) + kQuantized + (libtorch::fakeQuantizeGoesByInt64() ? kByInt64 : kInFloat) + kResult;
+  const std::string per_tensor = std::string(kWide) + kQuantized +
+                                 (libtorch::fakeQuantizeGoesByInt64() ? kByInt64 : kInFloat) +
+                                 (libtorch::fakeQuantizeScalesInFloat() ? kFloatResult : kResult);
   const std::string number = "\n  step = torch.tensor(scale, dtype=6)\n  zero = float(zero_point)" + per_tensor;
   const std::string tensor = "\n  step = scale.to(6)\n  zero = zero_point.to(6)" + per_tensor;
   const std::string channel = std::string(R"(
