@@ -126,14 +126,31 @@ def test_a_batch_outside_the_range_is_refused_by_the_server(repository):
         triton_server.ask(repository, MODEL, arguments(MODEL, (9, 4)))
 
 
-@pytest.fixture(scope="module")
-def served(compiled):
-    """pytriton's server with every case, and its address."""
-    port = triton_server.free_port()
-    with triton.server(http_port=port, allow_grpc=False, allow_metrics=False, exit_timeout_secs=5) as server:
+def start_with_every_case(compiled, port):
+    server = triton.server(http_port=port, allow_grpc=False, allow_metrics=False, exit_timeout_secs=5)
+    try:
         for name in SERVED:
             largest = {"no_batches": 0, "without_end": 32}.get(name)
             triton.bind(server, compiled / f"{name}.ts", instances=2, max_batch_size=largest, max_queue_delay_us=2000)
+    except BaseException:
+        server.stop()
+        raise
+    return server
+
+
+@pytest.fixture(scope="module")
+def served(compiled):
+    """pytriton's server with every case, and its address. In pytriton 0.7 a model's second instance may ask the first one for its
+    settings in the moment between the making of its socket and listening on it: then all is started again."""
+    port = triton_server.free_port()
+    for tries_left in (2, 1, 0):
+        try:
+            server = start_with_every_case(compiled, port)
+            break
+        except InferenceServerException as error:
+            if "ConnectionRefusedError" not in str(error) or not tries_left:
+                raise
+    with server:
         client = triton_server.client_of(port)
         yield server, client
         client.close()
