@@ -9,6 +9,7 @@ from torch import nn
 from torch.nn import functional
 
 import torchtrt
+from torch_release import vector_code_multiplies_as_scalar_code
 
 # With VNNI, x86 means oneDNN.
 ENGINES = ["fbgemm", "qnnpack"] + ([] if torch.cpu._is_vnni_supported() else ["x86"])
@@ -219,14 +220,6 @@ def test_sums_and_products_of_all_values(name, dtype):
         module = Between(operator, (scales[0], zeros[0], dtype), (scales[1], zeros[1], dtype))
         assert_same(module, x, y)
         assert_same(module, x[::257][:256].reshape(4, 1, 64), y[:320].reshape(5, 64))
-
-
-def vector_code_multiplies_as_scalar_code() -> bool:
-    """For qint8. True in newer releases of PyTorch alone; a tensor whose elements are apart is left to scalar code."""
-    steps = torch.arange(-128, 128, dtype=torch.int8)
-    packed = torch._make_per_tensor_quantized_tensor(steps, 0.05, 9)
-    apart = torch._make_per_tensor_quantized_tensor(torch.stack([steps, steps], 1), 0.05, 9)[:, 0]
-    return torch.equal(ops.mul(packed, packed, 0.2, 3).int_repr(), ops.mul(apart, apart, 0.2, 3).int_repr())
 
 
 @torch.inference_mode()
