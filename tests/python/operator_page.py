@@ -12,6 +12,7 @@ import torch
 import evaluator_table
 import operator_table
 from operator_case import DTYPES
+from torch_release import is_for_gpus_alone
 from torchtrt._torchtrt import converter_schemas
 
 COMPLEX = (torch.complex64, torch.complex128, torch.complex32)  # as pairs of real numbers
@@ -20,9 +21,6 @@ REFERENCE = (pathlib.Path(__file__).parent / "reference_converters.txt").read_te
 
 # Overloads that no line of the operator table can try.
 UNTRIED = {
-    "aten::_conv_depthwise2d": "PyTorch has it for GPUs alone",
-    "aten::_thnn_fused_gru_cell": "PyTorch has it for GPUs alone",
-    "aten::_thnn_fused_lstm_cell": "PyTorch has it for GPUs alone",
     "aten::cuda": "it needs a GPU",
     "aten::split": "tried as `aten::split.sizes`",
 }
@@ -46,6 +44,10 @@ STAYS = {
 
 def staying(reason: str) -> list[str]:
     return [name if "::" in name else f"aten::{name}" for name in STAYS[reason].split()]
+
+
+def untried(overload: str) -> str | None:
+    return "PyTorch has it for GPUs alone" if is_for_gpus_alone(overload) else UNTRIED.get(overload)
 
 
 def functional(name: str) -> str:
@@ -106,10 +108,10 @@ def short(dtypes: set[torch.dtype]) -> str:
 def row(name: str, overloads: list[str], tried: dict, dynamic: dict) -> str:
     full = [name + ("" if overload == "-" else f".{overload}") for overload in overloads]
     static, batches = (set().union(*(of[each] for each in full)) for of in (tried, dynamic))
-    missing = [each for each in full if not tried[each] and each not in UNTRIED]
+    missing = [each for each in full if not tried[each] and not untried(each)]
     assert not missing, f"no line of the operator table has {missing}"
     if not static:
-        return f"| `{name}` | {', '.join(overloads)} | none: {UNTRIED[full[0]]} | |"
+        return f"| `{name}` | {', '.join(overloads)} | none: {untried(full[0])} | |"
     return f"| `{name}` | {', '.join(overloads)} | {short(static)} | {'the same' if batches == static else short(batches)} |"
 
 

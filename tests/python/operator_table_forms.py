@@ -53,6 +53,7 @@ OTHERS = [
     (("reshape_as", "x", "y"), ((t(2, 6), t(2, 3, 2)), (t(2, 6), t(3, 4))), (0, 0)), (("view_as", "x", "y"), ((t(2, 6), t(2, 3, 2)), (t(2, 6), t(3, 4))), (0, 0)), (("dsplit.int", "x", 2), ((t(2, 3, 4),),)), (("vsplit.int", "x", 2), ((t(4, 3),),), (1,)),
     (("unsafe_split_with_sizes", "x", [1, 2], -1), ((t(2, 3),),)), (("glu", "x", -1), ((t(3, 4),), (t(2, 3, 6),))), (("take", "x", "y"), ((t(3, 4), t(2, 5, high=12, **INDEX)),), (None, 0)),
     (("take_along_dim", "x", "y", 1), ((t(3, 4), t(3, 2, high=4, **INDEX)),)), (("masked_fill.Tensor", "x", "y", "z"), ((t(3, 4), t(3, 4, dtype=torch.bool), t()),)),
+    (("fill.Tensor", "x", "y"), ((t(3, 4), t()), (t(5, 4, layout="transposed"), t()))),
     (("where.Scalar", "x", 1.5, 2), ((t(3, 4, dtype=torch.bool),),)), (("index.Tensor_hacked_twin", "x", ["y"]), ((t(4, 3), t(5, high=4, **INDEX)),), (None, 0)),
     (("_unsafe_index.Tensor", "x", [None, "y"]), ((t(4, 3), t(5, high=3, **INDEX)),)), (("index_put.hacked_twin", "x", ["y"], "z"), ((t(4, 3), t(1, high=4, **INDEX), t(1, 3)),), (None, 0, 0)),
     (("_unsafe_index_put", "x", [None, "y"], "z", True), ((t(4, 3), t(5, high=3, **INDEX), t(4, 5)),)), (("index_fill.int_Tensor", "x", 1, "y", "z"), ((t(4, 3), t(2, high=3, **INDEX), t()),)),
