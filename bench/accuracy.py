@@ -87,7 +87,7 @@ def digits() -> Subject:
 
 
 def agreement(outputs: torch.Tensor, expected: torch.Tensor) -> float:
-    """How often the largest of [samples, classes] is the same one."""
+    """Returns the share of [samples, classes] rows whose largest class is the same, 0 to 1; NaN without samples."""
     return (outputs.argmax(1) == expected.argmax(1)).float().mean().item() if len(expected) else float("nan")
 
 
@@ -169,7 +169,7 @@ SUBJECTS = {"digits": "LeNet on digits", "sentences": "MiniLM on pairs of senten
 
 
 def precisions(subject: Subject, percentile: float) -> dict[str, dict]:
-    """What to give compile() beside the inputs, by the name of a way."""
+    """Returns the options for compile() by the name of a way."""
     import torchtrt
 
     algorithms = torchtrt.ptq.CalibrationAlgo
@@ -191,7 +191,8 @@ def precisions(subject: Subject, percentile: float) -> dict[str, dict]:
 
 
 def computed_in(compiled, dtype: torch.dtype, call: tuple[torch.Tensor, ...]) -> str:
-    """What the engines' convolutions and matrix products are computed in: as compile() reports of int8, by the kernels of a call of others."""
+    """Names the dtype in which the engines compute convolutions and matmuls. compile() reports int8; for others the kernels of a call
+    tell."""
     import torchtrt
 
     calibrations = [segment.calibration for segment in torchtrt.report(compiled).segments if segment.calibration]

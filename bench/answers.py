@@ -1,4 +1,4 @@
-"""What ways of running a model answer, as arrays, and how far two answers are apart. Knows nothing of torch."""
+"""Collects the answers of the ways of running a model as arrays, and measures how far two answers are apart. Knows nothing of torch."""
 
 import numpy
 

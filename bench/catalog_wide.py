@@ -205,7 +205,7 @@ for _name in TIMM:
     entry(f"{_name} of timm")(_of_timm(_name))
 
 
-# What belongs to no library.
+# These models belong to no library.
 
 class Tagger(nn.Module):
     """Scores 7 tags for every word of [batch, length] numbers."""

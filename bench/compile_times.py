@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Where the time of compiling goes: a line per model and a column per phase.
+"""Shows where compiling spends its time: a line per model and a column per phase.
 
     python bench/compile_times.py [--only TEXT] [--most 10] [--samples]
 

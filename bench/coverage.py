@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""What the compiler does with the models of catalog.py: segments, the share of nodes and of time in engines, and whether the answers are
-eager's.
+"""Compiles the models of catalog.py and shows segments, the share of nodes and of time in engines, and if the answers are eager's.
 
     ./dev models [--all] [--only TEXT] [--reasons]
 
@@ -26,15 +25,15 @@ import torchtrt
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests" / "python"))
 import fallback  # noqa: E402 - of the tests, which compare in the same way
 
-# Of whom an engine is expected: what takes most of a model's time.
+# An engine is expected to compute these operators: they take most of a model's time.
 HEAVY = re.compile(r"aten::(_convolution|conv\w*|linear|matmul|addmm|bmm|baddbmm|mm|batch_norm|layer_norm|group_norm|instance_norm|"
                    r"scaled_dot_product_attention)\b")
-# Why one may still be in PyTorch.
+# These reasons excuse a heavy operator in PyTorch.
 GOOD_REASONS = {"torch-executed-op", "torch-executed-module", "mutation", "control-flow", "data-dependent"}
 
 
 def engine_share_of_time(compiled, case) -> float:
-    """Of the time of one profiled call of every kind, the part within engines."""
+    """Returns the share of time within engines, 0 to 1, in one profiled run of all calls."""
     with torch.inference_mode(), torch.autograd.profiler.profile(use_kineto=False) as profile:
         begin = time.perf_counter()
         for call in case.calls:

@@ -16,7 +16,7 @@ SIZE = 224
 LEFT = 0.4  # of a photograph's width
 MEAN, DEVIATION = torch.tensor([0.485, 0.456, 0.406]), torch.tensor([0.229, 0.224, 0.225])
 
-# By package and folder; drawings, pages of text and medical pictures are left out, and so is the other eye of the motorcycle.
+# Lists photographs by package and folder. Drawings, pages of text, medical pictures and the motorcycle's other eye are left out.
 PHOTOGRAPHS = {
     ("sklearn", "datasets/images"): ["china.jpg", "flower.jpg"],
     ("skimage", "data"): ["astronaut.png", "brick.png", "camera.png", "chelsea.png", "coffee.png", "coins.png", "grass.png",
@@ -25,7 +25,7 @@ PHOTOGRAPHS = {
 
 
 def photographs() -> dict[str, Image.Image]:
-    """By name, in RGB."""
+    """Returns the photographs in RGB, by name."""
     found = {}
     for (package, folder), names in PHOTOGRAPHS.items():
         root = pathlib.Path(importlib.util.find_spec(package).submodule_search_locations[0]) / folder

@@ -1,4 +1,4 @@
-"""What a way of running a model is asked for: which model, how, and the folder where its processes leave files for each other."""
+"""A job names the model, the way of running it, and the folder where its processes leave files for each other."""
 
 import dataclasses
 import json

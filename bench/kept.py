@@ -44,7 +44,7 @@ class Kept:
         return None
 
     def add(self, result: dict) -> None:
-        """In place of what is there for the same model, batch and threads. The file is replaced as a whole."""
+        """Replaces the result for the same model, batch and threads. The file is replaced as a whole."""
         others = [each for each in self._results if any(each[key] != result[key] for key in KEY)]
         self._results = [*others, result | {"environment": self._of}]
         self._path.parent.mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,7 @@ def resident() -> int:
 
 
 def settled() -> int:
-    """What is resident once that is given back which nobody uses any more."""
+    """Returns the resident bytes after unused memory was given back to the system."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     return resident()

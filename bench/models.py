@@ -225,7 +225,7 @@ def sample(name: str, batch: int = 1, seed: int = 1) -> torch.Tensor:
 
 
 def arguments(name: str, batch: int = 1, seed: int = 1) -> tuple:
-    """What the model's forward takes: the sample, as a list of images where it detects, and its constants."""
+    """Returns the arguments of the model's forward: the sample, as a list of images for a detector, and its constants."""
     model, x = ALL[name], sample(name, batch, seed)
     return (list(x.unbind()) if model.detects else x, *model.constants)
 

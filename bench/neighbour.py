@@ -91,7 +91,7 @@ def callers(process: processes.Process, rounds: int) -> str:
 
 
 def calls_in_crowds(job: Job, say: Callable[[str], None]) -> str:
-    """Of new processes in turn; PyTorch and ONNX Runtime beside the engine."""
+    """Returns the table of calls in new processes, in turn: the engine, PyTorch and ONNX Runtime."""
     called = {name: Job(way, job.model, job.batch, job.threads, job.folder) for name, way in CALLED.items()}
     called = {name: each for name, each in called.items() if each.way != PEER or os.path.exists(each.file(f"{PEER}.onnx"))}
     rows = []

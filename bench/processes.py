@@ -17,7 +17,7 @@ IDLE_SECONDS = 0.3  # threads of a process that still run after this are left ru
 
 
 class Failed(Exception):
-    """What a process said when it failed, or how it ended."""
+    """Holds what a process said when it failed, or its exit status."""
 
 
 class Process:
@@ -99,7 +99,7 @@ def of_job(action: str, job: Job) -> Process:
 
 
 def answer_of(action: str, job: Job, seconds: float) -> dict:
-    """Of a process that says one thing and ends."""
+    """Returns the one message of a process that says one thing and ends."""
     process = of_job(action, job)
     try:
         return process.listen(seconds)

@@ -10,7 +10,7 @@ import ways
 NONE = "-"
 FAILED = "failed"
 MEGABYTE = 1e6
-# What a way costs beside its calls: title, and how a way's figures show it.
+# Lists the costs of a way beside its calls: a title, and a function that formats a way's figures.
 COSTS: list[tuple[str, Callable[[dict], str]]] = [
     ("making, s (TorchScript's ways and the engine from TorchScript, the others from the Python module)", lambda f: f"{f['make_seconds']:.2f}"),
     ("loading what was made in another process, the engine with runtime.prepare, s", lambda f: f"{f['load_seconds']:.2f}"),
@@ -57,8 +57,8 @@ def times(results: list[dict], names: list[str]) -> str:
 
 
 def engines(results: list[dict]) -> str:
-    """What the compiler makes, how long that takes alone and with tune=True, which finds so many operators slower in engines, and what it
-    runs of what the machine can (measured beside)."""
+    """Returns a table of what the compiler makes. Building is timed alone and with tune=True, which also counts operators that are slower
+    in engines. The last column is the speed reached, beside the machine's measured peak."""
     def row(result: dict) -> list[str]:
         facts = result["ways"][ways.ENGINE]
 

@@ -57,7 +57,7 @@ def unet() -> catalog.Case:
     return catalog.traced(settling.settle(models.UNet(8), catalog.noise(2, 3, 64, 64)), catalog.noise(2, 3, 64, 64))
 
 
-# Of models of catalog.py, or made by a function: sizes, least, best and most of what varies, and what it is a multiple of.
+# Gives, by model of catalog.py or function: sizes, the least, best and most of each range, and the divisor of its sizes.
 RANGES: dict[str, tuple[list[tuple], dict[str, tuple[int, ...]], Callable[[], catalog.Case] | None]] = {
     **{name: (IMAGES, BATCH | SIDES, None) for name in [
         "resnet18, traced", "mobilenet_v2, traced", "mobilenet_v3_small, traced", "squeezenet1_1, traced", "shufflenet_v2_x0_5, traced",
@@ -94,7 +94,7 @@ class Sweep:
             for sizes, example in zip(self.sizes, self.case.calls[0])]
 
     def arguments(self) -> list[torch.Tensor]:
-        """Of a random shape; least and most are as likely as any other."""
+        """Returns arguments of a random shape. Least and most are as likely as any other size."""
         drawn = {}
         for name, (least, _, most, *multiple) in self.ranges.items():
             step = multiple[0] if multiple else 1

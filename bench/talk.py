@@ -1,4 +1,4 @@
-"""How a process of the benchmark talks with the one that started it (processes.py): a line of JSON each, on stdin and stdout."""
+"""A process of the benchmark talks with its starter (processes.py) in lines of JSON on stdin and stdout."""
 
 import json
 import os

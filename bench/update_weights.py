@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What it costs to give a compiled module other weights: a fresh compile beside torchtrt.update_weights, in turns, and a call of the module
-with and without `refit`.
+"""Measures what other weights cost a compiled module: a fresh compile and torchtrt.update_weights in turns, and a call with and without
+`refit`.
 
     python bench/update_weights.py [--models resnet50,bert_base] [--rounds 3]
 

@@ -1,4 +1,4 @@
-"""Who is fastest: the ratio of others' medians to the engine's, and what counts as a win. Pure arithmetic on a result of cell.measure."""
+"""Tells the fastest: the ratio of others' medians to the engine's, and the rule for a win. Pure arithmetic on a result of cell.measure."""
 
 import dataclasses
 import statistics
@@ -12,7 +12,7 @@ PEERS_FOR_A_WIN = 2  # besides TorchScript
 
 @dataclasses.dataclass(frozen=True)
 class Ratio:
-    """How many times as long as the engine the best of some others takes."""
+    """Holds the ratio of the best other median to the engine's; above 1 the engine is faster."""
 
     best: str
     value: float  # of medians
@@ -28,7 +28,7 @@ def problem(facts: dict) -> str | None:
 
 
 def ratio(result: dict, names: list[str]) -> Ratio | None:
-    """To the fastest of `names`; None where none of them, or not the engine, runs rightly."""
+    """Returns the ratio to the fastest of `names`. None if none of them, or not the engine, runs rightly."""
     facts = result["ways"]
     able = [name for name in names if name in facts and name != ways.ENGINE and not problem(facts[name])]
     if not able or problem(facts[ways.ENGINE]):
@@ -40,7 +40,7 @@ def ratio(result: dict, names: list[str]) -> Ratio | None:
 
 
 def has_peers(result: dict, names: list[str]) -> bool:
-    """Whether enough other systems of `names` ran rightly for a win to be one."""
+    """True if enough other systems of `names` ran rightly for a win to count."""
     facts = result["ways"]
     return sum(name in names and name in facts and not problem(facts[name]) for name in peers.NAMES) >= PEERS_FOR_A_WIN
 

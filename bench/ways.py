@@ -22,8 +22,8 @@ PROFILED_CALLS = 5
 
 @dataclasses.dataclass(frozen=True)
 class Way:
-    """What runs in the first process: `given`, then `make`, whose time and memory are counted, then `finish`, which leaves files and
-    gives further figures; in the second, within the context of `libraries`, `load`, whose time and memory are counted."""
+    """A way of running a model. The first process runs `given`, then `make`, whose time and memory count, then `finish`, which leaves files
+    and gives further figures. The second process runs `load` within the context of `libraries`; its time and memory count."""
 
     load: Callable[[Job], Call]
     libraries: Callable[[Job], contextlib.AbstractContextManager]

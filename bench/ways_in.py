@@ -56,7 +56,7 @@ def measured(asked: ways_in_worker.Asked, seconds: float, log: str, pids: set[in
 
 
 def shares(cores: list[int], jobs: int) -> list[list[int]]:
-    """As many cores for each job; some are left over where the number of jobs is no divisor."""
+    """Gives each job the same number of cores. Some are left over if the number of jobs is no divisor."""
     each = len(cores) // jobs
     return [cores[i * each:(i + 1) * each] for i in range(jobs)]
 
@@ -137,7 +137,7 @@ def header(options) -> list[str]:
 
 
 def cells(row: dict, options) -> list[str]:
-    """Of the table."""
+    """Returns one model's cells of the table."""
     compiled, export, inductor = row.get("torchtrt", {}), row.get("export", {}), row.get("inductor", {})
     facts = [_text(compiled.get("engines"), ""), _text(compiled.get("graphs"), ""), _text(compiled.get("breaks"), ""),
              _text(compiled.get("share"), ".0%"), _text(export.get("engines"), ""), _text(largest_difference(row), ".0e")]
@@ -157,7 +157,7 @@ def brief(row: dict) -> str:
 
 
 def notes(row: dict) -> list[str]:
-    """What went wrong, and what the backend said of graphs in eager mode."""
+    """Returns the failures, and the backend's messages about graphs in eager mode."""
     inductor = row.get("inductor", {}).get("difference", 0.0)
     return [*row["failed"], *dict.fromkeys(row.get("torchtrt", {}).get("lines", [])), *([row["export"]["error"]] if "error" in row.get("export", {}) else []),
             *([f"Inductor differs by {inductor:.0e}"] if inductor > WRONG else [])]

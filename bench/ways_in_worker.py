@@ -55,7 +55,7 @@ class Watch:
 
 
 def graphs() -> int:
-    """That TorchDynamo has compiled in this process, for whatever backend."""
+    """Returns the number of graphs that TorchDynamo has compiled in this process, for any backend."""
     from torch._dynamo.utils import counters
 
     return counters["stats"]["unique_graphs"]

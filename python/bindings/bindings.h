@@ -29,7 +29,7 @@ std::shared_ptr<pybind11::object> held(pybind11::object object);
 // `who` says whose callback, or nothing. Called by what handles `raised`.
 [[noreturn]] void rethrow(const pybind11::error_already_set& raised, ErrorCode code, const std::string& who = "");
 
-// What the module's forward takes, as its schema wants it.
+// Returns the arguments as the schema of the module's forward wants them.
 torch::jit::Stack argumentsOf(const torch::jit::Module& script, const pybind11::tuple& arguments);
 
 rewriting::NetworkRewriter pythonRewriter(const pybind11::function& body);

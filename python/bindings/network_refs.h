@@ -1,5 +1,5 @@
-// How Python holds networks, layers and tensors: by id, looked up at every use, so that what was removed is an error
-// and never a dangling pointer.
+// Python holds networks, layers and tensors by id and looks them up at every use. A removed one is an error and never a
+// dangling pointer.
 #pragma once
 
 #include <exception>
@@ -28,7 +28,7 @@ class NetworkBox {
     }
     return *network_;
   }
-  // For whatever changes it.
+  // Returns the network for a change; CompileError if it may not be changed.
   network::Network& edit() const {
     if (read_only_) {
       throw CompileError(ErrorCode::kInvalidOption, "network '" + get().name() + "' may not be changed here", {},

@@ -12,7 +12,7 @@ import importlib
 
 from torchtrt import _announce, _libraries
 
-# In folders where Python reads no .pth file, this is what makes torch_tensorrt and trtorch known. The build tree has them as packages.
+# This makes torch_tensorrt and trtorch known in folders where Python reads no .pth file. The build tree has them as packages.
 with contextlib.suppress(ModuleNotFoundError):
     importlib.import_module("_torchtrt_names")
 _libraries.load_runtime()

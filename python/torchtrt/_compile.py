@@ -8,7 +8,7 @@ import torch
 
 from torchtrt import _devices, _enums, _errors, _inputs, _libraries, _report, _spellings
 
-# What compile() of a module said it did.
+# Reports of compile(), by module.
 _reports: "weakref.WeakKeyDictionary" = weakref.WeakKeyDictionary()
 
 # Option -> default, as the reference has them.
@@ -33,13 +33,13 @@ _PLAIN_OPTIONS = {
     "check_results": True,
     "min_block_size": 3,
 }
-# For messages, where the default shows nothing.
+# Examples for messages about options whose default shows nothing.
 _EXAMPLES = {"timing_cache": "kernels.txt", "target": "sm_90", "accuracy_target": 0.02}
 _LIST_OPTIONS = ["torch_executed_ops", "torch_executed_modules"]
 _OTHER_OPTIONS = ["device", "enabled_precisions", "op_precision", "precision", "capability", "sample_inputs", "rewriters", "calibrator",
                   "accuracy_target", "progress"]
 _OPTIONS = [*_PLAIN_OPTIONS, *_LIST_OPTIONS, *_OTHER_OPTIONS]
-# What the reference's kinds of front end are called; here there is one for what is scripted, and one by way of torch.export.
+# The reference's names of front ends. Here one takes scripted modules, and one goes by way of torch.export.
 _FRONT_ENDS = {"default", "ts", "torchscript"}
 _EXPORTING = {"export", "dynamo", "exported_program"}
 
@@ -68,13 +68,13 @@ def _nested(value, extension):
 
 
 def _is_range(value: dict) -> bool:
-    """Of shapes, not of Inputs that happen to be called so."""
+    """True for a dictionary of shapes, false for Inputs with these names."""
     return set(value) == {"min", "opt", "max"} and all(
         isinstance(shape, (tuple, list)) and all(isinstance(size, int) for size in shape) for shape in value.values())
 
 
 def _listed(inputs):
-    """As a list; one Input or tensor may stand alone."""
+    """Returns inputs as a list; one Input or tensor may stand alone."""
     if isinstance(inputs, (torch.Tensor, _inputs.Input)):
         return [inputs]
     if isinstance(inputs, (str, dict)) or not hasattr(inputs, "__iter__"):
@@ -146,7 +146,7 @@ def _add_calibrator(spec, calibrator, script, method, most):
 
 
 def _precisions(given) -> list[int]:
-    """Of a set of dtypes, or of one alone."""
+    """Returns the numbers of a set of dtypes, or of a single dtype."""
     if isinstance(given, (torch.dtype, _enums.dtype)):
         given = {given}
     if given is not None and not isinstance(given, (set, frozenset, list, tuple)):
@@ -208,14 +208,14 @@ def _check_front_end(ir, module=None) -> None:
 
 
 def _is_exportable(module) -> bool:
-    """Of modules that are not TorchScript, and of what torch.export made."""
+    """True for a module that is not TorchScript, and for a program of torch.export."""
     if isinstance(module, torch.nn.Module):
         return not isinstance(module, torch.jit.ScriptModule)
     return _is_program(module)
 
 
 def _is_program(module) -> bool:
-    """Without importing torch.export, which takes a second and which who has such a program has imported."""
+    """True for a program of torch.export. Does not import torch.export, which takes a second: whoever has a program has imported it."""
     exported = sys.modules.get("torch.export.exported_program")
     return exported is not None and isinstance(module, exported.ExportedProgram)
 
@@ -329,8 +329,8 @@ def compile_script(script, inputs, input_signature, options: dict, unsaved=()):
 
 
 def report(compiled):
-    """What compile() did to make this module: phases, segments and nodes; print it, or use its to_json(). Of a module that was loaded
-    from a file too, then without phases and times."""
+    """Returns the report of the compile() that made this module: phases, segments and nodes. Print it, or use its to_json(). A module that
+    was loaded from a file has no phases and times."""
     if compiled in _reports:
         return _reports[compiled]
     if not hasattr(compiled, "torchtrt_report_json"):
@@ -355,8 +355,8 @@ def convert_method_to_trt_engine(module, method_name="forward", inputs=None, ir=
 def TensorRTCompileSpec(inputs=None, input_signature=None, **options):  # noqa: N802 - the name users write
     """Settings for one method of torch._C._jit_to_backend("tensorrt", module, {method: settings}): a torch.classes.tensorrt.CompileSpec.
 
-    Options as for compile, but for what keeps operators in PyTorch: each method becomes one engine, or lowering raises. Methods take
-    tensors and give a tensor or a tuple of tensors. Raises CompileError for an option that is none.
+    Options are those of compile, without those that keep operators in PyTorch: each method becomes one engine, or lowering raises. Methods
+    take tensors and give a tensor or a tuple of tensors. Raises CompileError for an option that is none.
     """
     _, _, options = _spellings.translated(None, "forward", None, None, options)
     _check_names(options)
@@ -378,7 +378,7 @@ def embed_engine_in_new_module(serialized_engine: bytes, input_binding_names=Non
 
 
 def check_method_op_support(module, method_name="forward") -> bool:
-    """Whether every operator of the method can be converted; what cannot is logged."""
+    """True if every operator of the method can be converted. Logs those that cannot."""
     script = _script(module)
     if isinstance(script, torch._C.Graph):
         _reject("a graph has no methods", "give a module", "C004")

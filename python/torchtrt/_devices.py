@@ -39,7 +39,7 @@ class Device:
 
     @classmethod
     def of(cls, value) -> "Device":
-        """From a Device, a name, a torch.device, the reference's dictionary form, or None."""
+        """Makes a Device of a Device, a name, a torch.device, the reference's dictionary form, or None."""
         if value is None:
             return cls()
         if isinstance(value, cls):

@@ -42,7 +42,7 @@ class dtype(enum.IntEnum):  # noqa: N801 - the name users write
 
     @classmethod
     def of(cls, value) -> "dtype":
-        """From a dtype of this enumeration or of torch; None is unknown."""
+        """Makes a dtype of one of this enumeration or of torch; None is unknown."""
         if value is None:
             return cls.unknown
         if isinstance(value, cls):
@@ -75,7 +75,7 @@ _FROM_TORCH = {
 
 
 class TensorFormat(enum.IntEnum):
-    """How an input lies in memory. Engines read any layout, so this changes no result."""
+    """The memory layout of an input. Engines read any layout, so this changes no result."""
 
     contiguous = 0
     channels_last = 1

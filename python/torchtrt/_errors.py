@@ -34,12 +34,12 @@ class InternalError(Error):
 _KINDS = {"C": CompileError, "E": EngineError, "I": InternalError}
 # Before the text of an error that a module raises itself, whose statement is quoted above.
 _RAISED = "\nbuiltins.RuntimeError: "
-# What libtorch puts behind an error's text.
+# libtorch puts these behind an error's text.
 _TRAILERS = ("\nException raised from ", "\nThe above operation failed in interpreter")
 
 
 def from_exception(error: BaseException) -> Error | None:
-    """The error of ours that libtorch made a RuntimeError of, or None."""
+    """Returns the torchtrt error that libtorch turned into a RuntimeError, or None."""
     if isinstance(error, Error):
         return error
     text = str(error).rpartition(_RAISED)[2]

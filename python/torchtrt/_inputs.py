@@ -72,7 +72,7 @@ class Input:
 
     @classmethod
     def of(cls, value) -> "Input":
-        """From an Input, a tensor, a list of sizes, or a dictionary of min, opt and max."""
+        """Makes an Input of an Input, a tensor, a list of sizes, or a dictionary of min, opt and max."""
         return value if isinstance(value, cls) else cls(value)
 
     @classmethod
@@ -125,7 +125,7 @@ def _sizes(shape) -> list[int]:
 
 
 def _field_names(shapes) -> dict[int, str]:
-    """Of the shapes that are named tuples, by dimension."""
+    """Returns the field names, by dimension, of shapes that are named tuples."""
     fields = {tuple(each._fields) for each in shapes if isinstance(each, tuple) and hasattr(each, "_fields")}
     if len(fields) > 1:
         raise _errors.CompileError(f"[C002] the shapes of an Input name their dimensions differently: {sorted(fields)}\n"

@@ -1,4 +1,4 @@
-"""Where a module's time goes."""
+"""Shows where a module spends its time."""
 
 import torch
 

@@ -36,7 +36,7 @@ class Calibration:
 
     @classmethod
     def of(cls, parts):
-        """Of a record's entry, which is None where there was no calibration."""
+        """Reads a record's entry, which is None without calibration."""
         return parts and cls(**{**parts, "layers": [Layer(**layer) for layer in parts["layers"]]})
 
 
@@ -68,7 +68,7 @@ class Segment:
 
     @classmethod
     def of(cls, parts):
-        """Of a record's entry; that of an older release has no calibration and no timings."""
+        """Reads a record's entry. An older release's entry has no calibration and no timings."""
         steps = [Step(**step) for step in parts["steps"]]
         timings = [Timing(**timing) for timing in parts.get("timings", [])]
         return cls(**{**parts, "steps": steps, "timings": timings, "calibration": Calibration.of(parts.get("calibration"))})
@@ -124,7 +124,8 @@ class LoadedReport:
 
     @property
     def share_in_engines(self) -> float:
-        """Of the nodes that work; numbers and collections are copied to where they are needed."""
+        """Returns the share of working nodes that run in engines, 0 to 1. Numbers and collections do not count: they are copied to where
+        they are needed."""
         working = [node.target for node in self.nodes if node.code != "carried"]
         return working.count("engine") / len(working) if working else 0.0
 

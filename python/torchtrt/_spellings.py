@@ -37,7 +37,7 @@ def _of_fallback(settings) -> dict:
 
 
 def _in_order(script, method: str, inputs, named) -> tuple:
-    """As inputs where all arguments are tensors, else as a signature."""
+    """Returns named arguments as inputs if all are tensors, else as a signature."""
     if not isinstance(named, dict) or not isinstance(script, torch.jit.ScriptModule):
         _reject("kwarg_inputs are Inputs by the names of a method's arguments", 'for example kwarg_inputs={"x": torchtrt.Input([1, 3])}', "C002")
     arguments = script._c._get_method(method).schema.arguments[1:]

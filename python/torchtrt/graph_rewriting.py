@@ -107,7 +107,7 @@ class FLayerInfo:
         self._ref.replace_input_with(src.ref, dst.ref)
 
     def replace_output_uses_with(self, network: Network, src, dst: "Tensor | None" = None) -> None:
-        """What reads the output `src` reads `dst`, whose shape and dtype may differ if the readers take them.
+        """Lets the readers of the output `src` read `dst`, whose shape and dtype may differ if the readers take them.
 
         With one argument, it is a new tensor for each output: replace_outputs_uses_with.
         """

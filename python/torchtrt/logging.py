@@ -1,4 +1,4 @@
-"""What torchtrt tells on stderr: level, prefix and colour, and context managers that change the level for a while.
+"""Sets what torchtrt logs on stderr: level, prefix and colour, and context managers that change the level for a while.
 
     with torchtrt.logging.debug():
         torchtrt.compile(...)

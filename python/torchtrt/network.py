@@ -159,7 +159,7 @@ class Tensor:
         self.ref.network.mark_output(tensor.ref, name or "")
 
     def replace_all_uses_with(self, other: "Tensor") -> None:
-        """What reads this tensor, network outputs included, reads `other`, which has the same dtype and shape."""
+        """Lets the readers of this tensor read `other`, which has the same dtype and shape. Network outputs count as readers."""
         self.ref.replace_all_uses_with(other.ref)
 
     def __eq__(self, other):
@@ -176,7 +176,7 @@ class Tensor:
 
 
 class Plugin:
-    """What a PLUGIN_V2 layer says about its plugin."""
+    """Describes the plugin of a PLUGIN_V2 layer."""
 
     def __init__(self, attributes: dict):
         self.plugin_namespace = attributes.get("namespace", "")
@@ -331,7 +331,7 @@ class Network:
         return {name: Tensor(ref=ref) for name, ref in self.box.outputs}
 
     def get_layers(self) -> list[Layer]:
-        """In topological order."""
+        """Returns the layers in topological order."""
         return [Layer(ref) for ref in self.box.layers]
 
     def get_layer(self, name: str) -> "Layer | None":

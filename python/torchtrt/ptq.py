@@ -19,7 +19,7 @@ __all__ = ["CacheCalibrator", "CalibrationAlgo", "DataLoaderCalibrator"]
 
 
 class CalibrationAlgo(enum.IntEnum):
-    """How a range is taken from what a tensor was seen to hold."""
+    """The rule that takes a range from the values that a tensor held."""
 
     ENTROPY_CALIBRATION = 0  # clipped where the histogram loses the least information
     ENTROPY_CALIBRATION_2 = 1  # the same
@@ -32,8 +32,8 @@ def _reject(message: str, advice: str):
 
 
 class _Calibrator:
-    # Of those with batches: begin(script, method, most) begins a pass and returns a function that gives the next call's arguments, at
-    # most so many, and None after the last.
+    # Classes with batches have begin(script, method, most). It begins a pass and returns a function that gives the next call's arguments,
+    # at most so many, and None after the last.
     begin = None
 
     def __init__(self, algo_type: CalibrationAlgo, cache_file: str | os.PathLike | None, use_cache: bool,

@@ -22,7 +22,7 @@ def _options(settings: dict) -> dict:
         # The default says nothing about inputs that are not floating.
         del options["op_precision"]
     elif precision is not None and dtype.of(precision) == dtype.int8:
-        # Which a calibrator is for; inputs and weights are given in float.
+        # int8 is for engines with a calibrator. Inputs and weights are given in float.
         options["enabled_precisions"] = {options.pop("op_precision")}
     return options
 

@@ -31,7 +31,7 @@ def is_strict() -> bool:
 
 
 def backend(graph_module: torch.fx.GraphModule, example_inputs: list, *, options=None, mode=None):
-    """What TorchDynamo calls for each graph: gives the function that computes it."""
+    """Returns the function that computes the graph. TorchDynamo calls this for each graph."""
     options = dict(options or {})
     _compile._check_names(options)
     if mode not in (None, "default"):

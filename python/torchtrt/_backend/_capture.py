@@ -26,7 +26,7 @@ def _is_autocast(graph_module) -> bool:
 
 
 def _is_fixed(node, given) -> bool:
-    """A parameter or buffer, as TorchDynamo marks them. Of inference tensors nobody can tell if they were written."""
+    """True for a parameter or buffer, as TorchDynamo marks them. Nobody can tell if an inference tensor was written."""
     is_own = bool(node.meta.get("tensor_dict", {}).get("_dynamo_static_input_type"))
     return is_own and isinstance(given, torch.Tensor) and not given.is_inference()
 

@@ -34,7 +34,7 @@ class _Compiled:
                    for i, tensor, version, place in self._held) and all(inputs[i].item() == value for i, value in self._constants)
 
     def written(self) -> set[int]:
-        """Of the same module's tensors, those that are others than before."""
+        """Returns the indices of the module's tensors that changed since they were captured."""
         return {i for i, tensor, version, place in self._held if tensor._version != version or tensor.data_ptr() != place}
 
     def __call__(self, inputs):
@@ -95,7 +95,7 @@ class Variants:
         return constants
 
     def _find(self, inputs) -> _Compiled:
-        """What was compiled for these inputs, now or before."""
+        """Returns what was compiled for these inputs, and compiles it if that is new."""
         constants = self._constants(inputs)
         values = tuple(constants.values())
         if values not in self._captured:

@@ -1,4 +1,4 @@
-"""From a torch.nn.Module or torch.export.ExportedProgram to a compiled ScriptModule, by way of torch.export.
+"""Compiles a torch.nn.Module or torch.export.ExportedProgram to a ScriptModule by way of torch.export.
 
 Four steps: `_arguments` makes examples of the caller's Inputs, torch.export traces the module with them, `_decompositions` leaves the
 operators that engines compute, and `_program` writes the graph as TorchScript, which is compiled like any other.
@@ -29,7 +29,7 @@ def _export(module, arguments) -> torch.export.ExportedProgram:
 
 
 def compile(module, inputs, input_signature, options: dict):  # noqa: A001 - as in the package
-    """As torchtrt.compile, of a module that torch.export takes, or of a program that it made; then inputs may be left out."""
+    """Does what torchtrt.compile does, for a module that torch.export takes or a program that it made. A program needs no inputs."""
     from torchtrt import _compile
     from torchtrt._exported import _agreements, _arguments, _checks, _decompositions, _guards, _program, _small_sizes
 

@@ -11,7 +11,7 @@ from torchtrt._exported import _ranges, _structure
 
 
 def _nested(value):
-    """With an Input for whatever describes one; other values are examples of themselves."""
+    """Replaces whatever describes an Input by one. Other values are examples of themselves."""
     if value is None or isinstance(value, (bool, int, float, str, _inputs.Input)):
         return value
     if isinstance(value, dict) and not _compile._is_range(value):
@@ -27,7 +27,7 @@ def _is_shape(value) -> bool:
 
 @dataclasses.dataclass
 class Arguments:
-    """Of one call; the leaves are Inputs, numbers, texts and None."""
+    """The arguments of one call; the leaves are Inputs, numbers, texts and None."""
 
     positional: tuple
     named: dict
@@ -46,7 +46,7 @@ class Arguments:
         return cls(positional, _nested(dict(named or {})))
 
     def in_order(self, spec) -> "Arguments":
-        """With the named ones in the order that a program has them in."""
+        """Returns the arguments with the named ones in the program's order."""
         names = list(_structure.inner(spec)[1].context)
         return Arguments(self.positional, {name: self.named[name] for name in names}) if set(names) == set(self.named) else self
 
@@ -83,7 +83,7 @@ class Arguments:
         return pytree.tree_map(example, (self.positional, self.named))
 
     def with_leaves(self, leaves: list) -> tuple:
-        """As an input_signature, in the order of `forward`."""
+        """Returns these leaves as an input_signature, in the order of `forward`."""
         _, spec = pytree.tree_flatten((self.positional, self.named))
         positional, named = pytree.tree_unflatten(leaves, spec)
         return (*positional, *named.values())

@@ -1,4 +1,4 @@
-"""Which operators of a graph are taken apart: those without a converter for which PyTorch knows simpler ones."""
+"""Takes operators without a converter apart where PyTorch knows simpler ones."""
 
 import functools
 

@@ -1,4 +1,4 @@
-"""What torch.export found a module to ask of sizes, such as "(L['x'].size()[0] % 8) != 0", as conditions of TorchScript."""
+"""Turns the conditions on sizes that torch.export found, such as "(L['x'].size()[0] % 8) != 0", into conditions of TorchScript."""
 
 import ast
 import re
@@ -42,7 +42,8 @@ class _Plain(ast.NodeTransformer):
 
 
 def conditions(program, names: set[str]) -> list[str]:
-    """Of a program as torch.export returned or loaded it; names: those of the arguments. Sizes that are one are one symbol, which is checked anyway."""
+    """Returns the conditions of a program that torch.export returned or loaded. names: those of the arguments. Sizes that are one are one
+    symbol, which is checked anyway."""
     found = []
     for text in getattr(program, "_guards_code", None) or []:
         if ".size()" in text or ".stride()" in text:

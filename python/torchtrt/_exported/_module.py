@@ -5,7 +5,7 @@ import math
 
 import torch
 
-# What the text of a forward may name.
+# The text of a forward may use these names.
 SCOPE = {"torch": torch, "math": math, "RuntimeError": RuntimeError}
 
 

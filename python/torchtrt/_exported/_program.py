@@ -29,7 +29,7 @@ class Scripted:
 
 
 def _names(program, count: int, named: list[str]) -> list[str]:
-    """Of the arguments of forward."""
+    """Returns the names of the arguments of forward."""
     signature = program.module_call_graph[0].signature
     known = list(signature.forward_arg_names or []) if signature is not None else []
     positional = known[:count] if len(known) >= count else [f"argument_{i}" for i in range(count)]

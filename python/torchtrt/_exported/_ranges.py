@@ -3,12 +3,12 @@
 import sympy
 
 ANY = 2**31 - 1
-# From here on torch.export treats all sizes alike; 0 and 1 are in its ranges again, since no check of a program tells them apart.
+# torch.export treats all sizes from this one on alike. Ranges contain 0 and 1 again, since no check of a program tells them apart.
 GENERAL = 2
 
 
 def of(bounds) -> tuple[int, int]:
-    """Of torch's ValueRanges, or of None where nothing is known."""
+    """Returns the least and the largest size of torch's ValueRanges; None stands for an unknown range."""
     if bounds is None:
         return 0, ANY
     low = int(bounds.lower) if isinstance(bounds.lower, sympy.Integer) else 0

@@ -11,7 +11,7 @@ _TOLERANCE = 1e-3  # two paths through a module differ by more, two orders of su
 
 
 def _leaves(module, positional, named) -> list | None:
-    """Of the results, or None where the module raises."""
+    """Returns the leaves of the results, or None if the module raises."""
     positional, named = copy.deepcopy((positional, named))
     try:
         return pytree.tree_leaves(module(*positional, **named))

@@ -52,7 +52,7 @@ class Statements:
         self._text[node] = text
 
     def text(self, value) -> str:
-        """Of a node's value, a constant, or a list of both."""
+        """Returns the text of a node's value, a constant, or a list of both."""
         if isinstance(value, fx.Node):
             return self._text[value]
         if isinstance(value, (list, tuple)):
@@ -138,7 +138,7 @@ class Statements:
         return target._schema.name.replace("::", ".")
 
     def _arguments(self, node, target) -> str:
-        """Without those at the end that have their default, which older overloads lack."""
+        """Returns the arguments without trailing ones that have their default, which older overloads lack."""
         arguments = target._schema.arguments
         plain = [each for each in arguments if not each.kwarg_only]
         positional = [(of, value) for of, value in zip(plain, node.args)]
@@ -217,7 +217,7 @@ def _number(node) -> str:
 
 
 def _place(node) -> str:
-    """Where the model's source has it, as a comment: reports and errors of the compiled module quote the line."""
+    """Returns the node's place in the model's source as a comment. Reports and errors of the compiled module quote the line."""
     places = _LINE.findall(node.meta.get("stack_trace") or "")
     return f"  # {pathlib.Path(places[-1][0]).name}:{places[-1][1]}" if places else ""
 

@@ -26,7 +26,7 @@ def inner(spec) -> list:
 
 
 def _keys(spec) -> list | None:
-    """Of a dictionary, or of a class that is one, such as the outputs of transformers."""
+    """Returns the keys of a dictionary, or of a class that is one, such as the outputs of transformers."""
     keys = spec.context
     if spec.type is collections.defaultdict:
         keys = keys[1]
@@ -83,7 +83,7 @@ def _storable(kind):
 
 
 def argument_type(spec, leaves) -> str:
-    """How an argument is declared."""
+    """Returns the declaration of an argument's type."""
     if spec.is_leaf():
         return _NAMES[next(leaves)]
     children = [argument_type(child, leaves) for child in inner(spec)]

@@ -19,7 +19,7 @@ _CALLS = {
 
 
 def expression(target, arguments: list[str]) -> str | None:
-    """Of a call of Python's own; None where it is no arithmetic of sizes."""
+    """Returns the text of a call of Python's own; None if it is no arithmetic of sizes."""
     if target in _BINARY and len(arguments) == 2:
         return f"({arguments[0]} {_BINARY[target]} {arguments[1]})"
     if target in _CALLS:

@@ -1,5 +1,5 @@
-"""What torchtrtc runs for a program of torch.export: compiles it, and writes the module to a pipe. Its options are torchtrtc's, which
-has checked them. Exit status as torchtrtc's."""
+"""Compiles a program of torch.export for torchtrtc and writes the module to a pipe. torchtrtc has checked the options, which are its own.
+The exit status is torchtrtc's."""
 
 import argparse
 import io
@@ -15,7 +15,7 @@ WRONG_COMMAND_LINE = ("[C002]", "[C003]")
 
 
 def _input(text: str) -> torchtrt.Input:
-    """Of "Float32;1,3;4,3;8,3": dtype, least, optimal and largest sizes."""
+    """Reads text such as "Float32;1,3;4,3;8,3": dtype, least, optimal and largest sizes."""
     dtype, *shapes = text.split(";")
     least, optimal, largest = ([int(size) for size in shape.split(",") if size] for shape in shapes)
     options = {"dtype": DTYPES[dtype]} if dtype in DTYPES else {}

@@ -1,4 +1,4 @@
-"""What the other files share: constants, casts, operands of one dtype, and single layers."""
+"""The other files share these: constants, casts, operands of one dtype, and single layers."""
 
 import torch
 
@@ -52,7 +52,7 @@ def axis_of(tensor: Tensor, axis: int) -> int:
 
 
 def dtype_of(value) -> _enums.dtype:
-    """From torchtrt's or torch's dtypes, or a name like "float32"."""
+    """Makes a dtype of one of torchtrt's or torch's, or of a name like "float32"."""
     return _enums.dtype[value] if isinstance(value, str) and value in _enums.dtype.__members__ else _enums.dtype.of(value)
 
 

@@ -103,7 +103,7 @@ def rms_norm(input: Tensor, normalized_shape, weight=None, eps=1e-6) -> Tensor: 
 
 
 def batch_norm(input: Tensor, running_mean, running_var, weight=None, bias=None, eps=1e-5) -> Tensor:  # noqa: A002
-    """With given statistics, per channel (axis 1)."""
+    """Normalizes with the given statistics, per channel (axis 1)."""
     return _normalize("batch", input, weight, bias, eps, running_mean, running_var)
 
 

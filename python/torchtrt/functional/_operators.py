@@ -33,7 +33,7 @@ _METHODS = {
 
 
 def _in_network(function):
-    """With the tensor's own network current, so that operators need no guard."""
+    """Makes the tensor's own network current for the call, so that operators need no guard."""
     from torchtrt.network import net_guard
 
     def method(self, *arguments, **named):

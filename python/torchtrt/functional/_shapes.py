@@ -98,7 +98,7 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:  # noqa: A002
 
 
 def gather(input: Tensor, dim: int, indices) -> Tensor:  # noqa: A002
-    """As torch.gather: indices of input's rank pick along one axis."""
+    """Gathers as torch.gather does: indices of input's rank pick along one axis."""
     return layer(LayerType.GATHER, input, as_tensor(indices), axis=axis_of(input, dim), mode="element")
 
 

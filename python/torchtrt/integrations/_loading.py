@@ -24,7 +24,8 @@ def reject(message: str, advice: str, code: str = "C002"):
 
 
 def _bindings(module, values) -> list[list]:
-    """For each argument what engines say that read it as it comes: name, dtype, dims, least, optimal and largest sizes."""
+    """Returns, for each argument, a list of the inputs of engines that read it unchanged: name, dtype, dims, least, optimal and largest
+    sizes."""
     found = []
     for value in values:
         found.append([])
@@ -146,7 +147,7 @@ class Model:
         return [numpy.concatenate(each) if len(each) > 1 else each[0] for each in zip(*parts)]
 
     def _cast(self, name: str, array: numpy.ndarray) -> numpy.ndarray:
-        """In the dtype that the engines read: columns of tables are often float64, whatever the model computes in."""
+        """Casts the array to the dtype that the engines read. Columns of tables are often float64, whatever the model computes in."""
         wanted = numpy.dtype(self._dtypes.get(name, array.dtype))
         is_floating = array.dtype.kind == wanted.kind == "f"
         if not is_floating and not numpy.can_cast(array.dtype, wanted, "safe"):

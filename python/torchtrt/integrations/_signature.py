@@ -1,5 +1,5 @@
-"""What a compiled module takes and gives, as servers want to know it ahead of the first request: names, dtypes, ranges of sizes, and if
-requests can be put together into batches. torchtrtc triton answers the same questions in C++ (tools/torchtrtc/triton_model.cpp)."""
+"""Describes what a compiled module takes and gives: names, dtypes, ranges of sizes, and if requests can be batched. Servers ask for this
+ahead of the first request. torchtrtc triton gives the same answers in C++ (tools/torchtrtc/triton_model.cpp)."""
 
 from __future__ import annotations
 
@@ -135,8 +135,9 @@ def _obstacle_in_results(one, many, batch: int) -> str:
 
 
 def signature(module, max_batch_size: int | None = None, device="cpu") -> Signature:
-    """Of a compiled module that is loaded on the device. Calls it on zeros, with one request and with several. max_batch_size: at most so many
-    requests together; 0: none. CompileError for what is no tensor, and for a batch without an end."""
+    """Returns the signature of a compiled module that is loaded on the device. Calls the module on zeros, with one request and with
+    several. max_batch_size: the most requests together, 0 for none. CompileError for an argument that is no tensor, and for a batch without
+    an end."""
     inputs = _arguments(module)
     obstacle = _obstacle(inputs, max_batch_size)
     if obstacle:

@@ -102,7 +102,7 @@ def _instance(module, found: _signature.Signature, device, threads: int | None):
     is_ready = threads is None
 
     def compute(arrays):
-        """Of the arguments' arrays; numpy arrays of the results."""
+        """Computes numpy arrays of the results from the arguments' arrays."""
         tensors = []
         for each, array in zip(found.inputs, arrays):
             array = array if array.flags.writeable else array.copy()  # PyTorch warns of memory that it may not write to

@@ -14,7 +14,7 @@ __all__ = ["TensorRTCompileSpec", "check_method_op_support", "compile", "convert
 
 
 def _given(settings: dict) -> dict:
-    """Without min_block_size where it was left out: what an engine saves decides then."""
+    """Leaves min_block_size out if it was not given: what an engine saves decides then."""
     return {name: value for name, value in settings.items() if name != "min_block_size" or value is not None}
 
 
@@ -23,7 +23,7 @@ def compile(module, inputs=None, input_signature=None, device=None, disable_tf32
             workspace_size=0, dla_sram_size=1048576, dla_local_dram_size=1073741824, dla_global_dram_size=536870912,
             truncate_long_and_double=False, require_full_compilation=False, min_block_size=None, torch_executed_ops=None,
             torch_executed_modules=None, allow_shape_tensors=False, **options):
-    """As torchtrt.compile, without a front end to choose."""
+    """Does what torchtrt.compile does, without a choice of front end."""
     settings = {name: value for name, value in locals().items() if name not in ("module", "inputs", "input_signature", "options")}
     return _compile.compile(module, ir="ts", inputs=inputs, input_signature=input_signature, **_given(settings), **options)
 
