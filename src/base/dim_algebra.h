@@ -1,4 +1,4 @@
-// What the parts of Dim share: the order of atoms and terms, and overflow-checked coefficients. Only for
+// The parts of Dim share this: the order of atoms and terms, and overflow-checked coefficients. Only for
 // src/base/dim*.cpp.
 #pragma once
 

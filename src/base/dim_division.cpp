@@ -175,7 +175,7 @@ Dim divideReduced(const Dim& inner, int64_t divisor) {
   return ofAtom(Dim::AtomKind::kFloorDiv, inner, divisor);
 }
 
-// What divides every term of both: the greatest common coefficient and the common atoms.
+// Returns the term that divides every term of both: the greatest common coefficient and the common atoms.
 Dim::Term commonFactor(const std::vector<Dim::Term>& terms, const Dim::Term& divisor) {
   Dim::Term common{divisor.coefficient, divisor.atoms};
   for (const Dim::Term& term : terms) {

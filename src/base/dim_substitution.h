@@ -10,7 +10,7 @@
 
 namespace torchtrt {
 
-// What a symbol stands for; nothing: for itself.
+// Returns the value of a symbol; nothing if the symbol stays.
 using Substitution = std::function<std::optional<Dim>(const std::string& name)>;
 
 // Throws CompileError where the result has no place in 64 bits, or a divisor becomes 0.

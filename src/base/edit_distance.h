@@ -1,4 +1,4 @@
-// How unlike two names are, for messages that suggest what may have been meant.
+// Measures how unlike two names are, for messages that suggest a name.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Of times, where a few runs that were disturbed shall not count.
+// The median of times: a few disturbed runs shall not count.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace torchtrt {
 
-// Of at least one value; of an even number, the greater of the two in the middle.
+// Returns the median of at least one value; for an even number, the greater of the two in the middle.
 inline double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());

@@ -67,7 +67,7 @@ bool isForeign(const std::filesystem::path& path, const struct stat& link) {
   return is_open_to_all && link.st_uid != geteuid() && link.st_uid != folder.st_uid;
 }
 
-// Where a file is to stand, behind links, and what stands there.
+// The place of a file, behind links, and the file that stands there.
 struct Target {
   std::filesystem::path path;
   std::optional<struct stat> old;

@@ -1,5 +1,5 @@
-// What steps of integers may be, for the rules of networks and of plans alike: a quantized tensor holds int8 or uint8,
-// and stands for (step - zero_point) * scale.
+// Rules for quantized values, for networks and plans alike. A quantized tensor holds int8 or uint8, and stands for
+// (step - zero_point) * scale.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ inline bool isSteps(DType dtype) {
   return dtype == DType::kInt8 || dtype == DType::kUInt8;
 }
 
-// Whether `dtype`, one of steps, holds the number.
+// True if `dtype`, int8 or uint8, holds the number.
 inline bool isStepOf(DType dtype, int64_t number) {
   return dtype == DType::kInt8 ? number >= -128 && number <= 127 : number >= 0 && number <= 255;
 }

@@ -36,7 +36,7 @@ constexpr double kFaster = 1.05;
 constexpr size_t kFewestRounds = 11;
 constexpr size_t kMostRounds = 51;
 constexpr double kEnough = 0.05;  // seconds for one problem, if the fewest rounds take less
-// Of the largest value of a result: what sums of float32 in another order differ by at the most.
+// Sums of float32 in another order differ by at most this share of a result's largest value.
 constexpr float kTolerance = 1e-5F;
 
 double secondsSince(Clock::time_point start) {

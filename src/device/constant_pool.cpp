@@ -97,7 +97,8 @@ size_t Chunk::share() {
   return bytes;
 }
 
-// Of all from trimmed_ on. Without small pages the system would put a huge one there again after some seconds.
+// Advises the system about all memory from trimmed_ on. Without small pages the system would put a huge one there again
+// after some seconds.
 void Chunk::advise([[maybe_unused]] Advice advice) const {
 #ifdef MADV_HUGEPAGE
   void* const from = begin() + trimmed_;

@@ -9,7 +9,7 @@
 namespace torchtrt::device {
 namespace {
 
-// What is at least as large has memory of its own.
+// Constants of at least this size have memory of their own.
 constexpr size_t kLargePiece = size_t{8} << 20;
 // Only what is written to is taken from the machine, but that in huge pages: what is left over behind the last piece
 // that fits is lost, up to a huge page's end until it is trimmed. In 8 MiB that would be a seventh beside three
@@ -30,7 +30,7 @@ ConstantPool& commonPool() {
   return *pool;
 }
 
-// Of the SharedConstants that lives in this thread.
+// Returns the pool of the SharedConstants that lives in this thread.
 std::shared_ptr<ConstantPool>& poolOfThread() {
   thread_local std::shared_ptr<ConstantPool> pool;
   return pool;

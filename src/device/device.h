@@ -74,7 +74,7 @@ class TORCHTRT_API Device {
   virtual const char* kind() const {
     return "cpu";
   }
-  // Which device of its kind this is.
+  // Returns the number of this device among those of its kind.
   virtual int index() const {
     return 0;
   }
@@ -83,7 +83,7 @@ class TORCHTRT_API Device {
   virtual bool isHost() const {
     return true;
   }
-  // How many threads of the host a call uses that was asked to use `asked`.
+  // Returns the number of host threads for a call that was asked to use `asked`.
   virtual int threadsOf(int asked) const {
     return asked;
   }

@@ -15,7 +15,7 @@ namespace torchtrt::device {
 class TORCHTRT_API FaultWords {
  public:
   virtual ~FaultWords() = default;
-  // Where kernels of that step report.
+  // Returns the place where kernels of that step report faults.
   virtual void* word(size_t step) const = 0;
 
   struct Fault {

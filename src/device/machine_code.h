@@ -10,7 +10,7 @@
 
 namespace torchtrt::device {
 
-// Of one program, for the architecture that its device has (Properties::isa).
+// The machine code of one program, for the architecture of its device (Properties::isa).
 struct MachineCode {
   std::string key;  // a hash of the text and of the compiler's options
   std::shared_ptr<const std::string> code;

@@ -15,7 +15,7 @@ namespace torchtrt::device {
 // Gives the work of one part to a stream.
 using PartBody = std::function<void(size_t part, Stream stream)>;
 
-// Of one call at a time.
+// A recording that serves one call at a time.
 class TORCHTRT_API PartRecording : public Recording {
  public:
   // Later replays do these parts as `body` gives them now; replays before this one are not affected. False where it

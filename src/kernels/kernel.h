@@ -132,7 +132,7 @@ struct Family {
   TORCHTRT_API const Implementation* find(std::string_view name_of_implementation) const;
 };
 
-// Of the backend of a device; null = the CPU.
+// Returns the family in the backend of a device; null = the CPU.
 TORCHTRT_API const Family* findFamily(std::string_view name, const device::Device* device = nullptr);
 
 struct Chosen {

@@ -1,4 +1,4 @@
-// What a kernel offers that rearranges an operand anyway: a reorder before it would do that twice.
+// A kernel offers this if it rearranges an operand anyway: a reorder before it would do that twice.
 #pragma once
 
 #include "torchtrt/export.h"

@@ -1,6 +1,6 @@
-// Which tensors show their length only when they have been computed: outputs of a plugin that its attribute "counted"
-// names. Their dims are those there is room for; of the rows, as many are there as the layer's last output says. They
-// can be outputs of the network, which engines cut, and no layer reads them.
+// Tensors whose length is data-dependent: outputs of a plugin that its attribute "counted" names. Their dims are those
+// there is room for; the layer's last output gives the number of valid rows. They can be outputs of the network, which
+// engines cut, and no layer reads them.
 #pragma once
 
 #include "torchtrt/export.h"

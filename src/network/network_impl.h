@@ -1,4 +1,4 @@
-// What a network holds. Only for the files of src/network that edit it.
+// The members of a network. Only for the files of src/network that edit it.
 #pragma once
 
 #include <list>

@@ -1,4 +1,4 @@
-// How many outputs a layer has: the table's number, or what its attributes say.
+// Counts a layer's outputs: the table's number, or what its attributes say.
 #pragma once
 
 #include "torchtrt/network.h"

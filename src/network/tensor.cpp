@@ -31,7 +31,8 @@ DType Tensor::getType() const {
   return dtype_;
 }
 
-// Whether both types are inferred already and the same: what reads one then has the same types reading the other.
+// True if both types are already inferred and the same. A reader of one then has the same types when it reads the
+// other.
 bool Tensor::hasKnownTypeOf(const Tensor& other) const {
   const auto known = [](const Tensor& tensor) { return tensor.producer_ == nullptr || !tensor.producer_->stale_; };
   return known(*this) && known(other) && dtype_ == other.dtype_ && dims_ == other.dims_;

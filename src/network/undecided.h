@@ -1,4 +1,4 @@
-// Which dims kept a layer from broadcasting its operands: two that may each be 1 or not.
+// Finds the dims that kept a layer from broadcasting its operands: two that may each be 1 or not.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace torchtrt::network {
 
-// Of the last layer that breaks a rule; nothing where there is none, or it breaks another rule.
+// Returns the dims of the last layer that breaks a rule; nothing if none does, or it breaks another rule.
 TORCHTRT_API std::optional<std::pair<Dim, Dim>> undecidedDims(const Network& network);
 
 }  // namespace torchtrt::network

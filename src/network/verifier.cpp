@@ -133,7 +133,7 @@ class Verifier {
     }
   }
 
-  // As plans' readers ask of its step (plan/counted.h).
+  // Asks the same as the readers of plans do of the step (plan/counted.h).
   void verifyCounts(const Layer& layer) const {
     const AttributeValue* field =
         layer.getType() == LayerType::kPLUGIN_V2 ? layer.attributes().find("counted") : nullptr;
@@ -194,7 +194,7 @@ class Verifier {
     }
   }
 
-  // What is stored is what follows from the operands.
+  // Checks that the stored types are those that follow from the operands.
   void verifyTypes(const Layer& layer) const {
     const TensorTypes types = inferTypes(LayerContext(layer));
     for (int i = 0; i < layer.getNbOutputs(); ++i) {

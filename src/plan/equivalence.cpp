@@ -70,7 +70,7 @@ class ValueNumbers {
            std::string(tensor.order.begin(), tensor.order.end());
   }
 
-  // Of an input, or what a step before this one gives; constants and views are numbered as they are met.
+  // Returns the number of an input or of an earlier step's result. Constants and views get numbers when they are met.
   int64_t tensorOf(const Plan& plan, int32_t index, const std::vector<int64_t>& registers,
                    std::vector<int64_t>& tensors) {
     int64_t& known = tensors[static_cast<size_t>(index)];

@@ -1,4 +1,4 @@
-// Whether two plans compute the same, whatever their steps and tensors are called and wherever they come from.
+// Compares two plans by what they compute, whatever the names and origins of their steps and tensors are.
 #pragma once
 
 #include "plan/plan.h"

@@ -94,7 +94,7 @@ struct Plan {
   std::vector<Binary> binaries;  // since 1.3
 };
 
-// Of architecture, key and code.
+// Returns a hash of architecture, key and code.
 TORCHTRT_API std::string contentHash(const Binary& binary);
 
 // Self-contained bytes: magic, version, FlatBuffer, and a 64-byte aligned weight section after it.

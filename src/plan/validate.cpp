@@ -153,7 +153,7 @@ class Validator {
     }
   }
 
-  // Of no elements, and nothing that the input itself, of fixed dims, may be.
+  // Checks that `empty_dims` hold no elements and are nothing that the input itself, of fixed dims, may be.
   void checkEmptyDims(size_t i) const {
     const std::vector<int64_t>& empty = plan_.inputs[i].empty_dims;
     if (empty.empty()) {
@@ -210,7 +210,7 @@ class Validator {
     }
   }
 
-  // What is counted is as long as it is only behind its step, and so for the caller alone.
+  // The length of a counted tensor is known only behind its step, and so to the caller alone.
   void checkCounted() const {
     const std::vector<int32_t> counts = countsOfTensors(plan_);
     const auto is_counted = [&](int32_t tensor) { return tensor >= 0 && counts[static_cast<size_t>(tensor)] >= 0; };

@@ -1,4 +1,4 @@
-// What the operators on regions share: their checks. Their arithmetic is the engine's, src/cpu/regions.
+// The operators on regions share these checks. Their arithmetic is the engine's, src/cpu/regions.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -81,7 +81,7 @@ Problem numericInput(const LayerView<D>& layer) {
   return layer.dtype(0) != DType::kBool ? Problem() : broken(kUndefined, "a numeric dtype", operandText(layer, 0));
 }
 
-// Of all operands that are there, from operand `first` on.
+// Checks that all present operands from operand `first` on have one dtype.
 template <typename D>
 Problem oneDTypeFrom(const LayerView<D>& layer, int first) {
   for (int i = first + 1; i < layer.operands(); ++i) {

@@ -1,4 +1,4 @@
-// What the process may use of this machine's CPU and memory. Private to the CPU device, apart from its tests.
+// The CPU and memory of this machine that the process may use. Private to the CPU device, apart from its tests.
 #pragma once
 
 #include <string>

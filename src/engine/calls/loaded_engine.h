@@ -68,14 +68,15 @@ class LoadedEngine : public Engine {
   Way wayOf(const CallOptions& options) const;
   ContextLease lease(std::span<const TensorView> inputs, Way way) const;
   void bind(ContextLease& lease, std::span<const TensorView> inputs, int threads) const;
-  // Of the bound schedule. Behind all checks: a call that is refused gives no work to its stream.
+  // Reserves the workspace of the bound schedule. This runs behind all checks: a refused call gives no work to its
+  // stream.
   void reserveWorkspace(ContextLease& lease) const;
   // Everything up to the first kernel: shapes, memory, pointers.
   void begin(ContextLease& lease, std::span<const TensorView> inputs, OutputAllocator& outputs, Way way) const;
   // Throws where the call would have to wait for its stream.
   void checkCapture(const Schedule& shapes) const;
   void* allocate(OutputAllocator& outputs, size_t index, const OutputShape& shape) const;
-  // As a recording where there is one.
+  // Runs the actions, as a recording if there is one.
   void run(Context& context, Way way) const;
   void runLocated(const Context& context, Way way) const;
   void runLocated(const Context& context, size_t action, Way way) const;

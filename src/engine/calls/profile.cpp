@@ -50,7 +50,8 @@ kernels::Work workOf(const plan::Plan& plan, const plan::Step& step, const std::
   return kernels::workOf(step.family, step.attributes, shapes, present);
 }
 
-// Of all steps of an action. What one of them reads of another one, and what is not stored, counts for nothing.
+// Returns the work of all steps of an action. Reads between its steps, and results that are not stored, count for
+// nothing.
 kernels::Work workOf(const plan::Plan& plan, const Schedule& schedule, const Action& action,
                      const std::vector<int64_t>& registers) {
   const std::vector<int32_t> steps = stepsOf(action);

@@ -11,8 +11,8 @@
 
 namespace torchtrt::engine {
 
-// Of one context, so that one call uses it at a time. The first calls run as they are: shapes that come once or twice
-// cost no recording. A later call with other pointers renews the actions that read or write there.
+// Replays the recording of one context, so one call uses it at a time. The first calls run as they are: shapes that
+// come once or twice cost no recording. A later call with other pointers renews the actions that read or write there.
 class Replay {
  public:
   // `body` gives an action of the schedule to a stream, with these pointers, one per slot.

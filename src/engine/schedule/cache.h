@@ -25,7 +25,7 @@ class ScheduleCache {
   size_t bytes() const;
 
  private:
-  // Of small networks many shapes would fit into the bytes, and their memory would grow for thousands of calls.
+  // The byte limit alone would let many shapes of small networks in, and memory would grow for thousands of calls.
   static constexpr size_t kMost = 512;
 
   using List = std::list<std::shared_ptr<const Schedule>>;  // used last first

@@ -26,8 +26,8 @@ struct ResizeAxis {
   ResizeMode mode = ResizeMode::kNearest;
   bool align_corners = false;
   double scale = 0;  // the scale factor asked for, 0 when only sizes are known
-  // As in some of PyTorch's kernels, whatever the scale factor: equal sizes are a copy, and the nearest elements of
-  // twice the size are each element twice.
+  // Equal sizes are a copy, and nearest elements of twice the size repeat each element twice, whatever the scale
+  // factor. Some of PyTorch's kernels do so.
   bool copies_equal = false;
   int64_t in = 0, out = 0;
 };

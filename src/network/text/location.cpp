@@ -1,4 +1,4 @@
-// Where layers come from, read from the text's comments.
+// Reads the locations of layers from the text's comments.
 #include "network/text/location.h"
 
 #include <limits>

@@ -17,7 +17,7 @@ class Parser {
     try {
       parseNetwork();
     } catch (const CompileError& error) {
-      // What the network itself refuses knows no place: it is where the last token began.
+      // A refusal of the network itself has no place: it gets the place where the last token began.
       if (!error.location().empty()) {
         throw;
       }

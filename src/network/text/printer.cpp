@@ -107,7 +107,7 @@ std::string valueText(const AttributeValue& value, const std::string& declared) 
   return std::visit(Visitor{declared}, value);
 }
 
-// What equals its default is left out.
+// Returns the text of the attributes that differ from their defaults.
 std::string attributesText(const Layer& layer) {
   const AttributeSpecs& specs = attributeSpecs(layer.getType());
   std::string text;
