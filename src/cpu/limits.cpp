@@ -71,7 +71,7 @@ namespace {
 // what a longer one reaches. The first wake threads and touch memory.
 constexpr int kRuns = 128;
 
-// What `run` says it did, by the second, in its best run. It is told how many there were before it.
+// Returns the work per second that `run` reports in its best run. `run` gets the number of runs before it.
 template <typename Run>
 double best(const Run& run) {
   using Clock = std::chrono::steady_clock;

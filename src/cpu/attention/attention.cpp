@@ -49,8 +49,8 @@ struct Matrices {
   int64_t columnStride() const {
     return stride(dims.size() - 1);
   }
-  // Of matrix `index` of `batch_dims`, in elements. Masks may lack leading axes, and repeat along those that are
-  // shorter.
+  // Returns the offset of matrix `index` of `batch_dims`, in elements. Masks may lack leading axes, and repeat along
+  // shorter ones.
   int64_t offsetOf(std::span<const int64_t> batch_dims, int64_t index) const {
     const size_t missing = batch_dims.size() - (dims.size() - 2);
     int64_t offset = 0;
@@ -83,7 +83,7 @@ const T* denseRows(const T* data, const Matrices& matrices, int64_t rows, int64_
   return buffer.data();
 }
 
-// What a thread keeps from one part of a call to the next: the packed head, and rows of 16-bit numbers as float32.
+// Scratch memory that a thread keeps between parts of a call: the packed head, and rows of 16-bit numbers as float32.
 struct Scratch {
   Head head;
   std::vector<uint16_t> line;

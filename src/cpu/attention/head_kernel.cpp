@@ -108,7 +108,7 @@ void computeProduct(const Product& p) {
     computeRows<12>,
 #endif
   };
-  // As even tiles as can be: one of few rows takes as long as one of many.
+  // Tiles are as even as can be: one of few rows takes as long as one of many.
   const int64_t tiles = (p.rows + kTileRows - 1) / kTileRows;
   for (int64_t column = 0; column < p.columns; column += kPanelVectors * lanes()) {
     for (int64_t tile = 0; tile < tiles; ++tile) {
@@ -181,7 +181,7 @@ void pack(const float* data, int64_t row_stride, int64_t column_stride, int64_t 
   }
 }
 
-// Which of the scores from i on a mask of bytes keeps.
+// Returns the mask of the scores from i on that a mask of bytes keeps.
 HWY_INLINE hn::Mask<D> keptOf(const uint8_t* bytes, int64_t i, int64_t valid) {
   const hn::Rebind<uint8_t, D> d8;
   const hn::RebindToSigned<D> di;

@@ -1,4 +1,4 @@
-// What the fast convolution kernels share: the attributes of a convolution brought to three spatial dimensions, and the
+// The fast convolution kernels share this: a convolution's attributes, brought to three spatial dimensions, and the
 // sizes and strides of one call. Missing outer dimensions have size 1. The reference kernel does not use it.
 #pragma once
 
@@ -89,7 +89,7 @@ struct Image {
     }
     ++pixel[0];
   }
-  // Where it lies in the first channel.
+  // Returns the offset of the pixel in the first channel, in elements.
   int64_t offsetOf(const Pixel& pixel) const {
     return pixel[0] * batch_stride + pixel[1] * stride[0] + pixel[2] * stride[1] + pixel[3] * stride[2];
   }
@@ -104,7 +104,7 @@ bool isFlat(const Image& image, int64_t step);
 const float** findLines(const Geometry& geometry, const Image& input, const float* channel, int64_t out_depth,
                         int64_t out_height, const float** lines);
 
-// How an operand lies in memory, whatever its shape will be.
+// True if the operand lies channels-last, whatever its shape will be.
 bool isChannelsLast(
     const Operand& operand);  // channels have stride 1; true for row-major too where all spatial dims are 1
 

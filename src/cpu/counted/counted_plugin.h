@@ -1,4 +1,4 @@
-// What the plugins of this folder share. Private to it.
+// The plugins of this folder share this. Private to it.
 #pragma once
 
 #include <memory>
@@ -46,7 +46,7 @@ class CountedPlugin : public plugin::Plugin {
   int outputs_;
 };
 
-// Of a plugin's last output.
+// Writes the count to a plugin's last output.
 inline void writeCount(std::span<const plugin::OutputView> outputs, int64_t count) {
   *static_cast<int64_t*>(outputs.back().data) = count;
 }

@@ -8,7 +8,7 @@ namespace {
 using plugin::InputView;
 using plugin::OutputView;
 
-// How many outputs there are by axis follows from the operand alone, so the field "counted" has to say it.
+// The field "counted" gives the number of outputs by axis, since that follows from the operand alone.
 std::vector<int64_t> firstOutputs(const Attributes& fields) {
   const auto* counted = std::get_if<std::vector<int64_t>>(fields.find("counted"));
   std::vector<int64_t> outputs(fields.getBool("by_axis") && counted != nullptr ? counted->size() : 1);
@@ -49,7 +49,7 @@ class NonZero final : public CountedPlugin {
   void enqueue(std::span<const InputView> inputs, std::span<const OutputView> outputs, void* /*scratch*/,
                int threads) const override {
     const std::span<const int64_t> dims = inputs[0].dims;
-    // Where along each axis: by axis in outputs of its own, else in columns of the one.
+    // Places go by axis into outputs of their own, else into columns of the one.
     std::vector<int64_t*> columns;
     for (size_t axis = 0; axis < dims.size(); ++axis) {
       columns.push_back(by_axis_ ? static_cast<int64_t*>(outputs[axis].data)

@@ -56,7 +56,7 @@ double logAddExp(double a, double b) {
   return std::max(a, b) + std::log1p(std::exp(-std::abs(a - b)));
 }
 
-// What is carried along one line.
+// The state that is carried along one line.
 template <typename T>
 struct Carry {
   explicit Carry(Op op)

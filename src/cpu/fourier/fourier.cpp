@@ -41,7 +41,7 @@ int64_t product(std::span<const int64_t> dims) {
   return result;
 }
 
-// Of a row-major tensor of these dims, transformed along the axis.
+// Returns the layout of a row-major tensor of these dims, transformed along the axis.
 Layout layoutOf(std::span<const int64_t> dims, size_t axis) {
   const int64_t behind = product(dims.subspan(axis + 1));
   Layout layout;

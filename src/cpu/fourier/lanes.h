@@ -16,7 +16,7 @@ enum class Form : uint8_t {
   kHalfToReal,  // back from n / 2 + 1 numbers, whose first and (n even) last count as real
 };
 
-// Where the numbers of transform i lie: from (i / inner) * outer_step + i % inner * lane_step on, `step` apart.
+// The numbers of transform i lie from (i / inner) * outer_step + i % inner * lane_step on, `step` apart.
 struct Layout {
   int64_t inner = 1;
   int64_t outer_step = 0;
@@ -50,7 +50,7 @@ inline int64_t planLength(Form form, int64_t length) {
 template <typename T>
 struct LaneFunctions {
   int64_t lanes;  // transforms that are computed together
-  // Of transforms first to first + count, which are at most `lanes`; memory of memoryLength() elements.
+  // Runs transforms first to first + count, at most `lanes`; `memory` has memoryLength() elements.
   void (*run)(const Task<T>& task, int64_t first, int64_t count, T* memory);
 };
 // For `count` transforms of `length` numbers in all.

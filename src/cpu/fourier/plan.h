@@ -1,6 +1,6 @@
-// How a discrete Fourier transform of n numbers is computed: stages of a few numbers each (Stockham's order, which
-// needs no bit reversal), with the factors between them; where n has a large prime in it, a convolution with a chirp
-// whose length is a power of two (Bluestein).
+// Plans a discrete Fourier transform of n numbers: stages of a few numbers each, with the factors between them. They
+// come in Stockham's order, which needs no bit reversal. If n has a large prime factor, the transform is a convolution
+// with a chirp whose length is a power of two (Bluestein).
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ constexpr int kMaxVectors = 3;
 constexpr int kChains = 8;
 constexpr int kMaxRows = HWY_TARGET == HWY_AVX3 ? 8 : 4;
 
-// What all rows of a tile share.
+// All rows of a tile share these.
 template <typename T>
 struct Terms {
   int64_t taps;
@@ -36,7 +36,7 @@ struct Terms {
   const T* bias;
   bool has_residual;
   const EpilogueOf<T>& epilogue;
-  // What to bring into the second-level cache meanwhile, and bytes of it per step of the depth.
+  // The memory to bring into the second-level cache meanwhile, and its bytes per step of the depth.
   const char* ahead = nullptr;
   int64_t ahead_step = 0;
 };

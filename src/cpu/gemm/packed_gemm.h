@@ -22,7 +22,7 @@ inline constexpr int64_t kMinChunkFlops = 200'000;
 // Most rows that one tile computes.
 inline constexpr int kTileRows = 8;
 
-// What happens to a sum, after the residual was added, before it is stored.
+// The epilogue of a sum, between the residual's addition and the store.
 template <typename T>
 struct EpilogueOf {
   enum class Kind : uint8_t { kNone, kClamp, kHardSwish, kRows };  // what is frequent and short is done in registers
@@ -159,9 +159,9 @@ using Functions = FunctionsOf<float>;
 template <typename T = float>
 FunctionsOf<T> functions();
 
-// How `rows` rows of C are cut into units of work: tiles of kTileRows rows times blocks of panels that stay in the
+// Divides `rows` rows of C into units of work: tiles of kTileRows rows times blocks of panels that stay in the
 // second-level cache. Bands of tiles come one after the other, each with all blocks in turn. Results do not depend on
-// the cut.
+// the division.
 struct Blocking {
   int64_t tiles = 0;
   int64_t blocks = 1;

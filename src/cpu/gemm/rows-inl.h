@@ -1,4 +1,4 @@
-// Where the rows of a tile lie, found through pointers or by their even distances. Included once per instruction set.
+// Finds the rows of a tile through pointers or by their even distances. Included once per instruction set.
 
 #if defined(TORCHTRT_KERNELS_GEMM_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TORCHTRT_KERNELS_GEMM_ROWS_INL_H_

@@ -1,4 +1,4 @@
-// How the depth of a product is cut into parts that are summed for themselves.
+// Divides the depth of a matrix multiplication into parts that are summed separately.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace torchtrt::kernels::gemm {
 
-// Where each part begins. The longer a sum, the further it is from the exact one: deep products are summed in equal
-// parts, where the depth has a divisor for it.
+// Returns the begin of each part. The longer a sum, the further it is from the exact one. Deep matmuls are therefore
+// summed in equal parts if the depth has a divisor for it.
 inline std::vector<int64_t> runsOf(int64_t depth) {
   constexpr int64_t kLongest = 512;
   constexpr int64_t kShortest = 64;  // below, adding the parts up takes time

@@ -112,7 +112,7 @@ class GatheredPlaces final : public Prepared {
     const TensorDesc& in = shapes.inputs[0];
     const TensorDesc& grid = shapes.inputs[1];
     const TensorDesc& out = shapes.outputs[0];
-    // What is left to the reference beside that: volumes, empty images, and planes beyond the offsets of a vector.
+    // The reference takes the rest: volumes, empty images, and planes beyond the offsets of a vector.
     return in.dims.size() == 4 && countOf(in.dims) != 0 && countOf(out.dims) != 0 && hasDensePlanes(in) &&
            hasDensePlanes(out) && grid.strides[3] == 1 && grid.strides[2] == 2 && grid.strides[1] == 2 * grid.dims[2] &&
            in.dims[2] * in.dims[3] < std::numeric_limits<int32_t>::max();

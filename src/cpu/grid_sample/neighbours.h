@@ -1,4 +1,4 @@
-// Where grid_sample reads: what its attributes say, and the elements around a place along one axis with their weights.
+// Tells where grid_sample reads: the attributes, and the elements around a place along one axis with their weights.
 #pragma once
 
 #include <algorithm>

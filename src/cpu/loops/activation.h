@@ -31,7 +31,7 @@ extern template ActivationOp<float> findActivation<float>(std::string_view op);
 extern template ActivationOp<double> findActivation<double>(std::string_view op);
 extern template ActivationOp<int64_t> findActivation<int64_t>(std::string_view op);
 
-// Whether the op is defined for the compute type of a dtype; an empty op always is.
+// True if the op is defined for the compute type of a dtype; an empty op always is.
 bool isActivationDefined(const ActivationSpec& spec, DType dtype);
 
 // Wraps the results of integer arithmetic to what the dtype can hold, as storing them would.

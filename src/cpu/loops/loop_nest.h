@@ -19,7 +19,7 @@ inline std::vector<int64_t> withoutAxis(std::vector<int64_t> values, size_t axis
   return values;
 }
 
-// Whether two tensors of these dims are one row each, with equal elements in equal places.
+// True if two tensors of these dims are one row each, with equal elements in equal places.
 bool lieDenseAlike(const std::vector<int64_t>& dims, const std::vector<int64_t>& a, const std::vector<int64_t>& b);
 
 class LoopNest {
@@ -41,9 +41,9 @@ class LoopNest {
   int64_t count() const {
     return count_;
   }
-  // Whether tensor 0 lies dense, so that its elements in the order of the loop are those of its memory.
+  // True if tensor 0 is dense, so that the loop visits its elements in the order of memory.
   bool isDense() const;
-  // Whether all is one row.
+  // True if all is one row.
   bool isOneRow() const {
     return count_ == dims_.back();
   }

@@ -1,4 +1,4 @@
-// What most reference kernels share: a kernel that only holds what its attributes say, and the size of parallel chunks.
+// Most reference kernels share this: a kernel that only holds its attributes, and the size of parallel chunks.
 #pragma once
 
 #include <algorithm>

@@ -12,7 +12,7 @@
 
 namespace torchtrt::kernels {
 
-// Where the element with row-major number `position` over the first `axes` dimensions lies, in elements.
+// Returns the offset, in elements, of the element with row-major number `position` over the first `axes` dimensions.
 int64_t offsetAt(int64_t position, const std::vector<int64_t>& dims, const std::vector<int64_t>& strides, size_t axes);
 
 class StridedLoop {

@@ -1,4 +1,4 @@
-// What the fast matrix multiplications read from a problem. The reference kernel does not use it.
+// The fast matrix multiplications read this from a problem. The reference kernel does not use it.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ inline std::optional<Refusal> refuseOtherOrders(const Problem& problem) {
   return std::nullopt;
 }
 
-// What all implementations refuse.
+// Returns the refusal that all implementations share, if there is one.
 inline std::optional<Refusal> commonRefusal(const Problem& problem, DType dtype = DType::kFloat32) {
   for (const std::vector<Operand>* operands : {&problem.inputs, &problem.outputs}) {
     for (const Operand& operand : *operands) {

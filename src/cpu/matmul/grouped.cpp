@@ -59,7 +59,7 @@ class GroupedProduct final : public plugin::Plugin {
   }
 
  private:
-  // Where groups begin, and the last one ends.
+  // Returns the begins of the groups, and the end of the last.
   static std::vector<int64_t> beginsOf(const int64_t* ends, int64_t groups, int64_t rows) {
     std::vector<int64_t> begins = {0};
     for (int64_t group = 0; group < groups; ++group) {

@@ -26,7 +26,7 @@ namespace {
 
 using dnnl::memory;
 
-// What oneDNN keeps for one shape, roughly: less than for a convolution.
+// oneDNN keeps about this many bytes for one shape: less than for a convolution.
 constexpr size_t kCodeBytes = 72 * 1024;
 
 constexpr int kBias = 2;  // operands
@@ -88,7 +88,7 @@ Plan makePlan(const Packed& packed, const std::vector<TensorDesc>& inputs, const
   return plan;
 }
 
-// Whether all that oneDNN has for a bias of this shape is its plain loop.
+// True if oneDNN has only its plain loop for a bias of this shape.
 bool isSlow(const Packed& packed, const Plan& plan) {
   return packed.residual != kResidual && onednn::isPlainLoop(plan.desc);
 }

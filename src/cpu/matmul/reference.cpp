@@ -161,7 +161,7 @@ class MatmulPrepared final : public Prepared {
         .write(values.data(), count, args.outputs[0], offsetOf(out_.strides, batch, row) + column * step, step);
   }
 
-  // Where row `row` of batch `batch` (row-major over the leading dimensions) starts.
+  // Returns the offset of row `row` of batch `batch` (row-major over the leading dimensions), in elements.
   int64_t offsetOf(const std::vector<int64_t>& strides, int64_t batch, int64_t row) const {
     const size_t lead = out_.dims.size() - 2;
     return row * strides[lead] + offsetAt(batch, out_.dims, strides, lead);

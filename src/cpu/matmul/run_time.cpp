@@ -120,7 +120,7 @@ class RunTimeMatmul final : public Prepared {
  private:
   using Panel = gemm::PanelOf<T>;
 
-  // What the panels take of the scratch memory: whole cache lines, so that the vectors behind begin at one.
+  // Returns the scratch bytes of the panels: whole cache lines, so that the vectors behind begin at one.
   size_t panelBytes() const {
     return alignUp(static_cast<size_t>(b_count_) * layout_.size() * sizeof(Panel));
   }

@@ -109,7 +109,7 @@ class PaddingPrepared final : public Prepared {
     bool outside;
   };
 
-  // Where a row begins in the output and, unless it is all padding, in the input.
+  // The begin of a row in the output and, unless it is all padding, in the input.
   struct Row {
     int64_t source = 0, target = 0;
     bool outside = false;
@@ -195,7 +195,7 @@ class PaddingPrepared final : public Prepared {
     row.target += index * axis.out_stride;
   }
 
-  // What the axes in front of the last of axes_ add to a row.
+  // Returns the offset that the axes in front of the last of axes_ add to a row.
   Row outerOf(int64_t number) const {
     Row row;
     for (size_t d = axes_.size() - 1; d-- > 0;) {

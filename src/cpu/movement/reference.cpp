@@ -145,7 +145,7 @@ class ShuffleKernel final : public Kernel {
     TORCHTRT_CHECK(count == countOf(in_dims), "a reshape of " << countOf(in_dims) << " elements to " << count);
     dropOnes(in_dims, in_strides);
     dropOnes(out_dims, out_strides);
-    // What is dense has the other side's dims as well, and the reshape is a copy.
+    // A dense output also serves with the other side's dims, and the reshape is a copy.
     if (out_strides == denseStrides(out_dims)) {
       return std::make_unique<CopyPrepared>(CopyLoop(out.dtype, in_dims, denseStrides(in_dims), in_strides));
     }

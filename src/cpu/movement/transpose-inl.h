@@ -88,7 +88,7 @@ HWY_INLINE void transposeBlocks(D d, V* vectors, size_t apart) {
   }
 }
 
-// As many rows and columns as a vector has elements: each is read and written once.
+// A tile has as many rows and columns as a vector has elements: each is read and written once.
 template <class D, typename T = hn::TFromD<D>>
 HWY_INLINE void transposeTile(D d, const T* source, int64_t source_stride, T* target, int64_t target_stride) {
   constexpr size_t kSide = hn::MaxLanes(D());

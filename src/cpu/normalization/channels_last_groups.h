@@ -173,9 +173,8 @@ class ChannelsLastGroups final : public Prepared {
     return std::min(block_pixels_, pixels_ - index % blocks_ * block_pixels_);
   }
 
-  // Of a sample: the mean of each channel's group, repeated as long as a pattern is, behind them the factors, and
-  // behind them the biases. A factor and one term for both would be faster, but cancel less exactly where a mean is
-  // large.
+  // Writes a sample's vectors: the mean of each channel's group, repeated as long as a pattern is, then the factors,
+  // then the biases. A factor and one term for both would be faster, but cancels less exactly if a mean is large.
   void combine(const RunArgs& args, const T* statistics, T* means_of_groups) const {
     const int64_t members = channels_ / groups_;
     T* factors = means_of_groups + pattern_;

@@ -1,4 +1,4 @@
-// What a normalization of these attributes computes, and how its parameters are read.
+// Reads the attributes of a normalization: what it computes, and the form of its parameters.
 #pragma once
 
 #include <cstdint>

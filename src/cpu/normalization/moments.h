@@ -31,7 +31,7 @@ Spread<T> spreadOf(T mean, const Deviations<T>& deviations, double each) {
   return {static_cast<T>(static_cast<double>(mean) + left), std::max(variance, 0.0)};  // NaN stays
 }
 
-// Of rows whose plain sum is infinite where values are not.
+// Returns the mean of a row whose plain sum is infinite though its values are not.
 template <typename T>
 T meanOfLarge(const T* row, int64_t count) {
   T mean = 0;

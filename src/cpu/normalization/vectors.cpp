@@ -130,7 +130,7 @@ class NormalizedRows final : public Prepared, public RunsPieces {
   int64_t size_ = 0;
 };
 
-// Of batch normalization: a factor and a term for every channel.
+// Writes batch normalization's factor and term for every channel.
 template <typename T, typename Stored>
 void fillLines(const Config<T>& config, const RunArgs& args, int64_t channels, T* factors, T* terms) {
   for (int64_t c = 0; c < channels; ++c) {

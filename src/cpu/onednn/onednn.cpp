@@ -241,7 +241,7 @@ void PackedWeights::pack(const void* data, const dnnl::memory::desc& given, cons
   tuned_ = std::make_shared<const PackedConstant>(packConstant(data, given, layout, threads));
 }
 
-// Where the type is the same, oneDNN only moves values; the layouts of its own Winograd are opaque.
+// oneDNN only moves values between layouts of one type. The layouts of its own Winograd are opaque.
 bool PackedWeights::restores() const {
   return given_.get_data_type() == dnnl::memory::data_type::f32 &&
          tuned_->desc.get_data_type() == dnnl::memory::data_type::f32 &&

@@ -1,5 +1,5 @@
-// What the kernels on oneDNN share: the engine, descriptors, fused operations and a way to run one primitive from many
-// threads. Empty where the build has no oneDNN. No kernel list and no layer knowledge here.
+// The kernels on oneDNN share this: the engine, descriptors, fused operations and a way to run one primitive from many
+// threads. It is empty in a build without oneDNN. It has no kernel list and knows no layers.
 #pragma once
 
 #ifndef TORCHTRT_NO_ONEDNN
@@ -25,7 +25,7 @@ static_assert(DNNL_VERSION_MAJOR == 3 && DNNL_VERSION_MINOR == 2, "headers of an
 // is ours to bound.
 const dnnl::engine& engine();
 
-// Of float32, bfloat16, int32, int8 or uint8, with these strides.
+// Describes float32, bfloat16, int32, int8 or uint8 with these strides.
 dnnl::memory::desc describe(const std::vector<int64_t>& dims, const std::vector<int64_t>& strides,
                             DType dtype = DType::kFloat32);
 // In whatever layout the primitive likes best.
@@ -64,7 +64,7 @@ std::optional<Fusion> fuseSlope(const std::string& activation, double alpha, con
 // makes other code.
 bool keepsCode(const dnnl::primitive_desc_base& desc);
 
-// What oneDNN keeps for the shape of one primitive, roughly: code that it writes for it and pages around that.
+// oneDNN keeps about this many bytes for the shape of one primitive: its generated code and the pages around it.
 inline constexpr size_t kCodeBytes = 128 * 1024;
 
 // Argument number of a post-op's second operand.
@@ -148,7 +148,7 @@ class Reorder {
   size_t scratch_bytes_ = 0;
 };
 
-// Whether all that oneDNN has for these descriptors is its plain loop, which is a hundred times as slow as its kernels.
+// True if oneDNN has only its plain loop for these descriptors, which is a hundred times as slow as its kernels.
 bool isPlainLoop(const dnnl::primitive_desc_base& desc);
 
 // For a primitive that multiplies by oneDNN's gemm, which makes its code in its first run, all of it at once, for 15
@@ -166,7 +166,8 @@ class PackedWeights {
   const Shared& tuned() const {
     return tuned_;
   }
-  // Whether every bit of what was given is still there, and gives it back as it lay. The layer's name for errors.
+  // True if every bit of the given weights is still there. restore() writes them in the layout that was given; `what`
+  // names the layer for errors.
   bool restores() const;
   void restore(void* to, int threads, const char* what) const;
   // In another layout: packed again, or what a caller before packed and somebody still holds. `made` says which.

@@ -1,5 +1,4 @@
-// What creators of the plugins that come with torchtrt share: a template over the plugin, whose class says what it is
-// called and which fields it needs.
+// The creators of torchtrt's own plugins share this: a template over the plugin, whose class gives its name and fields.
 #pragma once
 
 #include <memory>

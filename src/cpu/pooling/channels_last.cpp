@@ -207,8 +207,8 @@ CreateResult createChannelsLast(const Problem& problem) {
 }
 
 CreateResult createAdaptiveChannelsLast(const Problem& problem) {
-  // How many dims are pooled is known at run time only; a channels-last order says that they are most likely all behind
-  // the channels.
+  // The number of pooled dims is known at run time only. A channels-last order says that most likely all dims behind
+  // the channels are pooled.
   const size_t rank = problem.outputs[0].dims.size();
   if (isRowMajor(problem.inputs[0])) {
     return Refusal{"memory-order", "reads and writes channels-last only"};

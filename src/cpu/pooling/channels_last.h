@@ -25,7 +25,7 @@ class ChannelsLastPooling final : public Prepared {
 
   void run(const RunArgs& args) const override {
     const int64_t lines = out_.batch * out_.size[0] * out_.size[1];
-    // Where there are few lines (global pooling), channels are shared out, in parts of whole cache lines.
+    // With few lines (global pooling), threads share the channels, in parts of whole cache lines.
     const bool split = lines < 4 * args.threads;
     const int64_t part = split ? kPart : std::max<int64_t>(out_.channels, 1);
     const int64_t parts = (out_.channels + part - 1) / part;
@@ -101,7 +101,7 @@ class ChannelsLastKernel final : public Kernel {
   std::unique_ptr<Kernel> reference_;
 };
 
-// As `refuse`, and orders other than channels-last.
+// Refuses what `refuse` does, and orders other than channels-last.
 std::optional<Refusal> refuseChannelsLast(const Problem& problem, size_t spatial, std::initializer_list<DType> dtypes);
 
 }  // namespace torchtrt::kernels::pooling

@@ -30,7 +30,7 @@ HWY_INLINE V fold(V so_far, V x) {
   return kMax ? math::greater(so_far, x) : hn::Add(so_far, x);
 }
 
-// Of the lines of a window.
+// Folds the lines of a window.
 template <bool kMax, typename T, typename Load>
 HWY_INLINE VectorOf<T> foldLines(const PlaneOf<T>& plane, const Span& line, const T* from, const Load& load) {
   if (plane.depth.count == 0 || line.count == 0) {

@@ -1,4 +1,4 @@
-// What the fast pooling kernels share: a pooling layer's attributes, and where its windows lie along each axis. The
+// The fast pooling kernels share this: a pooling layer's attributes, and the places of its windows along each axis. The
 // reference kernel does not use it.
 #pragma once
 
@@ -36,7 +36,7 @@ struct Span {
   int64_t padded = 1;
 };
 
-// How an average is divided.
+// The divisor of an average.
 enum class Divisor : uint8_t { kElements, kPadded, kFixed };
 
 struct Windows {

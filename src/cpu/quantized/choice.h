@@ -8,9 +8,9 @@
 
 namespace torchtrt::kernels::quantized {
 
-// Of quantized_convolution and quantized_matrix_multiply.
+// Refuses oneDNN for quantized_convolution and quantized_matrix_multiply where another implementation is likely faster.
 std::optional<Refusal> leaveOneDnn(const Problem& problem);
-// Of quantized_convolution.
+// Refuses Winograd for quantized_convolution where another implementation is likely faster.
 std::optional<Refusal> leaveWinograd(const Problem& problem);
 
 }  // namespace torchtrt::kernels::quantized

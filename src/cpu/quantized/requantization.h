@@ -33,7 +33,7 @@ struct Quantizer {
   }
 };
 
-// What a product of steps does after its int32 sum:
+// A product of quantized values does this after its int32 sum:
 //   y = float(sum) * scale[k];  y += bias[k];  y += residual;  activation;  and, where the output is of steps,
 //   quantize.
 struct Requantization {

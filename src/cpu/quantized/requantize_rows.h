@@ -1,5 +1,5 @@
-// What follows the int32 sums of a product: the arithmetic of requantization.h over vectors, in the same bits except
-// for activations other than relu and clip, whose vector functions round in their own way.
+// Applies the arithmetic of requantization.h to int32 sums, in vectors. The bits are the same except for activations
+// other than relu and clip, whose vector functions round in their own way.
 #pragma once
 
 #include <cstdint>

@@ -57,7 +57,7 @@ class FromSteps {
   explicit HWY_INLINE FromSteps(const Dequantizer& dequantizer)
       : scale_(hn::Set(d_, dequantizer.scale)), zero_point_(hn::Set(di_, dequantizer.zero_point)) {}
 
-  // Of as many int8_t or uint8_t as a vector has floats.
+  // Reads as many int8_t or uint8_t as a vector has floats.
   template <typename Step>
   HWY_INLINE hn::Vec<StepFloats> operator()(const Step* from) const {
     const auto step = hn::PromoteTo(di_, hn::LoadU(hn::Rebind<Step, StepFloats>(), from));

@@ -1,4 +1,4 @@
-// What a step of a recurrent network does with the sums of its gates, over rows of float32 values.
+// Turns the sums of the gates into a time step of a recurrent network, over rows of float32 values.
 #pragma once
 
 #include <cstdint>

@@ -20,8 +20,8 @@ namespace torchtrt::kernels::reduce {
 struct ReduceAxes {
   ReduceAxes(const std::vector<int64_t>& reduced_axes, const ShapeSet& shapes);
 
-  // Whether there is anything to do, and neighbours in memory are terms of one output, or belong to outputs that are
-  // neighbours, enough of them for a vector.
+  // True if there is anything to do and vectors help. Neighbours in memory must be terms of one output, or belong to
+  // enough neighbouring outputs for a vector.
   bool areFast() const {
     return reduced.count() != 0 && kept.count() != 0 &&
            (by_rows || (are_wide && kept.steps()[0] == 1 && kept.steps()[1] == 1));
@@ -62,7 +62,7 @@ struct ReduceAxes {
     }
   }
 
-  // Whether outputs lie next to each other, and so do the terms of all of them in the same order.
+  // True if outputs lie next to each other, and the terms of all of them lie in the same order.
   bool areDenseRows() const {
     return by_rows && in_one_row && kept.isOneRow() &&
            (kept.count() == 1 || (kept.steps()[0] == 1 && kept.steps()[1] == reduced.count()));
@@ -114,7 +114,7 @@ struct ReduceAxes {
     forParts(from, [&](const Stored* terms, int64_t count) { forWide<T>(terms, count, body); });
   }
 
-  // Whether the terms of all outputs are lines next to each other, each with one term of every output in their order.
+  // True if the terms of all outputs are lines next to each other, each with one term of every output in their order.
   bool areDenseLines() const {
     bool dense = kept.isOneRow() && kept.steps()[0] == 1 && kept.steps()[1] == 1 && kept.count() > 1;
     reduced.run(0, dense ? 1 : 0, 1,

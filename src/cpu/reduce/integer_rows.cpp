@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kBlock = 32;  // elements: a whole number of vectors of every width, which the compiler makes of loops
 
-// Of 32 bits at least, since narrower ones are promoted to int.
+// The unsigned type has at least 32 bits, since narrower ones are promoted to int.
 template <typename T>
 using Unsigned = std::make_unsigned_t<std::conditional_t<sizeof(T) < sizeof(int), int, T>>;
 

@@ -13,7 +13,8 @@ struct IntegerFolds {
   T start = 0;                                                           // what op changes nothing of
 };
 
-// Of "sum", "prod", "max" and "min"; without functions for others. T is int64_t, int32_t, int16_t, int8_t or uint8_t.
+// Returns the functions of "sum", "prod", "max" and "min", and none for others. T is int64_t, int32_t, int16_t, int8_t
+// or uint8_t.
 template <typename T>
 IntegerFolds<T> integerFolds(std::string_view op);
 

@@ -1,4 +1,4 @@
-// Whether any or all of bools are true, where either what is reduced or what is kept lies next to each other in memory.
+// Computes any and all of bools where the reduced or the kept elements are neighbours in memory.
 #include <algorithm>
 #include <array>
 #include <cstring>

@@ -267,7 +267,7 @@ class VectorReduce final : public Prepared, public RunsPieces, public FoldsParts
     }
   }
 
-  // Of sums, if averages are asked for.
+  // Divides sums by the number of terms if averages are asked for.
   void average(T* values, int64_t count) const {
     if (config_.op == Op::kAverage) {
       const auto terms = static_cast<T>(axes_.reduced.count());

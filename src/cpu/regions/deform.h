@@ -1,5 +1,5 @@
-// Where deform_conv2d differs from a convolution: the columns, samples at places of their own. Multiplied with the
-// weights they are the result. In torchvision's arithmetic and order.
+// Computes the columns of deform_conv2d, which are samples at places of their own. Their product with the weights is
+// the result. The arithmetic and its order are torchvision's.
 #pragma once
 
 #include <cmath>

@@ -78,7 +78,7 @@ class DeformedColumns final : public plugin::Plugin {
  private:
   static constexpr int64_t kMost = 1 << 15;
 
-  // Of dims [n, groups * per_tap * taps, oh, ow]; symbols are looked at again when their values are known.
+  // Expects dims [n, groups * per_tap * taps, oh, ow]; symbols are checked again when their values are known.
   void checkPlanes(const Dims& input, const Dims& planes, int64_t per_tap, const char* name) const {
     DeformGeometry geometry = geometry_;
     Dims expected = planes;

@@ -1,4 +1,4 @@
-// What both plugins of this folder do with their operands: row-major copies where the caller's strides need them.
+// Both plugins of this folder share this: row-major copies of operands if the caller's strides need them.
 #pragma once
 
 #include <algorithm>

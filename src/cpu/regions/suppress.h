@@ -1,4 +1,4 @@
-// Which of overlapping boxes are kept: torchvision's nms, to the bit. Plain arithmetic, shared with src/vision.
+// Chooses which of overlapping boxes are kept: torchvision's nms, to the bit. Plain arithmetic, shared with src/vision.
 #pragma once
 
 #include <algorithm>

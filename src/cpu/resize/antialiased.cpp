@@ -188,14 +188,15 @@ class AntialiasedResize final : public plugin::Plugin {
     return {view.dims[0] * view.dims[1], view.dims[2], view.dims[3], size_[0], size_[1]};
   }
 
-  // Of a row-major copy, where the strides are others.
+  // Returns the bytes of a row-major copy; 0 if the strides are row-major.
   static int64_t copyBytes(const InputView& view) {
     const std::vector<int64_t> dims(view.dims.begin(), view.dims.end());
     const bool in_place = std::equal(view.strides.begin(), view.strides.end(), denseStrides(dims).begin());
     return in_place ? 0 : alignUp(countOf(dims) * static_cast<int64_t>(sizeOf(view.dtype)));
   }
 
-  // Of bytes that are as wide as the output and as high as the input.
+  // Returns the bytes of the image between, which is as wide as the output and as high as the input; 0 unless its dtype
+  // is uint8.
   int64_t betweenBytes(const InputView& view) const {
     const Sizes sizes = sizesOf(view);
     return view.dtype == DType::kUInt8 ? alignUp(sizes.planes * sizes.in_height * sizes.out_width) : 0;

@@ -41,7 +41,7 @@ class InterpolatedLines final : public Prepared {
     const TensorDesc& out = shapes.outputs[0];
     const bool one_order =
         (hasLinesInMemory(in) && hasLinesInMemory(out)) || (isChannelsLast(in) && isChannelsLast(out));
-    // What is left to the reference beside that: empty images, and lines beyond the offsets of a vector.
+    // The reference takes the rest: empty images, and lines beyond the offsets of a vector.
     return shapes.dimsOf("size").size() == 2 && one_order && countOf(in.dims) != 0 && countOf(out.dims) != 0 &&
            in.dims.back() * std::max<int64_t>(1, in.strides.back()) < std::numeric_limits<int32_t>::max();
   }

@@ -7,7 +7,7 @@
 
 namespace torchtrt::kernels::resize {
 
-// What the columns of an output line read of an input line: the same for all lines.
+// The elements of an input line that the columns of an output line read: the same for all lines.
 template <typename T>
 struct Columns {
   int64_t count = 0;  // of the output

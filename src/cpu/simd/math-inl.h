@@ -36,8 +36,8 @@ HWY_INLINE V atMost(V x, V high) {
   return HWY_TARGET == HWY_SCALAR ? hn::IfThenElse(hn::Gt(x, high), high, x) : hn::Min(high, x);
 }
 
-// Of two numbers, NaN if either is. Comparisons with NaN are false, so the first test lets a NaN of either side
-// through.
+// Returns the greater of two numbers, NaN if either is. Comparisons with NaN are false, so the first test lets a NaN of
+// either side through.
 template <typename V>
 HWY_INLINE V greater(V so_far, V x) {
   return hn::IfThenElse(hn::Or(hn::Gt(x, so_far), hn::IsNaN(x)), x, so_far);

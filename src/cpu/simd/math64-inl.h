@@ -120,7 +120,7 @@ HWY_INLINE DoubleVec mantissaMinus1(DoubleVec x, DoubleVec& e) {
   return hn::Sub(hn::BitCast(DoubleTag(), mantissa), constant(1.0));
 }
 
-// What a logarithm gives at its ends, and the result between; x is what the logarithm is of.
+// Returns a logarithm of x with its values at the ends of the domain, and `result` between them.
 template <typename V>
 HWY_INLINE V withEnds(V x, V result) {
   using T = hn::TFromV<V>;
@@ -151,7 +151,7 @@ HWY_INLINE DoubleVec logarithm1p(DoubleVec x) {
   const DoubleVec u = hn::Add(one, x);
   DoubleVec e;
   const DoubleVec f = mantissaMinus1(u, e);
-  // What rounding 1 + x lost, relative to u; nothing is lost where x itself is in range.
+  // The rounding error of 1 + x, relative to u. It is 0 where x itself is in range.
   const DoubleVec lost = hn::Div(hn::Sub(x, hn::Sub(u, one)), u);
   const auto near = hn::And(hn::Gt(x, constant(-0.29)), hn::Lt(x, constant(0.41)));
   const DoubleVec result =

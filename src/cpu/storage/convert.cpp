@@ -21,7 +21,7 @@ T fromStored(Stored value) {
   }
 }
 
-// What x86's conversion instructions do, in defined C++: all that does not fit becomes the smallest integer.
+// Truncates as x86's conversion instructions do, in defined C++: all that does not fit becomes the smallest integer.
 template <typename Integer, typename T>
 Integer truncateTo(T value) {
   constexpr T kLimit = static_cast<T>(uint64_t{1} << (8 * sizeof(Integer) - 1));

@@ -16,7 +16,7 @@ class DenseOperand {
  public:
   explicit DenseOperand(const TensorDesc& desc);
 
-  // What dense() needs of scratch memory: a multiple of 64, 0 when the operand is used in place.
+  // Returns the scratch bytes of dense(): a multiple of 64, 0 if the operand is used in place.
   size_t scratchBytes() const {
     return scratch_bytes_;
   }

@@ -9,12 +9,12 @@
 
 namespace torchtrt::kernels {
 
-// Whether elements next to each other in memory are not along the last axis, where kernels write their results. Small
-// tensors and those without neighbours count as not.
+// True if neighbours in memory are not along the last axis, where kernels write their results. False for small tensors
+// and those without neighbours.
 bool liesCrosswise(const TensorDesc& desc);
 
-// What `prepare` makes of the shapes with every input row-major, on copies of those that are not. Null where nothing
-// would be copied, and where it gives null.
+// Returns what `prepare` makes of the shapes with every input row-major, on copies of those that are not. Null if
+// nothing would be copied, or if `prepare` gives null.
 std::unique_ptr<Prepared> prepareOnDenseInputs(
     const ShapeSet& shapes, const std::function<std::unique_ptr<Prepared>(const ShapeSet&)>& prepare);
 

@@ -14,7 +14,7 @@ class InFloat32 final : public OtherForm {
  public:
   using Constants = std::vector<std::shared_ptr<void>>;  // by input; null where none was widened
 
-  // Whether an operand is float16 or bfloat16.
+  // True if an operand is float16 or bfloat16.
   static bool applies(const Problem& problem);
 
   // Widens the constants. Throws EngineError when there is no memory for them.

@@ -1,4 +1,4 @@
-// How many threads are worth asking to help a caller with its loops. It keeps account, and starts no thread.
+// Decides how many threads help a caller with its loops. It keeps account, and starts no thread.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 
 namespace torchtrt::kernels {
 
-// Of one caller. Where other processes keep all cores busy, the system may leave a thread that helps on the core of the
-// caller. The two then wait for each other by turns of the scheduler, some milliseconds for each loop, however short.
-// So fewer are asked for a while, longer each time it happens again.
+// The account of one caller. If other processes keep all cores busy, the system may leave a helping thread on the core
+// of the caller. The two then wait for each other by turns of the scheduler, some milliseconds for each loop, however
+// short. So fewer threads help for a while, longer each time it happens again.
 class Helpers {
  public:
   using Clock = std::chrono::steady_clock;
@@ -19,7 +19,7 @@ class Helpers {
   static constexpr Clock::duration kShortestPause = std::chrono::milliseconds(10);
   static constexpr Clock::duration kLongestPause = std::chrono::milliseconds(160);
 
-  // How many of `wanted` threads, the caller among them, are to work on the next loop.
+  // Returns how many of `wanted` threads, the caller among them, shall work on the next loop.
   int64_t threadsOf(int64_t wanted) {
     return halvings_ == 0 ? wanted : threadsOf(wanted, Clock::now());  // the clock is read where it is needed only
   }
@@ -57,7 +57,7 @@ class Helpers {
   Clock::duration pause_ = kShortestPause;  // the next one
 };
 
-// Of the calling thread.
+// Returns the helpers of the calling thread.
 TORCHTRT_API Helpers& helpersOfThisThread();
 
 }  // namespace torchtrt::kernels

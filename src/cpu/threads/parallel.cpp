@@ -54,13 +54,13 @@ struct Parts {
   }
 };
 
-// What is left of one thread's share, on a cache line of its own.
+// The rest of one thread's share, on a cache line of its own.
 struct alignas(64) Share {
   std::atomic<Parts> left;
 };
 static_assert(std::atomic<Parts>::is_always_lock_free);
 
-// As many shares as a loop of this thread needs: loops do not nest, so one buffer serves them all.
+// Returns as many shares as a loop of this thread needs. Loops do not nest, so one buffer serves them all.
 Share* sharesOf(int64_t count) {
   thread_local std::unique_ptr<Share[]> shares;
   thread_local int64_t capacity = 0;

@@ -17,7 +17,7 @@ using Tag = hn::ScalableTag<T>;
 template <typename T>
 using V = hn::Vec<Tag<T>>;
 
-// Where x is beyond the best so far. Comparisons with NaN are false.
+// Marks the x beyond the best so far. Comparisons with NaN are false.
 template <bool kLargest, typename T>
 HWY_INLINE hn::Mask<Tag<T>> areBeyond(V<T> best, V<T> x) {
   return kLargest ? hn::And(hn::Not(hn::IsNaN(best)), hn::Not(hn::Le(x, best)))

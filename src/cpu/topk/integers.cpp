@@ -20,8 +20,8 @@
 namespace torchtrt::kernels::topk {
 namespace {
 
-// Where the first of the greatest or smallest lies. Several are kept at a time, since one alone waits for each
-// comparison; which of equal ones came first is looked for afterwards.
+// Returns the index of the first greatest or smallest number. It keeps several at a time, since one alone waits for
+// each comparison. A second search finds the first of equal ones.
 template <bool kLargest>
 int64_t placeOfExtreme(const int64_t* row, int64_t count) {
   constexpr int64_t kAbreast = 8;
@@ -97,7 +97,7 @@ class TopKOfIntegers final : public Prepared {
     std::vector<uint64_t> keys, other;
   };
 
-  // Of equal values the first comes first.
+  // Equal values keep their order.
   void place(const int64_t* row, Buffers& buffers) const {
     if (count_ == 1) {
       buffers.places[0] = largest_ ? placeOfExtreme<true>(row, size_) : placeOfExtreme<false>(row, size_);

@@ -1,6 +1,6 @@
-// Which of equal values comes first, where that shall be as PyTorch's sort, topk and kthvalue on the CPU leave it.
-// Their algorithms are not stable, but always take the same steps, and these take them, too: only where values are
-// equal, since the order of others is the same by any algorithm.
+// Orders equal values as PyTorch's sort, topk and kthvalue on the CPU leave them. Their algorithms are not stable, but
+// always take the same steps. This code takes those steps only for equal values, since the order of others is the same
+// by any algorithm.
 #pragma once
 
 #include <algorithm>
@@ -79,7 +79,7 @@ class PyTorchOrder {
  private:
   using Element = std::pair<T, int64_t>;
 
-  // Whether every right order of the front is this one.
+  // True if the front has no other right order than this one.
   bool isOnly(const T* row, int64_t size, const int64_t* places, int64_t count) const {
     for (int64_t i = 1; i < count && order_.ties != Ties::kKthValue; ++i) {
       if (areEqual(row[places[i - 1]], row[places[i]])) {

@@ -1,5 +1,5 @@
-// What the two ways to run a depthwise convolution share: on an image that lies in memory (depthwise.cpp), and on one
-// that is computed line by line (depthwise_behind.cpp). Private to this folder.
+// Two depthwise convolutions share this: one on an image in memory (depthwise.cpp), and one on an image that is
+// computed line by line (depthwise_behind.cpp). Private to this folder.
 #pragma once
 
 #include <memory>

@@ -120,8 +120,8 @@ HWY_NOINLINE void columns(const Row& row, const DepthwiseBlock& block) {
   tiles<1, kVectors, kPartial>(row, block, column);
 }
 
-// Which input columns of a tile are padding: as many as the kernel reaches beyond an image that it keeps the size of
-// (or half the size), or what the rows say.
+// Tells which sides of a tile are padding. Padding is as wide as a filter needs that keeps (or halves) the image's
+// size, or as the rows say.
 struct Edges {
   bool left;
   bool right;

@@ -12,7 +12,7 @@
 namespace torchtrt::kernels::convolution {
 namespace {
 
-// Of an operand, or of a result, which may be null: absent or empty.
+// Returns a pointer to an element of an operand or result; null if that is absent or empty.
 const void* elementOf(const void* tensor, int64_t element) {
   return tensor == nullptr ? nullptr : static_cast<const float*>(tensor) + element;
 }

@@ -106,7 +106,7 @@ class PhasesKernel final : public Kernel {
   PackedPhases packed_;
 };
 
-// Where a tap of a phase's kernel lies among the taps of the whole: those that are `stride` apart, last first.
+// Returns the index of a phase's tap among the taps of the whole filter: those that are `stride` apart, last first.
 int64_t placeOf(const Geometry& whole, const Geometry& part, const Spatial& first_tap, int64_t tap) {
   Spatial at{};
   for (size_t i = 3; i-- > 0;) {

@@ -1,5 +1,5 @@
-// What the convolutions share that compute a block of channels of one output row at a time, channels-last: depthwise,
-// grouped, and those to few outputs.
+// Depthwise and grouped convolutions, and those to few outputs, share this. They compute a block of channels of one
+// output row at a time, channels-last.
 #pragma once
 
 #include <cstddef>

@@ -122,7 +122,7 @@ class DepthwiseBehind final : public Prepared {
   int64_t bands_of_image_ = 0;
 };
 
-// Where all of the image between stays in the second-level caches there is little to gain.
+// True if fusion gains something: there is little to gain if the image between stays in the second-level caches.
 bool isWorthIt(const Geometry& g, const Image& between, int threads) {
   const auto cache = static_cast<int64_t>(device::cpu().properties().l2_bytes);  // 0: not known
   const int64_t line_bytes = (between.size[2] * g.channels + kPadding) * static_cast<int64_t>(sizeof(float));

@@ -16,7 +16,7 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 namespace math = kernels::HWY_NAMESPACE;
 
-// Of four lines, a vector from each, as pooling/ finds them.
+// Returns the maxima of a vector from each of four lines, as pooling/ finds them.
 template <typename Load>
 HWY_INLINE auto maximaOf(const Load& load) {
   auto maxima = load(0);

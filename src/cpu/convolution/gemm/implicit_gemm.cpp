@@ -12,7 +12,7 @@ namespace {
 
 using gemm::kTileRows;
 
-// Where the window of one output pixel begins.
+// The begin of the window of one output pixel.
 template <typename T>
 struct Window {
   const T* base;  // may lie outside the tensor where there is padding; only used inside
@@ -113,7 +113,7 @@ class ImplicitGemm final : public Prepared {
     }
   }
 
-  // Where the first input pixel of each output pixel lies; no window touches padding.
+  // Finds the first input pixel of each output pixel; no window touches padding.
   void findPixels() {
     Pixel pixel = {};
     for (int64_t row = 0; row < rows_; ++row, output_.advance(pixel)) {
@@ -147,8 +147,8 @@ class ImplicitGemm final : public Prepared {
     return inner.end > inner.begin && 4 * computed <= 5 * width;
   }
 
-  // Where no window touches padding, tiles may run across the ends of lines for the price of a table. Worth it where
-  // lines alone would compute rows twice.
+  // True if tiles shall run across the ends of lines, for the price of a table. That needs windows that touch no
+  // padding, and pays off where lines alone would compute rows twice.
   bool pixelsAreCheap() const {
     constexpr int64_t kMostPixels = 4096;
     const auto is_whole = [&](size_t axis) {

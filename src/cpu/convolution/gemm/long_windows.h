@@ -8,7 +8,7 @@
 
 namespace torchtrt::kernels::convolution {
 
-// Of a reading whose runs are lines, and no negative padding. Where there is padding, the image is copied with it.
+// Takes a reading whose runs are lines, without negative padding. With padding, the image is copied together with it.
 template <typename T>
 std::unique_ptr<Prepared> prepareLongWindows(const std::shared_ptr<const PackedConvolutionOf<T>>& packed,
                                              const ShapeSet& shapes);

@@ -1,5 +1,5 @@
-// Which convolutions our own implicit matrix product takes: float32 and float64, constant kernels, channels-last
-// outputs. No im2col, no copy but of small padded images and at borders of narrow inputs.
+// The implicit matrix multiplication takes float32 and float64 convolutions with constant filters and channels-last
+// outputs. It needs no im2col, and copies only small padded images and the borders of narrow inputs.
 
 #include <algorithm>
 #include <memory>
@@ -22,8 +22,7 @@ namespace {
 using gemm::kTileRows;
 using gemm::PackedBOf;
 
-// Where a group's row k of the product's B begins in the weights [outputs, channels, taps]; its columns are `depth`
-// apart.
+// The begin of a group's row k of matrix B in the weights [outputs, channels, taps]; columns are `depth` apart.
 struct RowsOfGroup {
   int64_t first;  // of the group
   int64_t depth;
@@ -113,7 +112,7 @@ class LongWindowsKernel final : public PackedGemmKernel<T> {
   }
 };
 
-// Whether rows of a window do not fit on the stack, where borders would put them together.
+// True if rows of a window do not fit on the stack, where borders would put them together.
 template <typename T>
 bool isLong(const PackedConvolutionOf<T>& packed) {
   return packed.reading != Reading::kChannels && packed.taps * packed.run * kTileRows > kMaxPatch;

@@ -31,7 +31,7 @@ struct Tap {
   int64_t offset;  // the same in elements
 };
 std::vector<Tap> tapsOf(const Geometry& geometry, Reading reading, const Image& input);
-// Where the window of an output pixel begins, in elements; outside of the image where there is padding.
+// Returns the begin of an output pixel's window, in elements; with padding it may lie outside of the image.
 int64_t offsetOfWindow(const Geometry& geometry, const Image& input, const Pixel& pixel);
 
 }  // namespace torchtrt::kernels::convolution

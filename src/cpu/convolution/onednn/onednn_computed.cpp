@@ -37,7 +37,7 @@ int64_t elementsOf(const std::vector<int64_t>& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
 }
 
-// Whether the source and the target are brought to layouts of oneDNN's own, too.
+// True if the source and the target are brought to oneDNN's own layouts, too.
 bool likesBlocks(const Geometry& g, bool row_major) {
   return g.groups > 1 && row_major && !g.has_residual;
 }

@@ -14,7 +14,7 @@
 
 namespace torchtrt::kernels::convolution {
 
-// What tells a convolution from a deconvolution here.
+// The differences between a convolution and a deconvolution.
 struct Forward {
   static constexpr bool kTransposed = false;
   using Primitive = dnnl::convolution_forward;
@@ -28,7 +28,7 @@ struct Transposed {
   static constexpr auto kAlgorithm = dnnl::algorithm::deconvolution_direct;
 };
 
-// Whether windows of a deconvolution share outputs.
+// True if windows of a deconvolution share outputs.
 inline bool windowsOverlap(const Geometry& g) {
   return g.kernel[0] > g.stride[0] || g.kernel[1] > g.stride[1] || g.kernel[2] > g.stride[2];
 }
@@ -41,7 +41,7 @@ bool isWrong(const Geometry& g, const Desc& desc) {
          std::string_view(desc.impl_info_str()).find("brgconv_strided") != std::string_view::npos;
 }
 
-// Whether heights or widths come with the call: then oneDNN would keep code for every one of them.
+// True if heights or widths come with the call. oneDNN would then keep code for every one of them.
 inline bool hasManyImages(const Problem& problem) {
   const std::vector<int64_t>& dims = problem.inputs[0].dims;
   return std::find(dims.begin() + 2, dims.end(), -1) != dims.end();
@@ -76,8 +76,8 @@ struct Described {
   onednn::Fusion fusion;
 };
 
-// As makeDesc(), of what leaves no code behind where there is a choice: an activation as a slope, and another
-// implementation than oneDNN's first for activations that are none and for many images.
+// Does what makeDesc() does, and prefers forms that leave no code behind. An activation becomes a slope; for other
+// activations and for many images it takes another implementation than oneDNN's first.
 template <typename Kind>
 Described<Kind> describeKind(const Geometry& g, const dnnl::memory::desc& source, const dnnl::memory::desc& weights,
                              const dnnl::memory::desc& target, const dnnl::memory::desc* residual, bool many_images) {

@@ -1,5 +1,5 @@
-// What the forms of the row-major convolution with few outputs share: planes.cpp writes its result, planes_pooled.cpp
-// the maxima of it. Private to this folder.
+// The row-major convolutions with few outputs share this: planes.cpp writes the result, planes_pooled.cpp its maxima.
+// Private to this folder.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct PackedPlanes {
   void (*row)(const PlanesRow&) = nullptr;
 };
 
-// Whether lines must be copied: padding, a stride along the width, or rows of the output shorter than a vector.
+// True if lines must be copied: padding, a stride along the width, or rows of the output shorter than a vector.
 bool needsCopies(const PackedPlanes& packed, int64_t columns);
 
 // PoolsOutput::preparePooled (kernels/fusion.h).

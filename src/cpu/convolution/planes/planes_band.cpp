@@ -34,7 +34,7 @@ PlanesBand::PlanesBand(const PackedPlanes& packed, const Image& input, int64_t c
   }
 }
 
-// As many rows as there is room for, unless most of the lines between those that they read are read by none.
+// Takes as many rows as there is room for, unless most of the lines between those that they read are read by none.
 void PlanesBand::setBlock(int64_t columns, int64_t rows, int64_t room) {
   const Geometry& g = geometry_;
   columns_ = columns;

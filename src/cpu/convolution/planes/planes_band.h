@@ -16,7 +16,7 @@ inline constexpr int64_t kMinBlock = 64;       // columns: fewer at a time are n
 class PlanesBand {
  public:
   PlanesBand() = default;
-  // Of `columns` by `rows` output pixels, less where the buffer has no room for what they read.
+  // A band has `columns` by `rows` output pixels, fewer if the buffer has no room for their input.
   PlanesBand(const PackedPlanes& packed, const Image& input, int64_t columns, int64_t rows);
 
   int64_t columns() const {
@@ -29,8 +29,8 @@ class PlanesBand {
   const std::vector<int64_t>& tapOffsets() const {
     return tap_offsets_;
   }
-  // What `rows` output rows of depth `z` from `row` on read for the columns from `column` on. A vector may be read
-  // behind each line.
+  // Copies the input of `rows` output rows of depth `z` from `row` on, for the columns from `column` on. A vector may
+  // be read behind each line.
   void fill(const float* image, int64_t z, int64_t row, int64_t rows, int64_t column, int64_t columns,
             float* buffer) const;
   // The lines that row `row` of those reads, by channel, depth and height tap; none is null.

@@ -117,7 +117,7 @@ HWY_NOINLINE void outputs(const PooledRow& row, int64_t first) {
   }
 }
 
-// As even shares of the outputs as there are: a single one's sums would wait for each other.
+// Outputs are shared out as evenly as can be: a single one's sums would wait for each other.
 void runRow(const PooledRow& row) {
   const auto count = static_cast<int>(row.packed->geometry.outputs);
   for (int first = 0; first < count;) {

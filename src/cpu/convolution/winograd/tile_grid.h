@@ -7,7 +7,7 @@
 
 namespace torchtrt::kernels::convolution {
 
-// Where a tile lies in the output, or a pixel.
+// The place of a tile, or of a pixel, in the output.
 struct TilePlace {
   int64_t image;
   int64_t y;  // of the first output pixel, as is x

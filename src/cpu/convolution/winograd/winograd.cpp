@@ -67,7 +67,7 @@ class WinogradConvolution final : public Prepared {
     chunk_tiles_ = chunks_ == 0 ? 0 : (groups_ + chunks_ - 1) / chunks_ * gemm::kTileRows;
   }
 
-  // How many threads could share it at the most.
+  // Returns the largest number of threads that could share the work.
   static int64_t partsOf(const Packed& packed, const ShapeSet& shapes) {
     const int64_t tiles = TileGrid(imageOf(shapes.outputs[0]), packed.sizes.tile).count();
     return packed.kernels.areLarge() ? packed.sizes.patch() : (tiles + gemm::kTileRows - 1) / gemm::kTileRows;
@@ -232,7 +232,7 @@ class WinogradConvolution final : public Prepared {
     flush();
   }
 
-  // What an output pixel depends on, in the order of the weights.
+  // Copies the inputs of an output pixel, in the order of the weights.
   void gatherWindow(const RunArgs& args, const TilePlace& place, float* to) const {
     const Geometry& g = packed_->geometry;
     for (int64_t t = 0; t < kWinogradTaps; ++t) {

@@ -78,7 +78,7 @@ class WinogradKernels {
 
   void multiplyUnits(const WinogradProducts& products, const Units& units, float* scratch) const;
   void multiplyBlock(const WinogradProducts& products, const Block& block, float* scratch) const;
-  // Where the plain kernels of a channel begin.
+  // Returns the begin of a channel's plain filters.
   const float* startOf(int64_t panel, int64_t channel) const {
     return panelOf(panel).data + channel * kWinogradTaps * widthOf(panelOf(panel));
   }

@@ -196,7 +196,7 @@ class Compiler {
     return true;
   }
 
-  // Whether a layer reads the result of this one otherwise than right behind it, at hand.
+  // True if a layer reads the result of this one from memory, not from registers right behind it.
   bool isReadFromMemory(size_t i) const {
     for (size_t j = i + 1; j < layers_.size(); ++j) {
       const std::vector<int32_t>& operands = layers_[j].operands;

@@ -7,7 +7,7 @@
 
 namespace torchtrt::kernels::pointwise {
 
-// What is done to the vectors at hand, x, with an operand m from memory.
+// The operations on x, the vectors at hand, with an operand m from memory.
 enum class Code : uint8_t {
   kLoad,   // m
   kStore,  // x, which goes to m, too
@@ -49,8 +49,8 @@ struct Instruction {
 
 constexpr int64_t kVectors = 8;  // of a tile
 
-// How an operand lies in memory: as vectors of the machine's dtype, as one element in each place, or in 16 bits, which
-// only the machine of float reads and writes.
+// The form of an operand in memory: vectors of the machine's dtype, one element for each place, or 16 bits, which only
+// the machine of float reads and writes.
 enum class Stored : uint8_t { kPlain, kRepeated, kFloat16, kBFloat16 };
 
 // The machine for one dtype and instruction set.

@@ -19,7 +19,7 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 namespace each = kernels::HWY_NAMESPACE;
 
-// As x86's conversion instructions: all that does not fit becomes the smallest integer.
+// Truncates as x86's conversion instructions do: all that does not fit becomes the smallest integer.
 template <typename Integer, typename T>
 HWY_INLINE Integer truncateTo(T value) {
   constexpr T kLimit = static_cast<T>(uint64_t{1} << (8 * sizeof(Integer) - 1));

@@ -150,7 +150,7 @@ Refusal noRows(const std::string& what) {
   return {"dtype", "has no rows for " + what};
 }
 
-// What functions of operands of this dtype take.
+// Returns the dtype in which functions of this dtype's operands compute.
 DType widened(DType dtype) {
   return isHalf(dtype) ? DType::kFloat32 : dtype;
 }

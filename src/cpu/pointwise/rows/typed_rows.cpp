@@ -18,7 +18,7 @@ namespace {
 
 namespace each = kernels::HWY_NAMESPACE;
 
-// What operations compute with: 0 or 1 for a bool.
+// Returns the value that operations compute with: 0 or 1 for a bool.
 template <typename T>
 HWY_INLINE T valueOf(T stored) {
   return stored;

@@ -237,7 +237,7 @@ struct Erfc {
     const V a = math::atMost(hn::Abs(x), all<V>(most));
     const V t = hn::Div(hn::Sub(a, all<V>(k)), hn::Add(a, all<V>(k)));
     const V scaled = hn::Div(math::polynomial(t, terms), hn::MulAdd(a, all<V>(2), one));
-    // What rounding the square lost counts, as it is large: to be multiplied by e^-lost = 1 - lost.
+    // The square's rounding error counts, as the square is large: the result is multiplied by e^-lost = 1 - lost.
     const V square = hn::Mul(a, a);
     const V lost = HWY_NATIVE_FMA ? hn::MulSub(a, a, square) : all<V>(0);
     const V value = hn::Mul(hn::NegMulAdd(lost, scaled, scaled), math::exponential(hn::Neg(square)));

@@ -1,4 +1,4 @@
-// What prepared kernels of pointwise layers share: the loop over blocks of the output, or of a piece of it.
+// Prepared kernels of pointwise layers share this: the loop over blocks of the output, or of a piece of it.
 #pragma once
 
 #include <cstdint>

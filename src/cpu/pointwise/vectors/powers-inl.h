@@ -100,7 +100,7 @@ HWY_INLINE math::FloatVec positivePower(math::FloatVec x, math::FloatVec y) {
 }
 #endif
 
-// What the power of |x| becomes for x itself.
+// Turns the power of |x| into that of x.
 template <typename V>
 HWY_INLINE V withSigns(V x, V y, V power) {
   using T = hn::TFromD<hn::DFromV<V>>;

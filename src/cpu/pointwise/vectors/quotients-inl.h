@@ -48,7 +48,7 @@ struct Fmod {
   }
 };
 
-// Where a remainder with the sign of the dividend becomes one with that of the divisor.
+// Marks the remainders whose sign is not that of the divisor.
 template <typename V>
 HWY_INLINE auto hasOtherSign(V remainder, V b) {
   const auto zero = hn::Zero(hn::DFromV<V>());

@@ -91,7 +91,7 @@ class WindowRows final : public Rows {
   }
 
  private:
-  // Where the window of a pixel begins.
+  // Returns the begin of a pixel's window.
   Spatial startOf(const Pixel& pixel) const {
     const Geometry& g = packed_.geometry;
     return {pixel[1] * g.stride[0] - g.pre_padding[0], pixel[2] * g.stride[1] - g.pre_padding[1],
@@ -119,7 +119,7 @@ class WindowRows final : public Rows {
       const int64_t z = start[0] + tap[0];
       const int64_t y = start[1] + tap[1];
       const int64_t x = start[2] + tap[2];
-      // What of the run lies inside of the image.
+      // The part of the run inside of the image.
       int64_t valid = from;
       int64_t valid_end = from;
       if (z >= 0 && z < input_.size[0] && y >= 0 && y < input_.size[1]) {

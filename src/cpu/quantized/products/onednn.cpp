@@ -115,7 +115,7 @@ struct Described {
   Fusion fusion;
 };
 
-// Of what leaves no code behind where there is a choice, as convolution::describeKind().
+// Prefers forms that leave no code behind, as convolution::describeKind() does.
 template <typename Kind>
 Described<Kind> describeKind(const Packed<Kind>& packed, const Operands& operands) {
   const Product& product = packed.product;

@@ -1,5 +1,5 @@
-// What oneDNN's products of bytes are made of, and what of a layer their primitives fuse. Empty where the build has no
-// oneDNN.
+// The parts of oneDNN's int8 convolutions and matmuls, and the parts of a layer that their primitives fuse. Empty in a
+// build without oneDNN.
 #pragma once
 
 #ifndef TORCHTRT_NO_ONEDNN
@@ -9,7 +9,7 @@
 
 namespace torchtrt::kernels::quantized {
 
-// What both kinds of products are made of; each brings its descriptors.
+// The parts that both kinds share; each brings its descriptors.
 struct Product {
   Requantization definition;
   int32_t zero_point = 0;

@@ -82,7 +82,7 @@ struct Cut {
 Cut cutProduct(const PackedIntegers& b, int64_t groups, int64_t rows, int64_t least_rows, int64_t most_rows,
                int64_t threads);
 
-// What is made when a kernel is created.
+// The part of the work that is done once, when a kernel is created.
 struct PackedProduct {
   std::vector<PackedIntegers> groups;  // of equal shape; columns of the output lie group by group
   Requantizer requantizer;
@@ -100,7 +100,7 @@ class Rows {
   // begin is even, and a zero follows if end is odd.
   virtual void widen(const void* input, int64_t group, int64_t first, int64_t count, int64_t begin, int64_t end,
                      int16_t* to, int64_t stride) const = 0;
-  // Where they begin in the output and in the residual, in elements.
+  // Finds the begins of `count` columns in the output and in the residual, in elements.
   virtual void find(int64_t first, int64_t count, int64_t* out, int64_t* residual) const = 0;
 };
 

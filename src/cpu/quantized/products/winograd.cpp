@@ -233,7 +233,7 @@ class WinogradKernel final : public Kernel {
   std::shared_ptr<const Packed> packed_;
 };
 
-// Whether every sum, times the power of two that the form divides by, fits int32 whatever the steps are.
+// True if every sum, times the power of two that the form divides by, fits int32, whatever the quantized values are.
 bool fits(SquareForm form, const Geometry& g, const int8_t* weights, int64_t largest_step) {
   const int64_t factor = sizesOf(form).factor;
   const int64_t power = factor & -factor;
