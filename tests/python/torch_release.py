@@ -20,10 +20,25 @@ def is_for_gpus_alone(operator: str) -> bool:
     return torch._C._dispatch_has_kernel(operator) and not torch._C._dispatch_has_computed_kernel_for_dispatch_key(operator, "CPU")
 
 
+def padding_may_leave_nothing() -> bool:
+    """True in newer releases; 2.8 refuses negative pads that take a whole dimension while another grows."""
+    try:
+        return functional.pad(torch.ones(1, 1), [1, 0, 0, -1]).numel() == 0
+    except RuntimeError:
+        return False
+
+
 def fused_attention_takes_three_dimensions() -> bool:
     """True in newer releases. That kernel gives zeros for a row of scores that are all NaN, if it has fewer keys than a vector has elements."""
     one = torch.ones(1, 1, 1)
     return not functional.scaled_dot_product_attention(one * torch.nan, one, one).isnan().any()
+
+
+def layer_norm_takes_infinite_variances() -> bool:
+    """In 16 numbers of bfloat16. Newer releases give zeros for such a row, and 2.8 gives NaN."""
+    row = torch.zeros(16, dtype=torch.bfloat16)
+    row[0] = 2 * torch.finfo(row.dtype).max ** 0.5
+    return not functional.layer_norm(row, [16]).isnan().any()
 
 
 def vector_code_multiplies_as_scalar_code() -> bool:
