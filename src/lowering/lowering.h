@@ -41,8 +41,7 @@ TORCHTRT_API LoweredGraph lower(const torch::jit::Module& module, const std::str
 // The same passes over a graph without a module (IR text, script functions).
 TORCHTRT_API LoweredGraph lower(const std::shared_ptr<torch::jit::Graph>& graph, const LoweringOptions& options = {});
 
-// Whether a method enters an autocast region. libtorch's optimizer makes the casts of it, so a run without that has
-// none.
+// True if a method enters an autocast region. libtorch's optimizer turns that into casts, so a run without it has none.
 TORCHTRT_API bool entersAutocast(const torch::jit::Module& module, const std::string& method);
 // Throws CompileError(kInvalidModule) where the module or a submodule is in training mode.
 TORCHTRT_API void checkEvalMode(const torch::jit::Module& module);

@@ -1,4 +1,4 @@
-// Where a node was inlined from: the path of its module, "encoder.layer.0", as the module tree has it.
+// Tells the module that a node was inlined from, by its path in the module tree: "encoder.layer.0".
 #pragma once
 
 #include <string>

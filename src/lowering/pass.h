@@ -1,5 +1,5 @@
-// What a lowering pass is: a named function over a graph that says whether it changed it. The list of them, in order,
-// is pipeline.cpp; each lives in a file of its own under passes/.
+// A lowering pass is a named function over a graph that says if it changed it. The list of them, in order, is
+// pipeline.cpp; each lives in a file of its own under passes/.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace torchtrt::lowering {
 struct LoweredGraph;
 struct LoweringOptions;
 
-// What a lowering knows beside the graph, for the few passes that ask for it.
+// The knowledge of a lowering beside the graph, for the few passes that ask for it.
 struct Lowering {
   LoweredGraph& lowered;
   const LoweringOptions& options;

@@ -23,7 +23,7 @@ struct PrecisionPins {
   std::set<const void*> unconverted = {};  // memory of weights that are not of it, since a pinned module owns them
 };
 
-// Whether the pattern names the module or one around it. "a.b.*" is "a.b" with all that is inside, as "a.b" is.
+// True if the pattern names the module or one around it. "a.b.*" is "a.b" with all that is inside, as "a.b" is.
 TORCHTRT_API bool covers(const std::string& pattern, const std::string& module_path);
 
 // The place of the pin that holds for the module; nothing where none does.

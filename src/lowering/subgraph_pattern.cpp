@@ -44,8 +44,8 @@ bool writesBetween(const std::vector<Node*>& matched, Node* last) {
   return false;
 }
 
-// What earlier matches of one search were replaced by. Matches are all found before the first is replaced, so a later
-// one may name a value that is gone.
+// The replacements of earlier matches of one search. All matches are found before the first is replaced, so a later one
+// may name a value that is gone.
 struct Replaced {
   std::unordered_set<Node*> nodes;
   std::unordered_map<Value*, Value*> values;

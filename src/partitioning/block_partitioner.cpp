@@ -21,7 +21,7 @@ std::string count(int64_t number, const char* what) {
   return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
 }
 
-// Of tensors, those that may not cross a border are complex.
+// Says why the value cannot cross a border; of tensors, complex ones cannot.
 std::string cannotCross(const Value& value) {
   const std::string name = "%" + value.debugName() + " of type ";
   return isTensor(value) ? name + "complex Tensor, and engines give real tensors"
@@ -293,8 +293,8 @@ std::vector<BlockPartitioner::Move> BlockPartitioner::leastWorthwhile(const std:
 }
 
 std::vector<Segment> BlockPartitioner::build(const std::vector<Group>& groups) {
-  // What the block gives comes first, so that an engine's outputs stand in the order in which the user sees them; then
-  // what other groups need, in the order of the graph.
+  // The block's results come first, so that an engine's outputs stand in the user's order. The needs of other groups
+  // follow, in the order of the graph.
   std::vector<Value*> wanted;
   for (Value* output : const_cast<Block&>(block_).outputs()) {
     context_.roles.addNeeds(output, wanted);

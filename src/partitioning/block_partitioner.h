@@ -38,7 +38,7 @@ class BlockPartitioner {
     Refusal refusal;
   };
 
-  // Where each node goes.
+  // These decide where each node goes.
   std::optional<Refusal> refusalFor(const torch::jit::Node& node) const;
   void judge();
   void moveToTorch(int node, Refusal refusal);
@@ -50,7 +50,7 @@ class BlockPartitioner {
   bool takesAll(const torch::jit::Node& node, const torch::jit::Node& outermost);
   int producerOf(const torch::jit::Value& value) const;  // its number; -1 where it is no placed node of this block
 
-  // Which nodes go together.
+  // These group the nodes.
   DependencyGraph graph() const;
   std::vector<Group> groups() const;
   std::vector<Move> leastWorthwhile(const std::vector<Group>& groups) const;

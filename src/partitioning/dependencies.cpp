@@ -30,9 +30,9 @@ bool isOrdered(const Node& node) {
   });
 }
 
-// Whether nothing may move across the node: what is between Enter and Exit of an object may mean something else
-// outside, and nobody knows what an operator does that somebody registered with unknown effects. What PyTorch itself
-// does beside its results does not change what other nodes give.
+// True if nothing may move across the node. Nodes between Enter and Exit of an object may mean something else outside.
+// Nobody knows what an operator with unknown registered effects does. PyTorch's own side effects do not change what
+// other nodes give.
 bool isBarrier(const Node& node) {
   static const std::set<c10::Symbol> kModes = {c10::Symbol::fromQualString("aten::set_grad_enabled"),
                                                torch::jit::prim::Enter, torch::jit::prim::Exit};
@@ -40,7 +40,7 @@ bool isBarrier(const Node& node) {
   return kModes.count(node.kind()) != 0 || (is_foreign && node.hasSideEffects());
 }
 
-// What the node reads or gives, inside of its blocks too, of the memory that somebody writes to.
+// Adds what the node reads or gives, inside of its blocks too, of the memory that somebody writes to.
 void addTouched(const Node& node, const Roles& roles, ValueSet& touched) {
   const auto add = [&](c10::ArrayRef<const Value*> values) {
     for (const Value* value : values) {

@@ -1,4 +1,5 @@
-// What has to run before what, in one block: values used, memory written to, and effects, which keep their order.
+// Tells which nodes have to run before which, in one block: values used, memory written to, and effects, which keep
+// their order.
 #pragma once
 
 #include <vector>
@@ -14,10 +15,10 @@ struct BlockDependencies {
 };
 BlockDependencies dependenciesOf(const torch::jit::Block& block, const Roles& roles);
 
-// Whether an engine, whose results are fresh memory, may take the node over: not if the node writes to memory, or gives
-// a view of memory that somebody writes to.
+// True if no engine may take the node over, since an engine's results are fresh memory: the node writes to memory, or
+// gives a view of memory that somebody writes to.
 bool sharesWrittenMemory(const torch::jit::Node& node, const Roles& roles);
-// Whether the node, or one inside of its blocks, writes to memory.
+// True if the node, or one inside of its blocks, writes to memory.
 bool writes(const torch::jit::Node& node);
 
 }  // namespace torchtrt::partitioning

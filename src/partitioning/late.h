@@ -13,7 +13,7 @@ namespace torchtrt::partitioning {
 // before the node can be in one.
 std::vector<std::vector<int>> lateBefore(const BlockDependencies& dependencies,
                                          const std::unordered_set<const torch::jit::Node*>& late);
-// Whether nothing reads the node's results but what returns them, in a collection or taken out of one.
+// True if nodes only return the results, in a collection or taken out of one.
 bool isOnlyReturned(const torch::jit::Node& node);
 
 }  // namespace torchtrt::partitioning

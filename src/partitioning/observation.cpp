@@ -64,7 +64,7 @@ Environment withCopies(Environment environment, const std::vector<Value*>& needs
 
 }  // namespace
 
-// Of GPUs, those that this process uses already.
+// Keeps the states of the GPUs that this process uses already.
 KeepRandomState::KeepRandomState() {
   std::vector<at::Generator> generators = {at::detail::getDefaultCPUGenerator()};
   const bool has_cuda = c10::impl::hasDeviceGuardImpl(at::kCUDA) && at::detail::getCUDAHooks().hasCUDA();

@@ -1,5 +1,6 @@
-// What tensors turn out to be when PyTorch runs the graph on example arguments: the types of what Torch segments give,
-// where no symbolic propagation reaches. Node by node, in branches and loops too; what fails stays unknown.
+// Observes tensors while PyTorch runs the graph on example arguments: the types of what Torch segments give, where no
+// symbolic propagation reaches. It goes node by node, in branches and loops too; the result of a failing node stays
+// unknown.
 #pragma once
 
 #include <optional>
@@ -48,13 +49,13 @@ class TORCHTRT_API Observations {
   int runs() const {
     return runs_;
   }
-  // Whether a branch was taken without its condition being known: another run takes the other one.
+  // True if a branch was taken without its condition being known: another run takes the other one.
   bool guesses() const {
     return guesses_;
   }
-  // Whether a run is known to have come through the block: not if it ran for what is in it alone.
+  // True if a run is known to have come through the block: not if it ran only for the nodes in it.
   bool cameThrough(const torch::jit::Block& block) const;
-  // What nodes outside of branches and loops raise.
+  // The failures of nodes outside of branches and loops.
   struct Failure {
     int runs = 0;
     std::string text;  // of the first
@@ -62,8 +63,8 @@ class TORCHTRT_API Observations {
   const std::unordered_map<const torch::jit::Node*, Failure>& failures() const {
     return failures_;
   }
-  // Where the last run failed first, unless in a branch that it need not have taken, and the sizes of the tensors
-  // there.
+  // The first failure of the last run, with the sizes of its tensors. A branch that the run need not have taken does
+  // not count.
   struct FirstFailure {
     const torch::jit::Node* node;
     std::vector<int64_t> sizes;
@@ -77,7 +78,8 @@ class TORCHTRT_API Observations {
   const std::unordered_set<const torch::jit::Node*>& failed() const {
     return failed_;
   }
-  // How long PyTorch took for nodes in the last run, if it is known to have come to them. Nothing for carried ones.
+  // Returns the seconds that PyTorch took for the nodes that the last run is known to have come to. Carried nodes have
+  // none.
   const std::unordered_map<const torch::jit::Node*, double>& seconds() const {
     return seconds_;
   }

@@ -37,7 +37,7 @@ bool isReady(const DependencyGraph& graph, const State& state, size_t node) {
                                              [&](int other) { return state.has_run[static_cast<size_t>(other)]; });
 }
 
-// Whether one of these, of which the node needs another group, is in the one that is being taken.
+// True if a node that this one needs, of another group, is in the group that is being taken.
 bool waitsForGroup(const DependencyGraph& graph, const std::vector<int>& taken, size_t node) {
   if (graph.groups_before.empty() || graph.colours[node] != Colour::kEngine) {
     return false;

@@ -33,7 +33,7 @@ struct Segment {
   std::vector<std::vector<Segment>> blocks;  // one list per block of a branch or loop
 };
 
-// Where a node of the partitioned graph went. A node for Torch has a refusal: why it is not in an engine.
+// The place of a node of the partitioned graph. A node for Torch has a refusal: why it is not in an engine.
 struct Verdict {
   const torch::jit::Node* node = nullptr;
   Target target = Target::kTorch;

@@ -50,7 +50,7 @@ void checkFullyCompiled(const Partition& partition, const std::string& what) {
   }
 }
 
-// What branches and loops within engines hold goes with them, ahead of the node.
+// The nodes of branches and loops within engines go with them, ahead of the node.
 std::vector<Verdict> withInner(const std::vector<Verdict>& verdicts, const Roles& roles) {
   std::vector<Verdict> all;
   for (const Verdict& verdict : verdicts) {

@@ -31,9 +31,9 @@ struct PartitioningOptions {
   std::optional<uint64_t> min_block_size;  // nothing: by what an engine saves
   bool require_full_compilation = false;
   std::string what;  // what is compiled, for messages: "__torch__.LeNet.forward"
-  // What failed so far: nodes that could have been converted without this.
+  // The nodes that failed so far. They could have been converted without this.
   std::unordered_map<const torch::jit::Node*, Refusal> refused;
-  // How large their results are shows when they have run: an engine ends with them, and what needs them is behind it.
+  // These nodes have data-dependent sizes: an engine ends with them, and their readers are behind it.
   std::unordered_set<const torch::jit::Node*> late;
   // Tensors that no engine takes or gives.
   std::unordered_set<const torch::jit::Value*> inner;

@@ -190,7 +190,7 @@ Role Roles::roleFor(const Node& node) const {
   return isCarried(node) ? Role::kCarried : Role::kWork;
 }
 
-// Whether the order of this node and a writer of what it reads or gives matters.
+// True if the order of this node and a writer of its operands or results matters.
 bool Roles::isWritten(const Node& node) const {
   return aliases_.hasInputWriters(&node) || aliases_.hasOutputWriters(&node);
 }

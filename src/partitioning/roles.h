@@ -1,5 +1,5 @@
-// What part each node plays for partitioning. Most are work that has to be placed. Numbers, shapes and lists are
-// carried along: copied to wherever they are needed, so that they never cut a segment.
+// Gives each node a role for partitioning. Most are work that has to be placed. Numbers, shapes and lists are carried
+// along: copied to wherever they are needed, so that they never cut a segment.
 #pragma once
 
 #include <memory>

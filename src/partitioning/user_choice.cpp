@@ -18,7 +18,7 @@ std::string plainName(const std::string& qualified) {
   return std::regex_replace(qualified, kMangled, "");
 }
 
-// What lowering makes of operators that people know by another name.
+// Maps operators to what lowering makes of them: people know them by their old names.
 const std::multimap<std::string, std::string>& loweredNames() {
   static const std::multimap<std::string, std::string> names = [] {
     std::multimap<std::string, std::string> made = {{"aten::addmm", "aten::linear"},
@@ -38,7 +38,7 @@ const std::multimap<std::string, std::string>& loweredNames() {
   return names;
 }
 
-// Whether the user's name for an operator means this kind. In-place forms become functional.
+// True if the user's name for an operator means this kind. In-place forms become functional.
 bool means(const std::string& name, const std::string& kind) {
   if (name == kind || name == kind + "_") {
     return true;

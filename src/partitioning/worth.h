@@ -1,4 +1,4 @@
-// Whether a group of nodes is worth an engine of its own.
+// Decides if a group of nodes is worth an engine of its own.
 #pragma once
 
 #include <cstdint>

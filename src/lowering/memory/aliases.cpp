@@ -188,7 +188,7 @@ bool isWritten(const Value* value, const torch::jit::AliasDb& aliases, const Sec
     if (aliases.hasWriters(name) || isTensor(*name)) {
       return aliases.hasWriters(name);
     }
-    // Of a collection the analysis tells who writes to itself.
+    // The analysis tells who writes to a collection itself.
     return name->node()->kind() != prim::ListConstruct || std::any_of(inputs.begin(), inputs.end(), has_writers);
   };
   const auto names = secretNamesOf(value, aliases, secrets);

@@ -10,7 +10,7 @@
 
 namespace torchtrt::lowering {
 
-// Of the graph as it is; is_frozen: attributes are memory too. To be asked about values that the graph has now.
+// Analyses the graph as it is; is_frozen: attributes are memory too. Ask it only about values that the graph has now.
 torch::jit::AliasDb aliasesOf(const std::shared_ptr<torch::jit::Graph>& graph, bool is_frozen = false);
 
 // Operands and results that may be one tensor though no schema says so: mayReturnOperand of write_origins.h.
@@ -20,7 +20,7 @@ SecretAliases secretAliasesOf(torch::jit::Graph& graph);
 // The values behind all secrets that the value may have part in, by way of other secrets too.
 std::vector<const torch::jit::Value*> secretNamesOf(const torch::jit::Value* value, const torch::jit::AliasDb& aliases,
                                                     const SecretAliases& secrets);
-// Whether somebody writes to what the value holds, under any name.
+// True if somebody writes to what the value holds, under any name.
 bool isWritten(const torch::jit::Value* value, const torch::jit::AliasDb& aliases, const SecretAliases& secrets);
 
 }  // namespace torchtrt::lowering

@@ -18,7 +18,7 @@ class ListAliases {
   void forget() {
     aliases_.reset();
   }
-  // Whether somebody may write to the list. Of one that is made here and only read, its uses tell.
+  // True if somebody may write to the list. The uses of a list that is made here and only read tell.
   bool mayBeWritten(const torch::jit::Value* list);
 
  private:

@@ -42,8 +42,8 @@ bool isNone(const Value& value) {
   return value.type()->isSubtypeOf(*c10::NoneType::get());
 }
 
-// Whether all that is by rows is the same to it: neither strides nor the place in memory are numbers that it gives or
-// takes.
+// True if all row-major memory is the same to the node: it neither takes nor gives strides or places in memory as
+// numbers.
 bool cannotTellRowsApart(const Node& node) {
   static const Kinds strided = {"aten::as_strided", "aten::as_strided_copy"};
   if (isOneOf(node, strided)) {
@@ -69,7 +69,7 @@ class LayoutWalk {
  public:
   explicit LayoutWalk(const std::function<bool(const Node&)>& can_tell) : can_tell_(can_tell) {}
 
-  // What stops at contiguous comes last: it has nothing to add to what does not.
+  // Nodes that stop at contiguous come last: they add nothing to nodes that do not.
   void run(Block* block) {
     forEachNode(block, [this](const Node* node) {
       if (looksAtLayout(*node) || (viewsOrCopies(*node) && can_tell_(*node))) {

@@ -1,6 +1,6 @@
-// Which memory a value may live in, told apart more finely than libtorch's AliasDb does: to that, whatever went through
-// a list may share memory with everything else that did, so pieces of one tensor would keep writes to another from
-// becoming functional. Disjointness is answered only where every operator in between is known.
+// Tells which memory a value may live in, more finely than libtorch's AliasDb. For that, whatever went through a list
+// may share memory with everything else that did. Pieces of one tensor would then keep writes to another from becoming
+// functional. Values are called disjoint only if every operator in between is known.
 #pragma once
 
 #include <map>
@@ -15,9 +15,9 @@ class MemoryRoots {
  public:
   explicit MemoryRoots(torch::jit::Graph& graph);
 
-  // Whether nothing reachable from one of them is memory of the other.
+  // True if nothing reachable from one of them is memory of the other.
   bool areDisjoint(const torch::jit::Value* a, const torch::jit::Value* b) const;
-  // Whether something is known to be reachable from both.
+  // True if something is known to be reachable from both.
   bool meet(const torch::jit::Value* a, const torch::jit::Value* b) const;
   // `value` stands for `former` from now on.
   void replace(const torch::jit::Value* former, const torch::jit::Value* value);

@@ -1,5 +1,5 @@
-// Which tensors among a module's attributes lie in memory that no other attribute names, so that what is written to one
-// of them shows under no name but its own.
+// Finds the tensors among a module's attributes whose memory no other attribute names. A write to one of them shows
+// under no other name.
 #pragma once
 
 #include <set>
@@ -13,10 +13,10 @@ namespace torchtrt::lowering {
 // to what another one holds.
 std::set<std::string> tensorsApart(const torch::jit::Module& module);
 
-// Of a value that a graph reads from the module, its first input; empty for anything else.
+// Returns the attribute's name of a value that a graph reads from the module, its first input; empty for anything else.
 std::string attributeName(const torch::jit::Value& value);
 
-// Whether a node that sets an attribute sets it to what it is: `self.count += 1` writes in place, and sets the result.
+// True if a node sets an attribute to its own value: `self.count += 1` writes in place, and sets the result.
 bool setsToItself(const torch::jit::Node& set);
 
 }  // namespace torchtrt::lowering

@@ -21,7 +21,7 @@ bool holdsMemory(const Value* value) {
   return isMutable(*value->type());
 }
 
-// What takes no memory writes to none, whatever else it does.
+// True if the node takes memory. One that takes none writes to none, whatever else it does.
 bool takesMemory(const Node& node) {
   return std::any_of(node.inputs().begin(), node.inputs().end(), holdsMemory);
 }
@@ -116,7 +116,7 @@ class WriteTracer {
     is_known_ &= found || !schema->is_mutable();
   }
 
-  // What is put into a list that was just made changes nothing else.
+  // Putting something into a list that was just made changes nothing else.
   void addWrite(Value& value) {
     if (value.node()->kind() != prim::ListConstruct) {
       follow(value);
@@ -186,7 +186,7 @@ class WriteTracer {
     }
   }
 
-  // Of a list that nobody changes after it was made.
+  // Follows the elements of a list that nobody changes after it was made.
   void followElements(Value& list) {
     Node& node = *list.node();
     const bool is_list = list.type()->kind() == c10::TypeKind::ListType;
@@ -272,7 +272,7 @@ bool mayReturnOperand(const Node& node) {
 bool makesMemory(const Value& value) {
   const Node& node = *value.node();
   const c10::FunctionSchema* schema = saysWhatItDoes(node) ? node.maybeSchema() : nullptr;
-  // What a list that an operator gives holds, slice's for one, may be what its operand holds.
+  // A list that an operator gives, such as slice's, may hold what its operand holds.
   const auto held = value.type()->containedTypes();
   const bool holds_memory = std::any_of(held.begin(), held.end(), [](const auto& type) { return isMutable(*type); });
   return !holds_memory && schema && !mayReturnOperand(node) && value.offset() < schema->returns().size() &&

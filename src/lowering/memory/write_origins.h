@@ -1,6 +1,6 @@
-// Which attributes a graph writes to in place. libtorch's alias analysis takes whatever has once been in a list, or has
-// been split, for one memory, so that a write to a fresh mask counts as one to every weight that was chunked; here
-// every written value is followed back to where it was made. No analysis of what may alias what in general.
+// Finds the attributes that a graph writes to in place. libtorch's alias analysis takes whatever was once in a list, or
+// was split, for one memory. A write to a fresh mask then counts as one to every weight that was chunked. Here every
+// written value is followed back to its origin. This is no general analysis of aliases.
 #pragma once
 
 #include <optional>
@@ -17,10 +17,10 @@ namespace torchtrt::lowering {
 std::optional<std::set<const torch::jit::Value*>> writtenReads(torch::jit::Graph& graph,
                                                                const std::vector<torch::jit::Value*>& further = {});
 
-// Whether the operator that gives the value makes it anew, so that nothing else lies in its memory at first.
+// True if the operator that gives the value makes it anew, so that nothing else lies in its memory at first.
 bool makesMemory(const torch::jit::Value& value);
 
-// Whether it may return an operand, or a view of one, though its schema does not say so.
+// True if it may return an operand, or a view of one, though its schema does not say so.
 bool mayReturnOperand(const torch::jit::Node& node);
 
 }  // namespace torchtrt::lowering

@@ -66,8 +66,7 @@ std::string sampleOf(const at::Tensor& tensor) {
   return sample;
 }
 
-// Of tensors with the same sample, so with the same dtype, sizes and strides. By their bytes: 0.0 and -0.0 are equal
-// and not the same.
+// True if tensors with the same dtype, sizes and strides hold the same bytes: 0.0 and -0.0 are equal and not the same.
 bool holdTheSame(const at::Tensor& one, const at::Tensor& other, bool by_address) {
   const void* bytes = one.const_data_ptr();
   const void* others = other.const_data_ptr();

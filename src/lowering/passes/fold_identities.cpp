@@ -12,9 +12,9 @@
 #include "lowering/memory/write_origins.h"
 #include "lowering/passes/passes.h"
 
-// Whether two values are one object: scripted modules ask that of query, key and value, and of optional values and
-// None. What a branch gives is asked of either side, and the answer then follows from its condition, which shapes may
-// decide. Of tensors, one side that is known is enough: the other asks when it is taken.
+// Folds the question if two values are one object. Scripted modules ask that of query, key and value, and of optional
+// values and None. A branch's result is asked of either side; the answer follows from its condition, which shapes may
+// decide. For tensors, one known side is enough: the other asks when it is taken.
 
 namespace torchtrt::lowering {
 namespace {
@@ -47,7 +47,7 @@ bool isNone(const Value& value) {
   return value.mustBeNone();
 }
 
-// What a value was before it was cast, or put into a tuple, or a list that nobody else sees.
+// Returns the value before it was cast, or put into a tuple, or into a list that nobody else sees.
 Value* originOf(Value* value) {
   for (;;) {
     Node& node = *value->node();
@@ -140,7 +140,7 @@ class Identities {
     return built_[{a, b}] = sides.branch->addOutput()->setType(c10::BoolType::get());
   }
 
-  // What stays open is the method's question, not that of a function it calls: others may get the same answer.
+  // An open question belongs to the method, not to a function that it calls: others may get the same answer.
   Value* buildInside(Block& block, const Pair& pair) {
     if (isKnown(pair.first, pair.second)) {
       return build(pair.first, pair.second);

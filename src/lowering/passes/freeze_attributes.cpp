@@ -137,7 +137,8 @@ class AttributeFreezer {
     }
   }
 
-  // What normalizations write to while training, which the alias analysis of frozen graphs takes for never.
+  // Returns the statistics that normalizations write to while training. The alias analysis of frozen graphs takes them
+  // for never written.
   std::vector<Value*> runningStatistics() {
     static const auto kInstanceNorm = c10::Symbol::fromQualString("aten::instance_norm");
     std::vector<Value*> statistics;
@@ -155,7 +156,7 @@ class AttributeFreezer {
     return statistics;
   }
 
-  // What nodes read from attributes and others write to.
+  // Returns a predicate for values that nodes read from attributes and others write to.
   std::function<bool(Value*)> mutatedReads() {
     const std::vector<Value*> statistics = runningStatistics();
     if (const auto reads = writtenReads(*graph_, statistics)) {

@@ -55,7 +55,7 @@ class ListFunctionalizer {
     std::optional<std::vector<Value*>> elements;
   };
 
-  // Whether all writes are under the list's own name, and all that keep the list are behind them.
+  // True if all writes are under the list's own name, and all nodes that keep the list are behind them.
   bool isPrivate() {
     std::vector<const Node*> keepers;
     std::set<const Node*> writers;
@@ -142,7 +142,7 @@ class ListFunctionalizer {
     return added->node()->inputs().vec();
   }
 
-  // What the writes make of the length; false where one of them needs to know more.
+  // Computes the list's length after the writes; false if one of them needs to know more.
   bool canFollow(const Block& block, Iterator from, std::optional<size_t>& length) {
     for (Iterator it = from; it != const_cast<Block&>(block).nodes().end(); ++it) {
       const Node* node = *it;

@@ -88,7 +88,7 @@ std::map<std::string, Value*> readOnce(Graph& graph, const Names& names) {
   return roots;
 }
 
-// Whether everything that the graph writes to is one of these, or made in the graph.
+// True if everything that the graph writes to is one of these, or made in the graph.
 bool writesNothingElse(Graph& graph, const std::set<const Value*>& roots) {
   bool nothing = true;
   forEachNode(graph.block(), [&](const Node* node) {
@@ -111,7 +111,7 @@ bool isOverwritten(const Use& use) {
   return use.offset == 0 && kinds.count(use.user->kind().toQualString()) != 0;
 }
 
-// Whether somebody reads what was written before: else nothing is gained.
+// True if somebody reads the memory behind a write: else nothing is gained.
 bool isReadBehindWrites(const ViewFamily& family) {
   const auto& writes = family.writes();
   return std::any_of(family.members().begin(), family.members().end(), [&](const Value* member) {

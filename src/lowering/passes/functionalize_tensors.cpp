@@ -53,7 +53,7 @@ bool servesOnlyOneWrite(const Value* view) {
                        [](const Use& use) { return !asksForType(*use.user); }) == 1;
 }
 
-// Whether the node is in a loop that the outer block is not in: then "before" may also be "after".
+// True if the node is in a loop that the outer block is not in: then "before" may also be "after".
 bool loopBetween(const Node* node, const torch::jit::Block* outer) {
   bool loop = false;
   for (const torch::jit::Block* block = node->owningBlock(); block != outer;
@@ -125,7 +125,7 @@ class TensorFunctionalizer {
     return !roots_.areDisjoint(a, b) && aliases_.mayContainAlias(const_cast<Value*>(a), const_cast<Value*>(b));
   }
 
-  // What type_as and its like give may be their operand, which schemas keep to themselves.
+  // True if an operator such as type_as may give its operand as this value: schemas do not say so.
   bool hasSecretName(const Value* mutated) {
     return std::any_of(secrets_.begin(), secrets_.end(), [&](const auto& secret) {
       return mayShare(mutated, secret.first) || mayShare(mutated, secret.second);
@@ -142,7 +142,7 @@ class TensorFunctionalizer {
       return true;
     }
     return std::all_of(values_.begin(), values_.end(), [&](Value* value) {
-      // What is made later is made from the written value, or from a value that is read later itself.
+      // A later value is made from the written value, or from a value that is read later itself.
       if (value == mutated || views.count(value) != 0 || value->node() == node || value->node()->isAfter(node) ||
           !mayShare(mutated, value)) {
         return true;

@@ -16,7 +16,7 @@ using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// Where the functional form has another name.
+// Returns the name of the functional form if it is another one.
 std::optional<std::string> renamedForm(const Node& node) {
   static const std::map<std::string, std::string> names = {{"aten::zero_", "aten::zeros_like"},
                                                            {"aten::fill_", "aten::full_like"}};

@@ -5,7 +5,7 @@
 
 namespace torchtrt::lowering {
 
-// Whether the number of trips follows from constants and the sizes of tensors and lists.
+// True if the number of trips follows from constants and the sizes of tensors and lists.
 bool hasKnownTrips(const torch::jit::Node& loop);
 
 }  // namespace torchtrt::lowering

@@ -27,7 +27,7 @@ class Leaving {
  public:
   explicit Leaving(Graph& graph) : graph_(graph) {}
 
-  // Whether it changed the node. Operands come before what reads them, so the ones that are oneDNN's are known.
+  // True if it changed the node. Operands come before their readers, so oneDNN's are known.
   bool visit(Node* node) {
     if (is(*node, "aten::to_mkldnn") && torch::jit::toIValue(node->input(1)) == torch::jit::IValue()) {
       onednn_.insert(node->input(0));
@@ -59,7 +59,7 @@ class Leaving {
     if (is(*node, "prim::mkldnn_convolution")) {
       return replaceConvolution(node);
     }
-    // What is written to is read by nobody else: that is when libtorch chooses the writing form.
+    // Nobody else reads the written operand: libtorch chooses the writing form only then.
     std::string kind = node->kind().toQualString();
     const bool writes = kind.back() == '_' && onednn_.count(node->input(0)) != 0;
     if (writes) {

@@ -11,15 +11,15 @@ namespace torchtrt::lowering {
 
 enum class ListWrite : uint8_t { kNone, kAppend, kExtend, kSetItem, kInsert, kPop, kClear };
 
-// What the node does to the list; kNone for what does something else, or does it to another list.
+// Returns what the node does to the list; kNone if it does something else, or writes to another list.
 ListWrite writeOf(const torch::jit::Node& node, const torch::jit::Value* list);
-// Whether the block, or one inside of it, writes to the list.
+// True if the block, or one inside of it, writes to the list.
 bool writesWithin(const torch::jit::Block& block, const torch::jit::Value* list);
-// Whether somebody writes to the list under the name of this value.
+// True if somebody writes to the list under the name of this value.
 bool isListWritten(const torch::jit::Value* list);
-// Whether the node keeps no list that it is given, as far as it does not write to one.
+// True if the node keeps no list that it is given, as far as it does not write to one.
 bool onlyReadsList(const torch::jit::Node& node);
-// Whether the node makes a list that nobody else has.
+// True if the node makes a list that nobody else has.
 bool makesList(const torch::jit::Node& node);
 // append and its like give the list back, which would be a second name of it.
 bool givesItsOperand(const torch::jit::Node& node);

@@ -116,7 +116,7 @@ std::optional<T> constantAttribute(const Context& context, const std::string& na
   return std::nullopt;
 }
 
-// What libtorch's pass takes; it throws at the rest.
+// True if libtorch's pass takes the context; it throws at the rest.
 bool canCast(const Context& context) {
   return constantAttribute<bool>(context, "_enabled") && constantAttribute<std::string>(context, "device") &&
          !anyNodeInside(context, isCall);

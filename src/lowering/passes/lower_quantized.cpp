@@ -71,7 +71,7 @@ class QuantizedLowering {
     return node;
   }
 
-  // Whether what is replaced is the use, possibly by way of a list.
+  // True if the use is replaced, possibly by way of a list.
   bool isReplaced(const Use& use, const Value* value) const {
     const auto takes = [&](const Node* user) {
       const auto rule = rules_.find(const_cast<Node*>(user));

@@ -183,7 +183,7 @@ class Pinner {
     }
   }
 
-  // What is neither float32 nor of 16 bits, integers above all, passes these two as it is.
+  // Values that are neither float32 nor of 16 bits, integers above all, pass these two unchanged.
   Value* cast(Value* value, at::ScalarType from, at::ScalarType to, Node* reader) {
     if (to == at::kFloat || isReduced(from)) {
       value = append("aten::_autocast_to_full_precision", {value, yes(), yes()}, reader);

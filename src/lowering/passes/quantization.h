@@ -1,5 +1,5 @@
-// What lower_quantized knows of a quantized value, and how it writes one: as the float32 tensor of its *centered
-// integers* q - zero_point. Sums and products of those are exact, and padding is zero.
+// lower_quantized writes a quantized value as the float32 tensor of its *centered integers* q - zero_point. Sums and
+// products of those are exact, and padding is zero.
 #pragma once
 
 #include <functional>
@@ -36,7 +36,7 @@ struct Quantization {
 // Nothing unless all are constants, the dtype is quint8 or qint8 and the scale a positive float32 with an inverse.
 std::optional<Quantization> quantizationOf(const torch::jit::Value* scale, const torch::jit::Value* zero_point,
                                            c10::ScalarType dtype);
-// Of a tensor that PyTorch made.
+// Returns the quantization of a tensor that PyTorch made.
 std::optional<Quantization> quantizationOf(const at::Tensor& quantized);
 
 // All 256 values of a quantization, as PyTorch holds them, and centered ones out of what PyTorch holds.
@@ -64,7 +64,7 @@ class FloatBuilder {
   torch::jit::Graph& graph_;
 };
 
-// How a node is written with floats.
+// The floating form of a node.
 struct QuantizedRule {
   std::vector<torch::jit::Value*> inputs;  // the quantized ones, lists of tensors by their elements
   std::optional<Quantization> result;      // of every output; none where they are not quantized

@@ -58,7 +58,8 @@ std::vector<int64_t> constantInts(const Value* value) {
   return constant && constant->isIntList() ? constant->toIntVector() : std::vector<int64_t>();
 }
 
-// How many values a window has: of input, kernel size, stride, padding, ceil mode, count include pad, divisor.
+// Returns the number of values in a window, from input, kernel size, stride, padding, ceil mode, count include pad,
+// divisor.
 std::optional<int64_t> countOf(const Node& node) {
   const std::vector<int64_t> kernel = constantInts(node.input(1));
   const std::vector<int64_t> padding = constantInts(node.input(3));
@@ -81,7 +82,7 @@ Value* windowAverage(Node* node, FloatBuilder& builder, Value* x, float factor) 
   return builder.call("aten::round", {builder.call("aten::mul", {sum, static_cast<double>(factor)})});
 }
 
-// Of any size, so the sum is in float64.
+// Averages planes of any size, so the sum is in float64.
 Value* globalAverage(FloatBuilder& builder, Value* x, float step) {
   const std::vector<int64_t> axes = {-2, -1};
   Value* sum = builder.call("aten::sum", {x, axes, true}, {{"dtype", static_cast<int64_t>(at::kDouble)}});

@@ -24,7 +24,7 @@ at::Tensor apart(const at::Tensor& quantized) {
   return at::_make_per_tensor_quantized_tensor(integers, quantized.q_scale(), quantized.q_zero_point()).select(-1, 0);
 }
 
-// What PyTorch gives for the node with `probes` in place of its quantized operands; its other operands have to be
+// Returns PyTorch's result for the node with `probes` in place of its quantized operands. Its other operands have to be
 // constants.
 std::optional<at::Tensor> evaluate(Node* node, const std::vector<std::pair<const Value*, IValue>>& probes) {
   torch::jit::Stack stack;
@@ -110,7 +110,7 @@ double roundingOfZero(const Quantization& quantization) {
   return exact - static_cast<double>(static_cast<float>(exact));
 }
 
-// How two quantized operands become one.
+// The ways to make one of two quantized operands.
 enum class Pair { kSum, kSumOfRounded, kProduct };
 
 struct PairForm {

@@ -130,7 +130,7 @@ double largestSum(const Weights& weights, const Quantization& input, int64_t fro
   return at::maximum(positive * high + negative * low, positive * low + negative * high).max().item<double>();
 }
 
-// What is added to the sums and what these are multiplied with, in PyTorch's order of roundings.
+// The bias for the sums, and the factor for these, in PyTorch's order of roundings.
 struct Requantization {
   at::Tensor bias;
   at::Tensor factor;

@@ -8,7 +8,7 @@ using torch::jit::Block;
 using torch::jit::Node;
 namespace prim = torch::jit::prim;
 
-// Whether running the block always ends in an exception.
+// True if running the block always ends in an exception.
 bool alwaysRaises(Block* block) {
   for (Node* node : block->nodes()) {
     if (node->kind() == prim::RaiseException) {

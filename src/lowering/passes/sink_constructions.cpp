@@ -35,7 +35,7 @@ bool writes(const Node& node) {
   return schema && schema->is_mutable();
 }
 
-// What takes elements out, or an operator that keeps nothing of this operand and leaves it as it is.
+// True if the user takes elements out, or keeps nothing of this operand and leaves it as it is.
 bool onlyReads(const Use& use) {
   const Node& user = *use.user;
   if (user.kind() == prim::ListUnpack || user.kind() == torch::jit::aten::__getitem__) {
@@ -51,8 +51,8 @@ bool asksWhich(const Node& node) {
   return node.kind() == torch::jit::aten::__is__ || node.kind() == torch::jit::aten::__isnot__;
 }
 
-// Whether another list or tuple that holds the same would do as well. What is handed on, by a branch or in another
-// list, may be written to under its other name; the caller writes when all is done.
+// True if another list or tuple with the same elements would do as well. A branch or another list may hand the value
+// on, and it may be written to under its other name. The caller writes when all is done.
 bool takesAnyLike(const Use& use, bool is_tuple) {
   const bool is_result = use.user == use.user->owningGraph()->return_node();
   return !asksWhich(*use.user) && (is_tuple || onlyReads(use) || is_result);

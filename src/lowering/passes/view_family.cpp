@@ -22,7 +22,7 @@ bool asksWhichOne(const Node& node) {
   return node.kind() == torch::jit::aten::__is__ || node.kind() == torch::jit::aten::__isnot__;
 }
 
-// Whether the node leaves this operand as it is and keeps nothing of it.
+// True if the node leaves this operand as it is and keeps nothing of it.
 bool readsOnly(const Use& use) {
   const Node& user = *use.user;
   const auto* schema = user.maybeSchema();
@@ -106,7 +106,7 @@ bool ViewFamily::followMember(Value& member, const Use& use) {
   return true;
 }
 
-// Which pieces there are is known where all are taken out by number, right behind the node that splits.
+// The pieces are known if all are taken out by number, right behind the node that splits.
 bool ViewFamily::followPieces(Value& pieces, Value& whole) {
   for (const Use& use : pieces.uses()) {
     Node& user = *use.user;
@@ -185,7 +185,7 @@ void ViewFamily::addUser(const Node& user) {
   }
 }
 
-// Of a loop that the maker is not in, every write comes before every reading, in the next trip.
+// In a loop that the maker is not in, every write comes before every reading, in the next trip.
 bool ViewFamily::isWrittenIn(const Reading& reading) const {
   return std::any_of(writes_.begin(), writes_.end(), [&](const Node* write) {
     if (reading.maker->isBefore(write) && write->isBefore(reading.user)) {

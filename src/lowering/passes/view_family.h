@@ -14,7 +14,8 @@ namespace torchtrt::lowering {
 
 class ViewFamily {
  public:
-  // Whether the root is memory of its own when it is made, or a buffer that has no other name in the graph.
+  // kGraph: the root is memory of its own when it is made. kElsewhere: it is a buffer that has no other name in the
+  // graph.
   enum class Owner : uint8_t { kGraph, kElsewhere };
 
   // Nothing where some name cannot be followed, where what is
@@ -46,8 +47,8 @@ class ViewFamily {
   bool hasWriteInside(const torch::jit::Node& node) const;
 
  private:
-  // Who made the value, and who uses it. What it is made of may be memory of the family or a copy of that, so it must
-  // not matter: nobody writes in between.
+  // The maker and the user of a value. It may be made of the family's memory or of a copy; that must not matter, so
+  // nobody writes in between.
   struct Reading {
     const torch::jit::Node* maker;
     const torch::jit::Node* user;

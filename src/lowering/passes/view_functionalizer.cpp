@@ -43,7 +43,7 @@ class ViewFunctionalizer {
   }
 
  private:
-  // What holds the elements that a member has at some place; members that are not in it are views of something that was
+  // Gives the value that now holds a member's elements. Members that are not in it are views of something that was
   // written since.
   using Current = std::map<const Value*, Value*>;
 
@@ -153,7 +153,7 @@ class ViewFunctionalizer {
     graph_.insertNode(copy)->copyMetadata(&node);
   }
 
-  // What an in-place operator gives back is what it wrote to, and that one stays.
+  // An in-place operator gives back what it wrote to, and that value stays.
   Value* realMember(Value& member) const {
     Value* real = &member;
     while (isInPlace(*real->node())) {

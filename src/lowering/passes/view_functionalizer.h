@@ -9,15 +9,15 @@
 
 namespace torchtrt::lowering {
 
-// What the writes make is computed anew, and read by who reads behind them. Writes themselves go or, where others may
-// see them, become copies of what was computed.
+// Computes the results of the writes anew, for the readers behind them. Writes themselves go or, if others may see
+// them, become copies of what was computed.
 void functionalize(torch::jit::Graph& graph, const ViewFamily& family, bool keeps_writes);
 
 // The tensor that a write to the value writes to.
 torch::jit::Value* rootOf(torch::jit::Value* written);
 
-// Whether somebody sees where a member's elements lie: an in-place operator leaves gaps between its operand's elements
-// where they are, and a functional one makes none.
+// True if somebody sees where a member's elements lie. An in-place operator keeps gaps between its operand's elements,
+// and a functional one makes none.
 bool showsLayout(const ViewFamily& family, const std::unordered_set<const torch::jit::Node*>& deciders_of_layout);
 
 }  // namespace torchtrt::lowering

@@ -84,7 +84,7 @@ const Node& splitterOf(const Value& piece) {
   return *piece.node()->input(0)->node();
 }
 
-// Which piece it is; negative ones count from the end.
+// Returns the number of the piece; negative ones count from the end.
 std::optional<int64_t> numberOf(const Value& piece) {
   return piece.node()->kind() == prim::ListUnpack ? std::optional(static_cast<int64_t>(piece.offset()))
                                                   : constantNumber(piece.node()->input(1));
@@ -203,8 +203,8 @@ Value* viewedBy(const Value& value) {
   return is_view ? const_cast<Value*>(node.input(0)) : nullptr;
 }
 
-// What changes the shape of a view leaves that of what it is a view of, and who asks which tensor it is gets another
-// one.
+// Removes slices that are all of a tensor. A slice stays if an in-place operator changes its shape, which would change
+// its base's, or if something asks for its identity.
 bool removeWholeSlices(Graph& graph) {
   bool changed = false;
   forEachNode(graph.block(), [&changed](Node* node) {

@@ -6,18 +6,19 @@
 
 namespace torchtrt::lowering {
 
-// What the value is a view of: of a piece, the list of pieces; of that list, the tensor that was split; of what an
-// in-place operator gives back, what it wrote to. Null where the value is no view, or may be a copy.
+// Returns the value that this one is a view of. For a piece that is the list of pieces, and for that list the tensor
+// that was split. For the result of an in-place operator it is what that wrote to. Null if the value is no view, or may
+// be a copy.
 torch::jit::Value* viewedBy(const torch::jit::Value& value);
 
 // x[:, 1:] is traced as two views, the first of which is all of x. Such ones go: whoever used one uses what it is a
 // view of. Whether there were any.
 bool removeWholeSlices(torch::jit::Graph& graph);
 
-// Whether the value is a piece, whose parent is a list of pieces.
+// True if the value is a piece, whose parent is a list of pieces.
 bool isPiece(const torch::jit::Value& value);
 
-// Whether the tensor that the view was taken from follows from the view's elements and what it was before.
+// True if the tensor that the view was taken from follows from the view's elements and its own earlier value.
 bool canPutBack(const torch::jit::Value& view);
 
 // The tensor with the part in the view's place, made in front of the node. `whole` is the tensor as it was; of a piece,
