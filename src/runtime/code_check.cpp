@@ -1,4 +1,4 @@
-// How deep printed TorchScript lies: what libtorch reads and compiles by calling itself.
+// Measures how deep printed TorchScript is nested: libtorch reads and compiles it by calling itself.
 #include <algorithm>
 #include <cctype>
 #include <string>
@@ -96,7 +96,8 @@ class CodeCheck {
     }
   }
 
-  // Of an expression: a chain of parts may be as deep as it is long, and is as deep as the brackets around it besides.
+  // Counts a part of an expression. A chain of parts may be as deep as it is long, and is as deep as the brackets
+  // around it besides.
   void part() {
     ++levels_.back();
     if (++parts_ > kMostParts) {

@@ -1,5 +1,5 @@
-// What torch._C._jit_to_backend("tensorrt", ...) leaves in a module: settings by method, and the backend that runs an
-// engine by method. Modules lowered so load with the runtime library alone; making them is compiler/delegate.cpp's.
+// torch._C._jit_to_backend("tensorrt", ...) leaves this in a module: settings by method, and the backend that runs an
+// engine by method. Such modules load with the runtime library alone; compiler/delegate.cpp makes them.
 #pragma once
 
 #include <torch/csrc/jit/backends/backend_interface.h>

@@ -33,7 +33,7 @@ std::vector<std::string> tokensOf(const std::string& text) {
   return tokens;
 }
 
-// Of the device that the string names.
+// Returns the device that the string names.
 at::Device deviceOf(const std::string& info) {
   const std::string id = tokensOf(info)[kIdToken];
   int index = 0;

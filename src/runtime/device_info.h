@@ -12,19 +12,19 @@
 
 namespace torchtrt::runtime {
 
-// Where an engine runs, and what its state says of that.
+// The device of an engine, and its description in the engine's state.
 struct Placement {
   at::Device device = at::kCPU;
   std::string info;  // empty: as the device has it
 };
 
-// Of a device that is here, as an engine's state has it.
+// Returns the description, for an engine's state, of a device that is here.
 TORCHTRT_API std::string deviceInfoOf(const at::Device& device);
 // For a GPU that need not be here: "sm_90", "sm_100". Empty if the text names no architecture.
 TORCHTRT_API std::string deviceInfoOf(int64_t gpu, const std::string& architecture);
 // Throws EngineError (kPlanCorrupt for a malformed string, kInputDevice for a kind of device that no engine runs on).
 void checkDeviceInfo(const std::string& text);
-// Whether an engine was made for a GPU.
+// True if an engine was made for a GPU.
 TORCHTRT_API bool isForGpu(const std::string& info);
 
 // A tensor without elements that says in a file where its engine ran, as torch.jit.load(map_location=...) moves it.
@@ -45,8 +45,8 @@ class TORCHTRT_API LoadingFor {
 // The same until the next call, for callers that are not C++: "" ends it.
 void loadFor(const std::string& device);
 
-// Where an engine of a file runs: where its marker is, or its weights if they came elsewhere than to the CPU; else on
-// the device that its string names, if that is here, and with a warning on the CPU if not.
+// Returns the place of a file's engine: that of its marker, or of its weights if they came elsewhere than to the CPU.
+// Otherwise it is the device that its string names. If that is not here, the CPU takes the engine, with a warning.
 Placement placementOf(const std::string& info, const std::optional<at::Tensor>& marker,
                       const std::vector<at::Tensor>& weights);
 

@@ -63,7 +63,8 @@ std::string infoOf(const Placement& placement) {
   return placement.info.empty() ? deviceInfoOf(placement.device) : placement.info;
 }
 
-// Of tensors that a file gave elsewhere than on the CPU (map_location): engines and kept segments copy from there.
+// Copies tensors to the host that a file gave elsewhere than on the CPU (map_location). Engines and kept segments copy
+// from there.
 void bringToHost(std::vector<at::Tensor>& weights, std::vector<at::Tensor>* kept) {
   HostCopies copies;
   const auto bring = [&copies](at::Tensor& tensor) { tensor = copies.of(tensor); };

@@ -20,8 +20,8 @@
 
 namespace torchtrt::runtime {
 
-// What is pickled: ABI version, engine name, device information, plan (base64) as document 004 lists them, and the
-// weights; behind them the marker of an engine for a GPU.
+// The pickled state: ABI version, engine name, device information and plan (base64) as document 004 lists them, and the
+// weights. The marker of an engine for a GPU follows them.
 using EngineState = std::tuple<std::vector<std::string>, std::vector<at::Tensor>>;
 // The same and the kept segment beside it: its archive in base64, empty where there is none, and its constants.
 using PickledEngine =
@@ -32,7 +32,7 @@ using BindingTuple = std::tuple<std::string, std::string, std::vector<std::strin
 // A profiled step for TorchScript: name, family, implementation, location, microseconds.
 using StepTuple = std::tuple<std::string, std::string, std::string, std::string, double>;
 
-// What holders of equal state share in one process.
+// Holders of equal state share this in one process.
 struct LoadedEngine {
   std::string plan;  // base64, without weights
   std::shared_ptr<const EngineWeights> weights;
@@ -69,8 +69,8 @@ class TORCHTRT_API Engine : public torch::CustomClassHolder {
 
   EngineState state() const;
   EngineState stateToSave() const;
-  // What runs instead for inputs that the engine was not made for; null: nothing, the call is an error. Set before the
-  // engine is handed out.
+  // Sets what runs for inputs that the engine was not made for; null: the call is an error. Call this before the engine
+  // is handed out.
   void keep(KeptSegment::State kept) {
     kept_ = std::make_shared<const KeptSegment>(std::move(kept), loaded_->weights, loaded_->device);
   }

@@ -26,14 +26,14 @@ class TORCHTRT_API EngineWeights {
   at::Tensor at(size_t index) const;
   // The same for a file: those that nobody else holds say so, see exclusive().
   std::vector<at::Tensor> toSave() const;
-  // Which of the weights that libtorch just read from a file are asked for by nobody but their engine, now and in the
-  // rest of the file: their memory may go while it is loaded. `kept` was read with them for the same engine.
+  // Marks the weights that only their engine asks for, among those that libtorch just read and the rest of the file.
+  // Their memory may go while it is loaded. `kept` was read with them for the same engine.
   static std::vector<bool> exclusive(const std::vector<at::Tensor>& weights, const std::vector<at::Tensor>& kept);
   // Gives the memory of such a weight away before its tensors go: libtorch holds them until all of a file is read, and
   // a compile until the engine is there.
   static void giveAway(const at::Tensor& tensor);
   static bool isGivenAway(const at::Tensor& tensor);
-  // Whether these are the very same memory; restores nothing.
+  // True if these are the very same memory; restores nothing.
   bool areSame(const std::vector<at::Tensor>& others) const;
   // The weight in whose memory a tensor lies, or lay, if that one was let go.
   std::optional<size_t> findLetGo(const at::Tensor& tensor) const;

@@ -13,7 +13,7 @@ class TORCHTRT_API HostCopies {
  public:
   // The tensor itself where it is on the CPU, or has no data that could be copied.
   at::Tensor of(const at::Tensor& tensor);
-  // Whether a tensor lies in one of the copies.
+  // True if a tensor lies in one of the copies.
   bool hold(const at::Tensor& tensor) const;
 
  private:

@@ -11,7 +11,7 @@ namespace torchtrt::runtime {
 
 namespace {
 
-// Of the inputs; numbers that lie on the CPU go with every device.
+// Returns the device of the inputs. Numbers that lie on the CPU go with every device.
 at::Device deviceOf(const std::vector<at::Tensor>& inputs, const at::Device& otherwise) {
   const auto found = std::find_if(inputs.begin(), inputs.end(),
                                   [](const at::Tensor& input) { return input.dim() > 0 || !input.is_cpu(); });

@@ -1,6 +1,6 @@
-// What an engine computes, as PyTorch runs it: for inputs of shapes or dtypes that the engine was not made for, and to
-// hold the engine against. A small TorchScript archive, opened when it is first needed, whose constant tensors lie
-// beside it; where those are weights that the engine let go, they are restored when it runs, and stay from then on.
+// PyTorch's form of an engine's segment. It runs for shapes or dtypes that the engine was not made for, and checks the
+// engine's results. It is a small TorchScript archive, opened when first needed, with its constant tensors beside it.
+// Constants that are weights the engine let go are restored when it runs, and stay from then on.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ namespace torchtrt::runtime {
 
 class TORCHTRT_API KeptSegment {
  public:
-  // What it is made of, and saved as.
+  // The parts of a kept segment, and the form in which it is saved.
   struct State {
     std::string archive;
     std::vector<at::Tensor> constants;
@@ -44,7 +44,7 @@ class TORCHTRT_API KeptSegment {
   }
   // The same for a call that PyTorch runs in the place of the module's engines: warns once.
   std::vector<at::Tensor> constantsForOtherCall() const;
-  // Whether it helps against what the engine says.
+  // True if the segment helps against the engine's error.
   static bool helps(const EngineError& error);
   // Its inputs: the module itself, the engine's inputs, the constants. Its output: a list of the engine's outputs.
   std::shared_ptr<torch::jit::Graph> graph() const;

@@ -102,7 +102,8 @@ class Storages {
   std::string folder_;
 };
 
-// What libtorch's function makes a tensor of: storage, offset, sizes, strides. libtorch takes them as they are.
+// Checks the arguments of libtorch's function that makes a tensor: storage, offset, sizes, strides. libtorch takes them
+// as they are.
 void checkTensor(const Pickle& pickle, const Storages& storages, const Value& arguments) {
   const Value& storage = pickle.item(arguments, 0);
   if (storage.kind != Kind::kStorage) {
@@ -167,8 +168,8 @@ void checkValues(PyTorchStreamReader& reader, const Pickle& pickle, const std::s
   }
 }
 
-// Where code comes from: texts, then ranges that name pieces of them by their numbers, which libtorch takes as they
-// are. Their ends may lie outside of the texts, as they do in many modules.
+// Checks the origins of code: texts, then ranges that name pieces of them by number. libtorch takes them as they are.
+// Ends may lie outside of the texts, as they do in many modules.
 void checkSourceRanges(const Pickle& pickle) {
   const Value& root = pickle.root();
   if (root.kind != Kind::kTuple || root.items.empty() || pickle.item(root, 0).text != "FORMAT_WITH_STRING_TABLE") {

@@ -1,6 +1,6 @@
-// What libtorch trusts in a saved module, checked before it reads: the sizes of tensors' records against what the
-// pickles say of them, the places of tensors in their storages, and how deep values and code lie within each other.
-// What passes can still compute anything, since it is a program.
+// Checks a saved module before libtorch reads and trusts it: the sizes of tensors' records against what the pickles say
+// of them, the places of tensors in their storages, and the nesting of values and code. A module that passes can still
+// compute anything, since it is a program.
 #pragma once
 
 #include <istream>
@@ -17,7 +17,8 @@ namespace torchtrt::runtime {
 // Throws EngineError (kPlanCorrupt) with the record's name; `bytes` is the size of the whole archive.
 void checkModuleFile(caffe2::serialize::PyTorchStreamReader& reader, size_t bytes);
 
-// Of TorchScript's printed code: libtorch reads it by calling itself, and a stack that is too small ends the process.
+// Checks TorchScript's printed code: libtorch reads it by calling itself, and a stack that is too small ends the
+// process.
 void checkCode(const std::string& code);
 
 }  // namespace torchtrt::runtime

@@ -17,7 +17,7 @@ constexpr size_t kDeepest = 1000;  // values within values: whoever lets go of t
   throw EngineError(ErrorCode::kPlanCorrupt, problem);
 }
 
-// How deep values lie within each other at most; a value within itself counts once.
+// Measures the nesting of values; a value within itself counts once.
 class DepthCheck {
  public:
   explicit DepthCheck(const std::vector<Pickle::Value>& values) : values_(values), depths_(values.size(), kUnknown) {}
@@ -150,7 +150,7 @@ class Pickle::Reader {
     return index;
   }
 
-  // What stands behind the last mark, without it.
+  // Returns the values behind the last mark, without it.
   std::vector<Index> popToMark() {
     const auto mark =
         std::find_if(stack_.rbegin(), stack_.rend(), [&](Index index) { return values_[index].kind == Kind::kMark; });

@@ -41,7 +41,7 @@ class Pickle {
   const Value& at(Index index) const {
     return values_[index];
   }
-  // Of one kind, in the order in which they were made.
+  // Returns the values of one kind, in the order in which they were made.
   std::vector<Index> all(Kind kind) const;
   // Item number `i` of a value; throws where there is none.
   const Value& item(const Value& value, size_t i) const;

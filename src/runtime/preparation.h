@@ -1,4 +1,4 @@
-// What torchtrt/prepare.h does, and what it did, for who goes on from there in another language. Private to this
+// Does the work of torchtrt/prepare.h and tells its result to callers that go on in another language. Private to this
 // folder.
 #pragma once
 

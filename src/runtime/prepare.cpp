@@ -29,7 +29,8 @@ bool callsEngines(const torch::jit::Block& block) {
   });
 }
 
-// Of these nothing is learned by watching a call: no fusion, no derivative, no shape.
+// True if watching a call teaches nothing: the graph only calls engines, so there is no fusion, no derivative and no
+// shape to learn.
 bool onlyCallsEngines(const torch::jit::Graph& graph) {
   namespace prim = torch::jit::prim;
   bool calls = false;

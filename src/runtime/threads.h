@@ -1,5 +1,5 @@
-// How many threads this process may run at all. callThreads() of torchtrt/runtime.h adds what ATen says about the call
-// at hand.
+// Counts the threads that this process may run at all. callThreads() of torchtrt/runtime.h adds what ATen says about
+// the call at hand.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ int affinityThreads();
 int quotaThreads(const std::string& root);
 // From now on callThreads() is 1 on a thread that came out of a fork.
 void watchForks();
-// Whether PyTorch's kernels, which take the thread that calls them, would wait on this thread for a team that a fork
+// True if PyTorch's kernels, which take the thread that calls them, would wait on this thread for a team that a fork
 // lost.
 TORCHTRT_API bool waitsForLostTeam();
 // body(threads) for a call from this thread: on this thread with callThreads(), or, on a thread that came out of a

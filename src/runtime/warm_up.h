@@ -1,4 +1,4 @@
-// What libtorch's interpreter does once a process, done when a module is prepared and not when it is called.
+// Does once, when a module is prepared, what libtorch's interpreter does in the first call of a process.
 #pragma once
 
 #include "torchtrt/export.h"

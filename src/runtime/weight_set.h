@@ -40,8 +40,8 @@ class TORCHTRT_API WeightSet : public torch::CustomClassHolder {
   // From the next call on. Takes the other one's weights as they are, and leaves the recipe.
   void become(const WeightSet& other);
 
-  // What the compiler needs to make another such set of other weights (compiler/updates/recipe.h). Set before the
-  // weight set is handed out; empty: nothing was recorded.
+  // The compiler's recipe for another such set of other weights (compiler/updates/recipe.h). Set it before the weight
+  // set is handed out; empty: nothing was recorded.
   void setRecipe(std::string recipe) {
     recipe_ = std::move(recipe);
   }
