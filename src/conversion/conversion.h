@@ -18,7 +18,7 @@
 
 namespace torchtrt::conversion {
 
-// What an input of the block will be. Symbolic dims name symbols that `symbols` declares.
+// Describes an input of the block. Symbolic dims name symbols that `symbols` declares.
 struct BlockInput {
   std::string name;  // binding name
   DType dtype = DType::kFloat32;
@@ -32,11 +32,11 @@ struct ConversionRequest {
   std::vector<Symbol> symbols;
   std::vector<std::string> output_names;  // empty: output_0, ...
   bool is_whole = false;                  // nothing may stay in PyTorch
-  // Where it is not null: set, when convert() throws, to the node that was being converted, if it was one.
+  // If not null: gets the node that was being converted when convert() throws, if there was one.
   const torch::jit::Node** failed_node = nullptr;
-  // Where it is not null: set, when convert() throws, to the two dims that kept a layer from broadcasting, if two did.
+  // If not null: gets the two dims that kept a layer from broadcasting when convert() throws, if two did.
   std::optional<std::pair<Dim, Dim>>* undecided = nullptr;
-  // As ConversionCtx has them.
+  // These are those of ConversionCtx.
   std::function<torch::jit::IValue(const torch::jit::IValue&)> host_constant = nullptr;
   std::function<std::optional<Refusal>(const network::Layer&)> refusal_of_layer = nullptr;
 };
@@ -57,8 +57,8 @@ TORCHTRT_API std::unordered_set<const torch::jit::Value*> complexValues(const to
 TORCHTRT_API std::optional<Refusal> refusalOfComplex(
     const torch::jit::Node& node, const std::unordered_set<const torch::jit::Value*>& complex_values);
 
-// Whether how large the node's results are shows only when it has run. Also those of masks are, which only the walk
-// sees: what it finds it refuses with this code, for the node that gives them, where another of the block needs them.
+// True if the node's results have data-dependent sizes. Those of masks have, too, which only the walk sees. It refuses
+// with this code, for the node that gives them, if another of the block needs them.
 inline constexpr const char* kLateSize = "late-size";
 TORCHTRT_API bool hasLateSize(const torch::jit::Node& node);
 

@@ -1,5 +1,5 @@
-// What an IValue of the evaluated map can be beside PyTorch's own kinds: a network tensor, the parts of a complex one,
-// or a symbolic size, in a container.
+// An IValue of the evaluated map can also hold these in a container: a network tensor, the parts of a complex one, or a
+// symbolic size.
 #pragma once
 
 #include <functional>
@@ -38,12 +38,12 @@ network::Tensor* shapedIn(const IValue& value);
 std::optional<Dim> symbolIn(const IValue& value);
 // A whole number: an int, a 0-d integral tensor, or a symbolic size.
 std::optional<Dim> dimIn(const IValue& value);
-// Whether the predicate holds of the value or, where it is a list or tuple, of an element of it.
+// True if the predicate holds of the value or, if it is a list or tuple, of an element of it.
 bool anyElement(const IValue& value, const std::function<bool(const IValue&)>& predicate);
 // A complex number or tensor, whatever its imaginary part is: the result is complex.
 bool isComplex(const IValue& value);
 inline const Refusal kComplex = {"dtype", "it computes with complex numbers, and engines have tensors of real ones"};
-// Whether the value or an element of it is a container, which PyTorch's operators cannot take.
+// True if the value or an element of it is a container, which PyTorch's operators cannot take.
 bool holdsContainers(const IValue& value);
 
 // The value of a block's value in either map; nothing where it is in neither.

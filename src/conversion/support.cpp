@@ -54,8 +54,8 @@ bool asksForType(const Node& node) {
   return kinds.count(node.kind().toQualString()) != 0;
 }
 
-// Whether values follow from constants, shapes and dtypes. Where that takes types that only the walk has, the answer is
-// yes: what then turns out not to be known is refused by the walk.
+// Tells if values follow from constants, shapes and dtypes. The answer is yes if it takes types that only the walk has:
+// the walk refuses what turns out to be unknown.
 class KnownValues {
  public:
   bool holds(const Value& value) {
@@ -195,7 +195,7 @@ bool isEvaluated(const Node& node) {
                      [&](const Value* output) { return isKnown(*output); });
 }
 
-// What puts elements into collections passes complex ones on, too.
+// Operators that put elements into collections pass complex ones on, too.
 std::optional<Refusal> refusalOfConstants(const Node& node) {
   const bool takes_complex = complex::takes(node) || movesElements(node);
   for (const Value* input : node.inputs()) {
@@ -208,7 +208,8 @@ std::optional<Refusal> refusalOfConstants(const Node& node) {
   return std::nullopt;
 }
 
-// What is left of attributes: those that are written to, and objects such as the packed weights of quantized modules.
+// Refuses the remaining attributes: those that are written to, and objects such as the packed weights of quantized
+// modules.
 Refusal refusalOfAttribute(const Node& node) {
   const std::string attribute = "attribute '" + node.s(torch::jit::attr::name) + "'";
   const auto type = node.kind() == prim::GetAttr ? node.output()->type()->cast<c10::ClassType>() : nullptr;

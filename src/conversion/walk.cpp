@@ -15,7 +15,7 @@ using torch::jit::Node;
 using torch::jit::Value;
 namespace prim = torch::jit::prim;
 
-// Of a loop that is converted trip by trip: beyond this, engines take long to make and gain little.
+// Loops are converted trip by trip up to these numbers. Beyond them, engines take long to make and gain little.
 constexpr int64_t kMaxTrips = 4096;
 constexpr int kMaxLayers = 10000;
 
@@ -111,7 +111,7 @@ void convertLoop(ConversionCtx& ctx, const Node& node) {
   }
 }
 
-// Whether the layers that give the tensor, as far as they are new, belong into an engine.
+// Asks if the new layers behind the tensor belong into an engine.
 void askForLayers(ConversionCtx& ctx, const network::Tensor* given) {
   if (!ctx.refusal_of_layer) {
     return;

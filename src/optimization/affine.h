@@ -25,8 +25,8 @@ struct Affine {
 // Nothing if the broadcast would enlarge the tensor or the axis is dynamic.
 std::optional<std::vector<double>> channelValues(const network::Tensor* constant, const Dims& dims, int axis);
 
-// What an elementwise sum, sub, prod or div by a constant, or a batch normalization with constant operands, does to the
-// channels along `axis` of its operand `input`. A fused activation is not looked at.
+// The effect of an elementwise sum, sub, prod or div by a constant, or of a batch normalization with constant operands,
+// on the channels along `axis` of `input`. A fused activation is not looked at.
 struct AffineLayer {
   network::Tensor* input;
   Affine affine;
@@ -43,7 +43,7 @@ struct WeightedLayer {
   int input_axis, output_axis;  // where they lie in operand 0 and in the output
 };
 std::optional<WeightedLayer> asWeighted(const network::Layer& layer, bool takes_float16 = false);
-// As above, for the producer of a tensor that nothing else reads and that has neither activation nor residual: it can
+// Returns the weighted layer that produces a tensor which nothing else reads. Without activation and residual, it can
 // absorb what follows.
 std::optional<WeightedLayer> asAbsorbing(const network::Tensor* tensor, bool takes_float16 = false);
 

@@ -10,7 +10,7 @@ namespace {
 
 using namespace rewriting;
 
-// What an explicit padding adds to each of the spatial axes.
+// The elements that an explicit padding adds to each of the spatial axes.
 struct SpatialPadding {
   std::vector<int64_t> pre, post;
 };

@@ -185,7 +185,7 @@ class FuseAttention : public PatternRewriter {
     }
     addMasks(rewriter, pieces, operands);
     Tensor& context = *rewriter.create(LayerType::kPLUGIN_V2, operands, fields).getOutput(0);
-    // What reads it as [B, T, heads * size] undoes these, and merge_shuffles removes both.
+    // A reader as [B, T, heads * size] undoes these shuffles, and merge_shuffles removes both.
     const Dims& wanted = layer.getOutput(0)->getDimensions();
     Tensor* result = nullptr;
     if (heads.sequence_first) {

@@ -33,7 +33,7 @@ Dim lastOf(const Tensor& tensor) {
   return tensor.getDimensions()[tensor.rank() - 1];
 }
 
-// Of static dims, up to what an integer holds.
+// Counts the elements of static dims; the largest int64 if there are more.
 int64_t elementsOf(const Dims& dims) {
   const std::vector<int64_t> sizes = dims.constants();
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, saturatingMul);
@@ -115,7 +115,8 @@ void permute(std::vector<int64_t>& rows, const Dims& dims, const Permutation& pe
 
 class Trace {
  public:
-  // What `tensor` is made of; the layers passed are kept. Nothing for parts of different tensors, or of long ones.
+  // Returns the rows that `tensor` is made of, and keeps the layers on the way. Nothing for parts of different tensors,
+  // or of long ones.
   std::optional<Rows> of(Tensor& tensor) {
     if (const auto known = traced_.find(&tensor); known != traced_.end()) {
       return known->second;
@@ -126,7 +127,7 @@ class Trace {
     }
     return rows;
   }
-  // Whether nobody else reads what lies between, and there is more than one copy to save.
+  // True if nobody else reads the layers between, and there is more than one copy to save.
   bool isWorthIt(const Layer& root) const {
     bool joins = false;
     for (const Layer* layer : layers_) {
@@ -261,7 +262,7 @@ class GatherRows : public PatternRewriter {
   }
 
  private:
-  // Whether all that is read of it are rows again: then the last of the layers is the one to look from.
+  // True if only rows are read of it again: the search then starts at the last of the layers.
   static bool isPassedOn(const Tensor& tensor) {
     return !tensor.isNetworkOutput() && !tensor.uses().empty() &&
            std::all_of(tensor.uses().begin(), tensor.uses().end(),

@@ -10,7 +10,7 @@ namespace {
 
 using namespace rewriting;
 
-// What a recognizer found: op(x) with its parameters.
+// The result of a recognizer: op(x) with its parameters.
 struct Found {
   Tensor* x;
   const char* op;

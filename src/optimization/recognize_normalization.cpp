@@ -11,7 +11,7 @@ namespace {
 
 using namespace rewriting;
 
-// How many of the last axes a reduction that keeps them goes over; 0 for any other reduction.
+// Returns the number of last axes that a reduction goes over if it keeps them; 0 for any other reduction.
 int lastAxes(const Layer& reduce) {
   const std::vector<int64_t>& axes = reduce.attributes().getInts("axes");
   const int rank = reduce.getInput(0)->rank(), count = static_cast<int>(axes.size());

@@ -21,7 +21,7 @@ struct Squares {
   }
 };
 
-// What is not finite has to be the same: no distance tells how wrong it is.
+// Values that are not finite have to be the same: no distance tells how wrong they are.
 template <typename T>
 void addSquares(const Weights& got, const Weights& expected, Squares& squares) {
   for (size_t i = 0; i < expected.count(); ++i) {

@@ -1,4 +1,4 @@
-// Which layers to leave in float for the outputs to stay near: measured, layer by layer.
+// Decides, by measuring layer by layer, which layers stay in float so that the outputs stay near.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace torchtrt::quantization {
 
-// What a batch held and what the float network made of it.
+// The inputs of a batch and the float network's outputs for them.
 struct Sample {
   Tensors inputs;
   Tensors outputs;  // as those of comparable()
@@ -29,8 +29,8 @@ struct Measured {
   double error = 0;                 // with `layers` quantized
 };
 
-// As many of the layers as leave every output of all samples within `target`: the relative error in 2-norms. The layer
-// that costs the most alone is the first to be left out; equal ones in order. make(ids): the network with these
+// Quantizes as many of the layers as leave every output of all samples within `target`, the relative error in 2-norms.
+// It leaves the layer out first that costs the most alone; equal ones in order. make(ids): the network with these
 // quantized. progress (may be empty) is told of every layer measured alone.
 Measured measureLayers(const std::vector<int64_t>& layers, const std::vector<Sample>& samples, double target,
                        const std::function<std::unique_ptr<network::Network>(const std::set<int64_t>&)>& make,

@@ -49,7 +49,7 @@ struct Calibration::Impl {
   }
   // Loads collectors that share `wanted` among them.
   void loadCollectors(size_t count);
-  // As many that none makes more than max_batch_bytes of it.
+  // Makes as many collectors as needed, so that none makes more than max_batch_bytes.
   void makeCollectorsFor(std::span<const engine::TensorView> inputs);
   // The steps of what the layer multiplies; or why there are none.
   std::optional<Steps> stepsFor(const Tensor& tensor, const Ranges& ranges, std::string& reason) const;

@@ -18,9 +18,9 @@ namespace {
 
 // A group's dot products are too short, or too few, for kernels that multiply four channels by 16 outputs at a time.
 constexpr int64_t kLeastChannelsOfGroup = 16;
-// Where less is to gain than making steps and reading them costs, and errors of rounding weigh the most. Measured on
-// AVX2, with quantizing the operand: sums of 16 products 0.72 times as fast as float32, 24 0.92, 27 (a 3x3 stem) 0.39,
-// 40 1.2; 16 multiplications of each input 0.65, 64 1.06.
+// Below these numbers, quantizing and reading costs more than is to gain, and errors of rounding weigh the most.
+// Measured on AVX2, with quantizing the operand: sums of 16 products 0.72 times as fast as float32, 24 0.92, 27 (a 3x3
+// stem) 0.39, 40 1.2; 16 multiplications of each input 0.65, 64 1.06.
 constexpr int64_t kLeastProducts = 32;
 constexpr int64_t kLeastReuse = 32;
 

@@ -1,4 +1,4 @@
-// Which layers of a network can become products of integers, and why others cannot.
+// Finds the layers of a network that can compute with integers, and the reasons why others cannot.
 #pragma once
 
 #include <cstdint>

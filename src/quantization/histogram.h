@@ -1,6 +1,6 @@
-// How often a tensor held which values: counts in bins of equal width, half of them below zero. The width is a power of
-// two and doubles as greater values come, pairs of bins becoming one, so that the counts depend on all values and not
-// on their order, and memory stays the same. Values that are not finite are left out.
+// Counts the values that a tensor held, in bins of equal width, half of them below zero. The width is a power of two
+// and doubles as greater values come; pairs of bins then become one. So the counts depend on all values and not on
+// their order, and memory stays the same. Values that are not finite are left out.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ class Histogram {
   uint64_t zeros() const {
     return zeros_;
   }
-  // Of the values seen and of zero.
+  // Returns the least of the values seen and of zero.
   double min() const {
     return static_cast<double>(min_);
   }

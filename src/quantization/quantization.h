@@ -18,14 +18,14 @@
 
 namespace torchtrt::quantization {
 
-// How a range is taken from what a tensor was seen to hold.
+// The rule that takes a range from the values that a tensor held.
 enum class Method : uint8_t {
   kEntropy,     // clipped where the histogram loses the least information (Kullback-Leibler divergence)
   kMinMax,      // all of it
   kPercentile,  // all but the outermost
 };
 
-// What the steps of an activation are to hold; always around zero, which has a step of its own.
+// The range of an activation's quantized values. It always contains zero, which is exact.
 struct Range {
   double low = 0;
   double high = 0;
@@ -44,7 +44,8 @@ struct Options {
   // with quantizing the operand: 1.04 times as fast at 40,000, 0.93 at 10,000). With 0 those of short sums do not
   // either.
   int64_t min_multiplications = int64_t{1} << 15;
-  // Where a batch's tensors whose ranges are asked for take more, it is run again and again, for a part of them each.
+  // A batch that takes more bytes for the tensors whose ranges are asked for runs several times, for a part of them
+  // each.
   size_t max_batch_bytes = size_t{512} << 20;
 };
 
@@ -74,8 +75,8 @@ class TORCHTRT_API Calibration {
   Calibration(const Calibration&) = delete;
   Calibration& operator=(const Calibration&) = delete;
 
-  // What a cache knows this network's ranges by: a hash of the optimized network, with its weights, since those of
-  // another training have other ranges; without its name and the ranges of its symbols.
+  // Returns the key of this network's ranges in a cache. It is a hash of the optimized network with its weights, since
+  // those of another training have other ranges. Its name and the ranges of its symbols do not count.
   const std::string& key() const;
   // Some layer may be quantized. Without, there is nothing to run batches for.
   bool hasCandidates() const;
@@ -85,7 +86,8 @@ class TORCHTRT_API Calibration {
   // built.
   void add(std::span<const engine::TensorView> inputs);
   size_t batches() const;
-  // Of the tensors that quantize() asks for; not those that were never seen, or held nothing but zeros.
+  // Returns the ranges of the tensors that quantize() asks for, without those that were never seen or held nothing but
+  // zeros.
   Ranges ranges() const;
 
   // The optimized network with integer products wherever the ranges and the layers allow, for builder::build(); ranges:

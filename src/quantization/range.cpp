@@ -57,7 +57,7 @@ Counts countsBeside(const Histogram& histogram, int side) {
   return counts;
 }
 
-// How many bins from zero hold anything.
+// Returns the number of bins from zero up to the last that holds anything.
 size_t extent(const Counts& counts) {
   size_t end = counts.size();
   while (end > 0 && counts[end - 1] == 0) {

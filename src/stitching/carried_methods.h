@@ -1,4 +1,4 @@
-// What the new module takes over from the original beside the method that was compiled.
+// Lists what the new module takes over from the original beside the compiled method.
 #pragma once
 
 #include <optional>
@@ -15,9 +15,9 @@ std::optional<std::set<std::string>> attributesUsed(const torch::jit::Value& sel
 // Numbers, texts and the like, and what methods use: weights that are in engines are not there twice for nothing.
 void carryAttributes(const torch::jit::Module& original, const std::optional<std::set<std::string>>& used,
                      torch::jit::Module& module);
-// What a module has beside the method that is compiled: its other methods, if they are kept, the hooks that run before
-// and behind forward where the module is called, and what these call. Methods that only the compiled one calls, and
-// whose names say that nobody else should, are parts of it.
+// Returns a module's functions beside the compiled method: its other methods, if they are kept, the hooks that run
+// before and behind forward, and the functions that these call. Methods with private names that only the compiled one
+// calls are parts of it.
 std::vector<torch::jit::Function*> carriedFunctions(const c10::ClassType& type, const std::string& compiled,
                                                     bool keep_methods);
 // All of these; those that call the method that is compiled call the new one.

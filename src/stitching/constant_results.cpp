@@ -25,7 +25,7 @@ bool isConstruction(const Node& node) {
          node.kind() == prim::DictConstruct;
 }
 
-// What these give are elements of their first operand, or it itself.
+// The results of these are elements of their first operand, or it itself.
 bool takesOut(const Node& node) {
   return node.kind() == prim::TupleUnpack || node.kind() == prim::TupleIndex || node.kind() == prim::ListUnpack ||
          node.kind() == prim::unchecked_cast || node.kind() == aten::__getitem__;
@@ -126,7 +126,7 @@ class ResultCopier {
     return takesOut(node) ? shares(node.input(0)) : mayBeView(node, value, shares);
   }
 
-  // Of an operand that shares a constant.
+  // True if a result may be a view of an operand that shares a constant.
   template <typename Predicate>
   static bool mayBeView(const Node& node, const Value& value, const Predicate& shares) {
     const auto* schema = node.maybeSchema();

@@ -1,4 +1,4 @@
-// What a method gives belongs to the caller, who may write to it. A constant of the graph is the module's.
+// The result of a method belongs to the caller, who may write to it. A constant of the graph is the module's.
 #pragma once
 
 #include <torch/script.h>

@@ -16,7 +16,7 @@ class Names {
  public:
   explicit Names(const c10::Type& own) : own_(own) {}
 
-  // Whether a type is or holds a function, or a class with methods other than the module's own.
+  // True if a type is or holds a function, or a class with methods other than the module's own.
   bool in(const c10::Type& type) const {
     if (const auto* named = type.castRaw<c10::ClassType>()) {
       return named != &own_ && named->compilation_unit() != nullptr;  // which custom classes of C++ have not

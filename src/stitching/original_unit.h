@@ -1,5 +1,5 @@
-// What a module's methods call of the original's compilation unit: graphs point at its classes' methods and at its
-// functions without owning them, and whoever compiles a module may let the original go.
+// Lists what a module's methods call of the original's compilation unit. Graphs point at its classes' methods and at
+// its functions without owning them, and whoever compiles a module may let the original go.
 #pragma once
 
 #include <torch/script.h>

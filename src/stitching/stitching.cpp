@@ -210,7 +210,7 @@ class Stitcher {
     module_.register_attribute(runtime::WeightSet::kAttribute, set.type(), set);
   }
 
-  // Of the next engine, or of one that was emitted before.
+  // Returns the holder of the next engine, or of one that was emitted before.
   Value* holderOf(size_t engine) {
     if (options_.updatable) {
       return held_.at(engine);
@@ -338,7 +338,7 @@ class Stitcher {
     copy->copyMetadata(node);
     copy->copyAttributes(*node);
     for (size_t i = 0; i < segment.blocks.size(); ++i) {
-      // What is copied in here is not seen outside.
+      // Values that are copied in here are not seen outside.
       const auto outside = map_;
       torch::jit::Block* block = node->blocks()[i];
       torch::jit::Block* new_block = copy->addBlock();

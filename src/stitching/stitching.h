@@ -47,7 +47,7 @@ TORCHTRT_API torch::jit::Module stitch(const partitioning::Partition& partition,
                                        const std::vector<c10::intrusive_ptr<runtime::Engine>>& engines,
                                        const StitchOptions& options);
 
-// What was compiled and what was not, as text and as JSON that travel with the module, in attributes.
+// These attributes carry the report of what was compiled and what was not, as text and as JSON.
 constexpr const char* kRecord = "torchtrt_report";
 constexpr const char* kJsonRecord = "torchtrt_report_json";
 TORCHTRT_API void attachRecord(torch::jit::Module& module, const std::string& text, const std::string& json);

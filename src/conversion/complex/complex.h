@@ -13,9 +13,9 @@ namespace torchtrt::conversion::complex {
 // operators tell.
 std::unordered_set<const torch::jit::Value*> valuesOf(const torch::jit::Block& block);
 
-// Whether an operator is converted for complex operands, too.
+// True if an operator is converted for complex operands, too.
 bool has(const torch::jit::Node& node);
-// Whether it takes them, converted in that way or like real ones.
+// True if an operator takes them, converted in that way or like real ones.
 bool takes(const torch::jit::Node& node);
 // Converts a node that has complex operands in its own way; false where it has none or no such way.
 bool convert(ConversionCtx& ctx, const torch::jit::Node& node);

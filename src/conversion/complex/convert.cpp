@@ -1,5 +1,5 @@
-// Which operators take complex operands: functions of the parts (functions.cpp), those that do the same to both parts,
-// and products, which are those of the parts.
+// Converts the operators that take complex operands: functions of the parts (functions.cpp), those that do the same to
+// both parts, and products, which are those of the parts.
 #include <algorithm>
 #include <set>
 
@@ -14,7 +14,7 @@ using torch::jit::Node;
 using torch::jit::Value;
 using Kinds = std::set<std::string>;
 
-// What is done to the real part is done to the imaginary one.
+// These operators do to the imaginary part what they do to the real one.
 const Kinds& linear() {
   static const Kinds kinds = {"aten::reshape",
                               "aten::view",
@@ -118,7 +118,7 @@ bool hasComplexOperand(const ConversionCtx& ctx, const Node& node) {
   return any_constant && any_layer;
 }
 
-// Which part stands for complex operand number i.
+// Chooses the part that stands for complex operand number i.
 using Choice = std::function<bool(int)>;  // true: the imaginary one
 
 // The value with parts in the place of what is complex; `count` counts them. In a list with such, real tensors have

@@ -94,7 +94,7 @@ class Finder {
            std::any_of(node.inputs().begin(), node.inputs().end(), [this](const Value* input) { return holds(input); });
   }
 
-  // Whether a value is complex is asked of values that are known to be by then, or to be real.
+  // Tells if a value is complex. It is asked only about values that are known by then, or known to be real.
   std::optional<bool> answer(const Value& value) const {
     const Node& node = *value.node();
     const std::string kind = node.kind().toQualString();

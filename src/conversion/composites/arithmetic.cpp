@@ -32,7 +32,7 @@ void addPowers(NodeConverterRegistry& registry) {
   add(registry, "aten::float_power.Tensor_Scalar", "  return torch.pow(self.to(7), exponent)");
   add(registry, "aten::float_power.Scalar", "  return torch.pow(self, exponent.to(7))");
   add(registry, "aten::ldexp.Tensor", "  return self * torch.pow(2.0, other)");
-  // Where the greater is infinite the difference of equal ones is NaN.
+  // If the greater is infinite, the difference of equal ones is NaN.
   add(registry, "aten::logaddexp", R"(
   r = torch.maximum(self, other) + torch.log1p(torch.exp(-torch.abs(self - other)))
   return torch.where(torch.isinf(self) & (self == other), self, r))");
@@ -70,8 +70,8 @@ void addChoices(NodeConverterRegistry& registry) {
   return elements != test_element if invert else elements == test_element)");
 }
 
-// Of whole numbers by a number of places that is known. In two steps, where the dtype cannot hold the power of two. By
-// less than none or more than all, everything leaves on the left and signs are left on the right.
+// Shifts whole numbers by a known number of places, in two steps if the dtype cannot hold the power of two. By less
+// than none or more than all places, everything leaves on the left and signs remain on the right.
 void addShifts(NodeConverterRegistry& registry) {
   const std::string places = R"(
   x = self.to(4) if self.dtype == 11 else self

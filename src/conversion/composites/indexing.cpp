@@ -35,7 +35,7 @@ void addIndexing(NodeConverterRegistry& registry) {
   lead = self.shape[:-2]
   canvas = torch.zeros(lead + [output_size[0] * output_size[1]], dtype=self.dtype)
   return torch.scatter(canvas, -1, indices.flatten(-2), self.flatten(-2)).reshape(lead + output_size))");
-  // What an operator leaves unwritten may be anything.
+  // Elements that an operator leaves unwritten may be anything.
   add(registry, "aten::empty.memory_format", "  return torch.zeros(size, dtype=dtype)");
   add(registry, "aten::empty_like", "  return torch.zeros_like(self, dtype=dtype)");
   add(registry, "aten::new_empty", "  return torch.new_zeros(self, size, dtype=dtype)");

@@ -104,8 +104,8 @@ void addDistances(NodeConverterRegistry& registry) {
   b = torch.clamp_min(torch.linalg_vector_norm(pair[1], 2, [dim], True), eps)
   return (pair[0] / a * (pair[1] / b)).sum(dim))");
   add(registry, "aten::pairwise_distance", "  return torch.linalg_vector_norm(x1 - x2 + eps, p, [-1], keepdim)");
-  // As PyTorch does: a product of [-2 a, |a|^2, 1] and [b, 1, |b|^2] where that is asked for (mode 1), or where it is
-  // not forbidden (mode 2) and there are more than 25 rows. It is less exact for points that are close together.
+  // Multiplies [-2 a, |a|^2, 1] and [b, 1, |b|^2] as PyTorch does if mode 1 asks for it, or mode 2 allows it and there
+  // are more than 25 rows. It is less exact for points that are close together.
   add(registry, "aten::cdist", R"(
   mode = 0 if compute_mode is None else compute_mode
   many = False

@@ -69,7 +69,7 @@ void addFlips(NodeConverterRegistry& registry) {
   return torch.clone(self))");
 }
 
-// What has no frequency to the middle, and back.
+// Moves frequency zero to the middle, and back.
 void addFrequencyShifts(NodeConverterRegistry& registry) {
   for (const auto& [name, half] : {std::pair("aten::fft_fftshift", "self.size(axis) // 2"),
                                    std::pair("aten::fft_ifftshift", "(self.size(axis) + 1) // 2")}) {

@@ -70,7 +70,8 @@ void addOrders(NodeConverterRegistry& registry) {
   return values.squeeze(dim), indices.squeeze(dim))");
 }
 
-// Of sorted rows [..., n], what stands at `ranks`, [k] or [..., k], between two numbers if need be.
+// Takes the values at `ranks`, [k] or [..., k], of sorted rows [..., n], and interpolates between two numbers if need
+// be.
 constexpr char kBetween[] = R"(
   below = torch.ceil(ranks) if interpolation == 'higher' else torch.floor(ranks)
   if interpolation == 'nearest':

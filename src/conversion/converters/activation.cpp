@@ -14,7 +14,7 @@ Tensor& plain(Call& call) {
   return call.activation(op, call.tensor(0));
 }
 
-// As above, but whole numbers are taken too and give float32.
+// Takes whole numbers, too, which give float32.
 template <const char* op>
 Tensor& floatingActivation(Call& call) {
   Tensor& input = call.tensor(0);

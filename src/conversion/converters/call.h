@@ -1,5 +1,5 @@
-// What converters are written with: the arguments of one call with short names, and the layers that most of them need.
-// For converters of this folder; users write against the public context and arguments.
+// Converters of this folder use this: the arguments of one call with short names, and the layers that most of them
+// need. Users write against the public context and arguments.
 #pragma once
 
 #include <string>
@@ -62,7 +62,7 @@ class Call {
   std::vector<int64_t> integers(size_t i) const {
     return arguments_[i].unwrapToIntList().vec();
   }
-  // As PyTorch expands them: one number stands for all, none (where allowed) for the fallback.
+  // Expands integers as PyTorch does: one number stands for all, none (if allowed) for the fallback.
   std::vector<int64_t> integers(size_t i, size_t count) const;
   Dim dim(size_t i) const {
     return arguments_[i].unwrapToDim();

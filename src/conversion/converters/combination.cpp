@@ -101,7 +101,7 @@ Tensor& repeat(Call& call) {
   return tile(call, withRank(call, call.tensor(0), times.size()), times);
 }
 
-// As repeat, but missing repeats are 1.
+// Repeats as `repeat` does, but missing repeats are 1.
 Tensor& tileConverter(Call& call) {
   std::vector<Dim> times = call.dims(1);
   Tensor& x = withRank(call, call.tensor(0), times.size());
@@ -109,7 +109,7 @@ Tensor& tileConverter(Call& call) {
   return tile(call, x, times);
 }
 
-// What has its elements repeated, and along which axis; without one it is all elements in order.
+// Returns the tensor whose elements are repeated, and the axis. Without an axis it is all elements in order.
 std::pair<Tensor*, int64_t> repeatedAlong(Call& call, size_t dim) {
   Tensor& x = call.tensor(0);
   return call.isNone(dim) ? std::pair{&call.reshape(x, Dims{x.getDimensions().numel()}), int64_t{0}}
@@ -130,7 +130,7 @@ Tensor& repeatInterleave(Call& call) {
   return repeatElements(call, *x, axis, call.dim(1));
 }
 
-// As above with a tensor of repeats, one for all elements or one for each.
+// Takes a tensor of repeats, one for all elements or one for each.
 Tensor& repeatInterleaveEach(Call& call) {
   const Var& repeats = call.arg(1);
   if (!repeats.IValue()) {

@@ -40,7 +40,7 @@ Tensor& viewAsReal(Call& call) {
                   attributes({{"axis", axis}}));
 }
 
-// Of a real tensor, itself.
+// Returns the real part, which for a real tensor is itself.
 Tensor& realPart(Call& call) {
   return *complex::partsOf(call.ctx, call.node.input(0)).value().re;
 }
@@ -77,7 +77,7 @@ void makePolar(Call& call) {
                    &call.elementwise("prod", *size, call.unary("sin", *angle))});
 }
 
-// Of a real tensor: pi where it is negative, NaN where it is that.
+// Returns the angle of a real tensor: pi where it is negative, NaN where it is NaN.
 Tensor& angleOfReal(Call& call) {
   Tensor& given = call.tensor(0);
   Tensor& x = call.cast(given, floatingType(given.getType()));

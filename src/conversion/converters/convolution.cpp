@@ -46,7 +46,7 @@ Tensor& convolution(Call& call) {
   return convolve(call, {call.integers(3, dims), padding, padding, call.integers(5, dims), {}, call.integer(6), false});
 }
 
-// As above, but padding is "valid" or "same"; "same" puts the odd one at the end.
+// Takes padding "valid" or "same"; "same" puts the odd one at the end.
 Tensor& convolutionNamedPadding(Call& call) {
   const size_t dims = spatialDims(call);
   Convolution settings{call.integers(3, dims), {}, {}, call.integers(5, dims), {}, call.integer(6), false};

@@ -171,7 +171,7 @@ Term stretched(const Call& call, const Term& term, const Term& other, const Labe
   return {&call.expand(*term.tensor, Dims(dims)), term.labels};
 }
 
-// Where nothing is contracted PyTorch multiplies elements, of any dtypes.
+// PyTorch multiplies elements, of any dtypes, if nothing is contracted.
 Tensor& multiplied(const Call& call, Tensor& a, Tensor& b, bool are_elements) {
   if (!are_elements) {
     return call.add(LayerType::kMATRIX_MULTIPLY, {&a, &b});
@@ -197,7 +197,7 @@ Term productOfVectors(const Call& call, const Term& a, const Term& b, const Labe
   return {&call.reduce("sum", terms, axes, false), batch};
 }
 
-// What neither the result nor a later operand (`needed`) asks for is summed over.
+// Sums over every label that neither the result nor a later operand (`needed`) asks for.
 Term contract(const Call& call, const Term& left, const Term& right, const Labels& needed) {
   Labels batch, contracted, rows, columns, gone;
   for (const int label : left.labels) {

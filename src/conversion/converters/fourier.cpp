@@ -29,7 +29,7 @@ Parts operandOf(const Call& call) {
   return {&re, parts->im};
 }
 
-// What a sum of `length` numbers is multiplied by; backward transforms are divided unless they are told otherwise.
+// Returns the factor of a sum of `length` numbers; backward transforms are divided unless they are told otherwise.
 double scaleOf(const Call& call, const std::string& norm, bool backward, int64_t length) {
   const auto n = static_cast<double>(length);
   if (norm == "ortho") {
@@ -209,7 +209,7 @@ Frames framesOf(const Call& call) {
   return frames;
 }
 
-// As many samples before and behind as half a transform has.
+// Pads before and behind with half a transform's samples.
 Tensor& centered(const Call& call, Tensor& signal, int64_t length, const std::string& mode) {
   const Dim half = length / 2;
   return call.add(

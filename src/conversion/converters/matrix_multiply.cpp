@@ -51,7 +51,7 @@ Tensor& timesNumber(const Call& call, Tensor& tensor, const at::Scalar& factor) 
   return factor.equal(1) ? tensor : call.elementwise("prod", tensor, call.constant(factor, tensor.getType()));
 }
 
-// Whether it is one row for all of the product, or has its shape: what a product adds without a step of its own.
+// True if it is one row for all of the result, or has its shape: a matmul adds that without a step of its own.
 bool isBias(const Tensor& self, const Tensor& a, const Tensor& b) {
   const int rank = a.rank();
   bool row = self.rank() > 0 && self.getDimensions()[self.rank() - 1] == b.getDimensions()[rank - 1];

@@ -28,7 +28,7 @@ Tensor& batchNorm(Call& call) {
                    call.real(7));
 }
 
-// As above with use_input_stats in place of training.
+// Converts instance_norm, which has use_input_stats in place of training.
 Tensor& instanceNorm(Call& call) {
   Tensor& x = call.tensor(0);
   if (call.flag(5)) {

@@ -7,7 +7,7 @@
 
 namespace torchtrt::conversion::converters {
 
-// Of torchtrt::<type>, with these fields.
+// Adds the plugin torchtrt::<type> with these fields.
 Layer* addPlugin(const Call& call, const char* type, const std::vector<Tensor*>& inputs, Attributes fields);
 
 }  // namespace torchtrt::conversion::converters

@@ -72,7 +72,7 @@ Tensor& extreme(Call& call) {
   return fold(call, op, x, call.axes(1, x.rank()), call.flag(2));
 }
 
-// Of bytes the answer is a byte, else a bool.
+// Returns a byte for bytes, else a bool.
 Tensor& asTruth(const Call& call, Tensor& truth, const Tensor& asked) {
   return asked.getType() == DType::kUInt8 ? call.cast(truth, DType::kUInt8) : truth;
 }

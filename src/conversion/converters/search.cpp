@@ -7,7 +7,7 @@
 namespace torchtrt::conversion::converters {
 namespace {
 
-// How many boundaries lie before each value.
+// Counts the boundaries before each value.
 Tensor& placesAmong(const Call& call, Tensor& bounds, Tensor& values, bool int32, bool right) {
   if (bounds.rank() != 1 && (bounds.rank() == 0 || bounds.rank() != values.rank())) {
     call.refuse("argument", "expected boundaries of one dimension or of as many as the values have");

@@ -127,7 +127,7 @@ Tensor& dropOnes(const Call& call, Tensor& x, const std::vector<int64_t>& axes) 
   return call.reshape(x, Dims(kept));
 }
 
-// Whether a dim is 1 decides the rank, so it may not be 1 for some sizes and not for others.
+// Refuses a dim that is 1 for some sizes only: a dim of 1 decides the rank.
 void requireKnown(const Call& call, const Tensor& x, const std::vector<int64_t>& axes) {
   for (const int64_t axis : axes) {
     const Dim& dim = x.getDimensions()[static_cast<int>(axis)];

@@ -43,7 +43,7 @@ Tensor& question(Call& call) {
   return call.unary(op, input.getType() == DType::kBool ? call.cast(input, DType::kUInt8) : input);
 }
 
-// Of a bool, sign and square are itself.
+// Returns a bool itself: its sign and its square are that.
 template <const char* op>
 Tensor& orBool(Call& call) {
   Tensor& input = call.tensor(0);

@@ -131,7 +131,7 @@ bool convert(ConversionCtx& ctx, const Node& node) {
   return dim.has_value();
 }
 
-// Of whole numbers both: what a trace's `b *= h` comes down to.
+// Takes whole numbers on both sides: a trace's `b *= h` comes down to that.
 bool typeAs(ConversionCtx& ctx, const Node& node) {
   const auto dims = symbolicOperands(ctx, node, 2);
   if (dims) {

@@ -112,7 +112,7 @@ bool raise(ConversionCtx& ctx, const Node& node) {
                            (message && message->isString() ? message->toStringRef() : std::string("(computed text)")));
 }
 
-// What the module would say at every call: said once where nothing else can be.
+// Says once, while compiling, what the module would say at every call; only if nothing else can say it.
 bool warn(ConversionCtx& ctx, const Node& node) {
   if (!ctx.is_whole) {
     ctx.refuse("side-effects", "aten::warn has effects beside its results");
