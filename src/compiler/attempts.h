@@ -51,7 +51,7 @@ class Attempts {
   partitioning::Partition& partition() {
     return partition_;
   }
-  // What led to it.
+  // Returns the choices that led to this attempt.
   Choices choices() const {
     return choicesOf(*lowered_.graph, last_options_);
   }

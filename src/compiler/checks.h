@@ -1,4 +1,4 @@
-// What can be said of a compile's options before anything is lowered.
+// Checks a compile's options before anything is lowered.
 #pragma once
 
 #include <string>

@@ -106,7 +106,7 @@ Failures makeEngines(SegmentEngines& engines, const Partition& partition) {
       "compile the module again with the new weights");
 }
 
-// What an update of weights will need.
+// Keeps in the weight set what an update of weights needs.
 void keepRecipe(const torch::jit::Module& module, const StoredSource& kept, const ts::CompileSpec& asked,
                 const Choices& choices) {
   const std::string code = hashOfMethod(module, kept.source.method);

@@ -28,7 +28,7 @@ class CompileWatch {
   std::optional<CheckpointScope> scope_;
 };
 
-// What `body` gives; an interruption becomes the error that it was for.
+// Returns the result of `body`. An interruption becomes the error that it was for.
 template <typename Body>
 auto interruptible(Body&& body) {
   try {

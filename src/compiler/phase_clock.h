@@ -45,7 +45,7 @@ class PhaseClock {
     return result;
   }
 
-  // Which engine phases are about from now on: of `engines` number `engine`, from 1; 0 for none.
+  // Engine phases are about engine number `engine` of `engines` from now on, counted from 1; 0 for none.
   void atEngine(size_t engine, size_t engines) {
     engine_ = engine;
     engines_ = engines;

@@ -1,4 +1,4 @@
-// What compile() throws where its arguments cannot be meant: the message says expected and got, the advice the way out.
+// compile() throws these for arguments that cannot be meant: the message says expected and got, the advice the way out.
 #pragma once
 
 #include <string>

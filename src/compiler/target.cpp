@@ -26,7 +26,7 @@ std::vector<at::Device> devicesOf(const torch::jit::Module* module) {
   return devices;
 }
 
-// Of tensors that stand for a call's inputs; the CPU's go with every device.
+// Returns the device of the tensors that stand for a call's inputs. The CPU's go with every device.
 std::optional<at::Device> deviceOfSamples(const ts::CompileSpec& spec) {
   for (const Input& input : spec.graph_inputs.inputs) {
     if (input.sample.defined() && !input.sample.is_cpu()) {
@@ -41,7 +41,7 @@ std::optional<at::Device> deviceOfSamples(const ts::CompileSpec& spec) {
   return std::nullopt;
 }
 
-// What keeps engines from a GPU on this machine; empty if nothing does.
+// Says why engines cannot be on this GPU of the machine; empty if they can.
 std::string whyNotOn(const at::Device& device) {
   std::string why;
   if (!runtime::isThere(device, why)) {

@@ -16,17 +16,17 @@ struct DeviceTarget {
   at::Device from = at::kCPU;    // where the module that was given has its tensors
   bool has_gpus = false;         // on this machine
   std::string architecture;      // of the GPU that was named as target, "sm_90"; else empty
-  // Of the engines: a module for a GPU that this machine has not is compiled, and runs, on the CPU.
+  // The place of the engines. A module for a GPU that this machine does not have is compiled, and runs, on the CPU.
   runtime::Placement placement;
 
   bool isGpu() const {
     return !device.is_cpu();
   }
-  // Whether a graph's devices matter: there is another one than the CPU.
+  // True if a graph's devices matter: there is another one than the CPU.
   bool mayMeetOthers() const {
     return isGpu() || !placement.info.empty() || has_gpus;
   }
-  // Where the engines will run, here or on another machine.
+  // Returns the type of the device on which the engines will run, here or on another machine.
   at::DeviceType engineType() const {
     return isGpu() || !placement.info.empty() ? at::kCUDA : at::kCPU;
   }
@@ -35,10 +35,10 @@ struct DeviceTarget {
 // Throws CompileError(kInvalidOption) for a device that is not here, and says what is missing. The module may be null.
 DeviceTarget targetOf(const ts::CompileSpec& spec, const torch::jit::Module* module);
 
-// Where a module runs: its first engine, else its first tensor, else the CPU.
+// Returns the device of a module: of its first engine, else of its first tensor, else the CPU.
 at::Device deviceOf(const torch::jit::Module& module);
 
-// Where an engine that is not compiled, but embedded, is to run.
+// Returns the place of an engine that is not compiled, but embedded.
 runtime::Placement placementOf(const Device& device);
 
 }  // namespace torchtrt::compiler

@@ -1,4 +1,4 @@
-// What one compile is of, as its phases hand it on.
+// The task of one compile, which its phases hand on.
 #pragma once
 
 #include <string>

@@ -25,8 +25,8 @@ using torch::jit::IValue;
 
 constexpr size_t kMostCalls = 100;  // of one engine in a forward; a loop's further ones are left out
 
-// Of what the interpreter throws, which tells where it was first, what was raised; the innermost, where one runs in
-// another for an engine.
+// Returns the raised text of an error of the interpreter, which also tells its place. It is the innermost one if one
+// interpreter runs in another for an engine.
 std::string reasonOf(const std::exception& error) {
   constexpr std::string_view kRaised = "\nRuntimeError: ";
   const std::string text = error.what();
@@ -56,7 +56,7 @@ std::vector<IValue> argumentsOf(ptq::Calibrator::Arguments batch, const Calibrat
   return placed(asArguments(std::move(batch), runs.schema, runs.precision), runs.device);
 }
 
-// Of a copy of the module where methods may write to it.
+// Returns the method, of a copy of the module if methods may write to it.
 PlainMethod runnable(const CalibrationRuns& runs) {
   return {runs.has_state ? runs.module.deepcopy() : runs.module, runs.method};
 }

@@ -107,8 +107,8 @@ class Trial {
     return results && results->size() == 1 ? results->front() : IValue();
   }
 
-  // Where PyTorch gives NaN, made-up arguments make no sense, and its fused and its plain operators differ there: for
-  // rows of attention that a mask leaves nothing of, say.
+  // Sets elements to 0 where PyTorch gives NaN. Made-up arguments make no sense there, and PyTorch's fused and plain
+  // operators differ: for rows of attention that a mask leaves nothing of, say.
   static IValue withoutNaNOf(const IValue& expected, const IValue& value) {
     const bool may_have = expected.isTensor() && value.isTensor() && expected.toTensor().is_floating_point() &&
                           expected.toTensor().layout() == at::kStrided && value.toTensor().layout() == at::kStrided &&
@@ -116,7 +116,7 @@ class Trial {
     return may_have ? IValue(value.toTensor().masked_fill(at::isnan(expected.toTensor()), 0)) : value;
   }
 
-  // Of results that PyTorch gives once more, with other random numbers and in float64.
+  // Compares with results that PyTorch gives once more, with other random numbers and in float64.
   std::optional<std::string> steadyDifference(const IValue& got, const IValue& exact) const {
     IValue again;
     try {

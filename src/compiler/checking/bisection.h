@@ -1,4 +1,4 @@
-// Which of many steps is the one that breaks something.
+// Finds the one of many steps that breaks something.
 #pragma once
 
 #include <cstddef>

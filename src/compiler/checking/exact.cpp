@@ -20,7 +20,7 @@ at::Tensor doubled(const at::Tensor& tensor) {
   return tensor.defined() && tensor.is_floating_point() ? tensor.to(at::kDouble) : tensor;
 }
 
-// Of collections, those that constants and arguments are.
+// Takes the collections that constants and arguments can be.
 IValue doubled(const IValue& value) {
   if (value.isTensor()) {
     return doubled(value.toTensor());

@@ -1,4 +1,4 @@
-// What operators give in float64: the judge where an engine and PyTorch, both right, round differently.
+// Runs operators in float64. That judges an engine and PyTorch if both are right and round differently.
 #pragma once
 
 #include <optional>

@@ -11,10 +11,10 @@
 
 namespace torchtrt::compiler {
 
-// How far the engine's outputs are from PyTorch's. Throws EngineError.
+// Returns how far the engine's outputs are from PyTorch's. Throws EngineError.
 Verification::Deviation deviationOf(const runtime::Engine& engine, std::vector<at::Tensor> inputs);
 
-// What is kept, in order; numbers and collections that are made on the way are no operators.
+// Returns the operators of the kept segment, in order. Numbers and collections that are made on the way are none.
 std::vector<const torch::jit::Node*> operatorsOf(const torch::jit::Graph& graph);
 
 // The first operator up to which an engine that is made anew disagrees with PyTorch, described; empty where one of all

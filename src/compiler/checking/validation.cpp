@@ -33,7 +33,7 @@ double toleranceOf(at::ScalarType type) {
   }
 }
 
-// Of numbers outside of tensors, which may come from tensors of any dtype.
+// The dtype of numbers outside of tensors, which may come from tensors of any dtype.
 constexpr at::ScalarType kNumbers = at::kFloat;
 
 // A floating tensor's bits as integers that lie as its numbers do: neighbours differ by 1, both zeros are 0.
@@ -49,7 +49,7 @@ at::Tensor rankOf(const at::Tensor& tensor) {
 double mostUlps(const at::Tensor& expected, const at::Tensor& got, const at::Tensor& finite) {
   const at::Tensor a = rankOf(expected).masked_fill(~finite, 0);
   const at::Tensor b = rankOf(got).masked_fill(~finite, 0);
-  // Of numbers of opposite sign the difference may be more than an integer holds; others lose nothing by it.
+  // The difference of numbers of opposite sign may be more than an integer holds; others lose nothing by it.
   const at::Tensor apart =
       at::where((a < 0) == (b < 0), (a - b).to(at::kDouble), a.to(at::kDouble) - b.to(at::kDouble));
   return apart.abs().max().item<double>();
@@ -74,7 +74,8 @@ void appendTensors(const IValue& value, std::vector<at::Tensor>& tensors) {
   }
 }
 
-// Whether `got` is about as near to the exact values as `expected` is. All in float64, of the same finite elements.
+// True if `got` is about as near to the exact values as `expected` is. All are in float64, with the same finite
+// elements.
 bool isAsNear(const at::Tensor& expected, const at::Tensor& got, const at::Tensor& exact) {
   constexpr double kAsNear = 1.5;
   return (got - exact).abs().max().item<double>() <= kAsNear * (expected - exact).abs().max().item<double>();
@@ -248,7 +249,7 @@ Verification::Deviation compared(const IValue& expected, const IValue& got, bool
   return comparison.take();
 }
 
-// What lowering puts around pinned nodes.
+// True if a block has casts that lowering puts around pinned nodes.
 bool hasPrecisionCasts(at::ArrayRef<const torch::jit::Block*> blocks) {
   static const std::unordered_set<c10::Symbol> kinds = {
       c10::Symbol::fromQualString("aten::_autocast_to_full_precision"),

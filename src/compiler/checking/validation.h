@@ -12,9 +12,9 @@
 
 namespace torchtrt::compiler {
 
-// How far two results are apart. They agree where types and structure, shapes, dtypes, integers, booleans and the
-// places of NaN and infinity are the same, and floating values satisfy max|a - b| <= tolerance of the dtype *
-// max|expected|, or the tolerance of `coarsest` where that is more. Numbers outside of tensors are compared as float32.
+// Returns how far two results are apart. They agree if types and structure, shapes, dtypes, integers, booleans and the
+// places of NaN and infinity are the same. Floating values satisfy max|a - b| <= tolerance of the dtype *
+// max|expected|, or the tolerance of `coarsest` if that is more. Numbers outside of tensors are compared as float32.
 Verification::Deviation deviation(const torch::jit::IValue& expected, const torch::jit::IValue& got,
                                   at::ScalarType coarsest = at::kDouble);
 // The first difference that is not allowed, or nothing; without looking at how far others are apart. With `exact`, the
@@ -37,7 +37,7 @@ at::ScalarType coarsestOf(const torch::jit::Graph& graph);
 at::ScalarType coarsestOf(const torch::jit::Module& compiled);
 at::ScalarType coarsestOf(const runtime::Engine& engine);
 
-// Whether a value's elements are whatever was in memory: there is nothing to compare.
+// True if a value's elements are whatever was in memory: there is nothing to compare.
 bool hasAnyElements(const torch::jit::Value& value);
 
 }  // namespace torchtrt::compiler

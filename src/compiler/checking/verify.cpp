@@ -74,7 +74,7 @@ IValue tupleOf(const std::vector<IValue>& values) {
   return c10::ivalue::Tuple::create(values);
 }
 
-// What the forwards give and what they leave in their inputs.
+// Compares the results of the forwards, and what they leave in their inputs.
 Verification::Deviation deviationOf(const IValue& expected, const IValue& got, const std::vector<IValue>& expected_left,
                                     const std::vector<IValue>& left, at::ScalarType coarsest) {
   Verification::Deviation results = compiler::deviation(expected, got, coarsest);

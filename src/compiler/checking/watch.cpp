@@ -60,7 +60,7 @@ void Watch::end(const at::RecordFunction& /*record*/, at::ObserverContext* conte
 
 size_t Watch::indexOf(const at::RecordFunction& record) {
   static const auto kEngine = c10::getCustomClassType<c10::intrusive_ptr<runtime::Engine>>();
-  // What the interpreter hands over is its whole stack: an engine's list of tensors and the engine are on top.
+  // The interpreter hands over its whole stack: an engine's list of tensors and the engine are on top.
   const c10::ArrayRef<const IValue> stack = record.inputs();
   const c10::ArrayRef<const IValue> inputs = stack.slice(stack.size() - std::min<size_t>(stack.size(), 2));
   const bool is_engine =

@@ -1,5 +1,4 @@
-// What a module does in its forwards, seen through PyTorch's own record of operators, so that calls that nobody watches
-// pay nothing for it.
+// Watches a module's forwards through PyTorch's own record of operators. Calls that nobody watches pay nothing for it.
 #pragma once
 
 #include <chrono>
@@ -22,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 double millisecondsSince(Clock::time_point start);
 
-// What one engine or operator did in the forwards that were watched.
+// The work of one engine or operator in the forwards that were watched.
 struct Watched {
   std::string name;
   c10::intrusive_ptr<runtime::Engine> engine;   // null for operators
@@ -35,8 +34,8 @@ struct Watched {
 // operators count for the outermost.
 class TORCHTRT_API Watch {
  public:
-  // Of every engine, the inputs of so many calls are kept: the tensors themselves, which who runs later may write to,
-  // or copies.
+  // Every engine keeps the inputs of so many calls: the tensors themselves, which later operators may write to, or
+  // copies.
   enum class Keeping : uint8_t { kThemselves, kCopies };
   explicit Watch(size_t kept_calls, Keeping keeping = Keeping::kThemselves);
   ~Watch();

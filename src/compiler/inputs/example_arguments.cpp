@@ -15,13 +15,13 @@ using torch::jit::IValue;
 constexpr uint64_t kSeed = 2026;
 constexpr int64_t kMostElements = int64_t{1} << 26;  // of an argument that is made up
 
-// Whether more elements than now would not do.
+// True if the list must have exactly its number of elements.
 bool hasKnownLength(const torch::jit::Value& list) {
   return std::any_of(list.uses().begin(), list.uses().end(),
                      [](const torch::jit::Use& use) { return use.user->kind() == torch::jit::prim::ListUnpack; });
 }
 
-// What the samples have where the leaf is; None where they have nothing there.
+// Returns the samples' value in the leaf's place; None if they have nothing there.
 IValue valueAt(const InputLeaves& leaves, const std::vector<IValue>& samples, const LeafPath& path) {
   const auto first = static_cast<size_t>(path.front());
   IValue value = first < samples.size() ? samples[first] : IValue();
@@ -62,12 +62,12 @@ at::Tensor repeated(const at::Tensor& sample, const std::vector<int64_t>& dims) 
   return result;
 }
 
-// What an Input has that says nothing else.
+// True for the domain of an Input that says nothing else.
 bool isOpen(const Input::Domain& domain) {
   return domain == Input::Domain{0, 2};
 }
 
-// How many rows the table has that an argument picks rows of, the least where there are several.
+// Returns the number of rows of the table that an argument picks rows of; the least if there are several tables.
 std::optional<double> rowsTakenFrom(const torch::jit::Value& indices) {
   std::optional<double> rows;
   for (const torch::jit::Use& use : indices.uses()) {

@@ -24,7 +24,7 @@ std::vector<std::optional<torch::jit::IValue>> makeArguments(const lowering::Low
                                                              const InputLeaves& leaves, DataType open_dtype,
                                                              const std::vector<torch::jit::IValue>& samples,
                                                              const WantedArguments& wanted);
-// Whether an argument is a list that may be of any length.
+// True if an argument is a list that may be of any length.
 bool hasOpenLists(const lowering::LoweredGraph& lowered, const InputLeaves& leaves);
 // Sizes that such numbers may say: dims of other inputs behind the first, dynamic ones first. None where no input is
 // such numbers.

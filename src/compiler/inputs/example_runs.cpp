@@ -56,7 +56,7 @@ class Runner {
     }
   }
 
-  // What a run in which sizes differ fails at, and the sizes that may have to be one there.
+  // The node at which a run with different sizes fails, and the sizes that may have to be one there.
   struct Clash {
     const torch::jit::Node* node;
     SizePairs sizes;
@@ -105,7 +105,8 @@ class Runner {
     }
   }
 
-  // Where the module fails on numbers from nowhere, and does not where they are a size of another input.
+  // Finds the size that numbers have to be: the module fails on made-up numbers, and not if they are a size of another
+  // input.
   void findLength() {
     const std::vector<Dim> lengths =
         samples_.empty() ? possibleLengths(lowered_, leaves_, open_dtype_) : std::vector<Dim>();

@@ -21,10 +21,10 @@ struct ExampleRuns {
   std::unique_ptr<partitioning::Observations> first_calls;  // where calls leave state in the module, else null
 };
 
-// Where dimensions are dynamic there are several runs, in which they differ; lists are longer in one of them. Where a
-// run fails because dimensions of one range differ, they are taken to be one (`size_guesses`). `self` is the module,
-// None where the graph takes none; it is not changed, and lies on `device`, as the runs do. Where calls leave state in
-// the module, what is observed is the second call of a copy, and the third of another one.
+// Runs the graph several times if dimensions are dynamic, with different sizes; lists are longer in one run. If a run
+// fails because dimensions of one range differ, they are taken to be one (`size_guesses`). `self` is the module, None
+// if the graph takes none. It is not changed, and lies on `device`, as the runs do. If calls leave state in the module,
+// the second call of a copy is observed, and the third of another one.
 ExampleRuns runExamples(const lowering::LoweredGraph& lowered, const partitioning::Roles& roles, InputLeaves& leaves,
                         DataType open_dtype, const torch::jit::IValue& self,
                         const std::vector<torch::jit::IValue>& samples, const at::Device& device = at::kCPU);

@@ -11,9 +11,9 @@ namespace torchtrt::compiler {
 
 RunSizes optimumSizes(const InputLeaves& leaves);
 
-// Of further runs. In the first, every symbol has another size near its optimum, a prime where there is one. In the
-// others they are far from it, larger or smaller, so that every two symbols differ in one of them; what is
-// divisible by a power of two stays so as far as it can.
+// Returns the sizes of further runs. In the first, every symbol has another size near its optimum, a prime if there is
+// one. In the others they are far from it, larger or smaller, so that every two symbols differ in one of them. Sizes
+// that are divisible by a power of two stay so as far as possible.
 std::vector<RunSizes> otherSizes(const InputLeaves& leaves);
 
 // One size for all symbols, or what is nearest to it in their ranges.

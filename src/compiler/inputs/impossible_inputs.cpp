@@ -21,7 +21,7 @@ using partitioning::Verdict;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// Whether operands fit these is decided by their shapes and dtypes alone.
+// True if shapes and dtypes alone decide whether the operator takes its operands.
 bool looksAtTypesAlone(const Node& node) {
   static const std::set<std::string> kinds = {
       "aten::conv1d",
@@ -63,7 +63,7 @@ bool looksAtTypesAlone(const Node& node) {
   return kinds.count(node.kind().toQualString()) != 0;
 }
 
-// Whether sizes may follow from what tensors hold, in which example runs differ from other calls.
+// True if sizes may follow from what tensors hold, in which example runs differ from other calls.
 bool readsElements(torch::jit::Graph& graph) {
   static const std::set<std::string> kinds = {"aten::item",           "aten::Int",         "aten::Float",
                                               "aten::Bool",           "aten::index",       "aten::masked_select",

@@ -6,12 +6,12 @@
 
 namespace torchtrt::compiler {
 
-// Whether an operator was refused for what its operands are, so that an example run tells whether PyTorch takes them.
+// True if an operator was refused for its operands, so that an example run tells if PyTorch takes them.
 bool hasMisfits(const partitioning::Partition& partition);
 // Throws CompileError(kInvalidInputSpec) with the operator, its line and what it expects, where every example run fails
 // at an operator that was refused and that looks at nothing but shapes and dtypes.
 void rejectImpossibleInputs(const partitioning::Partition& partition, const partitioning::Observations& observations);
-// What is of unknown type because example runs fail before it is no reason of its own: says where they fail instead.
+// Says where example runs fail, in place of refusals for types that are unknown only because of that.
 void nameCauses(partitioning::Partition& partition, const partitioning::Observations& observations);
 
 }  // namespace torchtrt::compiler

@@ -216,7 +216,7 @@ class Matcher {
   InputLeaves result_;
 };
 
-// Where the key or index of a collection leads; nothing where the signature has none such.
+// Returns the place that the key or index of a collection leads to; nothing if the signature has none such.
 std::optional<int64_t> placeOf(const InputLeaves& leaves, const LeafPath& path, const torch::jit::IValue& index) {
   const auto keys = leaves.keys.find(path);
   if (keys != leaves.keys.end()) {

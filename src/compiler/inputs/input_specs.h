@@ -37,7 +37,7 @@ struct InputLeaves {
 // Throws CompileError(kInvalidInputSpec) where number or nesting do not fit the method. The leaves point into `inputs`.
 TORCHTRT_API InputLeaves matchInputs(const GraphInputs& inputs, const lowering::LoweredGraph& lowered);
 
-// What a value of the lowered graph is fed from; null where it is no argument, nor taken out of one.
+// Returns the argument, or its part, that feeds a value of the lowered graph; null if none does.
 TORCHTRT_API const InputLeaf* findLeaf(const InputLeaves& leaves, const torch::jit::Value& value);
 // A dtype that the user left open is taken from the first use of the value; where that is floating, `open_dtype`
 // replaces it unless it is kUnknown.

@@ -17,7 +17,7 @@ using SizePairs = std::vector<std::pair<std::string, std::string>>;  // of symbo
 // where no such symbols do.
 SizePairs guessesFor(const InputLeaves& leaves, const Dim& a, const Dim& b);
 
-// Whether the two have the same minimum, optimum and maximum, and one size in the samples.
+// True if the two have the same minimum, optimum and maximum, and one size in the samples.
 bool haveOneRange(const InputLeaves& leaves, const std::string& a, const std::string& b);
 
 // Puts one of two symbols in the place of the other in all leaves, and notes why.
@@ -26,8 +26,8 @@ void takeForOne(InputLeaves& leaves, const std::string& a, const std::string& b,
 // "ids, dimension 0; mask, dimension 0"
 std::string placesText(const InputLeaves& leaves, const std::string& symbol);
 
-// What says so in the Inputs, ready to paste: "ids: shared_dims={0: "batch"}; mask: shared_dims={0: "batch"}". Of the
-// sizes that were guessed, and of those that `more` would have taken for one.
+// Returns text to paste into the Inputs: "ids: shared_dims={0: "batch"}; mask: shared_dims={0: "batch"}". It covers the
+// guessed sizes, and those that `more` would have taken for one.
 std::string sharedDims(const InputLeaves& leaves, const SizePairs& more = {});
 // Puts what was guessed into the report, with a warning.
 void addGuesses(const InputLeaves& leaves, Report& report);

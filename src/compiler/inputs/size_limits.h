@@ -16,8 +16,8 @@ struct OnlySize {
   std::string reason;  // why another one does not fit
 };
 
-// Of the symbols of inputs, those of which no size beside the optimum fits the plan's steps, as far as the ends of the
-// range and the sizes next to the optimum show.
+// Returns the symbols of inputs that fit the plan's steps at their optimum alone, as far as the ends of the range and
+// the sizes next to the optimum show.
 std::vector<OnlySize> onlySizes(const plan::Plan& plan, const InputLeaves& leaves);
 
 // A warning, once for every symbol.

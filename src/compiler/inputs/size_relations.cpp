@@ -56,7 +56,7 @@ std::vector<int64_t> productOf(const std::vector<int64_t>& a, const std::vector<
   return products;
 }
 
-// Of several that fit, the simplest; nothing where two are as simple.
+// Keeps the simplest of several dims that fit; nothing if two are as simple.
 class Best {
  public:
   void offer(int terms, Dim dim) {

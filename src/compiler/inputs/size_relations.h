@@ -1,5 +1,5 @@
-// How an observed size follows from the sizes of inputs, by what example runs show of both. It is a guess: engines
-// check it in every call.
+// Finds how an observed size follows from the sizes of inputs, by what example runs show of both. It is a guess:
+// engines check it in every call.
 #pragma once
 
 #include <cstdint>

@@ -43,7 +43,8 @@ bool canBeCompared(const IValue& value, const c10::Type& type) {
          (value.isInt() && type.kind() == c10::TypeKind::IntType);
 }
 
-// What the inputs say of arguments that the graph uses. Numbers and truth values count where an optional tensor does.
+// Returns what the inputs say of arguments that the graph uses. Numbers and truth values count where an optional tensor
+// does.
 Expectation expectationOf(const lowering::LoweredGraph& lowered, const InputLeaves& leaves) {
   Expectation expected;
   bool has_optional_tensors = false;
@@ -144,7 +145,7 @@ void assumeDifferent(Graph& graph, Expectation& expected, const std::string& met
   });
 }
 
-// Whether a call is as expected.
+// Inserts nodes that tell if a call is as expected; returns the bool.
 Value* insertQuestion(Graph& graph, const Expectation& expected) {
   Value* answer = nullptr;
   const auto require = [&](Value* condition) {

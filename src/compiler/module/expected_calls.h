@@ -21,8 +21,8 @@ struct OtherCalls {
   std::vector<at::Tensor> constants;
 };
 
-// Where the graph asks such things, it is lowered again with their answers, and what it was is given; nothing where the
-// graph stays as it is.
+// Lowers the graph again with the answers if it asks such things, and returns the former graph; nothing if the graph
+// stays as it is.
 std::optional<OtherCalls> expectCalls(lowering::LoweredGraph& lowered, const InputLeaves& leaves,
                                       const ts::CompileSpec& spec);
 // The same for stitching: constants are those that the engines keep, as far as they have them.

@@ -43,7 +43,7 @@ bool holdsObjects(const c10::Type& type) {
                      [](const c10::TypePtr& contained) { return holdsObjects(*contained); });
 }
 
-// What the graph does with a module, or one that it holds.
+// The graph's accesses to a module, or to one that it holds.
 struct Accesses {
   std::set<std::string> written;  // attributes
   std::vector<const Node*> reads;

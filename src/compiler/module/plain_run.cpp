@@ -39,7 +39,8 @@ torch::jit::Code codeOf(const torch::jit::Graph& graph, const std::string& name)
   return torch::jit::Code(copy, name);
 }
 
-// What a run that is interrupted has entered, such as no_grad, the interpreter does not leave.
+// Runs the code and restores thread-local state: the interpreter does not leave what an interrupted run has entered,
+// such as no_grad.
 Stack runCode(const torch::jit::Code& code, Stack stack) {
   const at::ThreadLocalStateGuard keep_state{at::ThreadLocalState()};
   torch::jit::InterpreterState(code).run(stack);

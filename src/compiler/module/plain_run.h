@@ -12,7 +12,7 @@
 
 namespace torchtrt::compiler {
 
-// What PyTorch gives.
+// Returns PyTorch's results.
 torch::jit::Stack interpret(const std::shared_ptr<torch::jit::Graph>& graph, torch::jit::Stack inputs);
 
 // A method, to be called several times.

@@ -1,5 +1,5 @@
-// What PyTorch computes while compiling, it computes as in a fresh thread of a fresh process: what the caller has set
-// for a while must not become part of the compiled module.
+// PyTorch computes while compiling as in a fresh thread of a fresh process. The caller's passing settings must not
+// become part of the compiled module.
 #pragma once
 
 #include <ATen/core/grad_mode.h>

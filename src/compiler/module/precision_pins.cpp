@@ -13,7 +13,7 @@ namespace torchtrt::compiler {
 
 namespace {
 
-// As many of the path's last names as the pattern has.
+// Returns as many of the path's last names as the pattern has.
 std::string tailOf(const std::string& path, const std::string& pattern) {
   size_t start = path.size();
   for (auto names = std::count(pattern.begin(), pattern.end(), '.'); names >= 0 && start != 0; --names) {
@@ -28,7 +28,7 @@ std::string nearest(std::vector<std::string> paths, std::string pattern) {
   if (pattern.size() > 2 && pattern.compare(pattern.size() - 2, 2, ".*") == 0) {
     pattern.resize(pattern.size() - 2);
   }
-  // What a module is called within others may have been left out, or misspelt.
+  // The names of outer modules may have been left out, or misspelt.
   const auto farness = [&pattern](const std::string& path) {
     return std::min(editDistance(path, pattern), editDistance(tailOf(path, pattern), pattern) + 1);
   };

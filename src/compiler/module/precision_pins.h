@@ -25,7 +25,7 @@ std::vector<at::Tensor> pinnedTensors(const ts::CompileSpec& spec, const torch::
 // weights have several floating dtypes.
 lowering::PrecisionPins pinsFor(const ts::CompileSpec& spec, const Source& source, DataType precision);
 
-// What became of them; a pin without any node is warned of.
+// Returns the effect of each pin, and warns of a pin without any node.
 std::vector<Report::Pin> pinsOf(const ts::CompileSpec& spec, const lowering::LoweredGraph& lowered);
 
 }  // namespace torchtrt::compiler

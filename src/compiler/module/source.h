@@ -1,4 +1,4 @@
-// What is compiled, before lowering: weights cast to the precision asked for, and the method as something that can be
+// Prepares a module before lowering: weights cast to the requested precision, and the method as something that can be
 // run.
 #pragma once
 
@@ -33,18 +33,18 @@ torch::jit::IValue sharingTensors(const torch::jit::IValue& module);
 // With options.keep_state, attributes that the method writes stay in the graph, which then takes the module first.
 lowering::LoweredGraph lower(const Source& source, lowering::LoweringOptions options = {});
 
-// Of the lowered method's graph: with the module in front and with defaults, where it takes them.
+// Returns the arguments of the lowered method's graph: with the module in front and with defaults, if it takes them.
 torch::jit::Stack argumentsOf(const Source& source, const lowering::LoweredGraph& lowered,
                               std::vector<torch::jit::IValue> arguments);
-// What PyTorch gives for these arguments; of the lowered method where nodes are pinned to a precision that the module
-// knows nothing of.
+// Returns PyTorch's results for these arguments. It runs the lowered method if nodes are pinned to a precision that the
+// module knows nothing of.
 torch::jit::IValue run(const Source& source, const lowering::LoweredGraph& lowered,
                        std::vector<torch::jit::IValue> arguments);
 
-// Which weights lie in the own tensors of the module, if there is one: engines never change, so that they keep none of
-// these.
+// Marks the weights that lie in the module's own tensors, if there is a module: engines never change, so they keep none
+// of these.
 std::vector<bool> borrowedFrom(const torch::jit::IValue& module, const std::vector<at::Tensor>& weights);
-// What PyTorch's segments read, copied out of the module.
+// Copies the constants of PyTorch's segments out of the module.
 void ownConstants(torch::jit::Block& block);
 
 }  // namespace torchtrt::compiler

@@ -146,7 +146,7 @@ void addCalibration(std::ostream& out, const Report::Calibration& calibration, c
   }
 }
 
-// What runs otherwise than by rule, and what that saves; of the rest how many they are.
+// Lists the steps that do not run by rule, with the time saved, and counts the rest.
 void addTimings(std::ostream& out, const std::vector<Report::Timing>& timings, const std::string& indent) {
   const auto is_other = [](const Report::Timing& timing) { return timing.implementation != timing.by_rule; };
   const auto is_cached = [](const Report::Timing& timing) { return timing.is_cached; };

@@ -1,4 +1,4 @@
-// What a compile did, as a Report: out of the partition, the engines and the clock.
+// Makes a compile's Report of the partition, the engines and the clock.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ namespace torchtrt::compiler {
 // "aten::relu # model.py:5:8 (layer1.0)".
 std::string describe(const torch::jit::Node& node);
 
-// Of the time of nodes, the part of those that are in engines; nothing without any.
+// Returns the share of the nodes' time that is in engines, 0 to 1; nothing without any.
 std::optional<double> shareOfTime(const partitioning::Partition& partition,
                                   const std::unordered_map<const torch::jit::Node*, double>& seconds);
 

@@ -17,7 +17,7 @@ std::string brief(double value);                             // three digits: "0
 double ratio(double part, double whole);                     // 0 of nothing
 std::string counted(size_t count, const std::string& what);  // "1 node", "2 nodes"
 
-// What was raised, of the text of an error that came out of libtorch's interpreter behind a trace.
+// Returns the raised message in the text of an error of libtorch's interpreter, which puts a trace before it.
 std::string messageOf(const std::string& error);
 
 // A line that is no warning but as visible as one.

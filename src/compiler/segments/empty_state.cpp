@@ -19,7 +19,7 @@ using torch::jit::Value;
 
 namespace {
 
-// What every first call gives, if that is a tensor without elements which the input itself cannot be.
+// Returns the sizes that every first call gives, if they are of an empty tensor which the input itself cannot be.
 std::vector<int64_t> emptyDimsOf(const Value& value, const BlockInput& input, const Observations& first_calls) {
   const ObservedType* const seen = first_calls.find(value);
   if (seen == nullptr || !seen->is_steady || seen->sizes.empty() || runtime::dtypeOf(seen->dtype) != input.dtype) {

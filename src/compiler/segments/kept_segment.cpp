@@ -30,7 +30,8 @@ bool isDense(const at::Tensor& tensor) {
 constexpr size_t kSmall = 1024;   // bytes
 constexpr float kFolded = 2e-6F;  // relative, of float32
 
-// Of memory in its order. Equal, or what two ways of folding the same numbers give.
+// Compares dense memory in its order. Elements agree if they are equal, or as near as two ways of folding the same
+// numbers.
 template <typename T>
 bool areClose(const at::Tensor& a, const at::Tensor& b, T tolerance) {
   const auto close = [tolerance](T x, T y) { return x == y || std::abs(x - y) <= tolerance * std::abs(y); };

@@ -20,7 +20,7 @@ class KernelChoice {
 
   // Sets the plan's hints, as builder::chooseKernels does.
   void choose(plan::Plan& plan);
-  // Where something was timed.
+  // Writes the timing cache if something was timed.
   void write() const;
   // Into the segments of the engines that were chosen for.
   void addTo(Report& report) const;

@@ -319,7 +319,7 @@ void SegmentEngines::make(SegmentEngine& made, std::unique_ptr<network::Network>
   made.milliseconds += clock_.total() - before;
 }
 
-// Of other calls' constants, those that the weights have; `parts` gets what they are made of.
+// Finds other calls' constants among the weights; `parts` gets what they are made of.
 std::map<size_t, FoundConstant> SegmentEngines::findOthers(const std::vector<at::Tensor>& weights,
                                                            std::vector<at::Tensor>& parts) const {
   std::map<size_t, FoundConstant> found;

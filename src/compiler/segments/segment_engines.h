@@ -89,12 +89,13 @@ class SegmentEngines {
   const std::vector<SegmentEngine>& engines() const {
     return engines_;
   }
-  // What the example runs saw; made now where nothing asked for them before, or null.
+  // Returns what the example runs saw, or null. Runs them now if nothing asked for them before.
   const partitioning::Observations& observe();
   const partitioning::Observations* observations() const {
     return examples_.observations.get();
   }
-  // How long PyTorch took for nodes, as far as it ran them: in an example run, or beside the engines on the samples.
+  // Returns the seconds that PyTorch took for the nodes it ran: in an example run, or beside the engines on the
+  // samples.
   const std::unordered_map<const torch::jit::Node*, double>& seconds() const {
     return examples_.observations ? examples_.observations->seconds() : seconds_;
   }
@@ -102,10 +103,11 @@ class SegmentEngines {
   const InputLeaves& leaves() const {
     return leaves_;
   }
-  // Which of engines() a call ran, in the module or a copy of it: null for an engine that the source itself came with.
+  // Returns the engine that a call ran, in the module or a copy of it; null for an engine that the source itself came
+  // with.
   const SegmentEngine* find(const runtime::Engine& engine) const;
-  // What to leave to PyTorch: all nodes of the segment of one of the engines, if it is slower than they are there on
-  // what reaches it. Nothing for what find() does not know.
+  // Returns the nodes to leave to PyTorch: all of an engine's segment, if it is slower than they are on its inputs.
+  // Nothing for what find() does not know.
   Failures timed(const runtime::Engine& engine, const std::vector<at::Tensor>& inputs);
   // An engine of another network in the place of one: same inputs and outputs, same operators kept.
   SegmentEngine remade(size_t index, std::unique_ptr<network::Network> network);
@@ -135,7 +137,7 @@ class SegmentEngines {
   bool describe(const partitioning::Segment& segment, conversion::ConversionRequest& request, Failures& failures);
   std::unique_ptr<network::Network> tryConvert(const partitioning::Segment& segment,
                                                conversion::ConversionRequest request, Failures& failures);
-  // What a conversion has to know of the device.
+  // Adds to a conversion's request what it has to know of the device.
   void addDevice(conversion::ConversionRequest& request) const;
   EmptyInputs emptyInputsOf(const partitioning::Segment& segment);
   void make(SegmentEngine& made, std::unique_ptr<network::Network> network);

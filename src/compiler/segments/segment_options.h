@@ -1,4 +1,4 @@
-// How a compile's segments become engines, out of its options.
+// Turns a compile's options into those of its segments' engines.
 #pragma once
 
 #include <optional>

@@ -19,7 +19,7 @@ using torch::jit::Value;
 
 namespace {
 
-// Of what an engine of these operators gives from what PyTorch gave; told, too, where the engine fails.
+// Describes the first difference of an engine of these operators from PyTorch's results, or the engine's failure.
 std::optional<std::string> differenceOf(const Segment& part, const runtime::Engine& engine,
                                         const torch::jit::Stack& stack, const torch::jit::Stack& wanted) {
   std::vector<at::Tensor> inputs;

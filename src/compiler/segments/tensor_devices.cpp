@@ -47,10 +47,10 @@ class Walk {
     }
   }
 
-  // Of nodes in the order of the graph, each with why it cannot be on the device.
+  // The nodes that cannot be on the device, each with its reason.
   std::unordered_map<const Node*, Refusal> refusals;
 
-  // What is on the CPU, and is seen there, is not to be made on the device.
+  // Refuses tensors on the CPU that are seen there: they are not to be made on the device.
   void refuseWhatShows(const Block& block) {
     std::vector<const Node*> nodes(block.nodes().begin(), block.nodes().end());
     for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
@@ -188,7 +188,7 @@ class Walk {
     return !schema.arguments().empty() && schema.arguments()[0].type()->kind() == c10::TypeKind::TensorType;
   }
 
-  // What is on the device and comes to the CPU is there for somebody to see.
+  // A tensor that comes from the device to the CPU is there for somebody to see.
   Where moved(Where from, const at::Device& to) const {
     const Where where = ofDevice(to);
     return where == Where::kMade && from != Where::kMade ? Where::kElsewhere : where;

@@ -1,5 +1,5 @@
-// Where the tensors of a graph are when it runs on a GPU, as its operators say: what brings them elsewhere, or takes
-// them there, stays in PyTorch.
+// Follows the devices of a graph's tensors when it runs on a GPU, as its operators say. Operators that move tensors
+// from or to the GPU stay in PyTorch.
 #pragma once
 
 #include <unordered_map>

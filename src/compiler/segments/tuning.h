@@ -1,4 +1,4 @@
-// Which of two ways to compute the same is the faster one here, measured.
+// Measures which of two ways to compute the same is the faster one here.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,8 @@ namespace torchtrt::compiler {
 // longer. Throws what they throw.
 std::optional<Refusal> refuseIfSlower(const std::function<void()>& engine, const std::function<void()>& torch);
 
-// What is slower in an engine than in PyTorch, on what reaches the engines when the samples run through the module.
+// Returns the nodes that are slower in an engine than in PyTorch, on the engines' inputs while the samples run through
+// the module.
 Failures slowerEngines(SegmentEngines& engines, const Task& task, const partitioning::Roles& roles,
                        const torch::jit::Module& module, const std::vector<torch::jit::IValue>& samples);
 

@@ -30,7 +30,7 @@ bool mayBeMask(const Value& index, const partitioning::Observations* observation
   return dtype == at::kBool || dtype == at::kByte;
 }
 
-// How many elements these give depends on what is in their operands.
+// True if the number of elements depends on what is in the operands.
 bool hasDataDependentSize(const Node& node, const partitioning::Observations* observations) {
   static const std::set<std::string> kinds = {"aten::unique", "aten::unique_dim", "aten::repeat_interleave",
                                               "aten::bincount"};
@@ -114,7 +114,7 @@ void ValueTypes::findDataDependent(const torch::jit::Block& block) {
   }
 }
 
-// What has no dimensions ends it: a sum over rows is as large, however many there are.
+// A value without dimensions ends it: a sum over rows is as large, however many there are.
 const ObservedType* ValueTypes::addDataDependent(const Value& value) {
   const ObservedType* type = observations_ != nullptr ? observations_->find(value) : nullptr;
   const bool is_known = type != nullptr && type->is_steady && !type->sizes.empty();
@@ -154,7 +154,8 @@ Refusal unknownType(const Value& value, const partitioning::Observations* observ
                    : Refusal{"unknown-type", what + "; give sample inputs"};
 }
 
-// What a convolution of the segment takes of the value, by its weights: (axis from the end, channels).
+// Returns the channels that a convolution of the segment takes of the value, by its weights: (axis from the end,
+// channels).
 std::optional<std::pair<int, int64_t>> channelsTaken(const partitioning::Segment& segment, const Value& value) {
   static const std::set<c10::Symbol> convolutions = {torch::jit::aten::conv1d, torch::jit::aten::conv2d,
                                                      torch::jit::aten::conv3d};

@@ -1,6 +1,6 @@
-// What is known of the tensors that cross a border into an engine: what the user said of the arguments, what an earlier
-// engine's network says of its outputs, and what PyTorch's own segments were observed to give. Dimensions that may vary
-// are symbols; equal ones are the same symbol.
+// Describes the tensors that cross a border into an engine. The user describes the arguments, an earlier engine's
+// network its outputs, and example runs the results of PyTorch's own segments. Dimensions that may vary are symbols;
+// equal ones are the same symbol.
 #pragma once
 
 #include <map>
@@ -39,12 +39,12 @@ class TORCHTRT_API ValueTypes {
     Refusal refusal;
   };
   std::optional<Unknown> describe(const partitioning::Segment& segment, conversion::ConversionRequest& request);
-  // Whether all inputs of the segment are arguments, so that nothing has to be observed.
+  // True if all inputs of the segment are arguments, so that nothing has to be observed.
   bool followsFromArguments(const partitioning::Segment& segment) const;
   // Takes two dims of described inputs to be one where one run alone saw them, as large as each other. False where that
   // changes nothing.
   bool takeForOne(const Dim& a, const Dim& b);
-  // What an engine gives, once its network is there.
+  // Learns the outputs of an engine, once its network is there.
   void learn(const partitioning::Segment& segment, const network::Network& network);
 
  private:
@@ -58,7 +58,7 @@ class TORCHTRT_API ValueTypes {
   void replaceUnboundExpressions(conversion::ConversionRequest& request);
   std::string nameOf(const torch::jit::Value& value) const;
   void findDataDependent(const torch::jit::Block& block);
-  // What is known of it, where anything is.
+  // Returns its observed type; null if nothing is known.
   const partitioning::ObservedType* addDataDependent(const torch::jit::Value& value);
 
   struct SeenOnce {
