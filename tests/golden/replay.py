@@ -31,7 +31,7 @@ def current_machine(scratch: Path) -> str:
 
 
 def timings(folder: Path, scratch: Path, machine: str):
-    """What a compile takes from the old timing cache, as if this machine had written it."""
+    """Returns what a compile takes from the old timing cache, as if this machine had written it: pairs of implementation and is_cached."""
     cache = scratch / "timings.txt"
     cache.write_text((folder / "timings.txt").read_text().replace(make.machine_of(folder / "timings.txt"), machine))
     script, inputs, _, _ = make.made("convolutional")

@@ -28,7 +28,7 @@ def engines_of(module) -> dict:
 
 
 def implementations(module) -> collections.Counter:
-    """How often each implementation was chosen, over all engines."""
+    """Counts the implementations that were chosen, over all engines."""
     return collections.Counter(name for engine in engines_of(module).values() for name in re.findall(r"\[([a-z_0-9]+)\]\s*$", engine.inspect(), re.M))
 
 

@@ -1,4 +1,4 @@
-"""Where an engine's time on a GPU goes: each kernel of a replayed call by the GPU's own clock, the gaps between them, and the engine's steps."""
+"""Times an engine on a GPU: each kernel of a replayed call by the GPU's own clock, the gaps between them, and the engine's steps."""
 
 import collections
 import re

@@ -1,4 +1,4 @@
-"""What several files of tests share."""
+"""Several files of tests share this."""
 
 import os
 import subprocess

@@ -1,5 +1,5 @@
-"""What the reference system computes while compiling: numbers, lists, shapes, strings, tensors from nothing. Functions of a matrix
-[batch,4] whose graphs have, together, all of the operators that reference_evaluators.txt names, but for those that are gone.
+"""The reference system computes these while compiling: numbers, lists, shapes, strings, tensors from nothing. The functions take a matrix
+[batch,4]. Their graphs have, together, all operators that reference_evaluators.txt names and that still exist.
 """
 
 import math

@@ -56,7 +56,7 @@ def compile_case(case: Case, **options):
 
 
 def tolerance(case: Case) -> float:
-    """Of the largest value of each result, by the widest of the model's floating dtypes."""
+    """Returns the tolerance, as a share of each result's largest value, for the widest of the model's floating dtypes."""
     held = {each.dtype for each in case.script.parameters()} & TOLERANCE.keys()
     return max((TOLERANCE[dtype] for dtype in held), default=TOLERANCE[torch.float32])
 
@@ -86,13 +86,13 @@ def difference(actual, expected) -> float:
 
 
 def _doubled(value):
-    """As `tensors` gives them, floating ones in float64."""
+    """Returns the tensors of the value, floating ones in float64."""
     return [each.double() if isinstance(each, Tensor) and each.is_floating_point() else each for each in tensors(value)]
 
 
 @torch.inference_mode()
 def errors(case: Case, compiled) -> tuple[float, float]:
-    """How far the compiled module and eager PyTorch are from the same in float64, by which deep untrained models are judged: they amplify
+    """Returns how far the compiled module and eager PyTorch are from the same in float64. This judges deep untrained models, which amplify
     rounding beyond the tolerance on both sides."""
     ours = theirs = 0.0
     exactly = copy.deepcopy(case.reference).double()

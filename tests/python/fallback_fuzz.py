@@ -25,7 +25,7 @@ TIMEOUT_S = 3600  # of a model
 
 @dataclasses.dataclass
 class Tally:
-    """What became of a model's seeds. A run in which no engine ran shows nothing, so it is counted apart."""
+    """Counts the outcomes of a model's seeds. A run in which no engine ran shows nothing, so it is counted apart."""
 
     runs: int = 0
     ran_engines: int = 0

@@ -1,4 +1,4 @@
-"""What the lines of the operator table are made of: how inputs are made, what an operator is, and the shapes that many share."""
+"""The parts of the lines of the operator table: inputs, operators, and the shapes that many share."""
 
 import dataclasses
 import functools
@@ -12,7 +12,7 @@ DTYPES = (*FLOATS, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint
 
 @dataclasses.dataclass(frozen=True)
 class Tensor:
-    """How to make an input: shape, layout, and the range its values come from."""
+    """Describes an input: shape, layout, and the range of its values."""
 
     shape: tuple[int, ...]
     layout: str = "contiguous"  # or "transposed", "channels_last", "expanded", "sliced"

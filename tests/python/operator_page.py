@@ -61,7 +61,7 @@ def schema_name(schema: str) -> str:
 
 
 def dtype_of(node, otherwise: torch.dtype) -> torch.dtype:
-    """Of the first tensor that the node takes, or makes; where the trace does not tell, that of the line's inputs."""
+    """Returns the dtype of the first tensor that the node takes, or makes. If the trace does not tell, it is that of the line's inputs."""
     values = [*node.outputs()] if node.kind() == "aten::where" else [*node.inputs(), *node.outputs()]
     known = (value.type().dtype() for value in values if value.type().kind() == "TensorType")
     return next((dtype for dtype in known if dtype is not None), otherwise)

@@ -17,7 +17,7 @@ def boxes(n: int, **options) -> tuple:
 
 
 def _nms(threshold: float, ties: bool = False):
-    """Of boxes that may have no area; with ties, of few different scores."""
+    """Takes boxes that may have no area; with ties, boxes of few different scores."""
     return lambda x, s: torch.ops.torchvision.nms(x, s.round() if ties else s, threshold)
 
 

@@ -22,7 +22,7 @@ SCALARS = "multiply.Scalar subtract.Scalar divide.Scalar true_divide.Scalar grea
           "full_like".split()
 BITS = "__and__ __or__ __xor__ bitwise_and bitwise_or bitwise_xor".split()
 
-# What form() takes.
+# form() takes these.
 OF_ROWS = [
     ("all", "x"), ("any", "x"), ("all.dims", "x", [0, -1]), ("any.dims", "x", [-1], True), ("_aminmax", "x"), ("_aminmax.dim", "x", -1), ("argsort", "x", -1, True), ("sort", "x", 0),
     ("sort.stable", "x", True, -1, True), ("tril", "x", 1), ("triu", "x", -1), ("count_nonzero", "x", 0), ("count_nonzero.dim_IntList", "x", [0, -1]), ("concat", ["x", "x"], -1),

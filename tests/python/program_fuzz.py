@@ -28,13 +28,13 @@ from random_programs import Compound, Program
 KEPT = pathlib.Path(__file__).parent / "fuzz_programs"
 BATCHES = (2, 1, 4)
 TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-7}
-# How much farther than eager float32 the engine may be from float64, where they disagree.
+# The engine may be this much farther from float64 than eager float32 where they disagree.
 ROUNDING_FACTOR = 8
 
 
 @dataclasses.dataclass
 class Settings:
-    """How a program is compiled."""
+    """The settings of a program's compile."""
 
     dtype: str
     is_dynamic: bool
@@ -109,7 +109,7 @@ def flat(value) -> list:
 
 
 def close(actual: Tensor, expected: Tensor, tolerance: float) -> bool:
-    """Whether all is exact but finite floating values, which may be `tolerance` of the largest apart."""
+    """True if all is exact except finite floating values, which may be `tolerance` of the largest apart."""
     if not expected.is_floating_point():
         return torch.equal(actual, expected)
     finite = expected.isfinite()

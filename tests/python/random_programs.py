@@ -125,7 +125,7 @@ class Generator:
     def pick(self, names):
         return self.random.choice(names) if names else None
 
-    # What computes.
+    # These compute.
 
     def unary(self, scope, depth):
         a = self.pick(scope.tensors("f", len))
@@ -203,7 +203,7 @@ class Generator:
         template = self.random.choice(["torch.zeros_like({})", "torch.ones_like({})", "torch.full_like({}, 0.75)", "torch.empty_like({}).fill_(1.5)"])
         return self.tensor(scope, template.format(a), scope[a][2])
 
-    # What looks at the same memory, or puts pieces together.
+    # These look at the same memory, or put pieces together.
 
     def view(self, scope, depth):
         dtype = self.random.choice("ffffi")
@@ -246,7 +246,7 @@ class Generator:
             return self.tensor(scope, f"torch.stack([{a}, {b}], {axis})", shape[:axis] + (2,) + shape[axis:]) if len(shape) < 4 else None
         return self.tensor(scope, f"torch.cat([{a}, {b}], {axis})", shape[:axis] + (2 * shape[axis],) + shape[axis + 1:])
 
-    # What writes.
+    # These write.
 
     def in_place(self, scope, depth):
         a = self.pick(scope.tensors("f"))
@@ -356,7 +356,7 @@ class Generator:
             f"{b}.view{same} if {b}.is_contiguous() else {b} * 1.0", f"{b}.contiguous()", f"{b}.flatten().view{same}",
             f"{b} * {b}.stride({self.random.randint(0, 1)}) - {b}.storage_offset()"]), scope[b][2])
 
-    # What decides and repeats. Names of inner blocks stay there; outer ones may be assigned, with their type.
+    # These decide and repeat. Names of inner blocks stay there; outer ones may be assigned, with their type.
 
     def condition(self, scope):
         a = self.pick(scope.tensors("f"))

@@ -30,7 +30,7 @@ from random_stacks import Generator, Stack, StackModule  # noqa: E402
 
 KEPT = pathlib.Path(__file__).parent / "fuzz_stacks"
 TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-7, torch.float16: 2e-2, torch.bfloat16: 2e-2, torch.int64: 0}
-# How much farther than eager PyTorch the engine may be from float64 where they disagree; rounding is a matter of chance where few values
+# The engine may be this much farther from float64 than eager PyTorch where they disagree. Rounding is a matter of chance where few values
 # are normalized, so most of several inputs must disagree.
 ROUNDING_FACTOR = 8
 ATTEMPTS = 3
@@ -181,7 +181,7 @@ class Worker:
         self.pipe = os.fdopen(reader)
 
     def answers(self):
-        """As many outcomes as it got to; the last is a crash if it did not end by itself."""
+        """Yields the outcomes that it got to; the last is a crash if it did not end by itself."""
         for line in self.pipe:
             yield tuple(json.loads(line))
         self.pipe.close()

@@ -1,5 +1,5 @@
-"""What int8 costs on trained networks and real data, in small; `./dev accuracy` prints all of it. Bounds leave a margin of some times
-what is measured."""
+"""Measures the cost of int8 on trained networks and real data, in small; `./dev accuracy` prints all of it. Bounds leave a margin of some
+times the measured value."""
 
 import pytest
 import scipy.stats

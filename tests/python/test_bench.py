@@ -23,7 +23,7 @@ NAMES = ["eager", "script", "freeze", "optimize_for_inference", "inductor", "onn
 
 
 def figures(*samples: float, **others) -> dict:
-    """Of a way that takes these milliseconds."""
+    """Returns the figures of a way that takes these milliseconds."""
     return {"make_seconds": 1.5, "load_seconds": 0.5, "first_call_ms": 3 * samples[0], "resident_bytes": 7e6, "peak_bytes": 9e6,
             "difference": 1e-6, "samples_ms": list(samples), "milliseconds": vars(timing.of_samples(list(samples))), **others}
 

@@ -1,4 +1,4 @@
-"""What the caller has set while it compiles does not become part of the compiled module."""
+"""The caller's settings during a compile do not become part of the compiled module."""
 
 import contextlib
 import io

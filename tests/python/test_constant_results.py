@@ -1,4 +1,4 @@
-"""What a compiled module returns is the caller's: writing into it changes no later call and no file."""
+"""The results of a compiled module belong to the caller: writing into them changes no later call and no file."""
 
 from typing import Dict, List, NamedTuple, Tuple
 

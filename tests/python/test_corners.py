@@ -324,7 +324,7 @@ SIMPLE = [
     WritesToItsArgument, InPlace, OutArgument, EmptyTuple, NoneAmongResults, NoneAlone, TheSameTwice, Constants, Integers, Dtypes,
     ComplexBetween, ShapesOfData, NumbersOfData, Forked, CallsAFunction,
 ]
-# Of those with other arguments than x: the calls, and what compile() is told of them.
+# Gives, for modules with other arguments than x, the calls and the options of compile().
 WITH_ARGUMENTS = {
     UnusedArgument: ([(*rows(2), torch.randn(3, 3))], {}),
     Recurrent: ([(torch.randn(n, 2, 4),) for n in (3, 5, 1)],
@@ -382,7 +382,7 @@ NEGATIVE_INDICES = {
 
 @pytest.mark.parametrize("name", NEGATIVE_INDICES)
 def test_negative_indices_are_taken_where_pytorch_takes_them(name):
-    """What PyTorch refuses is an error, never the numbers of another row."""
+    """An index that PyTorch refuses is an error, never the numbers of another row."""
     traced = torch.jit.trace(NEGATIVE_INDICES[name], (torch.randn(5, 3), INDEX.abs(), PLACES.abs()))
     inputs = [torchtrt.Input([5, 3]), torchtrt.Input([2], dtype=torch.int64), torchtrt.Input([2, 3], dtype=torch.int64)]
     compiled = torchtrt.compile(traced, inputs=inputs, require_full_compilation=True)

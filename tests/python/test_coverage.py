@@ -1,5 +1,5 @@
-"""What takes most of a model's time is in engines: convolutions, products, attention and normalisations stay in PyTorch only where the
-user, a write or control flow that depends on data keeps them there.
+"""Engines take most of a model's time. Convolutions, matmuls, attention and normalisations stay in PyTorch only where the user, a write or
+control flow that depends on data keeps them there.
 
 A few quick models of bench/catalog.py by default, all of them with `--all-models`; `./dev models` prints the same as a table.
 """

@@ -214,7 +214,7 @@ def test_cells_of_a_trace_on_a_gpu_compute_as_the_operators_do():
     for got in ((plain_h, plain_c), (biased_h, biased_c)):
         torch.testing.assert_close(got, expected)
     torch.testing.assert_close(gru, torch.gru_cell(x, h, w[:12], u[:12], b[:12], d[:12]))
-    # What the backward pass reads: gates behind their functions, and of the GRU the state and its share of the new one, too.
+    # The backward pass reads these: gates behind their functions, and of the GRU the state and its share of the new one, too.
     entering, staying, fresh, shown = (given[0] + b + given[1] + d).chunk(4, -1)
     torch.testing.assert_close(lstm_gates, torch.cat([entering.sigmoid(), staying.sigmoid(), fresh.tanh(), shown.sigmoid()], -1))
     assert gru_gates.shape == (2, 20)

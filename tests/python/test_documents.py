@@ -72,7 +72,7 @@ class Holder(nn.Module):
 
 @pytest.fixture(scope="module")
 def document_002(saved_lenet, image):
-    """What the C++ samples of document 002 printed, by line, and the engine file they wrote."""
+    """Returns the lines that the C++ samples of document 002 printed, and the engine file that they wrote."""
     input_file = saved_lenet.with_name("input.ts")
     engine_file = saved_lenet.with_name("engine_converted_from_jit.trt")
     torch.jit.script(Holder(image)).save(str(input_file))

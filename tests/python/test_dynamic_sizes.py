@@ -17,7 +17,7 @@ LONG = torch.int64
 
 
 def ranged(*sizes, **more):
-    """Of (min, opt, max) or numbers."""
+    """Makes an Input of sizes that are (min, opt, max) or numbers."""
     least, best, most = zip(*(size if isinstance(size, tuple) else (size,) * 3 for size in sizes))
     return torchtrt.Input(min_shape=least, opt_shape=best, max_shape=most, **more)
 
@@ -197,7 +197,7 @@ def test_example_runs_that_fail_for_unlike_sizes_show_that_they_are_one(capfd):
 
 
 class Heads(nn.Module):
-    """As many heads as the example has rows, and a size that the other runs of the example cannot take."""
+    """Has as many heads as the example has rows, and a size that the other runs of the example cannot take."""
 
     def forward(self, x):
         rows = torch.linalg.pinv(x.view(x.size(0), 2, 2, 3))
@@ -245,7 +245,7 @@ def test_a_batch_of_windows_is_a_multiple_of_the_batch(capfd):
 
 
 class Rearranged(nn.Module):
-    """As einops takes windows apart and puts them together in a trace, whose sizes are tensors that are multiplied in place."""
+    """Takes windows apart and puts them together as einops does in a trace: sizes are tensors that are multiplied in place."""
 
     def __init__(self):
         super().__init__()
@@ -289,7 +289,7 @@ def test_a_size_that_a_trace_wrote_down_is_told(capfd):
 
 
 class Written(nn.Module):
-    """What a trace is, whose code took the size for a number."""
+    """Is written as a trace of code that took the size for a number."""
 
     def forward(self, x):
         return torch.relu(x.view(12, 4)).view(4, 12) + 1

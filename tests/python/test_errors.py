@@ -1,5 +1,5 @@
-"""How errors reach Python: as torchtrt's classes with a stable code, also out of a ScriptModule where libtorch made them its own.
-What every misuse says is in tests/errors."""
+"""Errors reach Python as torchtrt's classes with a stable code, also out of a ScriptModule where libtorch made them its own. tests/errors
+has the messages of every misuse."""
 
 
 import pytest

@@ -1,5 +1,5 @@
-"""What the reference system computes while compiling, computed by ours: every function of evaluator_table.py is compiled whole, its
-inputs' sizes fixed and, where its branches allow, dynamic, in every dtype that eager PyTorch takes."""
+"""Compiles every function of evaluator_table.py whole. Its inputs' sizes are fixed and, where its branches allow, dynamic, in every dtype
+that eager PyTorch takes."""
 
 import pytest
 import torch

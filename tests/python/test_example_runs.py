@@ -1,4 +1,4 @@
-"""How often a compile runs the module, and that its report tells the share of time that such runs show."""
+"""Counts a compile's runs of the module, and checks that its report tells the share of time that such runs show."""
 
 from typing import List, Optional
 
@@ -22,7 +22,7 @@ LIBRARY.impl("counted", _counted, "CPU")
 
 
 class FillsACache(nn.Module):
-    """As detection models do: what the first call makes, later ones find."""
+    """Does what detection models do: later calls find what the first call makes."""
 
     scale: Optional[Tensor]
 

@@ -1,4 +1,5 @@
-"""What a process can do after a fork, when its parent had used PyTorch's threads. Each child has an alarm, which ends it: nothing here hangs."""
+"""A process works after a fork although its parent had used PyTorch's threads. Each child has an alarm, which ends it: nothing here
+hangs."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What ./dev makes of the output of tests on a GPU, and what it says where there is none."""
+"""./dev reads the output of tests on a GPU, and tells what is missing on a machine without one."""
 
 import importlib
 import pathlib

@@ -22,7 +22,7 @@ from torchtrt.graph_rewriting import (
 from torchtrt.network import Tensor, net_guard
 
 
-# As printed in document 003.
+# Document 003 prints this class.
 class NaivePatternRewriter_ReplaceAddWithSub(PatternRewriter):
 
     def __init__(self):
@@ -357,7 +357,7 @@ def test_edits_outside_of_patterns_keep_the_order_of_layers():
 
 
 def test_strict_runs_verify_after_every_rewrite(monkeypatch):
-    """What a later pattern would hide is an error of the pattern that did it."""
+    """Verifying after every rewrite blames the pattern that broke the network, even if a later one would hide the error."""
     def rewrite():
         kind = trt.LayerType.ACTIVATION
         return managed(SetOp("relu", "no such op", kind), SetOp("no such op", "tanh", kind)).rewrite(add_network())

@@ -1,4 +1,4 @@
-"""What an outside CMake project finds after `cmake --install`: the five libraries, each with no more than it needs."""
+"""An outside CMake project finds the five libraries after `cmake --install`, each with no more than it needs."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What calibrates int8: batches of every form, caches, and what is said of those that do not fit."""
+"""Calibrates int8 with batches of every form and with caches, and checks the messages for those that do not fit."""
 
 import threading
 

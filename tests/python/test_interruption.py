@@ -87,7 +87,7 @@ def wait_for(process: subprocess.Popen, text: bytes) -> None:
 
 
 def ended(process: subprocess.Popen, how: int) -> tuple[str, str, float]:
-    """What a signalled process had still to say, and how long that took it."""
+    """Returns a signalled process's last output, and the seconds until it ended."""
     sent = time.monotonic()
     process.send_signal(how)
     try:

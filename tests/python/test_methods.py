@@ -11,7 +11,7 @@ from same import assert_same, saved
 
 
 class Net(nn.Module):
-    """As torchvision's models: forward is a call of _forward_impl, which nobody else calls."""
+    """Is built as torchvision's models are: forward calls _forward_impl, which nobody else calls."""
 
     def __init__(self):
         super().__init__()

@@ -35,7 +35,7 @@ def library(tmp_path_factory):
 
 
 def other_process(code: str, **variables) -> str:
-    """What the code prints, its error message included, without the warning of newer releases that torch.jit.load is deprecated."""
+    """Returns what the code prints, its error message included, without the warning of newer releases that torch.jit.load is deprecated."""
     environment = {**os.environ, **{name: str(value) for name, value in variables.items()}}
     process = subprocess.run([sys.executable, "-W", "ignore::FutureWarning", "-c", textwrap.dedent(code)], capture_output=True, text=True,
                              env=environment, check=False)

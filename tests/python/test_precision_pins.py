@@ -165,7 +165,7 @@ def test_the_same_pins_give_the_same_bytes(tmp_path):
 
 @torch.inference_mode()
 def test_a_loaded_module_has_the_same_pins(tmp_path):
-    """What scripted and saved code calls, through lists of modules and functions, belongs to the same modules."""
+    """Code that scripted and saved modules call, through lists of modules and functions, belongs to the same modules."""
     torch.jit.script(net()).save(tmp_path / "net.ts")
     compiled = torchtrt.compile(torch.jit.load(tmp_path / "net.ts"), inputs=[torchtrt.Input([4, 3, 10])], precision={"*.norm": torch.bfloat16})
     assert torchtrt.report(compiled).precision[0].nodes == 3

@@ -1,4 +1,4 @@
-"""Where a module's time goes: torchtrt.profile and torchtrtc profile."""
+"""Shows where a module spends its time: torchtrt.profile and torchtrtc profile."""
 
 import json
 

@@ -69,7 +69,7 @@ def test_one_whose_trace_holds_numbers_of_its_inputs_stays_in_pytorch():
 
 
 class Blocks(nn.Module):
-    """What optimize_for_inference has forms of its own for."""
+    """Has the blocks that optimize_for_inference has forms of its own for."""
 
     def __init__(self):
         super().__init__()

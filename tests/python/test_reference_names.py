@@ -186,7 +186,7 @@ def test_repr_says_what_it_is(names):
 
 
 def test_names_of_tensorrt_llm(capfd):
-    """Of its graph rewriting: records, patterns, managers, layers and networks."""
+    """Checks the names of its graph rewriting: records, patterns, managers, layers and networks."""
     from torchtrt import functional, logging
     from torchtrt.graph_rewriting import (AnalysisPatternManager, FLayerInfoMemo, PatternRewriter, RewritePatternManager, Tensor, net_guard,
                                           record_signature)

@@ -1,4 +1,4 @@
-"""What engines cannot compute stays in PyTorch with PyTorch's results, and ends neither the compile nor the process."""
+"""Operators that engines cannot compute stay in PyTorch with PyTorch's results, and end neither the compile nor the process."""
 
 import gc
 
@@ -253,7 +253,7 @@ def test_a_constant_mask_decides_for_a_mask():
 
 
 class AsksForLayout(nn.Module):
-    """As scripted graph networks do, which take sparse adjacencies too."""
+    """Asks as scripted graph networks do, which take sparse adjacencies too."""
 
     def __init__(self):
         super().__init__()

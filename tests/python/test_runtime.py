@@ -1,4 +1,4 @@
-"""What a deployment does with a compiled module: load it elsewhere, copy, move, fork, call it from many threads."""
+"""A deployment loads a compiled module elsewhere, copies, moves and forks it, and calls it from many threads."""
 
 import copy
 import io

@@ -1,4 +1,5 @@
-"""What calls run, as text: engine.schedule, torchtrtc inspect --shape, and the switches that leave fusion rules and fast kernels out."""
+"""Calls run what these texts say: engine.schedule, torchtrtc inspect --shape, and the switches that leave fusion rules and fast kernels
+out."""
 
 import os
 import re

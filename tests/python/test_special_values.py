@@ -93,7 +93,7 @@ class Apply(nn.Module):
 
 
 def agree(actual, expected, exact) -> bool:
-    """What is over tolerance may be as far from `exact`, in float64, as PyTorch's result is."""
+    """True if the values agree. Those over tolerance may be as far from `exact`, in float64, as PyTorch's result is."""
     ours, theirs = actual.double(), expected.double()
     finite = theirs.isfinite()
     if not torch.equal(ours[~finite].nan_to_num(1e300), theirs[~finite].nan_to_num(1e300)) or not ours[finite].isfinite().all():

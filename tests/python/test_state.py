@@ -293,7 +293,7 @@ def test_forward_sees_what_other_methods_write():
 
 
 class WarnsOnce(Linear):
-    """What comes behind the decomposition is known from example runs alone, which the flag is for the module to take part in."""
+    """Only example runs tell the type behind the decomposition. The module has a flag, so it takes part in them."""
 
     def __init__(self, training: bool):
         super().__init__()

@@ -38,7 +38,7 @@ def compiles(monkeypatch):
 
 @pytest.fixture
 def lines(monkeypatch):
-    """What the backend logs."""
+    """Returns the backend's log."""
     told = []
     monkeypatch.setattr(_backend, "log", told.append)
     return told

@@ -1,4 +1,4 @@
-"""What ./dev makes of other releases of torch, the platform tag of wheels, and what Python says of a torch that does not fit."""
+"""./dev handles other releases of torch, wheels have a platform tag, and Python reports a torch that does not fit."""
 
 import importlib
 import pathlib

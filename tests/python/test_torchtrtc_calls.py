@@ -1,4 +1,4 @@
-"""What run, profile and verify call a module with: specifications, and values that torch.save wrote; threads and libraries."""
+"""run, profile and verify call a module with specifications and with values that torch.save wrote; they take threads and libraries."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What the commands say of a GPU, on machines with one and without."""
+"""The commands report GPUs on machines with one and without."""
 
 import re
 
@@ -23,7 +23,7 @@ def compiled(relu):
 
 
 def lacks(process) -> list[str]:
-    """What a run on a GPU lacks, as a check says."""
+    """Returns the list of what a run on a GPU lacks, as a check says."""
     if "a run on a GPU lacks nothing here" in process.stdout:
         return []
     assert "a run on a GPU lacks here:\n" in process.stdout, process.stdout

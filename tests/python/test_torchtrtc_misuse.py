@@ -1,5 +1,5 @@
-"""What torchtrtc says of command lines, files and input specifications that are wrong: what was expected, what it got, the way out.
-Single misuses with their codes are in tests/errors."""
+"""torchtrtc tells of wrong command lines, files and input specifications what it expected, what it got, and the way out. Single misuses
+with their codes are in tests/errors."""
 
 import re
 import zipfile
@@ -10,7 +10,7 @@ from torch import nn
 
 from test_torchtrtc import succeeds, torchtrtc
 
-# What is wrong with a command line, and what is said of it: expected, got and the way out.
+# Gives, for a wrong command line, the message (expected and got) and the way out.
 WRONG_COMMAND_LINES = {
     "--no-such-option": ('there is no option "--no-such-option" of torchtrtc', "torchtrtc --help lists all"),
     "in.ts out.ts (2) --min-blok-size=3": ('there is no option "--min-blok-size" of torchtrtc',

@@ -30,7 +30,7 @@ def pair():
 
 @pytest.fixture(scope="module")
 def wrong():
-    """Where the module adds, its engines subtract: in the first, in the loop, or in both of them."""
+    """Returns a module whose engines subtract where it adds: in the first, in the loop, or in both."""
     return compiled(mixed(0), rewriters=[manager_of(SetOp("sum", "sub"))])
 
 

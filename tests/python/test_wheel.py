@@ -78,7 +78,7 @@ def test_version_and_requirement_name_the_torch_that_it_was_built_for(wheel):
 
 
 def test_the_platform_tag_covers_every_symbol_version(wheel, tmp_path):
-    """What the loader of a system with the glibc of the tag has."""
+    """The loader of a system with the tag's glibc has every version that the wheel asks for."""
     minor = int(re.search(r"manylinux_2_(\d+)_", wheel.name).group(1))
     zipfile.ZipFile(wheel).extractall(tmp_path)
     binaries = [path for path in tmp_path.rglob("*") if path.suffix == ".so" or ".so." in path.name or path.name == "torchtrtc"]

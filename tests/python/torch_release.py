@@ -1,4 +1,4 @@
-"""What the tests know of the release of PyTorch that they run with; src/libtorch/versions.h is that of the sources."""
+"""The tests learn the release of PyTorch here that they run with; src/libtorch/versions.h is that of the sources."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,8 @@ IS_PINNED = torch.__version__.partition("+")[0] == PINNED
 
 
 def is_for_gpus_alone(operator: str) -> bool:
-    """As _grouped_mm is in 2.8. False, too, for what TorchScript computes without a kernel."""
+    """True if an operator has kernels for GPUs alone, such as _grouped_mm in 2.8. False, too, for an operator that TorchScript computes
+    without a kernel."""
     return torch._C._dispatch_has_kernel(operator) and not torch._C._dispatch_has_computed_kernel_for_dispatch_key(operator, "CPU")
 
 

@@ -233,7 +233,7 @@ class ExpressionMaker {
     }
   }
 
-  // Of doubles, as an independent definition: the numbers are small.
+  // Divides doubles, as an independent definition: the numbers are small.
   static std::optional<int64_t> floorQuotient(int64_t p, int64_t q) {
     return q == 0 ? std::nullopt
                   : std::optional(static_cast<int64_t>(std::floor(static_cast<double>(p) / static_cast<double>(q))));

@@ -267,7 +267,7 @@ std::map<std::string, AttributeValue> everyPlace(std::map<std::string, Attribute
   return given;
 }
 
-// Where int64 ends: no output is a dim that a tensor can have.
+// Sums that leave int64 give no dim that a tensor can have.
 TEST(LayerRules, MakeNoDimOfASumThatDoesNotFit) {
   const std::vector<Layer> layers = {
       {"concatenation", {floats({kHuge}), floats({kHuge}), floats({3})}, {{"axis", int64_t{0}}}},

@@ -82,7 +82,7 @@ std::vector<float> run(const plan::Plan& plan) {
   return {outputs[0].as<float>(), outputs[0].as<float>() + outputs[0].count()};
 }
 
-// Of the largest value.
+// Returns the largest difference as a share of the largest value.
 double difference(const std::vector<float>& a, const std::vector<float>& b) {
   double largest = 0;
   double most = a.size() == b.size() ? 0 : 1e9;

@@ -312,7 +312,7 @@ TEST(Layout, AChannelsLastInputIsReadAsItLies) {
             testing::callEngine(*engine, {row_major})[0].values());
 }
 
-// What is said of an input is no promise.
+// A statement about an input is no promise.
 TEST(Layout, ResultsDoNotDependOnHowAnInputComes) {
   const auto network = network::parse(imageNetwork(conv("a", "x") + R"(  %b = unary(%x) {op="sin"}
   %c = elementwise(%a, %b) {op="sum"}

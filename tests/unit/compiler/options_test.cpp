@@ -115,7 +115,7 @@ TEST(CompileSpecValue, HasTheReferencesDefaults) {
   EXPECT_THAT(spec.graph_inputs.inputs.at(0).shape, ElementsAre(1, 3));
 }
 
-// As document 000 prints it: the vector's element type is deduced.
+// Document 000 prints it so: the vector's element type is deduced.
 TEST(CompileSpecValue, TakesAVectorOfSizes) {
   const at::Tensor in = at::zeros({1, 3, 224, 224});
   auto input_sizes = std::vector{{in.sizes()}};

@@ -8,7 +8,7 @@
 namespace torchtrt::compiler {
 namespace {
 
-// As a file gives it back.
+// Returns the spec as a file gives it back.
 ts::CompileSpec saved(const ts::CompileSpec& spec) {
   const c10::IValue value(settingsOf(spec));
   auto settings = c10::impl::toTypedDict<std::string, c10::IValue>(

@@ -9,7 +9,7 @@
 
 namespace torchtrt::conversion::testing {
 
-// Of an input called input_<i>. Dims may use the symbol s0, which is 2 to 8.
+// Describes an input called input_<i>. Dims may use the symbol s0, which is 2 to 8.
 struct Spec {
   DType dtype = DType::kFloat32;
   Dims dims;

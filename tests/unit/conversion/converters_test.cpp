@@ -1,4 +1,4 @@
-// What layers nodes become: kinds, dtypes and shapes. Numbers are compared with eager PyTorch by
+// Compares the layers of nodes: kinds, dtypes and shapes. Numbers are compared with eager PyTorch by
 // tests/python/operator_table.py.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -210,7 +210,7 @@ graph(%x : Tensor):
               ElementsAre("shuffle float32[2*s0, 3]"));
 }
 
-// What `rows *= 2` comes down to.
+// `rows *= 2` comes down to this.
 TEST(Sizes, TracedArithmeticMayKeepOrTakeAWholeDtype) {
   EXPECT_THAT(layersOf(R"(
 graph(%x : Tensor):

@@ -32,7 +32,7 @@ bool isSame(double a, double b) {
   return a == b || (std::isnan(a) && std::isnan(b));
 }
 
-// Of outputs that are counted, the first rows are as expected; the others as a whole.
+// Expects the first rows of counted outputs, and the others as a whole.
 void expectCounted(const Case& layer, int64_t count, const std::vector<Values>& expected) {
   const Ints& counted = layer.attributes.getInts("counted");
   for (const Layout layout : {Layout::kRowMajor, Layout::kColumnMajor, Layout::kChannelsLast, Layout::kWithGaps}) {

@@ -61,7 +61,7 @@ double toleranceOf(DType dtype) {
   return dtype == DType::kFloat64 ? 1e-13 : 1e-6;
 }
 
-// As rows and as columns, more of them than a vector has lanes and fewer, also with numbers too many and too few.
+// Takes rows and columns, more of them than a vector has lanes and fewer, also with numbers too many and too few.
 template <typename Check>
 void forEachShape(int64_t length, const Check& check) {
   for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {

@@ -41,7 +41,7 @@ Tensor allocate(TensorDesc desc) {
   for (size_t axis = 0; axis < desc.dims.size(); ++axis) {
     last += std::max<int64_t>(desc.dims[axis] - 1, 0) * desc.strides[axis];
   }
-  // What a kernel leaves untouched stands out.
+  // Bytes that a kernel leaves untouched stand out.
   std::vector<std::byte> bytes(static_cast<size_t>(last + 1) * sizeOf(desc.dtype), std::byte{0x55});
   return {std::move(desc), std::move(bytes)};
 }

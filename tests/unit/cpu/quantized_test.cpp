@@ -69,7 +69,7 @@ TEST(QuantizeAndDequantize, OfNothing) {
                 {{}});
 }
 
-// What follows an int32 sum, as the layer table words it.
+// The arithmetic after an int32 sum, as the layer table words it.
 struct After {
   DType to = DType::kFloat32;
   double output_scale = 1;

@@ -10,7 +10,7 @@
 namespace torchtrt::kernels {
 namespace {
 
-// Of a problem as logs print it, for the shape to tune for.
+// Returns the work of a problem as logs print it, for the shape to tune for.
 Work workOf(const std::string& line) {
   const ParsedProblem parsed = parseProblem(line);
   std::vector<bool> present;

@@ -1,5 +1,6 @@
-// Which implementation each problem of bench/kernels/problems gets, by instruction set: a change of a rule shows as a
-// change of tests/unit/cpu_fast/choices. TORCHTRT_WRITE_CHOICES=1 writes the file of the instruction set in force.
+// Compares the implementation that each problem of bench/kernels/problems gets, by instruction set. A changed rule
+// shows as a change of tests/unit/cpu_fast/choices. TORCHTRT_WRITE_CHOICES=1 writes the file of the instruction set in
+// force.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -165,7 +165,7 @@ class Data {
     return shapes_;
   }
 
-  // What the kernel says that it can restore has the bits that it was given.
+  // A kernel that says it can restore a constant returns the given bits.
   void expectRestored(const Kernel& kernel) const {
     const auto* restoring = dynamic_cast<const RestoresConstants*>(&kernel);
     for (size_t i = 0; restoring != nullptr && i < inputs_.size(); ++i) {
@@ -398,7 +398,7 @@ void expectRefused(const std::string& problem, const std::string& implementation
                    Values values) {
   SCOPED_TRACE(problem);
   const Data data(problem, values);
-  // What is slower is refused unless it is asked for by name.
+  // A slower implementation is refused unless it is asked for by name.
   const Chosen chosen = createKernel(data.problem(), code == "slower" ? "" : implementation);
   EXPECT_NE(chosen.implementation, implementation);
   const auto found = std::find_if(chosen.refusals.begin(), chosen.refusals.end(),

@@ -12,7 +12,7 @@
 
 namespace torchtrt::kernels {
 
-// What random operands hold. int8 and uint8: any number, except for kLargest.
+// The values of random operands. int8 and uint8 hold any number unless it is kLargest.
 enum class Values {
   kExact,     // multiples of 1/8 in [-1, 1]: sums of products are exact in float32, whatever their order
   kSomeNan,   // kExact with a few NaN among them

@@ -148,7 +148,7 @@ TEST(OneDnnMatmul, ResidualAndActivations) {
                          "onednn", {});
 }
 
-// What addmm and baddbmm add: a matrix, or many of them.
+// addmm and baddbmm add a matrix, or many of them.
 TEST(OneDnnMatmul, BiasOfTheProductsShape) {
   for (const char* bias : {"[20,40]", "[1,1]", "[1]", "[1,40]"}) {
     for (const char* b : {"[30,40]", "[30,40]!"}) {

@@ -28,7 +28,7 @@ double residentMegabytes() {
   return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGE_SIZE)) / 1e6;
 }
 
-// Of channels-last images, by oneDNN.
+// A layer over channels-last images, by oneDNN.
 class Layer {
  public:
   Layer(const std::string& activation, bool dynamic)

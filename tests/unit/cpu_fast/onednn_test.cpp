@@ -1,4 +1,4 @@
-// What the kernels on oneDNN share.
+// Tests the code that the kernels on oneDNN share.
 #include "cpu/onednn/onednn.h"
 
 #include <gtest/gtest.h>

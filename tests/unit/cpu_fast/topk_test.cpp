@@ -8,7 +8,7 @@
 namespace torchtrt::kernels {
 namespace {
 
-// Of few different numbers, many of them equal; and of infinities, NaN and both zeros.
+// Compares few different numbers, many of them equal; and infinities, NaN and both zeros.
 void expectSameTopK(const std::string& in, const std::string& out, int axis, int k) {
   for (const char* largest : {"true", "false"}) {
     const std::string text = "topk float32 " + in + " -> " + out + "xint64 " + out + " {axis=" + std::to_string(axis) +
@@ -78,7 +78,7 @@ TEST(FloatsTopK, TiesAsInPyTorch) {
   }
 }
 
-// What is passed over: few of a long row, whose last vector is not full.
+// Most of a long row is passed over; its last vector is not full.
 TEST(FloatsTopK, FewOfLongRows) {
   for (const char* k : {"2", "31", "32", "40", "800"}) {
     const std::string n = k;
@@ -86,7 +86,7 @@ TEST(FloatsTopK, FewOfLongRows) {
   }
 }
 
-// Of any bits, which lie further apart than keys hold; and of bytes.
+// Takes any bits, which lie further apart than keys hold; and bytes.
 TEST(IntegerTopK, OneSeveralAndAll) {
   for (const char* dtype : {"int64", "int32", "int16", "int8", "uint8"}) {
     for (const char* largest : {"true", "false"}) {

@@ -59,7 +59,7 @@ TEST(Transpose, ImagesBetweenRowMajorAndChannelsLast) {
   }
 }
 
-// What lies next to each other in the source goes backwards through the target, or rows of the source do.
+// Neighbours in the source, or rows of it, go backwards through the target.
 TEST(Transpose, BackwardsAlongEither) {
   for (const int64_t rows : {20, 33, 64, 130}) {
     for (const int64_t columns : {15, 16, 47, 70}) {

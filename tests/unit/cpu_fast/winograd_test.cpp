@@ -126,7 +126,8 @@ TEST(WinogradConvolution, NothingStaysNothing) {
 }
 
 TEST(WinogradConvolution, SmallTilesAddNoRounding) {
-  // Of multiples of 1/8, tiles of 2x2 make multiples of 1/256 that float32 holds: sums are the reference's to the bit.
+  // Multiples of 1/8 become multiples of 1/256 in tiles of 2x2, and float32 holds these: sums are the reference's to
+  // the bit.
   isaCap();  // is applied when it is first asked for
   if (winogradFunctions(WinogradForm::kSmall).lanes < 8) {
     GTEST_SKIP() << "short vectors take tiles of 4x4 even here";

@@ -16,7 +16,7 @@
 namespace torchtrt::device {
 namespace {
 
-// What every device promises.
+// Every device promises this.
 class Conformance : public ::testing::TestWithParam<const Device* (*)()> {
  protected:
   const Device& device() const {

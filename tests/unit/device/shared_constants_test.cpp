@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kBytes = size_t{3} << 20;  // more than a huge page, and not a multiple of it
 
-// What an engine does: two pieces, written, then shared.
+// Does what an engine does: two pieces are written, then shared.
 struct Constants {
   std::shared_ptr<void> first;
   std::shared_ptr<void> second;

@@ -1,4 +1,4 @@
-// What this test program takes with new: counted, and refused where a test asks for that.
+// Counts the allocations of this test program by new, and refuses one where a test asks for that.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace torchtrt::testing {
 int64_t allocations();
 // One of this thread's allocations to come fails, behind `before` that do not. Negative: none does.
 void refuseAllocation(int64_t before);
-// What is left of `before`; negative where the one has failed.
+// Returns how many of `before` are left; negative if the allocation has failed.
 int64_t allocationsBeforeRefusal();
 
 }  // namespace torchtrt::testing

@@ -71,7 +71,7 @@ graph(%x : Tensor, %p : float, %train : bool):
   return (%d, %e, %f, %i))");
 }
 
-// What type_as gives may be its operand, which its schema does not tell.
+// type_as may give its operand, which its schema does not tell.
 TEST(EliminateCommonSubexpressions, WhatIsWrittenBySecretNamesStays) {
   expectUnchanged(kPass, R"(
 graph(%x : Tensor):

@@ -6,7 +6,7 @@
 namespace torchtrt::lowering::testing {
 namespace {
 
-// What went through lists is apart if what it was made from is.
+// Values that went through lists are apart if those they were made from are.
 TEST(FunctionalizeTensors, PiecesOfAnotherTensorDoNotMatter) {
   expectPass("functionalize_tensors", R"(
 graph(%x : Tensor):

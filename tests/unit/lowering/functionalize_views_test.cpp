@@ -27,7 +27,7 @@ void expectStays(const std::string& text) {
   expectUnchanged("functionalize_views", kHead + text);
 }
 
-// What `x[:, 1:] += y` is traced as: the write, and a copy of what it gives to where that is already.
+// `x[:, 1:] += y` is traced as the write, and a copy of its result to where that is already.
 TEST(FunctionalizeViews, PartThatIsAddedToAndCopiedBack) {
   expectFunctional(R"(
   %rows : Tensor = aten::slice(%fresh, %zero, %one, %none, %one)

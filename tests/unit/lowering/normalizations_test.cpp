@@ -219,7 +219,7 @@ graph(%x : Tensor, %size : int[]):
 graph(%x : Tensor, %y : Tensor):
   %out : Tensor = aten::view_as(%x, %y)
   return (%out))");
-  // What is written to is never a copy.
+  // A value that is written to is never a copy.
   expectUnchanged("normalize_views", R"(
 graph(%x : Tensor, %size : int[]):
   %view : Tensor = aten::view(%x, %size)

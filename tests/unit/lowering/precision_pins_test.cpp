@@ -183,7 +183,7 @@ TEST(PinPrecisions, HoldForWhatAListHandsOnAndAnOptionalMayBe) {
   EXPECT_TRUE(runPinned(net, at::kHalf, makeThirds()).equal(expected.to(at::kFloat) * 3));
 }
 
-// Who writes to a tensor writes to what others see of it, which a copy in another precision would not be.
+// A write to a tensor shows in what others see of it; a copy in another precision would not show it.
 TEST(PinPrecisions, NotWhatIsWrittenTo) {
   const Module net = withInner("def forward(self, x):\n  x.relu_()\n  return x\n");
   LoweringOptions options;

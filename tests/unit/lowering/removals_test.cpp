@@ -1,4 +1,4 @@
-// What lowering drops: questions with one answer, dropout, views and copies that nobody can tell.
+// Lowering drops questions with one answer, dropout, and views and copies that nobody can tell.
 #include <gtest/gtest.h>
 
 #include "lowering/ir_text.h"

@@ -1,4 +1,4 @@
-// What tests of the verifier expect of a broken rule.
+// Tests of the verifier expect this of a broken rule.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What a plugin says of the dtypes and shapes that it takes, as the network's rules.
+// The network's rules include what a plugin says of the dtypes and shapes that it takes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What holds for any network, tried on random ones.
+// Tries on random networks what holds for any network.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -87,7 +87,7 @@ TEST(FoldBatchNorm, IntoAMatrixMultiplication) {
 })");
 }
 
-// Of dtype `float16` or `bfloat16`.
+// Makes the network in dtype `float16` or `bfloat16`.
 std::string ofHalves(const std::string& dtype, const std::string& weights, const std::string& variances) {
   const std::string constants = "constant() {} : " + dtype;
   return "network \"n\" () {\n  input %x : " + dtype + "[1, 1, 2, 2]\n  %w = " + constants + "[2, 1, 1, 1] data=[" +

@@ -393,7 +393,7 @@ TEST(FuseAttention, NotScalesThatFloat32HasNot) {
   expectKept("fuse_attention", attention(kKeys, R"(  %tiny = constant() {} : float32[1] data=[1e-40]
   %product = matrix_multiply(%q, %k) {}
   %scores = elementwise(%product, %tiny) {op="div"})"));
-  // What is not multiplied into the scale of heads stays before the product.
+  // A factor that does not go into the scale of heads stays before the matmul.
   const std::string operands = replaced(kSplitQkv, "data=[0.5]", "data=[1e-25]");
   const std::string small = R"(  %product = matrix_multiply(%q, %k) {transpose_b=true}
   %small = constant() {} : float32[] data=[1e-25]

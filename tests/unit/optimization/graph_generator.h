@@ -1,5 +1,5 @@
-// What randomGraph() is made of: a generator of networks that give every pass something to do. Plain layers grow in
-// random_graph.cpp, what passes recognize or remove in random_pieces.cpp.
+// randomGraph() uses this generator of networks that give every pass something to do. Plain layers grow in
+// random_graph.cpp; random_pieces.cpp has what passes recognize or remove.
 #pragma once
 
 #include <memory>

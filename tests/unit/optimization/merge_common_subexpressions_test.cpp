@@ -76,7 +76,7 @@ TEST(MergeCommonSubexpressions, NotZerosOfDifferentSign) {
              twoOf("padding(%x) {pre=[1], post=[0], value=0}", "padding(%x) {pre=[1], post=[0], value=-0.0}"));
 }
 
-// What a plugin does is unknown: it may draw random numbers.
+// A plugin's effect is unknown: it may draw random numbers.
 TEST(MergeCommonSubexpressions, NotPlugins) {
   expectKept("merge_common_subexpressions", R"(network "n" () {
   input %m : float32[1, 3, 2]

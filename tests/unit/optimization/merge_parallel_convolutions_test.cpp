@@ -139,7 +139,7 @@ TEST(MergeParallelConvolutions, NotWhereOthersReadABranch) {
 }
 
 TEST(MergeParallelConvolutions, NotOfOtherStridesOrWhereTheSumBroadcasts) {
-  // Of nine and of one element, of which one is read by both.
+  // One reads nine elements and the other a single one of these.
   expectKept("merge_parallel_convolutions", sumOf(pointwise("stride=[3, 3]")));
   expectKept("merge_parallel_convolutions", sumOf(pointwise("stride=[1, 2]"), "float32[1, 1, 3, 1]"));
 }

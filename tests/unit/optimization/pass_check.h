@@ -11,7 +11,7 @@ void expectChanged(const std::string& pass, const std::string& before, const std
 // The pass leaves the network as it is.
 void expectKept(const std::string& pass, const std::string& text);
 
-// As expectChanged, for the whole pipeline.
+// Does what expectChanged does, for the whole pipeline.
 void expectOptimized(const std::string& before, const std::string& after);
 
 }  // namespace torchtrt::optimization::testing

@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// What a residual block of an exported image model looks like.
+// A residual block of an exported image model looks like this.
 constexpr const char* kBlock = R"(network "block" (s0 in [1, 2, 4]) {
   input %x : float32[s0, 1, 4, 4]
   %w1 = constant() {} : float32[2, 1, 1, 1] data=[1, 2]

@@ -1,5 +1,5 @@
-// What passes do beside steps of integers. An activation, a bias or a residual behind a product that makes steps
-// belongs to the steps, not to the sum, so nothing behind it may be folded into it.
+// Passes beside quantized values: an activation, a bias or a residual behind a product that quantizes its result
+// belongs to that result, not to the sum. So nothing behind it may be folded into it.
 #include <gtest/gtest.h>
 
 #include "optimization/pass_check.h"

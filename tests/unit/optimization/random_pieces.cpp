@@ -1,4 +1,4 @@
-// What passes recognize, fold or remove, spelled out.
+// Spells out what passes recognize, fold or remove.
 #include <cmath>
 #include <numeric>
 

@@ -1,4 +1,4 @@
-// What the tests of partitioning share: graphs as text, and a question that refuses some operators.
+// The tests of partitioning share graphs as text, and a question that refuses some operators.
 #pragma once
 
 #include <map>

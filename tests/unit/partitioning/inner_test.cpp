@@ -6,7 +6,7 @@
 namespace torchtrt::partitioning {
 namespace {
 
-// Of a graph in which what tanh, neg and lgamma give may not cross the border of an engine.
+// Outlines a graph in which the results of tanh, neg and lgamma may not cross the border of an engine.
 std::string outlinedWithInner(const std::string& ir) {
   const auto graph = graphOf(ir);
   PartitioningOptions options = withMinBlockSize(1);
@@ -29,7 +29,7 @@ graph(%x : Tensor):
   %c : Tensor = aten::log_sigmoid(%b)
   return (%c))IR"),
             "engine(relu tanh neg abs) torch(log_sigmoid)");
-  // What PyTorch reads of them it computes, and what engines would then have to take from it.
+  // PyTorch computes what it reads of them, and what engines would then have to take from it.
   EXPECT_EQ(outlinedWithInner(R"IR(
 graph(%x : Tensor):
   %a : Tensor = aten::relu(%x)

@@ -204,7 +204,7 @@ graph(%x : Tensor):
             "engine(conv2d conv2d) torch(log_sigmoid) engine(conv2d)");
 }
 
-// What runs in PyTorch after all may let others come together: the two halves of the last engine, here.
+// A group that moves to PyTorch may let others come together: the two halves of the last engine, here.
 TEST(Partition, PruningGoesOnUntilNothingChanges) {
   EXPECT_EQ(outlined(R"IR(
 graph(%x : Tensor):

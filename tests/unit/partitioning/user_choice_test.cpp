@@ -9,7 +9,7 @@
 namespace torchtrt::partitioning {
 namespace {
 
-// Of these kinds, the ones that a name in torch_executed_ops keeps in PyTorch.
+// Returns those of these kinds that a name in torch_executed_ops keeps in PyTorch.
 std::vector<std::string> kept(const std::string& name, const std::vector<std::string>& kinds) {
   torch::jit::Graph graph;
   std::vector<std::string> result;

@@ -160,7 +160,7 @@ TEST(Calibration, OfAnImageNetworkStaysNearFloat) {
       const Quantized result = calibration.quantize(calibration.ranges());
       network::verify(*result.network);
       EXPECT_EQ(quantizedLayers(result).size(), 4U);
-      // Of shapes and images that calibration has not seen.
+      // Calibration has not seen these shapes and images.
       for (const std::vector<HostTensor>& inputs :
            {std::vector{randomTensor({2, 3, 8, 8}, 11)}, std::vector{randomTensor({3, 3, 12, 12}, 12)}}) {
         const double error = relativeError(runNetwork(*result.network, inputs), runNetwork(*network, inputs));
@@ -186,7 +186,7 @@ TEST(Calibration, OfAPerceptronStaysNearFloat) {
   EXPECT_GT(error, 1e-6);
 }
 
-// What an integer product makes for integer products alone never reaches memory in float32.
+// A result of an integer layer for integer layers alone never reaches memory in float32.
 TEST(Calibration, LeavesNoFloatBetweenProducts) {
   Calibration calibration(*smallImageNetwork(), smallLayersToo());
   addAll(calibration, imageBatches());
@@ -229,7 +229,7 @@ TEST(Calibration, ABatchThatTheEngineRefusesChangesNothing) {
   EXPECT_EQ(calibration.ranges().at("x").high, before.at("x").high);
 }
 
-// Where a batch's tensors would take too much memory, it is run for some of them at a time.
+// A batch whose tensors take too much memory runs for some of them at a time.
 TEST(Calibration, GivesTheSameRangesInParts) {
   Options options = smallLayersToo();
   options.accuracy_target = 10;

@@ -1,4 +1,4 @@
-// What becomes of a network whose ranges are known: as text. Ranges are chosen such that scales are short numbers.
+// Rewrites networks with known ranges, and compares the text. Ranges are chosen such that scales are short numbers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -159,7 +159,7 @@ TEST(Quantize, AResidualThatNobodyReadsInFloat) {
 TEST(Quantize, NotAResidualThatIsComputedInFloatAnyway) {
   const Ranges ranges = {{"x", {0, 255}}, {"first", {-2, 253}}};
   EXPECT_THAT(printed(residualBlock("  output \"first\" %first\n"), ranges), ::testing::HasSubstr("null, %first)"));
-  // What makes it is no product of integers.
+  // Its producer does not compute with integers.
   EXPECT_THAT(printed(residualBlock(""), {{"first", {-2, 253}}}), ::testing::HasSubstr("null, %first)"));
 }
 

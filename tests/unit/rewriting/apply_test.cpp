@@ -16,7 +16,7 @@ constexpr const char* kText = R"(network "n" () {
   output "y" %a
 })";
 
-// What applying the rewriter throws; the network must be as it was.
+// Returns the error of applying the rewriter; the network must be as it was.
 std::string errorOf(const NetworkRewriter& rewriter) {
   auto network = network::parse(kText);
   const std::string before = network::print(*network);

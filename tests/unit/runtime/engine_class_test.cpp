@@ -93,7 +93,7 @@ TEST(EngineClass, ThreadsThatRestoreAWeightShareIt) {
   }
 }
 
-// What libtorch has while it reads a file: a tensor in the memory of each one that it makes.
+// libtorch has this while it reads a file: a tensor in the memory of each one that it makes.
 struct ReadWeight {
   explicit ReadWeight(const at::Tensor& w) : memory(w.clone()), weight(at::empty({0}).set_(memory)) {
     weight.set_requires_grad(true);
@@ -185,7 +185,7 @@ TEST(EngineClass, BorrowedWeightsMayChangeOnceTheEngineIsThere) {
   }
 }
 
-// What nobody restores is held: then it is copied, too.
+// Nobody restores a weight that is held: it is copied, too.
 TEST(EngineClass, BorrowedWeightsThatAreHeldAreCopied) {
   const at::Tensor w = at::randn({70, 50});
   plan::Plan plan = productPlan(w);

@@ -96,7 +96,7 @@ TEST(Prepare, LeavesOperatorsToLibtorch) {
   EXPECT_FALSE(executorOf(module).isOptimized());
 }
 
-// Where libtorch watches no call, the plan that would watch the first one is the last one.
+// If libtorch watches no call, the plan that would watch the first one is the last one.
 TEST(Prepare, MakesThePlanThatWatchesWhereEnginesAreCalled) {
   const size_t watched = torch::jit::getNumProfiledRuns();
   torch::jit::getNumProfiledRuns() = 0;

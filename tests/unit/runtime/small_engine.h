@@ -22,7 +22,7 @@ inline c10::intrusive_ptr<Engine> smallEngine() {
   return Engine::fromPlan(smallPlan());
 }
 
-// What the engine computes, by PyTorch.
+// Returns the engine's answer, computed by PyTorch.
 inline at::Tensor smallAnswer(const at::Tensor& x) {
   return at::relu(x + at::tensor({1.0F, 2.0F, 3.0F}));
 }

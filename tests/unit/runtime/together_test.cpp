@@ -32,7 +32,8 @@ std::string productArchive() {
   return saved(module);
 }
 
-// What compile() makes of x * w, saved: the engine lets w go, and for other than four rows PyTorch runs it.
+// Returns the saved module that compile() makes of x * w: the engine lets w go, and PyTorch runs it for other than four
+// rows.
 std::string savedProduct(const at::Tensor& w) {
   const auto engine = productEngine(w);
   engine->keep({productArchive(), {engine->weights()[0]}});
@@ -47,7 +48,7 @@ struct Product {
   at::Tensor y = loaded(bytes).forward({x}).toTensor();
   size_t size_again = saved(loaded(bytes)).size();
 
-  // How many of two answers are wrong.
+  // Returns how many of two answers are wrong.
   int check(torch::jit::Module& module) const {
     const at::NoGradGuard no_grad;
     const bool is_right = at::equal(module.forward({x}).toTensor(), y);

@@ -5,7 +5,7 @@
 namespace torchtrt::runtime {
 namespace {
 
-// What it runs is text for libtorch's parser, and a failure is silent by design.
+// Its graph is text for libtorch's parser, and a failure is silent by design.
 TEST(WarmUp, LibtorchTakesItsGraph) {
   EXPECT_TRUE(warmInterpreter());
 }

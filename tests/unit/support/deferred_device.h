@@ -77,7 +77,7 @@ class DeferredDevice : public device::Device,
 
   // Gives work to a stream, or to the recording of what is given to it.
   void give(device::Stream stream, Work work) const;
-  // As a user records a stream: what is given to it from now on is kept, not run. Waiting for it is a fault.
+  // Records a stream as a user does: later work is kept, not run. Waiting for it is a fault.
   void beginCapture(device::Stream stream) const;
   std::unique_ptr<device::Recording> endCapture(device::Stream stream) const;
 

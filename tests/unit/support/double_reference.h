@@ -1,5 +1,5 @@
-// Whether a float32 result over tolerance is nothing but rounding: where large values cancel, any two orders of
-// computing differ by more than a tolerance relative to what is left.
+// Tells if a float32 result over tolerance is nothing but rounding. Where large values cancel, any two orders of
+// computing differ by more than a tolerance relative to the rest.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace torchtrt::testing {
 
-// Whether `got` is about as far from output `index` of the network, computed in float64, as `expected` (the network's
+// True if `got` is about as far from output `index` of the network, computed in float64, as `expected` (the network's
 // own float32 result) or as float32 rounding of every layer's results takes it. False for a network that does not run
 // in float64.
 bool isRounding(const network::Network& network, const std::vector<network::Weights>& inputs, size_t index,

@@ -111,7 +111,7 @@ constexpr const char* kWritten[] = {
 
 constexpr size_t kMostBytes = size_t{1} << 26;
 
-// Of all tensors at the optimum, up to what is too much.
+// Returns the bytes of all tensors at the optimum, up to what is too much.
 size_t bytesOf(const plan::Plan& plan) {
   std::vector<int64_t> symbols;
   for (const Symbol& symbol : plan.symbols) {
@@ -173,8 +173,8 @@ Outputs loadAndCall(const std::string& bytes, bool force_reference) {
   return std::move(outputs.outputs);
 }
 
-// Whether two results are as far apart as different kernels never are. What is not finite, or near to it, says nothing:
-// a plan may ask for anything.
+// True if two results are as far apart as different kernels never are. Values that are not finite, or near to it, say
+// nothing: a plan may ask for anything.
 bool areFarApart(const KeptOutputs::Output& x, const KeptOutputs::Output& y) {
   if (x.dims != y.dims) {
     return true;

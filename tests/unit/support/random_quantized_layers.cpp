@@ -63,7 +63,7 @@ Layer* RandomLayers::stepProduct(Tensor& x, int64_t zero_point) {
   }
   const LayerType type = convolves ? LayerType::kQUANTIZED_CONVOLUTION : LayerType::kQUANTIZED_MATRIX_MULTIPLY;
   Layer* product = network_->addLayer(type, operands, std::move(attributes));
-  // As small as the other values of the network.
+  // Makes the result as small as the other values of the network.
   Tensor& y = makes_steps ? *dequantize(*product->getOutput(0), 0.0625, -3)->getOutput(0) : *product->getOutput(0);
   return makes_steps ? y.producer() : network_->addElementWise(y, *constant({}, 0.015625, 0.015625), "prod");
 }

@@ -12,7 +12,7 @@
 
 namespace torchtrt::testing {
 
-// As LoadOptions::device takes it.
+// Returns the name as LoadOptions::device takes it.
 const std::string& testDeviceName();
 const device::Device& testDevice();
 // The device that an engine was loaded on, as long as it is none of a test's own.

@@ -67,7 +67,7 @@ constexpr const char* kWritten[] = {
 )",
 };
 
-// What stands in texts, to be put where something else stood.
+// Words of texts, to be put where something else stood.
 constexpr const char* kWords[] = {"0",
                                   "1",
                                   "-1",

@@ -44,7 +44,7 @@ Report reportOf(const std::string& body, ts::CompileSpec spec = {std::vector<Inp
   return report;
 }
 
-// Where the wrong operator went, and why.
+// Returns the place of the wrong operator, and the reason.
 std::string reasonOf(const Report& report) {
   for (const Report::Node& node : report.nodes) {
     if (node.node.starts_with("aten::special_bessel_y1")) {

@@ -8,8 +8,8 @@ namespace {
 
 using Sizes = std::vector<int64_t>;
 
-// Of inputs of ranges: ids, mask and wide; wide has another maximum. s0 and s1 are the dims of ids, s2 and s3 those of
-// mask, s4 that of wide.
+// The inputs with ranges are ids, mask and wide; wide has another maximum. s0 and s1 are the dims of ids, s2 and s3
+// those of mask, s4 that of wide.
 class SizeGuesses : public testing::Test {
  protected:
   SizeGuesses() {

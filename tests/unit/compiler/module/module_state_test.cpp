@@ -7,7 +7,7 @@
 namespace torchtrt::compiler {
 namespace {
 
-// Of a module with a flag, a tensor and a list, whose method has this body.
+// Asks for a module with a flag, a tensor and a list, whose method has this body.
 bool leavesState(const std::string& body) {
   torch::jit::Module module("Net");
   module.register_attribute("training", c10::BoolType::get(), false);

@@ -122,7 +122,7 @@ graph(%x : Tensor):
   %e : Tensor = aten::exp(%d)
   return (%e))IR";
 
-// What no segment shows by itself: the first of the branch's two engines is right.
+// No segment shows this by itself: the first of the branch's two engines is right.
 const std::string kWrongInABranch = R"IR(
 graph(%x : Tensor):
   %dims : int[] = prim::Constant[value=[0, 1]]()

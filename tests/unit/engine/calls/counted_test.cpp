@@ -57,7 +57,7 @@ TEST(CountedOutputs, TheCountMayBeAnOutputToo) {
   EXPECT_THAT(outputs[3].values<int64_t>(), ElementsAre(2));
 }
 
-// What is computed behind them does not use their memory again.
+// Later computations do not use their memory again.
 TEST(CountedOutputs, LastToTheEndOfACall) {
   plugin::registerBuiltinPlugins();
   PlanMaker make;

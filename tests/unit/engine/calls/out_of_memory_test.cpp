@@ -32,8 +32,8 @@ HostTensor transposed(int64_t batch) {
   return x;
 }
 
-// Whether the call was refused an allocation. What did with less memory than it asked for (std::stable_sort) has to be
-// right all the same.
+// True if the call was refused an allocation. An algorithm that did with less memory than it asked for
+// (std::stable_sort) has to be right all the same.
 bool callRefusing(const LoadedEngine& engine, const HostTensor& x, int64_t allocations_before,
                   const std::vector<float>& expected) {
   const std::vector<TensorView> views = {x.view()};
@@ -80,7 +80,7 @@ TEST(OutOfMemory, AnyAllocationOfACallMayFail) {
   EXPECT_GT(refused, 50) << "a set of shapes is made";
 }
 
-// What a plugin takes within a call, tables and a thread's memory, too.
+// A plugin allocates within a call, for its tables and for a thread's memory, too.
 TEST(OutOfMemory, AnyAllocationOfAPluginMayFail) {
   if (!testing::testDevice().isHost()) {
     GTEST_SKIP() << "what a device allocates would be refused, too";

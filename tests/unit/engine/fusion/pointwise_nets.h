@@ -85,7 +85,7 @@ class Net {
     return values;
   }
 
-  // What a call runs, as in schedule_text.h.
+  // Returns the actions of a call, as in schedule_text.h.
   std::string actions(bool apart = false, const LoadOptions& options = {}) const {
     const plan::Plan made = plan(apart);
     const auto engine = loadBytes(plan::serialize(made), options, device::cpu());  // fusion rules are the CPU's

@@ -179,7 +179,7 @@ TEST(PoolOutput, PaddingAndStrides) {
   expectPooled({.batch = 1, .channels = 4, .height = 90, .width = 300, .padding = 1});
 }
 
-// What is written channels-last is a product, whose rows are windows now.
+// A channels-last result is that of a matmul, whose rows are windows now.
 TEST(PoolOutput, Products) {
   for (const int64_t outputs : {2, 8, 16, 17, 48, 100}) {
     expectPooledWithin({.channels = 6, .height = 15, .width = 15, .outputs = outputs, .channels_last = true});
@@ -195,7 +195,7 @@ TEST(PoolOutput, Products) {
   expectPooledWithin({.outputs = 8, .channels_last = true});  // fills the buffer of rows to its last float
 }
 
-// Of a padded copy of the images.
+// The images are padded in a copy.
 TEST(PoolOutput, PaddedProducts) {
   Net net = {.channels = 6, .height = 15, .width = 14, .outputs = 17, .padding = 1, .channels_last = true};
   for (const int64_t channels : {1, 3, 6, 16}) {

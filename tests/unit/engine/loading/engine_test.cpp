@@ -65,7 +65,7 @@ TEST(Engine, ACallAllocatesNothingOfItsOwn) {
     alignas(64) float memory[16];
   } fixed;
   const auto engine = smallEngine();
-  // What kernels allocate is theirs: an empty batch runs everything but them.
+  // Kernels' allocations are theirs: an empty batch runs everything except kernels.
   const HostTensor input({0, 3}, {});
   const std::vector<TensorView> views = {input.view()};
   engine->enqueue(views, fixed, 1);
@@ -208,7 +208,7 @@ TEST(Engine, AsksForLastingMemoryOfWhatCallsReadAlone) {
   }
 }
 
-// Of the first a kernel packs its own form, twice; the second calls read.
+// A kernel packs its own form of the first weight, twice; the second weight is read by calls.
 TEST(Engine, TellsOfEveryWeightOnceNobodyReadsItAnyMore) {
   const auto numbers = [](float first) {
     std::vector<float> values(70 * 70);

@@ -1,4 +1,4 @@
-// Which attributes lie in memory of their own, and what becomes of writes to them.
+// Tests which attributes lie in memory of their own, and how writes to them are lowered.
 #include "lowering/memory/state_memory.h"
 
 #include <gtest/gtest.h>
@@ -79,7 +79,7 @@ def forward(self, x: Tensor):
   EXPECT_LT(text.find("aten::tanh"), text.find("aten::copy_")) << text;
 }
 
-// What the first copy wrote outside of the part shows.
+// The first copy shows outside of the part that the second one overwrites.
 TEST(StateMemory, CopiesThatAreOverwrittenInPartStay) {
   const std::string text = lowered(R"(
 def forward(self, x: Tensor):
