@@ -7,7 +7,7 @@
 
 namespace torchtrt::cuda {
 
-// Of one library. A table is never destroyed: kernels keep a reference to it.
+// The table of one library. It is never destroyed: kernels keep a reference to it.
 template <typename Table>
 class OpenedTable {
  public:

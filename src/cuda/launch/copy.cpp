@@ -8,7 +8,7 @@ namespace torchtrt::cuda {
 
 namespace {
 
-// How many neighbours of the target a thread moves at once, and how far apart they are in the source.
+// Counts the target's neighbours that a thread moves at once, and their distance in the source.
 struct Moved {
   int64_t chunk = 1, step = 1;
 };

@@ -29,8 +29,8 @@ int typeOf(DType dtype) {
   }
 }
 
-// Of a device, made when it is first asked for and never destroyed. Threads may share it. Null where the library does
-// not start: it may be too new for the driver.
+// Returns the device's handle, made when it is first asked for and never destroyed. Threads may share it. Null if the
+// library does not start: it may be too new for the driver.
 lt::Handle handleOf(const CudaDevice& device, const CublasLt& api) {
   static auto* const mutex = new std::mutex;
   static auto* const handles = new std::map<std::pair<const CublasLt*, ContextHandle>, lt::Handle>;

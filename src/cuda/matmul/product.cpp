@@ -19,7 +19,7 @@ Matrices split(Ints strides) {
   return matrices;
 }
 
-// Of a or b, whose batch dims are broadcast to the output's.
+// Describes operand a or b, whose batch dims are broadcast to the output's.
 Matrices operandOf(const TensorDesc& desc, const Ints& batch, bool transposed) {
   Matrices matrices = split(desc.strides);
   const Ints dims(desc.dims.begin(), desc.dims.end() - 2);

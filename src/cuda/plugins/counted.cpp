@@ -19,7 +19,7 @@ using kernels::TensorDesc;
 // Elements to count, and launches that find their places.
 class Counting {
  public:
-  // Of input `input`; the first of equal ones if `is_sorted`.
+  // Counts over input `input`; takes the first of equal ones if `is_sorted`.
   Counting(const Layer& layer, const ShapeSet& shapes, size_t input, bool is_sorted, bool is_consecutive = false)
       : launches_(std::make_unique<Launches>(layer.device)), input_(input), total_(shapes.outputs.size() - 1) {
     const TensorDesc& in = shapes.inputs.at(input);

@@ -49,7 +49,7 @@ struct RowPlan {
   bool isInParts() const {
     return parts() > 1;
   }
-  // Of one value for each part.
+  // Returns the scratch bytes of one value for each part.
   size_t scratchBytes() const {
     return static_cast<size_t>(argument[0] * argument[2]) * sizeof(double);
   }

@@ -110,7 +110,7 @@ std::unique_ptr<kernels::Prepared> prepareAntialiasedResize(const Layer& layer, 
   if (countOf(out.dims) == 0) {
     return launches;
   }
-  // As on the CPU: bytes are rounded along the width first, others made as few lines as there will be.
+  // Bytes are rounded along the width first, as on the CPU. Others go along the height first.
   const size_t first = in.dtype == DType::kUInt8 ? 3 : 2, second = 5 - first;
   Ints between = in.dims;
   between[first] = out.dims[first];

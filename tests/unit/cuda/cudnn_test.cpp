@@ -221,7 +221,7 @@ TEST_F(CudnnCalls, TheLayoutIsThatOfTheOutput) {
   EXPECT_EQ(callsOf(large(DType::kFloat32), Layout::kChannelsLast), "float32 forward add relu");
 }
 
-// Of small images, whose sums are long, an engine without anything behind it is faster.
+// Small images have long sums, and an engine without anything behind it is faster for them.
 TEST_F(CudnnCalls, ManyChannelsOfSmallImagesAreFinishedByALaunch) {
   const auto convolution = [](DType dtype, const Ints& places) {
     return Case{"convolution",
@@ -242,7 +242,7 @@ TEST_F(CudnnCalls, ManyChannelsOfSmallImagesAreFinishedByALaunch) {
             "channels last float16 forward add relu");
 }
 
-// As an engine does: weights are a constant, and the plan says how the output lies.
+// Does what an engine does: weights are a constant, and the plan says how the output lies.
 TEST_F(CudnnCalls, ConstantWeightsAreRearrangedOnce) {
   Case layer = large(DType::kFloat16);
   const Values expected = runOne(layer);

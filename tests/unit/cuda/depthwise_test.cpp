@@ -16,7 +16,7 @@ struct Windows {
   Ints size = {3, 3}, stride = {1, 1}, padding = {1, 1}, dilation = {1, 1};
 };
 
-// Of an image of two batches.
+// Returns the case of an image of two batches.
 Case depthwise(DType dtype, int64_t channels, const Windows& windows, const char* activation = "", bool has_bias = true,
                const Ints& places = {6, 9}) {
   const Ints in = {2, channels, places[0], places[1]};

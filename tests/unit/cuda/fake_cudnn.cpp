@@ -190,7 +190,7 @@ dnn::Status set(dnn::Object handle, int attribute, int type, int64_t count, cons
   return dnn::kSuccess;
 }
 
-// As the library says of its own engines.
+// True for what the library says its own engines take.
 bool isSupportedAttention(const Object& operation) {
   for (const Object* const tensor : attentionTensors(operation)) {
     const Ints dims = dimsOf(*tensor), strides = tensor->all<int64_t>(dnn::kTensorStrides);
@@ -474,7 +474,7 @@ void note(const Object& graph) {
   }
 }
 
-// Of the one handle. Callers hold a lock from setting it to their execution.
+// Returns the stream of the one handle. Callers hold a lock from setting it to their execution.
 StreamHandle& streamInUse() {
   static StreamHandle stream = nullptr;
   return stream;

@@ -33,7 +33,7 @@ Tensor mixed(DType dtype, const Ints& dims, uint32_t seed = 1) {
   return makeTensor(dtype, dims, mixedValues(countOf(dims), dtype, seed));
 }
 
-// Of rows with numbers too many, and of columns with too few; the CPU's tests say what is right of each form.
+// Transforms rows with numbers too many, and columns with too few; the CPU's tests say what is right of each form.
 TEST(FourierOnDevices, LinesThatFitIntoABlock) {
   for (const int64_t length : {1, 2, 3, 7, 12, 31, 37, 60}) {
     const DType dtype = length % 2 == 0 ? DType::kFloat64 : DType::kFloat32;

@@ -16,7 +16,7 @@ Case pluginCase(const char* type, std::vector<std::optional<Tensor>> inputs, std
           std::move(inputs), std::move(outputs)};
 }
 
-// Of the outputs that "counted" names, as many rows as the last output says.
+// Expects as many rows of the outputs that "counted" names as the last output says.
 void expectCountedAsOnCpu(const Case& layer) {
   const std::string text = problemOf(layer).toString();
   EXPECT_TRUE(hasDeviceCode(layer)) << text;

@@ -76,7 +76,8 @@ std::vector<std::string> programsOfPlan(const std::string& path, const std::stri
   return texts;
 }
 
-// Of all implementations that take the layer, and of every way that those of a library may go. Constants are zeros.
+// Returns the programs of all implementations that take the layer, and of every way that those of a library may go.
+// Constants are zeros.
 std::vector<std::string> programsOfLayer(const std::string& line, const std::string& architecture) {
   const StandIn device(architecture);
   kernels::ParsedProblem parsed = kernels::parseProblem(line);

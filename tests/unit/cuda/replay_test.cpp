@@ -195,7 +195,7 @@ TEST_F(Replay, ACallersCaptureGetsLaunches) {
   EXPECT_EQ(counts_.graphs, graphs + 4) << "calls outside of the capture are replayed as before";
 }
 
-// As torch.cuda.graph() captures: on a stream of its own, in a mode that forbids unsafe calls of all threads.
+// Captures as torch.cuda.graph() does: on a stream of its own, in a mode that forbids unsafe calls of all threads.
 TEST_F(Replay, ACaptureInTheStrictModeOnAStreamThatIsNew) {
   engine::LoadOptions options;
   options.memory = std::make_shared<testing::SameBlock>();
