@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# What a user sets is read by the stages that it steers.
+# These stages read the options that steer them.
 OPTIONS_READERS = {"lowering", "partitioning", "conversion", "stitching", "compiler"}
 
 TORCH = re.compile(r"^(torch|ATen|c10|caffe2)/")
@@ -18,7 +18,7 @@ MACHINE_FLAG = re.compile(r"(?<![\w-])-m(arch|tune|cpu|avx|sse|fma|amx|f16c|bmi|
 
 
 class Table:
-    """What CMakeLists.txt says of the folders."""
+    """Holds what CMakeLists.txt says of the folders."""
 
     def __init__(self, text: str):
         self.may_include = {}

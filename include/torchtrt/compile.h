@@ -17,7 +17,7 @@
 
 namespace torchtrt {
 
-// What a compile did: phases with their times, segments with what is in them, and for every node where it went and why.
+// Reports a compile: phases with their times, segments with their operators, and each node's place with the reason.
 struct TORCHTRT_API Report {
   struct Phase {
     std::string name;
@@ -41,7 +41,8 @@ struct TORCHTRT_API Report {
     std::string reason;  // why it stays in float
     double error = -1;   // of the engine's outputs with this layer alone in int8; negative: not measured
   };
-  // Of an engine, by CompileSpec::ptq_calibrator. Errors are relative: |int8 - float| / |float| in 2-norms.
+  // The calibration of an engine by CompileSpec::ptq_calibrator. Errors are relative: |int8 - float| / |float| in
+  // 2-norms.
   struct Calibration {
     uint64_t calls = 0;      // of the engine on calibration batches
     bool is_cached = false;  // its ranges were read from the cache
@@ -69,7 +70,7 @@ struct TORCHTRT_API Report {
   struct Node {
     std::string node, target, code, reason;
   };
-  // Of CompileSpec::precision.
+  // The effect of one pin of CompileSpec::precision.
   struct Pin {
     std::string pattern, dtype;
     size_t nodes = 0;  // for which it holds
@@ -80,8 +81,8 @@ struct TORCHTRT_API Report {
     std::string reason;               // the operator that only fits so
   };
   std::string module;
-  // Of the time that PyTorch took for the module's nodes, where the compile ran them in it: the part of those that are
-  // in engines now. Not in the record that the module keeps, since times differ from compile to compile.
+  // The share of PyTorch's time for the module's nodes that is in engines now, 0 to 1, if the compile ran them in it.
+  // The module's record leaves it out, since times differ from compile to compile.
   std::optional<double> share_of_time;
   std::vector<Pin> precision;
   std::vector<GuessedSize> guessed_sizes;
@@ -93,7 +94,7 @@ struct TORCHTRT_API Report {
   double milliseconds() const;
   int engineSegments() const;
   int torchSegments() const;
-  // Of the nodes that work, the part that is in engines.
+  // Returns the share of working nodes that are in engines, 0 to 1.
   double shareInEngines() const;
   std::string summary() const;  // one line: shares, segments, the most frequent reasons for the rest
   std::string toText() const;

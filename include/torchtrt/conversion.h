@@ -90,9 +90,9 @@ class TORCHTRT_API ConversionCtx {
   }
   // Nothing may stay in PyTorch: what the module says at every call is said while compiling.
   bool is_whole = false;
-  // Where it is set: a constant of the graph as the network takes it, which knows the CPU alone.
+  // If set: returns a constant of the graph as the network takes it, which knows the CPU alone.
   std::function<torch::jit::IValue(const torch::jit::IValue&)> host_constant;
-  // Where it is set: why a layer is better left to PyTorch.
+  // If set: says why a layer is better left to PyTorch.
   std::function<std::optional<Refusal>(const network::Layer&)> refusal_of_layer;
   std::unordered_set<int64_t> asked_layers;  // by it so far, by their ids
 
@@ -151,7 +151,7 @@ class TORCHTRT_API Var {
   c10::List<double> unwrapToDoubleList(c10::List<double> fallback) const;
   c10::List<bool> unwrapToBoolList() const;
   c10::List<bool> unwrapToBoolList(c10::List<bool> fallback) const;
-  // As above, but a number or list of numbers may hold symbolic sizes.
+  // These also take symbolic sizes in a number or list of numbers.
   Dim unwrapToDim() const;
   std::vector<Dim> unwrapToDimList() const;
   // The tensors of a list, whose elements may be constants.
@@ -242,7 +242,7 @@ TORCHTRT_API std::string node_info(const torch::jit::Node* node);
 TORCHTRT_API DType toDType(at::ScalarType type);  // refuses complex and quantized types
 TORCHTRT_API std::optional<DType> tryToDType(at::ScalarType type);
 TORCHTRT_API at::ScalarType toScalarType(DType type);
-// Where the node's source is: its own line, and the module path it was called in.
+// Returns the node's place in the source: its own line, and the module path it was called in.
 TORCHTRT_API Location locationOf(const torch::jit::Node& node);
 
 }  // namespace util

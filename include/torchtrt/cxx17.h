@@ -15,7 +15,7 @@ class Span {
  public:
   constexpr Span() noexcept = default;
   constexpr Span(T* data, size_t size) noexcept : data_(data), size_(size) {}
-  // Of a vector, array or string, which has to live as long as the view is used.
+  // Views a vector, array or string, which has to live as long as the view is used.
   template <typename Range, typename Element = std::remove_pointer_t<decltype(std::data(std::declval<Range&>()))>,
             typename = std::enable_if_t<!std::is_same_v<std::decay_t<Range>, Span> &&
                                         std::is_convertible_v<Element (*)[], T (*)[]>>>

@@ -28,7 +28,7 @@ struct TensorView {
   const void* data = nullptr;  // may be null only for empty tensors
 };
 
-// Where outputs go: called once per output and call, before the step that writes it runs. Row-major memory, 64-byte
+// Allocates outputs: called once per output and call, before the step that writes it runs. Row-major memory, 64-byte
 // aligned.
 class TORCHTRT_API OutputAllocator {
  public:

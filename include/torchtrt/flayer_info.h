@@ -56,7 +56,7 @@ class TORCHTRT_API FLayerInfo {
 
   // Both the record and the operands of its layers: what read `from` reads `to`.
   void replaceInputWith(network::Tensor& from, network::Tensor& to);
-  // What reads the output reads `to`, which may have another type if its readers take it.
+  // Lets the readers of the output read `to`, which may have another type if its readers take it.
   void replaceOutputUsesWith(network::Tensor& output, network::Tensor& to);
   void replaceOutputsUsesWith(const std::vector<network::Tensor*>& replacements);  // one for each, null keeps
 

@@ -17,8 +17,8 @@ struct Module;
 
 namespace torchtrt {
 
-// As torch::jit::load. Throws EngineError (kPlanCorrupt) for a file that is damaged, and what libtorch throws where it
-// cannot read it otherwise.
+// Loads as torch::jit::load does. Throws EngineError (kPlanCorrupt) for a damaged file, and libtorch's errors for one
+// that it cannot read otherwise.
 TORCHTRT_API torch::jit::Module load(const std::string& path, std::optional<c10::Device> device = std::nullopt);
 TORCHTRT_API torch::jit::Module load(std::istream& stream, std::optional<c10::Device> device = std::nullopt);
 

@@ -72,7 +72,7 @@ class LayerMatcher {
   bool matches(const Layer& layer, Failure* failure) const {
     return std::apply([&](const Checks&... checks) { return (checks(layer, failure) && ...); }, checks_);
   }
-  // As an operand: the tensor is the first output of such a layer.
+  // Matches an operand: the tensor is the first output of such a layer.
   bool matchesTensor(const Tensor* tensor, Failure* failure) const {
     if (!tensor) {
       return Failure::note(failure, "the operand is absent");

@@ -93,8 +93,8 @@ class TORCHTRT_API Tensor {
   }
   // Constant data behind this tensor, if its producer is a CONSTANT layer.
   const Weights* constant() const;
-  // How elements lie in memory, outermost first, as a permutation of the axes; empty means row-major. Of an input: how
-  // callers usually give it, which the builder counts on and engines do not need. Others are set by the builder.
+  // Returns the axes in the order of memory, outermost first; empty means row-major. For an input it is the callers'
+  // usual order, which the builder counts on and engines do not need. The builder sets those of other tensors.
   const std::vector<uint8_t>& memoryOrder() const {
     return memory_order_;
   }

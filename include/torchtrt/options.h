@@ -1,5 +1,5 @@
-// What a user says to the compiler: inputs, device, precisions and the switches of the reference system, with its names
-// and defaults. Values only; checking them against a module is compile's.
+// The user's options for the compiler: inputs, device, precisions and the switches of the reference system, with its
+// names and defaults. Values only; compile checks them against a module.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,8 @@ class TORCHTRT_API DataType {
 };
 TORCHTRT_API std::ostream& operator<<(std::ostream& out, const DataType& dtype);
 
-// How an input lies in memory. Engines read inputs as they lie, so this is checked and recorded but changes no result.
+// The memory layout of an input. Engines read inputs as they lie, so this is checked and recorded but changes no
+// result.
 class TORCHTRT_API TensorFormat {
  public:
   enum Value : int8_t { kContiguous, kChannelsLast, kUnknown };
@@ -71,7 +72,7 @@ class TORCHTRT_API TensorFormat {
 };
 TORCHTRT_API std::ostream& operator<<(std::ostream& out, const TensorFormat& format);
 
-// Where the engine is to run. kAUTO: where the module's parameters are, else the CPU.
+// The device of the engine. kAUTO: that of the module's parameters, else the CPU.
 struct TORCHTRT_API Device {
   class TORCHTRT_API DeviceType {
    public:
@@ -161,8 +162,8 @@ struct TORCHTRT_API Input : torch::CustomClassHolder {
         TensorFormat format = TensorFormat::kContiguous);
   Input(at::Tensor tensor);  // NOLINT(google-explicit-constructor): its shape, dtype and layout; kept as a sample
 
-  // What any of several ranges holds, tuned for the optimum of the first. One plan serves the smallest range around
-  // all, so there is nothing to switch at run time.
+  // One of several ranges. The Input takes what any of them holds, tuned for the optimum of the first. One plan serves
+  // the smallest range around all, so there is nothing to switch at run time.
   struct Profile {
     Shape min, opt, max;
   };
@@ -244,14 +245,14 @@ struct TORCHTRT_API CompileSpec {
   MinBlockSize min_block_size;
   std::vector<std::string> torch_executed_ops;  // "aten::relu"; in-place and general forms mean what becomes of them
   std::vector<std::string> torch_executed_modules;
-  // What gives the ranges of int8, with kChar among enabled_precisions. It is not changed and may serve many compiles.
+  // Gives the ranges of int8, with kChar among enabled_precisions. It is not changed and may serve many compiles.
   std::shared_ptr<const ptq::Calibrator> ptq_calibrator;
 
   // Beyond the reference.
   // int8: the largest relative error, |int8 - float| / |float| in 2-norms over all batches, that an output of an engine
   // may have, between 0 and 1; the layers that cost the most stay in float until it is met. None: nothing is measured.
   std::optional<double> accuracy_target;
-  // What floating weights, and inputs whose dtype is not given, are cast to first (kUnknown: they stay as they are).
+  // Floating weights, and inputs whose dtype is not given, are cast to this first (kUnknown: they stay as they are).
   DataType op_precision;
   // Pins of modules to other precisions: what they read is cast to it, and their results are cast back where others
   // read them. Of several that cover a module the last holds. Their weights are not cast to op_precision first.
@@ -275,7 +276,7 @@ struct TORCHTRT_API CompileSpec {
   // the longest first, and added. What it does not hold, and all of a file that is damaged, is chosen by rule.
   std::string timing_cache;
   double tuning_seconds = 10;
-  // Whether the compiled module has the other methods of the module too, with the weights that they read. It never has
+  // If true, the compiled module has the module's other methods too, with the weights that they read. It never has
   // those that only the compiled method calls and whose names begin with "_".
   bool keep_methods = true;
   // With refit: names of buffers that an update of weights need not give, because the state_dict() of what was scripted

@@ -42,7 +42,7 @@ class TORCHTRT_API Plugin {
   virtual int outputCount() const {
     return 1;
   }
-  // Whether the operator takes inputs of these dtypes.
+  // True if the operator takes inputs of these dtypes.
   virtual bool supports(TORCHTRT_SPAN<const DType> inputs) const = 0;
   // Types of the outputs; dims may be symbolic. Throws for shapes that the operator does not take.
   virtual std::vector<TensorType> inferOutputs(TORCHTRT_SPAN<const TensorType> inputs) const = 0;

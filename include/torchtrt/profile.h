@@ -1,6 +1,6 @@
-// Where a module's time goes: its engines, the operators that PyTorch runs beside them, and every step of every engine
-// against what the machine can do. For modules of compile(), and for any other TorchScript module, which has no
-// engines.
+// Shows where a module spends its time: its engines, the operators that PyTorch runs beside them, and every step of
+// every engine against the machine's limits. It takes modules of compile(), and any other TorchScript module, which has
+// no engines.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct TORCHTRT_API Profile {
     std::vector<Step> steps;  // of a call on the inputs of the first
     std::string note;         // why there are no steps: what the engine said to these inputs
   };
-  // Of PyTorch, outside of engines.
+  // An operator that PyTorch runs outside of engines.
   struct Operator {
     std::string name;
     int64_t calls = 0;
@@ -42,8 +42,8 @@ struct TORCHTRT_API Profile {
   std::vector<Engine> engines;  // in the order of their first calls
   std::vector<Operator> operators;
 
-  // Of the machine's limits, what a run reaches: its multiply-adds of the peak (more than 1 where an algorithm such as
-  // Winograd's saves some), and its bytes of the bandwidth of memory (more than 1 where caches hold them).
+  // These return the shares of the machine's limits that a run reaches. Multiply-adds may exceed the peak (share above
+  // 1) if an algorithm such as Winograd's saves some, and bytes the bandwidth of memory if caches hold them.
   double shareOfPeak(const Step& step) const;
   double shareOfBandwidth(const Step& step) const;
   // Tables, with the `most` slowest steps of each engine.

@@ -10,7 +10,7 @@
 
 namespace torchtrt {
 
-// Where a compile is.
+// The present state of a compile.
 struct TORCHTRT_API CompileProgress {
   std::string phase;     // "conversion": the names are those of Report::phases
   size_t engine = 0;     // number of the engine that is worked on, from 1; 0 where the phase is about no engine

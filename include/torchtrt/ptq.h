@@ -17,7 +17,7 @@
 
 namespace torchtrt::ptq {
 
-// How a range is taken from what a tensor was seen to hold.
+// The rule that takes a range from the values that a tensor held.
 enum class CalibrationAlgo : int8_t {
   kENTROPY_CALIBRATION,    // clipped where the histogram loses the least information
   kENTROPY_CALIBRATION_2,  // the same
@@ -25,7 +25,7 @@ enum class CalibrationAlgo : int8_t {
   kMINMAX_CALIBRATION      // all of it
 };
 
-// What a compile is to calibrate with: batches, a cache of ranges, or both.
+// The source of a compile's calibration: batches, a cache of ranges, or both.
 struct TORCHTRT_API Calibrator {
   using Arguments = std::vector<torch::jit::IValue>;
   using NextBatch = std::function<std::optional<Arguments>()>;

@@ -26,7 +26,7 @@ using network::Network;
 using network::Tensor;
 using network::Weights;
 
-// What a caller hands to patterns from outside, e.g. args().getInt("batch_size"); reading a missing one throws.
+// Arguments that a caller hands to patterns, e.g. args().getInt("batch_size"); reading a missing one throws.
 using Arguments = Attributes;
 
 // Told of every edit. The driver keeps its worklist this way; whatever else describes layers (records of the functions
@@ -78,7 +78,7 @@ class TORCHTRT_API Rewriter {
   // pattern is done.
   Tensor& createInput(const std::string& name, DType dtype, const Dims& dims);
 
-  // What produces the tensor must stand before the layer.
+  // The producer of the tensor must stand before the layer.
   void setInput(Layer& layer, int index, Tensor* tensor);
   void setAttribute(Layer& layer, const std::string& name, AttributeValue value);
   void eraseAttribute(Layer& layer, const std::string& name);
@@ -119,7 +119,7 @@ class TORCHTRT_API Rewriter {
 // Distinct locations become one: the first names the source line, scopes are joined with " + ".
 TORCHTRT_API Location mergeLocations(const std::vector<Location>& locations);
 
-// What rewriters and analyzers have in common.
+// The base of rewriters and analyzers.
 class TORCHTRT_API Pattern {
  public:
   // root_layers: the kinds offered to it; empty means all. Higher benefit is tried first, ties in order of addition.
@@ -216,7 +216,7 @@ class TORCHTRT_API AnalysisPatternManager : public PatternManager<PatternAnalyze
   void analyze(const Network& network, const Arguments& args = {});
 };
 
-// What CompileSpec::rewriters holds: any function that changes a network but not its interface.
+// CompileSpec::rewriters holds these: any function that changes a network but not its interface.
 using NetworkRewriter = std::function<void(Network&)>;
 TORCHTRT_API NetworkRewriter asNetworkRewriter(std::shared_ptr<RewritePatternManager> manager, Arguments args = {});
 

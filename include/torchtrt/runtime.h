@@ -1,4 +1,4 @@
-// What a deployment needs to know of the runtime library: including this header keeps the library from being dropped by
+// A deployment needs this of the runtime library. Including this header keeps the library from being dropped by
 // --as-needed, and engines then load from saved modules. Errors at this border derive from c10::Error. Nothing here
 // compiles.
 #pragma once

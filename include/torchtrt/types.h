@@ -41,7 +41,7 @@ TORCHTRT_API bool isIntegral(DType dtype, bool include_bool = false);
 // PyTorch's promotion of two tensor dtypes of the same category rank (torch.promote_types).
 TORCHTRT_API DType promoteTypes(DType a, DType b);
 
-// Where something comes from: a TorchScript source line and the module scope it was called in.
+// The origin of something: a TorchScript source line and the module scope it was called in.
 struct Location {
   std::string file;
   int line = 0;
@@ -159,7 +159,7 @@ class TORCHTRT_API Dims {
   std::vector<Dim> dims_;
 };
 
-// What is known of a tensor before it has data.
+// The type of a tensor, known before it has data.
 struct TensorType {
   DType dtype = DType::kFloat32;
   Dims dims;

@@ -14,7 +14,8 @@
 namespace torchtrt {
 
 struct TORCHTRT_API Verification {
-  // Of results; infinite where they cannot be compared: other shapes, dtypes, integers, places of NaN and infinity.
+  // The deviation of results; infinite if they cannot be compared: other shapes, dtypes, integers, places of NaN and
+  // infinity.
   struct Deviation {
     double relative = 0;  // max|expected - got| / max|expected| of the tensor that is furthest from what is allowed it
     double ulps = 0;      // from an element to the other's, in numbers that the dtype can tell apart: the most of all
@@ -23,7 +24,7 @@ struct TORCHTRT_API Verification {
 
     double ofAllowed() const;  // relative / allowed
   };
-  // Of the module that an engine runs.
+  // A segment of the module that an engine runs.
   struct Segment {
     std::string name;                // of the engine
     std::string location;            // of its first operator: "net.py:3:8"
@@ -44,7 +45,7 @@ struct TORCHTRT_API Verification {
   std::vector<Segment> segments;   // in the order of their first calls
 
   bool agrees() const;  // outputs and segments
-  // Of the segments that disagree; null where none does.
+  // These return the first, or the worst, of the segments that disagree; null if none does.
   const Segment* first() const;
   const Segment* worst() const;
   std::string verdict() const;  // one line

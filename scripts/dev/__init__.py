@@ -1,1 +1,1 @@
-"""What ./dev is made of: set-up of the machine, the build, and the commands on top. Standard library only."""
+"""Implements ./dev: set-up of the machine, the build, and the commands on top. Standard library only."""

@@ -33,7 +33,7 @@ def indexed(device: str) -> str:
 
 
 def read(section: str, output: str, code: int, seconds: float) -> testing.Result:
-    """What a section of the suite counted. Each line of a failure counts, so that a sum that is missing hides nothing."""
+    """Returns the counts of a section of the suite. Each line of a failure counts, so that a sum that is missing hides nothing."""
     problems = len(re.findall(r"^(?:FAIL|CRASH) ", output, re.MULTILINE))
     sums = re.findall(rf"^SUM {section}: (\d+) (?:passed|equal)", output, re.MULTILINE)
     late = sum(int(count) for count in re.findall(r"^SUM .*?(\d+) not reached", output, re.MULTILINE))

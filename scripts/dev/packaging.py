@@ -1,5 +1,5 @@
-"""What leaves the build tree: cmake --install, and two wheels. One is python/ with the built libraries inside; the other only runs modules and
-is for every Python. Their local version and their requirements name the torch that they were built for."""
+"""Makes what leaves the build tree: cmake --install, and two wheels. One is python/ with the built libraries inside; the other only runs
+modules and is for every Python. Their local version and their requirements name the torch that they were built for."""
 
 import shutil
 import subprocess

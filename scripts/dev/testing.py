@@ -34,7 +34,7 @@ class Result:
 
 
 def environment(preset: str) -> dict[str, str]:
-    """What every program of ours runs with: strict, the built package and tools in reach."""
+    """Returns the environment of every program of the project: strict, with the built package and tools in reach."""
     folder = building.build_folder(preset)
     return {
         **os.environ,
@@ -184,7 +184,8 @@ def run_script(preset: str, script: str, arguments) -> None:
 
 
 def sweep(preset: str) -> None:
-    """What docs/operators.md and the table of models say, found out on this machine. All parts run; the first to fail is named at the end."""
+    """Finds out on this machine what docs/operators.md and the table of models say. All parts run; the first to fail is named at the
+    end."""
     building.build(preset, ["product"])
     variables = environment(preset)
     tests = [ROOT / "tests/python" / name for name in ("test_operators.py", "test_evaluators.py")]

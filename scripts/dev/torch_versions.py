@@ -5,7 +5,7 @@ import re
 from .common import ROOT, Failure
 
 REQUIREMENTS = ROOT / "requirements.txt"
-# What stands in requirements.txt in another version when torch does. torchvision says which torch it needs, and torch which triton.
+# These requirements have another version when torch does. torchvision says which torch it needs, and torch which triton.
 OTHERS = {
     "2.8.0": {"torchvision": "0.23.0", "triton": "3.4.0"},
     "2.15.0": {"torchvision": "0.29.2", "triton": "3.9.0"},

@@ -1,4 +1,4 @@
-// What the commands that call a module share: its arguments, libraries, threads and the number of calls.
+// The commands that call a module share this: its arguments, libraries, threads and the number of calls.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// How the command line shows itself: its help, and what is wrong with a call, said as all other errors are said. Only
-// CLI11's findings; what options mean together is the commands' question.
+// Prints the command line's help, and tells what is wrong with a call in the form of all other errors. Only CLI11's
+// findings; the commands check what options mean together.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ std::shared_ptr<CLI::FormatterBase> helpLayout();
 CLI::Option* addRepeatable(CLI::App& command, const std::string& names, std::vector<std::string>& values,
                            const std::string& value, const std::string& meaning);
 
-// Of the parser's error: kInvalidOption, with expected, got and the way out.
+// Turns the parser's error into kInvalidOption, with expected, got and the way out.
 torchtrt::CompileError commandLineError(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace torchtrtc

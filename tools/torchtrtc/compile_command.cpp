@@ -109,7 +109,7 @@ ts::CompileSpec compileSpec(const CompileOptions& options) {
   spec.dla_global_dram_size = options.dla_global_dram;
   spec.torch_executed_ops = options.torch_executed_ops;
   spec.torch_executed_modules = options.torch_executed_modules;
-  // As in the reference system, a cache says nothing where int8 is not asked for.
+  // A cache says nothing if int8 is not asked for, as in the reference system.
   const bool has_int8 = spec.enabled_precisions.count(torchtrt::DataType::kChar) != 0;
   spec.ptq_calibrator = calibrator(options.calibration_data, has_int8 ? options.calibration_cache : "");
   spec.accuracy_target = options.accuracy_target;

@@ -121,7 +121,7 @@ void addInsight(CLI::App& app, CompileOptions& o) {
       ->group(kGroup);
 }
 
-// What the reference system has and engines on the CPU have no use for.
+// Adds options of the reference system that engines on the CPU have no use for.
 void addWithoutEffect(CLI::App& app, CompileOptions& o) {
   constexpr const char* kGroup = "Of the reference system, without effect on the CPU";
   const auto flag = [&](const char* names, bool& value, const char* meaning) {

@@ -1,5 +1,5 @@
-// What a compile can be told on the command line, and how it is written there. What options mean to the compiler is
-// compile_command.cpp's.
+// Declares the options of a compile on the command line, and their spelling. compile_command.cpp knows what they mean
+// to the compiler.
 #pragma once
 
 #include <cstdint>

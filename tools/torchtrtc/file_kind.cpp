@@ -53,7 +53,7 @@ const KindInfo& infoOf(FileKind kind) {
   return *std::find_if(kKinds.begin(), kKinds.end(), [kind](const KindInfo& info) { return info.kind == kind; });
 }
 
-// Which archive it is; the reader takes no more than its directory from the file.
+// Returns the kind of archive; the reader takes no more than its directory from the file.
 FileKind kindOfArchive(const std::string& path) {
   try {
     caffe2::serialize::PyTorchStreamReader reader(path);

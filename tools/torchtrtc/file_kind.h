@@ -1,5 +1,5 @@
-// What a file is, for commands that got another one than they expected: from its first bytes and, for a zip archive,
-// from the names in it. Nothing in it is loaded or checked.
+// Tells the kind of a file, for commands that got another one than they expected. It looks at its first bytes and, for
+// a zip archive, at the names in it. Nothing in it is loaded or checked.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ enum class FileKind {
 
 FileKind kindOf(const std::string& path);
 
-// What a file of this kind is: "a folder", "empty", "no file".
+// Describes a file of this kind: "a folder", "empty", "no file".
 std::string described(FileKind kind);
 
 // Throws CompileError(kInvalidModule): "FILE is KIND, expected EXPECTED", and what to do with such a file.

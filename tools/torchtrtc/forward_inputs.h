@@ -11,7 +11,8 @@
 
 namespace torchtrtc {
 
-// Of its forward, without self. Throws CompileError(kInvalidModule) for a module without one.
+// Returns the arguments of the module's forward, without self. Throws CompileError(kInvalidModule) for a module without
+// one.
 std::vector<c10::Argument> parametersOf(const torch::jit::Module& module);
 // "forward(x: Tensor, mask: Optional[Tensor] = None)"
 std::string declaration(const std::vector<c10::Argument>& parameters);

@@ -1,4 +1,4 @@
-// What libtorch's error messages say, without its back traces: the reason, and the library that is missing. Text only.
+// Extracts from libtorch's error messages, without their back traces, the reason and the missing library. Text only.
 #pragma once
 
 #include <string>

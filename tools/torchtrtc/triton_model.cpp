@@ -57,7 +57,7 @@ void narrow(TritonTensor& input, const BindingInfo& binding) {
   }
 }
 
-// What the engines that read this argument take; false if none reads it.
+// Reads the ranges of the engines that read this argument; false if none reads it.
 bool readRanges(const torch::jit::Module& module, const Value& argument, TritonTensor& input) {
   bool is_read = false;
   for (const auto& use : argument.uses()) {
@@ -256,7 +256,7 @@ TritonBatch batchOf(const std::vector<TritonTensor>& inputs, const TritonQuestio
   return batch;
 }
 
-// Whether forward does nothing but hand tensors to engines and back.
+// True if forward does nothing but hand tensors to engines and back.
 bool isWhole(const torch::jit::Module& module) {
   const auto nodes = module.get_method("forward").graph()->nodes();
   static const std::set<c10::Symbol> kPlumbing = {c10::prim::GetAttr,     c10::prim::ListConstruct,

@@ -1,4 +1,4 @@
-// What the oldest spelling of a converter includes, as names for torchtrt/conversion.h; nothing of its own.
+// The oldest spelling of a converter includes this for names of torchtrt/conversion.h; it has nothing of its own.
 #pragma once
 
 #include "torchtrt/conversion.h"
