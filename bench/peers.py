@@ -111,7 +111,7 @@ def _request(job: Job):
 
 
 def _silero_caller(job: Job, names: list[str], run) -> ways.Call:
-    """`run` takes the file's inputs and gives probability and state. What the TorchScript form keeps itself is kept here."""
+    """`run` takes the file's inputs and gives probability and state. This keeps the state that the TorchScript form keeps itself."""
     import numpy
 
     samples, rate = job.arrays()

@@ -1,5 +1,5 @@
-"""Starts the benchmark's processes, which are Python files of this folder, and talks to them: a line of JSON at a time, each within a
-limit of time. How such a process talks is in talk.py."""
+"""Starts the benchmark's processes, which are Python files of this folder, and talks to them: a line of JSON at a time, each within a limit
+of time. talk.py is the processes' side."""
 
 import json
 import os

@@ -1,8 +1,8 @@
 """Sentences for `./dev accuracy`: pairs with a grade of how much they mean the same, and others to calibrate with.
 
-Grades as in the task of semantic textual similarity: 5 the same, 4 the same but for a detail, 3 roughly the same but for something of
-weight, 2 other things about one matter, 1 the same topic only, 0 unrelated. They are one person's, so what counts is how the
-precisions differ from each other, not how near a model comes to them.
+Grades as in the task of semantic textual similarity: 5 the same, 4 the same except for a detail, 3 roughly the same except for something of
+weight, 2 other things about one matter, 1 the same topic only, 0 unrelated. They are one person's, so only the difference between
+precisions counts, not how near a model comes to them.
 """
 
 PAIRS: list[tuple[int, str, str]] = [

@@ -14,7 +14,8 @@ def questions() -> Iterator[dict]:
 
 
 def run(main: Callable[[Callable[[dict], None]], None]) -> None:
-    """Calls `main` with what tells facts, or its error in their place, and ends the process. What libraries print goes to stderr."""
+    """Calls `main` with a function that tells facts, or tells its error in their place, and ends the process. Output of libraries goes to
+    stderr."""
     channel = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     warnings.filterwarnings("ignore")  # of tracing and exporting

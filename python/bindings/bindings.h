@@ -1,6 +1,6 @@
-// What python/torchtrt needs of the C++ library, one file per class. Plain data in, plain data out: defaults,
-// conversions and documentation are the Python package's. libtorch's own pybind11 is used, so that its classes are
-// ours.
+// python/torchtrt needs this of the C++ library, one file per class. Plain data in, plain data out: defaults,
+// conversions and documentation are the Python package's. It uses libtorch's own pybind11, so that it shares libtorch's
+// classes.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -35,9 +35,9 @@ def _loading_for(location):
 
 
 def load(file_path="", extra_files=None, map_location=None, _extra_files=None, **_):
-    """The ScriptModule that is in the file, compiled or not: a path or an open binary file. What torch.jit.load trusts is checked before it reads:
-    sizes of tensors against their records, their places in these, how deep values and code lie. A damaged file raises EngineError (E001), where
-    torch.jit.load may end the process. A module is a program still: load those alone whose makers you trust.
+    """Returns the ScriptModule in the file, compiled or not: a path or an open binary file. Before torch.jit.load reads the file,
+    everything it trusts is checked: sizes of tensors against their records, their places in these, how deep values and code lie. A damaged
+    file raises EngineError (E001); torch.jit.load may end the process. A module is still a program: load only those whose makers you trust.
     map_location: where tensors and engines go; without it, where they were when the file was saved, or to the CPU where no GPU is."""
     extra = _extra_files if extra_files is None else extra_files
     location = map_location if map_location is not None or torch.cuda.is_available() else "cpu"

@@ -350,7 +350,8 @@ class Network:
         return name
 
     def add_layer(self, layer_type: LayerType, inputs, **attributes) -> list[Tensor]:
-        """Any layer of docs/layers.md. What it does not take is an error here."""
+        """Adds any layer of docs/layers.md and returns its outputs. An operand or attribute that the layer does not take is an error
+        here."""
         refs = [None if tensor is None else tensor.ref for tensor in inputs]
         values = {name: value.value if isinstance(value, enum.Enum) else value for name, value in attributes.items()}
         layer = self.box.add_layer(int(layer_type), refs, values, *_caller())

@@ -55,10 +55,10 @@ def kernel_switches(reference_kernels: bool = False, disabled_fusions=()):
 
 
 def prepare(module) -> int:
-    """Makes the first call of a loaded compiled module cost what later ones do: libtorch plans now how to run its methods that call engines
-    and do nothing else, which it would in their first two calls, for 0.4 ms each. Where the engines are small, such methods are called with
-    zeros, and so is the module. Changes no result. What torchtrt.compile returned is prepared. Returns the number of methods planned; others
-    wait for their first call, which libtorch learns from. TypeError for what is no ScriptModule."""
+    """Makes the first call of a loaded compiled module cost what later ones do. libtorch plans now how to run the methods that only call
+    engines, which takes 0.4 ms in each of their first two calls. If the engines are small, such methods are called with zeros, and so is
+    the module. No result changes. torchtrt.compile returns prepared modules. Returns the number of methods planned; others wait for their
+    first call, which libtorch learns from. TypeError unless it is a ScriptModule."""
     if not isinstance(module, torch.jit.ScriptModule):
         raise TypeError(f"prepare: expected a ScriptModule, as torch.jit.load returns it, got {type(module).__name__}")
     methods, arguments = torch.ops.tensorrt.prepare(module)

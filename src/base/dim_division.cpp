@@ -1,4 +1,4 @@
-// Floor division, remainder, maximum and minimum of dimensions. What divides exactly is divided, so that the dims of a
+// Floor division, remainder, maximum and minimum of dimensions. Exact divisions are carried out, so that the dims of a
 // reshape or of a chain of strided layers stay short and compare equal.
 #include <algorithm>
 #include <numeric>

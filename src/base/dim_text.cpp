@@ -30,7 +30,7 @@ std::string atomText(const Dim::Atom& atom) {
   }
 }
 
-// Without the sign.
+// Returns the text without the sign.
 std::string termText(const Dim::Term& term) {
   std::string magnitude = std::to_string(term.coefficient);
   if (term.coefficient < 0) {

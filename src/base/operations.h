@@ -20,7 +20,7 @@ struct Operation {
   TORCHTRT_API bool takes(DType dtype) const;
 };
 
-// In the table's order.
+// Returns the activations in the table's order.
 TORCHTRT_API std::span<const Operation> activations();
 TORCHTRT_API std::span<const Operation> unaryOperations();
 TORCHTRT_API std::span<const Operation> binaryOperations();

@@ -188,7 +188,7 @@ class Contest {
     candidate.seconds.push_back(secondsSince(start));
   }
 
-  // With what the rule chooses, as far as rounding allows; not where either has a NaN.
+  // True if it agrees with the rule's choice, as far as rounding allows; false if either has a NaN.
   bool agrees(const Candidate& candidate) const {
     for (size_t i = 0; i < candidate.outputs.size(); ++i) {
       const float* expected = candidates_.front().outputs[i].values();
@@ -227,8 +227,8 @@ class Contest {
     return {best->name, rule.name, microseconds(best_seconds), microseconds(rule_seconds)};
   }
 
-  // By enough in the median of rounds, and in three rounds of four at all: beside a busy neighbour medians alone say
-  // little.
+  // True if the candidate wins by enough in the median of rounds, and at all in three rounds of four: beside a busy
+  // neighbour medians alone say little.
   bool winsOver(const Candidate& rule, const Candidate& candidate) const {
     std::vector<double> ratios;
     size_t won = 0;

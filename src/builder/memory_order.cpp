@@ -112,7 +112,7 @@ Shuffle shuffleOf(const network::Layer& layer) {
   Shuffle shuffle;
   shuffle.first = layer.attributes().getInts("first_permutation", {});
   shuffle.second = layer.attributes().getInts("second_permutation", {});
-  // From the output, as the attribute may say 0 for "as before" and -1 for "the rest".
+  // This is read from the output, as the attribute may say 0 for "as before" and -1 for "the rest".
   shuffle.middle = permuted(layer.getOutput(0)->getDimensions(), inversePermutation(shuffle.second));
   return shuffle;
 }

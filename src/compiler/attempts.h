@@ -30,7 +30,7 @@ class Attempts {
   // Returns the nodes that a difference is known to come from, if any are; throws where nothing may fall back.
   using Blame = std::function<Failures(const partitioning::Partition& partition, const std::string& difference)>;
 
-  // With choices, begins where the attempts that made these ended.
+  // Begins, given choices, where the attempts that made these ended.
   Attempts(const Task& task, const partitioning::Roles& roles, PhaseClock& clock, const Choices* choices = nullptr)
       : lowered_(task.lowered),
         roles_(roles),

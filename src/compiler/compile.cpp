@@ -76,7 +76,7 @@ Source checked(const Source& original, const ts::CompileSpec& spec, const Device
   return withPrecision(placed(inEvaluationMode(original), target.device), spec);
 }
 
-// With devices as they are where it will run.
+// Lowers with devices as they are where it will run.
 lowering::LoweredGraph lowerFor(const DeviceTarget& target, const Source& source, lowering::LoweringOptions options) {
   lowering::LoweredGraph lowered = lower(source, std::move(options));
   if (target.mayMeetOthers()) {

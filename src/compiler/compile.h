@@ -28,7 +28,7 @@ struct Compiled {
 
 struct Choices;  // compiler/updates/choices.h
 
-// With choices, which another compile of the source with other weights made, to the same partition or not at all.
+// Compiles with the choices of another compile of the source with other weights, to the same partition or not at all.
 TORCHTRT_API Compiled compile(const Source& source, const ts::CompileSpec& spec, const Choices* choices = nullptr);
 
 // The same way as far as the plan, which has to be one: its self-contained bytes.

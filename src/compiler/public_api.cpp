@@ -68,7 +68,7 @@ std::vector<size_t> orderOf(const std::vector<std::string>& names, const std::ve
 
 namespace {
 
-// With what keeps GPUs from being used, where something does.
+// Describes the devices, and what keeps GPUs from being used, if something does.
 std::string devices() {
   std::string reason;
   const kernels::Backend* const gpus = kernels::findBackend("cuda", reason);

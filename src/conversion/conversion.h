@@ -57,7 +57,7 @@ TORCHTRT_API std::unordered_set<const torch::jit::Value*> complexValues(const to
 TORCHTRT_API std::optional<Refusal> refusalOfComplex(
     const torch::jit::Node& node, const std::unordered_set<const torch::jit::Value*>& complex_values);
 
-// True if the node's results have data-dependent sizes. Those of masks have, too, which only the walk sees. It refuses
+// True if the node's results have data-dependent sizes. Those of masks have, too; only the walk sees these. It refuses
 // with this code, for the node that gives them, if another of the block needs them.
 inline constexpr const char* kLateSize = "late-size";
 TORCHTRT_API bool hasLateSize(const torch::jit::Node& node);

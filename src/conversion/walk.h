@@ -6,10 +6,10 @@
 
 namespace torchtrt::conversion {
 
-// Converts every node of the block, whose inputs are associated already. What a converter throws without saying where
-// gets the node's place.
+// Converts every node of the block, whose inputs are associated already. An error that a converter throws without a
+// place gets the node's.
 void convertNodes(ConversionCtx& ctx, const torch::jit::Block& block);
-// By an evaluator or the converter for real operands.
+// Converts by an evaluator or the converter for real operands.
 void convertReal(ConversionCtx& ctx, const torch::jit::Node& node);
 
 }  // namespace torchtrt::conversion

@@ -96,7 +96,7 @@ class TORCHTRT_API Device {
   // Copies `bytes` bytes. All throw EngineError where the device fails.
   // From the host's memory, which may be changed when this returns.
   virtual void copyIn(void* to, const void* from, size_t bytes, Stream stream) const;
-  // To the host's memory, complete when this returns.
+  // Copies to the host's memory, complete when this returns.
   virtual void copyOut(void* to, const void* from, size_t bytes, Stream stream) const;
   virtual void copyWithin(void* to, const void* from, size_t bytes, Stream stream) const;
   virtual void zero(void* to, size_t bytes, Stream stream) const;

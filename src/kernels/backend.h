@@ -52,7 +52,7 @@ class TORCHTRT_API BackendRegistration {
 TORCHTRT_API const Backend* findBackend(std::string_view name, std::string& reason);
 // Lists what this machine lacks for engines on devices of that kind, a line for each part.
 TORCHTRT_API std::vector<std::string> missingParts(std::string_view name);
-// That of a device; null = the CPU.
+// Returns the backend of a device; null = the CPU.
 TORCHTRT_API const Backend& backendOf(const device::Device* device);
 // The backend's family of a layer kind; null if it has none.
 TORCHTRT_API const Family* findFamily(std::string_view name, const Backend& backend);

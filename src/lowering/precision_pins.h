@@ -29,9 +29,9 @@ TORCHTRT_API bool covers(const std::string& pattern, const std::string& module_p
 // The place of the pin that holds for the module; nothing where none does.
 TORCHTRT_API std::optional<size_t> pinFor(const std::vector<PrecisionPin>& pins, const std::string& module_path);
 
-// Casts what pinned nodes read to their dtype and what others read of them back, so that PyTorch's interpreter computes
-// the same as engines do. A tensor that is written to keeps its dtype, and so do the nodes that read it. How many nodes
-// each pin holds for.
+// Casts what pinned nodes read to their dtype, and their results back for others, so that PyTorch's interpreter
+// computes the same as engines do. A tensor that is written to keeps its dtype, and so do the nodes that read it.
+// Returns the number of nodes that each pin holds for.
 TORCHTRT_API std::vector<size_t> pinPrecisions(const std::shared_ptr<torch::jit::Graph>& graph,
                                                const PrecisionPins& pins);
 

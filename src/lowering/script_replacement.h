@@ -1,5 +1,5 @@
-// Replacements of a node that are a function in TorchScript's language, where arguments decide what is computed.
-// What is constant among these is folded by later passes.
+// Replaces a node by a function in TorchScript's language, where arguments decide what is computed. Later passes fold
+// what is constant among these.
 #pragma once
 
 #include <string>

@@ -74,7 +74,7 @@ std::optional<Refusal> BlockPartitioner::refusalFor(const Node& node) const {
   if (auto refusal = refusalBy(context_.options.user_choice, node)) {
     return refusal;
   }
-  // In a branch or loop that an engine would take over whole, and where one engine has to do, nothing can be behind.
+  // Nothing can be behind in a branch or loop that an engine would take over whole, or if one engine has to do.
   const bool nothing_behind =
       node.owningBlock() != &block_ || (context_.options.require_full_compilation && !isOnlyReturned(node));
   if (nothing_behind && context_.options.late.count(&node) != 0) {

@@ -8,7 +8,7 @@
 
 namespace torchtrt::partitioning {
 
-// For each placed node of the block, in order, the numbers of those that have to run before it.
+// Lists, for each placed node of the block, in order, the numbers of those that have to run before it.
 struct BlockDependencies {
   std::vector<const torch::jit::Node*> nodes;
   std::vector<std::vector<int>> predecessors;

@@ -9,8 +9,8 @@
 
 namespace torchtrt::partitioning {
 
-// For each placed node, those of its predecessors that are late, or take the lists of such apart: these end an engine
-// before the node can be in one.
+// Returns, for each placed node, its predecessors that have data-dependent sizes, or take the lists of such apart.
+// These end an engine before the node can be in one.
 std::vector<std::vector<int>> lateBefore(const BlockDependencies& dependencies,
                                          const std::unordered_set<const torch::jit::Node*>& late);
 // True if nodes only return the results, in a collection or taken out of one.

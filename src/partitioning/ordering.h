@@ -13,8 +13,8 @@ enum class Colour { kEngine, kTorch, kAlone };  // kAlone: a segment of its own
 struct DependencyGraph {
   std::vector<Colour> colours;
   std::vector<std::vector<int>> predecessors;  // by node; smaller numbers only
-  // By node, those of its predecessors that an engine's group has to end with before the node can be in one; empty:
-  // none has any.
+  // Lists, by node, the predecessors that an engine's group has to end with before the node can be in one; empty: none
+  // has any.
   std::vector<std::vector<int>> groups_before = {};
 };
 

@@ -16,10 +16,10 @@ class TORCHTRT_API SegmentBuilder {
  public:
   SegmentBuilder(Target target, const Roles& roles);
 
-  // Nodes come in graph order. What they need and no added node gives becomes an input; the whole chain that makes a
-  // carried value is copied.
+  // Adds a node; nodes come in graph order. A need that no added node gives becomes an input. The whole chain that
+  // makes a carried value is copied.
   void add(const torch::jit::Node& node);
-  // In the order of the calls; a second call for one value does nothing.
+  // Adds an output; outputs keep the order of the calls. A second call for one value does nothing.
   void addOutput(const torch::jit::Value& value);
 
   Segment take() {

@@ -12,8 +12,8 @@
 
 namespace torchtrt::partitioning {
 
-// With a minimum: whether there are as many nodes, counted as the reference does (all but constants). Without one: by
-// what an engine saves, which is a heavy operator, or enough light ones to fuse; a lone view saves nothing.
+// A minimum asks for as many nodes, counted as the reference does (all except constants). Without one, an engine must
+// save something: by a heavy operator, or by enough light ones to fuse. A lone view saves nothing.
 struct Worth {
   bool suffices = false;
   int64_t saving = 0;  // to compare groups: the smaller, the less is lost without the engine

@@ -10,8 +10,8 @@
 
 namespace torchtrt::plan {
 
-// For every tensor of the plan, the tensor that counts its rows, or -1. Throws EngineError (kPlanCorrupt) where a step
-// names outputs that it does not have, that have no rows, or are not row-major, or where the number is none.
+// Returns, for every tensor of the plan, the tensor that counts its rows, or -1. Throws EngineError (kPlanCorrupt) if a
+// step names outputs that it does not have, that have no rows, or are not row-major, or if the number is none.
 TORCHTRT_API std::vector<int32_t> countsOfTensors(const Plan& plan);
 
 }  // namespace torchtrt::plan

@@ -89,7 +89,7 @@ Measured measureLayers(const std::vector<int64_t>& layers, const std::vector<Sam
   std::vector<int64_t> costliest = layers;
   std::stable_sort(costliest.begin(), costliest.end(),
                    [&](int64_t a, int64_t b) { return measured.alone.at(a) > measured.alone.at(b); });
-  // Without the first `too_few` the error is too large, without the first `enough` it is not.
+  // The error is too large without the first `too_few`, and small enough without the first `enough`.
   size_t too_few = 0;
   size_t enough = costliest.size();
   measured.layers.clear();

@@ -26,7 +26,7 @@ std::unique_ptr<Network> optimized(const Network& network) {
   return copy;
 }
 
-// Without the first line, which has the network's name and the ranges of its symbols.
+// The key leaves out the first line, which has the network's name and the ranges of its symbols.
 std::string keyOf(const Network& network) {
   const std::string text = network::print(network);
   const size_t body = std::min(text.find('\n'), text.size());

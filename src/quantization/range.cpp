@@ -88,7 +88,7 @@ double entropyLimit(const Histogram& histogram, bool symmetric) {
   const size_t all = std::max(extent_above, extent_below);
   size_t best = all;
   double least = std::numeric_limits<double>::infinity();
-  // From all of it inwards: where nothing is gained by clipping, nothing is clipped.
+  // Goes from all of it inwards: nothing is clipped if clipping gains nothing.
   for (size_t limit = all; limit > 0; limit = limit > kStride ? (limit - 1) / kStride * kStride : 0) {
     const size_t from = std::min(limit, extent_below);
     const size_t to = std::min(limit, extent_above);

@@ -1,4 +1,4 @@
-// From what a tensor held to a range, and from a range to steps of int8 or uint8.
+// Takes a range from what a tensor held, and an int8 or uint8 quantization from a range.
 #pragma once
 
 #include <cstdint>

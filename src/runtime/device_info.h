@@ -20,7 +20,7 @@ struct Placement {
 
 // Returns the description, for an engine's state, of a device that is here.
 TORCHTRT_API std::string deviceInfoOf(const at::Device& device);
-// For a GPU that need not be here: "sm_90", "sm_100". Empty if the text names no architecture.
+// Returns the description of a GPU that need not be here: "sm_90", "sm_100". Empty if the text names no architecture.
 TORCHTRT_API std::string deviceInfoOf(int64_t gpu, const std::string& architecture);
 // Throws EngineError (kPlanCorrupt for a malformed string, kInputDevice for a kind of device that no engine runs on).
 void checkDeviceInfo(const std::string& text);

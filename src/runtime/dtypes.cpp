@@ -8,7 +8,7 @@ namespace torchtrt::runtime {
 
 namespace {
 
-// In the order of DType.
+// These follow the order of DType.
 constexpr std::array<at::ScalarType, kDTypeCount> kScalarTypes = {
     at::kFloat, at::kDouble, at::kHalf, at::kBFloat16, at::kChar, at::kInt, at::kLong, at::kByte, at::kBool, at::kShort,
 };

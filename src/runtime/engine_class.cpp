@@ -158,7 +158,7 @@ std::shared_ptr<const LoadedEngine> load(const std::string& plan_bytes, std::str
 }
 
 plan::Plan parseCopy(std::string_view bytes) {
-  // In memory of its own that is aligned as the weights in it have to be.
+  // The plan lies in memory of its own, aligned as the weights in it have to be.
   const at::Tensor aligned = at::empty({static_cast<int64_t>(bytes.size())}, at::kByte);
   if (!bytes.empty()) {
     std::memcpy(aligned.mutable_data_ptr(), bytes.data(), bytes.size());

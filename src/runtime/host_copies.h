@@ -1,4 +1,5 @@
-// Tensors of other devices on the CPU: engines copy their weights from there. What shares memory there shares it here.
+// Copies of other devices' tensors on the CPU: engines copy their weights from there. Tensors that share memory there
+// share it here.
 #pragma once
 
 #include <unordered_map>

@@ -50,7 +50,7 @@ class TORCHTRT_API KeptSegment {
   std::shared_ptr<torch::jit::Graph> graph() const;
   // Outputs do not require grad.
   std::vector<at::Tensor> run(const std::vector<at::Tensor>& inputs) const;
-  // In the engine's place: warns once.
+  // Runs in the engine's place and warns once.
   std::vector<at::Tensor> runInstead(const std::vector<at::Tensor>& inputs, const EngineError& why) const;
 
  private:

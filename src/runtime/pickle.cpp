@@ -35,7 +35,7 @@ class DepthCheck {
   static constexpr uint16_t kOpen = 0xfffe;
   static_assert(kDeepest < kOpen);
 
-  // Without calling itself.
+  // Measures without calling itself.
   void measure(Pickle::Index first) {
     struct Visit {
       Pickle::Index value;

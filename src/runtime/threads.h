@@ -14,7 +14,7 @@ int affinityThreads();
 // The smallest CPU quota on the way from the process's cgroup up to the root, rounded up; 0 for none. Versions 1 and 2.
 // `root` stands in for / in tests.
 int quotaThreads(const std::string& root);
-// From now on callThreads() is 1 on a thread that came out of a fork.
+// Makes callThreads() 1 from now on, on a thread that came out of a fork.
 void watchForks();
 // True if PyTorch's kernels, which take the thread that calls them, would wait on this thread for a team that a fork
 // lost.

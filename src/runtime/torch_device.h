@@ -19,9 +19,9 @@ namespace torchtrt::runtime {
 TORCHTRT_API bool isThere(const at::Device& device, std::string& why);
 // Makes libtorch ready to use it. Throws EngineError (kInputDevice) that says what is missing.
 TORCHTRT_API void needDevice(const at::Device& device);
-// With an index in any case: "cuda" is the current CUDA device, or the first where there is none yet.
+// Returns the device with an index in any case: "cuda" is the current CUDA device, or the first if there is none yet.
 TORCHTRT_API at::Device withIndex(const at::Device& device);
-// From now on, a CUDA device that was used before a fork is lost behind it.
+// Makes CUDA devices that were used before a fork lost behind it, from now on.
 void watchForksOfDevices();
 
 // PyTorch's allocator as a source of the workspaces of calls; null for the CPU. Memory is of the current stream: give
@@ -32,14 +32,14 @@ std::shared_ptr<device::MemorySource> memorySource(const at::Device& device);
 class TORCHTRT_API DeviceScope {
  public:
   enum class Stream : uint8_t { kCurrent, kDefault };
-  // With kDefault the device's default stream is current, too. Throws EngineError for a device that this process lost
-  // when it was forked.
+  // Makes the device current; with kDefault also its default stream. Throws EngineError for a device that this process
+  // lost when it was forked.
   explicit DeviceScope(const at::Device& device, Stream stream = Stream::kCurrent);
   ~DeviceScope();
   DeviceScope(const DeviceScope&) = delete;
   DeviceScope& operator=(const DeviceScope&) = delete;
 
-  // That of the current stream, as engine::CallOptions take it.
+  // Returns the current stream, as engine::CallOptions take it.
   void* stream() const;
 
  private:

@@ -37,7 +37,7 @@ class TORCHTRT_API WeightSet : public torch::CustomClassHolder {
 
   // Nobody may change the lists.
   Current current() const;
-  // From the next call on. Takes the other one's weights as they are, and leaves the recipe.
+  // Takes the other one's weights as they are, from the next call on, and leaves the recipe.
   void become(const WeightSet& other);
 
   // The compiler's recipe for another such set of other weights (compiler/updates/recipe.h). Set it before the weight

@@ -119,8 +119,8 @@ void addMethod(torch::jit::Module& module, const std::string& method, const std:
   }
 }
 
-// Copies the partition into the method's graph, segment by segment. What no segment makes (constants, and the numbers
-// and collections that are carried along) is copied in front of its first use.
+// Copies the partition into the method's graph, segment by segment. Values that no segment makes (constants, and the
+// numbers and collections that are carried along) are copied in front of their first use.
 class Stitcher {
  public:
   Stitcher(const partitioning::Partition& partition, const std::vector<c10::intrusive_ptr<runtime::Engine>>& engines,

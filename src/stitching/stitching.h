@@ -28,8 +28,8 @@ struct StitchOptions {
   std::string module_name;     // of the original, qualified: "__torch__.LeNet"; the new one has "_trt" at its end
   std::string method;          // "forward"
   c10::FunctionSchema schema;  // of the method, without self
-  // Whose other methods the new module has too, with the attributes that they and the new one use, which it shares, and
-  // plain ones; null: none.
+  // The new module also has this module's other methods, with the attributes that they and the new one use, which it
+  // shares, and plain ones; null: none.
   std::shared_ptr<const torch::jit::Module> original = nullptr;
   bool keep_methods = true;  // of the original; its hooks stay in any case
   std::optional<OtherCalls> other_calls = std::nullopt;

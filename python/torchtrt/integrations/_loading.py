@@ -1,5 +1,5 @@
-"""A compiled file as workers of other systems have it. What is pickled is the path with the options; a worker loads the file when it first
-needs it. Arrays of any number of rows become calls within the sizes that the module was compiled for."""
+"""Gives a compiled file to workers of other systems. Only the path and the options are pickled; a worker loads the file when it first needs
+it. Arrays of any number of rows become calls within the sizes that the module was compiled for."""
 
 from __future__ import annotations
 

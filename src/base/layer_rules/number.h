@@ -50,7 +50,7 @@ class Number {
     return a.value_ <=> b.value_;
   }
 
-  // In int64, whose ends stand for all numbers behind them.
+  // Returns the number in int64, whose ends stand for all numbers behind them.
   int64_t clamped() const {
     return static_cast<int64_t>(std::clamp<Wide>(value_, kInt64Min, kInt64Max));
   }

@@ -24,7 +24,7 @@ namespace {
 using quantization::Calibration;
 using quantization::Ranges;
 
-// Relative, in 2-norms. What is further from float is no longer an approximation of it.
+// Relative, in 2-norms. A result that is further from float is no longer an approximation of it.
 constexpr double kGross = 0.5;
 
 // An engine under calibration.
@@ -50,8 +50,8 @@ quantization::Options optionsOf(const ts::CompileSpec& spec, Progress& progress)
   return options;
 }
 
-// |got - expected| / |expected| in 2-norms, of the floating output that is the furthest; negative where none has
-// elements. What is not finite, such as the -inf of a mask, has to be the same.
+// Returns |got - expected| / |expected| in 2-norms, of the floating output that is the furthest; negative if none has
+// elements. Values that are not finite, such as the -inf of a mask, have to be the same.
 double relativeError(const std::vector<at::Tensor>& expected, const std::vector<at::Tensor>& got) {
   double worst = -1;
   for (size_t i = 0; i < expected.size(); ++i) {

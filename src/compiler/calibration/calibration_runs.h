@@ -45,9 +45,9 @@ CalibrationRuns calibrationRuns(const Task& task, const torch::jit::Module& modu
 // May throw EngineError, for inputs that the engine was not made for.
 using EngineCall = std::function<void(const runtime::Engine& engine, std::vector<at::Tensor> inputs)>;
 
-// Every batch through the module; `call` gets each call of an engine. A batch that does not fit is left out with a
-// warning; if it is the first, or there is none at all, that is a CompileError(kInvalidInputSpec). What the calibrator
-// throws ends it.
+// Runs every batch through the module; `call` gets each call of an engine. A batch that does not fit is left out with a
+// warning. If it is the first, or there is none at all, that is a CompileError(kInvalidInputSpec). An error of the
+// calibrator ends the runs.
 void runBatches(const ptq::Calibrator& calibrator, const CalibrationRuns& runs, const EngineCall& call);
 // The same for the arguments of one call, which is the first where a module fails behind earlier ones. Throws what the
 // module does.

@@ -96,8 +96,8 @@ class Trial {
     return difference && call_.is_made_up ? steadyDifference(got, exact) : difference;
   }
 
-  // None where PyTorch does not run so. What a module with state holds stays in its dtypes, which is near enough to
-  // tell what rounding decides.
+  // Returns the results in float64; None if PyTorch does not run so. The state of a module stays in its dtypes, which
+  // is near enough to tell what rounding decides.
   IValue inDouble() const {
     if (hasState() && !call_.is_made_up) {
       return {};

@@ -84,12 +84,12 @@ bool isAsNear(const at::Tensor& expected, const at::Tensor& got, const at::Tenso
 // Goes through two results side by side.
 class Comparison {
  public:
-  // Without measuring it ends at the first difference. `exact`: tensors of the same results in float64, or none. With
+  // Ends at the first difference unless it measures. `exact`: tensors of the same results in float64, or none. With
   // `rounds`, the other results are in float64 and are rounded to the dtypes of the expected ones.
   Comparison(bool measures, at::ScalarType coarsest, std::vector<at::Tensor> exact, bool rounds = false)
       : measures_(measures), coarsest_(coarsest), exact_(std::move(exact)), rounds_(rounds) {}
 
-  // From now on a difference is excused without float64 wherever float64 might excuse it.
+  // Excuses from now on, without float64, every difference that float64 might excuse.
   void excuseAll() {
     excuses_all_ = true;
   }

@@ -49,7 +49,7 @@ class TORCHTRT_API Watch {
   void waitFor(const at::Device& device) {
     device_ = device;
   }
-  // In the order of their first calls.
+  // Returns what was watched, in the order of the first calls.
   const std::vector<Watched>& watched() const {
     return watched_;
   }

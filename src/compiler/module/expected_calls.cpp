@@ -26,7 +26,7 @@ using torch::jit::Value;
 namespace aten = torch::jit::aten;
 namespace prim = torch::jit::prim;
 
-// By number of the argument.
+// The expected arguments, by number.
 struct Expectation {
   std::map<size_t, IValue> values;                // of what is no tensor, None included
   std::vector<size_t> tensors;                    // optional ones that are given

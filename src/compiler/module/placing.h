@@ -26,8 +26,8 @@ bool retarget(torch::jit::Block& block, const DeviceTarget& target);
 torch::jit::IValue onHost(const torch::jit::IValue& constant, runtime::HostCopies& copies);
 void bringToHost(torch::jit::Block& block, runtime::HostCopies& copies);
 
-// In the place of a device that was compiled for, asks a tensor of the graph's inputs: the graph then runs where its
-// inputs are. Nothing changes where no input is a tensor.
+// Replaces a device that was compiled for by that of a tensor among the graph's inputs: the graph then runs where its
+// inputs are. Nothing changes if no input is a tensor.
 void followInputs(torch::jit::Graph& graph, const at::Device& device);
 
 }  // namespace torchtrt::compiler

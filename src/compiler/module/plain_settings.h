@@ -9,8 +9,8 @@
 
 namespace torchtrt::compiler {
 
-// In its scope: no inference mode, no gradients, no autocast, float32 as the default dtype. The last is the process's:
-// other threads see it for that time, so it is touched only where it is another one.
+// Sets for its scope: no inference mode, no gradients, no autocast, float32 as the default dtype. The last is the
+// process's: other threads see it for that time, so it is touched only if it is another one.
 class PlainSettings {
  public:
   PlainSettings();

@@ -21,8 +21,8 @@ ts::CompileSpec keepingInputs(const ts::CompileSpec& spec, const torch::jit::Mod
 // Parameters and buffers of pinned modules, which are not cast to the precision of the rest.
 std::vector<at::Tensor> pinnedTensors(const ts::CompileSpec& spec, const torch::jit::Module& module);
 
-// For the module with its weights cast to `precision`, if that is known. Throws CompileError where it is not and the
-// weights have several floating dtypes.
+// Returns the pins of the module with its weights cast to `precision`, if that is known. Throws CompileError if it is
+// not and the weights have several floating dtypes.
 lowering::PrecisionPins pinsFor(const ts::CompileSpec& spec, const Source& source, DataType precision);
 
 // Returns the effect of each pin, and warns of a pin without any node.

@@ -30,7 +30,8 @@ std::shared_ptr<torch::jit::Graph> inlinedGraph(const Source& source);
 // modules.
 torch::jit::IValue sharingTensors(const torch::jit::IValue& module);
 
-// With options.keep_state, attributes that the method writes stay in the graph, which then takes the module first.
+// Lowers the method. With options.keep_state, attributes that it writes stay in the graph, which then takes the module
+// first.
 lowering::LoweredGraph lower(const Source& source, lowering::LoweringOptions options = {});
 
 // Returns the arguments of the lowered method's graph: with the module in front and with defaults, if it takes them.

@@ -13,7 +13,7 @@ namespace torchtrt::compiler {
 // Also tells of ranges of which an engine takes one size alone.
 Report finishedReport(const Task& task, const partitioning::Partition& partition, const SegmentEngines& engines,
                       const KernelChoice& kernels, const PhaseClock& clock);
-// Without times of this compile: the same module and timing cache give the same bytes.
+// Attaches the report without the times of this compile: the same module and timing cache give the same bytes.
 void attachRecord(torch::jit::Module& module, Report report);
 // One line after every compile; where more is to be told, the whole report.
 void tell(const Report& report);

@@ -108,7 +108,7 @@ Described taken(const std::string& node) {
   return {node.substr(0, mark), withoutPackageFolder(node.substr(mark + 3))};
 }
 
-// In columns; what comes several times in a row is counted.
+// Adds the nodes in columns, and counts nodes that come several times in a row.
 void addNodes(std::ostream& out, const std::vector<std::string>& nodes, const std::string& indent) {
   constexpr size_t kWidest = 32;
   size_t width = 0;

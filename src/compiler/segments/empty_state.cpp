@@ -47,7 +47,7 @@ std::shared_ptr<torch::jit::Graph> withZeros(const Segment& segment, const Conve
   return graph;
 }
 
-// With the hashes of its weights alone: what was folded for it is not needed.
+// Returns the plan with the hashes of its weights alone: weights folded for it are not needed.
 plan::Plan planOf(const torch::jit::Graph& graph, const ConversionRequest& request) {
   plan::Plan plan = builder::optimizeAndBuild(*conversion::convert(*graph.block(), request));
   for (plan::Weight& weight : plan.weights) {

@@ -99,7 +99,7 @@ class SegmentEngines {
   const std::unordered_map<const torch::jit::Node*, double>& seconds() const {
     return examples_.observations ? examples_.observations->seconds() : seconds_;
   }
-  // With the sizes that were taken to be one while converting.
+  // Returns the leaves, with the sizes that were taken to be one while converting.
   const InputLeaves& leaves() const {
     return leaves_;
   }
@@ -117,7 +117,8 @@ class SegmentEngines {
   void note(size_t index, Report::Calibration calibration) {
     engines_[index].calibration = std::move(calibration);
   }
-  // Null, with a failure, where another partition has to know whose size shows late. What else fails is thrown.
+  // Returns null, with a failure, if another partition has to know that a size is data-dependent. Other errors are
+  // thrown.
   std::unique_ptr<network::Network> wholeNetworkOf(const partitioning::Segment& segment, const std::string& name,
                                                    Failures& failures);
 

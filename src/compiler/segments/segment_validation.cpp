@@ -49,7 +49,8 @@ std::optional<std::string> differenceOf(const Segment& part, const runtime::Engi
 
 }  // namespace
 
-// Segment by segment. What is inside of branches and loops is compared with them as a whole, when the module is.
+// Validates segment by segment. The insides of branches and loops are compared with them as a whole, when the module
+// is.
 Failures SegmentEngines::validate(const Partition& partition, const TrialCall& call) {
   Failures failures;
   seconds_.clear();

@@ -51,7 +51,7 @@ std::string uniqueName(std::set<std::string>& used, const std::string& wanted) {
   return name;
 }
 
-// In every run that saw it.
+// Returns the sizes in every run that saw the value.
 std::vector<int64_t> sizesOf(const ObservedType& type, size_t axis) {
   std::vector<int64_t> sizes;
   for (const auto& run : type.sizes) {
@@ -268,7 +268,7 @@ std::vector<RunSizes> ValueTypes::sizesOfSymbols(const ObservedType& type) const
   return sizes;
 }
 
-// In the run in which the symbols have theirs, where it was seen there.
+// Returns the size in the run in which the symbols have their optimum, if the value was seen there.
 int64_t ValueTypes::optimumOf(const ObservedType& type, size_t axis) const {
   const auto is_optimum = [this](const RunSizes& sizes) {
     return std::all_of(leaves_.symbols.begin(), leaves_.symbols.end(),

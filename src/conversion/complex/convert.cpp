@@ -101,7 +101,7 @@ bool isOneOf(const Node& node, const Kinds& kinds) {
   return kinds.count(node.kind().toQualString()) != 0;
 }
 
-// Operands of layers, at least one of them complex. What is all known is PyTorch's to compute.
+// True if layers have operands of which at least one is complex. PyTorch computes what is all known.
 bool hasComplexOperand(const ConversionCtx& ctx, const Node& node) {
   bool any_constant = false, any_layer = false;
   for (const Value* input : node.inputs()) {
@@ -234,8 +234,7 @@ std::optional<at::ScalarType> namedComplexType(const ConversionCtx& ctx, const N
   return is_complex ? std::optional(static_cast<at::ScalarType>(named->toInt())) : std::nullopt;
 }
 
-// A result of a complex dtype of real operands: that of the real dtype, and zeros. What is all known is PyTorch's to
-// compute.
+// Gives a complex result of real operands: that of the real dtype, and zeros. PyTorch computes what is all known.
 bool convertTyped(ConversionCtx& ctx, const Node& node) {
   const auto named = isOneOf(node, typed()) ? namedComplexType(ctx, node) : std::nullopt;
   const bool is_layer = named && std::any_of(node.inputs().begin(), node.inputs().end(), [&](const Value* input) {

@@ -6,7 +6,7 @@
 namespace torchtrt::conversion::complex {
 
 using Function = void (*)(ConversionCtx& ctx, const torch::jit::Node& node);
-// By the operator's name; null where there is none.
+// Returns the function of the operator's name; null if there is none.
 Function findFunction(const torch::jit::Node& node);
 
 // Converts the square of a magnitude from the parts; false where the node is something else.

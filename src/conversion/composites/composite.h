@@ -10,16 +10,16 @@
 
 namespace torchtrt::conversion::composites {
 
-// For the operator `name` ("aten::addcmul", "aten::where.Scalar") of libtorch; `body` is indented by two spaces or
-// more.
+// Adds a converter for the operator `name` ("aten::addcmul", "aten::where.Scalar") of libtorch; `body` is indented by
+// two spaces or more.
 void add(NodeConverterRegistry& registry, const std::string& name, const std::string& body);
-// For an operator of an extension that may not be loaded, by its full schema.
+// Adds one for an operator of an extension that may not be loaded, by its full schema.
 void addSchema(NodeConverterRegistry& registry, const std::string& schema, const std::string& body);
 
 // Compiles what the built-in ones are written in, which else happens on first use; says which are no TorchScript.
 TORCHTRT_API std::vector<std::string> brokenDefinitions();
 
-// By family, each in a file of its own; list.cpp calls them.
+// These add one family each, in a file of its own; list.cpp calls them.
 void addAliases(NodeConverterRegistry& registry);         // other names of operators
 void addArithmetic(NodeConverterRegistry& registry);      // elementwise functions
 void addRearrangements(NodeConverterRegistry& registry);  // stacks, splits, diagonals, windows

@@ -111,8 +111,8 @@ void addGrids(NodeConverterRegistry& registry) {
   return points.reshape([theta.size(0)] + shape + [spatial]))");
 }
 
-// Rows of a table, by bags of indices that begin at offsets. What is padding goes to a bag of its own behind them. What
-// else PyTorch gives is for its gradient.
+// Sums rows of a table, by bags of indices that begin at offsets. Padding goes to a bag of its own behind them.
+// PyTorch's other results are for its gradient.
 constexpr char kBags[] = R"(
   begins = torch.slice(offsets, 0, 0, offsets.size(0) - 1) if include_last_offset else offsets
   count = begins.size(0)

@@ -55,8 +55,8 @@ Tensor& repeatHeads(const Call& call, Tensor& tensor, const Tensor& query) {
   return call.reshape(call.expand(call.unsqueeze(tensor, axis + 1), Dims(spread)), Dims(result));
 }
 
-// query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa. Of 16-bit numbers PyTorch rounds the result
-// alone: scores may be beyond what these hold, or differ by less than what they tell apart.
+// query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa. PyTorch rounds only the result to 16 bits:
+// scores may be beyond what 16-bit numbers hold, or differ by less than what these tell apart.
 Tensor& attention(Call& call) {
   if (call.real(4) != 0) {
     call.refuse("random", "dropout_p has to be 0, got " + std::to_string(call.real(4)));

@@ -229,7 +229,8 @@ Term contract(const Call& call, const Term& left, const Term& right, const Label
   return {&call.reshape(product, Dims(dims)), joined({batch, rows, columns})};
 }
 
-// Without "->": the dimensions of "...", then every letter that occurs once, in order of the alphabet.
+// Returns the labels of an output without "->": the dimensions of "...", then every letter that occurs once, in order
+// of the alphabet.
 Labels impliedOutput(const std::vector<Term>& terms, int extra) {
   std::map<int, int> counts;
   for (const Term& term : terms) {

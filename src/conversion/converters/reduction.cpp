@@ -242,7 +242,7 @@ Tensor& indexOfExtreme(Call& call) {
   return call.flag(2) ? call.reshape(index, Dims(std::vector<Dim>(static_cast<size_t>(x.rank()), Dim(1)))) : index;
 }
 
-// Whose order equal values have shows in their positions alone, which often nobody reads.
+// True if something reads the positions: these alone show the order of equal values, and often nobody reads them.
 bool readsPositions(const Call& call) {
   return call.node.outputs().size() < 2 || call.node.outputs()[1]->hasUses();
 }

@@ -215,7 +215,8 @@ Tensor& embedding(Call& call) {
   return gatherFromStart(call, call.tensor(0), asIndices(call, call.tensor(1)), 0);
 }
 
-// For elements by an index of the same rank, which may be smaller along the other axes: as much of x as is indexed.
+// Returns as much of x as is indexed, for elements by an index of the same rank, which may be smaller along the other
+// axes.
 Tensor& cutToIndices(const Call& call, Tensor& given, int64_t axis, const Tensor& indices) {
   Tensor* x = &given;
   for (int i = 0; i < given.rank(); ++i) {

@@ -1,5 +1,5 @@
 // Evaluators compute what is known while compiling: numbers, lists, sizes, constant tensors. They run before
-// converters. What none of them knows by name is given to PyTorch itself, if all its operands are known.
+// converters. PyTorch itself computes operators that none of them knows by name, if all operands are known.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ using torch::jit::Value;
 // Associates the node's outputs and says true, or leaves the node to others.
 using Evaluator = bool (*)(ConversionCtx& ctx, const Node& node);
 
-// By qualified name, overloads alike ("aten::size").
+// Finds evaluators by qualified name, overloads alike ("aten::size").
 class EvaluatorRegistry {
  public:
   static const EvaluatorRegistry& instance();  // filled by list.cpp

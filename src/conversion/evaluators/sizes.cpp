@@ -140,7 +140,7 @@ bool typeAs(ConversionCtx& ctx, const Node& node) {
   return dims.has_value();
 }
 
-// To an integer dtype, which a size fits.
+// Converts a size to an integer dtype, which it fits.
 bool toInteger(ConversionCtx& ctx, const Node& node) {
   const auto dtype = node.hasNamedInput("dtype") ? lookUp(ctx, node.namedInput("dtype")) : std::nullopt;
   const bool is_whole =

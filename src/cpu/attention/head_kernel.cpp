@@ -255,7 +255,7 @@ HWY_INLINE float maskRow(const Softmax& softmax, int64_t row, float* scores, int
                    [&](V score, int64_t i) HWY_ATTR { return masked(score, masks, row, i, lanes()); });
 }
 
-// e^x for x <= 0. What would be no normal number is the least one, or 0 where float32 has no other.
+// Computes e^x for x <= 0. A result that is no normal number is the least one, or 0 where float32 has no other.
 HWY_INLINE V weightOf(V x) {
   const V normal = math::normalExponential(math::atLeast(x, math::constant(-87.3F)));
   return hn::IfThenZeroElse(hn::Lt(x, math::constant(-104.0F)), normal);

@@ -81,17 +81,17 @@ double kernelTransformOf(WinogradForm form, int64_t lanes) {
     case WinogradForm::kStrided:
       break;
   }
-  // By measurement (Zen 4 up to AVX2, one core): 256 channels of 14x14 outputs take 0.87 of oneDNN's time, 512 of 7x7
-  // 1.2 of the plain sum's.
+  // Measured (Zen 4 up to AVX2, one core): 256 channels of 14x14 outputs take 0.87 of oneDNN's time, 512 of 7x7 1.2 of
+  // the plain sum's.
   return std::max(waiting, 200.0);
 }
 
-// With fewer, products wait for kernels from memory. The longer the vectors, the more rows a kernel has to serve.
+// Fewer rows make matmuls wait for filters from memory. The longer the vectors, the more rows a filter has to serve.
 double leastRows(int64_t lanes) {
   return 3.0 * static_cast<double>(lanes);
 }
 
-// In multiply-adds per channel and output.
+// Returns the cost in multiply-adds per channel and output.
 double costOf(WinogradForm form, const Geometry& g, const std::vector<int64_t>& size, int64_t lanes) {
   const WinogradSizes sizes = sizesOf(form);
   const auto tiles = static_cast<double>(size[0] * tilesAlong(sizes.tile, size[2]) * tilesAlong(sizes.tile, size[3]));
@@ -121,8 +121,8 @@ std::optional<Refusal> leaveOneDnnBFloat16(const Problem& problem) {
   return std::nullopt;
 }
 
-// By count of vector operations a pixel: the product multiplies once for every channel and tap; here there are sums
-// across vectors to take in the end.
+// Counts vector operations a pixel: the matmul multiplies once for every channel and tap; here there are sums across
+// vectors to take in the end.
 bool isFasterWithFewOutputs(const Geometry& g) {
   const int64_t lanes = fewOutputsFunctions().lanes;
   const int64_t vectors = (g.channels + lanes - 1) / lanes;

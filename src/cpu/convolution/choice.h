@@ -23,7 +23,7 @@ struct WinogradChoice {
   bool pays = false;  // false: plain sums are faster
   WinogradForm form = WinogradForm::kSmall;
 };
-// For a 3x3 convolution with stride 1 or 2 and output images of `size`: batch, channels, height, width.
+// Chooses the form of a 3x3 convolution with stride 1 or 2 and output images of `size`: batch, channels, height, width.
 WinogradChoice chooseForm(const Geometry& geometry, const std::vector<int64_t>& size);
 
 }  // namespace torchtrt::kernels::convolution

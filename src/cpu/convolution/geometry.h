@@ -42,8 +42,8 @@ struct Geometry {
 
 enum class Weights : uint8_t { kConstant, kAny };
 
-// Refuses operands of other dtypes and, unless any are asked for, kernels that are not constant. What a kernel that is
-// computed may have of another size in each call is -1.
+// Refuses operands of other dtypes and, unless any are asked for, filters that are not constant. A size of a computed
+// filter that may vary from call to call is -1.
 std::variant<Geometry, Refusal> describe(const Problem& problem, DType dtype = DType::kFloat32,
                                          Weights weights = Weights::kConstant);
 // The same of a quantized_convolution, whose operands have dtypes of their own.
@@ -79,7 +79,7 @@ struct Image {
     pixel[0] = index;
     return pixel;
   }
-  // To the next pixel of the batch.
+  // Moves on to the next pixel of the batch.
   void advance(Pixel& pixel) const {
     for (size_t i = 3; i > 0; --i) {
       if (++pixel[i] < size[i - 1]) {

@@ -100,7 +100,7 @@ void multiply(D d, T* data, int64_t apart, int64_t numbers, const T* factors, T 
   }
 }
 
-// From the transform of x[2m] + i x[2m + 1], of h numbers, the h + 1 sums of the real ones.
+// Computes the h + 1 sums of the real numbers from the transform of x[2m] + i x[2m + 1], of h numbers.
 template <class D, typename T = hn::TFromD<D>>
 void untwist(D d, const T* z, int64_t h, const T* twist, T scale, T* out) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));

@@ -53,7 +53,7 @@ struct LaneFunctions {
   // Runs transforms first to first + count, at most `lanes`; `memory` has memoryLength() elements.
   void (*run)(const Task<T>& task, int64_t first, int64_t count, T* memory);
 };
-// For `count` transforms of `length` numbers in all.
+// Returns the functions for `count` transforms of `length` numbers in all.
 template <typename T>
 LaneFunctions<T> laneFunctions(int64_t count, int64_t length);
 

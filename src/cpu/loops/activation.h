@@ -19,7 +19,7 @@ struct ActivationSpec {
 // The "fused" attributes of the layer table.
 ActivationSpec fusedActivation(const Attributes& attributes);
 
-// In place over `count` values.
+// Applies the activation in place over `count` values.
 template <typename T>
 using ActivationOp = void (*)(T* values, int64_t count, double alpha, double beta);
 

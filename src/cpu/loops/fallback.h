@@ -1,5 +1,5 @@
-// For fast kernels that are good at most shapes and strides but not at all: the family's reference kernel, which takes
-// the rest.
+// Fast kernels that are good at most shapes and strides, but not at all, keep the family's reference kernel for the
+// rest.
 #pragma once
 
 #include <memory>
@@ -49,7 +49,7 @@ CreateResult makeKernelWithFallback(Config config, typename KernelWithFallback<C
                                                       std::move(std::get<std::unique_ptr<Kernel>>(reference)));
 }
 
-// With one PreparedType, whose PreparedType::accepts(config, shapes) tells whether it can run these shapes.
+// Makes one with one PreparedType, whose PreparedType::accepts(config, shapes) tells if it can run these shapes.
 template <typename PreparedType, typename Config>
 CreateResult makeKernelWithFallback(Config config, CreateResult reference) {
   return makeKernelWithFallback<Config>(

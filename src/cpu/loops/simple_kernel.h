@@ -27,7 +27,7 @@ class SimpleKernel final : public Kernel {
   Config config_;
 };
 
-// For layers without attributes.
+// Layers without attributes take this.
 struct NoConfig {};
 
 template <typename PreparedType, typename Config>

@@ -42,7 +42,7 @@ std::span<const int64_t> batchesOf(const TensorDesc& desc) {
   return {desc.dims.data(), desc.dims.size() - 2};
 }
 
-// For each matrix of the output, which of a dense operand's it is made of.
+// Returns, for each matrix of the output, the number of the dense operand's matrix that it is made of.
 std::vector<int64_t> matricesOf(const TensorDesc& operand, std::span<const int64_t> output) {
   TensorDesc batches{DType::kInt64, {batchesOf(operand).begin(), batchesOf(operand).end()}, {}};
   batches.strides = denseStrides(batches.dims);

@@ -188,8 +188,8 @@ std::optional<Transpose> Transpose::find(size_t element_size, const std::vector<
   return transpose;
 }
 
-// By blocks of which both sides fit into the first cache: whole cache lines are read and written, though a tile needs
-// parts of them.
+// Goes by blocks of which both sides fit into the first cache: whole cache lines are read and written, though a tile
+// needs parts of them.
 void Transpose::run(int threads, const std::byte* source, std::byte* target) const {
   constexpr int64_t kSide = 64;      // elements of a block's side
   constexpr int64_t kUnit = 8192;    // elements worth asking where they lie

@@ -46,8 +46,8 @@ class ChannelsLastGroups final : public Prepared {
     blocks_ = (pixels_ + block_pixels_ - 1) / block_pixels_;
   }
 
-  // For each block of each sample means and squares of the channels; for each sample three numbers for each element of
-  // a pattern.
+  // Holds means and squares of the channels for each block of each sample, and for each sample three numbers for each
+  // element of a pattern.
   size_t scratchBytes() const override {
     return static_cast<size_t>(samples_ * (2 * blocks_ * channels_ + 3 * pattern_)) * sizeof(T);
   }

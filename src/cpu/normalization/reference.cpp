@@ -27,7 +27,7 @@ enum Input : size_t { kIn, kScale, kBias, kMean, kVariance };
 
 constexpr int64_t kCost = 8;
 
-// With given statistics: every channel (axis 1) has one factor and one term.
+// Normalizes with given statistics: every channel (axis 1) has one factor and one term.
 class BatchPrepared final : public Prepared {
  public:
   BatchPrepared(const NormalizationConfig& config, const ShapeSet& shapes)

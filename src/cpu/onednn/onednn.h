@@ -28,7 +28,7 @@ const dnnl::engine& engine();
 // Describes float32, bfloat16, int32, int8 or uint8 with these strides.
 dnnl::memory::desc describe(const std::vector<int64_t>& dims, const std::vector<int64_t>& strides,
                             DType dtype = DType::kFloat32);
-// In whatever layout the primitive likes best.
+// Describes a tensor in the layout that the primitive likes best.
 dnnl::memory::desc describeAny(const std::vector<int64_t>& dims, DType dtype = DType::kFloat32);
 
 // Refuses where the CPU, below the cap of TORCHTRT_MAX_ISA, has no instructions for products of bfloat16. oneDNN has
@@ -103,7 +103,7 @@ class FusedCall {
   FusedCall(dnnl::primitive primitive, const dnnl::primitive_desc_base& desc, const dnnl::memory::desc* bias,
             const dnnl::memory::desc* residual, Fusion fusion, int threads);
 
-  // scratch: as long as the descriptor's scratchpad. What is not there is not read.
+  // scratch: as long as the descriptor's scratchpad. Absent operands are not read.
   struct Addresses {
     const void* source;
     const void* weights;
@@ -151,8 +151,8 @@ class Reorder {
 // True if oneDNN has only its plain loop for these descriptors, which is a hundred times as slow as its kernels.
 bool isPlainLoop(const dnnl::primitive_desc_base& desc);
 
-// For a primitive that multiplies by oneDNN's gemm, which makes its code in its first run, all of it at once, for 15
-// ms: makes it now, once a process. Others make theirs when they are made.
+// Makes the code of a primitive that multiplies by oneDNN's gemm, once a process. oneDNN would make all of it in the
+// first run, for 15 ms. Other primitives make theirs when they are made.
 void makeGemmCode(const dnnl::primitive_desc_base& desc);
 
 // Weights in the layout that oneDNN likes best for the shape to tune for and, where that layout would leave another
@@ -170,7 +170,8 @@ class PackedWeights {
   // names the layer for errors.
   bool restores() const;
   void restore(void* to, int threads, const char* what) const;
-  // In another layout: packed again, or what a caller before packed and somebody still holds. `made` says which.
+  // Returns the weights in another layout: packed again, or those that a caller before packed and somebody still holds.
+  // `made` says which.
   Shared in(const dnnl::memory::desc& layout, int threads, bool& made) const;
 
  private:
@@ -180,7 +181,7 @@ class PackedWeights {
   mutable std::vector<std::weak_ptr<const PackedConstant>> others_;
 };
 
-// In place over a dense tensor.
+// Applies the activation in place over a dense tensor.
 void applyRows(const ActivationRows& rows, float* values, int64_t count, int threads);
 
 // EngineError for out of memory, InternalError for the rest; `what` names the layer.

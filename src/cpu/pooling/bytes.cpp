@@ -44,7 +44,7 @@ HWY_INLINE void maxOf(D d, const LineOf<T>& window, const Span& span, const T* i
   }
 }
 
-// At least a vector of channels; the last one may overlap the one before.
+// Takes at least a vector of channels; the last one may overlap the one before.
 template <typename D, typename T>
 void maxOfPixels(D d, const LineOf<T>& line) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -68,7 +68,7 @@ void maxOfPixels(D d, const LineOf<T>& line) {
   }
 }
 
-// By the longest vectors that the channels fill.
+// Uses the longest vectors that the channels fill.
 template <typename T>
 void maxOfLine(const LineOf<T>& line) {
   if (line.channels >= static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()))) {

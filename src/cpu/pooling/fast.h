@@ -5,7 +5,7 @@
 
 namespace torchtrt::kernels::pooling {
 
-// Without indices; float32 or float64, except for createBytes.
+// These give no indices; they take float32 or float64, except for createBytes.
 CreateResult createChannelsLast(const Problem& problem);  // channels-last, as the next
 CreateResult createAdaptiveChannelsLast(const Problem& problem);
 CreateResult createBytes(const Problem& problem);          // maxima of int8 or uint8, channels-last

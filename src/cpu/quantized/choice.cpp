@@ -35,7 +35,7 @@ std::optional<Refusal> leaveOneDnn(const Problem& problem) {
   return std::nullopt;
 }
 
-// With fewer tiles, of 2x2 outputs, it is no faster than the plain sum.
+// Winograd is no faster than the plain sum with fewer tiles, of 2x2 outputs.
 std::optional<Refusal> leaveWinograd(const Problem& problem) {
   constexpr int64_t kFewTiles = 4;
   const std::variant<Geometry, Refusal> described = convolution::describeQuantized(problem);

@@ -23,8 +23,8 @@ using StepInts = hn::RebindToSigned<StepFloats>;
 using StepUnsigned = hn::RebindToUnsigned<StepFloats>;
 using StepBytes = hn::Rebind<uint8_t, StepFloats>;
 
-// Rounding keeps the order of numbers, so clamping to whole numbers may come before it and before the zero point. What
-// is left is one byte, whatever its sign.
+// Rounding keeps the order of numbers, so clamping to whole numbers may come before it and before the zero point. The
+// rest is one byte, whatever its sign.
 class ToSteps {
  public:
   explicit HWY_INLINE ToSteps(const Quantizer& quantizer)

@@ -80,7 +80,7 @@ class Resizing {
     functions_.across(rows_, line % sizes_.out_height, plane, length, out);
   }
 
-  // At most kLinesAbreast lines to the output's width.
+  // Brings at most kLinesAbreast lines to the output's width.
   void narrow(const T* lines, int64_t count, T* work, T* out) const {
     T* resized = work + kLinesAbreast * sizes_.in_width;
     if (count == kLinesAbreast) {

@@ -32,7 +32,7 @@ struct LineFunctions {
   void (*along_height)(const Rows<T>& rows, int64_t elements, T* out) = nullptr;
 };
 
-// For 1, 2 or 4 taps of float or double; with one, along_height is null.
+// Computes 1, 2 or 4 taps of float or double; with one, along_height is null.
 template <typename T>
 LineFunctions<T> lineFunctions(int taps, bool channels_last);
 

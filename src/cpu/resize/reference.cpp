@@ -12,7 +12,7 @@
 namespace torchtrt::kernels {
 namespace {
 
-// For axes that the problem does not have.
+// Axes that the problem does not have take this entry.
 const ByteTaps kOnlyEntry = {{{{}, {1, 0, 0, 0}}}, 0};
 
 class ResizePrepared final : public Prepared {

@@ -46,7 +46,7 @@ struct Half {
   }
 };
 #else
-// Without conversion instructions Highway rounds in ways of its own.
+// Highway rounds in ways of its own if it has no conversion instructions.
 struct Half {
   static FloatVec widen(const uint16_t* from) {
     HWY_ALIGN float values[HWY_MAX_BYTES / sizeof(float)];

@@ -34,7 +34,7 @@ HWY_INLINE V roundDown(V x) {
   }
 }
 
-// To the nearest, of two the even one.
+// Rounds to the nearest, of two to the even one.
 template <typename V>
 HWY_INLINE V roundToEven(V x) {
   if constexpr (HWY_TARGET == HWY_SCALAR) {

@@ -1,4 +1,4 @@
-// A bool in memory: a byte of its own kind, so that conversions can tell it from uint8. What is not 0 is true.
+// A bool in memory: a byte of its own kind, so that conversions can tell it from uint8. Everything except 0 is true.
 #pragma once
 
 #include <cstdint>

@@ -8,12 +8,12 @@
 
 namespace torchtrt::kernels {
 
-// By the order that the plan gives it, whatever its shape will be.
+// True if the plan's order is row-major, whatever the shape will be.
 inline bool isRowMajor(const Operand& operand) {
   return std::is_sorted(operand.order.begin(), operand.order.end());
 }
 
-// By its strides: without gaps, the last axis first.
+// True if the strides are row-major: without gaps, the last axis first.
 inline bool isRowMajor(const TensorDesc& desc) {
   int64_t stride = 1;
   for (size_t axis = desc.dims.size(); axis-- > 0;) {

@@ -1,5 +1,5 @@
-// Memory that one thread takes inside a parallel loop where it is too much for a stack, whose size the caller of an
-// engine chooses. What all threads share is Prepared::scratchBytes().
+// Memory that one thread takes inside a parallel loop if it is too much for a stack, whose size the caller of an engine
+// chooses. Prepared::scratchBytes() has what all threads share.
 #pragma once
 
 #include <cstddef>

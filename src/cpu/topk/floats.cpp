@@ -27,7 +27,7 @@ std::vector<std::vector<int64_t>> stridesOfRows(const Order& config, const Shape
           withoutAxis(shapes.inputs[0].strides, config.axis)};
 }
 
-// Whose unsigned order is that of the values, NaN the greatest, and then that of the positions.
+// Returns keys whose unsigned order is that of the values, NaN the greatest, and then that of the positions.
 template <typename Bits, typename T>
 Bits orderOf(T value, bool largest) {
   constexpr Bits kSign = Bits{1} << (8 * sizeof(Bits) - 1);

@@ -17,8 +17,8 @@ size_t digitOf(const WideKey& key, int pass) {
   return static_cast<size_t>(key.value >> (kDigit * pass)) % kDigits;
 }
 
-// By the digits of the value, least significant first: each pass keeps the order of those before, the first that of
-// the positions.
+// Sorts by the digits of the value, least significant first. Each pass keeps the order of those before, the first that
+// of the positions.
 template <typename Key>
 void sortByDigits(std::vector<Key>& keys, std::vector<Key>& other, int passes) {
   std::array<std::array<uint32_t, kDigits>, sizeof(Key) / 2> counts{};

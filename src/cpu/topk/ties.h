@@ -42,7 +42,7 @@ bool isNan(T value) {
   }
 }
 
-// In PyTorch's order NaN is greater than every number and equal to itself.
+// PyTorch's order puts NaN above every number and makes it equal to itself.
 template <typename T>
 bool areEqual(T a, T b) {
   return a == b || (isNan(a) && isNan(b));

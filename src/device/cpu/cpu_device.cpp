@@ -12,7 +12,7 @@ namespace torchtrt::device {
 
 namespace {
 
-// From this size on memory is asked for in huge pages: a workspace is walked through again and again.
+// Memory of at least this size is asked for in huge pages: a workspace is walked through again and again.
 constexpr size_t kHugePage = size_t{2} << 20;
 
 class CpuDevice : public Device {

@@ -27,7 +27,7 @@ class WorkspaceLease {
 
   // Returns the memory that it has since an earlier call; null when there was none.
   void* data() const;
-  // At least `bytes` of it, 64-byte aligned, uninitialised. It may lie elsewhere then. Throws EngineError
+  // Returns at least `bytes` of it, 64-byte aligned, uninitialised. It may lie elsewhere then. Throws EngineError
   // (kOutOfMemory), and leaves the thread without one.
   void* reserve(size_t bytes);
   // Makes the system give the pages of its first `bytes` now, 4 MiB at most. Nothing to do on a device with streams.

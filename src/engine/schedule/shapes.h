@@ -1,4 +1,4 @@
-// From the inputs of a call to the values of the plan's registers, with every check on count, element type, rank and
+// Turns the inputs of a call into the values of the plan's registers, with every check on count, element type, rank and
 // range that a caller can fail. Private to this folder.
 #pragma once
 

@@ -8,7 +8,7 @@
 namespace torchtrt::kernels::fourier {
 namespace {
 
-// In double and in the plain order: of the chirp alone.
+// Transforms the chirp alone, in double and in the plain order.
 void transformInPlace(std::vector<std::complex<double>>& values) {
   const size_t n = values.size();
   for (size_t i = 1, j = 0; i < n; ++i) {

@@ -34,7 +34,7 @@ FilterRule<T> filterRule(const ResizeAxis& axis);
 template <typename T>
 Filter<T> antialiasFilter(const ResizeAxis& axis);
 
-// For 8-bit images, as precise as 16 bits allow.
+// Returns the filter for 8-bit images, as precise as 16 bits allow.
 TORCHTRT_API Filter<int32_t> wholeFilter(const Filter<double>& filter);
 
 extern template TORCHTRT_API FilterRule<float> filterRule<float>(const ResizeAxis& axis);

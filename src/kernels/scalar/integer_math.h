@@ -53,7 +53,7 @@ inline int64_t floorModulo(int64_t a, int64_t b) {
   return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
 }
 
-// Negative exponents give the integer part of the reciprocal: 0 but for bases 1 and -1; 0 has none and gives 0.
+// Negative exponents give the integer part of the reciprocal: 0, except for bases 1 and -1; 0 has none and gives 0.
 inline int64_t integerPower(int64_t base, int64_t exponent) {
   if (exponent < 0) {
     if (base == 1) {

@@ -120,7 +120,8 @@ MemoryRoots::Roots MemoryRoots::unionOf(const std::vector<const Value*>& values)
   return all;
 }
 
-// A view says in its schema what it is a view of. What takes lists may hand on their elements without saying so.
+// A view says in its schema what it is a view of. Operators that take lists may hand on their elements without saying
+// so.
 MemoryRoots::Roots MemoryRoots::sharedWith(const Node& node, size_t output) const {
   const auto& schema = node.schema();
   const bool is_view = schema.returns()[output].alias_info() != nullptr;

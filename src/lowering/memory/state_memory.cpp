@@ -22,7 +22,7 @@ std::string joined(const std::string& path, const std::string& name) {
   return path.empty() ? name : path + "." + name;
 }
 
-// By the attribute's own name, whoever owns it.
+// Returns the attributes' own names, whoever owns them.
 std::set<std::string> namesSetByMethods(const Module& module) {
   std::set<std::string> names;
   for (const Module& each : module.modules()) {

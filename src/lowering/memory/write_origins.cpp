@@ -123,7 +123,7 @@ class WriteTracer {
     }
   }
 
-  // To where the object was made that this value is; of a tuple or list, to where its elements were.
+  // Follows the value to where its object was made; a tuple or list to where its elements were.
   void follow(Value& value) {
     if (!isMutable(*value.type()) || !seen_.insert(&value).second) {
       return;

@@ -48,7 +48,7 @@ void flatten(Graph& graph, Node& branch, size_t offset) {
 
 }  // namespace
 
-// From the inside out, so that the tuple of an inner branch is made in the block of the outer one.
+// Goes from the inside out, so that the tuple of an inner branch is made in the block of the outer one.
 bool flattenBranchTuples(const GraphPtr& graph) {
   bool changed = false;
   forEachNode(graph->block(), [&](Node* node) {

@@ -47,7 +47,7 @@ bool asksForType(const Node& node) {
   return kinds.count(node.kind().toQualString()) != 0;
 }
 
-// Beside the write itself, or the view between it and this one.
+// True if only the write itself, or the view between it and this one, uses the view.
 bool servesOnlyOneWrite(const Value* view) {
   return std::count_if(view->uses().begin(), view->uses().end(),
                        [](const Use& use) { return !asksForType(*use.user); }) == 1;

@@ -128,7 +128,7 @@ bool writesTensor(const Node& node) {
   return (schema && schema->is_mutable()) || (node.kind() == prim::SetAttr && isTensor(*node.input(1)));
 }
 
-// Without what sees that gradients are off.
+// True if nothing in the context can see that gradients are off.
 bool isLikeWithout(const Context& context) {
   static const auto kSetGradient = c10::Symbol::fromQualString("aten::set_grad_enabled");
   return !anyNodeInside(context, [](const Node& node) { return isCall(node) || writesTensor(node); }) &&

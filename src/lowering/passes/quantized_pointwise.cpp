@@ -48,7 +48,7 @@ std::optional<at::Tensor> evaluate(Node* node, const std::vector<std::pair<const
              : std::nullopt;
 }
 
-// For all values of the first operand, where vector and scalar code give the same.
+// Evaluates for all values of the first operand; nothing unless vector and scalar code give the same.
 std::optional<at::Tensor> evaluateBothWays(Node* node, const at::Tensor& values) {
   const auto result = evaluate(node, {{node->input(0), values}});
   const auto other = result ? evaluate(node, {{node->input(0), apart(values)}}) : std::nullopt;

@@ -102,7 +102,7 @@ class Sinker {
     return changed;
   }
 
-  // To right before the first node of its block that uses it, or has a user in a block of its own.
+  // Moves the node to right before the first node of its block that uses it, or has a user in a block of its own.
   static bool sink(Node& node) {
     Node* first = nullptr;
     for (const Use& use : node.output()->uses()) {

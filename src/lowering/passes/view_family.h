@@ -33,7 +33,7 @@ class ViewFamily {
   torch::jit::Value* parentOf(const torch::jit::Value* value) const {
     return parents_.at(value);
   }
-  // In the order in which they were found; parents first. Lists of pieces are no members.
+  // Returns the members in the order in which they were found; parents first. Lists of pieces are no members.
   const std::vector<torch::jit::Value*>& members() const {
     return members_;
   }

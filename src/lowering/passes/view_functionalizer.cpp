@@ -113,7 +113,7 @@ class ViewFunctionalizer {
     }
   }
 
-  // In front of the node, which may be a block's return.
+  // Makes the value in front of the node, which may be a block's return.
   Value* valueOf(const Value& member, Current& current, Node& before) {
     const auto known = current.find(&member);
     if (known != current.end()) {

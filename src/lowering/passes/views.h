@@ -11,8 +11,8 @@ namespace torchtrt::lowering {
 // be a copy.
 torch::jit::Value* viewedBy(const torch::jit::Value& value);
 
-// x[:, 1:] is traced as two views, the first of which is all of x. Such ones go: whoever used one uses what it is a
-// view of. Whether there were any.
+// x[:, 1:] is traced as two views, the first of which is all of x. Such ones go: their users use what it is a view of.
+// Returns true if there were any.
 bool removeWholeSlices(torch::jit::Graph& graph);
 
 // True if the value is a piece, whose parent is a list of pieces.

@@ -11,7 +11,7 @@ inline constexpr int64_t kMostFewOutputs = 4;
 
 struct FewOutputsFunctions {
   int64_t lanes = 0;  // floats of a vector; fewer than kMostFewOutputs where there are no rows
-  // For 1 to kMostFewOutputs outputs. weights: [taps][vectors of channels][outputs][lanes], zeros behind the last
+  // Computes 1 to kMostFewOutputs outputs. weights: [taps][vectors of channels][outputs][lanes], zeros behind the last
   // channel.
   void (*row[kMostFewOutputs])(const Row& row, int64_t channels, const float* weights) = {};
 };

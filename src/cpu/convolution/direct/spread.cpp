@@ -115,7 +115,7 @@ class SpreadKernel final : public Kernel {
   std::shared_ptr<const PackedSpread> packed_;
 };
 
-// From [channels, outputs, taps]: one product for each line of the box.
+// Packs [channels, outputs, taps]: one matmul for each line of the box.
 std::vector<PackedB> packLines(const Geometry& g, int threads) {
   const int64_t width = g.kernel[2];
   const int64_t columns = width * g.outputs;

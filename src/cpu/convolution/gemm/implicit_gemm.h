@@ -1,5 +1,5 @@
-// Convolution as a matrix product whose rows of A are read where they lie in the image: what is packed once, and how it
-// runs on one set of shapes. Which problems it takes is packed_gemm.cpp's.
+// Convolution as a matrix multiplication whose rows of A are read where they lie in the image. It is packed once, and
+// runs on one set of shapes. packed_gemm.cpp decides which problems it takes.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The forms of Winograd's 3x3 convolution and their sizes. Which costs least is a part of choice.cpp.
+// The forms of Winograd's 3x3 convolution and their sizes. choice.cpp tells which costs least.
 #pragma once
 
 #include <cstdint>

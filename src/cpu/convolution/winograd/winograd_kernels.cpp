@@ -11,8 +11,8 @@
 namespace torchtrt::kernels::convolution {
 namespace {
 
-// In the form; those of a layer up to here stay in the second or third level of the cache from one chunk of tiles to
-// the next.
+// Filters of a layer up to this size, in the form, stay in the second or third level of the cache from one chunk of
+// tiles to the next.
 constexpr int64_t kLargeBytes = 2 * 1024 * 1024;
 
 // Channels of a panel that are brought to the form together. Of 128, plain kernels for three vectors of eight outputs
@@ -118,7 +118,8 @@ void WinogradKernels::multiplySmall(const WinogradProducts& products) const {
   }
 }
 
-// From one kernel of a line to the next. Not a multiple of a page, for the first-level cache's sake.
+// Returns the distance from one filter of a line to the next. It is no multiple of a page, for the first-level cache's
+// sake.
 int64_t WinogradKernels::kernelStep() const {
   return std::min(kWideBlockChannels, channels_) * widthOf(plain_.panels().front()) + kWinogradVector;
 }

@@ -39,7 +39,7 @@ class WinogradKernels {
   bool areLarge() const {
     return formed_ == nullptr;
   }
-  // For each thread that multiplies with large kernels.
+  // Returns the scratch floats of each thread that multiplies with large filters.
   int64_t scratchFloats() const;
 
   void multiplySmall(const WinogradProducts& products) const;

@@ -60,7 +60,7 @@ struct Machine {
   int64_t tile;                                                       // elements
 };
 
-// For this CPU; T is float or double.
+// Returns the machine for this CPU; T is float or double.
 template <typename T>
 Machine tileMachine();
 

@@ -7,7 +7,7 @@
 
 namespace torchtrt::kernels {
 
-// In place over `count` values. Predicates give 0 or 1.
+// Applies the function in place over `count` values. Predicates give 0 or 1.
 template <typename T>
 using UnaryOp = void (*)(T* values, int64_t count);
 

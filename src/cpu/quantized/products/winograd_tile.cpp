@@ -18,7 +18,7 @@ struct Small {
   static constexpr int kTile = 2;
   static constexpr int kSide = 4;
 
-  // In place, over values `stride` apart.
+  // Transforms in place, over values `stride` apart.
   template <typename V>
   static HWY_INLINE void input(V* x, int stride) {
     const V x0 = x[0];
@@ -81,7 +81,7 @@ struct Large {
     m[2 * stride] = hn::Add(ones, hn::ShiftLeft<2>(twos));
     m[3 * stride] = hn::Add(signs, hn::Add(hn::ShiftLeft<2>(twice), hn::ShiftLeft<3>(last)));
   }
-  // By 576: by 9, which has an inverse among the integers that wrap at 2^32, and by 64.
+  // Divides by 576: by 9, which has an inverse among the integers that wrap at 2^32, and by 64.
   template <typename V>
   static HWY_INLINE V divide(V sum) {
     constexpr int32_t kInverseOf9 = 954437177;
