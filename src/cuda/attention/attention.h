@@ -5,7 +5,7 @@
 
 namespace torchtrt::cuda {
 
-// By cuDNN, where the library is there: float16 and bfloat16, without masks.
+// Runs on cuDNN, if the library is there: float16 and bfloat16, without masks.
 kernels::CreateResult createCudnnAttention(const kernels::Problem& problem);
 kernels::CreateResult createAttention(const kernels::Problem& problem);
 // The plugin tensorrt_llm::GPTAttention (docs/gpt_attention.md).

@@ -47,8 +47,8 @@ device::MachineCode compiledCode(const std::string& text, const std::string& arc
 // Programs that are loaded while the result lives find their code among this before they look on disk and compile.
 std::shared_ptr<const void> offerCode(std::vector<device::MachineCode> codes);
 
-// A function of a program on a device; finds or compiles, and loads, the program where that was not done yet. Of a
-// StandIn it notes the program, and gives null.
+// Returns a function of a program on a device. Finds or compiles, and loads, the program if that was not done yet. For
+// a StandIn it notes the program and returns null.
 FunctionHandle functionOf(const CudaDevice& device, const Source& source, const char* function);
 
 }  // namespace torchtrt::cuda

@@ -7,13 +7,13 @@
 
 namespace torchtrt::cuda {
 
-// By cuDNN, where the library is there.
+// Runs on cuDNN, if the library is there.
 kernels::CreateResult createCudnnConvolution(const kernels::Problem& problem);
 kernels::CreateResult createCudnnDeconvolution(const kernels::Problem& problem);
-// By cuBLASLt, for windows that lie side by side.
+// Runs on cuBLASLt, for windows that lie side by side.
 kernels::CreateResult createPatches(const kernels::Problem& problem);
 std::optional<Refusal> leavePatches(const kernels::Problem& problem);
-// By cuBLASLt, of one tap.
+// Runs on cuBLASLt, for filters of one tap.
 kernels::CreateResult createOneTap(const kernels::Problem& problem);
 std::optional<Refusal> leaveOneTap(const kernels::Problem& problem);
 // Depthwise, of channels that lie next to each other.

@@ -23,7 +23,7 @@ struct DnnActivation {
   std::optional<double> most;
 };
 
-// y = activation(convolution of x + bias + residual). Of the transposed convolution, x is what the forward one gives.
+// y = activation(convolution of x + bias + residual). For a transposed convolution, x is the forward one's result.
 struct DnnProblem {
   bool is_transposed = false;
   DnnTensor x, weights, y;

@@ -23,7 +23,7 @@ class PackedWeights {
   size_t bytes() const {
     return table_.bytes();
   }
-  // In the device's memory, with strides in the order of the weights' own dims.
+  // Returns the weights in the device's memory, with strides in the order of the weights' own dims.
   Strided onDevice(const CudaDevice& device);
 
  private:

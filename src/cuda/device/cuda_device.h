@@ -87,7 +87,7 @@ class CudaDevice : public device::Device,
   }
 
  protected:
-  // Without a context.
+  // Makes a device without a context.
   explicit CudaDevice(device::Properties properties) : index_(0), properties_(std::move(properties)) {}
   void* allocateBytes(size_t bytes, device::Stream stream) const override;
   void freeBytes(void* data, size_t bytes, device::Stream stream) const override;

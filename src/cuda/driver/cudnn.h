@@ -151,7 +151,8 @@ struct Cudnn {
 
 // Opens the library at the first call; that touches no driver. Null, with the reason, where there is none.
 const Cudnn* findCudnn(std::string& reason);
-// For tests: kernels that are created from now on call this table; with a reason, they find no library.
+// Lets tests replace the table: kernels that are created from now on call this one; with a reason, they find no
+// library.
 void useCudnn(const Cudnn& table, const std::string& reason = "");
 
 // Throws EngineError that says what failed, by the library's own words.

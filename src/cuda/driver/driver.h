@@ -137,7 +137,7 @@ const Driver& driver();
 std::string openDriver(Driver& table);
 // Starts the driver of a whole table.
 std::string startDriver(const Driver& table);
-// For tests: calls go to this table from now on, or, with a reason, there is no driver.
+// Lets tests replace the table: calls go to this one from now on, or, with a reason, there is no driver.
 void useDriver(const Driver& table, const std::string& reason = "");
 
 // Throws EngineError that says what failed, by the driver's own words. `purpose`: "launching softmax".

@@ -38,7 +38,7 @@ struct Nvrtc {
 
 // Opens it at the first call. Null, with the reason, where it is missing or too old.
 const Nvrtc* findNvrtc(std::string& reason);
-// For tests: calls go to this table from now on, or, with a reason, there is no such library.
+// Lets tests replace the table: calls go to this one from now on, or, with a reason, there is no such library.
 void useNvrtc(const Nvrtc& table, const std::string& reason = "");
 
 }  // namespace torchtrt::cuda

@@ -67,7 +67,7 @@ void addWalk(Arguments& arguments, const Ints& dims, const Ints& strides) {
 
 bool isShort(const Ints& dims, const Ints& strides) {
   constexpr double kMost = std::numeric_limits<int32_t>::max();
-  // In floating point, where products do not wrap: sizes this near to the limit are not worth the difference.
+  // Products do not wrap in floating point: sizes this near to the limit are not worth the difference.
   double count = 1, reach = 0;
   for (size_t axis = 0; axis < dims.size(); ++axis) {
     count *= static_cast<double>(dims[axis]);

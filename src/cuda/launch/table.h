@@ -18,7 +18,7 @@ class Table {
   size_t bytes() const {
     return bytes_;
   }
-  // In the device's memory, to which the first call copies it. All calls name one device.
+  // Returns the table in the device's memory, to which the first call copies it. All calls name one device.
   DevicePointer onDevice(const CudaDevice& device);
 
  private:

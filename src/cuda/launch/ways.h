@@ -1,4 +1,4 @@
-// Several ways to compute a layer by NVIDIA's libraries. Which of them a library takes shows where the GPU is.
+// Several ways to compute a layer by NVIDIA's libraries. Only the GPU shows which of them a library takes.
 #pragma once
 
 #include <functional>

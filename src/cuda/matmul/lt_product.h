@@ -42,7 +42,7 @@ class LtProduct final : public StreamCall {
   LtProduct(const CudaDevice& device, const CublasLt& api, const LtProblem& problem);
   Owned operation(const void* bias) const;
   Owned matrix(DType dtype, const LtMatrix& matrix) const;
-  // For operands that begin at multiples of so many bytes. False if there is none.
+  // Proposes for operands that begin at multiples of so many bytes. False if there is no proposal.
   bool propose(uint32_t alignment, lt::Proposal& proposal) const;
 
   const CublasLt& api_;

@@ -5,7 +5,7 @@
 
 namespace torchtrt::cuda {
 
-// By cuBLASLt, where the library is there.
+// Runs on cuBLASLt, if the library is there.
 kernels::CreateResult createCublasLtMatmul(const kernels::Problem& problem);
 kernels::CreateResult createTiledMatmul(const kernels::Problem& problem);
 // The plugin torchtrt::GroupedProduct.

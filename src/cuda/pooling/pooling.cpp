@@ -18,8 +18,8 @@ namespace {
 using kernels::ShapeSet;
 using kernels::TensorDesc;
 
-// A tensor as pooling.cuh sees it: the dims before the channels, the channels, and the spatial dims. What a tensor does
-// not have in front of its spatial dims has size 1.
+// A tensor as pooling.cuh sees it: the dims before the channels, the channels, and the spatial dims. Missing dims in
+// front of the spatial ones have size 1.
 struct Images {
   Ints batch, batch_strides;
   int64_t channels = 1;

@@ -63,7 +63,7 @@ class Resizing {
   Resizing(Launches& launches, const kernels::ResizeConfig& config, DType dtype)
       : launches_(launches), config_(config), dtype_(dtype) {}
 
-  // From a tensor to one whose `axis` alone has another size; threads follow the order of the latter in memory.
+  // Resizes a tensor to one whose `axis` alone has another size; threads follow the order of the latter in memory.
   void add(size_t axis, const Ints& in_dims, const Strided& in, const Ints& out_dims, const Strided& out) {
     const ResizeAxis rule = {config_.mode, config_.align_corners, config_.scales.at(axis - 2),
                              true,         in_dims[axis],         out_dims[axis]};

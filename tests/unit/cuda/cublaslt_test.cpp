@@ -72,7 +72,7 @@ TEST_F(CublasLtCalls, BiasAndActivationAreTheEpilogue) {
 }
 
 TEST_F(CublasLtCalls, OtherActivationsAreALaunchBehind) {
-  // With 16 bits it takes what the library has rounded, in place.
+  // The launch takes 16-bit results that the library has rounded, in place.
   EXPECT_EQ(callsOf(linear("gelu_erf")), "bias float16 1x[3,2,2]");
   EXPECT_EQ(callsOf(linear("silu", DType::kFloat32)), "float32 1x[3,2,2]");
   // The library's is not exact to 32 bits.

@@ -49,8 +49,8 @@ Problem withConstantWeights(const Case& layer) {
   return problem;
 }
 
-// By the kernel "depthwise", with input and output in these layouts; the input begins so many elements behind where its
-// memory does.
+// Runs the kernel "depthwise" with input and output in these layouts; the input begins so many elements behind where
+// its memory does.
 Values resultOf(const Case& layer, Layout in, Layout out, int64_t offset = 0) {
   const Problem problem = withConstantWeights(layer);
   const device::Device& device = *problem.device;

@@ -22,7 +22,7 @@ using testing::HostTensor;
 using testing::Injection;
 using testing::PlanMaker;
 
-// With a step on the host, or one that calls can be recorded of.
+// Loads an engine with a step on the host, or one that calls can be recorded of.
 std::shared_ptr<const engine::LoadedEngine> loadEngine(bool with_host_step) {
   PlanMaker make = testing::network();
   if (with_host_step) {

@@ -80,7 +80,7 @@ std::vector<std::string> functionsOf(const std::string& text) {
   return names;
 }
 
-// Beside the program's folder in the build tree: a text is compiled once a build.
+// Returns the folder beside the program's in the build tree: a text is compiled once a build.
 std::filesystem::path folder() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "emulated";
 }

@@ -31,7 +31,7 @@ struct Step {
   double h, c;
 };
 
-// From what the input and the state give each gate.
+// Computes a time step from what the input and the state give each gate.
 Step stepOf(const std::string& op, const Values& x, const Values& s, double h, double c) {
   if (op == "lstm") {
     const double next = sigmoid(x[1] + s[1]) * c + sigmoid(x[0] + s[0]) * std::tanh(x[2] + s[2]);

@@ -185,7 +185,7 @@ class Rows {
   std::map<std::pair<size_t, std::string>, int> numbers_;
 };
 
-// By entry and kernel, the rest of the line with single spaces.
+// Returns, by entry and kernel, the rest of the line with single spaces.
 std::vector<std::pair<std::string, std::string>> kernelsIn(const std::string& table) {
   std::vector<std::pair<std::string, std::string>> kernels;
   std::string entry;
