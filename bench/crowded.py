@@ -1,4 +1,4 @@
-"""A part of `./dev bench --neighbour`: what calls cost while others want the cores, too, as services that share a host do.
+"""A part of `./dev bench --neighbour`: the time of calls while others want the cores, too, as services that share a host do.
 
 The others are endless loops, one for each core, or a second process that makes the same calls. Which threads the system then leaves on one
 core is chance, and stays so for a while: each figure is the mean of calls in SECONDS of a new process, or of two.

@@ -1,5 +1,5 @@
-"""A process of `./dev bench --neighbour`: `neighbour_worker.py THREADS [JOB|BYTES]`. What JOB loads is called before each call of an operator that
-is timed, or so many BYTES are copied; without, the process has torch alone.
+"""A process of `./dev bench --neighbour`: `neighbour_worker.py THREADS [JOB|BYTES]`. It calls JOB before each call of an operator that is
+timed, or copies so many BYTES; without, the process has torch alone.
 
 Answers {"operator": NAME, "calls": N} by {"ms": the median call}, {"idle": NAME or null for the job} by {"ms": of CPU time in IDLE_SECONDS
 after a call}, and {"callers": N} by {"calls_per_second": of the job, from so many threads}.

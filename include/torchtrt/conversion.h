@@ -207,7 +207,7 @@ class TORCHTRT_API NodeConverterRegistry {
   static NodeConverterRegistry& instance();
   // Throws CompileError(kInvalidOption) for text that is no schema.
   void add(const std::string& signature, OpConverter converter);
-  // By name and overload of the node's schema; null unless the schemas' arguments agree.
+  // Returns the converter by name and overload of the node's schema; null unless the schemas' arguments agree.
   const OpConverter* find(const torch::jit::Node& node) const;
   bool has(const torch::jit::Node& node) const {
     return find(node) != nullptr;

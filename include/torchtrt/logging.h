@@ -9,7 +9,7 @@
 
 namespace torchtrt::logging {
 
-// From the most to the least important. The default lets warnings through.
+// The levels go from the most to the least important. The default lets warnings through.
 enum class Level : uint8_t { kINTERNAL_ERROR, kERROR, kWARNING, kINFO, kDEBUG, kGRAPH };
 TORCHTRT_USING_ENUM(Level);
 

@@ -255,7 +255,7 @@ class TORCHTRT_API Network {
   // Every use of `from` (network outputs included) becomes a use of `to`.
   void replaceAllUses(Tensor& from, Tensor& to);
 
-  // At most one; copies of the network get a copy of it.
+  // Sets the one observer; copies of the network get a copy of it.
   void setObserver(std::shared_ptr<NetworkObserver> observer);
   const std::shared_ptr<NetworkObserver>& observer() const;
 

@@ -254,8 +254,8 @@ struct TORCHTRT_API CompileSpec {
   std::optional<double> accuracy_target;
   // Floating weights, and inputs whose dtype is not given, are cast to this first (kUnknown: they stay as they are).
   DataType op_precision;
-  // Pins of modules to other precisions: what they read is cast to it, and their results are cast back where others
-  // read them. Of several that cover a module the last holds. Their weights are not cast to op_precision first.
+  // Pins modules to other precisions: their operands are cast to it, and their results are cast back where others read
+  // them. If several pins cover a module, the last holds. Their weights are not cast to op_precision first.
   std::vector<PrecisionPin> precision;
   // The architecture of the GPU that engines are for, "sm_90"; "" for that of the GPU at hand. With it, a machine that
   // has no GPU compiles for one: the module is checked, and runs, on the CPU there. Engines carry the machine code of

@@ -109,8 +109,8 @@ using CreatorList = std::vector<std::shared_ptr<const PluginCreator>>;
 
 }  // namespace torchtrt::plugin
 
-// In one file of a plugin library; `creators` is a function without arguments that returns a CreatorList. The version
-// is asked for before anything else of the library is touched.
+// Use it in one file of a plugin library; `creators` is a function without arguments that returns a CreatorList. The
+// version is asked for before anything else of the library is touched.
 #define TORCHTRT_PLUGIN_LIBRARY(creators)                                                            \
   extern "C" TORCHTRT_API int torchtrtPluginInterfaceVersion() {                                     \
     return torchtrt::plugin::kInterfaceVersion;                                                      \

@@ -1,4 +1,5 @@
-// For who loads a compiled module and cannot wait at its first call. A module fresh from compile() is prepared.
+// Prepares a loaded compiled module for a caller that cannot wait at its first call. A module fresh from compile() is
+// prepared.
 #pragma once
 
 #include <cstdint>

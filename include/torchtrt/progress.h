@@ -19,8 +19,8 @@ struct TORCHTRT_API CompileProgress {
   bool is_done = false;  // the compile has ended, whichever way: this call is the last one
 };
 
-// Called several times a second by the thread that compiles. What it throws ends the compile, which throws the same to
-// its caller. What it throws at the last call is dropped.
+// The compiling thread calls it several times a second. An exception ends the compile, which throws the same to its
+// caller; one of the last call is dropped.
 using CompileWatcher = std::function<void(const CompileProgress& progress)>;
 
 // Shows on stderr where a compile is, if it takes longer than two seconds: on one line of the terminal, which is

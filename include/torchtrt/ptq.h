@@ -33,9 +33,9 @@ struct TORCHTRT_API Calibrator {
   CalibrationAlgo algo = CalibrationAlgo::kENTROPY_CALIBRATION_2;
   double percentile = 99.99;  // kLEGACY_CALIBRATION: how much of the values lies within, in percent
   bool symmetric = false;     // activations: as many steps below zero as above
-  // Begins a pass over the batches: what it returns gives the arguments of the next call of the method, and nothing
-  // after the last. What follows the arguments that Inputs are given for, as labels do, is left out. Empty: there is
-  // the cache alone.
+  // Begins a pass over the batches. The returned function gives the arguments of the next call of the method, and
+  // nothing after the last. Arguments behind those that Inputs are given for, such as labels, are left out. Empty:
+  // there is the cache alone.
   std::function<NextBatch()> batches;
   // A text of ranges. They are written there, or with use_cache read instead of calibrating, where it has them.
   std::string cache_file;
@@ -108,8 +108,8 @@ class Pass {
 
 }  // namespace detail
 
-// From what torch::data::make_data_loader gives, or any range of batches, which it keeps: a Tensor, a vector of Tensors
-// (one per argument), or an Example, whose data is taken.
+// Takes the result of torch::data::make_data_loader, or any range of batches, which it keeps: a Tensor, a vector of
+// Tensors (one per argument), or an Example, whose data is taken.
 template <typename Loader>
 std::shared_ptr<Calibrator> make_int8_calibrator(Loader loader, std::string cache_file = "", bool use_cache = false,
                                                  CalibrationAlgo algo = CalibrationAlgo::kENTROPY_CALIBRATION_2) {
@@ -124,7 +124,7 @@ std::shared_ptr<Calibrator> make_int8_calibrator(Loader loader, std::string cach
   return calibrator;
 }
 
-// From ranges that an earlier compile wrote.
+// Uses the ranges that an earlier compile wrote.
 inline std::shared_ptr<Calibrator> make_int8_cache_calibrator(
     std::string cache_file, CalibrationAlgo algo = CalibrationAlgo::kENTROPY_CALIBRATION_2) {
   auto calibrator = std::make_shared<Calibrator>();

@@ -1,5 +1,5 @@
-// Holds a compiled module against the module it was made of: each engine against the same operators in PyTorch on the
-// tensors that reach it, and the results of both modules. What PyTorch runs in both has nothing to be held against.
+// Compares a compiled module with the module it was made of: each engine with the same operators in PyTorch on the
+// tensors that reach it, and the results of both modules. Segments that PyTorch runs in both are not compared.
 #pragma once
 
 #include <cstddef>

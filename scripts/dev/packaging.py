@@ -38,7 +38,7 @@ def soname(library) -> str:
 
 
 def vendored(library):
-    """The libraries of others that one of ours needs and that no system or torch brings along."""
+    """Returns the foreign libraries that one of torchtrt's needs and that no system or torch brings along."""
     listing = subprocess.run(["ldd", library], capture_output=True, text=True, check=True).stdout
     for line in listing.splitlines():
         name, _, place = line.strip().partition(" => ")
@@ -51,7 +51,7 @@ def copied(file, folder) -> Path:
 
 
 def place_libraries(built, folder, names, to_torch: str) -> list[Path]:
-    """Copies libraries of ours, and what they bring along, into a folder whose path to that of torch is given."""
+    """Copies torchtrt's libraries, and those that they bring along, into a folder whose path to that of torch is given."""
     folder.mkdir(parents=True)
     shutil.copy(built / "lib" / "versions", folder)
     placed = [copied(built / "lib" / name, folder / name) for name in names]

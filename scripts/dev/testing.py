@@ -13,7 +13,7 @@ from .common import ROOT, Environment, Failure, python, run, say
 
 PYTHON_TESTS = "python"
 INTEGRATIONS = "integrations"  # Python tests, too, in the environment of Ray, Spark, Beam and Triton
-# With another torch than the pinned one, no other test can have another result: no other code includes libtorch.
+# Only tests of these can have another result with another torch than the pinned one: no other code includes libtorch.
 TORCH_SIDE = ("lowering", "partitioning", "conversion", "runtime", "stitching", "vision", "compiler", PYTHON_TESTS)
 SANITIZED = ("asan", "tsan")
 TIMEOUT_S = 1800

@@ -31,9 +31,9 @@ TORCHTRT_API std::optional<TimingCache> parseTimings(std::string_view text);
 // Returns what the file holds; nothing where there is none. Warns if it is damaged, of another version or no timing
 // cache.
 TORCHTRT_API TimingCache readTimings(const std::string& file);
-// Adds to what the file holds by then, or replaces it where that is damaged, in one step: who reads meanwhile gets the
-// one or the other. Of two that write at a time one may be lost. A file that is no timing cache, or cannot be written,
-// stays as it is, with a warning for the latter.
+// Adds to the file's present content, or replaces it if that is damaged, in one step: a reader sees the old file or the
+// new one. If two write at a time, one may be lost. A file that is no timing cache, or cannot be written, stays as it
+// is, with a warning for the latter.
 TORCHTRT_API void addTimings(const std::string& file, const TimingCache& found);
 
 }  // namespace torchtrt::builder

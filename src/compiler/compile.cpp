@@ -53,7 +53,7 @@ std::optional<TrialCall> trialOf(const Task& task, const std::vector<torch::jit:
     return TrialCall{samples};
   }
   const bool may_differ = engines.engines().empty() || !task.spec.rewriters.empty();
-  // On a GPU PyTorch ends the process's use of CUDA where made-up values are none that an operator takes.
+  // PyTorch ends the process's use of CUDA on a GPU if made-up values are none that an operator takes.
   const bool may_break = task.target.isGpu();
   return may_differ || may_break ? std::nullopt : madeUpCall(task.lowered, engines.leaves(), task.precision);
 }

@@ -4,9 +4,8 @@
 
 namespace torchtrt::optimization {
 
-// In order: what is dead or known goes first, then forms are made alike, then layers are folded into their neighbours.
-// Biases before residuals before activations, because that is the order in which a layer applies what was fused into
-// it.
+// Dead and known layers go first, then forms are made alike, then layers are folded into their neighbours. Biases come
+// before residuals before activations, because a layer applies what was fused into it in that order.
 const std::vector<PassEntry>& pipeline() {
   static const std::vector<PassEntry> entries = {
       {"remove_dead_layers", "layers whose results nobody reads are removed", createRemoveDeadLayers},

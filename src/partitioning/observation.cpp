@@ -49,7 +49,7 @@ std::vector<at::Tensor> tensorsIn(const IValue& value) {
   return value.isTensorList() ? value.toTensorVector() : std::vector<at::Tensor>();
 }
 
-// With values of its own for the needs, which share memory as those do that they stand for.
+// Gives the needs values of their own, which share memory as the values do that they stand for.
 template <typename Environment>
 Environment withCopies(Environment environment, const std::vector<Value*>& needs) {
   IValue::HashIdentityIValueMap copies;

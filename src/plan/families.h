@@ -1,6 +1,5 @@
-// The layer table (include/torchtrt/layer_table.def) as a plan's reader needs it: which families there are, how many
-// operands they take, which attributes of which type. What the values of attributes and the shapes must satisfy is in
-// rules.h.
+// Gives a plan's reader the layer table (include/torchtrt/layer_table.def): which families there are, how many operands
+// they take, which attributes of which type. rules.h checks the values of attributes and the shapes.
 #pragma once
 
 #include <string>

@@ -20,7 +20,7 @@ struct TORCHTRT_API DelegateSpec : torch::CustomClassHolder {
   Settings settings;
 };
 
-// torch.classes.__backends__.tensorrt. What it takes as the processed module is a dictionary of engines by method.
+// torch.classes.__backends__.tensorrt. It takes a dictionary of engines by method as the processed module.
 class Delegate final : public torch::jit::PyTorchBackendInterface {
  public:
   bool is_available() override;

@@ -33,7 +33,7 @@ def implementations(module) -> collections.Counter:
 
 
 def to_gpu(x: torch.Tensor) -> torch.Tensor:
-    """On the GPU with the same strides: .to() would lay it out anew."""
+    """Returns it on the GPU with the same strides: .to() would lay it out anew."""
     whole = torch.as_strided(x, (x.untyped_storage().nbytes() // x.element_size(),), (1,), 0)
     return whole.to(DEVICE).as_strided(x.shape, x.stride(), x.storage_offset())
 

@@ -11,7 +11,7 @@ from gpu_common import DEVICE, engines_of, first_line, synchronize
 
 
 def _loads(file: str, location: str, values, queue) -> None:
-    """In a process of its own."""
+    """Runs it in a process of its own."""
     try:
         import torchtrt  # noqa: F401 - registers the class of engines
 

@@ -125,7 +125,7 @@ def _moving(module, inputs, kept) -> None:
 
 
 def _cpu(call) -> float:
-    """Without waiting for the GPU: few calls, so that its queue does not fill."""
+    """Times it without waiting for the GPU: few calls, so that its queue does not fill."""
     best = []
     for _ in range(9):
         synchronize()

@@ -32,7 +32,7 @@ class Two(nn.Module):
 
 
 def compile_to(path, module, *sizes):
-    """For LEAST to MOST rows of these sizes; returns the module."""
+    """Compiles it for LEAST to MOST rows of these sizes; returns the module."""
     torch.manual_seed(0)
     module = module().eval()
     inputs = [torchtrt.Input(min_shape=[LEAST, *each], opt_shape=[8, *each], max_shape=[MOST, *each]) for each in sizes]

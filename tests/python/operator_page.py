@@ -79,7 +79,7 @@ def reached(operator, dtype) -> set[tuple[str, torch.dtype]]:
 
 @torch.inference_mode()
 def tried_dtypes() -> tuple[dict[str, set[torch.dtype]], dict[str, set[torch.dtype]]]:
-    """By operator: dtypes tried with sizes that are known, and with a dynamic batch."""
+    """Returns, by operator, the dtypes tried with sizes that are known, and with a dynamic batch."""
     tried, dynamic = defaultdict(set), defaultdict(set)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -93,7 +93,7 @@ def tried_dtypes() -> tuple[dict[str, set[torch.dtype]], dict[str, set[torch.dty
 
 
 def evaluated_dtypes() -> dict[str, set[torch.dtype]]:
-    """By evaluator of the reference: the dtypes of the tensors in whose functions it is tried."""
+    """Returns, by evaluator of the reference, the dtypes of the tensors in whose functions it is tried."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tried = [(evaluator_table.kinds_of(f), evaluator_table.dtypes_of(f)) for f in evaluator_table.FUNCTIONS.values()]

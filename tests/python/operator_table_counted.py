@@ -38,7 +38,7 @@ UNIQUE = [
 TABLE = [
     *(Operator(name, f, unary_cases()) for name, f in PLACES),
     *(Operator(name, f, unary_cases()) for name, f in UNIQUE),
-    # Every NaN is a value of its own. Which of them comes first PyTorch leaves to a sort that is not stable.
+    # Every NaN is a value of its own. PyTorch leaves their order to a sort that is not stable.
     *(Operator(f"{name}_nan", lambda x, f=f: f(WITH_NAN(x)), unary_cases()) for name, f in UNIQUE if not name.endswith("unique_inverse")),
     Operator("masked_select", torch.masked_select, MASKED),
     Operator("mask_rows", lambda x, m: x[m], ROWS),

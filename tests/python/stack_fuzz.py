@@ -196,7 +196,7 @@ def isolated(stack: Stack) -> tuple[str, str]:
 
 
 def without(steps: list[dict], i: int) -> list[dict]:
-    """The steps but for step i, whose readers read what it read."""
+    """Returns the steps without step i, whose readers read what it read."""
     def moved(k):
         return k - 1 if k > i else k
     less = copy.deepcopy(steps[:i] + steps[i + 1:])

@@ -200,7 +200,7 @@ class Nested(nn.Module):
 
 
 def plain(value):
-    """Without the classes that TorchScript does not have."""
+    """Leaves out the classes that TorchScript does not have."""
     if isinstance(value, torch.Tensor) or value is None or isinstance(value, int):
         return value
     if dataclasses.is_dataclass(value):

@@ -54,7 +54,7 @@ def test_a_range_of_which_one_size_fits_is_no_error():
 
 
 class Unfit(nn.Module):
-    """Whose size only its elements tell: this input is none that fits, another is."""
+    """Has a size that only elements tell: this input is none that fits, another is."""
 
     def forward(self, x):
         chosen = x[x > 0.5]

@@ -1,4 +1,4 @@
-"""Signals and watchers that end a compile, and the line that says where one is. What could hang runs in processes with a time limit."""
+"""Signals and watchers end a compile, and a line says where one is. Tests that could hang run in processes with a time limit."""
 
 import os
 import pty

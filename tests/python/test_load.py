@@ -1,5 +1,5 @@
-"""torchtrt.load: damaged files are errors before libtorch reads them. What libtorch would do with them ends processes, so that nothing here
-asks it to; the random damage runs in a process of its own."""
+"""torchtrt.load: damaged files are errors before libtorch reads them. libtorch would end processes on them, so nothing here asks it to; the
+random damage runs in a process of its own."""
 
 import io
 import struct

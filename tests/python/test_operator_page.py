@@ -15,13 +15,13 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 
 def without_dtypes(page: str) -> list[str]:
-    """Without the columns of dtypes: the names and overloads of operators, the names of evaluators, all text."""
+    """Returns the page without the columns of dtypes: the names and overloads of operators, the names of evaluators, all text."""
     cells = [line.split("|") if line.startswith("| `") else [line] for line in page.splitlines()]
     return ["|".join(row if len(row) == 1 else row[: len(row) // 2]) for row in cells]
 
 
 def test_the_page_is_that_of_the_registry_and_the_table():
-    # In a process of its own: other tests add converters to this one's registry.
+    # A process of its own runs it: other tests add converters to this one's registry.
     process = subprocess.run([sys.executable, operator_page.__file__], capture_output=True, text=True, check=False)
     assert process.returncode == 0, process.stderr
     page, written = process.stdout, (ROOT / "docs/operators.md").read_text()

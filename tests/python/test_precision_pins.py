@@ -52,7 +52,7 @@ def net():
 
 
 def pinned(module, pins, rest):
-    """Eager PyTorch's: everything in `rest`, but for the modules of these paths, whose inputs and results are cast."""
+    """Returns eager PyTorch's module: everything in `rest`, except for the modules of these paths, whose inputs and results are cast."""
     made = copy.deepcopy(module).to(rest)
     for path, dtype in pins.items():
         parent, _, name = path.rpartition(".")
@@ -68,7 +68,7 @@ def distance(actual, expected):
 
 
 def computed_in(compiled, folder):
-    """For every module with a product or a normalization in an engine: the dtypes of what these steps give."""
+    """Returns the result dtypes of the steps of every module with a matmul or a normalization in an engine."""
     compiled.save(folder / "compiled.ts")
     plan = succeeds("inspect", folder / "compiled.ts").stdout
     dtype_of = dict(re.findall(r"^  (%\d+) \S+ : (\w+)\[", plan, re.MULTILINE))
@@ -185,8 +185,8 @@ def test_verify_allows_what_the_pins_round():
 
 @torch.inference_mode()
 def test_the_pinned_part_is_as_exact_as_float32():
-    """Two products, the first in float32: only what it gives is rounded, where the second reads it. Of eighths, whose sums are exact in
-    any order."""
+    """Computes two matmuls, the first in float32: only its result is rounded, where the second reads it. Sums of eighths are exact in any
+    order."""
     torch.manual_seed(0)
     module = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.Linear(64, 64)).eval()
     for parameter in module.parameters():

@@ -53,7 +53,7 @@ def test_fake_quantization_is_exact_for_any_zero_point_and_range(low, high, dtyp
 
 @torch.inference_mode()
 def test_float64_is_not_rounded_before_it_is_quantized():
-    """Beside a border of rounding, float32 would be a step off."""
+    """float32 would be a step off beside a border of rounding."""
     x = torch.tensor([0.5 + 1e-12, 1.5 - 1e-12, 2.5 + 1e-12, -0.5 - 1e-12], dtype=torch.float64)
 
     def per_tensor(x):

@@ -18,7 +18,7 @@ def images(*shape: int, seed: int) -> torch.Tensor:
 
 
 def quantized(name: str) -> torch.nn.Module:
-    """With statistics and ranges of random images; fbgemm's ranges are of seven bits, which no product saturates."""
+    """Returns a model with statistics and ranges of random images; fbgemm's ranges are of seven bits, which no product saturates."""
     torch.manual_seed(0)
     module = getattr(quantized_models, name)(weights=None, **OPTIONS.get(name, {})).train()
     module(images(8, 3, 64, 64, seed=0))

@@ -11,7 +11,7 @@ from torch.nn import functional
 import torchtrt
 from torch_release import vector_code_multiplies_as_scalar_code
 
-# With VNNI, x86 means oneDNN.
+# x86 means oneDNN on a CPU with VNNI.
 ENGINES = ["fbgemm", "qnnpack"] + ([] if torch.cpu._is_vnni_supported() else ["x86"])
 QUINT8, QINT8 = torch.quint8, torch.qint8
 ops = torch.ops.quantized
@@ -61,7 +61,7 @@ class Between(nn.Module):
 
 
 def assert_same(module: nn.Module, *inputs: torch.Tensor) -> None:
-    """To the bit, and of results that can tell."""
+    """Expects results equal to the bit, and results that can tell."""
     expected = module(*inputs)
     assert expected.unique().numel() > 1
     assert torch.equal(compiled_whole(module, *inputs)(*inputs), expected)

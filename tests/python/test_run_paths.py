@@ -1,4 +1,4 @@
-"""No binary of ours looks for libraries in the current directory, or in a folder that everybody may write to."""
+"""No binary of torchtrt looks for libraries in the current directory, or in a folder that everybody may write to."""
 
 import os
 import re

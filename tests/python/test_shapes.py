@@ -18,7 +18,7 @@ def test_random_shapes(name):
 
 @pytest.mark.parametrize("kept, again", [([1, 2, 3], 1), ([1, 1, 1], 0)])
 def test_preparing_again(kept, again):
-    """For a shape that is still kept, and for one that had to go."""
+    """Calls a shape that is still kept, and one that had to go."""
     with shapes.Prepared() as prepared:
         for count, size in zip(kept, (2, 3, 2)):
             os.write(2, f"DEBUG: engine net is prepared for [{size}, 4] [1]: {count} kept, 100 of 200 bytes\n".encode())

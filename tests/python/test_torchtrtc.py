@@ -193,7 +193,7 @@ def test_version():
     assert re.fullmatch(r"torchtrtc \d+\.\d+\.\d+\n", succeeds("--version").stdout)
 
 
-# Without a format and dtype, with all spellings of both; what `run` prints of ReLU's result.
+# Specifications without a format and dtype, and with all spellings of both; and what `run` prints of ReLU's result.
 GOOD_SPECIFICATIONS = {
     "(2,3)": "Float[2, 3]",
     "( 2 , 3 )": "Float[2, 3]",
@@ -278,7 +278,7 @@ def test_the_file_is_written_where_nobody_reads_the_report(folder):
 
 
 def test_pinned_precision(folder):
-    """LeNet in bfloat16 but for its last layer: so its results are float32's products of rounded features."""
+    """LeNet runs in bfloat16 except for its last layer, so its results are float32's products of rounded features."""
     done = succeeds(folder / "lenet.ts", folder / "pinned.ts", LENET_INPUT, "--precision", "*=bf16", "--precision", "*.fc3=fp32", "--explain")
     assert "precision *.fc3 = float32: 1 node" in done.stderr
     shown = succeeds("inspect", folder / "pinned.ts").stdout

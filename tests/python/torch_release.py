@@ -36,14 +36,14 @@ def fused_attention_takes_three_dimensions() -> bool:
 
 
 def layer_norm_takes_infinite_variances() -> bool:
-    """In 16 numbers of bfloat16. Newer releases give zeros for such a row, and 2.8 gives NaN."""
+    """Checks 16 numbers of bfloat16. Newer releases give zeros for such a row, and 2.8 gives NaN."""
     row = torch.zeros(16, dtype=torch.bfloat16)
     row[0] = 2 * torch.finfo(row.dtype).max ** 0.5
     return not functional.layer_norm(row, [16]).isnan().any()
 
 
 def vector_code_multiplies_as_scalar_code() -> bool:
-    """For qint8. True in newer releases alone; a tensor whose elements are apart is left to scalar code."""
+    """Checks qint8. True in newer releases alone; a tensor whose elements are apart is left to scalar code."""
     multiply = torch.ops.quantized.mul
     steps = torch.arange(-128, 128, dtype=torch.int8)
     packed = torch._make_per_tensor_quantized_tensor(steps, 0.05, 9)

@@ -31,8 +31,8 @@ constexpr const char* kDescription =
     "  torchtrtc check compiled.ts\n"
     "  torchtrtc triton compiled.ts repository\n";
 
-// In the order that CLI11 wants, last first. It takes "[a,b]" apart as a list; a space behind keeps an input
-// specification whole.
+// Returns the arguments in the order that CLI11 wants, last first. It takes "[a,b]" apart as a list; a space behind
+// keeps an input specification whole.
 std::vector<std::string> argumentsOf(int argc, char** argv) {
   std::vector<std::string> arguments(argv + 1, argv + argc);
   for (std::string& argument : arguments) {

@@ -4,8 +4,8 @@
 
 namespace torchtrtc {
 
-// Call it first: threads that are made later leave these signals to the one that waits for them. What the caller of the
-// program ignores stays ignored.
+// Call it first: threads that are made later leave these signals to the one that waits for them. A signal that the
+// program's caller ignores stays ignored.
 void endOnSignals();
 
 }  // namespace torchtrtc

@@ -94,8 +94,8 @@ std::string plainName(const std::string& qualified) {
   return name;
 }
 
-// The method or function that the node was written in. Of functions outside of modules, only torch.nn.functional's have
-// their module's name.
+// Returns the method or function that the node was written in. Of functions outside of modules, only
+// torch.nn.functional's have their module's name.
 std::string functionOf(const Node& node, const std::string& method) {
   const auto call = lowering::innermostCall(node);
   if (!call) {

@@ -173,8 +173,7 @@ std::optional<std::pair<int, int64_t>> channelsTaken(const partitioning::Segment
   return std::nullopt;
 }
 
-// In a loop over layers a value has other channels in every trip, and only one layer's fit: that one is given the
-// engine for its own.
+// A value has other channels in every trip of a loop over layers. The engine takes the channels that fit its own layer.
 void fitChannels(const partitioning::Segment& segment, const Value& value, TensorType& type) {
   const auto taken = channelsTaken(segment, value);
   const int axis = taken ? type.dims.rank() - taken->first : -1;
@@ -225,9 +224,9 @@ std::optional<TensorType> ValueTypes::observedType(const Value& value) {
   return TensorType{*dtype, Dims(std::move(dims))};
 }
 
-// The same in every run: a number, unless there was but one run of many shapes, or the size follows from elements. What
-// follows from arguments' dimensions in every run: that, unless it is what elements decide that did, as where a mask
-// took all rows. Else any size, and the same for all that had the same sizes in several runs.
+// Returns the dim that holds in every run. It is a number, unless there was only one run of many shapes, or the size
+// follows from elements. Next it is what follows from arguments' dimensions in every run, unless elements decided it,
+// as where a mask took all rows. Else it is any size, and the same for all that had the same sizes in several runs.
 Dim ValueTypes::observedDim(const Value& value, const ObservedType& type, size_t axis) {
   const std::vector<int64_t> sizes = sizesOf(type, axis);
   const std::string place = value.debugName() + " " + std::to_string(axis);

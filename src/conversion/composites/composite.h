@@ -1,6 +1,6 @@
-// Converters written in TorchScript: an operator that is other operators put together is given as the body of a
-// function with the operator's own argument names. Its nodes are converted in place of the one; a node that stays in
-// PyTorch stays the operator it was. What depends on shapes, dtypes and None is decided while compiling.
+// Converters written in TorchScript. An operator that is made of other operators is given as the body of a function
+// with the operator's own argument names. Its nodes are converted in place of the one; a node that stays in PyTorch
+// stays the operator it was. Questions of shapes, dtypes and None are decided while compiling.
 #pragma once
 
 #include <string>

@@ -33,7 +33,7 @@ Tensor& leakyRelu(Call& call) {
   return call.activation("leaky_relu", call.tensor(0), call.real(1));
 }
 
-// In evaluation the slope is the middle of the range.
+// The slope is the middle of the range in evaluation.
 Tensor& rrelu(Call& call) {
   if (call.flag(3)) {
     call.refuse("random", "training=True draws slopes at random");

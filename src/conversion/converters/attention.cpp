@@ -45,7 +45,7 @@ Tensor& safeSoftmax(const Call& call, Tensor& scores) {
   return call.add(LayerType::kSELECT, {&sees_nothing, &call.constant(0, scores.getType()), &weights});
 }
 
-// With grouped queries every head of keys and values serves several heads (axis -3) of queries in a row.
+// Every head of keys and values serves several heads (axis -3) of grouped queries in a row.
 Tensor& repeatHeads(const Call& call, Tensor& tensor, const Tensor& query) {
   const int axis = tensor.rank() - 3;
   const Dim times = Dim::floorDiv(query.getDimensions()[query.rank() - 3], tensor.getDimensions()[axis]);

@@ -98,7 +98,7 @@ Tensor& Call::reshape(Tensor& tensor, const Dims& dims) const {
   if (tensor.getDimensions() == dims) {
     return tensor;
   }
-  // In reshape_dims 0 means "as the input"; here it means no elements, and then there is nothing to move.
+  // 0 means "as the input" in reshape_dims; here it means no elements, and then there is nothing to move.
   if (std::find(dims.begin(), dims.end(), Dim(0)) != dims.end()) {
     return fill(0, dims, tensor.getType());
   }

@@ -1,6 +1,6 @@
 // Chooses among the implementations that can compute a convolution or deconvolution: the rules of thumb of the list in
-// families.cpp. Each returns the reason to leave a problem to the implementations behind it, or nothing. What an
-// implementation cannot do is its own affair: a rule says nothing of such a problem.
+// families.cpp. Each returns the reason to leave a problem to the implementations behind it, or nothing. A rule says
+// nothing of a problem that an implementation cannot compute.
 #pragma once
 
 #include <optional>

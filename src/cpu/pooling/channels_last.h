@@ -25,7 +25,7 @@ class ChannelsLastPooling final : public Prepared {
 
   void run(const RunArgs& args) const override {
     const int64_t lines = out_.batch * out_.size[0] * out_.size[1];
-    // With few lines (global pooling), threads share the channels, in parts of whole cache lines.
+    // Threads share the channels if there are few lines (global pooling), in parts of whole cache lines.
     const bool split = lines < 4 * args.threads;
     const int64_t part = split ? kPart : std::max<int64_t>(out_.channels, 1);
     const int64_t parts = (out_.channels + part - 1) / part;

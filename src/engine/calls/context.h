@@ -75,8 +75,9 @@ class ContextPool {
   }
   // One whose pointers are those of a workspace at `base`, if there is one, else the one given back last.
   std::unique_ptr<Context> take(const void* base);
-  // On a device with streams: the one given back last by a call in this stream with such inputs. While there is room, a
-  // new one rather than another's, which may have a recording; then the one that has waited longest.
+  // On a device with streams, takes the context that a call in this stream with such inputs gave back last. While there
+  // is room, it makes a new one rather than take another's, which may have a recording; then it takes the one that has
+  // waited longest.
   std::unique_ptr<Context> take(device::Stream stream, std::span<const TensorView> inputs, int threads);
   void give(std::unique_ptr<Context> context);
   size_t idle() const;

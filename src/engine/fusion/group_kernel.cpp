@@ -10,8 +10,8 @@
 namespace torchtrt::engine {
 namespace {
 
-// From one buffer to the next, in bytes: a few lines more than elements take, since what lies a multiple of 4096 apart
-// shares places in the first-level cache.
+// The distance of buffers, in bytes. It is a few lines more than elements take: memory a multiple of 4096 apart shares
+// places in the first-level cache.
 constexpr size_t kBufferBytes = GroupKernel::kPieceBytes + 320;
 constexpr int64_t kGrain = 16384;  // elements of one step worth a thread
 

@@ -1,5 +1,5 @@
-// Antialiased interpolation along one axis: a filter as wide as the step, so that every input element counts. PyTorch's
-// rule, computed in the precision that PyTorch computes it in. What taps.h has is of two or four neighbours.
+// Antialiased interpolation along one axis: a filter as wide as the step, so that every input element counts. It
+// follows PyTorch's rule, in PyTorch's precision. taps.h has filters of two or four neighbours.
 #pragma once
 
 #include <cstdint>

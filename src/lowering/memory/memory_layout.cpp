@@ -32,7 +32,8 @@ bool isLaidOutAlike(const Node& node) {
   return isOneOf(node, kinds);
 }
 
-// By rows too, but it may be a part of something larger, and strides of dimensions of one element may be anything.
+// True if it lays out by rows, too. It may be a part of something larger, and strides of dimensions of one element may
+// be anything.
 bool laysOutByRows(const Node& node) {
   return node.kind() == torch::jit::aten::contiguous &&
          torch::jit::constant_as<int64_t>(node.input(1)) == static_cast<int64_t>(at::MemoryFormat::Contiguous);

@@ -31,7 +31,7 @@ const char* scatterOf(const Node& view) {
   return of_tensor ? found->second : nullptr;
 }
 
-// No two elements are at one place. Those of expand and unfold may be: a write to a part of them shows in other parts.
+// True if no two elements are at one place. In expand and unfold they may be: a write to a part shows in other parts.
 bool hasElementsApart(const Value& value) {
   static const std::set<std::string> views = {"aten::reshape",   "aten::slice",     "aten::select",   "aten::narrow",
                                               "aten::permute",   "aten::transpose", "aten::t",        "aten::squeeze",

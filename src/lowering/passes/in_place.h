@@ -1,4 +1,4 @@
-// In-place operators of tensors and the functional ones that compute the same.
+// Finds in-place operators of tensors, and the functional ones that compute the same.
 #pragma once
 
 #include <torch/script.h>

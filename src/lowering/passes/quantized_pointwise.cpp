@@ -226,7 +226,7 @@ std::optional<QuantizedRule> catRule(Node* node, bool relu, const QuantizedValue
     }
     from.push_back(found->second);
     channels_last &= found->second.channels_last;
-    // In rows, in channels-last vectors, and in channels-last single values: PyTorch has code for each.
+    // PyTorch has code for rows, for channels-last vectors, and for channels-last single values: this checks each.
     const at::Tensor all = allValues(from.back());
     const at::Tensor expected = rescaled(centered(all, from.back()), from.back(), *to, low);
     for (const std::vector<int64_t>& shape : {std::vector<int64_t>{256, 1, 1, 1}, {1, 256, 1, 1}, {1, 1, 16, 16}}) {

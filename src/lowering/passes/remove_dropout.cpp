@@ -20,7 +20,7 @@ bool isDropout(const torch::jit::Node& node) {
 
 }  // namespace
 
-// With train=False PyTorch returns the input itself, so this changes nothing, in-place forms included.
+// PyTorch returns the input itself with train=False, so this changes nothing, in-place forms included.
 bool removeDropout(const GraphPtr& graph) {
   bool changed = false;
   forEachNode(graph->block(), [&](torch::jit::Node* node) {

@@ -185,7 +185,7 @@ void ViewFamily::addUser(const Node& user) {
   }
 }
 
-// In a loop that the maker is not in, every write comes before every reading, in the next trip.
+// Every write in a loop that the maker is not in comes before every reading, in the next trip.
 bool ViewFamily::isWrittenIn(const Reading& reading) const {
   return std::any_of(writes_.begin(), writes_.end(), [&](const Node* write) {
     if (reading.maker->isBefore(write) && write->isBefore(reading.user)) {

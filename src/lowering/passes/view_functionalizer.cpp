@@ -91,7 +91,7 @@ class ViewFunctionalizer {
            });
   }
 
-  // A view that writes go through stays a view of what is written to. What it shows is known from it until then.
+  // A view that writes go through stays a view of what is written to. Its elements are known from it until then.
   void keepView(Node& node, Current& current) {
     for (Value* output : node.outputs()) {
       if (family_.has(output)) {

@@ -1,5 +1,5 @@
-// The converter of specification document 002, as printed, but for `.vec()`, which keeps the sizes of a temporary
-// alive. A library of its own: `torchtrtc --custom-converters` opens it, and it replaces the built-in one with a
+// The converter of specification document 002, as printed, except for `.vec()`, which keeps the sizes of a temporary
+// alive. It is a library of its own: `torchtrtc --custom-converters` opens it, and it replaces the built-in one with a
 // warning.
 
 // clang-format off

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In an empty folder, which goes with the test.
+// Writes into an empty folder, which goes with the test.
 class SafeFile : public testing::TestWithParam<DraftKind> {
  protected:
   SafeFile() {

@@ -52,7 +52,7 @@ TEST(Layout, ADeconvolutionAloneRunsChannelsLast) {
       "reformat(0,2,3,1) deconvolution(0,2,3,1) reformat");
 }
 
-// From the first steps to the last everything is moved as bytes; the residual lies as the output does.
+// Everything is moved as bytes from the first steps to the last; the residual lies as the output does.
 TEST(Layout, StepsRunChannelsLastToo) {
   const std::string product =
       " = quantized_convolution(%q, %b, %s, null, %r) {to=int8, low=-127, high=127, pre_padding=[1, 1], "
@@ -123,7 +123,7 @@ TEST(Layout, ShufflingChannelsIsOneMove) {
 }
 
 TEST(Layout, WindowsAreCutOutLineByLine) {
-  // To windows and back, as lines of 8: what is added to lies row-major, too.
+  // Goes to windows and back, as lines of 8: the residual lies row-major, too.
   EXPECT_EQ(stepsFor(conv("a", "x") + R"(  %t = shuffle(%a) {first_permutation=[0, 2, 3, 1]}
   %b = shuffle(%t) {reshape_dims=[2, 3, 2, 3, 2, 8], second_permutation=[0, 1, 3, 2, 4, 5]}
   %c = shuffle(%b) {reshape_dims=[18, 4, 8]}

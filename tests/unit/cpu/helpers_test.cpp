@@ -8,7 +8,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// At `now`, a loop after which all have waited long enough.
+// Runs a loop at `now`, after which all have waited long enough.
 void share(Helpers& helpers, Helpers::Clock::time_point now) {
   for (int i = 0; i < Helpers::kPatience; ++i) {
     helpers.sharedACore(now);

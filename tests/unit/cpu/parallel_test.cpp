@@ -11,7 +11,7 @@
 namespace torchtrt::kernels {
 namespace {
 
-// On a thread whose helpers nobody has found on its core yet: its first loops ask for all of them.
+// Runs on a thread whose helpers nobody has found on its core yet: its first loops ask for all of them.
 template <typename Body>
 void onNewThread(const Body& body) {
   std::thread(body).join();

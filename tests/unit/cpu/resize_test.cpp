@@ -76,7 +76,7 @@ TEST(Resize, BytesAreRoundedPerAxis) {
   expectOutputs(resize("cubic", makeTensor(DType::kUInt8, {1, 1, 1, 4}, {0, 255, 0, 0}), {1, 2}), {{151, 0}});
 }
 
-// In two dimensions PyTorch asks no scale factor there; in one and three it does.
+// PyTorch asks no scale factor there in two dimensions; in one and three it does.
 TEST(Resize, NearestOfTwiceTheSizeIsEachElementTwice) {
   const Tensor image = makeTensor(DType::kInt32, {1, 2, 1}, {1, 2});
   expectOutputs(resize("nearest", image, {4, 1}, false, {2.3, 1}), {{1, 1, 2, 2}});

@@ -31,7 +31,7 @@ TEST(PackedGemmMatmul, EveryTailOfRowsAndColumns) {
                                "packed_gemm", exact());
 }
 
-// With and without a divisor that cuts the depth into equal parts, and rounded sums, too.
+// Depths with and without a divisor that makes equal parts; and rounded sums, too.
 TEST(PackedGemmMatmul, DeepProductsAreSummedInParts) {
   for (const int64_t depth : {513, 521, 768, 1000, 3072}) {
     for (const int64_t rows : {1, 2, 7, 20}) {

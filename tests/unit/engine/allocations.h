@@ -5,7 +5,7 @@
 
 namespace torchtrt::testing {
 
-// By all threads, so far.
+// Returns the allocations of all threads so far.
 int64_t allocations();
 // One of this thread's allocations to come fails, behind `before` that do not. Negative: none does.
 void refuseAllocation(int64_t before);

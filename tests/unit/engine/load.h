@@ -14,7 +14,7 @@ namespace torchtrt::engine {
 
 inline const std::vector<uint8_t> kChannelsLast = {0, 2, 3, 1};
 
-// In [-1, 1).
+// Returns numbers in [-1, 1).
 inline std::vector<float> randomFloats(int64_t count, unsigned seed) {
   std::mt19937 generator(seed);
   std::vector<float> values(static_cast<size_t>(count));

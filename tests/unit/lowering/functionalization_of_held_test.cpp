@@ -1,4 +1,4 @@
-// In-place operators on tensors that lists, dictionaries and loops hold or held: who else may see the write.
+// In-place operators on tensors that lists, dictionaries and loops hold or held: others may see the write.
 #include <gtest/gtest.h>
 
 #include "lowering/ir_text.h"

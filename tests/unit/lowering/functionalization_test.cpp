@@ -1,5 +1,4 @@
-// In-place operators and list mutation: what becomes functional, and what has to stay because somebody could see the
-// difference.
+// In-place operators and list mutation become functional, or stay if somebody could see the difference.
 #include <gtest/gtest.h>
 
 #include "lowering/ir_text.h"

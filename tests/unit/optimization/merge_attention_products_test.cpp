@@ -144,7 +144,7 @@ TEST(MergeAttentionProducts, NotWithoutHeadsInChannels) {
               "transpose_k=true}\n");
 }
 
-// From TorchScript's form to one product and one attention.
+// Goes from TorchScript's form to one matmul and one attention.
 TEST(MergeAttentionProducts, InThePipeline) {
   const auto head = [](const std::string& name, const std::string& weight) {
     return "  %" + name + "p = matrix_multiply(%x, %" + weight + ") {}\n  %" + name + "r = shuffle(%" + name +

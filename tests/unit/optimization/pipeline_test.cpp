@@ -142,7 +142,7 @@ TEST(Pipeline, NamesPassesAsTheyNameThemselves) {
   }
 }
 
-// Beside the fuzzer, which runs them all. The test runs in the root of the repository.
+// The fuzzer runs all passes, and this asks for tests beside it. The test runs in the root of the repository.
 TEST(Pipeline, EveryPassHasTestsOfWhatItChangesAndOfWhatItKeeps) {
   std::string tests;
   for (const auto& file : std::filesystem::directory_iterator("tests/unit/optimization")) {

@@ -193,8 +193,8 @@ TEST(FewestGroups, NeverMoreThanTheMinimumWithGroupsThatHaveToEnd) {
   }
 }
 
-// The same as TorchScript, with numbers and lists between: a node is a cat of its predecessors, or a stack where it is
-// PyTorch's. What no other node needs is given back, so that none is dead.
+// Writes the same as TorchScript, with numbers and lists between: a node is a cat of its predecessors, or a stack if it
+// is PyTorch's. Results that no other node needs are returned, so that none is dead.
 std::string asText(const DependencyGraph& graph) {
   std::string lines;
   std::vector<bool> is_needed(graph.colours.size(), false);

@@ -141,7 +141,7 @@ graph(%x : Tensor, %w : Tensor):
   EXPECT_EQ(asked("int[] = aten::stride(%b)"), "engine(tanh linear relu contiguous exp) torch(stride)");
 }
 
-// Without a minimum three light operators are enough, or a heavy one; views are neither.
+// Three light operators are enough without a minimum, or a heavy one; views are neither.
 TEST(Partition, AnEngineIsWorthThreeLightOperatorsOrAHeavyOne) {
   const auto behind = [](const std::string& nodes) {
     return outlined("graph(%x : Tensor, %w : Tensor):\n" + nodes + "  %y : Tensor = aten::lgamma(%out)\n  return (%y)",

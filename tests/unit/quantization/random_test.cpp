@@ -28,7 +28,7 @@ std::vector<engine::TensorView> viewsOf(const Tensors& tensors, std::vector<std:
   return views;
 }
 
-// In 2-norms; 0 for what is not of float32.
+// Returns the error in 2-norms; 0 unless it is of float32.
 double relativeError(const Weights& got, const Weights& expected) {
   double difference = 0;
   double size = 0;

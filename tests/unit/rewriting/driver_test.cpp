@@ -87,7 +87,7 @@ TEST(Driver, NeverOffersARemovedLayerAgain) {
   const auto net = network::parse(kChain);
   RewritePatternManager manager;
   std::vector<std::string> offered;
-  // From the end of the chain: takes the two layers before with it, one of which is still on the list.
+  // Starts at the end of the chain and takes the two layers before with it, one of which is still on the list.
   manager.add("shortcut", pattern(LayerType::kUNARY, [&](Layer& layer, Rewriter& rewriter) {
                 offered.push_back(layer.getName());
                 if (layer.attributes().getString("op") != "neg") {

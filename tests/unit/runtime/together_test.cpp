@@ -59,7 +59,7 @@ struct Product {
   }
 };
 
-// Without a warning for every module that falls back.
+// Mutes the warning of every module that falls back.
 class Together : public ::testing::Test {
  protected:
   Together() : level_(logging::getReportableLevel()) {

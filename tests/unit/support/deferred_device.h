@@ -81,7 +81,7 @@ class DeferredDevice : public device::Device,
   void beginCapture(device::Stream stream) const;
   std::unique_ptr<device::Recording> endCapture(device::Stream stream) const;
 
-  // For tests of what was done.
+  // Tests ask these for what was done.
   size_t liveBytes() const;    // asked for and not given back
   size_t pendingWork() const;  // given and not run
   size_t recordings() const {

@@ -16,7 +16,7 @@ using gemm::kTileRows;
 constexpr int64_t kLongestPart =
     512;  // of a run: three vectors of columns of it fill a tenth of the second-level cache
 
-// Without padding.
+// Serves convolutions without padding.
 template <typename T>
 class LongWindows final : public Prepared {
  public:

@@ -5,7 +5,7 @@
 namespace torchtrt::compiler {
 namespace {
 
-// In four runs s is 4, 5, 8, 2 and t is 7, 3, 3, 14.
+// s is 4, 5, 8, 2 and t is 7, 3, 3, 14 in the four runs.
 const std::vector<RunSizes> kRuns = {
     {{"s", 4}, {"t", 7}}, {{"s", 5}, {"t", 3}}, {{"s", 8}, {"t", 3}}, {{"s", 2}, {"t", 14}}};
 

@@ -1,4 +1,5 @@
-// Every allocation of a call fails once. What is caught in between may be left half done, and the next call shows it.
+// Every allocation of a call fails once. An object that is caught in between may be left half done, and the next call
+// shows it.
 #include <gtest/gtest.h>
 
 #include "engine/allocations.h"

@@ -21,7 +21,7 @@ TEST(Workspace, SmallOnesGoIntoTheGapsOfLargeOnes) {
   EXPECT_EQ(layOut(buffers), 2048U);
 }
 
-// At time 1 there are gaps of 640, 512 and 896 bytes, in this order, for a buffer of 384.
+// There are gaps of 640, 512 and 896 bytes at time 1, in this order, for a buffer of 384.
 TEST(Workspace, OfSeveralGapsTheTightestIsTaken) {
   std::vector<Buffer> buffers = {{640, 0, 0}, {576, 0, 1}, {512, 0, 0}, {448, 0, 1},
                                  {448, 0, 0}, {448, 0, 0}, {448, 0, 1}, {384, 1, 1}};

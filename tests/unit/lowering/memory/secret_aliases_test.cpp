@@ -31,7 +31,7 @@ graph(%x : Tensor):
   return (%out))");
 }
 
-// Without a trip it is the caller's tensor that is written to.
+// The caller's tensor is written to if there is no trip.
 TEST(FunctionalizeTensors, WhatMayBeAResultInSecretStays) {
   expectUnchanged("functionalize_tensors", R"(
 graph(%x : Tensor):
