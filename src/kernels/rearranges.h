@@ -1,4 +1,4 @@
-// A kernel offers this if it rearranges an operand anyway: a reorder before it would do that twice.
+// The interface of kernels that rearrange an operand anyway. A reorder before such a kernel would do that twice.
 #pragma once
 
 #include "torchtrt/export.h"

@@ -32,7 +32,7 @@ SegmentOptions segmentOptions(const Task& task, KernelChoice& kernels, PhaseCloc
   options.rewriters = spec.rewriters;
   options.target = target;
   options.host = target.isGpu() ? std::make_shared<runtime::HostCopies>() : nullptr;
-  // Constants are found in an engine by their values, and an update of weights has others.
+  // The engine that holds one is found by its values, and an update of weights changes them.
   const bool may_be_found = others && !spec.refit;
   for (const at::Tensor& constant : may_be_found ? others->constants : std::vector<at::Tensor>()) {
     options.other_constants.push_back(options.host ? options.host->of(constant) : constant);
