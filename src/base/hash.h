@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "torchtrt/export.h"
 
@@ -21,5 +22,10 @@ struct Hash128 {
 
 // Different seeds give unrelated hashes of the same bytes.
 TORCHTRT_API Hash128 hashBytes(const void* data, size_t bytes, uint64_t seed = 0);
+
+// Returns 32 hexadecimal digits.
+inline std::string hashText(std::string_view text) {
+  return hashBytes(text.data(), text.size()).toString();
+}
 
 }  // namespace torchtrt

@@ -30,7 +30,7 @@ std::unique_ptr<Network> optimized(const Network& network) {
 std::string keyOf(const Network& network) {
   const std::string text = network::print(network);
   const size_t body = std::min(text.find('\n'), text.size());
-  return hashBytes(text.data() + body, text.size() - body).toString();
+  return hashText(std::string_view(text).substr(body));
 }
 
 }  // namespace

@@ -52,13 +52,9 @@ std::vector<BindingTuple> bindings(const std::vector<engine::BindingInfo>& infos
   return tuples;
 }
 
-std::string hashOf(const std::string& bytes) {
-  return hashBytes(bytes.data(), bytes.size()).toString();
-}
-
 // The archive that an engine keeps, as a text: its hash, a colon, and its bytes.
 std::string textOf(const std::string& archive) {
-  return hashOf(archive) + ":" + encodeBase64(archive);
+  return hashText(archive) + ":" + encodeBase64(archive);
 }
 
 // Files of old have no hash.
@@ -66,7 +62,7 @@ std::string archiveOf(const std::string& text, const std::string& engine) {
   const size_t colon = text.find(':');
   const size_t begin = colon == std::string::npos ? 0 : colon + 1;
   const std::optional<std::string> bytes = decodeBase64(std::string_view(text).substr(begin));
-  if (!bytes || (begin != 0 && text.substr(0, colon) != hashOf(*bytes))) {
+  if (!bytes || (begin != 0 && text.substr(0, colon) != hashText(*bytes))) {
     throw EngineError(ErrorCode::kPlanCorrupt,
                       "the kept segment of engine \"" + engine + "\" is not what its " +
                           (bytes ? "hash says" : "form should be, base64"),

@@ -10,10 +10,6 @@ namespace {
 
 namespace prim = torch::jit::prim;
 
-std::string hashOf(const std::string& bytes) {
-  return hashBytes(bytes.data(), bytes.size()).toString();
-}
-
 WeightSet::Current listsOf(const std::vector<c10::intrusive_ptr<Engine>>& engines,
                            const std::vector<at::Tensor>& tensors) {
   return {WeightSet::Engines(engines), WeightSet::Tensors(tensors)};
@@ -49,7 +45,7 @@ WeightSet::WeightSet(Pickled state) : current_(std::get<0>(state), std::get<1>(s
   }
   const at::Tensor held = bytes.detach().to(at::kCPU).contiguous();
   recipe_.assign(static_cast<const char*>(held.const_data_ptr()), held.nbytes());
-  if (hashOf(recipe_) != std::get<3>(state)) {
+  if (hashText(recipe_) != std::get<3>(state)) {
     throw EngineError(ErrorCode::kPlanCorrupt, "what a weight set keeps for updates is not what its hash says", {},
                       "the file is damaged: copy it again, or save the module again");
   }
@@ -71,7 +67,7 @@ WeightSet::Pickled WeightSet::pickled() const {
   const auto [engines, tensors] = current();
   const at::Tensor bytes = at::empty({static_cast<int64_t>(recipe_.size())}, at::kByte);
   std::memcpy(bytes.mutable_data_ptr(), recipe_.data(), recipe_.size());
-  return {engines, tensors, bytes, hashOf(recipe_)};
+  return {engines, tensors, bytes, hashText(recipe_)};
 }
 
 bool takesWeights(const torch::jit::Node& node) {

@@ -25,7 +25,7 @@ std::string kindsOf(const std::vector<const torch::jit::Node*>& nodes) {
   for (const torch::jit::Node* node : nodes) {
     kinds += std::string(node->kind().toQualString()) + " ";
   }
-  return hashBytes(kinds.data(), kinds.size()).toString();
+  return hashText(kinds);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ std::filesystem::path cacheFolder() {
 
 DiskCache::DiskCache(const std::filesystem::path& folder, const std::string& key) {
   if (!folder.empty()) {
-    file_ = folder / (hashBytes(key.data(), key.size()).toString() + ".cubin");
+    file_ = folder / (hashText(key) + ".cubin");
   }
 }
 

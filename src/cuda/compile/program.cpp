@@ -50,8 +50,7 @@ Codes& codes() {
 }
 
 std::string keyOf(const std::string& text, const std::string& architecture) {
-  const std::string all = architecture + "\n" + kCompilerOptions + "\n" + text;
-  return hashBytes(all.data(), all.size()).toString();
+  return hashText(architecture + "\n" + kCompilerOptions + "\n" + text);
 }
 
 // Takes its code back when it dies.
