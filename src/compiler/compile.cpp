@@ -106,7 +106,7 @@ Failures makeEngines(SegmentEngines& engines, const Partition& partition) {
       "compile the module again with the new weights");
 }
 
-// Keeps in the weight set what an update of weights needs.
+// Keeps the recipe in the module, for an update of weights.
 void keepRecipe(const torch::jit::Module& module, const StoredSource& kept, const ts::CompileSpec& asked,
                 const Choices& choices) {
   const std::string code = hashOfMethod(module, kept.source.method);
@@ -129,11 +129,11 @@ void explainRefusals(SegmentEngines& engines, Partition& partition, PhaseClock& 
 
 Compiled compile(const Source& given, const ts::CompileSpec& asked, const Choices* choices) {
   rejectLostThreads();
+  const PlainSettings settings;
   checkRefit(asked, given.module.get());
   const std::optional<StoredSource> kept =
       asked.refit && choices == nullptr ? std::optional(stored(given)) : std::nullopt;
   const Source& original = kept ? kept->source : given;
-  const PlainSettings settings;
   PhaseClock clock;
   CompileWatch watch(asked.watcher, clock);
   const ts::CompileSpec spec = keepingInputs(asked, original.module.get());

@@ -120,9 +120,13 @@ IValue signatureOf(const IValue& plain) {
 
 }  // namespace
 
+Settings noSettings() {
+  return c10::impl::toTypedDict<std::string, IValue>(
+      c10::impl::GenericDict(c10::StringType::get(), c10::AnyType::get()));
+}
+
 Settings settingsOf(const CompileSpec& spec) {
-  auto settings =
-      c10::impl::toTypedDict<std::string, IValue>(c10::impl::GenericDict(c10::StringType::get(), c10::AnyType::get()));
+  Settings settings = noSettings();
   std::vector<InputTuple> inputs;
   for (const Input& input : spec.graph_inputs.inputs) {
     inputs.push_back(tupleOf(input));
@@ -198,6 +202,14 @@ CompileSpec specOf(const Settings& settings) {
     spec.*member = settings.at(name).toStringRef();
   }
   return spec;
+}
+
+CompileSpec specOfPickled(const IValue& settings) {
+  Settings typed = noSettings();
+  for (const auto& entry : settings.toGenericDict()) {
+    typed.insert(entry.key().toStringRef(), entry.value());
+  }
+  return specOf(typed);
 }
 
 }  // namespace torchtrt::compiler

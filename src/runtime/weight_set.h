@@ -40,8 +40,8 @@ class TORCHTRT_API WeightSet : public torch::CustomClassHolder {
   // Takes the other one's weights as they are, from the next call on, and leaves the recipe.
   void become(const WeightSet& other);
 
-  // The compiler's recipe for another such set of other weights (compiler/updates/recipe.h). Set it before the weight
-  // set is handed out; empty: nothing was recorded.
+  // The recipe lets the compiler make another such set of other weights (compiler/updates/recipe.h). It is set before
+  // the weight set is handed out. Empty: nothing was recorded.
   void setRecipe(std::string recipe) {
     recipe_ = std::move(recipe);
   }

@@ -81,15 +81,6 @@ Choices choicesFrom(const IValue& value) {
   return choices;
 }
 
-Settings settingsFrom(const IValue& value) {
-  auto settings =
-      c10::impl::toTypedDict<std::string, IValue>(c10::impl::GenericDict(c10::StringType::get(), c10::AnyType::get()));
-  for (const auto& entry : value.toGenericDict()) {
-    settings.insert(entry.key().toStringRef(), entry.value());
-  }
-  return settings;
-}
-
 }  // namespace
 
 std::string hashOfMethod(const torch::jit::Module& compiled, const std::string& method) {
@@ -101,8 +92,7 @@ std::string hashOfMethod(const torch::jit::Module& compiled, const std::string& 
       node->removeAttribute(kWarning);
     }
   });
-  const std::string text = graph->toString(/*print_source_locations=*/false);
-  return hashBytes(text.data(), text.size()).toString();
+  return hashText(graph->toString(/*print_source_locations=*/false));
 }
 
 StoredSource stored(const Source& source) {
@@ -135,15 +125,18 @@ Recipe parseRecipe(const std::string& bytes) {
   try {
     const IValue record = torch::jit::pickle_load({bytes.begin(), bytes.end()});
     const auto& elements = record.toTupleRef().elements();
+    constexpr size_t kParts = 5;  // as serialize() writes them
+    TORCH_CHECK(elements.size() == kParts, "expected ", kParts, " parts, got ", elements.size());
     const at::Tensor& archive = elements.at(4).toTensor();
     return {moduleIn({static_cast<const char*>(archive.const_data_ptr()), archive.nbytes()}),
-            elements.at(0).toStringRef(), specOf(settingsFrom(elements.at(1))), choicesFrom(elements.at(2)),
+            elements.at(0).toStringRef(), specOfPickled(elements.at(1)), choicesFrom(elements.at(2)),
             elements.at(3).toStringRef()};
-  } catch (const c10::Error& error) {
-    throw EngineError(
-        ErrorCode::kPlanCorrupt,
-        std::string("what the module keeps for updates cannot be read: ") + error.what_without_backtrace(), {},
-        "the file is damaged: copy it again, or compile the module again");
+  } catch (const std::exception& error) {
+    const auto* const of_torch = dynamic_cast<const c10::Error*>(&error);
+    throw EngineError(ErrorCode::kPlanCorrupt,
+                      std::string("what the module keeps for updates cannot be read: ") +
+                          (of_torch != nullptr ? of_torch->what_without_backtrace() : error.what()),
+                      {}, "the file is damaged, or of another release: copy it again, or compile the module again");
   }
 }
 

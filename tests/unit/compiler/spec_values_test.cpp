@@ -11,12 +11,7 @@ namespace {
 // Returns the spec as a file gives it back.
 ts::CompileSpec saved(const ts::CompileSpec& spec) {
   const c10::IValue value(settingsOf(spec));
-  auto settings = c10::impl::toTypedDict<std::string, c10::IValue>(
-      c10::impl::GenericDict(c10::StringType::get(), c10::AnyType::get()));
-  for (const auto& entry : torch::jit::pickle_load(torch::jit::pickle_save(value)).toGenericDict()) {
-    settings.insert(entry.key().toStringRef(), entry.value());
-  }
-  return specOf(settings);
+  return specOfPickled(torch::jit::pickle_load(torch::jit::pickle_save(value)));
 }
 
 std::string text(const Input& input) {

@@ -63,16 +63,17 @@ TEST(WeightSet, NeverGivesACallHalfOfAnUpdate) {
   const auto second = setOf(2, 0);
   torch::jit::Module module = moduleOf(set);
   std::atomic<bool> stop = false;
-  std::atomic<int> wrong = 0;
+  std::atomic<int> wrong = 0, calls = 0;
   std::vector<std::thread> callers;
   for (int i = 0; i < 3; ++i) {
     callers.emplace_back([&] {
       while (!stop) {
+        ++calls;
         wrong += at::equal(module.forward({at::ones({4, 16})}).toTensor(), at::full({4, 16}, 32.0F)) ? 0 : 1;
       }
     });
   }
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < 2000 || calls < 100; ++i) {
     set->become(i % 2 == 0 ? *second : *first);
   }
   stop = true;
