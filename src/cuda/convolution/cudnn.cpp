@@ -31,32 +31,6 @@ Ints withTwoPlaces(Ints values, size_t lead, int64_t missing) {
   return values;
 }
 
-// cuDNN's, where it means the same as the layer's to the bits that are stored.
-std::optional<DnnActivation> activationOf(const Attributes& attributes, DType dtype) {
-  const std::string name = attributes.getString("activation", "");
-  const double alpha = attributes.getDouble("activation_alpha", 0), beta = attributes.getDouble("activation_beta", 0);
-  if (name == "relu") {
-    return DnnActivation{};
-  }
-  if (name == "clip" && alpha == 0 && beta > 0) {
-    return DnnActivation{dnn::kRelu, 0, beta};
-  }
-  if (name == "leaky_relu") {
-    return DnnActivation{dnn::kRelu, alpha, std::nullopt};
-  }
-  constexpr std::pair<const char*, int> kOf16Bits[] = {{"sigmoid", dnn::kSigmoid},
-                                                       {"tanh", dnn::kTanh},
-                                                       {"silu", dnn::kSilu},
-                                                       {"gelu_erf", dnn::kGeluErf},
-                                                       {"gelu_tanh", dnn::kGeluTanh}};
-  for (const auto& [known, mode] : kOf16Bits) {
-    if (name == known && sizeOf(dtype) == 2) {
-      return DnnActivation{mode, 0, std::nullopt};
-    }
-  }
-  return std::nullopt;
-}
-
 // One way to compute the layer.
 class Attempt {
  public:
@@ -88,7 +62,7 @@ class Attempt {
   std::unique_ptr<Launches> fused(bool activates_behind) {
     const std::string name = layer_.attributes.getString("activation", "");
     if (!activates_behind) {
-      problem_.activation = activationOf(layer_.attributes, dtype_);
+      problem_.activation = dnnActivationOf(layer_.attributes, dtype_);
     }
     if (!name.empty() && !problem_.activation && !activates_behind) {
       return nullptr;

@@ -7,13 +7,12 @@
 #include <utility>
 
 #include "cuda/convolution/convolution.h"
-#include "cuda/convolution/direct.h"
+#include "cuda/convolution/plan.h"
+#include "cuda/convolution/weight_product.h"
 #include "cuda/convolution/weights.h"
 #include "cuda/launch/activation.h"
 #include "cuda/launch/steps.h"
-#include "cuda/launch/ways.h"
 #include "cuda/matmul/few_rows.h"
-#include "cuda/matmul/lt_product.h"
 
 namespace torchtrt::cuda {
 
@@ -23,10 +22,6 @@ using kernels::ShapeSet;
 using kernels::TensorDesc;
 
 enum : size_t { kIn, kFilter, kBias, kResidual };
-
-bool areAll(const Ints& values, int64_t value) {
-  return std::all_of(values.begin(), values.end(), [value](int64_t each) { return each == value; });
-}
 
 bool isOnePlace(const Ints& dims) {
   return areAll({dims.begin() + 2, dims.end()}, 1);
@@ -48,10 +43,8 @@ Place rowsOf(Launches& launches, const TensorDesc& desc, const Place& place) {
 
 std::unique_ptr<Launches> multiply(const Layer& layer, const ShapeSet& shapes, const CublasLt& api) {
   const TensorDesc &in = shapes.inputs.at(kIn), &filter = shapes.inputs.at(kFilter), &out = shapes.outputs.at(0);
-  const int64_t outputs = filter.dims[0], depth = filter.dims[1],
-                rows = countOf(out.dims) / std::max<int64_t>(outputs, 1);
-  if (rows == 0 || depth == 0 || !lies(filter.dims, filter.strides, false) ||
-      (layer.has(kBias) && outputs != 1 && shapes.inputs[kBias].strides.at(0) != 1)) {
+  const int64_t outputs = filter.dims[0];
+  if (countOf(out.dims) == 0 || countOf(filter.dims) == 0 || !readsWeights(layer, shapes)) {
     return nullptr;
   }
   auto launches = std::make_unique<Launches>(layer.device);
@@ -60,30 +53,12 @@ std::unique_ptr<Launches> multiply(const Layer& layer, const ShapeSet& shapes, c
       layer.has(kResidual) ? rowsOf(*launches, shapes.inputs[kResidual], Place::input(layer, kResidual)) : Place();
   const bool in_place = lies(out.dims, out.strides, true);
   const Place y = in_place ? Place::output() : Place::reserve(*launches, countOf(out.dims), out.dtype);
-  LtProblem problem;
-  problem.in = problem.out = out.dtype;
-  problem.transpose_a = true;
-  problem.a = {depth, outputs, depth};
-  problem.b = {depth, rows, depth};
-  problem.d = problem.c = {outputs, rows, outputs};
-  problem.adds_bias = layer.has(kBias);
-  problem.adds_c = layer.has(kResidual);
-  if (layer.device.isHere()) {
-    const std::shared_ptr<LtProduct> product = LtProduct::make(layer.device, api, problem);
-    if (product == nullptr) {
-      return nullptr;
-    }
-    Arguments arguments;
-    for (const Place& place :
-         {Place::input(layer, kFilter), x, problem.adds_c ? residual : y, y, Place::input(layer, kBias)}) {
-      place.addTo(arguments);
-    }
-    arguments.scratch(launches->reserve(product->workspaceBytes()));
-    launches->add(product, std::move(arguments));
+  if (!addWeightProduct(*launches, layer, shapes, api, {x, residual, y})) {
+    return nullptr;
   }
   if (!layer.attributes.getString("activation", "").empty()) {
     Finish finish;
-    finish.dims = {rows, outputs};
+    finish.dims = {countOf(out.dims) / outputs, outputs};
     finish.sums_dtype = finish.dtype = out.dtype;
     finish.sums = finish.out = {y, {outputs, 1}};
     finish.bias = finish.residual = {Place(), {0, 0}};
@@ -137,11 +112,9 @@ kernels::CreateResult createOneTap(const kernels::Problem& problem) {
     if (std::unique_ptr<kernels::Prepared> product = prepareOnePlace(layer, shapes)) {
       return product;
     }
-    std::unique_ptr<kernels::Prepared> product =
-        firstOf(layer.device, {[&] { return multiply(layer, shapes, *api); }},
-                "cuBLASLt has no algorithm for a convolution of one tap: the kernel \"direct\" runs it");
-    const Strided weights = {Place::input(layer, kFilter), shapes.inputs.at(kFilter).strides};
-    return product != nullptr ? std::move(product) : prepareDirectConvolution(layer, shapes, weights, false);
+    return productOrDirect(
+        layer, shapes, [&] { return multiply(layer, shapes, *api); },
+        "cuBLASLt has no algorithm for a convolution of one tap: the kernel \"direct\" runs it");
   });
 }
 
@@ -151,9 +124,7 @@ std::optional<Refusal> leaveOneTap(const kernels::Problem& problem) {
   const auto channelsLast = [](const kernels::Operand& operand) {
     return !operand.order.empty() && operand.order.back() == 1;
   };
-  const std::string activation = problem.attributes->getString("activation", "");
-  constexpr const char* kOfCudnn[] = {"relu", "clip", "leaky_relu", "sigmoid", "tanh", "silu", "gelu_erf", "gelu_tanh"};
-  if (std::find(std::begin(kOfCudnn), std::end(kOfCudnn), activation) != std::end(kOfCudnn)) {
+  if (dnnActivationOf(*problem.attributes, problem.outputs.at(0).dtype)) {
     return Refusal{"slower", "cuDNN applies the activation, too"};
   }
   if (!channelsLast(problem.inputs.at(kIn)) || !channelsLast(problem.outputs.at(0))) {

@@ -5,11 +5,9 @@
 #include <utility>
 
 #include "cuda/convolution/convolution.h"
-#include "cuda/convolution/direct.h"
+#include "cuda/convolution/weight_product.h"
 #include "cuda/convolution/weights.h"
 #include "cuda/launch/steps.h"
-#include "cuda/launch/ways.h"
-#include "cuda/matmul/lt_product.h"
 
 namespace torchtrt::cuda {
 
@@ -43,42 +41,17 @@ struct Windows {
 std::unique_ptr<Launches> multiply(const Layer& layer, const ShapeSet& shapes, const CublasLt& api) {
   const TensorDesc& filter = shapes.inputs.at(kFilter);
   const TensorDesc& out = shapes.outputs.at(0);
-  const DType dtype = out.dtype;
-  const int64_t outputs = filter.dims[0];
-  const int64_t all = countOf(out.dims), depth = countOf(filter.dims) / std::max<int64_t>(outputs, 1);
-  if (all == 0 || depth == 0 || !lies(out.dims, out.strides, true) || !lies(filter.dims, filter.strides, false) ||
-      (layer.has(kBias) && outputs != 1 && shapes.inputs[kBias].strides.at(0) != 1)) {
+  if (countOf(out.dims) == 0 || countOf(filter.dims) == 0 || !lies(out.dims, out.strides, true) ||
+      !readsWeights(layer, shapes)) {
     return nullptr;
   }
-  const int64_t rows = all / outputs;
   auto launches = std::make_unique<Launches>(layer.device);
   const Windows windows(shapes.inputs.at(kIn), filter, out);
-  const Place patches = Place::reserve(*launches, rows * depth, dtype);
-  addCopy(*launches, dtype, windows.dims, {Place::input(layer, kIn), windows.strides},
+  const Place patches = Place::reserve(*launches, countOf(windows.dims), out.dtype);
+  addCopy(*launches, out.dtype, windows.dims, {Place::input(layer, kIn), windows.strides},
           {patches, kernels::denseStrides(windows.dims)});
-  LtProblem problem;
-  problem.in = problem.out = dtype;
-  problem.transpose_a = true;
-  problem.a = {depth, outputs, depth};
-  problem.b = {depth, rows, depth};
-  problem.d = {outputs, rows, outputs};
-  problem.adds_bias = layer.has(kBias);
-  if (!layer.device.isHere()) {
-    return launches;
-  }
-  const std::shared_ptr<LtProduct> product = LtProduct::make(layer.device, api, problem);
-  if (product == nullptr) {
-    return nullptr;
-  }
-  Arguments arguments;
-  const Place places[] = {Place::input(layer, kFilter), patches, Place::output(), Place::output(),
-                          Place::input(layer, kBias)};
-  for (const Place& place : places) {
-    place.addTo(arguments);
-  }
-  arguments.scratch(launches->reserve(product->workspaceBytes()));
-  launches->add(product, std::move(arguments));
-  return launches;
+  return addWeightProduct(*launches, layer, shapes, api, {patches, Place(), Place::output()}) ? std::move(launches)
+                                                                                              : nullptr;
 }
 
 // Returns the reason if windows of this layer cannot become rows of a matrix.
@@ -89,11 +62,8 @@ std::optional<Refusal> refuse(const kernels::Problem& problem) {
   if (!isFloating(dtype)) {
     return Refusal{"dtype", "cuBLASLt multiplies no " + std::string(toString(dtype)) + " here"};
   }
-  const auto all = [](const Ints& values, int64_t value) {
-    return std::all_of(values.begin(), values.end(), [value](int64_t each) { return each == value; });
-  };
-  if (attributes.getInt("groups", 1) != 1 || !all(attributes.getInts("pre_padding"), 0) ||
-      !all(attributes.getInts("post_padding"), 0) || !all(attributes.getInts("dilation"), 1) ||
+  if (attributes.getInt("groups", 1) != 1 || !areAll(attributes.getInts("pre_padding"), 0) ||
+      !areAll(attributes.getInts("post_padding"), 0) || !areAll(attributes.getInts("dilation"), 1) ||
       attributes.getInts("stride") != Ints(filter.dims.begin() + 2, filter.dims.end())) {
     return Refusal{"shape", "windows do not lie side by side"};
   }
@@ -116,11 +86,9 @@ kernels::CreateResult createPatches(const kernels::Problem& problem) {
     return missing;
   }
   const auto prepare = [api](const Layer& layer, const ShapeSet& shapes) {
-    std::unique_ptr<kernels::Prepared> product =
-        firstOf(layer.device, {[&] { return multiply(layer, shapes, *api); }},
-                "cuBLASLt multiplies no patches of these shapes: the kernel \"direct\" runs the convolution");
-    const Strided weights = {Place::input(layer, kFilter), shapes.inputs.at(kFilter).strides};
-    return product != nullptr ? std::move(product) : prepareDirectConvolution(layer, shapes, weights, false);
+    return productOrDirect(
+        layer, shapes, [&] { return multiply(layer, shapes, *api); },
+        "cuBLASLt multiplies no patches of these shapes: the kernel \"direct\" runs the convolution");
   };
   return launched(problem, prepare, static_cast<int>(kIn));
 }

@@ -11,6 +11,31 @@ enum : int64_t { kX, kWeights, kY, kBias, kResidual, kPointers };
 
 }  // namespace
 
+std::optional<DnnActivation> dnnActivationOf(const Attributes& attributes, DType dtype) {
+  const std::string name = attributes.getString("activation", "");
+  const double alpha = attributes.getDouble("activation_alpha", 0), beta = attributes.getDouble("activation_beta", 0);
+  if (name == "relu") {
+    return DnnActivation{};
+  }
+  if (name == "clip" && alpha == 0 && beta > 0) {
+    return DnnActivation{dnn::kRelu, 0, beta};
+  }
+  if (name == "leaky_relu") {
+    return DnnActivation{dnn::kRelu, alpha, std::nullopt};
+  }
+  constexpr std::pair<const char*, int> kOf16Bits[] = {{"sigmoid", dnn::kSigmoid},
+                                                       {"tanh", dnn::kTanh},
+                                                       {"silu", dnn::kSilu},
+                                                       {"gelu_erf", dnn::kGeluErf},
+                                                       {"gelu_tanh", dnn::kGeluTanh}};
+  for (const auto& [known, mode] : kOf16Bits) {
+    if (name == known && sizeOf(dtype) == 2) {
+      return DnnActivation{mode, 0, std::nullopt};
+    }
+  }
+  return std::nullopt;
+}
+
 std::string DnnProblem::text() const {
   std::ostringstream text;
   text << std::hexfloat;  // all bits of numbers

@@ -23,7 +23,10 @@ struct DnnActivation {
   std::optional<double> most;
 };
 
-// y = activation(convolution of x + bias + residual). For a transposed convolution, x is the forward one's result.
+// The layer's fused activation, where cuDNN has one that gives the same bits as they are stored.
+std::optional<DnnActivation> dnnActivationOf(const Attributes& attributes, DType dtype);
+
+// y = activation(convolution of x + bias + residual). Of the transposed convolution, x is what the forward one gives.
 struct DnnProblem {
   bool is_transposed = false;
   DnnTensor x, weights, y;
