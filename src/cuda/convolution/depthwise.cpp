@@ -30,8 +30,7 @@ std::array<int, 2> heightAndWidth(int64_t y, int64_t x) {
 
 // The channels that a thread takes at once: 16 bytes, where they lie next to each other in both images.
 int64_t chunkOfChannels(const TensorDesc& in, const TensorDesc& out) {
-  constexpr int64_t kBytes = 16;
-  const auto chunk = kBytes / static_cast<int64_t>(sizeOf(out.dtype));
+  const int64_t chunk = inChunk(sizeOf(out.dtype));
   bool lies_so = out.dims[kChannel] % chunk == 0;
   for (const TensorDesc* const each : {&in, &out}) {
     for (const size_t axis : {kBatch, kHeight, kWidth}) {

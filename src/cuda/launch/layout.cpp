@@ -99,18 +99,24 @@ void addStrides(Arguments& arguments, const Ints& strides) {
   arguments.bytes(values.data(), values.size() * sizeof(int64_t));
 }
 
-int64_t chunkOf(const Layout& layout, const std::vector<size_t>& element_sizes) {
+int64_t inChunk(size_t element_size) {
   constexpr size_t kBytes = 16;
-  const auto chunk = static_cast<int64_t>(kBytes / *std::max_element(element_sizes.begin(), element_sizes.end()));
+  return static_cast<int64_t>(kBytes / element_size);
+}
+
+bool keepChunks(std::span<const int64_t> strides, int64_t chunk) {
+  return std::all_of(strides.begin(), strides.end(), [chunk](int64_t stride) { return stride % chunk == 0; });
+}
+
+int64_t chunkOf(const Layout& layout, const std::vector<size_t>& element_sizes) {
+  const int64_t chunk = inChunk(*std::max_element(element_sizes.begin(), element_sizes.end()));
   if (layout.dims.empty() || layout.strides.back().back() != 1 ||
       (layout.rank() > 1 && layout.dims.back() % chunk != 0)) {
     return 1;
   }
   for (const Ints& strides : layout.strides) {
     const bool is_one = strides.back() == 0;
-    const bool begins_anywhere =
-        std::any_of(strides.begin(), strides.end() - 1, [chunk](int64_t stride) { return stride % chunk != 0; });
-    if (!is_one && (strides.back() != 1 || begins_anywhere)) {
+    if (!is_one && (strides.back() != 1 || !keepChunks({strides.begin(), strides.end() - 1}, chunk))) {
       return 1;
     }
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,10 @@ void addShortWalk(Arguments& arguments, const Ints& dims, const Ints& strides);
 // Strides<rank>.
 void addStrides(Arguments& arguments, const Ints& strides);
 
+// Elements of so many bytes in a chunk, 16 bytes that a thread moves at once.
+int64_t inChunk(size_t element_size);
+// True if a chunk begins at each multiple of these strides.
+bool keepChunks(std::span<const int64_t> strides, int64_t chunk);
 // The number of neighbours along the last axis of all tensors that a thread may take at once: 16 bytes of the one with
 // the greatest elements. The last tensor is written; of others one element may stand for all. 1 where they lie apart.
 int64_t chunkOf(const Layout& layout, const std::vector<size_t>& element_sizes);

@@ -39,15 +39,12 @@ namespace {
 // The number of neighbours in a row that a thread may finish at once: 16 bytes of the sums, or of the output where its
 // elements are larger. 1 where an operand lies otherwise.
 int64_t finishedAtOnce(const Finish& finish, const Layout& rows) {
-  constexpr size_t kBytes = 16;
-  const auto chunk = static_cast<int64_t>(kBytes / std::max(sizeOf(finish.sums_dtype), sizeOf(finish.dtype)));
+  const int64_t chunk = inChunk(std::max(sizeOf(finish.sums_dtype), sizeOf(finish.dtype)));
   const Strided* const parts[] = {&finish.sums, &finish.bias, &finish.residual, &finish.out};
   bool lies_so = finish.dims.back() % chunk == 0;
   for (size_t i = 0; i < std::size(parts); ++i) {
     const bool is_there = parts[i]->place.kind != Place::Kind::kAbsent;
-    lies_so = lies_so && (!is_there || parts[i]->strides.back() == 1) &&
-              std::all_of(rows.strides[i].begin(), rows.strides[i].end(),
-                          [chunk](int64_t stride) { return stride % chunk == 0; });
+    lies_so = lies_so && (!is_there || parts[i]->strides.back() == 1) && keepChunks(rows.strides[i], chunk);
   }
   return lies_so ? chunk : 1;
 }

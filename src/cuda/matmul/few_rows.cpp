@@ -9,7 +9,6 @@ namespace {
 
 constexpr int64_t kMostRows = 4;
 constexpr int64_t kMostWeights = int64_t{4} << 20;
-constexpr int64_t kBytes = 16;  // that a thread reads at once
 constexpr int64_t kWarps = 4, kThreads = 32 * kWarps;
 
 bool liesInChunks(const Strided& matrix, int64_t lines, int64_t chunk) {
@@ -19,7 +18,7 @@ bool liesInChunks(const Strided& matrix, int64_t lines, int64_t chunk) {
 }  // namespace
 
 std::unique_ptr<kernels::Prepared> prepareFewRows(const Layer& layer, const FewRows& product) {
-  const int64_t chunk = kBytes / static_cast<int64_t>(sizeOf(product.dtype));
+  const int64_t chunk = inChunk(sizeOf(product.dtype));
   if (product.dtype == DType::kFloat64 || product.rows < 1 || product.rows > kMostRows || product.columns < 1 ||
       product.depth < 1 || product.depth % chunk != 0 || product.columns > kMostWeights / product.depth ||
       !liesInChunks(product.x, product.rows, chunk) || !liesInChunks(product.weights, product.columns, chunk)) {

@@ -42,14 +42,11 @@ struct Images {
 
 // The channels that a thread takes at once: 16 bytes, where they lie next to each other in both tensors.
 int64_t chunkOfChannels(const Images& in, const Images& out, DType dtype) {
-  constexpr int64_t kBytes = 16;
-  const auto chunk = kBytes / static_cast<int64_t>(sizeOf(dtype));
+  const int64_t chunk = inChunk(sizeOf(dtype));
   bool lies_so = out.channels % chunk == 0;
   for (const Images* const each : {&in, &out}) {
-    const auto is_even = [chunk](int64_t stride) { return stride % chunk == 0; };
-    lies_so = lies_so && each->strides[0] == 1 &&
-              std::all_of(each->strides.begin() + 1, each->strides.end(), is_even) &&
-              std::all_of(each->batch_strides.begin(), each->batch_strides.end(), is_even);
+    lies_so = lies_so && each->strides[0] == 1 && keepChunks({each->strides.begin() + 1, each->strides.end()}, chunk) &&
+              keepChunks(each->batch_strides, chunk);
   }
   return lies_so ? chunk : 1;
 }

@@ -158,16 +158,15 @@ constexpr int64_t kWarp = 32;
 // The values of a row that a lane may take at once: 16 bytes. 1 where rows lie otherwise than normalization_chunks.cuh
 // reads them. `kept` and `folded` have input, output, scale and bias.
 int64_t chunkOfRows(const Layer& layer, DType dtype, const Layout& kept, const Layout& folded) {
-  constexpr int64_t kBytes = 16, kMostOfLane = 8, kMostRows = 1 << 24;
-  const auto chunk = kBytes / static_cast<int64_t>(sizeOf(dtype));
+  constexpr int64_t kMostOfLane = 8, kMostRows = 1 << 24;
+  const int64_t chunk = inChunk(sizeOf(dtype));
   if (folded.rank() != 1 || folded.count() % chunk != 0 || folded.count() > kMostOfLane * kWarp * chunk ||
       kept.count() > kMostRows) {
     return 1;
   }
   for (const size_t tensor : {size_t{0}, size_t{1}}) {
     const Ints& strides = kept.strides[tensor];
-    if (folded.strides[tensor][0] != 1 ||
-        std::any_of(strides.begin(), strides.end(), [chunk](int64_t stride) { return stride % chunk != 0; })) {
+    if (folded.strides[tensor][0] != 1 || !keepChunks(strides, chunk)) {
       return 1;
     }
   }
