@@ -228,6 +228,8 @@ struct TORCHTRT_API CompileSpec {
 
   GraphInputs graph_inputs;
   std::set<DataType> enabled_precisions = {DataType::kFloat};
+  // Engines of GPUs round the float32 factors of convolutions and products to TF32 where this process lets PyTorch do
+  // so (torch.backends): by default in convolutions alone. True: they never do.
   bool disable_tf32 = false;
   bool sparse_weights = false;
   bool refit = false;  // true to keep what update_weights needs: all but the weights of what is compiled

@@ -19,6 +19,20 @@ std::string optima(const plan::Plan& plan) {
   return text;
 }
 
+void allowTf32(network::Network& network, const BuildOptions& options) {
+  const auto allows = [&](network::LayerType type) {
+    return type == network::LayerType::kMATRIX_MULTIPLY
+               ? options.tf32_products
+               : (type == network::LayerType::kCONVOLUTION || type == network::LayerType::kDECONVOLUTION) &&
+                     options.tf32_convolutions;
+  };
+  for (network::Layer* layer : network.layers()) {
+    if (allows(layer->getType()) && layer->getOutput(0)->getType() == DType::kFloat32) {
+      layer->setAttribute("tf32", true);
+    }
+  }
+}
+
 // The plan of a network that keeps its rules has sound steps. Their shapes need not fit: the rules take dims of unlike
 // symbols to be equal where they have to be.
 void checkPlan(const plan::Plan& plan) {
@@ -48,6 +62,7 @@ plan::Plan build(const network::Network& network, const BuildOptions& options) {
   if (options.channels_last) {
     chooseMemoryOrders(*working_copy, input_orders);
   }
+  allowTf32(*working_copy, options);
   plan::Plan plan = emitPlan(*working_copy);
   plan.options = options.recorded;
   checkPlan(plan);

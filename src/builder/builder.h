@@ -13,7 +13,9 @@
 namespace torchtrt::builder {
 
 struct BuildOptions {
-  bool channels_last = true;                                       // let spatial layers run channels-last
+  bool channels_last = true;       // let spatial layers run channels-last
+  bool tf32_convolutions = false;  // let GPUs round the float32 factors of convolutions to TF32
+  bool tf32_products = false;      // and those of matrix products
   std::vector<std::pair<std::string, std::string>> recorded = {};  // options to note in the plan
 };
 

@@ -25,12 +25,12 @@ struct Explained {
   const char* why;
 };
 
-void explain(const ts::CompileSpec& spec) {
+void explain(const ts::CompileSpec& spec, const DeviceTarget& target) {
   const ts::CompileSpec plain(std::vector<Input>{});
   const Explained options[] = {
       {spec.truncate_long_and_double, "truncate_long_and_double",
        "64-bit types are computed exactly, nothing is truncated"},
-      {spec.disable_tf32, "disable_tf32", "engines compute float32 in full precision"},
+      {spec.disable_tf32 && target.engineType() == at::kCPU, "disable_tf32", "a CPU has no TF32"},
       {spec.sparse_weights, "sparse_weights", "weights are kept dense"},
       {spec.debug, "debug", "every engine keeps names and source lines"},
       {spec.allow_shape_tensors, "allow_shape_tensors", "shapes are symbolic expressions and need no permission"},
@@ -168,7 +168,7 @@ void checkRefit(const ts::CompileSpec& spec, const torch::jit::Module* module) {
   }
 }
 
-void checkOptions(const ts::CompileSpec& spec, const torch::jit::Module* module) {
+void checkOptions(const ts::CompileSpec& spec, const DeviceTarget& target, const torch::jit::Module* module) {
   if (module != nullptr) {
     tellOfEngines(*module);
     tellOfUnusedPrecisions(spec, *module);
@@ -190,7 +190,7 @@ void checkOptions(const ts::CompileSpec& spec, const torch::jit::Module* module)
     rejectOption(c10::str("tuning_seconds is ", spec.tuning_seconds),
                  "give the seconds that timing may take, up to a day");
   }
-  explain(spec);
+  explain(spec, target);
 }
 
 void checkHooks(const ts::CompileSpec& spec, const torch::jit::Module& module, const std::string& method) {

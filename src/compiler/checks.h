@@ -6,13 +6,14 @@
 
 #include <torch/script.h>
 
+#include "compiler/target.h"
 #include "torchtrt/options.h"
 
 namespace torchtrt::compiler {
 
 // Throws CompileError(kInvalidOption) for options that contradict each other; devices are target.h's.
 // Options that an engine has no use for are explained in the log. The module may be null.
-void checkOptions(const ts::CompileSpec& spec, const torch::jit::Module* module);
+void checkOptions(const ts::CompileSpec& spec, const DeviceTarget& target, const torch::jit::Module* module);
 
 // Throws CompileError(kInvalidOption) for what an update of weights could not do again: it has the module's file alone.
 void checkRefit(const ts::CompileSpec& spec, const torch::jit::Module* module);

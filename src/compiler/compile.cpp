@@ -69,7 +69,7 @@ void rejectLostThreads() {
 
 // Returns what is compiled of the source: in evaluation mode, on the target's device, with its weights cast.
 Source checked(const Source& original, const ts::CompileSpec& spec, const DeviceTarget& target) {
-  checkOptions(spec, original.module.get());
+  checkOptions(spec, target, original.module.get());
   if (original.module) {
     checkHooks(spec, *original.module, original.method);
   }
@@ -253,7 +253,7 @@ std::string buildEngine(const Source& original, const ts::CompileSpec& asked) {
       return failures;
     });
   }
-  plan::Plan plan = planOf(whole ? *whole : *engines.engines().front().network, kernels, clock);
+  plan::Plan plan = planOf(whole ? *whole : *engines.engines().front().network, task, kernels, clock);
   addBinaries(plan, target, clock);
   kernels.write();
   return plan::serialize(plan);

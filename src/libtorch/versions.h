@@ -5,6 +5,9 @@
 
 #include <dlfcn.h>
 
+#include <type_traits>
+
+#include <ATen/Context.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/clamp_min_cpu_dispatch.h>
 #include <ATen/ops/fake_quantize_per_tensor_affine_cachemask_cpu_dispatch.h>
@@ -53,6 +56,27 @@ void* nativeHandle(const Guard& guard, const c10::Stream& stream) {
     const auto method = library == nullptr ? nullptr : reinterpret_cast<Method>(dlsym(library, kMethod));
     TORCH_CHECK(method != nullptr, "this release of torch does not tell the stream of the device ", stream.device());
     return method(&stream);
+  }
+}
+
+// True if this process lets PyTorch round the float32 factors of convolutions, or else of matrix products, to TF32 on
+// NVIDIA's GPUs. Newer releases have a precision for each kind of operator, whose older switches raise where the two
+// disagree. Some releases name backends and operators by text.
+template <typename Context = at::Context>
+bool allowsTf32(bool in_convolutions) {
+  const Context& context = at::globalContext();
+  if constexpr (requires { &Context::float32Precision; }) {
+    const auto ask = [&]<typename Precision, typename Backend, typename Op>(Precision (Context::*method)(Backend, Op)
+                                                                                const) {
+      if constexpr (std::is_enum_v<Op>) {
+        return (context.*method)(Backend::CUDA, in_convolutions ? Op::CONV : Op::MATMUL) == Precision::TF32;
+      } else {
+        return (context.*method)("cuda", in_convolutions ? "conv" : "matmul") == "tf32";
+      }
+    };
+    return ask(&Context::float32Precision);
+  } else {
+    return in_convolutions ? context.allowTF32CuDNN() : context.allowTF32CuBLAS();
   }
 }
 

@@ -135,7 +135,7 @@ void addWithoutEffect(CLI::App& app, CompileOptions& o) {
       ->option_text("standard|safety|dla_standalone")
       ->group(kGroup);
   flag("--build-debuggable-engine", o.debuggable, "Every engine keeps names and source lines");
-  flag("--disable-tf32", o.disable_tf32, "Engines compute float32 in float32");
+  flag("--disable-tf32", o.disable_tf32, "Engines of GPUs never round float32 to TF32");
   flag("--sparse-weights", o.sparse_weights, "Engines use dense weights");
   flag("--truncate,--truncate-long-double,--truncate-64bit", o.truncate, "64-bit dtypes are computed exactly");
   flag("--allow-shape-tensors", o.allow_shape_tensors, "Shapes are symbolic always");

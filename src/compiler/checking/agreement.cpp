@@ -27,8 +27,8 @@ struct NoWarnings : c10::WarningHandler {
 // A call in PyTorch and in the compiled module, with the same random numbers.
 class Trial {
  public:
-  Trial(const Source& source, const lowering::LoweredGraph& lowered, const TrialCall& call)
-      : source_(source), lowered_(lowered), call_(call), coarsest_(coarsestOf(*lowered.graph)) {}
+  Trial(const Source& source, const lowering::LoweredGraph& lowered, const TrialCall& call, at::ScalarType coarsest)
+      : source_(source), lowered_(lowered), call_(call), coarsest_(coarsest) {}
 
   std::optional<std::string> difference(const torch::jit::Module& module) {
     const c10::AutoGradMode gradients(lowered_.computes_gradients);
@@ -165,7 +165,7 @@ class Trial {
 
 std::optional<std::string> disagreement(const Source& source, const torch::jit::Module& module,
                                         const lowering::LoweredGraph& lowered, const TrialCall& call) {
-  const auto difference = Trial(source, lowered, call).difference(module);
+  const auto difference = Trial(source, lowered, call, coarsestOf(*lowered.graph, module)).difference(module);
   return difference ? std::optional("the engine disagrees with PyTorch on " + call.describe() + ": " + *difference)
                     : std::nullopt;
 }

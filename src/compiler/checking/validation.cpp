@@ -9,6 +9,7 @@
 
 #include <torch/csrc/jit/runtime/interpreter.h>
 
+#include "runtime/weight_set.h"
 #include "stitching/stitching.h"
 
 namespace torchtrt::compiler {
@@ -288,6 +289,24 @@ bool isRounded(const IValue& results, const IValue& exact, at::ScalarType coarse
   return comparison.take().difference.empty();
 }
 
+namespace {
+
+// TF32 has as many significant bits as float16.
+constexpr at::ScalarType kTf32 = at::kHalf;
+
+// True if a step of the plan may use TF32. A name that holds the text only makes the comparison coarser.
+bool usesTf32(const std::string& steps) {
+  return steps.find("tf32=true") != std::string::npos;
+}
+
+bool hasTf32(const torch::jit::Module& compiled) {
+  const auto engines = runtime::enginesIn(compiled);
+  return std::any_of(engines.begin(), engines.end(),
+                     [](const auto& each) { return usesTf32(each.second->engine().inspect()); });
+}
+
+}  // namespace
+
 at::ScalarType coarsestOf(const torch::jit::Graph& graph) {
   return hasPrecisionCasts(graph.block()) ? at::kBFloat16 : at::kDouble;
 }
@@ -300,7 +319,7 @@ at::ScalarType coarsestOf(const torch::jit::Module& compiled) {
   }
   const bool has_halves = record.find(R"("dtype": "bfloat16")") != std::string::npos ||
                           record.find(R"("dtype": "float16")") != std::string::npos;
-  return has_halves ? at::kBFloat16 : at::kDouble;
+  return has_halves ? at::kBFloat16 : hasTf32(compiled) ? kTf32 : at::kDouble;
 }
 
 at::ScalarType coarsestOf(const runtime::Engine& engine) {
@@ -308,7 +327,15 @@ at::ScalarType coarsestOf(const runtime::Engine& engine) {
   const std::string steps = engine.engine().inspect();
   const bool is_quantized = steps.find(R"( quantized_convolution ")") != std::string::npos ||
                             steps.find(R"( quantized_matrix_multiply ")") != std::string::npos;
-  return is_quantized ? at::kChar : coarsestOf(*engine.kept()->graph());
+  return is_quantized ? at::kChar : coarsestOf(*engine.kept()->graph(), engine);
+}
+
+at::ScalarType coarsestOf(const torch::jit::Graph& graph, const runtime::Engine& engine) {
+  return usesTf32(engine.engine().inspect()) ? kTf32 : coarsestOf(graph);
+}
+
+at::ScalarType coarsestOf(const torch::jit::Graph& graph, const torch::jit::Module& compiled) {
+  return hasTf32(compiled) ? kTf32 : coarsestOf(graph);
 }
 
 bool hasAnyElements(const torch::jit::Value& value) {

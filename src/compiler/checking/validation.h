@@ -30,10 +30,13 @@ std::optional<std::string> grossDifference(const torch::jit::IValue& expected, c
 bool isRounded(const torch::jit::IValue& results, const torch::jit::IValue& exact,
                at::ScalarType coarsest = at::kDouble);
 
-// Returns a dtype of 16 bits if nodes are pinned to one, since results behind them are no more exact for being cast
-// back. It is int8 if an engine was quantized, which is held against float to tell wrong from coarse; else float64. A
-// compiled module's record tells it; an engine must keep its operators.
+// A dtype of 16 bits where nodes are pinned to one, since what follows from them is no more exact for being cast back,
+// and where engines may use TF32; int8 where an engine was quantized, which is held against float to tell wrong from
+// coarse; else float64. Of a compiled module: as its record and its engines have it. Of an engine: one that keeps its
+// operators. Of a graph beside engines: as both have it, where nothing is quantized.
 at::ScalarType coarsestOf(const torch::jit::Graph& graph);
+at::ScalarType coarsestOf(const torch::jit::Graph& graph, const runtime::Engine& engine);
+at::ScalarType coarsestOf(const torch::jit::Graph& graph, const torch::jit::Module& compiled);
 at::ScalarType coarsestOf(const torch::jit::Module& compiled);
 at::ScalarType coarsestOf(const runtime::Engine& engine);
 

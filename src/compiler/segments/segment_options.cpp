@@ -3,15 +3,29 @@
 #include "base/dump.h"
 #include "base/logging.h"
 #include "builder/builder.h"
+#include "libtorch/versions.h"
 #include "optimization/environment.h"
 
 namespace torchtrt::compiler {
 
-plan::Plan planOf(const network::Network& network, KernelChoice& kernels, PhaseClock& clock) {
+namespace {
+
+// Engines of GPUs round float32 as PyTorch does in this process.
+builder::BuildOptions buildOptions(const Task& task) {
+  const bool may_round = task.target.engineType() == at::kCUDA && !task.spec.disable_tf32;
+  builder::BuildOptions options;
+  options.tf32_convolutions = may_round && libtorch::allowsTf32(/*in_convolutions=*/true);
+  options.tf32_products = may_round && libtorch::allowsTf32(/*in_convolutions=*/false);
+  return options;
+}
+
+}  // namespace
+
+plan::Plan planOf(const network::Network& network, const Task& task, KernelChoice& kernels, PhaseClock& clock) {
   TORCHTRT_LOG(kGRAPH, "network\n" << network::print(network));
   const auto optimized = clock.run(Phase::kOptimization, [&] { return optimization::optimized(network); });
   return clock.run(Phase::kBuilding, [&] {
-    plan::Plan plan = builder::build(*optimized);
+    plan::Plan plan = builder::build(*optimized, buildOptions(task));
     kernels.choose(plan);
     if (dump::isOn()) {
       dump::write("plan", plan.name, "built", plan::print(plan));
@@ -40,7 +54,9 @@ SegmentOptions segmentOptions(const Task& task, KernelChoice& kernels, PhaseCloc
   options.self = source.module ? c10::IValue(source.module->_ivalue()) : c10::IValue();
   // A source of our own may share its weights with engines.
   options.shares_constants = sharesWeights(task);
-  options.plan_of = [&kernels, &clock](const network::Network& network) { return planOf(network, kernels, clock); };
+  options.plan_of = [&task, &kernels, &clock](const network::Network& network) {
+    return planOf(network, task, kernels, clock);
+  };
   return options;
 }
 

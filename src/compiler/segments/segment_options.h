@@ -12,7 +12,7 @@
 namespace torchtrt::compiler {
 
 // Optimization, then building, with the kernels that the timing cache says.
-plan::Plan planOf(const network::Network& network, KernelChoice& kernels, PhaseClock& clock);
+plan::Plan planOf(const network::Network& network, const Task& task, KernelChoice& kernels, PhaseClock& clock);
 
 // `kernels` and `clock` have to outlive the options.
 SegmentOptions segmentOptions(const Task& task, KernelChoice& kernels, PhaseClock& clock,

@@ -29,10 +29,11 @@ std::optional<std::string> differenceOf(const Segment& part, const runtime::Engi
   const auto holder = c10::intrusive_ptr<runtime::Engine>::reclaim_copy(const_cast<runtime::Engine*>(&engine));
   try {
     const std::vector<at::Tensor> got = runtime::executeEngine(inputs, holder);
+    const at::ScalarType coarsest = coarsestOf(*part.graph, engine);
     const auto difference_beside = [&](const torch::jit::Stack& exact) -> std::optional<std::string> {
       for (size_t i = 0; i < got.size(); ++i) {
         const IValue judge = exact.empty() ? IValue() : exact[i];
-        const auto difference = firstDifference(wanted[i], got[i], coarsestOf(*part.graph), judge);
+        const auto difference = firstDifference(wanted[i], got[i], coarsest, judge);
         if (difference && !hasAnyElements(*part.outputs[i])) {
           return difference;
         }

@@ -43,6 +43,7 @@ class Attempt {
         channels_last_(channels_last),
         launches_(std::make_unique<Launches>(layer.device)) {
     problem_.is_transposed = transposed;
+    problem_.tf32 = layer.attributes.getBool("tf32", false);
     const auto spatial = [&](const char* name, int64_t missing) {
       return withTwoPlaces(layer.attributes.getInts(name), 0, missing);
     };
@@ -260,7 +261,8 @@ class CudnnKernel final : public kernels::Kernel {
   std::unique_ptr<Launches> attempt(const Layer& layer, const ShapeSet& shapes, const Strided& weights) const {
     const TensorDesc& out = shapes.outputs[0];
     const bool is_half = sizeOf(out.dtype) == 2;
-    const bool first = lies(out.dims, out.strides, true) && (is_half || !lies(out.dims, out.strides, false));
+    const bool has_tensor_cores = is_half || layer.attributes.getBool("tf32", false);
+    const bool first = lies(out.dims, out.strides, true) && (has_tensor_cores || !lies(out.dims, out.strides, false));
     std::vector<Way> ways;
     for (const bool channels_last : {first, !first}) {
       const auto make = [&, channels_last] {

@@ -53,7 +53,7 @@ std::string DnnProblem::text() const {
   for (const Ints* const each : {&stride, &pre_padding, &post_padding, &dilation}) {
     add(*each);
   }
-  text << is_transposed << adds_bias << adds_residual;
+  text << is_transposed << adds_bias << adds_residual << tf32;
   if (activation) {
     text << ' ' << activation->mode << ' ' << activation->slope << ' ' << activation->most.value_or(-1);
   }
@@ -65,7 +65,7 @@ namespace {
 class ConvolutionGraph final : DnnGraph {
  public:
   ConvolutionGraph(DnnLibrary& library, const DnnProblem& problem)
-      : DnnGraph(library, "a convolution", problem.x.dtype, kPointers), problem_(problem) {}
+      : DnnGraph(library, "a convolution", problem.x.dtype, kPointers, problem.tf32), problem_(problem) {}
 
   std::shared_ptr<const DnnPlan> build() {
     describe();

@@ -33,6 +33,7 @@ struct DnnProblem {
   Ints stride, pre_padding, post_padding, dilation;
   bool adds_bias = false;
   bool adds_residual = false;  // as y lies
+  bool tf32 = false;           // lets float32 factors be rounded to TF32
   std::optional<DnnActivation> activation;
 
   std::string text() const;  // equal for equal problems

@@ -37,6 +37,7 @@ bool addWeightProduct(Launches& launches, const Layer& layer, const ShapeSet& sh
   const int64_t outputs = filter[0], depth = countOf(filter) / outputs, rows = countOf(out.dims) / outputs;
   LtProblem problem;
   problem.in = problem.out = out.dtype;
+  problem.tf32 = layer.attributes.getBool("tf32", false);
   problem.transpose_a = true;
   problem.a = {depth, outputs, depth};
   problem.b = {depth, rows, depth};

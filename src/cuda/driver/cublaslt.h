@@ -35,7 +35,7 @@ struct Proposal {
 };
 
 inline constexpr int kFloat32 = 0, kFloat64 = 1, kFloat16 = 2, kBFloat16 = 14;  // of elements, and of alpha and beta
-inline constexpr int kComputeFloat32 = 68, kComputeFloat64 = 70;                // without TF32
+inline constexpr int kComputeFloat32 = 68, kComputeFloat64 = 70, kComputeTf32 = 77;
 inline constexpr int kTransposed = 1;
 inline constexpr int kOperationTransposeA = 3, kOperationTransposeB = 4, kOperationEpilogue = 7, kOperationBias = 8;
 inline constexpr int kMatrixBatches = 5, kMatrixBatchStep = 6;

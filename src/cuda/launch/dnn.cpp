@@ -83,11 +83,12 @@ void DnnPlan::run(const DevicePointer* pointers, StreamHandle stream) const {
   check(api, api.execute(library_.handle, plan_, made), purpose_);
 }
 
-DnnGraph::DnnGraph(DnnLibrary& library, const std::string& name, DType dtype, int64_t pointers)
+DnnGraph::DnnGraph(DnnLibrary& library, const std::string& name, DType dtype, int64_t pointers, bool tf32)
     : library_(library),
       api_(library.api),
       dtype_(dtype),
       precision_(dtype == DType::kFloat64 ? dnn::kFloat64 : dnn::kFloat32),
+      tf32_(tf32),
       plan_(new DnnPlan(library, name, pointers)) {}
 
 int DnnGraph::typeOf(DType dtype) {
@@ -199,7 +200,7 @@ std::vector<DnnGraph::Owned> DnnGraph::configurations(int mode) {
   return results;
 }
 
-// True if an engine gives the same bits each time, and computes in full precision.
+// True if an engine gives the same bits each time, and rounds factors no more than is allowed.
 bool DnnGraph::isExact(dnn::Object configuration) {
   Owned engine = create(dnn::kEngine);
   dnn::Object object = engine.get();
@@ -219,7 +220,7 @@ bool DnnGraph::isExact(dnn::Object configuration) {
       return false;
     }
   }
-  return dtype_ != DType::kFloat32 || !has(dnn::kTensorCore);  // that would be TF32
+  return dtype_ != DType::kFloat32 || tf32_ || !has(dnn::kTensorCore);  // that would be TF32
 }
 
 bool DnnGraph::tryEnginesOf(int mode) {

@@ -67,8 +67,8 @@ class DnnPlan final : public StreamCall {
 // Builds a plan. The first thing that the library refuses ends it; there is no plan then.
 class DnnGraph {
  public:
-  // `name`: "a convolution"; `dtype` is that of operands.
-  DnnGraph(DnnLibrary& library, const std::string& name, DType dtype, int64_t pointers);
+  // `name`: "a convolution"; `dtype` is that of operands, whose float32 factors may be rounded to TF32 if `tf32`.
+  DnnGraph(DnnLibrary& library, const std::string& name, DType dtype, int64_t pointers, bool tf32 = false);
 
  protected:
   using Owned = std::unique_ptr<void, dnn::Status (*)(void*)>;
@@ -94,7 +94,7 @@ class DnnGraph {
   dnn::Object number(int64_t id, float value, size_t rank);
 
   // The engines in the order of the library's heuristics; only those that give the same bits each time and compute in
-  // full precision.
+  // full precision, or in TF32 where that is allowed.
   std::shared_ptr<const DnnPlan> plan(const std::vector<dnn::Object>& operations);
 
  private:
@@ -107,6 +107,7 @@ class DnnGraph {
   const Cudnn& api_;
   DType dtype_;
   int precision_;
+  bool tf32_;
   std::shared_ptr<DnnPlan> plan_;
   bool is_right_ = true;
   dnn::Object graph_ = nullptr;

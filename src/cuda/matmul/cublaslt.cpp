@@ -274,6 +274,7 @@ class Attempt {
     const Reading a = *readingOf(product_.rows, product_.depth, product_.parts[Product::kA]);
     const Reading b = *readingOf(product_.depth, product_.columns, product_.parts[Product::kB]);
     problem_.in = dtype_;
+    problem_.tf32 = layer_.attributes.getBool("tf32", false);
     problem_.a = is_turned_ ? b.matrix : a.matrix;
     problem_.b = is_turned_ ? a.matrix : b.matrix;
     problem_.transpose_a = is_turned_ ? !b.is_transposed : a.is_transposed;

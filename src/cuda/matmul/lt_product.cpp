@@ -29,8 +29,15 @@ int typeOf(DType dtype) {
   }
 }
 
-// Returns the device's handle, made when it is first asked for and never destroyed. Threads may share it. Null if the
-// library does not start: it may be too new for the driver.
+int computeType(const LtProblem& problem) {
+  if (problem.out == DType::kFloat64) {
+    return lt::kComputeFloat64;
+  }
+  return problem.tf32 && problem.in == DType::kFloat32 ? lt::kComputeTf32 : lt::kComputeFloat32;
+}
+
+// Of a device, made when it is first asked for and never destroyed. Threads may share it. Null where the library does
+// not start: it may be too new for the driver.
 lt::Handle handleOf(const CudaDevice& device, const CublasLt& api) {
   static auto* const mutex = new std::mutex;
   static auto* const handles = new std::map<std::pair<const CublasLt*, ContextHandle>, lt::Handle>;
@@ -84,10 +91,7 @@ LtProduct::Owned LtProduct::operation(const void* bias) const {
   constexpr const char* kPurpose = "describing a product to cuBLASLt";
   const bool is_double = problem_.out == DType::kFloat64;
   lt::Operation made = nullptr;
-  check(api_,
-        api_.createOperation(&made, is_double ? lt::kComputeFloat64 : lt::kComputeFloat32,
-                             is_double ? lt::kFloat64 : lt::kFloat32),
-        kPurpose);
+  check(api_, api_.createOperation(&made, computeType(problem_), is_double ? lt::kFloat64 : lt::kFloat32), kPurpose);
   Owned owned(made, api_.destroyOperation);
   const auto set = [&](int attribute, const auto& value) {
     check(api_, api_.setOperation(made, attribute, &value, sizeof(value)), kPurpose);

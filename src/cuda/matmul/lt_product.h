@@ -25,6 +25,7 @@ struct LtProblem {
   bool adds_c = false;
   bool adds_bias = false;   // one value for each row of d, next to each other
   uint32_t activation = 0;  // a flag of an epilogue, or none
+  bool tf32 = false;        // lets float32 factors be rounded to TF32
 };
 
 // Its pointers: a, b, c, d, bias, workspace.

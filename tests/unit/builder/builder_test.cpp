@@ -68,6 +68,31 @@ TEST(Builder, KeepsLocations) {
   EXPECT_EQ(toString(optimizeAndBuild(*network).steps.at(0).location), "model.py:3:8 (head)");
 }
 
+TEST(Builder, Tf32IsAllowedInFloat32Alone) {
+  const auto network = parse(R"(network "n" () {
+  input %x : float32[1, 8, 4, 4]
+  input %h : float16[2, 2]
+  input %w : float32[8, 8, 1, 1]
+  %c = convolution(%x, %w) {dilation=[1, 1], post_padding=[0, 0], pre_padding=[0, 0], stride=[1, 1]}
+  %p = matrix_multiply(%c, %c)
+  %q = matrix_multiply(%h, %h)
+  output "p" %p
+  output "q" %q
+})");
+  const auto allowed = [&](const BuildOptions& options) {
+    std::vector<bool> result;
+    for (const plan::Step& step : build(*network, options).steps) {
+      if (step.family != "reformat") {
+        result.push_back(step.attributes.getBool("tf32", false));
+      }
+    }
+    return result;
+  };
+  EXPECT_EQ(allowed({}), (std::vector<bool>{false, false, false}));
+  EXPECT_EQ(allowed({.tf32_convolutions = true}), (std::vector<bool>{true, false, false}));
+  EXPECT_EQ(allowed({.tf32_products = true}), (std::vector<bool>{false, true, false}));
+}
+
 TEST(Builder, CompilesExpressions) {
   const plan::Plan plan = buildText(R"(network "n" (n in [1, 4, 8]) {
   input %x : float32[n, 7]

@@ -71,6 +71,22 @@ TEST_F(CublasLtCalls, BiasAndActivationAreTheEpilogue) {
   EXPECT_EQ(callsOf(linear("", DType::kFloat64)), "bias float64 1x[3,2,2]");
 }
 
+TEST_F(CublasLtCalls, Float32IsRoundedToTf32OnlyWhereTheLayerAllowsIt) {
+  const auto product = [](DType dtype, bool tf32) {
+    // 1 + 2^-12 is 1 in TF32. Five rows, which the library multiplies.
+    const double above_one = 1 + 1.0 / 4096;
+    return Case{"matrix_multiply",
+                makeAttributes({{"tf32", tf32}}),
+                {makeTensor(dtype, {5, 1}, Values(5, above_one)), makeTensor(dtype, {1, 1}, {4096})},
+                {{dtype, {5, 1}}}};
+  };
+  EXPECT_EQ(callsOf(product(DType::kFloat32, true)), "tf32 float32 1x[1,1,5]");
+  EXPECT_EQ(runOne(product(DType::kFloat32, true)), Values(5, 4096));
+  EXPECT_EQ(callsOf(product(DType::kFloat32, false)), "float32 1x[1,1,5]");
+  EXPECT_EQ(runOne(product(DType::kFloat32, false)), Values(5, 4097));
+  EXPECT_EQ(callsOf(product(DType::kFloat64, true)), "float64 1x[1,1,5]");
+}
+
 TEST_F(CublasLtCalls, OtherActivationsAreALaunchBehind) {
   // The launch takes 16-bit results that the library has rounded, in place.
   EXPECT_EQ(callsOf(linear("gelu_erf")), "bias float16 1x[3,2,2]");

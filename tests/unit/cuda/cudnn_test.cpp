@@ -92,6 +92,17 @@ TEST_F(CudnnCalls, OtherActivationsAreALaunchBehind) {
   EXPECT_EQ(callsOf(small("silu", DType::kFloat32)), "float32 forward");
 }
 
+// The fake's first engine that gives the same bits each time uses tensor cores, and the next one does not.
+TEST_F(CudnnCalls, Float32IsOnTensorCoresOnlyWhereTheLayerAllowsTf32) {
+  fakeCudnn().allows_tf32 = true;
+  Case layer = small("relu", DType::kFloat32);
+  EXPECT_EQ(callsOf(layer), "float32 forward add relu");
+  layer.attributes.set("tf32", true);
+  EXPECT_EQ(callsOf(layer), "tf32 float32 forward add relu");
+  EXPECT_EQ(runOne(layer), (Values{0, 9}));
+  EXPECT_EQ(callsOf(layer, Layout::kChannelsLast), "tf32 channels last float32 forward add relu");
+}
+
 TEST_F(CudnnCalls, AResidualIsInTheGraph) {
   Case layer = small("relu", DType::kFloat16);
   layer.inputs.push_back(makeTensor(DType::kFloat16, {1, 2, 1, 1}, {20, -20}));

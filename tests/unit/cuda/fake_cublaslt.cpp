@@ -90,9 +90,10 @@ bool isRight(const Operation& operation, const Matrix& a, const Matrix& b, const
   const int64_t rows = operation.transpose_a != 0 ? a.columns : a.rows;
   const int64_t depth = operation.transpose_a != 0 ? a.rows : a.columns;
   const int64_t columns = operation.transpose_b != 0 ? b.rows : b.columns;
-  bool right = operation.compute == (is_double ? lt::kComputeFloat64 : lt::kComputeFloat32) &&
-               operation.scale == (is_double ? lt::kFloat64 : lt::kFloat32) && a.type == b.type && c.type == d.type &&
-               (d.type == a.type || d.type == lt::kFloat32) &&
+  const bool computes_right = operation.compute == (is_double ? lt::kComputeFloat64 : lt::kComputeFloat32) ||
+                              (operation.compute == lt::kComputeTf32 && a.type == lt::kFloat32);
+  bool right = computes_right && operation.scale == (is_double ? lt::kFloat64 : lt::kFloat32) && a.type == b.type &&
+               c.type == d.type && (d.type == a.type || d.type == lt::kFloat32) &&
                depth == (operation.transpose_b != 0 ? b.columns : b.rows) && d.rows == rows && d.columns == columns &&
                c.rows == rows && c.columns == columns && (d.batches == 1 || d.batch_step != 0);
   for (const Matrix* const each : {&a, &b, &c, &d}) {
@@ -157,6 +158,13 @@ class View {
   kernels::Reader<double> reader_;
 };
 
+double roundedToTf32(double value) {
+  int exponent = 0;
+  const double fraction = std::frexp(value, &exponent);
+  constexpr int kBits = 11;
+  return std::ldexp(std::nearbyint(std::ldexp(fraction, kBits)), exponent - kBits);
+}
+
 // d = by * a b + by_c * c, and what the epilogue says.
 void compute(const Operation& operation, const View& in_a, const View& in_b, const View& in_c, const Matrix& d,
              void* d_data, double by, double by_c) {
@@ -168,8 +176,9 @@ void compute(const Operation& operation, const View& in_a, const View& in_b, con
       for (int64_t row = 0; row < d.rows; ++row) {
         double sum = 0;
         for (int64_t k = 0; k < depth; ++k) {
-          sum += (operation.transpose_a != 0 ? in_a.at(batch, k, row) : in_a.at(batch, row, k)) *
-                 (operation.transpose_b != 0 ? in_b.at(batch, column, k) : in_b.at(batch, k, column));
+          const double a = operation.transpose_a != 0 ? in_a.at(batch, k, row) : in_a.at(batch, row, k);
+          const double b = operation.transpose_b != 0 ? in_b.at(batch, column, k) : in_b.at(batch, k, column);
+          sum += operation.compute == lt::kComputeTf32 ? roundedToTf32(a) * roundedToTf32(b) : a * b;
         }
         sum *= by;
         sum += by_c == 0 ? 0 : by_c * in_c.at(batch, row, column);
@@ -193,6 +202,7 @@ void note(const Operation& operation, const Matrix& a, const Matrix& d) {
   };
   flag(lt::kEpilogueGelu, "gelu");
   flag(lt::kEpilogueBias, "bias");
+  calls += operation.compute == lt::kComputeTf32 ? "tf32 " : "";
   calls += std::string(toString(dtypeOf(a.type))) + " " + std::to_string(d.batches) + "x[" + std::to_string(d.rows) +
            "," + std::to_string(operation.transpose_a != 0 ? a.rows : a.columns) + "," + std::to_string(d.columns) +
            "]";

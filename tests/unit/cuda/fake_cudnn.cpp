@@ -453,9 +453,10 @@ class Run {
   std::map<int64_t, Values> virtual_;
 };
 
-void note(const Object& graph) {
+void note(const Object& graph, bool is_tf32) {
   std::string& calls = fakeCudnn().calls;
   calls += calls.empty() ? "" : "; ";
+  calls += is_tf32 ? "tf32 " : "";
   if (isAttention(graph)) {
     calls += std::string("attention ") + toString(dtypeOf(*attentionTensors(*convolutionOf(graph))[0]));
     return;
@@ -488,15 +489,16 @@ dnn::Status execute(dnn::Handle, dnn::Object plan, dnn::Object pointers) {
   void* const workspace = static_cast<const Object*>(pointers)->one<void*>(dnn::kPointersWorkspace);
   const bool is_float = !isAttention(*configuration.graph) &&
                         dtypeOf(*rolesOf(*convolutionOf(*configuration.graph)).weights) == DType::kFloat32;
+  const bool is_tf32 = is_float && configuration.engine == kWithTensorCores;
   if (workspace == nullptr || reinterpret_cast<uintptr_t>(workspace) % 256 != 0 ||
-      configuration.engine == kNondeterministic || (configuration.engine == kWithTensorCores && is_float)) {
+      configuration.engine == kNondeterministic || (is_tf32 && !fakeCudnn().allows_tf32)) {
     return kBadParameter;
   }
   const auto run = std::make_shared<Run>(*configuration.graph, *static_cast<const Object*>(pointers));
   if (!run->isAligned()) {
     return kBadParameter;
   }
-  note(*configuration.graph);
+  note(*configuration.graph, is_tf32);
   const auto work = [run, workspace] {
     std::memset(workspace, 0x77, static_cast<size_t>(kWorkspace));
     Run(*run).all();

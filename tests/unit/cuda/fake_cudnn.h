@@ -14,9 +14,11 @@ struct FakeCudnn {
   bool fuses_nothing = false;   // a graph is a convolution alone
   bool widens_nothing = false;  // results have the dtype of operands
   bool has_no_channels_last = false;
+  bool allows_tf32 = false;  // float32 on tensor cores is no fault
   dnn::Status status_of_execute = dnn::kSuccess;
   dnn::Status status_of_create = dnn::kSuccess;
-  // The plans that ran, "channels last float16 forward add relu", separated by "; ".
+  // The plans that ran, "channels last float16 forward add relu", separated by "; ". Those that round to
+  // TF32 begin with "tf32".
   std::string calls;
   int plans = 0;  // that were made
 };
