@@ -5,39 +5,50 @@ import time
 
 import torch
 
-from gpu_common import DEVICE, first_line, synchronize
+from gpu_common import DEVICE, exact_settings, first_line, synchronize
 from gpu_models import MODELS, cast, text_model
 
 MODELS["bert-base"] = text_model("Bert", vocab_size=30522)
 CASES = [(name, batch) for batch in (1, 32) for name in ("resnet50", "bert-base", "vit_b_16", "mobilenet_v3_large")]
 
 
-def traced_case(name: str, batch: int) -> tuple:
-    """Returns a model in float16 on the GPU, its trace, and the inputs of a call."""
+def traced_case(name: str, batch: int, dtype: torch.dtype = torch.float16) -> tuple:
+    """Returns a model on the GPU, its trace, and the inputs of a call."""
     torch.manual_seed(0)
     model, inputs_of = MODELS[name]()
-    model = model.eval().to(DEVICE).half()
-    inputs = cast(inputs_of(batch), torch.float16)
+    model = model.eval().to(DEVICE, dtype)
+    inputs = cast(inputs_of(batch), dtype)
     return model, torch.jit.trace(model, inputs, check_trace=False, strict=False), inputs
+
+
+def engine_of(traced, inputs):
+    """The trace compiled for shapes and dtypes of these inputs."""
+    import torchtrt
+
+    specs = [torchtrt.Input(list(x.shape), dtype=x.dtype) for x in inputs]
+    precisions = {next(traced.parameters()).dtype}
+    return torchtrt.compile(traced, inputs=specs, device=DEVICE, enabled_precisions=precisions, progress=False)
+
+
+def cases_in(seconds: float):
+    """Yields the name and batch of each case until the seconds are over; names the others."""
+    end = time.monotonic() + seconds - 10
+    for name, batch in CASES:
+        if time.monotonic() < end:
+            yield name, batch
+        else:
+            print(f"SLOW {name} batch {batch} was not reached")
 
 
 @torch.inference_mode()
 def bench(arguments) -> None:
-    import torchtrt
-
-    end = time.monotonic() + arguments.seconds - 10
-    for name, batch in CASES:
-        if time.monotonic() > end:
-            print(f"SLOW {name} batch {batch} was not reached")
-            continue
+    for name, batch in cases_in(arguments.seconds):
         try:
             model, traced, inputs = traced_case(name, batch)
-            specs = [torchtrt.Input(list(x.shape), dtype=x.dtype) for x in inputs]
-            ways = {"eager": model, "freeze": torch.jit.freeze(traced)}
-            ways["engine"] = torchtrt.compile(traced, inputs=specs, device=DEVICE, enabled_precisions={torch.float16})
-            if batch == 1:  # what replay saves
+            ways = {"eager": model, "freeze": torch.jit.freeze(traced), "engine": engine_of(traced, inputs)}
+            if batch == 1:  # shows how much replay saves
                 os.environ["TORCHTRT_CUDA_GRAPHS"] = "0"
-                ways["engine without replay"] = torchtrt.compile(traced, inputs=specs, device=DEVICE, enabled_precisions={torch.float16})
+                ways["engine without replay"] = engine_of(traced, inputs)
                 del os.environ["TORCHTRT_CUDA_GRAPHS"]
         except Exception as error:  # noqa: BLE001 - told, and the others run
             print("FAIL", name, batch, first_line(error))
@@ -52,6 +63,34 @@ def bench(arguments) -> None:
                     print("FAIL", name, batch, way, with_graph, first_line(error))
         print(f"TABLE {name:20} batch {batch:2} fp16 ms: " + ", ".join(row), flush=True)
     print("SUM bench done on", torch.cuda.get_device_name(0))
+
+
+# Name -> the dtype, and whether PyTorch and engines may use TF32.
+PRECISIONS = {"float32": (torch.float32, False), "TF32": (torch.float32, True), "bfloat16": (torch.bfloat16, False), "float16": (torch.float16, False)}
+
+
+@torch.inference_mode()
+def precisions(arguments) -> None:
+    """Each precision of two models, frozen in a CUDA graph and as an engine."""
+    end = time.monotonic() + arguments.seconds - 10
+    for name, batch in [(name, batch) for name in ("resnet50", "bert-base") for batch in (1, 32)]:
+        row = []
+        for label, (dtype, uses_tf32) in PRECISIONS.items():
+            if time.monotonic() > end:
+                print(f"SLOW {name} batch {batch} {label} was not reached")
+                continue
+            torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = uses_tf32
+            try:
+                _, traced, inputs = traced_case(name, batch, dtype)
+                engine = engine_of(traced, inputs)
+                of_pytorch = milliseconds(torch.jit.freeze(traced), inputs, True)
+                row.append(f"{label} {milliseconds(engine, inputs, False):.3f} / {of_pytorch:.3f}")
+            except Exception as error:  # noqa: BLE001 - told, and the others run
+                print("FAIL", name, batch, label, first_line(error))
+            finally:
+                exact_settings()
+        print(f"TABLE {name:10} batch {batch:2} ms, engine / freeze+graph: " + ", ".join(row), flush=True)
+    print("SUM precisions done on", torch.cuda.get_device_name(0))
 
 
 def milliseconds(module, inputs, with_graph: bool) -> float:

@@ -12,7 +12,7 @@ import traceback
 import torch
 from torch import nn
 
-from gpu_common import DEVICE, HERE, engines_of, first_line, implementations, synchronize
+from gpu_common import DEVICE, HERE, engines_of, exact_settings, first_line, implementations, synchronize
 
 
 class Small(nn.Module):
@@ -119,6 +119,23 @@ def smoke(arguments) -> None:
         module = Small().eval().to(DEVICE)
         compiled = torchtrt.compile(torch.jit.script(module), inputs=[x.to(DEVICE)])
         _close(compiled(x.to(DEVICE)), module(x.to(DEVICE)))
+
+    @check("TF32 where PyTorch is told so, and nowhere else")
+    def _():
+        torch.manual_seed(0)
+        module = nn.Sequential(nn.Conv2d(64, 64, 3), nn.ReLU(), nn.Flatten(2), nn.Linear(196, 128)).eval().to(DEVICE)
+        images = torch.randn(8, 64, 16, 16, device=DEVICE)
+        exact = copy.deepcopy(module).double()(images.double())
+        for convolutions, products in ((False, False), (True, False), (False, True), (True, True)):
+            torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32 = convolutions, products
+            try:
+                compiled = torchtrt.compile(torch.jit.script(module), inputs=[images])
+                error = float(((compiled(images) - exact).abs().max() / exact.abs().max()).detach())
+                of_pytorch = float(((module(images) - exact).abs().max() / exact.abs().max()).detach())
+            finally:
+                exact_settings()
+            print(f"TABLE tf32 in convolutions {convolutions}, in products {products}: off by {error:.1e}, PyTorch {of_pytorch:.1e}", dict(implementations(compiled)))
+            assert (5e-5 < error < 5e-3) if convolutions or products else error < 1e-5, error
 
     @check("verify and profile")
     def _():

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from gpu_checks import Checks
-from gpu_common import DEVICE, engines_of, exact_settings, synchronize
+from gpu_common import DEVICE, engines_of, synchronize
 
 
 class Layers(nn.Module):
@@ -49,7 +49,6 @@ def resnet():
 def exports(_) -> None:
     import torchtrt
 
-    exact_settings()
     check = Checks("exports")
     rows = torchtrt.Input(min_shape=[2, 64], opt_shape=[4, 64], max_shape=[32, 64])
 

@@ -2,12 +2,11 @@
 
 import collections
 import re
-import time
 
 import torch
 
-from gpu_bench import CASES, milliseconds, traced_case
-from gpu_common import DEVICE, first_line, synchronize
+from gpu_bench import cases_in, engine_of, milliseconds, traced_case
+from gpu_common import first_line, synchronize
 
 REPLAYS = 10
 MOST_KERNELS = 14  # lines for each model
@@ -18,15 +17,10 @@ MOST_STEPS = 6
 def kernels(arguments) -> None:
     import torchtrt
 
-    end = time.monotonic() + arguments.seconds - 10
-    for name, batch in CASES:
-        if time.monotonic() > end:
-            print(f"SLOW {name} batch {batch} was not reached")
-            continue
+    for name, batch in cases_in(arguments.seconds):
         try:
             _, traced, inputs = traced_case(name, batch)
-            specs = [torchtrt.Input(list(x.shape), dtype=x.dtype) for x in inputs]
-            compiled = torchtrt.compile(traced, inputs=specs, device=DEVICE, enabled_precisions={torch.float16})
+            compiled = engine_of(traced, inputs)
             _print_kernels(f"{name} batch {batch}", compiled, inputs)
             _print_steps(torchtrt.profile(compiled, list(inputs), 10))
         except Exception as error:  # noqa: BLE001 - told, and the others run

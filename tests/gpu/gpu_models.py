@@ -18,7 +18,7 @@ from torch import nn
 
 import models as bench_models
 import settling
-from gpu_common import DEVICE, SUITE, engines_of, exact_settings, first_line, implementations, synchronize
+from gpu_common import DEVICE, SUITE, engines_of, first_line, implementations, synchronize
 
 
 def _vision(name):
@@ -160,7 +160,6 @@ def one_model(name: str) -> None:
     """Prints a line of JSON for each dtype and batch."""
     import torchtrt
 
-    exact_settings()
     torch.set_num_threads(2)
     case = case_of(name)
     for batch, dtype_name in itertools.product(BATCHES, case.dtypes):

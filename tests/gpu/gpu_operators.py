@@ -14,7 +14,7 @@ import traceback
 
 import torch
 
-from gpu_common import DEVICE, SUITE, exact_settings, first_line, implementations, synchronize, to_gpu
+from gpu_common import DEVICE, SUITE, first_line, implementations, synchronize, to_gpu
 
 # Eager CUDA leaves open which of several values for one place is written and how equal values are ordered; its mean of no complex numbers has
 # an imaginary part of 0, where the CPU's is NaN. The engine does as the CPU.
@@ -28,7 +28,6 @@ def operators_of_shard(shard: int, shards: int, skip: int, seconds: float) -> No
     import test_operators
     import torchtrt
 
-    exact_settings()
     pairs = [(line, dtype) for line in operator_table.TABLE[shard::shards] for dtype in line.dtypes]
     end = time.monotonic() + seconds
     for number, (line, dtype) in enumerate(pairs):

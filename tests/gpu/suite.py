@@ -3,23 +3,28 @@
 import argparse
 import sys
 
-from gpu_bench import bench
+from gpu_bench import bench, precisions
 from gpu_checks import capture, files, misuse, pack, smoke, threads
+from gpu_common import exact_settings
 from gpu_exports import exports
 from gpu_kernels import kernels
 from gpu_models import models, one_model
 from gpu_operators import operators, operators_of_shard
 from gpu_processes import processes
 from gpu_replay import replay
+from gpu_startup import startup, try_start
 
-SECTIONS = {each.__name__: each for each in (smoke, operators, models, exports, files, threads, capture, replay, misuse, processes, bench, kernels)}
+SECTIONS = {each.__name__: each for each in (smoke, operators, models, exports, files, threads, capture, replay, misuse, processes, bench, kernels, precisions, startup)}
 
 
 def main() -> None:
+    exact_settings()
     if sys.argv[1] == "pack":
         pack(sys.argv[2])
     elif sys.argv[1] == "one-model":
         one_model(sys.argv[2])
+    elif sys.argv[1] == "one-start":
+        try_start(sys.argv[2:])
     else:
         parser = argparse.ArgumentParser()
         parser.add_argument("section", choices=[*SECTIONS, "operators-of-shard"])
