@@ -189,6 +189,17 @@ def test_a_buffer_that_changes_between_calls_becomes_an_input(compiles, lines):
     assert len(compiles) == 2 and not lines
 
 
+def test_a_buffer_that_is_replaced_between_calls_becomes_an_input(compiles, lines):
+    model = ReadsState().eval()
+    with torch.no_grad():
+        compiled = torch.compile(model, backend="torchtrt")
+        for i in range(8):
+            x = torch.randn(3, 8)
+            assert_same(compiled(x), model(x))
+            model.scale = torch.full((8,), float(i))
+    assert (len(compiles), lines) == (3, []), "with the first two scales compiled in, and with any"
+
+
 def test_random_numbers_are_those_of_eager(compiles):
     def noisy(x):
         return functional.dropout(torch.relu(x) + 1, 0.5) + torch.rand(4, 8)

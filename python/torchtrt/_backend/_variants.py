@@ -14,6 +14,7 @@ from torchtrt._backend import _capture, _script
 _MOST_MODULES = 64
 _MOST_CHANGES = 4  # of one module's tensors
 _MOST_VALUES = 2  # of floats
+_MOST_REPLACED = 2  # tensors of one module, one after the other, that are compiled in
 
 
 class _Compiled:
@@ -36,6 +37,9 @@ class _Compiled:
     def written(self) -> set[int]:
         """Returns the indices of the module's tensors that changed since they were captured."""
         return {i for i, tensor, version, place in self._held if tensor._version != version or tensor.data_ptr() != place}
+
+    def differing(self, tensors: dict[int, torch.Tensor]) -> set[int]:
+        return {i for i, tensor, _, _ in self._held if tensors[i] is not tensor}
 
     def __call__(self, inputs):
         return self._forward(*[inputs[i] for i in self._passed])
@@ -113,10 +117,20 @@ class Variants:
                 self._compiled.clear()
                 return self._find(inputs)
             self._changes[key] = self._changes.get(key, 0) + 1
+        elif replaced := self._replaced(values, tensors):
+            self._state |= replaced
+            self._compiled.clear()
+            return self._find(inputs)
         if len(self._compiled) >= _MOST_MODULES or self._changes.get(key, 0) > _MOST_CHANGES:
             raise _TooMany("its parameters or buffers change too often to compile them in")
         self._compiled[key] = _Compiled(captured, tensors, constants, self._options)
         return self._compiled[key]
+
+    def _replaced(self, values, tensors: dict[int, torch.Tensor]) -> set[int]:
+        """Tensors that the program makes anew for each call, as some detectors do with their anchors: other modules have other parameters, too."""
+        others = [each.differing(tensors) for key, each in self._compiled.items() if key[0] == values]
+        others = [each for each in others if not any(isinstance(tensors[i], torch.nn.Parameter) for i in each)]
+        return set().union(*others) if len(others) >= _MOST_REPLACED else set()
 
     def _without_engines(self, inputs, error):
         if isinstance(error, _errors.InternalError) and _backend.is_strict():
