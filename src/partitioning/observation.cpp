@@ -38,6 +38,39 @@ Stack interpret(const Segment& segment, Stack stack) {
   return stack;
 }
 
+// Calls it with each tensor of a value and of lists in it.
+template <typename Visitor>
+void forEachTensor(const IValue& value, const Visitor& visitor) {
+  if (value.isTensor() && value.toTensor().defined()) {
+    visitor(value.toTensor());
+  } else if (value.isList()) {
+    for (const IValue& element : value.toListRef()) {
+      forEachTensor(element, visitor);
+    }
+  }
+}
+
+// The GPU from which a node takes integers, which may be indices.
+std::optional<at::Device> deviceOfIndices(const Stack& stack) {
+  std::optional<at::Device> device;
+  for (const IValue& value : stack) {
+    forEachTensor(value, [&](const at::Tensor& tensor) {
+      if (tensor.is_cuda() && at::isIntegralType(tensor.scalar_type(), /*includeBool=*/false)) {
+        device = tensor.device();
+      }
+    });
+  }
+  return device;
+}
+
+void moveTensors(Stack& stack, const at::Device& device) {
+  for (IValue& value : stack) {
+    if (value.isTensor() || value.isList()) {
+      value = value.deepcopy(device);
+    }
+  }
+}
+
 bool blockWrites(const Block& block) {
   return std::any_of(block.nodes().begin(), block.nodes().end(), [](const Node* node) { return writes(*node); });
 }
@@ -88,7 +121,8 @@ void KeepRandomState::restore() const {
   }
 }
 
-void Observations::run(const std::vector<std::optional<IValue>>& arguments) {
+void Observations::run(const std::vector<std::optional<IValue>>& arguments, bool are_made_up) {
+  is_made_up_ = are_made_up;
   const at::NoGradGuard no_grad;
   const KeepRandomState keep_random_state;
   failed_.clear();
@@ -181,6 +215,11 @@ void Observations::runNode(const Node& node, Environment& environment) {
     }
     stack.push_back(known->second);
   }
+  // An index out of range ends the process's use of a GPU, where the CPU raises an error.
+  const std::optional<at::Device> device = is_made_up_ ? deviceOfIndices(stack) : std::nullopt;
+  if (device) {
+    moveTensors(stack, at::kCPU);
+  }
   const auto start = Clock::now();
   Stack results;
   try {
@@ -191,6 +230,9 @@ void Observations::runNode(const Node& node, Environment& environment) {
   }
   if (aside_ == 0) {
     seconds_[&node] += std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  if (device) {
+    moveTensors(results, *device);
   }
   for (size_t i = 0; i < segment.outputs.size(); ++i) {
     environment[segment.outputs[i]] = results[i];

@@ -44,8 +44,9 @@ class TORCHTRT_API Observations {
   Observations(std::shared_ptr<torch::jit::Graph> graph, const Roles& roles)
       : graph_(std::move(graph)), roles_(roles) {}
 
-  // One run. An argument that is missing is nothing; what depends on it is not seen. Arguments may be written to.
-  void run(const std::vector<std::optional<torch::jit::IValue>>& arguments);
+  // One run. An argument that is missing is nothing; what depends on it is not seen. Arguments may be written to. Where
+  // they are made up, indices may be out of range: nodes that take any from a GPU run on the CPU.
+  void run(const std::vector<std::optional<torch::jit::IValue>>& arguments, bool are_made_up = false);
   int runs() const {
     return runs_;
   }
@@ -111,6 +112,7 @@ class TORCHTRT_API Observations {
   int aside_ = 0;  // blocks around what runs that no run is known to come to
   int runs_ = 0;
   bool guesses_ = false;
+  bool is_made_up_ = false;
   std::optional<FirstFailure> first_failure_;
 };
 

@@ -137,6 +137,19 @@ def smoke(arguments) -> None:
             print(f"TABLE tf32 in convolutions {convolutions}, in products {products}: off by {error:.1e}, PyTorch {of_pytorch:.1e}", dict(implementations(compiled)))
             assert (5e-5 < error < 5e-3) if convolutions or products else error < 1e-5, error
 
+    @check("made-up indices out of range leave the GPU alone")
+    def _():
+        class Rows(nn.Module):
+            def forward(self, table, rows):
+                return torch.relu(table[rows] + 1)
+
+        module = torch.jit.script(Rows().eval())
+        inputs = [torchtrt.Input([3, 4]), torchtrt.Input([5], dtype=torch.int64, tensor_domain=(0, 1000))]
+        compiled = torchtrt.compile(module, inputs=inputs, device=DEVICE, torch_executed_ops=["aten::index"], min_block_size=1)
+        table, rows = torch.randn(3, 4, device=DEVICE), torch.tensor([0, 2, 1, 1, 0], device=DEVICE)
+        synchronize()
+        _close(compiled(table, rows), module(table, rows))
+
     @check("verify and profile")
     def _():
         module, compiled = small(device=DEVICE)

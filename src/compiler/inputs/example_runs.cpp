@@ -112,8 +112,9 @@ class Runner {
         samples_.empty() ? possibleLengths(lowered_, leaves_, open_dtype_) : std::vector<Dim>();
     const auto fails = [&](const std::optional<Dim>& length) {
       partitioning::Observations observations(lowered_.graph, roles_);
-      observations.run(withSelf(
-          makeArguments(lowered_, leaves_, open_dtype_, samples_, {optimumSizes(leaves_), true, false, length})));
+      observations.run(withSelf(makeArguments(lowered_, leaves_, open_dtype_, samples_,
+                                              {optimumSizes(leaves_), true, false, length})),
+                       /*are_made_up=*/true);
       return observations.firstFailure().has_value();
     };
     if (!lengths.empty() && fails(std::nullopt)) {
@@ -150,35 +151,35 @@ class Runner {
     for (const auto& [symbol, size] : sizesInSamples(leaves_, samples_)) {
       wanted.sizes[symbol] = size;
     }
-    run(wanted.sizes, arguments);
+    run(wanted.sizes, arguments, /*are_made_up=*/false);
   }
 
   void runMade(WantedArguments wanted) {
     wanted.length = length_;
-    run(wanted.sizes, makeArguments(lowered_, leaves_, open_dtype_, samples_, wanted));
+    run(wanted.sizes, makeArguments(lowered_, leaves_, open_dtype_, samples_, wanted), /*are_made_up=*/true);
   }
 
-  void run(const Sizes& sizes, const Arguments& made) {
-    const Arguments given = placed(made);
+  void run(const Sizes& sizes, const Arguments& arguments, bool are_made_up) {
+    const Arguments given = placed(arguments);
     if (!has_state_) {
-      result_.observations->run(withSelf(given));
-    } else if (!runOnSettled(given)) {
-      runAfresh(given);
+      result_.observations->run(withSelf(given), are_made_up);
+    } else if (!runOnSettled(given, are_made_up)) {
+      runAfresh(given, are_made_up);
     }
     result_.sizes_of_symbols.push_back(sizes);
   }
 
   // An engine is for the state that calls find, which need not be of the size or rank that the first one finds. Where
   // it grows with every call, sizes differ.
-  void runAfresh(const Arguments& arguments) {
+  void runAfresh(const Arguments& arguments, bool are_made_up) {
     const IValue self = self_.deepcopy();
     const int earlier_calls = result_.sizes_of_symbols.empty() ? 1 : 2;
     for (int i = 0; i < earlier_calls; ++i) {
       partitioning::Observations later(lowered_.graph, roles_);
-      (i == 0 ? *result_.first_calls : later).run(with(self, copied(arguments)));
+      (i == 0 ? *result_.first_calls : later).run(with(self, copied(arguments)), are_made_up);
     }
     const std::string found = stateOf(self);
-    result_.observations->run(with(self, copied(arguments)));
+    result_.observations->run(with(self, copied(arguments)), are_made_up);
     if (result_.sizes_of_symbols.empty() && stateOf(self) == found) {
       settled_ = {self, found, result_.observations->failed()};
     }
@@ -187,12 +188,12 @@ class Runner {
   // After a call that left the state as it had found it, another one is as good as the second of a new module. False,
   // and nothing is observed, if it changes the state, or something fails that did not: the state is of the sizes of the
   // arguments.
-  bool runOnSettled(const Arguments& arguments) {
+  bool runOnSettled(const Arguments& arguments, bool are_made_up) {
     if (!settled_) {
       return false;
     }
     auto observations = std::make_unique<partitioning::Observations>(*result_.observations);
-    observations->run(with(settled_->self, copied(arguments)));
+    observations->run(with(settled_->self, copied(arguments)), are_made_up);
     const bool fails = std::any_of(observations->failed().begin(), observations->failed().end(),
                                    [&](const auto* node) { return settled_->failed.count(node) == 0; });
     if (fails || stateOf(settled_->self) != settled_->state) {
