@@ -11,8 +11,10 @@ bool hasActivation(const std::string& name, DType dtype) {
 }
 
 std::string activationFunction(const std::string& name, DType dtype) {
-  const bool is_short = name == "gelu_erf" && isFloating(dtype) && sizeOf(dtype) == 2;
-  return (is_short ? "short_" : "activation_") + (name.empty() ? std::string("none") : name);
+  if (name == "gelu_erf" && (dtype == DType::kFloat16 || dtype == DType::kBFloat16)) {
+    return dtype == DType::kFloat16 ? "half_gelu_erf" : "short_gelu_erf";
+  }
+  return "activation_" + (name.empty() ? std::string("none") : name);
 }
 
 void defineActivation(Source& source, const std::string& name, DType dtype) {

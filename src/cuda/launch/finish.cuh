@@ -1,5 +1,6 @@
 // Adds bias and residual, and applies the activation, behind a call of a library. A thread takes CHUNK neighbours in a
-// row at once where all operands lie so and pointers allow it. Else a block takes one row after the other.
+// row at once where all operands lie so and pointers allow it, and counts no rows where all of them are dense (FLAT).
+// Else a block takes one row after the other.
 
 __device__ inline void finishOne(A sum, const STORED* bias, const STORED* residual, STORED* out, A alpha, A beta) {
   (void)alpha, (void)beta;
@@ -17,12 +18,14 @@ extern "C" __global__ void finish(long long rows, long long columns, Walk<RANK> 
                                   Walk<RANK> walk_residual, long long residual_step, const STORED* residual,
                                   Walk<RANK> walk_out, long long out_step, STORED* out, double alpha_, double beta_) {
   const A alpha = (A)alpha_, beta = (A)beta_;
+  bias = ADDS_BIAS ? bias : nullptr;  // known to the compiler, so that a kernel without has more threads at once
+  residual = ADDS_RESIDUAL ? residual : nullptr;
 #if CHUNK > 1
   if (isAligned<SUM, CHUNK>(sums) && isAligned<STORED, CHUNK>(bias) && isAligned<STORED, CHUNK>(residual) &&
       isAligned<STORED, CHUNK>(out)) {
     const long long chunks_of_row = columns / CHUNK;
     for (long long i = firstElement(); i < rows * chunks_of_row; i += allThreads()) {
-      const long long row = quotient(i, chunks_of_row), column = (i - row * chunks_of_row) * CHUNK;
+      const long long row = FLAT ? 0 : quotient(i, chunks_of_row), column = (i - row * chunks_of_row) * CHUNK;
       const Chunk<SUM, CHUNK> sum(sums + walk_sum.at(row) + column);
       Chunk<STORED, CHUNK> from_bias, from_residual, result;
       if (bias) {

@@ -49,6 +49,17 @@ int64_t finishedAtOnce(const Finish& finish, const Layout& rows) {
   return lies_so ? chunk : 1;
 }
 
+// True where all operands lie dense, so that no row has to be found.
+bool isFlat(const Finish& finish) {
+  const Ints dense = kernels::denseStrides(finish.dims);
+  for (const Strided* const part : {&finish.sums, &finish.bias, &finish.residual, &finish.out}) {
+    if (part->place.kind != Place::Kind::kAbsent && part->strides != dense) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 void addFinish(Launches& launches, const Layer& layer, const Finish& finish) {
@@ -63,7 +74,9 @@ void addFinish(Launches& launches, const Layer& layer, const Finish& finish) {
   const Layout rows = collapsed(dims, strides);
   const int64_t chunk = finishedAtOnce(finish, rows);
   Source source;
-  source.define("CHUNK", chunk);
+  source.define("CHUNK", chunk).define("FLAT", int64_t{isFlat(finish)});
+  source.define("ADDS_BIAS", int64_t{finish.bias.place.kind != Place::Kind::kAbsent});
+  source.define("ADDS_RESIDUAL", int64_t{finish.residual.place.kind != Place::Kind::kAbsent});
   source.define("SUM", storedType(finish.sums_dtype)).define("STORED", storedType(finish.dtype));
   source.define("A", computedType(finish.dtype)).define("RANK", rows.rank());
   defineFusedActivation(source, layer.attributes, finish.dtype);
