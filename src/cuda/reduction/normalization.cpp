@@ -187,6 +187,7 @@ std::unique_ptr<kernels::Prepared> prepareChunks(const Layer& layer, DType dtype
   defineTypes(source, layer, dtype);
   source.define("KEPT", kept.rank()).define("CHUNK", chunk).define("PER_LANE", (chunks + kWarp - 1) / kWarp);
   source.define("S", sizeOf(dtype) == 2 ? "float" : "double").define("CENTERED", int64_t{isCentered(layer)});
+  source.define("SCALES", int64_t{layer.has(kScale)}).define("BIASES", int64_t{layer.has(kBias)});
   source.include("text/storage.cuh").include("text/functions.cuh").include("text/reduction.cuh");
   source.include("text/chunks.cuh").include("reduction/normalization_chunks.cuh");
   Arguments arguments;
