@@ -131,6 +131,8 @@ Recipe parseRecipe(const std::string& bytes) {
     return {moduleIn({static_cast<const char*>(archive.const_data_ptr()), archive.nbytes()}),
             elements.at(0).toStringRef(), specOfPickled(elements.at(1)), choicesFrom(elements.at(2)),
             elements.at(3).toStringRef()};
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& error) {
     const auto* const of_torch = dynamic_cast<const c10::Error*>(&error);
     throw EngineError(ErrorCode::kPlanCorrupt,

@@ -2,9 +2,9 @@
 #include "libtorch/versions.h"
 
 // To the nearest of quant_min..quant_max steps and back, in float32 as PyTorch computes it: half to even, times the
-// inverse of the scale, NaN as the lowest step. PyTorch divides float64 in float64; per tensor, it multiplies the step
-// by the scale in float32. Per channel it converts to int64 before it clamps: a number that int64 cannot hold is the
-// lowest step, too. Older releases treat a tensor as they treat a channel.
+// inverse of the scale, NaN as the lowest step. PyTorch computes float64 in float64; per tensor, it multiplies the
+// step by the scale in float32. Per channel it converts to int64 before it clamps: a number that int64 cannot hold is
+// the lowest step, too. Older releases treat a tensor as they treat a channel.
 
 namespace torchtrt::conversion::composites {
 namespace {

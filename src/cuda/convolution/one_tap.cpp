@@ -2,8 +2,6 @@
 // matrices. Bias and residual are its epilogue. An activation is a launch behind, in place.
 #include "cuda/convolution/one_tap.h"
 
-#include <algorithm>
-#include <string>
 #include <utility>
 
 #include "cuda/convolution/convolution.h"

@@ -1,6 +1,5 @@
 // Convolutions whose windows lie side by side, as those that cut an image into patches. The image is rearranged to a
 // matrix with a row for each window, and cuBLASLt multiplies it by the weights as they are.
-#include <algorithm>
 #include <string>
 #include <utility>
 

@@ -1,7 +1,6 @@
 // A convolution as one product by cuBLASLt: a row for each place of the output, by the weights as they lie.
 #pragma once
 
-#include <functional>
 #include <memory>
 
 #include "cuda/launch/steps.h"

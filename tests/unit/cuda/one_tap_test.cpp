@@ -58,6 +58,12 @@ TEST(OneTap, GoesToTheLibraryOfProducts) {
   EXPECT_EQ(chosenFor(oneTap(DType::kFloat16, 16, "", true, true)), "one_tap");
   EXPECT_EQ(chosenFor(oneTap(DType::kBFloat16, 16, "hard_swish", true, false)), "one_tap");
   EXPECT_NE(chosenFor(oneTap(DType::kFloat16, 16, "relu", true, false)), "one_tap");  // cuDNN's epilogue
+  Case clipped = oneTap(DType::kFloat16, 16, "clip", true, false);
+  clipped.attributes.set("activation_beta", 6.0);
+  EXPECT_NE(chosenFor(clipped), "one_tap");
+  clipped.attributes.set("activation_alpha", -1.0);  // cuDNN clips from zero alone
+  EXPECT_EQ(chosenFor(clipped), "one_tap");
+  expectAsOnCpu(clipped);
   EXPECT_NE(chosenFor(oneTap(DType::kFloat32, 16, "", true, false)), "one_tap");
   EXPECT_NE(chosenFor(oneTap(DType::kFloat16, 16, "", true, false), false), "one_tap");
   EXPECT_NE(chosenFor(oneTap(DType::kFloat16, 16, "", true, false, 2)), "one_tap");
