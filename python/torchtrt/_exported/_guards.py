@@ -3,6 +3,9 @@
 import ast
 import re
 
+import torch
+from torch.fx.experimental.symbolic_shapes import ShapeGuardPythonPrinter
+
 from torchtrt._exported._literals import Unwritable
 
 _OPERATORS = {"FloorDiv": "//", "CleanDiv": "//", "Mod": "%", "PythonMod": "%", "IntTrueDiv": "/", "PowByNatural": "**", "Eq": "==", "Ne": "!=", "Lt": "<",
@@ -41,11 +44,31 @@ class _Plain(ast.NodeTransformer):
         raise Unwritable(f"the function {name} in a condition on sizes")
 
 
+def _environment(program):
+    """Returns what torch knows of the sizes of a program that it exported; None where all of them are known."""
+    values = [node.meta.get("val") for node in program.graph.find_nodes(op="placeholder")]
+    sizes = [size for value in values for size in (value.shape if isinstance(value, torch.Tensor) else [value])]
+    return next((size.node.shape_env for size in sizes if isinstance(size, torch.SymInt)), None)
+
+
+def _written(program) -> list[str]:
+    """Returns the conditions as torch writes them. Programs of torch 2.8 hold none, and run with sizes that take another path; those that it
+    exported in this process know them still."""
+    if hasattr(program, "_guards_code"):
+        return program._guards_code or []
+    environment = _environment(program)
+    if environment is None:
+        return []
+    sources = environment.var_to_sources
+    printer = ShapeGuardPythonPrinter(sources, lambda source: source.name(), sources)
+    return [printer.doprint(guard.expr) for guard in environment.guards if guard.expr.free_symbols <= sources.keys()]
+
+
 def conditions(program, names: set[str]) -> list[str]:
     """Returns the conditions of a program that torch.export returned or loaded. names: those of the arguments. Sizes that are one are one
     symbol, which is checked anyway."""
     found = []
-    for text in getattr(program, "_guards_code", None) or []:
+    for text in _written(program):
         if ".size()" in text or ".stride()" in text:
             condition = ast.unparse(_Plain(names).visit(ast.parse(text.strip(), mode="eval").body))
             found += [condition] if not _EQUAL_SIZES.fullmatch(condition) else []
