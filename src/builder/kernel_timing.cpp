@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -22,6 +23,7 @@
 #include "kernels/backend.h"
 #include "kernels/kernel.h"
 #include "kernels/problem_text.h"
+#include "kernels/scalar/half.h"
 #include "kernels/work.h"
 
 namespace torchtrt::builder {
@@ -36,8 +38,10 @@ constexpr double kFaster = 1.05;
 constexpr size_t kFewestRounds = 11;
 constexpr size_t kMostRounds = 51;
 constexpr double kEnough = 0.05;  // seconds for one problem, if the fewest rounds take less
-// Sums of float32 in another order differ by at most this share of a result's largest value.
-constexpr float kTolerance = 1e-5F;
+// Sums in another order differ by at most this share of a result's largest value. Those of 16 bits are rounded twice.
+float toleranceOf(DType dtype) {
+  return dtype == DType::kFloat16 ? 2e-3F : dtype == DType::kBFloat16 ? 2e-2F : 1e-5F;
+}
 
 double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -48,22 +52,54 @@ size_t countOf(const kernels::TensorDesc& desc) {
                          [](size_t product, int64_t size) { return product * static_cast<size_t>(size); });
 }
 
-// Memory as kernels want it, for float32 values.
+// Memory as kernels want it.
 class Buffer {
  public:
-  explicit Buffer(size_t bytes) : memory_(device::cpu().allocate(bytes, "timing kernels")) {}
-  float* values() const {
-    return static_cast<float*>(memory_.data());
+  Buffer(const device::Device& device, size_t bytes)
+      : device_(device), memory_(device.allocate(bytes, "timing kernels")) {}
+  void* data() const {
+    return memory_.data();
   }
-  size_t size() const {
-    return memory_.bytes() / sizeof(float);
+  size_t bytes() const {
+    return memory_.bytes();
   }
-  void fill() {
+  void write(const void* from) const {
+    device_.copyIn(data(), from, bytes(), {});
+  }
+  // Values between -1 and 1.
+  void fill(DType dtype) const {
     std::mt19937 random(1);
-    std::generate_n(values(), size(), [&] { return static_cast<float>(random()) / 2147483648.0F - 1.0F; });
+    visit(dtype, [&]<typename T>(T (*stored)(float), float (*)(T)) {
+      std::vector<T> values(bytes() / sizeof(T));
+      std::generate(values.begin(), values.end(),
+                    [&] { return stored(static_cast<float>(random()) / 2147483648.0F - 1.0F); });
+      write(values.data());
+    });
+  }
+  std::vector<float> read(DType dtype) const {
+    std::vector<float> result;
+    visit(dtype, [&]<typename T>(T (*)(float), float (*computed)(T)) {
+      std::vector<T> values(bytes() / sizeof(T));
+      device_.copyOut(values.data(), data(), bytes(), {});
+      std::transform(values.begin(), values.end(), std::back_inserter(result), computed);
+    });
+    return result;
   }
 
  private:
+  // Calls the visitor with the functions from and to float32.
+  template <typename Visitor>
+  static void visit(DType dtype, const Visitor& visitor) {
+    if (dtype == DType::kFloat16) {
+      visitor(+[](float x) { return kernels::toFloat16(x); }, +[](kernels::Float16 x) { return kernels::toFloat(x); });
+    } else if (dtype == DType::kBFloat16) {
+      visitor(+[](float x) { return kernels::toBFloat16(x); }, +[](kernels::BFloat16 x) { return kernels::toFloat(x); });
+    } else {
+      visitor(+[](float x) { return x; }, +[](float x) { return x; });
+    }
+  }
+
+  const device::Device& device_;
   device::Memory memory_;
 };
 
@@ -71,10 +107,20 @@ class Buffer {
 // same here.
 class Caches {
  public:
-  Caches(size_t bytes, int threads) : others_(bytes), threads_(threads) {
-    std::fill_n(others_.values(), others_.size(), 0.0F);  // pages that nobody wrote would all be one
+  Caches(const device::Device& device, size_t bytes, int threads)
+      : device_(device), others_(device, bytes), threads_(threads) {
+    device.zero(others_.data(), bytes, {});  // pages that nobody wrote would all be one
   }
   void beforeRun(const std::vector<Buffer>& inputs) {
+    if (!device_.isHost()) {
+      // Often enough that the run is given to the device before it has ended: a clock would measure the host else.
+      constexpr size_t kEnoughBytes = size_t{128} << 20, kMostTimes = 16;
+      const size_t times = kEnoughBytes / std::max<size_t>(others_.bytes(), 1);
+      for (size_t i = 0; i < std::clamp<size_t>(times, 1, kMostTimes); ++i) {
+        device_.zero(others_.data(), others_.bytes(), {});
+      }
+      return;
+    }
     read(others_);
     for (const Buffer& input : inputs) {
       read(input);
@@ -84,16 +130,18 @@ class Caches {
  private:
   void read(const Buffer& buffer) {
     constexpr size_t kLine = 16;
-    kernels::parallelFor(threads_, 0, static_cast<int64_t>(buffer.size() / kLine), 256,
+    const auto* const values = static_cast<const float*>(buffer.data());
+    kernels::parallelFor(threads_, 0, static_cast<int64_t>(buffer.bytes() / sizeof(float) / kLine), 256,
                          [&](int64_t begin, int64_t end) {
                            float sum = 0;
                            for (int64_t i = begin; i < end; ++i) {
-                             sum += buffer.values()[static_cast<size_t>(i) * kLine];
+                             sum += values[static_cast<size_t>(i) * kLine];
                            }
                            seen_.store(sum, std::memory_order_relaxed);  // or the compiler would leave the loop out
                          });
   }
 
+  const device::Device& device_;
   Buffer others_;
   int threads_;
   std::atomic<float> seen_ = 0;
@@ -106,6 +154,7 @@ struct Candidate {
   std::unique_ptr<kernels::Prepared> prepared;
   std::unique_ptr<Buffer> scratch;
   std::vector<Buffer> outputs;
+  std::unique_ptr<device::Recording> recording;  // of a run, as engines replay it; null where the device records none
   std::vector<double> seconds;
 };
 
@@ -113,25 +162,32 @@ struct Candidate {
 class Contest {
  public:
   Contest(const Problem& problem, Caches& caches)
-      : problem_(problem), shapes_(kernels::tunedShapes(problem)), caches_(caches) {
+      : problem_(problem),
+        device_(*problem.device),
+        shapes_(kernels::tunedShapes(problem)),
+        caches_(caches),
+        timer_(device_.timer()) {
     shapes_.threads = problem.threads;
     for (size_t i = 0; i < problem.inputs.size(); ++i) {
       const kernels::Operand& operand = problem.inputs[i];
-      inputs_.emplace_back(operand.present && operand.constant == nullptr ? countOf(shapes_.inputs[i]) * sizeof(float)
-                                                                          : 0);
-      inputs_.back().fill();
-      pointers_.push_back(operand.constant != nullptr ? operand.constant
-                          : operand.present           ? inputs_.back().values()
-                                                      : nullptr);
+      const bool lies_on_host = operand.constant != nullptr && device_.isHost();
+      const kernels::TensorDesc& desc = shapes_.inputs[i];
+      inputs_.emplace_back(device_, operand.present && !lies_on_host ? countOf(desc) * sizeOf(desc.dtype) : 0);
+      if (operand.constant != nullptr && !lies_on_host) {
+        inputs_.back().write(operand.constant);
+      } else if (inputs_.back().bytes() != 0) {
+        inputs_.back().fill(desc.dtype);
+      }
+      pointers_.push_back(lies_on_host ? operand.constant : operand.present ? inputs_.back().data() : nullptr);
     }
   }
 
   // None when time is up.
   std::optional<Timing> run(Clock::time_point deadline) {
     add(kernels::createKernel(problem_));
-    for (const kernels::Implementation& each : kernels::findFamily(problem_.family)->implementations) {
+    for (const kernels::Implementation& each : kernels::findFamily(problem_.family, &device_)->implementations) {
       const std::string_view name = each.name;
-      if (name != candidates_.front().name && name != "reference") {
+      if (name != candidates_.front().name && name != "reference" && name != "host") {
         checkpoint();
         kernels::Chosen chosen = kernels::createKernel(problem_, name);
         if (name == chosen.implementation) {
@@ -165,44 +221,55 @@ class Contest {
     candidate.name = chosen.implementation;
     candidate.kernel = std::move(chosen.kernel);
     candidate.prepared = candidate.kernel->prepare(shapes_);
-    candidate.scratch = std::make_unique<Buffer>(candidate.prepared->scratchBytes());
+    candidate.scratch = std::make_unique<Buffer>(device_, candidate.prepared->scratchBytes());
     for (const kernels::TensorDesc& output : shapes_.outputs) {
-      candidate.outputs.emplace_back(countOf(output) * sizeof(float));
+      candidate.outputs.emplace_back(device_, countOf(output) * sizeOf(output.dtype));
     }
     candidates_.push_back(std::move(candidate));
-    runOnce(candidates_.back());
+    Candidate& added = candidates_.back();
+    runOnce(added, {});
+    device_.wait({});
+    device_.checkFaults();
+    if (!device_.isHost() && added.prepared->isRecordable()) {
+      added.recording = device_.record([&](device::Stream stream) { runOnce(added, stream); });
+    }
   }
 
-  void runOnce(const Candidate& candidate) const {
+  void runOnce(const Candidate& candidate, device::Stream stream) const {
     std::vector<void*> outputs;
     for (const Buffer& output : candidate.outputs) {
-      outputs.push_back(output.values());
+      outputs.push_back(output.data());
     }
-    candidate.prepared->run({pointers_.data(), outputs.data(), candidate.scratch->values(), problem_.threads});
+    candidate.prepared->run({pointers_.data(), outputs.data(), candidate.scratch->data(), problem_.threads, stream});
   }
 
   void time(Candidate& candidate) {
     caches_.beforeRun(inputs_);
-    const auto start = Clock::now();
-    runOnce(candidate);
-    candidate.seconds.push_back(secondsSince(start));
+    timer_->start({});
+    if (candidate.recording != nullptr) {
+      candidate.recording->replay({});
+    } else {
+      runOnce(candidate, {});
+    }
+    timer_->stop({});
+    candidate.seconds.push_back(timer_->microseconds() * 1e-6);
   }
 
   // True if it agrees with the rule's choice, as far as rounding allows; false if either has a NaN.
   bool agrees(const Candidate& candidate) const {
     for (size_t i = 0; i < candidate.outputs.size(); ++i) {
-      const float* expected = candidates_.front().outputs[i].values();
-      const float* got = candidate.outputs[i].values();
-      const size_t count = countOf(shapes_.outputs[i]);
+      const DType dtype = shapes_.outputs[i].dtype;
+      const std::vector<float> expected = candidates_.front().outputs[i].read(dtype);
+      const std::vector<float> got = candidate.outputs[i].read(dtype);
       float largest = 0;
       float difference = 0;
       bool is_number = true;
-      for (size_t k = 0; k < count; ++k) {
+      for (size_t k = 0; k < got.size(); ++k) {
         largest = std::max(largest, std::abs(expected[k]));
         difference = std::max(difference, std::abs(expected[k] - got[k]));
         is_number = is_number && std::isfinite(expected[k]) && std::isfinite(got[k]);
       }
-      if (!is_number || difference > kTolerance * largest) {
+      if (!is_number || difference > toleranceOf(dtype) * largest) {
         TORCHTRT_LOG(kDEBUG, candidate.name << " is off by " << difference << " of " << largest << " for "
                                             << problem_.toString());
         return false;
@@ -241,22 +308,29 @@ class Contest {
   }
 
   const Problem& problem_;
+  const device::Device& device_;
   kernels::ShapeSet shapes_;
   Caches& caches_;
+  std::unique_ptr<device::Timer> timer_;
   std::vector<Buffer> inputs_;
   std::vector<const void*> pointers_;
   std::vector<Candidate> candidates_;  // the rule's first
   size_t rounds_ = 0;
 };
 
-// Float32 alone: there kernels are many and costly. Not what has no elements: engines run nothing on it.
+// On the CPU float32 alone: there kernels are many and costly. Not what has no elements: engines run nothing on it.
 bool isTimed(const Problem& problem) {
   if (problem.family != "convolution" && problem.family != "matrix_multiply") {
     return false;
   }
-  const auto is_other = [](const kernels::Operand& operand) {
+  const DType dtype = problem.outputs.at(0).dtype;
+  const bool is_short = dtype == DType::kFloat16 || dtype == DType::kBFloat16;
+  if (dtype != DType::kFloat32 && (!is_short || problem.device->isHost())) {
+    return false;
+  }
+  const auto is_other = [dtype](const kernels::Operand& operand) {
     return operand.present &&
-           (operand.dtype != DType::kFloat32 ||
+           (operand.dtype != dtype ||
             std::find(operand.opt_dims.begin(), operand.opt_dims.end(), 0) != operand.opt_dims.end());
   };
   return std::none_of(problem.inputs.begin(), problem.inputs.end(), is_other) &&
@@ -264,14 +338,14 @@ bool isTimed(const Problem& problem) {
 }
 
 // Returns the bytes that a call reads beside one step's operands, as far as caches could hold them.
-size_t bytesOfOthers(const plan::Plan& plan) {
+size_t bytesOfOthers(const plan::Plan& plan, const device::Device& device) {
   constexpr size_t kMost = size_t{128} << 20;
   size_t bytes = 0;
   for (const plan::Weight& weight : plan.weights) {
     bytes += weight.bytes;
   }
-  const device::Properties& cpu = device::cpu().properties();
-  return std::min({bytes, 2 * std::max(cpu.l2_bytes, cpu.l3_bytes), kMost});
+  const device::Properties& properties = device.properties();
+  return std::min({bytes, 2 * std::max(properties.l2_bytes, properties.l3_bytes), kMost});
 }
 
 double flopsOf(const Problem& problem) {
@@ -307,11 +381,11 @@ std::vector<Group> groupsToTime(const std::vector<std::pair<std::string, Problem
   return sorted;
 }
 
-void timeGroups(const std::vector<Group>& groups, size_t bytes_of_others, int threads, Timings& known,
-                double& seconds) {
+void timeGroups(const std::vector<Group>& groups, const device::Device& device, size_t bytes_of_others, int threads,
+                Timings& known, double& seconds) {
   const auto start = Clock::now();
   const auto deadline = start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-  Caches caches(bytes_of_others, threads);
+  Caches caches(device, bytes_of_others, threads);
   for (const Group& group : groups) {
     if (Clock::now() >= deadline) {
       break;
@@ -334,7 +408,7 @@ void renameToday(const Problem& problem, const std::string& line, Timings& known
   if (found == known.end()) {
     return;
   }
-  const kernels::Family* const family = kernels::findFamily(problem.family);
+  const kernels::Family* const family = kernels::findFamily(problem.family, problem.device);
   const kernels::Implementation* const fastest = family->find(found->second.implementation);
   const kernels::Implementation* const by_rule = family->find(found->second.by_rule);
   if (fastest == nullptr || by_rule == nullptr) {
@@ -347,13 +421,13 @@ void renameToday(const Problem& problem, const std::string& line, Timings& known
 
 }  // namespace
 
-std::vector<TimedStep> chooseKernels(plan::Plan& plan, Timings& known, double& seconds) {
-  const int threads = engine::defaultThreads();
+std::vector<TimedStep> chooseKernels(plan::Plan& plan, Timings& known, double& seconds, const device::Device& device) {
+  const int threads = device.threadsOf(engine::defaultThreads());
   const kernels::ThreadScope scope(threads);
   const std::vector<int64_t> optimum = engine::optimumOf(plan);
   std::vector<std::pair<std::string, Problem>> problems;  // by step; without a line where it is not one to time
   for (const plan::Step& step : plan.steps) {
-    Problem problem = engine::problemOf(plan, step, optimum, threads);
+    Problem problem = engine::problemOf(plan, step, optimum, threads, device);
     std::string line = isTimed(problem) ? problem.toString() : "";
     if (line.find('\n') != std::string::npos) {
       line.clear();
@@ -364,7 +438,7 @@ std::vector<TimedStep> chooseKernels(plan::Plan& plan, Timings& known, double& s
   const Timings before = known;
   const std::vector<Group> groups = groupsToTime(problems, known);
   if (seconds > 0 && !groups.empty()) {
-    timeGroups(groups, bytesOfOthers(plan), threads, known, seconds);
+    timeGroups(groups, device, bytesOfOthers(plan, device), threads, known, seconds);
   }
   std::vector<TimedStep> timed;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
@@ -375,7 +449,7 @@ std::vector<TimedStep> chooseKernels(plan::Plan& plan, Timings& known, double& s
     timed.push_back({i, found->second, before.count(found->first) != 0});
     if (found->second.implementation != found->second.by_rule) {
       plan.steps[i].hint = found->second.implementation;
-      plan.timed_on = kernels::backendOf(nullptr).machineKey(device::cpu(), threads);
+      plan.timed_on = kernels::backendOf(&device).machineKey(device, threads);
     }
   }
   return timed;

@@ -10,11 +10,12 @@
 namespace torchtrt::compiler {
 
 KernelChoice::KernelChoice(const ts::CompileSpec& spec, const DeviceTarget& target, PhaseClock& clock)
-    : file_(target.engineType() == at::kCPU ? spec.timing_cache : ""),
+    : device_(target.isGpu() && !spec.timing_cache.empty() ? kernels::deviceNamed(target.device.str()) : device::cpu()),
+      file_(target.isGpu() || target.engineType() == at::kCPU ? spec.timing_cache : ""),
       seconds_(spec.tune ? spec.tuning_seconds : 0),
       clock_(clock) {
   if (!file_.empty()) {
-    machine_ = kernels::backendOf(nullptr).machineKey(device::cpu(), engine::defaultThreads());
+    machine_ = kernels::backendOf(&device_).machineKey(device_, device_.threadsOf(engine::defaultThreads()));
     builder::TimingCache cache = builder::readTimings(file_);
     known_ = std::move(cache[machine_]);
     read_ = known_.size();
@@ -30,7 +31,7 @@ void KernelChoice::choose(plan::Plan& plan) {
     return;
   }
   const std::vector<builder::TimedStep> timed =
-      clock_.run(Phase::kTuning, [&] { return builder::chooseKernels(plan, known_, seconds_); });
+      clock_.run(Phase::kTuning, [&] { return builder::chooseKernels(plan, known_, seconds_, device_); });
   std::vector<Report::Timing>& timings = timings_[plan.name];
   timings.clear();
   for (const builder::TimedStep& each : timed) {

@@ -8,6 +8,7 @@
 #include "builder/timing_cache.h"
 #include "compiler/phase_clock.h"
 #include "compiler/target.h"
+#include "device/device.h"
 #include "plan/plan.h"
 #include "torchtrt/compile.h"
 
@@ -26,6 +27,7 @@ class KernelChoice {
   void addTo(Report& report) const;
 
  private:
+  const device::Device& device_;
   const std::string file_;
   double seconds_ = 0;
   PhaseClock& clock_;

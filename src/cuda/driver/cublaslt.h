@@ -41,7 +41,7 @@ inline constexpr int kOperationTransposeA = 3, kOperationTransposeB = 4, kOperat
 inline constexpr int kMatrixBatches = 5, kMatrixBatchStep = 6;
 inline constexpr int kPreferWorkspace = 1, kPreferReductions = 3, kPreferAlignmentOfA = 5;  // of B, C and D behind it
 // Partial sums of a split product are added up in the workspace, in a fixed order and in full precision.
-inline constexpr uint32_t kReduceInWorkspace = 2;
+inline constexpr uint32_t kReduceNothing = 0, kReduceInWorkspace = 2;
 // Epilogues are flags; none has a value of its own.
 inline constexpr uint32_t kEpilogueNone = 1, kEpilogueBias = 4, kEpilogueGelu = 32;
 

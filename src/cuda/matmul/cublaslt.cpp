@@ -93,13 +93,14 @@ std::optional<uint32_t> flagOf(const std::string& activation, DType dtype) {
 // One way to compute the layer.
 class Attempt {
  public:
-  Attempt(const Layer& layer, const ShapeSet& shapes, const CublasLt& api)
+  Attempt(const Layer& layer, const ShapeSet& shapes, const CublasLt& api, const LtChoice& choice)
       : layer_(layer),
         api_(api),
         dtype_(shapes.outputs.at(0).dtype),
         sum_dtype_(dtype_ == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32),
         product_(folded(productOf(layer, shapes))),
         launches_(std::make_unique<Launches>(layer.device)) {
+    problem_.choice = choice;
     for (const Product::Part part : {Product::kA, Product::kB, Product::kBias, Product::kResidual}) {
       places_[part] = Place::input(layer, part);
     }
@@ -347,26 +348,25 @@ std::unique_ptr<kernels::Prepared> prepareOneMatrix(const Layer& layer, const Sh
   return prepareFewRows(layer, few);
 }
 
-std::unique_ptr<kernels::Prepared> prepare(const Layer& layer, const ShapeSet& shapes, const CublasLt& api) {
+// Without a choice, a kernel of this folder for few rows comes first.
+std::unique_ptr<kernels::Prepared> prepare(const Layer& layer, const ShapeSet& shapes, const CublasLt& api,
+                                           const std::optional<LtChoice>& choice) {
   if (productOf(layer, shapes).isEmpty()) {
     return prepareTiledMatmul(layer, shapes);
   }
-  if (std::unique_ptr<kernels::Prepared> few = prepareOneMatrix(layer, shapes)) {
+  if (std::unique_ptr<kernels::Prepared> few = choice ? nullptr : prepareOneMatrix(layer, shapes)) {
     return few;
   }
+  const auto attempt = [&] { return Attempt(layer, shapes, api, choice.value_or(LtChoice{})); };
   if (std::unique_ptr<Launches> by_library =
-          firstOf(layer.device,
-                  {[&] { return Attempt(layer, shapes, api).fused(); },
-                   [&] { return Attempt(layer, shapes, api).inTwoSteps(); }},
+          firstOf(layer.device, {[&] { return attempt().fused(); }, [&] { return attempt().inTwoSteps(); }},
                   "cuBLASLt has no algorithm for a matrix product of these shapes: the kernel \"tiled\" runs it")) {
     return by_library;
   }
   return prepareTiledMatmul(layer, shapes);
 }
 
-}  // namespace
-
-kernels::CreateResult createCublasLtMatmul(const kernels::Problem& problem) {
+kernels::CreateResult create(const kernels::Problem& problem, const std::optional<LtChoice>& choice) {
   const DType dtype = problem.outputs.at(0).dtype;
   if (!isFloating(dtype)) {
     return Refusal{"dtype", "cuBLASLt multiplies no " + std::string(toString(dtype)) + " here"};
@@ -379,7 +379,31 @@ kernels::CreateResult createCublasLtMatmul(const kernels::Problem& problem) {
   if (api == nullptr) {
     return missing;
   }
-  return launched(problem, [api](const Layer& layer, const ShapeSet& shapes) { return prepare(layer, shapes, *api); });
+  return launched(problem, [api, choice](const Layer& layer, const ShapeSet& shapes) {
+    return prepare(layer, shapes, *api, choice);
+  });
+}
+
+}  // namespace
+
+kernels::CreateResult createCublasLtMatmul(const kernels::Problem& problem) {
+  return create(problem, std::nullopt);
+}
+
+kernels::CreateResult createUnsplitMatmul(const kernels::Problem& problem) {
+  return create(problem, LtChoice{0, false});
+}
+
+kernels::CreateResult createSecondMatmul(const kernels::Problem& problem) {
+  return create(problem, LtChoice{1, true});
+}
+
+kernels::CreateResult createThirdMatmul(const kernels::Problem& problem) {
+  return create(problem, LtChoice{2, true});
+}
+
+std::optional<Refusal> leaveToTiming(const kernels::Problem&) {
+  return Refusal{"slower", "the library proposes another algorithm first"};
 }
 
 }  // namespace torchtrt::cuda

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/logging.h"
@@ -115,17 +116,21 @@ bool LtProduct::propose(uint32_t alignment, lt::Proposal& proposal) const {
     check(api_, api_.setPreference(made, attribute, &value, sizeof(value)), kPurpose);
   };
   prefer(lt::kPreferWorkspace, kMostWorkspace);
-  prefer(lt::kPreferReductions, lt::kReduceInWorkspace);
+  prefer(lt::kPreferReductions, problem_.choice.splits ? lt::kReduceInWorkspace : lt::kReduceNothing);
   for (int operand = 0; operand < 4; ++operand) {
     prefer(lt::kPreferAlignmentOfA + operand, alignment);
   }
   // The library looks at how the address of a bias is aligned, not at what is there.
   const Owned with_bias = problem_.adds_bias ? operation(reinterpret_cast<const void*>(uintptr_t{alignment}))  // NOLINT
                                              : Owned(nullptr, nullptr);
+  const size_t place = problem_.choice.place;
+  std::vector<lt::Proposal> proposals(place + 1);
   int count = 0;
-  const lt::Status status = api_.propose(handle_, with_bias ? with_bias.get() : operation_.get(), a_.get(), b_.get(),
-                                         c_.get(), d_.get(), made, 1, &proposal, &count);
-  return status == lt::kSuccess && count > 0 && proposal.status == lt::kSuccess;
+  const lt::Status status =
+      api_.propose(handle_, with_bias ? with_bias.get() : operation_.get(), a_.get(), b_.get(), c_.get(), d_.get(),
+                   made, static_cast<int>(proposals.size()), proposals.data(), &count);
+  proposal = proposals[place];
+  return status == lt::kSuccess && static_cast<size_t>(count) > place && proposal.status == lt::kSuccess;
 }
 
 size_t LtProduct::workspaceBytes() const {

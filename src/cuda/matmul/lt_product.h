@@ -16,6 +16,12 @@ struct LtMatrix {
   int64_t batch_step = 0;  // in elements; 0 repeats it
 };
 
+// Which of the algorithms that the library proposes.
+struct LtChoice {
+  size_t place = 0;    // in the order of its heuristics
+  bool splits = true;  // false: of those that add up each sum at once
+};
+
 // d = epilogue(a b + c + bias): c and d have one dtype; without c, its place is d's.
 struct LtProblem {
   DType in = DType::kFloat32, out = DType::kFloat32;
@@ -26,6 +32,7 @@ struct LtProblem {
   bool adds_bias = false;   // one value for each row of d, next to each other
   uint32_t activation = 0;  // a flag of an epilogue, or none
   bool tf32 = false;        // lets float32 factors be rounded to TF32
+  LtChoice choice;
 };
 
 // Its pointers: a, b, c, d, bias, workspace.

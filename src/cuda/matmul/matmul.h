@@ -1,12 +1,19 @@
 // Matrix products.
 #pragma once
 
+#include <optional>
+
 #include "kernels/kernel.h"
 
 namespace torchtrt::cuda {
 
 // Runs on cuBLASLt, if the library is there.
 kernels::CreateResult createCublasLtMatmul(const kernels::Problem& problem);
+// By another algorithm of it, which timing chooses alone: one that splits no sums, or the second or third proposal.
+kernels::CreateResult createUnsplitMatmul(const kernels::Problem& problem);
+kernels::CreateResult createSecondMatmul(const kernels::Problem& problem);
+kernels::CreateResult createThirdMatmul(const kernels::Problem& problem);
+std::optional<Refusal> leaveToTiming(const kernels::Problem& problem);
 kernels::CreateResult createTiledMatmul(const kernels::Problem& problem);
 // The plugin torchtrt::GroupedProduct.
 kernels::CreateResult createGroupedProduct(const kernels::Problem& problem);

@@ -4,7 +4,9 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "cpu/harness.h"
 #include "cuda/driver/library.h"
@@ -167,6 +169,39 @@ TEST_F(CublasLtCalls, WhereTheLibraryDoesNotStartTiledRuns) {
   fakeCublasLt().status_of_create = 1;
   EXPECT_EQ(callsOf(linear("relu")), "");
   EXPECT_EQ(runOne(linear("relu")), (Values{11, 22, 3, 13, 24, 0}));
+}
+
+// Runs the product by the implementation of that name.
+std::string callsByName(const Case& layer, const char* name) {
+  fakeCublasLt().calls.clear();
+  const kernels::Problem problem = problemOf(layer);
+  const kernels::Chosen chosen = kernels::createKernel(problem, name);
+  EXPECT_STREQ(chosen.implementation, name);
+  const device::Device& device = *problem.device;
+  const Tensor result = makeTensor(layer.outputs[0].dtype, layer.outputs[0].dims, Values(6, 0));
+  kernels::ShapeSet shapes;
+  std::vector<device::Memory> memory;
+  std::vector<const void*> inputs;
+  for (const auto& input : layer.inputs) {
+    shapes.inputs.push_back(input->desc);
+    memory.push_back(device.allocate(input->bytes.size(), "an operand"));
+    device.copyIn(memory.back().data(), input->bytes.data(), input->bytes.size(), {});
+    inputs.push_back(memory.back().data());
+  }
+  shapes.outputs = {result.desc};
+  const std::unique_ptr<kernels::Prepared> prepared = chosen.kernel->prepare(shapes);
+  const device::Memory out = device.allocate(result.bytes.size(), "the result");
+  const device::Memory scratch = device.allocate(prepared->scratchBytes(), "scratch");
+  void* const outputs[] = {out.data()};
+  prepared->run({inputs.data(), outputs, scratch.data(), 1});
+  return fakeCublasLt().calls;
+}
+
+TEST_F(CublasLtCalls, OtherProposalsHaveNames) {
+  EXPECT_EQ(callsByName(linear("relu"), "cublaslt"), "bias float16 1x[3,2,2]");
+  EXPECT_EQ(callsByName(linear("relu"), "cublaslt_unsplit"), "bias float16 1x[3,2,2] unsplit");
+  EXPECT_EQ(callsByName(linear("relu"), "cublaslt_second"), "bias float16 1x[3,2,2] second");
+  EXPECT_EQ(callsByName(linear("relu"), "cublaslt_third"), "");  // the fake has two: "tiled" runs it
 }
 
 TEST_F(CublasLtCalls, RefusesIntegers) {

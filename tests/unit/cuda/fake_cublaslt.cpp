@@ -117,10 +117,14 @@ lt::Status propose(lt::Handle, lt::Operation operation, lt::Matrix a, lt::Matrix
       (fakeCublasLt().proposes_no_epilogue && epilogue != lt::kEpilogueNone)) {
     return kNotSupported;
   }
-  proposals[0] = {};
-  proposals[0].algorithm.data[0] = *std::min_element(preference.alignment, preference.alignment + 4);
-  proposals[0].workspace_bytes = kWorkspace;
-  *count = 1;
+  *count = std::min(asked, 2);
+  for (int place = 0; place < *count; ++place) {
+    proposals[place] = {};
+    proposals[place].algorithm.data[0] = *std::min_element(preference.alignment, preference.alignment + 4);
+    proposals[place].algorithm.data[1] = static_cast<uint64_t>(place);
+    proposals[place].algorithm.data[2] = preference.reductions;
+    proposals[place].workspace_bytes = kWorkspace;
+  }
   return lt::kSuccess;
 }
 
@@ -230,6 +234,8 @@ lt::Status multiply(lt::Handle, lt::Operation handle, const void* alpha, const v
     return kInvalid;
   }
   note(operation, a, d);
+  fake.calls += algorithm->data[1] == 0 ? "" : " second";
+  fake.calls += algorithm->data[2] == 0 ? " unsplit" : "";
   const double factors[] = {factorOf(operation, alpha), factorOf(operation, beta)};
   const auto work = [=, operation = operation, a = a, b = b, c = c, d = d, by = factors[0], by_c = factors[1]] {
     std::memset(workspace, 0x77, kWorkspace);

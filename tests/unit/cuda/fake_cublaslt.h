@@ -15,7 +15,8 @@ struct FakeCublasLt {
   bool proposes_no_epilogue = false;
   lt::Status status_of_multiply = lt::kSuccess;
   lt::Status status_of_create = lt::kSuccess;
-  // The products asked of it, "bias float16 4x[5,2,3]", separated by "; ".
+  // The products asked of it, "bias float16 4x[5,2,3]", separated by "; ". "second": by the second of its two
+  // proposals; "unsplit": by one of those that split no sums.
   std::string calls;
   // The least alignment of a call's proposal, in bytes.
   uint32_t alignment = 0;
