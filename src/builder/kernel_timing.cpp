@@ -91,11 +91,14 @@ class Buffer {
   template <typename Visitor>
   static void visit(DType dtype, const Visitor& visitor) {
     if (dtype == DType::kFloat16) {
-      visitor(+[](float x) { return kernels::toFloat16(x); }, +[](kernels::Float16 x) { return kernels::toFloat(x); });
+      visitor(
+          +[](float x) { return kernels::toFloat16(x); }, +[](kernels::Float16 x) { return kernels::toFloat(x); });
     } else if (dtype == DType::kBFloat16) {
-      visitor(+[](float x) { return kernels::toBFloat16(x); }, +[](kernels::BFloat16 x) { return kernels::toFloat(x); });
+      visitor(
+          +[](float x) { return kernels::toBFloat16(x); }, +[](kernels::BFloat16 x) { return kernels::toFloat(x); });
     } else {
-      visitor(+[](float x) { return x; }, +[](float x) { return x; });
+      visitor(
+          +[](float x) { return x; }, +[](float x) { return x; });
     }
   }
 
@@ -329,9 +332,8 @@ bool isTimed(const Problem& problem) {
     return false;
   }
   const auto is_other = [dtype](const kernels::Operand& operand) {
-    return operand.present &&
-           (operand.dtype != dtype ||
-            std::find(operand.opt_dims.begin(), operand.opt_dims.end(), 0) != operand.opt_dims.end());
+    return operand.present && (operand.dtype != dtype || std::find(operand.opt_dims.begin(), operand.opt_dims.end(),
+                                                                   0) != operand.opt_dims.end());
   };
   return std::none_of(problem.inputs.begin(), problem.inputs.end(), is_other) &&
          std::none_of(problem.outputs.begin(), problem.outputs.end(), is_other);

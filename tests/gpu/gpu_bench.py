@@ -5,7 +5,7 @@ import time
 
 import torch
 
-from gpu_common import DEVICE, exact_settings, first_line, synchronize
+from gpu_common import DEVICE, exact_settings, first_line, implementations, synchronize
 from gpu_models import MODELS, cast, text_model
 
 MODELS["bert-base"] = text_model("Bert", vocab_size=30522)
@@ -21,13 +21,13 @@ def traced_case(name: str, batch: int, dtype: torch.dtype = torch.float16) -> tu
     return model, torch.jit.trace(model, inputs, check_trace=False, strict=False), inputs
 
 
-def engine_of(traced, inputs):
+def engine_of(traced, inputs, **options):
     """The trace compiled for shapes and dtypes of these inputs."""
     import torchtrt
 
     specs = [torchtrt.Input(list(x.shape), dtype=x.dtype) for x in inputs]
     precisions = {next(traced.parameters()).dtype}
-    return torchtrt.compile(traced, inputs=specs, device=DEVICE, enabled_precisions=precisions, progress=False)
+    return torchtrt.compile(traced, inputs=specs, device=DEVICE, enabled_precisions=precisions, progress=False, **options)
 
 
 def cases_in(seconds: float):
@@ -91,6 +91,25 @@ def precisions(arguments) -> None:
                 exact_settings()
         print(f"TABLE {name:10} batch {batch:2} ms, engine / freeze+graph: " + ", ".join(row), flush=True)
     print("SUM precisions done on", torch.cuda.get_device_name(0))
+
+
+@torch.inference_mode()
+def tuned(arguments) -> None:
+    """Engines whose kernels were timed beside those that are chosen by rule, in turns."""
+    file = f"{arguments.out}/kernels.txt"
+    for name, batch in cases_in(arguments.seconds):
+        try:
+            _, traced, inputs = traced_case(name, batch)
+            by_rule, start = engine_of(traced, inputs), time.perf_counter()
+            timed = engine_of(traced, inputs, tune=True, timing_cache=file, sample_inputs=list(inputs))
+            seconds = time.perf_counter() - start
+            rounds = [[milliseconds(each, inputs, False) for each in (by_rule, timed)] for _ in range(3)]
+            before, after = (sorted(each)[1] for each in zip(*rounds))
+            chosen = implementations(timed) - implementations(by_rule)
+            print(f"TABLE {name:20} batch {batch:2} fp16 ms: by rule {before:.3f}, timed {after:.3f}; compiled in {seconds:.1f} s; {dict(chosen)}", flush=True)
+        except Exception as error:  # noqa: BLE001 - told, and the others run
+            print("FAIL", name, batch, first_line(error))
+    print("SUM tuned done on", torch.cuda.get_device_name(0))
 
 
 def milliseconds(module, inputs, with_graph: bool) -> float:
