@@ -15,7 +15,7 @@ TEXT = """Deberta DebertaV2 XLMRoberta MPNet RoFormer ConvBert SqueezeBert FNet 
 BOTH = "t5 bart pegasus m2m100 whisper clip detr segformer".split()
 SEEN = ["beit of transformers", "dinov2 of transformers", "yolos of transformers", "swin of transformers", "swinv2 of transformers",
         "levit of transformers", "mobilevit of transformers", "focalnet of transformers", "wav2vec2", "wavlm", "perceiver", "patchtst"]
-TIMM = "swin_tiny_patch4_window7_224 hiera_tiny_224 test_maxvit convit_tiny".split()
+TIMM = "swin_tiny_patch4_window7_224 hiera_tiny_224 edgenext_xx_small convit_tiny".split()
 
 
 def _detector(name: str, **options):
