@@ -30,6 +30,16 @@ def engine_of(traced, inputs, **options):
     return torchtrt.compile(traced, inputs=specs, device=DEVICE, enabled_precisions=precisions, progress=False, **options)
 
 
+def check_results(engine, model, inputs) -> None:
+    """Compares several calls with eager PyTorch, whose calls in between leave other values in the memory that the engine works in."""
+    differences = []
+    for _ in range(5):
+        expected, got = model(*inputs), engine(*inputs)
+        expected, got = (each if isinstance(each, torch.Tensor) else each[0] for each in (expected, got))
+        differences.append(float((got.float() - expected.float()).abs().max() / expected.float().abs().max()))
+    assert max(differences) < 0.02, f"off by {', '.join(f'{each:.1e}' for each in differences)} of the largest value in calls one after the other"
+
+
 def cases_in(seconds: float):
     """Yields the name and batch of each case until the seconds are over; names the others."""
     end = time.monotonic() + seconds - 10
@@ -50,6 +60,7 @@ def bench(arguments) -> None:
                 os.environ["TORCHTRT_CUDA_GRAPHS"] = "0"
                 ways["engine without replay"] = engine_of(traced, inputs)
                 del os.environ["TORCHTRT_CUDA_GRAPHS"]
+            check_results(ways["engine"], model, inputs)
         except Exception as error:  # noqa: BLE001 - told, and the others run
             print("FAIL", name, batch, first_line(error))
             continue
@@ -99,10 +110,11 @@ def tuned(arguments) -> None:
     file = f"{arguments.out}/kernels.txt"
     for name, batch in cases_in(arguments.seconds):
         try:
-            _, traced, inputs = traced_case(name, batch)
+            model, traced, inputs = traced_case(name, batch)
             by_rule, start = engine_of(traced, inputs), time.perf_counter()
             timed = engine_of(traced, inputs, tune=True, timing_cache=file, sample_inputs=list(inputs))
             seconds = time.perf_counter() - start
+            check_results(timed, model, inputs)
             rounds = [[milliseconds(each, inputs, False) for each in (by_rule, timed)] for _ in range(3)]
             before, after = (sorted(each)[1] for each in zip(*rounds))
             chosen = implementations(timed) - implementations(by_rule)
