@@ -137,8 +137,9 @@ class IntegerProducts {
     const Quantized input = quantized(*layer.getInput(0), layer);
     const IntegerWeights weights = quantizeWeights(layer, input.steps.scale);
     Attributes attributes = layer.attributes();
-    attributes.erase("transpose_a");
-    attributes.erase("transpose_b");
+    for (const char* of_floats : {"transpose_a", "transpose_b", "tf32"}) {
+      attributes.erase(of_floats);
+    }
     attributes.set("zero_point", input.steps.zero_point);
     attributes.set("to", DType::kFloat32);
     Tensor* residual = layer.getInput(kResidual);
