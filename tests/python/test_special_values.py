@@ -92,15 +92,16 @@ class Apply(nn.Module):
         return self.function(self.layers, *given)
 
 
-def agree(actual, expected, exact) -> bool:
-    """True if the values agree. Those over tolerance may be as far from `exact`, in float64, as PyTorch's result is."""
+def agree(actual, expected, exact=None) -> bool:
+    """True if the values agree. Those over tolerance may be as far from `exact`, in float64, as PyTorch's result is, if that is given."""
     ours, theirs = actual.double(), expected.double()
     finite = theirs.isfinite()
     if not torch.equal(ours[~finite].nan_to_num(1e300), theirs[~finite].nan_to_num(1e300)) or not ours[finite].isfinite().all():
         return False
     tolerance = TOLERANCE[expected.dtype]
-    if torch.allclose(ours[finite], theirs[finite], rtol=tolerance, atol=1e-2 * tolerance):
-        return True
+    is_close = torch.allclose(ours[finite], theirs[finite], rtol=tolerance, atol=1e-2 * tolerance)
+    if is_close or exact is None:
+        return is_close
     error, their_error = ((each - exact)[finite].abs().max() for each in (ours, theirs))
     return bool(error <= 1.5 * their_error)
 
@@ -121,7 +122,8 @@ def test_special_values(name, dtype):
     for kind in KINDS:
         operands = [special(x, kind) for x in given]
         ours, theirs = compiled(*operands), module(*operands)
-        exact = in_float64(*(x.double() for x in operands))
+        # Fused attention of PyTorch 2.15 rounds elsewhere, as far from float64 as engines do.
+        exact = in_float64(*(x.double() for x in operands)) if (name, dtype) == ("attention", torch.bfloat16) else None
         assert kind in documented or agree(ours, theirs, exact), (kind, ours, theirs)
 
 

@@ -16,7 +16,7 @@ struct LtMatrix {
   int64_t batch_step = 0;  // in elements; 0 repeats it
 };
 
-// Which of the algorithms that the library proposes.
+// Names one of the algorithms that the library proposes.
 struct LtChoice {
   size_t place = 0;    // in the order of its heuristics
   bool splits = true;  // false: of those that add up each sum at once

@@ -9,7 +9,8 @@ namespace torchtrt::cuda {
 
 // Runs on cuBLASLt, if the library is there.
 kernels::CreateResult createCublasLtMatmul(const kernels::Problem& problem);
-// By another algorithm of it, which timing chooses alone: one that splits no sums, or the second or third proposal.
+// Run on other algorithms of cuBLASLt, which only timing chooses: one that splits no sums, the second or third
+// proposal.
 kernels::CreateResult createUnsplitMatmul(const kernels::Problem& problem);
 kernels::CreateResult createSecondMatmul(const kernels::Problem& problem);
 kernels::CreateResult createThirdMatmul(const kernels::Problem& problem);
