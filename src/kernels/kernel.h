@@ -67,6 +67,7 @@ struct RunArgs {
   void* scratch;  // 64-byte aligned, scratchBytes() long; null when that is 0
   int threads;
   device::Stream stream = {};  // in whose order it runs; a kernel of the CPU has run when run() returns
+  bool is_fenced = false;      // it must read no operand before the work in front of it in the stream has ended
 };
 
 // A kernel made ready for one ShapeSet: immutable, shared by all contexts. Pointers lead to memory of the problem's
@@ -79,6 +80,11 @@ class TORCHTRT_API Prepared {
   // False if run() waits for its stream: such work cannot be part of a recording.
   virtual bool isRecordable() const {
     return true;
+  }
+  // True if run() may read that operand before the work in front of it in the stream has ended, unless it is fenced.
+  virtual bool readsAhead(size_t input) const {
+    (void)input;
+    return false;
   }
   virtual size_t scratchBytes() const {
     return 0;

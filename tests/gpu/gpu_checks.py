@@ -24,6 +24,19 @@ class Small(nn.Module):
         return torch.softmax(self.body(x), -1)
 
 
+class Projected(nn.Module):
+    """The first block of ResNet-50's last stage, whose shortcut has a convolution of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second, self.third = nn.Conv2d(1024, 512, 1), nn.Conv2d(512, 512, 3, 2, 1), nn.Conv2d(512, 2048, 1)
+        self.shortcut = nn.Conv2d(1024, 2048, 1, 2)
+
+    def forward(self, x):
+        y = torch.relu(self.second(torch.relu(self.first(x))))
+        return torch.relu(self.third(y) + self.shortcut(x))
+
+
 class Counted(nn.Module):
     def forward(self, x):
         return torch.nonzero(torch.relu(x))
@@ -149,6 +162,17 @@ def smoke(arguments) -> None:
         table, rows = torch.randn(3, 4, device=DEVICE), torch.tensor([0, 2, 1, 1, 0], device=DEVICE)
         synchronize()
         _close(compiled(table, rows), module(table, rows))
+
+    @check("a residual is read when the kernel in front has written it")
+    def _():
+        torch.manual_seed(0)
+        module = Projected().eval().to(DEVICE, torch.float16)
+        x = torch.randn(32, 1024, 14, 14, device=DEVICE, dtype=torch.float16).relu().contiguous(memory_format=torch.channels_last)
+        exact = copy.deepcopy(module).double()(x.double())
+        compiled = torchtrt.compile(torch.jit.trace(module, x), inputs=[x], enabled_precisions={torch.float16})
+        results = [compiled(x) for _ in range(20)]
+        worst = max(float((result.double() - exact).abs().max() / exact.abs().max()) for result in results)
+        assert worst < 5e-3 and all(torch.equal(result, results[0]) for result in results), f"off by {worst:.1e}"
 
     @check("verify and profile")
     def _():

@@ -294,15 +294,14 @@ namespace {
 // TF32 has as many significant bits as float16.
 constexpr at::ScalarType kTf32 = at::kHalf;
 
-// True if a step of the plan may use TF32. A name that holds the text only makes the comparison coarser.
-bool usesTf32(const std::string& steps) {
-  return steps.find("tf32=true") != std::string::npos;
+// True if a step may use TF32. A name that holds the text only makes the comparison coarser.
+bool usesTf32(const engine::Engine& engine) {
+  return engine.device() != "cpu" && engine.inspect().find("tf32=true") != std::string::npos;
 }
 
 bool hasTf32(const torch::jit::Module& compiled) {
   const auto engines = runtime::enginesIn(compiled);
-  return std::any_of(engines.begin(), engines.end(),
-                     [](const auto& each) { return usesTf32(each.second->engine().inspect()); });
+  return std::any_of(engines.begin(), engines.end(), [](const auto& each) { return usesTf32(each.second->engine()); });
 }
 
 }  // namespace
@@ -331,7 +330,7 @@ at::ScalarType coarsestOf(const runtime::Engine& engine) {
 }
 
 at::ScalarType coarsestOf(const torch::jit::Graph& graph, const runtime::Engine& engine) {
-  return usesTf32(engine.engine().inspect()) ? kTf32 : coarsestOf(graph);
+  return usesTf32(engine.engine()) ? kTf32 : coarsestOf(graph);
 }
 
 at::ScalarType coarsestOf(const torch::jit::Graph& graph, const torch::jit::Module& compiled) {

@@ -65,7 +65,13 @@ namespace {
 class ConvolutionGraph final : DnnGraph {
  public:
   ConvolutionGraph(DnnLibrary& library, const DnnProblem& problem)
-      : DnnGraph(library, "a convolution", problem.x.dtype, kPointers, problem.tf32), problem_(problem) {}
+      : DnnGraph(library, "a convolution", problem.x.dtype, kPointers, problem.tf32), problem_(problem) {
+    // Kernels of cuDNN 9.19 for sm_90 begin while the kernel in front still runs. They wait for it before they read x,
+    // but not before they read the residual.
+    for (const int64_t operand : {kWeights, kBias, kResidual}) {
+      setReadAhead(operand);
+    }
+  }
 
   std::shared_ptr<const DnnPlan> build() {
     describe();

@@ -83,6 +83,10 @@ void DnnPlan::run(const DevicePointer* pointers, StreamHandle stream) const {
   check(api, api.execute(library_.handle, plan_, made), purpose_);
 }
 
+bool DnnPlan::readsAhead(size_t argument) const {
+  return std::find(ahead_.begin(), ahead_.end(), static_cast<int64_t>(argument)) != ahead_.end();
+}
+
 DnnGraph::DnnGraph(DnnLibrary& library, const std::string& name, DType dtype, int64_t pointers, bool tf32)
     : library_(library),
       api_(library.api),
@@ -260,6 +264,9 @@ class WhereAligned final : public kernels::Prepared {
       all |= present_[i] ? reinterpret_cast<uintptr_t>(args.inputs[i]) : 0;
     }
     all % DnnPlan::kAlignment == 0 ? launches_->run(args) : other_->run(args);
+  }
+  bool readsAhead(size_t input) const override {
+    return launches_->readsAhead(input) || other_->readsAhead(input);
   }
   size_t scratchBytes() const override {
     return std::max(launches_->scratchBytes(), other_->scratchBytes());

@@ -45,6 +45,7 @@ class DnnPlan final : public StreamCall {
     return cuda::workspaceBytes(workspace_);
   }
   void run(const DevicePointer* pointers, StreamHandle stream) const override;
+  bool readsAhead(size_t argument) const override;
 
  private:
   friend class DnnGraph;
@@ -58,8 +59,9 @@ class DnnPlan final : public StreamCall {
   int64_t pointers_;  // before the workspace
   Objects objects_;   // the plan and what it refers to
   dnn::Object plan_ = nullptr;
-  std::vector<int64_t> ids_;  // of the tensors with a pointer
-  std::deque<float> values_;  // what some tensors are, on the host
+  std::vector<int64_t> ids_;    // of the tensors with a pointer
+  std::vector<int64_t> ahead_;  // of those that kernels may read before the work in front has ended
+  std::deque<float> values_;    // what some tensors are, on the host
   std::vector<std::pair<int64_t, const float*>> by_value_;
   size_t workspace_ = 0;
 };
@@ -92,6 +94,10 @@ class DnnGraph {
   dnn::Object finished(Owned object);
   dnn::Object tensor(int64_t id, int type, const Ints& dims, const Ints& strides);
   dnn::Object number(int64_t id, float value, size_t rank);
+  // Says that kernels of the library may read a tensor before the work in front of them has ended.
+  void setReadAhead(int64_t id) {
+    plan_->ahead_.push_back(id);
+  }
 
   // The engines in the order of the library's heuristics; only those that give the same bits each time and compute in
   // full precision, or in TF32 where that is allowed.

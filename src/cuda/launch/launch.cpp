@@ -15,6 +15,13 @@ namespace {
 constexpr int64_t kThreads = 256;
 constexpr int64_t kMostBlocks = 65535;
 
+// Only a kernel directly behind another may begin before that has ended. Zeroes the first byte of an output, which the
+// call behind the fence writes.
+void addFence(const kernels::RunArgs& args) {
+  check(driver().fillBytes(reinterpret_cast<DevicePointer>(args.outputs[0]), 0, 1, args.stream.handle),
+        "zeroing memory of the GPU");
+}
+
 }  // namespace
 
 Geometry geometryFor(int64_t count) {
@@ -80,6 +87,26 @@ void Launches::add(std::shared_ptr<const StreamCall> call, Arguments arguments) 
   steps_.push_back({std::move(arguments), nullptr, "", {}, std::move(call)});
 }
 
+bool Launches::Step::readsAhead(Arguments::Kind kind, size_t index) const {
+  const std::vector<Arguments::Argument>& all = arguments.arguments_;
+  for (size_t i = 0; i < all.size() && call != nullptr; ++i) {
+    if (all[i].kind == kind && all[i].index == index && call->readsAhead(i)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Launches of this backend begin when the work in front of them has ended, and so does what follows them.
+bool Launches::readsAhead(size_t input) const {
+  return !steps_.empty() && steps_.front().readsAhead(Arguments::Kind::kInput, input);
+}
+
+// The engine fences what a call reads of other kernels' results; scratch memory is written by the launches before.
+bool Launches::isFenced(const Step& step, const kernels::RunArgs& args) const {
+  return &step == &steps_.front() ? args.is_fenced : step.readsAhead(Arguments::Kind::kScratch, 0);
+}
+
 int64_t Launches::reserve(size_t bytes) {
   const size_t at = scratch_;
   scratch_ += alignUp(bytes);
@@ -123,6 +150,9 @@ void Launches::run(const kernels::RunArgs& args) const {
       list[i] = &pointers[i];
     }
     if (step.call != nullptr) {
+      if (isFenced(step, args)) {
+        addFence(args);
+      }
       step.call->run(pointers.data(), args.stream.handle);
       continue;
     }

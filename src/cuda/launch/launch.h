@@ -68,6 +68,11 @@ class StreamCall {
   virtual ~StreamCall() = default;
   // `pointers` are the arguments of Launches::add(), in order. The device's context is the current one.
   virtual void run(const DevicePointer* pointers, StreamHandle stream) const = 0;
+  // True if the library may read what that argument points to before the work in front of the call has ended.
+  virtual bool readsAhead(size_t argument) const {
+    (void)argument;
+    return false;
+  }
 };
 
 // A prepared kernel. A run allocates no memory of the device.
@@ -82,6 +87,7 @@ class Launches final : public kernels::Prepared {
   int64_t reserve(size_t bytes);
 
   void run(const kernels::RunArgs& args) const override;
+  bool readsAhead(size_t input) const override;
   size_t scratchBytes() const override {
     return scratch_;
   }
@@ -95,7 +101,11 @@ class Launches final : public kernels::Prepared {
     std::string name;
     Geometry geometry;
     std::shared_ptr<const StreamCall> call;
+
+    bool readsAhead(Arguments::Kind kind, size_t index) const;
   };
+  bool isFenced(const Step& step, const kernels::RunArgs& args) const;
+
   const CudaDevice& device_;
   std::vector<Step> steps_;
   size_t scratch_ = 0;

@@ -52,6 +52,7 @@ void Context::runAction(const Action& action, int threads, device::Stream stream
   args.scratch = pointers_[action.scratch];
   args.threads = threads;
   args.stream = stream;
+  args.is_fenced = action.is_fenced;
   const bool reports = faults_ != nullptr && action.step >= 0;
   const device::FaultScope scope(reports ? faults_->word(static_cast<size_t>(action.step)) : nullptr);
   action.prepared->run(args);

@@ -112,7 +112,7 @@ class Printer {
     if (const size_t bytes = action.prepared->scratchBytes(); bytes != 0) {
       out_ << ", " << bytes << " bytes of scratch" << placeText(schedule_.slots[action.scratch]);
     }
-    out_ << "\n";
+    out_ << (action.is_fenced ? ", behind a fence\n" : "\n");
   }
 
   const Model& model_;

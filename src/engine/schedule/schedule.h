@@ -30,6 +30,7 @@ struct Action {
   std::vector<int32_t> fused;        // those steps
   std::vector<uint32_t> unit_sizes;  // of a pointwise group: how many steps each member is, in the order of the plan
   uint32_t first_input = 0, first_output = 0, scratch = 0;
+  bool is_fenced = false;  // RunArgs::is_fenced
 };
 
 struct OutputShape {

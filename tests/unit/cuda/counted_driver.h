@@ -18,6 +18,10 @@ class CountedDriver {
       ++counts().launches;
       return base().launch(f, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra);
     };
+    table.fillBytes = [](DevicePointer to, unsigned char value, size_t bytes, StreamHandle stream) -> Result {
+      ++counts().filled;
+      return base().fillBytes(to, value, bytes, stream);
+    };
     table.launchGraph = [](GraphExecHandle exec, StreamHandle stream) -> Result {
       ++counts().graphs;
       return fails().launchGraph ? 999 : base().launchGraph(exec, stream);
@@ -50,7 +54,7 @@ class CountedDriver {
   CountedDriver& operator=(const CountedDriver&) = delete;
 
   struct Counts {
-    std::atomic<int> launches = 0, graphs = 0, set = 0, instantiated = 0;
+    std::atomic<int> launches = 0, filled = 0, graphs = 0, set = 0, instantiated = 0;
   };
   struct Fails {
     bool launchGraph = false, setKernelNode = false, instantiate = false, beginCapture = false, endCapture = false;
@@ -60,7 +64,7 @@ class CountedDriver {
     return counts;
   }
   static void reset() {
-    counts().launches = counts().graphs = counts().set = counts().instantiated = 0;
+    counts().launches = counts().filled = counts().graphs = counts().set = counts().instantiated = 0;
     fails() = Fails();
   }
   static Fails& fails() {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cpu/harness.h"
+#include "cuda/counted_driver.h"
 #include "cuda/driver/library.h"
 #include "cuda/emulation.h"
 #include "cuda/fake_cudnn.h"
@@ -229,6 +230,19 @@ TEST_F(CudnnCalls, TheLayoutIsThatOfTheOutput) {
   fakeCudnn().has_no_channels_last = true;
   useCudnn(tableOfFakeCudnn());
   EXPECT_EQ(callsOf(large(DType::kFloat32), Layout::kChannelsLast), "float32 forward add relu");
+}
+
+// The library may read a residual while the launch in front of it still writes that.
+TEST_F(CudnnCalls, AFenceStandsBehindTheCopyOfAResidual) {
+  std::vector<Values> results;
+  for (const Layout layout : {Layout::kRowMajor, Layout::kChannelsLast}) {
+    Case layer = large(DType::kFloat32);
+    layer.inputs.push_back(makeTensor(DType::kFloat32, {2, 4, 3, 5}, mixedValues(120, DType::kFloat32, 3), layout));
+    const CountedDriver counted;
+    results.push_back(runOne(layer));
+    EXPECT_EQ(counted.counts().filled, layout == Layout::kChannelsLast ? 1 : 0);
+  }
+  EXPECT_EQ(results[0], results[1]);
 }
 
 // Small images have long sums, and an engine without anything behind it is faster for them.
