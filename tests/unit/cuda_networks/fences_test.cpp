@@ -8,7 +8,6 @@
 #include "builder/run.h"
 #include "cuda/counted_driver.h"
 #include "engine/schedule/optimum.h"
-#include "kernels/scalar/half.h"
 #include "support/interpreter.h"
 #include "torchtrt/network.h"
 
