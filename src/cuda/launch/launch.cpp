@@ -84,7 +84,11 @@ void Launches::add(const Source& source, const char* function, const Geometry& g
 
 void Launches::add(std::shared_ptr<const StreamCall> call, Arguments arguments) {
   TORCHTRT_CHECK(arguments.arguments_.size() <= kMostArguments, "a call of a library has too many arguments");
-  steps_.push_back({std::move(arguments), nullptr, "", {}, std::move(call)});
+  Step step{std::move(arguments), nullptr, "", {}, std::move(call)};
+  // The engine fences what the first call reads of other kernels' results; scratch memory is written by launches
+  // before.
+  step.is_fenced = !steps_.empty() && step.readsAhead(Arguments::Kind::kScratch, 0);
+  steps_.push_back(std::move(step));
 }
 
 bool Launches::Step::readsAhead(Arguments::Kind kind, size_t index) const {
@@ -100,11 +104,6 @@ bool Launches::Step::readsAhead(Arguments::Kind kind, size_t index) const {
 // Launches of this backend begin when the work in front of them has ended, and so does what follows them.
 bool Launches::readsAhead(size_t input) const {
   return !steps_.empty() && steps_.front().readsAhead(Arguments::Kind::kInput, input);
-}
-
-// The engine fences what a call reads of other kernels' results; scratch memory is written by the launches before.
-bool Launches::isFenced(const Step& step, const kernels::RunArgs& args) const {
-  return &step == &steps_.front() ? args.is_fenced : step.readsAhead(Arguments::Kind::kScratch, 0);
 }
 
 int64_t Launches::reserve(size_t bytes) {
@@ -150,7 +149,7 @@ void Launches::run(const kernels::RunArgs& args) const {
       list[i] = &pointers[i];
     }
     if (step.call != nullptr) {
-      if (isFenced(step, args)) {
+      if (step.is_fenced || (args.is_fenced && &step == &steps_.front())) {
         addFence(args);
       }
       step.call->run(pointers.data(), args.stream.handle);

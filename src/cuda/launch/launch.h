@@ -101,10 +101,10 @@ class Launches final : public kernels::Prepared {
     std::string name;
     Geometry geometry;
     std::shared_ptr<const StreamCall> call;
+    bool is_fenced = false;
 
     bool readsAhead(Arguments::Kind kind, size_t index) const;
   };
-  bool isFenced(const Step& step, const kernels::RunArgs& args) const;
 
   const CudaDevice& device_;
   std::vector<Step> steps_;
