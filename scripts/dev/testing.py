@@ -1,5 +1,6 @@
 """Runs what was built and sums up: the unit tests, the same with capped vector instructions, the Python tests."""
 
+import contextlib
 import json
 import os
 import re
@@ -9,7 +10,7 @@ import xml.etree.ElementTree
 from dataclasses import dataclass
 
 from . import building, machine
-from .common import ROOT, Environment, Failure, python, run, say
+from .common import CACHE, ROOT, Environment, Failure, python, run, say
 
 PYTHON_TESTS = "python"
 INTEGRATIONS = "integrations"  # Python tests, too, in the environment of Ray, Spark, Beam and Triton
@@ -17,6 +18,8 @@ INTEGRATIONS = "integrations"  # Python tests, too, in the environment of Ray, S
 TORCH_SIDE = ("lowering", "partitioning", "conversion", "runtime", "stitching", "vision", "compiler", PYTHON_TESTS)
 SANITIZED = ("asan", "tsan")
 TIMEOUT_S = 1800
+KEPT = CACHE / "tests"  # device code that test_cuda compiled, 50 MB for each state of the kernels
+KEPT_DAYS = 7  # unused for so long, it goes
 VECTOR_CAPS = ("avx2", "sse4")  # values of TORCHTRT_MAX_ISA: eight floats at a time, and one
 
 
@@ -40,6 +43,7 @@ def environment(preset: str) -> dict[str, str]:
         **os.environ,
         "TORCHTRT_STRICT": "1",
         "TORCHTRT_BUILD": str(folder),
+        "TORCHTRT_TEST_CACHE": str(KEPT),
         "PYTHONPATH": str(folder / "python"),
         "PYTHONDONTWRITEBYTECODE": "1",
         "PATH": f"{folder / 'bin'}:{python().parent}:{os.environ['PATH']}",
@@ -47,6 +51,15 @@ def environment(preset: str) -> dict[str, str]:
         # libtorch keeps what it allocates for good; the leak checker cannot tell that from our leaks.
         "ASAN_OPTIONS": "detect_leaks=0",
     }
+
+
+def forget_kept() -> None:
+    """Removes files that no run of the last days has used."""
+    oldest = time.time() - KEPT_DAYS * 24 * 3600
+    for file in KEPT.glob("*/*"):
+        with contextlib.suppress(FileNotFoundError):  # another ./dev may do the same
+            if file.stat().st_mtime < oldest:
+                file.unlink()
 
 
 def unit_tests(preset: str):
@@ -140,6 +153,7 @@ def test(preset: str, folders, pattern: str | None) -> int:
     building.build(preset, targets)
 
     variables = environment(preset)
+    forget_kept()
     results = []
 
     def note(result: Result) -> None:

@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/hash.h"
 #include "cuda/compile/program.h"
 #include "cuda/driver/driver.h"
 #include "cuda/emulated_block.h"
@@ -23,6 +22,7 @@
 #include "cuda/emulated_graphs.h"
 #include "cuda/fake_cublaslt.h"
 #include "cuda/fake_cudnn.h"
+#include "cuda/kept_files.h"
 #include "torchtrt/error.h"
 
 namespace torchtrt::cuda::testing {
@@ -80,10 +80,7 @@ std::vector<std::string> functionsOf(const std::string& text) {
   return names;
 }
 
-// Returns the folder beside the program's in the build tree: a text is compiled once a build.
-std::filesystem::path folder() {
-  return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "emulated";
-}
+constexpr const char* kCompiler = "g++ -std=c++17 -O1 -w -shared -fPIC -ffp-contract=off";
 
 std::vector<std::string>& texts() {
   static std::vector<std::string> texts;
@@ -103,16 +100,13 @@ std::string compile(const std::string& text) {
   if (text.find("__syncthreads") != std::string::npos || text.find("_sync(") != std::string::npos) {
     all += "extern \"C\" { int has_barrier; }\n";
   }
-  std::filesystem::create_directories(folder());
-  const std::string stem = (folder() / hashBytes(all.data(), all.size()).toString()).string();
-  const std::string library = stem + ".so";
-  if (std::filesystem::exists(library)) {
+  const std::string library = keptFile("emulated", std::string(kCompiler) + " " + __VERSION__ + "\n" + all, ".so");
+  if (isKept(library)) {
     return library;
   }
-  const std::string own = stem + "." + std::to_string(getpid());
+  const std::string own = library + "." + std::to_string(getpid());
   std::ofstream(own + ".cpp") << all;
-  const std::string command =
-      "g++ -std=c++17 -O1 -w -shared -fPIC -ffp-contract=off -o " + own + ".so " + own + ".cpp 2> " + own + ".log";
+  const std::string command = std::string(kCompiler) + " -o " + own + ".so " + own + ".cpp 2> " + own + ".log";
   if (std::system(command.c_str()) != 0) {
     std::ifstream log(own + ".log");
     throw InternalError("device code does not compile: " + std::string(std::istreambuf_iterator<char>(log), {}));

@@ -1,6 +1,10 @@
 #include "cuda/registers.h"
 
+#include <unistd.h>
+
 #include <cctype>
+#include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <optional>
 #include <sstream>
@@ -8,6 +12,7 @@
 #include "cuda/compile/program.h"
 #include "cuda/driver/library.h"
 #include "cuda/driver/nvrtc.h"
+#include "cuda/kept_files.h"
 #include "torchtrt/error.h"
 
 namespace torchtrt::cuda::testing {
@@ -122,9 +127,21 @@ std::vector<KernelNeeds> needsIn(const std::string& log) {
 }
 
 std::vector<KernelNeeds> needsOf(const std::string& text, const std::string& architecture) {
+  static const std::string release = nvrtcRelease();
+  const std::string how = release + " " + architecture + " " + kCompilerOptions;
+  const std::string file = keptFile("registers", how + "\n" + text, ".log");
+  if (isKept(file)) {
+    std::ifstream log(file);
+    return needsIn({std::istreambuf_iterator<char>(log), {}});
+  }
   Program program(text);
   program.compile(architecture);
-  return needsIn(program.log());
+  const std::string log = program.log();
+  std::vector<KernelNeeds> needs = needsIn(log);  // throws for a log that is not to be kept
+  const std::string own = file + "." + std::to_string(getpid()) + "." + std::to_string(gettid());
+  std::ofstream(own) << log;
+  std::filesystem::rename(own, file);
+  return needs;
 }
 
 // The first lines of PTX say it; nvrtcVersion() leaves out the last number.
