@@ -75,12 +75,14 @@ def _used_mib() -> float:
 
 
 def _started(name: str, way: str, file: pathlib.Path) -> dict:
+    import torchtrt
     from gpu_bench import engine_of, traced_case
 
     model, traced, inputs = (None, None, _inputs_of(name, 1)) if way == "engine of a file" else traced_case(name, 1)
     facts, before, start = {}, _used_mib(), time.perf_counter()
     if way == "engine of a file":
         module, what = torch.jit.load(str(file)), "loads in"
+        torchtrt.runtime.prepare(module)  # else libtorch's interpreter watches the first calls
     elif way == "freeze":
         module, what = torch.jit.freeze(traced), "freezes in"
     elif way == "inductor":

@@ -50,8 +50,8 @@ class LoadedEngine : public Engine {
   bool restoresWeight(size_t index) const override;
   void restoreWeight(size_t index, std::span<std::byte> to, int threads) const override;
 
-  // Does what a first call with inputs of the optimum's shapes, row-major, would do but run kernels. A
-  // fault in the shapes is left to that call.
+  // Does what a first call with inputs of the optimum's shapes, row-major, would do but run kernels. On a device that
+  // is not the host it runs them, too, on zeros. A fault is left to that call.
   void prepare(int threads) const;
 
   // Returns the schedule that a call with these inputs runs, for tests.
@@ -71,6 +71,9 @@ class LoadedEngine : public Engine {
   // Reserves the workspace of the bound schedule. This runs behind all checks: a refused call gives no work to its
   // stream.
   void reserveWorkspace(ContextLease& lease) const;
+  // Runs calls on zeros until the device replays them. Libraries of GPUs load a kernel's code when they first start it,
+  // which takes a hundred times as long as a call.
+  void rehearse(int threads) const;
   // Everything up to the first kernel: shapes, memory, pointers.
   void begin(ContextLease& lease, std::span<const TensorView> inputs, OutputAllocator& outputs, Way way) const;
   // Throws where the call would have to wait for its stream.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cpu/threads/parallel.h"
+#include "engine/calls/discarded_outputs.h"
 #include "engine/calls/empty_inputs.h"
 #include "engine/calls/loaded_engine.h"
 #include "engine/schedule/shapes.h"
@@ -10,27 +11,6 @@
 namespace torchtrt::engine {
 
 namespace {
-
-// Outputs of a profiled call: kept until the profile ends, then dropped.
-class DiscardingAllocator : public OutputAllocator {
- public:
-  explicit DiscardingAllocator(const device::Device& device) : device_(device) {}
-  void* allocate(int index, DType dtype, std::span<const int64_t> dims) override {
-    const auto at = static_cast<size_t>(index);
-    if (at >= memory_.size()) {
-      memory_.resize(at + 1);
-    }
-    const size_t bytes = plan::checkedBytes(dims, dtype);
-    if (memory_[at].bytes() < bytes) {
-      memory_[at] = device_.allocate(bytes, "a profiled output");
-    }
-    return memory_[at].data();
-  }
-
- private:
-  const device::Device& device_;
-  std::vector<device::Memory> memory_;
-};
 
 // The work of a step with these values of the plan's registers.
 kernels::Work workOf(const plan::Plan& plan, const plan::Step& step, const std::vector<int64_t>& registers) {
@@ -79,7 +59,7 @@ kernels::Work workOf(const plan::Plan& plan, const Schedule& schedule, const Act
 
 std::vector<StepProfile> LoadedEngine::profile(std::span<const TensorView> inputs, int calls, int threads) const {
   const Way way = wayOf({threads, nullptr});
-  DiscardingAllocator outputs(*model_->device);
+  DiscardedOutputs outputs(*model_->device);
   const FilledInputs filled(*model_, inputs);
   ContextLease lease = this->lease(filled.span(), way);
   begin(lease, filled.span(), outputs, way);

@@ -15,6 +15,8 @@ namespace torchtrt::engine {
 // come once or twice cost no recording. A later call with other pointers renews the actions that read or write there.
 class Replay {
  public:
+  static constexpr int kCallsBefore = 2;
+
   // `body` gives an action of the schedule to a stream, with these pointers, one per slot.
   void run(const device::Device& device, device::Stream stream, const Schedule& schedule,
            std::span<void* const> pointers, const device::PartBody& body);
@@ -22,7 +24,6 @@ class Replay {
   void forget();
 
  private:
-  static constexpr int kCallsBefore = 2;
   static constexpr int kMostFailures = 3;
 
   bool record(const device::Device& device, const Schedule& schedule, std::span<void* const> pointers,

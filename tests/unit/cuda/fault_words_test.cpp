@@ -73,6 +73,20 @@ TEST(FaultWords, TheNextCallNamesTheStepAndItsLine) {
   EXPECT_EQ(call(*engine, 0), "");
 }
 
+// Loading runs the engine on zeros, which some engines do not take.
+TEST(FaultWords, NobodyHearsOfTheCallsOfLoading) {
+  PlanMaker make("quotient");
+  const PlanMaker::Registers dims = make.dims({1});
+  const int32_t x = make.step("cast", {make.input("x", dims)}, dims, {{"to", DType::kInt64}}, DType::kInt64);
+  const int32_t quotient = make.step("elementwise", {x, x}, dims, {{"op", std::string("floor_div")}}, DType::kInt64);
+  make.output("y", make.step("cast", {quotient}, dims, {{"to", DType::kFloat32}}));
+  const auto engine = engine::loadMade(make, {}, gpu());
+  EXPECT_EQ(call(*engine, 2), "");
+  EXPECT_EQ(call(*engine, 2), "");
+  EXPECT_EQ(call(*engine, 0), "");
+  EXPECT_NE(call(*engine, 2).find("[E011] step 'elementwise"), std::string::npos);
+}
+
 TEST(FaultWords, AStreamHearsOfItsOwnCallsAlone) {
   const auto engine = load();
   const OwnStream other;

@@ -141,9 +141,19 @@ TEST(RecordedCalls, AnEngineMayGoBeforeTheyHaveRun) {
   }
 }
 
+TEST(RecordedCalls, TheFirstCallAfterLoadingIsAReplay) {
+  const DeferredDevice device;
+  const auto engine = sumsOn(device, {.threads = 1});  // as many as the call has
+  EXPECT_EQ(device.recordings(), 1U);
+  EXPECT_EQ(device.replays(), 1U);
+  Call(*engine, device, 4, {}).expectRight();
+  EXPECT_EQ(device.recordings(), 1U);
+  EXPECT_EQ(device.replays(), 2U);
+}
+
 TEST(RecordedCalls, AProfileRecordsNothing) {
   const DeferredDevice device;
-  const auto engine = sumsOn(device);
+  const auto engine = sumsOn(device, {.prepare = false});
   const HostTensor x = rowsOf(4);
   const testing::InputsOnDevice given(device, std::vector{x.view()});
   for (int i = 0; i < 4; ++i) {  // more than the calls that run as they are
