@@ -122,7 +122,9 @@ std::shared_ptr<const LoadedEngine> load(const std::string& plan_bytes, std::str
                                          std::vector<at::Tensor> weights, Originals originals, const at::Device& device,
                                          std::vector<bool> borrowed = {}, std::vector<bool> exclusive = {}) {
   needDevice(device);
-  const DeviceScope scope(device);
+  // An engine is loaded, and called on zeros, in the default stream. The workspace comes from PyTorch, whose memory may
+  // still be in use in any other stream.
+  const DeviceScope scope(device, DeviceScope::Stream::kDefault);
   auto bytes = std::make_shared<const std::string>(plan_bytes);
   std::vector<engine::ExternalWeight> external;
   external.reserve(weights.size());
