@@ -1,5 +1,6 @@
 """Runs what was built and sums up: the unit tests, the same with capped vector instructions, the Python tests."""
 
+import concurrent.futures
 import contextlib
 import json
 import os
@@ -21,6 +22,7 @@ TIMEOUT_S = 1800
 KEPT = CACHE / "tests"  # device code that test_cuda compiled, 50 MB for each state of the kernels
 KEPT_DAYS = 7  # unused for so long, it goes
 VECTOR_CAPS = ("avx2", "sse4")  # values of TORCHTRT_MAX_ISA: eight floats at a time, and one
+MEMORY_OF_A_LANE = 6 << 30  # bytes; the tests of whole models take most of it
 
 
 @dataclass
@@ -62,6 +64,18 @@ def forget_kept() -> None:
                 file.unlink()
 
 
+def lanes() -> int:
+    """Returns how many test programs run side by side: one for each core, as far as memory reaches. Four is the limit, because each uses
+    all cores for some of its time."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return max(1, min(4, os.cpu_count() or 1, memory // MEMORY_OF_A_LANE))
+
+
+def test_environment(preset: str) -> dict[str, str]:
+    """Threads that wait sleep, because a neighbour wants the core."""
+    return {**environment(preset), "OMP_WAIT_POLICY": "passive"}
+
+
 def unit_tests(preset: str):
     """The programs that CMake registered, with their labels."""
     command = ["ctest", "--test-dir", building.build_folder(preset), "--show-only=json-v1"]
@@ -100,7 +114,9 @@ def run_unit(name: str, command, variables: dict, pattern: str | None) -> Result
 
 
 def run_python(preset: str, pattern: str | None) -> Result:
-    return run_pytest("python", preset, python(), ["tests", f"--ignore=tests/{INTEGRATIONS}"], pattern)
+    # Neighbours in a file often share what is slow to make, so that each process takes long runs of them.
+    lane_options = ["--numprocesses", str(lanes()), "--dist", "worksteal"]
+    return run_pytest(PYTHON_TESTS, preset, python(), ["tests", f"--ignore=tests/{INTEGRATIONS}", *lane_options], pattern)
 
 
 def run_integrations(preset: str, pattern: str | None) -> Result:
@@ -112,7 +128,7 @@ def run_pytest(name: str, preset: str, interpreter, what, pattern: str | None) -
     begin = time.monotonic()
     report = building.build_folder(preset) / ("pytest.xml" if name == PYTHON_TESTS else f"pytest-{name}.xml")
     report.unlink(missing_ok=True)
-    variables = environment(preset)
+    variables = test_environment(preset)
     variables["PATH"] = f"{interpreter.parent}:{variables['PATH']}"
     command = [
         interpreter,
@@ -152,7 +168,7 @@ def test(preset: str, folders, pattern: str | None) -> int:
         targets.append("product")
     building.build(preset, targets)
 
-    variables = environment(preset)
+    variables = test_environment(preset)
     forget_kept()
     results = []
 
@@ -161,12 +177,13 @@ def test(preset: str, folders, pattern: str | None) -> int:
         say(str(result))
 
     chosen = [entry for entry in unit_tests(preset) if not folders or entry[0].removesuffix("_deferred") in targets]
-    for name, command, _ in chosen:
-        note(run_unit(name, command, variables, pattern))
+    runs = [(name, command, variables) for name, command, _ in chosen]
     for cap in VECTOR_CAPS:
-        for name, command, labels in chosen:
-            if "vector" in labels:
-                note(run_unit(f"{name} ({cap})", command, {**variables, "TORCHTRT_MAX_ISA": cap}, pattern))
+        capped = {**variables, "TORCHTRT_MAX_ISA": cap}
+        runs += [(f"{name} ({cap})", command, capped) for name, command, labels in chosen if "vector" in labels]
+    with concurrent.futures.ThreadPoolExecutor(lanes()) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(run_unit, *each, pattern) for each in runs]):
+            note(done.result())
     if (with_python or with_integrations) and preset in SANITIZED:
         say("the Python tests run with the presets release and dev only: the interpreter is not sanitized")
         with_python = with_integrations = False
