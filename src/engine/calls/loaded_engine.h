@@ -56,6 +56,9 @@ class LoadedEngine : public Engine {
 
   // Returns the schedule that a call with these inputs runs, for tests.
   std::shared_ptr<const Schedule> scheduleFor(std::span<const TensorView> inputs, int threads) const;
+  const Model& model() const {
+    return *model_;
+  }
   const ScheduleCache& cache() const {
     return cache_;
   }
