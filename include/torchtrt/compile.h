@@ -90,6 +90,8 @@ struct TORCHTRT_API Report {
   std::vector<Phase> phases;
   std::vector<Segment> segments;
   std::vector<Node> nodes;
+  // The lines that locations name, as "net.py:3" and its text: readers of the report need not have the source.
+  std::map<std::string, std::string> source_lines;
 
   double milliseconds() const;
   int engineSegments() const;

@@ -30,6 +30,14 @@ std::string jsonList(const std::vector<std::string>& texts) {
   return list(texts, quoted);
 }
 
+std::string jsonObject(const std::map<std::string, std::string>& texts) {
+  std::string text = "{";
+  for (const auto& [key, value] : texts) {
+    text += (text.size() > 1 ? ", " : "") + quoted(key) + ": " + quoted(value);
+  }
+  return text + "}";
+}
+
 std::string join(const std::vector<std::string>& texts, const char* between) {
   std::string joined;
   for (const std::string& text : texts) {
@@ -339,7 +347,8 @@ std::string Report::toJson() const {
               }) +
          ", \"shared_dims\": " + quoted(shared_dims) +
          ", \"segments\": " + list(segments, [](const Segment& segment) { return json(segment); }) +
-         ", \"nodes\": " + list(nodes, [](const Node& node) { return json(node); }) + "}";
+         ", \"nodes\": " + list(nodes, [](const Node& node) { return json(node); }) +
+         ", \"source_lines\": " + jsonObject(source_lines) + "}";
 }
 
 }  // namespace torchtrt

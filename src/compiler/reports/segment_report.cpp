@@ -103,6 +103,27 @@ class Reporter {
   std::unordered_map<const torch::jit::Node*, const Verdict*> verdicts_;
 };
 
+void addSourceLine(const torch::jit::Node& node, Report& report) {
+  constexpr size_t kLongest = 200;
+  const auto original = node.sourceRange().findSourceRangeThatGenerated();
+  const torch::jit::SourceRange range = original ? *original : node.sourceRange();
+  const auto place = range.file_line_col();
+  if (!place || range.source() == nullptr) {
+    return;
+  }
+  std::string& line = report.source_lines[std::get<0>(*place) + ":" + std::to_string(std::get<1>(*place))];
+  if (line.empty()) {
+    line = range.source()->get_line(range.source()->lineno_for_offset(range.start())).str();
+    const size_t first = line.find_first_not_of(" \t");
+    line = first == std::string::npos ? "" : line.substr(first, line.find_last_not_of(" \t\r\n") + 1 - first);
+    line.resize(std::min(line.size(), kLongest));
+    while (!line.empty() &&
+           (static_cast<unsigned char>(line.back()) & 0x80) != 0) {  // may be half a character of UTF-8
+      line.pop_back();
+    }
+  }
+}
+
 }  // namespace
 
 std::string describe(const torch::jit::Node& node) {
@@ -130,6 +151,7 @@ Report reportOf(const std::string& what, const Partition& partition, const std::
   report.module = what;
   report.phases = clock.phases();
   for (const Verdict& verdict : partition.verdicts) {
+    addSourceLine(*verdict.node, report);
     report.nodes.push_back({describe(*verdict.node), verdict.target == Target::kEngine ? kEngine : kTorch,
                             verdict.refusal ? verdict.refusal->code : "converts",
                             verdict.refusal ? verdict.refusal->reason : "converts"});
