@@ -29,11 +29,15 @@ void addDeviceOption(CLI::App& command, std::string& device) {
 
 void addCallOptions(CLI::App& command, CallOptions& options, int least_calls) {
   command.add_option("SPECS", options.specs, "One input specification per argument, e.g. \"(1,3,224,224)@f32\"");
+  addCallSettings(command, options, least_calls, "SPECS");
+}
+
+void addCallSettings(CLI::App& command, CallOptions& options, int least_calls, const std::string& specs) {
   command
-      .add_option(
-          "--inputs", options.arguments,
-          "Instead of SPECS: the arguments, as torch.save wrote them, in a tuple or list, or in a dictionary by "
-          "name; they may be tensors, numbers, texts, lists, tuples and dictionaries")
+      .add_option("--inputs", options.arguments,
+                  "Instead of " + specs +
+                      ": the arguments, as torch.save wrote them, in a tuple or list, or in a dictionary by "
+                      "name; they may be tensors, numbers, texts, lists, tuples and dictionaries")
       ->option_text("FILE");
   command.add_option("--calls", options.calls, "Timed calls")
       ->option_text("NUMBER")

@@ -33,6 +33,8 @@ struct CallOptions {
 void addDeviceOption(CLI::App& command, std::string& device);
 // SPECS and the options; `options` has to live as long as `command`. A command may want some timed calls.
 void addCallOptions(CLI::App& command, CallOptions& options, int least_calls);
+// The options alone, for a command that takes specifications as `specs`.
+void addCallSettings(CLI::App& command, CallOptions& options, int least_calls, const std::string& specs);
 
 // Opens the libraries, sets the threads and switches kernels off: before the module is loaded.
 void prepare(const CallOptions& options);

@@ -1,5 +1,5 @@
-// torchtrtc: compiles, inspects, runs, profiles, verifies and checks TorchScript modules from the command line, and
-// makes them ready for Triton.
+// torchtrtc: compiles, inspects, runs, profiles, verifies, reports on and checks TorchScript modules from the command
+// line, and makes them ready for Triton.
 // Exit status: 0 done, 1 the module or file was refused, or disagrees (the reason is on stderr), 2 the command line is
 // wrong: its syntax, an option's value or an input specification; 130 and 143 it was interrupted by SIGINT and SIGTERM.
 
@@ -28,6 +28,7 @@ constexpr const char* kDescription =
     "  torchtrtc run compiled.ts \"(1,3,224,224)\"\n"
     "  torchtrtc profile compiled.ts \"(1,3,224,224)\"\n"
     "  torchtrtc verify model.ts compiled.ts \"(1,3,224,224)\"\n"
+    "  torchtrtc report compiled.ts -o report.html --profile \"(1,3,224,224)\"\n"
     "  torchtrtc check compiled.ts\n"
     "  torchtrtc triton compiled.ts repository\n";
 
@@ -57,6 +58,7 @@ int main(int argc, char** argv) {
   torchtrtc::addRunCommand(app);
   torchtrtc::addProfileCommand(app);
   torchtrtc::addVerifyCommand(app);
+  torchtrtc::addReportCommand(app);
   torchtrtc::addCheckCommand(app);
   torchtrtc::addTritonCommand(app);
   try {
