@@ -18,6 +18,7 @@ void addCompileSpec(pybind11::module_& module);
 void addReport(pybind11::module_& module);
 void addProfile(pybind11::module_& module);
 void addVerification(pybind11::module_& module);
+void addPage(pybind11::module_& module);
 void addFunctions(pybind11::module_& module);
 void addNetwork(pybind11::module_& module);
 void addRewriting(pybind11::module_& module);

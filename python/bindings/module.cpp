@@ -20,6 +20,7 @@ PYBIND11_MODULE(_torchtrt, module) {
   addReport(module);
   addProfile(module);
   addVerification(module);
+  addPage(module);
   addFunctions(module);
   addNetwork(module);
   addRewriting(module);

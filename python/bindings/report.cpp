@@ -17,7 +17,7 @@ std::optional<double> measured(double error) {
 }  // namespace
 
 void addReport(py::module_& module) {
-  py::class_<Report> report(module, "Report");
+  py::class_<Report> report(module, "Report", py::dynamic_attr());  // the Python side adds the module
   py::class_<Report::Phase>(report, "Phase")
       .def_readonly("name", &Report::Phase::name)
       .def_readonly("milliseconds", &Report::Phase::milliseconds);
@@ -80,6 +80,7 @@ void addReport(py::module_& module) {
       .def_readonly("share_of_time", &Report::share_of_time)
       .def_readonly("segments", &Report::segments)
       .def_readonly("nodes", &Report::nodes)
+      .def_readonly("source_lines", &Report::source_lines)
       .def_property_readonly("milliseconds", &Report::milliseconds)
       .def_property_readonly("engine_segments", &Report::engineSegments)
       .def_property_readonly("torch_segments", &Report::torchSegments)
@@ -88,6 +89,9 @@ void addReport(py::module_& module) {
       .def("to_json", &Report::toJson)
       .def("__repr__", [](const Report& self) { return "<torchtrt.Report: " + self.summary() + ">"; })
       .def("__str__", &Report::toText);
+  const py::module_ page = py::module_::import("torchtrt._page");
+  report.attr("to_html") = page.attr("to_html");
+  report.attr("_repr_html_") = page.attr("_repr_html_");
 }
 
 }  // namespace torchtrt::bindings

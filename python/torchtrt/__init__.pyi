@@ -215,6 +215,7 @@ class Report:
     phases: list[Report.Phase]
     segments: list[Report.Segment]
     nodes: list[Report.Node]
+    source_lines: dict[str, str]
     milliseconds: float
     engine_segments: int
     torch_segments: int
@@ -222,6 +223,7 @@ class Report:
     share_of_time: float | None
     def summary(self) -> str: ...
     def to_json(self) -> str: ...
+    def to_html(self, path: str | os.PathLike[str], profile: Profile | None = None, verification: Verification | None = None) -> None: ...
 
 class Profile:
     class Step:

@@ -324,18 +324,19 @@ def compile_script(script, inputs, input_signature, options: dict, unsaved=()):
     else:
         compiled, done = extension.compile_module(script._c, spec)
     wrapped = torch.jit._recursive.wrap_cpp_module(compiled)
+    done._module = compiled  # not the wrapper, which must be free to go: it is the key
     _reports[wrapped] = done
     return wrapped
 
 
 def report(compiled):
-    """Returns the report of the compile() that made this module: phases, segments and nodes. Print it, or use its to_json(). A module that
-    was loaded from a file has no phases and times."""
+    """Returns the report of the compile() that made this module: phases, segments and nodes. Print it, or use its to_json() or to_html(). A
+    module that was loaded from a file has no phases and times."""
     if compiled in _reports:
         return _reports[compiled]
     if not hasattr(compiled, "torchtrt_report_json"):
         _reject("there is no report of this module", "reports belong to what torchtrt.compile() returned, also when saved and loaded")
-    return _report.LoadedReport(compiled.torchtrt_report_json, compiled.torchtrt_report)
+    return _report.LoadedReport(compiled.torchtrt_report_json, compiled.torchtrt_report, compiled._c)
 
 
 def convert_method_to_trt_engine(module, method_name="forward", inputs=None, ir="default", input_signature=None, **options) -> bytes:

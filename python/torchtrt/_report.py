@@ -4,6 +4,8 @@ travels with a module has no times, so that equal modules have equal bytes; here
 import dataclasses
 import json
 
+from torchtrt import _page
+
 
 @dataclasses.dataclass(frozen=True)
 class Step:
@@ -96,9 +98,13 @@ class GuessedSize:
 
 
 class LoadedReport:
-    def __init__(self, record: str, text: str):
-        """`record` and `text` are the attributes torchtrt_report_json and torchtrt_report."""
+    to_html = _page.to_html
+    _repr_html_ = _page._repr_html_
+
+    def __init__(self, record: str, text: str, module):
+        """`record` and `text` are the attributes torchtrt_report_json and torchtrt_report of the `module`."""
         parts = json.loads(record)
+        self._module = module
         self._record = record
         self._text = text
         self.module = parts["module"]
@@ -110,6 +116,7 @@ class LoadedReport:
         self.shared_dims = parts.get("shared_dims", "")
         self.nodes = [Node(**node) for node in parts["nodes"]]
         self.segments = [Segment.of(each) for each in parts["segments"]]
+        self.source_lines = parts.get("source_lines", {})
 
     def _count(self, target: str) -> int:
         return sum(segment.target == target for segment in self.segments)
