@@ -30,6 +30,8 @@ PACKAGES = [
 MODELS = ROOT / "requirements-models.txt"
 PEERS = ROOT / "requirements-peers.txt"  # only where somebody compares with them
 CHECKS = ROOT / "requirements-checks.txt"  # only for ./dev check
+BROWSER = ROOT / "requirements-browser.txt"  # only for the Python tests, of which one opens a report's page
+BROWSER_PACKAGES = ["chromium"]
 # Ray, Spark, Beam and Triton: they want older numpy and protobuf than the rest, so they have an environment of their own.
 INTEGRATIONS = ROOT / "requirements-integrations.txt"
 INTEGRATIONS_PACKAGES = ["default-jre-headless"]  # Spark runs in Java
@@ -174,3 +176,8 @@ def add_checks() -> None:
 
 def add_peers() -> None:
     add_requirements(Environment.folder.resolve(), PEERS, "100 MB")
+
+
+def add_browser() -> None:
+    install_packages(BROWSER_PACKAGES)
+    add_requirements(Environment.folder.resolve(), BROWSER, "47 MB")

@@ -188,6 +188,7 @@ def test(preset: str, folders, pattern: str | None) -> int:
         say("the Python tests run with the presets release and dev only: the interpreter is not sanitized")
         with_python = with_integrations = False
     if with_python and any((ROOT / "tests").rglob("test_*.py")):
+        machine.add_browser()
         note(run_python(preset, pattern))
     if with_integrations and any((ROOT / "tests" / INTEGRATIONS).glob("test_*.py")):
         note(run_integrations(preset, pattern))
