@@ -20,8 +20,8 @@ def folder_of(path: Path) -> str:
 def main() -> None:
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate"]
     listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    files = defaultdict(int)
-    lines = defaultdict(int)
+    files: dict[str, int] = defaultdict(int)
+    lines: dict[str, int] = defaultdict(int)
     long_files = []
     for name in listing.splitlines():
         path = Path(name)

@@ -102,6 +102,8 @@ _Shape = Sequence[int]
 _InputLike: TypeAlias = "Input | torch.Tensor | _Shape | Mapping[str, _Shape]"
 _Source = torch.nn.Module | torch.export.ExportedProgram | torch.jit.ScriptModule | torch.jit.ScriptFunction | torch._C.Graph | str
 
+_Dtype: TypeAlias = dtype
+
 class Input:
     class _ShapeMode(enum.Enum):
         STATIC = 0
@@ -112,7 +114,7 @@ class Input:
     min_shape: list[int] | None
     opt_shape: list[int] | None
     max_shape: list[int] | None
-    dtype: dtype
+    dtype: _Dtype
     format: TensorFormat
     tensor_domain: tuple[float, float]
     tensor: torch.Tensor | None
@@ -128,7 +130,7 @@ class Input:
         min_shape: _Shape | None = None,
         opt_shape: _Shape | None = None,
         max_shape: _Shape | None = None,
-        dtype: dtype | torch.dtype | None = None,
+        dtype: _Dtype | torch.dtype | None = None,
         format: TensorFormat | torch.memory_format | None = None,
         tensor_domain: tuple[float, float] | None = ...,
         torch_tensor: torch.Tensor | None = None,

@@ -3,6 +3,7 @@
 import importlib.metadata
 import importlib.util
 import sys
+from typing import Any
 
 _REGISTRY = "torch._dynamo.backends.registry"
 ENTRY = importlib.metadata.EntryPoint(name="torchtrt", value="torchtrt._backend:backend", group="torch_dynamo_backends")
@@ -21,13 +22,16 @@ class _Finder:
             return None
         sys.meta_path.remove(_Finder)
         spec = importlib.util.find_spec(name)
-        execute = spec.loader.exec_module
+        loader: Any = spec and spec.loader  # of any kind
+        if loader is None:
+            return spec
+        execute = loader.exec_module
 
         def exec_module(module):
             execute(module)
             _register(module)
 
-        spec.loader.exec_module = exec_module
+        loader.exec_module = exec_module
         return spec
 
 

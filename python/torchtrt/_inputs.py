@@ -42,8 +42,9 @@ class Input:
         if isinstance(shape, torch.Tensor):
             shape, torch_tensor = None, shape
         if isinstance(shape, dict):
-            shape, min_shape, opt_shape, max_shape = None, *_range_of(shape)
-        ranges = [min_shape, opt_shape, max_shape]
+            min_shape, opt_shape, max_shape = _range_of(shape)
+            shape = None
+        ranges = (min_shape, opt_shape, max_shape)
         if profiles is not None and shape is None and torch_tensor is None and not any(each is not None for each in ranges):
             ranges = min_shape, opt_shape, max_shape = _range_around(profiles)
         elif profiles is not None:
@@ -60,7 +61,7 @@ class Input:
             dtype = torch_tensor.dtype if dtype is None else dtype
         self.is_shape_tensor = False
         self.min_shape, self.opt_shape, self.max_shape = (None if each is None else _sizes(each) for each in ranges)
-        self.shape = _sizes(shape) if shape is not None else {name: getattr(self, name) for name in _RANGE}
+        self.shape: list[int] | dict[str, list[int]] = _sizes(shape) if shape is not None else {name: getattr(self, name) for name in _RANGE}
         self.shape_mode = Input._ShapeMode.STATIC if shape is not None and -1 not in self.shape else Input._ShapeMode.DYNAMIC
         self.dtype = _enums.dtype.of(dtype)
         self.format = _enums.TensorFormat.of(_layout_of(torch_tensor) if format is None else format)
@@ -87,7 +88,7 @@ class Input:
         """Random data of this input's dtype and domain; the field is "min_shape", "opt_shape" or "max_shape" of a range."""
         if self.min_shape is None and optimization_profile_field is not None:
             raise ValueError("an input with one shape has no range to choose from")
-        shape = self.shape if self.min_shape is None else self.shape[optimization_profile_field or "opt_shape"]
+        shape = self.shape[optimization_profile_field or "opt_shape"] if isinstance(self.shape, dict) else self.shape
         dtype = torch.float32 if self.dtype == _enums.dtype.unknown else self.dtype.to_torch()
         low, high = self.tensor_domain
         return torch.empty([max(size, 1) if size < 0 else size for size in shape]).uniform_(low, high).to(dtype)
@@ -148,7 +149,7 @@ def _range_of(shape: dict):
     return shape["min"], shape["opt"], shape["max"]
 
 
-def _range_around(profiles) -> list[list[int]]:
+def _range_around(profiles) -> tuple[list[int], list[int], list[int]]:
     """The smallest range that holds all of them, with the optimum of the first."""
     ranges = [[_sizes(shape) for shape in _range_of(profile)] for profile in profiles]
     if len({len(shape) for each in ranges for shape in each}) != 1:
@@ -157,8 +158,8 @@ def _range_around(profiles) -> list[list[int]]:
     for least, optimum, most in ranges:
         if not all(low <= best <= high for low, best, high in zip(least, optimum, most)):
             raise _errors.CompileError(f"[C002] a profile goes from {least} over {optimum} to {most}\n  expected min <= opt <= max in every dimension")
-    return [[min(sizes) for sizes in zip(*(each[0] for each in ranges))], ranges[0][1],
-            [max(sizes) for sizes in zip(*(each[2] for each in ranges))]]
+    return ([min(sizes) for sizes in zip(*(each[0] for each in ranges))], ranges[0][1],
+            [max(sizes) for sizes in zip(*(each[2] for each in ranges))])
 
 
 def _layout_of(tensor):

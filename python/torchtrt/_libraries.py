@@ -1,6 +1,7 @@
 """Finds and loads the C++ libraries, which lie in lib/ beside this file: the runtime alone, or the compiler with all."""
 
 import ctypes
+import importlib
 import importlib.util
 import pathlib
 
@@ -43,6 +44,4 @@ def load_vision() -> None:
 def extension():
     """The compiled extension, which brings the compiler."""
     load_runtime()
-    from torchtrt import _torchtrt
-
-    return _torchtrt
+    return importlib.import_module("torchtrt._torchtrt")

@@ -110,7 +110,7 @@ class LoadedReport:
         self.module = parts["module"]
         self.milliseconds = 0.0
         self.share_of_time = None
-        self.phases = []
+        self.phases: list = []
         self.precision = [Pin(**pin) for pin in parts.get("precision", [])]
         self.guessed_sizes = [GuessedSize(**size) for size in parts.get("guessed_sizes", [])]
         self.shared_dims = parts.get("shared_dims", "")

@@ -16,6 +16,7 @@ It is the mechanism of the optimizer's own passes: docs/graph_rewriting.md.
 import functools
 import inspect
 import os
+from typing import Any
 
 from torchtrt import _errors, _libraries, logging
 from torchtrt.network import Layer, LayerType, Network, Tensor, default_net, net_guard, reject
@@ -230,16 +231,19 @@ def _looking(box, body):
         box.read_only = before
 
 
+_instances: dict[type, Any] = {}  # of each kind of manager, that of the whole process
+
+
 class _Manager:
     def __init__(self):
-        self._entries = {}
+        self._entries: dict[str, tuple[Any, int]] = {}
 
     @classmethod
     def instance(cls):
         """The manager of the whole process, to which modules add their patterns."""
-        if "_instance" not in cls.__dict__:
-            cls._instance = cls()
-        return cls._instance
+        if cls not in _instances:
+            _instances[cls] = cls()
+        return _instances[cls]
 
     def add(self, label: str, pattern, benefit: int = 0) -> None:
         """Higher benefit is tried first, ties in order of addition. Labels are unique."""
@@ -274,7 +278,7 @@ class RewritePatternManager(_Manager):
 
     def _rewrite(self, net, max_rewrites):
         native = _native.RewriteManager()
-        raised = []
+        raised: list[BaseException] = []
         for label, (pattern, benefit) in self._entries.items():
             roots = [int(kind) for kind in sorted(pattern.root_layer)] if pattern.root_layer else []
             native.add(label, pattern.name, roots, benefit, functools.partial(self._offer, pattern, raised))

@@ -16,6 +16,7 @@ import enum
 import pathlib
 import sys
 import threading
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from torchtrt import _compile, _enums, _errors, _libraries
 
@@ -33,8 +34,11 @@ bool = _enums.dtype.bool  # noqa: A001 - the name users write
 _native = _libraries.extension()
 
 ElementWiseOperation = _enums.ElementWiseOperation
-LayerType = enum.IntEnum("LayerType", _native.layer_types())
-LayerType.__doc__ = "The kinds of layers: docs/layers.md."
+if TYPE_CHECKING:
+    LayerType: TypeAlias = Any  # the library alone knows the members
+else:
+    LayerType = enum.IntEnum("LayerType", _native.layer_types())
+    LayerType.__doc__ = "The kinds of layers: docs/layers.md."
 
 
 def reject(message: str, advice: str, code: str = "C008"):

@@ -8,7 +8,7 @@ A calibrator is not changed by a compile, and may serve many.
 
 import enum
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import torch
@@ -34,7 +34,7 @@ def _reject(message: str, advice: str):
 class _Calibrator:
     # Classes with batches have begin(script, method, most). It begins a pass and returns a function that gives the next call's arguments,
     # at most so many, and None after the last.
-    begin = None
+    begin: Callable[[Any, str, int], Callable[[], tuple | None]] | None = None
 
     def __init__(self, algo_type: CalibrationAlgo, cache_file: str | os.PathLike | None, use_cache: bool,
                  percentile: float = 99.99, symmetric: bool = False):
@@ -49,7 +49,8 @@ class _Calibrator:
 
     def add_to(self, spec, script, method: str, most: int) -> None:
         """Into the extension's settings for a method that takes `most` arguments."""
-        batches = None if self.begin is None else lambda: self.begin(script, method, most)
+        begin = self.begin
+        batches = None if begin is None else lambda: begin(script, method, most)
         spec.set_calibrator(batches, int(self.algo_type), self.percentile, self.symmetric, self.cache_file or "", self.use_cache)
 
 

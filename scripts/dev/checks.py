@@ -1,24 +1,27 @@
-"""The cheap checks: layout of the sources, layering, self-contained public headers, size. No test is run here."""
+"""The cheap checks: layout of the sources, linters, layering, documentation, self-contained public headers, size. No test is run here."""
 
 import concurrent.futures
 import os
 import subprocess
+import time
 
-from . import building, machine
-from .common import ROOT, Failure, python, run, say
+from . import building, machine, tidying
+from .common import ROOT, Failure, captured, python, run, say
 
 SOURCES = (".h", ".cpp")
+# Files without words, or of others: saved modules and plans.
+NO_TEXT = (".ts", ".pt", ".engine", ".cache")
 
 
-def captured(command) -> subprocess.CompletedProcess:
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+def tracked() -> list[str]:
+    """Every file that is tracked or could be."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate"]
+    listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [name for name in listing.splitlines() if (ROOT / name).is_file()]
 
 
 def sources() -> list[str]:
-    """Every C++ file that is tracked or could be."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate"]
-    listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return [name for name in listing.splitlines() if name.endswith(SOURCES) and (ROOT / name).exists()]
+    return [name for name in tracked() if name.endswith(SOURCES)]
 
 
 def format_sources(paths) -> None:
@@ -27,55 +30,76 @@ def format_sources(paths) -> None:
     say(f"{len(files)} files formatted")
 
 
-def check_format() -> None:
-    files = sources()
-    result = captured(["clang-format", "--dry-run", "-Werror", *files])
-    if result.returncode != 0:
-        wrong = sorted({line.split(":")[0] for line in result.stderr.splitlines() if "error: code should be" in line})
-        raise Failure("these files want ./dev format:\n  " + "\n  ".join(wrong or result.stderr.splitlines()[:20]))
+def check_format(files) -> None:
+    processes = os.cpu_count() or 1
+    parts = [part for i in range(processes) if (part := files[i::processes])]
+    with concurrent.futures.ThreadPoolExecutor(processes) as pool:
+        results = list(pool.map(lambda part: captured(["clang-format", "--dry-run", "-Werror", *part]), parts))
+    messages = [line for result in results if result.returncode != 0 for line in result.stderr.splitlines()]
+    if messages:
+        wrong = sorted({line.split(":")[0] for line in messages if "error: code should be" in line})
+        raise Failure("these files want ./dev format:\n  " + "\n  ".join(wrong or messages[:20]))
     say(f"format: {len(files)} files")
 
 
-def tidy(preset: str, files) -> None:
-    """clang-tidy over the named files, else over the engine side, where GCC's precompiled header is not in the way."""
-    machine.install_packages(["clang-tidy"])
-    building.build(preset, ["plan_schema"])
-    engine_side = ("base", "device", "network", "kernels", "cpu", "plan", "engine", "rewriting", "optimization", "builder")
-    files = files or [str(path) for folder in engine_side for path in sorted((ROOT / "src" / folder).rglob("*.cpp"))]
-    say(f"clang-tidy over {len(files)} files, about {5 * len(files) // (os.cpu_count() or 1)} s")
-    command = ["clang-tidy", "--quiet", "-p", building.build_folder(preset)]
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(lambda name: captured([*command, name]), files))
-    wrong = [result.stdout for result in results if result.returncode != 0]
-    if wrong:
-        raise Failure("clang-tidy found:\n" + "\n".join(wrong))
-    say("clang-tidy found nothing")
+def linter(name: str):
+    return python().parent / name
 
 
-def lint() -> None:
+def check_python() -> None:
     """ruff over all Python files, with the rules of ruff.toml."""
-    machine.add_checks()
-    run([python().parent / "ruff", "check", "--quiet", ROOT], "ruff", cwd=ROOT)
+    run([linter("ruff"), "check", "--quiet", ROOT], "ruff", cwd=ROOT)
     say("ruff found nothing")
 
 
+def check_spelling(files) -> None:
+    """codespell over text, with the exceptions of .codespellrc."""
+    files = [name for name in files if not name.endswith(NO_TEXT)]
+    if files:
+        run([linter("codespell"), *files], "codespell", cwd=ROOT)
+    say(f"spelling: {len(files)} files")
+
+
+def check_types() -> None:
+    """mypy over the packages and scripts of mypy.ini."""
+    run([linter("mypy"), "--cache-dir", ROOT / "build" / "mypy"], "mypy", cwd=ROOT)
+
+
+def script(name: str, purpose: str):
+    return lambda: run([python(), ROOT / "scripts" / name], purpose, cwd=ROOT)
+
+
 def check(preset: str, quick: bool) -> None:
-    """Runs every check before failing, so that one look shows all there is to do. `quick` leaves out what compiles."""
+    """Runs every check before failing, so that one look shows all there is to do. `quick` leaves out the slow ones, and looks only at changed
+    files where the others cannot have become wrong."""
+    machine.add_checks()
+    files = tidying.changed_files("") if quick else tracked()
     steps = [
-        check_format,
-        lint,
-        lambda: run([python(), ROOT / "scripts/check_layering.py"], "the layering check", cwd=ROOT),
-        lambda: run([python(), ROOT / "scripts/check_docs.py"], "the documentation check", cwd=ROOT),
-        lambda: run([python(), ROOT / "scripts/lines.py"], "the line count", cwd=ROOT),
+        ("format", lambda: check_format([name for name in files if name.endswith(SOURCES)])),
+        ("ruff", check_python),
+        ("spelling", lambda: check_spelling(files)),
+        ("layering", script("check_layering.py", "the layering check")),
+        ("documentation", script("check_docs.py", "the documentation check")),
+        ("lines", script("lines.py", "the line count")),
     ]
     if not quick:
-        steps.append(lambda: building.build(preset, ["public_headers"]))
+        steps += [
+            ("types", check_types),
+            ("public headers", lambda: building.build(preset, ["public_headers"])),
+            ("clang-tidy", lambda: tidying.tidy(preset, [])),
+        ]
     problems = []
-    for step in steps:
+    rows = []
+    for name, step in steps:
+        start = time.monotonic()
         try:
             step()
+            result = "passed"
         except Failure as failure:
             problems.append(str(failure))
+            result = "failed"
+        rows.append(f"{name:<14} {time.monotonic() - start:7.1f} s  {result}")
+    print("\n" + "\n".join(rows) + "\n", flush=True)
     if problems:
         raise Failure("\n".join(problems))
     say("all checks passed")

@@ -4,7 +4,7 @@ import argparse
 import shutil
 import subprocess
 
-from . import building, checks, gpu, machine, packaging, testing, torch_versions
+from . import building, checks, gpu, machine, packaging, testing, tidying, torch_versions
 from .common import ROOT, Failure, say, warn
 
 
@@ -88,13 +88,13 @@ def parse():
 
     sub = command(
         "check",
-        "the cheap checks: format, linter, layering, documentation, lines, public headers",
+        "the cheap checks: format, linters, layering, documentation, lines, types, public headers, clang-tidy of changed files",
         lambda a: checks.check(a.preset, a.quick),
     )
-    sub.add_argument("--quick", action="store_true", help="leave out what compiles: seconds, for a commit hook")
+    sub.add_argument("--quick", action="store_true", help="leave out types and all that compiles: seconds, for a commit hook")
 
     sub = command(
-        "tidy", "clang-tidy over the engine side, or the named files", lambda a: checks.tidy(a.preset, a.files)
+        "tidy", "clang-tidy over the changed files, or the named ones", lambda a: tidying.tidy(a.preset, a.files)
     )
     sub.add_argument("files", nargs="*", metavar="FILE")
 

@@ -37,6 +37,11 @@ def run(command, what: str, **kwargs) -> None:
         raise Failure(f"{what} failed with exit code {result.returncode}")
 
 
+def captured(command) -> subprocess.CompletedProcess:
+    """Runs a command in the checkout and keeps its output; the caller looks at the exit code."""
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
 def run_logged(command, what: str, log: Path) -> None:
     """Runs a long, talkative command with its output in a file; says that it goes on, shows the end if it fails."""
     log.parent.mkdir(parents=True, exist_ok=True)

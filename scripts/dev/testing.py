@@ -101,7 +101,8 @@ def run_unit(name: str, command, variables: dict, pattern: str | None) -> Result
         )
         output, code = process.stdout + process.stderr, process.returncode
     except subprocess.TimeoutExpired as expired:
-        output, code = f"{expired.stdout or ''}\nno end after {TIMEOUT_S} s", 1
+        printed = expired.stdout or b""  # bytes, even where text was asked for
+        output, code = f"{printed.decode(errors='replace') if isinstance(printed, bytes) else printed}\nno end after {TIMEOUT_S} s", 1
     count = {
         word: int(found.group(1)) if (found := re.search(rf"^\[  {word} +\] (\d+) tests?", output, re.MULTILINE)) else 0
         for word in ("PASSED", "SKIPPED", "FAILED")

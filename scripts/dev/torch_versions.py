@@ -17,7 +17,10 @@ def pinned_text() -> str:
 
 
 def pinned() -> str:
-    return re.search(r"^torch==(.+)$", pinned_text(), re.MULTILINE).group(1)
+    found = re.search(r"^torch==(.+)$", pinned_text(), re.MULTILINE)
+    if not found:
+        raise Failure(f"{REQUIREMENTS} has no line torch==VERSION")
+    return found.group(1)
 
 
 def full(version: str) -> str:

@@ -74,7 +74,7 @@ struct PluginRegistry::Impl {
 PluginRegistry::PluginRegistry() : impl_(std::make_unique<Impl>()) {}
 PluginRegistry::~PluginRegistry() = default;
 
-// Never destroyed: plugins' libraries may be unloaded after our own statics are gone.
+// Never destroyed: plugins' libraries may be unloaded after our own static objects are gone.
 PluginRegistry& PluginRegistry::global() {
   static auto* registry = new PluginRegistry;
   return *registry;

@@ -79,7 +79,7 @@ class Variants:
             return self._eager(*inputs)
         compiled = self._latest  # that of another thread may stand there a moment later
         try:
-            if not compiled.holds(inputs):
+            if compiled is None or not compiled.holds(inputs):
                 compiled = self._latest = self._find(inputs)
         except Exception as error:  # noqa: BLE001 - the program goes on, whatever it was
             return self._without_engines(inputs, error)

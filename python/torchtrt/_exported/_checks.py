@@ -4,6 +4,8 @@ A program computes wrong numbers, without a word, for sizes that its trace took 
 module, since it cannot run them in engines, so these are put in front of what it made.
 """
 
+from typing import Any
+
 import torch
 
 from torchtrt._exported import _module, _ranges
@@ -58,7 +60,8 @@ def put_before(compiled: torch.jit.ScriptModule, declaration: str, statements: l
     if not statements:
         return compiled
     # A method that has run keeps the graph it ran with; those of a clone have not run.
-    checked = torch.jit._recursive.wrap_cpp_module(torch._C._hack_do_not_use_clone_module_with_class(compiled._c, [], []))
+    bindings: Any = torch._C  # declares only some of its functions
+    checked = torch.jit._recursive.wrap_cpp_module(bindings._hack_do_not_use_clone_module_with_class(compiled._c, [], []))
     source = "\n".join([declaration.replace("forward", _METHOD), *statements, "    return", ""])
     checked._c._define(checked._concrete_type, source, _module.SCOPE.get)
     graph = checked._c._get_method("forward").graph

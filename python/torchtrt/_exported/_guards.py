@@ -26,9 +26,10 @@ class _Plain(ast.NodeTransformer):
         self.generic_visit(node)
         if not isinstance(node.value, ast.Name) or not isinstance(node.slice, ast.Constant):
             return node
+        key = str(node.slice.value)
         if node.value.id == "L":
-            return ast.Name(node.slice.value, ast.Load())
-        single = f"{node.value.id}_{node.slice.value}"
+            return ast.Name(key, ast.Load())
+        single = f"{node.value.id}_{key}"
         return ast.Name(single, ast.Load()) if node.value.id not in self._names and single in self._names else node
 
     def visit_Call(self, node):  # noqa: N802

@@ -69,7 +69,8 @@ def _kind(value):
 
 def to_script(program: torch.export.ExportedProgram, name: str) -> Scripted:
     """Raises Unwritable for what TorchScript cannot say."""
-    body, tensors, scope = Statements(), {}, {}
+    body, tensors = Statements(), {}
+    scope: dict[str, type] = {}
     signature = program.graph_signature
     placeholders = program.graph.find_nodes(op="placeholder")
     given = []

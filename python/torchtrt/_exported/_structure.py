@@ -4,6 +4,8 @@ import collections
 import dataclasses
 import keyword
 import typing
+from types import GenericAlias
+from typing import Any
 
 import torch
 
@@ -17,7 +19,7 @@ class Value:
     """An expression, and the Python form of its type."""
 
     text: str
-    type: typing.Any
+    type: Any
 
 
 def inner(spec) -> list:
@@ -25,8 +27,8 @@ def inner(spec) -> list:
     return spec.children() if hasattr(spec, "children") else list(spec.children_specs)
 
 
-def _keys(spec) -> list | None:
-    """Returns the keys of a dictionary, or of a class that is one, such as the outputs of transformers."""
+def _keys(spec) -> Any:
+    """Returns a list of the keys of a dictionary, or of a class that is one, such as the outputs of transformers; None for others."""
     keys = spec.context
     if spec.type is collections.defaultdict:
         keys = keys[1]
@@ -42,10 +44,11 @@ def _is_named_tuple(spec) -> bool:
 def _fields(spec) -> list[str] | None:
     """Names of the children of what becomes a named tuple."""
     if _is_named_tuple(spec):
-        return list((spec.context if isinstance(spec.context, type) else spec.type)._fields)
+        named: Any = spec.context if isinstance(spec.context, type) else spec.type
+        return list(named._fields)
     keys = _keys(spec)
-    named = keys is not None and all(isinstance(key, str) and key.isidentifier() and not keyword.iskeyword(key) for key in keys)
-    return keys if named else None
+    is_named = keys is not None and all(isinstance(key, str) and key.isidentifier() and not keyword.iskeyword(key) for key in keys)
+    return keys if is_named else None
 
 
 def result(spec, leaves, scope: dict) -> Value:
@@ -53,19 +56,19 @@ def result(spec, leaves, scope: dict) -> Value:
     if spec.is_leaf():
         return next(leaves)
     children = [result(child, leaves, scope) for child in inner(spec)]
-    types = {child.type for child in children}
+    types: set[Any] = {child.type for child in children}
     if spec.type is list and len(types) <= 1:
         inside = ", ".join(child.text for child in children)
-        kind = next(iter(types), torch.Tensor)
-        return Value(f"[{inside}]" if children else "torch.jit.annotate(List[Tensor], [])", list[kind])
+        kind: Any = next(iter(types), torch.Tensor)
+        return Value(f"[{inside}]" if children else "torch.jit.annotate(List[Tensor], [])", GenericAlias(list, (kind,)))
     if spec.type in (dict, collections.OrderedDict) and len(types) == 1 and len({type(key) for key in _keys(spec)}) == 1:
         inside = ", ".join(f"{key!r}: {child.text}" for key, child in zip(_keys(spec), children))
-        return Value(f"{{{inside}}}", dict[type(_keys(spec)[0]), children[0].type])
+        return Value(f"{{{inside}}}", GenericAlias(dict, (type(_keys(spec)[0]), children[0].type)))
     fields = _fields(spec) if spec.type not in (tuple, list) else None
     if fields:
         return _named(spec, fields, children, scope)
     inside = ", ".join(child.text for child in children)
-    return Value(f"({inside},)" if children else "()", tuple[tuple(child.type for child in children)])
+    return Value(f"({inside},)" if children else "()", GenericAlias(tuple, tuple(child.type for child in children)))
 
 
 def _named(spec, fields, children, scope) -> Value:

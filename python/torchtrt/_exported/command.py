@@ -18,8 +18,7 @@ def _input(text: str) -> torchtrt.Input:
     """Reads text such as "Float32;1,3;4,3;8,3": dtype, least, optimal and largest sizes."""
     dtype, *shapes = text.split(";")
     least, optimal, largest = ([int(size) for size in shape.split(",") if size] for shape in shapes)
-    options = {"dtype": DTYPES[dtype]} if dtype in DTYPES else {}
-    return torchtrt.Input(min_shape=least, opt_shape=optimal, max_shape=largest, **options)
+    return torchtrt.Input(min_shape=least, opt_shape=optimal, max_shape=largest, dtype=DTYPES.get(dtype))
 
 
 def _arguments() -> argparse.Namespace:

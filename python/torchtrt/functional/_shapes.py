@@ -91,10 +91,9 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:  # noqa: A002
     """One index of an axis, which goes."""
     dim = axis_of(input, dim)
     size = input.shape[dim]
-    if index < 0:
-        index = f"{size}{index}" if isinstance(size, str) else size + index
+    start = index if index >= 0 else f"{size}{index}" if isinstance(size, str) else size + index
     rest = [*input.shape[:dim], *input.shape[dim + 1 :]]
-    return view(cut(input, dim, index, 1), rest)
+    return view(cut(input, dim, start, 1), rest)
 
 
 def gather(input: Tensor, dim: int, indices) -> Tensor:  # noqa: A002
@@ -132,7 +131,10 @@ def index(input: Tensor, keys) -> Tensor:  # noqa: A002
     whole = (builtins.slice(None),) * (input.ndim() - used)
     place = next((i for i, key in enumerate(keys) if key is Ellipsis), len(keys))
     keys = (*keys[:place], *whole, *keys[place + 1 :])
-    starts, sizes, strides, shape = [], [], [], []
+    starts: list[int | str] = []
+    sizes: list[int | str] = []
+    strides: list[int] = []
+    shape: list[int | str] = []
     for key in keys:
         if key is None:
             shape.append(1)

@@ -4,6 +4,7 @@ it. Arrays of any number of rows become calls within the sizes that the module w
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import numpy
 import torch
@@ -26,7 +27,7 @@ def reject(message: str, advice: str, code: str = "C002"):
 def _bindings(module, values) -> list[list]:
     """Returns, for each argument, a list of the inputs of engines that read it unchanged: name, dtype, dims, least, optimal and largest
     sizes."""
-    found = []
+    found: list[list] = []
     for value in values:
         found.append([])
         for use in value.uses():
@@ -40,8 +41,10 @@ def _bindings(module, values) -> list[list]:
 
 def _range(bindings: list) -> tuple[list[int], list[int]] | None:
     """Least and largest sizes that all take; None where no engine says them."""
-    least, largest = 3, 5
-    return tuple([end(sizes) for sizes in zip(*(binding[place] for binding in bindings))] for end, place in ((max, least), (min, largest))) if bindings else None
+    if not bindings:
+        return None
+    least, largest = ([binding[place] for binding in bindings] for place in (3, 5))
+    return [max(sizes) for sizes in zip(*least)], [min(sizes) for sizes in zip(*largest)]
 
 
 def pieces(rows: int, least: int, most: int) -> list[int]:
@@ -60,7 +63,7 @@ class Model:
     def __init__(self, path, *, threads: int | None = None, device: str | None = None, share_weights: bool = True):
         self.path = os.fspath(path)
         self.threads, self.device, self.share_weights = threads, device, share_weights
-        self._module = None
+        self._module: Any = None
 
     def __getstate__(self) -> dict:
         return {**self.__dict__, "_module": None}

@@ -40,10 +40,10 @@ class ModelHandler(base.ModelHandler[Any, base.PredictionResult, _loading.Model]
     def __init__(self, path, *, threads: int | None = None, device: str | None = None, share_weights: bool = True, **options):
         super().__init__(**options)
         self._path = str(path)
-        self._options = {"threads": threads, "device": device, "share_weights": share_weights}
+        self._threads, self._device, self._share_weights = threads, device, share_weights
 
     def load_model(self) -> _loading.Model:
-        return _loading.Model(self._path, **self._options).load()
+        return _loading.Model(self._path, threads=self._threads, device=self._device, share_weights=self._share_weights).load()
 
     def update_model_path(self, model_path: str | None = None) -> None:
         self._path = model_path or self._path

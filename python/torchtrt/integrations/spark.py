@@ -61,7 +61,8 @@ def predict_batch_fn(path, outputs: Sequence[str] | None = None, threads: int | 
             return dict(zip(wanted, results))
 
         # Spark counts the parameters, to know how columns make arrays.
-        predict.__signature__ = inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in model.names])
+        signature = inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in model.names])
+        setattr(predict, "__signature__", signature)  # noqa: B010 - functions have no such attribute by declaration
         return predict
 
     return make

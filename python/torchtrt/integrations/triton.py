@@ -80,7 +80,7 @@ def bind(triton, path, name: str | None = None, *, version: int = 1, instances: 
 def _bind(triton, name: str, functions, found: _signature.Signature, max_queue_delay_us: int, version: int = 1) -> None:
     is_batched = found.batch is not None
     config = ModelConfig(batching=is_batched)
-    if is_batched:
+    if found.batch is not None:
         opt, largest = found.batch
         config.max_batch_size = largest
         config.batcher = DynamicBatcher(max_queue_delay_microseconds=max_queue_delay_us,
@@ -99,7 +99,7 @@ def _tensor(each, is_batched: bool) -> Tensor:
 
 def _instance(module, found: _signature.Signature, device, threads: int | None):
     """The function that pytriton calls, in a thread of its own, with the requests of one batch."""
-    is_ready = threads is None
+    is_ready = False
 
     def compute(arrays):
         """Computes numpy arrays of the results from the arguments' arrays."""
@@ -116,7 +116,7 @@ def _instance(module, found: _signature.Signature, device, threads: int | None):
 
     def infer(requests):
         nonlocal is_ready
-        if not is_ready:
+        if threads is not None and not is_ready:
             torch.set_num_threads(threads)
             is_ready = True
         names = [each.name for each in found.outputs]

@@ -214,26 +214,26 @@ class GroupMaker {
   // The longest from `first` on, of the chain [chain, end), whose results but the last are read by it alone and need
   // not leave the registers; else one draft.
   RegisterUnit unitFrom(size_t first, size_t end, size_t chain, const Common& common) {
-    std::vector<kernels::Arithmetic> whats;
+    std::vector<kernels::Arithmetic> arithmetic;
     for (size_t i = first; i < end && common.are_per_row[i - chain] == common.are_per_row[first - chain]; ++i) {
       const auto* draft = dynamic_cast<const kernels::ComputesInRegisters*>(drafts_[i].prepared.get());
       std::optional<kernels::Arithmetic> what = draft == nullptr ? std::nullopt : draft->arithmetic();
       if (!what) {
         break;
       }
-      whats.push_back(std::move(*what));
+      arithmetic.push_back(std::move(*what));
     }
     if (!model_.rules.has(Rule::kRegisterUnit)) {
-      whats.clear();
+      arithmetic.clear();
     }
-    for (; whats.size() > 1; whats.pop_back()) {
-      RegisterUnit unit{first + whats.size(), {}, nullptr};
+    for (; arithmetic.size() > 1; arithmetic.pop_back()) {
+      RegisterUnit unit{first + arithmetic.size(), {}, nullptr};
       bool is_inner = true;
       for (size_t i = first; is_inner && i + 1 < unit.end; ++i) {
         is_inner = isInner(drafts_[i].outputs[0], first, unit.end);
       }
       if (is_inner) {
-        unit.prepared = inRegisters(first, whats, unit.inputs);
+        unit.prepared = inRegisters(first, arithmetic, unit.inputs);
       }
       if (unit.prepared != nullptr && unit.inputs.size() <= GroupKernel::kMostInputs) {
         return unit;
@@ -242,13 +242,13 @@ class GroupMaker {
     return {first + 1, drafts_[first].inputs, std::move(drafts_[first].prepared)};
   }
 
-  std::unique_ptr<kernels::Prepared> inRegisters(size_t first, const std::vector<kernels::Arithmetic>& whats,
+  std::unique_ptr<kernels::Prepared> inRegisters(size_t first, const std::vector<kernels::Arithmetic>& arithmetic,
                                                  std::vector<int32_t>& inputs) const {
     std::vector<kernels::ArithmeticLayer> layers;
     std::map<int32_t, int32_t> numbers;  // by tensor
-    for (size_t i = 0; i < whats.size(); ++i) {
+    for (size_t i = 0; i < arithmetic.size(); ++i) {
       kernels::ArithmeticLayer& layer = layers.emplace_back();
-      layer.what = whats[i];
+      layer.what = arithmetic[i];
       const Draft& draft = drafts_[first + i];
       for (const int32_t input : draft.inputs) {
         const auto [found, is_new] = numbers.try_emplace(input, static_cast<int32_t>(inputs.size()));
