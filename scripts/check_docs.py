@@ -123,7 +123,7 @@ def is_symbol(text: str) -> bool:
 
 
 def offences_in_symbols(name: str, text: str):
-    seen = set()
+    seen: set[str] = set()
     for span in INLINE.finditer(text):
         for match in SYMBOL.finditer(span.group(1)):
             symbol = match.group(1)

@@ -4,7 +4,7 @@ import argparse
 import shutil
 import subprocess
 
-from . import building, checks, gpu, machine, packaging, testing, tidying, torch_versions
+from . import building, checks, gpu, machine, packaging, releasing, testing, tidying, torch_versions
 from .common import ROOT, Failure, say, warn
 
 
@@ -98,7 +98,17 @@ def parse():
     )
     sub.add_argument("files", nargs="*", metavar="FILE")
 
-    command("wheel", "make the wheels in dist/: torchtrt, and torchtrt-runtime, which runs modules in any Python", lambda a: packaging.make_wheel(a.preset))
+    command("wheel", "make the wheels in dist/: torchtrt, and torchtrt-runtime, which runs modules in any Python", wheel)
+
+    sub = command(
+        "release",
+        "wheels for every torch, notes and checksums in dist/VERSION; refuses what is not ready",
+        lambda a: releasing.release(a.version, a.releases, a.dry_run),
+        preset=False,
+    )
+    sub.add_argument("version", metavar="VERSION")
+    sub.add_argument("--torch", dest="releases", action="append", default=[], metavar="VERSION", help="only for this torch; may be repeated")
+    sub.add_argument("--dry-run", action="store_true", help="say what would be done, and what is in the way")
 
     sub = command(
         "install",
@@ -123,6 +133,10 @@ def test(arguments) -> int:
     if arguments.device:
         return gpu.test(arguments.preset, arguments.device, arguments.folders, arguments.k)
     return testing.test(arguments.preset, arguments.folders, arguments.k)
+
+
+def wheel(arguments) -> None:
+    packaging.make_wheel(arguments.preset)
 
 
 def bench(arguments) -> None:

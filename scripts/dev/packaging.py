@@ -121,15 +121,16 @@ def stage_runtime(built, folder) -> list[Path]:
     return placed
 
 
-def make_wheel(preset: str) -> None:
+def make_wheel(preset: str) -> list[Path]:
+    """Makes both wheels in dist/; returns their paths."""
     building.build(preset, ["product"])
     built = building.build_folder(preset)
     say("collecting the wheels' files")
-    pack(built / "wheel", stage(built, built / "wheel"))
-    pack(built / "runtime_wheel", stage_runtime(built, built / "runtime_wheel"), "--python-tag", "py3", "--abi-tag", "none")
+    return [pack(built / "wheel", stage(built, built / "wheel")),
+            pack(built / "runtime_wheel", stage_runtime(built, built / "runtime_wheel"), "--python-tag", "py3", "--abi-tag", "none")]
 
 
-def pack(folder, binaries, *tags) -> None:
+def pack(folder, binaries, *tags) -> Path:
     """Makes a wheel of a staged folder in dist/, tagged with the oldest systems that its binaries run on, and with other tags as given."""
     platform = manylinux.platform_tag(binaries)
     untagged = folder.with_suffix(".untagged")
@@ -143,3 +144,4 @@ def pack(folder, binaries, *tags) -> None:
     wheel = ROOT / "dist" / name
     shutil.move(untagged / name, wheel)
     say(f"made {wheel.relative_to(ROOT)} ({wheel.stat().st_size / 1e6:.1f} MB)")
+    return wheel
