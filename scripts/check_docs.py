@@ -26,7 +26,7 @@ INLINE = re.compile(r"`([^`\n]+)`")
 # Names of C++ and Python, with their qualifiers: not parts of paths, of options or of text in quotes.
 SYMBOL = re.compile(r"(?<![\w./\"'-])([A-Za-z_]\w*(?:(?:::|\.)[A-Za-z_]\w*)*)(?![\w/-])")
 # Names of others, and of nothing: our code has no use of them.
-FOREIGN_SYMBOLS = {"CamelCase", "camelCase", "snake_case", "trailing_", "quantize_static", "reduce_range", "torchtrt._torchtrt"}
+FOREIGN_SYMBOLS = {"CamelCase", "camelCase", "snake_case", "trailing_", "quantize_static", "reduce_range", "torchtrt._torchtrt", "manylinux_2_35"}
 # Programs of others whose options our texts name.
 FOREIGN = re.compile(r"\b(pip|cmake|ninja|git|apt-get|pytest|ctest|perf|gdb|nvcc|ldd|ruff)\b")
 SOURCES = (".cpp", ".h", ".py", ".def", ".cmake", ".txt", ".fbs", ".toml")

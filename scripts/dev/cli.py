@@ -93,6 +93,8 @@ def parse():
     )
     sub.add_argument("--quick", action="store_true", help="leave out types and all that compiles: seconds, for a commit hook")
 
+    command("hooks", "let git run check --quick before every commit of this checkout", lambda _: checks.add_hook(), preset=False)
+
     sub = command(
         "tidy", "clang-tidy over the changed files, or the named ones", lambda a: tidying.tidy(a.preset, a.files)
     )

@@ -36,7 +36,7 @@ def problems(root: Path, version: str) -> list[str]:
     found = []
     changes = git("status", "--porcelain").splitlines()
     if changes:
-        found.append(f"the tree has {len(changes)} changed files, {changes[0].split()[-1]} among them: commit them or put them away")
+        found.append(f"the tree has changes, in {changes[0].split()[-1]} first: commit them or put them away")
     if version != project_version(root):
         found.append(f"{VERSION_HEADER} has version {project_version(root)}, got {version}: raise it there, in all four places")
     if not notes(root, version):
