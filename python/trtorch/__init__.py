@@ -11,11 +11,19 @@ sys.modules[__name__ + ".ptq"] = ptq
 
 # Settings under names that compile() has another for.
 _RENAMED = {"input_shapes": "inputs"}
-# Settings of engines that batch implicitly or choose by timing; they say nothing here.
-_WITHOUT_EFFECT = {"strict_types", "max_batch_size", "num_min_timing_iters", "allow_gpu_fallback"}
+# Settings of engines that batch implicitly or choose by timing, with the reason why they change nothing here.
+_WITHOUT_EFFECT = {
+    "strict_types": "every layer computes in the dtype that it is given",
+    "max_batch_size": "the shapes of the inputs have the batch",
+    "num_min_timing_iters": "with a timing_cache, kernels are timed until noise is out",
+    "allow_gpu_fallback": "there is no DLA",
+}
 
 
 def _options(settings: dict) -> dict:
+    for name in settings:
+        if name in _WITHOUT_EFFECT:
+            logging.log(logging.Level.Info, f"option {name} is accepted and has no effect: {_WITHOUT_EFFECT[name]}")
     options = {_RENAMED.get(name, name): value for name, value in settings.items() if name not in _WITHOUT_EFFECT}
     precision = options.get("op_precision")
     if precision is not None and dtype.of(precision) == dtype.float32:

@@ -280,6 +280,23 @@ def test_document_002s_settings_compile():
     assert_equal(result, module.half()(input_data).detach(), HALF_TOLERANCE)
 
 
+@pytest.mark.parametrize("setting, value, reason", [
+    ("strict_types", True, "every layer computes in the dtype that it is given"),
+    ("max_batch_size", 8, "the shapes of the inputs have the batch"),
+    ("num_min_timing_iters", 2, "with a timing_cache, kernels are timed until noise is out"),
+    ("allow_gpu_fallback", True, "there is no DLA"),
+])
+def test_a_setting_of_trtorch_without_effect_is_explained(setting, value, reason, capfd):
+    relu = torch.jit.script(torch.nn.ReLU())
+    with torchtrt.logging.info():
+        compiled = trtorch.compile(relu, {"input_shapes": [[2, 3]], setting: value})
+        told = capfd.readouterr().err
+        trtorch.compile(relu, {"input_shapes": [[2, 3]]})
+    assert f"option {setting} is accepted and has no effect: {reason}" in told
+    assert f"option {setting} " not in capfd.readouterr().err
+    assert torch.equal(compiled(-torch.ones(2, 3)), torch.zeros(2, 3))
+
+
 def test_an_engine_serializes_and_embeds():
     module, x = nets.lenet(), nets.images()
     engine = torchtrt.ts.convert_method_to_trt_engine(script(module), "forward", inputs=[[1, 1, 32, 32]])
