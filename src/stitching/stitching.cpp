@@ -1,7 +1,6 @@
 #include "stitching/stitching.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,6 +13,7 @@
 #include "runtime/weight_set.h"
 #include "stitching/carried_methods.h"
 #include "stitching/constant_results.h"
+#include "stitching/engine_nodes.h"
 #include "stitching/hoisted_constants.h"
 #include "stitching/original_unit.h"
 
@@ -23,101 +23,6 @@ namespace {
 
 using torch::jit::Graph;
 using torch::jit::Value;
-
-std::string withTrt(const std::string& module_name) {
-  return module_name + "_trt";
-}
-
-// Attribute and argument names have to be identifiers when the module is saved as source.
-std::string asIdentifier(const std::string& text) {
-  std::string name;
-  for (const char c : text) {
-    name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-  }
-  return name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0 ? "_" + name : name;
-}
-
-// A module of a class of its own in a compilation unit of its own, so that equal compiles give equal names.
-torch::jit::Module makeModule(const std::string& module_name) {
-  torch::jit::Module module(c10::QualifiedName(withTrt(module_name)), std::make_shared<torch::jit::CompilationUnit>());
-  return module;
-}
-
-void addTraining(torch::jit::Module& module) {
-  if (!module.hasattr("training")) {
-    module.register_attribute("training", c10::BoolType::get(), false);
-  }
-}
-
-Value* getAttribute(Graph& graph, const std::string& attribute, const c10::TypePtr& type) {
-  torch::jit::Node* get = graph.insertNode(graph.create(torch::jit::prim::GetAttr, {graph.inputs().front()}));
-  get->s_(torch::jit::attr::name, attribute);
-  return get->output()->setType(type);
-}
-
-bool comesFromEngine(const Value& value) {
-  const torch::jit::Node& node = *value.node();
-  return node.kind() == torch::jit::prim::ListUnpack &&
-         node.input()->node()->kind() == c10::Symbol::fromQualString(runtime::kExecuteEngine);
-}
-
-// Moves tensors that PyTorch may have made on the CPU, from sizes or as empty state, to where the engine runs.
-// Arguments of the call stay where they are: an error tells their caller. The method asks the engine for its device,
-// because a file may be loaded for another one.
-std::vector<Value*> onDeviceOf(Graph& graph, Value* holder, std::vector<Value*> inputs) {
-  Value* device = nullptr;
-  for (Value*& input : inputs) {
-    if (input->node() == graph.param_node() || comesFromEngine(*input)) {
-      continue;
-    }
-    if (device == nullptr) {
-      torch::jit::Node* ask = graph.insertNode(graph.create(torch::jit::prim::CallMethod, {holder}));
-      ask->s_(torch::jit::attr::name, "device");
-      device = ask->output()->setType(c10::DeviceObjType::get());
-    }
-    input = graph.insert(torch::jit::aten::to, {input, device});
-  }
-  return inputs;
-}
-
-// The attribute, and the node that reads it.
-Value* holdEngine(Graph& graph, torch::jit::Module& module, const std::string& attribute,
-                  const c10::intrusive_ptr<runtime::Engine>& engine) {
-  const c10::IValue held(engine);
-  module.register_attribute(attribute, held.type(), held);
-  return getAttribute(graph, attribute, held.type());
-}
-
-// The nodes that run an engine; gives its outputs.
-std::vector<Value*> emitEngine(Graph& graph, Value* holder, const runtime::Engine& engine, std::vector<Value*> inputs) {
-  if (runtime::isForGpu(engine.deviceInfo())) {
-    inputs = onDeviceOf(graph, holder, std::move(inputs));
-  }
-  Value* list = graph.insertNode(graph.createList(c10::TensorType::get(), inputs))->output();
-  torch::jit::Node* execute =
-      graph.insertNode(graph.create(c10::Symbol::fromQualString(runtime::kExecuteEngine), {list, holder}));
-  execute->output()->setType(c10::ListType::ofTensors());
-  torch::jit::Node* unpack =
-      graph.insertNode(graph.createListUnpack(execute->output(), engine.engine().outputs().size()));
-  return {unpack->outputs().begin(), unpack->outputs().end()};
-}
-
-Value* packed(Graph& graph, const std::vector<Value*>& values) {
-  return values.size() == 1 ? values.front() : graph.insertNode(graph.createTuple(values))->output();
-}
-
-void addMethod(torch::jit::Module& module, const std::string& method, const std::shared_ptr<Graph>& graph,
-               const c10::FunctionSchema* schema) {
-  graph->lint();
-  const c10::QualifiedName name(*module.type()->name(), method);
-  torch::jit::Function* function = module._ivalue()->compilation_unit()->create_function(name, graph);
-  module.type()->addMethod(function);
-  if (schema != nullptr) {
-    std::vector<c10::Argument> arguments = {c10::Argument("self", module.type())};
-    arguments.insert(arguments.end(), schema->arguments().begin(), schema->arguments().end());
-    function->setSchema(c10::FunctionSchema(method, "", std::move(arguments), schema->returns()));
-  }
-}
 
 // Copies the partition into the method's graph, segment by segment. Values that no segment makes (constants, and the
 // numbers and collections that are carried along) are copied in front of their first use.
@@ -191,7 +96,7 @@ class Stitcher {
                               c10::getCustomClassType<c10::intrusive_ptr<runtime::WeightSet>>());
     torch::jit::Node* call = graph_->insertNode(graph_->create(torch::jit::prim::CallMethod, {set}));
     call->s_(torch::jit::attr::name, runtime::WeightSet::kCurrent);
-    const auto engine_type = c10::getCustomClassType<c10::intrusive_ptr<runtime::Engine>>();
+    const auto& engine_type = c10::getCustomClassType<c10::intrusive_ptr<runtime::Engine>>();
     call->output()->setType(c10::TupleType::create({c10::ListType::create(engine_type), c10::ListType::ofTensors()}));
     torch::jit::Node* lists = graph_->insertNode(graph_->createTupleUnpack(call->output()));
     tensors_ = lists->output(1);
@@ -284,6 +189,7 @@ class Stitcher {
 
   std::vector<Value*> mapped(const std::vector<const Value*>& values) {
     std::vector<Value*> result;
+    result.reserve(values.size());
     for (const Value* value : values) {
       result.push_back(mapped(const_cast<Value*>(value)));
     }
@@ -369,23 +275,7 @@ class Stitcher {
   Value* tensors_ = nullptr;  // and its list of tensors
 };
 
-std::vector<size_t> orderOrAll(const std::vector<size_t>& order, size_t count) {
-  if (!order.empty()) {
-    return order;
-  }
-  std::vector<size_t> all(count);
-  for (size_t i = 0; i < count; ++i) {
-    all[i] = i;
-  }
-  return all;
-}
-
 }  // namespace
-
-std::string engineName(const std::string& module_name, size_t index, size_t count) {
-  const std::string name = asIdentifier(withTrt(module_name)) + "_engine";
-  return count == 1 ? name : name + "_" + std::to_string(index);
-}
 
 torch::jit::Module stitch(const partitioning::Partition& partition,
                           const std::vector<c10::intrusive_ptr<runtime::Engine>>& engines,
@@ -401,27 +291,6 @@ void attachRecord(torch::jit::Module& module, const std::string& text, const std
       module.register_attribute(name, c10::StringType::get(), record);
     }
   }
-}
-
-torch::jit::Module embed(const c10::intrusive_ptr<runtime::Engine>& engine, const EmbedOptions& options) {
-  torch::jit::Module module = makeModule(options.module_name);
-  addTraining(module);
-  auto graph = std::make_shared<Graph>();
-  graph->addInput("self_1")->setType(module.type());
-  const auto& bindings = engine->engine().inputs();
-  std::vector<Value*> inputs(bindings.size());
-  for (const size_t index : orderOrAll(options.input_order, bindings.size())) {
-    inputs.at(index) = graph->addInput(asIdentifier(bindings.at(index).name));
-  }
-  Value* holder = holdEngine(*graph, module, engineName(options.module_name, 0, 1), engine);
-  const std::vector<Value*> outputs = emitEngine(*graph, holder, *engine, inputs);
-  std::vector<Value*> results;
-  for (const size_t index : orderOrAll(options.output_order, outputs.size())) {
-    results.push_back(outputs.at(index));
-  }
-  graph->registerOutput(packed(*graph, results));
-  addMethod(module, "forward", graph, nullptr);
-  return module;
 }
 
 }  // namespace torchtrt::stitching
