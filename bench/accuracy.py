@@ -8,7 +8,7 @@ Three subjects, each compiled in float32, bfloat16, float16, and in int8 by ever
                 that PyTorch gives more than SURE; and the mean Kullback-Leibler divergence of its probabilities from PyTorch's, in nats
 
 What int8 is calibrated with is not evaluated. "differs" is |ours - PyTorch's| / |PyTorch's| in 2-norms, over all outputs. "computed in" is
-what the engines' products are computed in on this machine: 16 bits are only stored where the CPU has no instructions for them.
+the dtype of the engines' matrix multiplications on this machine: 16 bits are only stored where the CPU has no instructions for them.
 """
 
 import argparse

@@ -4,7 +4,7 @@
     ./dev models [--all] [--only TEXT] [--reasons]
 
 Every model is compiled for the sizes of its calls and called; a line per model, and at the end how many are one engine, and the
-convolutions, matrix products and normalisations that are not in an engine, with their reasons. With --all those of catalog_wide.py too:
+convolutions, matrix multiplications and normalisations that are not in an engine, with their reasons. With --all those of catalog_wide.py too:
 every architecture of transformers and timm that it names.
 """
 
@@ -97,7 +97,7 @@ def main() -> int:
         gc.collect()
     if shares:
         print(f"\n{len(shares)} models, {whole} of them one engine; {sum(shares) / len(shares):.1%} of the nodes in engines, the mean over models")
-    print(f"\nconvolutions, matrix products and normalisations in PyTorch for no good reason: {len(heavy)}")
+    print(f"\nconvolutions, matrix multiplications and normalisations in PyTorch for no good reason: {len(heavy)}")
     for each in heavy:
         print("  " + " | ".join(part.replace("\n", " ") for part in each))
     if failed:

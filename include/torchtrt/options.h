@@ -228,7 +228,7 @@ struct TORCHTRT_API CompileSpec {
 
   GraphInputs graph_inputs;
   std::set<DataType> enabled_precisions = {DataType::kFloat};
-  // Engines of GPUs round the float32 factors of convolutions and products to TF32 where this process lets PyTorch do
+  // Engines of GPUs round the float32 factors of convolutions and matmuls to TF32 where this process lets PyTorch do
   // so (torch.backends): by default in convolutions alone. True: they never do.
   bool disable_tf32 = false;
   bool sparse_weights = false;
@@ -273,9 +273,9 @@ struct TORCHTRT_API CompileSpec {
   // True to time engines against PyTorch on those arguments, and to leave to PyTorch what is slower in an engine.
   // Engines inside branches and loops are timed if the arguments reach them.
   bool tune = false;
-  // A file of which implementation of a convolution or product was the fastest on which machine, "" for none. What it
-  // says of this machine is chosen; with `tune`, what it does not say is timed, for `tuning_seconds` at the most and
-  // the longest first, and added. What it does not hold, and all of a file that is damaged, is chosen by rule.
+  // A file of the fastest implementations of convolutions and matrix multiplications, by machine; "" for none. Engines
+  // take those that it names for this machine. With `tune`, others are timed, the longest first, for `tuning_seconds`
+  // at the most, and added. An implementation that is in no file, or in a damaged one, is chosen by rule.
   std::string timing_cache;
   double tuning_seconds = 10;
   // If true, the compiled module has the module's other methods too, with the weights that they read. It never has

@@ -278,7 +278,7 @@ def compile(module, ir="default", inputs=None, input_signature=None, **options):
         that covers a module holds), sample_inputs (the arguments of one call, to check the result with),
         check_results (False: results are not compared with PyTorch's; True: once, on sample_inputs, or on the CPU on inputs made within what inputs say),
         tune (time engines on them, and leave to PyTorch what is slower in engines),
-        timing_cache (a file of the fastest implementation of convolutions and products, by machine: what it holds is chosen; with tune, what
+        timing_cache (a file of the fastest implementation of convolutions and matrix multiplications, by machine: what it holds is chosen; with tune, what
         it does not hold is timed for tuning_seconds at the most, the longest first, and added; engines on other machines choose by rule),
         calibrator (of torchtrt.ptq, with torch.int8 among enabled_precisions: engines compute in int8 what they can),
         accuracy_target (of int8: the relative error that an engine's outputs may have, such as 0.02; layers that cost more stay in float),

@@ -33,7 +33,7 @@ std::vector<std::string> missing() {
                     "): engines load whose kernels were compiled here before, or came along");
   }
   if (findCublasLt(reason) == nullptr) {
-    lines.push_back("cuBLASLt is missing (" + reason + "): matrix products are slower");
+    lines.push_back("cuBLASLt is missing (" + reason + "): matrix multiplications are slower");
   }
   if (findCudnn(reason) == nullptr) {
     lines.push_back("cuDNN is missing (" + reason + "): convolutions are slower");

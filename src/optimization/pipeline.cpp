@@ -38,12 +38,13 @@ const std::vector<PassEntry>& pipeline() {
       {"fuse_attention_with_bias", "a constant added to the operand of gpt_attention becomes its qkv_bias",
        createFuseAttentionWithBias},
       {"merge_attention_products",
-       "products of one tensor whose heads one attention reads, as queries, keys and values, become one",
+       "matrix multiplications of one tensor whose heads one attention reads, as queries, keys and values, become one",
        createMergeAttentionProducts},
       {"merge_parallel_convolutions", "summed convolutions of one tensor become one", createMergeParallelConvolutions},
       {"fuse_residual_add", "an added tensor becomes the residual operand", createFuseResidualAdd},
       {"fuse_activation", "an activation becomes an attribute of its producer", createFuseActivation},
-      {"fuse_quantize", "a product of integers gives the steps that its reader wants", createFuseQuantize},
+      {"fuse_quantize", "a matrix multiplication of integers gives the steps that its reader wants",
+       createFuseQuantize},
   };
   return entries;
 }
@@ -51,7 +52,7 @@ const std::vector<PassEntry>& pipeline() {
 std::string pipelineMarkdown() {
   std::string text =
       "# Passes\n\n"
-      "What the optimizer does to a network, in order, again and again until nothing changes. Generated from\n"
+      "The optimizer's passes in order. They run again and again until nothing changes. Generated from\n"
       "`src/optimization/pipeline.cpp`: do not edit. `torchtrt-opt --pass=NAME` runs one over network text,\n"
       "`torchtrt-opt --pipeline --disable-pass=NAME` all but one.\n\n";
   for (const PassEntry& entry : pipeline()) {

@@ -55,7 +55,8 @@ std::string whyNotGroups(const Layer& layer, const Weights& kernel) {
 
 std::string whyNotMatrices(const Layer& layer, const Weights& right) {
   if (right.dims.size() != 2) {
-    return "its right operand has rank " + text(static_cast<int64_t>(right.dims.size())) + ", integer products take 2";
+    return "its right operand has rank " + text(static_cast<int64_t>(right.dims.size())) +
+           ", integer matrix multiplications take 2";
   }
   if (layer.attributes().getBool("transpose_a", false)) {
     return "its left operand is transposed";
@@ -67,7 +68,9 @@ std::string whyNotMatrices(const Layer& layer, const Weights& right) {
   const int64_t columns = right.dims[layer.attributes().getBool("transpose_b", false) ? 0 : 1];
   const Dims& dims = bias->getDimensions();
   const bool is_vector = dims.rank() == 1 && dims[0] == Dim(columns);
-  return is_vector ? "" : "its bias has dims " + dims.toString() + ", integer products take [" + text(columns) + "]";
+  return is_vector
+             ? ""
+             : "its bias has dims " + dims.toString() + ", integer matrix multiplications take [" + text(columns) + "]";
 }
 
 std::string whyNot(const Layer& layer, const Options& options) {

@@ -15,7 +15,7 @@ def _each(value, count: int) -> list[int]:
 
 
 def matmul(a, b, transa=False, transb=False) -> Tensor:
-    """Matrix product over the last two axes; the others broadcast. Transposing swaps the last two axes first."""
+    """Matrix multiplication over the last two axes; the others broadcast. Transposing swaps the last two axes first."""
     a, b = promoted(a, b)
     return layer(LayerType.MATRIX_MULTIPLY, a, b, transpose_a=bool(transa), transpose_b=bool(transb))
 

@@ -257,7 +257,7 @@ bool convertTyped(ConversionCtx& ctx, const Node& node) {
   return true;
 }
 
-// (a + ib)(c + id), whatever kind of product it is.
+// (a + ib)(c + id), for multiplications of every kind.
 void convertProduct(ConversionCtx& ctx, const Node& node) {
   const int count = countComplex(ctx, node);
   if (count == 1) {
@@ -265,7 +265,7 @@ void convertProduct(ConversionCtx& ctx, const Node& node) {
     return;
   }
   if (count != 2) {
-    ctx.refuse("complex", "products of more than two complex tensors have no layers here");
+    ctx.refuse("complex", "multiplications of more than two complex tensors have no layers here");
   }
   const auto product = [&](bool first, bool second) {
     return tensorIn(realResults(ctx, node, [=](int i) { return i == 0 ? first : second; }).at(0));

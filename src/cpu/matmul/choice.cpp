@@ -71,7 +71,7 @@ std::optional<Refusal> leavePackedGemm(const Problem& problem) {
   const std::vector<int64_t>& output = problem.outputs[0].opt_dims;
   const int64_t rows = std::accumulate(output.begin(), output.end() - 1, int64_t{1}, std::multiplies<>());
   if (depth >= kDeep && rows >= kManyRows) {
-    return Refusal{"slower", "is slower than onednn for a product of this size"};
+    return Refusal{"slower", "is slower than onednn for a matrix multiplication of this size"};
   }
 #endif
   return std::nullopt;
@@ -81,7 +81,9 @@ std::optional<Refusal> leaveRunTime(const Problem& problem) {
   if (commonRefusal(problem) || isSmall(problem, configOf(problem))) {
     return std::nullopt;
   }
-  return Refusal{"slower", "is slower than others in float32, except for small products of operands that calls bring"};
+  return Refusal{
+      "slower",
+      "is slower than others in float32, except for small matrix multiplications of operands that calls bring"};
 }
 
 }  // namespace torchtrt::kernels::matmul

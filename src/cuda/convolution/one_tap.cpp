@@ -92,7 +92,7 @@ kernels::CreateResult createOneTap(const kernels::Problem& problem) {
   const Attributes& attributes = *problem.attributes;
   const DType dtype = problem.outputs.at(0).dtype;
   if (!isFloating(dtype) || sizeOf(dtype) != 2) {
-    return Refusal{"dtype", "a product of 16 bits alone is rounded before its activation"};
+    return Refusal{"dtype", "a matrix multiplication of 16 bits alone is rounded before its activation"};
   }
   if (!isOnePlace(problem.inputs.at(kFilter).dims) || attributes.getInt("groups", 1) != 1 ||
       !hasNoPadding(attributes) || !areAll(attributes.getInts("stride"), 1)) {

@@ -68,7 +68,7 @@ std::optional<Refusal> refuse(const kernels::Problem& problem) {
   }
   if (!attributes.getString("activation", "").empty() ||
       (problem.inputs.size() > kResidual && problem.inputs[kResidual].present)) {
-    return Refusal{"epilogue", "a product adds a bias and nothing else here"};
+    return Refusal{"epilogue", "a matrix multiplication adds a bias and nothing else here"};
   }
   return std::nullopt;
 }

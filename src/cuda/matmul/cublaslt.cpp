@@ -358,9 +358,9 @@ std::unique_ptr<kernels::Prepared> prepare(const Layer& layer, const ShapeSet& s
     return few;
   }
   const auto attempt = [&] { return Attempt(layer, shapes, api, choice.value_or(LtChoice{})); };
-  if (std::unique_ptr<Launches> by_library =
-          firstOf(layer.device, {[&] { return attempt().fused(); }, [&] { return attempt().inTwoSteps(); }},
-                  "cuBLASLt has no algorithm for a matrix product of these shapes: the kernel \"tiled\" runs it")) {
+  if (std::unique_ptr<Launches> by_library = firstOf(
+          layer.device, {[&] { return attempt().fused(); }, [&] { return attempt().inTwoSteps(); }},
+          "cuBLASLt has no algorithm for a matrix multiplication of these shapes: the kernel \"tiled\" runs it")) {
     return by_library;
   }
   return prepareTiledMatmul(layer, shapes);

@@ -25,7 +25,7 @@ int typeOf(DType dtype) {
     case DType::kBFloat16:
       return lt::kBFloat16;
     default:
-      TORCHTRT_CHECK(dtype == DType::kFloat32, "a product of " << toString(dtype) << " by cuBLASLt");
+      TORCHTRT_CHECK(dtype == DType::kFloat32, "a matrix multiplication of " << toString(dtype) << " by cuBLASLt");
       return lt::kFloat32;
   }
 }
@@ -47,8 +47,9 @@ lt::Handle handleOf(const CudaDevice& device, const CublasLt& api) {
   if (is_new) {
     if (const lt::Status status = api.create(&place->second); status != lt::kSuccess) {
       place->second = nullptr;
-      TORCHTRT_LOG(kWARNING, "cuBLASLt does not start (" << api.statusText(status)
-                                                         << "): matrix products on the GPU are slower without it");
+      TORCHTRT_LOG(kWARNING, "cuBLASLt does not start ("
+                                 << api.statusText(status)
+                                 << "): matrix multiplications on the GPU are slower without it");
     }
   }
   return place->second;
@@ -89,7 +90,7 @@ LtProduct::Owned LtProduct::matrix(DType dtype, const LtMatrix& matrix) const {
 }
 
 LtProduct::Owned LtProduct::operation(const void* bias) const {
-  constexpr const char* kPurpose = "describing a product to cuBLASLt";
+  constexpr const char* kPurpose = "describing a matrix multiplication to cuBLASLt";
   const bool is_double = problem_.out == DType::kFloat64;
   lt::Operation made = nullptr;
   check(api_, api_.createOperation(&made, computeType(problem_), is_double ? lt::kFloat64 : lt::kFloat32), kPurpose);
@@ -153,7 +154,7 @@ void LtProduct::run(const DevicePointer* pointers, StreamHandle stream) const {
         api_.multiply(handle_, with_bias ? with_bias.get() : operation_.get(), factor(0), at(kA), a_.get(), at(kB),
                       b_.get(), factor(1), at(kC), c_.get(), at(kD), d_.get(), &proposal.algorithm,
                       workspaceAt(pointers[kWorkspace], proposal.workspace_bytes), proposal.workspace_bytes, stream),
-        "a matrix product on the GPU");
+        "a matrix multiplication on the GPU");
 }
 
 }  // namespace torchtrt::cuda

@@ -220,7 +220,8 @@ TEST_F(CublasLtCalls, SaysWhatFailed) {
     run(linear("relu"));
     ADD_FAILURE() << "a failed product goes unnoticed";
   } catch (const EngineError& error) {
-    EXPECT_STREQ(error.what(), "[E006] a matrix product on the GPU: cuBLASLt says \"the status of a fake\" (13)");
+    EXPECT_STREQ(error.what(),
+                 "[E006] a matrix multiplication on the GPU: cuBLASLt says \"the status of a fake\" (13)");
   }
   fakeCublasLt().status_of_multiply = lt::kOutOfMemory;
   try {

@@ -63,8 +63,10 @@ TEST(StaysInFloat, ATransposedLeftOperand) {
 }
 
 TEST(StaysInFloat, ABiasThatIsNotOnePerColumn) {
-  EXPECT_EQ(whyNot(matrixMultiply("", "%w", ", %number")), "its bias has dims [1], integer products take [2]");
-  EXPECT_EQ(whyNot(matrixMultiply("", "%w", ", %row")), "its bias has dims [1, 2], integer products take [2]");
+  EXPECT_EQ(whyNot(matrixMultiply("", "%w", ", %number")),
+            "its bias has dims [1], integer matrix multiplications take [2]");
+  EXPECT_EQ(whyNot(matrixMultiply("", "%w", ", %row")),
+            "its bias has dims [1, 2], integer matrix multiplications take [2]");
 }
 
 TEST(StaysInFloat, WeightsThatAreNotFinite) {
@@ -77,7 +79,7 @@ TEST(StaysInFloat, ABatchOfMatrices) {
   %y = matrix_multiply(%x, %w) {}
   output "y" %y
 )"),
-            "its right operand has rank 3, integer products take 2");
+            "its right operand has rank 3, integer matrix multiplications take 2");
 }
 
 TEST(StaysInFloat, AnotherDType) {
