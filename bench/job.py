@@ -26,6 +26,6 @@ class Job:
         return Job(**json.loads(text))
 
     def arrays(self) -> list[numpy.ndarray]:
-        """The model's inputs one after the other, for those who do not know torch. Left by ways.make_model."""
+        """The model's inputs one after the other, for ways without torch. Left by ways.make_model."""
         with numpy.load(self.file("inputs.npz")) as file:
             return [file[name] for name in file.files]

@@ -60,7 +60,7 @@ class Process:
         return self.listen(seconds)
 
     def wait_until_idle(self) -> None:
-        """Until all its threads sleep: what a pool spins for after a call is not to hurt those who come next."""
+        """Waits until all its threads sleep. A pool spins after a call, and would slow the next process down."""
         end = time.monotonic() + IDLE_SECONDS
         while self._is_running() and time.monotonic() < end:
             time.sleep(0.001)

@@ -46,7 +46,7 @@ def has_peers(result: dict, names: list[str]) -> bool:
 
 
 def summary(results: list[dict], names: list[str]) -> str:
-    """Wins over the best of `names`, and who is faster where, of results of one batch and number of threads."""
+    """Wins over the best of `names`, and the faster way for each model, of results of one batch and number of threads."""
     ratios = {result["model"]: ratio(result, names) for result in results}
     unfair = [result["model"] for result in results if ratios[result["model"]] and not has_peers(result, names)]
     able = {model: each for model, each in ratios.items() if each}

@@ -131,8 +131,8 @@ class TORCHTRT_API Engine {
   virtual size_t sharedBytes() const = 0;  // of these, in memory that other processes may share (share_weights)
   virtual size_t workspaceBytes(TORCHTRT_SPAN<const TensorView> inputs) const = 0;
   // clang-format on
-  // Whether weight `index` of the plan can be had from what kernels made of it: then its owner may let it go, and the
-  // engine does not hold it either.
+  // True if weight `index` of the plan can be restored from a kernel's packed weights. Then its owner may let it go,
+  // and the engine does not hold it either.
   virtual bool restoresWeight(size_t index) const = 0;
   // Writes it, bit by bit as it was given, to `to`, which has its size. Only where restoresWeight(index).
   virtual void restoreWeight(size_t index, TORCHTRT_SPAN<std::byte> to, int threads = 0) const = 0;

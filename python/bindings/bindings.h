@@ -23,7 +23,7 @@ void addFunctions(pybind11::module_& module);
 void addNetwork(pybind11::module_& module);
 void addRewriting(pybind11::module_& module);
 
-// Shared by owners who may let it go without holding the interpreter.
+// Shared by owners that may let it go without holding the interpreter.
 std::shared_ptr<pybind11::object> held(pybind11::object object);
 
 // Throws an error of that code for what a callback raised, or an Interruption for what ends or interrupts the program;

@@ -120,8 +120,8 @@ auto withRewriter(network::Network& network, Body body) {
   return body(own);
 }
 
-// The same for edits of who reads what. Outside of patterns new layers stand at the end of the network, and whoever
-// reads them now moves behind them.
+// The same for edits of the readers of tensors. Outside of patterns new layers stand at the end of the network, and
+// whoever reads them now moves behind them.
 template <typename Body>
 void rewire(network::Network& network, Body body) {
   withRewriter(network, body);

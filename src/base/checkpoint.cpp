@@ -6,7 +6,7 @@ namespace torchtrt {
 
 namespace {
 
-// Often enough for who waits for an end, and seldom enough for a watcher that takes a lock.
+// Short enough for a user who waits for an end, and long enough for a watcher that takes a lock.
 constexpr std::chrono::milliseconds kPeriod(100);
 
 thread_local CheckpointScope* innermost = nullptr;

@@ -19,7 +19,7 @@ struct TimedStep {
 };
 
 // Sets the hints of the steps whose problems are known, or are timed now: the longest first, for `seconds` at the most,
-// of which it takes what it used. What is found is added to what is known. The plan has its weights, and its engine is
+// of which it takes what it used. New timings are added to `known`. The plan has its weights, and its engine is
 // to be loaded for as many threads as the caller has. Gives the steps that had something to choose from, in order.
 TORCHTRT_API std::vector<TimedStep> chooseKernels(plan::Plan& plan, Timings& known, double& seconds,
                                                   const device::Device& device = device::cpu());

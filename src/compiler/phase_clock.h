@@ -1,5 +1,5 @@
 // Runs phases and keeps their times; a phase that runs once per segment adds up, and one inside of another counts for
-// itself alone. Knows where the compile is, for who watches it.
+// itself alone. Tells watchers where the compile is.
 #pragma once
 
 #include <array>

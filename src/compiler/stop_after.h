@@ -1,4 +1,4 @@
-// Ends a compile behind one of its phases, for who wants to look at what was made until then.
+// Ends a compile behind one of its phases, for a look at its result so far.
 #pragma once
 
 #include <optional>

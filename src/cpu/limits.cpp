@@ -67,8 +67,8 @@ HWY_EXPORT(multiplyAdd);
 
 namespace {
 
-// Runs of about a millisecond: among so many, some come through without another process in between, who would halve
-// what a longer one reaches. The first wake threads and touch memory.
+// Runs of about a millisecond. Among so many, some are not interrupted by another process, which would halve the speed
+// of a longer run. The first wake threads and touch memory.
 constexpr int kRuns = 128;
 
 // Returns the work per second that `run` reports in its best run. `run` gets the number of runs before it.

@@ -1,6 +1,6 @@
 // The differences between the releases of libtorch that torchtrt builds with. Code of the TorchScript side uses these
 // names and asks for no release itself. A name is asked for where the headers show if it is there, since only some of
-// the releases are tried. What an operator gives is asked of its kernel, past the dispatcher and its modes.
+// the releases are tried. The result of an operator is asked of its kernel, past the dispatcher and its modes.
 #pragma once
 
 #include <dlfcn.h>

@@ -96,7 +96,7 @@ BlockDependencies dependenciesOf(const Block& block, const Roles& roles) {
     }
     touched.emplace_back();
     addTouched(*node, roles, touched.back());
-    // Behind the writers of what it touches and, if it writes itself, behind all who touch that.
+    // Behind the writers of values that it touches and, if it writes itself, behind all nodes that touch the same.
     for (const int writer : writers) {
       if (!touched.back().empty() &&
           roles.aliases().writesToAlias(const_cast<Node*>(result.nodes[static_cast<size_t>(writer)]), touched.back())) {

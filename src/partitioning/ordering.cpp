@@ -5,12 +5,12 @@
 
 namespace torchtrt::partitioning {
 
-// A group takes all of its colour that can run by then: what is taken early only frees others, so no order with a
-// smaller group is shorter (a state that has run more never needs more groups). For the same reason a node that stands
-// alone runs as soon as it can. What an engine's group has to end with is such a node, too: taken early, what waits for
-// its group waits for an earlier one. Left to choose is the colour of the next group, and that only at the start and
-// behind a node that stood alone, and whether another engine follows an engine; the states that the choices lead to are
-// searched breadth first.
+// A group takes all nodes of its colour that can run by then. A node that is taken early only frees others, so no order
+// with a smaller group is shorter (a state that has run more never needs more groups). For the same reason a node that
+// stands alone runs as soon as it can. So does a node that an engine's group has to end with: if it is taken early, the
+// nodes that wait for its group wait for an earlier one. Two choices are left. One is the colour of the next group, at
+// the start and behind a node that stood alone. The other is if another engine follows an engine. The states that the
+// choices lead to are searched breadth first.
 
 namespace {
 

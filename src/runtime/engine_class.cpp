@@ -108,7 +108,7 @@ at::Tensor weightTensor(const plan::Weight& weight) {
   return isAligned(data) ? view : view.clone();
 }
 
-// Memory of its own for the storage, which all who share it see: beside what kernels packed.
+// Gives the storage memory of its own, apart from packed weights. All tensors that share the storage see it.
 void moveOut(const c10::Storage& storage) {
   auto memory = std::make_unique<std::shared_ptr<void>>(
       device::allocateConstant(storage.nbytes(), "what an engine keeps of the weights it was made of"));

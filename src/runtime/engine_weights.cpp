@@ -132,7 +132,7 @@ std::vector<at::Tensor> EngineWeights::toSave() const {
   return tensors;
 }
 
-// While a file is read, libtorch has one more tensor for every storage: whatever else counts is somebody who reads it.
+// While a file is read, libtorch has one more tensor for every storage. Every further reference is a reader's.
 std::vector<bool> EngineWeights::exclusive(const std::vector<at::Tensor>& weights,
                                            const std::vector<at::Tensor>& kept) {
   struct Readers {

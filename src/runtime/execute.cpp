@@ -48,7 +48,7 @@ class OutputTensors final : public engine::OutputAllocator {
     return at::empty(dims, at::TensorOptions().dtype(type).device(device_));
   }
 
-  // Linux promises more memory than there is and kills who uses it.
+  // Linux promises more memory than there is and kills the process that uses it.
   static bool exceedsMemory(std::span<const int64_t> dims, DType dtype) {
     const uint64_t memory = device::cpu().properties().memory_bytes;
     return memory != 0 && plan::checkedBytes(dims, dtype) > memory;

@@ -45,7 +45,7 @@ std::vector<at::Tensor> KeptSegment::constants() const {
   return tensors;
 }
 
-// Restoring takes longer than a call: who came here once will come again.
+// Restoring takes longer than a call, and a caller that came here once will come again.
 std::vector<at::Tensor> KeptSegment::constantsThatStay(const at::Device& device) const {
   const std::lock_guard lock(mutex_);
   std::vector<at::Tensor>& restored = restored_[device];

@@ -33,7 +33,7 @@ void openTorchCuda() {
       return;
     }
     const auto library = std::filesystem::path(torch.dli_fname).parent_path() / "libtorch_cuda.so";
-    dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);  // what is missing is told by who asks next
+    dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);  // the next request reports a missing library
   });
 }
 

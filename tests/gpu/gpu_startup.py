@@ -1,4 +1,4 @@
-"""What an engine on a GPU costs before it is fast: compiling with no kernels at hand and with those on disk, loading, the first call, memory, and
+"""The cost of an engine on a GPU before it is fast: compiling with no kernels at hand and with those on disk, loading, the first call, memory, and
 new shapes; beside frozen TorchScript and TorchInductor. Each in a process of its own on two cores."""
 
 import json

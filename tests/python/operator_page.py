@@ -138,7 +138,7 @@ def page() -> str:
     gone = [f"`{name}`" for name in evaluator_table.REFERENCE if not evaluators[name]]
     lines += [
         "", "## Computed while compiling", "",
-        "What all operands of are known by then, such as sizes, lists and constants, is computed by evaluators or by PyTorch itself; a size that",
+        "Evaluators or PyTorch itself compute operators whose operands are all known by then, such as sizes, lists and constants; a size that",
         f"depends on a dynamic dimension stays an expression. Of the reference system's {len(evaluators)} evaluators PyTorch has no {', '.join(gone)} any more;",
         "the others are tried by `tests/python/test_evaluators.py` in functions of tensors of these dtypes, sizes known and with a dynamic batch:", "",
         "| evaluator | dtypes |", "|---|---|",

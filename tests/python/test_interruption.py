@@ -177,7 +177,7 @@ torchtrt.compile(torch.jit.script(module), inputs=[[1, 3, 8, 8]], rewriters=[slo
 
 
 def on_terminal(program: str, **environment) -> str:
-    """What a program writes to stderr, where that is a terminal."""
+    """Returns the text that a program writes to stderr if that is a terminal."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL, stderr=theirs, env={**os.environ, **environment})
     os.close(theirs)

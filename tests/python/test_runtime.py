@@ -51,7 +51,7 @@ def mapped(text: str) -> set[str]:
 
 
 def run_in_a_fresh_process(program: str, saved, x: torch.Tensor, folder) -> tuple[torch.Tensor, str]:
-    """What `program` saves, given the files of the module, of x and of the result; and what it prints."""
+    """Gives `program` the files of the module, of x and of the result. Returns the result that it saves, and the text that it prints."""
     torch.save(x, folder / "x.pt")
     done = subprocess.run([sys.executable, "-c", program, saved, folder / "x.pt", folder / "y.pt"],
                           capture_output=True, text=True, check=True)

@@ -142,7 +142,7 @@ def test_torchtrtc_is_on_the_path(python, saved):
 
 
 def test_engines_for_gpus_are_found(python, saved):
-    """Whether a GPU is here or not: what is missing is no library of ours."""
+    """With a GPU or without, no library of torchtrt is missing."""
     environment = {**CLEAN, "PATH": f"{python.parent}:/usr/bin:/bin"}
     process = subprocess.run(["torchtrtc", "check", "compiled.ts", "--device", "cuda:0"], env=environment, cwd=saved, capture_output=True, text=True,
                              check=False)

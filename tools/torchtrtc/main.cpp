@@ -47,7 +47,7 @@ std::vector<std::string> argumentsOf(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   torchtrtc::endOnSignals();
-  std::signal(SIGPIPE, SIG_IGN);  // files are written, too, where who reads the report is gone (| head)
+  std::signal(SIGPIPE, SIG_IGN);  // files are written, too, if the reader of the report is gone (| head)
   std::vector<std::string> arguments = argumentsOf(argc, argv);
   CLI::App app(kDescription, "torchtrtc");
   app.set_version_flag("--version", std::string("torchtrtc ") + TORCHTRT_VERSION_STRING);

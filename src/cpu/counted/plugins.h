@@ -1,6 +1,7 @@
 // Operators whose results are as long as their data say, as plugins. Each has room for the longest result; its last
-// output, an int64 number, says how many rows there are of those outputs that the field "counted" names. What lies
-// behind them is not written and never shown: engines cut such outputs, and no step may read them (src/plan/counted.h).
+// output, an int64 number, says how many rows there are of those outputs that the field "counted" names. Rows
+// behind them are not written and never shown: engines cut such outputs, and no step may read them
+// (src/plan/counted.h).
 #pragma once
 
 #include <memory>

@@ -3,8 +3,8 @@
 //
 // torchtrt::Fourier: operands real parts and, where they are not zero, imaginary parts. Fields: form ("half": of real
 // numbers, length / 2 + 1 sums; "full": of real numbers, all sums; "complex"; "real": real numbers from length / 2 + 1
-// sums), inverse (of "complex"; "real" always is), length, axis, scale. What the operand has more than the transform
-// takes is left out, what it has less is 0. Outputs: real and imaginary parts, of "real" the numbers.
+// sums), inverse (of "complex"; "real" always is), length, axis, scale. Elements beyond the length that the
+// transform takes are left out, and missing ones are 0. Outputs: real and imaginary parts, of "real" the numbers.
 //
 // torchtrt::ShortTimeFourier: operands signal [rows, samples] and window [length]. Fields: length, hop, one_sided,
 // scale. Outputs: real and imaginary parts [rows, sums, frames] of the frames that begin every `hop` samples.

@@ -17,7 +17,7 @@ using kernels::TensorDesc;
 using Prepared = std::unique_ptr<kernels::Prepared>;
 using PreparePlugin = Prepared (*)(const Layer& layer, const FourierPlan& plan, const ShapeSet& shapes);
 
-// Tables of long transforms take a while: nobody waits for them who only asks for a kernel.
+// Tables of long transforms take a while, so they are made at the first run and not with the kernel.
 struct LazyPlan {
   std::once_flag once;
   std::unique_ptr<FourierPlan> made;

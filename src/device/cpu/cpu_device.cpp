@@ -27,7 +27,8 @@ class CpuDevice : public Device {
   }
 
  protected:
-  // Linux promises more memory than there is and kills who uses it: what cannot fit is refused here.
+  // Linux promises more memory than there is and kills the process that uses it. Requests that cannot fit are refused
+  // here.
   void* allocateBytes(size_t bytes, Stream) const override {
     if (properties_.memory_bytes != 0 && bytes > properties_.memory_bytes) {
       return nullptr;

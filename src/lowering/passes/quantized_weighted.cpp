@@ -14,9 +14,9 @@
 //   clamp(round((round(sum) + bias) * factor), low, high)
 //
 // where round(sum), which changes no integer, keeps bias and factor from being folded into the weights. QNNPACK's bias
-// is a rounded one, and part of the sum. oneDNN's kernels round otherwise, so theirs stay. What fbgemm saturates on
-// CPUs without VNNI (pairs of products beyond 16 bits, which 7-bit activations avoid) is exact here, as it is with
-// VNNI.
+// is a rounded one, and part of the sum. oneDNN's kernels round otherwise, so theirs stay. On CPUs
+// without VNNI, fbgemm saturates pairs of multiplications beyond 16 bits, which 7-bit activations avoid. They are exact
+// here, as they are with VNNI.
 
 namespace torchtrt::lowering {
 namespace {

@@ -79,8 +79,8 @@ class Sinker {
   }
 
  private:
-  // Every reader gets one of its own. A list's other users share one: who is given it twice may ask whether it is the
-  // same.
+  // Every reader gets one of its own. A list's other users share one, because a user that is given it twice may
+  // compare the two.
   bool split(Node& node) {
     const bool is_tuple = node.kind() == prim::TupleConstruct;
     const std::vector<Use> uses = node.output()->uses();

@@ -10,7 +10,7 @@
 #include "lowering/passes/views.h"
 
 // The part that is written is computed anew and put
-// back, view by view, into the whole; who reads any name afterwards gets that view of the new whole:
+// back, view by view, into the whole. Later readers of any name get that view of the new whole:
 //
 //     row = x[0]                row = x[0]
 //     row += y                  new_row = row + y

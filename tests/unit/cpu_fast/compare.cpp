@@ -381,7 +381,7 @@ void expectAloneWithoutHelpers(const std::string& problem, const std::string& im
   };
   std::vector<Buffer> got;
   std::ptrdiff_t asked = 0;
-  // A new thread has no team yet: who asks for one brings another thread to life.
+  // A new thread has no team yet. A request for one starts another thread.
   std::thread([&] {
     for (int loop = 0; loop < Helpers::kPatience; ++loop) {
       helpersOfThisThread().sharedACore(Helpers::Clock::now() + std::chrono::hours(1));

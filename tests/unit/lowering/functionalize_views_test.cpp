@@ -213,7 +213,7 @@ TEST(FunctionalizeViews, WhatMayBeACopyAndIsWrittenStays) {
   return (%fresh))");
 }
 
-// Rows of one row's memory: who writes one of them writes all.
+// Rows of one row's memory: a write to one of them is a write to all.
 TEST(FunctionalizeViews, WritesThroughWhatRepeatsElementsStay) {
   expectStays(R"(
   %sizes : int[] = prim::ListConstruct(%n, %n)

@@ -1,5 +1,5 @@
-// The addresses of a DeferredDevice. Nobody can read there until a page is opened; who tries ends the process with a
-// line that says who it was.
+// The addresses of a DeferredDevice. Nobody can read there until a page is opened. An attempt ends the process with a
+// line that names the reader.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Changes plans as an attacker would who writes well-formed ones: other attributes, memory orders, dims, operands and
-// arithmetic, in plans of every kind of layer. What comes of it is loaded and called: the outcome has to be an
+// Changes plans as an attacker could, into well-formed ones: other attributes, memory orders, dims, operands and
+// arithmetic, in plans of every kind of layer. The results are loaded and called: the outcome has to be an
 // EngineError or the answer of the reference kernels. The sanitizers see what a kernel does outside of its operands.
 // See plan_mutation.h for damaged bytes.
 #pragma once

@@ -31,8 +31,8 @@ void visitWeights(const PackedDepthwise& packed, Body&& body) {
   }
 }
 
-// The mean of each channel of each image, as a second output. Whoever computes a line of the result leaves its sums;
-// they are added up at the end, in an order that does not depend on who that was.
+// The mean of each channel of each image, as a second output. The thread that computes a line of the result leaves its
+// sums. They are added up at the end, in an order that does not depend on threads.
 class MeansOfLines {
  public:
   MeansOfLines(const DepthwiseFunctions& functions, const Image& output) : functions_(functions), output_(output) {}
