@@ -4,11 +4,11 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <mutex>
 
 #include <unistd.h>
 
+#include "base/color.h"
 #include "base/status.h"
 
 namespace torchtrt::logging {
@@ -43,15 +43,9 @@ Logger& logger() {
   return *instance;
 }
 
-// no-color.org: any value but the empty one counts.
-bool forbidsColor() {
-  const char* const value = std::getenv("NO_COLOR");
-  return value != nullptr && *value != '\0';
-}
-
 // In files and pipes, colours would be noise.
 bool showsColor() {
-  return isColored() && isatty(fileno(stderr)) != 0 && !forbidsColor();
+  return isColored() && takesColor(STDERR_FILENO);
 }
 
 // Takes the status off the terminal. Blanks do that on every terminal, and are no colour.

@@ -1,7 +1,9 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <string>
 
@@ -24,11 +26,18 @@ std::string textOf(const CompileProgress& progress) {
   return text + ", " + std::to_string(std::lround(progress.seconds)) + " s";
 }
 
+// Turns with every line that is shown, so that one sees work going on.
+char spinner(double seconds) {
+  constexpr char kFrames[] = {'|', '/', '-', '\\'};
+  constexpr double kFramesPerSecond = 8;
+  return kFrames[static_cast<size_t>(seconds * kFramesPerSecond) % std::size(kFrames)];
+}
+
 void showOnTerminal(const CompileProgress& progress) {
   if (progress.is_done) {
     logging::setStatus("");
   } else if (progress.seconds >= kQuiet) {
-    logging::setStatus(textOf(progress));
+    logging::setStatus(spinner(progress.seconds) + (" " + textOf(progress)));
   }
 }
 

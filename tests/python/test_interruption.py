@@ -200,7 +200,7 @@ def on_terminal(program: str, **environment) -> str:
 def test_a_terminal_is_shown_one_line_which_goes_at_the_end():
     written = on_terminal(SHOWN.replace("PROGRESS", "None"), NO_COLOR="1")
     assert "\x1b" not in written
-    line = re.search(r"torchtrt: \w+, engine 1 of 1, \d+ s\r", written)
+    line = re.search(r"[|/\\-] torchtrt: \w+, engine 1 of 1, \d+ s\r", written)
     assert line, written
     blanks = " " * (len(line[0]) - 1)
     assert f"\r{blanks}\r" in written[line.end() - 1:]

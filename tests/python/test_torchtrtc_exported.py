@@ -43,7 +43,7 @@ def assert_is(folder, file, module, rows):
 def test_a_program_needs_no_input_specifications(program, python):
     folder, module = program
     process = succeeds("program.pt2", "compiled.ts", cwd=folder)
-    assert "1 engine, 0 segments in PyTorch" in process.stderr and "wrote compiled.ts" in process.stderr
+    assert "1 engine, 0 segments in PyTorch" in process.stderr and "wrote       compiled.ts" in process.stderr
     for rows in (1, 5, 8):
         assert_is(folder, "compiled.ts", module, rows)
     with pytest.raises(torchtrt.EngineError, match=r"\[E005\]"), torchtrt.translated_errors():

@@ -9,6 +9,9 @@ namespace torchtrtc {
 // The option of every command that loads modules: libraries with the operators that they use.
 inline constexpr const char* kCustomOps = "--custom-torch-ops";
 
+// The option of every command, and of a compile: colours.
+inline constexpr const char* kColor = "--color";
+
 void addCompileCommand(CLI::App& app);  // the tool's own arguments: torchtrtc INPUT OUTPUT SPECS... {OPTIONS}
 void addInspectCommand(CLI::App& app);  // torchtrtc inspect FILE
 void addRunCommand(CLI::App& app);      // torchtrtc run FILE SPECS...

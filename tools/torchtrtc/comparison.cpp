@@ -1,12 +1,12 @@
 #include "comparison.h"
 
 #include <cmath>
-#include <iostream>
 #include <limits>
 #include <sstream>
 #include <string>
 
 #include "messages.h"
+#include "rows.h"
 #include "torchtrt/logging.h"
 
 namespace torchtrtc {
@@ -97,7 +97,7 @@ void compareWithOriginal(torch::jit::Module original, torch::jit::Module compile
     return;
   }
   if (expected.empty()) {
-    std::cerr << "not compared with PyTorch: no result is a tensor\n";
+    tellRow("check", "not compared with PyTorch: no result is a tensor");
     return;
   }
   size_t worst = 0;
@@ -112,12 +112,12 @@ void compareWithOriginal(torch::jit::Module original, torch::jit::Module compile
     const Difference& least = differences[worst];
     worst = each.found * least.allowed > least.found * each.allowed ? i : worst;
   }
-  std::cerr << "largest difference from PyTorch " << differences[worst].found << ", allowed "
-            << differences[worst].allowed;
+  std::ostringstream text;
+  text << "largest difference from PyTorch " << differences[worst].found << ", allowed " << differences[worst].allowed;
   if (expected.size() > 1) {
-    std::cerr << ", in output " << worst << " of " << expected.size();
+    text << ", in output " << worst << " of " << expected.size();
   }
-  std::cerr << "\n";
+  tellRow("check", text.str());
 }
 
 }  // namespace torchtrtc

@@ -5,12 +5,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <iomanip>
 #include <iostream>
-#include <iterator>
 #include <map>
 #include <memory>
-#include <sstream>
 #include <system_error>
 
 #include <torch/csrc/jit/serialization/export.h>
@@ -19,6 +16,7 @@
 #include "commands.h"
 #include "comparison.h"
 #include "compile_options.h"
+#include "compiler/reports/summary.h"
 #include "compiler/stop_after.h"
 #include "engines.h"
 #include "exported_program.h"
@@ -27,6 +25,7 @@
 #include "input_spec.h"
 #include "messages.h"
 #include "random_inputs.h"
+#include "rows.h"
 #include "torch_tensorrt/torch_tensorrt.h"
 #include "torchtrt/plugin.h"
 #include "torchtrt/torchtrt.h"
@@ -138,38 +137,16 @@ void setVerbosity(const CompileOptions& options) {
                                                                     : Level::kWARNING);
 }
 
-// The part of the report that the user asked for and compile() has not told: with --info it told all, with warnings the
-// first line.
-std::string untold(const torchtrt::Report& report, bool explain) {
-  using torchtrt::logging::Level;
-  const Level level = torchtrt::logging::get_reportable_log_level();
-  if (level >= Level::kINFO) {
-    return "";
+// The part of the report that compile() has not told: with --info it told all.
+void tellReport(const torchtrt::Report& report, bool explain) {
+  if (torchtrt::logging::get_reportable_log_level() >= torchtrt::logging::Level::kINFO) {
+    return;
   }
-  if (level < Level::kWARNING) {
-    return explain ? report.toText() : report.summary() + "\n";
+  if (explain) {
+    const std::string text = report.toText();
+    std::cerr << text.substr(text.find('\n') + 1);  // the first line is the summary, which follows
   }
-  const std::string text = report.toText();
-  return explain ? text.substr(text.find('\n') + 1) : "";
-}
-
-// "272.4 KB"
-std::string sizeOf(const std::string& path) {
-  constexpr double kStep = 1024;
-  const char* const units[] = {" bytes", " KB", " MB", " GB"};
-  std::error_code ignored;
-  auto size = static_cast<double>(std::filesystem::file_size(path, ignored));
-  size_t unit = 0;
-  for (; size >= kStep && unit + 1 < std::size(units); ++unit) {
-    size /= kStep;
-  }
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(unit == 0 ? 0 : 1) << size << units[unit];
-  return text.str();
-}
-
-void tellWritten(const std::string& path) {
-  std::cerr << "wrote " << path << ", " << sizeOf(path) << "\n";
+  tellSummary(report);
 }
 
 void saveModule(const std::string& path, const torch::jit::Module& module) {
@@ -281,8 +258,9 @@ void compile(const CompileOptions& options) {
     return;
   }
   torchtrt::Report report;
+  const torchtrt::compiler::OwnSummary own_summary;
   const torch::jit::Module compiled = ts::compile(module, spec, &report);
-  std::cerr << untold(report, options.explain);
+  tellReport(report, options.explain);
   const bool only_float = spec.precision.empty() && spec.enabled_precisions.size() == 1 &&
                           *spec.enabled_precisions.begin() == torchtrt::DataType::kFloat;
   if (only_float && !options.no_threshold_check) {
@@ -311,7 +289,8 @@ void checkAlone(const CLI::App& app) {
     return;
   }
   const std::string& command = commands.front()->get_name();
-  const auto given = app.get_options([](const CLI::Option* option) { return option->count() != 0; });
+  const auto given =
+      app.get_options([](const CLI::Option* option) { return option->count() != 0 && !option->check_lname("color"); });
   if (!given.empty()) {
     throw CompileError(ErrorCode::kInvalidOption,
                        given.front()->get_name() + " is for compiling, and stands in front of the command " + command,

@@ -14,6 +14,7 @@
 #include "command_line.h"
 #include "commands.h"
 #include "messages.h"
+#include "rows.h"
 #include "signals.h"
 #include "torchtrt/error.h"
 #include "torchtrt/version.h"
@@ -61,6 +62,7 @@ int main(int argc, char** argv) {
   torchtrtc::addReportCommand(app);
   torchtrtc::addCheckCommand(app);
   torchtrtc::addTritonCommand(app);
+  torchtrtc::addColorOption(app);  // after the commands, which have it, too
   try {
     app.parse(std::move(arguments));
     return 0;
@@ -68,14 +70,14 @@ int main(int argc, char** argv) {
     if (e.get_exit_code() == 0) {  // --help and --version
       return app.exit(e);
     }
-    std::cerr << "torchtrtc: " << torchtrtc::commandLineError(app, e).what() << std::endl;
+    std::cerr << torchtrtc::errorPrefix() << torchtrtc::commandLineError(app, e).what() << std::endl;
     return 2;
   } catch (const torchtrt::CompileError& e) {
-    std::cerr << "torchtrtc: " << e.what() << std::endl;
+    std::cerr << torchtrtc::errorPrefix() << e.what() << std::endl;
     using torchtrt::ErrorCode;
     return e.code() == ErrorCode::kInvalidOption || e.code() == ErrorCode::kInvalidInputSpec ? 2 : 1;
   } catch (const std::exception& e) {
-    std::cerr << "torchtrtc: " << torchtrtc::reasonOf(e.what()) << std::endl;
+    std::cerr << torchtrtc::errorPrefix() << torchtrtc::reasonOf(e.what()) << std::endl;
     return 1;
   }
 }

@@ -5,6 +5,7 @@
 #include "compiler/inputs/size_limits.h"
 #include "compiler/module/precision_pins.h"
 #include "compiler/reports/segment_report.h"
+#include "compiler/reports/summary.h"
 #include "compiler/reports/text.h"
 #include "stitching/stitching.h"
 
@@ -38,7 +39,7 @@ void attachRecord(torch::jit::Module& module, Report report) {
 void tell(const Report& report) {
   if (logging::getReportableLevel() >= logging::kINFO) {
     TORCHTRT_LOG(kINFO, report.toText());
-  } else {
+  } else if (!OwnSummary::isAsked()) {
     torchtrt::tell(report.summary());
   }
 }

@@ -5,8 +5,8 @@
 #include <map>
 #include <sstream>
 
+#include "compiler/reports/summary.h"
 #include "compiler/reports/text.h"
-#include "partitioning/partitioning.h"
 #include "torchtrt/compile.h"
 
 namespace torchtrt {
@@ -95,11 +95,6 @@ std::string json(const Report::Segment& segment) {
 std::string json(const Report::Node& node) {
   return "{\"node\": " + quoted(node.node) + ", \"target\": " + quoted(node.target) +
          ", \"code\": " + quoted(node.code) + ", \"reason\": " + quoted(node.reason) + "}";
-}
-
-// Numbers and collections that are copied to where they are needed work nowhere.
-bool works(const Report::Node& node) {
-  return node.code != partitioning::kCarriedCode;
 }
 
 // "aten::relu # a/site-packages/net.py:3:4": what, and where; installed packages are known by their own names.
@@ -201,50 +196,6 @@ void addText(std::ostream& out, const Report::Segment& segment) {
   }
 }
 
-// "; int8: 5 of 6 layers, engines off by 0.0123 at most"; nothing where there was no calibration.
-std::string int8Of(const std::vector<Report::Segment>& segments) {
-  size_t layers = 0;
-  size_t quantized = 0;
-  double worst = -1;
-  bool is_calibrated = false;
-  for (const Report::Segment& segment : segments) {
-    if (segment.calibration) {
-      is_calibrated = true;
-      layers += segment.calibration->layers.size();
-      quantized += segment.calibration->quantizedLayers();
-      worst = std::max(worst, segment.calibration->error);
-    }
-  }
-  if (!is_calibrated) {
-    return "";
-  }
-  return "; int8: " + std::to_string(quantized) + " of " + counted(layers, "layer") +
-         (worst < 0 ? "" : ", engines off by " + brief(worst) + " at most");
-}
-
-// The first reason, and as many more as fit into a line that one can take in at a glance.
-std::string mostFrequent(const std::vector<std::pair<std::string, int>>& reasons) {
-  constexpr size_t kLongest = 160;
-  std::string text;
-  size_t told = 0;
-  for (; told < reasons.size(); ++told) {
-    std::string reason = std::to_string(reasons[told].second) + "x " + reasons[told].first;
-    if (told > 0 && text.size() + reason.size() > kLongest) {
-      break;
-    }
-    if (reason.size() > kLongest) {
-      size_t end = kLongest;
-      while ((static_cast<unsigned char>(reason[end]) & 0xC0) == 0x80) {  // inside of a character of UTF-8
-        --end;
-      }
-      reason.replace(end, std::string::npos, "...");
-    }
-    text += (told == 0 ? "; in PyTorch: " : "; ") + reason;
-  }
-  const size_t left = reasons.size() - told;
-  return text + (left == 0 ? "" : "; and " + counted(left, "more reason"));
-}
-
 int segmentsFor(const Report& report, const char* target) {
   return static_cast<int>(std::count_if(report.segments.begin(), report.segments.end(),
                                         [&](const Report::Segment& segment) { return segment.target == target; }));
@@ -274,31 +225,17 @@ int Report::torchSegments() const {
 }
 
 double Report::shareInEngines() const {
-  const auto total = std::count_if(nodes.begin(), nodes.end(), works);
+  const auto total = std::count_if(nodes.begin(), nodes.end(), compiler::works);
   const auto inside = std::count_if(nodes.begin(), nodes.end(),
-                                    [](const Node& node) { return works(node) && node.target == "engine"; });
+                                    [](const Node& node) { return compiler::works(node) && node.target == "engine"; });
   return total == 0 ? 0 : static_cast<double>(inside) / static_cast<double>(total);
 }
 
 std::string Report::summary() const {
-  std::map<std::string, int> counts;
-  for (const Node& node : nodes) {
-    if (works(node) && node.target != "engine") {
-      ++counts[node.reason];
-    }
-  }
-  std::vector<std::pair<std::string, int>> reasons(counts.begin(), counts.end());
-  std::stable_sort(reasons.begin(), reasons.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::ostringstream out;
-  out << module << ": " << std::fixed << std::setprecision(0);
-  if (share_of_time && engineSegments() > 0 && torchSegments() > 0) {
-    out << "engines take over " << std::floor(*share_of_time * 100) << "% of PyTorch's time; ";
-  }
-  out << counted(static_cast<size_t>(engineSegments()), "engine") << ", "
-      << counted(static_cast<size_t>(torchSegments()), "segment") << " in PyTorch, "
-      << std::floor(shareInEngines() * 100) << "% of "
-      << counted(static_cast<size_t>(std::count_if(nodes.begin(), nodes.end(), works)), "node") << " in engines";
-  return out.str() + mostFrequent(reasons) + int8Of(segments);
+  const compiler::SummaryParts parts = compiler::summaryOf(*this);
+  return parts.module + ": " + (parts.share_of_time.empty() ? "" : parts.share_of_time + "; ") + parts.engines +
+         (parts.in_pytorch.empty() ? "" : "; in PyTorch: " + join(parts.in_pytorch, "; ")) +
+         (parts.int8.empty() ? "" : "; int8: " + parts.int8);
 }
 
 std::string Report::toText() const {
