@@ -13,6 +13,21 @@ endif()
 if(programs)
   install(TARGETS ${programs} RUNTIME DESTINATION bin)
 endif()
+# torchtrtc prints its manual page and what completes its words in shells.
+function(torchtrt_printed arguments file)
+  install(CODE "
+    get_filename_component(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${file}\" DIRECTORY)
+    file(MAKE_DIRECTORY \"\${folder}\")
+    message(STATUS \"Installing: \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${file}\")
+    execute_process(COMMAND \"$<TARGET_FILE:torchtrtc>\" ${arguments} COMMAND_ERROR_IS_FATAL ANY
+                    OUTPUT_FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${file}\")")
+endfunction()
+if(TARGET torchtrtc)
+  torchtrt_printed("man" share/man/man1/torchtrtc.1)
+  torchtrt_printed("completion bash" share/bash-completion/completions/torchtrtc)
+  torchtrt_printed("completion zsh" share/zsh/site-functions/_torchtrtc)
+  torchtrt_printed("completion fish" share/fish/vendor_completions.d/torchtrtc.fish)
+endif()
 install(DIRECTORY include/ DESTINATION include)
 install(FILES LICENSE NOTICE THIRD_PARTY.md DESTINATION share/doc/torchtrt)
 

@@ -95,6 +95,13 @@ def test_installed_tool_starts(installed):
     assert "compile" in run(installed / "bin" / "torchtrtc", "--help").lower()
 
 
+def test_manual_page_and_completion_are_installed(installed):
+    share = installed / "share"
+    assert (share / "man/man1/torchtrtc.1").read_text(encoding="utf-8").startswith(".TH TORCHTRTC 1 ")
+    for file in ("bash-completion/completions/torchtrtc", "zsh/site-functions/_torchtrtc", "fish/vendor_completions.d/torchtrtc.fish"):
+        assert "accuracy-target" in (share / file).read_text(encoding="utf-8")
+
+
 def configured(folder, *settings):
     command = ["cmake", "-S", Path(__file__).parents[2], "-B", folder, "-G", "Ninja", "-DTORCHTRT_TESTS=OFF", *settings]
     return subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)

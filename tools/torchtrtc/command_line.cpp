@@ -23,17 +23,6 @@ std::string nameOf(const CLI::App& command) {
   return command.get_parent() == nullptr ? "torchtrtc" : "torchtrtc " + command.get_name();
 }
 
-// "torchtrtc run FILE [SPECS...]"
-std::string callOf(const CLI::App& command) {
-  std::string text = nameOf(command);
-  for (const CLI::Option* option :
-       command.get_options([](const CLI::Option* each) { return each->get_positional(); })) {
-    const std::string name = option->get_name(true) + (option->get_expected_max() > 1 ? "..." : "");
-    text += " " + (option->get_required() ? name : "[" + name + "]");
-  }
-  return text;
-}
-
 // The option of the command that is spelt most alike; empty where none is near.
 std::string nearest(const CLI::App& command, const std::string& word) {
   std::string found;
@@ -95,13 +84,9 @@ class HelpLayout : public CLI::Formatter {
   }
 
   std::string make_option_opts(const CLI::Option* option) const override {
-    const bool is_flag = option->get_expected_max() == 0 || option->get_type_size() == 0;
-    if (is_flag || option->get_positional()) {
-      return "";
-    }
-    const std::string& text = option->get_option_text();
-    const std::string& value = option->get_default_str();
-    return " " + (text.empty() ? option->get_type_name() : text) + (value.empty() ? "" : "=" + value);
+    const std::string value = option->get_positional() ? "" : valueOf(*option);
+    const std::string& otherwise = option->get_default_str();
+    return value.empty() ? "" : " " + value + (otherwise.empty() ? "" : "=" + otherwise);
   }
 
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
@@ -137,6 +122,24 @@ class HelpLayout : public CLI::Formatter {
 };
 
 }  // namespace
+
+std::string callOf(const CLI::App& command) {
+  std::string text = nameOf(command);
+  for (const CLI::Option* option :
+       command.get_options([](const CLI::Option* each) { return each->get_positional(); })) {
+    const std::string name = option->get_name(true) + (option->get_expected_max() > 1 ? "..." : "");
+    text += " " + (option->get_required() ? name : "[" + name + "]");
+  }
+  return text;
+}
+
+std::string valueOf(const CLI::Option& option) {
+  if (option.get_expected_max() == 0 || option.get_type_size() == 0) {
+    return "";
+  }
+  const std::string& text = option.get_option_text();
+  return text.empty() ? option.get_type_name() : text;
+}
 
 std::shared_ptr<CLI::FormatterBase> helpLayout() {
   return std::make_shared<HelpLayout>();

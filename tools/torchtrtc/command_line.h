@@ -19,6 +19,11 @@ CLI::Validator oneOf(const std::vector<std::string>& words);
 // The layout of --help: calls as they are written, values by what they mean, lines of at most 110 columns.
 std::shared_ptr<CLI::FormatterBase> helpLayout();
 
+// "torchtrtc run FILE [SPECS...]"
+std::string callOf(const CLI::App& command);
+// What stands for an option's value: "FILE"; empty for flags.
+std::string valueOf(const CLI::Option& option);
+
 // An option that may be given several times, with a value each time; help calls it `value`.
 CLI::Option* addRepeatable(CLI::App& command, const std::string& names, std::vector<std::string>& values,
                            const std::string& value, const std::string& meaning);

@@ -21,4 +21,7 @@ void addReportCommand(CLI::App& app);   // torchtrtc report FILE
 void addCheckCommand(CLI::App& app);    // torchtrtc check FILE
 void addTritonCommand(CLI::App& app);   // torchtrtc triton FILE REPOSITORY
 
+void addCompletionCommand(CLI::App& app);  // torchtrtc completion SHELL
+void addManCommand(CLI::App& app);         // torchtrtc man
+
 }  // namespace torchtrtc

@@ -62,6 +62,8 @@ int main(int argc, char** argv) {
   torchtrtc::addReportCommand(app);
   torchtrtc::addCheckCommand(app);
   torchtrtc::addTritonCommand(app);
+  torchtrtc::addCompletionCommand(app);
+  torchtrtc::addManCommand(app);
   torchtrtc::addColorOption(app);  // after the commands, which have it, too
   try {
     app.parse(std::move(arguments));
