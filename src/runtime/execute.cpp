@@ -7,9 +7,11 @@
 #include <ATen/ops/empty.h>
 
 #include "device/device.h"
+#include "engine/calls/step_watch.h"
 #include "plan/plan.h"
 #include "runtime/dtypes.h"
 #include "runtime/input_views.h"
+#include "runtime/step_events.h"
 #include "runtime/threads.h"
 #include "runtime/torch_device.h"
 #include "torchtrt/runtime.h"
@@ -58,6 +60,18 @@ class OutputTensors final : public engine::OutputAllocator {
   at::Device device_;
 };
 
+// On the thread that runs the call, which is the one that is watched.
+void enqueue(const Engine& engine, const InputViews& views, OutputTensors& outputs,
+             const engine::CallOptions& options) {
+  if (StepEvents::areWatched()) {
+    StepEvents events(engine.name());
+    const engine::StepWatchScope scope(events);
+    engine.engine().enqueue(views.span(), outputs, options);
+  } else {
+    engine.engine().enqueue(views.span(), outputs, options);
+  }
+}
+
 }  // namespace
 
 std::vector<at::Tensor> runEngine(std::vector<at::Tensor>& inputs, const Engine& engine) {
@@ -65,11 +79,11 @@ std::vector<at::Tensor> runEngine(std::vector<at::Tensor>& inputs, const Engine&
   const InputViews views(inputs, engine);
   OutputTensors outputs(engine.engine().outputs().size(), engine.device());
   if (!engine.device().is_cpu()) {
-    engine.engine().enqueue(views.span(), outputs, engine::CallOptions{1, scope.stream()});
-    return outputs.take();
+    enqueue(engine, views, outputs, engine::CallOptions{1, scope.stream()});
+  } else {
+    const auto call = [&](int threads) { enqueue(engine, views, outputs, engine::CallOptions{threads, nullptr}); };
+    onTeam(std::ref(call));  // by reference: a copy would be allocated
   }
-  const auto call = [&](int threads) { engine.engine().enqueue(views.span(), outputs, threads); };
-  onTeam(std::ref(call));  // by reference: a copy would be allocated
   return outputs.take();
 }
 

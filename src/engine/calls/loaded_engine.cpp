@@ -192,6 +192,10 @@ void* LoadedEngine::allocate(OutputAllocator& outputs, size_t index, const Outpu
 }
 
 void LoadedEngine::run(Context& context, Way way) const {
+  if (StepWatch* const watch = stepWatch(); watch != nullptr) {
+    runWatched(context, way, *watch);
+    return;
+  }
   if (way.is_captured || !context.bound()->is_replayed) {
     runLocated(context, way);
     return;
@@ -200,6 +204,21 @@ void LoadedEngine::run(Context& context, Way way) const {
                        [&](size_t action, device::Stream stream) {
                          runLocated(context, action, {way.threads, stream});
                        });
+}
+
+void LoadedEngine::runWatched(const Context& context, Way way, StepWatch& watch) const {
+  struct End {
+    StepWatch& watch;
+    ~End() {
+      watch.end();
+    }
+  };
+  const std::vector<Action>& actions = context.bound()->actions;
+  for (size_t i = 0; i < actions.size(); ++i) {
+    watch.begin(runningStep(*model_, actions[i]));
+    const End end{watch};
+    runLocated(context, i, way);
+  }
 }
 
 void LoadedEngine::runLocated(const Context& context, Way way) const {
@@ -281,10 +300,18 @@ std::vector<std::vector<int64_t>> LoadedEngine::outputShapes(std::span<const Ten
   return shapes;
 }
 
-std::string LoadedEngine::inspect() const {
-  std::vector<std::string> notes;
+std::vector<std::string> LoadedEngine::implementations() const {
+  std::vector<std::string> names;
   for (const LoadedStep& step : model_->steps) {
-    notes.push_back(std::string("[") + step.implementation + "]");
+    names.emplace_back(step.implementation);
+  }
+  return names;
+}
+
+std::string LoadedEngine::inspect() const {
+  std::vector<std::string> notes = implementations();
+  for (std::string& note : notes) {
+    note = "[" + note + "]";
   }
   return plan::print(model_->plan, notes);
 }

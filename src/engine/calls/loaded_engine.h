@@ -9,6 +9,7 @@
 
 #include "engine/calls/context.h"
 #include "engine/calls/faults.h"
+#include "engine/calls/step_watch.h"
 #include "engine/loading/model.h"
 #include "engine/schedule/cache.h"
 #include "torchtrt/engine.h"
@@ -65,6 +66,7 @@ class LoadedEngine : public Engine {
   const ContextPool& contexts() const {
     return pool_;
   }
+  std::vector<std::string> implementations() const;  // of each step
 
  private:
   using Way = ContextLease::Way;
@@ -84,6 +86,7 @@ class LoadedEngine : public Engine {
   void* allocate(OutputAllocator& outputs, size_t index, const OutputShape& shape) const;
   // Runs the actions, as a recording if there is one.
   void run(Context& context, Way way) const;
+  void runWatched(const Context& context, Way way, StepWatch& watch) const;
   void runLocated(const Context& context, Way way) const;
   void runLocated(const Context& context, size_t action, Way way) const;
   // Gives the outputs whose length shows when all has run.

@@ -69,17 +69,13 @@ std::vector<StepProfile> LoadedEngine::profile(std::span<const TensorView> input
   std::vector<StepProfile> profiles;
   for (const Action& action : shapes.actions) {
     StepProfile profile;
-    if (action.step < 0) {
-      profile.name = profile.family = "copy";
-    } else {
-      const plan::Step& step = model_->plan.steps[static_cast<size_t>(action.step)];
+    const RunningStep step = runningStep(*model_, action);
+    profile.name = step.name;
+    profile.family = step.family;
+    profile.implementation = step.implementation;
+    profile.location = step.location;
+    if (action.step >= 0) {
       const kernels::Work work = workOf(model_->plan, shapes, action, registers);
-      for (const int32_t each : stepsOf(action)) {
-        profile.name += (profile.name.empty() ? "" : " + ") + model_->plan.steps[static_cast<size_t>(each)].name;
-      }
-      profile.family = step.family;
-      profile.location = step.location;
-      profile.implementation = model_->steps[static_cast<size_t>(action.step)].implementation;
       profile.flops = work.flops;
       profile.bytes = work.bytes;
     }

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/logging.h"
+#include "engine/calls/step_watch.h"
 
 namespace torchtrt::engine {
 
@@ -44,6 +45,7 @@ std::shared_ptr<const Schedule> ScheduleCache::get(const Model& model, std::span
     return found;
   }
   insert(hash, made);
+  countPreparedShapes();
   // bench/shapes.py counts these lines.
   TORCHTRT_LOG(kDEBUG, "engine " << model.plan.name << " is prepared for " << shapesOf(inputs) << ": " << list_.size()
                                  << " kept, " << bytes_ << " of " << limit_ << " bytes");
