@@ -49,6 +49,9 @@ struct TORCHTRT_API Profile {
   // Tables, with the `most` slowest steps of each engine.
   std::string toText(size_t most = 20) const;
   std::string toJson() const;
+  // A trace that Perfetto (ui.perfetto.dev) and chrome://tracing show. Its times are the measured ones, its order is
+  // not a forward's: one call of each engine with its steps, then the operators of PyTorch in a row of their own.
+  std::string toTrace() const;
 };
 
 namespace ts {

@@ -48,6 +48,7 @@ void addProfile(py::module_& module) {
       .def("share_of_bandwidth", &Profile::shareOfBandwidth, py::arg("step"))
       .def("to_text", &Profile::toText, py::arg("most") = 20)
       .def("to_json", &Profile::toJson)
+      .def("to_trace", &Profile::toTrace)
       .def("__repr__",
            [](const Profile& self) {
              std::ostringstream text;

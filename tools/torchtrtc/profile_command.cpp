@@ -14,14 +14,25 @@ namespace torchtrtc {
 namespace {
 
 struct ProfileOptions {
-  std::string file, json;
+  std::string file, json, trace;
   CallOptions call;
   size_t most = 20;
 };
 
+// Nothing to do without a path.
+template <typename Text>
+void writeText(const std::string& path, Text text) {
+  if (!path.empty()) {
+    const std::string content = text() + "\n";
+    replaceFile(path, [&](const torchtrt::FileSink& sink) { sink(content.data(), content.size()); });
+  }
+}
+
 void profile(const ProfileOptions& options) {
-  if (!options.json.empty()) {
-    checkTarget(options.json);
+  for (const std::string& path : {options.json, options.trace}) {
+    if (!path.empty()) {
+      checkTarget(path);
+    }
   }
   prepare(options.call);
   torch::jit::Module module = loadModule(options.file, kAnyModule, options.call.device);
@@ -29,10 +40,8 @@ void profile(const ProfileOptions& options) {
   const auto inputs = forwardInputs(module, options.call, "torchtrtc profile " + options.file);
   const torchtrt::Profile profile = torchtrt::ts::profile(module, inputs, options.call.calls);
   std::cout << profile.toText(options.most);
-  if (!options.json.empty()) {
-    const std::string text = profile.toJson() + "\n";
-    replaceFile(options.json, [&](const torchtrt::FileSink& sink) { sink(text.data(), text.size()); });
-  }
+  writeText(options.json, [&] { return profile.toJson(); });
+  writeText(options.trace, [&] { return profile.toTrace(); });
 }
 
 }  // namespace
@@ -49,6 +58,8 @@ void addProfileCommand(CLI::App& app) {
       ->check(atLeast(0))
       ->capture_default_str();
   command->add_option("--json", options->json, "File to write all of it to as JSON")->option_text("FILE");
+  command->add_option("--trace", options->trace, "File to write a trace to, for ui.perfetto.dev or chrome://tracing")
+      ->option_text("FILE");
   command->callback([options] { profile(*options); });
 }
 

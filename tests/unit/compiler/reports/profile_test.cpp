@@ -93,6 +93,21 @@ TEST(Profile, JsonHasEverything) {
             R"("operators": [{"name": "aten::nms", "calls": 3, "milliseconds": 0.500}]})");
 }
 
+TEST(Profile, TraceHasEnginesWithTheirStepsAndOperatorsInRows) {
+  Profile profile = exampleProfile();
+  profile.engines[0].steps.resize(2);
+  profile.engines.push_back({"second \"engine\"", 2, 1, {}, "[E003] too large"});
+  EXPECT_EQ(profile.toTrace(), R"({"displayTimeUnit": "ms", "traceEvents": [
+{"ph": "M", "name": "thread_name", "pid": 1, "tid": 1, "args": {"name": "engines: a call of each, its steps one after the other"}},
+{"ph": "M", "name": "thread_name", "pid": 1, "tid": 2, "args": {"name": "PyTorch: operators of a forward, the slowest first"}},
+{"ph": "X", "name": "engine net_engine", "cat": "engine", "pid": 1, "tid": 1, "ts": 0.000, "dur": 3000.000, "args": {"calls in a forward": 1, "milliseconds of them": 3.000, "note": ""}},
+{"ph": "X", "name": "small", "cat": "activation", "pid": 1, "tid": 1, "ts": 0.000, "dur": 500.000, "args": {"family": "activation", "implementation": "vectors", "location": "", "flops": 1000, "bytes": 2500000, "share of peak": 0.000, "share of bandwidth": 0.500}},
+{"ph": "X", "name": "wide", "cat": "convolution", "pid": 1, "tid": 1, "ts": 500.000, "dur": 2000.000, "args": {"family": "convolution", "implementation": "onednn", "location": "net.py:3", "flops": 100000000, "bytes": 1000000, "share of peak": 0.500, "share of bandwidth": 0.050}},
+{"ph": "X", "name": "engine second \"engine\"", "cat": "engine", "pid": 1, "tid": 1, "ts": 3000.000, "dur": 500.000, "args": {"calls in a forward": 2, "milliseconds of them": 1.000, "note": "[E003] too large"}},
+{"ph": "X", "name": "aten::nms", "cat": "PyTorch", "pid": 1, "tid": 2, "ts": 0.000, "dur": 500.000, "args": {"calls in a forward": 3}}
+]})");
+}
+
 TEST(Profile, CountsOperatorsOfAModuleWithoutEngines) {
   torch::jit::Module module("m");
   module.define("def forward(self, x):\n  return torch.relu(torch.relu(x)) + torch.linear(x, x)\n");
