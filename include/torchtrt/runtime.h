@@ -3,8 +3,10 @@
 // compiles.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <c10/util/Exception.h>
 
@@ -38,6 +40,18 @@ TORCHTRT_API void checkRegistered();
 // parallel region, and on the thread that came out of a fork (its OpenMP team stayed in the parent; engines that it
 // calls run on a thread that stands in for it and has a team).
 TORCHTRT_API int callThreads();
+
+// The work of all engines of one name since the process began.
+struct EngineCounters {
+  std::string engine;
+  uint64_t calls = 0;       // that the engine ran
+  uint64_t fallbacks = 0;   // that PyTorch ran in its place, because it was not made for them
+  uint64_t errors = 0;      // that ended in an error
+  uint64_t new_shapes = 0;  // sets of shapes that it was prepared for during a call, which then takes longer
+  double seconds = 0;       // of its calls; on a GPU until the work was handed over
+};
+// Returns those of all engines that were loaded, in the order of their names.
+TORCHTRT_API std::vector<EngineCounters> counters();
 
 namespace detail {
 [[gnu::used]] static const char* (*const keep_runtime_library)() = &torchtrt_runtime_problem;

@@ -13,7 +13,7 @@ import torch
 from torchtrt import _libraries
 from torchtrt._errors import EngineError, translated_errors
 
-__all__ = ["EngineError", "engines", "kernel_switches", "load_plugin_library", "load_vision", "prepare", "share_weights", "translated_errors"]
+__all__ = ["EngineError", "counters", "engines", "kernel_switches", "load_plugin_library", "load_vision", "prepare", "share_weights", "translated_errors"]
 
 _ENGINE_TYPE = "__torch__.torch.classes.tensorrt.Engine"
 _WEIGHT_SET_TYPE = "__torch__.torch.classes.tensorrt.WeightSet"
@@ -74,6 +74,15 @@ def share_weights(enabled: bool = True) -> None:
     Results are the same. Where the system does not allow it, each process has its own copy, and the log (level info) says why;
     `torchtrt.runtime.engines(module)[name].shared_bytes()` tells how much of an engine is shared."""
     os.environ["TORCHTRT_SHARE_WEIGHTS"] = "1" if enabled else "0"
+
+
+def counters() -> dict[str, dict]:
+    """What the engines of this process have done since it began, for Prometheus and its like: {engine's name: {"calls": calls that it ran,
+    "seconds": their time, "fallbacks": calls that PyTorch ran in its place, "errors": calls that ended in an error, "new_shapes": sets of
+    shapes that it was prepared for during a call}}. Engines of one name count together, and numbers never fall. On a GPU, the time ends
+    when the work is handed over. examples/metrics.py serves them."""
+    return {name: {"calls": calls, "fallbacks": fallbacks, "errors": errors, "new_shapes": new_shapes, "seconds": seconds}
+            for name, calls, fallbacks, errors, new_shapes, seconds in torch.ops.tensorrt.counters()}
 
 
 def engines(module) -> dict:

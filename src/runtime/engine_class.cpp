@@ -286,6 +286,18 @@ EngineState Engine::stateWith(std::vector<at::Tensor> weights) const {
   return {{kAbiVersion, name_, device_info_, loaded_->plan}, std::move(weights)};
 }
 
+plan::Plan Engine::plan(uint64_t largest_weight) const {
+  plan::Plan plan = parseCopy(decodeBase64(loaded_->plan).value());
+  for (size_t i = 0; i < plan.weights.size(); ++i) {
+    if (plan.weights[i].bytes <= largest_weight) {
+      auto tensor = std::make_shared<at::Tensor>(loaded_->weights->at(i));
+      plan.weights[i].data = {tensor, tensor->const_data_ptr()};
+    }
+  }
+  plan.name = name_;
+  return plan;
+}
+
 EngineState Engine::state() const {
   return stateWith(weights());
 }

@@ -12,6 +12,7 @@
 #include <torch/script.h>
 
 #include "plan/plan.h"
+#include "runtime/counters.h"
 #include "runtime/device_info.h"
 #include "runtime/engine_weights.h"
 #include "runtime/kept_segment.h"
@@ -65,7 +66,10 @@ class TORCHTRT_API Engine : public torch::CustomClassHolder {
   static c10::intrusive_ptr<Engine> fromStrings(const std::vector<std::string>& strings);
 
   Engine(std::string name, std::string device_info, std::shared_ptr<const LoadedEngine> loaded)
-      : name_(std::move(name)), device_info_(std::move(device_info)), loaded_(std::move(loaded)) {}
+      : name_(std::move(name)),
+        device_info_(std::move(device_info)),
+        loaded_(std::move(loaded)),
+        counts_(countsOf(name_)) {}
 
   EngineState state() const;
   EngineState stateToSave() const;
@@ -94,6 +98,12 @@ class TORCHTRT_API Engine : public torch::CustomClassHolder {
   std::vector<at::Tensor> weights() const {
     return loaded_->weights->all();
   }
+  // What it was loaded from, with the data of weights of at most so many bytes.
+  plan::Plan plan(uint64_t largest_weight) const;
+  // Of all engines with this name.
+  EngineCounts& counts() const {
+    return counts_;
+  }
 
  private:
   EngineState stateWith(std::vector<at::Tensor> weights) const;
@@ -102,6 +112,7 @@ class TORCHTRT_API Engine : public torch::CustomClassHolder {
   std::string device_info_;
   std::shared_ptr<const LoadedEngine> loaded_;
   std::shared_ptr<const KeptSegment> kept_;
+  EngineCounts& counts_;
 };
 
 }  // namespace torchtrt::runtime

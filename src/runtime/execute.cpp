@@ -60,15 +60,19 @@ class OutputTensors final : public engine::OutputAllocator {
   at::Device device_;
 };
 
-// On the thread that runs the call, which is the one that is watched.
+// On the thread that runs the call, which what is counted and watched belongs to.
 void enqueue(const Engine& engine, const InputViews& views, OutputTensors& outputs,
              const engine::CallOptions& options) {
+  const uint64_t before = engine::preparedShapes();
   if (StepEvents::areWatched()) {
     StepEvents events(engine.name());
     const engine::StepWatchScope scope(events);
     engine.engine().enqueue(views.span(), outputs, options);
   } else {
     engine.engine().enqueue(views.span(), outputs, options);
+  }
+  if (const uint64_t prepared = engine::preparedShapes() - before; prepared != 0) {
+    count(engine.counts().new_shapes, prepared);
   }
 }
 
@@ -78,12 +82,14 @@ std::vector<at::Tensor> runEngine(std::vector<at::Tensor>& inputs, const Engine&
   const DeviceScope scope(engine.device());
   const InputViews views(inputs, engine);
   OutputTensors outputs(engine.engine().outputs().size(), engine.device());
+  CountedCall counted(engine.counts());
   if (!engine.device().is_cpu()) {
     enqueue(engine, views, outputs, engine::CallOptions{1, scope.stream()});
   } else {
     const auto call = [&](int threads) { enqueue(engine, views, outputs, engine::CallOptions{threads, nullptr}); };
     onTeam(std::ref(call));  // by reference: a copy would be allocated
   }
+  counted.done();
   return outputs.take();
 }
 
@@ -101,8 +107,10 @@ std::vector<at::Tensor> executeEngine(std::vector<at::Tensor> inputs, const c10:
       return runEngine(inputs, *engine);
     } catch (const EngineError& error) {
       if (engine->kept() == nullptr || !KeptSegment::helps(error)) {
+        count(engine->counts().errors);
         throw;
       }
+      count(engine->counts().fallbacks);
       return engine->kept()->runInstead(inputs, error);
     }
   });
@@ -114,6 +122,7 @@ std::vector<at::Tensor> keptConstants(const c10::intrusive_ptr<Engine>& engine) 
       throw EngineError(ErrorCode::kPlanCorrupt, "engine \"" + engine->name() + "\" keeps nothing for other calls", {},
                         "compile the module again");
     }
+    count(engine->counts().fallbacks);
     return engine->kept()->constantsForOtherCall();
   });
 }

@@ -38,6 +38,9 @@ constexpr const char* kCheckModuleBytesSchema = "check_module_bytes(Tensor bytes
 constexpr const char* kLoadFor = "tensorrt::load_for";
 constexpr const char* kLoadForSchema = "load_for(str device) -> ()";
 
+constexpr const char* kCounters = "tensorrt::counters";
+constexpr const char* kCountersSchema = "counters() -> ((str, int, int, int, int, float)[])";
+
 constexpr const char* kPrepare = "tensorrt::prepare";
 constexpr const char* kPrepareSchema = "prepare(Any module) -> (int, Tensor[])";
 
@@ -133,6 +136,19 @@ void prepareValue(const c10::OperatorHandle&, torch::jit::Stack* stack) {
   torch::jit::push(*stack, done.methods, std::move(done.arguments));
 }
 
+// For TorchScript: name, calls, fallbacks, errors, new shapes, seconds.
+using CountersTuple = std::tuple<std::string, int64_t, int64_t, int64_t, int64_t, double>;
+
+void countersValue(const c10::OperatorHandle&, torch::jit::Stack* stack) {
+  std::vector<CountersTuple> tuples;
+  for (const EngineCounters& each : counters()) {
+    const auto number = [](uint64_t count) { return static_cast<int64_t>(count); };
+    tuples.emplace_back(each.engine, number(each.calls), number(each.fallbacks), number(each.errors),
+                        number(each.new_shapes), each.seconds);
+  }
+  torch::jit::push(*stack, std::move(tuples));
+}
+
 void checkModuleAt(const std::string& path) {
   atBorder([&] { checkModule(path); });
 }
@@ -151,8 +167,8 @@ std::string clash() {
       taken += (taken.empty() ? "" : " and ") + std::string(name);
     }
   }
-  for (const char* name :
-       {kExecuteEngine, "trt::execute_engine", kKeptConstants, kPrepare, kCheckModule, kCheckModuleBytes, kLoadFor}) {
+  for (const char* name : {kExecuteEngine, "trt::execute_engine", kKeptConstants, kPrepare, kCheckModule,
+                           kCheckModuleBytes, kLoadFor, kCounters}) {
     if (c10::Dispatcher::singleton().findSchema({name, ""})) {
       taken += (taken.empty() ? "" : " and ") + std::string(name);
     }
@@ -190,6 +206,9 @@ class Registration {
     definitions_->def(kPrepareSchema);
     definitions_->impl("prepare", torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd,
                                                   torch::CppFunction::makeFromBoxedFunction<&prepareValue>()));
+    definitions_->def(kCountersSchema);
+    definitions_->impl("counters", torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd,
+                                                   torch::CppFunction::makeFromBoxedFunction<&countersValue>()));
     definitions_->def(kCheckModuleSchema);
     definitions_->impl("check_module", torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, checkModuleAt));
     definitions_->def(kLoadForSchema);

@@ -41,8 +41,8 @@ def test_cpp_compile_and_run(tmp_path):
     torch.testing.assert_close(torch.jit.load(str(target))(x), module(x), rtol=1e-4, atol=1e-5)
 
 
-# tests/python/test_plugins.py builds and runs the plugin.
-TESTED = {"demo.py", "int8.py", "cpp/compile_and_run.cpp", "plugin/shifted_relu.cpp"}
+# tests/python/test_plugins.py builds and runs the plugin, test_profiling.py the metrics.
+TESTED = {"demo.py", "int8.py", "metrics.py", "cpp/compile_and_run.cpp", "plugin/shifted_relu.cpp"}
 
 
 def test_no_example_is_without_a_test():

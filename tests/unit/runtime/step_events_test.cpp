@@ -53,7 +53,8 @@ TEST(StepEvents, LieInTheEventOfTheirEngine) {
     EXPECT_TRUE(StepEvents::areWatched());
     callOnce(engine);
     EXPECT_THAT(recorded, ElementsAre("torchtrt engine small",
-                                      MatchesRegex("torchtrt::activation elementwise0 \\+ activation1 \\[[a-z_]+\\]"), "end", "end"));
+                                      MatchesRegex("torchtrt::activation elementwise0 \\+ activation1 \\[[a-z_]+\\]"),
+                                      "end", "end"));
   }
   recorded.clear();
   callOnce(engine);
