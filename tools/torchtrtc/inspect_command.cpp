@@ -1,6 +1,7 @@
 // torchtrtc inspect: what is in a compiled module, or in a serialized engine.
 
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -14,10 +15,13 @@
 #include "file_kind.h"
 #include "files.h"
 #include "forward_inputs.h"
+#include "rows.h"
 #include "runtime/execute.h"
+#include "runtime/onnx.h"
 #include "runtime/weight_set.h"
 #include "stitching/stitching.h"
 #include "torchtrt/engine.h"
+#include "torchtrt/error.h"
 
 namespace torchtrtc {
 namespace {
@@ -62,13 +66,55 @@ void printSchedules(const std::string& path, const CallOptions& call) {
   }
 }
 
+// Engines of a module side by side, or the one of a file that --save-engine wrote.
+std::vector<c10::intrusive_ptr<torchtrt::runtime::Engine>> enginesOf(const std::string& path,
+                                                                     const std::string& device) {
+  std::vector<c10::intrusive_ptr<torchtrt::runtime::Engine>> engines;
+  if (kindOf(path) == FileKind::kEngine) {
+    withEngine(path, [&](const std::string& content) {
+      engines.push_back(torchtrt::runtime::Engine::fromBytes(content, {deviceNamed(device), ""}));
+    });
+    return engines;
+  }
+  for (const auto& [name, engine] : torchtrt::runtime::enginesIn(loadModule(path, kAnyModule, device))) {
+    engines.push_back(engine);
+  }
+  if (engines.empty()) {
+    throw torchtrt::CompileError(torchtrt::ErrorCode::kInvalidModule, "\"" + path + "\" has no engines to show", {},
+                                 "compile it first: torchtrtc INPUT OUTPUT SPECS...");
+  }
+  return engines;
+}
+
+void writeOnnx(const std::string& path, const std::string& to, bool has_weights, const std::string& device) {
+  checkTarget(to);
+  const std::string model = torchtrt::runtime::onnxOf(path, enginesOf(path, device), has_weights);
+  constexpr size_t kMost = std::numeric_limits<int32_t>::max();  // Protocol Buffers read no more
+  if (model.size() > kMost) {
+    throw torchtrt::CompileError(torchtrt::ErrorCode::kOutput,
+                                 "the ONNX model would be larger than the 2 GiB that readers take", {},
+                                 "leave --onnx-weights out");
+  }
+  replaceFile(to, [&](const torchtrt::FileSink& sink) { sink(model.data(), model.size()); });
+  tellWritten(to);
+}
+
 struct InspectOptions {
-  std::string file;
+  std::string file, onnx;
+  bool has_weights = false;
   CallOptions call;  // of --shape
 };
 
 void inspect(const InspectOptions& options) {
   prepare(options.call);
+  if (options.has_weights && options.onnx.empty()) {
+    throw torchtrt::CompileError(torchtrt::ErrorCode::kInvalidOption, "--onnx-weights without --onnx writes nothing",
+                                 {}, "give --onnx FILE");
+  }
+  if (!options.onnx.empty()) {
+    writeOnnx(options.file, options.onnx, options.has_weights, options.call.device);
+    return;
+  }
   if (!options.call.specs.empty()) {
     printSchedules(options.file, options.call);
   } else if (kindOf(options.file) == FileKind::kEngine) {
@@ -88,6 +134,9 @@ void addInspectCommand(CLI::App& app) {
   command->add_option("FILE", options->file, "Compiled module, or an engine written with --save-engine")->required();
   addRepeatable(*command, "--shape", options->call.specs, "SPEC",
                 "Print instead what a call with this input runs, kernel by kernel; one for each argument");
+  command->add_option("--onnx", options->onnx, "Write the plans as an ONNX graph instead, which Netron shows")
+      ->option_text("FILE");
+  command->add_flag("--onnx-weights", options->has_weights, "With --onnx: the values of large weights, too");
   addDeviceOption(*command, options->call.device);
   addSwitches(*command, options->call.switches);
   addLibraryOptions(*command, options->call.libraries);
