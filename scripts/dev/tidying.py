@@ -24,11 +24,12 @@ def git(*arguments: str) -> str:
 
 
 def changed_files(suffixes) -> list[str]:
-    """Files with changes that are not in main's upstream, committed or not. Without an upstream the branch main takes its place, and on
-    main itself the commit before."""
-    base = git("merge-base", "HEAD", "main@{upstream}") or git("merge-base", "HEAD", "main")
-    if base == git("rev-parse", "HEAD") and not git("rev-parse", "main@{upstream}"):
-        base = git("rev-parse", "HEAD~")
+    """Files with changes that are not in main's upstream, committed or not. Without an upstream the branch main takes its place. On main
+    itself, and where there is no main, as in a checkout of continuous integration, it is the commit before."""
+    upstream = git("rev-parse", "--verify", "--quiet", "main@{upstream}")
+    base = git("merge-base", "HEAD", upstream or "main")
+    if not upstream and base in ("", git("rev-parse", "HEAD")):
+        base = git("rev-parse", "--verify", "--quiet", "HEAD~")
     names = git("diff", "--name-only", base or "HEAD").splitlines() + git("ls-files", "--others", "--exclude-standard").splitlines()
     return sorted({name for name in names if name.endswith(suffixes) and (ROOT / name).is_file()})
 

@@ -80,6 +80,28 @@ def test_checksums_are_those_that_sha256sum_checks(tmp_path):
     assert subprocess.run(check, cwd=tmp_path, capture_output=True, check=False).returncode == 1
 
 
+def test_changed_files_are_those_that_main_lacks(tree, monkeypatch):
+    monkeypatch.setattr(tidying, "ROOT", tree)
+    monkeypatch.setattr(tidying, "captured", lambda command: subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False))
+    git(tree, "branch", "--move", "main")
+    (tree / "a.cpp").write_text("", encoding="utf-8")
+    git(tree, "add", ".")
+    git(tree, "commit", "--quiet", "--message", "a")
+    assert tidying.changed_files(".cpp") == ["a.cpp"]  # on main: the last commit
+    git(tree, "switch", "--quiet", "--create", "work")
+    git(tree, "commit", "--quiet", "--allow-empty", "--message", "nothing")
+    (tree / "b.cpp").write_text("", encoding="utf-8")
+    assert tidying.changed_files(".cpp") == ["b.cpp"]
+    git(tree, "add", ".")
+    git(tree, "commit", "--quiet", "--message", "b")
+    git(tree, "branch", "--delete", "--force", "main")
+    assert tidying.changed_files(".cpp") == ["b.cpp"]  # without main: the last commit
+    git(tree, "branch", "main", "HEAD~")
+    git(tree, "branch", "upstream", "HEAD")
+    git(tree, "branch", "--set-upstream-to", "upstream", "main")
+    assert tidying.changed_files(".cpp") == []
+
+
 def test_clang_tidy_gets_a_header_as_text_instead_of_a_precompiled_one(tmp_path):
     header = tmp_path / "pch.hxx"
     header.write_text("#include <vector>\n", encoding="utf-8")
