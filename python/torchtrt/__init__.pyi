@@ -148,16 +148,24 @@ class Input:
     def example_tensor(self, optimization_profile_field: str | None = None) -> torch.Tensor: ...
 
 class Report:
+    """What a compile did: `torchtrt.report` returns it. It prints as text. Times are 0 in the report of a module from a file."""
+
     class Phase:
+        """A phase of the compile and its time."""
+
         name: str
         milliseconds: float
 
     class Pin:
+        """The effect of one pattern of the option `precision`: the number of nodes for which it holds."""
+
         pattern: str
         dtype: str
         nodes: int
 
     class GuessedSize:
+        """A size of several inputs that is taken to be one, though the Inputs do not say so."""
+
         places: list[str]
         reason: str
 
@@ -167,6 +175,8 @@ class Report:
         location: str
 
     class Timing:
+        """A step whose implementation was chosen by timing, and the one that the rules would have chosen."""
+
         step: str
         family: str
         implementation: str
@@ -176,6 +186,8 @@ class Report:
         is_cached: bool
 
     class Layer:
+        """A layer that int8 was asked for. `reason` says why it stays in float, `error` what it alone costs, or None."""
+
         name: str
         kind: str
         location: str
@@ -184,6 +196,8 @@ class Report:
         error: float | None
 
     class Calibration:
+        """The calibration of an engine. Errors are relative: abs(int8 - float) / abs(float) in 2-norms."""
+
         calls: int
         is_cached: bool
         reason: str
@@ -192,6 +206,8 @@ class Report:
         quantized_layers: int
 
     class Segment:
+        """A part of the module that runs in one engine or in PyTorch. `index` is "2.0.1" for number 1 of block 0 of the branch or loop 2."""
+
         index: str
         name: str
         target: str
@@ -206,6 +222,8 @@ class Report:
         calibration: Report.Calibration | None
 
     class Node:
+        """A node of the graph, where it runs ("engine" or "torch"), and the code and reason if it is not in an engine."""
+
         node: str
         target: str
         code: str
@@ -228,6 +246,8 @@ class Report:
     def to_html(self, path: str | os.PathLike[str], profile: Profile | None = None, verification: Verification | None = None) -> None: ...
 
 class Profile:
+    """Where a module spends its time: `torchtrt.profile` returns it. It prints as text."""
+
     class Step:
         name: str
         family: str
@@ -262,13 +282,19 @@ class Profile:
     def to_trace(self) -> str: ...
 
 class Verification:
+    """A compiled module against its source: `torchtrt.verify` returns it. It prints as text."""
+
     class Deviation:
+        """How far results are from PyTorch's: relative to the largest value of the tensor, in units in the last place, and what is allowed."""
+
         relative: float
         ulps: float
         allowed: float
         difference: str
 
     class Segment:
+        """An engine against the same operators in PyTorch. `culprit` is the first operator from which on they differ."""
+
         name: str
         location: str
         nodes: list[str]
@@ -292,6 +318,8 @@ class Verification:
     def to_json(self) -> str: ...
 
 class CompileProgress:
+    """Where a compile is: what the function that is given as `progress` gets."""
+
     phase: str
     engine: int
     engines: int

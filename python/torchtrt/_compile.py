@@ -264,32 +264,47 @@ def _by_export(module, inputs, input_signature, options, unscriptable=None):
 
 
 def compile(module, ir="default", inputs=None, input_signature=None, **options):  # noqa: A001 - the name users write
-    """Compiles a module's `forward` and gives a ScriptModule with the same arguments and results.
+    """Compiles a module's `forward` and returns a ScriptModule with the same arguments and results.
 
-    module: an nn.Module (scripted first or, where TorchScript does not take it, exported), torch.export.ExportedProgram (which needs no inputs),
-        ScriptModule, ScriptFunction, torch.jit graph, or the text of a graph. ir="ts" scripts alone, ir="export" goes by torch.export alone.
-    inputs: one Input, tensor, list of sizes or {"min", "opt", "max"} per tensor, in order. Tensors are also run, and the
-        results compared with PyTorch's. input_signature: the same, nested as the method takes it in tuples,
-        lists and dictionaries, with examples of the numbers and texts among the arguments and None for what is left out.
-        arg_inputs and kwarg_inputs: the reference system's names, for inputs in order and by the names of arguments.
-    options: device (where engines run; without it, where the module's parameters are), target (the architecture of a GPU, "sm_90", to compile
-        for it on a machine that has none; engines then carry the machine code of their kernels), enabled_precisions, op_precision,
-        precision ({"encoder.layer.0.*": torch.float32}: modules that compute in another floating dtype, by patterns of their paths; the last
-        that covers a module holds), sample_inputs (the arguments of one call, to check the result with),
-        check_results (False: results are not compared with PyTorch's; True: once, on sample_inputs, or on the CPU on inputs made within what inputs say),
-        tune (time engines on them, and leave to PyTorch what is slower in engines),
-        timing_cache (a file of the fastest implementation of convolutions and matrix multiplications, by machine: what it holds is chosen; with tune, what
-        it does not hold is timed for tuning_seconds at the most, the longest first, and added; engines on other machines choose by rule),
-        calibrator (of torchtrt.ptq, with torch.int8 among enabled_precisions: engines compute in int8 what they can),
-        accuracy_target (of int8: the relative error that an engine's outputs may have, such as 0.02; layers that cost more stay in float),
-        torch_executed_ops and torch_executed_modules (what stays in PyTorch), min_block_size (operators an engine must hold;
-        without it, what an engine saves decides), keep_methods (False: the compiled module has none of the module's other methods, nor the
-        weights that they read), require_full_compilation (an error instead of PyTorch for the rest),
-        refit (True: the module and its files keep what torchtrt.update_weights needs, all but the weights themselves),
-        progress (True or False: whether a line on stderr says where a compile of more than two seconds is, by default where that is a
-        terminal; or a function, called several times a second with a CompileProgress: what it raises ends the compile), and
-        the rest of the reference system's, with its defaults.
-    Raises CompileError for what the caller can mend.
+    Args:
+        module: an nn.Module (scripted first or, where TorchScript does not take it, exported), torch.export.ExportedProgram (which needs no
+            inputs), ScriptModule, ScriptFunction, torch.jit graph, or the text of a graph.
+        ir: "ts" scripts alone, "export" goes by torch.export alone.
+        inputs: one Input, tensor, list of sizes or {"min", "opt", "max"} per tensor, in order. Tensors are also run, and the results compared
+            with PyTorch's.
+        input_signature: the same, nested as the method takes it in tuples, lists and dictionaries, with examples of the numbers and texts
+            among the arguments and None for what is left out.
+        arg_inputs: the reference system's name for inputs in order.
+        kwarg_inputs: the reference system's name for inputs by the names of arguments.
+        device: where engines run; without it, where the module's parameters are.
+        target: the architecture of a GPU, "sm_90", to compile for it on a machine that has none. Engines then carry the machine code of their
+            kernels.
+        enabled_precisions: dtypes that engines may use. torch.int8 quantizes, with a calibrator.
+        op_precision: the dtype that the module is cast to first, as module.half() does.
+        precision: modules that compute in another floating dtype, by patterns of their paths: {"encoder.layer.0.*": torch.float32}. The last
+            pattern that covers a module holds.
+        sample_inputs: the arguments of one call, to check the result with.
+        check_results: False: results are not compared with PyTorch's. True: they are compared once, on sample_inputs, or on the CPU on inputs
+            made within what inputs say.
+        tune: True to time engines on sample_inputs, and to leave to PyTorch what is slower in engines.
+        timing_cache: a file of the fastest implementation of convolutions and matrix multiplications, by machine. What it holds is chosen;
+            with tune, what it does not hold is timed, the longest first, and added. Engines on other machines choose by rule.
+        tuning_seconds: the longest time that such timing takes.
+        calibrator: one of torchtrt.ptq, with torch.int8 among enabled_precisions: engines compute in int8 what they can.
+        accuracy_target: the relative error that the outputs of an engine in int8 may have, such as 0.02; layers that cost more stay in float.
+        torch_executed_ops: operators that stay in PyTorch.
+        torch_executed_modules: submodules that stay in PyTorch.
+        min_block_size: the number of operators that an engine must hold; without it, what an engine saves decides.
+        keep_methods: False: the compiled module has none of the module's other methods, nor the weights that they read.
+        require_full_compilation: True for an error in place of parts that run in PyTorch.
+        rewriters: functions of a network, pattern managers, or pairs of a manager and its args; they run on the network of every engine.
+        refit: True: the module and its files keep what torchtrt.update_weights needs, all but the weights themselves.
+        progress: True or False to have a line on stderr say where a compile of more than two seconds is, or not; by default where that is a
+            terminal. Or a function, called several times a second with a CompileProgress: what it raises ends the compile.
+        **options: the rest of the reference system's, with its defaults (docs/migration.md).
+
+    Raises:
+        CompileError: for what the caller can mend.
     """
     _check_front_end(ir, module)
     if _is_program(module) or ir in _EXPORTING:
@@ -368,7 +383,7 @@ def TensorRTCompileSpec(inputs=None, input_signature=None, **options):  # noqa: 
 
 
 def embed_engine_in_new_module(serialized_engine: bytes, input_binding_names=None, output_binding_names=None, device=None):
-    """A ScriptModule whose `forward` runs the engine; names reorder its arguments and results."""
+    """Returns a ScriptModule whose `forward` runs the engine; names reorder its arguments and results."""
     device = _devices.Device.of(device)
     if not isinstance(serialized_engine, (bytes, bytearray, memoryview)):
         _reject(f"serialized_engine is a {type(serialized_engine).__name__}, expected bytes",

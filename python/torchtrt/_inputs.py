@@ -14,19 +14,25 @@ _RANGE = ("min_shape", "opt_shape", "max_shape")
 class Input:
     """One tensor that a method takes.
 
-    Input([1, 3, 224, 224]); Input(shape=(1, -1)) for any size; Input(min_shape=..., opt_shape=..., max_shape=...) for a range;
-    a dictionary {"min": ..., "opt": ..., "max": ...}; profiles=[...], several such dictionaries, of which any may hold the shape of a call
-    (one plan serves the smallest range around all and is tuned for the first one's optimum); or a tensor, which is also kept as a
-    sample to check the result with.
+    The attribute `shape` is a list, or for a range the dictionary {"min_shape": ..., "opt_shape": ..., "max_shape": ...}.
 
-    dtype: of torchtrt.dtype or torch; left out, it follows from the first use. format: torch.contiguous_format or
-    torch.channels_last, how calls usually give the tensor: those need no copy then, and others stay right. tensor_domain: the
-    range [low, high) for random data. shared_dims: {dimension: name}; dynamic dimensions of one name, also of other inputs, are
-    one size. Shapes that are named tuples name their dimensions by their fields: with Shape = namedtuple("Shape", "batch length"),
-    Input(min_shape=Shape(1, 1), ...) has shared_dims={0: "batch", 1: "length"}; those that are given replace them.
-    is_shape_tensor: refused, since engines follow the values of every input.
-
-    shape is a list, or for a range the dictionary {"min_shape": ..., "opt_shape": ..., "max_shape": ...}.
+    Args:
+        shape: one shape, as in Input([1, 3, 224, 224]), with -1 for any size; a dictionary {"min": ..., "opt": ..., "max": ...}; or a tensor.
+        min_shape: the least sizes of a range. A range has all three shapes.
+        opt_shape: the sizes that the plan is tuned for.
+        max_shape: the greatest sizes.
+        dtype: of torchtrt.dtype or torch; left out, it follows from the first use.
+        format: torch.contiguous_format or torch.channels_last: how calls usually give the tensor. Those need no copy then, and others stay
+            right.
+        tensor_domain: the range [low, high) for random data.
+        torch_tensor: a tensor, which gives shape and dtype, and is kept as a sample to check the result with.
+        name: the name of the argument, for messages.
+        shared_dims: {dimension: name}. Dynamic dimensions of one name, also of other inputs, are one size. Shapes that are named tuples name
+            their dimensions by their fields: with Shape = namedtuple("Shape", "batch length"), Input(min_shape=Shape(1, 1), ...) has
+            shared_dims={0: "batch", 1: "length"}. Names that are given here replace them.
+        profiles: several dictionaries of a range, of which any may hold the shape of a call. One plan serves the smallest range around all
+            and is tuned for the first one's optimum.
+        is_shape_tensor: refused, since engines follow the values of every input.
     """
 
     class _ShapeMode(enum.Enum):

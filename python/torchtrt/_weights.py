@@ -8,16 +8,23 @@ from torchtrt import _compile, _libraries
 def update_weights(compiled, weights, strict: bool = True) -> list[str]:
     """Gives a module that was compiled with refit=True, or loaded from its file, other weights.
 
-    weights: a state_dict(), or a module that has one, with the names and shapes of the module that was compiled. Floating dtypes are
-        cast to that module's; tensors may be on any device.
-    strict: False takes a state_dict without some buffers, which stay as they were when the module was compiled, and ignores names that
-        the module does not have. Parameters have to be there in any case, and buffers that are not persistent need not.
     Compiles the weights to the same engines, compares the results with PyTorch's as compile() does, and then replaces all engines and
     tensors of the module at once. Calls in other threads go on: each has the old weights or the new ones, never both. Other methods than
     the compiled one must not run meanwhile. Copies of the module keep their weights.
-    Returns the names of the buffers that stayed.
-    Raises CompileError, and leaves the module as it was, for a module that was compiled without refit, for weights that do not fit, and
-    for values that the module would be compiled to other code for.
+
+    Args:
+        compiled: the module.
+        weights: a state_dict(), or a module that has one, with the names and shapes of the module that was compiled. Floating dtypes are
+            cast to that module's; tensors may be on any device.
+        strict: False takes a state_dict without some buffers, which stay as they were when the module was compiled, and ignores names that
+            the module does not have. Parameters have to be there in any case, and buffers that are not persistent need not.
+
+    Returns:
+        The names of the buffers that stayed.
+
+    Raises:
+        CompileError: for a module that was compiled without refit, for weights that do not fit, and for values that the module would be
+            compiled to other code for. The module is as it was then.
     """
     if not isinstance(compiled, torch.jit.ScriptModule):
         _compile._reject(f"update_weights expected a compiled ScriptModule, got {type(compiled).__name__}",

@@ -57,14 +57,17 @@ class _Calibrator:
 class DataLoaderCalibrator(_Calibrator):
     """Calibrates with batches.
 
-    dataloader: a torch.utils.data.DataLoader, or any iterable of batches: a tensor, a tuple or list of a method's arguments in order, or
-        a dictionary by their names. What follows the arguments that `inputs` are given for, as labels do, is left out, and so are names
-        that the method does not have. An iterator, which can be gone through once, serves one compile. Batches are gone through once
-        per compile, in the main process; some hundred samples do.
-    algo_type: how ranges are taken. percentile: of LEGACY_CALIBRATION, how much of the values lies within, in percent.
-    cache_file: where ranges are written; with use_cache they are read there instead, where they are known.
-    device: where engines run, which changes nothing: ranges are taken on the CPU.
-    symmetric: activations get as many steps below zero as above. Otherwise each has the zero that uses all steps.
+    Args:
+        dataloader: a torch.utils.data.DataLoader, or any iterable of batches: a tensor, a tuple or list of a method's arguments in order, or
+            a dictionary by their names. What follows the arguments that `inputs` are given for, as labels do, is left out, and so are names
+            that the method does not have. An iterator, which can be gone through once, serves one compile. Batches are gone through once
+            per compile, in the main process; some hundred samples do.
+        algo_type: how ranges are taken.
+        cache_file: where ranges are written.
+        use_cache: True to read ranges from cache_file instead, where they are known there.
+        device: where engines run, which changes nothing: ranges are taken on the CPU.
+        percentile: of LEGACY_CALIBRATION, how much of the values lies within, in percent.
+        symmetric: True for activations with as many steps below zero as above. Otherwise each has the zero that uses all steps.
     """
 
     def __init__(self, dataloader: Iterable[Any], algo_type: CalibrationAlgo = CalibrationAlgo.ENTROPY_CALIBRATION_2,

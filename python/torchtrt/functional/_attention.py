@@ -25,14 +25,20 @@ def gpt_attention(qkv: Tensor, past_key_value: Tensor | None = None, past_length
                   rotary_interleaved=False, cache_capacity=0, tensor: Tensor | None = None):
     """Masked self-attention of sequences, padded or packed; docs/gpt_attention.md has layouts and formulas.
 
-    qkv: [batch, tokens, (num_heads + 2 * num_kv_heads) * head_size], or [1, all tokens, ...] packed: the tokens of all
-        sequences one after the other. `tensor` is an older name of it, and wins where both are given.
-    context_lengths: [batch] int32 or int64, the tokens of each sequence in this call; all by default.
-    past_key_value, past_lengths: [batch, 2, num_kv_heads, capacity, head_size], and [batch] how many tokens it holds.
-    cache_capacity: makes a new cache of this capacity instead.
-    qkv_bias: added to qkv first. mask_type: "causal", or "padding" where every token meets all of its sequence.
-    Returns the context [batch, tokens, num_heads * head_size], shaped as qkv was (0 behind a sequence's end); with a cache
-    a pair of it and the cache after the call.
+    Args:
+        qkv: [batch, tokens, (num_heads + 2 * num_kv_heads) * head_size], or [1, all tokens, ...] packed: the tokens of all sequences one
+            after the other.
+        tensor: an older name of qkv, which wins where both are given.
+        context_lengths: [batch] int32 or int64, the tokens of each sequence in this call; all by default.
+        past_key_value: the cache, [batch, 2, num_kv_heads, capacity, head_size].
+        past_lengths: [batch], the number of tokens that it holds.
+        cache_capacity: makes a new cache of this capacity instead.
+        qkv_bias: added to qkv first.
+        mask_type: "causal", or "padding" where every token meets all of its sequence.
+
+    Returns:
+        The context [batch, tokens, num_heads * head_size], shaped as qkv was (0 behind a sequence's end); with a cache a pair of it and the
+        cache after the call.
     """
     return _gpt_attention(qkv if tensor is None else tensor, past_key_value, past_lengths, context_lengths, qkv_bias,
                           num_heads, num_kv_heads, head_size, q_scaling, mask_type, rotary_embedding_dim,
