@@ -4,7 +4,7 @@ import argparse
 import shutil
 import subprocess
 
-from . import building, checks, gpu, machine, packaging, releasing, testing, tidying, torch_versions
+from . import building, checks, docs, gpu, machine, packaging, releasing, testing, tidying, torch_versions
 from .common import ROOT, Failure, say, warn
 
 
@@ -100,6 +100,14 @@ def parse():
         "tidy", "clang-tidy over the changed files, or the named ones", lambda a: tidying.tidy(a.preset, a.files)
     )
     sub.add_argument("files", nargs="*", metavar="FILE")
+
+    sub = command(
+        "docs",
+        "build the documentation's site in build/docs, run its tutorials, and check its links",
+        lambda a: docs.build(a.preset, a.without_tutorials, a.pictures),
+    )
+    sub.add_argument("--without-tutorials", action="store_true", help="write the tutorials' pages without running them")
+    sub.add_argument("--pictures", action="store_true", help="draw the pictures of Mermaid blocks that changed, with Chromium, and end")
 
     command("wheel", "make the wheels in dist/: torchtrt, and torchtrt-runtime, which runs modules in any Python", wheel)
 

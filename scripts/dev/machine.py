@@ -35,6 +35,9 @@ BROWSER_PACKAGES = ["chromium"]
 # Ray, Spark, Beam and Triton: they want older numpy and protobuf than the rest, so they have an environment of their own.
 INTEGRATIONS = ROOT / "requirements-integrations.txt"
 INTEGRATIONS_PACKAGES = ["default-jre-headless"]  # Spark runs in Java
+# Sphinx and its extensions: an environment of their own, too, so that no version of them can disturb the rest.
+DOCS = ROOT / "requirements-docs.txt"
+DOCS_PACKAGES = ["doxygen"]
 # Needed where Python is Debian's own; one built by hand brings both.
 PYTHON_PACKAGES = ["python3-dev", "python3-venv"]
 
@@ -129,22 +132,33 @@ def site_packages(folder):
     return found
 
 
-def make_integrations():
-    """The environment of Ray, Spark, Beam and Triton. It finds torch, and all else that it does not have, in the environment in use."""
-    if not shutil.which("java"):
-        install_packages(INTEGRATIONS_PACKAGES)
+def make_beside(name: str, file, size: str):
+    """An environment that finds torch, and all else that it does not have, in the environment in use."""
     lender = Environment.folder.resolve()
-    folder = keyed_folder("integrations", f"{INTEGRATIONS.read_text(encoding='utf-8')} {lender}")
+    folder = keyed_folder(name, f"{file.read_text(encoding='utf-8')} {lender}")
     complete = folder / ".complete"
     if not complete.exists():
         with locked(folder.with_suffix(".lock")):
             if not complete.exists():
-                say(f"installing {INTEGRATIONS.name} into {folder} (about 800 MB to download, 1.6 GB on disk)")
+                say(f"installing {file.name} into {folder} ({size})")
                 start_venv(folder)
-                pip_install(folder, "--no-deps", "--requirement", INTEGRATIONS)
+                pip_install(folder, "--no-deps", "--requirement", file)
                 (site_packages(folder) / "lent.pth").write_text(f"{site_packages(lender)}\n", encoding="utf-8")
                 complete.touch()
     return folder
+
+
+def make_integrations():
+    """The environment of Ray, Spark, Beam and Triton."""
+    if not shutil.which("java"):
+        install_packages(INTEGRATIONS_PACKAGES)
+    return make_beside("integrations", INTEGRATIONS, "about 800 MB to download, 1.6 GB on disk")
+
+
+def make_docs():
+    """The environment of Sphinx, with Doxygen beside it."""
+    install_packages(DOCS_PACKAGES)
+    return make_beside("docs", DOCS, "about 30 MB to download, 90 MB on disk")
 
 
 def install_venv(folder, torch: str) -> None:

@@ -46,6 +46,7 @@ def environment(preset: str) -> dict[str, str]:
         "TORCHTRT_STRICT": "1",
         "TORCHTRT_BUILD": str(folder),
         "TORCHTRT_TEST_CACHE": str(KEPT),
+        "CCACHE_DIR": os.environ.get("CCACHE_DIR") or str(CACHE / "ccache"),  # for what tests and tutorials compile
         "PYTHONPATH": str(folder / "python"),
         "PYTHONDONTWRITEBYTECODE": "1",
         "PATH": f"{folder / 'bin'}:{python().parent}:{os.environ['PATH']}",
