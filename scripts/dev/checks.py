@@ -10,7 +10,7 @@ from .common import ROOT, Failure, captured, python, run, say
 
 SOURCES = (".h", ".cpp")
 # Files without words, or of others: saved modules and plans.
-NO_TEXT = (".ts", ".pt", ".engine", ".cache")
+NO_TEXT = (".ts", ".pt", ".engine", ".cache", ".min.js")
 
 
 def tracked() -> list[str]:

@@ -16,7 +16,7 @@ using torch::jit::Module;
 
 constexpr const char* kHostile = "</script><script>alert('\"&')</script>";
 
-Module makeNet() {
+Module twoOperators() {
   Module net("Net");
   net.register_attribute("training", c10::BoolType::get(), false);
   net.define("def forward(self, x):\n  return torch.relu(torch.neg(x))\n");
@@ -24,13 +24,13 @@ Module makeNet() {
 }
 
 // The content of one part of the page's data.
-std::string partOf(const std::string& html, const std::string& name) {
+std::string dataPart(const std::string& html, const std::string& name) {
   const std::string mark = "id=\"data-" + name + "\">";
   const size_t start = html.find(mark) + mark.size();
   return html.substr(start, html.find("</script>", start) - start);
 }
 
-size_t countOf(const std::string& text, const std::string& what) {
+size_t occurrences(const std::string& text, const std::string& what) {
   size_t count = 0;
   for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
     ++count;
@@ -53,7 +53,7 @@ TEST(Page, HasAllPartsAndNoNetwork) {
   Report report;
   ts::CompileSpec spec(std::vector<Input>{Input(std::vector<int64_t>{2, 4})});
   spec.min_block_size = 1;
-  const Module compiled = ts::compile(makeNet(), spec, &report);
+  const Module compiled = ts::compile(twoOperators(), spec, &report);
   Profile profile;
   profile.milliseconds = 1.5;
   Verification verification;
@@ -64,19 +64,19 @@ TEST(Page, HasAllPartsAndNoNetwork) {
   const std::string html = page(compiled, options);
   EXPECT_THAT(html,
               AllOf(HasSubstr("default-src 'none'"), HasSubstr("MIT"), Not(HasSubstr("{{")), Not(HasSubstr(" src="))));
-  EXPECT_EQ(partOf(html, "report"), escapedJson(report.toJson()));
-  EXPECT_EQ(partOf(html, "profile"), escapedJson(profile.toJson()));
-  EXPECT_EQ(partOf(html, "verification"), escapedJson(verification.toJson()));
-  EXPECT_THAT(partOf(html, "engines"),
+  EXPECT_EQ(dataPart(html, "report"), escapedJson(report.toJson()));
+  EXPECT_EQ(dataPart(html, "profile"), escapedJson(profile.toJson()));
+  EXPECT_EQ(dataPart(html, "verification"), escapedJson(verification.toJson()));
+  EXPECT_THAT(dataPart(html, "engines"),
               AllOf(HasSubstr("\"steps\": [{"), HasSubstr("\"actions\": [{"), HasSubstr("\"device\": \"cpu\"")));
   EXPECT_THAT(page(compiled), AllOf(HasSubstr("data-profile\">null<"), HasSubstr("data-verification\">null<")));
   EXPECT_EQ(page(compiled), page(compiled));
 }
 
 TEST(Page, AModuleWithoutEnginesHasNoReport) {
-  const std::string html = page(makeNet());
-  EXPECT_EQ(partOf(html, "report"), "null");
-  EXPECT_EQ(partOf(html, "engines"), "[]");
+  const std::string html = page(twoOperators());
+  EXPECT_EQ(dataPart(html, "report"), "null");
+  EXPECT_EQ(dataPart(html, "engines"), "[]");
 }
 
 TEST(Page, NamesWithHtmlAreEscapedEverywhere) {
@@ -87,19 +87,19 @@ TEST(Page, NamesWithHtmlAreEscapedEverywhere) {
   segment.name = kHostile;
   segment.nodes = {kHostile};
   report.source_lines["net.py:1"] = kHostile;
-  const std::string plain = page(makeNet());
+  const std::string plain = page(twoOperators());
   PageOptions options;
   options.report = &report;
-  const std::string html = page(makeNet(), options);
-  EXPECT_EQ(countOf(html, "<script"), countOf(plain, "<script"));
-  EXPECT_EQ(countOf(html, "</script"), countOf(plain, "</script"));
+  const std::string html = page(twoOperators(), options);
+  EXPECT_EQ(occurrences(html, "<script"), occurrences(plain, "<script"));
+  EXPECT_EQ(occurrences(html, "</script"), occurrences(plain, "</script"));
   EXPECT_THAT(html, AllOf(Not(HasSubstr(kHostile)), HasSubstr("<title>&lt;/script&gt;")));
 }
 
 TEST(Page, ARecordThatIsNoTextIsNone) {
-  Module net = makeNet();
+  Module net = twoOperators();
   net.register_attribute("torchtrt_report_json", c10::IntType::get(), 3);
-  EXPECT_EQ(partOf(page(net), "report"), "null");
+  EXPECT_EQ(dataPart(page(net), "report"), "null");
 }
 
 }  // namespace

@@ -2,6 +2,12 @@
 "use strict";
 
 function drawEdge(context, view, edge, x, y) {
+  if (view.transform.k < 0.2) {  // too small for curves and arrows
+    context.beginPath();
+    edge.points.forEach(([px, py], index) => (index === 0 ? context.moveTo(px + x, py + y) : context.lineTo(px + x, py + y)));
+    context.stroke();
+    return;
+  }
   const points = edge.points.map(([px, py]) => [px + x, py + y]);
   context.beginPath();
   context.setLineDash(edge.isOrder ? [4, 4] : []);
@@ -27,8 +33,7 @@ function drawChildren(context, view, group, x, y) {
   context.fillStyle = view.colour("--edge");
   context.lineWidth = Math.max(1, 0.6 / view.transform.k);
   for (const edge of group.box.edges) {
-    const ys = edge.points.map(point => point[1] + y);
-    if (Math.max(...ys) >= top && Math.min(...ys) <= bottom) {
+    if (edge.bottom + y >= top && edge.top + y <= bottom && edge.right + x >= left && edge.left + x <= right) {
       drawEdge(context, view, edge, x, y);
     }
   }
@@ -46,6 +51,12 @@ function drawItem(context, view, item, x, y) {
   const isFaint = searchWords.length > 0 && !view.matching.has(item) && !view.around.has(item);
   const colour = view.colour(colourings[view.colouring].of(item));
   context.globalAlpha = isFaint ? 0.3 : 1;
+  if (Math.max(width, height) * view.transform.k < 6) {  // a dot: its inside cannot be seen
+    context.fillStyle = colour;
+    context.fillRect(x, y, width, height);
+    context.globalAlpha = 1;
+    return;
+  }
   context.beginPath();
   context.roundRect(x, y, width, height, 7);
   context.fillStyle = isOpen ? view.colour("--group") : view.colour("--box");

@@ -272,7 +272,7 @@ class GraphView {
       }
     }
     this.redraw();
-    return `${counted(this.found.length, "match").replace("matchs", "matches")} of ${counted(this.root.leaves, "step")}; Enter goes to the next`;
+    return `${this.found.length} ${this.found.length === 1 ? "match" : "matches"} of ${counted(this.root.leaves, "step")}; Enter goes to the next`;
   }
 
   next(step) {

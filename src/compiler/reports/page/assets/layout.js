@@ -34,10 +34,11 @@ function layOut(item) {
     isOpen: true,
     width: Math.max(width, kLeaf.width) + 2 * kPadding,
     height: height + top + kPadding,
-    edges: item.edges.map(edge => ({
-      isOrder: edge.isOrder,
-      points: graph.edge(String(edge.from.id), String(edge.to.id)).points.map(point => [point.x + kPadding, point.y + top]),
-    })),
+    edges: item.edges.map(edge => {
+      const points = graph.edge(String(edge.from.id), String(edge.to.id)).points.map(point => [point.x + kPadding, point.y + top]);
+      const xs = points.map(point => point[0]), ys = points.map(point => point[1]);
+      return {isOrder: edge.isOrder, points, left: Math.min(...xs), right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys)};
+    }),
   };
 }
 

@@ -28,12 +28,14 @@ function memoryChart(engine, buffers) {
   const {canvas, redraw} = drawingCanvas({class: "memory", tabindex: 0, role: "img", "aria-label": `Workspace of ${counted(count, "kernel")}: ${bytesText(engine.workspace_bytes)}`},
     (context, width, tall) => {
       context.font = "11.5px system-ui, sans-serif";
+      const colours = new Map();
+      const colourOf = name => colours.get(name) || (colours.set(name, styleColour(name)), colours.get(name));
       const text = styleColour("--text"), faint = styleColour("--faint"), line = styleColour("--boxline"), onfill = styleColour("--onfill");
       buffers.forEach((buffer, index) => {
         const [x, y, wide, high] = boxOf(buffer, width, tall);
         const isFaint = searchWords.length > 0 && !matches(buffer.text);
         context.globalAlpha = isFaint ? 0.2 : 1;
-        context.fillStyle = styleColour(buffer.name === "scratch" && !buffer.dtype ? "--mixed" : dtypeColours[buffer.dtype] || "--none");
+        context.fillStyle = colourOf(buffer.name === "scratch" && !buffer.dtype ? "--mixed" : dtypeColours[buffer.dtype] || "--none");
         context.fillRect(x, y, Math.max(wide - 0.5, 0.5), Math.max(high - 0.5, 0.5));
         if (wide > 44 && high > 14) {
           context.fillStyle = onfill;

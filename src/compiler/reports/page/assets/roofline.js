@@ -20,7 +20,7 @@ function makeRoofline(timed) {
     return h("p", {class: "faint"}, "No step has both arithmetic and bytes that are known.");
   }
   const width = isPhone() ? 390 : 860, height = isPhone() ? 320 : 400;
-  const margin = {left: 56, right: 18, top: 16, bottom: 44};
+  const margin = {left: 66, right: 18, top: 16, bottom: 44};
   const xs = points.map(point => point.x), ys = points.map(point => point.y);
   const ridge = peak / memory;
   const x = logScale(Math.min(...xs, ridge) / 2, Math.max(...xs, ridge) * 3, margin.left, width - margin.right);
@@ -51,7 +51,7 @@ function makeRoofline(timed) {
       svg("polyline", {points: roof, class: "roof"}),
       svg("text", {x: width - margin.right - 4, y: y(peak) - 6, class: "tick", "text-anchor": "end"}, `peak ${digits(peak / 1e9)} GFLOP/s, memory ${digits(memory / 1e9)} GB/s`),
       svg("text", {x: (margin.left + width - margin.right) / 2, y: height - 8, class: "tick", "text-anchor": "middle"}, "flop per byte"),
-      svg("text", {x: 14, y: height / 2, class: "tick", "text-anchor": "middle", transform: `rotate(-90 14 ${height / 2})`}, "flop per second"),
+      svg("text", {x: 13, y: height / 2, class: "tick", "text-anchor": "middle", transform: `rotate(-90 13 ${height / 2})`}, "flop per second"),
       dots)), info,
     left.length > 0 && h("p", {class: "faint"}, `${counted(left.length, "step")} without arithmetic or known bytes ${left.length === 1 ? "is" : "are"} not drawn.`),
     h("p", {class: "faint"}, "Caches exceed the bandwidth of memory, and algorithms such as Winograd's exceed the peak of multiply-adds."));
