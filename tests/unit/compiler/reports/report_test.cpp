@@ -34,6 +34,7 @@ Report exampleReport() {
                   {"aten::tanh", "engine", "converts", "converts"},
                   {"aten::lgamma", "torch", "no-converter", "no \"converter\""},
                   {"prim::TupleConstruct", "torch", "carried", "made where it is needed"}};
+  report.source_lines = {{"net.py:3", "return torch.relu(x) + y"}};
   return report;
 }
 
@@ -143,7 +144,8 @@ TEST(Report, JsonTellsAll) {
       R"([{"node": "aten::relu # net.py:3:4", "target": "engine", "code": "converts", "reason": "converts"}, )"
       R"({"node": "aten::tanh", "target": "engine", "code": "converts", "reason": "converts"}, )"
       R"({"node": "aten::lgamma", "target": "torch", "code": "no-converter", "reason": "no \"converter\""}, )"
-      R"({"node": "prim::TupleConstruct", "target": "torch", "code": "carried", "reason": "made where it is needed"}]})");
+      R"({"node": "prim::TupleConstruct", "target": "torch", "code": "carried", "reason": "made where it is needed"}], )"
+      R"("source_lines": {"net.py:3": "return torch.relu(x) + y"}})");
 }
 
 TEST(Report, TimedKernelsThatAreNotByRuleHaveALine) {

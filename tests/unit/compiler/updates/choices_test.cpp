@@ -19,7 +19,7 @@ graph(%x : Tensor, %c : bool):
   %r : Tensor = aten::tanh(%z)
   return (%r))IR";
 
-std::shared_ptr<torch::jit::Graph> parsed(const std::string& ir) {
+std::shared_ptr<torch::jit::Graph> graphOf(const std::string& ir) {
   auto graph = std::make_shared<torch::jit::Graph>();
   torch::jit::parseIR(ir, graph.get());
   return graph;
@@ -40,13 +40,13 @@ const torch::jit::Node* nodeOf(torch::jit::Block& block, const char* kind) {
 }
 
 TEST(Choices, AreFollowedInAnotherGraph) {
-  const auto graph = parsed(kBranch);
+  const auto graph = graphOf(kBranch);
   partitioning::PartitioningOptions options;
   options.refused.emplace(nodeOf(*graph->block(), "aten::add"), Refusal{"slow", "is slower in an engine"});
   options.late.insert(nodeOf(*graph->block(), "aten::tanh"));
   const Choices choices = choicesOf(*graph, options);
 
-  const auto other = parsed(kBranch);
+  const auto other = graphOf(kBranch);
   partitioning::PartitioningOptions followed;
   follow(choices, *other, followed);
   ASSERT_EQ(followed.refused.size(), 1U);
@@ -57,11 +57,11 @@ TEST(Choices, AreFollowedInAnotherGraph) {
 }
 
 TEST(Choices, DoNotCountConstants) {
-  const auto graph = parsed(kBranch);
+  const auto graph = graphOf(kBranch);
   partitioning::PartitioningOptions options;
   options.refused.emplace(nodeOf(*graph->block(), "aten::tanh"), Refusal{"slow", ""});
   const Choices choices = choicesOf(*graph, options);
-  const auto other = parsed(kBranch);
+  const auto other = graphOf(kBranch);
   {
     const torch::jit::WithInsertPoint top(*other->nodes().begin());
     other->insertConstant(7);
@@ -72,13 +72,13 @@ TEST(Choices, DoNotCountConstants) {
 }
 
 TEST(Choices, RefuseAnotherGraph) {
-  const Choices choices = choicesOf(*parsed(kBranch), {});
+  const Choices choices = choicesOf(*graphOf(kBranch), {});
   partitioning::PartitioningOptions options;
-  const auto other = parsed("graph(%x : Tensor):\n  %y : Tensor = aten::relu(%x)\n  return (%y)");
+  const auto other = graphOf("graph(%x : Tensor):\n  %y : Tensor = aten::relu(%x)\n  return (%y)");
   EXPECT_THROW(follow(choices, *other, options), CompileError);
   Choices damaged = choices;
   damaged.late.push_back(99);
-  EXPECT_THROW(follow(damaged, *parsed(kBranch), options), CompileError);
+  EXPECT_THROW(follow(damaged, *graphOf(kBranch), options), CompileError);
 }
 
 }  // namespace
