@@ -116,7 +116,7 @@ def offences_in_options(name: str, text: str):
 
 
 def is_symbol(text: str) -> bool:
-    """True if a word in backticks can only be a name: it has qualifiers of ours, an underscore, or capitals inside."""
+    """True if a word in backticks can only be a name: it has qualifiers of the project, an underscore, or capitals inside."""
     if "." in text:
         return text.startswith("torchtrt.")
     return "::" in text or "_" in text or bool(re.search(r"[a-z][A-Z]", text))

@@ -91,7 +91,7 @@ def signature(app, what, name, obj, options, arguments, result):
 
 
 def plain_types(app, doctree) -> None:
-    """Types of Python are no names of ours: `float` in a signature would lead to torchtrt.dtype.float."""
+    """Keeps types of Python apart from names of the package: `float` in a signature would lead to torchtrt.dtype.float."""
     for reference in list(doctree.findall(addnodes.pending_xref)):
         if reference.get("refdomain") == "py" and hasattr(builtins, reference.get("reftarget", "")):
             reference.replace_self(reference.children)

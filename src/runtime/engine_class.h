@@ -98,7 +98,7 @@ class TORCHTRT_API Engine : public torch::CustomClassHolder {
   std::vector<at::Tensor> weights() const {
     return loaded_->weights->all();
   }
-  // What it was loaded from, with the data of weights of at most so many bytes.
+  // Returns the plan that it was loaded from. Weights of at most `largest_weight` bytes have their data.
   plan::Plan plan(uint64_t largest_weight) const;
   // Of all engines with this name.
   EngineCounts& counts() const {

@@ -73,7 +73,7 @@ def test_links_to_folders_and_tutorials_lead_to_pages():
 
 
 @pytest.mark.parametrize("source, expected", [
-    ("// What a file is for.\n#pragma once\n", ["/** \\file", "What a file is for.", "*/"]),
+    ("// Adds numbers.\n#pragma once\n", ["/** \\file", "Adds numbers.", "*/"]),
     ("#pragma once\n// Adds <two> `a<b>`.\nint add();\n", ["/**", "Adds \\<two\\> <code>a\\<b\\></code>.", "*/"]),
     ("int x = 0;  // of y\n", ["int x = 0;  ///< of y"]),
     ('const char* url = "http://x";\n', ['const char* url = "http://x";']),

@@ -21,7 +21,7 @@ std::shared_ptr<CLI::FormatterBase> helpLayout();
 
 // "torchtrtc run FILE [SPECS...]"
 std::string callOf(const CLI::App& command);
-// What stands for an option's value: "FILE"; empty for flags.
+// Returns the word that help shows for an option's value: "FILE"; empty for flags.
 std::string valueOf(const CLI::Option& option);
 
 // An option that may be given several times, with a value each time; help calls it `value`.
