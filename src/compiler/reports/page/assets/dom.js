@@ -102,7 +102,29 @@ function drawingCanvas(attributes, draw) {
     }
   };
   new ResizeObserver(redraw).observe(canvas);
+  themeListeners.push(redraw);
   return {canvas, redraw};
+}
+
+// Lets the pointer and the arrow keys select one of `count` pieces. `at` returns the piece at a pixel of the box, or -1; `selected` returns the
+// present one.
+function makeSelectable(canvas, count, at, selected, select) {
+  const point = event => {
+    const box = canvas.getBoundingClientRect();
+    const index = at(event.clientX - box.left, event.clientY - box.top, box);
+    if (index >= 0) {
+      select(index);
+    }
+  };
+  canvas.addEventListener("pointermove", point);
+  canvas.addEventListener("pointerdown", point);
+  canvas.addEventListener("keydown", event => {
+    const move = {ArrowRight: 1, ArrowLeft: -1, Home: -count, End: count}[event.key];
+    if (move !== undefined) {
+      event.preventDefault();
+      select(selected() + move);
+    }
+  });
 }
 
 const shortened = new Map();  // texts that were measured, by font, width and text

@@ -55,7 +55,6 @@ class GraphView {
       h("div", {class: "graphbox"}, canvas, this.details), this.live,
       h("p", {id: "graphhelp", class: "help"}, "Click an item for its facts, and again, or on its sign, to open or close it. Drag to move, turn the wheel or pinch to zoom. ",
         "Keys: arrows move, Enter opens and closes, + and - zoom, 0 shows all, Escape goes up."));
-    themeListeners.push(redraw);
     this.listen();
     this.showLegend();
     this.select(null);

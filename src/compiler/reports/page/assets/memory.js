@@ -72,27 +72,11 @@ function memoryChart(engine, buffers) {
       `kernel ${buffer.first + 1} writes it (${actionText(engine, buffer.first)}), kernel ${buffer.last + 1} is the last to use it`);
     redraw();
   };
-  const point = event => {
-    const box = canvas.getBoundingClientRect();
-    const px = event.clientX - box.left, py = event.clientY - box.top;
-    for (let index = buffers.length - 1; index >= 0; --index) {
-      const [x, y, wide, high] = boxOf(buffers[index], box.width, box.height);
-      if (px >= x && px <= x + wide && py >= y && py <= y + high) {
-        select(index);
-        return;
-      }
-    }
-  };
-  canvas.addEventListener("pointermove", point);
-  canvas.addEventListener("pointerdown", point);
-  canvas.addEventListener("keydown", event => {
-    const move = {ArrowRight: 1, ArrowLeft: -1, Home: -buffers.length, End: buffers.length}[event.key];
-    if (move !== undefined) {
-      event.preventDefault();
-      select(selected + move);
-    }
+  const at = (px, py, box) => buffers.findLastIndex(buffer => {
+    const [x, y, wide, high] = boxOf(buffer, box.width, box.height);
+    return px >= x && px <= x + wide && py >= y && py <= y + high;
   });
-  themeListeners.push(redraw);
+  makeSelectable(canvas, buffers.length, at, () => selected, select);
   return {element: h("div", {class: "stripbox"}, canvas, info), redraw};
 }
 

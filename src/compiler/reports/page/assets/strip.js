@@ -39,24 +39,7 @@ function makeStrip(pieces, what) {
     text.replaceChildren(h("strong", {}, piece.label), ` ${timeText(piece.value)} (${percent(piece.value, total, 1)}) ${piece.detail}`);
     redraw();
   };
-  const point = event => {
-    const box = canvas.getBoundingClientRect();
-    const at = (event.clientX - box.left) / box.width * total;
-    let index = starts.length - 1;
-    while (index > 0 && starts[index] > at) {
-      --index;
-    }
-    select(index);
-  };
-  canvas.addEventListener("pointermove", point);
-  canvas.addEventListener("pointerdown", point);
-  canvas.addEventListener("keydown", event => {
-    const move = {ArrowRight: 1, ArrowLeft: -1, Home: -pieces.length, End: pieces.length}[event.key];
-    if (move !== undefined) {
-      event.preventDefault();
-      select(selected + move);
-    }
-  });
-  themeListeners.push(redraw);
+  const at = (px, _, box) => Math.max(0, starts.findLastIndex(start => start <= px / box.width * total));
+  makeSelectable(canvas, pieces.length, at, () => selected, select);
   return h("div", {class: "stripbox"}, canvas, text);
 }

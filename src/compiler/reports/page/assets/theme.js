@@ -14,8 +14,8 @@ function storedTheme() {
 
 function setTheme(theme) {
   chosenTheme = theme;
-  document.documentElement.dataset.theme = theme;
   const isDark = theme ? theme === "dark" : window.matchMedia("(prefers-color-scheme: dark)").matches;
+  document.documentElement.dataset.theme = isDark ? "dark" : "light";
   const button = document.getElementById("theme");
   button.textContent = isDark ? "☀" : "☾";
   button.setAttribute("aria-label", isDark ? "Switch to light" : "Switch to dark");
