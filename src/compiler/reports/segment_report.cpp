@@ -116,11 +116,7 @@ void addSourceLine(const torch::jit::Node& node, Report& report) {
     line = range.source()->get_line(range.source()->lineno_for_offset(range.start())).str();
     const size_t first = line.find_first_not_of(" \t");
     line = first == std::string::npos ? "" : line.substr(first, line.find_last_not_of(" \t\r\n") + 1 - first);
-    line.resize(std::min(line.size(), kLongest));
-    while (!line.empty() &&
-           (static_cast<unsigned char>(line.back()) & 0x80) != 0) {  // may be half a character of UTF-8
-      line.pop_back();
-    }
+    line = beginning(line, kLongest);
   }
 }
 

@@ -65,11 +65,7 @@ std::vector<std::string> mostFrequent(const Reasons& reasons) {
       break;
     }
     if (reason.size() > kLongest) {
-      size_t end = kLongest;
-      while ((static_cast<unsigned char>(reason[end]) & 0xC0) == 0x80) {  // inside of a character of UTF-8
-        --end;
-      }
-      reason.replace(end, std::string::npos, "...");
+      reason = beginning(reason, kLongest) + "...";
     }
     length += reason.size() + kBetween;
     texts.push_back(std::move(reason));

@@ -30,6 +30,14 @@ std::string firstLine(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
+std::string beginning(const std::string& text, size_t bytes) {
+  size_t end = std::min(bytes, text.size());
+  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) {
+    --end;
+  }
+  return text.substr(0, end);
+}
+
 std::string number(double value) {
   return fixed(value, 3);
 }

@@ -11,6 +11,8 @@ namespace torchtrt {
 
 std::string quoted(const std::string& text);  // as JSON wants it
 std::string firstLine(const std::string& text);
+// Returns the beginning of a text, at most `bytes` long, without half a character of UTF-8 at its end.
+std::string beginning(const std::string& text, size_t bytes);
 std::string number(double value);  // three decimals
 std::string fixed(double value, int decimals, const char* unit = "");
 std::string brief(double value);                             // three digits: "0.25", "1.2e-07", "inf"
