@@ -8,6 +8,7 @@
 
 #include "device/device.h"
 #include "engine/calls/step_watch.h"
+#include "engine/schedule/prepared_shapes.h"
 #include "plan/plan.h"
 #include "runtime/dtypes.h"
 #include "runtime/input_views.h"

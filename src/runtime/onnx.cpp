@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "engine/calls/step_watch.h"
+#include "engine/calls/outline.h"
 #include "plan/onnx.h"
 
 namespace torchtrt::runtime {

@@ -122,4 +122,8 @@ Outline outlineOf(const Engine& engine) {
   return outline;
 }
 
+std::vector<std::string> implementationsOf(const Engine& engine) {
+  return dynamic_cast<const LoadedEngine&>(engine).implementations();
+}
+
 }  // namespace torchtrt::engine

@@ -47,4 +47,7 @@ struct Outline {
 
 TORCHTRT_API Outline outlineOf(const Engine& engine);
 
+// The implementation of each step of the plan. `engine` is one that Engine::load returned.
+TORCHTRT_API std::vector<std::string> implementationsOf(const Engine& engine);
+
 }  // namespace torchtrt::engine

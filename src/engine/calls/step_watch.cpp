@@ -10,7 +10,6 @@ namespace torchtrt::engine {
 namespace {
 
 thread_local StepWatch* current_watch = nullptr;
-thread_local uint64_t prepared_shapes = 0;
 
 }  // namespace
 
@@ -35,18 +34,6 @@ StepWatchScope::~StepWatchScope() {
 
 StepWatch* stepWatch() {
   return current_watch;
-}
-
-uint64_t preparedShapes() {
-  return prepared_shapes;
-}
-
-void countPreparedShapes() {
-  ++prepared_shapes;
-}
-
-std::vector<std::string> implementationsOf(const Engine& engine) {
-  return dynamic_cast<const LoadedEngine&>(engine).implementations();
 }
 
 }  // namespace torchtrt::engine

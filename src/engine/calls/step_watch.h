@@ -2,11 +2,8 @@
 // watches pays one comparison.
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <vector>
 
-#include "torchtrt/engine.h"
 #include "torchtrt/export.h"
 #include "torchtrt/types.h"
 
@@ -46,13 +43,5 @@ class TORCHTRT_API StepWatchScope {
 
 // The watch of this thread, or null.
 StepWatch* stepWatch();
-
-// Counts the sets of shapes that calls of this thread were prepared for, in all engines: a call that raises it took
-// longer than the next one will.
-TORCHTRT_API uint64_t preparedShapes();
-void countPreparedShapes();
-
-// The implementation of each step of the plan. `engine` is one that Engine::load returned.
-TORCHTRT_API std::vector<std::string> implementationsOf(const Engine& engine);
 
 }  // namespace torchtrt::engine

@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "base/logging.h"
-#include "engine/calls/step_watch.h"
+#include "engine/schedule/prepared_shapes.h"
 
 namespace torchtrt::engine {
 

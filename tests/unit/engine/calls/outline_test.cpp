@@ -55,5 +55,9 @@ TEST(Outline, AFusedKernelIsOneAction) {
   EXPECT_TRUE(outline.buffers.empty());
 }
 
+TEST(ImplementationsOf, HasOneForEachStep) {
+  EXPECT_THAT(implementationsOf(*smallEngine()), ::testing::SizeIs(2));
+}
+
 }  // namespace
 }  // namespace torchtrt::engine

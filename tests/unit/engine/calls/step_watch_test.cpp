@@ -73,19 +73,5 @@ TEST(StepWatch, AnInnerScopeTakesTheCalls) {
   EXPECT_FALSE(outer.seen.empty());
 }
 
-TEST(PreparedShapes, RiseWithNewShapesAlone) {
-  const auto engine = smallEngine();
-  callEngine(*engine, {HostTensor::counting({5, 3})});
-  const uint64_t before = preparedShapes();
-  callEngine(*engine, {HostTensor::counting({5, 3})});
-  EXPECT_EQ(preparedShapes(), before);
-  callEngine(*engine, {HostTensor::counting({6, 3})});
-  EXPECT_EQ(preparedShapes(), before + 1);
-}
-
-TEST(ImplementationsOf, HasOneForEachStep) {
-  EXPECT_THAT(implementationsOf(*smallEngine()), ::testing::SizeIs(2));
-}
-
 }  // namespace
 }  // namespace torchtrt::engine
