@@ -213,7 +213,7 @@ void checkOutput(const CompileOptions& options) {
 void compileProgram(const CompileOptions& options) {
   checkOutput(options);
   const std::string compiled = compileExportedProgram(options);
-  replaceFile(options.output, [&compiled](const torchtrt::FileSink& sink) { sink(compiled.data(), compiled.size()); });
+  replaceFile(options.output, compiled);
   tellWritten(options.output);
 }
 
@@ -253,7 +253,7 @@ void compile(const CompileOptions& options) {
   const ts::CompileSpec spec = compileSpec(options);
   if (options.save_engine) {
     const std::string engine = ts::convert_method_to_trt_engine(module, "forward", spec);
-    replaceFile(options.output, [&engine](const torchtrt::FileSink& sink) { sink(engine.data(), engine.size()); });
+    replaceFile(options.output, engine);
     tellWritten(options.output);
     return;
   }

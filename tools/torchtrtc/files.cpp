@@ -115,4 +115,8 @@ void replaceFile(const std::string& path, const std::function<void(const torchtr
   }
 }
 
+void replaceFile(const std::string& path, std::string_view content) {
+  replaceFile(path, [content](const torchtrt::FileSink& sink) { sink(content.data(), content.size()); });
+}
+
 }  // namespace torchtrtc

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <torch/script.h>
@@ -31,5 +32,6 @@ void checkTarget(const std::string& path);
 
 // Replaces the file in one step when all of it is written: base/safe_file.h. Throws CompileError(kOutput).
 void replaceFile(const std::string& path, const std::function<void(const torchtrt::FileSink& sink)>& write);
+void replaceFile(const std::string& path, std::string_view content);
 
 }  // namespace torchtrtc

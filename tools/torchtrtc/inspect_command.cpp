@@ -95,7 +95,7 @@ void writeOnnx(const std::string& path, const std::string& to, bool has_weights,
                                  "the ONNX model would be larger than the 2 GiB that readers take", {},
                                  "leave --onnx-weights out");
   }
-  replaceFile(to, [&](const torchtrt::FileSink& sink) { sink(model.data(), model.size()); });
+  replaceFile(to, model);
   tellWritten(to);
 }
 

@@ -23,8 +23,7 @@ struct ProfileOptions {
 template <typename Text>
 void writeText(const std::string& path, Text text) {
   if (!path.empty()) {
-    const std::string content = text() + "\n";
-    replaceFile(path, [&](const torchtrt::FileSink& sink) { sink(content.data(), content.size()); });
+    replaceFile(path, text() + "\n");
   }
 }
 

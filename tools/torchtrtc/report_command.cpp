@@ -63,7 +63,7 @@ void report(const ReportOptions& options) {
   parts.profile = profile ? &*profile : nullptr;
   parts.verification = verification ? &*verification : nullptr;
   const std::string html = torchtrt::page(module, parts);
-  replaceFile(output, [&](const torchtrt::FileSink& sink) { sink(html.data(), html.size()); });
+  replaceFile(output, html);
   constexpr size_t kKilobyte = 1000;
   std::cout << output << ": " << (html.size() + kKilobyte - 1) / kKilobyte << " kB; open it in a browser\n";
   if (verification) {

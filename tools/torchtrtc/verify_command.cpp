@@ -30,8 +30,7 @@ void verify(const VerifyOptions& options) {
   const torchtrt::Verification verification = torchtrt::ts::verify(module, compiled, inputs, options.call.calls);
   std::cout << verification.toText();
   if (!options.json.empty()) {
-    const std::string text = verification.toJson() + "\n";
-    replaceFile(options.json, [&](const torchtrt::FileSink& sink) { sink(text.data(), text.size()); });
+    replaceFile(options.json, verification.toJson() + "\n");
   }
   if (!verification.agrees()) {
     throw std::runtime_error(verification.verdict());
