@@ -17,7 +17,7 @@ import torchtrt
 from torchtrt.graph_rewriting import PatternRewriter, RewritePatternManager
 
 LIMIT = 120  # seconds, for what cannot be that long on a busy machine either
-PROMPT = 30  # seconds from a signal to the end, on a busy machine too: a compile that nothing ends takes a minute or more
+PROMPT = 5  # seconds from a signal to the end: one is promised on a quiet machine
 
 HEAD = """
 import sys, torch, torchtrt
