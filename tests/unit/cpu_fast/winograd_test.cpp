@@ -151,6 +151,13 @@ TEST(WinogradConvolution, AsExactAsThePlainSum) {
   }
 }
 
+TEST(WinogradConvolution, FewChannelsAreSummedInShortRuns) {
+  const Convolution convolution = {
+      .input = {1, 32, 112, 112}, .kernel = {32, 32, 3, 3}, .pre_padding = {1, 1}, .post_padding = {1, 1}};
+  // Runs of 32 are 1.1e-6 to 1.2e-6 off, runs of 8 at most 0.9e-6.
+  expectMatchesReference(toText(convolution), "winograd", {.values = Values::kSmooth, .rtol = 0, .atol = 1e-6});
+}
+
 TEST(WinogradConvolution, ManyShapesWithOneKernel) {
   Convolution convolution = {.input = {2, 64, 14, 14}, .kernel = {64, 64, 3, 3}, .dynamic = true};
   convolution.pre_padding = convolution.post_padding = {1, 1};
