@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that documentation and comments name what exists: files, links, ./dev commands, options of our tools, environment variables and
-symbols; and that the table of files in a stage's README has every file of the stage. Exits with 1 and one line per offence, with its place."""
+"""Checks that documentation and comments name what exists: files, links, commands and options of our tools, environment variables and symbols; and that the table of files in a stage's README has every file of the stage. Exits with 1 and one line per offence, with its place."""
 
 import ast
 import fnmatch
@@ -17,6 +16,7 @@ TOP_FOLDERS = ("bench", "cmake", "docs", "examples", "include", "python", "scrip
 PATH = re.compile(r"(?<![\w/.<-])((?:" + "|".join(map(re.escape, TOP_FOLDERS)) + r")/[\w./<>*{},-]*[\w*>}/])")
 LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)]*)?\)")
 DEV = re.compile(r"\./dev ([a-z][\w-]*)")
+TOOL = re.compile(r"(?:`|^(?: {4}|\$ ))torchtrtc ([a-z][\w-]*)(?=[\s`])", re.MULTILINE)  # a file after it has a suffix
 VARIABLE = re.compile(r"\b(TORCHTRT_[A-Z][A-Z_]+[A-Z])\b")
 OPTION = re.compile(r"(?<![\w-])(--[a-z][\w-]*\w)(?!-)\b")
 DECISION = re.compile(r"\bdecisions?/?\s?\(?(\d{4})\b")
@@ -67,6 +67,11 @@ def dev_commands() -> set[str]:
     return words(text, re.compile(r'command\(\s*"([a-z]+)"'))
 
 
+@lru_cache
+def tool_commands() -> set[str]:
+    return words(code(), re.compile(r'add_subcommand\(\s*"([a-z]+)"'))
+
+
 def exists(path: str) -> bool:
     """True if a tracked file or folder has that path; "<name>", "NAME" and "*" stand for any text, "{a,b}" for each of its parts."""
     braces = re.search(r"\{([^{}]*)\}", path)
@@ -97,6 +102,9 @@ def offences_in_text(name: str, text: str):
     for command, line in found_in(text, DEV):
         if command not in dev_commands():
             yield f"{name}:{line}: names ./dev {command}, which is no command"
+    for command, line in found_in(text, TOOL):
+        if command not in tool_commands():
+            yield f"{name}:{line}: names torchtrtc {command}, which is no command"
     for variable, line in found_in(text, VARIABLE):
         if variable not in known_variables():
             yield f"{name}:{line}: names the variable {variable}, which no program reads"

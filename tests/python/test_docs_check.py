@@ -24,6 +24,8 @@ def test_this_tree_is_clean(check_docs):
     ("See src/engine/no_such_file.cpp.", "src/engine/no_such_file.cpp"),
     ("See `docs/nothing.md`.", "docs/nothing.md"),
     ("Run ./dev conquer.", "./dev conquer"),
+    ("`torchtrtc profil compiled.ts` prints", "torchtrtc profil"),
+    ("first\n\n    torchtrtc insect compiled.ts --json\n", "torchtrtc insect"),
     ("Set `TORCHTRT_NO_SUCH_SWITCH=1`.", "TORCHTRT_NO_SUCH_SWITCH"),
     ("Decision 9999 says why: docs/decisions/9999.", "9999"),
 ])
@@ -43,6 +45,7 @@ def test_a_planted_lie_in_a_page_is_found(check_docs, text, offence):
     "See src/engine, src/kernels/kernel.h and tests/unit/<folder>/NAME_test.cpp.",
     "`src/{engine,kernels}/README.md` and docs/decisions/0009",
     "Run ./dev test, with TORCHTRT_STRICT=1.",
+    "`torchtrtc profile compiled.ts` prints what torchtrtc measured, `torchtrtc model.ts out.ts` writes.\n\n    torchtrtc check compiled.ts\n",
 ])
 def test_what_exists_is_no_offence(check_docs, text):
     assert list(check_docs.offences_in_text("page.md", text)) == []
