@@ -98,6 +98,20 @@ def test_every_part_is_drawn(folder, visit):
     assert page.locator("#panel").get_attribute("role") == "tabpanel"
 
 
+def test_memory_begins_with_the_engine_of_the_largest_workspace(folder, visit):
+    page = visit(folder / "mixed.html")
+    tab(page, "Memory")
+    engine = page.get_by_label("Engine")
+    shown = engine.input_value()
+    units = {"B": 1, "kB": 1e3, "MB": 1e6}
+    sizes = {}
+    for index in range(engine.locator("option").count()):
+        engine.select_option(str(index))
+        number, unit = page.locator("#panel .card", has_text="Workspace").first.locator(".value").inner_text().split()
+        sizes[str(index)] = float(number) * units[unit]
+    assert len(set(sizes.values())) > 1 and sizes[shown] == max(sizes.values())
+
+
 def test_parts_without_data_name_the_option(folder, visit):
     page = visit(folder / "deep.html")
     for name, option in [("Profile", "--profile"), ("Verify", "--verify")]:

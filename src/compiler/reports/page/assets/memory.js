@@ -130,12 +130,15 @@ function renderMemory() {
   if (engines.length === 0) {
     return {element: emptyPart("Memory plan", "This module has no engines, so there is no memory plan. PyTorch allocates what it needs.")};
   }
-  let view = engineMemory(engines[0]);
+  // The plan that says the most comes first.
+  const first = engines.reduce((most, each, index) => (each.workspace_bytes > engines[most].workspace_bytes ? index : most), 0);
+  let view = engineMemory(engines[first]);
   const place = h("div", {}, view.element);
   const engine = choice("Engine", engines.map((each, index) => [String(index), each.name]), value => {
     view = engineMemory(engines[Number(value)]);
     place.replaceChildren(view.element);
     applySearch();
   });
+  engine.select.value = String(first);
   return {element: h("div", {}, engines.length > 1 && h("div", {class: "toolbar"}, engine.element), place), search: () => view.search()};
 }

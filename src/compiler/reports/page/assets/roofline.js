@@ -20,7 +20,7 @@ function makeRoofline(timed) {
     return h("p", {class: "faint"}, "No step has both arithmetic and bytes that are known.");
   }
   const width = isPhone() ? 390 : 860, height = isPhone() ? 320 : 400;
-  const margin = {left: 66, right: 18, top: 16, bottom: 44};
+  const margin = {left: 66, right: 18, top: 28, bottom: 44};
   const xs = points.map(point => point.x), ys = points.map(point => point.y);
   const ridge = peak / memory;
   const x = logScale(Math.min(...xs, ridge) / 2, Math.max(...xs, ridge) * 3, margin.left, width - margin.right);
@@ -49,7 +49,7 @@ function makeRoofline(timed) {
       y.ticks.map(tick => [svg("line", {x1: margin.left, x2: width - margin.right, y1: y(tick), y2: y(tick), class: "grid"}),
         svg("text", {x: margin.left - 6, y: y(tick) + 4, class: "tick", "text-anchor": "end"}, power(Number(tick.toPrecision(1))))]),
       svg("polyline", {points: roof, class: "roof"}),
-      svg("text", {x: width - margin.right - 4, y: y(peak) - 6, class: "tick", "text-anchor": "end"}, `peak ${digits(peak / 1e9)} GFLOP/s, memory ${digits(memory / 1e9)} GB/s`),
+      svg("text", {x: width - margin.right, y: 16, class: "tick", "text-anchor": "end"}, `peak ${digits(peak / 1e9)} GFLOP/s, memory ${digits(memory / 1e9)} GB/s`),
       svg("text", {x: (margin.left + width - margin.right) / 2, y: height - 8, class: "tick", "text-anchor": "middle"}, "flop per byte"),
       svg("text", {x: 13, y: height / 2, class: "tick", "text-anchor": "middle", transform: `rotate(-90 13 ${height / 2})`}, "flop per second"),
       dots)), info,
