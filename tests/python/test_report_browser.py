@@ -74,6 +74,10 @@ def folder(tmp_path_factory):
     compiled._c.setattr("torchtrt_report_json", json.dumps(record))
     compiled.save(str(path / "large.ts"))
     torchtrt.report(torch.jit.load(str(path / "large.ts"))).to_html(path / "large.html")
+    other = {"module": record["module"], "nodes": record["nodes"][:3], "segments": [{"index": "0", "name": "", "target": "torch"}], "later": {"a": 1}}
+    compiled._c.setattr("torchtrt_report_json", json.dumps(other))
+    compiled.save(str(path / "other_release.ts"))
+    torchtrt.report(torch.jit.load(str(path / "other_release.ts"))).to_html(path / "other_release.html")
     hostile = "</script><img src=x onerror=alert(1)><b>bold</b>"
     record["module"] = record["nodes"][0]["reason"] = record["segments"][1]["reasons"][0] = hostile
     record["nodes"][0] = {"node": hostile, "target": "torch", "code": hostile, "reason": hostile}
@@ -110,6 +114,14 @@ def test_memory_begins_with_the_engine_of_the_largest_workspace(folder, visit):
         number, unit = page.locator("#panel .card", has_text="Workspace").first.locator(".value").inner_text().split()
         sizes[str(index)] = float(number) * units[unit]
     assert len(set(sizes.values())) > 1 and sizes[shown] == max(sizes.values())
+
+
+def test_a_record_of_another_release_is_drawn_as_far_as_it_goes(folder, visit):
+    page = visit(folder / "other_release.html")
+    assert "of 3 nodes" in page.locator("main").inner_text()
+    for name, shows in [("Nodes", "3 of 3 nodes"), ("Graph", "Nothing is selected"), ("Memory", "Workspace"), ("Precision", "float32")]:
+        tab(page, name)
+        assert shows in page.locator("main").inner_text(), name
 
 
 def test_parts_without_data_name_the_option(folder, visit):

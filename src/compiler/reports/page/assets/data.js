@@ -1,5 +1,4 @@
 // The data of the page: parts that the compiler wrote as JSON, and the few facts that several views derive of them.
-// Reports of older releases lack some fields.
 "use strict";
 
 const brokenParts = [];
@@ -13,8 +12,18 @@ function readPart(id) {
   }
 }
 
+// The record of another release may lack fields that this page reads, and have others.
+function completeReport(record) {
+  return record && {
+    phases: [], precision: [], guessed_sizes: [], shared_dims: "", source_lines: {}, ...record,
+    segments: (record.segments || []).map(segment => ({
+      index: "", name: "", target: "torch", nodes: [], reasons: [], inputs: [], outputs: [], memory_bytes: 0, steps: [], ...segment})),
+    nodes: (record.nodes || []).map(node => ({node: "", target: "torch", code: "", reason: "", ...node})),
+  };
+}
+
 const about = readPart("data-about") || {title: "", module: "", version: ""};
-const report = readPart("data-report");
+const report = completeReport(readPart("data-report"));
 const engines = readPart("data-engines") || [];
 const profile = readPart("data-profile");
 const verification = readPart("data-verification");
