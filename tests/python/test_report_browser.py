@@ -1,7 +1,10 @@
 """The page of a report in a real browser: it loads, searches, filters, opens and closes, and asks the network for nothing."""
 
 import json
+import os
 import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 import torch
@@ -11,6 +14,7 @@ from torch import nn
 import torchtrt
 from nets import Mixed
 
+BUILD = Path(os.environ["TORCHTRT_BUILD"])
 
 
 class Deep(nn.Module):
@@ -77,7 +81,7 @@ def folder(tmp_path_factory):
     other = {"module": record["module"], "nodes": record["nodes"][:3], "segments": [{"index": "0", "name": "", "target": "torch"}], "later": {"a": 1}}
     compiled._c.setattr("torchtrt_report_json", json.dumps(other))
     compiled.save(str(path / "other_release.ts"))
-    torchtrt.report(torch.jit.load(str(path / "other_release.ts"))).to_html(path / "other_release.html")
+    subprocess.run([BUILD / "bin/torchtrtc", "report", path / "other_release.ts", "-o", path / "other_release.html"], check=True)
     hostile = "</script><img src=x onerror=alert(1)><b>bold</b>"
     record["module"] = record["nodes"][0]["reason"] = record["segments"][1]["reasons"][0] = hostile
     record["nodes"][0] = {"node": hostile, "target": "torch", "code": hostile, "reason": hostile}
