@@ -7,6 +7,11 @@ import json
 from torchtrt import _page
 
 
+def _entry(of, parts):
+    """Makes a dataclass of a record's entry. The record of another release may have fields that this one does not know."""
+    return of(**{field.name: parts[field.name] for field in dataclasses.fields(of) if field.name in parts})
+
+
 @dataclasses.dataclass(frozen=True)
 class Step:
     name: str
@@ -39,7 +44,7 @@ class Calibration:
     @classmethod
     def of(cls, parts):
         """Reads a record's entry, which is None without calibration."""
-        return parts and cls(**{**parts, "layers": [Layer(**layer) for layer in parts["layers"]]})
+        return parts and _entry(cls, {**parts, "layers": [_entry(Layer, layer) for layer in parts["layers"]]})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,22 +63,22 @@ class Segment:
     index: str
     name: str
     target: str
-    nodes: list[str]
-    reasons: list[str]
-    inputs: list[str]
-    outputs: list[str]
-    milliseconds: float
-    memory_bytes: int
-    steps: list[Step]
-    timings: list[Timing]
-    calibration: Calibration | None
+    nodes: list[str] = dataclasses.field(default_factory=list)
+    reasons: list[str] = dataclasses.field(default_factory=list)
+    inputs: list[str] = dataclasses.field(default_factory=list)
+    outputs: list[str] = dataclasses.field(default_factory=list)
+    milliseconds: float = 0.0
+    memory_bytes: int = 0
+    steps: list[Step] = dataclasses.field(default_factory=list)
+    timings: list[Timing] = dataclasses.field(default_factory=list)
+    calibration: Calibration | None = None
 
     @classmethod
     def of(cls, parts):
-        """Reads a record's entry. An older release's entry has no calibration and no timings."""
-        steps = [Step(**step) for step in parts["steps"]]
-        timings = [Timing(**timing) for timing in parts.get("timings", [])]
-        return cls(**{**parts, "steps": steps, "timings": timings, "calibration": Calibration.of(parts.get("calibration"))})
+        """Reads a record's entry. Another release's entry may lack all behind its target."""
+        steps = [_entry(Step, step) for step in parts.get("steps", [])]
+        timings = [_entry(Timing, timing) for timing in parts.get("timings", [])]
+        return _entry(cls, {**parts, "steps": steps, "timings": timings, "calibration": Calibration.of(parts.get("calibration"))})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,10 +116,10 @@ class LoadedReport:
         self.milliseconds = 0.0
         self.share_of_time = None
         self.phases: list = []
-        self.precision = [Pin(**pin) for pin in parts.get("precision", [])]
-        self.guessed_sizes = [GuessedSize(**size) for size in parts.get("guessed_sizes", [])]
+        self.precision = [_entry(Pin, pin) for pin in parts.get("precision", [])]
+        self.guessed_sizes = [_entry(GuessedSize, size) for size in parts.get("guessed_sizes", [])]
         self.shared_dims = parts.get("shared_dims", "")
-        self.nodes = [Node(**node) for node in parts["nodes"]]
+        self.nodes = [_entry(Node, node) for node in parts["nodes"]]
         self.segments = [Segment.of(each) for each in parts["segments"]]
         self.source_lines = parts.get("source_lines", {})
 
