@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that documentation and comments name what exists: files, links, commands and options of our tools, environment variables and symbols; and that the table of files in a stage's README has every file of the stage. Exits with 1 and one line per offence, with its place."""
+"""Checks that documentation and comments name what exists: files, links, commands and options of our tools, environment variables and
+symbols; and that the table of files in a stage's README has every file of the stage. Exits with 1 and one line per offence, with its place."""
 
 import ast
 import fnmatch
@@ -99,12 +100,10 @@ def offences_in_text(name: str, text: str):
     for path, line in found_in(text, PATH):
         if not exists(path.rstrip(".,")):
             yield f"{name}:{line}: names {path}, which does not exist"
-    for command, line in found_in(text, DEV):
-        if command not in dev_commands():
-            yield f"{name}:{line}: names ./dev {command}, which is no command"
-    for command, line in found_in(text, TOOL):
-        if command not in tool_commands():
-            yield f"{name}:{line}: names torchtrtc {command}, which is no command"
+    for tool, pattern, commands in (("./dev", DEV, dev_commands()), ("torchtrtc", TOOL, tool_commands())):
+        for command, line in found_in(text, pattern):
+            if command not in commands:
+                yield f"{name}:{line}: names {tool} {command}, which is no command"
     for variable, line in found_in(text, VARIABLE):
         if variable not in known_variables():
             yield f"{name}:{line}: names the variable {variable}, which no program reads"

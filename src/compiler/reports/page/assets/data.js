@@ -43,7 +43,7 @@ function placeOf(location) {
   if (!place) {
     const found = /^(.*?)(?::(\d+))?(?::(\d+))?(?: ?\(([^()]*)\))?$/.exec(location) || [null, location];
     const [, file = "", line, , scope = ""] = found;
-    const lines = (report && report.source_lines) || {};
+    const lines = report ? report.source_lines : {};
     const key = `${file}:${line}`;
     place = {
       where: file ? shortFile(file) + (line ? `:${line}` : "") : "",

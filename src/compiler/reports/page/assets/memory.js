@@ -130,15 +130,14 @@ function renderMemory() {
   if (engines.length === 0) {
     return {element: emptyPart("Memory plan", "This module has no engines, so there is no memory plan. PyTorch allocates what it needs.")};
   }
-  // The plan that says the most comes first.
-  const first = engines.reduce((most, each, index) => (each.workspace_bytes > engines[most].workspace_bytes ? index : most), 0);
-  let view = engineMemory(engines[first]);
+  const largest = engines.reduce((most, each) => (each.workspace_bytes > most.workspace_bytes ? each : most));
+  let view = engineMemory(largest);
   const place = h("div", {}, view.element);
   const engine = choice("Engine", engines.map((each, index) => [String(index), each.name]), value => {
     view = engineMemory(engines[Number(value)]);
     place.replaceChildren(view.element);
     applySearch();
   });
-  engine.select.value = String(first);
+  engine.select.value = String(engines.indexOf(largest));
   return {element: h("div", {}, engines.length > 1 && h("div", {class: "toolbar"}, engine.element), place), search: () => view.search()};
 }

@@ -41,7 +41,7 @@ function renderPrecision() {
     element: h("div", {}, h("section", {}, h("h2", {}, "Steps by what they compute in"),
       h("dl", {class: "bars"}, [...counts].sort((a, b) => b[1] - a[1]).map(([dtype, count]) => [h("dt", {}, dtype || "not known"),
         h("dd", {}, bar(count / steps.length, counted(count, "step"), dtypeColours[dtype] || "--none"))]))),
-      report && (report.precision || []).length > 0 && h("section", {}, h("h2", {}, "Pins"), h("ul", {}, report.precision.map(pin => h("li", {}, h("code", {}, pin.pattern), ` = ${pin.dtype}: ${counted(pin.nodes, "node")}`)))),
+      report && report.precision.length > 0 && h("section", {}, h("h2", {}, "Pins"), h("ul", {}, report.precision.map(pin => h("li", {}, h("code", {}, pin.pattern), ` = ${pin.dtype}: ${counted(pin.nodes, "node")}`)))),
       segments.filter(segment => segment.calibration).map(calibrationPart),
       h("section", {}, h("h2", {}, "Steps in order"), table.element)),
     search: table.search,

@@ -58,8 +58,8 @@ function missingParts() {
 }
 
 function notes() {
-  const pins = (report.precision || []).map(pin => h("li", {}, "Precision ", h("code", {}, pin.pattern), ` is ${pin.dtype} for ${counted(pin.nodes, "node")}.`));
-  const sizes = (report.guessed_sizes || []).map(size => h("li", {}, `One size, by a guess for ${size.reason}: ${size.places.join("; ")}. PyTorch runs other calls.`));
+  const pins = report.precision.map(pin => h("li", {}, "Precision ", h("code", {}, pin.pattern), ` is ${pin.dtype} for ${counted(pin.nodes, "node")}.`));
+  const sizes = report.guessed_sizes.map(size => h("li", {}, `One size, by a guess for ${size.reason}: ${size.places.join("; ")}. PyTorch runs other calls.`));
   const shared = report.shared_dims ? [h("li", {}, "Where there are no other calls, say so in the Inputs: ", h("code", {}, report.shared_dims))] : [];
   const all = [...pins, ...sizes, ...shared];
   return all.length > 0 && h("section", {}, h("h2", {}, "Notes of the compiler"), h("ul", {}, all));
