@@ -30,7 +30,7 @@ SYMBOL = re.compile(r"(?<![\w./\"'-])([A-Za-z_]\w*(?:(?:::|\.)[A-Za-z_]\w*)*)(?!
 FOREIGN_SYMBOLS = {"CamelCase", "camelCase", "snake_case", "trailing_", "quantize_static", "reduce_range", "torchtrt._torchtrt", "manylinux_2_35"}
 # Programs of others whose options our texts name.
 FOREIGN = re.compile(r"\b(pip|cmake|ninja|git|apt-get|pytest|ctest|perf|gdb|nvcc|ldd|ruff)\b")
-SOURCES = (".cpp", ".h", ".py", ".def", ".cmake", ".txt", ".fbs", ".toml", ".js")
+SOURCES = (".cpp", ".h", ".cuh", ".py", ".def", ".cmake", ".txt", ".fbs", ".toml", ".js")
 
 
 @lru_cache
