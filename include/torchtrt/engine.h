@@ -90,7 +90,7 @@ TORCHTRT_API std::string kernelSwitches();
 struct StepProfile {
   std::string name, family, implementation;
   Location location;
-  double microseconds = 0;  // mean over the profiled calls
+  double microseconds = 0;  // mean over the profiled calls; of calls that a GPU replays, what the step adds to one
   double flops = 0;         // of a call: multiplications and additions
   double bytes = 0;         // of a call: operands read and written, each once; 0 of copies that the engine added
 };

@@ -151,16 +151,24 @@ TEST(RecordedCalls, TheFirstCallAfterLoadingIsAReplay) {
   EXPECT_EQ(device.replays(), 2U);
 }
 
-TEST(RecordedCalls, AProfileRecordsNothing) {
+// A step's time is what it adds to a recording of those in front of it. Engines do not take these for their calls'.
+TEST(RecordedCalls, AProfileTimesRecordingsOfItsOwn) {
   const DeferredDevice device;
   const auto engine = sumsOn(device, {.prepare = false});
   const HostTensor x = rowsOf(4);
   const testing::InputsOnDevice given(device, std::vector{x.view()});
+  const auto profile = engine->profile(given.views(), 5, 1);
+  EXPECT_EQ(device.recordings(), profile.size() + 1);     // of the first step twice, too
+  EXPECT_EQ(device.replays(), 6 * (profile.size() + 1));  // the first of each counts for nothing
+  for (const StepProfile& step : profile) {
+    EXPECT_GE(step.microseconds, 0) << step.name;
+  }
   for (int i = 0; i < 4; ++i) {  // more than the calls that run as they are
     engine->profile(given.views(), 5, 1);
   }
-  EXPECT_EQ(device.recordings(), 0U);
-  EXPECT_EQ(device.replays(), 0U);
+  const size_t replays = device.replays();
+  Call(*engine, device, 4, {}).expectRight();
+  EXPECT_EQ(device.replays(), replays);
 }
 
 // A step that waits for its stream is not recorded, and the outputs are right all the same.
