@@ -1,6 +1,8 @@
 #include "cuda/compile/program.h"
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <string>
@@ -29,7 +31,7 @@ Compiler compiler = compileByNvrtc;
 
 struct Programs {
   std::mutex mutex;
-  std::map<std::pair<int, std::string>, ModuleHandle> modules;  // by device and text
+  std::map<std::pair<int, std::string>, std::shared_future<ModuleHandle>> modules;  // by device and text
 };
 
 Programs& programs() {
@@ -94,9 +96,11 @@ ModuleHandle loaded(const std::string& code, const char* function) {
   return is_right ? module : nullptr;
 }
 
-ModuleHandle load(const CudaDevice& device, const std::string& text, const char* function) {
+ModuleHandle load(const CudaDevice& device, const std::string& text, const char* function,
+                  const std::vector<Code>& offered) {
+  const ContextScope scope(device);
   const std::string& architecture = device.architecture();
-  for (const Code& code : offeredFor(text, architecture)) {
+  for (const Code& code : offered) {
     if (ModuleHandle const module = loaded(*code, function)) {
       return module;
     }
@@ -123,6 +127,62 @@ ModuleHandle load(const CudaDevice& device, const std::string& text, const char*
   return module;
 }
 
+// Counts the threads that compile: as many as the process may use, at least one.
+class Turn {
+ public:
+  Turn() {
+    std::unique_lock lock(mutex());
+    free().wait(lock, [] { return running() < std::max(1, device::cpu().properties().cores); });
+    ++running();
+  }
+  ~Turn() {
+    const std::lock_guard lock(mutex());
+    --running();
+    free().notify_one();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  static std::mutex& mutex() {
+    static auto* const mutex = new std::mutex;
+    return *mutex;
+  }
+  static std::condition_variable& free() {
+    static auto* const free = new std::condition_variable;
+    return *free;
+  }
+  static int& running() {
+    static int running = 0;
+    return running;
+  }
+};
+
+bool hasFailed(const std::shared_future<ModuleHandle>& module) {
+  if (module.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    return false;
+  }
+  try {
+    module.get();
+    return false;
+  } catch (...) {
+    return true;
+  }
+}
+
+std::shared_future<ModuleHandle> beginLoading(const CudaDevice& device, const std::string& text, const char* function) {
+  const std::lock_guard lock(programs().mutex);
+  std::shared_future<ModuleHandle>& module = programs().modules[{device.index(), text}];
+  if (!module.valid() || hasFailed(module)) {
+    const auto job = [&device, text, name = std::string(function), offered = offeredFor(text, device.architecture())] {
+      const Turn turn;
+      return load(device, text, name.c_str(), offered);
+    };
+    module = std::async(std::launch::async, job).share();
+  }
+  return module;
+}
+
 }  // namespace
 
 std::string_view embeddedText(std::string_view name) {
@@ -141,6 +201,7 @@ Source& Source::define(const std::string& name, const std::string& value) {
 
 Source& Source::include(std::string_view file) {
   text_ += embeddedText(file);
+  waits_for_inputs_ = waits_for_inputs_ || file == "text/inputs.cuh";
   return *this;
 }
 
@@ -172,19 +233,29 @@ std::shared_ptr<const void> offerCode(std::vector<device::MachineCode> offered) 
   return std::make_shared<const Offer>(std::move(offered));
 }
 
-FunctionHandle functionOf(const CudaDevice& device, const Source& source, const char* function) {
-  if (!device.isHere()) {
+DeviceFunction::DeviceFunction(const CudaDevice& device, const Source& source, const char* function,
+                               unsigned shared_bytes)
+    : device_(device), function_(function), shared_bytes_(shared_bytes) {
+  if (device.isHere()) {
+    module_ = beginLoading(device, source.text(), function);
+  } else {
     dynamic_cast<const StandIn&>(device).note(source.text());
+  }
+}
+
+FunctionHandle DeviceFunction::get() const {
+  if (!module_.valid()) {
     return nullptr;
   }
-  const ContextScope scope(device);
-  const std::lock_guard lock(programs().mutex);
-  ModuleHandle& module = programs().modules[{device.index(), source.text()}];
-  if (module == nullptr) {
-    module = load(device, source.text(), function);
-  }
+  ModuleHandle const module = module_.get();
+  const ContextScope scope(device_);
   FunctionHandle found = nullptr;
-  check(driver().findFunction(&found, module, function), std::string("finding the device function ") + function);
+  check(driver().findFunction(&found, module, function_.c_str()), "finding the device function " + function_);
+  constexpr unsigned kOfEveryFunction = 48U << 10;
+  if (shared_bytes_ > kOfEveryFunction) {
+    check(driver().setFunctionAttribute(found, kFunctionSharedBytes, static_cast<int>(shared_bytes_)),
+          "giving shared memory to " + function_);
+  }
   return found;
 }
 

@@ -2,6 +2,7 @@
 // life of the process, and their machine code in a folder on disk. A plan may bring machine code along.
 #pragma once
 
+#include <future>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -25,14 +26,20 @@ class Source {
   Source& include(std::string_view file);
   Source& append(const Source& other) {
     text_ += other.text_;
+    waits_for_inputs_ = waits_for_inputs_ || other.waits_for_inputs_;
     return *this;
   }
   const std::string& text() const {
     return text_;
   }
+  // True if its functions wait for the kernels in front themselves (text/inputs.cuh).
+  bool waitsForInputs() const {
+    return waits_for_inputs_;
+  }
 
  private:
   std::string text_;
+  bool waits_for_inputs_ = false;
 };
 
 // Turns text into what the driver loads, for an architecture ("sm_90"). Throws InternalError with the compiler's words
@@ -47,8 +54,21 @@ device::MachineCode compiledCode(const std::string& text, const std::string& arc
 // Programs that are loaded while the result lives find their code among this before they look on disk and compile.
 std::shared_ptr<const void> offerCode(std::vector<device::MachineCode> codes);
 
-// Returns a function of a program on a device. Finds or compiles, and loads, the program if that was not done yet. For
-// a StandIn it notes the program and returns null.
-FunctionHandle functionOf(const CudaDevice& device, const Source& source, const char* function);
+// A function of a program on a device.
+class DeviceFunction {
+ public:
+  // Begins to find or compile the program, and to load it, unless that was done. Several programs are compiled at once.
+  // For a StandIn it notes the program. `shared_bytes`: dynamic shared memory of a launch.
+  DeviceFunction(const CudaDevice& device, const Source& source, const char* function, unsigned shared_bytes = 0);
+  // Waits until the program is loaded. Null for a StandIn. Throws as the compiler and the driver do; the next kernel of
+  // that text tries again.
+  FunctionHandle get() const;
+
+ private:
+  const CudaDevice& device_;
+  std::string function_;
+  unsigned shared_bytes_;
+  std::shared_future<ModuleHandle> module_;  // none for a StandIn
+};
 
 }  // namespace torchtrt::cuda

@@ -1,5 +1,6 @@
 // Depthwise convolution of images: a thread takes CHUNK channels of PIXELS neighbours of a line, and reads what their windows
-// share once. Weights lie [KERNEL_H, KERNEL_W, channels]. What is beside the image is zero.
+// share once. Weights lie [KERNEL_H, KERNEL_W, channels]. What is beside the image is zero. With AT_ONCE, a thread takes one
+// place, reads its weights while the kernel in front still runs, and then the whole window at once.
 
 using Values = Chunk<STORED, CHUNK>;
 
@@ -35,6 +36,15 @@ extern "C" __global__ void depthwise(long long count, long long chunks, long lon
   const A alpha = parameterOf<A>(alpha_), beta = parameterOf<A>(beta_);
   (void)alpha, (void)beta;
   const bool is_aligned = isAligned<STORED, CHUNK>(in) && isAligned<STORED, CHUNK>(out);
+#if AT_ONCE
+  Values of_taps[KERNEL_H * KERNEL_W];
+  const long long first_chunk = firstElement() - quotient(firstElement(), chunks) * chunks;
+#pragma unroll
+  for (int tap = 0; tap < KERNEL_H * KERNEL_W; ++tap) {
+    of_taps[tap] = Values(weights + (tap * chunks + first_chunk) * CHUNK);
+  }
+#endif
+  waitForInputs();
   for (long long i = firstElement(); i < count; i += allThreads()) {
     const long long place = quotient(i, chunks), line_number = quotient(place, parts);
     const long long n = quotient(line_number, out_size.y), c = (i - place * chunks) * CHUNK;
@@ -48,6 +58,20 @@ extern "C" __global__ void depthwise(long long count, long long chunks, long lon
       }
     }
     const int left = x * STRIDE_W - padding.x;
+#if AT_ONCE
+    Values window[KERNEL_H * KERNEL_W];
+#pragma unroll
+    for (int tap = 0; tap < KERNEL_H * KERNEL_W; ++tap) {
+      const int from_y = y * STRIDE_H - padding.y + tap / KERNEL_W * DILATION_H;
+      const int from_x = left + tap % KERNEL_W * DILATION_W;
+      const bool is_inside = from_y >= 0 && from_y < size.y;
+      window[tap] = valuesAt(image + from_y * from.y, is_inside ? from_x : -1, size.x, from.x, is_aligned);
+    }
+#pragma unroll
+    for (int tap = 0; tap < KERNEL_H * KERNEL_W; ++tap) {
+      multiply(sums[0], window[tap], of_taps[tap]);
+    }
+#else
     for (int ky = 0; ky < KERNEL_H; ++ky) {
       const int from_y = y * STRIDE_H - padding.y + ky * DILATION_H;
       if (from_y < 0 || from_y >= size.y) {
@@ -75,6 +99,7 @@ extern "C" __global__ void depthwise(long long count, long long chunks, long lon
       }
 #endif
     }
+#endif
     STORED* const results = out + n * to.batch + c * to.channel + y * to.y;
 #pragma unroll
     for (int p = 0; p < PIXELS; ++p) {

@@ -126,11 +126,13 @@ bool Capture::hasSetAll() const {
   return nodes_ != nullptr && !has_failed_ && launches_ == nodes_->size();
 }
 
-bool Capture::take(FunctionHandle function, const unsigned* grid, const unsigned* block, void** arguments) {
-  return running != nullptr && running->takeLaunch(function, grid, block, arguments);
+bool Capture::take(FunctionHandle function, const unsigned* grid, const unsigned* block, unsigned shared_bytes,
+                   void** arguments) {
+  return running != nullptr && running->takeLaunch(function, grid, block, shared_bytes, arguments);
 }
 
-bool Capture::takeLaunch(FunctionHandle function, const unsigned* grid, const unsigned* block, void** arguments) {
+bool Capture::takeLaunch(FunctionHandle function, const unsigned* grid, const unsigned* block, unsigned shared_bytes,
+                         void** arguments) {
   const size_t index = launches_++;
   if (nodes_ == nullptr || index >= nodes_->size()) {
     return false;
@@ -139,6 +141,7 @@ bool Capture::takeLaunch(FunctionHandle function, const unsigned* grid, const un
   parameters.function = function;
   std::copy_n(grid, 3, parameters.grid);
   std::copy_n(block, 3, parameters.block);
+  parameters.shared_bytes = shared_bytes;
   parameters.arguments = arguments;
   if (driver().setKernelNode(graph_, (*nodes_)[index], &parameters) != kSuccess) {
     has_failed_ = true;

@@ -32,10 +32,12 @@ class Capture {
   GraphHandle end();
 
   // Launches ask it. True if the launch was taken as a node's parameters.
-  static bool take(FunctionHandle function, const unsigned* grid, const unsigned* block, void** arguments);
+  static bool take(FunctionHandle function, const unsigned* grid, const unsigned* block, unsigned shared_bytes,
+                   void** arguments);
 
  private:
-  bool takeLaunch(FunctionHandle function, const unsigned* grid, const unsigned* block, void** arguments);
+  bool takeLaunch(FunctionHandle function, const unsigned* grid, const unsigned* block, unsigned shared_bytes,
+                  void** arguments);
 
   StreamHandle stream_;
   Capture* before_;

@@ -41,7 +41,7 @@ void addCopy(Launches& launches, DType dtype, const Layout& from, const AddPoint
   Source source;
   source.define("E", bitsType(dtype)).define("FROM_RANK", from.rank()).define("TO_RANK", to.rank());
   source.define("CHUNK", moved.chunk).define("STEP", moved.step).define("WALK", is_short ? "ShortWalk" : "Walk");
-  source.include("text/storage.cuh").include("text/chunks.cuh").include("launch/copy.cuh");
+  source.include("text/storage.cuh").include("text/chunks.cuh").include("text/inputs.cuh").include("launch/copy.cuh");
   Arguments arguments;
   arguments.value(count);
   add_walk(arguments, from.dims, from.strides[0]);

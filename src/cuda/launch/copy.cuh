@@ -3,6 +3,7 @@
 // lie next to each other, the source's STEP apart, and pointers allow it.
 
 extern "C" __global__ void copy(long long count, WALK<FROM_RANK> from, const E* source, WALK<TO_RANK> to, E* target) {
+  waitForInputs();
   long long done = 0;
 #if CHUNK > 1
   const bool is_aligned = (STEP > 1 || isAligned<E, CHUNK>(source)) && isAligned<E, CHUNK>(target);
@@ -28,6 +29,7 @@ extern "C" __global__ void copy(long long count, WALK<FROM_RANK> from, const E* 
 }
 
 extern "C" __global__ void fill(long long count, WALK<TO_RANK> to, E* target, unsigned long long value) {
+  waitForInputs();
   for (long long i = firstElement(); i < count; i += allThreads()) {
     target[to.at(i)] = (E)value;
   }

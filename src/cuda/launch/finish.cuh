@@ -17,6 +17,7 @@ extern "C" __global__ void finish(long long rows, long long columns, Walk<RANK> 
                                   const SUM* sums, Walk<RANK> walk_bias, long long bias_step, const STORED* bias,
                                   Walk<RANK> walk_residual, long long residual_step, const STORED* residual,
                                   Walk<RANK> walk_out, long long out_step, STORED* out, double alpha_, double beta_) {
+  waitForInputs();
   const A alpha = (A)alpha_, beta = (A)beta_;
   bias = ADDS_BIAS ? bias : nullptr;  // known to the compiler, so that a kernel without has more threads at once
   residual = ADDS_RESIDUAL ? residual : nullptr;

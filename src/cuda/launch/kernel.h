@@ -16,10 +16,15 @@ namespace torchtrt::cuda {
 struct Layer {
   const CudaDevice& device;
   const Attributes& attributes;
-  const std::vector<bool>& present;  // by input
+  const std::vector<bool>& present;   // by input
+  const std::vector<bool>& constant;  // by input: weights, which no kernel writes
 
   bool has(size_t input) const {
     return input < present.size() && present[input];
+  }
+  // True if an operand never changes, or is not there.
+  bool isConstant(size_t input) const {
+    return !has(input) || constant[input];
   }
   // A pointer to an operand; null if the layer does not have it.
   Arguments& add(Arguments& arguments, size_t input) const {
@@ -40,10 +45,11 @@ class LaunchKernel final : public kernels::Kernel, public kernels::RearrangesInp
         rearranged_(rearranged) {
     for (const kernels::Operand& input : problem.inputs) {
       present_.push_back(input.present);
+      constant_.push_back(input.constant != nullptr);
     }
   }
   std::unique_ptr<kernels::Prepared> prepare(const kernels::ShapeSet& shapes) const override {
-    return prepare_({deviceOf(device_), attributes_, present_}, shapes);
+    return prepare_({deviceOf(device_), attributes_, present_, constant_}, shapes);
   }
   bool acceptsStrides(int, const kernels::TensorDesc&) const override {
     return true;
@@ -58,6 +64,7 @@ class LaunchKernel final : public kernels::Kernel, public kernels::RearrangesInp
   Prepare prepare_;
   int rearranged_;
   std::vector<bool> present_;
+  std::vector<bool> constant_;
 };
 
 inline kernels::CreateResult launched(const kernels::Problem& problem, Prepare prepare, int rearranged = -1) {

@@ -79,12 +79,16 @@ Arguments& Arguments::bytes(const void* data, size_t size) {
 
 void Launches::add(const Source& source, const char* function, const Geometry& geometry, Arguments arguments) {
   TORCHTRT_CHECK(arguments.arguments_.size() <= kMostArguments, function << " has too many arguments");
-  steps_.push_back({std::move(arguments), functionOf(device_, source, function), function, geometry, nullptr});
+  Step step{std::move(arguments), DeviceFunction(device_, source, function, geometry.shared_bytes), function, geometry,
+            nullptr};
+  constexpr int kOldestThatOverlaps = 90;
+  step.begins_early = source.waitsForInputs() && device_.capability() >= kOldestThatOverlaps;
+  steps_.push_back(std::move(step));
 }
 
 void Launches::add(std::shared_ptr<const StreamCall> call, Arguments arguments) {
   TORCHTRT_CHECK(arguments.arguments_.size() <= kMostArguments, "a call of a library has too many arguments");
-  Step step{std::move(arguments), nullptr, "", {}, std::move(call)};
+  Step step{std::move(arguments), std::nullopt, "", {}, std::move(call)};
   // The engine fences what the first call reads of other kernels' results; scratch memory is written by launches
   // before.
   step.is_fenced = !steps_.empty() && step.readsAhead(Arguments::Kind::kScratch, 0);
@@ -101,7 +105,7 @@ bool Launches::Step::readsAhead(Arguments::Kind kind, size_t index) const {
   return false;
 }
 
-// Launches of this backend begin when the work in front of them has ended, and so does what follows them.
+// Launches of this backend read their inputs when the work in front of them has ended.
 bool Launches::readsAhead(size_t input) const {
   return !steps_.empty() && steps_.front().readsAhead(Arguments::Kind::kInput, input);
 }
@@ -112,7 +116,18 @@ int64_t Launches::reserve(size_t bytes) {
   return static_cast<int64_t>(at);
 }
 
+void Launches::complete() const {
+  std::call_once(is_complete_, [this] {
+    std::vector<FunctionHandle> functions;
+    for (const Step& step : steps_) {
+      functions.push_back(step.function ? step.function->get() : nullptr);
+    }
+    functions_ = std::move(functions);
+  });
+}
+
 void Launches::run(const kernels::RunArgs& args) const {
+  complete();
   const ContextScope scope(device_);
   const void* const word = device::FaultScope::current();
   const void* const fault = word != nullptr ? word : reinterpret_cast<const void*>(device_.faultWord());
@@ -155,13 +170,22 @@ void Launches::run(const kernels::RunArgs& args) const {
       step.call->run(pointers.data(), args.stream.handle);
       continue;
     }
+    FunctionHandle const function = functions_[static_cast<size_t>(&step - steps_.data())];
     const Geometry& g = step.geometry;
-    if (Capture::take(step.function, g.grid, g.block, list.data())) {
+    if (Capture::take(function, g.grid, g.block, g.shared_bytes, list.data())) {
       continue;
     }
-    if (const Result result = driver().launch(step.function, g.grid[0], g.grid[1], g.grid[2], g.block[0], g.block[1],
-                                              g.block[2], 0, args.stream.handle, list.data(), nullptr);
-        result != kSuccess) {
+    LaunchAttribute early;
+    early.id = kLaunchBeginsEarly;
+    early.is_set = 1;
+    LaunchConfiguration launch;
+    std::copy_n(g.grid, 3, launch.grid);
+    std::copy_n(g.block, 3, launch.block);
+    launch.shared_bytes = g.shared_bytes;
+    launch.stream = args.stream.handle;
+    launch.attributes = &early;
+    launch.attribute_count = step.begins_early ? 1 : 0;
+    if (const Result result = driver().launch(&launch, function, list.data(), nullptr); result != kSuccess) {
       check(result, "launching " + step.name);
     }
   }

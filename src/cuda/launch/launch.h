@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -17,6 +19,7 @@ namespace torchtrt::cuda {
 struct Geometry {
   unsigned grid[3] = {1, 1, 1};
   unsigned block[3] = {1, 1, 1};
+  unsigned shared_bytes = 0;  // dynamic shared memory
 };
 // Blocks of 256 threads for `count` elements; a kernel goes on with a stride of the whole grid where there are more.
 Geometry geometryFor(int64_t count);
@@ -86,6 +89,7 @@ class Launches final : public kernels::Prepared {
   // Memory for the launches between each other; returns where it begins in the scratch memory.
   int64_t reserve(size_t bytes);
 
+  void complete() const override;
   void run(const kernels::RunArgs& args) const override;
   bool readsAhead(size_t input) const override;
   size_t scratchBytes() const override {
@@ -97,11 +101,12 @@ class Launches final : public kernels::Prepared {
 
   struct Step {
     Arguments arguments;
-    FunctionHandle function = nullptr;  // null: the call
+    std::optional<DeviceFunction> function;  // none: the call
     std::string name;
     Geometry geometry;
     std::shared_ptr<const StreamCall> call;
     bool is_fenced = false;
+    bool begins_early = false;  // may begin before the kernel in front has ended: it waits for that itself
 
     bool readsAhead(Arguments::Kind kind, size_t index) const;
   };
@@ -109,6 +114,8 @@ class Launches final : public kernels::Prepared {
   const CudaDevice& device_;
   std::vector<Step> steps_;
   size_t scratch_ = 0;
+  mutable std::once_flag is_complete_;
+  mutable std::vector<FunctionHandle> functions_;  // by step, from complete() on
 };
 
 // The device of a problem of this backend.

@@ -81,7 +81,7 @@ void addFinish(Launches& launches, const Layer& layer, const Finish& finish) {
   source.define("A", computedType(finish.dtype)).define("RANK", rows.rank());
   defineFusedActivation(source, layer.attributes, finish.dtype);
   source.include("text/storage.cuh").include("text/functions.cuh").include("text/chunks.cuh");
-  source.include("launch/finish.cuh");
+  source.include("text/inputs.cuh").include("launch/finish.cuh");
   Arguments arguments;
   arguments.value(rows.count()).value(columns);
   for (size_t i = 0; i < std::size(parts); ++i) {

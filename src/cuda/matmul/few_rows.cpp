@@ -27,9 +27,12 @@ std::unique_ptr<kernels::Prepared> prepareFewRows(const Layer& layer, const FewR
   Source source;
   source.define("STORED", storedType(product.dtype)).define("A", computedType(product.dtype));
   source.define("ROWS", product.rows).define("CHUNK", chunk).define("ROUNDS_FIRST", int64_t{product.rounds_first});
+  const bool are_constant =
+      product.weights.place.kind == Place::Kind::kInput && layer.isConstant(product.weights.place.index);
+  source.define("ARE_CONSTANT", int64_t{are_constant});
   defineFusedActivation(source, layer.attributes, product.dtype);
   source.include("text/storage.cuh").include("text/functions.cuh").include("text/reduction.cuh");
-  source.include("text/chunks.cuh").include("matmul/few_rows.cuh");
+  source.include("text/chunks.cuh").include("text/inputs.cuh").include("matmul/few_rows.cuh");
   Arguments arguments;
   arguments.value(static_cast<int>(product.columns)).value(static_cast<int>(product.depth / chunk));
   product.x.place.addTo(arguments.value(product.x.strides[0]));

@@ -1,4 +1,7 @@
 // A product of ROWS rows with weights whose columns lie dense: a warp for each column. The time is that of reading the weights.
+// If they ARE_CONSTANT, a warp reads the first of them while the kernel in front still runs.
+
+constexpr int kAhead = 4;  // chunks of a lane
 
 extern "C" __global__ void fewRows(int columns, int chunks, long long row_step, const STORED* x, long long column_step,
                                    const STORED* weights, long long bias_step, const STORED* bias, long long to_row,
@@ -7,17 +10,37 @@ extern "C" __global__ void fewRows(int columns, int chunks, long long row_step, 
   (void)alpha, (void)beta;
   const int lane = threadIdx.x % 32, warps = blockDim.x / 32;
   const bool is_aligned = isAligned<STORED, CHUNK>(x) && isAligned<STORED, CHUNK>(weights);
-  for (int first = blockIdx.x * warps; first < columns; first += gridDim.x * warps) {
+  Chunk<STORED, CHUNK> ahead[kAhead] = {};
+  const auto columnFrom = [&](int first) {
+    const int column = first + (int)threadIdx.x / 32;
+    return column < columns ? column : columns - 1;
+  };
+  const auto readAhead = [&](int first) {
+    const STORED* const of_column = weights + columnFrom(first) * column_step;
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i) {
+      if (lane + 32 * i < chunks) {
+        ahead[i] = chunkAt<STORED, CHUNK>(of_column + (long long)(lane + 32 * i) * CHUNK, is_aligned);
+      }
+    }
+  };
+  int first = blockIdx.x * warps;
+#if ARE_CONSTANT
+  readAhead(first);
+  waitForInputs();
+#else
+  waitForInputs();
+  readAhead(first);
+#endif
+  while (first < columns) {
     const bool is_column = first + (int)threadIdx.x / 32 < columns;
-    const int column = is_column ? first + (int)threadIdx.x / 32 : columns - 1;
+    const int column = columnFrom(first);
     const STORED* const of_column = weights + column * column_step;
     A sums[ROWS];
     for (int row = 0; row < ROWS; ++row) {
       sums[row] = 0;
     }
-#pragma unroll 4
-    for (int chunk = lane; chunk < chunks; chunk += 32) {
-      const Chunk<STORED, CHUNK> factors = chunkAt<STORED, CHUNK>(of_column + (long long)chunk * CHUNK, is_aligned);
+    const auto add = [&](const Chunk<STORED, CHUNK>& factors, int chunk) {
 #pragma unroll
       for (int row = 0; row < ROWS; ++row) {
         const Chunk<STORED, CHUNK> values = chunkAt<STORED, CHUNK>(x + row * row_step + (long long)chunk * CHUNK, is_aligned);
@@ -26,6 +49,20 @@ extern "C" __global__ void fewRows(int columns, int chunks, long long row_step, 
           sums[row] += (A)load(values.of + k) * (A)load(factors.of + k);
         }
       }
+    };
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i) {
+      if (lane + 32 * i < chunks) {
+        add(ahead[i], lane + 32 * i);
+      }
+    }
+#pragma unroll 4
+    for (int chunk = lane + 32 * kAhead; chunk < chunks; chunk += 32) {
+      add(chunkAt<STORED, CHUNK>(of_column + (long long)chunk * CHUNK, is_aligned), chunk);
+    }
+    first += gridDim.x * warps;
+    if (first < columns) {
+      readAhead(first);
     }
 #pragma unroll
     for (int row = 0; row < ROWS; ++row) {

@@ -18,7 +18,7 @@ void addConstant(Launches& launches, const Layout& layout, DType dtype, uint64_t
   Source source;
   source.define("E", bitsType(dtype)).define("FROM_RANK", 0).define("TO_RANK", layout.rank());
   source.define("CHUNK", 1).define("STEP", 1).define("WALK", "Walk");
-  source.include("text/storage.cuh").include("text/chunks.cuh").include("launch/copy.cuh");
+  source.include("text/storage.cuh").include("text/chunks.cuh").include("text/inputs.cuh").include("launch/copy.cuh");
   Arguments arguments;
   arguments.value(layout.count());
   addWalk(arguments, layout.dims, layout.strides[0]);

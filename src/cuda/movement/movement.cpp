@@ -134,7 +134,10 @@ CreateResult createGather(const Problem& problem) {
     const Layout layout = collapsed(out.dims, {in_data, in_indices, out.strides});
     Source source;
     source.define("E", bitsType(out.dtype)).define("RANK", layout.rank()).define("INDEX", storedType(index_type));
-    source.include("text/storage.cuh").include("text/faults.cuh").include("movement/gather.cuh");
+    source.include("text/storage.cuh")
+        .include("text/faults.cuh")
+        .include("text/inputs.cuh")
+        .include("movement/gather.cuh");
     Arguments arguments;
     arguments.value(layout.count());
     addWalk(arguments, layout.dims, layout.strides[0]);

@@ -55,7 +55,7 @@ std::unique_ptr<kernels::Prepared> prepareMap(const Layer& layer, const ShapeSet
   if (map.divides_integers) {
     source.include("text/faults.cuh").include("text/integers.cuh");
   }
-  source.include("pointwise/map.cuh");
+  source.include("text/inputs.cuh").include("pointwise/map.cuh");
   auto launches = std::make_unique<Launches>(layer.device);
   launches->add(source, "map", geometryFor((layout.count() + chunk - 1) / chunk), std::move(arguments));
   return launches;

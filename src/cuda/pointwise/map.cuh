@@ -29,6 +29,7 @@ extern "C" __global__ void map(long long count, Walk<RANK> to, OUT* out, Strides
                                Strides<RANK> s2, const T2* p2,
 #endif
                                double alpha_, double beta_, int* fault) {
+  waitForInputs();
   const C alpha = parameterOf<C>(alpha_), beta = parameterOf<C>(beta_);
   long long done = 0;
 #if CHUNK > 1

@@ -6,6 +6,7 @@
 extern "C" __global__ void average(long long images, long long places, long long chunks, long long image_step,
                                    long long place_step, const STORED* in, long long to_image, long long to_channel,
                                    STORED* out) {
+  waitForInputs();
   __shared__ A shared[CHUNK * THREADS];
   const bool is_aligned = isAligned<STORED, CHUNK>(in);
   const int column = threadIdx.x % COLUMNS, lane = threadIdx.x / COLUMNS;
@@ -32,18 +33,19 @@ extern "C" __global__ void average(long long images, long long places, long long
       shared[k * THREADS + threadIdx.x] = sums[k];
     }
     __syncthreads();
-    for (int half = LANES / 2; half > 0; half /= 2) {
-      if (lane < half) {
-        for (int k = 0; k < CHUNK; ++k) {
-          shared[k * THREADS + threadIdx.x] += shared[k * THREADS + threadIdx.x + half * COLUMNS];
-        }
-      }
-      __syncthreads();
+    // Neighbouring threads of a warp share the sum of a channel: each adds some lanes, in their order.
+    constexpr int kShare = THREADS / (CHUNK * COLUMNS), kEach = kShare < 32 ? kShare : 32;
+    const int channel = threadIdx.x / kEach, part = threadIdx.x % kEach;
+    A sum = 0;
+    for (int i = part; i < LANES && channel < CHUNK * COLUMNS; i += kEach) {
+      sum += shared[channel / COLUMNS * THREADS + i * COLUMNS + channel % COLUMNS];
     }
-    if (lane == 0 && chunk < chunks) {
-      for (int k = 0; k < CHUNK; ++k) {
-        store(out + image * to_image + (chunk * CHUNK + k) * to_channel, shared[k * THREADS + column] / (A)places);
-      }
+    for (int apart = 1; apart < kEach; apart *= 2) {
+      sum += __shfl_xor_sync(0xffffffffu, sum, apart);
+    }
+    const long long chunk_of_sum = (block - image * groups) * COLUMNS + channel % COLUMNS;
+    if (part == 0 && channel < CHUNK * COLUMNS && chunk_of_sum < chunks) {
+      store(out + image * to_image + (chunk_of_sum * CHUNK + channel / COLUMNS) * to_channel, sum / (A)places);
     }
   }
 }

@@ -90,7 +90,10 @@ std::unique_ptr<kernels::Prepared> prepareAverages(const Layer& layer, const Sha
   Source source;
   source.define("STORED", storedType(desc.dtype)).define("A", sizeOf(desc.dtype) == 2 ? "float" : "double");
   source.define("CHUNK", chunk).define("LANES", kLanes).define("COLUMNS", kColumns);
-  source.include("text/storage.cuh").include("text/chunks.cuh").include("pooling/average.cuh");
+  source.include("text/storage.cuh")
+      .include("text/chunks.cuh")
+      .include("text/inputs.cuh")
+      .include("pooling/average.cuh");
   Arguments arguments;
   arguments.value(images.count()).value(places.count()).value(chunks);
   arguments.value(stepOf(0)).value(places.strides[0][0]).input(0);
@@ -123,7 +126,7 @@ std::unique_ptr<kernels::Prepared> preparePooling(const Layer& layer, const Shap
   source.define("LOWEST", isFloating(dtype) ? "(A)-INFINITY" : "(-9223372036854775807LL - 1)");
   source.define("CHUNK", chunk);
   source.include("text/storage.cuh").include("text/reduction.cuh").include("text/chunks.cuh");
-  source.include("pooling/pooling.cuh");
+  source.include("text/inputs.cuh").include("pooling/pooling.cuh");
   const int64_t count = countOf(shapes.outputs[0].dims) / chunk;
   Arguments arguments;
   arguments.value(count).value(out.channels / chunk).value(in.size).value(out.size);

@@ -19,6 +19,7 @@ extern "C" __global__ void pool(long long count, long long channels, Spatial siz
                                 int count_padding, Walk<BATCH> walk_in, Image from, const STORED* in,
                                 Walk<BATCH> walk_out, Image to, STORED* out, Walk<BATCH> walk_indices, Image to_indices,
                                 long long* indices) {
+  waitForInputs();
   const bool is_aligned = isAligned<STORED, CHUNK>(in) && isAligned<STORED, CHUNK>(out);
   for (long long i = firstElement(); i < count; i += allThreads()) {
     long long rest = i, at[3], begin[3], end[3], inside_all = 1, padded_all = 1;

@@ -10,6 +10,7 @@ struct Line {
 
 extern "C" __global__ void linesOfChannels(long long channels, Steps steps, const STORED* scale, const STORED* bias,
                                            const STORED* mean, const STORED* variance, double eps, Line* lines) {
+  waitForInputs();
   for (long long c = firstElement(); c < channels; c += allThreads()) {
     double factor = 1 / sqrt((double)load(variance + c * steps.variance) + eps);
     if (scale) {
@@ -22,6 +23,7 @@ extern "C" __global__ void linesOfChannels(long long channels, Steps steps, cons
 
 extern "C" __global__ void normalizeBatch(long long count, Walk<RANK> walk, const STORED* in, Walk<RANK> channel, const Line* lines,
                                           Walk<RANK> walk_to, STORED* out, double alpha_, double beta_) {
+  waitForInputs();
   const C alpha = (C)alpha_, beta = (C)beta_;
   (void)alpha, (void)beta;
   for (long long i = firstElement(); i < count; i += allThreads()) {

@@ -47,7 +47,8 @@ std::unique_ptr<kernels::Prepared> prepareBatch(const Layer& layer, const ShapeS
   Source source;
   defineTypes(source, layer, in.dtype);
   source.define("RANK", layout.rank()).define("S", sizeOf(in.dtype) == 2 ? "float" : "double");
-  source.include("text/storage.cuh").include("text/functions.cuh").include("reduction/batch.cuh");
+  source.include("text/storage.cuh").include("text/functions.cuh").include("text/inputs.cuh");
+  source.include("reduction/batch.cuh");
   if (is_dense) {
     source.include("text/chunks.cuh").include("reduction/normalization_channels.cuh");
   }
@@ -188,8 +189,10 @@ std::unique_ptr<kernels::Prepared> prepareChunks(const Layer& layer, DType dtype
   source.define("KEPT", kept.rank()).define("CHUNK", chunk).define("PER_LANE", (chunks + kWarp - 1) / kWarp);
   source.define("S", sizeOf(dtype) == 2 ? "float" : "double").define("CENTERED", int64_t{isCentered(layer)});
   source.define("SCALES", int64_t{layer.has(kScale)}).define("BIASES", int64_t{layer.has(kBias)});
+  const bool are_few = kept.count() < 4 * int64_t{layer.device.processors()};
+  source.define("AHEAD", int64_t{are_few && layer.isConstant(kScale) && layer.isConstant(kBias)});
   source.include("text/storage.cuh").include("text/functions.cuh").include("text/reduction.cuh");
-  source.include("text/chunks.cuh").include("reduction/normalization_chunks.cuh");
+  source.include("text/chunks.cuh").include("text/inputs.cuh").include("reduction/normalization_chunks.cuh");
   Arguments arguments;
   arguments.value(static_cast<int>(kept.count())).value(static_cast<int>(chunks));
   addWalk(arguments, kept.dims, kept.strides[0]);
@@ -200,7 +203,7 @@ std::unique_ptr<kernels::Prepared> prepareChunks(const Layer& layer, DType dtype
   layer.add(arguments, kBias).value(layer.attributes.getDouble("eps"));
   addFusedActivation(arguments, layer.attributes);
   // Few rows are spread over all processors.
-  const int64_t warps = kept.count() < 4 * int64_t{layer.device.processors()} ? 1 : 4;
+  const int64_t warps = are_few ? 1 : 4;
   auto launches = std::make_unique<Launches>(layer.device);
   launches->add(source, "normalizeChunks",
                 blocksFor((kept.count() + warps - 1) / warps, static_cast<unsigned>(warps * kWarp)),

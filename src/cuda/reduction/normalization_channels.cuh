@@ -1,6 +1,7 @@
 // Batch normalization of elements of 16 bits with the channels next to each other, a multiple of eight of them, eight at a time.
 extern "C" __global__ void normalizeChannels(long long eights, long long channels, const STORED* in, const Line* lines, STORED* out,
                                              double alpha_, double beta_) {
+  waitForInputs();
   const C alpha = (C)alpha_, beta = (C)beta_;
   (void)alpha, (void)beta;
   using Eight = Chunk<STORED, 8>;

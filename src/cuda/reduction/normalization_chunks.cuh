@@ -1,5 +1,6 @@
 // Normalization of rows that lie dense, of at most 32 * PER_LANE chunks of CHUNK values: a warp for each, which keeps it in
-// registers. Scale and bias are those of every row; SCALES and BIASES tell if they are there. S is what sums are carried in.
+// registers. Scale and bias are those of every row; SCALES and BIASES tell if they are there. S is what sums are carried in. With
+// AHEAD, they are constants that are read while the kernel in front still runs.
 
 using Values = Chunk<STORED, CHUNK>;
 
@@ -12,30 +13,41 @@ __device__ inline void normalizeRows(int rows, int chunks, const Walk<KEPT>& kep
   (void)alpha, (void)beta;
   const int lane = threadIdx.x % 32, warps = blockDim.x / 32;
   const S length = (S)(chunks * CHUNK);
+  bool is_inside[PER_LANE];  // others read the last chunk, and leave it
+  int places[PER_LANE];
+#pragma unroll
+  for (int k = 0; k < PER_LANE; ++k) {
+    is_inside[k] = lane + 32 * k < chunks;
+    places[k] = (is_inside[k] ? lane + 32 * k : chunks - 1) * CHUNK;
+  }
+  Values scales[PER_LANE], biases[PER_LANE];
+  const auto readBeside = [&] {
+#pragma unroll
+    for (int k = 0; k < PER_LANE && kIsAligned; ++k) {
+      if (SCALES) {
+        scales[k] = Values(scale + places[k]);
+      }
+      if (BIASES) {
+        biases[k] = Values(bias + places[k]);
+      }
+    }
+  };
+#if AHEAD
+  readBeside();
+#endif
+  waitForInputs();
   for (int first = blockIdx.x * warps; first < rows; first += gridDim.x * warps) {
     const bool is_row = first + (int)threadIdx.x / 32 < rows;
     const int row = is_row ? first + (int)threadIdx.x / 32 : rows - 1;
     const STORED* const from = in + kept.at(row);
-    Values values[PER_LANE], scales[PER_LANE], biases[PER_LANE];
-    bool is_inside[PER_LANE];  // others read the last chunk, and leave it
-    int places[PER_LANE];
+    Values values[PER_LANE];
 #pragma unroll
     for (int k = 0; k < PER_LANE; ++k) {
-      is_inside[k] = lane + 32 * k < chunks;
-      places[k] = (is_inside[k] ? lane + 32 * k : chunks - 1) * CHUNK;
       values[k] = chunkAt<STORED, CHUNK>(from + places[k], kIsAligned);
     }
-    if (kIsAligned) {  // on their way while the row is folded
-#pragma unroll
-      for (int k = 0; k < PER_LANE; ++k) {
-        if (SCALES) {
-          scales[k] = Values(scale + places[k]);
-        }
-        if (BIASES) {
-          biases[k] = Values(bias + places[k]);
-        }
-      }
-    }
+#if !AHEAD
+    readBeside();  // on their way while the row is folded
+#endif
     S mean = 0;
 #if CENTERED
     S sum = 0;

@@ -89,7 +89,7 @@ std::unique_ptr<kernels::Prepared> prepareReduction(const Layer& layer, const Sh
   source.define("TERM", fold.term).define("FOLD", fold.fold).define("RESULT", fold.result);
   source.define("FOLDS_TWICE", int64_t{folds_twice}).define("LOG_SUM_EXP", int64_t{fold.log_sum_exp});
   source.include("text/storage.cuh").include("text/reduction.cuh").include("text/rows.cuh");
-  source.include("reduction/reduce.cuh");
+  source.include("text/inputs.cuh").include("reduction/reduce.cuh");
   if (plan.isInParts()) {
     source.include("reduction/reduce_parts.cuh");
   }

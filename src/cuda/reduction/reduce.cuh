@@ -37,6 +37,7 @@ __device__ inline A resultOf(A value, double first, long long terms, double corr
 
 extern "C" __global__ void reduce(Rows rows, Walk<KEPT> kept, Walk<FOLDED> folded, const STORED* in, Walk<KEPT> to, OUT* out,
                                   double correction) {
+  waitForInputs();
   __shared__ A shared[THREADS];
   forParts(rows, [&](const Part& part) {
     const STORED* const from = in + kept.at(part.row);

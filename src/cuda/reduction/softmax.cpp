@@ -24,7 +24,7 @@ std::unique_ptr<kernels::Prepared> prepareSoftmax(const Layer& layer, const kern
   source.define("STORED", storedType(in.dtype)).define("C", computedType(in.dtype)).define("KEPT", kept.rank());
   source.define("LOGARITHM", int64_t{layer.attributes.getBool("log", false)});
   source.include("text/storage.cuh").include("text/reduction.cuh").include("text/rows.cuh");
-  source.include("reduction/softmax.cuh");
+  source.include("text/inputs.cuh").include("reduction/softmax.cuh");
   if (plan.isInParts()) {
     source.include("reduction/softmax_parts.cuh");
   }

@@ -33,6 +33,7 @@ __device__ inline void write(const STORED* from, long long from_step, STORED* to
 
 extern "C" __global__ void softmax(Rows rows, Walk<KEPT> kept, long long from_step, const STORED* in, Walk<KEPT> kept_to,
                                    long long to_step, STORED* out) {
+  waitForInputs();
   __shared__ C shared[THREADS];
   forParts(rows, [&](const Part& part) {
     const STORED* const from = in + kept.at(part.row);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/checkpoint.h"
 #include "engine/fusion/fuser.h"
 #include "engine/fusion/pointwise_group.h"
 #include "engine/schedule/drafts.h"
@@ -54,6 +55,7 @@ class ScheduleBuilder {
       finishOutput(i);
     }
     fusePointwiseGroups(model_, places_, drafts_);
+    complete();
     assemble(model_, std::move(places_), std::move(drafts_), *result_);
     return result_;
   }
@@ -174,6 +176,19 @@ class ScheduleBuilder {
       if (free && liesAs(place.desc, kernels::denseStrides(place.desc.dims))) {
         claims_[static_cast<size_t>(root)] = static_cast<int32_t>(i);
       }
+    }
+  }
+
+  // Kernels begin together what takes long, as compiling.
+  void complete() const {
+    for (const Draft& draft : drafts_) {
+      checkpoint();
+      const auto complete = [&] {
+        if (draft.prepared != nullptr) {
+          draft.prepared->complete();
+        }
+      };
+      draft.step < 0 ? complete() : locateErrors(plan_.steps[static_cast<size_t>(draft.step)], complete);
     }
   }
 

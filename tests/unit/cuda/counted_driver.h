@@ -13,10 +13,10 @@ class CountedDriver {
     reset();
     base() = before_;
     Driver table = before_;
-    table.launch = [](FunctionHandle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                      unsigned shared, StreamHandle stream, void** arguments, void** extra) -> Result {
+    table.launch = [](const LaunchConfiguration* launch, FunctionHandle f, void** arguments, void** extra) -> Result {
       ++counts().launches;
-      return base().launch(f, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra);
+      counts().early += launch->attribute_count > 0 ? 1 : 0;
+      return base().launch(launch, f, arguments, extra);
     };
     table.fillBytes = [](DevicePointer to, unsigned char value, size_t bytes, StreamHandle stream) -> Result {
       ++counts().filled;
@@ -54,7 +54,7 @@ class CountedDriver {
   CountedDriver& operator=(const CountedDriver&) = delete;
 
   struct Counts {
-    std::atomic<int> launches = 0, filled = 0, graphs = 0, set = 0, instantiated = 0;
+    std::atomic<int> launches = 0, early = 0, filled = 0, graphs = 0, set = 0, instantiated = 0;
   };
   struct Fails {
     bool launchGraph = false, setKernelNode = false, instantiate = false, beginCapture = false, endCapture = false;
@@ -64,7 +64,7 @@ class CountedDriver {
     return counts;
   }
   static void reset() {
-    counts().launches = counts().filled = counts().graphs = counts().set = counts().instantiated = 0;
+    counts().launches = counts().early = counts().filled = counts().graphs = counts().set = counts().instantiated = 0;
     fails() = Fails();
   }
   static Fails& fails() {

@@ -168,7 +168,7 @@ TEST_F(DriverFailures, NewDeviceCodeThatDoesNotLoad) {
       Injection::now() = {function, 1, false, 209, false};
     }
   }
-  const auto find = [&] { functionOf(device, source, "nothing"); };
+  const auto find = [&] { DeviceFunction(device, source, "nothing").get(); };
   EXPECT_NE(torchtrt::testing::errorOf(find).find("[E006] loading compiled device code: the CUDA driver says"),
             std::string::npos);
   EXPECT_EQ(torchtrt::testing::errorOf(find), "") << "it is tried again";

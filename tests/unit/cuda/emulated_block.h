@@ -20,6 +20,7 @@ struct Function {
   Index *thread, *block, *block_size, *grid_size;
   void (**barrier)();
   bool has_barrier;  // any function of its text waits for the others of its block
+  long long* waits;  // the threads that waited for their inputs; null if its text does not wait
 };
 
 // The threads of a block, one after the other from barrier to barrier.

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,7 @@ constexpr const char* kPrelude = R"(
 #define __global__
 #define __device__
 #define __shared__ static
+#define __launch_bounds__(...)
 #define INFINITY __builtin_inff()
 struct Index { unsigned x, y, z; };
 extern "C" { Index threadIdx, blockIdx, blockDim, gridDim; void (*emulated_barrier)(); }
@@ -80,6 +82,7 @@ std::vector<std::string> functionsOf(const std::string& text) {
   return names;
 }
 
+constexpr Result kInvalidValue = 1;
 constexpr const char* kCompiler = "g++ -std=c++17 -O1 -w -shared -fPIC -ffp-contract=off";
 
 std::vector<std::string>& texts() {
@@ -117,6 +120,13 @@ std::string compile(const std::string& text) {
   return library;
 }
 
+// Ends the program if a kernel that may begin early does not wait for its inputs once in each thread.
+void expectWaits(const Function& function, long long threads) {
+  if (function.waits != nullptr && std::exchange(*function.waits, 0) != threads) {
+    std::abort();
+  }
+}
+
 Result runLaunch(FunctionHandle handle, unsigned blocks, unsigned threads, void** arguments) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -134,18 +144,22 @@ Result runLaunch(FunctionHandle handle, unsigned blocks, unsigned threads, void*
       function.call(arguments);
     }
   }
+  expectWaits(function, static_cast<long long>(blocks) * threads);
   return kSuccess;
 }
 
-Result launch(FunctionHandle handle, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-              unsigned, StreamHandle stream, void** arguments, void**) {
-  if (gy != 1 || gz != 1 || by != 1 || bz != 1) {
-    return 1;  // no text of torchtrt uses them
+Result launch(const LaunchConfiguration* launch, FunctionHandle handle, void** arguments, void**) {
+  const auto& [grid, block] = std::tie(launch->grid, launch->block);
+  if (grid[1] != 1 || grid[2] != 1 || block[1] != 1 || block[2] != 1) {
+    return kInvalidValue;  // no text of torchtrt uses them
   }
-  if (isCaptured(stream)) {
-    return captureLaunch(stream, handle, gx, bx, arguments), kSuccess;
+  if (launch->attribute_count > 0 && static_cast<const Function*>(handle)->waits == nullptr) {
+    return kInvalidValue;  // it would begin early, and wait for nothing
   }
-  return runLaunch(handle, gx, bx, arguments);
+  if (isCaptured(launch->stream)) {
+    return captureLaunch(launch->stream, handle, grid[0], block[0], arguments), kSuccess;
+  }
+  return runLaunch(handle, grid[0], block[0], arguments);
 }
 
 // Does the work, or makes it a node of what the stream captures.
@@ -279,8 +293,13 @@ Driver emulatedDriver() {
       return 1;
     }
     *found->barrier = Block::barrier;
+    find(found->waits, "emulated_waits");
     found->has_barrier = dlsym(module, "has_barrier") != nullptr;
     return kSuccess;
+  };
+  d.setFunctionAttribute = [](FunctionHandle, int which, int bytes) -> Result {
+    constexpr int kMost = 227 << 10;  // as an H100
+    return which == kFunctionSharedBytes && bytes <= kMost ? kSuccess : kInvalidValue;
   };
   d.launch = launch;
   addGraphs(d, {runLaunch, sizesOf});

@@ -22,7 +22,7 @@ const device::Device& gpu() {
 FunctionHandle add(int number) {
   Source source;
   source.define("NOTHING", "\nextern \"C\" __global__ void add(float* x) { *x += " + std::to_string(number) + "; }");
-  return functionOf(dynamic_cast<const CudaDevice&>(gpu()), source, "add");
+  return DeviceFunction(dynamic_cast<const CudaDevice&>(gpu()), source, "add").get();
 }
 
 FunctionHandle addOne() {
@@ -53,13 +53,15 @@ class Numbers {
 void giveForeign(float* to, device::Stream stream, int number = 1) {
   void* arguments[] = {static_cast<void*>(&to)};
   const ContextScope scope(dynamic_cast<const CudaDevice&>(gpu()));
-  check(driver().launch(add(number), 1, 1, 1, 1, 1, 1, 0, stream.handle, arguments, nullptr), "a test's launch");
+  LaunchConfiguration launch;
+  launch.stream = stream.handle;
+  check(driver().launch(&launch, add(number), arguments, nullptr), "a test's launch");
 }
 
 void giveOwn(float* to, device::Stream stream) {
   const unsigned one[3] = {1, 1, 1};
   void* arguments[] = {static_cast<void*>(&to)};
-  if (!Capture::take(addOne(), one, one, arguments)) {
+  if (!Capture::take(addOne(), one, one, 0, arguments)) {
     giveForeign(to, stream);
   }
 }
