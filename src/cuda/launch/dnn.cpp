@@ -251,38 +251,4 @@ bool DnnGraph::tryEnginesOf(int mode) {
   return false;
 }
 
-namespace {
-
-class WhereAligned final : public kernels::Prepared {
- public:
-  WhereAligned(std::unique_ptr<Launches> launches, std::unique_ptr<kernels::Prepared> other, std::vector<bool> present)
-      : launches_(std::move(launches)), other_(std::move(other)), present_(std::move(present)) {}
-
-  void run(const kernels::RunArgs& args) const override {
-    auto all = reinterpret_cast<uintptr_t>(args.outputs[0]);
-    for (size_t i = 0; i < present_.size(); ++i) {
-      all |= present_[i] ? reinterpret_cast<uintptr_t>(args.inputs[i]) : 0;
-    }
-    all % DnnPlan::kAlignment == 0 ? launches_->run(args) : other_->run(args);
-  }
-  bool readsAhead(size_t input) const override {
-    return launches_->readsAhead(input) || other_->readsAhead(input);
-  }
-  size_t scratchBytes() const override {
-    return std::max(launches_->scratchBytes(), other_->scratchBytes());
-  }
-
- private:
-  std::unique_ptr<Launches> launches_;
-  std::unique_ptr<kernels::Prepared> other_;
-  std::vector<bool> present_;
-};
-
-}  // namespace
-
-std::unique_ptr<kernels::Prepared> whereAligned(std::unique_ptr<Launches> launches,
-                                                std::unique_ptr<kernels::Prepared> other, std::vector<bool> present) {
-  return std::make_unique<WhereAligned>(std::move(launches), std::move(other), std::move(present));
-}
-
 }  // namespace torchtrt::cuda

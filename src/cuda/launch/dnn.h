@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cuda/driver/cudnn.h"
+#include "cuda/launch/aligned.h"
 #include "cuda/launch/launch.h"
 #include "cuda/launch/layout.h"
 
@@ -39,7 +40,7 @@ struct DnnLibrary {
 // Its pointers are those of the graph's tensors by their numbers, all at multiples of 16 bytes, and the workspace last.
 class DnnPlan final : public StreamCall {
  public:
-  static constexpr int64_t kAlignment = 16;
+  static constexpr int64_t kAlignment = kChunkBytes;
 
   size_t workspaceBytes() const {  // to reserve
     return cuda::workspaceBytes(workspace_);
@@ -118,9 +119,5 @@ class DnnGraph {
   bool is_right_ = true;
   dnn::Object graph_ = nullptr;
 };
-
-// The launches, but `other` for calls whose operands do not begin at multiples of DnnPlan::kAlignment.
-std::unique_ptr<kernels::Prepared> whereAligned(std::unique_ptr<Launches> launches,
-                                                std::unique_ptr<kernels::Prepared> other, std::vector<bool> present);
 
 }  // namespace torchtrt::cuda

@@ -7,6 +7,9 @@
 
 namespace torchtrt::cuda {
 
+// Runs on tensor cores, for results so few that a library takes longer to start than to compute.
+kernels::CreateResult createSmallMatmul(const kernels::Problem& problem);
+std::optional<Refusal> leaveLargeMatmul(const kernels::Problem& problem);
 // Runs on cuBLASLt, if the library is there.
 kernels::CreateResult createCublasLtMatmul(const kernels::Problem& problem);
 // Run on other algorithms of cuBLASLt, which only timing chooses: one that splits no sums, the second or third

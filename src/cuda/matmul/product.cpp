@@ -59,4 +59,32 @@ Product productOf(const Layer& layer, const ShapeSet& shapes) {
   return product;
 }
 
+Product folded(Product product) {
+  for (size_t axis = 0; axis < product.batch.size(); ++axis) {
+    if (product.batch[axis] != 1 && product.parts[Product::kB].batch[axis] != 0) {
+      return product;
+    }
+  }
+  Ints dims = product.batch;
+  dims.push_back(product.rows);
+  std::vector<Ints> strides = product.batchStrides();
+  for (size_t part = 0; part < Product::kParts; ++part) {
+    strides[part].push_back(product.parts[part].row);
+  }
+  strides[Product::kB].back() = 0;
+  const Layout layout = collapsed(dims, strides);
+  if (layout.rank() > 1) {
+    return product;
+  }
+  product.batch.clear();
+  product.rows = layout.count();
+  for (size_t part = 0; part < Product::kParts; ++part) {
+    product.parts[part].batch.clear();
+    if (part != Product::kB && layout.rank() == 1) {
+      product.parts[part].row = layout.strides[part][0];
+    }
+  }
+  return product;
+}
+
 }  // namespace torchtrt::cuda

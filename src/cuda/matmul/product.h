@@ -30,6 +30,8 @@ struct Product {
 };
 
 Product productOf(const Layer& layer, const kernels::ShapeSet& shapes);
+// Batch and rows become rows where each matrix of the batch is multiplied by the same one.
+Product folded(Product product);
 
 // The kernel "tiled" for any product, for kernels that take few.
 std::unique_ptr<kernels::Prepared> prepareTiledMatmul(const Layer& layer, const kernels::ShapeSet& shapes);

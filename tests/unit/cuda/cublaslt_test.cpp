@@ -159,8 +159,8 @@ TEST_F(CublasLtCalls, WithoutTheLibraryTiledRuns) {
   const Case layer = linear("relu");
   const kernels::Chosen chosen = kernels::createKernel(problemOf(layer));
   EXPECT_STREQ(chosen.implementation, "tiled");
-  ASSERT_EQ(chosen.refusals.size(), 1U);
-  EXPECT_EQ(chosen.refusals[0].second.reason, "cuBLASLt is missing: libcublasLt.so.13: no such file");
+  ASSERT_FALSE(chosen.refusals.empty());
+  EXPECT_EQ(chosen.refusals.back().second.reason, "cuBLASLt is missing: libcublasLt.so.13: no such file");
   EXPECT_EQ(runOne(layer), (Values{11, 22, 3, 13, 24, 0}));
 }
 

@@ -1,0 +1,191 @@
+#include "cuda/matmul/small_product.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "cuda/launch/activation.h"
+#include "cuda/launch/types.h"
+
+namespace torchtrt::cuda {
+
+namespace {
+
+constexpr int64_t kDeepestStage = 256;
+constexpr int64_t kMostFactors = 2048;  // of which the padding to whole stages is a part
+constexpr int kOldestCapability = 80;   // the first with asynchronous copies, and with these products in bfloat16
+
+// Shared memory of at most 99 KiB, which every such GPU has. Then two blocks fit into an H100's multiprocessor, so that
+// the next kernel can read its weights beside the one in front.
+struct Tile {
+  int64_t rows, columns, warp_rows, warp_columns, split, slice, stages;
+
+  int64_t threads() const {
+    return 32 * (rows / warp_rows) * (columns / warp_columns) * split;
+  }
+  int64_t depth() const {  // of a stage
+    return split * slice;
+  }
+  int64_t sharedBytes() const {
+    const int64_t staged = stages * (rows + columns) * depth() * 2, sums = split * rows * (columns + 4) * 4;
+    return std::max(staged, sums);
+  }
+};
+
+// Those that were fastest for one of 30 products of image and language models on an H200.
+constexpr Tile kTiles[] = {{16, 32, 16, 32, 4, 64, 4}, {32, 32, 32, 32, 4, 32, 4}, {16, 64, 16, 32, 2, 32, 4},
+                           {32, 64, 32, 32, 4, 32, 3}, {64, 32, 32, 32, 4, 32, 4}, {64, 64, 32, 32, 2, 64, 3},
+                           {64, 16, 16, 16, 1, 64, 6}, {64, 32, 16, 32, 1, 64, 6}, {32, 32, 16, 32, 2, 32, 4}};
+
+int64_t inParts(int64_t count, int64_t size) {
+  return (count + size - 1) / size;
+}
+
+int64_t blocksOf(const Tile& tile, const SmallProduct& product) {
+  return inParts(product.rows, tile.rows) * inParts(product.columns, tile.columns);
+}
+
+// Microseconds in a chain of such kernels: a least-squares fit to measurements on an H200, off by 9 % in the root mean
+// square. The number of its multiprocessors stands for that of every GPU, so that a file with machine code has the
+// kernels for all GPUs of an architecture.
+double expectedTime(const Tile& tile, const SmallProduct& product) {
+  constexpr int64_t kProcessors = 132;
+  const int64_t stages = inParts(product.depth, tile.depth());
+  const double staged =
+      static_cast<double>((tile.rows + tile.columns) * stages * tile.depth() * 2);  // bytes of a block
+  const auto rounds = static_cast<double>(inParts(blocksOf(tile, product), kProcessors));
+  const auto results = static_cast<double>(product.rows * product.columns);
+  const auto weights = static_cast<double>(product.columns * product.depth * 2);
+  return 1.7 + 0.92e-5 * rounds * staged + 0.02 * static_cast<double>(stages * tile.slice / 16) + 2.4e-6 * results +
+         1.7e-7 * weights;
+}
+
+// The same for cuBLASLt with a launch behind it for the activation, and for cuDNN. Kernels beside them do not overlap.
+double expectedOfLibrary(const SmallProduct& product, bool has_activation) {
+  const auto results = static_cast<double>(product.rows * product.columns);
+  const auto weights = static_cast<double>(product.columns * product.depth * 2);
+  if (product.windows) {
+    return 5.2 + 1.2e-3 * static_cast<double>(product.depth) + 1.2e-6 * results;
+  }
+  const double alone = 3.1 + 1.6e-3 * static_cast<double>(product.depth) + 1.2e-6 * results + 1e-7 * weights;
+  return has_activation ? alone + 1.8 + 1e-6 * results : alone;
+}
+
+// Factors lie beside the stages.
+bool fitsBesideFactors(const Tile& tile) {
+  constexpr int64_t kMostShared = int64_t{99} << 10, kFactorBytes = 2 * kMostFactors;
+  return tile.sharedBytes() + kFactorBytes <= kMostShared;
+}
+
+const Tile& tileFor(const SmallProduct& product) {
+  const bool has_factors = product.factors.kind != Place::Kind::kAbsent;
+  return *std::min_element(std::begin(kTiles), std::end(kTiles), [&](const Tile& a, const Tile& b) {
+    const bool a_fits = !has_factors || fitsBesideFactors(a), b_fits = !has_factors || fitsBesideFactors(b);
+    return a_fits != b_fits ? a_fits : expectedTime(a, product) < expectedTime(b, product);
+  });
+}
+
+bool liesInChunks(const Strided& matrix, int64_t lines) {
+  constexpr int64_t kChunk = 8;
+  return matrix.place.kind == Place::Kind::kAbsent ||
+         (matrix.strides[1] == 1 && (lines == 1 || (matrix.strides[0] % kChunk == 0 && matrix.strides[0] > 0)));
+}
+
+bool isPossible(const CudaDevice& device, const SmallProduct& product) {
+  constexpr int64_t kChunk = 8, kMost = int64_t{1} << 24;
+  return hasSmallProducts(device, product.dtype) && product.rows > 0 && product.columns > 0 && product.depth > 0 &&
+         product.columns % kChunk == 0 && product.depth % kChunk == 0 && product.rows < kMost &&
+         product.columns < kMost && product.depth < kMost &&
+         liesInChunks(product.a, product.windows ? 1 : product.rows) && liesInChunks(product.b, product.columns) &&
+         liesInChunks(product.residual, product.rows) && liesInChunks(product.out, product.rows) &&
+         (product.bias.place.kind == Place::Kind::kAbsent || product.bias.strides[0] == 1) &&
+         (product.factors.kind == Place::Kind::kAbsent || product.depth <= kMostFactors - kDeepestStage);
+}
+
+void addLaunch(Launches& launches, const Layer& layer, const SmallProduct& product) {
+  const Tile& tile = tileFor(product);
+  Source source;
+  source.define("STORED", storedType(product.dtype)).define("A", computedType(product.dtype));
+  source.define("ROWS", tile.rows).define("COLUMNS", tile.columns);
+  source.define("WARP_ROWS", tile.warp_rows).define("WARP_COLUMNS", tile.warp_columns);
+  source.define("SPLIT", tile.split).define("SLICE", tile.slice).define("STAGES", tile.stages);
+  source.define("SHARED_BYTES", tile.sharedBytes());
+  source.define("ARGUMENT_OF_A", product.windows ? "Windows" : "long long");
+  source.define("LINES_OF_A", product.windows ? "WindowLines" : "DenseLines");
+  source.define("SCALES_A", int64_t{product.factors.kind != Place::Kind::kAbsent}).define("MOST_FACTORS", kMostFactors);
+  source.define("B_IS_CONSTANT", int64_t{product.b_is_constant});
+  defineFusedActivation(source, layer.attributes, product.dtype);
+  source.include("text/storage.cuh")
+      .include("text/functions.cuh")
+      .include("text/chunks.cuh")
+      .include("text/inputs.cuh");
+  source.include("text/mma.cuh").include("text/staging.cuh").include("matmul/tiles.cuh");
+  source.include("matmul/dense_lines.cuh");
+  if (product.windows) {
+    source.include("convolution/windows.cuh");
+  }
+  source.include("matmul/small_product.cuh");
+  Arguments arguments;
+  arguments.value(static_cast<int>(product.rows)).value(static_cast<int>(product.columns));
+  arguments.value(static_cast<int>(product.depth));
+  product.windows ? arguments.value(*product.windows) : arguments.value(product.a.strides[0]);
+  product.a.place.addTo(arguments);
+  product.b.place.addTo(arguments.value(product.b.strides[0]));
+  product.bias.place.addTo(arguments);
+  product.residual.place.addTo(arguments.value(product.residual.strides[0]));
+  product.out.place.addTo(arguments.value(product.out.strides[0]));
+  product.factors.addTo(arguments);
+  addFusedActivation(arguments, layer.attributes);
+  Geometry geometry;
+  geometry.grid[0] = static_cast<unsigned>(blocksOf(tile, product));
+  geometry.block[0] = static_cast<unsigned>(tile.threads());
+  geometry.shared_bytes = static_cast<unsigned>(tile.sharedBytes());
+  launches.add(source, "product", geometry, std::move(arguments));
+}
+
+// Copies an operand of the call to scratch memory, which is aligned.
+void copyIn(Launches& launches, DType dtype, const Ints& dims, Strided& operand) {
+  if (operand.place.kind != Place::Kind::kInput) {
+    return;
+  }
+  const Strided copy = {Place::reserve(launches, countOf(dims), dtype), kernels::denseStrides(dims)};
+  addCopy(launches, dtype, dims, operand, copy);
+  operand = copy;
+}
+
+}  // namespace
+
+bool hasSmallProducts(const CudaDevice& device, DType dtype) {
+  return device.capability() >= kOldestCapability && sizeOf(dtype) == 2 && isFloating(dtype);
+}
+
+bool isSmall(const CudaDevice& device, const SmallProduct& product, bool has_activation) {
+  constexpr int64_t kFewRows = 4;  // matmul/few_rows.h is faster
+  return product.rows > kFewRows && isPossible(device, product) &&
+         expectedTime(tileFor(product), product) < expectedOfLibrary(product, has_activation);
+}
+
+bool addSmallProduct(Launches& launches, const Layer& layer, const SmallProduct& product, bool copies) {
+  if (!isPossible(layer.device, product)) {
+    return false;
+  }
+  if (!copies) {
+    addLaunch(launches, layer, product);
+    return true;
+  }
+  SmallProduct aligned = product;
+  if (!product.windows) {
+    copyIn(launches, product.dtype, {product.rows, product.depth}, aligned.a);
+  }
+  if (!product.b_is_constant) {  // memory of the engine is aligned
+    copyIn(launches, product.dtype, {product.columns, product.depth}, aligned.b);
+    copyIn(launches, product.dtype, {product.columns}, aligned.bias);
+  }
+  copyIn(launches, product.dtype, {product.rows, product.columns}, aligned.residual);
+  const Ints dims = {product.rows, product.columns};
+  aligned.out = {Place::reserve(launches, countOf(dims), product.dtype), kernels::denseStrides(dims)};
+  addLaunch(launches, layer, aligned);
+  addCopy(launches, product.dtype, dims, aligned.out, product.out);
+  return true;
+}
+
+}  // namespace torchtrt::cuda

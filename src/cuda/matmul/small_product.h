@@ -1,0 +1,44 @@
+// Matrix products and convolutions of 16 bits by a kernel of tensor cores, for problems so small that starting and
+// ending takes longer than computing. Bias, residual and activation cost no launch, and weights are read while the
+// kernel in front ends.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "cuda/launch/steps.h"
+
+namespace torchtrt::cuda {
+
+// Windows of text/convolution/windows.cuh: an image whose channels lie dense, and how windows go over it.
+struct Windows {
+  int channels, kernel_w;
+  int height, width, out_height, out_width;
+  int stride_y, stride_x, padding_y, padding_x, dilation_y, dilation_x;
+  int64_t image, y, x;  // strides of the image in elements
+};
+
+// out = activation(a b + bias + residual), with the layer's activation.
+struct SmallProduct {
+  DType dtype = DType::kFloat16;
+  int64_t rows = 0, columns = 0, depth = 0;
+  Strided a;                       // strides of row and depth; with windows, only a place
+  std::optional<Windows> windows;  // rows of a are windows of an image
+  Strided b;                       // of column and depth
+  Strided bias;                    // of column
+  Strided residual;                // of row and column
+  Strided out;                     // of row and column
+  Place factors;                   // dense, one for each place of the depth that a is multiplied by; absent for none
+  bool b_is_constant = false;      // and the bias, too: no kernel writes them
+};
+
+// True if the GPU has such products of that dtype.
+bool hasSmallProducts(const CudaDevice& device, DType dtype);
+// True if addSmallProduct() has a kernel for it that is expected to take less time than NVIDIA's library with what that
+// needs behind it.
+bool isSmall(const CudaDevice& device, const SmallProduct& product, bool has_activation);
+// Adds the launch. Its operands begin at multiples of 16 bytes; with `copies`, those of the call may begin anywhere,
+// except an image of windows. False for operands that do not lie in chunks of 16 bytes along depth and columns.
+bool addSmallProduct(Launches& launches, const Layer& layer, const SmallProduct& product, bool copies);
+
+}  // namespace torchtrt::cuda
