@@ -74,35 +74,29 @@ bool fitsTensorCores(const CudaDevice& device, DType dtype, int64_t size, int64_
          device.capability() >= kAmpere;
 }
 
-std::unique_ptr<kernels::Prepared> prepareAttention(const Layer& layer, const ShapeSet& shapes) {
-  const Attributes& fields = layer.attributes;
-  checkPluginShapes(fields, shapes);
-  const AttentionOperands operands = attentionOperands(fields, shapes);
-  const Ints& dims = operands.q.dims;
-  const size_t rank = dims.size();
-  const int64_t heads = countOf({dims.begin(), dims.end() - 2});
-  const int64_t rows = dims[rank - 2], keys = operands.v.dims[rank - 2], columns = operands.v.dims.back();
-  Ints scores = dims;
-  scores.back() = keys;
-  const DType dtype = shapes.inputs[kQ].dtype;
+Source attentionSource(const Layer& layer, const ShapeSet& shapes, const AttentionOperands& operands) {
   const auto maskType = [&](size_t mask) {
     return layer.has(mask) ? storedType(shapes.inputs[mask].dtype) : storedType(DType::kBool);
   };
-  const bool on_tensor_cores = fitsTensorCores(layer.device, dtype, dims.back(), columns);
   Source source;
-  source.define("STORED", storedType(dtype)).define("BATCH", static_cast<int64_t>(rank) - 2);
+  source.define("STORED", storedType(shapes.inputs[kQ].dtype));
+  source.define("BATCH", static_cast<int64_t>(operands.q.dims.size()) - 2);
   source.define("FIRST", maskType(kFirstMask)).define("SECOND", maskType(kSecondMask));
+  source.define("HAS_FIRST", int64_t{layer.has(kFirstMask)}).define("HAS_SECOND", int64_t{layer.has(kSecondMask)});
   source.include("text/storage.cuh").include("text/reduction.cuh").include("attention/masks.cuh");
-  if (on_tensor_cores) {
-    source.define("HAS_FIRST", int64_t{layer.has(kFirstMask)}).define("HAS_SECOND", int64_t{layer.has(kSecondMask)});
-    source.define("SIZE", in16s(dims.back())).define("COLUMNS", in16s(columns));
-    source.include("text/chunks.cuh").include("text/mma.cuh").include("attention/tensor_cores.cuh");
-  } else {
-    source.include("attention/running_softmax.cuh").include("attention/attention.cuh");
-  }
+  return source;
+}
+
+Arguments attentionArguments(const Layer& layer, const ShapeSet& shapes, const AttentionOperands& operands) {
+  const Ints& dims = operands.q.dims;
+  const size_t rank = dims.size();
+  Ints scores = dims;
+  scores.back() = operands.v.dims[rank - 2];
   Arguments arguments;
-  arguments.value(heads).value(rows).value(keys).value(dims.back()).value(columns);
-  arguments.value(static_cast<float>(fields.getDouble("scale"))).value(int64_t{fields.getBool("safe", false)});
+  arguments.value(countOf({dims.begin(), dims.end() - 2})).value(dims[rank - 2]).value(scores.back());
+  arguments.value(dims.back()).value(operands.v.dims.back());
+  arguments.value(static_cast<float>(layer.attributes.getDouble("scale")));
+  arguments.value(int64_t{layer.attributes.getBool("safe", false)});
   const HeadMatrices* const read[] = {&operands.q, &operands.k, &operands.v};
   for (size_t i = 0; i < std::size(read); ++i) {
     add(arguments, *read[i]);
@@ -114,11 +108,33 @@ std::unique_ptr<kernels::Prepared> prepareAttention(const Layer& layer, const Sh
   }
   add(arguments, operands.out);
   arguments.output(0);
+  return arguments;
+}
+
+std::unique_ptr<kernels::Prepared> prepareAttention(const Layer& layer, const ShapeSet& shapes) {
+  const Attributes& fields = layer.attributes;
+  checkPluginShapes(fields, shapes);
+  const AttentionOperands operands = attentionOperands(fields, shapes);
+  const Ints& dims = operands.q.dims;
+  const size_t rank = dims.size();
+  const int64_t heads = countOf({dims.begin(), dims.end() - 2});
+  const int64_t rows = dims[rank - 2], columns = operands.v.dims.back();
+  const bool on_tensor_cores = fitsTensorCores(layer.device, shapes.inputs[kQ].dtype, dims.back(), columns);
+  Source source = attentionSource(layer, shapes, operands);
+  if (on_tensor_cores) {
+    source.define("SIZE", in16s(dims.back())).define("COLUMNS", in16s(columns));
+    source.include("text/chunks.cuh")
+        .include("text/mma.cuh")
+        .include("text/inputs.cuh")
+        .include("attention/tensor_cores.cuh");
+  } else {
+    source.include("attention/running_softmax.cuh").include("attention/attention.cuh");
+  }
   auto launches = std::make_unique<Launches>(layer.device);
   const auto blocks = [](int64_t count, int64_t of) { return (count + of - 1) / of; };
   const Geometry geometry = on_tensor_cores ? blocksFor(heads * blocks(rows, 64), 128)
                                             : blocksFor(heads * blocks(rows, 16) * blocks(columns, 64), 256);
-  launches->add(source, "attention", geometry, std::move(arguments));
+  launches->add(source, "attention", geometry, attentionArguments(layer, shapes, operands));
   return launches;
 }
 

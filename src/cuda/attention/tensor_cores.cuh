@@ -36,6 +36,7 @@ extern "C" __global__ void attention(long long heads, long long rows, long long 
                                      const STORED* v, Walk<BATCH> walk_first, Steps in_first, const FIRST* first,
                                      Walk<BATCH> walk_second, Steps in_second, const SECOND* second,
                                      Walk<BATCH> walk_out, Steps in_out, STORED* out) {
+  waitForInputs();
   alignas(16) __shared__ unsigned short tile_k[kKeys][SIZE + kPad];
   alignas(16) __shared__ unsigned short tile_v[kKeys][COLUMNS + kPad];
   const float lowest = -floatOf(0x7f800000u);

@@ -84,7 +84,7 @@ Case caseOf(const Sizes& s, const Heads& of, DType dtype, double scale) {
 
 bool hasDeviceCode(const Case& layer) {
   const std::string implementation = createKernel(problemOf(layer)).implementation;
-  return implementation == "attention" || implementation == "cudnn";
+  return implementation == "attention" || implementation == "cudnn" || implementation == "tensor_cores";
 }
 
 TEST(Attention, AgreesWithSumsInDouble) {
