@@ -27,6 +27,8 @@ const std::vector<kernels::Family>& families() {
       {"concatenation", {{"copy", createConcatenation}, {"host", createHost}}},
       {"convolution",
        {{"depthwise", createDepthwise, leaveDepthwise},
+        {"few_channels", createFewChannels, leaveFewChannels},
+        {"tensor_cores", createSmallConvolution, leaveLargeConvolution},
         {"one_tap", createOneTap, leaveOneTap},
         {"patches", createPatches, leavePatches},
         {"cudnn", createCudnnConvolution},

@@ -16,6 +16,12 @@ std::optional<Refusal> leavePatches(const kernels::Problem& problem);
 // Runs on cuBLASLt, for filters of one tap.
 kernels::CreateResult createOneTap(const kernels::Problem& problem);
 std::optional<Refusal> leaveOneTap(const kernels::Problem& problem);
+// Runs on tensor cores, for images of fewer than eight channels.
+kernels::CreateResult createFewChannels(const kernels::Problem& problem);
+std::optional<Refusal> leaveFewChannels(const kernels::Problem& problem);
+// Runs on tensor cores, for results so few that a library takes longer to start than to compute.
+kernels::CreateResult createSmallConvolution(const kernels::Problem& problem);
+std::optional<Refusal> leaveLargeConvolution(const kernels::Problem& problem);
 // Depthwise, of channels that lie next to each other.
 kernels::CreateResult createDepthwise(const kernels::Problem& problem);
 std::optional<Refusal> leaveDepthwise(const kernels::Problem& problem);

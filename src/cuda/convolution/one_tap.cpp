@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cuda/convolution/convolution.h"
+#include "cuda/convolution/operands.h"
 #include "cuda/convolution/plan.h"
 #include "cuda/convolution/weight_product.h"
 #include "cuda/convolution/weights.h"
@@ -29,16 +30,6 @@ bool hasNoPadding(const Attributes& attributes) {
   return areAll(attributes.getInts("pre_padding"), 0) && areAll(attributes.getInts("post_padding"), 0);
 }
 
-// An operand as a matrix with a row for each place. Adds a copy if it lies otherwise.
-Place rowsOf(Launches& launches, const TensorDesc& desc, const Place& place) {
-  if (lies(desc.dims, desc.strides, true)) {
-    return place;
-  }
-  const Place copy = Place::reserve(launches, countOf(desc.dims), desc.dtype);
-  addCopy(launches, desc.dtype, desc.dims, {place, desc.strides}, {copy, imageStrides(desc.dims, true)});
-  return copy;
-}
-
 std::unique_ptr<Launches> multiply(const Layer& layer, const ShapeSet& shapes, const CublasLt& api) {
   const TensorDesc &in = shapes.inputs.at(kIn), &filter = shapes.inputs.at(kFilter), &out = shapes.outputs.at(0);
   const int64_t outputs = filter.dims[0];
@@ -46,9 +37,9 @@ std::unique_ptr<Launches> multiply(const Layer& layer, const ShapeSet& shapes, c
     return nullptr;
   }
   auto launches = std::make_unique<Launches>(layer.device);
-  const Place x = rowsOf(*launches, in, Place::input(layer, kIn));
-  const Place residual =
-      layer.has(kResidual) ? rowsOf(*launches, shapes.inputs[kResidual], Place::input(layer, kResidual)) : Place();
+  TensorDesc image = in;
+  const Place x = withChannelsLast(*launches, image, Place::input(layer, kIn), lies(in.dims, in.strides, true));
+  const Place residual = residualByRows(*launches, layer, shapes);
   const bool in_place = lies(out.dims, out.strides, true);
   const Place y = in_place ? Place::output() : Place::reserve(*launches, countOf(out.dims), out.dtype);
   if (!addWeightProduct(*launches, layer, shapes, api, {x, residual, y})) {

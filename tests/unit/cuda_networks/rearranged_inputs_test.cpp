@@ -65,8 +65,12 @@ TEST(RearrangedInputs, OfPatchesAreReadAsTheyLie) {
   EXPECT_THAT(scheduleOf(3, "4, 4", "stride=[4, 4]", false), HasSubstr(kLeftOut));
 }
 
+TEST(RearrangedInputs, OfFewChannelsAreReadAsTheyLie) {
+  EXPECT_THAT(scheduleOf(3, "3, 3", "stride=[1, 1]", false), HasSubstr(kLeftOut));
+}
+
 TEST(RearrangedInputs, OfOtherWindowsAreReordered) {
-  EXPECT_THAT(scheduleOf(3, "3, 3", "stride=[1, 1]", false), Not(HasSubstr(kLeftOut)));
+  EXPECT_THAT(scheduleOf(8, "3, 3", "stride=[1, 1]", false), Not(HasSubstr(kLeftOut)));
 }
 
 TEST(RearrangedInputs, ThatOthersReadAreReordered) {

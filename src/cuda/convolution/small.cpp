@@ -1,0 +1,222 @@
+// Convolutions with few results, by the kernel of matmul/small_product.h. Their windows are rows of a matrix that
+// nobody writes: each block copies its part of them from the image.
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "cuda/convolution/convolution.h"
+#include "cuda/convolution/operands.h"
+#include "cuda/convolution/weight_product.h"
+#include "cuda/convolution/weights.h"
+#include "cuda/launch/activation.h"
+#include "cuda/launch/aligned.h"
+#include "cuda/launch/for_some.h"
+#include "cuda/matmul/small_product.h"
+#include "kernels/fusion.h"
+
+namespace torchtrt::cuda {
+
+namespace {
+
+using kernels::ShapeSet;
+using kernels::TensorDesc;
+
+enum : size_t { kIn, kFilter, kBias, kResidual };
+enum : size_t { kBatch, kChannel, kHeight, kWidth, kRank };
+
+constexpr int64_t kChunk = 8;
+
+bool appliesActivation(const Attributes& attributes) {
+  return !attributes.getString("activation", "").empty();
+}
+
+bool isPointwise(const Attributes& attributes, const Ints& filter) {
+  return filter[kHeight] == 1 && filter[kWidth] == 1 && areAll(attributes.getInts("stride"), 1) &&
+         areAll(attributes.getInts("pre_padding"), 0) && areAll(attributes.getInts("post_padding"), 0);
+}
+
+// The layer as a product without places, for an image whose channels lie dense, and results that lie dense.
+SmallProduct productOf(const Attributes& attributes, const TensorDesc& in, const Ints& filter, const TensorDesc& out) {
+  SmallProduct product;
+  product.dtype = out.dtype;
+  product.columns = filter[0];
+  product.rows = countOf(out.dims) / product.columns;
+  product.depth = countOf(filter) / product.columns;
+  product.a.strides = product.b.strides = {product.depth, 1};
+  product.residual.strides = product.out.strides = {product.columns, 1};
+  product.bias.strides = {1};
+  if (!isPointwise(attributes, filter) || !lies(in.dims, in.strides, true)) {
+    const auto of = [&](const char* name, size_t axis) { return static_cast<int>(attributes.getInts(name)[axis]); };
+    const auto size = [](const Ints& dims, size_t axis) { return static_cast<int>(dims[axis]); };
+    product.windows =
+        Windows{size(filter, kChannel),  size(filter, kWidth),   size(in.dims, kHeight), size(in.dims, kWidth),
+                size(out.dims, kHeight), size(out.dims, kWidth), of("stride", 0),        of("stride", 1),
+                of("pre_padding", 0),    of("pre_padding", 1),   of("dilation", 0),      of("dilation", 1),
+                in.strides[kBatch],      in.strides[kHeight],    in.strides[kWidth]};
+  }
+  return product;
+}
+
+bool hasChannelsInChunks(const TensorDesc& desc) {
+  bool lies_so = desc.strides[kChannel] == 1;
+  for (const size_t axis : {kBatch, kHeight, kWidth}) {
+    lies_so = lies_so && (desc.dims[axis] == 1 || desc.strides[axis] % kChunk == 0);
+  }
+  return lies_so;
+}
+
+// Adds the product, or nothing where a library is faster; then it is false. With `copies`, operands may begin anywhere.
+// If it `is_scaled`, factors of the channels are the operand behind the layer's own.
+bool addProduct(Launches& launches, const Layer& layer, const ShapeSet& shapes, PackedWeights* weights, bool has_other,
+                bool copies, bool is_scaled) {
+  TensorDesc in = shapes.inputs.at(kIn);
+  const TensorDesc& out = shapes.outputs.at(0);
+  const Place x = withChannelsLast(launches, in, Place::input(layer, kIn), hasChannelsInChunks(in) && !copies);
+  SmallProduct product = productOf(layer.attributes, in, shapes.inputs.at(kFilter).dims, out);
+  product.a.place = x;
+  product.b.place = weights == nullptr ? Place::input(layer, kFilter) : weights->onDevice(layer.device).place;
+  product.bias.place = denseBias(launches, layer, shapes);
+  product.residual.place = residualByRows(launches, layer, shapes);
+  const bool in_place = lies(out.dims, out.strides, true);
+  product.out.place = in_place ? Place::output() : Place::reserve(launches, countOf(out.dims), out.dtype);
+  if (is_scaled) {
+    product.factors = {Place::Kind::kInput, shapes.inputs.size()};
+  }
+  product.b_is_constant = layer.isConstant(kBias) && product.bias.place.kind != Place::Kind::kScratch;
+  if (has_other && !isSmall(layer.device, product, appliesActivation(layer.attributes))) {
+    return false;
+  }
+  TORCHTRT_CHECK(addSmallProduct(launches, layer, product, copies), "a convolution of chunks that the kernel refuses");
+  if (!in_place) {
+    addCopy(launches, out.dtype, out.dims, {product.out.place, imageStrides(out.dims, true)},
+            {Place::output(), out.strides});
+  }
+  return true;
+}
+
+// Null where a library is faster, unless there is no other kernel.
+std::unique_ptr<kernels::Prepared> prepare(const Layer& layer, const ShapeSet& shapes, PackedWeights* weights,
+                                           bool has_other) {
+  auto launches = std::make_unique<Launches>(layer.device);
+  if (countOf(shapes.outputs.at(0).dims) == 0) {
+    return launches;
+  }
+  if (!addProduct(*launches, layer, shapes, weights, has_other, false, false)) {
+    return nullptr;
+  }
+  auto copying = std::make_unique<Launches>(layer.device);
+  addProduct(*copying, layer, shapes, weights, false, true, false);
+  return whereAligned(std::move(launches), std::move(copying), layer.present);
+}
+
+std::unique_ptr<kernels::Prepared> prepareScaled(const Layer& layer, const ShapeSet& shapes, PackedWeights* weights) {
+  const auto build = [&](bool copies) {
+    auto launches = std::make_unique<Launches>(layer.device);
+    addProduct(*launches, layer, shapes, weights, false, copies, true);
+    return launches;
+  };
+  return whereAligned(build(false), build(true), layer.present);
+}
+
+class SmallConvolution final : public kernels::Kernel, public kernels::ScalesInput {
+ public:
+  SmallConvolution(const kernels::Problem& problem, std::unique_ptr<kernels::Kernel> plain,
+                   std::shared_ptr<PackedWeights> weights)
+      : plain_(std::move(plain)),
+        is_pointwise_(isPointwise(*problem.attributes, problem.inputs.at(kFilter).dims)),
+        scaled_(problem, [weights = std::move(weights)](const Layer& layer, const ShapeSet& shapes) {
+          return cuda::prepareScaled(layer, shapes, weights.get());
+        }) {}
+
+  std::unique_ptr<kernels::Prepared> prepare(const ShapeSet& shapes) const override {
+    return plain_->prepare(shapes);
+  }
+  kernels::Fused prepareScaled(const ShapeSet& shapes) const override {
+    constexpr int64_t kMostChannels = 1024;
+    const TensorDesc &in = shapes.inputs.at(kIn), &out = shapes.outputs.at(0);
+    if (in.dims[kBatch] != 1 || countOf(out.dims) == 0) {
+      return Refusal{"shape", "scales the channels of one image"};
+    }
+    if (!is_pointwise_ || in.dims[kChannel] > kMostChannels) {
+      return Refusal{"shape", "scales what windows of one place read, of up to 1024 channels"};
+    }
+    return scaled_.prepare(shapes);
+  }
+  bool acceptsStrides(int input, const TensorDesc& desc) const override {
+    return plain_->acceptsStrides(input, desc);
+  }
+  bool needsConstant(int input) const override {
+    return plain_->needsConstant(input);
+  }
+  size_t packedBytes() const override {
+    return plain_->packedBytes();
+  }
+
+ private:
+  std::unique_ptr<kernels::Kernel> plain_;
+  bool is_pointwise_;
+  LaunchKernel scaled_;
+};
+
+bool liesByChannels(const kernels::Operand& operand) {
+  return !operand.order.empty() && operand.order.back() == kChannel;
+}
+
+}  // namespace
+
+kernels::CreateResult createSmallConvolution(const kernels::Problem& problem) {
+  const kernels::Operand &weights = problem.inputs.at(kFilter), &out = problem.outputs.at(0);
+  if (!isFloating(out.dtype) || sizeOf(out.dtype) != 2) {
+    return Refusal{"dtype", "tensor cores of this kernel take 16 bits"};
+  }
+  if (weights.constant == nullptr) {
+    return Refusal{"weights", "packs weights when it is made, and these are computed"};
+  }
+  if (weights.dims.size() != kRank || problem.attributes->getInt("groups", 1) != 1 || weights.dims[0] % kChunk != 0 ||
+      weights.dims[1] % kChunk != 0 || countOf(weights.dims) == 0) {
+    return Refusal{"shape", "takes images of one group, with channels in eights"};
+  }
+  if (std::optional<Refusal> refusal = refuseFusedActivation(*problem.attributes, out.dtype)) {
+    return *refusal;
+  }
+  const std::shared_ptr<PackedWeights> packed = PackedWeights::of(problem);
+  const size_t bytes = packed == nullptr ? 0 : packed->bytes();
+  std::vector<Create> others;
+  if (!areSizesKnown(problem)) {
+    others = {createCudnnConvolution, createDirectConvolution};
+  }
+  const bool has_other = !others.empty();
+  kernels::CreateResult plain = launchedForSome(
+      problem,
+      [packed, has_other](const Layer& layer, const ShapeSet& shapes) {
+        return prepare(layer, shapes, packed.get(), has_other);
+      },
+      others, bytes);
+  if (auto* const kernel = std::get_if<std::unique_ptr<kernels::Kernel>>(&plain)) {
+    return std::make_unique<SmallConvolution>(problem, std::move(*kernel), packed);
+  }
+  return plain;
+}
+
+std::optional<Refusal> leaveLargeConvolution(const kernels::Problem& problem) {
+  const auto* const device = dynamic_cast<const CudaDevice*>(problem.device);  // null where somebody only asks
+  const kernels::Operand &in = problem.inputs.at(kIn), &weights = problem.inputs.at(kFilter),
+                         &out = problem.outputs.at(0);
+  if (device == nullptr || weights.dims.size() != kRank || countOf(weights.dims) <= 0 || countOf(out.opt_dims) <= 0) {
+    return Refusal{"slower", "is no image of a known size"};
+  }
+  if (!liesByChannels(in) || !liesByChannels(out)) {
+    return Refusal{"slower", "channels do not lie next to each other"};
+  }
+  const auto described = [](const kernels::Operand& operand) {
+    return TensorDesc{operand.dtype, operand.opt_dims, imageStrides(operand.opt_dims, true)};
+  };
+  const SmallProduct product = productOf(*problem.attributes, described(in), weights.dims, described(out));
+  if (!isSmall(*device, product, appliesActivation(*problem.attributes))) {
+    return Refusal{"slower", "a library computes so many results faster"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace torchtrt::cuda
