@@ -8,7 +8,8 @@ def flat(value) -> list[numpy.ndarray]:
     if value is None or isinstance(value, str):
         return []
     if hasattr(value, "detach"):
-        return [value.detach().numpy()]
+        value = value.detach().cpu()
+        return [(value.float() if "bfloat16" in str(value.dtype) else value).numpy()]  # numpy has no bfloat16
     if hasattr(value, "values"):
         return flat(list(value.values()))
     if isinstance(value, (list, tuple)):

@@ -1,60 +1,67 @@
-"""One cell of the benchmark: a model, a batch and a number of threads, run in all ways."""
+"""One cell of the benchmark: a model, a batch and a number of threads, on a GPU also a dtype, run in all ways."""
 
+import contextlib
+import dataclasses
 import tempfile
 from collections.abc import Callable
 
-import peers
+import devices
 import processes
 import timing
 import turns
+import verdict
 import ways
-from job import Job
+from job import Cell, Job
 
 TRIES = 3  # of measuring, under load
 
 
-def _answer(action: str, job: Job, limit: float) -> dict:
-    """The figures of a process, or its error."""
+def _tuning(job: Job, limit: float) -> dict:
+    """The figures of making an engine once more, tuned, which nobody calls; or their error."""
     try:
-        return processes.answer_of(action, job, limit)
+        return processes.answer_of("tune", job, limit)
     except processes.Failed as failure:
         return {"error": str(failure)}
 
 
-def _made(job: Job, limit: float) -> dict:
-    """The figures of making a way, or its error; an engine's with those of making it once more, tuned, which nobody calls."""
-    facts = _answer("make", job, limit) if (ways.WAYS | peers.PEERS)[job.way].make else {}
-    return facts | ({"tuning": _answer("tune", job, limit)} if job.way == ways.ENGINE and "error" not in facts else {})
+def _side_by_side(names: list[str], job: Job) -> list[list[str]]:
+    """Groups of ways whose processes start together: on a GPU one for every two cores, because time on it is dear."""
+    most = max(1, timing.threads_available() // 2) if job.is_on_gpu else 1
+    return [names[begin:begin + most] for begin in range(0, len(names), most)]
 
 
-def measure(model: str, batch: int, threads: int, names: list[str], rounds: int, limit: float, say: Callable[[str], None]) -> dict:
+def measure(cell: Cell, names: list[str], rounds: int, limit: float, say: Callable[[str], None]) -> dict:
     """Every way's figures under "ways", by name: seconds, bytes, samples of milliseconds a call and their quartiles, the difference from
     the reference; or its error. No process may take longer than `limit` seconds for one thing. `say` is told what is going on."""
-    with tempfile.TemporaryDirectory(prefix="torchtrt-bench-") as folder:
-        def job(name: str) -> Job:
-            return Job(name, model, batch, threads, folder)
-
+    known = devices.of(cell.device).ways
+    with tempfile.TemporaryDirectory(prefix="torchtrt-bench-") as folder, contextlib.ExitStack() as at_end:
+        jobs = {name: Job.of_cell(name, cell, folder) for name in names}
+        model = Job.of_cell("model", cell, folder)
         say("the model")
-        result = {"model": model, "batch": batch, "threads": threads, "rounds": rounds,
-                  **processes.answer_of("model", job("model"), limit), "ways": {}}
+        result = {**dataclasses.asdict(cell), "rounds": rounds, **processes.answer_of("model", model, limit), "ways": {}}
         serving: dict[str, processes.Process] = {}
-        try:
-            for name in names:
+        for group in _side_by_side(names, model):
+            making = processes.Group("make", [jobs[name] for name in group if known[name].make], limit)
+            at_end.callback(making.end)
+            for name in group:
                 say(f"making {name}")
-                facts = result["ways"][name] = _made(job(name), limit)
-                if "error" in facts:
-                    continue
+                facts = result["ways"][name] = making.answer(name)
+                if name in making.processes:
+                    making.processes[name].end()  # what it holds of the GPU is free again
+                if name == ways.ENGINE and "error" not in facts and not model.is_on_gpu:
+                    facts["tuning"] = _tuning(jobs[name], limit)
+            able = [name for name in group if "error" not in result["ways"][name]]
+            loading = processes.Group("serve", [jobs[name] for name in able], limit)
+            at_end.callback(loading.end)
+            for name in able:
                 say(f"loading {name}")
-                process = processes.of_job("serve", job(name))
-                try:
-                    facts |= process.listen(limit)
-                    serving[name] = process
-                except processes.Failed as failure:
-                    facts["error"] = str(failure)
-            _time(result, serving, rounds, limit, say)
-        finally:
-            for process in serving.values():
-                process.end()
+                result["ways"][name] |= loading.answer(name)
+                if "error" not in result["ways"][name]:
+                    serving[name] = loading.processes[name]
+        if model.is_on_gpu:
+            for facts in result["ways"].values():
+                facts["allowed"] = verdict.allowed(cell.dtype, result["eager_difference"])
+        _time(result, serving, rounds, limit, say)
     return result
 
 
@@ -71,7 +78,4 @@ def _time(result: dict, serving: dict[str, processes.Process], rounds: int, limi
             break
     for name, process in serving.items():
         facts[name] |= {"samples_ms": samples[name], "milliseconds": vars(timing.of_samples(samples[name]))}
-        try:
-            facts[name] |= process.ask({}, limit)
-        except processes.Failed as failure:
-            facts[name]["error"] = str(failure)
+        facts[name] |= processes.figures(process, limit, {})

@@ -9,6 +9,7 @@ import processes
 import table
 import verdict
 import ways
+from job import Cell
 
 SHAPES = ["u-net, traced", "bert, traced", "mobilenet_v3_small, traced", "lstm, scripted"]  # of shapes.py
 COMPILED = ["lenet", "mobilenet_v3_small"]
@@ -70,6 +71,6 @@ def main(models: list[str], threads: int, limit: float, say: Callable[[str], Non
     print(compiles + "\n")
     results = []
     for model in models:
-        results.append(cell.measure(model, 1, threads, [PEER, ways.ENGINE], 2, limit, lambda text, model=model: say(f"{model}: {text}")))
+        results.append(cell.measure(Cell(model, 1, threads), [PEER, ways.ENGINE], 2, limit, lambda text, model=model: say(f"{model}: {text}")))
     print(beside(results))
     return calls_flat and compiles_flat

@@ -10,17 +10,20 @@ import os
 import pathlib
 import platform
 
-KEY = ("model", "batch", "threads")
+from job import CPU, Cell
+
+PACKAGES, GPU_PACKAGES = ("torch", "onnxruntime", "openvino"), ("torch", "triton", "onnxruntime", "onnxruntime-gpu")
 
 
-def environment() -> dict:
+def environment(device: str = CPU) -> dict:
+    """Names the machine, the build and the versions of what is compared. gpu.facts has the rest for a GPU."""
     cpu = next((line.split(":")[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
                 if line.startswith("model name")), platform.machine())
     build = hashlib.sha256()
     for library in sorted(pathlib.Path(os.environ.get("TORCHTRT_BUILD", "."), "lib").glob("libtorchtrt*.so")):
         build.update(library.read_bytes())
     versions = {}
-    for package in ("torch", "onnxruntime", "openvino"):
+    for package in PACKAGES if device == CPU else GPU_PACKAGES:
         try:
             versions[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
@@ -29,23 +32,23 @@ def environment() -> dict:
 
 
 class Kept:
-    """The results in a file, by model, batch and threads. A file that is not there is empty."""
+    """The results in a file, by cell. A file that is not there is empty."""
 
     def __init__(self, file: str, of: dict):
         self._path, self._of = pathlib.Path(file), of
         self._results = json.loads(self._path.read_text(encoding="utf-8"))["results"] if self._path.exists() else []
 
-    def find(self, model: str, batch: int, threads: int, names: list[str], rounds: int) -> dict | None:
-        """The result of these that was measured here, in all these ways and at least so many rounds."""
+    def find(self, cell: Cell, names: list[str], rounds: int) -> dict | None:
+        """The cell's result that was measured here, in all these ways and at least so many rounds."""
         for result in self._results:
-            if (tuple(result[key] for key in KEY) == (model, batch, threads) and result["environment"] == self._of
+            if (Cell.of_result(result) == cell and result["environment"] == self._of
                     and result["rounds"] >= rounds and set(names) <= set(result["ways"])):
                 return result
         return None
 
     def add(self, result: dict) -> None:
-        """Replaces the result for the same model, batch and threads. The file is replaced as a whole."""
-        others = [each for each in self._results if any(each[key] != result[key] for key in KEY)]
+        """Replaces the result of the same cell. The file is replaced as a whole."""
+        others = [each for each in self._results if Cell.of_result(each) != Cell.of_result(result)]
         self._results = [*others, result | {"environment": self._of}]
         self._path.parent.mkdir(parents=True, exist_ok=True)
         beside = self._path.with_name(self._path.name + ".new")

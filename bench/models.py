@@ -101,6 +101,7 @@ class Model:
     detects: bool = False  # takes a list of images in [0, 1], and gives boxes in an order that ties leave open
     is_scripted: bool = False  # control flow depends on data: torch.jit.script, or made so
     constants: tuple = ()  # arguments behind the input
+    keeps_state: bool = False  # from one call to the next, so that the same input has other answers
 
 
 def _torchvision(name: str, size: int = 224, **options) -> Model:
@@ -196,7 +197,8 @@ MEASURED: dict[str, Model] = {
         _transformer("gpt2", "GPT2", 64, 50257),
         Model("ssd300", _ssd300, (3, 300, 300), detects=True, is_scripted=True),
         Model("unet", lambda: UNet(32), (3, 256, 256)),
-        Model("silero_vad", _silero_vad, (512,), trained=True, is_scripted=True, constants=(16000,)),  # samples, at 16 kHz
+        Model("silero_vad", _silero_vad, (512,), trained=True, is_scripted=True, constants=(16000,),
+              keeps_state=True),  # samples, at 16 kHz
     ]
 }
 ALL = MODELS | MEASURED
@@ -230,13 +232,13 @@ def arguments(name: str, batch: int = 1, seed: int = 1) -> tuple:
     return (list(x.unbind()) if model.detects else x, *model.constants)
 
 
-def script(name: str, module: nn.Module, batch: int = 1) -> torch.jit.ScriptModule:
-    """The built model as TorchScript: traced for samples of this batch, or scripted."""
+def script(name: str, module: nn.Module, batch: int = 1, given: tuple | None = None) -> torch.jit.ScriptModule:
+    """The built model as TorchScript: traced for samples of this batch or for the `given` arguments, or scripted."""
     if isinstance(module, torch.jit.ScriptModule):
         return module
     if ALL[name].is_scripted:
         return torch.jit.script(module)
-    return torch.jit.trace(module, arguments(name, batch), check_trace=False)
+    return torch.jit.trace(module, given or arguments(name, batch), check_trace=False)
 
 
 def photographs() -> dict[str, torch.Tensor]:

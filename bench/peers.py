@@ -1,4 +1,5 @@
-"""The systems that `./dev bench --peers` measures beside: TorchInductor, ONNX Runtime and OpenVINO, on float32 and the same threads."""
+"""The systems that `./dev bench --peers` measures beside: TorchInductor, ONNX Runtime and OpenVINO, on float32 and the same threads. gpu_ways.py
+has what differs on a GPU."""
 
 import contextlib
 import io
@@ -20,7 +21,8 @@ def _inductor(job: Job, module) -> ways.Call:
     import torch._inductor.config
 
     torch._inductor.config.freezing = True
-    call = ways.calling(torch.compile(module, mode="max-autotune-no-cudagraphs"), job)
+    mode = "max-autotune" if job.is_on_gpu else "max-autotune-no-cudagraphs"
+    call = ways.calling(torch.compile(module, mode=mode), job)
     call()
     return call
 
@@ -35,7 +37,7 @@ def _size_of_cache(job: Job, made) -> dict:
     return {"file_bytes": sum(map(os.path.getsize, files))}
 
 
-def _onnx_file(job: Job) -> str:
+def onnx_file(job: Job) -> str:
     if job.model == "silero_vad":
         return models.package_file("silero_vad", f"data/{SILERO_FILES[job.way]}")
     return job.file(f"{job.way}.onnx")
@@ -71,7 +73,7 @@ def _export(job: Job, module) -> None:
     torch.backends.mha.set_fastpath_enabled(False)  # its operator has no form in ONNX
     try:
         with contextlib.redirect_stdout(io.StringIO()):  # on failure the exporter prints the whole graph
-            torch.onnx.export(module, models.arguments(job.model, job.batch), _onnx_file(job), dynamo=False, opset_version=ONNX_OPSET)
+            torch.onnx.export(module, ways.arguments(job), onnx_file(job), dynamo=False, opset_version=ONNX_OPSET)
     finally:
         torch.backends.mha.set_fastpath_enabled(fast)
 
@@ -80,7 +82,7 @@ def _module(job: Job) -> Any:
     return None if job.model == "silero_vad" else ways.module(job)
 
 
-def _make_from_onnx(session):
+def make_from_onnx(session):
     def make(job: Job, module) -> object:
         if module is not None:
             _export(job, module)
@@ -89,8 +91,8 @@ def _make_from_onnx(session):
     return make
 
 
-def _size_of_onnx(job: Job, made) -> dict:
-    return {"file_bytes": os.path.getsize(_onnx_file(job))}
+def size_of_onnx(job: Job, made) -> dict:
+    return {"file_bytes": os.path.getsize(onnx_file(job))}
 
 
 def _session(job: Job):
@@ -99,13 +101,13 @@ def _session(job: Job):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = job.threads
     options.inter_op_num_threads = 1
-    return onnxruntime.InferenceSession(_onnx_file(job), options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(onnx_file(job), options, providers=["CPUExecutionProvider"])
 
 
 def _request(job: Job):
     import openvino
 
-    compiled = openvino.compile_model(_onnx_file(job), "CPU", {
+    compiled = openvino.compile_model(onnx_file(job), "CPU", {
         "INFERENCE_NUM_THREADS": job.threads, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"})
     return compiled.create_infer_request()
 
@@ -159,6 +161,6 @@ def _openvino_libraries(job: Job) -> contextlib.AbstractContextManager:
 
 PEERS: dict[str, ways.Way] = {
     "inductor": ways.Way(lambda job: _inductor(job, ways.module(job)), _inductor_libraries, ways.module, _inductor, _size_of_cache),
-    "onnxruntime": ways.Way(_onnxruntime_load, _onnxruntime_libraries, _module, _make_from_onnx(_session), _size_of_onnx),
-    "openvino": ways.Way(_openvino_load, _openvino_libraries, _module, _make_from_onnx(_request), _size_of_onnx),
+    "onnxruntime": ways.Way(_onnxruntime_load, _onnxruntime_libraries, _module, make_from_onnx(_session), size_of_onnx),
+    "openvino": ways.Way(_openvino_load, _openvino_libraries, _module, make_from_onnx(_request), size_of_onnx),
 }

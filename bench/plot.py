@@ -1,8 +1,11 @@
-"""The benchmark as a picture: how many times as long as the engine every other way takes, a line per model, a panel per batch and threads."""
+"""The benchmark as a picture: how many times as long as the engine every other way takes, a line per model, a panel per batch and threads, on a
+GPU per batch and dtype."""
 
 import os
 import tempfile
 
+import job
+import report
 import verdict
 import ways
 
@@ -40,8 +43,7 @@ def _panel(axes, results: list[dict], names: list[str], colors: dict[str, object
                           textcoords="offset points", ha="right", va="bottom", fontsize=7, color="0.4")
     axes.set_yticks(range(len(results)), [_label(result) for result in results])
     axes.set_ylim(len(results) - 0.5, -0.5)
-    threads = results[0]["threads"]
-    axes.set_title(f"batch {results[0]['batch']}, {threads} thread{'s' * (threads > 1)}, float32")
+    axes.set_title(report.setting(results[0]) + (", float32" if results[0]["device"] == job.CPU else ""))
 
 
 def _label(result: dict) -> str:
@@ -57,24 +59,25 @@ def draw(results: list[dict], names: list[str], file: str) -> None:
     matplotlib.use("Agg")  # no display
     from matplotlib import pyplot
 
-    batches, threads = (list(dict.fromkeys(result[key] for result in results)) for key in ("batch", "threads"))
-    height = sum(ROW_INCHES * max(sum((r["batch"], r["threads"]) == (b, t) for r in results) for t in threads) + 0.6 for b in batches)
-    figure, panels = pyplot.subplots(len(batches), len(threads), squeeze=False, layout="constrained",
-                                     figsize=(WIDTH_INCHES * len(threads), height + MARGIN_INCHES))
+    beside = "threads" if results[0]["device"] == job.CPU else "dtype"
+    batches, settings = (list(dict.fromkeys(result[key] for result in results)) for key in ("batch", beside))
+    height = sum(ROW_INCHES * max(sum((r["batch"], r[beside]) == (b, s) for r in results) for s in settings) + 0.6 for b in batches)
+    figure, panels = pyplot.subplots(len(batches), len(settings), squeeze=False, layout="constrained",
+                                     figsize=(WIDTH_INCHES * len(settings), height + MARGIN_INCHES))
     colors = dict(zip(names, COLORS)) | {ways.ENGINE: "black"}
     for row, batch in zip(panels, batches):
-        for axes, count in zip(row, threads):
-            if of_panel := [r for r in results if (r["batch"], r["threads"]) == (batch, count)]:
+        for axes, setting in zip(row, settings):
+            if of_panel := [r for r in results if (r["batch"], r[beside]) == (batch, setting)]:
                 _panel(axes, of_panel, names, colors)
             else:  # of a run that ended early
-                axes.set(xticks=[], yticks=[], title=f"batch {batch}, threads {count}: not measured")
+                axes.set(xticks=[], yticks=[], title=f"batch {batch}, {beside} {setting}: not measured")
     for axes in panels[-1]:
         axes.set_xlabel("times as long as the engine takes (medians with quartiles); right of the line is slower")
     legend = {label: handle for axes in panels.flat for handle, label in zip(*axes.get_legend_handles_labels())}
     shown = [name for name in names if name in legend]
     figure.legend([legend[name] for name in shown], shown, loc="outside lower center", ncols=4)
     folder, name = os.path.split(os.path.abspath(file))
-    with tempfile.TemporaryDirectory(dir=folder) as beside:
-        figure.savefig(os.path.join(beside, name), dpi=150)
-        os.replace(os.path.join(beside, name), file)
+    with tempfile.TemporaryDirectory(dir=folder) as new:
+        figure.savefig(os.path.join(new, name), dpi=150)
+        os.replace(os.path.join(new, name), file)
     pyplot.close(figure)

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 
 from job import Job
 
@@ -96,6 +97,47 @@ class Process:
 
 def of_job(action: str, job: Job) -> Process:
     return Process("worker.py", [action, job.to_json()], job.file(f"{action}-{job.way}.log"))
+
+
+def figures(process: Process, seconds: float, question: dict | None = None) -> dict:
+    """What a process says, to the question if there is one, or its error as {"error": text}."""
+    try:
+        return process.listen(seconds) if question is None else process.ask(question, seconds)
+    except Failed as failure:
+        return {"error": str(failure)}
+
+
+class Group:
+    """Processes that start side by side, one for each way, and work one after the other, as answer() asks for it.
+
+    On a GPU all of them have loaded their libraries before the first one works. The others are idle then: they take no part of the GPU, and what
+    it tells of its memory is of the one that works.
+    """
+
+    def __init__(self, action: str, jobs: Iterable[Job], seconds: float):
+        self._seconds = seconds
+        self.processes: dict[str, Process] = {}
+        self._ready: dict[str, dict] = {}  # what those on a GPU said first
+        try:
+            for job in (jobs := list(jobs)):
+                self.processes[job.way] = of_job(action, job)
+            for job in jobs:
+                if job.is_on_gpu:
+                    self._ready[job.way] = figures(self.processes[job.way], seconds)
+        except BaseException:
+            self.end()
+            raise
+
+    def answer(self, way: str) -> dict:
+        """The figures of a process, or its error; nothing for a way that the group does not have."""
+        ready = self._ready.get(way, {})
+        if way not in self.processes or "error" in ready:
+            return ready
+        return figures(self.processes[way], self._seconds, {"begin": True} if ready else None)
+
+    def end(self) -> None:
+        for process in self.processes.values():
+            process.end()
 
 
 def answer_of(action: str, job: Job, seconds: float) -> dict:

@@ -1,13 +1,15 @@
 """Tells the fastest: the ratio of others' medians to the engine's, and the rule for a win. Pure arithmetic on a result of cell.measure."""
 
 import dataclasses
+import math
 import statistics
 
-import peers
+import devices
 import ways
 
 WRONG = 1e-3  # whose answer is further from eager's, relative to the largest value, is not compared with
-PEERS_FOR_A_WIN = 2  # besides TorchScript
+# The same on a GPU, from the answer in float64; eager PyTorch's own difference twice is allowed, too.
+ALLOWED = {"float32": 1e-4, "tf32": 1e-2, "float16": 2e-2, "bfloat16": 2e-2}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,11 +22,17 @@ class Ratio:
     upper: float
 
 
+def allowed(dtype: str, eager_difference: float) -> float:
+    """The largest difference that a way on a GPU may have in this dtype of job.DTYPES where eager PyTorch's is `eager_difference`, which is
+    infinite if numbers overflow: then it excuses nothing."""
+    return max(ALLOWED[dtype], 2 * eager_difference if math.isfinite(eager_difference) else 0.0)
+
+
 def problem(facts: dict) -> str | None:
-    """Why a way does not count: its error, or how far it is off."""
+    """Why a way does not count: its error, or how far it is off. Figures of a GPU say how much is "allowed"."""
     if "error" in facts:
         return facts["error"]
-    return None if facts["difference"] <= WRONG else f"its answer is off by {facts['difference']:.1g} of the largest value"
+    return None if facts["difference"] <= facts.get("allowed", WRONG) else f"its answer is off by {facts['difference']:.1g} of the largest value"
 
 
 def ratio(result: dict, names: list[str]) -> Ratio | None:
@@ -40,13 +48,14 @@ def ratio(result: dict, names: list[str]) -> Ratio | None:
 
 
 def has_peers(result: dict, names: list[str]) -> bool:
-    """True if enough other systems of `names` ran rightly for a win to count."""
-    facts = result["ways"]
-    return sum(name in names and name in facts and not problem(facts[name]) for name in peers.NAMES) >= PEERS_FOR_A_WIN
+    """True if enough other systems of `names` ran rightly for a win to count, or `names` has none."""
+    facts, device = result["ways"], devices.of(result["device"])
+    asked = [name for name in device.peers if name in names]
+    return not asked or sum(name in facts and not problem(facts[name]) for name in asked) >= device.peers_for_a_win
 
 
 def summary(results: list[dict], names: list[str]) -> str:
-    """Wins over the best of `names`, and the faster way for each model, of results of one batch and number of threads."""
+    """Wins over the best of `names`, and the faster way for each model, of results of one table."""
     ratios = {result["model"]: ratio(result, names) for result in results}
     unfair = [result["model"] for result in results if ratios[result["model"]] and not has_peers(result, names)]
     able = {model: each for model, each in ratios.items() if each}
@@ -58,7 +67,8 @@ def summary(results: list[dict], names: list[str]) -> str:
     if lost:
         lines.append("slower: " + ", ".join(f"{model} {value:.2f} of {best}" for value, model, best in lost))
     if unfair:
-        lines.append(f"no win, for fewer than {PEERS_FOR_A_WIN} of {', '.join(peers.NAMES)} run it: {', '.join(unfair)}")
+        device = devices.of(results[0]["device"])
+        lines.append(f"no win, for fewer than {device.peers_for_a_win} of {', '.join(device.peers)} run it: {', '.join(unfair)}")
     if len(able) < len(results):
         lines.append("not compared: " + ", ".join(model for model in ratios if model not in able))
     return "\n".join(lines)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import gpu
 import models
 from job import Job
 
@@ -36,6 +37,8 @@ def torch_libraries(job: Job) -> contextlib.AbstractContextManager:
     import torch
 
     torch.set_num_threads(job.threads)
+    if job.is_on_gpu:
+        gpu.set_up(job)
     if models.ALL[job.model].detects:
         import torchvision  # noqa: F401 - its operators
     return torch.inference_mode()
@@ -62,13 +65,19 @@ def _script(job: Job):
     return torch.jit.load(job.file("script.ts"))
 
 
+def arguments(job: Job) -> tuple:
+    """The arguments of a call, on the job's device and in its dtype."""
+    given = models.arguments(job.model, job.batch)
+    return gpu.moved(given, job.device, gpu.dtype_of(job.dtype)) if job.is_on_gpu else given
+
+
 def calling(function, job: Job) -> Call:
-    arguments = models.arguments(job.model, job.batch)
-    return lambda: function(*arguments)
+    given = arguments(job)
+    return lambda: function(*given)
 
 
 def make_model(job: Job) -> dict:
-    """Leaves what all ways begin with: module.pt, script.ts, inputs.npz and the answer, reference.npz."""
+    """Leaves what all ways on a CPU begin with: module.pt, script.ts, inputs.npz and the answer, reference.npz."""
     import numpy
     import torch
 
@@ -76,13 +85,17 @@ def make_model(job: Job) -> dict:
 
     with torch_libraries(job):
         built = models.build(job.model)
-        arguments = models.arguments(job.model, job.batch)
+        given = arguments(job)
         models.script(job.model, built, job.batch).save(job.file("script.ts"))
-        numpy.savez(job.file("inputs.npz"), *answers.flat(arguments))
-        numpy.savez(job.file("reference.npz"), *answers.flat(built(*arguments)))
+        numpy.savez(job.file("inputs.npz"), *answers.flat(given))
+        numpy.savez(job.file("reference.npz"), *answers.flat(built(*given)))
         if not isinstance(built, torch.jit.ScriptModule):
             torch.save(built, job.file("module.pt"))
-    return {"weight_bytes": sum(p.numel() * p.element_size() for p in built.parameters())}
+    return {"weight_bytes": weight_bytes(built)}
+
+
+def weight_bytes(module) -> int:
+    return sum(parameter.numel() * parameter.element_size() for parameter in module.parameters())
 
 
 def _saved(name: str) -> Callable[[Job, Any], dict]:
@@ -139,7 +152,9 @@ def _inputs(value):
 def _compile(job: Job, script, **options):
     import torchtrt
 
-    return torchtrt.compile(script, input_signature=tuple(map(_inputs, models.arguments(job.model, job.batch))), **options)
+    if job.is_on_gpu:
+        options |= {"device": job.device, "enabled_precisions": {gpu.dtype_of(job.dtype)}}
+    return torchtrt.compile(script, input_signature=tuple(map(_inputs, arguments(job))), **options)
 
 
 def tune(job: Job) -> dict:
@@ -147,24 +162,33 @@ def tune(job: Job) -> dict:
     import torchtrt
 
     with torch_libraries(job):
-        script, samples = _script(job), list(models.arguments(job.model, job.batch))
+        script, samples = _script(job), list(arguments(job))
         start = time.perf_counter()
         compiled = _compile(job, script, sample_inputs=samples, tune=True)
         seconds = time.perf_counter() - start
     return {"seconds": seconds, "slower": sum(node.reason.startswith("slower than PyTorch") for node in torchtrt.report(compiled).nodes)}
 
 
-def _finish_engine(job: Job, compiled) -> dict:
-    """The file, and what the engines compute of what the machine can at this moment."""
+def saved_engine(job: Job, compiled) -> dict:
+    """Leaves engine.ts; returns its size and the numbers of its engines and segments."""
     import torchtrt
 
-    facts = _saved("engine.ts")(job, compiled)
     report = torchtrt.report(compiled)
-    profile = torchtrt.profile(compiled, list(models.arguments(job.model, job.batch)), calls=PROFILED_CALLS)
-    flops = sum(step.flops * engine.calls for engine in profile.engines for step in engine.steps)
-    return facts | {
-        "engines": report.engine_segments, "torch_segments": report.torch_segments, "flops": flops,
-        "peak_flops_per_second": profile.flops_per_second}
+    return _saved("engine.ts")(job, compiled) | {"engines": report.engine_segments, "torch_segments": report.torch_segments}
+
+
+def profile(job: Job, compiled):
+    import torchtrt
+
+    return torchtrt.profile(compiled, list(arguments(job)), calls=PROFILED_CALLS)
+
+
+def _finish_engine(job: Job, compiled) -> dict:
+    """The file, and what the engines compute of what the machine can at this moment."""
+    facts = saved_engine(job, compiled)
+    seen = profile(job, compiled)
+    flops = sum(step.flops * engine.calls for engine in seen.engines for step in engine.steps)
+    return facts | {"flops": flops, "peak_flops_per_second": seen.flops_per_second}
 
 
 WAYS: dict[str, Way] = {

@@ -3,6 +3,7 @@
 import json
 
 import answers
+import columns
 import flat
 import flat_worker
 import kept
@@ -17,7 +18,7 @@ import timing
 import torch
 import turns
 import verdict
-from job import Job
+from job import Cell, Job
 
 NAMES = ["eager", "script", "freeze", "optimize_for_inference", "inductor", "onnxruntime", "openvino", "engine"]
 
@@ -32,7 +33,8 @@ def result(model: str = "lenet", **changed) -> dict:
     all_ways = {name: figures(4.0, 4.0, 4.0) for name in NAMES} | {
         "engine": figures(1.0, 2.0, 3.0, engines=1, torch_segments=0, tuning={"seconds": 2.25, "slower": 3}, make_peak_bytes=2e6,
                           file_bytes=3e5, flops=4e6, peak_flops_per_second=1e11)}
-    return {"model": model, "batch": 1, "threads": 2, "rounds": 3, "load": 0.0, "weight_bytes": 1e6, "ways": all_ways | changed}
+    return {"model": model, "batch": 1, "threads": 2, "device": "cpu", "dtype": "float32", "rounds": 3, "load": 0.0,
+            "weight_bytes": 1e6, "ways": all_ways | changed}
 
 
 def test_quartiles():
@@ -89,7 +91,7 @@ def test_tables_show_that_tuning_failed():
 def test_ways_that_make_nothing_have_a_dash():
     eager = figures(4.0, 4.0, 4.0)
     del eager["make_seconds"]
-    assert report.by_way([result(eager=eager)], NAMES, report.COSTS[0][1]).splitlines()[2].split()[:3] == ["lenet", "-", "1.50"]
+    assert report.by_way([result(eager=eager)], NAMES, columns.COSTS[0][1]).splitlines()[2].split()[:3] == ["lenet", "-", "1.50"]
 
 
 def test_a_run_is_taken_up(tmp_path):
@@ -97,10 +99,11 @@ def test_a_run_is_taken_up(tmp_path):
     kept.Kept(file, here).add(result())
     kept.Kept(file, here).add(result("unet"))
     again = kept.Kept(file, here)
-    assert again.find("lenet", 1, 2, NAMES, 3)["model"] == "lenet"
-    assert again.find("lenet", 8, 2, NAMES, 3) is None and again.find("lenet", 1, 2, NAMES, 4) is None
-    assert again.find("lenet", 1, 2, [*NAMES, "another"], 3) is None
-    assert kept.Kept(file, {"build": "2"}).find("lenet", 1, 2, NAMES, 3) is None
+    lenet = Cell("lenet", 1, 2)
+    assert again.find(lenet, NAMES, 3)["model"] == "lenet"
+    assert again.find(Cell("lenet", 8, 2), NAMES, 3) is None and again.find(lenet, NAMES, 4) is None
+    assert again.find(lenet, [*NAMES, "another"], 3) is None
+    assert kept.Kept(file, {"build": "2"}).find(lenet, NAMES, 3) is None
     again.add(result() | {"rounds": 9})
     assert sorted((r["model"], r["rounds"]) for r in json.loads((tmp_path / "deep" / "bench.json").read_text())["results"]) == [
         ("lenet", 9), ("unet", 3)]
