@@ -50,7 +50,7 @@ def parse():
     sub.add_argument("targets", nargs="*", metavar="TARGET")
 
     sub = command(
-        "bench", "build and run bench/bench.py, which has a --help of its own; with --device cuda the table of a GPU", bench
+        "bench", "build and run bench/bench.py, which has a --help of its own; with --device cuda on a GPU", bench
     )
     sub.add_argument("rest", nargs=argparse.REMAINDER, metavar="ARGUMENT")
 
@@ -154,12 +154,12 @@ def bench(arguments) -> None:
     device = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     device.add_argument("--device")
     chosen, rest = device.parse_known_args(arguments.rest)
-    if chosen.device:
-        gpu.bench(arguments.preset, chosen.device, rest)
-        return
-    if any(argument.startswith(("--peers", "--plot", "--memory")) for argument in arguments.rest):
+    if any(argument.startswith(("--peers", "--plot", "--memory")) for argument in rest):
         machine.add_peers()
-    testing.run_script(arguments.preset, "bench/bench.py", arguments.rest)
+    if chosen.device and chosen.device != "cpu":
+        gpu.bench(arguments.preset, chosen.device, rest)
+    else:
+        testing.run_script(arguments.preset, "bench/bench.py", rest)
 
 
 def clean() -> None:

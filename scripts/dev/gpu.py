@@ -93,9 +93,5 @@ def test(preset: str, device: str, names, pattern: str | None) -> int:
 
 
 def bench(preset: str, device: str, arguments) -> None:
-    if arguments:
-        raise Failure(f"{arguments[0]} means nothing for a GPU: its table has no options")
-    device = indexed(device)
-    building.build(preset, ["product"])
-    say(f"running tests/gpu/gpu_bench.py on {device}")
-    run([python(), SUITE, "bench", "--seconds", "3600"], "the table of times", cwd=ROOT, env=variables(preset, device))
+    """The table of times, with the other arguments of bench/bench.py."""
+    testing.run_script(preset, "bench/bench.py", ["--device", indexed(device), *arguments])

@@ -1,7 +1,6 @@
-"""Times of engines on a GPU beside eager PyTorch and frozen TorchScript, each with and without a CUDA graph."""
+"""Times of engines on a GPU in other precisions and with timed kernels; bench/bench.py compares them with other ways of running a model."""
 
 import copy
-import os
 import time
 
 import torch
@@ -54,32 +53,6 @@ def cases_in(seconds: float):
             yield name, batch
         else:
             print(f"SLOW {name} batch {batch} was not reached")
-
-
-@torch.inference_mode()
-def bench(arguments) -> None:
-    for name, batch in cases_in(arguments.seconds):
-        try:
-            model, traced, inputs = traced_case(name, batch)
-            ways = {"eager": model, "freeze": torch.jit.freeze(traced), "engine": engine_of(traced, inputs)}
-            if batch == 1:  # shows how much replay saves
-                os.environ["TORCHTRT_CUDA_GRAPHS"] = "0"
-                ways["engine without replay"] = engine_of(traced, inputs)
-                del os.environ["TORCHTRT_CUDA_GRAPHS"]
-            check_results(ways["engine"], model, inputs)
-        except Exception as error:  # noqa: BLE001 - told, and the others run
-            print("FAIL", name, batch, first_line(error))
-            continue
-        row = []
-        for way, module in ways.items():
-            for with_graph in (False, True) if way != "engine without replay" else (False,):
-                try:
-                    row.append(f"{way}{'+graph' if with_graph else ''} {milliseconds(module, inputs, with_graph):.3f}")
-                except Exception as error:  # noqa: BLE001 - told, and the others run
-                    row.append(f"{way}{'+graph' if with_graph else ''} -")
-                    print("FAIL", name, batch, way, with_graph, first_line(error))
-        print(f"TABLE {name:20} batch {batch:2} fp16 ms: " + ", ".join(row), flush=True)
-    print("SUM bench done on", torch.cuda.get_device_name(0))
 
 
 # Name -> the dtype, and whether PyTorch and engines may use TF32.

@@ -16,8 +16,11 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
+import arguments as bench_arguments
+import gpu as bench_gpu
 import models as bench_models
 import settling
+import verdict
 from gpu_common import DEVICE, SUITE, engines_of, first_line, implementations, synchronize
 
 
@@ -74,18 +77,14 @@ MODELS = {
     "gpt2": text_model("GPT2", n_embd=256, n_layer=3, n_head=4, vocab_size=1000),
     "albert": text_model("Albert", **SMALL), "mpnet": text_model("MPNet", **SMALL),
 }
-# Those whose times bench/bench.py compares on the CPU.
-BENCHMARK = ("lenet", "mobilenet_v3_large", "efficientnet_b0", "resnet50", "convnext_tiny", "vit_b_16", "swin_t", "bert_base", "minilm",
-             "gpt2", "ssd300", "unet", "silero_vad")
+BENCHMARK = tuple(bench_arguments.PEER_MODELS)
 DETECTORS = ("fasterrcnn_mobilenet_v3_large_320_fpn", "retinanet_resnet50_fpn")  # scripted, for their steps on the CPU
 DTYPES, BATCHES = ("float32", "float16"), (1, 4)
 
 
 def cast(values, dtype):
     """The same nest of tensors on the device, floating ones of that dtype."""
-    if isinstance(values, torch.Tensor):
-        return values.to(DEVICE, dtype if values.is_floating_point() else values.dtype)
-    return type(values)(cast(value, dtype) for value in values) if isinstance(values, (list, tuple)) else values
+    return bench_gpu.moved(values, DEVICE, dtype)
 
 
 def signature(values):
@@ -157,7 +156,7 @@ def difference(got, exact) -> float:
 
 def allowed(dtype: torch.dtype, theirs: float) -> float:
     """The largest difference from float64 that an engine may have where PyTorch's is `theirs`."""
-    return max(1e-4 if dtype == torch.float32 else 2e-2, 2 * theirs)
+    return verdict.allowed(str(dtype).removeprefix("torch."), theirs)
 
 
 @torch.inference_mode()

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from gpu_bench import bench, precisions, tuned
+from gpu_bench import precisions, tuned
 from gpu_checks import capture, files, misuse, pack, smoke, threads
 from gpu_common import exact_settings
 from gpu_exports import exports
@@ -14,7 +14,7 @@ from gpu_processes import processes
 from gpu_replay import replay
 from gpu_startup import startup, try_start
 
-SECTIONS = {each.__name__: each for each in (smoke, operators, models, exports, files, threads, capture, replay, misuse, processes, bench, kernels, precisions, startup, tuned)}
+SECTIONS = {each.__name__: each for each in (smoke, operators, models, exports, files, threads, capture, replay, misuse, processes, kernels, precisions, startup, tuned)}
 
 
 def main() -> None:

@@ -31,7 +31,7 @@ def test_a_section_that_did_not_end_has_failed(output, code):
 def test_every_section_of_the_suite_is_run():
     suite = (common.ROOT / "tests/gpu/suite.py").read_text(encoding="utf-8")
     sections = suite.split("in (", 1)[1].split(")", 1)[0].replace(" ", "").split(",")
-    assert {*gpu.SECTIONS, "bench", "kernels", "precisions", "startup", "tuned"} == set(sections)  # these print times
+    assert {*gpu.SECTIONS, "kernels", "precisions", "startup", "tuned"} == set(sections)  # these print times
 
 
 @pytest.mark.parametrize("name", ["cpu", "cuda:x", "gpu", "cuda:"])
@@ -46,3 +46,9 @@ def test_a_gpu_that_is_not_there():
     if not torch.cuda.is_available():
         with pytest.raises(common.Failure, match="PyTorch cannot use cuda:0 here: "):
             gpu.test("release", "cuda", [], None)
+
+
+@pytest.mark.parametrize("device, told", [("cuda:x", "is no GPU, expected"), ("cuda:99", "PyTorch cannot use cuda:99 here: ")])
+def test_a_benchmark_of_a_gpu_that_is_not_there(device, told):
+    with pytest.raises(common.Failure, match=told):
+        gpu.bench("release", device, ["--peers"])
