@@ -1,8 +1,11 @@
 """The benchmark of a GPU as far as a machine without one can run it: arguments, rules, tables, and all processes with a GPU that is none."""
 
+import gc
 import os
 import pathlib
 import types
+import weakref
+from unittest import mock
 
 import arguments
 import bench
@@ -235,6 +238,23 @@ def test_all_processes(no_gpu, monkeypatch, side_by_side):
 def test_a_model_that_keeps_state_is_not_captured():
     with pytest.raises(RuntimeError, match="keeps state from one call to the next"):
         gpu_ways.captured(lambda each: pytest.fail("it is loaded"))(Job("eager+graph", "silero_vad", 1, 1, "/nowhere", "cuda:0"))
+
+
+def test_a_captured_call_keeps_what_the_graph_reads(monkeypatch):
+    """A graph has addresses alone: the inputs live as long as the call that holds them."""
+    fake = mock.MagicMock()
+    for name in ("Stream", "current_stream", "stream", "CUDAGraph", "graph"):
+        monkeypatch.setattr(torch.cuda, name, fake)
+
+    class Call:
+        def __call__(self):
+            return "answer"
+
+    calls = [Call()]
+    kept = weakref.ref(calls[0])
+    replay = gpu_ways.captured(lambda each: calls.pop())(Job("eager+graph", "lenet", 1, 1, "/nowhere", "cuda:0"))
+    gc.collect()
+    assert replay() == "answer" and kept() is not None and fake().replay.called
 
 
 def test_dtypes_of_the_devices():
