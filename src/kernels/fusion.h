@@ -4,8 +4,10 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -107,6 +109,24 @@ class TORCHTRT_API ComputesInRegisters {
  public:
   virtual ~ComputesInRegisters() = default;
   virtual std::optional<Arithmetic> arithmetic() const = 0;  // nothing where tensors are not one row
+};
+
+// A prepared kernel that computes each element of its one result from the elements at the same place, on a device where
+// several of them may become one kernel: what they hand on stays in registers, rounded as it would be stored.
+class TORCHTRT_API ComposesMaps {
+ public:
+  struct Layer {
+    const ComposesMaps* kernel;
+    std::vector<int32_t> operands;  // n: the input of that number, for all layers; -1 - n: the result of layer n
+    bool is_written;                // an output, in the order of the layers
+  };
+
+  virtual ~ComposesMaps() = default;
+  virtual const std::vector<int64_t>& dims() const = 0;  // of the result
+  // False for kernels that report faults, which name one layer.
+  virtual bool mayBeComposed() const = 0;
+  // Layers of the same dims; the last one is written.
+  virtual std::unique_ptr<Prepared> compose(std::span<const Layer> layers) const = 0;
 };
 
 // A reduction along dense rows (RunsPieces::reducedTerms) whose rows may be cut: the same parts give the same result

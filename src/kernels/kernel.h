@@ -76,7 +76,9 @@ struct RunArgs {
 class TORCHTRT_API Prepared {
  public:
   virtual ~Prepared() = default;
-  // Waits for what prepare() has begun, such as compiling. A run does so, too. Throws EngineError if it has failed.
+  // Begins what takes long, such as compiling, unless prepare() has. Kernels that become part of another never do.
+  virtual void begin() const {}
+  // Waits for that. A run does so, too. Throws EngineError if it has failed.
   virtual void complete() const {}
   virtual void run(const RunArgs& args) const = 0;
   // False if run() waits for its stream: such work cannot be part of a recording.

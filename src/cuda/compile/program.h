@@ -24,6 +24,10 @@ class Source {
     return define(name, std::to_string(value));
   }
   Source& include(std::string_view file);
+  Source& add(std::string_view text) {
+    text_ += text;
+    return *this;
+  }
   Source& append(const Source& other) {
     text_ += other.text_;
     waits_for_inputs_ = waits_for_inputs_ || other.waits_for_inputs_;

@@ -14,6 +14,10 @@ class WhereAligned final : public kernels::Prepared {
                std::vector<bool> present)
       : first_(std::move(first)), other_(std::move(other)), present_(std::move(present)) {}
 
+  void begin() const override {
+    first_->begin();
+    other_->begin();
+  }
   void complete() const override {
     first_->complete();
     other_->complete();

@@ -1,12 +1,16 @@
 #include <algorithm>
-#include <array>
+#include <memory>
+#include <mutex>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cuda/launch/activation.h"
 #include "cuda/launch/kernel.h"
-#include "cuda/launch/layout.h"
-#include "cuda/launch/types.h"
+#include "cuda/pointwise/composed.h"
 #include "cuda/pointwise/pointwise.h"
+#include "kernels/fusion.h"
 
 namespace torchtrt::cuda {
 
@@ -16,55 +20,71 @@ using kernels::CreateResult;
 using kernels::Problem;
 using kernels::ShapeSet;
 
-// The function to compute: an expression of x0, x1, x2, alpha, beta and fault, in the type that `dtype` is computed in.
-struct Map {
-  std::string result;
-  DType dtype = DType::kFloat32;
-  double alpha = 0, beta = 0;
-  bool divides_integers = false;
+// Computes one layer, or becomes a part of a kernel for several.
+class PreparedMap final : public kernels::Prepared, public kernels::ComposesMaps {
+ public:
+  PreparedMap(const CudaDevice& device, std::shared_ptr<const Map> map, ShapeSet shapes)
+      : device_(device), map_(std::move(map)), shapes_(std::move(shapes)) {}
+
+  void begin() const override {
+    launches();
+  }
+  void complete() const override {
+    launches().complete();
+  }
+  void run(const kernels::RunArgs& args) const override {
+    launches().run(args);
+  }
+
+  const std::vector<int64_t>& dims() const override {
+    return shapes_.outputs.at(0).dims;
+  }
+  bool mayBeComposed() const override {
+    return !map_->divides_integers;
+  }
+  std::unique_ptr<kernels::Prepared> compose(std::span<const ComposesMaps::Layer> layers) const override {
+    std::vector<MapLayer> maps;
+    std::vector<kernels::TensorDesc> inputs, outputs;
+    for (const ComposesMaps::Layer& layer : layers) {
+      const auto& one = dynamic_cast<const PreparedMap&>(*layer.kernel);
+      maps.push_back({one.map_.get(), layer.operands, one.shapes_.outputs[0].dtype, layer.is_written});
+      for (size_t k = 0; k < layer.operands.size(); ++k) {
+        if (layer.operands[k] >= 0) {
+          inputs.resize(std::max(inputs.size(), static_cast<size_t>(layer.operands[k]) + 1));
+          inputs[static_cast<size_t>(layer.operands[k])] = one.shapes_.inputs[k];
+        }
+      }
+      if (layer.is_written) {
+        outputs.push_back(one.shapes_.outputs[0]);
+      }
+    }
+    return launchMaps(device_, maps, inputs, outputs);
+  }
+
+ private:
+  const Launches& launches() const {
+    std::call_once(is_made_, [this] {
+      MapLayer layer = {map_.get(), {}, shapes_.outputs[0].dtype, true};
+      for (size_t i = 0; i < shapes_.inputs.size(); ++i) {
+        layer.operands.push_back(static_cast<int32_t>(i));
+      }
+      launches_ = launchMaps(device_, {layer}, shapes_.inputs, shapes_.outputs);
+    });
+    return *launches_;
+  }
+
+  const CudaDevice& device_;
+  std::shared_ptr<const Map> map_;
+  ShapeSet shapes_;
+  mutable std::once_flag is_made_;
+  mutable std::unique_ptr<Launches> launches_;
 };
 
-std::unique_ptr<kernels::Prepared> prepareMap(const Layer& layer, const ShapeSet& shapes, const Map& map) {
-  const kernels::TensorDesc& out = shapes.outputs.at(0);
-  std::vector<Ints> strides;
-  std::vector<size_t> sizes = {sizeOf(out.dtype)};
-  for (const kernels::TensorDesc& input : shapes.inputs) {
-    strides.push_back(broadcastStrides(input, out.dims));
-    sizes.push_back(sizeOf(input.dtype));
-  }
-  strides.push_back(out.strides);
-  const Layout layout = collapsedInAnyOrder(out.dims, strides);
-  const int64_t chunk = chunkOf(layout, sizes);
-  Source source;
-  source.define("RANK", layout.rank()).define("OPERANDS", static_cast<int64_t>(shapes.inputs.size()));
-  source.define("CHUNK", chunk);
-  Arguments arguments;
-  arguments.value(layout.count());
-  addWalk(arguments, layout.dims, layout.strides.back());
-  arguments.output(0);
-  for (size_t i = 0; i < shapes.inputs.size(); ++i) {
-    const Ints& steps = layout.strides[i];
-    source.define("T" + std::to_string(i), storedType(shapes.inputs[i].dtype));
-    source.define("STEP" + std::to_string(i), steps.empty() ? 0 : std::min<int64_t>(steps.back(), 1));
-    addStrides(arguments, steps);
-    arguments.input(i);
-  }
-  arguments.value(map.alpha).value(map.beta).fault();
-  source.define("OUT", storedType(out.dtype)).define("C", computedType(map.dtype)).define("RESULT", map.result);
-  source.include("text/storage.cuh").include("text/functions.cuh").include("text/chunks.cuh");
-  if (map.divides_integers) {
-    source.include("text/faults.cuh").include("text/integers.cuh");
-  }
-  source.include("text/inputs.cuh").include("pointwise/map.cuh");
-  auto launches = std::make_unique<Launches>(layer.device);
-  launches->add(source, "map", geometryFor((layout.count() + chunk - 1) / chunk), std::move(arguments));
-  return launches;
-}
-
 CreateResult createMap(const Problem& problem, Map map) {
-  return launched(problem, [map = std::move(map)](const Layer& layer, const ShapeSet& shapes) {
-    return prepareMap(layer, shapes, map);
-  });
+  return launched(problem,
+                  [map = std::make_shared<const Map>(std::move(map))](const Layer& layer, const ShapeSet& shapes) {
+                    return std::make_unique<PreparedMap>(layer.device, map, shapes);
+                  });
 }
 
 Refusal unsupported(const std::string& op, DType dtype) {

@@ -1,4 +1,5 @@
-// Layers that compute each element of their result from the elements at the same place. One text, map.cuh, serves all.
+// Layers that compute each element of their result from the elements at the same place. Neighbours become one kernel
+// (composed.h).
 #pragma once
 
 #include "kernels/kernel.h"

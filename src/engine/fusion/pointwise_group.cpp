@@ -12,6 +12,7 @@
 #include "cpu/loops/strided_loop.h"
 #include "cpu/pointwise/expression/in_registers.h"
 #include "engine/fusion/group_kernel.h"
+#include "engine/fusion/joined_drafts.h"
 #include "kernels/fusion.h"
 
 namespace torchtrt::engine {
@@ -69,25 +70,12 @@ class GroupMaker {
       : model_(model), places_(places), drafts_(drafts) {}
 
   void run() {
-    std::vector<Draft> kept;
-    std::vector<size_t> numbers(drafts_.size());  // of the action that a draft becomes a part of
-    for (size_t begin = 0; begin < drafts_.size();) {
-      Common common;
-      const size_t end = endOfGroup(begin, common);
-      std::fill(numbers.begin() + static_cast<ptrdiff_t>(begin), numbers.begin() + static_cast<ptrdiff_t>(end),
-                kept.size());
-      kept.push_back(end - begin > 1 ? fused(begin, end, common) : std::move(drafts_[begin]));
-      begin = end;
-    }
-    for (Place& place : places_) {
-      if (place.written_by != kNever) {
-        place.written_by = numbers[place.written_by];
-      }
-      if (place.last_use != kNever && !numbers.empty()) {
-        place.last_use = numbers[place.last_use];
-      }
-    }
-    drafts_ = std::move(kept);
+    Common common;
+    const auto end_of = [&](size_t begin) {
+      common = Common();
+      return endOfGroup(begin, common);
+    };
+    joinDrafts(places_, drafts_, end_of, [&](size_t begin, size_t end) { return fused(begin, end, common); });
   }
 
  private:
@@ -197,11 +185,7 @@ class GroupMaker {
 
   // True if only drafts of the chain read it.
   bool isInner(int32_t tensor, size_t begin, size_t end) const {
-    int reads = 0;
-    for (size_t i = begin; i < end; ++i) {
-      reads += static_cast<int>(std::count(drafts_[i].inputs.begin(), drafts_[i].inputs.end(), tensor));
-    }
-    return reads == model_.candidates.reads[static_cast<size_t>(tensor)];
+    return isReadWithin(drafts_, begin, end, tensor, model_.candidates.reads[static_cast<size_t>(tensor)]);
   }
 
   // Drafts that become one member.

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/checkpoint.h"
+#include "engine/fusion/composed_maps.h"
 #include "engine/fusion/fuser.h"
 #include "engine/fusion/pointwise_group.h"
 #include "engine/schedule/drafts.h"
@@ -55,6 +56,7 @@ class ScheduleBuilder {
       finishOutput(i);
     }
     fusePointwiseGroups(model_, places_, drafts_);
+    composeMaps(model_, places_, drafts_);
     complete();
     assemble(model_, std::move(places_), std::move(drafts_), *result_);
     return result_;
@@ -181,6 +183,11 @@ class ScheduleBuilder {
 
   // Kernels begin together what takes long, as compiling.
   void complete() const {
+    for (const Draft& draft : drafts_) {
+      if (draft.prepared != nullptr) {
+        draft.prepared->begin();
+      }
+    }
     for (const Draft& draft : drafts_) {
       checkpoint();
       const auto complete = [&] {

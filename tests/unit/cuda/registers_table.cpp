@@ -96,7 +96,7 @@ std::vector<std::string> programsOfLayer(const std::string& line, const std::str
     }
     const kernels::CreateResult result = each.create(parsed.problem);
     if (const auto* const kernel = std::get_if<std::unique_ptr<kernels::Kernel>>(&result)) {
-      (*kernel)->prepare(shapes);
+      (*kernel)->prepare(shapes)->begin();
     }
   }
   std::vector<std::string> texts;

@@ -32,6 +32,7 @@ inline PlanMaker network() {
 inline std::shared_ptr<const engine::LoadedEngine> load(const device::Device& device,
                                                         engine::LoadOptions options = {}) {
   options.prepare = false;
+  options.disabled_fusions = {"pointwise_group"};  // so that each step is a launch
   PlanMaker make = network();
   return engine::loadMade(make, options, device);
 }
