@@ -13,7 +13,6 @@
 #include "cuda/launch/aligned.h"
 #include "cuda/launch/for_some.h"
 #include "cuda/matmul/small_product.h"
-#include "kernels/fusion.h"
 
 namespace torchtrt::cuda {
 
@@ -67,9 +66,8 @@ bool hasChannelsInChunks(const TensorDesc& desc) {
 }
 
 // Adds the product, or nothing where a library is faster; then it is false. With `copies`, operands may begin anywhere.
-// If it `is_scaled`, factors of the channels are the operand behind the layer's own.
 bool addProduct(Launches& launches, const Layer& layer, const ShapeSet& shapes, PackedWeights* weights, bool has_other,
-                bool copies, bool is_scaled) {
+                bool copies) {
   TensorDesc in = shapes.inputs.at(kIn);
   const TensorDesc& out = shapes.outputs.at(0);
   const Place x = withChannelsLast(launches, in, Place::input(layer, kIn), hasChannelsInChunks(in) && !copies);
@@ -80,9 +78,6 @@ bool addProduct(Launches& launches, const Layer& layer, const ShapeSet& shapes, 
   product.residual.place = residualByRows(launches, layer, shapes);
   const bool in_place = lies(out.dims, out.strides, true);
   product.out.place = in_place ? Place::output() : Place::reserve(launches, countOf(out.dims), out.dtype);
-  if (is_scaled) {
-    product.factors = {Place::Kind::kInput, shapes.inputs.size()};
-  }
   product.b_is_constant = layer.isConstant(kBias) && product.bias.place.kind != Place::Kind::kScratch;
   if (has_other && !isSmall(layer.device, product, appliesActivation(layer.attributes))) {
     return false;
@@ -102,62 +97,13 @@ std::unique_ptr<kernels::Prepared> prepare(const Layer& layer, const ShapeSet& s
   if (countOf(shapes.outputs.at(0).dims) == 0) {
     return launches;
   }
-  if (!addProduct(*launches, layer, shapes, weights, has_other, false, false)) {
+  if (!addProduct(*launches, layer, shapes, weights, has_other, false)) {
     return nullptr;
   }
   auto copying = std::make_unique<Launches>(layer.device);
-  addProduct(*copying, layer, shapes, weights, false, true, false);
+  addProduct(*copying, layer, shapes, weights, false, true);
   return whereAligned(std::move(launches), std::move(copying), layer.present);
 }
-
-std::unique_ptr<kernels::Prepared> prepareScaled(const Layer& layer, const ShapeSet& shapes, PackedWeights* weights) {
-  const auto build = [&](bool copies) {
-    auto launches = std::make_unique<Launches>(layer.device);
-    addProduct(*launches, layer, shapes, weights, false, copies, true);
-    return launches;
-  };
-  return whereAligned(build(false), build(true), layer.present);
-}
-
-class SmallConvolution final : public kernels::Kernel, public kernels::ScalesInput {
- public:
-  SmallConvolution(const kernels::Problem& problem, std::unique_ptr<kernels::Kernel> plain,
-                   std::shared_ptr<PackedWeights> weights)
-      : plain_(std::move(plain)),
-        is_pointwise_(isPointwise(*problem.attributes, problem.inputs.at(kFilter).dims)),
-        scaled_(problem, [weights = std::move(weights)](const Layer& layer, const ShapeSet& shapes) {
-          return cuda::prepareScaled(layer, shapes, weights.get());
-        }) {}
-
-  std::unique_ptr<kernels::Prepared> prepare(const ShapeSet& shapes) const override {
-    return plain_->prepare(shapes);
-  }
-  kernels::Fused prepareScaled(const ShapeSet& shapes) const override {
-    constexpr int64_t kMostChannels = 1024;
-    const TensorDesc &in = shapes.inputs.at(kIn), &out = shapes.outputs.at(0);
-    if (in.dims[kBatch] != 1 || countOf(out.dims) == 0) {
-      return Refusal{"shape", "scales the channels of one image"};
-    }
-    if (!is_pointwise_ || in.dims[kChannel] > kMostChannels) {
-      return Refusal{"shape", "scales what windows of one place read, of up to 1024 channels"};
-    }
-    return scaled_.prepare(shapes);
-  }
-  bool acceptsStrides(int input, const TensorDesc& desc) const override {
-    return plain_->acceptsStrides(input, desc);
-  }
-  bool needsConstant(int input) const override {
-    return plain_->needsConstant(input);
-  }
-  size_t packedBytes() const override {
-    return plain_->packedBytes();
-  }
-
- private:
-  std::unique_ptr<kernels::Kernel> plain_;
-  bool is_pointwise_;
-  LaunchKernel scaled_;
-};
 
 bool liesByChannels(const kernels::Operand& operand) {
   return !operand.order.empty() && operand.order.back() == kChannel;
@@ -187,16 +133,12 @@ kernels::CreateResult createSmallConvolution(const kernels::Problem& problem) {
     others = {createCudnnConvolution, createDirectConvolution};
   }
   const bool has_other = !others.empty();
-  kernels::CreateResult plain = launchedForSome(
+  return launchedForSome(
       problem,
       [packed, has_other](const Layer& layer, const ShapeSet& shapes) {
         return prepare(layer, shapes, packed.get(), has_other);
       },
       others, bytes);
-  if (auto* const kernel = std::get_if<std::unique_ptr<kernels::Kernel>>(&plain)) {
-    return std::make_unique<SmallConvolution>(problem, std::move(*kernel), packed);
-  }
-  return plain;
 }
 
 std::optional<Refusal> leaveLargeConvolution(const kernels::Problem& problem) {

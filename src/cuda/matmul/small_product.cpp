@@ -10,9 +10,7 @@ namespace torchtrt::cuda {
 
 namespace {
 
-constexpr int64_t kDeepestStage = 256;
-constexpr int64_t kMostFactors = 2048;  // of which the padding to whole stages is a part
-constexpr int kOldestCapability = 80;   // the first with asynchronous copies, and with these products in bfloat16
+constexpr int kOldestCapability = 80;  // the first with asynchronous copies, and with these products in bfloat16
 
 // Shared memory of at most 99 KiB, which every such GPU has. Then two blocks fit into an H100's multiprocessor, so that
 // the next kernel can read its weights beside the one in front.
@@ -55,8 +53,8 @@ double expectedTime(const Tile& tile, const SmallProduct& product) {
   const auto rounds = static_cast<double>(inParts(blocksOf(tile, product), kProcessors));
   const auto results = static_cast<double>(product.rows * product.columns);
   const auto weights = static_cast<double>(product.columns * product.depth * 2);
-  return 1.7 + 0.92e-5 * rounds * staged + 0.02 * static_cast<double>(stages * tile.slice / 16) + 2.4e-6 * results +
-         1.7e-7 * weights;
+  return 1.7 + 0.92e-5 * rounds * staged + 0.02 * static_cast<double>(stages) * static_cast<double>(tile.slice) / 16 +
+         2.4e-6 * results + 1.7e-7 * weights;
 }
 
 // The same for cuBLASLt with a launch behind it for the activation, and for cuDNN. Kernels beside them do not overlap.
@@ -70,17 +68,9 @@ double expectedOfLibrary(const SmallProduct& product, bool has_activation) {
   return has_activation ? alone + 1.8 + 1e-6 * results : alone;
 }
 
-// Factors lie beside the stages.
-bool fitsBesideFactors(const Tile& tile) {
-  constexpr int64_t kMostShared = int64_t{99} << 10, kFactorBytes = 2 * kMostFactors;
-  return tile.sharedBytes() + kFactorBytes <= kMostShared;
-}
-
 const Tile& tileFor(const SmallProduct& product) {
-  const bool has_factors = product.factors.kind != Place::Kind::kAbsent;
   return *std::min_element(std::begin(kTiles), std::end(kTiles), [&](const Tile& a, const Tile& b) {
-    const bool a_fits = !has_factors || fitsBesideFactors(a), b_fits = !has_factors || fitsBesideFactors(b);
-    return a_fits != b_fits ? a_fits : expectedTime(a, product) < expectedTime(b, product);
+    return expectedTime(a, product) < expectedTime(b, product);
   });
 }
 
@@ -97,8 +87,7 @@ bool isPossible(const CudaDevice& device, const SmallProduct& product) {
          product.columns < kMost && product.depth < kMost &&
          liesInChunks(product.a, product.windows ? 1 : product.rows) && liesInChunks(product.b, product.columns) &&
          liesInChunks(product.residual, product.rows) && liesInChunks(product.out, product.rows) &&
-         (product.bias.place.kind == Place::Kind::kAbsent || product.bias.strides[0] == 1) &&
-         (product.factors.kind == Place::Kind::kAbsent || product.depth <= kMostFactors - kDeepestStage);
+         (product.bias.place.kind == Place::Kind::kAbsent || product.bias.strides[0] == 1);
 }
 
 void addLaunch(Launches& launches, const Layer& layer, const SmallProduct& product) {
@@ -111,7 +100,6 @@ void addLaunch(Launches& launches, const Layer& layer, const SmallProduct& produ
   source.define("SHARED_BYTES", tile.sharedBytes());
   source.define("ARGUMENT_OF_A", product.windows ? "Windows" : "long long");
   source.define("LINES_OF_A", product.windows ? "WindowLines" : "DenseLines");
-  source.define("SCALES_A", int64_t{product.factors.kind != Place::Kind::kAbsent}).define("MOST_FACTORS", kMostFactors);
   source.define("B_IS_CONSTANT", int64_t{product.b_is_constant});
   defineFusedActivation(source, layer.attributes, product.dtype);
   source.include("text/storage.cuh")
@@ -133,7 +121,6 @@ void addLaunch(Launches& launches, const Layer& layer, const SmallProduct& produ
   product.bias.place.addTo(arguments);
   product.residual.place.addTo(arguments.value(product.residual.strides[0]));
   product.out.place.addTo(arguments.value(product.out.strides[0]));
-  product.factors.addTo(arguments);
   addFusedActivation(arguments, layer.attributes);
   Geometry geometry;
   geometry.grid[0] = static_cast<unsigned>(blocksOf(tile, product));

@@ -4,12 +4,11 @@
 // meet in shared memory, and are added in the order of the slices.
 //
 // LINES_OF_A copies rows of a, which ARGUMENT_OF_A describes. If B_IS_CONSTANT, the first stages of b and the bias are read
-// while the kernel in front still runs. With SCALES_A, elements of a are multiplied by a factor for each place of the depth,
-// and rounded.
+// while the kernel in front still runs.
 
 extern "C" __launch_bounds__(32 * ROWS / WARP_ROWS * COLUMNS / WARP_COLUMNS * SPLIT) __global__ void product(
     int rows, int columns, int depth, ARGUMENT_OF_A of_a, const STORED* a, long long b_step, const STORED* b,
-    const STORED* bias, long long residual_step, const STORED* residual, long long out_step, STORED* out, const STORED* factors, double alpha_,
+    const STORED* bias, long long residual_step, const STORED* residual, long long out_step, STORED* out, double alpha_,
     double beta_) {
   const A alpha = parameterOf<A>(alpha_), beta = parameterOf<A>(beta_);
   (void)alpha, (void)beta;
@@ -35,12 +34,6 @@ extern "C" __launch_bounds__(32 * ROWS / WARP_ROWS * COLUMNS / WARP_COLUMNS * SP
   }
 #if B_IS_CONSTANT
   waitForInputs();
-#endif
-#if SCALES_A
-  alignas(16) __shared__ STORED factors_of[MOST_FACTORS];  // seen behind the barrier of the first stage
-  for (int k = threadIdx.x; k < stages * kDepth; k += kThreads) {
-    store(&factors_of[k], k < depth ? (A)load(factors + k) : (A)0);
-  }
 #endif
 #pragma unroll
   for (int index = 0; index < STAGES - 1; ++index) {
@@ -77,13 +70,6 @@ extern "C" __launch_bounds__(32 * ROWS / WARP_ROWS * COLUMNS / WARP_COLUMNS * SP
 #pragma unroll
       for (int i = 0; i < WARP_ROWS / 16; ++i) {
         loadMatrices(of_a[i], placeOf(staged_a, warp_row + 16 * i + lane % 16, chunk + lane / 16));
-#if SCALES_A
-        const STORED* const at = factors_of + index * kDepth + slice * SLICE + 16 * k + lane % 4 * 2;
-#pragma unroll
-        for (int part = 0; part < 4; ++part) {
-          of_a[i][part] = multiplied(of_a[i][part], *(const unsigned*)(at + part / 2 * 8), (const STORED*)nullptr);
-        }
-#endif
       }
 #pragma unroll
       for (int j = 0; j < WARP_COLUMNS / 16; ++j) {

@@ -28,7 +28,6 @@ struct SmallProduct {
   Strided bias;                    // of column
   Strided residual;                // of row and column
   Strided out;                     // of row and column
-  Place factors;                   // dense, one for each place of the depth that a is multiplied by; absent for none
   bool b_is_constant = false;      // and the bias, too: no kernel writes them
 };
 

@@ -30,18 +30,6 @@ __device__ inline unsigned packed(float first, float second, const BFloat*) {
   return both;
 }
 
-// Products of two pairs of elements, each rounded.
-__device__ inline unsigned multiplied(unsigned a, unsigned b, const Half*) {
-  unsigned both;
-  asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(both) : "r"(a), "r"(b));
-  return both;
-}
-__device__ inline unsigned multiplied(unsigned a, unsigned b, const BFloat*) {
-  unsigned both;
-  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(both) : "r"(a), "r"(b), "r"(0x80008000u));  // and minus zero
-  return both;
-}
-
 #else
 
 template <class T>
@@ -79,10 +67,6 @@ __device__ unsigned packed(float first, float second, const T*) {
   store(&elements[0], first);
   store(&elements[1], second);
   return elements[0].bits | (unsigned)elements[1].bits << 16;
-}
-template <class T>
-__device__ unsigned multiplied(unsigned a, unsigned b, const T* type) {
-  return packed(halfOf<T>(a, 0) * halfOf<T>(b, 0), halfOf<T>(a, 1) * halfOf<T>(b, 1), type);
 }
 
 #endif

@@ -45,15 +45,11 @@ bool isMaximumOfFour(const plan::Step& step) {
          are("window", 2) && are("stride", 2) && are("dilation", 1) && are("pre_padding", 0) && are("post_padding", 0);
 }
 
-bool isOf(const plan::Plan& plan, const plan::Step& step, DType dtype) {
+bool isFloat32(const plan::Plan& plan, const plan::Step& step) {
   const auto holds = [&](int32_t tensor) {
-    return tensor >= 0 && plan.tensors[static_cast<size_t>(tensor)].dtype == dtype;
+    return tensor >= 0 && plan.tensors[static_cast<size_t>(tensor)].dtype == DType::kFloat32;
   };
   return std::all_of(step.inputs.begin(), step.inputs.end(), holds) && holds(step.outputs[0]);
-}
-
-bool isFloat32(const plan::Plan& plan, const plan::Step& step) {
-  return isOf(plan, step, DType::kFloat32);
 }
 
 class Finder {
@@ -94,9 +90,6 @@ class Finder {
     const int32_t maker = tensor < 0 ? -1 : makers_[static_cast<size_t>(tensor)];
     return maker >= 0 && stepOf(maker).outputs[0] == tensor ? maker : -1;
   }
-  DType dtypeOf(int32_t tensor) const {
-    return plan_.tensors[static_cast<size_t>(tensor)].dtype;
-  }
   bool isReadOnce(int32_t index) const {
     return found_.reads[static_cast<size_t>(stepOf(index).outputs[0])] == 1;
   }
@@ -104,7 +97,7 @@ class Finder {
   void findScaled(int32_t index) {
     const int32_t maker = makerOf(index);
     if (rules_.has(Rule::kScaleInput) && is<kernels::ScalesInput>(index) && maker >= 0 && isReadOnce(maker) &&
-        isMultiplication(stepOf(maker)) && isOf(plan_, stepOf(maker), dtypeOf(stepOf(index).outputs[0]))) {
+        isMultiplication(stepOf(maker)) && isFloat32(plan_, stepOf(maker))) {
       found_.scaled_by[static_cast<size_t>(maker)] = index;
     }
   }
