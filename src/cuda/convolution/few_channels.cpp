@@ -1,6 +1,4 @@
-// Convolutions of images of fewer than eight channels, as the first of a network. A launch packs the image with zeros
-// around it and behind its channels, so that the taps of a line of a window lie next to each other. Then windows are
-// rows of a matrix for the kernel of matmul/small_product.h, with one tap for each line.
+// Convolutions of images of fewer than eight channels, as the first of a network.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -13,8 +11,8 @@
 #include "cuda/convolution/operands.h"
 #include "cuda/convolution/weights.h"
 #include "cuda/launch/activation.h"
-#include "cuda/launch/aligned.h"
 #include "cuda/launch/table.h"
+#include "cuda/launch/types.h"
 #include "cuda/matmul/small_product.h"
 
 namespace torchtrt::cuda {
@@ -35,22 +33,32 @@ int64_t elementsOfPlace(int64_t channels, int64_t stride) {
   return channels <= kHalf && stride % 2 == 0 ? kHalf : kChunk;
 }
 
-// The elements of a line of a window.
-int64_t elementsOfLine(const Ints& filter, int64_t place) {
-  return (filter[kWidth] * place + kChunk - 1) / kChunk * kChunk;
+int64_t inParts(int64_t count, int64_t size) {
+  return (count + size - 1) / size;
 }
 
-// Weights [outputs, channels, height, width] as [outputs, height, elements of a line].
+// How a window lies in shared memory, as few_channels.cuh has it.
+struct PackedWindow {
+  int64_t place, chunks, steps;  // elements of a place; chunks of a line; steps of two chunks
+
+  PackedWindow(const Ints& filter, int64_t stride)
+      : place(elementsOfPlace(filter[kChannel], stride)),
+        chunks(inParts(filter[kWidth] * place, kChunk)),
+        steps(inParts(filter[kHeight] * chunks, 2)) {}
+};
+
+// Weights [outputs, channels, height, width] as [outputs, steps, 16].
 std::vector<std::byte> packed(const kernels::Operand& weights, int64_t stride) {
   const Ints& dims = weights.dims;
-  const int64_t place = elementsOfPlace(dims[kChannel], stride), line = elementsOfLine(dims, place);
-  std::vector<uint16_t> result(static_cast<size_t>(dims[0] * dims[kHeight] * line), 0);
+  const PackedWindow window(dims, stride);
+  const int64_t depth = window.steps * 2 * kChunk, line = window.chunks * kChunk;
+  std::vector<uint16_t> result(static_cast<size_t>(dims[0] * depth), 0);
   const auto* from = static_cast<const uint16_t*>(weights.constant);
   for (int64_t output = 0; output < dims[0]; ++output) {
     for (int64_t channel = 0; channel < dims[kChannel]; ++channel) {
       for (int64_t y = 0; y < dims[kHeight]; ++y) {
         for (int64_t x = 0; x < dims[kWidth]; ++x) {
-          result[static_cast<size_t>((output * dims[kHeight] + y) * line + x * place + channel)] = *from++;
+          result[static_cast<size_t>(output * depth + y * line + x * window.place + channel)] = *from++;
         }
       }
     }
@@ -60,76 +68,136 @@ std::vector<std::byte> packed(const kernels::Operand& weights, int64_t stride) {
   return bytes;
 }
 
-// Packed of the device code.
-struct Packed {
+// Image of the device code.
+struct Image {
   int channels, height, width;
-  int packed_height, packed_width, top, left;
+  int out_height, out_width, outputs;
+  int stride_y, stride_x, padding_y, padding_x, dilation_y;
+  int lines, places;
+  int packed_lines, packed_places;
   int64_t image, channel, y, x;
 };
 
-// Adds the launch that packs the image, and describes its windows to the product.
-void addPacked(Launches& launches, const Attributes& attributes, const TensorDesc& in, const Ints& filter,
-               const TensorDesc& out, SmallProduct& product) {
-  const Ints &stride = attributes.getInts("stride"), &padding = attributes.getInts("pre_padding"),
-             &behind = attributes.getInts("post_padding");
-  const int64_t place = elementsOfPlace(filter[kChannel], stride[1]), line = elementsOfLine(filter, place);
-  const int64_t height = in.dims[kHeight] + padding[0] + behind[0];
-  // The last window of a line reads zeros, too, where its elements are more than its taps.
-  const int64_t width = std::max(in.dims[kWidth] + padding[1] + behind[1],
-                                 (out.dims[kWidth] - 1) * stride[1] + (line + place - 1) / place);
-  const int64_t places = in.dims[kBatch] * height * width;
-  const auto number = [](int64_t value) { return static_cast<int>(value); };
-  product.a.place = Place::reserve(launches, places * place, out.dtype);
-  product.a.strides = {line, 1};
-  product.windows = Windows{number(line),
-                            1,
-                            number(height),
-                            number(out.dims[kWidth]),
-                            number(out.dims[kHeight]),
-                            number(out.dims[kWidth]),
-                            number(stride[0]),
-                            1,
-                            0,
-                            0,
-                            number(attributes.getInts("dilation")[0]),
-                            1,
-                            height * width * place,
-                            width * place,
-                            stride[1] * place};
-  Source source;
-  source.define("PLACE", place);
-  source.include("text/storage.cuh").include("text/chunks.cuh").include("text/inputs.cuh");
-  source.include("convolution/few_channels.cuh");
-  Arguments arguments;
-  arguments.value(places).value(Packed{number(in.dims[kChannel]), number(in.dims[kHeight]), number(in.dims[kWidth]),
-                                       number(height), number(width), number(padding[0]), number(padding[1]),
-                                       in.strides[kBatch], in.strides[kChannel], in.strides[kHeight],
-                                       in.strides[kWidth]});
-  product.a.place.addTo(arguments.input(kIn));
-  launches.add(source, "pack", geometryFor(places), std::move(arguments));
+// Outputs of a block: those that leave the fewest unused.
+int64_t columnsFor(int64_t outputs) {
+  int64_t best = 64;
+  for (const int64_t columns : {48, 32, 16}) {
+    if (inParts(outputs, columns) * columns < inParts(outputs, best) * best) {
+      best = columns;
+    }
+  }
+  return best;
 }
 
-std::unique_ptr<Launches> build(const Layer& layer, const ShapeSet& shapes, const Place& weights, bool copies) {
-  const TensorDesc& out = shapes.outputs.at(0);
+// A convolution of a window and a number of outputs, and what a block of it takes.
+class Blocks {
+ public:
+  Blocks(const Attributes& attributes, const Ints& filter)
+      : stride_(attributes.getInts("stride")),
+        reach_(attributes.getInts("dilation")[0] * (filter[kHeight] - 1) + 1),
+        window_(filter, stride_[1]),
+        columns_(columnsFor(filter[0])) {}
+
+  int64_t columns() const {
+    return columns_;
+  }
+  int64_t packedLines(int64_t lines) const {
+    return (lines - 1) * stride_[0] + reach_;
+  }
+  int64_t packedPlaces(int64_t places) const {
+    return (places - 1) * stride_[1] + window_.chunks * kChunk / window_.place;
+  }
+  int64_t sharedBytes(int64_t lines, int64_t places) const {
+    constexpr int64_t kStoredBytes = 2, kSumBytes = 4, kRowsOfWarp = 16, kWarps = 8, kApart = 8;
+    const int64_t weights = columns_ * (window_.steps * 2 * kChunk + kApart) * kStoredBytes;
+    const int64_t sums = kWarps * kRowsOfWarp * (columns_ + kApart / 2) * kSumBytes;
+    return weights + sums + packedLines(lines) * packedPlaces(places) * window_.place * kStoredBytes;
+  }
+  // False if even one line of a block does not fit into the memory of two blocks.
+  bool isPossible() const {
+    constexpr int64_t kMostSteps = 64;
+    return window_.steps <= kMostSteps && sharedBytes(1, kMostPlaces) <= kMostShared;
+  }
+  // The lines and places of a block for an output of that shape. More lines share what they read; fewer keep every
+  // multiprocessor busy.
+  std::pair<int64_t, int64_t> of(const Ints& out) const {
+    constexpr int64_t kEnoughBlocks = 264, kMostResults = 512;
+    const int64_t segments = inParts(out[kWidth], kMostPlaces), places = inParts(out[kWidth], segments);
+    const int64_t across = out[kBatch] * segments * inParts(out[kChannel], columns_);
+    int64_t lines = 1;
+    for (int64_t more = 2; more <= out[kHeight] && more * places <= kMostResults; more *= 2) {
+      if (across * inParts(out[kHeight], more) >= kEnoughBlocks && sharedBytes(more, places) <= kMostShared) {
+        lines = more;
+      }
+    }
+    return {lines, places};
+  }
+
+ private:
+  static constexpr int64_t kMostPlaces = 128, kMostShared = int64_t{99} << 10;
+
+  Ints stride_;
+  int64_t reach_;
+  PackedWindow window_;
+  int64_t columns_;
+};
+
+std::unique_ptr<Launches> build(const Layer& layer, const ShapeSet& shapes, const Place& weights) {
+  const TensorDesc &in = shapes.inputs.at(kIn), &out = shapes.outputs.at(0);
   const Ints& filter = shapes.inputs.at(kFilter).dims;
+  const Attributes& attributes = layer.attributes;
+  const Ints &stride = attributes.getInts("stride"), &padding = attributes.getInts("pre_padding");
+  const PackedWindow window(filter, stride[1]);
+  const Blocks blocks(attributes, filter);
+  const auto [lines, places] = blocks.of(out.dims);
+  // Programs of one text have one size of shared memory.
+  constexpr int64_t kGrain = int64_t{8} << 10;
+  const int64_t shared = inParts(blocks.sharedBytes(lines, places), kGrain) * kGrain;
+  Source source;
+  source.define("STORED", storedType(out.dtype)).define("A", computedType(out.dtype));
+  source.define("PLACE", window.place).define("CHUNKS", window.chunks).define("COLUMNS", blocks.columns());
+  source.define("KERNEL_H", filter[kHeight]).define("KERNEL_W", filter[kWidth]).define("SHARED_BYTES", shared);
+  source.include("text/storage.cuh").include("text/functions.cuh");
+  defineFusedActivation(source, attributes, out.dtype);
+  source.include("text/chunks.cuh").include("text/inputs.cuh").include("text/mma.cuh").include("text/staging.cuh");
+  source.include("convolution/few_channels.cuh");
+  const auto number = [](int64_t value) { return static_cast<int>(value); };
+  const Image image = {number(in.dims[kChannel]),
+                       number(in.dims[kHeight]),
+                       number(in.dims[kWidth]),
+                       number(out.dims[kHeight]),
+                       number(out.dims[kWidth]),
+                       number(out.dims[kChannel]),
+                       number(stride[0]),
+                       number(stride[1]),
+                       number(padding[0]),
+                       number(padding[1]),
+                       number(attributes.getInts("dilation")[0]),
+                       number(lines),
+                       number(places),
+                       number(blocks.packedLines(lines)),
+                       number(blocks.packedPlaces(places)),
+                       in.strides[kBatch],
+                       in.strides[kChannel],
+                       in.strides[kHeight],
+                       in.strides[kWidth]};
   auto launches = std::make_unique<Launches>(layer.device);
-  SmallProduct product;
-  addPacked(*launches, layer.attributes, shapes.inputs.at(kIn), filter, out, product);
-  product.dtype = out.dtype;
-  product.columns = filter[0];
-  product.rows = countOf(out.dims) / product.columns;
-  product.depth = filter[kHeight] * product.a.strides[0];
-  product.b = {weights, {product.depth, 1}};
-  product.bias = {denseBias(*launches, layer, shapes), {1}};
-  product.b_is_constant = layer.isConstant(kBias) && product.bias.place.kind != Place::Kind::kScratch;
-  product.residual = {residualByRows(*launches, layer, shapes), {product.columns, 1}};
   const bool in_place = lies(out.dims, out.strides, true);
-  product.out = {in_place ? Place::output() : Place::reserve(*launches, countOf(out.dims), out.dtype),
-                 {product.columns, 1}};
-  TORCHTRT_CHECK(addSmallProduct(*launches, layer, product, copies), "a packed image that the kernel refuses");
+  const Place to = in_place ? Place::output() : Place::reserve(*launches, countOf(out.dims), out.dtype);
+  Arguments arguments;
+  weights.addTo(arguments.value(image).input(kIn));
+  denseBias(*launches, layer, shapes).addTo(arguments);
+  residualByRows(*launches, layer, shapes).addTo(arguments);
+  addFusedActivation(to.addTo(arguments), attributes);
+  const int64_t parts = out.dims[kBatch] * inParts(out.dims[kHeight], lines) * inParts(out.dims[kWidth], places) *
+                        inParts(out.dims[kChannel], blocks.columns());
+  Geometry geometry;
+  geometry.grid[0] = static_cast<unsigned>(parts);
+  geometry.block[0] = 256;
+  geometry.shared_bytes = static_cast<unsigned>(shared);
+  launches->add(source, "few_channels", geometry, std::move(arguments));
   if (!in_place) {
-    addCopy(*launches, out.dtype, out.dims, {product.out.place, imageStrides(out.dims, true)},
-            {Place::output(), out.strides});
+    addCopy(*launches, out.dtype, out.dims, {to, imageStrides(out.dims, true)}, {Place::output(), out.strides});
   }
   return launches;
 }
@@ -150,6 +218,9 @@ kernels::CreateResult createFewChannels(const kernels::Problem& problem) {
       problem.attributes->getInts("dilation")[1] != 1) {
     return Refusal{"shape", "takes images of fewer than eight channels, and outputs in eights"};
   }
+  if (!Blocks(*problem.attributes, weights.dims).isPossible()) {
+    return Refusal{"shape", "keeps windows in the memory of a block, which is too small for these"};
+  }
   if (std::optional<Refusal> refusal = refuseFusedActivation(*problem.attributes, out.dtype)) {
     return *refusal;
   }
@@ -160,7 +231,7 @@ kernels::CreateResult createFewChannels(const kernels::Problem& problem) {
       return std::make_unique<Launches>(layer.device);
     }
     const Place weights = Place::fixed(table->onDevice(layer.device));
-    return whereAligned(build(layer, shapes, weights, false), build(layer, shapes, weights, true), layer.present);
+    return build(layer, shapes, weights);
   };
   return launched(problem, prepare, static_cast<int>(kIn));
 }

@@ -41,6 +41,7 @@ constexpr const char* kPrelude = R"(
 struct Index { unsigned x, y, z; };
 extern "C" { Index threadIdx, blockIdx, blockDim, gridDim; void (*emulated_barrier)(); }
 static inline void __syncthreads() { emulated_barrier(); }
+static inline void __syncwarp() { emulated_barrier(); }  // all warps of the block are at the same one
 template <class T> T __shfl_xor_sync(unsigned, T value, int apart) {  // all warps of the block are at the same one
   static T values[1024];
   values[threadIdx.x] = value;

@@ -27,6 +27,13 @@ TEST(FewChannels, OfEveryNumberOfThem) {
   }
 }
 
+TEST(FewChannels, BlocksOfSeveralLinesAndSegments) {
+  const Window halved = {{3, 3}, {2, 2}, {1, 1}, {1, 1}};
+  expectConvolution("few_channels", convolution(DType::kFloat16, 3, 24, halved, {true, true, "relu"}, {40, 38, 9}));
+  expectConvolution("few_channels", convolution(DType::kFloat16, 1, 16, Window{}, {}, {1, 3, 300}));
+  expectConvolution("few_channels", convolution(DType::kFloat16, 3, 96, halved, {}, {1, 5, 270}));
+}
+
 // What lies behind the last window of a line has weights of zero: infinity there must not become NaN.
 TEST(FewChannels, WindowsReadNothingBesideTheImage) {
   Case layer = convolution(DType::kFloat16, 3, 8, {{3, 3}, {2, 2}, {0, 0}, {1, 1}});

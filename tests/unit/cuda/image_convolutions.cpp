@@ -14,9 +14,10 @@ Tensor valuesOf(DType dtype, const Ints& dims, uint32_t seed) {
   return makeTensor(dtype, dims, mixedValues(countOf(dims), dtype, seed));
 }
 
-Case convolution(DType dtype, int64_t channels, int64_t outputs, const Window& window, const Beside& beside) {
-  const Ints in = {2, channels, 6, 9};
-  Ints out = {2, outputs};
+Case convolution(DType dtype, int64_t channels, int64_t outputs, const Window& window, const Beside& beside,
+                 const Ints& images) {
+  const Ints in = {images[0], channels, images[1], images[2]};
+  Ints out = {images[0], outputs};
   for (size_t i = 0; i < 2; ++i) {
     const int64_t reach = window.dilation[i] * (window.size[i] - 1) + 1;
     out.push_back((in[i + 2] + 2 * window.padding[i] - reach) / window.stride[i] + 1);

@@ -18,8 +18,9 @@ struct Beside {
 };
 
 Tensor valuesOf(DType dtype, const Ints& dims, uint32_t seed);
-// Two images of 6 x 9 places.
-Case convolution(DType dtype, int64_t channels, int64_t outputs, const Window& window, const Beside& beside = {});
+// `images`: their number, height and width.
+Case convolution(DType dtype, int64_t channels, int64_t outputs, const Window& window, const Beside& beside = {},
+                 const Ints& images = {2, 6, 9});
 // Weights are constant, and channels of image and output lie next to each other.
 Problem asInEngine(const Case& layer);
 // Runs the kernel of that name with the first operand, residual and output in these layouts. The first two begin so
