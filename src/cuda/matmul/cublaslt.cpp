@@ -295,10 +295,12 @@ class Attempt {
   Matrices sums_;
 };
 
-// A kernel for few rows, where the product is of one matrix by another. Null where it is none.
+// A kernel for up to four rows in chunks, where the product is of one matrix by another. Null where it is none.
 std::unique_ptr<kernels::Prepared> prepareOneMatrix(const Layer& layer, const ShapeSet& shapes) {
+  constexpr int64_t kMostRows = 4;
   const Product product = folded(productOf(layer, shapes));
-  if (!product.batch.empty() || layer.has(Product::kResidual)) {
+  if (!product.batch.empty() || layer.has(Product::kResidual) || product.rows > kMostRows ||
+      product.depth % inChunk(sizeOf(shapes.outputs.at(0).dtype)) != 0) {
     return nullptr;
   }
   const Matrices &a = product.parts[Product::kA], &b = product.parts[Product::kB],

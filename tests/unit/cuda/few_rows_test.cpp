@@ -49,8 +49,8 @@ TEST(FewRows, OfEveryDtypeAndDepth) {
   }
 }
 
-TEST(FewRows, OrMoreThanThatGoElsewhere) {
-  for (const int64_t rows : {3, 5}) {
+TEST(FewRows, InGroups) {
+  for (const int64_t rows : {3, 5, 32, 63, 64, 65}) {
     expectAsOnCpu(product(DType::kFloat16, {rows}, 16, 12, "silu", true));
     expectAsOnCpu(onePlace(DType::kFloat16, rows, 16, 12, "hard_sigmoid"));
   }
@@ -61,6 +61,8 @@ TEST(FewRows, AsConvolutionsOfOnePlace) {
     for (const char* activation : {"", "relu", "hard_swish"}) {
       expectAsOnCpu(onePlace(dtype, 1, 24, 10, activation));
       expectAsOnCpu(onePlace(dtype, 4, 40, 3, activation));
+      expectAsOnCpu(onePlace(dtype, 9, 6, 5, activation));
+      expectAsOnCpu(onePlace(dtype, 32, 20, 12, activation));
     }
   }
 }
