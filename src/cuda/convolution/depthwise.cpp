@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "cuda/convolution/convolution.h"
+#include "cuda/convolution/depthwise_tiles.h"
 #include "cuda/launch/activation.h"
+#include "cuda/launch/aligned.h"
 #include "cuda/launch/kernel.h"
 #include "cuda/launch/layout.h"
 #include "cuda/launch/table.h"
@@ -26,19 +28,6 @@ enum : size_t { kBatch, kChannel, kHeight, kWidth, kRank };
 // Size of the device code.
 std::array<int, 2> heightAndWidth(int64_t y, int64_t x) {
   return {static_cast<int>(y), static_cast<int>(x)};
-}
-
-// The channels that a thread takes at once: 16 bytes, where they lie next to each other in both images.
-int64_t chunkOfChannels(const TensorDesc& in, const TensorDesc& out) {
-  const int64_t chunk = inChunk(sizeOf(out.dtype));
-  bool lies_so = out.dims[kChannel] % chunk == 0;
-  for (const TensorDesc* const each : {&in, &out}) {
-    for (const size_t axis : {kBatch, kHeight, kWidth}) {
-      lies_so = lies_so && (each->dims[axis] <= 1 || each->strides[axis] % chunk == 0);
-    }
-    lies_so = lies_so && each->strides[kChannel] == 1;
-  }
-  return lies_so ? chunk : 1;
 }
 
 // Neighbours of a line that a thread takes: several share what they read, where enough threads are left.
@@ -64,7 +53,7 @@ bool readsAtOnce(const Ints& out, int64_t chunk, int64_t taps) {
   return chunk > 1 && taps <= kMostTaps && countOf(out) / (chunk / 2) <= kMostThreads;
 }
 
-std::unique_ptr<kernels::Prepared> prepareBy(const Layer& layer, const ShapeSet& shapes, DevicePointer weights) {
+std::unique_ptr<Launches> prepareLines(const Layer& layer, const ShapeSet& shapes, DevicePointer weights) {
   const TensorDesc& in = shapes.inputs.at(kIn);
   const TensorDesc& out = shapes.outputs.at(0);
   const Attributes& attributes = layer.attributes;
@@ -101,6 +90,15 @@ std::unique_ptr<kernels::Prepared> prepareBy(const Layer& layer, const ShapeSet&
   constexpr int64_t kThreads = 128;
   launches->add(source, "depthwise", blocksFor((count + kThreads - 1) / kThreads, kThreads), std::move(arguments));
   return launches;
+}
+
+std::unique_ptr<kernels::Prepared> prepareBy(const Layer& layer, const ShapeSet& shapes, DevicePointer weights) {
+  std::unique_ptr<Launches> lines = prepareLines(layer, shapes, weights);
+  std::unique_ptr<Launches> tiles = prepareDepthwiseTiles(layer, shapes, weights);
+  if (tiles == nullptr) {
+    return lines;
+  }
+  return whereAligned(std::move(tiles), std::move(lines), layer.present);
 }
 
 // Weights [channels, 1, height, width] as [height, width, channels].

@@ -144,7 +144,29 @@ TEST(Depthwise, OfLargeImages) {
   }
 }
 
+// Windows of more than 25 taps go by tiles. Sizes leave parts of lines, places and channels over.
+TEST(Depthwise, OfLargeWindows) {
+  for (const DType dtype : {DType::kFloat32, DType::kFloat16, DType::kBFloat16}) {
+    expectAsReference(depthwise(dtype, 40, {{7, 7}, {1, 1}, {3, 3}, {1, 1}}, "silu", true, {9, 19}));
+    expectAsReference(depthwise(dtype, 64, {{7, 7}, {2, 2}, {3, 3}, {1, 1}}, "", false, {9, 70}));
+    expectAsReference(depthwise(dtype, 72, {{9, 3}, {1, 2}, {0, 1}, {2, 3}}, "relu", true, {21, 20}));
+    expectAsReference(depthwise(dtype, 8, {{5, 6}, {3, 1}, {2, 0}, {1, 1}}, "", true, {60, 9}));
+  }
+}
+
+TEST(Depthwise, OfLargeImagesAndWindows) {
+  const Case layer = depthwise(DType::kFloat16, 96, {{7, 7}, {1, 1}, {3, 3}, {1, 1}}, "", true, {58, 57});
+  const Values expected = referenceOf(layer).at(0);
+  const Values values = resultOf(layer, Layout::kChannelsLast, Layout::kChannelsLast);
+  for (size_t i = 0; i < values.size(); ++i) {
+    ASSERT_NEAR(values[i], expected[i], 0.01 + std::abs(expected[i]) * 1e-3) << "element " << i;
+  }
+}
+
 TEST(Depthwise, OfImagesThatBeginAnywhere) {
+  const Case large = depthwise(DType::kFloat16, 16, {{7, 7}, {1, 1}, {3, 3}, {1, 1}});
+  const Values of_large = resultOf(large, Layout::kChannelsLast, Layout::kChannelsLast);
+  EXPECT_EQ(resultOf(large, Layout::kChannelsLast, Layout::kChannelsLast, 3), of_large);
   const Case layer = depthwise(DType::kFloat16, 16, {});
   const Values expected = resultOf(layer, Layout::kChannelsLast, Layout::kChannelsLast);
   for (const int64_t offset : {1, 4, 8}) {
