@@ -43,10 +43,12 @@ inline std::vector<network::Weights> runEngine(const engine::Engine& engine,
                                                const std::vector<network::Weights>& inputs, int threads = 1,
                                                bool reversed = false) {
   std::vector<LaidOut> tensors;
+  tensors.reserve(inputs.size());
   for (const network::Weights& input : inputs) {
     tensors.emplace_back(input, reversed);
   }
   std::vector<engine::TensorView> views;
+  views.reserve(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     views.push_back({inputs[i].dtype, static_cast<int32_t>(inputs[i].dims.size()), inputs[i].dims.data(),
                      tensors[i].strides.data(), tensors[i].memory.data()});

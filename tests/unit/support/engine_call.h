@@ -94,6 +94,7 @@ class KeptOutputs : public engine::OutputAllocator {
 
 inline std::vector<engine::TensorView> viewsOf(const std::vector<HostTensor>& inputs) {
   std::vector<engine::TensorView> views;
+  views.reserve(inputs.size());
   for (const HostTensor& input : inputs) {
     views.push_back(input.view());
   }
