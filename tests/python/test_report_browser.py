@@ -180,7 +180,10 @@ def test_graph_opens_all_and_search_leads_to_steps(folder, visit):
     page = visit(folder / "large.html")
     tab(page, "Graph")
     page.get_by_role("button", name="Expand all").click()
-    page.get_by_role("button", name="Collapse all").click()
+    page.get_by_text("All groups are open.").wait_for(state="attached", timeout=60_000)
+    page.get_by_role("button", name="Expand all").click()
+    page.get_by_role("button", name="Collapse all").click()  # ends the call before
+    page.get_by_text("All groups are closed.").wait_for(state="attached")
     page.keyboard.press("/")
     page.keyboard.type("layers.2")
     page.wait_for_function("document.getElementById('found').textContent.includes('match')")

@@ -3,6 +3,7 @@
 
 const kReadable = 0.42;     // scale from which labels are drawn
 const kMostOpened = 3000;   // leaves that "Expand all" shows at once
+const kSlice = 40;          // milliseconds of laying out before the page draws and listens again
 
 const colourings = {
   device: {
@@ -41,6 +42,7 @@ class GraphView {
     this.selected = null;
     this.colouring = "device";
     this.matching = new Set();
+    this.busy = "";  // what is shown while groups are laid out
     this.transform = d3.zoomIdentity;
     const {canvas, redraw} = drawingCanvas({
       class: "graph", tabindex: 0, role: "application", "aria-roledescription": "graph", "aria-describedby": "graphhelp",
@@ -98,6 +100,9 @@ class GraphView {
     }).clickDistance(5);
     d3.select(this.canvas).call(this.zoom).on("dblclick.zoom", null);
     this.canvas.addEventListener("click", event => {
+      if (this.busy) {
+        return;
+      }
       const box = this.canvas.getBoundingClientRect();
       const item = this.itemAt(...this.transform.invert([event.clientX - box.left, event.clientY - box.top]));
       const isSign = item && item.children && this.isOnSign(item, event.clientX - box.left, event.clientY - box.top);
@@ -110,7 +115,7 @@ class GraphView {
   }
 
   onKey(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) {
+    if (event.ctrlKey || event.metaKey || event.altKey || this.busy) {
       return;
     }
     const item = this.selected;
@@ -160,18 +165,39 @@ class GraphView {
     this.select(item);
   }
 
-  openAll(isOpen) {
+  async openAll(isOpen) {
+    const groups = this.all.filter(item => item.children && item !== this.root);
     let shown = 0;
-    for (const item of this.all) {
-      if (item.children && item !== this.root) {
-        shown += isOpen ? item.children.length : 0;
-        item.isOpen = isOpen && shown <= kMostOpened;
-        item.box = null;
-      }
+    for (const group of groups) {
+      shown += isOpen ? group.children.length : 0;
+      group.isOpen = isOpen && shown <= kMostOpened;
+      group.box = null;
     }
     this.root.box = null;
-    this.fit();
-    this.live.textContent = !isOpen ? "All groups are closed." : shown > kMostOpened ? "The graph is too large to open all of it: some groups stay closed." : "All groups are open.";
+    if (await this.layOutInSlices(groups.reverse())) {
+      this.fit();
+      this.live.textContent = !isOpen ? "All groups are closed." : shown > kMostOpened ? "The graph is too large to open all of it: some groups stay closed." : "All groups are open.";
+    }
+  }
+
+  // Lays groups out, inner ones first, and says how far it is. False if another call began meanwhile.
+  async layOutInSlices(groups) {
+    const call = this.call = {};
+    let end = performance.now() + kSlice;
+    for (const [index, group] of groups.entries()) {
+      layOut(group);
+      if (performance.now() > end) {
+        this.busy = `Laying out the graph: ${index + 1} of ${counted(groups.length, "group")}`;
+        this.redraw();
+        await new Promise(resolve => setTimeout(resolve));
+        if (call !== this.call) {
+          return false;
+        }
+        end = performance.now() + kSlice;
+      }
+    }
+    this.busy = "";
+    return true;
   }
 
   screenPlace(item) {
@@ -190,6 +216,9 @@ class GraphView {
   }
 
   fit() {
+    if (this.busy) {
+      return;
+    }
     this.layout();
     const {width, height} = this.canvas.getBoundingClientRect();
     const box = this.root.box;
@@ -275,7 +304,7 @@ class GraphView {
   }
 
   next(step) {
-    if (this.found && this.found.length > 0) {
+    if (!this.busy && this.found && this.found.length > 0) {
       this.place = (this.place + step + this.found.length) % this.found.length;
       this.go(this.found[this.place]);
     }
@@ -290,9 +319,15 @@ class GraphView {
   }
 
   draw(context, width, height) {
+    this.colours = new Map();
+    if (this.busy) {
+      context.fillStyle = this.colour("--text");
+      context.font = "500 13px system-ui, sans-serif";
+      context.fillText(this.busy, 20, 30);
+      return;
+    }
     this.layout();
     const {x, y, k} = this.transform;
-    this.colours = new Map();
     this.view = {left: -x / k, top: -y / k, right: (width - x) / k, bottom: (height - y) / k};
     context.translate(x, y);
     context.scale(k, k);
