@@ -56,6 +56,24 @@ def test_the_rows_of_a_compile_line_up(folder):
     assert any("linalg_inv" in row for row in rows)
 
 
+class Slow(nn.Module):
+    """Takes a part of a second on one core."""
+
+    def forward(self, x):
+        for _ in range(20):
+            x = torch.tanh(x @ x)
+        return x
+
+
+@pytest.mark.parametrize("command, phase", [(["verify", "slow.ts", "slow.ts"], "comparing"), (["profile", "slow.ts"], "timing")])
+def test_long_work_shows_progress_on_a_terminal(command, phase, tmp_path):
+    torch.jit.script(Slow().eval()).save(str(tmp_path / "slow.ts"))
+    written = on_terminal(*command, "(900,900)", "--calls", "6", "--threads", "1", cwd=tmp_path, NO_COLOR="1")
+    line = re.search(rf"[|/\\-] torchtrt: {phase}, [2-9]\d* s\r", written)
+    assert line, written
+    assert "\r" + " " * (len(line[0]) - 1) + "\r" in written[line.end() - 1:]  # it goes at the end
+
+
 @pytest.mark.parametrize("options, environment, is_colored", [
     ([], {}, True), ([], {"NO_COLOR": "1"}, False), ([], {"NO_COLOR": ""}, True), ([], {"TERM": "dumb"}, False),
     (["--color", "never"], {}, False), (["--color=always"], {"NO_COLOR": "1"}, True)])

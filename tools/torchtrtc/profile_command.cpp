@@ -9,6 +9,7 @@
 #include "files.h"
 #include "forward_inputs.h"
 #include "torchtrt/profile.h"
+#include "waiting.h"
 
 namespace torchtrtc {
 namespace {
@@ -37,7 +38,10 @@ void profile(const ProfileOptions& options) {
   torch::jit::Module module = loadModule(options.file, kAnyModule, options.call.device);
   module.eval();
   const auto inputs = forwardInputs(module, options.call, "torchtrtc profile " + options.file);
-  const torchtrt::Profile profile = torchtrt::ts::profile(module, inputs, options.call.calls);
+  const torchtrt::Profile profile = [&] {
+    const Waiting waiting("timing");
+    return torchtrt::ts::profile(module, inputs, options.call.calls);
+  }();
   std::cout << profile.toText(options.most);
   writeText(options.json, [&] { return profile.toJson(); });
   writeText(options.trace, [&] { return profile.toTrace(); });

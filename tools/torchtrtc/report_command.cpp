@@ -13,6 +13,7 @@
 #include "forward_inputs.h"
 #include "torchtrt/error.h"
 #include "torchtrt/page.h"
+#include "waiting.h"
 
 namespace torchtrtc {
 namespace {
@@ -52,6 +53,7 @@ void report(const ReportOptions& options) {
   std::optional<torchtrt::Verification> verification;
   if (options.hasInputs()) {
     const auto inputs = forwardInputs(module, options.call, "torchtrtc report " + options.file + " --profile");
+    const Waiting waiting("timing and comparing");
     profile = torchtrt::ts::profile(module, inputs, options.call.calls);
     if (!options.original.empty()) {
       torch::jit::Module original = loadModule(options.original, kAnyModule, options.call.device);

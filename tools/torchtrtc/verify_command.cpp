@@ -9,6 +9,7 @@
 #include "files.h"
 #include "forward_inputs.h"
 #include "torchtrt/verify.h"
+#include "waiting.h"
 
 namespace torchtrtc {
 namespace {
@@ -27,7 +28,10 @@ void verify(const VerifyOptions& options) {
   module.eval();
   const torch::jit::Module compiled = loadModule(options.compiled, kAnyModule, options.call.device);
   const auto inputs = forwardInputs(module, options.call, "torchtrtc verify " + options.file + " " + options.compiled);
-  const torchtrt::Verification verification = torchtrt::ts::verify(module, compiled, inputs, options.call.calls);
+  const torchtrt::Verification verification = [&] {
+    const Waiting waiting("comparing");
+    return torchtrt::ts::verify(module, compiled, inputs, options.call.calls);
+  }();
   std::cout << verification.toText();
   if (!options.json.empty()) {
     replaceFile(options.json, verification.toJson() + "\n");
