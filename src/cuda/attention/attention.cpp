@@ -131,9 +131,8 @@ std::unique_ptr<kernels::Prepared> prepareAttention(const Layer& layer, const Sh
     source.include("attention/running_softmax.cuh").include("attention/attention.cuh");
   }
   auto launches = std::make_unique<Launches>(layer.device);
-  const auto blocks = [](int64_t count, int64_t of) { return (count + of - 1) / of; };
-  const Geometry geometry = on_tensor_cores ? blocksFor(heads * blocks(rows, 64), 128)
-                                            : blocksFor(heads * blocks(rows, 16) * blocks(columns, 64), 256);
+  const Geometry geometry = on_tensor_cores ? blocksFor(heads * inParts(rows, 64), 128)
+                                            : blocksFor(heads * inParts(rows, 16) * inParts(columns, 64), 256);
   launches->add(source, "attention", geometry, attentionArguments(layer, shapes, operands));
   return launches;
 }

@@ -28,7 +28,7 @@ struct Tiles {
   int64_t out_batch, out_y, out_x;
 };
 
-// How blocks of depthwise_tiles.cuh divide an output.
+// Chooses how blocks of depthwise_tiles.cuh divide an output.
 class Tiling {
  public:
   static constexpr int64_t kPixels = 4, kThreads = 256, kWordBytes = 4;
@@ -78,9 +78,6 @@ class Tiling {
   }
 
  private:
-  static int64_t inParts(int64_t count, int64_t size) {
-    return (count + size - 1) / size;
-  }
   int64_t channelsOf(int64_t words) const {
     return words * kWordBytes / element_bytes_;
   }

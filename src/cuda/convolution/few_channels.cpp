@@ -33,11 +33,7 @@ int64_t elementsOfPlace(int64_t channels, int64_t stride) {
   return channels <= kHalf && stride % 2 == 0 ? kHalf : kChunk;
 }
 
-int64_t inParts(int64_t count, int64_t size) {
-  return (count + size - 1) / size;
-}
-
-// How a window lies in shared memory, as few_channels.cuh has it.
+// Describes how few_channels.cuh keeps a window in shared memory.
 struct PackedWindow {
   int64_t place, chunks, steps;  // elements of a place; chunks of a line; steps of two chunks
 

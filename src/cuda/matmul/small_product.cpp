@@ -34,10 +34,6 @@ constexpr Tile kTiles[] = {{16, 32, 16, 32, 4, 64, 4}, {32, 32, 32, 32, 4, 32, 4
                            {32, 64, 32, 32, 4, 32, 3}, {64, 32, 32, 32, 4, 32, 4}, {64, 64, 32, 32, 2, 64, 3},
                            {64, 16, 16, 16, 1, 64, 6}, {64, 32, 16, 32, 1, 64, 6}, {32, 32, 16, 32, 2, 32, 4}};
 
-int64_t inParts(int64_t count, int64_t size) {
-  return (count + size - 1) / size;
-}
-
 int64_t blocksOf(const Tile& tile, const SmallProduct& product) {
   return inParts(product.rows, tile.rows) * inParts(product.columns, tile.columns);
 }

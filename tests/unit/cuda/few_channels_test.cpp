@@ -34,7 +34,7 @@ TEST(FewChannels, BlocksOfSeveralLinesAndSegments) {
   expectConvolution("few_channels", convolution(DType::kFloat16, 3, 96, halved, {}, {1, 5, 270}));
 }
 
-// What lies behind the last window of a line has weights of zero: infinity there must not become NaN.
+// Elements behind the last window of a line have weights of zero: infinity there must not become NaN.
 TEST(FewChannels, WindowsReadNothingBesideTheImage) {
   Case layer = convolution(DType::kFloat16, 3, 8, {{3, 3}, {2, 2}, {0, 0}, {1, 1}});
   Values values = layer.inputs[0]->values();

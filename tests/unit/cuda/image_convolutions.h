@@ -11,7 +11,7 @@ struct Window {
   Ints size = {3, 3}, stride = {1, 1}, padding = {1, 1}, dilation = {1, 1};
 };
 
-// What a layer adds to its sums, and applies to them.
+// Names the operands that a layer adds to its sums, and the activation of these.
 struct Beside {
   bool bias = true, residual = false;
   const char* activation = "";
