@@ -19,24 +19,13 @@ def cell(facts: dict, show: Callable[[dict], str]) -> str:
         return NONE
 
 
-def _speed(facts: dict, what: str) -> float:
-    """Of `what`, flops or bytes, in a second of the engine's median call."""
-    return facts[what] / facts["milliseconds"]["median"] * 1e3
+def _of_peak(what: str, unit: float, digits: int) -> Callable[[dict], str]:
+    """Shows the speed of the engine's median call in `unit`s a second, and its share of the peak. `what`: "flops" or "bytes"."""
+    def show(facts: dict) -> str:
+        speed, peak = facts[what] / facts["milliseconds"]["median"] * 1e3, facts[f"peak_{what}_per_second"]
+        return f"{speed / unit:.{digits}f}, {speed / peak:.0%} of {peak / unit:.0f}"
 
-
-def _flops_of_peak(facts: dict) -> str:
-    speed, peak = _speed(facts, "flops"), facts["peak_flops_per_second"]
-    return f"{speed / 1e9:.1f}, {speed / peak:.0%} of {peak / 1e9:.0f}"
-
-
-def _teraflops_of_peak(facts: dict) -> str:
-    speed, peak = _speed(facts, "flops"), facts["peak_flops_per_second"]
-    return f"{speed / 1e12:.1f}, {speed / peak:.0%} of {peak / 1e12:.0f}"
-
-
-def _bytes_of_peak(facts: dict) -> str:
-    speed, peak = _speed(facts, "bytes"), facts["peak_bytes_per_second"]
-    return f"{speed / 1e9:.0f}, {speed / peak:.0%} of {peak / 1e9:.0f}"
+    return show
 
 
 # The costs of a way beside its calls.
@@ -58,7 +47,7 @@ GPU_COSTS: list[Column] = [
     ("difference from the reference, relative to the largest value", lambda f: f"{f['difference']:.1e}"),
 ]
 
-# What the compiler makes.
+# The compiler's results.
 _COMPILED: list[Column] = [
     ("engines + PyTorch", lambda f: f"{f['engines']} + {f['torch_segments']}"),
     ("compile s", lambda f: f"{f['make_seconds']:.2f}"),
@@ -75,13 +64,13 @@ ENGINE: list[Column] = [
     ("tuned s", lambda f: cell(f["tuning"], lambda t: f"{t['seconds']:.2f}")),
     ("slower operators", lambda f: cell(f["tuning"], lambda t: str(t["slower"]))),
     *_SIZES,
-    ("GFLOP/s, of peak", _flops_of_peak),
+    ("GFLOP/s, of peak", _of_peak("flops", 1e9, 1)),
 ]
 # The bound is the time that the card's measured limits leave: for each step the longer of computing and moving its bytes.
 GPU_ENGINE: list[Column] = [
     *_COMPILED, *_SIZES,
-    ("TFLOP/s, of peak", _teraflops_of_peak),
-    ("GB/s, of memory's", _bytes_of_peak),
+    ("TFLOP/s, of peak", _of_peak("flops", 1e12, 1)),
+    ("GB/s, of memory's", _of_peak("bytes", 1e9, 0)),
     ("bound ms", lambda f: f"{f['bound_ms']:.3f}"),
     ("bound of median", lambda f: f"{f['bound_ms'] / f['milliseconds']['median']:.0%}"),
 ]
