@@ -15,13 +15,7 @@ namespace {
 
 using kernels::ShapeSet;
 
-constexpr int64_t kRows = 16, kWarps = 4, kKeysOfRound = 16 * kWarps;  // as in the device code
-
-// The bytes of shared memory: the staged lines of a block, or in their place the sums of its warps.
-int64_t sharedBytes(int64_t size, int64_t columns, int64_t most_keys) {
-  const int64_t staged = 2 * (kRows * size + most_keys * (size + columns));
-  return std::max(staged, 4 * kWarps * kRows * (columns + 4));
-}
+constexpr int64_t kRows = 16;  // as in the device code
 
 struct Sizes {
   int64_t heads, rows, keys, size, columns;
@@ -36,11 +30,18 @@ struct Sizes {
   int64_t blocks() const {
     return heads * ((rows + kRows - 1) / kRows);
   }
-  int64_t stagedKeys() const {
-    return std::max<int64_t>(1, (keys + kKeysOfRound - 1) / kKeysOfRound) * kKeysOfRound;
+  int64_t warps() const {
+    constexpr int64_t kFew = 4, kMany = 8;
+    return keys <= kFew * 16 ? kFew : kMany;
   }
+  int64_t stagedKeys() const {
+    const int64_t of_round = 16 * warps();
+    return std::max<int64_t>(1, inParts(keys, of_round)) * of_round;
+  }
+  // Bytes of the staged lines of a block, or of the sums of its warps, which take their place.
   int64_t sharedBytes() const {
-    return cuda::sharedBytes(in16s(size), in16s(columns), stagedKeys());
+    const int64_t staged = 2 * (kRows * in16s(size) + stagedKeys() * (in16s(size) + in16s(columns)));
+    return std::max(staged, 4 * warps() * kRows * (in16s(columns) + 4));
   }
 };
 
@@ -65,9 +66,10 @@ std::unique_ptr<kernels::Prepared> prepare(const Layer& layer, const ShapeSet& s
   Source source = attentionSource(layer, shapes, operands);
   source.define("SIZE", in16s(sizes.size)).define("COLUMNS", in16s(sizes.columns));
   source.define("MOST_KEYS", sizes.stagedKeys()).define("SHARED_BYTES", sizes.sharedBytes());
+  source.define("WARPS", sizes.warps());
   source.include("text/chunks.cuh").include("text/inputs.cuh").include("text/mma.cuh").include("text/staging.cuh");
-  source.include("attention/short.cuh");
-  Geometry geometry = blocksFor(sizes.blocks(), 32 * kWarps);
+  source.include("text/block_memory.cuh").include("attention/short.cuh");
+  Geometry geometry = blocksFor(sizes.blocks(), static_cast<unsigned>(32 * sizes.warps()));
   geometry.shared_bytes = static_cast<unsigned>(sizes.sharedBytes());
   auto launches = std::make_unique<Launches>(layer.device);
   launches->add(source, "attention", geometry, attentionArguments(layer, shapes, operands));

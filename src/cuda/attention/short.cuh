@@ -1,17 +1,12 @@
 // softmax(q k^T * scale, masked) v of elements of 16 bits on tensor cores, for few queries: a block has 16 of one head, and
-// its four warps share the keys, 16 at a time. Scores and sums are in float32. What the warps have is put together at the
+// its WARPS share the keys, 16 at a time. Scores and sums are in float32. What the warps have is put together at the
 // end, in their order. Lines of q, k and v lie dense; SIZE and COLUMNS are the sizes of heads in 16s: what is beyond the
 // real ones is 0. HAS_FIRST and HAS_SECOND say which masks there are. MOST_KEYS are staged at once.
 
-constexpr int kRows = 16, kWarps = 4, kThreads = 32 * kWarps;
+constexpr int kRows = 16, kWarps = WARPS, kThreads = 32 * kWarps;
 constexpr int kRound = 16 * kWarps;   // keys that all warps take together
+constexpr int kRounds = MOST_KEYS / kRound;
 constexpr int kPitch = COLUMNS + 4;   // of sums, so that rows begin in other banks
-
-#ifdef __CUDACC_RTC__
-alignas(128) extern __shared__ unsigned short memory[];
-#else
-alignas(128) static unsigned short memory[SHARED_BYTES / 2];
-#endif
 
 // Eight neighbours of a line. Chunks lie in another order in neighbouring lines, so that eight lanes that read a column
 // use as many banks as there are.
@@ -23,22 +18,46 @@ __device__ unsigned short* placeOf(unsigned short* lines, int line, int chunk) {
 }
 
 template <int kLines, int kWidth>
-__device__ void stageLines(unsigned short* to, const STORED* from, long long step, long long lines, int width) {
-  const bool is_aligned = isAligned<STORED, 8>(from) && step % 8 == 0;
-  for (int i = threadIdx.x; i < kLines * kWidth / 8; i += kThreads) {
-    const int line = i / (kWidth / 8), chunk = i % (kWidth / 8);
-    unsigned short* const place = placeOf<kWidth>(to, line, chunk);
-    const STORED* const at = from + line * step + chunk * 8;
-    if (is_aligned && (line >= lines || chunk * 8 + 8 <= width || chunk * 8 >= width)) {
+__device__ void stageLines(unsigned short* to, const STORED* from, long long step, int lines, int width) {
+  constexpr int kChunks = kWidth / 8;
+  if (isAligned<STORED, 8>(from) && step % 8 == 0 && width % 8 == 0) {
+#pragma unroll
+    for (int i = threadIdx.x; i < kLines * kChunks; i += kThreads) {
+      const int line = i / kChunks, chunk = i % kChunks;
       const bool is_there = line < lines && chunk * 8 < width;
-      beginCopy(place, is_there ? at : from, is_there);
-      continue;
+      beginCopy(placeOf<kWidth>(to, line, chunk), is_there ? from + line * step + chunk * 8 : from, is_there);
     }
-    for (int k = 0; k < 8; ++k) {
-      place[k] = line < lines && chunk * 8 + k < width ? at[k].bits : 0;
-    }
+    return;
+  }
+  for (int i = threadIdx.x; i < kLines * kWidth; i += kThreads) {
+    const int line = i / kWidth, column = i % kWidth;
+    placeOf<kWidth>(to, line, column / 8)[column % 8] = line < lines && column < width ? from[line * step + column].bits : 0;
   }
 }
+
+// What a mask has for the scores of this thread, read ahead. Places beyond the rows and keys are not read.
+template <class T>
+class MaskValues {
+ public:
+  __device__ void read(const T* mask, const Steps& in, int first_row, int rows, int keys) {
+    if (keys == 0) {
+      return;
+    }
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+#pragma unroll
+    for (int n = 0; n < kRounds; ++n) {
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const int key = kRound * n + 16 * warp + i / 4 * 8 + lane % 4 * 2 + i % 2, row = first_row + lane / 4 + i % 4 / 2 * 8;
+        values_[n][i] = mask[key < keys && row < rows ? row * in.row + key * in.column : 0];
+      }
+    }
+  }
+  __device__ float mask(float score, int n, int i) const { return masked(score, &values_[n][i]); }
+
+ private:
+  T values_[kRounds][8];
+};
 
 __device__ inline float power(float of_e) { return exp2(of_e * 1.44269504f); }
 
@@ -47,29 +66,41 @@ extern "C" __launch_bounds__(kThreads) __global__ void attention(
     Walk<BATCH> walk_q, Steps in_q, const STORED* q, Walk<BATCH> walk_k, Steps in_k, const STORED* k, Walk<BATCH> walk_v,
     Steps in_v, const STORED* v, Walk<BATCH> walk_first, Steps in_first, const FIRST* first, Walk<BATCH> walk_second,
     Steps in_second, const SECOND* second, Walk<BATCH> walk_out, Steps in_out, STORED* out) {
-  waitForInputs();
-  unsigned short* const staged_q = memory;
+  unsigned short* const staged_q = blockMemory<unsigned short>();
   unsigned short* const staged_k = staged_q + kRows * SIZE;
   unsigned short* const staged_v = staged_k + MOST_KEYS * SIZE;
   const float lowest = -floatOf(0x7f800000u);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / 4, pair = lane % 4;
-  const long long down = (rows + kRows - 1) / kRows, head = blockIdx.x / down, first_row = blockIdx.x % down * kRows;
-  stageLines<kRows, SIZE>(staged_q, q + walk_q.at(head) + first_row * in_q.row, in_q.row, rows - first_row, (int)size);
-  stageLines<MOST_KEYS, SIZE>(staged_k, k + walk_k.at(head), in_k.row, keys, (int)size);
-  endGroup();
-  stageLines<MOST_KEYS, COLUMNS>(staged_v, v + walk_v.at(head), in_v.row, keys, (int)columns);
-  endGroup();
+  const int down = ((int)rows + kRows - 1) / kRows, head = blockIdx.x / down, first_row = blockIdx.x % down * kRows;
+  const STORED* const q_of_block = q + walk_q.at(head) + first_row * in_q.row;
+  const STORED* const k_of_head = k + walk_k.at(head);
+  const STORED* const v_of_head = v + walk_v.at(head);
+  STORED* const to = out + walk_out.at(head);
 #if HAS_FIRST
   const FIRST* const first_of_head = first + walk_first.repeatedAt(head);
 #endif
 #if HAS_SECOND
   const SECOND* const second_of_head = second + walk_second.repeatedAt(head);
 #endif
+  waitForInputs();
+  stageLines<kRows, SIZE>(staged_q, q_of_block, in_q.row, (int)rows - first_row, (int)size);
+  stageLines<MOST_KEYS, SIZE>(staged_k, k_of_head, in_k.row, (int)keys, (int)size);
+  endGroup();
+  stageLines<MOST_KEYS, COLUMNS>(staged_v, v_of_head, in_v.row, (int)keys, (int)columns);
+  endGroup();
+#if HAS_FIRST
+  MaskValues<FIRST> first_mask;
+  first_mask.read(first_of_head, in_first, first_row, (int)rows, (int)keys);
+#endif
+#if HAS_SECOND
+  MaskValues<SECOND> second_mask;
+  second_mask.read(second_of_head, in_second, first_row, (int)rows, (int)keys);
+#endif
   waitForGroups<1>();
   __syncthreads();
 
   // Round n has keys from kRound * n on, of which this warp takes 16 from 16 * warp on.
-  float scores[MOST_KEYS / kRound][2][4];
+  float scores[kRounds][2][4];
   float highest[2] = {lowest, lowest};
   unsigned of_q[SIZE / 16][4];
 #pragma unroll
@@ -77,7 +108,7 @@ extern "C" __launch_bounds__(kThreads) __global__ void attention(
     loadMatrices(of_q[d], placeOf<SIZE>(staged_q, lane % 16, 2 * d + lane / 16));
   }
 #pragma unroll
-  for (int n = 0; n < MOST_KEYS / kRound; ++n) {
+  for (int n = 0; n < kRounds; ++n) {
     const int first_key = kRound * n + 16 * warp;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
@@ -93,17 +124,15 @@ extern "C" __launch_bounds__(kThreads) __global__ void attention(
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
       float& score = scores[n][i / 4][i % 4];
-      const int key = first_key + i / 4 * 8 + 2 * pair + i % 2;
-      const long long row = first_row + group + i % 4 / 2 * 8;
-      score = key < keys ? score * scale : lowest;
-      if (key < keys && row < rows) {
+      score *= scale;
 #if HAS_FIRST
-        score = masked(score, first_of_head + row * in_first.row + key * in_first.column);
+      score = first_mask.mask(score, n, i);
 #endif
 #if HAS_SECOND
-        score = masked(score, second_of_head + row * in_second.row + key * in_second.column);
+      score = second_mask.mask(score, n, i);
 #endif
-      }
+      const int key = first_key + i / 4 * 8 + 2 * pair + i % 2;
+      score = key < keys ? score : lowest;  // rows beyond the last are not written
       highest[i % 4 / 2] = Maximum<float>()(highest[i % 4 / 2], score);
     }
   }
@@ -132,7 +161,7 @@ extern "C" __launch_bounds__(kThreads) __global__ void attention(
   }
   float sums[COLUMNS / 8][4] = {};
 #pragma unroll
-  for (int n = 0; n < MOST_KEYS / kRound; ++n) {
+  for (int n = 0; n < kRounds; ++n) {
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
       const int half = i % 4 / 2;
@@ -164,7 +193,7 @@ extern "C" __launch_bounds__(kThreads) __global__ void attention(
     }
   }
   __syncthreads();  // what is staged has been read
-  float* const all_sums = (float*)memory;
+  float* const all_sums = blockMemory<float>();
 #pragma unroll
   for (int n = 0; n < COLUMNS / 8; ++n) {
 #pragma unroll
@@ -177,7 +206,6 @@ extern "C" __launch_bounds__(kThreads) __global__ void attention(
   }
   __syncthreads();
   const bool is_aligned = isAligned<STORED, 8>(out) && in_out.row % 8 == 0 && in_out.column == 1;
-  STORED* const to = out + walk_out.at(head);
   for (int i = threadIdx.x; i < kRows * COLUMNS / 8; i += kThreads) {
     const int row = i / (COLUMNS / 8), column = i % (COLUMNS / 8) * 8;
     if (first_row + row >= rows || column >= columns) {

@@ -151,7 +151,8 @@ std::unique_ptr<Launches> prepareDepthwiseTiles(const Layer& layer, const ShapeS
   source.define("DILATION_H", dilation[0]).define("DILATION_W", dilation[1]);
   defineFusedActivation(source, attributes, out.dtype);
   source.include("text/storage.cuh").include("text/functions.cuh").include("text/chunks.cuh");
-  source.include("text/inputs.cuh").include("text/staging.cuh").include("convolution/depthwise_tiles.cuh");
+  source.include("text/inputs.cuh").include("text/staging.cuh").include("text/block_memory.cuh");
+  source.include("convolution/depthwise_tiles.cuh");
   const auto number = [](int64_t value) { return static_cast<int>(value); };
   const Tiles tiles = {number(out.dims[kChannel]),
                        number(in.dims[kHeight]),

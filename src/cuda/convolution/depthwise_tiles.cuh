@@ -9,12 +9,6 @@ constexpr int kOfChunk = 16 / (int)sizeof(STORED);     // channels that are copi
 constexpr int kChannels = WORDS * kOfWord, kChunks = kChannels / kOfChunk, kTaps = KERNEL_H * KERNEL_W;
 constexpr int kColumns = (PIXELS - 1) * STRIDE_W + (KERNEL_W - 1) * DILATION_W + 1;  // that the windows of a thread read
 
-#ifdef __CUDACC_RTC__
-alignas(128) extern __shared__ STORED memory[];
-#else
-alignas(128) static STORED memory[SHARED_BYTES / sizeof(STORED)];
-#endif
-
 using Word = Chunk<STORED, kOfWord>;
 
 struct Tiles {
@@ -38,8 +32,8 @@ extern "C" __launch_bounds__(kThreads) __global__ void depthwise(Tiles of, const
   };
   const int first_channel = next(of.channels, kChannels), first_place = next(of.out_width, of.places);
   const int first_line = next(of.out_height, of.lines), image = rest;
-  STORED* const staged_weights = memory;
-  STORED* const staged = memory + kTaps * kChannels;
+  STORED* const staged_weights = blockMemory<STORED>();
+  STORED* const staged = staged_weights + kTaps * kChannels;
   for (int i = threadIdx.x; i < kTaps * kChunks; i += kThreads) {
     const int tap = i / kChunks, channel = first_channel + i % kChunks * kOfChunk;
     const bool is_there = channel < of.channels;

@@ -156,6 +156,7 @@ std::unique_ptr<Launches> build(const Layer& layer, const ShapeSet& shapes, cons
   source.include("text/storage.cuh").include("text/functions.cuh");
   defineFusedActivation(source, attributes, out.dtype);
   source.include("text/chunks.cuh").include("text/inputs.cuh").include("text/mma.cuh").include("text/staging.cuh");
+  source.include("text/block_memory.cuh");
   source.include("convolution/few_channels.cuh");
   const auto number = [](int64_t value) { return static_cast<int>(value); };
   const Image image = {number(in.dims[kChannel]),

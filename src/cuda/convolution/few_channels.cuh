@@ -12,12 +12,6 @@ constexpr int kWeights = 16 * kSteps + 8;              // from one output to the
 constexpr int kTail = KERNEL_W * PLACE - (CHUNKS - 1) * 8;  // elements of a line's last chunk that are taps
 constexpr int kSums = COLUMNS + 4;                     // from one row to the next
 
-#ifdef __CUDACC_RTC__
-alignas(128) extern __shared__ unsigned short memory[];
-#else
-alignas(128) static unsigned short memory[SHARED_BYTES / 2];
-#endif
-
 using Eight = Chunk<STORED, 8>;
 
 struct Image {
@@ -77,9 +71,9 @@ extern "C" __launch_bounds__(kThreads, 2) __global__ void few_channels(Image of,
   (void)alpha, (void)beta;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const Part part(of);
-  unsigned short* const staged_weights = memory;
-  A* const sums_of_warp = (A*)(memory + COLUMNS * kWeights) + warp * 16 * kSums;
-  unsigned short* const packed = memory + COLUMNS * kWeights + kWarps * 16 * kSums * (int)(sizeof(A) / 2);
+  unsigned short* const staged_weights = blockMemory<unsigned short>();
+  A* const sums_of_warp = (A*)(staged_weights + COLUMNS * kWeights) + warp * 16 * kSums;
+  unsigned short* const packed = staged_weights + COLUMNS * kWeights + kWarps * 16 * kSums * (int)(sizeof(A) / 2);
   for (int i = threadIdx.x; i < COLUMNS * 2 * kSteps; i += kThreads) {
     const int column = i / (2 * kSteps), chunk = i % (2 * kSteps);
     const bool is_there = part.first_column + column < of.outputs;

@@ -13,8 +13,8 @@ struct Windows {
 template <int kLines>
 class WindowLines {
  public:
-  __device__ WindowLines(const STORED* in, const Windows& of, int first, int lines)
-      : of_(of), in_(in), channel_(chunkOfThread() * 8) {
+  __device__ WindowLines(const STORED* in, const Windows& of, int first, int lines, int begin)
+      : of_(of), in_(in), begin_(begin), channel_(begin + chunkOfThread() * 8) {
 #pragma unroll
     for (int i = 0; i < kLines / kStep; ++i) {
       const int line = first + firstLine() + i * kStep, row = line / of.out_width, image = row / of.out_height;
@@ -29,7 +29,7 @@ class WindowLines {
 
   // Begins to copy the next stage: to be called for one after the other.
   __device__ void stage(unsigned short* to, int index, int depth) {
-    const bool is_inside = index * kDepth + chunkOfThread() * 8 < depth;
+    const bool is_inside = begin_ + index * kDepth + chunkOfThread() * 8 < depth;
     const int dy = tap_y_ * of_.dilation_y, dx = tap_x_ * of_.dilation_x;
     const long long of_tap = dy * of_.y + dx * of_.x + channel_;
 #pragma unroll
@@ -55,7 +55,7 @@ class WindowLines {
 
   const Windows& of_;
   const STORED* in_;
-  int channel_, tap_y_ = 0, tap_x_ = 0;
+  int begin_, channel_, tap_y_ = 0, tap_x_ = 0;
   long long offsets_[kLines / kStep];
   int ys_[kLines / kStep], xs_[kLines / kStep];
 };

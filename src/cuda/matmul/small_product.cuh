@@ -5,8 +5,11 @@
 //
 // LINES_OF_A copies rows of a, which ARGUMENT_OF_A describes. If B_IS_CONSTANT, the first stages of b and the bias are read
 // while the kernel in front still runs.
+//
+// The blocks of a cluster have the same tile, and each has a part of the depth. They send their sums to the block that
+// finishes the row, which adds them in the order of the blocks.
 
-extern "C" __launch_bounds__(32 * ROWS / WARP_ROWS * COLUMNS / WARP_COLUMNS * SPLIT) __global__ void product(
+extern "C" OF_CLUSTER __launch_bounds__(32 * ROWS / WARP_ROWS * COLUMNS / WARP_COLUMNS * SPLIT) __global__ void product(
     int rows, int columns, int depth, ARGUMENT_OF_A of_a, const STORED* a, long long b_step, const STORED* b,
     const STORED* bias, long long residual_step, const STORED* residual, long long out_step, STORED* out, double alpha_,
     double beta_) {
@@ -15,12 +18,16 @@ extern "C" __launch_bounds__(32 * ROWS / WARP_ROWS * COLUMNS / WARP_COLUMNS * SP
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, slice = warp / kWarps;
   const int warp_row = warp % kWarps / kAcross * WARP_ROWS, warp_column = warp % kAcross * WARP_COLUMNS;
   const int tiles_across = (columns + COLUMNS - 1) / COLUMNS;
-  const int first_row = blockIdx.x / tiles_across * ROWS, first_column = blockIdx.x % tiles_across * COLUMNS;
-  const int stages = (depth + kDepth - 1) / kDepth;
+  const int tile = blockIdx.x / CLUSTER, rank = rankInCluster();
+  const int first_row = tile / tiles_across * ROWS, first_column = tile % tiles_across * COLUMNS;
+  const int all_stages = (depth + kDepth - 1) / kDepth, most_stages = (all_stages + CLUSTER - 1) / CLUSTER;
+  const int first_stage = rank * most_stages;
+  const int stages = all_stages - first_stage < most_stages ? all_stages - first_stage : most_stages;
   const int column = first_column + threadIdx.x % kEnds * 8;
-  LINES_OF_A<ROWS> lines_of_a(a, of_a, first_row, rows);
-  DenseLines<COLUMNS> lines_of_b(b, b_step, first_column, columns);
-  const auto placeOfStage = [](int index) { return memory + index % STAGES * kStage; };
+  LINES_OF_A<ROWS> lines_of_a(a, of_a, first_row, rows, first_stage * kDepth);
+  DenseLines<COLUMNS> lines_of_b(b, b_step, first_column, columns, first_stage * kDepth);
+  const auto placeOfStage = [](int index) { return blockMemory<unsigned short>() + index % STAGES * kStage; };
+  arriveInCluster();
 
   Eight of_bias = {};
 #if !B_IS_CONSTANT
@@ -45,7 +52,7 @@ extern "C" __launch_bounds__(32 * ROWS / WARP_ROWS * COLUMNS / WARP_COLUMNS * SP
   Eight of_residual[kFinishes] = {};
 #pragma unroll
   for (int i = 0; i < kFinishes; ++i) {
-    const int row = first_row + (i * kThreads + (int)threadIdx.x) / kEnds;
+    const int row = first_row + rank * kFinished + (i * kThreads + (int)threadIdx.x) / kEnds;
     if (residual && row < rows && column < columns) {
       of_residual[i] = Eight(residual + row * residual_step + column);
     }
@@ -86,7 +93,7 @@ extern "C" __launch_bounds__(32 * ROWS / WARP_ROWS * COLUMNS / WARP_COLUMNS * SP
 
   waitForGroups<0>();
   __syncthreads();
-  A* const all_sums = (A*)memory;
+  A* const all_sums = blockMemory<A>();
 #pragma unroll
   for (int i = 0; i < WARP_ROWS / 16; ++i) {
 #pragma unroll
@@ -102,28 +109,21 @@ extern "C" __launch_bounds__(32 * ROWS / WARP_ROWS * COLUMNS / WARP_COLUMNS * SP
     }
   }
   __syncthreads();
+  meetInCluster(all_sums, rank);
 #pragma unroll
   for (int i = 0; i < kFinishes; ++i) {
-    const int row = (i * kThreads + (int)threadIdx.x) / kEnds;
-    if ((ROWS * kEnds % kThreads != 0 && row >= ROWS) || first_row + row >= rows || column >= columns) {
+    const int row = (i * kThreads + (int)threadIdx.x) / kEnds, out_row = first_row + rank * kFinished + row;
+    if ((kFinished * kEnds % kThreads != 0 && row >= kFinished) || out_row >= rows || column >= columns) {
       continue;
     }
     A sum[8] = {};
-#pragma unroll
-    for (int part = 0; part < SPLIT; ++part) {
-      const A* const from = all_sums + (part * ROWS + row) * kPitch + column - first_column;
-      const Chunk<A, 4> chunks[] = {Chunk<A, 4>(from), Chunk<A, 4>(from + 4)};
-#pragma unroll
-      for (int k = 0; k < 8; ++k) {
-        sum[k] += chunks[k / 4].of[k % 4];
-      }
-    }
+    addMet(sum, all_sums, row, column - first_column);
     Eight result;
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
       const A value = sum[k] + (A)load(of_bias.of + k) + (A)load(of_residual[i].of + k);
       store(result.of + k, ACTIVATION(value, alpha, beta));
     }
-    result.write(out + (first_row + row) * out_step + column);
+    result.write(out + out_row * out_step + column);
   }
 }

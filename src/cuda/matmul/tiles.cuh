@@ -7,19 +7,15 @@ constexpr int kThreads = 32 * kWarps * SPLIT;
 constexpr int kStage = (ROWS + COLUMNS) * kDepth;  // elements
 constexpr int kPitch = COLUMNS + 4;                // of sums, so that rows begin in other banks
 constexpr int kEnds = COLUMNS / 8;                 // threads that finish a row
-constexpr int kFinishes = (ROWS * kEnds + kThreads - 1) / kThreads;
+constexpr int kFinished = ROWS / CLUSTER;          // rows that a block of a cluster finishes
+constexpr int kFinishes = (kFinished * kEnds + kThreads - 1) / kThreads;
+static_assert(ROWS % CLUSTER == 0, "the blocks of a cluster finish as many rows each");
 static_assert(kThreads % kEnds == 0, "a thread finishes the same columns of all its rows");
 constexpr int kStep = kThreads / kChunks;  // lines that are copied at once
 static_assert(kChunks % 8 == 0 && kThreads % kChunks == 0 && ROWS % kStep == 0 && COLUMNS % kStep == 0,
               "a thread copies the same chunk of all its lines");
 __device__ inline int firstLine() { return (int)threadIdx.x / kChunks; }
 __device__ inline int chunkOfThread() { return (int)threadIdx.x % kChunks; }
-
-#ifdef __CUDACC_RTC__
-alignas(128) extern __shared__ unsigned short memory[];
-#else
-alignas(128) static unsigned short memory[SHARED_BYTES / 2];
-#endif
 
 using Eight = Chunk<STORED, 8>;
 

@@ -67,9 +67,10 @@ std::optional<Ints> averagedAxes(const Layer& layer, const ShapeSet& shapes) {
 }
 
 // Averages over all places of images whose channels lie next to each other. Null where a reduction is faster: for other
-// images, for many, and for large ones, whose places it gives to several blocks.
+// images, and for many.
 std::unique_ptr<kernels::Prepared> prepareAverages(const Layer& layer, const ShapeSet& shapes) {
-  constexpr int64_t kLanes = 128, kColumns = 4, kMostPlaces = 4096;
+  constexpr int64_t kLanes = 128, kColumns = 4, kMostPlaces = 4096;                      // of a block
+  constexpr int64_t kEnoughPlaces = 8 * kLanes, kMostInCluster = 8, kWithClusters = 90;  // compute capability
   const TensorDesc& desc = shapes.inputs.at(0);
   const size_t rank = shapes.dimsOf("output_size").size();
   const Images in(desc, rank), out(shapes.outputs.at(0), rank);
@@ -82,24 +83,32 @@ std::unique_ptr<kernels::Prepared> prepareAverages(const Layer& layer, const Sha
     return nullptr;
   }
   const int64_t chunks = in.channels / chunk;
-  const int64_t blocks = images.count() * ((chunks + kColumns - 1) / kColumns);
-  if (blocks >= layer.device.processors() || places.count() > kMostPlaces) {
+  const int64_t blocks = images.count() * inParts(chunks, kColumns);
+  int64_t cluster = 1;
+  while (layer.device.capability() >= kWithClusters && cluster < kMostInCluster &&
+         places.count() > cluster * kEnoughPlaces) {
+    cluster *= 2;
+  }
+  if (blocks >= layer.device.processors() || places.count() > cluster * kMostPlaces) {
     return nullptr;
   }
   const auto stepOf = [&](size_t tensor) { return images.rank() == 0 ? int64_t{0} : images.strides[tensor][0]; };
   Source source;
-  source.define("STORED", storedType(desc.dtype)).define("A", sizeOf(desc.dtype) == 2 ? "float" : "double");
+  const bool is_half = sizeOf(desc.dtype) == 2;
+  const size_t shared = static_cast<size_t>(cluster * chunk * kColumns) * (is_half ? sizeof(float) : sizeof(double));
+  source.define("STORED", storedType(desc.dtype)).define("A", is_half ? "float" : "double");
   source.define("CHUNK", chunk).define("LANES", kLanes).define("COLUMNS", kColumns);
-  source.include("text/storage.cuh")
-      .include("text/chunks.cuh")
-      .include("text/inputs.cuh")
-      .include("pooling/average.cuh");
+  source.define("CLUSTER", cluster).define("SHARED_BYTES", static_cast<int64_t>(shared));
+  source.include("text/storage.cuh").include("text/chunks.cuh").include("text/inputs.cuh");
+  source.include("text/block_memory.cuh").include("text/clusters.cuh").include("pooling/average.cuh");
   Arguments arguments;
-  arguments.value(images.count()).value(places.count()).value(chunks);
+  arguments.value(places.count()).value(chunks);
   arguments.value(stepOf(0)).value(places.strides[0][0]).input(0);
   arguments.value(stepOf(1)).value(out.strides[0]).output(0);
   auto launches = std::make_unique<Launches>(layer.device);
-  launches->add(source, "average", blocksFor(blocks, static_cast<unsigned>(kLanes * kColumns)), std::move(arguments));
+  Geometry geometry = blocksFor(blocks * cluster, static_cast<unsigned>(kLanes * kColumns));
+  geometry.shared_bytes = static_cast<unsigned>(shared);
+  launches->add(source, "average", geometry, std::move(arguments));
   return launches;
 }
 

@@ -1,9 +1,10 @@
-// A block of threads of the emulated GPU: fibers of one thread of the CPU.
+// The threads of a block of the emulated GPU, or of a cluster of blocks: fibers of one thread of the CPU.
 #pragma once
 
 #include <setjmp.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <vector>
@@ -19,29 +20,43 @@ struct Function {
   int (*sizes)(int*);  // of the arguments
   Index *thread, *block, *block_size, *grid_size;
   void (**barrier)();
-  bool has_barrier;  // any function of its text waits for the others of its block
-  long long* waits;  // the threads that waited for their inputs; null if its text does not wait
+  void (**cluster_barrier)();  // null without clusters
+  int* cluster;                // the blocks of a cluster; null for one
+  bool has_barrier;            // any function of its text waits for the others of its block
+  long long* waits;            // the threads that waited for their inputs; null if its text does not wait
 };
 
-// The threads of a block, one after the other from barrier to barrier.
-class Block {
+// The threads of a cluster, one after the other from barrier to barrier. A block runs until all of its threads are at a
+// barrier of the cluster or at their end; then the next block does.
+class Cluster {
  public:
-  Block(const Function& function, void** arguments, unsigned threads)
-      : function_(function), arguments_(arguments), is_done_(threads) {}
+  Cluster(const Function& function, void** arguments, unsigned threads)
+      : function_(function),
+        arguments_(arguments),
+        threads_(threads),
+        states_(threads * static_cast<unsigned>(blocksOf(function)), State::kReady) {}
 
-  void run() {
+  static int blocksOf(const Function& function) {
+    return function.cluster == nullptr ? 1 : *function.cluster;
+  }
+  // `first`: the first block of the cluster.
+  void run(unsigned first) {
     current() = this;
-    for (size_t left = is_done_.size(); left > 0;) {
-      for (running_ = 0; running_ < is_done_.size(); ++running_) {
-        if (!is_done_[running_]) {
-          function_.thread->x = static_cast<unsigned>(running_);
-          enterFiber();
-          left -= is_done_[running_] ? 1 : 0;
-        }
+    const auto has = [&](State state) { return std::find(states_.begin(), states_.end(), state) != states_.end(); };
+    while (has(State::kReady)) {
+      for (size_t begin = 0; begin < states_.size(); begin += threads_) {
+        *function_.block = {first + static_cast<unsigned>(begin / threads_), 0, 0};
+        runBlock(begin);
       }
+      std::replace(states_.begin(), states_.end(), State::kWaits, State::kReady);
     }
   }
 
+  // Leaves the running thread for the scheduler until all of its cluster are here.
+  static void clusterBarrier() {
+    current()->states_[current()->running_] = State::kWaits;
+    barrier();
+  }
   // Leaves the running thread for the scheduler until its next turn.
   static void barrier() {
     if (_setjmp(fibers()[current()->running_].place) == 0) {
@@ -50,6 +65,8 @@ class Block {
   }
 
  private:
+  enum class State : char { kReady, kWaits, kDone };  // kWaits: for the other blocks
+
   static constexpr size_t kStack = size_t{64} << 10;
   // A stack with its own place in the code. It outlives the blocks, which run one after the other: making a context
   // is a system call, jumping to a place is not.
@@ -58,6 +75,18 @@ class Block {
     std::unique_ptr<char[]> stack;
   };
 
+  void runBlock(size_t begin) {
+    for (bool has_run = true; has_run;) {
+      has_run = false;
+      for (running_ = begin; running_ < begin + threads_; ++running_) {
+        if (states_[running_] == State::kReady) {
+          function_.thread->x = static_cast<unsigned>(running_ - begin);
+          enterFiber();
+          has_run = true;
+        }
+      }
+    }
+  }
   // Returns at the thread's next barrier or at its end.
   void enterFiber() {
     if (running_ == fibers().size()) {
@@ -74,11 +103,11 @@ class Block {
       _longjmp(fibers()[running_].place, 1);
     }
   }
-  // The body of a fiber: one thread of every block that is large enough to have it.
+  // The body of a fiber: one thread of every cluster that is large enough to have it.
   static void runThreads() {
     for (;;) {
       current()->function_.call(current()->arguments_);
-      current()->is_done_[current()->running_] = true;
+      current()->states_[current()->running_] = State::kDone;
       barrier();
     }
   }
@@ -90,14 +119,15 @@ class Block {
     static jmp_buf place;
     return place;
   }
-  static Block*& current() {
-    static Block* block = nullptr;
-    return block;
+  static Cluster*& current() {
+    static Cluster* cluster = nullptr;
+    return cluster;
   }
 
   const Function& function_;
   void** arguments_;
-  std::vector<char> is_done_;
+  size_t threads_;  // of a block
+  std::vector<State> states_;
   size_t running_ = 0;
 };
 

@@ -134,12 +134,16 @@ Result runLaunch(FunctionHandle handle, unsigned blocks, unsigned threads, void*
   const Function& function = *static_cast<const Function*>(handle);
   *function.grid_size = {blocks, 1, 1};
   *function.block_size = {threads, 1, 1};
-  for (unsigned block = 0; block < blocks; ++block) {
-    *function.block = {block, 0, 0};
+  const auto cluster = static_cast<unsigned>(Cluster::blocksOf(function));
+  if (blocks % cluster != 0) {
+    return kInvalidValue;
+  }
+  for (unsigned block = 0; block < blocks; block += cluster) {
     if (function.has_barrier) {
-      Block(function, arguments, threads).run();
+      Cluster(function, arguments, threads).run(block);
       continue;
     }
+    *function.block = {block, 0, 0};
     for (unsigned thread = 0; thread < threads; ++thread) {
       *function.thread = {thread, 0, 0};
       function.call(arguments);
@@ -289,11 +293,16 @@ Driver emulatedDriver() {
     find(found->block_size, "blockDim");
     find(found->grid_size, "gridDim");
     find(found->barrier, "emulated_barrier");
+    find(found->cluster_barrier, "emulated_cluster_barrier");
+    find(found->cluster, "emulated_cluster");
     *function = found;
     if (found->call == nullptr) {
       return 1;
     }
-    *found->barrier = Block::barrier;
+    *found->barrier = Cluster::barrier;
+    if (found->cluster_barrier != nullptr) {
+      *found->cluster_barrier = Cluster::clusterBarrier;
+    }
     find(found->waits, "emulated_waits");
     found->has_barrier = dlsym(module, "has_barrier") != nullptr;
     return kSuccess;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cuda/against_reference.h"
+#include "cuda/emulation.h"
 #include "cuda/image_convolutions.h"
 #include "kernels/backend.h"
 
@@ -59,6 +60,21 @@ TEST(SmallProduct, WithBiasResidualAndActivation) {
       }
     }
   }
+}
+
+// Blocks of a cluster share the depth. Not all of them have as many stages, and some have none.
+TEST(SmallProduct, OfSharedDepth) {
+  for (const int64_t depth : {1536, 1672, 3072}) {
+    for (const int64_t rows : {9, 32, 50}) {
+      const Case layer = product(DType::kFloat16, {rows}, depth, 40, {true, true, "relu"});
+      ASSERT_EQ(chosenFor(layer), "tensor_cores");
+      expectAsOnCpu(layer);
+    }
+  }
+  const std::vector<std::string> texts = cuda::testing::compiledTexts();
+  EXPECT_TRUE(!cuda::testing::isEmulated() || std::any_of(texts.begin(), texts.end(), [](const std::string& text) {
+    return text.find("#define CLUSTER 4") != std::string::npos;
+  }));
 }
 
 // Activation of a sum that was not rounded before.
@@ -132,6 +148,12 @@ TEST(SmallConvolution, OfEveryNumberOfChannels) {
       expectConvolution("tensor_cores", convolution(dtype, channels, 8, {}));
       expectConvolution("tensor_cores", convolution(dtype, 8, channels, {}));
     }
+  }
+}
+
+TEST(SmallConvolution, OfSharedDepth) {
+  for (const int64_t channels : {160, 184, 256}) {
+    expectConvolution("tensor_cores", convolution(DType::kFloat16, channels, 24, {}, {true, true, "relu"}));
   }
 }
 
