@@ -10,6 +10,7 @@
 #include "runtime/delegate.h"
 #include "runtime/engine_class.h"
 #include "runtime/execute.h"
+#include "runtime/masks.h"
 #include "runtime/preparation.h"
 #include "runtime/threads.h"
 #include "runtime/torch_device.h"
@@ -167,7 +168,7 @@ std::string clash() {
       taken += (taken.empty() ? "" : " and ") + std::string(name);
     }
   }
-  for (const char* name : {kExecuteEngine, "trt::execute_engine", kKeptConstants, kPrepare, kCheckModule,
+  for (const char* name : {kExecuteEngine, "trt::execute_engine", kKeptConstants, kIndexByMask, kPrepare, kCheckModule,
                            kCheckModuleBytes, kLoadFor, kCounters}) {
     if (c10::Dispatcher::singleton().findSchema({name, ""})) {
       taken += (taken.empty() ? "" : " and ") + std::string(name);
@@ -203,6 +204,8 @@ class Registration {
     defineExecuteEngine(others_.emplace(torch::Library::FRAGMENT, "trt", std::nullopt, __FILE__, __LINE__));
     definitions_->def(kKeptConstantsSchema);
     definitions_->impl("kept_constants", torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, keptConstants));
+    definitions_->def(kIndexByMaskSchema);
+    definitions_->impl("index_by_mask", torch::dispatch(c10::DispatchKey::CompositeImplicitAutograd, indexByMask));
     definitions_->def(kPrepareSchema);
     definitions_->impl("prepare", torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd,
                                                   torch::CppFunction::makeFromBoxedFunction<&prepareValue>()));

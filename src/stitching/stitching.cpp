@@ -16,6 +16,7 @@
 #include "stitching/engine_nodes.h"
 #include "stitching/hoisted_constants.h"
 #include "stitching/original_unit.h"
+#include "stitching/shared_masks.h"
 
 namespace torchtrt::stitching {
 
@@ -44,6 +45,7 @@ class Stitcher {
     }
     graph_->registerOutput(packed(*graph_, options_.other_calls ? emitBranch(*options_.other_calls) : emitAll()));
     copyConstantResults(*graph_);
+    shareMasks(*graph_);
     if (options_.updatable) {
       holdWeights();
     }
