@@ -89,7 +89,11 @@ if(TORCHTRT_TORCH)
                         torchtrt_common "${TORCHTRT_TORCH_LIB}/libtorch_cpu.so" "${TORCHTRT_TORCH_LIB}/libc10.so")
   # libtorch_cpu needs CUDA libraries that lie in folders of their own and are found through its own run path.
   target_link_options(torchtrt_torch_side INTERFACE -Wl,--allow-shlib-undefined)
-  target_compile_options(torchtrt_torch_side INTERFACE -fpch-preprocess)
+  # Macros of libtorch's headers put the names of their files into messages. No library shall say where it was built. Of several that fit,
+  # the compiler takes the last. ccache knows the option, and finds the entries of other folders all the same.
+  target_compile_options(torchtrt_torch_side INTERFACE -fpch-preprocess
+                         "-ffile-prefix-map=${CMAKE_SOURCE_DIR}=." "-ffile-prefix-map=${CMAKE_BINARY_DIR}=build"
+                         "-ffile-prefix-map=${torch_folder}=torch")
 
   # The one precompiled header (600 MB), which every target of this side reuses. -fpch-preprocess above is for ccache.
   file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/generated/torch_pch.cpp" CONTENT "namespace torchtrt {}\n")

@@ -39,7 +39,8 @@ if(binding_sources AND TARGET torchtrt AND EXISTS "${TORCHTRT_TORCH_LIB}/libtorc
   target_link_libraries(_torchtrt PRIVATE ${binding_links} "${TORCHTRT_TORCH_LIB}/libtorch_python.so")
   set_target_properties(_torchtrt PROPERTIES
                         PREFIX "" SUFFIX ".${Python3_SOABI}.so" DEFINE_SYMBOL ""
-                        LIBRARY_OUTPUT_DIRECTORY "${package_folder}/torchtrt")
+                        LIBRARY_OUTPUT_DIRECTORY "${package_folder}/torchtrt"
+                        INSTALL_RPATH "$ORIGIN/lib" BUILD_WITH_INSTALL_RPATH ON)
   # Older releases share their classes with modules alone that name one version of the compiler's ABI: that of libtorch's.
   file(STRINGS "${TORCHTRT_TORCH_LIB}/libtorch_python.so" internals REGEX "__pybind11_internals_v[0-9]+_gcc_libstdcpp_cxxabi")
   if(internals MATCHES "_libstdcpp(_cxxabi[0-9]+)")

@@ -33,7 +33,8 @@ def load_plugin_library(path) -> None:
     if os.sep in str(path) and not os.path.isfile(path):
         raise EngineError(f"[E009] there is no plugin library '{path}'\n  check the path")
     libraries = [each for each in os.environ.get("TORCHTRT_PLUGINS", "").split(":") if each]
-    os.environ["TORCHTRT_PLUGINS"] = ":".join([*libraries, str(path)])
+    place = os.path.abspath(path) if os.sep in str(path) else str(path)  # the working directory may be another one by then
+    os.environ["TORCHTRT_PLUGINS"] = ":".join([*libraries, place])
 
 
 @contextlib.contextmanager

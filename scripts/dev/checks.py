@@ -5,7 +5,7 @@ import os
 import subprocess
 import time
 
-from . import building, machine, tidying
+from . import building, locks, machine, third_party, tidying
 from .common import ROOT, Failure, captured, python, run, say
 
 SOURCES = (".h", ".cpp")
@@ -91,6 +91,8 @@ def check(preset: str, quick: bool, no_tidy: bool) -> None:
         ("format", lambda: check_format([name for name in files if name.endswith(SOURCES)])),
         ("ruff", check_python),
         ("spelling", lambda: check_spelling(files)),
+        ("locks", locks.check),
+        ("third parties", third_party.check),
         ("layering", script("check_layering.py", "the layering check")),
         ("documentation", script("check_docs.py", "the documentation check")),
         ("lines", script("lines.py", "the line count")),

@@ -4,8 +4,11 @@ import argparse
 import shutil
 import subprocess
 
-from . import building, checks, docs, gpu, machine, packaging, releasing, testing, tidying, torch_versions
+from . import building, checks, docs, gpu, locks, machine, packaging, releasing, testing, tidying, torch_versions
 from .common import ROOT, Failure, say, warn
+
+
+WITHOUT_ENVIRONMENT = ("clean", "lock")  # an environment is made from locks
 
 
 def parse():
@@ -129,6 +132,12 @@ def parse():
     sub.add_argument("--prefix", required=True)
 
     command(
+        "lock",
+        "write locks/ anew from PyPI after a change of requirements*.txt: files, hashes and licences",
+        lambda _: locks.write_all(),
+        preset=False,
+    )
+    command(
         "clean", "remove build/ and dist/; the environment and the compiler cache stay", lambda _: clean(), preset=False
     )
     # Arguments of bench and demo may start with an option, which argparse.REMAINDER alone would not take.
@@ -171,7 +180,7 @@ def clean() -> None:
 def main() -> int:
     args = parse()
     try:
-        if args.command != "clean":
+        if args.command not in WITHOUT_ENVIRONMENT:
             machine.make_ready(getattr(args, "torch", ""))
         return args.call(args) or 0
     except Failure as failure:

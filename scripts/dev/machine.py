@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 
-from . import torch_versions
+from . import locks, torch_versions
 from .common import CACHE, ROOT, VENV_LINK, Environment, Failure, locked, run, run_logged, say
 
 PACKAGES = [
@@ -26,18 +26,10 @@ PACKAGES = [
     "ninja-build",
     "patchelf",
 ]
-# The build and the demo need requirements.txt, which keys the environment; these are added to it.
-MODELS = ROOT / "requirements-models.txt"
-PEERS = ROOT / "requirements-peers.txt"  # only where somebody compares with them
-CHECKS = ROOT / "requirements-checks.txt"  # only for ./dev check
-BROWSER = ROOT / "requirements-browser.txt"  # only for the Python tests, of which one opens a report's page
 BROWSER_PACKAGES = ["chromium"]
-# Ray, Spark, Beam and Triton: they want older numpy and protobuf than the rest, so they have an environment of their own.
-INTEGRATIONS = ROOT / "requirements-integrations.txt"
 INTEGRATIONS_PACKAGES = ["default-jre-headless"]  # Spark runs in Java
-# Sphinx and its extensions: an environment of their own, too, so that no version of them can disturb the rest.
-DOCS = ROOT / "requirements-docs.txt"
 DOCS_PACKAGES = ["doxygen"]
+TIDY_PACKAGES = ["clang-tidy"]
 # Needed where Python is Debian's own; one built by hand brings both.
 PYTHON_PACKAGES = ["python3-dev", "python3-venv"]
 
@@ -79,6 +71,7 @@ def keyed_folder(name: str, requirements: str):
 
 
 def venv_folder(torch: str):
+    """The environment's place. The compiler cache knows files by it, so it follows the versions of requirements.txt, not their hashes."""
     return keyed_folder("venv", torch_versions.requirements(torch))
 
 
@@ -88,9 +81,10 @@ def make_venv(torch: str):
     if not complete.exists():
         with locked(folder.with_suffix(".lock")):
             if not complete.exists():
-                install_venv(folder, torch)
+                start_venv(folder)
                 complete.touch()
-    add_requirements(folder, MODELS, "155 MB")
+    add_lock(folder, locks.base_lock(torch), "2 GB, 5 GB on disk")
+    add_lock(folder, locks.named_lock("models"), "155 MB")
     return folder
 
 
@@ -100,25 +94,20 @@ def link_venv(folder) -> None:
         VENV_LINK.symlink_to(folder)
 
 
-def add_requirements(folder, file, size) -> None:
-    marker = folder / f".{file.stem.removeprefix('requirements-')}"
-    wanted = hashlib.sha256(file.read_bytes()).hexdigest()
+def add_lock(folder, lock: locks.Lock, size: str) -> None:
+    """Installs the files of a lock, unless that was done since it last changed."""
+    marker = folder / f".{lock.path.stem}"
 
     def are_there() -> bool:
         return marker.exists() and marker.read_text(encoding="utf-8") == wanted
 
+    wanted = hashlib.sha256(locks.checked(lock).read_bytes()).hexdigest()
     if not are_there():
         with locked(folder.with_suffix(".lock")):
             if not are_there():
-                say(f"installing {file.name} into {folder} (about {size} to download)")
-                pip_install(folder, "--requirement", file, "--constraint", requirements_of(folder))
+                say(f"installing {lock.path.relative_to(ROOT)} into {folder} (about {size} to download)")
+                pip_install(folder, lock)
                 marker.write_text(wanted, encoding="utf-8")
-
-
-def requirements_of(folder):
-    """The versions that an environment was made from: requirements.txt, or that for another torch."""
-    own = folder / "requirements.txt"
-    return own if own.exists() else torch_versions.REQUIREMENTS
 
 
 def start_venv(folder) -> None:
@@ -132,45 +121,42 @@ def site_packages(folder):
     return found
 
 
-def make_beside(name: str, file, size: str):
+def make_beside(name: str, size: str):
     """An environment that finds torch, and all else that it does not have, in the environment in use."""
     lender = Environment.folder.resolve()
-    folder = keyed_folder(name, f"{file.read_text(encoding='utf-8')} {lender}")
+    lock = locks.named_lock(name)
+    folder = keyed_folder(name, f"{locks.checked(lock).read_text(encoding='utf-8')} {lender}")
     complete = folder / ".complete"
     if not complete.exists():
         with locked(folder.with_suffix(".lock")):
             if not complete.exists():
-                say(f"installing {file.name} into {folder} ({size})")
+                say(f"installing {lock.path.relative_to(ROOT)} into {folder} ({size})")
                 start_venv(folder)
-                pip_install(folder, "--no-deps", "--requirement", file)
                 (site_packages(folder) / "lent.pth").write_text(f"{site_packages(lender)}\n", encoding="utf-8")
+                pip_install(folder, lock)
                 complete.touch()
     return folder
 
 
 def make_integrations():
-    """The environment of Ray, Spark, Beam and Triton."""
+    """The environment of Ray, Spark, Beam and Triton: they want older numpy and protobuf than the rest."""
     if not shutil.which("java"):
         install_packages(INTEGRATIONS_PACKAGES)
-    return make_beside("integrations", INTEGRATIONS, "about 800 MB to download, 1.6 GB on disk")
+    return make_beside("integrations", "about 800 MB to download, 1.6 GB on disk")
 
 
 def make_docs():
-    """The environment of Sphinx, with Doxygen beside it."""
+    """The environment of Sphinx, with Doxygen beside it. No version of Sphinx and its extensions can disturb the rest."""
     install_packages(DOCS_PACKAGES)
-    return make_beside("docs", DOCS, "about 30 MB to download, 90 MB on disk")
+    return make_beside("docs", "about 30 MB to download, 90 MB on disk")
 
 
-def install_venv(folder, torch: str) -> None:
-    say(f"installing requirements.txt with torch {torch} into {folder} (about 2 GB to download, 5 GB on disk)")
-    start_venv(folder)
-    (folder / "requirements.txt").write_text(torch_versions.requirements(torch), encoding="utf-8")
-    pip_install(folder, "--requirement", requirements_of(folder))
-
-
-def pip_install(folder, *what) -> None:
+def pip_install(folder, lock: locks.Lock) -> None:
+    """Installs what a lock names and nothing else: pip refuses other files. What comes as source is built with the tools of the environment,
+    because pip would fetch others without looking at hashes."""
     pip = [folder / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "install", "--progress-bar", "off"]
-    run_logged([*pip, *what], "pip install", CACHE / "pip-install.log")
+    options = ["--require-hashes", "--no-deps", "--no-build-isolation", "--requirement", lock.path]
+    run_logged([*pip, *options], "pip install", CACHE / "pip-install.log")
 
 
 def make_ready(torch: str = "") -> None:
@@ -185,13 +171,13 @@ def make_ready(torch: str = "") -> None:
 
 
 def add_checks() -> None:
-    add_requirements(Environment.folder.resolve(), CHECKS, "12 MB")
+    add_lock(Environment.folder.resolve(), locks.named_lock("checks"), "12 MB")
 
 
 def add_peers() -> None:
-    add_requirements(Environment.folder.resolve(), PEERS, "100 MB")
+    add_lock(Environment.folder.resolve(), locks.named_lock("peers"), "100 MB")
 
 
 def add_browser() -> None:
     install_packages(BROWSER_PACKAGES)
-    add_requirements(Environment.folder.resolve(), BROWSER, "47 MB")
+    add_lock(Environment.folder.resolve(), locks.named_lock("browser"), "47 MB")

@@ -1,12 +1,14 @@
 """Makes what leaves the build tree: cmake --install, and two wheels. One is python/ with the built libraries inside; the other only runs
-modules and is for every Python. Their local version and their requirements name the torch that they were built for."""
+modules and is for every Python. Their local version and their requirements name the torch that they were built for. Equal sources and tools give
+equal bytes."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
 
-from . import building, manylinux, torch_versions
-from .common import ROOT, python, run, say
+from . import building, manylinux, sbom, torch_versions
+from .common import ROOT, captured, python, run, say
 
 PACKAGE = "torchtrt"
 ALIASES = ["torch_tensorrt", "trtorch"]  # found by _torchtrt_names.py where no other package has the name
@@ -126,22 +128,56 @@ def make_wheel(preset: str) -> list[Path]:
     building.build(preset, ["product"])
     built = building.build_folder(preset)
     say("collecting the wheels' files")
-    return [pack(built / "wheel", stage(built, built / "wheel")),
-            pack(built / "runtime_wheel", stage_runtime(built, built / "runtime_wheel"), "--python-tag", "py3", "--abi-tag", "none")]
+    return [pack(built / "wheel", stage(built, built / "wheel"), ROOT / "dist"),
+            pack(built / "runtime_wheel", stage_runtime(built, built / "runtime_wheel"), ROOT / "dist", "--python-tag", "py3", "--abi-tag", "none")]
 
 
-def pack(folder, binaries, *tags) -> Path:
-    """Makes a wheel of a staged folder in dist/, tagged with the oldest systems that its binaries run on, and with other tags as given."""
+def source_epoch() -> int:
+    """The time that files of a wheel have, in seconds: that of the commit. SOURCE_DATE_EPOCH says another; sources without git have 1980, which is
+    the first that a zip file can tell."""
+    stated = os.environ.get("SOURCE_DATE_EPOCH") or captured(["git", "log", "-1", "--format=%ct"]).stdout.strip()
+    return max(int(stated or 0), 315532800)
+
+
+def pack(folder, binaries, target: Path, *tags) -> Path:
+    """Makes a wheel of a staged folder in another one, tagged with the oldest systems that its binaries run on, and with other tags as given. It lists
+    its parts, and its bytes depend on nothing but the staged files and source_epoch()."""
+    variables = {**os.environ, "SOURCE_DATE_EPOCH": str(source_epoch())}
     platform = manylinux.platform_tag(binaries)
-    untagged = folder.with_suffix(".untagged")
-    shutil.rmtree(untagged, ignore_errors=True)
+    scratch = folder.with_suffix(".untagged")
+    shutil.rmtree(scratch, ignore_errors=True)
     pip = [python(), "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-    run([*pip, "--wheel-dir", untagged, folder], "pip wheel")
-    (made,) = untagged.glob("*.whl")
-    command = [python(), "-m", "wheel", "tags", "--platform-tag", platform, *tags, made]
-    name = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[-1]
-    (ROOT / "dist").mkdir(exist_ok=True)
-    wheel = ROOT / "dist" / name
-    shutil.move(untagged / name, wheel)
-    say(f"made {wheel.relative_to(ROOT)} ({wheel.stat().st_size / 1e6:.1f} MB)")
+    run([*pip, "--wheel-dir", scratch, folder], "pip wheel", env=variables)
+    (made,) = scratch.glob("*.whl")
+    wheel_tool("tags", "--platform-tag", platform, *tags, "--remove", made)
+    (tagged,) = scratch.glob("*.whl")
+    wheel_tool("unpack", "--dest", scratch / "files", tagged)
+    (files,) = (scratch / "files").iterdir()
+    (information,) = files.glob("*.dist-info")
+    add_parts(information, folder, files)
+    set_modes(files)
+    target.mkdir(parents=True, exist_ok=True)
+    wheel_tool("pack", "--dest-dir", target, files, env=variables)
+    wheel = target / tagged.name
+    say(f"made {wheel.relative_to(ROOT) if wheel.is_relative_to(ROOT) else wheel} ({wheel.stat().st_size / 1e6:.1f} MB)")
     return wheel
+
+
+def wheel_tool(*arguments, **options) -> None:
+    subprocess.run([python(), "-m", "wheel", *arguments], capture_output=True, check=True, text=True, **options)
+
+
+def add_parts(information: Path, folder: Path, files: Path) -> None:
+    """Adds the list of parts to the metadata of an unpacked wheel, whose version and requirement the staged folder has."""
+    project, version = information.name.removesuffix(".dist-info").split("-")
+    (versions,) = files.rglob("lib/versions")
+    torch = versions.read_text(encoding="utf-8").split()[1]
+    requires = (folder / "REQUIREMENTS").read_text(encoding="utf-8").strip()
+    contents = sbom.document(project.replace("_", "-"), version, torch, requires, files, source_epoch())
+    sbom.write(information / "sboms" / sbom.FILE, contents)
+
+
+def set_modes(folder: Path) -> None:
+    """Gives files the same permissions whatever the umask was: programs may be run, all may be read."""
+    for file in folder.rglob("*"):
+        file.chmod(0o755 if file.is_dir() or file.parent.name == "bin" else 0o644)

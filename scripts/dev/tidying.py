@@ -87,7 +87,7 @@ def tidy(preset: str, files) -> None:
     if not wanted:
         say("clang-tidy: no C++ file has changed")
         return
-    machine.install_packages(["clang-tidy"])
+    machine.install_packages(machine.TIDY_PACKAGES)
     building.build(preset, ["plan_schema"])
     known = commands(preset)
     entries = []

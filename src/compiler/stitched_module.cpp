@@ -3,6 +3,7 @@
 #include "compiler/module/placing.h"
 #include "compiler/segments/kept_segment.h"
 #include "lowering/call_stacks.h"
+#include "lowering/source_files.h"
 #include "runtime/engine_class.h"
 #include "stitching/stitching.h"
 
@@ -49,6 +50,7 @@ torch::jit::Module moduleOf(const Task& task, const partitioning::Partition& par
   }
   for (const torch::jit::Method& method : module.get_methods()) {
     lowering::ownCallStacks(*method.graph()->block());
+    lowering::showSourceFiles(*method.graph()->block());
   }
   return module;
 }

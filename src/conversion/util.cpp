@@ -2,6 +2,7 @@
 
 #include "lowering/call_stacks.h"
 #include "lowering/module_path.h"
+#include "lowering/source_files.h"
 #include "torchtrt/conversion.h"
 
 namespace torchtrt::conversion::util {
@@ -99,7 +100,7 @@ Location locationOf(const Node& node) {
   Location location;
   const auto original = node.sourceRange().findSourceRangeThatGenerated();
   if (const auto line = original ? original->file_line_col() : node.sourceRange().file_line_col()) {
-    location.file = std::get<0>(*line);
+    location.file = lowering::shownFile(std::get<0>(*line));
     location.line = static_cast<int>(std::get<1>(*line));
     location.column = static_cast<int>(std::get<2>(*line));
   }

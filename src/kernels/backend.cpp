@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/check.h"
+#include "base/file_of_code.h"
 #include "torchtrt/error.h"
 #include "torchtrt/version.h"
 
@@ -36,11 +37,10 @@ const Backend* registered(std::string_view name) {
 // The library lies beside the one that holds this code. Its name ends with the version, except in wheels, whose files
 // have no links.
 std::filesystem::path libraryOf(std::string_view name) {
-  Dl_info self{};
-  TORCHTRT_CHECK(dladdr(reinterpret_cast<const void*>(&findBackend), &self) != 0, "this code is in no library");
+  const std::filesystem::path self = fileOfCode(reinterpret_cast<const void*>(&findBackend));
+  TORCHTRT_CHECK(!self.empty(), "the file of this code is gone");
   const std::string version = std::to_string(TORCHTRT_VERSION_MAJOR) + "." + std::to_string(TORCHTRT_VERSION_MINOR);
-  const std::filesystem::path plain =
-      std::filesystem::path(self.dli_fname).parent_path() / ("libtorchtrt_" + std::string(name) + ".so");
+  const std::filesystem::path plain = self.parent_path() / ("libtorchtrt_" + std::string(name) + ".so");
   const std::filesystem::path versioned = plain.string() + "." + version;
   std::error_code ignored;
   const bool is_in_wheel = !std::filesystem::exists(versioned, ignored) && std::filesystem::exists(plain, ignored);

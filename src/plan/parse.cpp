@@ -233,6 +233,17 @@ Header readHeader(std::span<const std::byte> bytes) {
                           ", this library reads " + std::to_string(kMajorVersion) + ".x",
                       {}, "load it with a torchtrt whose plan format is " + major + ", or compile the module again");
   }
+  // A later minor version may say with a new field that something is computed in another way. FlatBuffers would skip
+  // it.
+  if (header.minor_version > kMinorVersion) {
+    const std::string major = std::to_string(kMajorVersion);
+    throw EngineError(
+        ErrorCode::kPlanVersion,
+        "the plan is too new: it has format " + major + "." + std::to_string(header.minor_version) +
+            ", this library reads " + major + ".0 to " + major + "." + std::to_string(kMinorVersion),
+        {},
+        "load it with the version of torchtrt that made it or a later one, or compile the module again with this one");
+  }
   const uint64_t size = bytes.size();
   // FlatBuffers end at 2 GiB; weights, which may be larger, lie outside of it.
   const bool inside = header.graph_bytes <= size - sizeof header && header.graph_bytes < FLATBUFFERS_MAX_BUFFER_SIZE &&

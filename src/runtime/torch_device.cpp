@@ -12,6 +12,7 @@
 #include <c10/core/impl/FakeGuardImpl.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include "base/file_of_code.h"
 #include "libtorch/versions.h"
 #include "torchtrt/error.h"
 
@@ -27,12 +28,11 @@ bool is_lost = false;
 void openTorchCuda() {
   static std::once_flag once;
   std::call_once(once, [] {
-    Dl_info torch{};
-    if (c10::impl::hasDeviceGuardImpl(at::kCUDA) ||
-        dladdr(reinterpret_cast<const void*>(&at::globalContext), &torch) == 0 || torch.dli_fname == nullptr) {
+    const std::filesystem::path torch = fileOfCode(reinterpret_cast<const void*>(&at::globalContext));
+    if (c10::impl::hasDeviceGuardImpl(at::kCUDA) || torch.empty()) {
       return;
     }
-    const auto library = std::filesystem::path(torch.dli_fname).parent_path() / "libtorch_cuda.so";
+    const std::filesystem::path library = torch.parent_path() / "libtorch_cuda.so";
     dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);  // the next request reports a missing library
   });
 }

@@ -8,6 +8,7 @@ Files of a new version go to a folder of their own beside the others; files that
 instruction set avx2, as the test does, so that the choice of kernels is the same on any CPU that has it."""
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -102,7 +103,10 @@ CASES = {
     "counted": (Counted, [torchtrt.Input((4, 6))], [(4, 6)], {"min_block_size": 1}),
     "mixed": (Mixed, [torchtrt.Input((12, 12))], [(12, 12)], {"min_block_size": 1, "torch_executed_ops": ["aten::linalg_qr"]}),
     "quantized": (Quantized, [torchtrt.Input((1, 8, 8, 8))], [(1, 8, 8, 8)], {"enabled_precisions": {torch.int8}}),
+    "refit": (Convolutional, [torchtrt.Input((2, 3, 8, 8))], [(2, 3, 8, 8)], {"refit": True}),
+    "gpu": (Attention, [torchtrt.Input((2, 8, 16))], [(2, 8, 16)], {"target": "sm_90"}),
 }
+MODULES_ALONE = ("mixed", "refit")  # an engine alone has no part in PyTorch, and no source to compile again
 
 
 def made(name):
@@ -115,6 +119,11 @@ def made(name):
 
 def as_list(outputs):
     return list(outputs) if isinstance(outputs, tuple) else [outputs]
+
+
+def other_weights(name):
+    """Weights for an update of a module, by name."""
+    return {key: value * 0.5 if value.is_floating_point() else value for key, value in made(name)[0].state_dict().items()}
 
 
 def machine_of(cache: Path) -> str:
@@ -134,10 +143,16 @@ def main(folder: Path):
             options |= {"tune": True, "timing_cache": str(folder / "timings.txt"), "require_full_compilation": True}
         module = torchtrt.compile(script, inputs=inputs, **options)
         module.save(str(folder / f"{name}.ts"))
-        if name != "mixed":
+        if name not in MODULES_ALONE:
             options = {key: value for key, value in options.items() if key not in ("require_full_compilation", "min_block_size", "tune")}
             (folder / f"{name}.engine").write_bytes(torchtrt.convert_method_to_trt_engine(script, inputs=inputs, **options))
         torch.save([([x], as_list(module(x))) for x in calls], folder / f"{name}.pt")
+        if name == "refit":
+            torchtrt.update_weights(module, other_weights(name))
+            torch.save([([x], as_list(module(x))) for x in calls], folder / "updated.pt")
+    embedded = torchtrt.ts.embed_engine_in_new_module((folder / "convolutional.engine").read_bytes())
+    embedded.save(str(folder / "embedded.ts"))
+    shutil.copy(folder / "convolutional.pt", folder / "embedded.pt")
     print(*sorted(f"{path.stat().st_size:8} {path.name}" for path in folder.iterdir()), sep="\n")
 
 

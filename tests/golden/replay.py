@@ -3,7 +3,8 @@
 
     python tests/golden/replay.py FOLDER RESULTS
 
-RESULTS becomes a file with the outputs of every case by name, and the names of timings that were read from the timing cache."""
+RESULTS becomes a file with the outputs of every case by name, the numbers of engines that reports tell, and the names of timings that were read
+from the timing cache."""
 
 import shutil
 import sys
@@ -50,9 +51,15 @@ def recalibrated(folder: Path, scratch: Path):
 
 def main(folder: Path, results: Path):
     torch.set_num_threads(1)
-    found = {"module": {}, "engine": {}}
+    found = {"module": {}, "engine": {}, "segments": {}}
     for path in sorted(folder.glob("*.ts")):
-        found["module"][path.stem] = outputs(torchtrt.load(str(path)), folder, path.stem)
+        module = torchtrt.load(str(path))
+        found["module"][path.stem] = outputs(module, folder, path.stem)
+        found["segments"][path.stem] = torchtrt.report(module).engine_segments if path.stem != "embedded" else 1
+    if (folder / "refit.ts").exists():
+        module = torchtrt.load(str(folder / "refit.ts"))
+        torchtrt.update_weights(module, make.other_weights("refit"))
+        found["updated"] = outputs(module, folder, "updated")
     for path in sorted(folder.glob("*.engine")):
         found["engine"][path.stem] = outputs(torchtrt.ts.embed_engine_in_new_module(path.read_bytes()), folder, path.stem)
     with tempfile.TemporaryDirectory() as scratch:

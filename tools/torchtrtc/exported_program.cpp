@@ -31,6 +31,8 @@ constexpr int kChannel = 3;
 constexpr int kNoPackage = 127;
 constexpr const char* kCode =
     "import sys\n"
+    "sys.path[:] = [place for place in sys.path if place]\n"  // not the working directory: a file of it may be
+                                                              // anybody's
     "try:\n"
     "    from torchtrt._exported import command\n"
     "except ModuleNotFoundError:\n"

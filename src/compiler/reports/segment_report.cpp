@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "conversion/conversion.h"
+#include "lowering/source_files.h"
 
 namespace torchtrt::compiler {
 
@@ -111,7 +112,8 @@ void addSourceLine(const torch::jit::Node& node, Report& report) {
   if (!place || range.source() == nullptr) {
     return;
   }
-  std::string& line = report.source_lines[std::get<0>(*place) + ":" + std::to_string(std::get<1>(*place))];
+  std::string& line =
+      report.source_lines[lowering::shownFile(std::get<0>(*place)) + ":" + std::to_string(std::get<1>(*place))];
   if (line.empty()) {
     line = range.source()->get_line(range.source()->lineno_for_offset(range.start())).str();
     const size_t first = line.find_first_not_of(" \t");

@@ -13,6 +13,7 @@
 #include <torch/csrc/jit/passes/frozen_conv_folding.h>
 
 #include "compiler/module/placing.h"
+#include "lowering/source_files.h"
 
 namespace torchtrt::compiler {
 
@@ -282,6 +283,7 @@ runtime::KeptSegment::State keptSegment(const partitioning::Segment& segment,
   graph->registerOutput(graph->appendNode(graph->createList(c10::TensorType::get(), outputs))->output());
   torch::jit::Module module("__torch__.Segment", std::make_shared<torch::jit::CompilationUnit>());
   graph->insertInput(0, "self")->setType(module.type());
+  lowering::showSourceFiles(*graph->block());
   const c10::QualifiedName name(*module.type()->name(), "forward");
   module.type()->addMethod(module._ivalue()->compilation_unit()->create_function(name, graph));
   std::ostringstream archive;

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include <ATen/ops/zeros.h>
+#include <torch/csrc/jit/api/function_impl.h>
 #include <torch/csrc/jit/passes/canonicalize.h>
 #include <torch/csrc/jit/serialization/pickle.h>
 
@@ -14,6 +15,7 @@
 #include "compiler/rejections.h"
 #include "compiler/spec_values.h"
 #include "lowering/graph_walk.h"
+#include "lowering/source_files.h"
 #include "torchtrt/load.h"
 
 namespace torchtrt::compiler {
@@ -100,9 +102,15 @@ StoredSource stored(const Source& source) {
     rejectOption("refit is set and what is compiled has no parameters or buffers, whose names an update could give",
                  "compile a module that is not frozen, or leave refit out");
   }
+  std::ostringstream first;
+  withoutParameters(source).save(first);
+  auto module = std::make_shared<torch::jit::Module>(moduleIn(first.str()));
+  // The first copy shares its methods with the module that was compiled, whose sources keep their names.
+  for (torch::jit::Function* function : module->_ivalue()->compilation_unit()->get_functions()) {
+    lowering::showSourceFiles(*torch::jit::toGraphFunction(*function).graph()->block());
+  }
   std::ostringstream archive;
-  withoutParameters(source).save(archive);
-  auto module = std::make_shared<torch::jit::Module>(moduleIn(archive.str()));
+  module->save(archive);
   shareTensors(*source.module->_ivalue(), *module->_ivalue());
   return {{std::move(module), source.method, nullptr}, archive.str()};
 }

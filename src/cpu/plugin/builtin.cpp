@@ -12,9 +12,25 @@
 #include "cpu/regions/plugins.h"
 #include "cpu/resize/plugins.h"
 #include "cpu/search/plugins.h"
+#include "torchtrt/error.h"
 #include "torchtrt/plugin.h"
 
 namespace torchtrt::plugin {
+
+namespace {
+
+// Whoever may write to the working directory must not choose the library. A name alone is looked for where the system
+// has libraries.
+void refuseRelative(const std::string& path) {
+  if (path.front() != '/' && path.find('/') != std::string::npos) {
+    throw EngineError(
+        ErrorCode::kPlugin,
+        "plugin library '" + path + "' of TORCHTRT_PLUGINS has a path that depends on the working directory", {},
+        "write a path that begins with /");
+  }
+}
+
+}  // namespace
 
 void registerBuiltinPlugins() {
   static std::once_flag once;
@@ -34,10 +50,12 @@ void registerBuiltinPlugins() {
     PluginRegistry::global().add(kernels::counted::createUniqueCreator());
     PluginRegistry::global().add(kernels::counted::createSuppressionCreator());
   });
-  const char* libraries = std::getenv("TORCHTRT_PLUGINS");
+  // A program that runs with more rights than its user takes none.
+  const char* libraries = secure_getenv("TORCHTRT_PLUGINS");
   std::istringstream stream(libraries == nullptr ? "" : libraries);
   for (std::string path; std::getline(stream, path, ':');) {
     if (!path.empty()) {
+      refuseRelative(path);
       loadLibrary(path);
     }
   }

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/file_of_code.h"
+
 namespace torchtrt::cuda {
 
 namespace {
@@ -15,18 +17,23 @@ std::filesystem::path folderOfTorch() {
   if (torch == nullptr) {
     return {};
   }
-  // A data symbol that every libc10 has would do as well; its path comes from the loader.
-  Dl_info info{};
-  void* const symbol = dlsym(torch, "_ZN3c105ErrorD0Ev");
-  const bool found = symbol != nullptr && dladdr(symbol, &info) != 0;
+  // A data symbol that every libc10 has would do as well.
+  const void* const symbol = dlsym(torch, "_ZN3c105ErrorD0Ev");
   dlclose(torch);
-  return found ? std::filesystem::path(info.dli_fname).parent_path() : std::filesystem::path();
+  return symbol == nullptr ? std::filesystem::path() : fileOfCode(symbol).parent_path();
+}
+
+// The folder of $TORCHTRT_CUDA_LIBRARIES, empty for none. A program that runs with more rights than its user takes
+// none.
+std::filesystem::path namedFolder() {
+  const char* const folder = secure_getenv("TORCHTRT_CUDA_LIBRARIES");
+  return folder == nullptr ? "" : folder;
 }
 
 std::vector<std::string> placesOf(const char* name, const char* package) {
   std::vector<std::string> places;
-  if (const char* const folder = std::getenv("TORCHTRT_CUDA_LIBRARIES")) {
-    places.push_back((std::filesystem::path(folder) / name).string());
+  if (const std::filesystem::path folder = namedFolder(); !folder.empty()) {
+    places.push_back((folder / name).string());
   }
   places.emplace_back(name);
   if (const std::filesystem::path torch = folderOfTorch(); !torch.empty()) {
@@ -41,6 +48,10 @@ Library::Library(const char* name, const char* package) {
   handle_ = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
   if (handle_ != nullptr) {
     return;
+  }
+  if (const std::filesystem::path folder = namedFolder(); folder.is_relative() && !folder.empty()) {
+    reason_ = "TORCHTRT_CUDA_LIBRARIES is \"" + folder.string() + "\", expected a path that begins with /";
+    return;  // whoever may write to the working directory must not choose the library
   }
   for (const std::string& place : placesOf(name, package)) {
     handle_ = dlopen(place.c_str(), RTLD_NOW | RTLD_GLOBAL);

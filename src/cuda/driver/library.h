@@ -6,8 +6,8 @@
 
 namespace torchtrt::cuda {
 
-// A library that stays open. Looks where it is loaded already, in $TORCHTRT_CUDA_LIBRARIES (a folder), on the loader's
-// path, and in the packages beside libtorch.
+// A library that stays open. Looks where it is loaded already, in $TORCHTRT_CUDA_LIBRARIES (a folder, as a path from
+// the root), on the loader's path, and in the packages beside libtorch.
 class Library {
  public:
   // `name` as the loader asks for it ("libnvrtc.so.13"), `package` the folder of the package that brings it ("cu13").

@@ -8,6 +8,7 @@
 
 #include "cuda/compile/program.h"
 #include "cuda/device_call.h"
+#include "cuda/driver/library.h"
 #include "cuda/injected.h"
 #include "cuda/small_network.h"
 
@@ -93,6 +94,15 @@ TEST(MissingParts, ADriverThatLacksAFunction) {
   EXPECT_EQ(openDriver(table), "the NVIDIA driver is too old: it has no function cuDriverGetVersion");
   setenv("TORCHTRT_CUDA_LIBRARIES", libraries.c_str(), 1);
   std::filesystem::remove_all(folder);
+}
+
+TEST(MissingParts, AFolderOfLibrariesThatDependsOnTheWorkingDirectory) {
+  const std::string libraries = std::getenv("TORCHTRT_CUDA_LIBRARIES");
+  setenv("TORCHTRT_CUDA_LIBRARIES", "libraries", 1);
+  const Library library("libtorchtrt_none.so", "none");
+  setenv("TORCHTRT_CUDA_LIBRARIES", libraries.c_str(), 1);
+  EXPECT_FALSE(library.isOpen());
+  EXPECT_EQ(library.reason(), "TORCHTRT_CUDA_LIBRARIES is \"libraries\", expected a path that begins with /");
 }
 
 // NVRTC's functions, or a reason why there are none, for the life of a test.

@@ -202,8 +202,17 @@ std::string withVersion(uint16_t major, uint16_t minor) {
   return bytes;
 }
 
-TEST(PlanVersion, ANewerMinorLoads) {
-  EXPECT_EQ(errorOfBytes(withVersion(kMajorVersion, 77)), "");
+TEST(PlanVersion, OlderMinorsLoad) {
+  for (uint16_t minor = 0; minor <= kMinorVersion; ++minor) {
+    EXPECT_EQ(errorOfBytes(withVersion(kMajorVersion, minor)), "") << minor;
+  }
+}
+
+TEST(PlanVersion, ANewerMinorIsTooNew) {
+  EXPECT_EQ(
+      errorOfBytes(withVersion(kMajorVersion, kMinorVersion + 1)),
+      "[E002] the plan is too new: it has format 1.4, this library reads 1.0 to 1.3\n"
+      "  load it with the version of torchtrt that made it or a later one, or compile the module again with this one");
 }
 
 TEST(PlanVersion, AnotherMajorSaysWhichOneToUse) {
