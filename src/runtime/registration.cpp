@@ -11,6 +11,7 @@
 #include "runtime/engine_class.h"
 #include "runtime/execute.h"
 #include "runtime/preparation.h"
+#include "runtime/recording/recorder.h"
 #include "runtime/threads.h"
 #include "runtime/torch_device.h"
 #include "runtime/weight_set.h"
@@ -218,6 +219,7 @@ class Registration {
                        torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, checkModuleBytes));
     watchForks();
     watchForksOfDevices();
+    recording::startFromEnvironment();
   }
 
   const std::string& problem() const {
