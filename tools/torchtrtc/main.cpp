@@ -31,6 +31,7 @@ constexpr const char* kDescription =
     "  torchtrtc verify model.ts compiled.ts \"(1,3,224,224)\"\n"
     "  torchtrtc report compiled.ts -o report.html --profile \"(1,3,224,224)\"\n"
     "  torchtrtc check compiled.ts\n"
+    "  torchtrtc bundle compiled.ts tested.ts \"(1,3,224,224)\"\n"
     "  torchtrtc triton compiled.ts repository\n";
 
 // Returns the arguments in the order that CLI11 wants, last first. It takes "[a,b]" apart as a list; a space behind
@@ -61,6 +62,7 @@ int main(int argc, char** argv) {
   torchtrtc::addVerifyCommand(app);
   torchtrtc::addReportCommand(app);
   torchtrtc::addCheckCommand(app);
+  torchtrtc::addBundleCommand(app);
   torchtrtc::addTritonCommand(app);
   torchtrtc::addCompletionCommand(app);
   torchtrtc::addManCommand(app);
