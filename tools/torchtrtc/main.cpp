@@ -33,6 +33,7 @@ constexpr const char* kDescription =
     "  torchtrtc check compiled.ts\n"
     "  torchtrtc bundle compiled.ts tested.ts \"(1,3,224,224)\"\n"
     "  torchtrtc replay records\n"
+    "  torchtrtc env\n"
     "  torchtrtc triton compiled.ts repository\n";
 
 // Returns the arguments in the order that CLI11 wants, last first. It takes "[a,b]" apart as a list; a space behind
@@ -65,6 +66,7 @@ int main(int argc, char** argv) {
   torchtrtc::addCheckCommand(app);
   torchtrtc::addBundleCommand(app);
   torchtrtc::addReplayCommand(app);
+  torchtrtc::addEnvCommand(app);
   torchtrtc::addTritonCommand(app);
   torchtrtc::addCompletionCommand(app);
   torchtrtc::addManCommand(app);
