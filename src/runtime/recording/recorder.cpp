@@ -5,7 +5,6 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
@@ -14,7 +13,6 @@
 #include "runtime/recording/record.h"
 #include "runtime/recording/record_folder.h"
 #include "runtime/threads.h"
-#include "torchtrt/runtime.h"
 
 namespace torchtrt::runtime::recording {
 
