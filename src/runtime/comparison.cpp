@@ -107,7 +107,7 @@ class Comparison {
     } else if (expected.isTensor()) {
       judge_ = tensors_ < exact_.size() ? exact_[tensors_].to(at::kCPU) : at::Tensor();
       ++tensors_;
-      const at::Tensor tensor = got.toTensor();
+      const at::Tensor& tensor = got.toTensor();
       compareTensors(expected.toTensor(),
                      rounds_ && tensor.is_floating_point() ? tensor.to(expected.toTensor().scalar_type()) : tensor,
                      where);
