@@ -21,6 +21,7 @@ bool differs(const std::optional<Deviation>& deviation) {
 
 std::vector<at::Tensor> placedFor(const runtime::Engine& engine, const std::vector<at::Tensor>& tensors) {
   std::vector<at::Tensor> placed;
+  placed.reserve(tensors.size());
   for (const at::Tensor& tensor : tensors) {
     placed.push_back(tensor.to(engine.device()));
   }
