@@ -98,7 +98,8 @@ if(TARGET test_cuda)
 endif()
 
 # The specification's C++ samples as programs, and its converter as the library that torchtrtc --custom-converters opens:
-# tests/python/test_documents.py runs them. A converter with a plugin of its own: tests/python/test_plugins.py.
+# tests/python/test_documents.py runs them. A converter with a plugin of its own: tests/python/test_plugins.py. One with a
+# planted bug: tests/python/test_recorder.py.
 foreach(document IN ITEMS document_000 document_002)
   torchtrt_program(${document} TORCH SOURCES tests/documents/${document}.cpp
                    LINKS torchtrt torchtrt_runtime torchtrt_network torchtrt_engine)
@@ -111,6 +112,9 @@ if(TARGET torchtrt)
   add_library(plugin_converter MODULE tests/plugin_converter/plugin_converter.cpp)
   torchtrt_side(plugin_converter TRUE)
   target_link_libraries(plugin_converter PRIVATE torchtrt torchtrt_network torchtrt_engine)
+  add_library(wrong_converter MODULE tests/wrong_converter/wrong_converter.cpp)
+  torchtrt_side(wrong_converter TRUE)
+  target_link_libraries(wrong_converter PRIVATE torchtrt torchtrt_network torchtrt_engine)
 endif()
 # A user's program of C++17, which includes every public header: tests/python/test_reference_names.py runs it. The
 # precompiled header is of C++20. Newer releases of libtorch take C++20 alone; cxx17.h is not for that.
@@ -132,7 +136,7 @@ if(TARGET reference_names)
   target_include_directories(reference_names PRIVATE "${CMAKE_BINARY_DIR}/generated/names")
   set_target_properties(reference_names PROPERTIES CXX_STANDARD ${users_standard} CXX_STANDARD_REQUIRED ON DISABLE_PRECOMPILE_HEADERS ON UNITY_BUILD OFF)
 endif()
-torchtrt_present(documents document_000 document_002 reference_names flatten_converter plugin_converter)
+torchtrt_present(documents document_000 document_002 reference_names flatten_converter plugin_converter wrong_converter)
 if(documents)
   add_dependencies(product ${documents})
 endif()

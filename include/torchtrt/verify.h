@@ -9,21 +9,13 @@
 
 #include <torch/script.h>
 
+#include "torchtrt/deviation.h"
 #include "torchtrt/export.h"
 
 namespace torchtrt {
 
 struct TORCHTRT_API Verification {
-  // The deviation of results; infinite if they cannot be compared: other shapes, dtypes, integers, places of NaN and
-  // infinity.
-  struct Deviation {
-    double relative = 0;  // max|expected - got| / max|expected| of the tensor that is furthest from what is allowed it
-    double ulps = 0;      // from an element to the other's, in numbers that the dtype can tell apart: the most of all
-    double allowed = 0;   // relative: of that tensor's dtype, one that modules are pinned to, or int8 (0.5: gross)
-    std::string difference;  // the first that is not allowed; empty: they agree
-
-    double ofAllowed() const;  // relative / allowed
-  };
+  using Deviation = torchtrt::Deviation;
   // A segment of the module that an engine runs.
   struct Segment {
     std::string name;                // of the engine

@@ -32,6 +32,7 @@
 #include "compiler/updates/recipe.h"
 #include "conversion/conversion.h"
 #include "partitioning/partitioning.h"
+#include "runtime/recording/recorder.h"
 #include "runtime/threads.h"
 #include "runtime/weight_set.h"
 #include "stitching/stitching.h"
@@ -130,6 +131,7 @@ void explainRefusals(SegmentEngines& engines, Partition& partition, PhaseClock& 
 Compiled compile(const Source& given, const ts::CompileSpec& asked, const Choices* choices) {
   rejectLostThreads();
   const PlainSettings settings;
+  const runtime::recording::Pause not_recorded;  // checks and calibration call engines, too
   checkRefit(asked, given.module.get());
   const std::optional<StoredSource> kept =
       asked.refit && choices == nullptr ? std::optional(stored(given)) : std::nullopt;

@@ -10,6 +10,9 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#ifndef TORCHTRT_NO_ONEDNN
+#include <dnnl.h>
+#endif
 
 namespace torchtrt::kernels {
 namespace {
@@ -45,6 +48,15 @@ std::string machineKey(int threads) {
   return std::string("torchtrt ") + kVersion + "; " + processor + "; " + cpu.isa + "; up to " + toString(isaCap()) +
          "; caches " + std::to_string(cpu.l1_bytes) + " " + std::to_string(cpu.l2_bytes) + " " +
          std::to_string(cpu.l3_bytes) + "; threads " + std::to_string(threads);
+}
+
+std::string onednnVersion() {
+#ifdef TORCHTRT_NO_ONEDNN
+  return "";
+#else
+  const dnnl_version_t& version = *dnnl_version();
+  return std::to_string(version.major) + "." + std::to_string(version.minor) + "." + std::to_string(version.patch);
+#endif
 }
 
 }  // namespace torchtrt::kernels

@@ -12,6 +12,9 @@ namespace torchtrt::kernels {
 // another key say nothing here.
 TORCHTRT_API std::string machineKey(int threads);
 
+// Returns the version of oneDNN that kernels use; empty for a build without it.
+TORCHTRT_API std::string onednnVersion();
+
 // Returns the best of many short runs, about a quarter of a second in all. Holds 128 MiB while it measures; throws
 // EngineError(kOutOfMemory) without.
 TORCHTRT_API Limits measureLimits(int threads);

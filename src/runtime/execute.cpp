@@ -12,6 +12,7 @@
 #include "plan/plan.h"
 #include "runtime/dtypes.h"
 #include "runtime/input_views.h"
+#include "runtime/recording/recorder.h"
 #include "runtime/step_events.h"
 #include "runtime/threads.h"
 #include "runtime/torch_device.h"
@@ -77,6 +78,20 @@ void enqueue(const Engine& engine, const InputViews& views, OutputTensors& outpu
   }
 }
 
+// The engine, or PyTorch for inputs that it was not made for.
+std::vector<at::Tensor> runOrFallBack(std::vector<at::Tensor>& inputs, const Engine& engine) {
+  try {
+    return runEngine(inputs, engine);
+  } catch (const EngineError& error) {
+    if (engine.kept() == nullptr || !KeptSegment::helps(error)) {
+      count(engine.counts().errors);
+      throw;
+    }
+    count(engine.counts().fallbacks);
+    return engine.kept()->runInstead(inputs, error);
+  }
+}
+
 }  // namespace
 
 std::vector<at::Tensor> runEngine(std::vector<at::Tensor>& inputs, const Engine& engine) {
@@ -104,16 +119,10 @@ std::vector<at::Tensor> runEngine(std::vector<at::Tensor>& inputs, const Engine&
 
 std::vector<at::Tensor> executeEngine(std::vector<at::Tensor> inputs, const c10::intrusive_ptr<Engine>& engine) {
   return atBorder([&] {
-    try {
-      return runEngine(inputs, *engine);
-    } catch (const EngineError& error) {
-      if (engine->kept() == nullptr || !KeptSegment::helps(error)) {
-        count(engine->counts().errors);
-        throw;
-      }
-      count(engine->counts().fallbacks);
-      return engine->kept()->runInstead(inputs, error);
-    }
+    return recording::isOn()
+               ? recording::recorded(inputs, engine,
+                                     [&](std::vector<at::Tensor>& given) { return runOrFallBack(given, *engine); })
+               : runOrFallBack(inputs, *engine);
   });
 }
 

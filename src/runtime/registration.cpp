@@ -12,6 +12,7 @@
 #include "runtime/execute.h"
 #include "runtime/masks.h"
 #include "runtime/preparation.h"
+#include "runtime/recording/recorder.h"
 #include "runtime/threads.h"
 #include "runtime/torch_device.h"
 #include "runtime/weight_set.h"
@@ -221,6 +222,7 @@ class Registration {
                        torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, checkModuleBytes));
     watchForks();
     watchForksOfDevices();
+    recording::startFromEnvironment();
   }
 
   const std::string& problem() const {

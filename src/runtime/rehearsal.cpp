@@ -7,6 +7,7 @@
 #include "base/logging.h"
 #include "runtime/dtypes.h"
 #include "runtime/execute.h"
+#include "runtime/recording/recorder.h"
 #include "runtime/torch_device.h"
 #include "runtime/weight_set.h"
 
@@ -81,6 +82,7 @@ void discardFaults(const Engine& engine) {
 std::vector<at::Tensor> rehearse(const torch::jit::Module& module, const torch::jit::Method& method) {
   try {
     const c10::InferenceMode inference;
+    const recording::Pause not_recorded;
     Rehearsal rehearsal = rehearsalOf(module, *method.graph());
     if (!rehearsal.arguments.empty()) {
       torch::jit::Stack stack = {module._ivalue()};

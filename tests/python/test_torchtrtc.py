@@ -166,7 +166,7 @@ def test_help_names_every_option():
     names |= {"--check-method-support", "--save-engine", "--embed-engine", "--custom-converters", "--torch-executed-op"}
     for name in names:
         assert name in text
-    for command in ["inspect", "run", "profile", "verify", "check", "triton", "completion", "man"]:
+    for command in ["inspect", "run", "profile", "verify", "check", "bundle", "replay", "env", "triton", "completion", "man"]:
         assert command in text
 
 
@@ -177,6 +177,9 @@ USAGES = {
     "profile": "Usage: torchtrtc profile FILE [SPECS...] [OPTIONS]\n",
     "verify": "Usage: torchtrtc verify FILE COMPILED [SPECS...] [OPTIONS]\n",
     "check": "Usage: torchtrtc check FILE [OPTIONS]\n",
+    "bundle": "Usage: torchtrtc bundle FILE OUTPUT [SPECS...] [OPTIONS]\n",
+    "replay": "Usage: torchtrtc replay FOLDER [OPTIONS]\n",
+    "env": "Usage: torchtrtc env [OPTIONS]\n",
     "triton": "Usage: torchtrtc triton FILE REPOSITORY [OPTIONS]\n",
     "completion": "Usage: torchtrtc completion SHELL [OPTIONS]\n",
     "man": "Usage: torchtrtc man [OPTIONS]\n",

@@ -156,7 +156,7 @@ def test_bash_itself_completes_on_a_terminal(tmp_path):
 
 
 def test_every_option_of_help_is_completed(tmp_path):
-    for command in ["", "inspect", "run", "profile", "verify", "check", "triton"]:
+    for command in ["", "inspect", "run", "profile", "verify", "check", "bundle", "replay", "env", "triton"]:
         shown = set(re.findall(r"^ +(?:-\w,)?(--[a-z0-9-]+)", succeeds(*command.split(), "--help").stdout, re.MULTILINE))
         line = f"torchtrtc {command} x --" if command else "torchtrtc x --"
         assert shown and shown <= set(words_of_bash(line, tmp_path)), command

@@ -32,13 +32,17 @@ void addCallOptions(CLI::App& command, CallOptions& options, int least_calls) {
   addCallSettings(command, options, least_calls, "SPECS");
 }
 
-void addCallSettings(CLI::App& command, CallOptions& options, int least_calls, const std::string& specs) {
+void addArgumentsOption(CLI::App& command, CallOptions& options, const std::string& specs) {
   command
       .add_option("--inputs", options.arguments,
                   "Instead of " + specs +
                       ": the arguments, as torch.save wrote them, in a tuple or list, or in a dictionary by "
                       "name; they may be tensors, numbers, texts, lists, tuples and dictionaries")
       ->option_text("FILE");
+}
+
+void addCallSettings(CLI::App& command, CallOptions& options, int least_calls, const std::string& specs) {
+  addArgumentsOption(command, options, specs);
   command.add_option("--calls", options.calls, "Timed calls")
       ->option_text("NUMBER")
       ->check(atLeast(least_calls))

@@ -30,6 +30,8 @@ struct CallOptions {
   std::string device = "cpu";  // where the module is loaded
 };
 
+// --inputs, in the place of specifications as `specs`.
+void addArgumentsOption(CLI::App& command, CallOptions& options, const std::string& specs);
 void addDeviceOption(CLI::App& command, std::string& device);
 // SPECS and the options; `options` has to live as long as `command`. A command may want some timed calls.
 void addCallOptions(CLI::App& command, CallOptions& options, int least_calls);

@@ -1,17 +1,21 @@
-// torchtrtc check: can this file be loaded here, and if not, what is missing?
+// torchtrtc check: can this file be loaded here, and if not, what is missing? Does it compute here what it computed
+// where it was made?
 
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "bundle.h"
 #include "call_options.h"
 #include "commands.h"
 #include "files.h"
 #include "kernels/backend.h"
 #include "runtime/torch_device.h"
 #include "runtime/weight_set.h"
+#include "torchtrt/error.h"
 
 namespace torchtrtc {
 
@@ -32,8 +36,31 @@ void printWhatGpusLack() {
   }
 }
 
-void check(const std::string& file, const std::string& device) {
-  const auto engines = torchtrt::runtime::enginesIn(loadModule(file, kAnyModule, /*device=*/""));
+struct CheckOptions {
+  std::string file, device;
+  bool has_numbers = false;
+  Libraries libraries;
+};
+
+// Where a module of this file runs: on the device that was asked for, else on that of its engines.
+void checkNumbersOf(const std::string& file, const std::string& device, const torch::jit::Module& module) {
+  const std::optional<Bundle> bundle = bundleIn(file);
+  if (!bundle) {
+    throw torchtrt::CompileError(torchtrt::ErrorCode::kInvalidModule,
+                                 "\"" + file + "\" holds no inputs and expected outputs", {},
+                                 "put them in where it was made: torchtrtc bundle FILE OUTPUT SPECS...");
+  }
+  const auto engines = torchtrt::runtime::enginesIn(module);
+  const at::Device where = !device.empty()   ? deviceNamed(device)
+                           : engines.empty() ? at::Device(at::kCPU)
+                                             : engines.front().second->device();
+  checkNumbers(file, module, *bundle, where);
+}
+
+void check(const CheckOptions& options) {
+  const auto& [file, device, has_numbers, libraries] = options;
+  torch::jit::Module module = loadModule(file, kAnyModule, /*device=*/"");
+  const auto engines = torchtrt::runtime::enginesIn(module);
   std::cout << file << ": loads, " << engines.size() << (engines.size() == 1 ? " engine" : " engines") << "\n";
   const bool is_for_gpu = std::any_of(engines.begin(), engines.end(), [](const auto& engine) {
     return engine.second->deviceInfo().find("%cuda%") != std::string::npos;
@@ -42,8 +69,11 @@ void check(const std::string& file, const std::string& device) {
     printWhatGpusLack();
   }
   if (!device.empty()) {
-    loadModule(file, kAnyModule, device);
+    module = loadModule(file, kAnyModule, device);
     std::cout << file << ": loads for " << deviceNamed(device).str() << "\n";
+  }
+  if (has_numbers) {
+    checkNumbersOf(file, device, module);
   }
 }
 
@@ -52,17 +82,17 @@ void check(const std::string& file, const std::string& device) {
 void addCheckCommand(CLI::App& app) {
   auto* command =
       app.add_subcommand("check", "Load a saved module and say whether it runs here; name a missing library");
-  auto file = std::make_shared<std::string>();
+  auto options = std::make_shared<CheckOptions>();
   command->group("Commands");
-  command->add_option("FILE", *file, "Module that torch.jit.save wrote")->required();
-  auto libraries = std::make_shared<Libraries>();
-  addLibraryOptions(*command, *libraries);
-  auto device = std::make_shared<std::string>();
-  command->add_option("--device", *device, "Say also if it runs there, and what that lacks: cpu, cuda, cuda:1")
+  command->add_option("FILE", options->file, "Module that torch.jit.save wrote")->required();
+  command->add_flag("--numbers", options->has_numbers,
+                    "Call it, too, and compare with the outputs that torchtrtc bundle put into the file");
+  addLibraryOptions(*command, options->libraries);
+  command->add_option("--device", options->device, "Say also if it runs there, and what that lacks: cpu, cuda, cuda:1")
       ->option_text("DEVICE");
-  command->callback([file, libraries, device] {
-    openLibraries(*libraries);
-    check(*file, *device);
+  command->callback([options] {
+    openLibraries(options->libraries);
+    check(*options);
   });
 }
 

@@ -19,6 +19,9 @@ void addProfileCommand(CLI::App& app);  // torchtrtc profile FILE SPECS...
 void addVerifyCommand(CLI::App& app);   // torchtrtc verify FILE COMPILED SPECS...
 void addReportCommand(CLI::App& app);   // torchtrtc report FILE
 void addCheckCommand(CLI::App& app);    // torchtrtc check FILE
+void addReplayCommand(CLI::App& app);   // torchtrtc replay FOLDER
+void addBundleCommand(CLI::App& app);   // torchtrtc bundle FILE OUTPUT SPECS...
+void addEnvCommand(CLI::App& app);      // torchtrtc env
 void addTritonCommand(CLI::App& app);   // torchtrtc triton FILE REPOSITORY
 
 void addCompletionCommand(CLI::App& app);  // torchtrtc completion SHELL

@@ -1,5 +1,5 @@
 // torchtrtc: compiles, inspects, runs, profiles, verifies, reports on and checks TorchScript modules from the command
-// line, and makes them ready for Triton.
+// line, replays recorded calls, and makes modules ready for Triton.
 // Exit status: 0 done, 1 the module or file was refused, or disagrees (the reason is on stderr), 2 the command line is
 // wrong: its syntax, an option's value or an input specification; 130 and 143 it was interrupted by SIGINT and SIGTERM.
 
@@ -31,6 +31,9 @@ constexpr const char* kDescription =
     "  torchtrtc verify model.ts compiled.ts \"(1,3,224,224)\"\n"
     "  torchtrtc report compiled.ts -o report.html --profile \"(1,3,224,224)\"\n"
     "  torchtrtc check compiled.ts\n"
+    "  torchtrtc bundle compiled.ts tested.ts \"(1,3,224,224)\"\n"
+    "  torchtrtc replay records\n"
+    "  torchtrtc env\n"
     "  torchtrtc triton compiled.ts repository\n";
 
 // Returns the arguments in the order that CLI11 wants, last first. It takes "[a,b]" apart as a list; a space behind
@@ -61,6 +64,9 @@ int main(int argc, char** argv) {
   torchtrtc::addVerifyCommand(app);
   torchtrtc::addReportCommand(app);
   torchtrtc::addCheckCommand(app);
+  torchtrtc::addBundleCommand(app);
+  torchtrtc::addReplayCommand(app);
+  torchtrtc::addEnvCommand(app);
   torchtrtc::addTritonCommand(app);
   torchtrtc::addCompletionCommand(app);
   torchtrtc::addManCommand(app);

@@ -13,16 +13,34 @@
 #include "commands.h"
 #include "files.h"
 #include "forward_inputs.h"
+#include "runtime/recording/recorder.h"
 #include "runtime/torch_device.h"
 #include "saved_values.h"
+#include "torchtrt/error.h"
 
 namespace torchtrtc {
 namespace {
 
 struct RunOptions {
-  std::string file;
+  std::string file, record;
+  bool is_redacted = false;
   CallOptions call;
 };
+
+// As the environment says, but into this folder.
+void startRecorder(const RunOptions& options) {
+  namespace recording = torchtrt::runtime::recording;
+  if (options.record.empty()) {
+    if (options.is_redacted) {
+      throw torchtrt::CompileError(torchtrt::ErrorCode::kInvalidOption, "--redact without --record keeps nothing", {},
+                                   "give --record FOLDER");
+    }
+    return;
+  }
+  recording::Settings settings = *recording::settingsFromEnvironment(options.record);
+  settings.is_redacted = settings.is_redacted || options.is_redacted;
+  recording::start(settings);
+}
 
 void describe(const torch::jit::IValue& value, const std::string& name) {
   if (value.isTensor()) {
@@ -52,6 +70,7 @@ void run(const RunOptions& options) {
   module.eval();
   const auto inputs = forwardInputs(module, options.call, "torchtrtc run " + options.file);
   const at::Device device = deviceNamed(options.call.device);
+  startRecorder(options);
   const c10::InferenceMode inference;
   describe(module.forward(inputs), "output");
   std::vector<double> milliseconds;
@@ -79,6 +98,10 @@ void addRunCommand(CLI::App& app) {
   command->group("Commands");
   command->add_option("FILE", options->file, "TorchScript module, compiled or not")->required();
   addCallOptions(*command, options->call, /*least_calls=*/0);
+  command->add_option("--record", options->record, "Keep calls of its engines there, for torchtrtc replay")
+      ->option_text("FOLDER");
+  command->add_flag("--redact", options->is_redacted,
+                    "With --record: keep shapes, dtypes and statistics of tensors, not their values, and no weights");
   command->callback([options] { run(*options); });
 }
 

@@ -27,19 +27,6 @@ Node& listOfOutputs(Graph& graph) {
   return *graph.outputs()[0]->node();
 }
 
-Verification::Deviation deviationOf(const std::vector<at::Tensor>& expected, const std::vector<at::Tensor>& got,
-                                    at::ArrayRef<Value*> outputs, at::ScalarType coarsest) {
-  c10::List<at::Tensor> of_torch;
-  c10::List<at::Tensor> of_engine;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!hasAnyElements(*outputs[i])) {
-      of_torch.push_back(expected[i]);
-      of_engine.push_back(got[i]);
-    }
-  }
-  return deviation(of_torch, of_engine, coarsest);
-}
-
 // The kept graph as a segment's, with constants inside and the engine's inputs alone.
 std::shared_ptr<Graph> withConstants(const runtime::KeptSegment& kept, const at::Device& device) {
   std::shared_ptr<Graph> graph = kept.graph()->copy();
@@ -115,15 +102,14 @@ bool disagrees(const std::shared_ptr<Graph>& graph, std::vector<at::Tensor> inpu
     expected.push_back(value.toTensor());
   }
   const std::vector<at::Tensor> got = runtime::runEngine(inputs, *engineOf(*graph, inputs, device));
-  return !deviationOf(expected, got, graph->outputs(), coarsestOf(*graph)).difference.empty();
+  return !deviation(expected, got, graph->outputs(), coarsestOf(*graph)).difference.empty();
 }
 
 }  // namespace
 
 Verification::Deviation deviationOf(const runtime::Engine& engine, std::vector<at::Tensor> inputs) {
   const std::vector<at::Tensor> got = runtime::runEngine(inputs, engine);
-  const std::shared_ptr<Graph> graph = engine.kept()->graph();
-  return deviationOf(engine.kept()->run(inputs), got, listOfOutputs(*graph).inputs(), coarsestOf(engine));
+  return runtime::deviationFromPyTorch(engine, inputs, got);
 }
 
 std::vector<const Node*> operatorsOf(const Graph& graph) {

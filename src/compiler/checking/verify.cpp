@@ -137,10 +137,6 @@ Verification::Segment segmentOf(const compiler::Watched& watched, int calls) {
 
 }  // namespace
 
-double Verification::Deviation::ofAllowed() const {
-  return relative == 0 ? 0 : relative / allowed;
-}
-
 bool Verification::agrees() const {
   return outputs.difference.empty() && first() == nullptr;
 }

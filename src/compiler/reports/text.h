@@ -7,9 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
+
 namespace torchtrt {
 
-std::string quoted(const std::string& text);  // as JSON wants it
 std::string firstLine(const std::string& text);
 // Returns the beginning of a text, at most `bytes` long, without half a character of UTF-8 at its end.
 std::string beginning(const std::string& text, size_t bytes);

@@ -10,7 +10,6 @@ namespace torchtrt {
 
 namespace {
 
-using Deviation = Verification::Deviation;
 using Segment = Verification::Segment;
 
 std::string verdictOf(const Deviation& deviation) {

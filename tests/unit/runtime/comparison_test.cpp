@@ -1,11 +1,11 @@
-#include "compiler/checking/validation.h"
+#include "runtime/comparison.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
-namespace torchtrt::compiler {
+namespace torchtrt::runtime {
 namespace {
 
 using ::testing::HasSubstr;
@@ -166,4 +166,4 @@ TEST(Deviation, OfWhatCannotBeComparedIsInfinite) {
 }
 
 }  // namespace
-}  // namespace torchtrt::compiler
+}  // namespace torchtrt::runtime
