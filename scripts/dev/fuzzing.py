@@ -59,12 +59,18 @@ def program(target: str) -> Path:
     return building.build_folder(PRESET) / "bin" / f"fuzz_{target}"
 
 
+def call(target: str, *arguments, **kwargs) -> int:
+    """Runs a target's program. Returns its exit code."""
+    command = [str(word) for word in (program(target), *arguments)]
+    return subprocess.run(command, cwd=ROOT, env=variables(), stderr=subprocess.STDOUT, check=False, **kwargs).returncode
+
+
 def copy_inputs(target: str, to: Path) -> int:
-    """Copies corpus and regressions beside what earlier runs found. Returns the number of inputs."""
+    """Copies the corpus beside what earlier runs found. Returns the number of inputs. Regressions are the tests' alone: changes of a slow
+    one are slow, too."""
     to.mkdir(parents=True, exist_ok=True)
-    for kind in ("corpus", "regressions"):
-        for file in sorted((FOLDER / kind / target).glob("*")):
-            shutil.copyfile(file, to / file.name)
+    for file in sorted((FOLDER / "corpus" / target).glob("*")):
+        shutil.copyfile(file, to / file.name)
     return len(list(to.iterdir()))
 
 
@@ -74,11 +80,10 @@ def fuzz_one(target: str, minutes: float) -> Run:
     shutil.rmtree(crashes, ignore_errors=True)
     crashes.mkdir(parents=True)
     run = Run(target, known=copy_inputs(target, work / "corpus"))
-    command = [program(target), f"-max_total_time={max(1, round(minutes * 60))}", f"-max_len={LONGEST}", f"-timeout={TIMEOUT_S}",
-               f"-rss_limit_mb={MEMORY_MB}", f"-artifact_prefix={crashes}/", "-print_final_stats=1", work / "corpus"]
     log = work / "log.txt"
     with open(log, "w", encoding="utf-8") as output:
-        code = subprocess.run(command, cwd=ROOT, env=variables(), stdout=output, stderr=subprocess.STDOUT, check=False).returncode
+        code = call(target, f"-max_total_time={max(1, round(minutes * 60))}", f"-max_len={LONGEST}", f"-timeout={TIMEOUT_S}",
+                    f"-rss_limit_mb={MEMORY_MB}", f"-artifact_prefix={crashes}/", "-print_final_stats=1", work / "corpus", stdout=output)
     text = log.read_text(encoding="utf-8", errors="replace")
     run.executions = statistic(text, r"stat::number_of_executed_units: +(\d+)")
     run.seconds = statistic(text, r"Done \d+ runs in (\d+) second")
@@ -101,8 +106,7 @@ def keep(target: str, failure: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     smaller = failure.with_name("minimized")
     if failure.name.startswith("crash-"):
-        command = [program(target), "-minimize_crash=1", f"-max_total_time={MINIMIZE_S}", f"-exact_artifact_path={smaller}", failure]
-        subprocess.run(command, cwd=ROOT, env=variables(), capture_output=True, check=False)
+        call(target, "-minimize_crash=1", f"-max_total_time={MINIMIZE_S}", f"-exact_artifact_path={smaller}", failure, stdout=subprocess.DEVNULL)
     content = (smaller if smaller.exists() else failure).read_bytes()
     kind = failure.name.split("-")[0]
     kept = folder / f"{kind}-{hashlib.sha256(content).hexdigest()[:12]}"
