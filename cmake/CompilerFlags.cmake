@@ -17,9 +17,11 @@ set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g -DNDEBUG")
 
 # -fPIC by hand: CMake would give executables -fPIE, and with it they could not use the precompiled header.
 # Contraction is off so that an instruction set with fused multiply-add computes the same numbers as one without.
-# Warnings end our own builds (./dev asks for it); another compiler's new warnings must not end a user's.
+# Warnings end our own builds (./dev asks for it); another compiler's new warnings must not end a user's, nor the fuzzers'.
 option(TORCHTRT_WERROR "Warnings are errors" OFF)
-add_compile_options(-fPIC -Wall -Wextra $<$<BOOL:${TORCHTRT_WERROR}>:-Werror> -ffp-contract=off -fno-math-errno)
+set(is_gcc $<CXX_COMPILER_ID:GNU>)
+add_compile_options(-fPIC -Wall -Wextra $<$<AND:$<BOOL:${TORCHTRT_WERROR}>,${is_gcc}>:-Werror> -ffp-contract=off
+                    -fno-math-errno)
 add_link_options(-Wl,--as-needed)
 
 if(TORCHTRT_SANITIZE)
@@ -27,8 +29,12 @@ if(TORCHTRT_SANITIZE)
   # std::regex for uninitialized when it is instrumented. libtorch hides the type information that checks of virtual
   # calls would ask for.
   add_compile_options(-fsanitize=${TORCHTRT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1
-                      -fno-sanitize=vptr -Wno-maybe-uninitialized)
+                      -fno-sanitize=vptr $<${is_gcc}:-Wno-maybe-uninitialized>)
   add_link_options(-fsanitize=${TORCHTRT_SANITIZE})
+endif()
+if(TORCHTRT_LIBFUZZER)
+  # Two of Highway's targets, the plainest and AVX2: each takes as long to compile as all other code of its file.
+  add_compile_definitions("HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX3|HWY_AVX3_DL)")
 endif()
 
 # ccache is told here, not by the caller's environment, so that every way to build shares one cache. The base folder

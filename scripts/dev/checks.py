@@ -11,6 +11,7 @@ from .common import ROOT, Failure, captured, python, run, say
 SOURCES = (".h", ".cpp")
 # Files without words, or of others: saved modules and plans.
 NO_TEXT = (".ts", ".pt", ".engine", ".cache", ".min.js")
+FUZZED = ("tests/fuzz/corpus/", "tests/fuzz/regressions/")  # bytes of any kind
 
 
 def tracked() -> list[str]:
@@ -54,7 +55,7 @@ def check_python() -> None:
 
 def check_spelling(files) -> None:
     """codespell over text, with the exceptions of .codespellrc."""
-    files = [name for name in files if not name.endswith(NO_TEXT)]
+    files = [name for name in files if not name.endswith(NO_TEXT) and not name.startswith(FUZZED)]
     if files:
         run([linter("codespell"), *files], "codespell", cwd=ROOT)
     say(f"spelling: {len(files)} files")

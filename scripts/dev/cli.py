@@ -4,7 +4,7 @@ import argparse
 import shutil
 import subprocess
 
-from . import building, checks, docs, gpu, locks, machine, packaging, releasing, testing, tidying, torch_versions
+from . import building, checks, docs, fuzzing, gpu, locks, machine, packaging, releasing, testing, tidying, torch_versions
 from .common import ROOT, Failure, say, warn
 
 
@@ -44,6 +44,15 @@ def parse():
     sub.add_argument(
         "--device", help='"cuda" or "cuda:1": what runs on a GPU, all of it or of ' + ", ".join(("cuda", *gpu.SECTIONS))
     )
+
+    sub = command(
+        "fuzz",
+        "build the targets of tests/fuzz/targets with clang, and let libFuzzer look for inputs that break them",
+        lambda a: fuzzing.fuzz(a.targets, a.minutes),
+        preset=False,
+    )
+    sub.add_argument("targets", nargs="*", metavar="TARGET", help="default: all, " + ", ".join(fuzzing.all_targets()))
+    sub.add_argument("--minutes", type=float, default=1, metavar="M", help="for each target; default: 1")
 
     sub = command(
         "build",

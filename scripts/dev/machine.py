@@ -30,6 +30,7 @@ BROWSER_PACKAGES = ["chromium"]
 INTEGRATIONS_PACKAGES = ["default-jre-headless"]  # Spark runs in Java
 DOCS_PACKAGES = ["doxygen"]
 TIDY_PACKAGES = ["clang-tidy"]
+FUZZ_PACKAGES = ["clang", "libclang-rt-14-dev", "llvm"]  # Debian's clang is 14; llvm has the names of functions for reports
 # Needed where Python is Debian's own; one built by hand brings both.
 PYTHON_PACKAGES = ["python3-dev", "python3-venv"]
 

@@ -66,7 +66,7 @@ def tools(text: str) -> dict[str, tuple[int, str]]:
 
 def debian_packages() -> list[str]:
     return sorted({*machine.PACKAGES, *machine.BROWSER_PACKAGES, *machine.INTEGRATIONS_PACKAGES, *machine.DOCS_PACKAGES, *machine.TIDY_PACKAGES,
-                   *machine.PYTHON_PACKAGES})
+                   *machine.FUZZ_PACKAGES, *machine.PYTHON_PACKAGES})
 
 
 def refusal(place: str, licence: str, allowed: set[str]) -> list[str]:

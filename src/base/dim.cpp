@@ -14,6 +14,7 @@ namespace torchtrt {
 
 struct Dim::Data {
   std::vector<Term> terms;  // canonical and not a number
+  size_t parts = 0;         // terms and atoms, those of the atoms' operands among them
 };
 
 namespace dim_algebra {
@@ -62,6 +63,14 @@ int compare(const Dim& x, const Dim& y) {
     }
   }
   return terms_x.size() == terms_y.size() ? 0 : (terms_x.size() < terms_y.size() ? -1 : 1);
+}
+
+void requireParts(size_t parts) {
+  if (parts > kMostParts) {
+    throw CompileError(ErrorCode::kInvalidNetwork,
+                       "a dimension is an expression of more than " + std::to_string(kMostParts) + " parts", {},
+                       "use fewer symbols, or fixed sizes");
+  }
 }
 
 [[noreturn]] static void failOverflow() {
@@ -159,8 +168,16 @@ Dim Dim::fromTerms(std::vector<Term> terms) {
   if (merged.size() == 1 && merged[0].atoms.empty()) {
     return merged[0].coefficient;
   }
+  const auto parts_of = [](const Dim& dim) { return dim.isConstant() ? 1 : dim.data_->parts; };
+  size_t parts = merged.size();
+  for (const Term& term : merged) {
+    for (const Atom& atom : term.atoms) {
+      parts += atom.kind == AtomKind::kSymbol ? 1 : 1 + parts_of(*atom.a) + parts_of(*atom.b);
+    }
+  }
+  dim_algebra::requireParts(parts);
   Dim dim;
-  dim.data_ = std::make_shared<const Data>(Data{std::move(merged)});
+  dim.data_ = std::make_shared<const Data>(Data{std::move(merged), parts});
   return dim;
 }
 
@@ -212,6 +229,7 @@ Dim operator*(const Dim& a, const Dim& b) {
   if (a == Dim(1) || b == Dim(1)) {
     return a == Dim(1) ? b : a;
   }
+  dim_algebra::requireParts(a.terms().size() * b.terms().size());
   std::vector<Dim::Term> terms;
   for (const Dim::Term& x : a.terms()) {
     for (const Dim::Term& y : b.terms()) {

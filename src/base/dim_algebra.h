@@ -2,6 +2,7 @@
 // src/base/dim*.cpp.
 #pragma once
 
+#include <cstddef>
 #include <span>
 
 #include "torchtrt/types.h"
@@ -17,6 +18,12 @@ int compareProducts(std::span<const Dim::Atom> x, std::span<const Dim::Atom> y);
 // Throw CompileError (kInvalidNetwork) where the result has no place in 64 bits.
 int64_t checkedAdd(int64_t a, int64_t b);
 int64_t checkedMul(int64_t a, int64_t b);
+
+// Expressions grow with the power of what they are made of: a text of a few hundred bytes can ask for any memory.
+inline constexpr size_t kMostParts = size_t{1} << 14;
+inline constexpr size_t kMostOperands = 64;  // of max() and min(), each of which is compared with each other one
+// Throws CompileError (kInvalidNetwork) for more parts.
+void requireParts(size_t parts);
 
 Dim ofAtom(Dim::AtomKind kind, const Dim& a, const Dim& b);
 // The one atom that the expression consists of, or null.

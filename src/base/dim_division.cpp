@@ -203,6 +203,12 @@ Dim extremum(Dim::AtomKind kind, const Dim& a, const Dim& b) {
   std::vector<Dim> operands;
   collectOperands(kind, a, operands);
   collectOperands(kind, b, operands);
+  if (operands.size() > dim_algebra::kMostOperands) {
+    throw CompileError(ErrorCode::kInvalidNetwork,
+                       "a dimension is the " + std::string(kind == Dim::AtomKind::kMax ? "max" : "min") +
+                           " of more than " + std::to_string(dim_algebra::kMostOperands) + " expressions",
+                       {}, "use fewer symbols, or fixed sizes");
+  }
   std::vector<Dim> kept;
   for (const Dim& operand : operands) {
     // Operands that differ by a number: one of them never counts.

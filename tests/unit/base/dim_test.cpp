@@ -79,6 +79,22 @@ TEST(Dim, RefusesWhatIsNoExpression) {
   EXPECT_FALSE(Dim::parse(std::string(10000, '-') + "a").has_value());
 }
 
+// Texts of a few hundred bytes that would take any memory, or seconds.
+TEST(Dim, RefusesExpressionsThatGrowWithoutBound) {
+  std::string product = "1";
+  std::string maximum = "a";
+  std::string quotient = "a";
+  for (int i = 0; i < 100; ++i) {
+    const std::string number = std::to_string(i);
+    product += "*(a" + number + "+b" + number + ")";
+    maximum = "max(" + maximum + ",b" + number + ")";
+    quotient = i < 13 ? "(" + quotient + ")//(" + quotient + "+b" + number + ")" : quotient;
+  }
+  EXPECT_FALSE(Dim::parse(product).has_value());
+  EXPECT_FALSE(Dim::parse(maximum).has_value());
+  EXPECT_FALSE(Dim::parse(quotient).has_value());
+}
+
 TEST(Dim, KnowsNumbersAndSymbols) {
   EXPECT_TRUE(Dim().isConstant());
   EXPECT_EQ(Dim().constant(), 0);

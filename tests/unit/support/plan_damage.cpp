@@ -1,20 +1,19 @@
 #include "support/plan_damage.h"
 
-#include <algorithm>
-#include <cmath>
-#include <exception>
 #include <iterator>
 #include <random>
 
 #include "builder/builder.h"
-#include "support/engine_call.h"
 #include "support/plan_changes.h"
+#include "support/plan_trial.h"
 #include "support/random_network.h"
 #include "torchtrt/network.h"
 #include "torchtrt/plugin.h"
 
 namespace torchtrt::testing {
 namespace {
+
+constexpr size_t kMostBytes = size_t{1} << 26;  // of the tensors of a plan
 
 // Layers that random networks do not have: windows over one to three of the last dims, whichever those are, channels
 // among them, and plugins.
@@ -109,105 +108,6 @@ constexpr const char* kWritten[] = {
 })",
 };
 
-constexpr size_t kMostBytes = size_t{1} << 26;
-
-// Returns the bytes of all tensors at the optimum, up to what is too much.
-size_t bytesOf(const plan::Plan& plan) {
-  std::vector<int64_t> symbols;
-  for (const Symbol& symbol : plan.symbols) {
-    symbols.push_back(symbol.opt);
-  }
-  std::vector<int64_t> registers;
-  plan::runProgram(plan, symbols, registers);
-  size_t bytes = 0;
-  for (const plan::Tensor& tensor : plan.tensors) {
-    std::vector<int64_t> sizes;
-    for (const plan::Register r : tensor.dims) {
-      sizes.push_back(registers[r]);
-    }
-    bytes += std::min(plan::checkedBytes(sizes, tensor.dtype), kMostBytes + 1);
-  }
-  return bytes;
-}
-
-// Zeros and small numbers of any dtype.
-struct Input {
-  explicit Input(const engine::BindingInfo& info) : dtype(info.dtype), dims(info.opt), strides(dims.size()) {
-    size_t count = 1;
-    for (size_t i = dims.size(); i-- > 0;) {
-      strides[i] = static_cast<int64_t>(count);
-      count *= static_cast<size_t>(dims[i]);
-    }
-    bytes.resize(count * sizeOf(dtype));
-    for (size_t i = 0; i < count && dtype == DType::kFloat32; ++i) {
-      reinterpret_cast<float*>(bytes.data())[i] = static_cast<float>(i % 7) - 3;
-    }
-  }
-  engine::TensorView view() const {
-    return {dtype, static_cast<int32_t>(dims.size()), dims.data(), strides.data(), bytes.data()};
-  }
-
-  DType dtype;
-  std::vector<int64_t> dims, strides;
-  std::vector<std::byte> bytes;
-};
-
-using Outputs = std::vector<KeptOutputs::Output>;
-
-Outputs loadAndCall(const std::string& bytes, bool force_reference) {
-  engine::LoadOptions options;
-  options.force_reference = force_reference;
-  options.device = testDeviceName();
-  const auto engine = engine::Engine::load(testing::bytesOf(bytes), nullptr, {}, options);
-  std::vector<Input> inputs;
-  std::vector<engine::TensorView> views;
-  for (const engine::BindingInfo& info : engine->inputs()) {
-    inputs.emplace_back(info);
-  }
-  for (const Input& input : inputs) {
-    views.push_back(input.view());
-  }
-  const InputsOnDevice given(testDevice(), views);
-  KeptOutputs outputs;
-  engine->enqueue(given.views(), outputs, 1);
-  return std::move(outputs.outputs);
-}
-
-// True if two results are as far apart as different kernels never are. Values that are not finite, or near to it, say
-// nothing: a plan may ask for anything.
-bool areFarApart(const KeptOutputs::Output& x, const KeptOutputs::Output& y) {
-  if (x.dims != y.dims) {
-    return true;
-  }
-  if (x.dtype != DType::kFloat32) {
-    return false;
-  }
-  const std::vector<float> xs = x.values();
-  const std::vector<float> ys = y.values();
-  float largest = 0;
-  float distance = 0;
-  for (size_t i = 0; i < xs.size(); ++i) {
-    if (!(std::fabs(xs[i]) < 1e15F) || !(std::fabs(ys[i]) < 1e15F)) {
-      return false;
-    }
-    largest = std::max(largest, std::fabs(ys[i]));
-    distance = std::max(distance, std::fabs(xs[i] - ys[i]));
-  }
-  return distance > 0.02F * largest;
-}
-
-// Kernels that read outside of their operands have other results than the reference, most likely.
-std::string tryPlan(const std::string& bytes) {
-  const Outputs fast = loadAndCall(bytes, false);
-  const Outputs reference = loadAndCall(bytes, true);
-  for (size_t i = 0; i < fast.size(); ++i) {
-    if (areFarApart(fast[i], reference[i])) {
-      return "output " + std::to_string(i) + " is not the reference's";
-    }
-  }
-  return "";
-}
-
 }  // namespace
 
 PlanDamager::PlanDamager() {
@@ -232,21 +132,18 @@ plan::Plan PlanDamager::damaged(uint64_t seed) const {
 
 std::string PlanDamager::tryOne(uint64_t seed) {
   const plan::Plan plan = damaged(seed);
+  std::string bytes;
   try {
-    const std::string bytes = plan::serialize(plan);
-    if (bytesOf(plan::parse(testing::bytesOf(bytes), nullptr)) > kMostBytes) {
-      ++large_;
-      return "";
-    }
-    const std::string problem = tryPlan(bytes);
-    ++answers_;
-    return problem;
+    bytes = plan::serialize(plan);
   } catch (const EngineError&) {
     ++refused_;
-  } catch (const std::exception& error) {
-    return std::string("not an EngineError: ") + error.what();
+    return "";
   }
-  return "";
+  const PlanTrial trial = tryPlan(bytes, kMostBytes);
+  refused_ += trial.outcome == PlanTrial::Outcome::kRefused ? 1 : 0;
+  large_ += trial.outcome == PlanTrial::Outcome::kLarge ? 1 : 0;
+  answers_ += trial.outcome == PlanTrial::Outcome::kAnswer ? 1 : 0;
+  return trial.problem;
 }
 
 }  // namespace torchtrt::testing

@@ -22,6 +22,11 @@ class PlanDamager {
   // "" when all is well, else what happened.
   std::string tryOne(uint64_t seed);
 
+  // Undamaged ones.
+  const std::vector<plan::Plan>& plans() const {
+    return plans_;
+  }
+
   uint64_t refused() const {
     return refused_;
   }
@@ -33,7 +38,7 @@ class PlanDamager {
   }
 
  private:
-  std::vector<plan::Plan> plans_;  // undamaged
+  std::vector<plan::Plan> plans_;
   uint64_t refused_ = 0, answers_ = 0, large_ = 0;
 };
 

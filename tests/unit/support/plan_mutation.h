@@ -4,13 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <random>
 #include <string>
 
-#include "base/hash.h"
 #include "support/counted_plan.h"
 #include "support/engine_call.h"
+#include "support/plan_checksum.h"
 #include "support/plan_maker.h"
 
 namespace torchtrt::testing {
@@ -189,7 +188,8 @@ class PlanFuzzer {
     const uint64_t flips = damaged.empty() ? 0 : random() % 4 + (damaged.size() == bytes_.size() ? 1 : 0);
     for (uint64_t i = 0; i < flips; ++i) {
       char& byte =
-          damaged[mend ? kHeader + random() % (damaged.size() - std::min(kHeader, damaged.size() - 1)) % damaged.size()
+          damaged[mend ? kPlanHeader +
+                             random() % (damaged.size() - std::min(kPlanHeader, damaged.size() - 1)) % damaged.size()
                        : random() % damaged.size()];
       byte = random() % 2 == 0 ? static_cast<char>(byte ^ (1 << random() % 8)) : static_cast<char>(random());
     }
@@ -215,23 +215,6 @@ class PlanFuzzer {
   }
 
  private:
-  static constexpr size_t kHeader = 64;  // see src/plan/format.h
-
-  static void mendChecksum(std::string& bytes) {
-    uint64_t graph = 0;
-    if (bytes.size() < kHeader) {
-      return;
-    }
-    std::memcpy(&graph, bytes.data() + 16, sizeof graph);
-    if (graph > bytes.size() - kHeader) {
-      return;
-    }
-    std::memset(bytes.data() + 32, 0, 16);
-    const Hash128 hash = hashBytes(bytes.data(), kHeader + graph);
-    std::memcpy(bytes.data() + 32, &hash.low, 8);
-    std::memcpy(bytes.data() + 40, &hash.high, 8);
-  }
-
   // The outputs' bytes.
   std::string run(const std::string& bytes) const {
     engine::LoadOptions options;

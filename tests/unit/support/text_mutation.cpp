@@ -303,7 +303,12 @@ std::string TextFuzzer::mutated(uint64_t seed) const {
   std::mt19937_64 random(seed);
   const size_t written = random() % 4 == 0 ? random() % std::size(kWritten) : random() % texts_.size();
   const bool is_typed = random() % 4 == 0;
-  Damage damage(is_typed ? texts_[written] : withoutTypes(texts_[written]), random());
+  return damaged(is_typed ? texts_[written] : withoutTypes(texts_[written]), random());
+}
+
+std::string TextFuzzer::damaged(const std::string& text, uint64_t seed) const {
+  std::mt19937_64 random(seed);
+  Damage damage(text, random());
   const uint64_t times = random() % 4 == 0 ? 1 + random() % 3 : 1;
   for (uint64_t i = 0; i < times; ++i) {
     damage.once(texts_[random() % texts_.size()]);
@@ -312,7 +317,10 @@ std::string TextFuzzer::mutated(uint64_t seed) const {
 }
 
 std::string TextFuzzer::tryOne(uint64_t seed) {
-  const std::string text = mutated(seed);
+  return tryText(mutated(seed));
+}
+
+std::string TextFuzzer::tryText(const std::string& text) {
   std::string problem;
   try {
     problem = read(text);

@@ -23,6 +23,15 @@ class TextFuzzer {
   // The text that tryOne() reads for the seed.
   std::string mutated(uint64_t seed) const;
 
+  // The same two steps for any text: damages it with parts of the others, and reads it.
+  std::string damaged(const std::string& text, uint64_t seed) const;
+  std::string tryText(const std::string& text);
+
+  // Undamaged ones.
+  const std::vector<std::string>& texts() const {
+    return texts_;
+  }
+
   uint64_t refused() const {
     return refused_;
   }
@@ -33,7 +42,7 @@ class TextFuzzer {
  private:
   std::string read(const std::string& text);
 
-  std::vector<std::string> texts_;  // undamaged
+  std::vector<std::string> texts_;
   network::WeightStore weights_;
   Use use_;
   uint64_t refused_ = 0, networks_ = 0;

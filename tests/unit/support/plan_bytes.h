@@ -1,0 +1,15 @@
+// Changes of plan bytes, for fuzzers that know nothing but bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace torchtrt::testing {
+
+// Returns another well-formed plan; "" where the bytes are none.
+std::string changedPlanBytes(std::string_view bytes, uint64_t seed);
+// Makes a header that says what the bytes are, with the right checksum. Weights of changed length go.
+void mendPlanBytes(std::string& bytes);
+
+}  // namespace torchtrt::testing
