@@ -107,9 +107,12 @@ class Parser {
         setMethod(cache);
         has_method = true;
       } else if (word == "network" && has_method) {
+        if (line_.empty() || line_.find_first_of(" \t\r") != std::string_view::npos) {
+          fail("the network has no hash");
+        }
         const auto [place, is_new] = cache.networks.try_emplace(std::string(line_));
-        if (line_.empty() || !is_new) {
-          fail(line_.empty() ? "the network has no hash" : "the network was there before");
+        if (!is_new) {
+          fail("the network was there before");
         }
         ranges = &place->second;
       } else if (word == "range" && ranges) {

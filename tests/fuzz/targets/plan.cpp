@@ -40,9 +40,7 @@ bool run(std::string_view input) {
   const torchtrt::plan::OnnxPart part{&plan, {}};
   torchtrt::plan::onnxOf("plan", {&part, 1}, false);
   const std::string text = print(plan);
-  const bool has_weights = plan.weights.empty() || plan.weights.front().data != nullptr;
-  const std::string written = has_weights ? serialize(plan) : serializeWithoutWeights(plan);
-  if (print(torchtrt::plan::parse(testing::bytesOf(written), nullptr)) != text) {
+  if (print(torchtrt::plan::parse(testing::bytesOf(testing::writtenPlan(plan)), nullptr)) != text) {
     fail("the written plan reads back as another one:\n" + text);
   }
   return true;

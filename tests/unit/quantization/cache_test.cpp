@@ -79,6 +79,7 @@ TEST(Cache, ErrorsNameTheLine) {
       {head + "method entropy\n", "line 3 of the calibration cache: expected 'network'"},
       {head + "range 0 1 x\n", "line 3 of the calibration cache: expected 'network'"},
       {head + "network \n", "line 3 of the calibration cache: the network has no hash"},
+      {head + "network \r\r", "line 3 of the calibration cache: the network has no hash"},
       {"torchtrt calibration 1\nmethod \xff\xfe\n",
        "line 2 of the calibration cache: there is no method '?"
        "?'"},

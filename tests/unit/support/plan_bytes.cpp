@@ -6,12 +6,16 @@
 #include <utility>
 
 #include "base/align.h"
-#include "plan/plan.h"
 #include "support/engine_call.h"
 #include "support/plan_changes.h"
 #include "support/plan_checksum.h"
 
 namespace torchtrt::testing {
+
+std::string writtenPlan(const plan::Plan& plan) {
+  const bool has_weights = plan.weights.empty() || plan.weights.front().data != nullptr;
+  return has_weights ? plan::serialize(plan) : plan::serializeWithoutWeights(plan);
+}
 
 std::string changedPlanBytes(std::string_view bytes, uint64_t seed) {
   const std::string copy(bytes);
@@ -20,7 +24,7 @@ std::string changedPlanBytes(std::string_view bytes, uint64_t seed) {
     if (plan.tensors.empty() || plan.steps.empty() || plan.program.empty()) {
       return "";
     }
-    return plan::serialize(changedPlan(std::move(plan), seed));
+    return writtenPlan(changedPlan(std::move(plan), seed));
   } catch (const EngineError&) {
     return "";
   }

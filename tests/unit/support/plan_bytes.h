@@ -5,7 +5,12 @@
 #include <string>
 #include <string_view>
 
+#include "plan/plan.h"
+
 namespace torchtrt::testing {
+
+// Returns the bytes of a plan, without weights if it was read without them.
+std::string writtenPlan(const plan::Plan& plan);
 
 // Returns another well-formed plan; "" where the bytes are none.
 std::string changedPlanBytes(std::string_view bytes, uint64_t seed);
