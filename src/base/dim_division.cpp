@@ -38,12 +38,18 @@ std::optional<Dim::Term> divideTerm(const Dim::Term& term, const Dim::Term& divi
   return matched == divisor.atoms.size() ? std::optional(quotient) : std::nullopt;
 }
 
+// Longer sums stay undivided: models do not have them, and the search would take seconds.
+bool isShort(const Dim& sum) {
+  constexpr size_t kMostTerms = 128;
+  return sum.terms().size() <= kMostTerms;
+}
+
 // a / b where b divides a as a polynomial.
 std::optional<Dim> divideExactly(const Dim& a, const Dim& b) {
   Dim quotient = 0;
   Dim rest = a;
   // Each round removes the leading term and adds only lower ones, so this ends; the bound keeps odd inputs cheap.
-  for (int round = 0; round < 32 && !(rest == Dim(0)); ++round) {
+  for (int round = 0; round < 32 && !(rest == Dim(0)) && isShort(rest) && isShort(b); ++round) {
     const std::optional<Dim::Term> term = divideTerm(rest.terms().front(), b.terms().front());
     if (!term) {
       return std::nullopt;
@@ -88,7 +94,7 @@ std::optional<Dim> divideBySum(const Dim& a, const Content& divisor) {
 std::optional<Split> splitBySum(const Dim& a, const Dim& b) {
   Split split;
   Dim rest = a;
-  for (int round = 0; round < 32 && !rest.isConstant(); ++round) {
+  for (int round = 0; round < 32 && !rest.isConstant() && isShort(rest) && isShort(b); ++round) {
     const auto& terms = rest.terms();
     std::optional<Dim::Term> part;
     for (auto term = terms.begin(); !part && term != terms.end(); ++term) {
