@@ -83,7 +83,8 @@ class Changes {
     return below(2) == 0 ? static_cast<int64_t>(below(10)) : kNumbers[below(std::size(kNumbers))];
   }
   int64_t changed(int64_t value) {
-    return below(2) == 0 ? value + static_cast<int64_t>(below(2)) * 2 - 1 : number();
+    // Beyond the largest number is the smallest.
+    return below(2) == 0 ? static_cast<int64_t>(static_cast<uint64_t>(value) + below(2) * 2 - 1) : number();
   }
 
   void once() {
