@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -80,12 +81,13 @@ def fuzz_one(target: str, minutes: float) -> Run:
     crashes.mkdir(parents=True)
     run = Run(target, known=copy_inputs(target, work / "corpus"))
     log = work / "log.txt"
+    begin = time.monotonic()
     with open(log, "w", encoding="utf-8") as output:
         code = call(target, f"-max_total_time={max(1, round(minutes * 60))}", f"-max_len={LONGEST}", f"-timeout={TIMEOUT_S}",
                     f"-rss_limit_mb={MEMORY_MB}", f"-artifact_prefix={crashes}/", "-print_final_stats=1", work / "corpus", stdout=output)
+    run.seconds = round(time.monotonic() - begin)
     text = log.read_text(encoding="utf-8", errors="replace")
     run.executions = statistic(text, r"stat::number_of_executed_units: +(\d+)")
-    run.seconds = statistic(text, r"Done \d+ runs in (\d+) second")
     run.found = statistic(text, r"stat::new_units_added: +(\d+)")
     failures = [file for file in sorted(crashes.iterdir()) if file.name.startswith(FAILURES)]
     run.regressions = [keep(target, file) for file in failures]
