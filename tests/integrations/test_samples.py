@@ -78,10 +78,11 @@ def given(tmp_path_factory):
 
 
 def started(folder, program: str) -> subprocess.Popen:
-    """A process that runs it, and prints to the file log."""
+    """A process that runs it, and prints to the file log. It takes interrupts, also where a shell started the tests in the background."""
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
     with open(folder / "log", "w", encoding="utf-8") as log:
-        return subprocess.Popen([sys.executable, "-c", program], cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT)
+        return subprocess.Popen([sys.executable, "-c", program], cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT,
+                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 
 
 def test_every_sample_is_run():
