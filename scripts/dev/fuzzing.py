@@ -43,7 +43,7 @@ def all_targets() -> list[str]:
 
 
 def work_folder(target: str) -> Path:
-    return building.build_folder(PRESET) / "work" / target
+    return building.build_folder(PRESET) / "inputs" / target
 
 
 def variables() -> dict[str, str]:

