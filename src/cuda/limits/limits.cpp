@@ -32,6 +32,7 @@ double measureFlops(const CudaDevice& device) {
     Arguments arguments;
     arguments.value(static_cast<long long>(rounds)).value(1.0000001F).absent();
     launches.add(source, "multiply_add", blocksFor(blocks, kThreads), std::move(arguments));
+    launches.complete();  // compiling is not a part of the time
     const double seconds = secondsOf(device, [&] { launches.run({nullptr, nullptr, nullptr, 1}); });
     if (seconds >= kLongEnough || rounds >= kMostRounds) {
       return 2 * kChains * static_cast<double>(rounds) * static_cast<double>(blocks) * kThreads / seconds;
