@@ -183,8 +183,8 @@ std::unique_ptr<Launches> build(const Layer& layer, const ShapeSet& shapes, cons
   const Place to = in_place ? Place::output() : Place::reserve(*launches, countOf(out.dims), out.dtype);
   Arguments arguments;
   weights.addTo(arguments.value(image).input(kIn));
-  denseBias(*launches, layer, shapes).addTo(arguments);
-  residualByRows(*launches, layer, shapes).addTo(arguments);
+  denseValues(*launches, layer, shapes, kBias).addTo(arguments);
+  residualByRows(*launches, layer, shapes, kResidual).addTo(arguments);
   addFusedActivation(to.addTo(arguments), attributes);
   const int64_t parts = out.dims[kBatch] * inParts(out.dims[kHeight], lines) * inParts(out.dims[kWidth], places) *
                         inParts(out.dims[kChannel], blocks.columns());

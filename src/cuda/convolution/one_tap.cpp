@@ -39,7 +39,7 @@ std::unique_ptr<Launches> multiply(const Layer& layer, const ShapeSet& shapes, c
   auto launches = std::make_unique<Launches>(layer.device);
   TensorDesc image = in;
   const Place x = withChannelsLast(*launches, image, Place::input(layer, kIn), lies(in.dims, in.strides, true));
-  const Place residual = residualByRows(*launches, layer, shapes);
+  const Place residual = residualByRows(*launches, layer, shapes, kResidual);
   const bool in_place = lies(out.dims, out.strides, true);
   const Place y = in_place ? Place::output() : Place::reserve(*launches, countOf(out.dims), out.dtype);
   if (!addWeightProduct(*launches, layer, shapes, api, {x, residual, y})) {

@@ -22,17 +22,12 @@ using kernels::ShapeSet;
 using kernels::TensorDesc;
 
 enum : size_t { kIn, kFilter, kBias, kResidual };
-enum : size_t { kBatch, kChannel, kHeight, kWidth, kRank };
+constexpr size_t kChannel = 1, kRank = 4;
 
 constexpr int64_t kChunk = 8;
 
 bool appliesActivation(const Attributes& attributes) {
   return !attributes.getString("activation", "").empty();
-}
-
-bool isPointwise(const Attributes& attributes, const Ints& filter) {
-  return filter[kHeight] == 1 && filter[kWidth] == 1 && areAll(attributes.getInts("stride"), 1) &&
-         areAll(attributes.getInts("pre_padding"), 0) && areAll(attributes.getInts("post_padding"), 0);
 }
 
 // The layer as a product without places, for an image whose channels lie dense, and results that lie dense.
@@ -46,23 +41,9 @@ SmallProduct productOf(const Attributes& attributes, const TensorDesc& in, const
   product.residual.strides = product.out.strides = {product.columns, 1};
   product.bias.strides = {1};
   if (!isPointwise(attributes, filter) || !lies(in.dims, in.strides, true)) {
-    const auto of = [&](const char* name, size_t axis) { return static_cast<int>(attributes.getInts(name)[axis]); };
-    const auto size = [](const Ints& dims, size_t axis) { return static_cast<int>(dims[axis]); };
-    product.windows =
-        Windows{size(filter, kChannel),  size(filter, kWidth),   size(in.dims, kHeight), size(in.dims, kWidth),
-                size(out.dims, kHeight), size(out.dims, kWidth), of("stride", 0),        of("stride", 1),
-                of("pre_padding", 0),    of("pre_padding", 1),   of("dilation", 0),      of("dilation", 1),
-                in.strides[kBatch],      in.strides[kHeight],    in.strides[kWidth]};
+    product.windows = windowsOf(attributes, in, filter, out.dims);
   }
   return product;
-}
-
-bool hasChannelsInChunks(const TensorDesc& desc) {
-  bool lies_so = desc.strides[kChannel] == 1;
-  for (const size_t axis : {kBatch, kHeight, kWidth}) {
-    lies_so = lies_so && (desc.dims[axis] == 1 || desc.strides[axis] % kChunk == 0);
-  }
-  return lies_so;
 }
 
 // Adds the product, or nothing where a library is faster; then it is false. With `copies`, operands may begin anywhere.
@@ -70,12 +51,12 @@ bool addProduct(Launches& launches, const Layer& layer, const ShapeSet& shapes, 
                 bool copies) {
   TensorDesc in = shapes.inputs.at(kIn);
   const TensorDesc& out = shapes.outputs.at(0);
-  const Place x = withChannelsLast(launches, in, Place::input(layer, kIn), hasChannelsInChunks(in) && !copies);
+  const Place x = withChannelsLast(launches, in, Place::input(layer, kIn), hasChannelsInChunks(in, kChunk) && !copies);
   SmallProduct product = productOf(layer.attributes, in, shapes.inputs.at(kFilter).dims, out);
   product.a.place = x;
   product.b.place = weights == nullptr ? Place::input(layer, kFilter) : weights->onDevice(layer.device).place;
-  product.bias.place = denseBias(launches, layer, shapes);
-  product.residual.place = residualByRows(launches, layer, shapes);
+  product.bias.place = denseValues(launches, layer, shapes, kBias);
+  product.residual.place = residualByRows(launches, layer, shapes, kResidual);
   const bool in_place = lies(out.dims, out.strides, true);
   product.out.place = in_place ? Place::output() : Place::reserve(launches, countOf(out.dims), out.dtype);
   product.b_is_constant = layer.isConstant(kBias) && product.bias.place.kind != Place::Kind::kScratch;

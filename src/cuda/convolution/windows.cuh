@@ -1,6 +1,6 @@
-// The windows of a convolution as lines of a matrix, for text of matmul/small_product.cuh: a line for each place of the
+// The windows of a convolution as lines of a matrix, for text of matmul/tile_product.cuh: a line for each place of the
 // output, and along the depth the channels of one tap after the other. Channels lie dense, and are a multiple of 8, so that
-// a chunk belongs to one tap. What is beside the image is zero.
+// a chunk belongs to one tap. What is beside the image is zero, or Windows::padding if HAS_PADDING.
 
 struct Windows {
   int channels, kernel_w;
@@ -8,6 +8,7 @@ struct Windows {
   int out_height, out_width;
   int stride_y, stride_x, padding_y, padding_x, dilation_y, dilation_x;
   long long image, y, x;      // strides of the image in elements
+  const STORED* padding;
 };
 
 template <int kLines>
@@ -35,7 +36,9 @@ class WindowLines {
 #pragma unroll
     for (int i = 0; i < kLines / kStep; ++i) {
       const bool is_there = is_inside && (unsigned)(ys_[i] + dy) < (unsigned)of_.height && (unsigned)(xs_[i] + dx) < (unsigned)of_.width;
-      beginCopy(placeOf(to, firstLine() + i * kStep, chunkOfThread()), is_there ? in_ + offsets_[i] + of_tap : in_, is_there);
+      const STORED* const beside = HAS_PADDING ? of_.padding : in_;
+      beginCopy(placeOf(to, firstLine() + i * kStep, chunkOfThread()), is_there ? in_ + offsets_[i] + of_tap : beside,
+                is_there || HAS_PADDING);
     }
     channel_ += kDepth;
     findTap();

@@ -1,4 +1,4 @@
-// Lines of a matrix that lie dense along the depth, for text of matmul/small_product.cuh. A thread copies one chunk of every
+// Lines of a matrix that lie dense along the depth, for text of matmul/tile_product.cuh. A thread copies one chunk of every
 // kStep-th line.
 
 template <int kLines>

@@ -1,8 +1,7 @@
 #include "cuda/matmul/small_product.h"
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
+#include <utility>
 
 #include "cuda/launch/activation.h"
 #include "cuda/launch/types.h"
@@ -13,62 +12,8 @@ namespace {
 
 constexpr int kOldestCapability = 80;  // the first with asynchronous copies, and with these products in bfloat16
 
-// Shared memory of at most 99 KiB, which every such GPU has. Then two blocks fit into an H100's multiprocessor, so that
-// the next kernel can read its weights beside the one in front.
-struct Tile {
-  int64_t rows, columns, warp_rows, warp_columns, split, slice, stages;
-  int64_t cluster;  // blocks that share the depth
-
-  int64_t warps() const {
-    return (rows / warp_rows) * (columns / warp_columns) * split;
-  }
-  int64_t depth() const {  // of a stage
-    return split * slice;
-  }
-  int64_t stagesOf(int64_t all_depth) const {  // of a block
-    return inParts(inParts(all_depth, depth()), cluster);
-  }
-  int64_t sharedBytes() const {
-    const int64_t sums = rows * (columns + 4) * 4;
-    const int64_t staged = stages * (rows + columns) * depth() * 2;
-    return std::max(staged, split * sums) + (cluster > 1 ? sums : 0);
-  }
-};
-
-// Tiles among which the model below chooses well: with it, 66 products and convolutions of image and language models
-// took 4 % longer on an H200 than by the best of 577 tiles.
-constexpr Tile kTiles[] = {{16, 32, 16, 32, 4, 64, 4, 1}, {32, 32, 16, 32, 2, 32, 4, 1}, {32, 32, 32, 32, 4, 32, 4, 1},
-                           {32, 32, 32, 32, 4, 64, 3, 1}, {32, 64, 32, 32, 2, 32, 4, 1}, {64, 32, 32, 32, 2, 32, 6, 1},
-                           {64, 64, 32, 32, 1, 64, 4, 1}, {32, 32, 32, 32, 4, 32, 4, 2}, {32, 32, 32, 32, 4, 64, 3, 2},
-                           {32, 32, 32, 32, 4, 32, 6, 4}};
-
-int64_t blocksOf(const Tile& tile, const SmallProduct& product) {
-  return inParts(product.rows, tile.rows) * inParts(product.columns, tile.columns) * tile.cluster;
-}
-
-// Microseconds in a chain of such kernels: a least-squares fit to measurements on an H200, off by 12 % in the root mean
-// square. Its multiprocessors stand for those of every GPU, so that a file with machine code has the kernels for all
-// GPUs of an architecture. Beyond the results of these measurements, the slope is that of decision 0020.
-double expectedTime(const Tile& tile, const SmallProduct& product) {
-  constexpr int64_t kProcessors = 132, kShared = int64_t{227} << 10, kMostWarps = 64, kMostBlocks = 3;
-  constexpr int64_t kReserved = int64_t{1} << 10;  // of the shared memory, for each block
-  constexpr double kMostMeasured = 1.6e6;
-  const int64_t at_once =
-      std::min({kShared / (tile.sharedBytes() + kReserved), kMostWarps / tile.warps(), kMostBlocks});
-  const int64_t blocks = blocksOf(tile, product), stages = tile.stagesOf(product.depth);
-  const auto of_processor = static_cast<double>(inParts(blocks, kProcessors));
-  const auto rounds = static_cast<double>(inParts(blocks, kProcessors * at_once));
-  const auto staged = static_cast<double>((tile.rows + tile.columns) * stages * tile.depth() * 2);  // bytes of a block
-  const auto instructions =  // of the tensor cores, of a block
-      static_cast<double>(stages * (tile.rows / 16) * (tile.columns / 8) * (tile.depth() / 16));
-  const auto results = static_cast<double>(product.rows * product.columns);
-  const auto weights = static_cast<double>(product.columns * product.depth * 2);
-  return 1.14 + of_processor * (staged * (product.windows ? 8.8e-6 : 2.3e-6) + instructions * 1.67e-3) +
-         rounds * (0.115 * static_cast<double>(stages) + (tile.cluster > 1 ? 0.53 : 0)) + (rounds - 1) * 1.5 +
-         6.5e-7 * results + 1.75e-6 * std::max(0.0, results - kMostMeasured) + 1e-7 * weights;
-}
-
-// The same for cuBLASLt with a launch behind it for the activation, and for cuDNN. Kernels beside them do not overlap.
+// Microseconds of cuBLASLt with a launch behind it for the activation, and of cuDNN. Kernels beside them do not
+// overlap.
 double expectedOfLibrary(const SmallProduct& product, bool has_activation) {
   const auto results = static_cast<double>(product.rows * product.columns);
   const auto weights = static_cast<double>(product.columns * product.depth * 2);
@@ -79,12 +24,8 @@ double expectedOfLibrary(const SmallProduct& product, bool has_activation) {
   return has_activation ? alone + 1.8 + 1e-6 * results : alone;
 }
 
-const Tile& tileFor(const CudaDevice& device, const SmallProduct& product) {
-  const auto time = [&](const Tile& tile) {
-    return tile.cluster > 1 && !device.hasClusters() ? HUGE_VAL : expectedTime(tile, product);
-  };
-  return *std::min_element(std::begin(kTiles), std::end(kTiles),
-                           [&](const Tile& a, const Tile& b) { return time(a) < time(b); });
+TiledProduct tiledOf(const SmallProduct& product) {
+  return {product.rows, product.columns, product.depth, product.windows.has_value()};
 }
 
 bool liesInChunks(const Strided& matrix, int64_t lines) {
@@ -104,42 +45,26 @@ bool isPossible(const CudaDevice& device, const SmallProduct& product) {
 }
 
 void addLaunch(Launches& launches, const Layer& layer, const SmallProduct& product) {
-  const Tile& tile = tileFor(layer.device, product);
+  const TiledProduct tiled = tiledOf(product);
+  const Tile& tile = tileFor(layer.device, tiled);
   Source source;
-  source.define("STORED", storedType(product.dtype)).define("A", computedType(product.dtype));
-  source.define("ROWS", tile.rows).define("COLUMNS", tile.columns);
-  source.define("WARP_ROWS", tile.warp_rows).define("WARP_COLUMNS", tile.warp_columns);
-  source.define("SPLIT", tile.split).define("SLICE", tile.slice).define("STAGES", tile.stages);
-  source.define("SHARED_BYTES", tile.sharedBytes()).define("CLUSTER", tile.cluster);
-  source.define("ARGUMENT_OF_A", product.windows ? "Windows" : "long long");
-  source.define("LINES_OF_A", product.windows ? "WindowLines" : "DenseLines");
+  source.define("STORED", storedType(product.dtype)).define("A", computedType(product.dtype)).define("SUM", "float");
   source.define("B_IS_CONSTANT", int64_t{product.b_is_constant});
   defineFusedActivation(source, layer.attributes, product.dtype);
-  source.include("text/storage.cuh")
-      .include("text/functions.cuh")
-      .include("text/chunks.cuh")
-      .include("text/inputs.cuh");
-  source.include("text/mma.cuh").include("text/staging.cuh").include("text/block_memory.cuh");
-  source.include("text/clusters.cuh").include("matmul/tiles.cuh").include("matmul/dense_lines.cuh");
-  if (product.windows) {
-    source.include("convolution/windows.cuh");
-  }
-  source.include("matmul/met_sums.cuh").include("matmul/small_product.cuh");
+  source.include("text/storage.cuh").include("text/functions.cuh").include("text/mma.cuh");
+  addTileText(source, tile, product.windows);
+  source.include("matmul/small_product.cuh");
   Arguments arguments;
   arguments.value(static_cast<int>(product.rows)).value(static_cast<int>(product.columns));
   arguments.value(static_cast<int>(product.depth));
-  product.windows ? arguments.value(*product.windows) : arguments.value(product.a.strides[0]);
+  addRows(arguments, product.windows, product.a.strides.at(0));
   product.a.place.addTo(arguments);
   product.b.place.addTo(arguments.value(product.b.strides[0]));
   product.bias.place.addTo(arguments);
   product.residual.place.addTo(arguments.value(product.residual.strides[0]));
   product.out.place.addTo(arguments.value(product.out.strides[0]));
   addFusedActivation(arguments, layer.attributes);
-  Geometry geometry;
-  geometry.grid[0] = static_cast<unsigned>(blocksOf(tile, product));
-  geometry.block[0] = static_cast<unsigned>(tile.warps() * 32);
-  geometry.shared_bytes = static_cast<unsigned>(tile.sharedBytes());
-  launches.add(source, "product", geometry, std::move(arguments));
+  launches.add(source, "product", geometryOf(tile, tiled), std::move(arguments));
 }
 
 // Copies an operand of the call to scratch memory, which is aligned.
@@ -161,7 +86,7 @@ bool hasSmallProducts(const CudaDevice& device, DType dtype) {
 bool isSmall(const CudaDevice& device, const SmallProduct& product, bool has_activation) {
   constexpr int64_t kFewRows = 4;  // matmul/few_rows.h is faster
   return product.rows > kFewRows && isPossible(device, product) &&
-         expectedTime(tileFor(device, product), product) < expectedOfLibrary(product, has_activation);
+         expectedTime(tileFor(device, tiledOf(product)), tiledOf(product)) < expectedOfLibrary(product, has_activation);
 }
 
 bool addSmallProduct(Launches& launches, const Layer& layer, const SmallProduct& product, bool copies) {

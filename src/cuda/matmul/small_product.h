@@ -7,16 +7,9 @@
 #include <optional>
 
 #include "cuda/launch/steps.h"
+#include "cuda/matmul/tile.h"
 
 namespace torchtrt::cuda {
-
-// Windows of text/convolution/windows.cuh: an image whose channels lie dense, and how windows go over it.
-struct Windows {
-  int channels, kernel_w;
-  int height, width, out_height, out_width;
-  int stride_y, stride_x, padding_y, padding_x, dilation_y, dilation_x;
-  int64_t image, y, x;  // strides of the image in elements
-};
 
 // out = activation(a b + bias + residual), with the layer's activation.
 struct SmallProduct {

@@ -1,4 +1,4 @@
-// The tiles of matmul/small_product.cuh: which thread copies what, and where it lies in shared memory.
+// The tiles of matmul/tile_product.cuh: which thread copies what, and where it lies in shared memory.
 
 constexpr int kDepth = SPLIT * SLICE;  // of a stage
 constexpr int kChunks = kDepth / 8;    // of 16 bytes, in a line of a stage

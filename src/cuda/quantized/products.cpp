@@ -5,8 +5,8 @@
 #include "cuda/launch/kernel.h"
 #include "cuda/launch/spatial.h"
 #include "cuda/launch/types.h"
+#include "cuda/quantized/finish.h"
 #include "cuda/quantized/quantized.h"
-#include "cuda/quantized/steps.h"
 
 namespace torchtrt::cuda {
 
@@ -15,46 +15,13 @@ namespace {
 using kernels::ShapeSet;
 using kernels::TensorDesc;
 
-enum : size_t { kInput, kKernel, kScale, kBias, kResidual };
-
-struct Finish {  // of products.cuh
-  Dequantizer residual;
-  Quantizer output;
-  float alpha, beta;
-};
-
-bool makesSteps(const ShapeSet& shapes) {
-  return shapes.outputs.at(0).dtype != DType::kFloat32;
-}
-
-Finish finishOf(const Layer& layer, const ShapeSet& shapes) {
-  const Attributes& attributes = layer.attributes;
-  Finish finish = {{1, 0}, {1, 0, 0, 0}, 0, 0};
-  if (layer.has(kResidual)) {
-    finish.residual = Dequantizer::of(attributes, "residual_scale", "residual_zero_point");
-  }
-  if (makesSteps(shapes)) {
-    finish.output = Quantizer::of(attributes, "output_scale", "output_zero_point");
-  }
-  finish.alpha = static_cast<float>(attributes.getDouble("activation_alpha", 0));
-  finish.beta = static_cast<float>(attributes.getDouble("activation_beta", 0));
-  return finish;
-}
-
 // Both functions of products.cuh are made; a launch uses one.
 Source sourceOf(const Layer& layer, const ShapeSet& shapes, int64_t row_axes) {
   Source source;
-  source.define("IN", storedType(shapes.inputs.at(kInput).dtype)).define("OUT", storedType(shapes.outputs.at(0).dtype));
-  source.define("RESIDUAL", storedType(layer.has(kResidual) ? shapes.inputs[kResidual].dtype : DType::kFloat32));
-  source.define("MAKES_STEPS", int64_t{makesSteps(shapes)}).define("ROWS", row_axes);
-  defineFusedActivation(source, layer.attributes, DType::kFloat32);
-  source.include("text/storage.cuh").include("text/functions.cuh");
-  source.include("quantized/steps.cuh").include("quantized/products.cuh");
+  source.define("IN", storedType(shapes.inputs.at(kSteps).dtype)).define("ROWS", row_axes);
+  addFinishText(source, layer, shapes);
+  source.include("quantized/products.cuh");
   return source;
-}
-
-int32_t zeroPointOf(const Layer& layer) {
-  return static_cast<int32_t>(layer.attributes.getInt("zero_point", 0));
 }
 
 // The scale of each column or channel, and the bias.
@@ -65,17 +32,17 @@ void addPerChannel(Arguments& arguments, const Layer& layer, const ShapeSet& sha
 }
 
 std::unique_ptr<kernels::Prepared> prepareMatmul(const Layer& layer, const ShapeSet& shapes) {
-  const TensorDesc &a = shapes.inputs.at(kInput), &b = shapes.inputs.at(kKernel), &out = shapes.outputs.at(0);
+  const TensorDesc &a = shapes.inputs.at(kSteps), &b = shapes.inputs.at(kWeights), &out = shapes.outputs.at(0);
   const Ints& beside = layer.has(kResidual) ? shapes.inputs[kResidual].strides : out.strides;
   const auto withoutLast = [](const Ints& values) { return Ints(values.begin(), values.end() - 1); };
   const Layout rows =
       collapsed(withoutLast(out.dims), {withoutLast(a.strides), withoutLast(beside), withoutLast(out.strides)});
   Arguments arguments;
-  arguments.value(rows.count()).value(out.dims.back()).value(a.dims.back()).value(zeroPointOf(layer));
+  arguments.value(rows.count()).value(out.dims.back()).value(a.dims.back()).value(zeroPointOf(layer.attributes));
   arguments.value(finishOf(layer, shapes));
   addWalk(arguments, rows.dims, rows.strides[0]);
-  arguments.value(a.strides.back()).input(kInput);
-  arguments.value(b.strides.at(0)).value(b.strides.at(1)).input(kKernel);
+  arguments.value(a.strides.back()).input(kSteps);
+  arguments.value(b.strides.at(0)).value(b.strides.at(1)).input(kWeights);
   addPerChannel(arguments, layer, shapes);
   addWalk(arguments, rows.dims, rows.strides[1]);
   arguments.value(beside.back());
@@ -90,17 +57,17 @@ std::unique_ptr<kernels::Prepared> prepareMatmul(const Layer& layer, const Shape
 }
 
 std::unique_ptr<kernels::Prepared> prepareConvolution(const Layer& layer, const ShapeSet& shapes) {
-  const TensorDesc &in = shapes.inputs.at(kInput), &filter = shapes.inputs.at(kKernel), &out = shapes.outputs.at(0);
+  const TensorDesc &in = shapes.inputs.at(kSteps), &filter = shapes.inputs.at(kWeights), &out = shapes.outputs.at(0);
   const Attributes& attributes = layer.attributes;
   const int64_t groups = std::max<int64_t>(1, attributes.getInt("groups", 1));
   const int64_t count = countOf(out.dims);
   Arguments arguments;
   arguments.value(count).value(out.dims.at(1)).value(in.dims.at(1) / groups).value(out.dims.at(1) / groups);
-  arguments.value(zeroPointOf(layer)).value(finishOf(layer, shapes));
+  arguments.value(zeroPointOf(layer.attributes)).value(finishOf(layer, shapes));
   arguments.value(sizeOfImage(in.dims)).value(sizeOfImage(out.dims)).value(sizeOfImage(filter.dims));
   arguments.value(spatial(attributes.getInts("stride"), 1)).value(spatial(attributes.getInts("pre_padding"), 0));
   arguments.value(spatial(attributes.getInts("dilation"), 1));
-  arguments.value(imageOf(in.strides)).input(kInput).value(imageOf(filter.strides)).input(kKernel);
+  arguments.value(imageOf(in.strides)).input(kSteps).value(imageOf(filter.strides)).input(kWeights);
   addPerChannel(arguments, layer, shapes);
   arguments.value(imageOf(layer.has(kResidual) ? shapes.inputs[kResidual].strides : out.strides));
   layer.add(arguments, kResidual);

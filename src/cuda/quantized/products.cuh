@@ -1,26 +1,9 @@
-// Products of steps: sums of (x - zero_point) * weight in 32 bits, then scale, bias, residual, activation, and steps
-// again where OUT is of steps.
+// Products of steps of any strides: sums of (x - zero_point) * weight in 32 bits, finished by quantized/finish.cuh.
 
-struct Finish {
-  Dequantizer residual;
-  Quantizer output;
-  float alpha, beta;
-};
-
-__device__ inline void finish(unsigned sum, float scale, const float* bias, const RESIDUAL* residual, Finish with,
+// Bias and residual point to one element if the layer has them.
+__device__ inline void finish(unsigned sum, float scale, const float* bias, const RESIDUAL* residual, const Finish& with,
                               OUT* out) {
-  float value = multiplied((float)(int)sum, scale);
-  if (bias) {
-    value = added(value, *bias);
-  }
-  if (residual) {
-    value = added(value, with.residual(load(residual)));
-  }
-  value = ACTIVATION(value, with.alpha, with.beta);
-#if MAKES_STEPS
-  value = with.output(value);
-#endif
-  store(out, value);
+  store(out, finished(sum, scale, HAS_BIAS ? *bias : 0, HAS_RESIDUAL ? *residual : (RESIDUAL)0, with));
 }
 
 // [rows, depth] x [depth, columns]; a block computes 16 x 16 results.

@@ -9,12 +9,24 @@ __device__ inline float multiplied(float a, float b) { return a * b; }
 __device__ inline float added(float a, float b) { return a + b; }
 #endif
 
+// Limits are distances from the zero point. NaN becomes the lower one.
 struct Quantizer {
-  float inverse_scale, zero_point, low, high;
+  float inverse_scale, low, high;
+  int zero_point;
 
-  __device__ float operator()(float x) const {
-    const float step = added(rint(multiplied(x, inverse_scale)), zero_point);
-    return step >= low ? (step > high ? high : step) : low;  // NaN is low
+  __device__ int operator()(float x) const {
+    constexpr float kRounds = 12582912;  // 1.5 * 2^23: a sum with it is rounded to a whole number, the lowest bits of the sum
+    const float sum = added(within(multiplied(x, inverse_scale)), kRounds);
+    return (int)(bitsOf(sum) - bitsOf(kRounds)) + zero_point;
+  }
+
+ private:
+  __device__ float within(float x) const {
+#ifdef __CUDACC_RTC__
+    return fminf(fmaxf(x, low), high);
+#else
+    return x >= low ? (x > high ? high : x) : low;
+#endif
   }
 };
 

@@ -8,11 +8,13 @@
 namespace torchtrt::cuda {
 
 struct Quantizer {
-  float inverse_scale, zero_point, low, high;
+  float inverse_scale, low, high;
+  int32_t zero_point;
 
   static Quantizer of(const Attributes& attributes, const char* scale, const char* zero_point) {
-    return {1.0F / static_cast<float>(attributes.getDouble(scale)), static_cast<float>(attributes.getInt(zero_point)),
-            static_cast<float>(attributes.getInt("low")), static_cast<float>(attributes.getInt("high"))};
+    const int64_t zero = attributes.getInt(zero_point);
+    return {1.0F / static_cast<float>(attributes.getDouble(scale)), static_cast<float>(attributes.getInt("low") - zero),
+            static_cast<float>(attributes.getInt("high") - zero), static_cast<int32_t>(zero)};
   }
 };
 

@@ -30,6 +30,11 @@ __device__ inline void writeFourTo(int rank, float* to, const float* numbers) {
                "f"(numbers[1]), "f"(numbers[2]), "f"(numbers[3])
                : "memory");
 }
+__device__ inline void writeFourTo(int rank, int* to, const int* numbers) {
+  asm volatile("st.shared::cluster.v4.s32 [%0], {%1, %2, %3, %4};" ::"r"(addressInBlock(rank, to)), "r"(numbers[0]),
+               "r"(numbers[1]), "r"(numbers[2]), "r"(numbers[3])
+               : "memory");
+}
 
 #else
 
@@ -44,7 +49,8 @@ template <class T>
 void writeTo(int rank, T* to, T number) {
   *placeInBlock(rank, to) = number;
 }
-__device__ inline void writeFourTo(int rank, float* to, const float* numbers) {
+template <class T>
+void writeFourTo(int rank, T* to, const T* numbers) {
   for (int i = 0; i < 4; ++i) {
     writeTo(rank, to + i, numbers[i]);
   }

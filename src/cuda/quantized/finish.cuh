@@ -1,0 +1,31 @@
+// From a sum of products of steps in 32 bits to a result: scale, bias, residual and activation, and steps again where OUT is
+// of steps.
+
+struct Finish {
+  Dequantizer residual;
+  Quantizer output;
+  float alpha, beta;
+};
+
+#if MAKES_STEPS
+using Finished = long long;
+#else
+using Finished = float;
+#endif
+
+// The operands are as they lie in memory. Those that the layer does not have, by HAS_BIAS and HAS_RESIDUAL, are not looked at.
+__device__ inline Finished finished(unsigned sum, float scale, float bias, const RESIDUAL& residual, const Finish& with) {
+  float value = multiplied((float)(int)sum, scale);
+#if HAS_BIAS
+  value = added(value, bias);
+#endif
+#if HAS_RESIDUAL
+  value = added(value, with.residual(load(&residual)));
+#endif
+  value = ACTIVATION(value, with.alpha, with.beta);
+#if MAKES_STEPS
+  return with.output(value);
+#else
+  return value;
+#endif
+}
