@@ -29,6 +29,17 @@ def engine_of(traced, inputs, **options):
     return torchtrt.compile(traced, inputs=specs, device=DEVICE, enabled_precisions=precisions, progress=False, **options)
 
 
+def int8_engine(name: str, batch: int) -> tuple:
+    """Returns an engine in int8, calibrated on the inputs, and these. Layers without an int8 form stay in float32."""
+    import torchtrt
+
+    _, traced, inputs = traced_case(name, batch, torch.float32)
+    calibrator = torchtrt.ptq.DataLoaderCalibrator([inputs], algo_type=torchtrt.ptq.CalibrationAlgo.MINMAX_CALIBRATION)
+    specs = [torchtrt.Input(list(x.shape), dtype=x.dtype) for x in inputs]
+    return torchtrt.compile(traced, inputs=specs, device=DEVICE, enabled_precisions={torch.float32, torch.int8}, calibrator=calibrator,
+                            progress=False), inputs
+
+
 def check_results(engine, model, inputs) -> None:
     """
     Compares several calls with float64, as eager PyTorch is compared.
@@ -79,6 +90,10 @@ def precisions(arguments) -> None:
                 print("FAIL", name, batch, label, first_line(error))
             finally:
                 exact_settings()
+        try:
+            row.append(f"int8 {milliseconds(*int8_engine(name, batch), False):.3f}")
+        except Exception as error:  # noqa: BLE001 - told, and the others run
+            print("FAIL", name, batch, "int8", first_line(error))
         print(f"TABLE {name:10} batch {batch:2} ms, engine / freeze+graph: " + ", ".join(row), flush=True)
     print("SUM precisions done on", torch.cuda.get_device_name(0))
 

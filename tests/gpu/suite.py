@@ -6,6 +6,7 @@ import sys
 from gpu_bench import precisions, tuned
 from gpu_checks import capture, files, misuse, pack, smoke, threads
 from gpu_common import exact_settings
+from gpu_counters import counters, one_call
 from gpu_exports import exports
 from gpu_kernels import kernels
 from gpu_models import models, one_model
@@ -14,7 +15,7 @@ from gpu_processes import processes
 from gpu_replay import replay
 from gpu_startup import startup, try_start
 
-SECTIONS = {each.__name__: each for each in (smoke, operators, models, exports, files, threads, capture, replay, misuse, processes, kernels, precisions, startup, tuned)}
+SECTIONS = {each.__name__: each for each in (smoke, operators, models, exports, files, threads, capture, replay, misuse, processes, kernels, precisions, startup, tuned, counters)}
 
 
 def main() -> None:
@@ -23,6 +24,8 @@ def main() -> None:
         pack(sys.argv[2])
     elif sys.argv[1] == "one-model":
         one_model(sys.argv[2])
+    elif sys.argv[1] == "one-call":
+        one_call(sys.argv[2], int(sys.argv[3]))
     elif sys.argv[1] == "one-start":
         try_start(sys.argv[2:])
     else:
