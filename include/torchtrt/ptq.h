@@ -30,7 +30,7 @@ struct TORCHTRT_API Calibrator {
   using Arguments = std::vector<torch::jit::IValue>;
   using NextBatch = std::function<std::optional<Arguments>()>;
 
-  CalibrationAlgo algo = CalibrationAlgo::kENTROPY_CALIBRATION_2;
+  CalibrationAlgo algo = CalibrationAlgo::kMINMAX_CALIBRATION;
   double percentile = 99.99;  // kLEGACY_CALIBRATION: how much of the values lies within, in percent
   bool symmetric = false;     // activations: as many steps below zero as above
   // Begins a pass over the batches. The returned function gives the arguments of the next call of the method, and
@@ -112,7 +112,7 @@ class Pass {
 // Tensors (one per argument), or an Example, whose data is taken.
 template <typename Loader>
 std::shared_ptr<Calibrator> make_int8_calibrator(Loader loader, std::string cache_file = "", bool use_cache = false,
-                                                 CalibrationAlgo algo = CalibrationAlgo::kENTROPY_CALIBRATION_2) {
+                                                 CalibrationAlgo algo = CalibrationAlgo::kMINMAX_CALIBRATION) {
   auto calibrator = std::make_shared<Calibrator>();
   calibrator->algo = algo;
   calibrator->cache_file = std::move(cache_file);
@@ -126,7 +126,7 @@ std::shared_ptr<Calibrator> make_int8_calibrator(Loader loader, std::string cach
 
 // Uses the ranges that an earlier compile wrote.
 inline std::shared_ptr<Calibrator> make_int8_cache_calibrator(
-    std::string cache_file, CalibrationAlgo algo = CalibrationAlgo::kENTROPY_CALIBRATION_2) {
+    std::string cache_file, CalibrationAlgo algo = CalibrationAlgo::kMINMAX_CALIBRATION) {
   auto calibrator = std::make_shared<Calibrator>();
   calibrator->algo = algo;
   calibrator->cache_file = std::move(cache_file);

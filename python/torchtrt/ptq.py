@@ -70,7 +70,7 @@ class DataLoaderCalibrator(_Calibrator):
         symmetric: True for activations with as many steps below zero as above. Otherwise each has the zero that uses all steps.
     """
 
-    def __init__(self, dataloader: Iterable[Any], algo_type: CalibrationAlgo = CalibrationAlgo.ENTROPY_CALIBRATION_2,
+    def __init__(self, dataloader: Iterable[Any], algo_type: CalibrationAlgo = CalibrationAlgo.MINMAX_CALIBRATION,
                  cache_file: str | os.PathLike | None = None, use_cache: bool = False, device: Any = None, *,
                  percentile: float = 99.99, symmetric: bool = False):
         super().__init__(algo_type, cache_file, use_cache, percentile, symmetric)
@@ -92,7 +92,7 @@ class DataLoaderCalibrator(_Calibrator):
 class CacheCalibrator(_Calibrator):
     """Takes the ranges that an earlier compile of the same module wrote; needs no data."""
 
-    def __init__(self, cache_file: str | os.PathLike, algo_type: CalibrationAlgo = CalibrationAlgo.ENTROPY_CALIBRATION_2, *,
+    def __init__(self, cache_file: str | os.PathLike, algo_type: CalibrationAlgo = CalibrationAlgo.MINMAX_CALIBRATION, *,
                  symmetric: bool = False):
         super().__init__(algo_type, cache_file, use_cache=True, symmetric=symmetric)
 

@@ -289,7 +289,7 @@ def test_the_reference_systems_names():
     x = batches(ROWS, 1, 7)[0]
     expected = compiled(made(Mlp), ROWS)(x)
     calibrator = torch_tensorrt.ptq.DataLoaderCalibrator(
-        batches(ROWS), use_cache=False, algo_type=torch_tensorrt.ptq.CalibrationAlgo.ENTROPY_CALIBRATION_2, device=torch.device("cpu"))
+        batches(ROWS), use_cache=False, algo_type=torch_tensorrt.ptq.CalibrationAlgo.MINMAX_CALIBRATION, device=torch.device("cpu"))
     of_torch_tensorrt = torch_tensorrt.ts.compile(torch.jit.script(made(Mlp)), inputs=[torch_tensorrt.Input(ROWS)],
                                                   enabled_precisions={torch.float, torch.half, torch.int8}, calibrator=calibrator)
     of_trtorch = trtorch.compile(torch.jit.script(made(Mlp)), {
