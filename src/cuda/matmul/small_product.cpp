@@ -79,7 +79,10 @@ double expectedOfLibrary(const SmallProduct& product, bool has_activation) {
   return has_activation ? alone + 1.8 + 1e-6 * results : alone;
 }
 
-const Tile& tileFor(const CudaDevice& device, const SmallProduct& product) {
+// A tile's shape decides the order of its sums: if the product asks for it, its rows do not decide the tile.
+const Tile& tileFor(const CudaDevice& device, SmallProduct product) {
+  constexpr int64_t kUsualRows = 64;
+  product.rows = product.batch_invariant ? kUsualRows : product.rows;
   const auto time = [&](const Tile& tile) {
     return tile.cluster > 1 && !device.hasClusters() ? HUGE_VAL : expectedTime(tile, product);
   };
@@ -94,12 +97,13 @@ bool liesInChunks(const Strided& matrix, int64_t lines) {
 }
 
 bool isPossible(const CudaDevice& device, const SmallProduct& product) {
+  const int64_t lines = product.batch_invariant ? 2 : product.rows;  // a single row may lie anyhow
   constexpr int64_t kChunk = 8, kMost = int64_t{1} << 24;
   return hasSmallProducts(device, product.dtype) && product.rows > 0 && product.columns > 0 && product.depth > 0 &&
          product.columns % kChunk == 0 && product.depth % kChunk == 0 && product.rows < kMost &&
-         product.columns < kMost && product.depth < kMost &&
-         liesInChunks(product.a, product.windows ? 1 : product.rows) && liesInChunks(product.b, product.columns) &&
-         liesInChunks(product.residual, product.rows) && liesInChunks(product.out, product.rows) &&
+         product.columns < kMost && product.depth < kMost && liesInChunks(product.a, product.windows ? 1 : lines) &&
+         liesInChunks(product.b, product.columns) && liesInChunks(product.residual, lines) &&
+         liesInChunks(product.out, lines) &&
          (product.bias.place.kind == Place::Kind::kAbsent || product.bias.strides[0] == 1);
 }
 
@@ -160,6 +164,9 @@ bool hasSmallProducts(const CudaDevice& device, DType dtype) {
 
 bool isSmall(const CudaDevice& device, const SmallProduct& product, bool has_activation) {
   constexpr int64_t kFewRows = 4;  // matmul/few_rows.h is faster
+  if (product.batch_invariant) {
+    return isPossible(device, product);
+  }
   return product.rows > kFewRows && isPossible(device, product) &&
          expectedTime(tileFor(device, product), product) < expectedOfLibrary(product, has_activation);
 }
