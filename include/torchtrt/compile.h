@@ -65,6 +65,9 @@ struct TORCHTRT_API Report {
     uint64_t memory_bytes = 0;  // what its loaded engine holds
     std::vector<Step> steps;    // of an engine
     std::vector<Timing> timings;
+    // With CompileSpec::batch_invariant: the steps that run another implementation than without, which is by_rule here.
+    // Times are 0 where nothing was timed, which CompileSpec::tune asks for.
+    std::vector<Timing> invariant;
     std::optional<Calibration> calibration;
   };
   struct Node {

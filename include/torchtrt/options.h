@@ -278,6 +278,9 @@ struct TORCHTRT_API CompileSpec {
   // at the most, and added. An implementation that is in no file, or in a damaged one, is chosen by rule.
   std::string timing_cache;
   double tuning_seconds = 10;
+  // True for engines that give each sample of a batch the bits that it has alone: index i of dim 0 of inputs and
+  // outputs. Kernels are chosen without regard to the batch, and some run once for each sample (docs/numbers.md).
+  bool batch_invariant = false;
   // If true, the compiled module has the module's other methods too, with the weights that they read. It never has
   // those that only the compiled method calls and whose names begin with "_".
   bool keep_methods = true;

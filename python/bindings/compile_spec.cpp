@@ -209,6 +209,7 @@ void addCompileSpec(py::module_& module) {
       .def_readwrite("require_full_compilation", &CompileSpec::require_full_compilation)
       .def_readwrite("tune", &CompileSpec::tune)
       .def_readwrite("keep_methods", &CompileSpec::keep_methods)
+      .def_readwrite("batch_invariant", &CompileSpec::batch_invariant)
       .def_readwrite("check_results", &CompileSpec::check_results)
       .def_readwrite("timing_cache", &CompileSpec::timing_cache)
       .def_readwrite("target", &CompileSpec::target)

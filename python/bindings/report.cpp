@@ -59,6 +59,7 @@ void addReport(py::module_& module) {
       .def_readonly("memory_bytes", &Report::Segment::memory_bytes)
       .def_readonly("steps", &Report::Segment::steps)
       .def_readonly("timings", &Report::Segment::timings)
+      .def_readonly("invariant", &Report::Segment::invariant)
       .def_readonly("calibration", &Report::Segment::calibration);
   py::class_<Report::Node>(report, "Node")
       .def_readonly("node", &Report::Node::node)

@@ -219,6 +219,7 @@ class Report:
         memory_bytes: int
         steps: list[Report.Step]
         timings: list[Report.Timing]
+        invariant: list[Report.Timing]
         calibration: Report.Calibration | None
 
     class Node:
@@ -346,6 +347,7 @@ def compile(
     target: str = "",
     tuning_seconds: float = 10.0,
     keep_methods: bool = True,
+    batch_invariant: bool = False,
     check_results: bool = True,
     rewriters: Sequence[Any] | None = None,
     calibrator: ptq.DataLoaderCalibrator | ptq.CacheCalibrator | None = None,

@@ -30,6 +30,7 @@ _PLAIN_OPTIONS = {
     "target": "",
     "tuning_seconds": 10.0,
     "keep_methods": True,
+    "batch_invariant": False,
     "check_results": True,
     "min_block_size": 3,
 }
@@ -296,6 +297,7 @@ def compile(module, ir="default", inputs=None, input_signature=None, **options):
         torch_executed_modules: submodules that stay in PyTorch.
         min_block_size: the number of operators that an engine must hold; without it, what an engine saves decides.
         keep_methods: False: the compiled module has none of the module's other methods, nor the weights that they read.
+        batch_invariant: True: engines give each sample of a batch the bits that it has alone, whatever the batch (docs/numbers.md).
         require_full_compilation: True for an error in place of parts that run in PyTorch.
         rewriters: functions of a network, pattern managers, or pairs of a manager and its args; they run on the network of every engine.
         refit: True: the module and its files keep what torchtrt.update_weights needs, all but the weights themselves.

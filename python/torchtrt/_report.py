@@ -71,6 +71,7 @@ class Segment:
     memory_bytes: int = 0
     steps: list[Step] = dataclasses.field(default_factory=list)
     timings: list[Timing] = dataclasses.field(default_factory=list)
+    invariant: list[Timing] = dataclasses.field(default_factory=list)
     calibration: Calibration | None = None
 
     @classmethod
@@ -78,7 +79,9 @@ class Segment:
         """Reads a record's entry. Another release's entry may lack all behind its target."""
         steps = [_entry(Step, step) for step in parts.get("steps", [])]
         timings = [_entry(Timing, timing) for timing in parts.get("timings", [])]
-        return _entry(cls, {**parts, "steps": steps, "timings": timings, "calibration": Calibration.of(parts.get("calibration"))})
+        invariant = [_entry(Timing, timing) for timing in parts.get("invariant", [])]
+        calibration = Calibration.of(parts.get("calibration"))
+        return _entry(cls, {**parts, "steps": steps, "timings": timings, "invariant": invariant, "calibration": calibration})
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,7 +10,7 @@ from . import building, testing
 from .common import ROOT, Failure, python, run, say
 
 SUITE = ROOT / "tests/gpu/suite.py"
-SECTIONS = ("smoke", "operators", "models", "exports", "files", "threads", "capture", "replay", "misuse", "processes")
+SECTIONS = ("smoke", "operators", "models", "exports", "files", "threads", "capture", "replay", "misuse", "processes", "rows")
 PROGRAMS = ("test_cuda", "test_cuda_networks")  # unit tests that run on a device, with those of the CPU's kernels and engines
 SECTION_S = 900
 

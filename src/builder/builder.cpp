@@ -65,6 +65,7 @@ plan::Plan build(const network::Network& network, const BuildOptions& options) {
   allowTf32(*working_copy, options);
   plan::Plan plan = emitPlan(*working_copy);
   plan.options = options.recorded;
+  plan.batch_invariant = options.batch_invariant;
   checkPlan(plan);
   return plan;
 }

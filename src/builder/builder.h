@@ -16,6 +16,7 @@ struct BuildOptions {
   bool channels_last = true;       // let spatial layers run channels-last
   bool tf32_convolutions = false;  // let GPUs round the float32 factors of convolutions to TF32
   bool tf32_products = false;      // and those of matrix products
+  bool batch_invariant = false;    // a sample has the same bits in every batch
   std::vector<std::pair<std::string, std::string>> recorded = {};  // options to note in the plan
 };
 

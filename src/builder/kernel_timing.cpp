@@ -185,6 +185,17 @@ class Contest {
     }
   }
 
+  // Times the problem's kernel against that of the same problem without batch_invariant. None when time is up.
+  std::optional<Timing> runAgainst(const Problem& other, Clock::time_point deadline) {
+    add(kernels::createKernel(problem_));
+    add(kernels::createKernel(other));
+    if (!runRounds(deadline)) {
+      return std::nullopt;
+    }
+    const Candidate &asked = candidates_[0], &by_rule = candidates_[1];
+    return Timing{asked.name, by_rule.name, microseconds(median(asked.seconds)), microseconds(median(by_rule.seconds))};
+  }
+
   // None when time is up.
   std::optional<Timing> run(Clock::time_point deadline) {
     add(kernels::createKernel(problem_));
@@ -203,10 +214,20 @@ class Contest {
     if (candidates_.size() < 2) {
       return Timing{by_rule, by_rule, 0, 0};
     }
+    return runRounds(deadline) ? std::optional(fastest()) : std::nullopt;
+  }
+
+ private:
+  static double microseconds(double seconds) {
+    return std::round(seconds * 1e8) / 100;
+  }
+
+  // False when time is up.
+  bool runRounds(Clock::time_point deadline) {
     const auto start = Clock::now();
     while (rounds_ < kFewestRounds || (rounds_ < kMostRounds && secondsSince(start) < kEnough)) {
       if (Clock::now() >= deadline) {
-        return std::nullopt;
+        return false;
       }
       // The first to run is another one each time.
       for (size_t i = 0; i < candidates_.size(); ++i) {
@@ -215,10 +236,9 @@ class Contest {
       }
       ++rounds_;
     }
-    return fastest();
+    return true;
   }
 
- private:
   void add(kernels::Chosen chosen) {
     Candidate candidate;
     candidate.name = chosen.implementation;
@@ -293,7 +313,6 @@ class Contest {
         best_seconds = seconds;
       }
     }
-    const auto microseconds = [](double seconds) { return std::round(seconds * 1e8) / 100; };
     return {best->name, rule.name, microseconds(best_seconds), microseconds(rule_seconds)};
   }
 
@@ -421,7 +440,48 @@ void renameToday(const Problem& problem, const std::string& line, Timings& known
   found->second.by_rule = by_rule->name;
 }
 
+// True if random numbers may be its operands.
+bool mayBeFilled(const Problem& problem) {
+  const auto is_other = [](const kernels::Operand& operand) { return operand.present && !isFloating(operand.dtype); };
+  return std::none_of(problem.inputs.begin(), problem.inputs.end(), is_other) &&
+         std::none_of(problem.outputs.begin(), problem.outputs.end(), is_other);
+}
+
+// The name of a chosen kernel, as the report tells it.
+std::string told(const kernels::Chosen& chosen) {
+  return std::string(chosen.implementation) + (chosen.kernel->runsEachSample() ? ", sample by sample" : "");
+}
+
 }  // namespace
+
+std::vector<TimedStep> costOfInvariance(const plan::Plan& plan, double seconds, const device::Device& device) {
+  const int threads = device.threadsOf(engine::defaultThreads());
+  const kernels::ThreadScope scope(threads);
+  const std::vector<int64_t> optimum = engine::optimumOf(plan);
+  const auto start = Clock::now();
+  const auto deadline = start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  Caches caches(device, bytesOfOthers(plan, device), threads);
+  std::vector<TimedStep> costs;
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    checkpoint();
+    Problem problem = engine::problemOf(plan, plan.steps[i], optimum, threads, device);
+    problem.batch_invariant = true;
+    Problem other = problem;
+    other.batch_invariant = false;
+    Timing cost{told(kernels::createKernel(problem)), told(kernels::createKernel(other)), 0, 0};
+    if (cost.implementation == cost.by_rule) {
+      continue;
+    }
+    if (seconds > 0 && mayBeFilled(problem)) {
+      if (const std::optional<Timing> timed = Contest(problem, caches).runAgainst(other, deadline)) {
+        cost.microseconds = timed->microseconds;
+        cost.by_rule_microseconds = timed->by_rule_microseconds;
+      }
+    }
+    costs.push_back({i, cost, false});
+  }
+  return costs;
+}
 
 std::vector<TimedStep> chooseKernels(plan::Plan& plan, Timings& known, double& seconds, const device::Device& device) {
   const int threads = device.threadsOf(engine::defaultThreads());

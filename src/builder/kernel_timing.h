@@ -24,4 +24,9 @@ struct TimedStep {
 TORCHTRT_API std::vector<TimedStep> chooseKernels(plan::Plan& plan, Timings& known, double& seconds,
                                                   const device::Device& device = device::cpu());
 
+// The steps of a plan that run another implementation with batch_invariant than without, which is by_rule, or one
+// sample after the other. They are timed for `seconds` at the most; 0 leaves the times at 0.
+TORCHTRT_API std::vector<TimedStep> costOfInvariance(const plan::Plan& plan, double seconds,
+                                                     const device::Device& device = device::cpu());
+
 }  // namespace torchtrt::builder

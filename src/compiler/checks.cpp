@@ -32,6 +32,8 @@ void explain(const ts::CompileSpec& spec, const DeviceTarget& target) {
        "64-bit types are computed exactly, nothing is truncated"},
       {spec.disable_tf32 && target.engineType() == at::kCPU, "disable_tf32", "a CPU has no TF32"},
       {spec.sparse_weights, "sparse_weights", "weights are kept dense"},
+      {spec.batch_invariant && !spec.timing_cache.empty(), "timing_cache",
+       "with batch_invariant, kernels are chosen without regard to their speed at one batch"},
       {spec.debug, "debug", "every engine keeps names and source lines"},
       {spec.allow_shape_tensors, "allow_shape_tensors", "shapes are symbolic expressions and need no permission"},
       {spec.capability != plain.capability, "capability", "there is one kind of engine"},

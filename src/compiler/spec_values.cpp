@@ -30,6 +30,7 @@ constexpr std::pair<const char*, bool CompileSpec::*> kSwitches[] = {
     {"check_results", &CompileSpec::check_results},
     {"tune", &CompileSpec::tune},
     {"keep_methods", &CompileSpec::keep_methods},
+    {"batch_invariant", &CompileSpec::batch_invariant},
 };
 constexpr std::pair<const char*, uint64_t CompileSpec::*> kSizes[] = {
     {"num_avg_timing_iters", &CompileSpec::num_avg_timing_iters},
@@ -190,7 +191,10 @@ CompileSpec specOf(const Settings& settings) {
   }
   spec.tuning_seconds = settings.at("tuning_seconds").toDouble();
   for (const auto& [name, member] : kSwitches) {
-    spec.*member = settings.at(name).toBool();
+    // The settings of a module of an earlier release lack what is newer.
+    if (settings.contains(name)) {
+      spec.*member = settings.at(name).toBool();
+    }
   }
   for (const auto& [name, member] : kSizes) {
     spec.*member = static_cast<uint64_t>(settings.at(name).toInt());

@@ -1,7 +1,7 @@
 // The one list of kernels: a family for each layer kind, its implementations in the order in which they are asked, the
 // reference last. The first that can take a problem runs it, unless the rule beside it leaves the problem to those
-// behind (choice.cpp of the folder). The last name is an earlier one. README.md says what else a new implementation
-// needs.
+// behind (choice.cpp of the folder). The second name is an earlier one. kTogether: other images or rows of the batch
+// show in the bits of one. README.md says what else a new implementation needs.
 #include "cpu/backend.h"
 #include "cpu/convolution/choice.h"
 #include "cpu/convolution/convolution.h"
@@ -37,6 +37,7 @@
 namespace torchtrt::kernels {
 
 const std::vector<Family>& families() {
+  constexpr Samples kTogether = Samples::kTogether;
   static const std::vector<Family> list = {
       {"activation",
        {{"half", pointwise::createActivationHalf},
@@ -49,22 +50,22 @@ const std::vector<Family>& families() {
       {"cast", {{"rows", pointwise::createCastRows}, {"reference", createCastReference}}},
       {"concatenation", {{"reference", createConcatenationReference}}},
       {"convolution",
-       {{"onednn_bfloat16", convolution::createOneDnnBFloat16, convolution::leaveOneDnnBFloat16},
+       {{"onednn_bfloat16", convolution::createOneDnnBFloat16, convolution::leaveOneDnnBFloat16, "", kTogether},
         {"depthwise", convolution::createDepthwise},
         {"grouped", convolution::createGrouped},
         {"planes", convolution::createPlanes},
         {"few_outputs", convolution::createFewOutputs, convolution::leaveFewOutputs, "narrow"},
-        {"winograd", convolution::createWinograd, convolution::leaveWinograd},
+        {"winograd", convolution::createWinograd, convolution::leaveWinograd, "", kTogether},
         {"packed_gemm", convolution::createPackedGemm, convolution::leavePackedGemm, "highway"},
-        {"onednn", convolution::createOneDnn},
-        {"onednn_computed", convolution::createOneDnnComputed},
+        {"onednn", convolution::createOneDnn, nullptr, "", kTogether},
+        {"onednn_computed", convolution::createOneDnnComputed, nullptr, "", kTogether},
         {"reference", createConvolutionReference}}},
       {"cumulative", {{"lines", cumulative::createLines}, {"reference", createCumulativeReference}}},
       {"deconvolution",
        {{"spread", convolution::createSpread},
-        {"phases", convolution::createPhases},
-        {"onednn", convolution::createDeconvolutionOneDnn},
-        {"onednn_computed", convolution::createDeconvolutionOneDnnComputed},
+        {"phases", convolution::createPhases, nullptr, "", kTogether},
+        {"onednn", convolution::createDeconvolutionOneDnn, nullptr, "", kTogether},
+        {"onednn_computed", convolution::createDeconvolutionOneDnnComputed, nullptr, "", kTogether},
         {"reference", createDeconvolutionReference}}},
       {"dequantize",
        {{"vectors", quantized::createDequantizeVectors, nullptr, "highway"}, {"reference", createDequantizeReference}}},
@@ -80,10 +81,11 @@ const std::vector<Family>& families() {
        {{"gathers", grid_sample::createGathers, nullptr, "highway"}, {"reference", createGridSampleReference}}},
       {"identity", {{"reference", createIdentityReference}}},
       {"matrix_multiply",
-       {{"onednn_bfloat16", matmul::createOneDnnBFloat16, matmul::leaveOneDnnBFloat16},
+       {{"onednn_blocks", matmul::createOneDnnBlocks, matmul::leaveOneDnnBFloat16},
+        {"onednn_bfloat16", matmul::createOneDnnBFloat16, matmul::leaveOneDnnBFloat16, "", kTogether},
         {"packed_gemm", matmul::createPackedGemm, matmul::leavePackedGemm, "highway"},
         {"run_time", matmul::createRunTime, matmul::leaveRunTime},
-        {"onednn", matmul::createOneDnn},
+        {"onednn", matmul::createOneDnn, nullptr, "", kTogether},
         {"reference", createMatrixMultiplyReference}}},
       {"normalization",
        {{"vectors", normalization::createVectors, nullptr, "highway"}, {"reference", createNormalizationReference}}},
@@ -101,7 +103,7 @@ const std::vector<Family>& families() {
       {"quantize",
        {{"vectors", quantized::createQuantizeVectors, nullptr, "highway"}, {"reference", createQuantizeReference}}},
       {"quantized_convolution",
-       {{"onednn", quantized::createConvolutionOneDnn, quantized::leaveOneDnn},
+       {{"onednn", quantized::createConvolutionOneDnn, quantized::leaveOneDnn, "", kTogether},
         {"winograd", quantized::createConvolutionWinograd, quantized::leaveWinograd},
         {"integer_gemm", quantized::createConvolutionIntegerGemm, nullptr, "highway"},
         {"reference", createQuantizedConvolutionReference}}},

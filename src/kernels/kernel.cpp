@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/logging.h"
 #include "kernels/backend.h"
+#include "kernels/each_sample.h"
 
 namespace torchtrt::kernels {
 namespace {
@@ -99,6 +100,9 @@ const std::vector<int64_t>& ShapeSet::dimsOf(std::string_view name) const {
 }
 
 CreateResult createByRule(const Implementation& implementation, const Problem& problem) {
+  if (problem.batch_invariant) {
+    return createInvariant(implementation, problem);
+  }
   if (implementation.leaves != nullptr) {
     if (std::optional<Refusal> refusal = implementation.leaves(problem)) {
       return *std::move(refusal);

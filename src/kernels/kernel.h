@@ -46,6 +46,8 @@ struct Problem {
   std::vector<Operand> outputs;
   int threads = 1;                         // threads to use for packing
   const device::Device* device = nullptr;  // where the kernel will run; null = the CPU
+  // The bits of a sample, or of a row of a matrix, may not depend on the others of the batch (each_sample.h).
+  bool batch_invariant = false;
   // "convolution f32 [1,3,224,224]x[64,3,7,7] {stride=[2,2]}": the line that logs print and torchtrt-bench accepts.
   TORCHTRT_API std::string toString() const;
 };
@@ -110,6 +112,10 @@ class TORCHTRT_API Kernel {
   virtual size_t packedBytes() const {
     return 0;
   }
+  // True if a run computes the samples of a batch one after the other (each_sample.h).
+  virtual bool runsEachSample() const {
+    return false;
+  }
   // True when prepare() takes this operand with these strides. The engine asks only for network inputs that do not lie
   // in the order the plan gives them, and hands over a dense copy when the answer is no.
   virtual bool acceptsStrides(int input, const TensorDesc& desc) const {
@@ -121,16 +127,21 @@ class TORCHTRT_API Kernel {
 
 using CreateResult = std::variant<std::unique_ptr<Kernel>, Refusal>;
 
+// True for kApart if the results of a sample (an image of a convolution, a row of a matrix multiplication, an index of
+// an axis that no other kind sums over) have the same bits in every batch.
+enum class Samples : uint8_t { kApart, kTogether };
+
 struct Implementation {
   const char* name;                                // "onednn", "depthwise", "reference"
   CreateResult (*create)(const Problem& problem);  // refuses only what it cannot do
   // A rule of thumb: the reason to leave a problem that it can compute to those behind it. Null = it takes all it can.
   // The rule is not asked where a caller names the implementation.
   std::optional<Refusal> (*leaves)(const Problem& problem) = nullptr;
-  const char* former = "";  // an earlier name, which hints of old plans and timing caches hold
+  const char* former = "";            // an earlier name, which hints of old plans and timing caches hold
+  Samples samples = Samples::kApart;  // where the problem asks for it (Problem::batch_invariant)
 };
 
-// Asks the rule, if there is one, then create().
+// Asks the rule, if there is one, then create(). With Problem::batch_invariant, both are asked as for one sample.
 TORCHTRT_API CreateResult createByRule(const Implementation& implementation, const Problem& problem);
 
 // An ordered list, fastest first. The last refuses nothing that the verifier lets through: "reference" on the CPU.

@@ -119,6 +119,7 @@ class Parser {
       parsed.attributes->set(name, value());
       accept(",");
     }
+    parsed.problem.batch_invariant = accept("batch_invariant");
     if (position_ != text_.size()) {
       fail("the end of the line");
     }
@@ -360,7 +361,7 @@ std::string Problem::toString() const {
       first = false;
     }
   }
-  return text + "}";
+  return text + (batch_invariant ? "} batch_invariant" : "}");
 }
 
 ParsedProblem parseProblem(std::string_view text) {

@@ -6,7 +6,7 @@
 // A dtype holds for the operands after it until the next one. "?8" is a dynamic dimension with 8 as the size to tune
 // for, "!" marks a constant, "null" an absent operand, "@" a memory order other than row-major (outermost axis first,
 // in base 36). Attributes are in name order: true, 3, 0.5, "text", float32, [1, 2], doubles [0.5, 2.0] or [.] when
-// empty, dims (4, s0+1).
+// empty, dims (4, s0+1). "batch_invariant" behind them stands for Problem::batch_invariant.
 #pragma once
 
 #include <string_view>

@@ -92,8 +92,8 @@ class ValueNumbers {
 bool areEquivalent(const Plan& a, const Plan& b) {
   ValueNumbers numbers;
   // Steps that a plugin does may give something else each time: what one plan does once and the other twice differs.
-  return a.inputs.size() == b.inputs.size() && a.steps.size() == b.steps.size() &&
-         numbers.outputsOf(a) == numbers.outputsOf(b);
+  return a.batch_invariant == b.batch_invariant && a.inputs.size() == b.inputs.size() &&
+         a.steps.size() == b.steps.size() && numbers.outputsOf(a) == numbers.outputsOf(b);
 }
 
 }  // namespace torchtrt::plan

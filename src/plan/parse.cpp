@@ -43,6 +43,7 @@ class GraphReader {
     plan.name = text(graph.name());
     plan.producer = text(graph.producer());
     plan.timed_on = text(graph.timed_on());
+    plan.batch_invariant = graph.batch_invariant();
     forEach(graph.symbols(), [&](const fb::Symbol& symbol) {
       plan.symbols.push_back({text(symbol.name()), symbol.min(), symbol.opt(), symbol.max()});
     });

@@ -20,7 +20,7 @@ namespace torchtrt::plan {
 TORCHTRT_API std::string contentHash(const void* data, size_t bytes);
 
 inline constexpr uint16_t kMajorVersion = 1;
-inline constexpr uint16_t kMinorVersion = 3;
+inline constexpr uint16_t kMinorVersion = 4;
 
 // Shape arithmetic: instruction i writes register i. Registers hold int64.
 enum class Op : uint8_t { kConstant = 0, kSymbol = 1, kAdd = 2, kMul = 3, kFloorDiv = 4, kMod = 5, kMax = 6, kMin = 7 };
@@ -92,6 +92,8 @@ struct Plan {
   // choose by rule.
   std::string timed_on;
   std::vector<Binary> binaries;  // since 1.3
+  // Since 1.4. The bits of a sample do not depend on the others of its batch (kernels::Problem::batch_invariant).
+  bool batch_invariant = false;
 };
 
 // Returns a hash of architecture, key and code.

@@ -143,6 +143,9 @@ std::string print(const Plan& plan, std::span<const std::string> step_notes) {
   if (!plan.timed_on.empty()) {
     out << "timed on " << quoted(plan.timed_on) << "\n";
   }
+  if (plan.batch_invariant) {
+    out << "batch invariant\n";
+  }
   printBinaries(plan, out);
   for (const auto& [key, value] : plan.options) {
     out << "option " << key << " = " << value << "\n";

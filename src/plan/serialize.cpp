@@ -119,7 +119,7 @@ void writeGraph(FlatBufferBuilder& out, const Plan& plan, const std::vector<uint
   const auto producer = out.CreateSharedString(plan.producer);
   const auto timed_on = out.CreateSharedString(plan.timed_on);
   out.Finish(fb::CreatePlan(out, name, producer, symbols, program_list, weights, tensors, steps, inputs, outputs,
-                            options, timed_on, binaries));
+                            options, timed_on, binaries, plan.batch_invariant));
 }
 
 std::string assemble(const Plan& plan, bool weights_outside) {

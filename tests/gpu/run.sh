@@ -54,7 +54,7 @@ with lzma.open('libdnnl.so.3.xz') as packed, open('libdnnl.so.3', 'wb') as to: s
 prepare || { say "PREPARE FAILED"; exit 1; }
 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>&1 | head -8
 $python -c 'import torchtrt; print(torchtrt.get_build_info(), end="")' 2>&1 | tail -8
-[ $# -gt 0 ] || set -- smoke operators models exports files threads capture replay misuse processes
+[ $# -gt 0 ] || set -- smoke operators models exports files threads capture replay misuse processes rows
 for asked in "$@"; do
   section=${asked%%=*}
   limit=${asked#*=}

@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from gpu_batches import invariance, rows
 from gpu_bench import precisions, tuned
 from gpu_checks import capture, files, misuse, pack, smoke, threads
 from gpu_common import exact_settings
@@ -15,7 +16,7 @@ from gpu_processes import processes
 from gpu_replay import replay
 from gpu_startup import startup, try_start
 
-SECTIONS = {each.__name__: each for each in (smoke, operators, models, exports, files, threads, capture, replay, misuse, processes, kernels, precisions, startup, tuned, counters)}
+SECTIONS = {each.__name__: each for each in (smoke, operators, models, exports, files, threads, capture, replay, misuse, processes, rows, kernels, precisions, startup, tuned, invariance, counters)}
 
 
 def main() -> None:

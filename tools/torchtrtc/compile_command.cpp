@@ -116,6 +116,7 @@ ts::CompileSpec compileSpec(const CompileOptions& options) {
   spec.timing_cache = options.timing_cache;
   spec.tuning_seconds = options.tuning_seconds;
   spec.keep_methods = !options.drop_methods;
+  spec.batch_invariant = options.batch_invariant;
   spec.check_results = !options.no_threshold_check;
   if (options.tune) {
     spec.tune = true;

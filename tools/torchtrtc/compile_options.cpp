@@ -63,6 +63,8 @@ void addSteering(CLI::App& app, CompileOptions& o) {
 }
 
 void addMethods(CLI::App& app, CompileOptions& o) {
+  app.add_flag("--batch-invariant", o.batch_invariant, "Each sample of a batch gets the bits that it has alone")
+      ->group("What runs in engines");
   app.add_flag("--drop-methods", o.drop_methods, "Leave out the module's other methods, and what only they read")
       ->group("What runs in engines");
 }

@@ -32,7 +32,7 @@ struct CompileOptions {
        save_engine = false;
   bool no_threshold_check = false, truncate = false, allow_shape_tensors = false, tune = false;
   bool explain = false;
-  bool drop_methods = false;
+  bool drop_methods = false, batch_invariant = false;
 };
 
 // INPUT, OUTPUT, SPECS and all options, in the order and groups of --help. `options` has to live as long as `app`.

@@ -129,6 +129,7 @@ Arguments argumentsFor(const std::string& python, const CompileOptions& options)
   arguments.add("--timing-cache", options.timing_cache);
   arguments.add("--min-block-size", options.min_block_size ? std::to_string(*options.min_block_size) : "");
   arguments.addIf(options.full_compilation, "--require-full-compilation");
+  arguments.addIf(options.batch_invariant, "--batch-invariant");
   arguments.addIf(options.no_threshold_check, "--no-threshold-check");
   arguments.addIf(options.explain, "--explain");
   arguments.add("--channel", std::to_string(kChannel));

@@ -34,6 +34,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--timing-cache")
     parser.add_argument("--min-block-size", type=int)
     parser.add_argument("--require-full-compilation", action="store_true", default=None)
+    parser.add_argument("--batch-invariant", action="store_true", default=None)
     parser.add_argument("--no-threshold-check", action="store_true")
     parser.add_argument("--explain", action="store_true")
     parser.add_argument("--channel", type=int)
@@ -54,7 +55,7 @@ def _compiled(options: argparse.Namespace) -> bytes:
     for library in options.custom_torch_ops:
         torch.ops.load_library(library)
     names = ("inputs", "enabled_precisions", "op_precision", "device", "target", "torch_executed_ops", "timing_cache", "min_block_size",
-             "require_full_compilation")
+             "require_full_compilation", "batch_invariant")
     given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     if options.no_threshold_check:
         given["check_results"] = False

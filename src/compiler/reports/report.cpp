@@ -89,6 +89,7 @@ std::string json(const Report::Segment& segment) {
          ", \"memory_bytes\": " + std::to_string(segment.memory_bytes) +
          ", \"steps\": " + list(segment.steps, [](const Report::Step& step) { return json(step); }) +
          ", \"timings\": " + list(segment.timings, [](const Report::Timing& timing) { return json(timing); }) +
+         ", \"invariant\": " + list(segment.invariant, [](const Report::Timing& timing) { return json(timing); }) +
          ", \"calibration\": " + json(segment.calibration) + "}";
 }
 
@@ -164,6 +165,33 @@ void addTimings(std::ostream& out, const std::vector<Report::Timing>& timings, c
   }
 }
 
+// Lists the steps that batch_invariant runs otherwise, with what that costs.
+void addInvariant(std::ostream& out, const std::vector<Report::Timing>& steps, const std::string& indent) {
+  double all = 0, all_by_rule = 0;
+  for (const Report::Timing& step : steps) {
+    all += step.microseconds;
+    all_by_rule += step.by_rule_microseconds;
+  }
+  out << indent << "invariant " << counted(steps.size(), "step")
+      << " by other kernels, for the same bits in every batch: ";
+  if (all > 0) {
+    out << all << " us instead of " << all_by_rule << " us at the optimum sizes\n";
+  } else {
+    out << "not timed, tune=True does\n";
+  }
+  for (const Report::Timing& step : steps) {
+    out << indent << "  " << step.step << " (" << step.family << "): " << step.implementation;
+    if (step.microseconds > 0) {
+      out << " " << step.microseconds << " us";
+    }
+    out << " instead of " << step.by_rule;
+    if (step.by_rule_microseconds > 0) {
+      out << " " << step.by_rule_microseconds << " us";
+    }
+    out << "\n";
+  }
+}
+
 // Segments inside of branches and loops stand under them, a step to the right.
 void addText(std::ostream& out, const Report::Segment& segment) {
   const auto dots = static_cast<size_t>(std::count(segment.index.begin(), segment.index.end(), '.'));
@@ -190,6 +218,9 @@ void addText(std::ostream& out, const Report::Segment& segment) {
   }
   if (!segment.timings.empty()) {
     addTimings(out, segment.timings, indent);
+  }
+  if (!segment.invariant.empty()) {
+    addInvariant(out, segment.invariant, indent);
   }
   if (segment.calibration) {
     addCalibration(out, *segment.calibration, indent);

@@ -19,7 +19,8 @@ class KernelChoice {
   // Reads the file, where one is named.
   KernelChoice(const ts::CompileSpec& spec, const DeviceTarget& target, PhaseClock& clock);
 
-  // Sets the plan's hints, as builder::chooseKernels does.
+  // Sets the plan's hints, as builder::chooseKernels does. With batch_invariant it sets none, and notes what that
+  // costs.
   void choose(plan::Plan& plan);
   // Writes the timing cache if something was timed.
   void write() const;
@@ -28,13 +29,15 @@ class KernelChoice {
 
  private:
   const device::Device& device_;
+  const bool is_known_;  // the device is this machine's
   const std::string file_;
   double seconds_ = 0;
   PhaseClock& clock_;
   std::string machine_;
   builder::Timings known_;
-  size_t read_ = 0;                                             // of those that are known
-  std::map<std::string, std::vector<Report::Timing>> timings_;  // by engine
+  size_t read_ = 0;                                               // of those that are known
+  std::map<std::string, std::vector<Report::Timing>> timings_;    // by engine
+  std::map<std::string, std::vector<Report::Timing>> invariant_;  // the same, of what batch_invariant costs
 };
 
 }  // namespace torchtrt::compiler

@@ -14,6 +14,7 @@ namespace {
 builder::BuildOptions buildOptions(const Task& task) {
   const bool may_round = task.target.engineType() == at::kCUDA && !task.spec.disable_tf32;
   builder::BuildOptions options;
+  options.batch_invariant = task.spec.batch_invariant;
   options.tf32_convolutions = may_round && libtorch::allowsTf32(/*in_convolutions=*/true);
   options.tf32_products = may_round && libtorch::allowsTf32(/*in_convolutions=*/false);
   return options;

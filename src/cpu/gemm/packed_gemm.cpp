@@ -149,7 +149,7 @@ HWY_INLINE void micro(const Rows& rows, const Terms<T>& terms, int row, const Pa
   V<T> line[kWide];
   // Few sums cannot hide the latency of multiply-add: then consecutive steps of the depth go to sums of their own. A
   // single row's are as many whether its panel is taken alone or with another: what lies beside it must not show.
-  constexpr int kSplit = std::max(1, kChains / (kRows * (kRows == 1 ? kVectors : kWide)));
+  constexpr int kSplit = Rows::kInOrder ? 1 : std::max(1, kChains / (kRows * (kRows == 1 ? kVectors : kWide)));
   V<T> sums[kSplit][kRows][kWide];
 #pragma GCC unroll 16
   for (int s = 0; s < kSplit; ++s) {
@@ -291,19 +291,21 @@ HWY_INLINE void runRows(const Rows& rows, const Terms<T>& terms, const PanelOf<T
   }
 }
 
-template <typename T>
+template <typename T, bool kOrdered>
 void runTile(const TileOf<T>& tile) {
   const Terms<T> terms = {tile.taps, tile.run, tile.bias, tile.residual != nullptr, *tile.epilogue};
-  runRows(PointedRows<T>{tile, tile.row_count}, terms, tile.panels.data(), static_cast<int>(tile.panels.size()));
+  runRows(PointedRows<T, kOrdered>{tile, tile.row_count}, terms, tile.panels.data(),
+          static_cast<int>(tile.panels.size()));
 }
 
-template <typename T, bool kTapsApart>
+template <typename T, bool kTapsApart, bool kOrdered>
 void runSlab(const SlabOf<T>& slab) {
   Terms<T> terms = {slab.taps, slab.run, slab.bias, slab.residual != nullptr, *slab.epilogue};
   const int64_t tiles = (slab.rows + kTileRows - 1) / kTileRows;
   for (int64_t tile = 0; tile < tiles; ++tile) {
     const int64_t first = tile * kTileRows;
-    const EvenRows<T, kTapsApart> rows(slab, first, static_cast<int>(std::min<int64_t>(kTileRows, slab.rows - first)));
+    const EvenRows<T, kTapsApart, kOrdered> rows(slab, first,
+                                                 static_cast<int>(std::min<int64_t>(kTileRows, slab.rows - first)));
     // A single row adds up in an order of its own, which must not depend on what comes next.
     if (slab.ahead == nullptr || rows.count == 1) {
       runRows(rows, terms, slab.panels.data(), static_cast<int>(slab.panels.size()));
@@ -323,11 +325,15 @@ void runSlab(const SlabOf<T>& slab) {
   }
 }
 
-FunctionsOf<float> floatFunctions() {
-  return {runTile<float>, runSlab<float, false>, runSlab<float, true>};
+template <typename T, bool kOrdered>
+FunctionsOf<T> functionsIn() {
+  return {runTile<T, kOrdered>, runSlab<T, false, kOrdered>, runSlab<T, true, kOrdered>};
 }
-FunctionsOf<double> doubleFunctions() {
-  return {runTile<double>, runSlab<double, false>, runSlab<double, true>};
+FunctionsOf<float> floatFunctions(RowOrder order) {
+  return order == RowOrder::kSame ? functionsIn<float, true>() : functionsIn<float, false>();
+}
+FunctionsOf<double> doubleFunctions(RowOrder order) {
+  return order == RowOrder::kSame ? functionsIn<double, true>() : functionsIn<double, false>();
 }
 
 PanelShape floatPanels() {
@@ -350,12 +356,12 @@ HWY_EXPORT(floatPanels);
 HWY_EXPORT(doublePanels);
 
 template <>
-FunctionsOf<float> functions() {
-  return HWY_DYNAMIC_DISPATCH(floatFunctions)();
+FunctionsOf<float> functions(RowOrder order) {
+  return HWY_DYNAMIC_DISPATCH(floatFunctions)(order);
 }
 template <>
-FunctionsOf<double> functions() {
-  return HWY_DYNAMIC_DISPATCH(doubleFunctions)();
+FunctionsOf<double> functions(RowOrder order) {
+  return HWY_DYNAMIC_DISPATCH(doubleFunctions)(order);
 }
 
 template <>

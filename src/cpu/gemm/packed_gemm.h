@@ -147,6 +147,13 @@ struct SlabOf {
 };
 using Slab = SlabOf<float>;
 
+// The order in which a row's products are added. kFast: the one that is fastest for the rows of a tile, which the last
+// tile has fewer of. kSame: one order for all, so that a row's bits do not depend on the number of rows.
+enum class RowOrder : uint8_t { kFast, kSame };
+inline RowOrder rowOrder(bool batch_invariant) {
+  return batch_invariant ? RowOrder::kSame : RowOrder::kFast;
+}
+
 // The variants for this machine; ask once and keep them.
 template <typename T>
 struct FunctionsOf {
@@ -157,7 +164,7 @@ struct FunctionsOf {
 };
 using Functions = FunctionsOf<float>;
 template <typename T = float>
-FunctionsOf<T> functions();
+FunctionsOf<T> functions(RowOrder order = RowOrder::kFast);
 
 // Divides `rows` rows of C into units of work: tiles of kTileRows rows times blocks of panels that stay in the
 // second-level cache. Bands of tiles come one after the other, each with all blocks in turn. Results do not depend on

@@ -17,10 +17,12 @@ HWY_BEFORE_NAMESPACE();
 namespace torchtrt::kernels::gemm::HWY_NAMESPACE {
 namespace {
 
-// `count` rows exist; those beyond repeat the last one: they compute and store the same once more.
-template <typename T>
+// `count` rows exist; those beyond repeat the last one: they compute and store the same once more. With kOrdered, every
+// row adds up in the order of the depth, whatever the number of rows.
+template <typename T, bool kOrdered>
 struct PointedRows {
   using Element = T;
+  static constexpr bool kInOrder = kOrdered;
 
   const TileOf<T>& tile;
   int count;
@@ -41,9 +43,10 @@ struct PointedRows {
     return tile.residual[std::min(row, count - 1)];
   }
 };
-template <typename T, bool kApart>
+template <typename T, bool kApart, bool kOrdered>
 struct EvenRows {
   using Element = T;
+  static constexpr bool kInOrder = kOrdered;
 
   const SlabOf<T>& slab;
   int count;

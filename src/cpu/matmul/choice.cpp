@@ -46,7 +46,9 @@ std::optional<Refusal> leaveOneDnnBFloat16(const Problem& problem) {
   }
   const std::vector<int64_t>& a = problem.inputs[0].opt_dims;
   const int64_t depth = a[a.size() - (configOf(problem).transpose_a ? 2 : 1)];
-  if (2 * countOf(problem.outputs[0].opt_dims) * depth < kFewFlops) {
+  const std::vector<int64_t>& output = problem.outputs[0].opt_dims;
+  const int64_t results = problem.batch_invariant ? output.back() : countOf(output);
+  if (2 * results * depth < kFewFlops) {
     return Refusal{"slower", "is slower than float32 for so little arithmetic"};
   }
   return std::nullopt;
@@ -63,7 +65,8 @@ std::optional<Refusal> leavePackedGemm(const Problem& problem) {
   constexpr int64_t kManyRows = 256;
   constexpr int64_t kDeep = 512;
   const bool has_avx512 = (hwy::SupportedTargets() & HWY_AVX3) != 0;
-  if (!has_avx512 || problem.inputs[1].constant == nullptr || commonRefusal(problem)) {
+  // A row's bits must not depend on their number, as oneDNN's do.
+  if (problem.batch_invariant || !has_avx512 || problem.inputs[1].constant == nullptr || commonRefusal(problem)) {
     return std::nullopt;
   }
   const std::vector<int64_t>& b = problem.inputs[1].dims;
@@ -78,7 +81,7 @@ std::optional<Refusal> leavePackedGemm(const Problem& problem) {
 }
 
 std::optional<Refusal> leaveRunTime(const Problem& problem) {
-  if (commonRefusal(problem) || isSmall(problem, configOf(problem))) {
+  if (problem.batch_invariant || commonRefusal(problem) || isSmall(problem, configOf(problem))) {
     return std::nullopt;
   }
   return Refusal{

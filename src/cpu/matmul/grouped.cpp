@@ -91,7 +91,8 @@ class GroupedProduct final : public plugin::Plugin {
     if (used == 0 || columns == 0) {
       return;
     }
-    const gemm::FunctionsOf<T> functions = gemm::functions<T>();
+    // A group has as many rows as data say: a row's bits shall not depend on the others.
+    const gemm::FunctionsOf<T> functions = gemm::functions<T>(gemm::RowOrder::kSame);
     const gemm::EpilogueOf<T> epilogue = gemm::makeEpilogue<T>("", 0, 0);
     const std::vector<gemm::PanelOf<T>> panels = gemm::panelsFor<T>(nullptr, depth, columns);
     const auto count = static_cast<int64_t>(panels.size());

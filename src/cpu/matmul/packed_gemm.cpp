@@ -102,7 +102,7 @@ std::unique_ptr<Kernel> pack(const Problem& problem, const Config& config, int64
       [&](int64_t k) { return values + (config.transpose_b ? k : k * columns); }, problem.threads);
   packed->epilogue = gemm::makeEpilogue<T>(config.activation, config.alpha, config.beta);
   packed->runs = gemm::runsOf(depth);
-  packed->functions = gemm::functions<T>();
+  packed->functions = gemm::functions<T>(gemm::rowOrder(problem.batch_invariant));
   if (packed->runs.size() > 1) {
     packed->functions.slab = packed->functions.slab_of_short_sums;
   }

@@ -60,6 +60,7 @@ struct RunTimeConfig {
   Config matmul;
   gemm::EpilogueOf<T> epilogue;
   ActivationRowsOf<T> activation;  // the same where sums are not in registers
+  gemm::RowOrder order;
 };
 
 template <typename T>
@@ -69,15 +70,16 @@ class RunTimeMatmul final : public Prepared {
     const Matrix a(shapes.inputs[0], config.matmul.transpose_a);
     const Matrix b(shapes.inputs[1], config.matmul.transpose_b);
     const int64_t rows = isOneProduct(config.matmul, shapes) ? a.rows * product(batchesOf(shapes.inputs[0])) : a.rows;
+    const bool has_enough_rows = rows >= kFewRows || config.order == gemm::RowOrder::kSame;
     return std::all_of(shapes.inputs.begin(), shapes.inputs.end(),
                        [](const TensorDesc& desc) { return isRowMajor(desc); }) &&
-           isRowMajor(shapes.outputs[0]) && product(shapes.outputs[0].dims) != 0 && a.columns != 0 &&
-           rows >= kFewRows && b.columns != 0;
+           isRowMajor(shapes.outputs[0]) && product(shapes.outputs[0].dims) != 0 && a.columns != 0 && has_enough_rows &&
+           b.columns != 0;
   }
 
   RunTimeMatmul(const RunTimeConfig<T>& config, const ShapeSet& shapes)
       : config_(config),
-        functions_(gemm::functions<T>()),
+        functions_(gemm::functions<T>(config.order)),
         a_(shapes.inputs[0], config.matmul.transpose_a),
         b_(shapes.inputs[1], config.matmul.transpose_b),
         a_count_(product(batchesOf(shapes.inputs[0]))),
@@ -261,7 +263,8 @@ template <typename T>
 CreateResult create(const Problem& problem, const Config& config) {
   return makeKernelWithFallback<RunTimeConfig<T>>(
       RunTimeConfig<T>{config, gemm::makeEpilogue<T>(config.activation, config.alpha, config.beta),
-                       activationRows<T>(config.activation, config.alpha, config.beta)},
+                       activationRows<T>(config.activation, config.alpha, config.beta),
+                       gemm::rowOrder(problem.batch_invariant)},
       choose<T>, createMatrixMultiplyReference(problem));
 }
 

@@ -20,8 +20,9 @@ enum class Op : uint8_t { kLstm, kGru, kTanh, kRelu };
 struct RecurrentConfig {
   Op op = Op::kLstm;
   bool reverse = false;
-  bool vectorized = false;                      // float32 only
-  std::shared_ptr<const gemm::PackedB> packed;  // of constant weights, where vectorized
+  bool vectorized = false;                       // float32 only
+  gemm::RowOrder order = gemm::RowOrder::kFast;  // of the packed product
+  std::shared_ptr<const gemm::PackedB> packed;   // of constant weights, where vectorized
 };
 
 template <typename T>
@@ -150,7 +151,7 @@ class RecurrentPrepared final : public Prepared {
   }
 
   void multiplyPacked(int threads, const State<float>& state) const {
-    static const gemm::Functions functions = gemm::functions();
+    const gemm::Functions functions = gemm::functions(config_.order);
     static const gemm::Epilogue none;
     gemm::Slab slab{};
     slab.rows = batch_;
@@ -266,7 +267,10 @@ Op parseOp(const std::string& text) {
 }
 
 RecurrentConfig configOf(const Problem& problem) {
-  return {parseOp(problem.attributes->getString("op")), problem.attributes->getBool("reverse", false), false, nullptr};
+  RecurrentConfig config;
+  config.op = parseOp(problem.attributes->getString("op"));
+  config.reverse = problem.attributes->getBool("reverse", false);
+  return config;
 }
 
 // Holds constant weights packed.
@@ -299,6 +303,7 @@ CreateResult createRecurrentVectors(const Problem& problem) {
   }
   RecurrentConfig config = configOf(problem);
   config.vectorized = true;
+  config.order = gemm::rowOrder(problem.batch_invariant);
   const Operand& weights = problem.inputs[1];
   if (weights.constant == nullptr || weights.dims[0] == 0 || weights.dims[1] == 0) {
     return makeKernel<RecurrentPrepared>(config);

@@ -27,6 +27,11 @@ struct ReduceAxes {
            (by_rows || (are_wide && kept.steps()[0] == 1 && kept.steps()[1] == 1));
   }
 
+  // The same, but where neighbours belong to neighbouring outputs, for any number of them.
+  bool areFastInAnyNumber() const {
+    return reduced.count() != 0 && kept.count() != 0 && (by_rows || (kept.steps()[0] == 1 && kept.steps()[1] == 1));
+  }
+
   // T is what terms are reduced in, Stored the type of input and output: T, or uint16_t for `halves`. Every output is
   // what row(from) returns, whose terms forRows() gives; or columns(from, to, n) writes n neighbouring outputs, at most
   // kColumns, whose terms forTerms() gives. `grain` is the number of terms worth a thread.

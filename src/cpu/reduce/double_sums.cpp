@@ -106,6 +106,7 @@ struct LogSumExp {
 struct Config {
   std::optional<WideOp> op;  // none: logarithm of the sum of exponentials
   std::vector<int64_t> axes;
+  bool batch_invariant = false;  // the number of outputs may not change the order of a sum
 };
 
 // T is what terms are reduced in, Stored the type of input and output.
@@ -113,7 +114,8 @@ template <typename T, typename Stored>
 class WideReduce final : public Prepared, public RunsPieces, public FoldsParts {
  public:
   static bool accepts(const Config& config, const ShapeSet& shapes) {
-    return ReduceAxes(config.axes, shapes).areFast();
+    const ReduceAxes axes(config.axes, shapes);
+    return config.batch_invariant ? axes.areFastInAnyNumber() : axes.areFast();
   }
 
   WideReduce(const Config& config, const ShapeSet& shapes) : op_(config.op), axes_(config.axes, shapes) {}
@@ -179,7 +181,7 @@ class WideReduce final : public Prepared, public RunsPieces, public FoldsParts {
 
 CreateResult createDoubleSums(const Problem& problem) {
   const std::string& op = problem.attributes->getString("op");
-  Config config = {std::nullopt, problem.attributes->getInts("axes")};
+  Config config = {std::nullopt, problem.attributes->getInts("axes"), problem.batch_invariant};
   if (op == "prod") {
     config.op = WideOp::kProduct;
   } else if (op == "norm1") {

@@ -26,6 +26,7 @@ template <typename T>
 struct Config {
   Op op = Op::kSum;
   std::vector<int64_t> axes;
+  bool batch_invariant = false;  // the number of outputs, and how they lie, may not change the order of a sum
   pointwise::BinaryRowFunctionOf<T> divide = pointwise::findBinaryRow<T>("div");
 
   bool isSum() const {
@@ -39,10 +40,13 @@ class VectorReduce final : public Prepared, public RunsPieces, public FoldsParts
  public:
   static bool accepts(const Config<T>& config, const ShapeSet& shapes) {
     const ReduceAxes axes(config.axes, shapes);
-    return axes.areFast() || hasFewTerms(axes);
+    return config.batch_invariant ? axes.areFastInAnyNumber() : axes.areFast() || hasFewTerms(axes);
   }
 
   VectorReduce(const Config<T>& config, const ShapeSet& shapes) : config_(config), axes_(config.axes, shapes) {
+    if (config_.batch_invariant) {
+      return;
+    }
     const int64_t lines = std::max(kFewestLines, kGrain / axes_.kept.count());
     lines_of_part_ = axes_.areDenseLines() && lines < axes_.reduced.count() ? lines : 0;
     const int64_t terms = axes_.reduced.count();
@@ -338,7 +342,8 @@ CreateResult createVectors(const Problem& problem) {
   return createStored(problem, [&](auto type, auto stored) {
     using T = decltype(type);
     return makeKernelWithFallback<VectorReduce<T, decltype(stored)>>(
-        Config<T>{chosen, problem.attributes->getInts("axes")}, createReduceReference(problem));
+        Config<T>{chosen, problem.attributes->getInts("axes"), problem.batch_invariant},
+        createReduceReference(problem));
   });
 }
 

@@ -136,6 +136,9 @@ class KernelInFloat32 final : public Kernel {
   size_t packedBytes() const override {
     return inner_->packedBytes() + constant_bytes_;
   }
+  bool runsEachSample() const override {
+    return inner_->runsEachSample();
+  }
 
  private:
   std::unique_ptr<Kernel> inner_;

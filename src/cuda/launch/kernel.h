@@ -18,6 +18,7 @@ struct Layer {
   const Attributes& attributes;
   const std::vector<bool>& present;   // by input
   const std::vector<bool>& constant;  // by input: weights, which no kernel writes
+  bool batch_invariant = false;       // the number of rows may not decide the order of a sum (kernels::Problem)
 
   bool has(size_t input) const {
     return input < present.size() && present[input];
@@ -42,14 +43,15 @@ class LaunchKernel final : public kernels::Kernel, public kernels::RearrangesInp
       : device_(problem.device),
         attributes_(*problem.attributes),
         prepare_(std::move(prepare)),
-        rearranged_(rearranged) {
+        rearranged_(rearranged),
+        batch_invariant_(problem.batch_invariant) {
     for (const kernels::Operand& input : problem.inputs) {
       present_.push_back(input.present);
       constant_.push_back(input.constant != nullptr);
     }
   }
   std::unique_ptr<kernels::Prepared> prepare(const kernels::ShapeSet& shapes) const override {
-    return prepare_({deviceOf(device_), attributes_, present_, constant_}, shapes);
+    return prepare_({deviceOf(device_), attributes_, present_, constant_, batch_invariant_}, shapes);
   }
   bool acceptsStrides(int, const kernels::TensorDesc&) const override {
     return true;
@@ -63,6 +65,7 @@ class LaunchKernel final : public kernels::Kernel, public kernels::RearrangesInp
   Attributes attributes_;
   Prepare prepare_;
   int rearranged_;
+  bool batch_invariant_;
   std::vector<bool> present_;
   std::vector<bool> constant_;
 };

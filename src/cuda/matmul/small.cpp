@@ -37,6 +37,11 @@ std::optional<SmallProduct> smallOf(const Layer& layer, const ShapeSet& shapes) 
   small.residual = {Place::input(layer, Product::kResidual), {residual.row, residual.column}};
   small.out = {Place::output(), {out.row, out.column}};
   small.b_is_constant = layer.isConstant(Product::kB) && layer.isConstant(Product::kBias);
+  small.batch_invariant = layer.batch_invariant;
+  // Without a batch of matrices a product of a call's operands is none of one matrix by another by chance alone.
+  if (layer.batch_invariant && !small.b_is_constant) {
+    return std::nullopt;
+  }
   const bool has_activation = !layer.attributes.getString("activation", "").empty();
   return isSmall(layer.device, small, has_activation) ? std::optional(small) : std::nullopt;
 }
@@ -69,7 +74,9 @@ kernels::CreateResult createSmallMatmul(const kernels::Problem& problem) {
   if (std::optional<Refusal> refusal = refuseFusedActivation(*problem.attributes, dtype)) {
     return *refusal;
   }
-  return launchedForSome(problem, prepare, {createCublasLtMatmul, createTiledMatmul});
+  // cuBLASLt chooses its kernel by the rows.
+  return problem.batch_invariant ? launchedForSome(problem, prepare, {createTiledMatmul})
+                                 : launchedForSome(problem, prepare, {createCublasLtMatmul, createTiledMatmul});
 }
 
 std::optional<Refusal> leaveLargeMatmul(const kernels::Problem& problem) {
@@ -85,7 +92,7 @@ std::optional<Refusal> leaveLargeMatmul(const kernels::Problem& problem) {
     constant.push_back(input.constant != nullptr);
   }
   shapes.outputs.push_back(described(problem.outputs.at(0)));
-  if (!smallOf({*device, *problem.attributes, present, constant}, shapes)) {
+  if (!smallOf({*device, *problem.attributes, present, constant, problem.batch_invariant}, shapes)) {
     return Refusal{"slower", "a library computes so many results, or such operands, faster"};
   }
   return std::nullopt;

@@ -28,6 +28,14 @@ TiledProduct tiledOf(const SmallProduct& product) {
   return {product.rows, product.columns, product.depth, product.windows.has_value()};
 }
 
+// A tile's shape decides the order of its sums: if the product asks for it, its rows do not decide the tile.
+const Tile& tileOf(const CudaDevice& device, const SmallProduct& product) {
+  constexpr int64_t kUsualRows = 64;
+  TiledProduct tiled = tiledOf(product);
+  tiled.rows = product.batch_invariant ? kUsualRows : tiled.rows;
+  return tileFor(device, tiled);
+}
+
 bool liesInChunks(const Strided& matrix, int64_t lines) {
   constexpr int64_t kChunk = 8;
   return matrix.place.kind == Place::Kind::kAbsent ||
@@ -35,18 +43,19 @@ bool liesInChunks(const Strided& matrix, int64_t lines) {
 }
 
 bool isPossible(const CudaDevice& device, const SmallProduct& product) {
+  const int64_t lines = product.batch_invariant ? 2 : product.rows;  // a single row may lie anyhow
   constexpr int64_t kChunk = 8, kMost = int64_t{1} << 24;
   return hasSmallProducts(device, product.dtype) && product.rows > 0 && product.columns > 0 && product.depth > 0 &&
          product.columns % kChunk == 0 && product.depth % kChunk == 0 && product.rows < kMost &&
-         product.columns < kMost && product.depth < kMost &&
-         liesInChunks(product.a, product.windows ? 1 : product.rows) && liesInChunks(product.b, product.columns) &&
-         liesInChunks(product.residual, product.rows) && liesInChunks(product.out, product.rows) &&
+         product.columns < kMost && product.depth < kMost && liesInChunks(product.a, product.windows ? 1 : lines) &&
+         liesInChunks(product.b, product.columns) && liesInChunks(product.residual, lines) &&
+         liesInChunks(product.out, lines) &&
          (product.bias.place.kind == Place::Kind::kAbsent || product.bias.strides[0] == 1);
 }
 
 void addLaunch(Launches& launches, const Layer& layer, const SmallProduct& product) {
   const TiledProduct tiled = tiledOf(product);
-  const Tile& tile = tileFor(layer.device, tiled);
+  const Tile& tile = tileOf(layer.device, product);
   Source source;
   source.define("STORED", storedType(product.dtype)).define("A", computedType(product.dtype)).define("SUM", "float");
   source.define("B_IS_CONSTANT", int64_t{product.b_is_constant});
@@ -85,8 +94,11 @@ bool hasSmallProducts(const CudaDevice& device, DType dtype) {
 
 bool isSmall(const CudaDevice& device, const SmallProduct& product, bool has_activation) {
   constexpr int64_t kFewRows = 4;  // matmul/few_rows.h is faster
+  if (product.batch_invariant) {
+    return isPossible(device, product);
+  }
   return product.rows > kFewRows && isPossible(device, product) &&
-         expectedTime(tileFor(device, tiledOf(product)), tiledOf(product)) < expectedOfLibrary(product, has_activation);
+         expectedTime(tileOf(device, product), tiledOf(product)) < expectedOfLibrary(product, has_activation);
 }
 
 bool addSmallProduct(Launches& launches, const Layer& layer, const SmallProduct& product, bool copies) {

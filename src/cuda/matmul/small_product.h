@@ -22,6 +22,7 @@ struct SmallProduct {
   Strided residual;                // of row and column
   Strided out;                     // of row and column
   bool b_is_constant = false;      // and the bias, too: no kernel writes them
+  bool batch_invariant = false;    // a row's bits do not depend on the number of rows
 };
 
 // True if the GPU has such products of that dtype.

@@ -88,7 +88,8 @@ std::unique_ptr<kernels::Prepared> prepareAverages(const Layer& layer, const Sha
   while (layer.device.hasClusters() && cluster < kMostInCluster && places.count() > cluster * kEnoughPlaces) {
     cluster *= 2;
   }
-  if (blocks >= layer.device.processors() || places.count() > cluster * kMostPlaces) {
+  // The number of images decides, and this kernel adds up in another order than the others.
+  if (layer.batch_invariant || blocks >= layer.device.processors() || places.count() > cluster * kMostPlaces) {
     return nullptr;
   }
   const auto stepOf = [&](size_t tensor) { return images.rank() == 0 ? int64_t{0} : images.strides[tensor][0]; };

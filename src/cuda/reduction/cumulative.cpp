@@ -61,7 +61,8 @@ std::unique_ptr<kernels::Prepared> prepareCumulative(const Layer& layer, const S
   auto launches = std::make_unique<Launches>(layer.device);
   constexpr int64_t kShort = 32;
   constexpr int64_t kManyLines = 4096;
-  if (length <= kShort || (steps[0][0] != 1 && lines.count() >= kManyLines) || !mayBeGrouped(op, in.dtype)) {
+  const bool are_many = lines.count() >= kManyLines && !layer.batch_invariant;
+  if (length <= kShort || (steps[0][0] != 1 && are_many) || !mayBeGrouped(op, in.dtype)) {
     Arguments arguments;
     addLines(arguments).input(0);
     addOutputs(arguments);
@@ -70,7 +71,7 @@ std::unique_ptr<kernels::Prepared> prepareCumulative(const Layer& layer, const S
     return launches;
   }
   const unsigned threads = threadsOfRow(length);
-  const RowParts parts = partsOf(layer.device, lines.count(), length);
+  const RowParts parts = partsOf(layer, lines.count(), length);
   source.define("THREADS", static_cast<int64_t>(threads))
       .include("text/scan.cuh")
       .include("reduction/cumulative_blocks.cuh");

@@ -260,7 +260,7 @@ std::unique_ptr<kernels::Prepared> prepareGroups(const Layer& layer, const Shape
   if (!is_by_column && folded.rank() <= 1 && kept.count() > 0 && folded.count() > 0 && folded.count() <= kShort) {
     return prepareShort(layer, dtype, kept, folded);
   }
-  const RowPlan plan = planRows(layer.device, kept.count(), folded.count(), is_by_column);
+  const RowPlan plan = planRows(layer, kept.count(), folded.count(), is_by_column);
   const bool is_centered = isCentered(layer);
   Source source;
   plan.define(source);

@@ -79,7 +79,7 @@ std::unique_ptr<kernels::Prepared> prepareReduction(const Layer& layer, const Sh
     throw EngineError(ErrorCode::kShapeArithmetic, "reduce met an empty axis, whose maximum or minimum does not exist",
                       {}, "reduce axes that have elements");
   }
-  const RowPlan plan = planRows(layer.device, kept.count(), folded.count(), liesByColumn(kept, folded.strides[0]));
+  const RowPlan plan = planRows(layer, kept.count(), folded.count(), liesByColumn(kept, folded.strides[0]));
   const bool folds_twice = fold.two_passes || fold.log_sum_exp;
   Source source;
   plan.define(source);

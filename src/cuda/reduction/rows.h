@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "cuda/launch/kernel.h"
 #include "cuda/launch/layout.h"
 
 namespace torchtrt::cuda {
@@ -32,9 +33,10 @@ inline RowParts cutRows(int64_t rows, int64_t length, int64_t wanted, int64_t le
   return {each == 0 ? 1 : (length + each - 1) / each, each};
 }
 
-// Parts for a block each.
-inline RowParts partsOf(const CudaDevice& device, int64_t rows, int64_t length) {
-  return cutRows(rows, length, 4 * int64_t{device.processors()}, 4096);
+// Parts for a block each; one with Layer::batch_invariant.
+inline RowParts partsOf(const Layer& layer, int64_t rows, int64_t length) {
+  const int64_t wanted = layer.batch_invariant ? 1 : 4 * int64_t{layer.device.processors()};
+  return cutRows(rows, length, wanted, 4096);
 }
 
 // The plan by which text/rows.cuh folds rows.
@@ -58,8 +60,11 @@ struct RowPlan {
   }
 };
 
-// `is_by_column`: neighbouring rows lie closer than the elements of a row.
-inline RowPlan planRows(const CudaDevice& device, int64_t rows, int64_t length, bool is_by_column) {
+// `is_by_column`: neighbouring rows lie closer than the elements of a row. With Layer::batch_invariant neither that nor
+// the number of rows shows in a row's bits: each is folded as a whole, by as many lanes as its length says.
+inline RowPlan planRows(const Layer& layer, int64_t rows, int64_t length, bool is_by_column) {
+  const CudaDevice& device = layer.device;
+  is_by_column = is_by_column && !layer.batch_invariant;
   constexpr int64_t kMostThreads = 256;
   const auto powerFrom = [](int64_t least) {
     int64_t power = 1;
@@ -72,9 +77,9 @@ inline RowPlan planRows(const CudaDevice& device, int64_t rows, int64_t length, 
   RowPlan plan;
   if (!is_by_column) {  // some elements for each lane, where there are rows enough
     plan.lanes = powerFrom((length + 3) / 4);
-    plan.lanes = rows * plan.lanes < at_once ? powerFrom(length) : plan.lanes;
+    plan.lanes = rows * plan.lanes < at_once && !layer.batch_invariant ? powerFrom(length) : plan.lanes;
   }
-  const RowParts parts = is_by_column ? cutRows(rows, length, at_once, 64) : partsOf(device, rows, length);
+  const RowParts parts = is_by_column ? cutRows(rows, length, at_once, 64) : partsOf(layer, rows, length);
   const int64_t all = rows * parts.count * plan.lanes;
   plan.threads = std::max(plan.lanes, std::clamp<int64_t>(powerFrom(all), 32, kMostThreads));
   const int64_t of_block = plan.threads / plan.lanes;

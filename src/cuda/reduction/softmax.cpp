@@ -18,7 +18,7 @@ std::unique_ptr<kernels::Prepared> prepareSoftmax(const Layer& layer, const kern
   const Cut from = cut(in.strides, 0);
   const Cut to = cut(out.strides, 0);
   const Layout kept = collapsed(dims.outside, {from.outside, to.outside});
-  const RowPlan plan = planRows(layer.device, kept.count(), dims.inside[0], liesByColumn(kept, from.inside));
+  const RowPlan plan = planRows(layer, kept.count(), dims.inside[0], liesByColumn(kept, from.inside));
   Source source;
   plan.define(source);
   source.define("STORED", storedType(in.dtype)).define("C", computedType(in.dtype)).define("KEPT", kept.rank());

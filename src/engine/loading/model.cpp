@@ -91,7 +91,8 @@ class ModelLoader {
 
   void createKernels() {
     kernels::ThreadScope scope(threads_);
-    takes_hints_ = !plan().timed_on.empty() && plan().timed_on == machineKey();
+    // An implementation that was the fastest for one batch need not be for another.
+    takes_hints_ = !plan().batch_invariant && !plan().timed_on.empty() && plan().timed_on == machineKey();
     countReaders();
     for (const plan::Step& step : plan().steps) {
       checkpoint();

@@ -56,6 +56,7 @@ kernels::Problem problemOf(const plan::Plan& plan, const plan::Step& step, const
   problem.attributes = &step.attributes;
   problem.threads = threads;
   problem.device = &device;
+  problem.batch_invariant = plan.batch_invariant;
   for (const int32_t input : step.inputs) {
     problem.inputs.push_back(describe(plan, input, optimum));
   }

@@ -28,7 +28,7 @@ TEST(SpecValues, KeepEveryOption) {
   spec.enabled_precisions = {DataType::kHalf, DataType::kFloat};
   spec.op_precision = DataType::kHalf;
   spec.precision = {{"encoder.*", DataType::kFloat}};
-  spec.refit = spec.tune = spec.require_full_compilation = true;
+  spec.refit = spec.tune = spec.require_full_compilation = spec.batch_invariant = true;
   spec.check_results = spec.keep_methods = false;
   spec.device = {Device::DeviceType::kGPU, 1, 0, true};
   spec.target = "sm_90";
@@ -50,7 +50,7 @@ TEST(SpecValues, KeepEveryOption) {
   EXPECT_EQ(read.op_precision, DataType::kHalf);
   ASSERT_EQ(read.precision.size(), 1U);
   EXPECT_EQ(read.precision[0].pattern, "encoder.*");
-  EXPECT_TRUE(read.refit && read.tune && read.require_full_compilation);
+  EXPECT_TRUE(read.refit && read.tune && read.require_full_compilation && read.batch_invariant);
   EXPECT_FALSE(read.check_results || read.keep_methods);
   EXPECT_EQ(read.device.gpu_id, 1);
   EXPECT_EQ(read.target, "sm_90");
@@ -73,6 +73,12 @@ TEST(SpecValues, KeepWhatWasNotGiven) {
   EXPECT_FALSE(read.graph_inputs.inputs[0].sample.defined());
   EXPECT_TRUE(read.sample_inputs.empty());
   EXPECT_TRUE(read.graph_inputs.input_signature.isNone());
+}
+
+TEST(SpecValues, OfAnEarlierReleaseLackWhatIsNewer) {
+  Settings settings = settingsOf(ts::CompileSpec(std::vector<Input>{Input({2, 3})}));
+  settings.erase("batch_invariant");
+  EXPECT_FALSE(specOf(settings).batch_invariant);
 }
 
 TEST(SpecValues, KeepNestedSignatures) {

@@ -11,6 +11,7 @@ namespace torchtrt::plan {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using torchtrt::testing::bytesOf;
 using torchtrt::testing::errorOf;
 
@@ -36,6 +37,15 @@ TEST(SerializedPlan, KeepsHintsAndTheirMachine) {
   EXPECT_EQ(back.steps[0].hint, "onednn");
   EXPECT_EQ(back.timed_on, plan.timed_on);
   EXPECT_THAT(print(back), HasSubstr("timed on \"torchtrt 0.1.0; threads 2\"\n"));
+}
+
+TEST(SerializedPlan, KeepsThatBatchesDoNotShow) {
+  Plan plan = smallPlan();
+  EXPECT_THAT(print(plan), Not(HasSubstr("batch invariant")));
+  plan.batch_invariant = true;
+  const Plan back = parse(bytesOf(serialize(plan)), nullptr);
+  EXPECT_TRUE(back.batch_invariant);
+  EXPECT_THAT(print(back), HasSubstr("batch invariant\n"));
 }
 
 Binary binaryOf(const std::string& architecture, const std::string& code) {
@@ -211,7 +221,7 @@ TEST(PlanVersion, OlderMinorsLoad) {
 TEST(PlanVersion, ANewerMinorIsTooNew) {
   EXPECT_EQ(
       errorOfBytes(withVersion(kMajorVersion, kMinorVersion + 1)),
-      "[E002] the plan is too new: it has format 1.4, this library reads 1.0 to 1.3\n"
+      "[E002] the plan is too new: it has format 1.5, this library reads 1.0 to 1.4\n"
       "  load it with the version of torchtrt that made it or a later one, or compile the module again with this one");
 }
 

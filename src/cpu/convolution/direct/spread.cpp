@@ -158,7 +158,7 @@ CreateResult createSpread(const Problem& problem) {
   packed->geometry.weights = nullptr;  // the original may be released
   packed->epilogue = gemm::makeEpilogue(g.activation, g.alpha, g.beta);
   packed->runs = gemm::runsOf(g.channels);
-  packed->functions = gemm::functions();
+  packed->functions = gemm::functions(gemm::rowOrder(problem.batch_invariant));
   if (packed->runs.size() > 1) {
     packed->functions.slab = packed->functions.slab_of_short_sums;
   }

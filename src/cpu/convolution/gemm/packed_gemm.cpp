@@ -181,7 +181,7 @@ CreateResult create(const Problem& problem, const Geometry& g) {
   }
   packed->zeros.assign(static_cast<size_t>(packed->run), T(0));
   packed->epilogue = gemm::makeEpilogue<T>(g.activation, g.alpha, g.beta);
-  packed->functions = gemm::functions<T>();
+  packed->functions = gemm::functions<T>(gemm::rowOrder(problem.batch_invariant));
   if (is_long) {
     return std::make_unique<LongWindowsKernel<T>>(std::move(packed));
   }
