@@ -294,9 +294,11 @@ Observed watchCall(int threads, const std::function<void()>& body) {
       observed.system_calls.push_back(nameOf(call.number) + " in " + libraryOf(call.from));
     }
   }
-  for (int i = 0; i < frame_count; ++i) {
-    observed.places.push_back(backtrace_symbols(frames.data() + i, 1)[0]);
+  char** const symbols = backtrace_symbols(frames.data(), frame_count);
+  for (int i = 0; symbols != nullptr && i < frame_count; ++i) {
+    observed.places.emplace_back(symbols[i]);
   }
+  std::free(symbols);
   return observed;
 }
 
