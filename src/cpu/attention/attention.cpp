@@ -131,8 +131,8 @@ class Call {
     }
     // Few heads are cut, though every part packs the keys and values it needs.
     const int64_t blocks = (rows_ + kBlockRows - 1) / kBlockRows;
-    const bool is_even = batch_ % threads == 0 || batch_ >= 4 * threads;
-    parts_ = is_even ? 1 : std::min<int64_t>((4 * threads + batch_ - 1) / batch_, blocks);
+    const bool is_even = batch_ % threads == 0 || batch_ >= int64_t{4} * threads;
+    parts_ = is_even ? 1 : std::min<int64_t>((int64_t{4} * threads + batch_ - 1) / batch_, blocks);
     const int64_t flops = 2 * (rows_ + parts_ - 1) / parts_ * keys_ * (size_ + out_size_);
     const int64_t grain = std::max<int64_t>(1, kMinChunkFlops / std::max<int64_t>(1, flops));
     parallelFor(threads, 0, batch_ * parts_, grain, [&](int64_t begin, int64_t end) {

@@ -148,7 +148,7 @@ class BoundCallOfEngine final : public BoundCall {
 
 }  // namespace
 
-std::unique_ptr<BoundCall> bindCall(std::shared_ptr<const Model> model, ScheduleCache& cache,
+std::unique_ptr<BoundCall> bindCall(const std::shared_ptr<const Model>& model, ScheduleCache& cache,
                                     std::span<const TensorView> inputs, std::span<void* const> outputs, int threads) {
   if (!model->device->isHost()) {
     refuse(*model, "it runs on a GPU, whose driver allocates memory and waits", "bind calls of engines on the CPU");

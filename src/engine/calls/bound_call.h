@@ -12,7 +12,7 @@
 namespace torchtrt::engine {
 
 // Runs the call once. Throws as Engine::bind() does.
-std::unique_ptr<BoundCall> bindCall(std::shared_ptr<const Model> model, ScheduleCache& cache,
+std::unique_ptr<BoundCall> bindCall(const std::shared_ptr<const Model>& model, ScheduleCache& cache,
                                     std::span<const TensorView> inputs, std::span<void* const> outputs, int threads);
 
 }  // namespace torchtrt::engine

@@ -39,6 +39,7 @@ class Outputs {
 
 std::vector<engine::TensorView> viewsOf(const std::vector<Weights>& inputs, const std::vector<LaidOut>& tensors) {
   std::vector<engine::TensorView> views;
+  views.reserve(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     views.push_back({inputs[i].dtype, static_cast<int32_t>(inputs[i].dims.size()), inputs[i].dims.data(),
                      tensors[i].strides.data(), tensors[i].memory.data()});
@@ -50,6 +51,7 @@ void expectQuiet(const engine::Engine& engine, const std::vector<Weights>& input
   const std::vector<Weights> expected = runEngine(engine, inputs, threads, reversed);
   const std::vector<LaidOut> tensors = [&] {
     std::vector<LaidOut> laid_out;
+    laid_out.reserve(inputs.size());
     for (const Weights& input : inputs) {
       laid_out.emplace_back(input, reversed);
     }

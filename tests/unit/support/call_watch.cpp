@@ -71,6 +71,7 @@ void keepPlace() {
 
 #define TORCHTRT_IN_ALL_LIBRARIES extern "C" __attribute__((visibility("default")))
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the C library has these names
 extern "C" {
 void* __libc_malloc(size_t);
 void* __libc_calloc(size_t, size_t);
@@ -78,6 +79,7 @@ void* __libc_realloc(void*, size_t);
 void* __libc_memalign(size_t, size_t);
 void __libc_free(void*);
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 TORCHTRT_IN_ALL_LIBRARIES void* malloc(size_t bytes) noexcept {
   note(allocations);
