@@ -7,12 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/real_time.h"
 #include "kernels/restores.h"
 
 namespace torchtrt::kernels {
 namespace {
 
 constexpr std::array kFamilies = {"convolution", "deconvolution", "quantized_convolution"};
+constexpr size_t kMostInputs = 5;  // of these families
 constexpr size_t kImage = 0;
 constexpr size_t kResidual = 3;
 constexpr size_t kIntegerResidual = 4;  // behind the scales
@@ -55,7 +57,8 @@ class PreparedEachSample final : public Prepared {
     }
   }
   void run(const RunArgs& args) const override {
-    std::vector<const void*> inputs(args.inputs, args.inputs + input_count_);
+    std::array<const void*, kMostInputs> inputs;
+    std::copy_n(args.inputs, input_count_, inputs.begin());
     void* output = args.outputs[0];
     RunArgs one = args;
     one.inputs = inputs.data();
@@ -97,7 +100,7 @@ class PreparedEachSample final : public Prepared {
   std::unique_ptr<Prepared> inner_;  // null for an empty batch
 };
 
-class KernelEachSample final : public Kernel, public RestoresConstants {
+class KernelEachSample final : public Kernel, public MayAllocate, public RestoresConstants {
  public:
   KernelEachSample(std::unique_ptr<Kernel> kernel, std::vector<size_t> inputs)
       : kernel_(std::move(kernel)),
@@ -115,6 +118,9 @@ class KernelEachSample final : public Kernel, public RestoresConstants {
   }
   bool runsEachSample() const override {
     return true;
+  }
+  bool mayAllocate() const override {
+    return kernels::mayAllocate(*kernel_);
   }
   bool restores(int input) const override {
     return restores_ != nullptr && restores_->restores(input);

@@ -1,6 +1,8 @@
 #include "kernels/kernel.h"
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <numeric>
 
@@ -8,6 +10,7 @@
 #include "base/logging.h"
 #include "kernels/backend.h"
 #include "kernels/each_sample.h"
+#include "kernels/real_time.h"
 
 namespace torchtrt::kernels {
 namespace {
@@ -15,7 +18,8 @@ namespace {
 // Asks the implementations of one family, and notes what they refuse.
 class Choice {
  public:
-  Choice(const Family& family, const Problem& problem) : family_(family), problem_(problem) {}
+  Choice(const Family& family, const Problem& problem, bool for_real_time)
+      : family_(family), problem_(problem), for_real_time_(for_real_time) {}
 
   bool attempt(const Implementation& implementation) {
     CreateResult result = create(implementation);
@@ -23,7 +27,12 @@ class Choice {
       chosen_.refusals.emplace_back(implementation.name, std::move(*refusal));
       return false;
     }
-    chosen_.kernel = std::move(std::get<std::unique_ptr<Kernel>>(result));
+    auto& kernel = std::get<std::unique_ptr<Kernel>>(result);
+    if (for_real_time_ && mayAllocate(*kernel)) {
+      chosen_.refusals.emplace_back(implementation.name, Refusal{"real-time", "may allocate memory or wait in a call"});
+      return false;
+    }
+    chosen_.kernel = std::move(kernel);
     chosen_.implementation = implementation.name;
     return true;
   }
@@ -60,20 +69,29 @@ class Choice {
 
   const Family& family_;
   Problem problem_;
+  bool for_real_time_;
   bool asked_for_other_form_ = false;
   std::unique_ptr<OtherForm> other_form_;
   Chosen chosen_;
 };
 
 // The implementation of that name if it accepts, else the first that does.
-Chosen choose(const Family& family, const Problem& problem, std::string_view hint) {
-  Choice choice(family, problem);
+Chosen choose(const Family& family, const Problem& problem, std::string_view hint, bool for_real_time) {
+  Choice choice(family, problem, for_real_time);
   const Implementation* const named = hint.empty() ? nullptr : family.find(hint);
   if (named != nullptr && choice.attemptByName(*named)) {
     return choice.take();
   }
-  for (const Implementation& implementation : family.implementations) {
-    if (&implementation != named && choice.attempt(implementation)) {
+  const std::vector<Implementation>& all = family.implementations;
+  // Where a rule left the problem to one that is not for real time, the last of the list is not the next best.
+  const auto attemptLeft = [&] {
+    return std::any_of(std::next(all.rbegin()), all.rend(), [&](const Implementation& implementation) {
+      return implementation.leaves != nullptr && choice.attemptByName(implementation);
+    });
+  };
+  for (const Implementation& implementation : all) {
+    const bool is_last = &implementation == &all.back();
+    if ((is_last && for_real_time && attemptLeft()) || (&implementation != named && choice.attempt(implementation))) {
       break;
     }
   }
@@ -86,6 +104,20 @@ std::string describe(const std::vector<std::pair<std::string, Refusal>>& refusal
     text += "; " + name + " refuses (" + refusal.code + "): " + refusal.reason;
   }
   return text;
+}
+
+const Family& familyOf(const Problem& problem) {
+  const Family* family = findFamily(problem.family, problem.device);
+  if (family == nullptr) {
+    throw EngineError(ErrorCode::kPlanVersion, "there is no kernel family '" + std::string(problem.family) + "'", {},
+                      "run the plan with the version of torchtrt that built it, or build it again");
+  }
+  return *family;
+}
+
+void logChoice(const Problem& problem, const Chosen& chosen) {
+  TORCHTRT_LOG(kDEBUG,
+               "kernel " << chosen.implementation << " for " << problem.toString() << describe(chosen.refusals));
 }
 
 }  // namespace
@@ -139,17 +171,22 @@ const Family* findFamily(std::string_view name, const Backend& backend) {
 }
 
 Chosen createKernel(const Problem& problem, std::string_view hint) {
-  const Family* family = findFamily(problem.family, problem.device);
-  if (family == nullptr) {
-    throw EngineError(ErrorCode::kPlanVersion, "there is no kernel family '" + std::string(problem.family) + "'", {},
-                      "run the plan with the version of torchtrt that built it, or build it again");
-  }
-  Chosen chosen = choose(*family, problem, hint);
+  Chosen chosen = choose(familyOf(problem), problem, hint, /*for_real_time=*/false);
   if (chosen.kernel == nullptr) {
     throw InternalError("no implementation accepts " + problem.toString() + describe(chosen.refusals));
   }
-  TORCHTRT_LOG(kDEBUG,
-               "kernel " << chosen.implementation << " for " << problem.toString() << describe(chosen.refusals));
+  logChoice(problem, chosen);
+  return chosen;
+}
+
+Chosen createRealTimeKernel(const Problem& problem, std::string_view hint) {
+  Chosen chosen = choose(familyOf(problem), problem, hint, /*for_real_time=*/true);
+  if (chosen.kernel == nullptr) {
+    throw EngineError(ErrorCode::kInvalidOption,
+                      "nothing computes " + problem.toString() + " in real time" + describe(chosen.refusals), {},
+                      "call the module without binding, or compile with this operator in PyTorch");
+  }
+  logChoice(problem, chosen);
   return chosen;
 }
 

@@ -6,43 +6,31 @@
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
-#include "runtime/execute.h"
+#include "runtime/engine_calls.h"
 #include "runtime/preparation.h"
 #include "runtime/rehearsal.h"
 #include "runtime/warm_up.h"
-#include "runtime/weight_set.h"
 
 namespace torchtrt::runtime {
 
 namespace {
 
-const c10::Symbol& executeEngineSymbol() {
-  static const c10::Symbol symbol = c10::Symbol::fromQualString(kExecuteEngine);
-  return symbol;
-}
-
 bool callsEngines(const torch::jit::Block& block) {
   return std::any_of(block.nodes().begin(), block.nodes().end(), [](const torch::jit::Node* node) {
-    return node->kind() == executeEngineSymbol() ||
-           std::any_of(node->blocks().begin(), node->blocks().end(),
-                       [](const torch::jit::Block* inner) { return callsEngines(*inner); });
+    return isEngineCall(*node) || std::any_of(node->blocks().begin(), node->blocks().end(),
+                                              [](const torch::jit::Block* inner) { return callsEngines(*inner); });
   });
 }
 
 // True if watching a call teaches nothing: the graph only calls engines, so there is no fusion, no derivative and no
 // shape to learn.
 bool onlyCallsEngines(const torch::jit::Graph& graph) {
-  namespace prim = torch::jit::prim;
   bool calls = false;
   for (const torch::jit::Node* node : graph.nodes()) {
-    constexpr c10::Symbol kAround[] = {prim::GetAttr,        prim::Constant,    prim::ListConstruct,
-                                       prim::TupleConstruct, prim::TupleUnpack, prim::ListUnpack};
-    const bool is_call = node->kind() == executeEngineSymbol();
-    if (!is_call && !takesWeights(*node) &&
-        std::find(std::begin(kAround), std::end(kAround), node->kind()) == std::end(kAround)) {
+    if (!isEngineCall(*node) && !onlyGathers(*node)) {
       return false;
     }
-    calls = calls || is_call;
+    calls = calls || isEngineCall(*node);
   }
   return calls;
 }

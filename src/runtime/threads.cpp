@@ -202,6 +202,10 @@ int callThreads() {
   return team_is_lost || at::in_parallel_region() ? 1 : allowedThreads();
 }
 
+bool teamIsLost() {
+  return team_is_lost;
+}
+
 bool waitsForLostTeam() {
   return team_is_lost && !at::in_parallel_region() && at::get_num_threads() > 1;
 }

@@ -19,6 +19,8 @@ void watchForks();
 // True if PyTorch's kernels, which take the thread that calls them, would wait on this thread for a team that a fork
 // lost.
 TORCHTRT_API bool waitsForLostTeam();
+// True on a thread that came out of a fork: its OpenMP team stayed in the parent.
+bool teamIsLost();
 // body(threads) for a call from this thread: on this thread with callThreads(), or, on a thread that came out of a
 // fork, on another one that stands in for it and has a team, with this thread's state of ATen's.
 void onTeam(const std::function<void(int threads)>& body);

@@ -2,16 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <new>
 
 #include "base/align.h"
 
 namespace torchtrt::kernels::attention {
-namespace {
-
-constexpr std::align_val_t kAligned{kAlignment};
-
-}  // namespace
 
 void Head::pack(const Vectors& keys, const Vectors& values, int64_t count) {
   key_size_ = keys.size;
@@ -21,8 +15,8 @@ void Head::pack(const Vectors& keys, const Vectors& values, int64_t count) {
   const int64_t key_floats = key_size_ * score_stride_, value_floats = count * roundUp(value_size_, functions_.width);
   const auto floats = static_cast<size_t>(key_floats + value_floats + kBlockRows * score_stride_);
   if (floats > capacity_) {
-    memory_.reset(static_cast<float*>(::operator new(floats * sizeof(float), kAligned)),
-                  [](float* memory) { ::operator delete(memory, kAligned); });
+    memory_ = nullptr;
+    memory_ = takeThreadMemory<float>(floats);
     capacity_ = floats;
   }
   keys_ = memory_.get();

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 
 #include "cpu/attention/head_kernel.h"
+#include "cpu/threads/thread_memory.h"
 
 namespace torchtrt::kernels::attention {
 
@@ -48,7 +48,7 @@ class Head {
   int64_t key_size_ = 0, value_size_ = 0, count_ = 0;
   int64_t score_stride_ = 0;  // whole panels
   size_t capacity_ = 0;
-  std::shared_ptr<float> memory_;
+  ThreadMemory<float> memory_;
   float* keys_ = nullptr;    // [key_size, count], packed
   float* values_ = nullptr;  // [count, value_size], packed
   float* scores_ = nullptr;  // [kBlockRows, score_stride]

@@ -8,8 +8,10 @@
 
 #include "cpu/attention/attend.h"
 #include "cpu/attention/attention_fields.h"
+#include "cpu/plugin/built_in.h"
 #include "cpu/storage/half_rows.h"
 #include "cpu/threads/parallel.h"
+#include "cpu/threads/thread_memory.h"
 
 namespace torchtrt::kernels::attention {
 namespace {
@@ -24,7 +26,7 @@ constexpr int64_t kMinChunkFlops = 200'000;
 struct Matrices {
   const void* data;
   DType dtype;
-  std::vector<int64_t> dims, strides;
+  ThreadVector<int64_t> dims, strides;
 
   static Matrices of(const InputView& view) {
     return {view.data, view.dtype, {view.dims.begin(), view.dims.end()}, {view.strides.begin(), view.strides.end()}};
@@ -68,7 +70,7 @@ struct Matrices {
 // Rows of `columns` elements without gaps: where they lie, or copied to `buffer`.
 template <typename T>
 const T* denseRows(const T* data, const Matrices& matrices, int64_t rows, int64_t columns, int64_t& row_stride,
-                   std::vector<T>& buffer) {
+                   ThreadVector<T>& buffer) {
   row_stride = matrices.rowStride();
   if (matrices.columnStride() == 1 || columns == 1) {
     return data;
@@ -86,10 +88,10 @@ const T* denseRows(const T* data, const Matrices& matrices, int64_t rows, int64_
 // Scratch memory that a thread keeps between parts of a call: the packed head, and rows of 16-bit numbers as float32.
 struct Scratch {
   Head head;
-  std::vector<uint16_t> line;
-  std::vector<float> keys, values, queries, out;
-  std::array<std::vector<float>, Head::kMostMasks> added;
-  std::array<std::vector<uint8_t>, Head::kMostMasks> chosen;
+  ThreadVector<uint16_t> line;
+  ThreadVector<float> keys, values, queries, out;
+  std::array<ThreadVector<float>, Head::kMostMasks> added;
+  std::array<ThreadVector<uint8_t>, Head::kMostMasks> chosen;
 };
 
 // One call. Numbers of 16 bits are widened head by head, computed in float32, and rounded once.
@@ -129,8 +131,8 @@ class Call {
     }
     // Few heads are cut, though every part packs the keys and values it needs.
     const int64_t blocks = (rows_ + kBlockRows - 1) / kBlockRows;
-    const bool is_even = batch_ % threads == 0 || batch_ >= 4 * threads;
-    parts_ = is_even ? 1 : std::min<int64_t>((4 * threads + batch_ - 1) / batch_, blocks);
+    const bool is_even = batch_ % threads == 0 || batch_ >= int64_t{4} * threads;
+    parts_ = is_even ? 1 : std::min<int64_t>((int64_t{4} * threads + batch_ - 1) / batch_, blocks);
     const int64_t flops = 2 * (rows_ + parts_ - 1) / parts_ * keys_ * (size_ + out_size_);
     const int64_t grain = std::max<int64_t>(1, kMinChunkFlops / std::max<int64_t>(1, flops));
     parallelFor(threads, 0, batch_ * parts_, grain, [&](int64_t begin, int64_t end) {
@@ -149,7 +151,7 @@ class Call {
  private:
   // Rows from `offset` on as dense float32: where they lie, or in `buffer`.
   const float* floatRows(const Matrices& matrices, int64_t offset, int64_t rows, int64_t columns, int64_t& row_stride,
-                         std::vector<float>& buffer, std::vector<uint16_t>& line) const {
+                         ThreadVector<float>& buffer, ThreadVector<uint16_t>& line) const {
     if (!isHalf(matrices.dtype)) {
       return denseRows(static_cast<const float*>(matrices.data) + offset, matrices, rows, columns, row_stride, buffer);
     }
@@ -172,8 +174,8 @@ class Call {
   }
 
   // Strides of 16-bit matrices are those of their widened copies.
-  Vectors vectorsOf(const Matrices& matrices, int64_t index, bool transposed, int64_t size, std::vector<float>& buffer,
-                    std::vector<uint16_t>& line) const {
+  Vectors vectorsOf(const Matrices& matrices, int64_t index, bool transposed, int64_t size, ThreadVector<float>& buffer,
+                    ThreadVector<uint16_t>& line) const {
     const int64_t offset = matrices.offsetOf(batch_dims_, index);
     const auto* data = static_cast<const float*>(matrices.data) + offset;
     int64_t row_stride = matrices.rowStride(), column_stride = matrices.columnStride();
@@ -238,12 +240,12 @@ class Call {
   HalfRows halves_ = {};
   std::byte* out_;
   Matrices q_, k_, v_;
-  std::vector<Matrices> masks_;
+  ThreadVector<Matrices> masks_;
   std::span<const int64_t> batch_dims_;
   int64_t batch_ = 1, rows_ = 0, size_ = 0, keys_ = 0, out_size_ = 0, out_row_stride_ = 0, parts_ = 1;
 };
 
-class Attention final : public plugin::Plugin {
+class Attention final : public plugin::Plugin, public RunsInRealTime {
  public:
   explicit Attention(const AttentionFields& fields) : fields_(fields) {}
 

@@ -76,7 +76,7 @@ void runAll(const Task<T>& task, int64_t count, int threads) {
   const int64_t blocks = (count + functions.lanes - 1) / functions.lanes;
   const int64_t grain = std::max<int64_t>(1, 2048 / task.length);
   parallelFor(threads, 0, blocks, grain, [&](int64_t begin, int64_t end) {
-    const auto memory = takeThreadMemory<T>(static_cast<size_t>(memoryLength(task, functions.lanes)));
+    const ThreadMemory<T> memory = takeThreadMemory<T>(static_cast<size_t>(memoryLength(task, functions.lanes)));
     for (int64_t block = begin; block < end; ++block) {
       const int64_t first = block * functions.lanes;
       functions.run(task, first, std::min(functions.lanes, count - first), memory.get());

@@ -16,12 +16,17 @@ using namespace grid_sample;
 class GridSamplePrepared final : public Prepared {
  public:
   GridSamplePrepared(const GridConfig& config, const ShapeSet& shapes)
-      : config_(config), in_(shapes.inputs.at(0)), grid_(shapes.inputs.at(1)), out_(shapes.outputs.at(0)) {
+      : config_(config),
+        in_(shapes.inputs.at(0)),
+        grid_(shapes.inputs.at(1)),
+        out_(shapes.outputs.at(0)),
+        spatial_dims_(out_.dims.begin() + 2, out_.dims.end()),
+        spatial_strides_(out_.strides.begin() + 2, out_.strides.end()) {
     const std::vector<int64_t>& in_dims = shapes.inputs[0].dims;
     spatial_ = in_dims.size() - 2;
     TORCHTRT_CHECK(spatial_ == 2 || spatial_ == 3, spatial_ << " spatial dimensions");
     std::copy(in_dims.begin() + 2, in_dims.end(), size_.end() - static_cast<std::ptrdiff_t>(spatial_));
-    places_ = countOf({out_.dims.begin() + 2, out_.dims.end()});
+    places_ = countOf(spatial_dims_);
     plane_ = size_[0] * size_[1] * size_[2];
     if (plane_ == 0 && countOf(out_.dims) != 0) {
       throw EngineError(ErrorCode::kShapeArithmetic, "grid_sample met an input without elements", {},
@@ -67,7 +72,7 @@ class GridSamplePrepared final : public Prepared {
     const Writer<T> writer(out_.dtype);
     const int64_t channels = out_.dims[1];
     const int64_t target =
-        index / places_ * out_.strides[0] + offsetAt(index % places_, spatialDims(), spatialStrides(), spatial_);
+        index / places_ * out_.strides[0] + offsetAt(index % places_, spatial_dims_, spatial_strides_, spatial_);
     std::array<T, kRun> values;
     for (int64_t start = 0; start < channels; start += kRun) {
       const int64_t n = std::min(kRun, channels - start);
@@ -94,16 +99,10 @@ class GridSamplePrepared final : public Prepared {
     return sum;
   }
 
-  std::vector<int64_t> spatialDims() const {
-    return {out_.dims.begin() + 2, out_.dims.end()};
-  }
-  std::vector<int64_t> spatialStrides() const {
-    return {out_.strides.begin() + 2, out_.strides.end()};
-  }
-
   GridConfig config_;
   DenseOperand in_, grid_;
   TensorDesc out_;
+  std::vector<int64_t> spatial_dims_, spatial_strides_;  // of the output
   size_t spatial_ = 2;
   std::array<int64_t, 3> size_ = {1, 1, 1};  // depth, height, width
   int64_t places_ = 0, plane_ = 0;

@@ -48,7 +48,7 @@ StridedLoop::StridedLoop(const std::vector<int64_t>& dims, const std::vector<std
   }
 }
 
-void StridedLoop::seek(int64_t position, std::vector<int64_t>& index, Steps& offsets) const {
+void StridedLoop::seek(int64_t position, ThreadVector<int64_t>& index, Steps& offsets) const {
   for (size_t d = dims_.size(); d-- > 0;) {
     index[d] = position % dims_[d];
     position /= dims_[d];
@@ -58,7 +58,7 @@ void StridedLoop::seek(int64_t position, std::vector<int64_t>& index, Steps& off
   }
 }
 
-void StridedLoop::advance(int64_t n, std::vector<int64_t>& index, Steps& offsets) const {
+void StridedLoop::advance(int64_t n, ThreadVector<int64_t>& index, Steps& offsets) const {
   size_t d = dims_.size() - 1;
   index[d] += n;
   for (size_t t = 0; t < kMaxTensors; ++t) {

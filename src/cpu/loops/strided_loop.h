@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cpu/threads/thread_memory.h"
 #include "kernels/kernel.h"
 
 namespace torchtrt::kernels {
@@ -33,7 +34,7 @@ class StridedLoop {
     if (begin >= end) {
       return;
     }
-    std::vector<int64_t> index(dims_.size(), 0);
+    ThreadVector<int64_t> index(dims_.size(), 0);
     std::array<int64_t, kMaxTensors> offsets{};
     seek(begin, index, offsets);
     const size_t inner = dims_.size() - 1;
@@ -47,8 +48,8 @@ class StridedLoop {
 
  private:
   using Steps = std::array<int64_t, kMaxTensors>;
-  void seek(int64_t position, std::vector<int64_t>& index, Steps& offsets) const;
-  void advance(int64_t n, std::vector<int64_t>& index, Steps& offsets) const;
+  void seek(int64_t position, ThreadVector<int64_t>& index, Steps& offsets) const;
+  void advance(int64_t n, ThreadVector<int64_t>& index, Steps& offsets) const;
 
   std::vector<int64_t> dims_;  // at least one
   std::vector<Steps> steps_;   // per dimension, per tensor

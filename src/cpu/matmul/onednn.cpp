@@ -7,6 +7,7 @@
 #include "cpu/matmul/matmul.h"
 #include "cpu/onednn/onednn.h"
 #include "cpu/threads/parallel.h"
+#include "kernels/real_time.h"
 #include "kernels/restores.h"
 
 namespace torchtrt::kernels::matmul {
@@ -175,7 +176,7 @@ class OneDnnMatmul final : public Prepared {
   int64_t count_ = 1;
 };
 
-class OneDnnMatmulKernel final : public Kernel, public RestoresConstants {
+class OneDnnMatmulKernel final : public Kernel, public MayAllocate, public RestoresConstants {
  public:
   explicit OneDnnMatmulKernel(std::shared_ptr<const Packed> packed) : packed_(std::move(packed)) {}
 
@@ -197,6 +198,9 @@ class OneDnnMatmulKernel final : public Kernel, public RestoresConstants {
   }
   void restore(int, void* to, int threads) const override {
     packed_->b.restore(to, threads, "matrix_multiply");
+  }
+  bool mayAllocate() const override {
+    return true;
   }
 
  private:

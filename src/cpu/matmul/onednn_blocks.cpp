@@ -14,6 +14,7 @@
 #include "cpu/matmul/fast.h"
 #include "cpu/onednn/onednn.h"
 #include "cpu/threads/parallel.h"
+#include "kernels/real_time.h"
 #include "cpu/threads/thread_memory.h"
 
 namespace torchtrt::kernels::matmul {
@@ -146,7 +147,7 @@ class OneDnnBlocks final : public Prepared {
   int64_t rows_ = 0;
 };
 
-class OneDnnBlocksKernel final : public Kernel {
+class OneDnnBlocksKernel final : public Kernel, public MayAllocate {
  public:
   explicit OneDnnBlocksKernel(std::shared_ptr<const Packed> packed) : packed_(std::move(packed)) {}
 
@@ -162,6 +163,9 @@ class OneDnnBlocksKernel final : public Kernel {
       bytes += part.b.desc.get_size();
     }
     return bytes;
+  }
+  bool mayAllocate() const override {
+    return true;
   }
 
  private:

@@ -12,6 +12,7 @@
 #include "cpu/normalization/moments.h"
 #include "cpu/simd/row_reductions.h"
 #include "cpu/storage/wide_row.h"
+#include "cpu/threads/thread_memory.h"
 
 namespace torchtrt::kernels::normalization {
 
@@ -97,11 +98,11 @@ class ChannelsLastGroups final : public Prepared {
    public:
     explicit BlockReader(const ChannelsLastGroups& kernel)
         : kernel_(kernel),
-          sums_(std::make_unique_for_overwrite<T[]>(static_cast<size_t>(3 * kernel.pattern_))),
+          sums_(takeThreadMemory<T>(static_cast<size_t>(3 * kernel.pattern_))),
           means_(sums_.get() + kernel.pattern_),
           squares_(means_ + kernel.pattern_) {
       if constexpr (kIsWidened) {
-        wide_ = std::make_unique_for_overwrite<T[]>(static_cast<size_t>(kernel.block_pixels_ * kernel.channels_));
+        wide_ = takeThreadMemory<T>(static_cast<size_t>(kernel.block_pixels_ * kernel.channels_));
       }
     }
 
@@ -159,10 +160,10 @@ class ChannelsLastGroups final : public Prepared {
     }
 
     const ChannelsLastGroups& kernel_;
-    std::unique_ptr<T[]> sums_;  // of a pattern; means and squares lie behind them
+    ThreadMemory<T> sums_;  // of a pattern; means and squares lie behind them
     T* means_;
     T* squares_;
-    std::unique_ptr<T[]> wide_;
+    ThreadMemory<T> wide_;
   };
 
   const Stored* blockOf(const RunArgs& args, int64_t index) const {

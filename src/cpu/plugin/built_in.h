@@ -8,6 +8,13 @@
 
 namespace torchtrt::kernels {
 
+// A plugin whose calls allocate no memory but that of their threads (threads/thread_memory.h), take no lock and make no
+// system call.
+class RunsInRealTime {
+ public:
+  virtual ~RunsInRealTime() = default;
+};
+
 // PluginType has kType and is made from the layer's fields. kFields, where it has them, are names of those that it
 // needs.
 template <typename PluginType>

@@ -5,7 +5,10 @@
 #include "base/align.h"
 #include "cpu/loops/strided_loop.h"
 #include "cpu/movement/copy_loop.h"
+#include "cpu/plugin/built_in.h"
+#include "cpu/threads/thread_memory.h"
 #include "kernels/plugin_problem.h"
+#include "kernels/real_time.h"
 #include "torchtrt/plugin.h"
 
 namespace torchtrt::kernels {
@@ -28,7 +31,7 @@ class PluginPrepared final : public Prepared {
   PluginPrepared(std::shared_ptr<const Plugin> plugin, std::string name, const ShapeSet& shapes)
       : plugin_(std::move(plugin)), name_(std::move(name)), inputs_(shapes.inputs) {
     checkPluginShapes(*plugin_, name_, shapes);
-    const std::vector<InputView> views = inputViews(nullptr);
+    const ThreadVector<InputView> views = inputViews(nullptr);
     scratch_bytes_ = guardPlugin(name_, [&] { return alignUp(plugin_->scratchBytes(views)); });
     for (const TensorDesc& desc : shapes.outputs) {
       Output output{desc, denseStrides(desc.dims), std::nullopt, 0};
@@ -46,8 +49,8 @@ class PluginPrepared final : public Prepared {
   }
 
   void run(const RunArgs& args) const override {
-    const std::vector<InputView> inputs = inputViews(args.inputs);
-    std::vector<OutputView> outputs;
+    const ThreadVector<InputView> inputs = inputViews(args.inputs);
+    ThreadVector<OutputView> outputs;
     for (size_t i = 0; i < outputs_.size(); ++i) {
       outputs.push_back({outputs_[i].desc.dtype, outputs_[i].desc.dims, outputs_[i].dense_strides, target(args, i)});
     }
@@ -60,8 +63,8 @@ class PluginPrepared final : public Prepared {
   }
 
  private:
-  std::vector<InputView> inputViews(const void* const* data) const {
-    std::vector<InputView> views;
+  ThreadVector<InputView> inputViews(const void* const* data) const {
+    ThreadVector<InputView> views;
     for (size_t i = 0; i < inputs_.size(); ++i) {
       views.push_back({inputs_[i].dtype, inputs_[i].dims, inputs_[i].strides, data == nullptr ? nullptr : data[i]});
     }
@@ -79,7 +82,7 @@ class PluginPrepared final : public Prepared {
   size_t scratch_bytes_ = 0;
 };
 
-class PluginKernel final : public Kernel {
+class PluginKernel final : public Kernel, public MayAllocate {
  public:
   PluginKernel(std::shared_ptr<const Plugin> plugin, std::string name)
       : plugin_(std::move(plugin)), name_(std::move(name)) {}
@@ -89,6 +92,9 @@ class PluginKernel final : public Kernel {
   }
   bool acceptsStrides(int, const TensorDesc&) const override {
     return true;
+  }
+  bool mayAllocate() const override {
+    return dynamic_cast<const RunsInRealTime*>(plugin_.get()) == nullptr;
   }
 
  private:

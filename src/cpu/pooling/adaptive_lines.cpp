@@ -12,6 +12,7 @@
 #include "cpu/pooling/windows.h"
 #include "cpu/simd/row_reductions.h"
 #include "cpu/threads/parallel.h"
+#include "cpu/threads/thread_memory.h"
 
 namespace torchtrt::kernels::pooling {
 namespace {
@@ -38,7 +39,7 @@ class AdaptiveLines final : public Prepared {
     const int64_t lines = countOf(out_.dims) / std::max<int64_t>(out_.dims.back(), 1);
     const int64_t cost = windows_.largest[0] * windows_.largest[1] * in_.dims.back();
     parallelFor(args.threads, 0, lines, grainFor(cost), [&](int64_t begin, int64_t end) {
-      std::vector<T> folded(static_cast<size_t>(in_.dims.back()));
+      ThreadVector<T> folded(static_cast<size_t>(in_.dims.back()));
       for (int64_t line = begin; line < end; ++line) {
         runLine(in, out, line, folded.data());
       }

@@ -8,6 +8,7 @@
 #include "base/align.h"
 #include "cpu/loops/strided_loop.h"
 #include "cpu/movement/copy_loop.h"
+#include "cpu/threads/thread_memory.h"
 
 namespace torchtrt::kernels {
 namespace {
@@ -24,7 +25,7 @@ class PreparedOnCopies final : public Prepared {
       : inner_(std::move(inner)), copies_(std::move(copies)), bytes_(bytes), input_count_(input_count) {}
 
   void run(const RunArgs& args) const override {
-    std::vector<const void*> inputs(args.inputs, args.inputs + input_count_);
+    ThreadVector<const void*> inputs(args.inputs, args.inputs + input_count_);
     auto* scratch = static_cast<std::byte*>(args.scratch);
     for (const Copy& copy : copies_) {
       if (inputs[copy.input] != nullptr) {

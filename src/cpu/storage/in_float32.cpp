@@ -7,7 +7,9 @@
 #include "base/align.h"
 #include "cpu/storage/half_rows.h"
 #include "cpu/threads/parallel.h"
+#include "cpu/threads/thread_memory.h"
 #include "device/constants.h"
+#include "kernels/real_time.h"
 
 namespace torchtrt::kernels {
 namespace {
@@ -60,8 +62,8 @@ class PreparedInFloat32 final : public Prepared {
   }
 
   void run(const RunArgs& args) const override {
-    std::vector<const void*> inputs(args.inputs, args.inputs + constants_.size());
-    std::vector<void*> outputs(args.outputs, args.outputs + output_count_);
+    ThreadVector<const void*> inputs(args.inputs, args.inputs + constants_.size());
+    ThreadVector<void*> outputs(args.outputs, args.outputs + output_count_);
     auto* scratch = static_cast<std::byte*>(args.scratch);
     for (const Widened& operand : inputs_) {
       if (constants_[operand.index] != nullptr) {
@@ -113,7 +115,7 @@ class PreparedInFloat32 final : public Prepared {
   size_t inner_offset_ = 0;
 };
 
-class KernelInFloat32 final : public Kernel {
+class KernelInFloat32 final : public Kernel, public MayAllocate {
  public:
   // constants: the widened ones, by input; null for other inputs.
   KernelInFloat32(std::unique_ptr<Kernel> inner, InFloat32::Constants constants, const std::vector<size_t>& sizes)
@@ -138,6 +140,9 @@ class KernelInFloat32 final : public Kernel {
   }
   bool runsEachSample() const override {
     return inner_->runsEachSample();
+  }
+  bool mayAllocate() const override {
+    return kernels::mayAllocate(*inner_);
   }
 
  private:

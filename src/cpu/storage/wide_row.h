@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <type_traits>
 
 #include "cpu/storage/half_rows.h"
+#include "cpu/threads/thread_memory.h"
 
 namespace torchtrt::kernels {
 
@@ -16,7 +16,7 @@ class WideRow {
  public:
   WideRow(const HalfRows& halves, int64_t most) : halves_(halves) {
     if constexpr (kIsWidened) {
-      buffer_ = std::make_unique_for_overwrite<T[]>(static_cast<size_t>(most));
+      buffer_ = takeThreadMemory<T>(static_cast<size_t>(most));
     }
   }
 
@@ -36,7 +36,7 @@ class WideRow {
   static constexpr bool kIsWidened = !std::is_same_v<T, Stored>;
 
   HalfRows halves_;
-  std::unique_ptr<T[]> buffer_;
+  ThreadMemory<T> buffer_;
 };
 
 }  // namespace torchtrt::kernels

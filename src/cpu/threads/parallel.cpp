@@ -232,12 +232,24 @@ void parallelFor(int threads, int64_t begin, int64_t end, int64_t grain, LoopBod
 }  // namespace detail
 
 #ifdef TORCHTRT_NO_OPENMP
+void onEachThread(int, const std::function<void()>& body) {
+  body();
+}
 int currentThreads() {
   return device::cpu().properties().cores;
 }
 ThreadScope::ThreadScope(int threads) : previous_(threads) {}
 ThreadScope::~ThreadScope() = default;
 #else
+void onEachThread(int threads, const std::function<void()>& body) {
+  if (threads <= 1 || isInsideLoop()) {
+    body();
+    return;
+  }
+  sharesOf(threads);
+#pragma omp parallel num_threads(threads)
+  body();
+}
 int currentThreads() {
   return omp_get_max_threads();
 }

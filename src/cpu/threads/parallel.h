@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <type_traits>
 
 #include "torchtrt/export.h"
@@ -23,6 +24,10 @@ void parallelFor(int threads, int64_t begin, int64_t end, int64_t grain, Body&& 
       threads, begin, end, grain,
       [](void* state, int64_t b, int64_t e) { (*static_cast<std::remove_reference_t<Body>*>(state))(b, e); }, &body);
 }
+
+// Runs the body once on each of the threads that a loop of so many would have, the caller among them. Without OpenMP,
+// or inside of a loop, on the caller alone.
+TORCHTRT_API void onEachThread(int threads, const std::function<void()>& body);
 
 // The team size of the calling thread's next parallel region: what a caller that names no number of threads gets.
 TORCHTRT_API int currentThreads();

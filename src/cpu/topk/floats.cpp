@@ -12,6 +12,7 @@
 #include "cpu/loops/strided_loop.h"
 #include "cpu/storage/convert.h"
 #include "cpu/threads/parallel.h"
+#include "cpu/threads/thread_memory.h"
 #include "cpu/topk/extremes.h"
 #include "cpu/topk/fast.h"
 #include "cpu/topk/key_sort.h"
@@ -91,14 +92,14 @@ class TopKOfRows final : public Prepared {
   using Key = decltype(keyOf(T(), true, 0));
 
   struct Buffers {
-    std::vector<T> row, best;
-    std::vector<int64_t> places;
-    std::vector<Key> keys, other;
+    ThreadVector<T> row, best;
+    ThreadVector<int64_t> places;
+    ThreadVector<Key> keys, other;
   };
 
   void sortFront(const T* row, Buffers& buffers) const {
     constexpr int64_t kSmallPart = 8;
-    std::vector<Key>& keys = buffers.keys;
+    ThreadVector<Key>& keys = buffers.keys;
     keys.clear();
     if (count_ < size_ / kSmallPart) {
       collectFront(row, keys);
@@ -116,7 +117,7 @@ class TopKOfRows final : public Prepared {
 
   // Keys of the front and some more, in no order: what is not beyond the last of the front so far is passed over by
   // vectors.
-  void collectFront(const T* row, std::vector<Key>& keys) const {
+  void collectFront(const T* row, ThreadVector<Key>& keys) const {
     const Extremes<T>& functions = extremes<T>(largest_);
     const int64_t most = std::min(size_, std::max<int64_t>(2 * count_, 64));
     int64_t i = 0;

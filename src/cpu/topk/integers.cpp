@@ -12,6 +12,7 @@
 #include "cpu/loops/strided_loop.h"
 #include "cpu/storage/convert.h"
 #include "cpu/threads/parallel.h"
+#include "cpu/threads/thread_memory.h"
 #include "cpu/topk/fast.h"
 #include "cpu/topk/key_sort.h"
 #include "cpu/topk/ties.h"
@@ -93,8 +94,8 @@ class TopKOfIntegers final : public Prepared {
 
  private:
   struct Buffers {
-    std::vector<int64_t> row, best, places;
-    std::vector<uint64_t> keys, other;
+    ThreadVector<int64_t> row, best, places;
+    ThreadVector<uint64_t> keys, other;
   };
 
   // Equal values keep their order.
@@ -109,7 +110,7 @@ class TopKOfIntegers final : public Prepared {
       placeByComparing(row, buffers);
       return;
     }
-    std::vector<uint64_t>& keys = buffers.keys;
+    ThreadVector<uint64_t>& keys = buffers.keys;
     keys.resize(static_cast<size_t>(size_));
     for (size_t i = 0; i < keys.size(); ++i) {
       const uint64_t distance = largest_ ? static_cast<uint64_t>(*greatest) - static_cast<uint64_t>(row[i])
@@ -123,7 +124,7 @@ class TopKOfIntegers final : public Prepared {
   }
 
   void placeByComparing(const int64_t* row, Buffers& buffers) const {
-    std::vector<int64_t> places(static_cast<size_t>(size_));
+    ThreadVector<int64_t> places(static_cast<size_t>(size_));
     std::iota(places.begin(), places.end(), 0);
     std::partial_sort_copy(
         places.begin(), places.end(), buffers.places.begin(), buffers.places.end(),

@@ -20,7 +20,7 @@ size_t digitOf(const WideKey& key, int pass) {
 // Sorts by the digits of the value, least significant first. Each pass keeps the order of those before, the first that
 // of the positions.
 template <typename Key>
-void sortByDigits(std::vector<Key>& keys, std::vector<Key>& other, int passes) {
+void sortByDigits(ThreadVector<Key>& keys, ThreadVector<Key>& other, int passes) {
   std::array<std::array<uint32_t, kDigits>, sizeof(Key) / 2> counts{};
   for (const Key& key : keys) {
     for (int pass = 0; pass < passes; ++pass) {
@@ -48,7 +48,7 @@ void sortByDigits(std::vector<Key>& keys, std::vector<Key>& other, int passes) {
 }  // namespace
 
 template <typename Key>
-void sortKeys(std::vector<Key>& keys, std::vector<Key>& other, int64_t front, int bits) {
+void sortKeys(ThreadVector<Key>& keys, ThreadVector<Key>& other, int64_t front, int bits) {
   constexpr int64_t kFew = 32;    // up to here a heap is faster than sorting all
   constexpr size_t kShort = 128;  // below it comparisons are faster than digits
   if (front <= kFew && static_cast<size_t>(front) < keys.size()) {
@@ -63,7 +63,7 @@ void sortKeys(std::vector<Key>& keys, std::vector<Key>& other, int64_t front, in
   }
 }
 
-template void sortKeys<uint64_t>(std::vector<uint64_t>& keys, std::vector<uint64_t>& other, int64_t front, int bits);
-template void sortKeys<WideKey>(std::vector<WideKey>& keys, std::vector<WideKey>& other, int64_t front, int bits);
+template void sortKeys<uint64_t>(ThreadVector<uint64_t>& keys, ThreadVector<uint64_t>& other, int64_t front, int bits);
+template void sortKeys<WideKey>(ThreadVector<WideKey>& keys, ThreadVector<WideKey>& other, int64_t front, int bits);
 
 }  // namespace torchtrt::kernels::topk

@@ -3,7 +3,8 @@
 
 #include <compare>
 #include <cstdint>
-#include <vector>
+
+#include "cpu/threads/thread_memory.h"
 
 namespace torchtrt::kernels::topk {
 
@@ -23,11 +24,11 @@ inline uint64_t positionOf(const WideKey& key) {
 // keys[count] are in the order of positions. Afterwards the first `front` are the smallest, in order. `bits`: of the
 // values that may differ, at most 32 or 64; `other` is memory to work with. Key is uint64_t or WideKey.
 template <typename Key>
-void sortKeys(std::vector<Key>& keys, std::vector<Key>& other, int64_t front, int bits);
+void sortKeys(ThreadVector<Key>& keys, ThreadVector<Key>& other, int64_t front, int bits);
 
-extern template void sortKeys<uint64_t>(std::vector<uint64_t>& keys, std::vector<uint64_t>& other, int64_t front,
+extern template void sortKeys<uint64_t>(ThreadVector<uint64_t>& keys, ThreadVector<uint64_t>& other, int64_t front,
                                         int bits);
-extern template void sortKeys<WideKey>(std::vector<WideKey>& keys, std::vector<WideKey>& other, int64_t front,
+extern template void sortKeys<WideKey>(ThreadVector<WideKey>& keys, ThreadVector<WideKey>& other, int64_t front,
                                        int bits);
 
 }  // namespace torchtrt::kernels::topk

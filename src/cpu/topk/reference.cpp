@@ -6,6 +6,7 @@
 #include "cpu/loops/strided_loop.h"
 #include "cpu/storage/convert.h"
 #include "cpu/threads/parallel.h"
+#include "cpu/threads/thread_memory.h"
 #include "cpu/topk/ties.h"
 #include "cpu/topk/topk.h"
 
@@ -65,8 +66,8 @@ class TopKPrepared final : public Prepared {
     const Writer<T> value_writer(dtype_);
     const Writer<int64_t> index_writer(index_dtype_);
     parallelFor(args.threads, 0, countOf(in_.dims), grainFor(8 * in_.size), [&](int64_t begin, int64_t end) {
-      std::vector<T> row_values(static_cast<size_t>(in_.size)), best(static_cast<size_t>(values_.size));
-      std::vector<int64_t> order(static_cast<size_t>(in_.size));
+      ThreadVector<T> row_values(static_cast<size_t>(in_.size)), best(static_cast<size_t>(values_.size));
+      ThreadVector<int64_t> order(static_cast<size_t>(in_.size));
       topk::PyTorchOrder<T> as_pytorch(order_);
       for (int64_t row = begin; row < end; ++row) {
         reader.read(args.inputs[0], in_.offset(row), in_.step, in_.size, row_values.data());
@@ -85,7 +86,7 @@ class TopKPrepared final : public Prepared {
 
   // Positions with the k first in order; equal values by position.
   template <typename T>
-  void sortFront(const std::vector<T>& values, std::vector<int64_t>& order) const {
+  void sortFront(const ThreadVector<T>& values, ThreadVector<int64_t>& order) const {
     std::iota(order.begin(), order.end(), int64_t{0});
     std::partial_sort(order.begin(), order.begin() + values_.size, order.end(), [&](int64_t a, int64_t b) {
       const T x = values[static_cast<size_t>(a)];

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
+#include "cpu/threads/thread_memory.h"
 #include "kernels/kernel.h"
 
 namespace torchtrt::kernels::topk {
@@ -156,7 +156,7 @@ class PyTorchOrder {
   }
 
   Order order_;
-  std::vector<Element> elements_;
+  ThreadVector<Element> elements_;
 };
 
 }  // namespace torchtrt::kernels::topk

@@ -58,6 +58,22 @@ void Context::runAction(const Action& action, int threads, device::Stream stream
   action.prepared->run(args);
 }
 
+void runLocated(const Model& model, const Context& context, int threads, device::Stream stream) {
+  for (size_t i = 0; i < context.bound()->actions.size(); ++i) {
+    runLocated(model, context, i, threads, stream);
+  }
+}
+
+void runLocated(const Model& model, const Context& context, size_t action, int threads, device::Stream stream) {
+  const Action& made = context.bound()->actions[action];
+  const auto run = [&] { context.runAction(made, threads, stream); };
+  if (made.step < 0) {
+    run();
+  } else {
+    locateErrors(model.plan.steps[static_cast<size_t>(made.step)], run);
+  }
+}
+
 std::unique_ptr<Context> ContextPool::take(const void* base) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);

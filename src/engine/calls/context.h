@@ -68,6 +68,10 @@ class Context {
   Replay replay_;
 };
 
+// Runs the actions of a context that is ready, or one of them. EngineErrors get the location of their step.
+void runLocated(const Model& model, const Context& context, int threads, device::Stream stream);
+void runLocated(const Model& model, const Context& context, size_t action, int threads, device::Stream stream);
+
 class ContextPool {
  public:
   ContextPool() {

@@ -12,11 +12,13 @@
 #include "base/check.h"
 #include "cpu/threads/parallel.h"
 #include "device/all_streams.h"
+#include "engine/calls/bound_call.h"
 #include "engine/calls/discarded_outputs.h"
 #include "engine/calls/empty_inputs.h"
 #include "engine/schedule/row_major_inputs.h"
 #include "engine/schedule/shapes.h"
 #include "kernels/backend.h"
+#include "kernels/real_time.h"
 #include "torchtrt/plugin.h"
 
 namespace torchtrt::engine {
@@ -197,13 +199,12 @@ void LoadedEngine::run(Context& context, Way way) const {
     return;
   }
   if (way.is_captured || !context.bound()->is_replayed) {
-    runLocated(context, way);
+    runLocated(*model_, context, way.threads, way.stream);
     return;
   }
-  context.replay().run(*model_->device, way.stream, *context.bound(), context.pointers(),
-                       [&](size_t action, device::Stream stream) {
-                         runLocated(context, action, {way.threads, stream});
-                       });
+  context.replay().run(
+      *model_->device, way.stream, *context.bound(), context.pointers(),
+      [&](size_t action, device::Stream stream) { runLocated(*model_, context, action, way.threads, stream); });
 }
 
 void LoadedEngine::runWatched(const Context& context, Way way, StepWatch& watch) const {
@@ -217,23 +218,7 @@ void LoadedEngine::runWatched(const Context& context, Way way, StepWatch& watch)
   for (size_t i = 0; i < actions.size(); ++i) {
     watch.begin(runningStep(*model_, actions[i]));
     const End end{watch};
-    runLocated(context, i, way);
-  }
-}
-
-void LoadedEngine::runLocated(const Context& context, Way way) const {
-  for (size_t i = 0; i < context.bound()->actions.size(); ++i) {
-    runLocated(context, i, way);
-  }
-}
-
-void LoadedEngine::runLocated(const Context& context, size_t index, Way way) const {
-  const Action& action = context.bound()->actions[index];
-  const auto run = [&] { context.runAction(action, way.threads, way.stream); };
-  if (action.step < 0) {
-    run();
-  } else {
-    locateErrors(model_->plan.steps[static_cast<size_t>(action.step)], run);
+    runLocated(*model_, context, i, way.threads, way.stream);
   }
 }
 
@@ -284,6 +269,16 @@ void LoadedEngine::enqueue(std::span<const TensorView> inputs, OutputAllocator& 
                       "engine '" + name() + "': no memory for what a call needs beside its tensors", {},
                       "free some memory, or use smaller inputs or a smaller batch");
   }
+}
+
+bool LoadedEngine::isRealTime() const {
+  return std::none_of(model_->steps.begin(), model_->steps.end(),
+                      [](const LoadedStep& step) { return kernels::mayAllocate(*step.kernel); });
+}
+
+std::unique_ptr<BoundCall> LoadedEngine::bind(std::span<const TensorView> inputs, std::span<void* const> outputs,
+                                              int threads) const {
+  return bindCall(model_, cache_, inputs, outputs, resolveThreads(threads, *model_->device));
 }
 
 std::vector<std::vector<int64_t>> LoadedEngine::outputShapes(std::span<const TensorView> inputs) const {

@@ -34,6 +34,9 @@ class LoadedEngine : public Engine {
   std::string device() const override;
   using Engine::enqueue;
   void enqueue(std::span<const TensorView> inputs, OutputAllocator& outputs, const CallOptions& options) const override;
+  std::unique_ptr<BoundCall> bind(std::span<const TensorView> inputs, std::span<void* const> outputs,
+                                  int threads) const override;
+  bool isRealTime() const override;
   void discardFaults(void* stream) const override {
     faults_.discard({stream});
   }
@@ -87,8 +90,6 @@ class LoadedEngine : public Engine {
   // Runs the actions, as a recording if there is one.
   void run(Context& context, Way way) const;
   void runWatched(const Context& context, Way way, StepWatch& watch) const;
-  void runLocated(const Context& context, Way way) const;
-  void runLocated(const Context& context, size_t action, Way way) const;
   // Gives the outputs whose length shows when all has run.
   void giveCuts(const Context& context, OutputAllocator& outputs, device::Stream stream) const;
 

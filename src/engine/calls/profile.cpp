@@ -150,9 +150,11 @@ std::vector<StepProfile> LoadedEngine::profile(std::span<const TensorView> input
     profiles.push_back(std::move(profile));
   }
   const kernels::ThreadScope scope(way.threads);
-  runLocated(context, way);  // what is slow only once shall not count
+  runLocated(*model_, context, way.threads, way.stream);  // what is slow only once shall not count
   if (shapes.is_replayed && !way.is_captured) {
-    const auto body = [&](size_t action, device::Stream stream) { runLocated(context, action, {way.threads, stream}); };
+    const auto body = [&](size_t action, device::Stream stream) {
+      runLocated(*model_, context, action, way.threads, stream);
+    };
     const std::vector<double> added = RecordedTimes(*model_->device, body, calls).added(shapes.actions.size());
     for (size_t i = 0; i < added.size(); ++i) {
       profiles[i].microseconds = added[i];

@@ -11,6 +11,7 @@
 #include "engine/loading/binaries.h"
 #include "engine/loading/switches.h"
 #include "kernels/backend.h"
+#include "kernels/real_time.h"
 #include "plan/counted.h"
 
 namespace torchtrt::engine {
@@ -25,6 +26,7 @@ class ModelLoader {
   ModelLoader(plan::Plan plan, const LoadOptions& options, const device::Device& device)
       : model_(std::make_shared<Model>()),
         threads_(options.threads),
+        real_time_(options.real_time),
         lasting_(options.lasting),
         packed_(options.packed) {
     model_->plan = std::move(plan);
@@ -127,7 +129,8 @@ class ModelLoader {
   // A kernel is refused for nothing that the verifier of networks lets through: then torchtrt did not make the plan.
   void addKernel(const plan::Step& step, const kernels::Problem& problem) {
     try {
-      kernels::Chosen chosen = kernels::createKernel(problem, hintOf(step));
+      const auto create = real_time_ ? kernels::createRealTimeKernel : kernels::createKernel;
+      kernels::Chosen chosen = create(problem, hintOf(step));
       model_->packed_bytes += chosen.kernel->packedBytes();
       model_->steps.push_back({std::move(chosen.kernel), chosen.implementation});
     } catch (const InternalError& error) {
@@ -261,6 +264,7 @@ class ModelLoader {
 
   std::shared_ptr<Model> model_;
   int threads_;
+  bool real_time_;
   std::function<std::shared_ptr<const void>(size_t)> lasting_;
   std::function<void(size_t)> packed_;
   bool takes_hints_ = false;

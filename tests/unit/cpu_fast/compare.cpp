@@ -17,9 +17,12 @@
 #include "base/steps.h"
 #include "cpu/storage/convert.h"
 #include "cpu/threads/helpers.h"
+#include "cpu/threads/thread_memory.h"
 #include "kernels/kernel.h"
 #include "kernels/problem_text.h"
+#include "kernels/real_time.h"
 #include "kernels/restores.h"
+#include "support/call_watch.h"
 
 namespace torchtrt::kernels {
 namespace {
@@ -191,23 +194,37 @@ class Data {
     return kernel.prepare(shapes);
   }
 
-  std::vector<Buffer> run(const Kernel& kernel, const Prepared& prepared, int threads) const {
+  // The memory of one run.
+  struct Call {
     std::vector<const void*> inputs;
+    std::vector<Buffer> outputs;
+    std::vector<void*> addresses;
+    Buffer scratch;
+    RunArgs args{};
+  };
+
+  Call call(const Kernel& kernel, const Prepared& prepared, int threads) const {
+    Call call;
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const bool absent = !parsed_.problem.inputs[i].present;
       const bool released = parsed_.constant[i] && !kernel.needsConstant(static_cast<int>(i));
-      inputs.push_back(absent || released ? nullptr : inputs_[i].data());
+      call.inputs.push_back(absent || released ? nullptr : inputs_[i].data());
     }
-    std::vector<Buffer> outputs;
-    std::vector<void*> addresses;
     for (const TensorDesc& desc : shapes_.outputs) {
-      outputs.push_back(makeBuffer(bytesOf(desc) + kGuard));
-      std::memset(outputs.back().data(), 0x5A, outputs.back().size() * sizeof(Line));
-      addresses.push_back(outputs.back().data());
+      call.outputs.push_back(makeBuffer(bytesOf(desc) + kGuard));
+      std::memset(call.outputs.back().data(), 0x5A, call.outputs.back().size() * sizeof(Line));
+      call.addresses.push_back(call.outputs.back().data());
     }
-    Buffer scratch = makeBuffer(prepared.scratchBytes());
-    prepared.run({inputs.data(), addresses.data(), prepared.scratchBytes() == 0 ? nullptr : scratch.data(), threads});
-    return outputs;
+    call.scratch = makeBuffer(prepared.scratchBytes());
+    call.args = {call.inputs.data(), call.addresses.data(),
+                 prepared.scratchBytes() == 0 ? nullptr : call.scratch.data(), threads};
+    return call;
+  }
+
+  std::vector<Buffer> run(const Kernel& kernel, const Prepared& prepared, int threads) const {
+    Call made = call(kernel, prepared, threads);
+    prepared.run(made.args);
+    return std::move(made.outputs);
   }
 
  private:
@@ -324,6 +341,23 @@ std::optional<Refusal> expectMatchesReferenceIfTaken(const std::string& problem,
     return std::nullopt;
   }
   return chosen.refusals.front().second;
+}
+
+void expectRunsInRealTime(const std::string& problem, const std::string& implementation) {
+  SCOPED_TRACE(problem);
+  const Data data(problem, Values::kExact);
+  const Chosen chosen = createKernel(data.problem(), implementation);
+  if (chosen.implementation != implementation || mayAllocate(*chosen.kernel)) {
+    return;
+  }
+  for (const int threads : {1, 2}) {
+    const std::unique_ptr<Prepared> prepared = data.prepare(*chosen.kernel, threads);
+    const Data::Call call = data.call(*chosen.kernel, *prepared, threads);
+    prepared->run(call.args);
+    keepThreadMemory(threads);
+    const torchtrt::testing::Observed seen = torchtrt::testing::watchCall(threads, [&] { prepared->run(call.args); });
+    EXPECT_TRUE(seen.isQuiet()) << threads << " threads: " << seen.text();
+  }
 }
 
 void expectMatchesReferenceInBoth(const std::string& problem, const std::string& implementation,

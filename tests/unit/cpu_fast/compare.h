@@ -50,6 +50,10 @@ std::optional<Refusal> expectMatchesReferenceIfTaken(const std::string& problem,
 void expectMatchesReferenceInBoth(const std::string& problem, const std::string& implementation,
                                   const CompareOptions& options = {});
 
+// Fails if a run after the first allocates memory, takes a lock or calls the system, of an implementation that takes
+// the problem and does not say that it may.
+void expectRunsInRealTime(const std::string& problem, const std::string& implementation);
+
 // Runs one prepared kernel from several threads at a time; every run must give the same bits.
 void expectSafeForThreads(const std::string& problem, const std::string& implementation);
 

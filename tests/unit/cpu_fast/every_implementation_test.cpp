@@ -15,6 +15,7 @@
 #include "kernels/kernel.h"
 #include "kernels/problem_text.h"
 #include "kernels/work.h"
+#include "support/call_watch.h"
 
 namespace torchtrt::kernels {
 namespace {
@@ -89,6 +90,28 @@ TEST_P(EveryImplementation, AgreesWithTheReference) {
     }
   }
   EXPECT_GT(reached, 0U) << "no line of bench/kernels/problems reaches it: add one to every_implementation.txt";
+}
+
+TEST_P(EveryImplementation, RunsInRealTimeUnlessItSaysNo) {
+  if (const auto why = torchtrt::testing::refuseToWatch()) {
+    GTEST_SKIP() << *why;
+  }
+  const auto& [family, implementation] = GetParam();
+  for (const std::string& problem : smallProblemsOf(family)) {
+    expectRunsInRealTime(problem, implementation);
+  }
+}
+
+// They run where operands lie as no fast implementation takes them.
+TEST(References, RunInRealTime) {
+  if (const auto why = torchtrt::testing::refuseToWatch()) {
+    GTEST_SKIP() << *why;
+  }
+  for (const Family& family : families()) {
+    for (const std::string& problem : smallProblemsOf(family.name)) {
+      expectRunsInRealTime(problem, "reference");
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(List, EveryImplementation, ::testing::ValuesIn(linesOfTheList()),

@@ -16,6 +16,7 @@
 #include "cpu/onednn/onednn.h"
 #include "cpu/threads/helpers.h"
 #include "cpu/threads/parallel.h"
+#include "kernels/real_time.h"
 #include "kernels/restores.h"
 
 namespace torchtrt::kernels::convolution {
@@ -168,7 +169,7 @@ class OneDnn final : public Prepared {
 };
 
 template <typename Kind>
-class OneDnnKernel final : public Kernel, public RestoresConstants {
+class OneDnnKernel final : public Kernel, public MayAllocate, public RestoresConstants {
  public:
   explicit OneDnnKernel(std::shared_ptr<const PackedOneDnn<Kind>> packed) : packed_(std::move(packed)) {}
 
@@ -190,6 +191,9 @@ class OneDnnKernel final : public Kernel, public RestoresConstants {
   }
   void restore(int, void* to, int threads) const override {
     packed_->weights.restore(to, threads, Kind::kName);
+  }
+  bool mayAllocate() const override {
+    return true;
   }
 
  private:

@@ -15,6 +15,7 @@
 #include "cpu/convolution/onednn/onednn_shapes.h"
 #include "cpu/onednn/onednn.h"
 #include "cpu/threads/parallel.h"
+#include "kernels/real_time.h"
 
 namespace torchtrt::kernels::convolution {
 
@@ -207,7 +208,7 @@ class OneDnnComputed final : public Prepared {
 };
 
 template <typename Kind>
-class OneDnnComputedKernel final : public Kernel {
+class OneDnnComputedKernel final : public Kernel, public MayAllocate {
  public:
   explicit OneDnnComputedKernel(std::shared_ptr<const Computed<Kind>> computed) : computed_(std::move(computed)) {}
 
@@ -217,6 +218,9 @@ class OneDnnComputedKernel final : public Kernel {
     } catch (const dnnl::error& error) {
       onednn::rethrow(error, Kind::kName);
     }
+  }
+  bool mayAllocate() const override {
+    return true;
   }
 
  private:

@@ -15,6 +15,7 @@
 #include "cpu/quantized/products/onednn_fusion.h"
 #include "cpu/quantized/requantization.h"
 #include "cpu/threads/parallel.h"
+#include "kernels/real_time.h"
 
 namespace torchtrt::kernels::quantized {
 
@@ -228,7 +229,7 @@ class OneDnnProduct final : public Prepared {
 };
 
 template <typename Kind>
-class OneDnnKernel final : public Kernel {
+class OneDnnKernel final : public Kernel, public MayAllocate {
  public:
   explicit OneDnnKernel(std::shared_ptr<const Packed<Kind>> packed) : packed_(std::move(packed)) {}
 
@@ -244,6 +245,9 @@ class OneDnnKernel final : public Kernel {
   }
   size_t packedBytes() const override {
     return packed_->product.weights.desc.get_size();
+  }
+  bool mayAllocate() const override {
+    return true;
   }
 
  private:
