@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/storage/convert.h"
+#include "kernels/scalar/half.h"
 #include "optimization/environment.h"
 #include "quantization/accuracy.h"
 #include "quantization/group_rounding.h"
@@ -36,17 +36,37 @@ MatrixShape shapeOf(const Layer& layer, const Weights& weights) {
   return {weights.dims[rank - (transposed ? 1 : 2)], weights.dims[rank - (transposed ? 2 : 1)]};
 }
 
-// The rows of the transposed right operand, one behind the other.
-std::vector<float> rowsOf(const Layer& layer, const Weights& weights) {
+using kernels::toFloat;
+
+float toFloat(float value) {
+  return value;
+}
+
+template <typename T>
+std::vector<float> rowsAs(const Layer& layer, const Weights& weights) {
   const auto [depth, columns] = shapeOf(layer, weights);
-  const kernels::Reader<float> reader(weights.dtype);
-  std::vector<float> rows(weights.count());
   const bool transposed = layer.attributes().getBool("transpose_b", false);
+  const T* values = weights.as<T>();
+  std::vector<float> rows;
+  rows.reserve(weights.count());
   for (int64_t n = 0; n < columns; ++n) {
-    const int64_t first = transposed ? n * depth : n;
-    reader.read(weights.data.get(), first, transposed ? 1 : columns, depth, rows.data() + n * depth);
+    for (int64_t k = 0; k < depth; ++k) {
+      rows.push_back(toFloat(values[transposed ? n * depth + k : k * columns + n]));
+    }
   }
   return rows;
+}
+
+// The rows of the transposed right operand, one behind the other.
+std::vector<float> rowsOf(const Layer& layer, const Weights& weights) {
+  switch (weights.dtype) {
+    case DType::kFloat16:
+      return rowsAs<kernels::Float16>(layer, weights);
+    case DType::kBFloat16:
+      return rowsAs<kernels::BFloat16>(layer, weights);
+    default:
+      return rowsAs<float>(layer, weights);
+  }
 }
 
 std::string text(int64_t number) {
