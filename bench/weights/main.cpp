@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cpu/threads/parallel.h"
+#include "device/constants.h"
 #include "kernels/kernel.h"
 #include "kernels/problem_text.h"
 
@@ -128,13 +129,16 @@ class Form {
 // Reads pieces of a memory that no cache holds.
 class Reading {
  public:
-  Reading(int threads, double megabytes)
-      : memory_(static_cast<size_t>(megabytes * 1e6 / sizeof(uint64_t)), 1), threads_(threads) {}
+  Reading(int threads, double megabytes) : bytes_(static_cast<size_t>(megabytes * 1e6)), threads_(threads) {
+    memory_ = device::allocateConstant(bytes_, "reading");  // in huge pages, as weights are
+    std::memset(memory_.get(), 1, bytes_);
+  }
 
   void time() {
     const auto piece = static_cast<int64_t>(kPiece / sizeof(uint64_t));
-    const auto pieces = static_cast<int64_t>(memory_.size()) / piece;
-    const uint64_t* first = memory_.data() + static_cast<int64_t>(speeds_.size()) % pieces * piece;
+    const auto pieces = static_cast<int64_t>(bytes_ / sizeof(uint64_t)) / piece;
+    const uint64_t* first =
+        static_cast<const uint64_t*>(memory_.get()) + static_cast<int64_t>(speeds_.size()) % pieces * piece;
     const double milliseconds = millisecondsOf([&] {
       parallelFor(threads_, 0, piece, piece / threads_ / 4, [&](int64_t begin, int64_t end) {
         uint64_t sums[8] = {};
@@ -158,7 +162,8 @@ class Reading {
  private:
   static constexpr double kPiece = 4e6;  // bytes of a run, which is short: few are interrupted
 
-  std::vector<uint64_t> memory_;
+  size_t bytes_;
+  std::shared_ptr<void> memory_;
   int threads_;
   std::vector<double> speeds_;
 };
