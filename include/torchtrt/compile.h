@@ -34,19 +34,20 @@ struct TORCHTRT_API Report {
     double by_rule_microseconds = 0;
     bool is_cached = false;  // known before this compile
   };
-  // A layer of an engine's network that int8 was asked for.
+  // A layer of an engine's network that int8 or integer weights were asked for.
   struct Layer {
     std::string name, kind, location;
     bool is_quantized = false;
     std::string reason;  // why it stays in float
-    double error = -1;   // of the engine's outputs with this layer alone in int8; negative: not measured
+    double error = -1;   // of the engine's outputs with this layer alone quantized; negative: not measured
   };
-  // The calibration of an engine by CompileSpec::ptq_calibrator. Errors are relative: |int8 - float| / |float| in
-  // 2-norms.
+  // The quantization of an engine, by CompileSpec::ptq_calibrator or weight_precision. Errors are relative:
+  // |quantized - float| / |float| in 2-norms.
   struct Calibration {
-    uint64_t calls = 0;      // of the engine on calibration batches
-    bool is_cached = false;  // its ranges were read from the cache
-    std::string reason;      // why the whole engine stays in float
+    std::string precision = "int8";  // or "int8 weights", "int4 weights", which need no ranges
+    uint64_t calls = 0;              // of the engine on calibration batches or samples
+    bool is_cached = false;          // its ranges were read from the cache
+    std::string reason;              // why the whole engine stays in float
     double error = -1;  // of its outputs, in its first call or, with accuracy_target, in all; negative: not measured
     std::vector<Layer> layers;
 

@@ -254,6 +254,15 @@ struct TORCHTRT_API CompileSpec {
   // int8: the largest relative error, |int8 - float| / |float| in 2-norms over all batches, that an output of an engine
   // may have, between 0 and 1; the layers that cost the most stay in float until it is met. None: nothing is measured.
   std::optional<double> accuracy_target;
+  // "int8" or "int4": engines keep the weights of matrix multiplications as integers of so many bits, and compute with
+  // the float32 numbers that they stand for. "" leaves weights as they are. Layers of modules that `precision` pins
+  // keep theirs. With accuracy_target, a calibrator gives the batches on which layers are measured.
+  std::string weight_precision;
+  // Weights along the depth of a matrix that share a scale: a multiple of 8 from 32 to 128. A matrix of another depth
+  // keeps its weights.
+  uint64_t group_size = 64;
+  // True to give each group a zero point, too: exacter for weights that are not around zero, and some more memory.
+  bool weight_zero_points = false;
   // Floating weights, and inputs whose dtype is not given, are cast to this first (kUnknown: they stay as they are).
   DataType op_precision;
   // Pins modules to other precisions: their operands are cast to it, and their results are cast back where others read

@@ -191,6 +191,9 @@ void addCompileSpec(py::module_& module) {
       .def("set_calibrator", &setCalibrator, py::arg("begin"), py::arg("algo"), py::arg("percentile"),
            py::arg("symmetric"), py::arg("cache_file"), py::arg("use_cache"))
       .def_readwrite("accuracy_target", &CompileSpec::accuracy_target)
+      .def_readwrite("weight_precision", &CompileSpec::weight_precision)
+      .def_readwrite("group_size", &CompileSpec::group_size)
+      .def_readwrite("weight_zero_points", &CompileSpec::weight_zero_points)
       .def("add_rewriter",
            [](CompileSpec& spec, const py::function& body) { spec.rewriters.push_back(pythonRewriter(body)); })
       .def("set_watcher", [](CompileSpec& spec, const py::object& told,

@@ -42,6 +42,7 @@ void addReport(py::module_& module) {
       .def_property_readonly("error", [](const Report::Layer& layer) { return measured(layer.error); });
   py::class_<Report::Calibration>(report, "Calibration")
       .def_readonly("calls", &Report::Calibration::calls)
+      .def_readonly("precision", &Report::Calibration::precision)
       .def_readonly("is_cached", &Report::Calibration::is_cached)
       .def_readonly("reason", &Report::Calibration::reason)
       .def_property_readonly("error", [](const Report::Calibration& self) { return measured(self.error); })

@@ -2,7 +2,7 @@ import enum
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, Literal, TypeAlias
 
 import torch
 import torch.export
@@ -196,8 +196,9 @@ class Report:
         error: float | None
 
     class Calibration:
-        """The calibration of an engine. Errors are relative: abs(int8 - float) / abs(float) in 2-norms."""
+        """The quantization of an engine. Errors are relative: abs(quantized - float) / abs(float) in 2-norms."""
 
+        precision: str
         calls: int
         is_cached: bool
         reason: str
@@ -352,6 +353,9 @@ def compile(
     rewriters: Sequence[Any] | None = None,
     calibrator: ptq.DataLoaderCalibrator | ptq.CacheCalibrator | None = None,
     accuracy_target: float | None = None,
+    weight_precision: Literal["", "int8", "int4"] = "",
+    group_size: int = 64,
+    weight_zero_points: bool = False,
     progress: bool | Callable[[CompileProgress], None] | None = None,
     disable_tf32: bool = False,
     sparse_weights: bool = False,

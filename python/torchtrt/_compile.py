@@ -28,6 +28,9 @@ _PLAIN_OPTIONS = {
     "tune": False,
     "timing_cache": "",
     "target": "",
+    "weight_precision": "",
+    "group_size": 64,
+    "weight_zero_points": False,
     "tuning_seconds": 10.0,
     "keep_methods": True,
     "batch_invariant": False,
@@ -35,7 +38,7 @@ _PLAIN_OPTIONS = {
     "min_block_size": 3,
 }
 # Examples for messages about options whose default shows nothing.
-_EXAMPLES = {"timing_cache": "kernels.txt", "target": "sm_90", "accuracy_target": 0.02}
+_EXAMPLES = {"timing_cache": "kernels.txt", "target": "sm_90", "weight_precision": "int4", "accuracy_target": 0.02}
 _LIST_OPTIONS = ["torch_executed_ops", "torch_executed_modules"]
 _OTHER_OPTIONS = ["device", "enabled_precisions", "op_precision", "precision", "capability", "sample_inputs", "rewriters", "calibrator",
                   "accuracy_target", "progress"]
@@ -293,6 +296,9 @@ def compile(module, ir="default", inputs=None, input_signature=None, **options):
         tuning_seconds: the longest time that such timing takes.
         calibrator: one of torchtrt.ptq, with torch.int8 among enabled_precisions: engines compute in int8 what they can.
         accuracy_target: the relative error that the outputs of an engine in int8 may have, such as 0.02; layers that cost more stay in float.
+        weight_precision: "int8" or "int4": engines on the CPU keep the weights of matrix multiplications as integers, and compute in float.
+        group_size: the weights along the depth of a matrix that share a scale, a multiple of 8 from 32 to 128.
+        weight_zero_points: give each group of weights a zero point, too.
         torch_executed_ops: operators that stay in PyTorch.
         torch_executed_modules: submodules that stay in PyTorch.
         min_block_size: the number of operators that an engine must hold; without it, what an engine saves decides.

@@ -36,6 +36,7 @@ class Calibration:
     reason: str
     error: float | None
     layers: list[Layer]
+    precision: str = "int8"
 
     @property
     def quantized_layers(self) -> int:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/logging.h"
+#include "compiler/calibration/weight_precision.h"
 #include "compiler/inputs/dtype_inference.h"
 #include "compiler/module/precision_pins.h"
 #include "compiler/module/source.h"
@@ -31,6 +32,8 @@ void explain(const ts::CompileSpec& spec, const DeviceTarget& target) {
       {spec.truncate_long_and_double, "truncate_long_and_double",
        "64-bit types are computed exactly, nothing is truncated"},
       {spec.disable_tf32 && target.engineType() == at::kCPU, "disable_tf32", "a CPU has no TF32"},
+      {spec.weight_precision.empty() && (spec.group_size != plain.group_size || spec.weight_zero_points),
+       "group_size or weight_zero_points", "weight_precision is not given"},
       {spec.sparse_weights, "sparse_weights", "weights are kept dense"},
       {spec.batch_invariant && !spec.timing_cache.empty(), "timing_cache",
        "with batch_invariant, kernels are chosen without regard to their speed at one batch"},
@@ -80,7 +83,8 @@ void checkPrecisions(const ts::CompileSpec& spec) {
 void checkCalibration(const ts::CompileSpec& spec) {
   const bool has_int8 = spec.enabled_precisions.count(DataType::kChar) != 0;
   const ptq::Calibrator* calibrator = spec.ptq_calibrator.get();
-  if (calibrator != nullptr && !has_int8) {
+  const bool has_use = has_int8 || (spec.accuracy_target && !spec.weight_precision.empty());
+  if (calibrator != nullptr && !has_use) {
     rejectOption("a calibrator is given and int8 is not among enabled_precisions",
                  "add int8 to enabled_precisions, or leave the calibrator out");
   }
@@ -177,6 +181,7 @@ void checkOptions(const ts::CompileSpec& spec, const DeviceTarget& target, const
   }
   checkPrecisions(spec);
   checkCalibration(spec);
+  checkWeightPrecision(spec, target);
   checkPins(spec, module);
   checkUserChoice(spec, module);
   if (spec.require_full_compilation && !(spec.torch_executed_ops.empty() && spec.torch_executed_modules.empty())) {

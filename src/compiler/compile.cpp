@@ -5,6 +5,7 @@
 #include "base/logging.h"
 #include "compiler/attempts.h"
 #include "compiler/calibration/calibration.h"
+#include "compiler/calibration/weight_precision.h"
 #include "compiler/checking/agreement.h"
 #include "compiler/checking/trial_call.h"
 #include "compiler/checks.h"
@@ -197,7 +198,10 @@ Compiled compile(const Source& given, const ts::CompileSpec& asked, const Choice
   Attempts attempts(task, roles, clock, choices);
   attempts.run(attempt, blame);
   explainRefusals(engines, attempts.partition(), clock);
-  if (spec.ptq_calibrator) {
+  if (!spec.weight_precision.empty()) {
+    clock.run(Phase::kCalibration, [&] { roundWeights(engines, asked, calibrationRuns(task, *module), samples); });
+    stitch(attempts.partition());
+  } else if (spec.ptq_calibrator) {
     clock.run(Phase::kCalibration, [&] { quantizeEngines(engines, spec, calibrationRuns(task, *module), samples); });
     stitch(attempts.partition());
   }
@@ -241,7 +245,8 @@ std::string buildEngine(const Source& original, const ts::CompileSpec& asked) {
   SegmentEngines engines(lowered, roles, leaves, segmentOptions(task, kernels, clock), clock);
   Attempts attempts(task, roles, clock);
   std::unique_ptr<network::Network> whole;  // where there is no engine yet
-  if (spec.ptq_calibrator) {
+  const bool rounds_weights = !spec.weight_precision.empty();
+  if (spec.ptq_calibrator && !rounds_weights) {
     attempts.run([&](const Partition& partition) { return makeEngines(engines, partition); });
     const torch::jit::Module module = clock.run(
         Phase::kStitching, [&] { return moduleOf(task, attempts.partition(), engines.engines(), std::nullopt); });
@@ -254,6 +259,9 @@ std::string buildEngine(const Source& original, const ts::CompileSpec& asked) {
                         [&] { return engines.wholeNetworkOf(partition.segments.front(), name, failures); });
       return failures;
     });
+  }
+  if (rounds_weights) {
+    whole = clock.run(Phase::kCalibration, [&] { return withRoundedWeights(*whole, asked); });
   }
   plan::Plan plan = planOf(whole ? *whole : *engines.engines().front().network, task, kernels, clock);
   addBinaries(plan, target, clock);

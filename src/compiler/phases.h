@@ -40,7 +40,7 @@ inline constexpr std::array kPhases = {
     PhaseInfo{Phase::kTuning, "tuning",
               "engines are timed against PyTorch on the sample inputs, where that is asked for"},
     PhaseInfo{Phase::kCalibration, "calibration",
-              "batches that run through the module give ranges, and engines become int8 ones, where that is asked for"},
+              "engines become int8 ones, by ranges from batches, or get integer weights, where that is asked for"},
 };
 
 constexpr const PhaseInfo& phaseInfo(Phase phase) {

@@ -31,6 +31,7 @@ constexpr std::pair<const char*, bool CompileSpec::*> kSwitches[] = {
     {"tune", &CompileSpec::tune},
     {"keep_methods", &CompileSpec::keep_methods},
     {"batch_invariant", &CompileSpec::batch_invariant},
+    {"weight_zero_points", &CompileSpec::weight_zero_points},
 };
 constexpr std::pair<const char*, uint64_t CompileSpec::*> kSizes[] = {
     {"num_avg_timing_iters", &CompileSpec::num_avg_timing_iters},
@@ -38,6 +39,7 @@ constexpr std::pair<const char*, uint64_t CompileSpec::*> kSizes[] = {
     {"dla_sram_size", &CompileSpec::dla_sram_size},
     {"dla_local_dram_size", &CompileSpec::dla_local_dram_size},
     {"dla_global_dram_size", &CompileSpec::dla_global_dram_size},
+    {"group_size", &CompileSpec::group_size},
 };
 constexpr std::pair<const char*, std::vector<std::string> CompileSpec::*> kNames[] = {
     {"torch_executed_ops", &CompileSpec::torch_executed_ops},
@@ -47,6 +49,7 @@ constexpr std::pair<const char*, std::vector<std::string> CompileSpec::*> kNames
 constexpr std::pair<const char*, std::string CompileSpec::*> kTexts[] = {
     {"target", &CompileSpec::target},
     {"timing_cache", &CompileSpec::timing_cache},
+    {"weight_precision", &CompileSpec::weight_precision},
 };
 
 InputTuple tupleOf(const Input& input) {
@@ -190,21 +193,18 @@ CompileSpec specOf(const Settings& settings) {
     spec.min_block_size = static_cast<uint64_t>(size);
   }
   spec.tuning_seconds = settings.at("tuning_seconds").toDouble();
-  for (const auto& [name, member] : kSwitches) {
-    // The settings of a module of an earlier release lack what is newer.
-    if (settings.contains(name)) {
-      spec.*member = settings.at(name).toBool();
+  // Files of earlier releases lack later options, which keep their defaults.
+  const auto read = [&](const auto& options, const auto& convert) {
+    for (const auto& [name, member] : options) {
+      if (settings.contains(name)) {
+        spec.*member = convert(settings.at(name));
+      }
     }
-  }
-  for (const auto& [name, member] : kSizes) {
-    spec.*member = static_cast<uint64_t>(settings.at(name).toInt());
-  }
-  for (const auto& [name, member] : kNames) {
-    spec.*member = settings.at(name).to<std::vector<std::string>>();
-  }
-  for (const auto& [name, member] : kTexts) {
-    spec.*member = settings.at(name).toStringRef();
-  }
+  };
+  read(kSwitches, [](const IValue& value) { return value.toBool(); });
+  read(kSizes, [](const IValue& value) { return static_cast<uint64_t>(value.toInt()); });
+  read(kNames, [](const IValue& value) { return value.to<std::vector<std::string>>(); });
+  read(kTexts, [](const IValue& value) { return value.toStringRef(); });
   return spec;
 }
 

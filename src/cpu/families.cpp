@@ -80,6 +80,8 @@ const std::vector<Family>& families() {
       {"grid_sample",
        {{"gathers", grid_sample::createGathers, nullptr, "highway"}, {"reference", createGridSampleReference}}},
       {"identity", {{"reference", createIdentityReference}}},
+      {"integer_weight_matrix_multiply",
+       {{"panels", quantized::createIntegerWeightPanels}, {"reference", createIntegerWeightMatrixMultiplyReference}}},
       {"matrix_multiply",
        {{"onednn_blocks", matmul::createOneDnnBlocks, matmul::leaveOneDnnBFloat16},
         {"onednn_bfloat16", matmul::createOneDnnBFloat16, matmul::leaveOneDnnBFloat16, "", kTogether},

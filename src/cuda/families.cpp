@@ -47,6 +47,7 @@ const std::vector<kernels::Family>& families() {
       {"gather", {{"gather", createGather}, {"host", createHost}}},
       {"grid_sample", {{"direct", createGridSample}, {"host", createHost}}},
       {"identity", {{"copy", createCopy}, {"host", createHost}}},
+      {"integer_weight_matrix_multiply", {{"host", createHost}}},
       {"matrix_multiply",
        {{"tensor_cores", createSmallMatmul, leaveLargeMatmul},
         {"cublaslt", createCublasLtMatmul, nullptr, "", kTogether},

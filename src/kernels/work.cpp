@@ -32,6 +32,9 @@ double flopsOf(std::string_view family, const Attributes& attributes, const Shap
     const double kernels = static_cast<double>(in[1].dims[0]);
     return kernels == 0 ? 0 : 2 * outer * countOf(in[1]) / kernels;
   }
+  if (family == "integer_weight_matrix_multiply") {
+    return 2 * outputs * sizeFromLast(in[0], 0);
+  }
   if (family == "matrix_multiply" || family == "quantized_matrix_multiply") {
     return 2 * outputs * sizeFromLast(in[0], attributes.getBool("transpose_a", false) ? 1 : 0);
   }

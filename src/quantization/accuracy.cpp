@@ -109,4 +109,18 @@ Measured measureLayers(const std::vector<int64_t>& layers, const std::vector<Sam
   return measured;
 }
 
+void addMeasured(const Measured& measured, const std::vector<int64_t>& ids, Quantized& result) {
+  for (size_t i = 0; i < result.layers.size(); ++i) {
+    LayerChoice& choice = result.layers[i];
+    choice.is_quantized = measured.layers.count(ids[i]) != 0;
+    if (const auto alone = measured.alone.find(ids[i]); alone != measured.alone.end()) {
+      choice.error = alone->second;
+    }
+    if (!choice.is_quantized && choice.reason.empty()) {
+      choice.reason = "it costs more accuracy than the layers that are quantized, which meet the target without it";
+    }
+  }
+  result.error = measured.error;
+}
+
 }  // namespace torchtrt::quantization

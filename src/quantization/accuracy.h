@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "quantization/quantization.h"
 #include "quantization/runs.h"
 #include "torchtrt/network.h"
 
@@ -35,5 +36,9 @@ struct Measured {
 Measured measureLayers(const std::vector<int64_t>& layers, const std::vector<Sample>& samples, double target,
                        const std::function<std::unique_ptr<network::Network>(const std::set<int64_t>&)>& make,
                        const std::function<void(size_t done, size_t all)>& progress);
+
+// Puts what was found into the error and the layers of `result`, whose ids are in `ids`. A layer without a reason that
+// was not chosen gets one.
+void addMeasured(const Measured& measured, const std::vector<int64_t>& ids, Quantized& result);
 
 }  // namespace torchtrt::quantization

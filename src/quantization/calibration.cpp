@@ -222,19 +222,12 @@ Quantized Calibration::quantize(const Ranges& ranges) const {
     }
     measured = measureLayers(layers, impl_->samples, impl_->options.accuracy_target, make, impl_->options.progress);
   }
-  for (size_t i = 0; i < result.layers.size(); ++i) {
-    LayerChoice& choice = result.layers[i];
-    const int64_t id = impl_->candidates[i].layer->id();
-    choice.is_quantized = measured.layers.count(id) != 0;
-    if (const auto alone = measured.alone.find(id); alone != measured.alone.end()) {
-      choice.error = alone->second;
-    }
-    if (!choice.is_quantized && choice.reason.empty()) {
-      choice.reason = "it costs more accuracy than the layers that are quantized, which meet the target without it";
-    }
+  std::vector<int64_t> ids;
+  for (const Candidate& candidate : impl_->candidates) {
+    ids.push_back(candidate.layer->id());
   }
+  addMeasured(measured, ids, result);
   result.network = make(measured.layers);
-  result.error = measured.error;
   return result;
 }
 

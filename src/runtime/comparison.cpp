@@ -317,8 +317,9 @@ at::ScalarType coarsestOf(const torch::jit::Graph& graph) {
 at::ScalarType coarsestOf(const Engine& engine) {
   // Steps by their families: names, which may hold anything, are in quotes.
   const std::string steps = engine.engine().inspect();
-  const bool is_quantized = steps.find(R"( quantized_convolution ")") != std::string::npos ||
-                            steps.find(R"( quantized_matrix_multiply ")") != std::string::npos;
+  const auto has = [&](const char* family) { return steps.find(family) != std::string::npos; };
+  const bool is_quantized = has(R"( quantized_convolution ")") || has(R"( quantized_matrix_multiply ")") ||
+                            has(R"( integer_weight_matrix_multiply ")");
   return is_quantized ? at::kChar : coarsestOf(*engine.kept()->graph(), engine);
 }
 

@@ -127,7 +127,22 @@ def _experts(x, weights, ends):
     return torch._grouped_mm(x, weights, offs=ends)
 
 
+WEIGHTS = torch.arange(48 * 64, dtype=torch.int32).reshape(48, 64) * 7 % 16
+GROUPS = torch.arange(2 * 48 * 2).reshape(2, 48, 2) % 9 / 8 - 0.25
+ROWS = ((t(3, 64),), (t(1, 64),), (t(20, 64),))
+
+
+def _int4_weights(x):
+    packed = torch.ops.aten._convert_weight_to_int4pack_for_cpu(WEIGHTS, 1)
+    return torch.ops.aten._weight_int4pack_mm_for_cpu(x, packed, 32, GROUPS.to(x.dtype))
+
+
+def _int8_weights(x):
+    return torch.ops.aten._weight_int8pack_mm(x, (WEIGHTS * 9 - 70).to(torch.int8), GROUPS[0, :, 0].contiguous().to(x.dtype))
+
+
 TABLE = [
+    Operator("int4_weights", _int4_weights, ROWS), Operator("int8_weights", _int8_weights, ROWS),
     *(Operator(name, f, BAGS, batch=(None, None, None)) for name, f in EMBEDDING_BAGS),
     Operator("embedding_bag_rows", _rows_of_bags, ((t(9, 4), t(3, 5, high=9, **INDEX)),), batch=(None, 0)),
     Operator("grouped_mm", _experts, EXPERTS, batch=(None, None, None)), Operator("grouped_mm_batches", lambda a, b: torch._grouped_mm(a, b), ((t(3, 4, 8), t(3, 8, 16)),)),

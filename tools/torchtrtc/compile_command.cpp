@@ -112,6 +112,9 @@ ts::CompileSpec compileSpec(const CompileOptions& options) {
   const bool has_int8 = spec.enabled_precisions.count(torchtrt::DataType::kChar) != 0;
   spec.ptq_calibrator = calibrator(options.calibration_data, has_int8 ? options.calibration_cache : "");
   spec.accuracy_target = options.accuracy_target;
+  spec.weight_precision = options.weight_precision;
+  spec.group_size = options.group_size;
+  spec.weight_zero_points = options.weight_zero_points;
   spec.watcher = isatty(STDERR_FILENO) == 1 ? torchtrt::progressLine() : nullptr;
   spec.timing_cache = options.timing_cache;
   spec.tuning_seconds = options.tuning_seconds;
@@ -262,7 +265,8 @@ void compile(const CompileOptions& options) {
   const torchtrt::compiler::OwnSummary own_summary;
   const torch::jit::Module compiled = ts::compile(module, spec, &report);
   tellReport(report, options.explain);
-  const bool only_float = spec.precision.empty() && spec.enabled_precisions.size() == 1 &&
+  const bool only_float = spec.precision.empty() && spec.weight_precision.empty() &&
+                          spec.enabled_precisions.size() == 1 &&
                           *spec.enabled_precisions.begin() == torchtrt::DataType::kFloat;
   if (only_float && !options.no_threshold_check) {
     compareWithOriginal(module, compiled, randomInputs(spec.graph_inputs.inputs), {options.atol, options.rtol});

@@ -32,6 +32,14 @@ void addPrecision(CLI::App& app, CompileOptions& o) {
                  "Ranges for int8: read, or with --calibration-data written")
       ->option_text("FILE")
       ->group(kGroup);
+  app.add_option("--weight-precision", o.weight_precision,
+                 "Engines keep the weights of matrix multiplications as integers of 8 or 4 bits, and compute in float")
+      ->option_text("int8|int4")
+      ->group(kGroup);
+  app.add_option("--group-size", o.group_size, "Weights that share a scale, a multiple of 8 from 32 to 128")
+      ->option_text("NUMBER")
+      ->group(kGroup);
+  app.add_flag("--weight-zero-points", o.weight_zero_points, "Groups of weights have zero points, too")->group(kGroup);
   app.add_option("--accuracy-target", o.accuracy_target,
                  "Relative error that int8 may cost an engine's outputs, such as 0.02; what costs more stays in float")
       ->option_text("NUMBER")

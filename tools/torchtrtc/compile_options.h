@@ -25,12 +25,15 @@ struct CompileOptions {
   uint64_t timing_iterations = 1, workspace_size = 0;
   std::optional<uint64_t> min_block_size;
   std::optional<double> accuracy_target;
+  std::string weight_precision;
+  uint64_t group_size = 64;
   uint64_t dla_sram = 1048576, dla_local_dram = 1073741824, dla_global_dram = 536870912;
   double atol = 1e-8, rtol = 1e-5;
   bool verbose = false, no_warnings = false, info = false, debuggable = false, allow_gpu_fallback = false;
   bool full_compilation = false, disable_tf32 = false, sparse_weights = false, embed_engine = false,
        save_engine = false;
-  bool no_threshold_check = false, truncate = false, allow_shape_tensors = false, tune = false;
+  bool no_threshold_check = false, truncate = false, allow_shape_tensors = false, tune = false,
+       weight_zero_points = false;
   bool explain = false;
   bool drop_methods = false, batch_invariant = false;
 };

@@ -46,6 +46,7 @@ void refuseOthers(const CompileOptions& options) {
       std::pair("--calibration-data", !options.calibration_data.empty()),
       std::pair("--calibration-cache-file", !options.calibration_cache.empty()),
       std::pair("--accuracy-target", options.accuracy_target.has_value()),
+      std::pair("--weight-precision", !options.weight_precision.empty()),
       std::pair("--tune", options.tune),
       std::pair("--save-engine", options.save_engine),
       std::pair("--custom-converters", !options.custom_converters.empty()),

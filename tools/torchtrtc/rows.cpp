@@ -74,8 +74,8 @@ void tellSummary(const torchtrt::Report& report) {
   for (const std::string& reason : parts.in_pytorch) {
     tellRow(&reason == &parts.in_pytorch.front() ? "in PyTorch" : "", reason);
   }
-  if (!parts.int8.empty()) {
-    tellRow("int8", parts.int8);
+  if (!parts.quantized.empty()) {
+    tellRow(parts.precision, parts.quantized);
   }
 }
 

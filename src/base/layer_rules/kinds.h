@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/layer_rules/convolution.h"
+#include "base/layer_rules/integer_weights.h"
 #include "base/layer_rules/moving.h"
 #include "base/layer_rules/pointwise.h"
 #include "base/layer_rules/pooling.h"
@@ -17,8 +18,9 @@ template <typename D>
 const std::vector<Kind<D>>& kinds() {
   static const auto* const all = [] {
     auto* list = new std::vector<Kind<D>>;
-    for (auto* group : {ConvolutionRules<D>::kinds, PoolingRules<D>::kinds, PointwiseRules<D>::kinds,
-                        MovingRules<D>::kinds, ReducingRules<D>::kinds, QuantizedRules<D>::kinds}) {
+    for (auto* group :
+         {ConvolutionRules<D>::kinds, PoolingRules<D>::kinds, PointwiseRules<D>::kinds, MovingRules<D>::kinds,
+          ReducingRules<D>::kinds, QuantizedRules<D>::kinds, IntegerWeightRules<D>::kinds}) {
       const std::vector<Kind<D>> more = group();
       list->insert(list->end(), more.begin(), more.end());
     }

@@ -1,8 +1,6 @@
 #include "compiler/calibration/calibration.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,7 +8,7 @@
 
 #include "base/logging.h"
 #include "compiler/calibration/calibration_cache.h"
-#include "compiler/reports/text.h"
+#include "compiler/calibration/remade_engines.h"
 #include "quantization/quantization.h"
 #include "runtime/execute.h"
 #include "runtime/input_views.h"
@@ -24,15 +22,10 @@ namespace {
 using quantization::Calibration;
 using quantization::Ranges;
 
-// Relative, in 2-norms. A result that is further from float is no longer an approximation of it.
-constexpr double kGross = 0.5;
-
 // An engine under calibration.
 struct Calibrated {
-  const SegmentEngine& made;
   std::unique_ptr<Calibration> calibration;
   Report::Calibration report;
-  std::optional<std::vector<at::Tensor>> inputs;  // of its first call that has any element
 };
 
 quantization::Options optionsOf(const ts::CompileSpec& spec, Progress& progress) {
@@ -50,60 +43,35 @@ quantization::Options optionsOf(const ts::CompileSpec& spec, Progress& progress)
   return options;
 }
 
-// Returns |got - expected| / |expected| in 2-norms, of the floating output that is the furthest; negative if none has
-// elements. Values that are not finite, such as the -inf of a mask, have to be the same.
-double relativeError(const std::vector<at::Tensor>& expected, const std::vector<at::Tensor>& got) {
-  double worst = -1;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    if (!expected[i].is_floating_point() || expected[i].numel() == 0) {
-      continue;
-    }
-    const at::Tensor wanted = expected[i].to(at::kDouble);
-    const at::Tensor value = got[i].to(at::kDouble);
-    const at::Tensor is_same = at::isclose(value, wanted, /*rtol=*/0, /*atol=*/0, /*equal_nan=*/true);
-    const double difference = (value - wanted).masked_fill(is_same, 0).norm().item<double>();
-    const double norm = wanted.masked_fill(~wanted.isfinite(), 0).norm().item<double>();
-    const double error = difference == 0 ? 0 : difference / norm;
-    worst = std::max(worst, std::isnan(error) ? std::numeric_limits<double>::infinity() : error);
-  }
-  return worst;
-}
-
-void addLayers(const std::vector<quantization::LayerChoice>& choices, Report::Calibration& report) {
-  for (const quantization::LayerChoice& choice : choices) {
-    report.layers.push_back(
-        {choice.layer, choice.kind, toString(choice.location), choice.is_quantized, choice.reason, choice.error});
-  }
-}
-
 class Quantizer {
  public:
   Quantizer(SegmentEngines& engines, const ts::CompileSpec& spec, const CalibrationRuns& runs)
       : engines_(engines),
+        remade_(engines),
         calibrator_(*spec.ptq_calibrator),
         measures_(spec.accuracy_target.has_value()),
         runs_(runs),
         cache_(calibrator_) {
     for (const SegmentEngine& made : engines.engines()) {
-      calibrated_.push_back({made, std::make_unique<Calibration>(*made.network, optionsOf(spec, progress_)), {}, {}});
+      calibrated_.push_back({std::make_unique<Calibration>(*made.network, optionsOf(spec, progress_)), {}});
     }
   }
 
   void run(const std::vector<torch::jit::IValue>& samples) {
     if (needsBatches()) {
       runBatches(calibrator_, runs_, [&](const runtime::Engine& engine, std::vector<at::Tensor> inputs) {
-        if (Calibrated* calibrated = find(engine)) {
-          std::vector<at::Tensor> on_host = inputs;  // ranges do not depend on the device
-          std::for_each(on_host.begin(), on_host.end(), [](at::Tensor& input) { input = input.to(at::kCPU); });
-          calibrated->calibration->add(runtime::InputViews(on_host, engine, at::kCPU).span());
-          ++calibrated->report.calls;
-          keepFirst(*calibrated, std::move(inputs));
+        if (const std::optional<size_t> index = remade_.indexOf(engine)) {
+          Calibrated& calibrated = calibrated_[*index];
+          std::vector<at::Tensor> on_host = onHost(inputs);
+          calibrated.calibration->add(runtime::InputViews(on_host, engine, at::kCPU).span());
+          ++calibrated.report.calls;
+          remade_.keepFirst(*index, std::move(inputs));
         }
       });
     } else if (!samples.empty()) {
       runOnce(runs_, samples, [&](const runtime::Engine& engine, std::vector<at::Tensor> inputs) {
-        if (Calibrated* calibrated = find(engine)) {
-          keepFirst(*calibrated, std::move(inputs));
+        if (const std::optional<size_t> index = remade_.indexOf(engine)) {
+          remade_.keepFirst(*index, std::move(inputs));
         }
       });
     }
@@ -149,22 +117,6 @@ class Quantizer {
     }
   }
 
-  // Null for engines that the source itself came with.
-  Calibrated* find(const runtime::Engine& engine) {
-    const SegmentEngine* const made = engines_.find(engine);
-    return made == nullptr ? nullptr : &calibrated_[static_cast<size_t>(made - engines_.engines().data())];
-  }
-
-  // An empty batch tells no error, if another follows.
-  static void keepFirst(Calibrated& calibrated, std::vector<at::Tensor> inputs) {
-    if (!calibrated.inputs || (hasEmpty(*calibrated.inputs) && !hasEmpty(inputs))) {
-      calibrated.inputs = std::move(inputs);
-    }
-  }
-  static bool hasEmpty(const std::vector<at::Tensor>& inputs) {
-    return std::any_of(inputs.begin(), inputs.end(), [](const at::Tensor& input) { return input.numel() == 0; });
-  }
-
   // Nothing where no batch reached the engine and the cache does not know it.
   std::optional<Ranges> rangesOf(Calibrated& calibrated) {
     const std::string& key = calibrated.calibration->key();
@@ -195,7 +147,8 @@ class Quantizer {
       quantization::Quantized quantized = calibrated.calibration->quantize(*ranges);
       addLayers(quantized.layers, report);
       if (report.quantizedLayers() > 0) {
-        replace(index, std::move(quantized.network));
+        remade_.replace(index, std::move(quantized.network), report,
+                        "calibrate with more or other batches, or give accuracy_target");
         report.error = report.quantizedLayers() > 0 && quantized.error >= 0 ? quantized.error : report.error;
       }
     }
@@ -203,40 +156,8 @@ class Quantizer {
     engines_.note(index, std::move(report));
   }
 
-  void replace(size_t index, std::unique_ptr<network::Network> network) {
-    Report::Calibration& report = calibrated_[index].report;
-    try {
-      SegmentEngine made = engines_.remade(index, std::move(network));
-      report.error = errorOf(calibrated_[index], made);
-      if (report.error <= kGross) {
-        engines_.replace(index, std::move(made));
-        return;
-      }
-      report.reason = "in int8 its results are off by " + brief(report.error) + " of their norm in its first call";
-    } catch (const std::exception& error) {
-      if (isStrict()) {
-        throw;
-      }
-      report.reason = std::string("its integer form fails: ") + error.what();
-    }
-    report.error = -1;
-    for (Report::Layer& layer : report.layers) {
-      layer.is_quantized = false;
-      layer.reason = "the whole engine stays in float";
-    }
-    TORCHTRT_LOG(kWARNING, "engine " << calibrated_[index].made.name << " stays in float: " << report.reason
-                                     << "; calibrate with more or other batches, or give accuracy_target");
-  }
-
-  static double errorOf(Calibrated& calibrated, const SegmentEngine& made) {
-    if (!calibrated.inputs) {
-      return -1;
-    }
-    const std::vector<at::Tensor> expected = runtime::runEngine(*calibrated.inputs, *calibrated.made.engine);
-    return relativeError(expected, runtime::runEngine(*calibrated.inputs, *made.engine));
-  }
-
   SegmentEngines& engines_;
+  RemadeEngines remade_;
   const ptq::Calibrator& calibrator_;
   const bool measures_;
   const CalibrationRuns& runs_;

@@ -29,11 +29,12 @@ bool isCondition(const torch::jit::Node& node, size_t operand) {
   return operandName(node, operand) == "mask" || operandName(node, operand) == "condition";
 }
 
-// Operands that choose, count or name classes: where they are integers, the others need not be any.
+// Operands that choose, count or name classes, and packed weights: where they are integers, the others need not be any.
 bool isOfAnotherKind(const torch::jit::Node& node, size_t operand) {
   static const std::set<std::string> names = {"index",   "indices", "attn_mask", "offsets", "repeats",
                                               "lengths", "target",  "targets",   "sorter"};
-  return isCondition(node, operand) || names.count(operandName(node, operand)) != 0;
+  const bool has_integer_weights = std::string(node.kind().toQualString()).rfind("aten::_weight_int", 0) == 0;
+  return isCondition(node, operand) || names.count(operandName(node, operand)) != 0 || has_integer_weights;
 }
 
 // The dtype of a constant tensor among the node's operands. A number that became a 0-d tensor does not decide.

@@ -67,7 +67,7 @@ std::string json(const std::optional<Report::Calibration>& calibration) {
   if (!calibration) {
     return "null";
   }
-  return "{\"calls\": " + std::to_string(calibration->calls) +
+  return "{\"precision\": " + quoted(calibration->precision) + ", \"calls\": " + std::to_string(calibration->calls) +
          ", \"is_cached\": " + (calibration->is_cached ? "true" : "false") +
          ", \"reason\": " + quoted(calibration->reason) + ", \"error\": " + jsonError(calibration->error) +
          ", \"layers\": " + list(calibration->layers, [](const Report::Layer& layer) { return json(layer); }) + "}";
@@ -139,14 +139,20 @@ std::string offBy(double error, const std::string& before) {
 }
 
 void addCalibration(std::ostream& out, const Report::Calibration& calibration, const std::string& indent) {
-  out << indent << "int8     " << calibration.quantizedLayers() << " of " << counted(calibration.layers.size(), "layer")
-      << (calibration.is_cached ? ", ranges from the cache" : ", ranges from " + counted(calibration.calls, "call"))
-      << offBy(calibration.error, ", ") << (calibration.reason.empty() ? "" : "; " + calibration.reason) << "\n";
+  const bool has_ranges = calibration.precision == "int8";
+  out << indent << (has_ranges ? "int8     " : "weights  ") << calibration.quantizedLayers() << " of "
+      << counted(calibration.layers.size(), "layer");
+  if (has_ranges) {
+    out << (calibration.is_cached ? ", ranges from the cache" : ", ranges from " + counted(calibration.calls, "call"));
+  } else {
+    out << " with " << calibration.precision;
+  }
+  out << offBy(calibration.error, ", ") << (calibration.reason.empty() ? "" : "; " + calibration.reason) << "\n";
   for (const Report::Layer& layer : calibration.layers) {
     out << indent << "layer    " << layer.name << " (" << layer.kind << ")"
         << (layer.location.empty() ? "" : "  " + withoutPackageFolder(layer.location))
-        << (layer.is_quantized ? ": int8" : ": float, " + layer.reason) << offBy(layer.error, "; alone in int8 ")
-        << "\n";
+        << (layer.is_quantized ? ": " + calibration.precision : ": float, " + layer.reason)
+        << offBy(layer.error, "; alone in " + calibration.precision + " ") << "\n";
   }
 }
 
@@ -266,7 +272,7 @@ std::string Report::summary() const {
   const compiler::SummaryParts parts = compiler::summaryOf(*this);
   return parts.module + ": " + (parts.share_of_time.empty() ? "" : parts.share_of_time + "; ") + parts.engines +
          (parts.in_pytorch.empty() ? "" : "; in PyTorch: " + join(parts.in_pytorch, "; ")) +
-         (parts.int8.empty() ? "" : "; int8: " + parts.int8);
+         (parts.quantized.empty() ? "" : "; " + parts.precision + ": " + parts.quantized);
 }
 
 std::string Report::toText() const {

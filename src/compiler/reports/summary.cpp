@@ -18,7 +18,7 @@ std::string percent(double share) {
   return fixed(std::floor(share * 100), 0, "%");
 }
 
-std::string calibrationPart(const std::vector<Report::Segment>& segments) {
+void addCalibration(const std::vector<Report::Segment>& segments, SummaryParts& parts) {
   size_t layers = 0;
   size_t quantized = 0;
   double worst = -1;
@@ -26,16 +26,16 @@ std::string calibrationPart(const std::vector<Report::Segment>& segments) {
   for (const Report::Segment& segment : segments) {
     if (segment.calibration) {
       is_calibrated = true;
+      parts.precision = segment.calibration->precision;
       layers += segment.calibration->layers.size();
       quantized += segment.calibration->quantizedLayers();
       worst = std::max(worst, segment.calibration->error);
     }
   }
-  if (!is_calibrated) {
-    return "";
+  if (is_calibrated) {
+    parts.quantized = std::to_string(quantized) + " of " + counted(layers, "layer") +
+                      (worst < 0 ? "" : ", engines off by " + brief(worst) + " at most");
   }
-  return std::to_string(quantized) + " of " + counted(layers, "layer") +
-         (worst < 0 ? "" : ", engines off by " + brief(worst) + " at most");
 }
 
 using Reasons = std::vector<std::pair<std::string, int>>;
@@ -93,7 +93,7 @@ SummaryParts summaryOf(const Report& report) {
                   counted(static_cast<size_t>(report.torchSegments()), "segment") + " in PyTorch, " +
                   percent(report.shareInEngines()) + " of " + counted(nodes, "node") + " in engines";
   parts.in_pytorch = mostFrequent(reasonsOf(report.nodes));
-  parts.int8 = calibrationPart(report.segments);
+  addCalibration(report.segments, parts);
   return parts;
 }
 

@@ -15,7 +15,8 @@ struct SummaryParts {
   std::string engines;        // "1 engine, 1 segment in PyTorch, 66% of 3 nodes in engines"
   // "2x aten::lgamma has no converter": the most frequent reasons, and last "3 more reasons" where some are left out.
   std::vector<std::string> in_pytorch;
-  std::string int8;  // "5 of 6 layers, engines off by 0.0123 at most"; empty without calibration
+  std::string precision;  // "int8", or "int4 weights"
+  std::string quantized;  // "5 of 6 layers, engines off by 0.0123 at most"; empty if nothing was to be quantized
 };
 
 // False for numbers and collections that are copied to where they are needed: such nodes work nowhere.

@@ -43,7 +43,7 @@ SegmentOptions segmentOptions(const Task& task, KernelChoice& kernels, PhaseCloc
   options.may_fall_back = !spec.require_full_compilation;
   options.samples = samplesOf(task);
   options.checks_results = spec.check_results;
-  options.keep_networks = spec.ptq_calibrator != nullptr;
+  options.keep_networks = spec.ptq_calibrator != nullptr || !spec.weight_precision.empty();
   options.rewriters = spec.rewriters;
   options.target = target;
   options.host = target.isGpu() ? std::make_shared<runtime::HostCopies>() : nullptr;

@@ -10,6 +10,7 @@ void addAll(NodeConverterRegistry& registry) {
   addElementwise(registry);
   addConvolutions(registry);
   addMatrixMultiplies(registry);
+  addIntegerWeights(registry);
   addNormalizations(registry);
   addPoolings(registry);
   addReductions(registry);

@@ -10,6 +10,7 @@ void addUnaries(NodeConverterRegistry& registry);
 void addElementwise(NodeConverterRegistry& registry);
 void addConvolutions(NodeConverterRegistry& registry);
 void addMatrixMultiplies(NodeConverterRegistry& registry);
+void addIntegerWeights(NodeConverterRegistry& registry);
 void addNormalizations(NodeConverterRegistry& registry);
 void addPoolings(NodeConverterRegistry& registry);
 void addReductions(NodeConverterRegistry& registry);

@@ -12,5 +12,6 @@ CreateResult createConvolutionWinograd(const Problem& problem);
 CreateResult createConvolutionIntegerGemm(const Problem& problem);
 CreateResult createMatmulOneDnn(const Problem& problem);
 CreateResult createMatmulIntegerGemm(const Problem& problem);
+CreateResult createIntegerWeightPanels(const Problem& problem);  // float operand times constant integer weights
 
 }  // namespace torchtrt::kernels::quantized

@@ -10,5 +10,6 @@ CreateResult createQuantizeReference(const Problem& problem);
 CreateResult createDequantizeReference(const Problem& problem);
 CreateResult createQuantizedConvolutionReference(const Problem& problem);
 CreateResult createQuantizedMatrixMultiplyReference(const Problem& problem);
+CreateResult createIntegerWeightMatrixMultiplyReference(const Problem& problem);
 
 }  // namespace torchtrt::kernels

@@ -227,6 +227,14 @@ inline const std::vector<Example>& examples() {
         {of(u8, {2, 3, 4}), of(i8, {4, 5}), floats({5}), kAbsent, floats({2, 3, 5})},
         {{"to", i8}, {"low", int64_t{-127}}, {"high", int64_t{127}}}},
        "int8[2, 3, 5] "},
+      {{"integer_weight_matrix_multiply",
+        {floats({2, 3, 8}), of(u8, {5, 4}), floats({5, 2}), floats({5, 2}), floats({5}), floats({2, 3, 5})},
+        {{"bits", int64_t{4}}, {"group_size", int64_t{4}}}},
+       "float32[2, 3, 5] "},
+      {{"integer_weight_matrix_multiply",
+        {floats({3, 8}), of(i8, {5, 8}), floats({5, 1})},
+        {{"bits", int64_t{8}}, {"group_size", int64_t{8}}}},
+       "float32[3, 5] "},
   };
   return all;
 }

@@ -57,6 +57,9 @@ TEST(Work, OfStepsIsTheSameInAQuarterOfTheBytes) {
       2.0 * 4 * 4 * 4 * 2 * 9, 8 * 36 + 4 * 2 * 9 + 4 * 4 + 4 * 16);
   expectWork("quantized_matrix_multiply uint8 [2,3,5]xint8 [5,7]xfloat32 [7] -> int8 [2,3,7] {" + after + "}",
              2.0 * 2 * 3 * 7 * 5, 30 + 35 + 28 + 42);
+  expectWork(
+      "integer_weight_matrix_multiply float32 [2,3,8]xuint8 [7,4]xfloat32 [7,2] -> [2,3,7] {bits=4, group_size=4}",
+      2.0 * 2 * 3 * 7 * 8, 4 * 48 + 28 + 4 * 14 + 4 * 42);
   expectWork("quantize float32 [4,5] -> int8 [4,5] {high=127, low=-127, scale=1.0, to=int8, zero_point=0}", 20, 100);
 }
 

@@ -48,6 +48,10 @@ constexpr const char* kOperands = R"(
   input %step_kernel : int8[6, 3, 3, 5]
   input %step_kernel1 : int8[4, 1, 3]
   input %steps : int8[n, k, 12]
+  input %tokens : float32[n, k, 12]
+  input %halves : uint8[6, 6]
+  input %weights : int8[6, 12]
+  input %group_scale : float32[6, 3]
   input %step_matrix : int8[12, 6]
   input %six_steps : uint8[n, k, 6]
   input %long_steps : uint8[n, 65793]
@@ -108,7 +112,12 @@ INSTANTIATE_TEST_SUITE_P(
         "%y = quantized_matrix_multiply(%steps, %step_matrix, %six) {to=float32} : float32[n, k, 6]",
         "%y = quantized_matrix_multiply(%steps, %step_matrix, %six, %six, %six_steps) {to=uint8, output_scale=0.1, "
         "output_zero_point=255, low=3, high=255, residual_scale=7, residual_zero_point=255} : uint8[n, k, 6]",
-        "%y = quantized_matrix_multiply(%long_steps, %long_matrix, %six) {to=int8, low=0, high=0} : int8[n, 6]"));
+        "%y = quantized_matrix_multiply(%long_steps, %long_matrix, %six) {to=int8, low=0, high=0} : int8[n, 6]",
+        "%y = integer_weight_matrix_multiply(%tokens, %halves, %group_scale, %group_scale, %six) {bits=4, "
+        "group_size=4} "
+        ": float32[n, k, 6]",
+        "%y = integer_weight_matrix_multiply(%tokens, %weights, %group_scale) {bits=8, group_size=4} : float32[n, k, "
+        "6]"));
 
 INSTANTIATE_TEST_SUITE_P(
     Pooling, Inference,

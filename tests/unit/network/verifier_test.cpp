@@ -50,6 +50,9 @@ constexpr const char* kOperands = R"(
   input %no_kernel5 : float32[3, 2, 4, 0]
   input %no_step_kernel : int8[6, 3, 0, 5]
   input %many_channels : float32[3, 1099511627777, 4, 4]
+  input %halves : uint8[6, 6]
+  input %weights : int8[6, 12]
+  input %group_scale : float32[6, 3]
 )";
 
 struct BrokenRule {
@@ -223,6 +226,28 @@ const std::vector<BrokenRule>& brokenRules() {
       {"dtype", "%y = dequantize(%row) {scale=1}"},
       {"scale", "%y = dequantize(%steps) {scale=0}"},
       {"zero-point", "%y = dequantize(%steps) {scale=1, zero_point=-1}"},
+      // integer_weight_matrix_multiply
+      {"rank", "%y = integer_weight_matrix_multiply(%row, %weights, %group_scale) {bits=8, group_size=4}"},
+      {"rank", "%y = integer_weight_matrix_multiply(%matrix, %step_kernel, %group_scale) {bits=8, group_size=4}"},
+      {"rank", "%y = integer_weight_matrix_multiply(%matrix, %weights, %six) {bits=8, group_size=4}"},
+      {"bits", "%y = integer_weight_matrix_multiply(%matrix, %weights, %group_scale) {bits=3, group_size=4}"},
+      {"dtype", "%y = integer_weight_matrix_multiply(%double, %weights, %group_scale) {bits=8, group_size=4}"},
+      {"dtype", "%y = integer_weight_matrix_multiply(%matrix, %halves, %group_scale) {bits=8, group_size=4}"},
+      {"dtype", "%y = integer_weight_matrix_multiply(%matrix, %weights, %group_scale) {bits=4, group_size=4}"},
+      {"dtype", "%y = integer_weight_matrix_multiply(%matrix, %weights, %weights) {bits=8, group_size=4}"},
+      {"inner", "%y = integer_weight_matrix_multiply(%state, %weights, %group_scale) {bits=8, group_size=4}"},
+      {"groups", "%y = integer_weight_matrix_multiply(%matrix, %weights, %group_scale) {bits=8, group_size=5}"},
+      {"groups", "%y = integer_weight_matrix_multiply(%matrix, %weights, %group_scale) {bits=8, group_size=0}"},
+      {"groups",
+       "%y = integer_weight_matrix_multiply(%matrix, %weights, %group_scale, %recurrence) {bits=8, group_size=4}"},
+      {"bias",
+       "%y = integer_weight_matrix_multiply(%matrix, %halves, %group_scale, null, %row) {bits=4, group_size=4}"},
+      {"residual",
+       "%y = integer_weight_matrix_multiply(%matrix, %weights, %group_scale, null, null, %matrix) {bits=8, "
+       "group_size=4}"},
+      {"activation",
+       "%y = integer_weight_matrix_multiply(%matrix, %weights, %group_scale) {bits=8, group_size=4, "
+       "activation=\"gelu\"}"},
       // quantized_convolution
       {"rank", "%y = quantized_convolution(%steps, %step_matrix, %six) {to=float32}"},
       {"dtype", "%y = quantized_convolution(%image, %step_kernel, %six) {to=float32}"},

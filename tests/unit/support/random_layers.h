@@ -46,6 +46,7 @@ class RandomLayers {
   network::Layer* gridSample(network::Tensor& x);
   network::Layer* recur(network::Tensor& x);
   network::Layer* quantized();
+  network::Layer* integerWeights(network::Tensor& x);
   network::Layer* addFill(network::Tensor& x);
 
  protected:

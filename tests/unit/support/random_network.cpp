@@ -46,7 +46,7 @@ class Maker : RandomLayers {
         [this](Tensor& x) { return preluOf(x); },       [this](Tensor& x) { return addFill(x); },
         [this](Tensor& x) { return cumulate(x); },      [this](Tensor& x) { return scatter(x); },
         [this](Tensor& x) { return gridSample(x); },    [this](Tensor& x) { return recur(x); },
-        [this](Tensor&) { return quantized(); },
+        [this](Tensor&) { return quantized(); },        [this](Tensor& x) { return integerWeights(x); },
     };
     // A maker that does not apply to the tensor gives nothing; enough others do.
     for (int attempt = 0; attempt < 20 * layers_ && made_ < layers_; ++attempt) {

@@ -68,4 +68,34 @@ Layer* RandomLayers::stepProduct(Tensor& x, int64_t zero_point) {
   return makes_steps ? y.producer() : network_->addElementWise(y, *constant({}, 0.015625, 0.015625), "prod");
 }
 
+// Null for a tensor without rows of a known, even length.
+Layer* RandomLayers::integerWeights(Tensor& x) {
+  if (x.rank() < 2 || x.getType() != DType::kFloat32 || !isSmall(x)) {
+    return nullptr;
+  }
+  const int64_t depth = size(x, x.rank() - 1);
+  if (depth == 0 || depth % 2 != 0) {
+    return nullptr;
+  }
+  const int64_t bits = chance(2) ? 4 : 8;
+  const int64_t group_size = chance(2) ? depth : 2;
+  const int64_t rows = pick(1, 5);
+  void* data = nullptr;
+  const Weights weights = Weights::allocate(bits == 4 ? DType::kUInt8 : DType::kInt8, {rows, depth * bits / 8}, &data);
+  for (size_t i = 0; i < weights.count(); ++i) {
+    static_cast<uint8_t*>(data)[i] = static_cast<uint8_t>(pick(0, 255));
+  }
+  const std::vector<int64_t> groups = {rows, depth / group_size};
+  Attributes attributes;
+  attributes.set("bits", bits);
+  attributes.set("group_size", group_size);
+  attributes.set("activation", word({"", "relu"}));
+  const double scale = bits == 4 ? 0.0625 : 0.00390625;
+  return network_->addLayer(
+      LayerType::kINTEGER_WEIGHT_MATRIX_MULTIPLY,
+      {&x, network_->addConstant(weights)->getOutput(0), constant(groups, -scale, scale),
+       chance(2) ? constant(groups, -scale, scale) : nullptr, chance(2) ? constant({rows}, -1, 1) : nullptr},
+      std::move(attributes));
+}
+
 }  // namespace torchtrt::test

@@ -4,18 +4,20 @@
 function calibrationPart(segment) {
   const {calibration} = segment;
   const layers = calibration.layers;
+  const precision = calibration.precision || "int8";  // another release's report has none
+  const ranges = precision !== "int8" ? "" : `, ranges ${calibration.is_cached ? "from the cache" : `from ${counted(calibration.calls, "call")}`}`;
   const table = makeTable({
-    caption: `Layers of ${segment.name} that int8 was asked for`, what: "layer", rows: layers, text: layer => [layer.name, layer.kind, layer.reason, layer.location].join(" ").toLowerCase(),
+    caption: `Layers of ${segment.name} that ${precision} ${precision === "int8" ? "was" : "were"} asked for`, what: "layer", rows: layers, text: layer => [layer.name, layer.kind, layer.reason, layer.location].join(" ").toLowerCase(),
     columns: [
       {label: "Layer", isWide: true, value: layer => layer.name, show: layer => [h("span", {class: "operator"}, layer.name), h("span", {class: "scope"}, layer.kind)]},
-      {label: "Precision", value: layer => String(layer.is_quantized), show: layer => (layer.is_quantized ? "int8" : "float")},
+      {label: "Precision", value: layer => String(layer.is_quantized), show: layer => (layer.is_quantized ? precision : "float")},
       {label: "Error alone", isNumber: true, value: layer => (layer.error === null ? -1 : layer.error), show: layer => (layer.error === null ? "–" : digits(layer.error))},
       {label: "Why float", isWide: true, value: layer => layer.reason, show: layer => layer.reason || "–"},
       {label: "Where", isWide: true, value: layer => layer.location, show: layer => placeCell(placeOf(layer.location))},
     ],
   });
-  return h("section", {}, h("h2", {}, `int8 in ${segment.name}`),
-    h("p", {}, `${layers.filter(layer => layer.is_quantized).length} of ${counted(layers.length, "layer")} in int8, ranges ${calibration.is_cached ? "from the cache" : `from ${counted(calibration.calls, "call")}`}` +
+  return h("section", {}, h("h2", {}, `${precision} in ${segment.name}`),
+    h("p", {}, `${layers.filter(layer => layer.is_quantized).length} of ${counted(layers.length, "layer")} in ${precision}${ranges}` +
       `${calibration.error === null ? "" : `, outputs off by ${digits(calibration.error)}`}${calibration.reason ? `; ${calibration.reason}` : ""}.`), table.element);
 }
 
