@@ -64,7 +64,8 @@ if(TORCHTRT_LIBFUZZER)
   torchtrt_fuzz_target(plan SOURCES tests/unit/support/plan_bytes.cpp tests/unit/support/plan_changes.cpp FOLDERS base plan)
   torchtrt_fuzz_target(timings SOURCES src/builder/timing_cache.cpp FOLDERS base)
   torchtrt_fuzz_target(engine FOLDERS ${engine_side} LINKS test_support)
-  torchtrt_fuzz_target(network FOLDERS ${engine_side} LINKS test_support)
+  get_property(optimizer GLOBAL PROPERTY torchtrt_closure_optimization)
+  torchtrt_fuzz_target(network FOLDERS ${optimizer} LINKS test_support)
   # Not `arguments`: clang would have to build the whole TorchScript side for it.
   if(TARGET runtime)
     torchtrt_fuzz_target(saved_module TORCH SOURCES tests/fuzz/torch_targets/module_changes.cpp WHOLE runtime
