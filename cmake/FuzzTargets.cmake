@@ -1,30 +1,55 @@
-# tests/fuzz/targets/<name>.cpp defines torchtrt::fuzz::<name>. With TORCHTRT_LIBFUZZER each becomes the program
-# fuzz_<name>; else all go into test_fuzz, which runs them over tests/fuzz/corpus and tests/fuzz/regressions.
+# tests/fuzz/targets/<name>.cpp and tests/fuzz/torch_targets/<name>.cpp, which needs libtorch, define
+# torchtrt::fuzz::<name>. With TORCHTRT_LIBFUZZER they become programs fuzz_<name>; else they go into test_fuzz and
+# test_torch_fuzz, which run them over tests/fuzz/corpus and tests/fuzz/regressions.
 
 set(fuzz_folder "${CMAKE_SOURCE_DIR}/tests/fuzz")
 get_property(engine_side GLOBAL PROPERTY torchtrt_closure_quantization)
 torchtrt_present(engine_side ${engine_side})
 
-function(torchtrt_fuzz_program name)
-  add_executable(${name} ${ARGN})
-  torchtrt_side(${name} FALSE)
+# Files of targets use the same names, so that each is compiled alone.
+function(torchtrt_fuzz_side name is_torch)
+  torchtrt_side(${name} ${is_torch})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
   target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests/unit" "${CMAKE_SOURCE_DIR}/tests")
   add_dependencies(${name} plan_schema)
 endfunction()
 
-# torchtrt_fuzz_target(<name> [SOURCES <file>...] [FOLDERS <folder>...] [LINKS <library>...]): a program with these files
-# compiled for it, and of the folders what it uses. With few files it is soon built, and libFuzzer has few counters to
-# look at after each run.
+# torchtrt_fuzz_target(<name> [TORCH] [SOURCES <file>...] [FOLDERS <folder>...] [WHOLE <folder>...] [LINKS <library>...]):
+# a program with these files compiled for it, of the folders what it uses, and all object files of those in WHOLE. With
+# few files it is soon built, and libFuzzer has few counters to look at after each run.
 function(torchtrt_fuzz_target name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;FOLDERS;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "" "SOURCES;FOLDERS;WHOLE;LINKS")
   list(TRANSFORM arg_SOURCES PREPEND "${CMAKE_SOURCE_DIR}/")
-  torchtrt_fuzz_program(fuzz_${name} "${fuzz_folder}/targets/${name}.cpp" "${fuzz_folder}/libfuzzer/entry.cpp" ${arg_SOURCES})
+  set(targets targets)
+  if(arg_TORCH)
+    set(targets torch_targets)
+  endif()
+  add_executable(fuzz_${name} "${fuzz_folder}/${targets}/${name}.cpp" "${fuzz_folder}/libfuzzer/entry.cpp" ${arg_SOURCES})
+  torchtrt_fuzz_side(fuzz_${name} ${arg_TORCH})
   target_compile_definitions(fuzz_${name} PRIVATE TORCHTRT_FUZZ_TARGET=${name})
+  foreach(folder IN LISTS arg_WHOLE)
+    target_sources(fuzz_${name} PRIVATE $<TARGET_OBJECTS:${folder}>)
+  endforeach()
   list(TRANSFORM arg_FOLDERS PREPEND "fuzz_archive_")
   # Archives that need each other's objects.
   target_link_libraries(fuzz_${name} PRIVATE -Wl,--start-group ${arg_LINKS} ${arg_FOLDERS} -Wl,--end-group
                         torchtrt_engine_libraries)
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+endfunction()
+
+# torchtrt_fuzz_names(<result> <folder>): the targets of a folder of tests/fuzz as a list of C++: &base64,&calibration
+function(torchtrt_fuzz_names result folder)
+  file(GLOB sources CONFIGURE_DEPENDS "${fuzz_folder}/${folder}/*.cpp")
+  set(names)
+  foreach(source IN LISTS sources)
+    file(STRINGS "${source}" target REGEX "^const Target [a-z0-9_]+ = ")
+    if(target)
+      string(REGEX REPLACE "^const Target ([a-z0-9_]+) = .*" "&torchtrt::fuzz::\\1" target "${target}")
+      list(APPEND names "${target}")
+    endif()
+  endforeach()
+  list(JOIN names "," names)
+  set(${result} "${names}" PARENT_SCOPE)
 endfunction()
 
 if(TORCHTRT_LIBFUZZER)
@@ -39,14 +64,51 @@ if(TORCHTRT_LIBFUZZER)
   torchtrt_fuzz_target(plan SOURCES tests/unit/support/plan_bytes.cpp tests/unit/support/plan_changes.cpp FOLDERS base plan)
   torchtrt_fuzz_target(timings SOURCES src/builder/timing_cache.cpp FOLDERS base)
   torchtrt_fuzz_target(engine FOLDERS ${engine_side} LINKS test_support)
-  torchtrt_fuzz_target(network FOLDERS ${engine_side} LINKS test_support)
+  get_property(optimizer GLOBAL PROPERTY torchtrt_closure_optimization)
+  torchtrt_fuzz_target(network FOLDERS ${optimizer} LINKS test_support)
+  # Not `arguments`: clang would have to build the whole TorchScript side for it.
+  if(TARGET runtime)
+    torchtrt_fuzz_target(saved_module TORCH SOURCES tests/fuzz/torch_targets/module_changes.cpp WHOLE runtime
+                         FOLDERS ${engine_side} LINKS test_support)
+  endif()
 else()
-  file(GLOB fuzz_sources CONFIGURE_DEPENDS "${fuzz_folder}/targets/*.cpp" "${fuzz_folder}/replay/*.cpp")
+  file(GLOB replay CONFIGURE_DEPENDS "${fuzz_folder}/replay/*.cpp")
+  torchtrt_fuzz_names(names targets)
+  file(GLOB fuzz_sources CONFIGURE_DEPENDS "${fuzz_folder}/targets/*.cpp")
   # Those parts of runtime that do without libtorch.
-  torchtrt_fuzz_program(test_fuzz ${fuzz_sources} src/runtime/base64.cpp src/runtime/pickle.cpp)
+  add_executable(test_fuzz ${replay} ${fuzz_sources} src/runtime/base64.cpp src/runtime/pickle.cpp)
+  torchtrt_fuzz_side(test_fuzz FALSE)
+  target_compile_definitions(test_fuzz PRIVATE "TORCHTRT_FUZZ_TARGETS=${names}")
   foreach(object_library IN LISTS engine_side)
     target_sources(test_fuzz PRIVATE $<TARGET_OBJECTS:${object_library}>)
   endforeach()
   target_link_libraries(test_fuzz PRIVATE test_support torchtrt_engine_libraries GTest::gmock_main)
   add_test(NAME test_fuzz COMMAND test_fuzz WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+
+  if(TARGET compiler)
+    torchtrt_fuzz_names(names torch_targets)
+    file(GLOB fuzz_sources CONFIGURE_DEPENDS "${fuzz_folder}/torch_targets/*.cpp")
+    add_library(torch_fuzz_targets OBJECT ${fuzz_sources})
+    torchtrt_fuzz_side(torch_fuzz_targets TRUE)
+    target_include_directories(torch_fuzz_targets PRIVATE "${CMAKE_SOURCE_DIR}/tools" "${CMAKE_SOURCE_DIR}/tools/torchtrtc")
+    # The tool without its main().
+    set_source_files_properties(tools/torchtrtc/main.cpp DIRECTORY "${CMAKE_SOURCE_DIR}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    set(commands "$<FILTER:$<TARGET_OBJECTS:torchtrtc>,EXCLUDE,main\\.cpp>")
+    get_property(linked GLOBAL PROPERTY torchtrt_folders)
+    torchtrt_present(linked ${linked})
+    add_executable(test_torch_fuzz ${replay})
+    add_executable(torch_fuzz "${fuzz_folder}/mutator/torch_fuzz.cpp")
+    foreach(program IN ITEMS test_torch_fuzz torch_fuzz)
+      torchtrt_fuzz_side(${program} TRUE)
+      target_compile_definitions(${program} PRIVATE "TORCHTRT_FUZZ_TARGETS=${names}")
+      foreach(object_library IN LISTS linked ITEMS torch_fuzz_targets)
+        target_sources(${program} PRIVATE $<TARGET_OBJECTS:${object_library}>)
+      endforeach()
+      target_sources(${program} PRIVATE "${commands}")
+      target_link_libraries(${program} PRIVATE test_support torchtrt_engine_libraries)
+    endforeach()
+    target_link_libraries(test_torch_fuzz PRIVATE GTest::gmock_main)
+    target_link_libraries(torch_fuzz PRIVATE GTest::gmock)
+    add_test(NAME test_torch_fuzz COMMAND test_torch_fuzz WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+  endif()
 endif()

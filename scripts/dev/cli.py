@@ -47,7 +47,7 @@ def parse():
 
     sub = command(
         "fuzz",
-        "build the targets of tests/fuzz/targets with clang, and let libFuzzer look for inputs that break them",
+        "build the targets of tests/fuzz with clang, and let libFuzzer look for inputs that break them",
         lambda a: fuzzing.fuzz(a.targets, a.minutes),
         preset=False,
     )

@@ -16,7 +16,8 @@ from .common import CACHE, ROOT, Environment, Failure, python, run, say
 PYTHON_TESTS = "python"
 INTEGRATIONS = "integrations"  # Python tests, too, in the environment of Ray, Spark, Beam and Triton
 # Only tests of these can have another result with another torch than the pinned one: no other code includes libtorch.
-TORCH_SIDE = ("lowering", "partitioning", "conversion", "runtime", "stitching", "vision", "compiler", PYTHON_TESTS)
+TORCH_FUZZ = "torch_fuzz"  # tests/fuzz/torch_targets
+TORCH_SIDE = ("lowering", "partitioning", "conversion", "runtime", "stitching", "vision", "compiler", TORCH_FUZZ, PYTHON_TESTS)
 SANITIZED = ("asan", "tsan")
 TIMEOUT_S = 1800
 KEPT = CACHE / "tests"  # device code that test_cuda compiled, 50 MB for each state of the kernels
@@ -162,7 +163,7 @@ def run_pytest(name: str, preset: str, interpreter, what, pattern: str | None) -
 
 def test(preset: str, folders, pattern: str | None) -> int:
     if Environment.torch:
-        folders = folders or [each for each in TORCH_SIDE if each == PYTHON_TESTS or (ROOT / "tests/unit" / each).is_dir()]
+        folders = folders or [each for each in TORCH_SIDE if each in (TORCH_FUZZ, PYTHON_TESTS) or (ROOT / "tests/unit" / each).is_dir()]
     with_python = not folders or PYTHON_TESTS in folders
     with_integrations = not folders or INTEGRATIONS in folders
     targets = [f"test_{folder}" for folder in folders if folder not in (PYTHON_TESTS, INTEGRATIONS)]

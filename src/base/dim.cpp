@@ -111,6 +111,7 @@ using dim_algebra::checkedAdd;
 using dim_algebra::checkedMul;
 using dim_algebra::compare;
 using dim_algebra::compareProducts;
+using dim_algebra::TermsOf;
 
 namespace {
 
@@ -123,7 +124,8 @@ bool isSymbolName(const std::string& name) {
                      [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '.'; });
 }
 
-// Terms of numbers, kept for good: terms() hands out references and a number holds no storage of its own.
+// Terms of numbers, kept for good: terms() hands out references and a number holds no storage of its own. Arithmetic
+// takes TermsOf.
 const std::vector<Dim::Term>& termsOfConstant(int64_t value) {
   static std::mutex mutex;
   static auto* cache = new std::unordered_map<int64_t, std::vector<Dim::Term>>;
@@ -212,8 +214,8 @@ Dim operator+(const Dim& a, const Dim& b) {
   if (a.isConstant() && b.isConstant()) {
     return checkedAdd(a.value_, b.value_);
   }
-  std::vector<Dim::Term> terms = a.terms();
-  const std::vector<Dim::Term>& more = b.terms();
+  std::vector<Dim::Term> terms = TermsOf(a).copy();
+  const TermsOf more(b);
   terms.insert(terms.end(), more.begin(), more.end());
   return Dim::fromTerms(std::move(terms));
 }
@@ -229,10 +231,12 @@ Dim operator*(const Dim& a, const Dim& b) {
   if (a == Dim(1) || b == Dim(1)) {
     return a == Dim(1) ? b : a;
   }
-  dim_algebra::requireParts(a.terms().size() * b.terms().size());
+  const TermsOf terms_a(a);
+  const TermsOf terms_b(b);
+  dim_algebra::requireParts(terms_a.size() * terms_b.size());
   std::vector<Dim::Term> terms;
-  for (const Dim::Term& x : a.terms()) {
-    for (const Dim::Term& y : b.terms()) {
+  for (const Dim::Term& x : terms_a) {
+    for (const Dim::Term& y : terms_b) {
       Dim::Term product{checkedMul(x.coefficient, y.coefficient), x.atoms};
       product.atoms.insert(product.atoms.end(), y.atoms.begin(), y.atoms.end());
       terms.push_back(std::move(product));

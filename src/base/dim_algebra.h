@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "torchtrt/types.h"
 
@@ -24,6 +25,39 @@ inline constexpr size_t kMostParts = size_t{1} << 14;
 inline constexpr size_t kMostOperands = 64;  // of max() and min(), each of which is compared with each other one
 // Throws CompileError (kInvalidNetwork) for more parts.
 void requireParts(size_t parts);
+
+// The terms of a dimension, which has to outlive them. Dim::terms() keeps those of each number for good; arithmetic on
+// numbers of somebody else's text must not.
+class TermsOf {
+ public:
+  explicit TermsOf(const Dim& dim) : number_{dim.asConstant().value_or(0), {}}, all_(allOf(dim)) {}
+  TermsOf(const TermsOf&) = delete;
+  TermsOf& operator=(const TermsOf&) = delete;
+
+  auto begin() const {
+    return all_.begin();
+  }
+  auto end() const {
+    return all_.end();
+  }
+  size_t size() const {
+    return all_.size();
+  }
+  const Dim::Term& front() const {
+    return all_.front();
+  }
+  std::vector<Dim::Term> copy() const {
+    return {begin(), end()};
+  }
+
+ private:
+  std::span<const Dim::Term> allOf(const Dim& dim) const {
+    return dim.isConstant() ? std::span(&number_, number_.coefficient == 0 ? 0 : 1) : std::span(dim.terms());
+  }
+
+  Dim::Term number_;
+  std::span<const Dim::Term> all_;
+};
 
 Dim ofAtom(Dim::AtomKind kind, const Dim& a, const Dim& b);
 // The one atom that the expression consists of, or null.

@@ -14,6 +14,7 @@ using dim_algebra::asAtom;
 using dim_algebra::checkedAdd;
 using dim_algebra::compare;
 using dim_algebra::ofAtom;
+using dim_algebra::TermsOf;
 
 void requireDivisor(const Dim& b) {
   if (b == Dim(0)) {
@@ -41,7 +42,7 @@ std::optional<Dim::Term> divideTerm(const Dim::Term& term, const Dim::Term& divi
 // Longer sums stay undivided: models do not have them, and the search would take seconds.
 bool isShort(const Dim& sum) {
   constexpr size_t kMostTerms = 128;
-  return sum.terms().size() <= kMostTerms;
+  return TermsOf(sum).size() <= kMostTerms;
 }
 
 // a / b where b divides a as a polynomial.
@@ -50,7 +51,7 @@ std::optional<Dim> divideExactly(const Dim& a, const Dim& b) {
   Dim rest = a;
   // Each round removes the leading term and adds only lower ones, so this ends; the bound keeps odd inputs cheap.
   for (int round = 0; round < 32 && !(rest == Dim(0)) && isShort(rest) && isShort(b); ++round) {
-    const std::optional<Dim::Term> term = divideTerm(rest.terms().front(), b.terms().front());
+    const std::optional<Dim::Term> term = divideTerm(TermsOf(rest).front(), TermsOf(b).front());
     if (!term) {
       return std::nullopt;
     }
@@ -107,15 +108,15 @@ std::optional<Split> splitBySum(const Dim& a, const Dim& b) {
     split.quotient = split.quotient + quotient;
     rest = rest - quotient * b;
   }
-  split.rest = rest.terms();
-  return split.rest.size() < a.terms().size() ? std::optional(split) : std::nullopt;
+  split.rest = TermsOf(rest).copy();
+  return split.rest.size() < TermsOf(a).size() ? std::optional(split) : std::nullopt;
 }
 
 // Moves out what one term divides.
 Split splitByTerm(const Dim& a, const Dim::Term& divisor) {
   Split split;
   std::vector<Dim::Term> quotient;
-  for (const Dim::Term& term : a.terms()) {
+  for (const Dim::Term& term : TermsOf(a)) {
     if (const auto divided = divideTerm(term, divisor)) {
       quotient.push_back(*divided);
     } else {

@@ -1,4 +1,5 @@
-// Runs every target over the inputs that are kept for it, and over a few changes of each, which the seed decides.
+// Runs every target of the program over the inputs that are kept for it, and over a few changes of each, which the seed
+// decides.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,8 +66,7 @@ TEST_P(KeptInputs, OfEarlierFailuresAreAcceptedOrRefused) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, KeptInputs,
-                         ::testing::Values(&base64, &calibration, &dims, &engine, &network, &pickle, &plan, &timings),
+INSTANTIATE_TEST_SUITE_P(Targets, KeptInputs, ::testing::Values(TORCHTRT_FUZZ_TARGETS),
                          [](const auto& info) { return std::string(info.param->name); });
 
 }  // namespace

@@ -19,7 +19,7 @@ struct Target {
   void (*mend)(std::string& input) = nullptr;
 };
 
-extern const Target base64, calibration, dims, engine, network, pickle, plan, timings;
+extern const Target arguments, base64, calibration, dims, engine, network, pickle, plan, saved_module, timings;
 
 // Ends an input's run as a failure.
 [[noreturn]] inline void fail(const std::string& problem) {

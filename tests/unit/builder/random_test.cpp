@@ -7,6 +7,7 @@
 #include "run.h"
 #include "support/deferred_backend.h"
 #include "support/interpreter.h"
+#include "support/network_trial.h"
 #include "support/random_network.h"
 
 namespace torchtrt::builder {
@@ -75,6 +76,21 @@ INSTANTIATE_TEST_SUITE_P(EveryWay, RandomNetworks,
                                            Way{"Optimized", optimizeAndBuild, {}, false, 1, false},
                                            Way{"StridedInputs", optimizeAndBuild, {}, false, 2, true}),
                          [](const auto& info) { return std::string(info.param.name); });
+
+// The short form of tests/fuzz/network_fuzz.cpp.
+TEST(RandomNetworks, OfOddSizesRunAsTheInterpreterSays) {
+  int impossible = 0;
+  for (const uint64_t seed : test::seedsToTry(60)) {
+    const auto network = test::networkOfOddSizes(seed, 8);
+    if (network == nullptr) {
+      ++impossible;
+      continue;
+    }
+    EXPECT_EQ(torchtrt::testing::compareWithInterpreter(*network, seed), "") << "seed " << seed << " of\n"
+                                                                             << network::print(*network);
+  }
+  EXPECT_LT(impossible, 15);
+}
 
 TEST(RandomNetworks, BytesAreTheSameEveryTime) {
   for (const uint64_t seed : test::seedsToTry(30)) {

@@ -1,7 +1,6 @@
 // torchtrt/load.h: what is checked before libtorch reads. Most of it: tests/python/test_load.py.
 #include "torchtrt/load.h"
 
-#include <caffe2/serialize/inline_container.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +9,7 @@
 
 #include <torch/script.h>
 
+#include "runtime/archive.h"
 #include "runtime/module_file.h"
 #include "torchtrt/error.h"
 
@@ -29,25 +29,11 @@ std::string savedModule() {
 
 // The archive with other records, and checksums that are right.
 std::string rewritten(const std::string& archive, const Change& change) {
-  std::istringstream in(archive);
-  caffe2::serialize::PyTorchStreamReader reader(&in);
-  std::string written;
-  {
-    caffe2::serialize::PyTorchStreamWriter writer([&](const void* data, size_t bytes) {
-      written.append(static_cast<const char*>(data), bytes);
-      return bytes;
-    });
-    for (const std::string& name : reader.getAllRecords()) {
-      if (name == "version" || name == "byteorder" || name.starts_with(".data/")) {
-        continue;  // the writer's own
-      }
-      const auto [data, bytes] = reader.getRecord(name);
-      const std::string content = change(name, {static_cast<const char*>(data.get()), bytes});
-      writer.writeRecord(name, content.data(), content.size());
-    }
-    writer.writeEndOfFile();
+  runtime::Records records = runtime::recordsOf(archive);
+  for (auto& [name, content] : records) {
+    content = change(name, content);
   }
-  return written;
+  return runtime::archiveOf(records);
 }
 
 std::string errorOf(const std::string& archive) {

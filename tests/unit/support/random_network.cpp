@@ -3,9 +3,12 @@
 #include <cstdlib>
 #include <functional>
 #include <iostream>
+#include <iterator>
 #include <string>
+#include <utility>
 
 #include "support/random_layers.h"
+#include "torchtrt/error.h"
 
 namespace torchtrt::test {
 namespace {
@@ -16,19 +19,24 @@ using network::Tensor;
 
 class Maker : RandomLayers {
  public:
-  Maker(uint64_t seed, const RandomNetworkOptions& options) : RandomLayers(seed), layers_(options.layers) {
+  Maker(uint64_t seed, const RandomNetworkOptions& options)
+      : RandomLayers(seed), layers_(options.layers), odd_sizes_(options.odd_sizes) {
     network_->setName("random_" + std::to_string(seed));
     const bool symbolic = options.symbolic && chance(2);
     if (symbolic) {
       network_->addSymbol({"n", 1, 2, 4});
     }
-    const Dim batch = symbolic ? Dim::symbol("n") : Dim(pick(1, 3));
+    const Dim batch = symbolic ? Dim::symbol("n") : Dim(pick(odd_sizes_ ? 0 : 1, 3));
+    if (odd_sizes_) {
+      addOddInputs(batch);
+      return;
+    }
     pool_.push_back(network_->addInput("image", DType::kFloat32, {batch, pick(1, 4), pick(4, 9), pick(4, 9)}));
     pool_.push_back(network_->addInput("vector", DType::kFloat32, {batch, pick(2, 8)}));
   }
 
   std::unique_ptr<Network> make() {
-    const std::vector<std::function<Layer*(Tensor&)>> makers = {
+    std::vector<std::function<Layer*(Tensor&)>> makers = {
         [this](Tensor& x) { return convolution(x); },   [this](Tensor& x) { return deconvolution(x); },
         [this](Tensor& x) { return pooling(x); },       [this](Tensor& x) { return adaptivePooling(x); },
         [this](Tensor& x) { return activation(x); },    [this](Tensor& x) { return activation(x); },
@@ -48,6 +56,9 @@ class Maker : RandomLayers {
         [this](Tensor& x) { return gridSample(x); },    [this](Tensor& x) { return recur(x); },
         [this](Tensor&) { return quantized(); },        [this](Tensor& x) { return integerWeights(x); },
     };
+    if (odd_sizes_) {
+      makers.pop_back();  // oneDNN takes large products, and may be off by a step of integers
+    }
     // A maker that does not apply to the tensor gives nothing; enough others do.
     for (int attempt = 0; attempt < 20 * layers_ && made_ < layers_; ++attempt) {
       Tensor& operand = *pool_[index(pool_.size())];
@@ -73,7 +84,19 @@ class Maker : RandomLayers {
   }
 
  private:
+  // The image has two sizes that may be large: the interpreter takes a second for a million numbers.
+  void addOddInputs(const Dim& batch) {
+    static constexpr int64_t kSizes[] = {0,  1,  1,  2,  3,  5,  7,  8,  9,  15,  16,
+                                         17, 31, 32, 33, 47, 48, 63, 64, 65, 127, 129};
+    const auto odd = [this] { return kSizes[index(std::size(kSizes))]; };
+    std::vector<Dim> image = {batch, odd(), odd(), pick(1, 5)};
+    std::swap(image[1 + index(3)], image[3]);
+    pool_.push_back(network_->addInput("image", DType::kFloat32, Dims(std::move(image))));
+    pool_.push_back(network_->addInput("vector", DType::kFloat32, {batch, odd()}));
+  }
+
   int layers_;
+  bool odd_sizes_;
   int made_ = 0;
 };
 
@@ -81,6 +104,16 @@ class Maker : RandomLayers {
 
 std::unique_ptr<network::Network> randomNetwork(uint64_t seed, const RandomNetworkOptions& options) {
   return Maker(seed, options).make();
+}
+
+std::unique_ptr<network::Network> networkOfOddSizes(uint64_t seed, int layers) {
+  try {
+    auto network = randomNetwork(seed, {.layers = layers, .odd_sizes = true});
+    verify(*network);
+    return network;
+  } catch (const CompileError&) {
+    return nullptr;
+  }
 }
 
 std::vector<uint64_t> seedsToTry(int count) {

@@ -12,12 +12,16 @@
 namespace torchtrt::test {
 
 struct RandomNetworkOptions {
-  int layers = 12;       // about; constants come on top
-  bool symbolic = true;  // the batch is the symbol "n" in [1, 2, 4] in half of the networks
+  int layers = 12;         // about; constants come on top
+  bool symbolic = true;    // the batch is the symbol "n" in [1, 2, 4] in half of the networks
+  bool odd_sizes = false;  // see networkOfOddSizes()
 };
 
 // The same network for the same seed and options. It is named after its seed.
 std::unique_ptr<network::Network> randomNetwork(uint64_t seed, const RandomNetworkOptions& options = {});
+
+// The sizes of its inputs are 0, 1, or beside the widths of vectors and blocks. Null where a layer cannot take these.
+std::unique_ptr<network::Network> networkOfOddSizes(uint64_t seed, int layers);
 
 // The seeds to try: `count` from 1 on, or the one in the environment variable TORCHTRT_SEED, to replay it.
 std::vector<uint64_t> seedsToTry(int count);
