@@ -14,8 +14,8 @@
 #include "cpu/matmul/fast.h"
 #include "cpu/onednn/onednn.h"
 #include "cpu/threads/parallel.h"
-#include "kernels/real_time.h"
 #include "cpu/threads/thread_memory.h"
+#include "kernels/real_time.h"
 
 namespace torchtrt::kernels::matmul {
 
