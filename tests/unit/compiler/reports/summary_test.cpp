@@ -30,7 +30,7 @@ TEST(Summary, HasItsPartsApart) {
   EXPECT_EQ(parts.engines, "1 engine, 1 segment in PyTorch, 25% of 4 nodes in engines");
   EXPECT_EQ(parts.share_of_time, "engines take over 91% of PyTorch's time");
   EXPECT_THAT(parts.in_pytorch, ElementsAre("2x no converter", "1x too small"));
-  EXPECT_THAT(parts.int8, IsEmpty());
+  EXPECT_THAT(parts.quantized, IsEmpty());
 }
 
 TEST(Summary, OfACompileIsLeftToACallerWhoAsksForIt) {
