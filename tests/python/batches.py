@@ -173,7 +173,7 @@ def flat(result) -> list[torch.Tensor]:
 def same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
-    return a.contiguous().view(torch.uint8).equal(b.contiguous().view(torch.uint8)) if a.dim() else torch.equal(a, b)
+    return a.reshape(-1).view(torch.uint8).equal(b.reshape(-1).view(torch.uint8))
 
 
 @contextlib.contextmanager

@@ -79,5 +79,5 @@ MODELS = ["resnet18, traced", "mobilenet_v3_small, traced", "efficientnet_b0, tr
 @pytest.mark.parametrize("name", MODELS)
 def test_models(name, dtype):
     case = catalog.make(name)
-    inputs = list(case.calls[0])
+    inputs = [x.to(dtype) if x.is_floating_point() else x for x in case.calls[0]]
     assert not threads_that_differ(functools.partial(batches.compile_for, case.script, inputs, len(inputs[0]), op_precision=dtype), inputs)

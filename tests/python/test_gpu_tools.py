@@ -31,7 +31,7 @@ def test_a_section_that_did_not_end_has_failed(output, code):
 def test_every_section_of_the_suite_is_run():
     suite = (common.ROOT / "tests/gpu/suite.py").read_text(encoding="utf-8")
     sections = suite.split("in (", 1)[1].split(")", 1)[0].replace(" ", "").split(",")
-    assert {*gpu.SECTIONS, "kernels", "precisions", "startup", "tuned", "invariance"} == set(sections)  # these print times
+    assert {*gpu.SECTIONS, "kernels", "precisions", "startup", "tuned", "invariance", "counters"} == set(sections)  # these print times
 
 
 @pytest.mark.parametrize("name", ["cpu", "cuda:x", "gpu", "cuda:"])

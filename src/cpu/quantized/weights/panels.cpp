@@ -190,10 +190,12 @@ class ManyRows final : public Prepared {
 
 class PanelsKernel final : public Kernel, public RestoresConstants {
  public:
-  explicit PanelsKernel(std::shared_ptr<const Packed> packed) : packed_(std::move(packed)) {}
+  // With `batch_invariant` a row has the same bits among any number of rows: all are multiplied in registers.
+  PanelsKernel(std::shared_ptr<const Packed> packed, bool batch_invariant)
+      : packed_(std::move(packed)), batch_invariant_(batch_invariant) {}
 
   std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
-    if (rowsOf(shapes) <= kFewRows) {
+    if (batch_invariant_ || rowsOf(shapes) <= kFewRows) {
       return std::make_unique<FewRows>(packed_, shapes);
     }
     return std::make_unique<ManyRows>(packed_, shapes);
@@ -219,6 +221,7 @@ class PanelsKernel final : public Kernel, public RestoresConstants {
 
  private:
   std::shared_ptr<const Packed> packed_;
+  bool batch_invariant_;
 };
 
 }  // namespace
@@ -252,11 +255,12 @@ CreateResult createIntegerWeightPanels(const Problem& problem) {
   source.weights = weights.constant;
   source.scale = static_cast<const float*>(problem.inputs[kWeightScale].constant);
   source.offset = has(kWeightOffset) ? static_cast<const float*>(problem.inputs[kWeightOffset].constant) : nullptr;
-  return std::make_unique<PanelsKernel>(std::make_shared<const Packed>(Packed{
+  const auto packed = std::make_shared<const Packed>(Packed{
       WeightPanels(source, problem.threads), weightProduct(), gemm::functions<float>(),
       gemm::makeEpilogue<float>(attributes.getString("activation", ""), attributes.getDouble("activation_alpha", 0),
                                 attributes.getDouble("activation_beta", 0)),
-      gemm::Epilogue(), has(kWeightBias), has(kWeightResidual)}));
+      gemm::Epilogue(), has(kWeightBias), has(kWeightResidual)});
+  return std::make_unique<PanelsKernel>(packed, problem.batch_invariant);
 }
 
 }  // namespace torchtrt::kernels::quantized

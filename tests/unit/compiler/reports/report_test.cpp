@@ -138,9 +138,9 @@ TEST(Report, JsonTellsAll) {
       R"("precision": [{"pattern": "fc", "dtype": "float32", "nodes": 1}], "guessed_sizes": [], "shared_dims": "", "segments": [{"index": "0", "name": "net_engine", "target": "engine", "nodes": ["aten::relu # net.py:3:4", "aten::tanh"], )"
       R"("reasons": [], "inputs": ["x: float32 [s0, 3]"], "outputs": ["output_0: float32 [s0, 3]"], )"
       R"("milliseconds": 2.500, "memory_bytes": 64, "steps": [{"name": "relu_0", "family": "activation", )"
-      R"("location": "net.py:3:4"}], "timings": [], "calibration": null}, {"index": "1", "name": "", "target": "torch", "nodes": ["aten::lgamma"], )"
+      R"("location": "net.py:3:4"}], "timings": [], "invariant": [], "calibration": null}, {"index": "1", "name": "", "target": "torch", "nodes": ["aten::lgamma"], )"
       R"("reasons": ["no \"converter\""], "inputs": ["%y: Tensor"], "outputs": [], "milliseconds": 0.000, )"
-      R"("memory_bytes": 0, "steps": [], "timings": [], "calibration": null}], "nodes": )"
+      R"("memory_bytes": 0, "steps": [], "timings": [], "invariant": [], "calibration": null}], "nodes": )"
       R"([{"node": "aten::relu # net.py:3:4", "target": "engine", "code": "converts", "reason": "converts"}, )"
       R"({"node": "aten::tanh", "target": "engine", "code": "converts", "reason": "converts"}, )"
       R"({"node": "aten::lgamma", "target": "torch", "code": "no-converter", "reason": "no \"converter\""}, )"
@@ -184,7 +184,7 @@ TEST(Report, JsonTellsWhatIsQuantized) {
   EXPECT_THAT(
       calibrated().toJson(),
       ::testing::HasSubstr(
-          R"("calibration": {"calls": 4, "is_cached": false, "reason": "", "error": 0.0125, "layers": [)"
+          R"("calibration": {"precision": "int8", "calls": 4, "is_cached": false, "reason": "", "error": 0.0125, "layers": [)"
           R"({"name": "conv_1", "kind": "convolution", "location": "net.py:7:1", "is_quantized": true, "reason": "", "error": 0.01}, )"
           R"({"name": "conv_2", "kind": "convolution", "location": "", "is_quantized": false, "reason": "it is depthwise", "error": null}, )"
           R"({"name": "fc", "kind": "matrix_multiply", "location": "", "is_quantized": false, "reason": "it costs more", "error": null}]})"));
