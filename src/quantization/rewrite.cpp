@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "quantization/replacement.h"
 
 namespace torchtrt::quantization {
 
@@ -149,8 +150,8 @@ class IntegerProducts {
       attributes.set("residual_scale", quantized_residual.steps.scale);
       attributes.set("residual_zero_point", quantized_residual.steps.zero_point);
     }
-    std::vector<Tensor*> inputs = {input.tensor, constant(weights.weights, layer, "_weights"),
-                                   constant(weights.scales, layer, "_scales"), layer.getInput(2)};
+    std::vector<Tensor*> inputs = {input.tensor, addConstantFor(*network_, weights.weights, layer, "_weights"),
+                                   addConstantFor(*network_, weights.scales, layer, "_scales"), layer.getInput(2)};
     if (residual != nullptr) {
       inputs.push_back(residual);
     } else if (inputs.back() == nullptr) {
@@ -159,32 +160,8 @@ class IntegerProducts {
     Layer* made = network_->addLayer(layer.getType() == LayerType::kCONVOLUTION ? LayerType::kQUANTIZED_CONVOLUTION
                                                                                 : LayerType::kQUANTIZED_MATRIX_MULTIPLY,
                                      inputs, std::move(attributes), &layer);
-    replace(layer, *made);
-  }
-
-  Tensor* constant(const Weights& weights, Layer& before, const char* suffix) {
-    Layer* made = network_->addConstant(weights, &before);
-    const std::string name = before.getOutput(0)->getName() + suffix;
-    made->setName(name);
-    made->getOutput(0)->setName(name);
-    return made->getOutput(0);
-  }
-
-  void replace(Layer& old, Layer& made) {
-    Tensor& from = *old.getOutput(0);
-    Tensor& to = *made.getOutput(0);
-    const std::string layer_name = old.getName();
-    const std::string tensor_name = from.getName();
-    made.setLocation(old.location());
-    network_->replaceAllUses(from, to);
-    origins_[to.id()] = from.id();
-    Layer* weights = old.getInput(1)->producer();
-    network_->removeLayer(old);
-    if (weights->getOutput(0)->uses().empty() && !weights->getOutput(0)->isNetworkOutput()) {
-      network_->removeLayer(*weights);
-    }
-    made.setName(layer_name);
-    to.setName(tensor_name);
+    origins_[made->getOutput(0)->id()] = layer.getOutput(0)->id();
+    takePlace(*network_, layer, *made);
   }
 
   std::unique_ptr<Network> network_;

@@ -10,6 +10,7 @@
 #include "optimization/environment.h"
 #include "quantization/accuracy.h"
 #include "quantization/group_rounding.h"
+#include "quantization/replacement.h"
 #include "quantization/runs.h"
 
 namespace torchtrt::quantization {
@@ -142,39 +143,18 @@ class IntegerWeights {
     }
     attributes.set("bits", options_.bits);
     attributes.set("group_size", options_.group_size);
-    std::vector<Tensor*> inputs = {layer.getInput(0),
-                                   constant(rounded.weights, layer, "_weights"),
-                                   constant(rounded.scale, layer, "_scale"),
-                                   options_.has_zero_points ? constant(rounded.offset, layer, "_offset") : nullptr,
-                                   layer.getInput(kBias),
-                                   layer.getInput(kResidual)};
+    std::vector<Tensor*> inputs = {
+        layer.getInput(0),
+        addConstantFor(*network_, rounded.weights, layer, "_weights"),
+        addConstantFor(*network_, rounded.scale, layer, "_scale"),
+        options_.has_zero_points ? addConstantFor(*network_, rounded.offset, layer, "_offset") : nullptr,
+        layer.getInput(kBias),
+        layer.getInput(kResidual)};
     while (inputs.back() == nullptr) {
       inputs.pop_back();
     }
     Layer* made = network_->addLayer(LayerType::kINTEGER_WEIGHT_MATRIX_MULTIPLY, inputs, std::move(attributes), &layer);
-    replace(layer, *made);
-  }
-
-  Tensor* constant(const Weights& weights, Layer& before, const char* suffix) {
-    Layer* made = network_->addConstant(weights, &before);
-    const std::string name = before.getOutput(0)->getName() + suffix;
-    made->setName(name);
-    made->getOutput(0)->setName(name);
-    return made->getOutput(0);
-  }
-
-  void replace(Layer& old, Layer& made) {
-    const std::string layer_name = old.getName();
-    const std::string tensor_name = old.getOutput(0)->getName();
-    made.setLocation(old.location());
-    network_->replaceAllUses(*old.getOutput(0), *made.getOutput(0));
-    Layer* weights = old.getInput(1)->producer();
-    network_->removeLayer(old);
-    if (weights->getOutput(0)->uses().empty() && !weights->getOutput(0)->isNetworkOutput()) {
-      network_->removeLayer(*weights);
-    }
-    made.setName(layer_name);
-    made.getOutput(0)->setName(tensor_name);
+    takePlace(*network_, layer, *made);
   }
 
   std::unique_ptr<Network> network_;
