@@ -18,7 +18,7 @@ bool hasChannelsInChunks(const kernels::TensorDesc& desc, int64_t chunk);
 
 // True if each result of an image is of one place alone, the same place.
 bool isPointwise(const Attributes& attributes, const Ints& filter);
-// How windows of `filter` go over an image whose channels lie next to each other.
+// Returns the windows of `filter` over an image whose channels lie next to each other.
 Windows windowsOf(const Attributes& attributes, const kernels::TensorDesc& in, const Ints& filter, const Ints& out);
 
 }  // namespace torchtrt::cuda

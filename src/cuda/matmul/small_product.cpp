@@ -10,8 +10,6 @@ namespace torchtrt::cuda {
 
 namespace {
 
-constexpr int kOldestCapability = 80;  // the first with asynchronous copies, and with these products in bfloat16
-
 // Microseconds of cuBLASLt with a launch behind it for the activation, and of cuDNN. Kernels beside them do not
 // overlap.
 double expectedOfLibrary(const SmallProduct& product, bool has_activation) {
@@ -89,7 +87,7 @@ void copyIn(Launches& launches, DType dtype, const Ints& dims, Strided& operand)
 }  // namespace
 
 bool hasSmallProducts(const CudaDevice& device, DType dtype) {
-  return device.capability() >= kOldestCapability && sizeOf(dtype) == 2 && isFloating(dtype);
+  return hasTiles(device) && sizeOf(dtype) == 2 && isFloating(dtype);
 }
 
 bool isSmall(const CudaDevice& device, const SmallProduct& product, bool has_activation) {

@@ -31,6 +31,11 @@ int64_t blocksOf(const Tile& tile, const TiledProduct& product) {
 
 }  // namespace
 
+bool hasTiles(const CudaDevice& device) {
+  constexpr int kOldestCapability = 80;  // the first with asynchronous copies, and with these products in bfloat16
+  return device.capability() >= kOldestCapability;
+}
+
 int64_t Tile::stagesOf(int64_t all_depth) const {
   return inParts(inParts(all_depth, depth()), cluster);
 }

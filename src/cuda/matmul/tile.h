@@ -1,4 +1,4 @@
-// Tiles of matmul/tile_product.cuh: how blocks share a product on tensor cores, and which tile takes the least time.
+// Tiles of matmul/tile_product.cuh, by which blocks share a product on tensor cores, and the choice among them by time.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace torchtrt::cuda {
 
-// Windows of convolution/windows.cuh: an image whose channels lie dense, and how windows go over it.
+// Windows of convolution/windows.cuh over an image whose channels lie dense.
 struct Windows {
   int channels, kernel_w;
   int height, width, out_height, out_width;
@@ -41,6 +41,8 @@ struct Tile {
   int64_t sharedBytes() const;
 };
 
+// True if the GPU has what the tiles need: asynchronous copies and such tensor cores.
+bool hasTiles(const CudaDevice& device);
 // Microseconds in a chain of such kernels.
 double expectedTime(const Tile& tile, const TiledProduct& product);
 // The tile of the least time on this device.

@@ -9,7 +9,7 @@
 // The blocks of a cluster have the same tile, and each has a part of the depth. They send their sums to the block that
 // finishes the row, which adds them in the order of the blocks.
 
-// Where the tile of this block lies in the results, and where this thread's sums lie in the tile.
+// The place of this block's tile in the results, and the place of this thread's sums in the tile.
 struct Tile {
   int rows, columns;  // of all results
   int first_row, first_column, rank;

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/align.h"
 #include "cuda/launch/aligned.h"
 
 namespace torchtrt::cuda {
@@ -9,7 +10,7 @@ namespace torchtrt::cuda {
 namespace {
 
 int64_t inChunks(int64_t bytes) {
-  return inParts(bytes, kChunkBytes) * kChunkBytes;
+  return roundUp(bytes, kChunkBytes);
 }
 
 // Lines, then corrections, then padding.

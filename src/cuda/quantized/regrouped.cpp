@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/align.h"
 #include "cuda/launch/aligned.h"
 #include "cuda/quantized/finish.h"
 
@@ -44,7 +45,7 @@ Regrouped::Regrouped(const Attributes& attributes, const Ints& filter) : channel
 }
 
 int64_t Regrouped::pixelBytes() const {
-  return inParts(channels_ * y_.group * x_.group, kChunkBytes) * kChunkBytes;
+  return roundUp(channels_ * y_.group * x_.group, kChunkBytes);
 }
 
 int64_t Regrouped::depth() const {

@@ -27,7 +27,6 @@ using kernels::TensorDesc;
 constexpr size_t kImageRank = 4;
 constexpr int64_t kEight = 8;  // results that a thread writes at once
 constexpr int64_t kMostRows = int64_t{1} << 24;
-constexpr int kOldestCapability = 80;
 
 // The first factor, and what finishes the sums. Rows of all lie dense.
 struct Operands {
@@ -67,7 +66,7 @@ void addProduct(Launches& launches, const Layer& layer, const ShapeSet& shapes, 
   source.define("B_IS_CONSTANT", int64_t{is_constant});
   source.define("HAS_ZERO_POINT", int64_t{weights.zeroPoint() != 0});
   addFinishText(source, layer, shapes);
-  source.include("text/byte_pairs.cuh");
+  source.include("text/mma.cuh").include("text/byte_pairs.cuh");
   addTileText(source, tile, windows);
   source.include(tile.in_place ? "quantized/own_sums.cuh" : "quantized/met_results.cuh");
   source.include("quantized/tensor_product.cuh");
@@ -241,7 +240,7 @@ kernels::CreateResult createTensorCoreConvolution(const kernels::Problem& proble
 
 std::optional<Refusal> leaveToOldDevices(const kernels::Problem& problem) {
   const auto* const device = dynamic_cast<const CudaDevice*>(problem.device);  // null where somebody only asks
-  if (device == nullptr || device->capability() < kOldestCapability) {
+  if (device == nullptr || !hasTiles(*device)) {
     return Refusal{"device", "the GPU has no such tensor cores"};
   }
   return std::nullopt;

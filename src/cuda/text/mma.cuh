@@ -38,8 +38,9 @@ __device__ float halfOf(unsigned both, int index) {
   element.bits = (unsigned short)(both >> (16 * index));
   return load(&element);
 }
-template <class T>
-__device__ void multiplyAdd(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2], const T*) {
+// Calls add(result, register of a, register of b) along the depth for each result of this thread, which becomes the answer.
+template <class Sum, class Add>
+void addFragments(Sum (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2], const Add& add) {
   __shared__ unsigned all_a[1024][4];
   __shared__ unsigned all_b[1024][2];
   for (int i = 0; i < 4; ++i) {
@@ -52,13 +53,22 @@ __device__ void multiplyAdd(float (&c)[4], const unsigned (&a)[4], const unsigne
   const int warp = threadIdx.x / 32 * 32, group = threadIdx.x % 32 / 4, pair = threadIdx.x % 4;
   for (int i = 0; i < 4; ++i) {
     const int lower = i / 2, column = 2 * pair + i % 2;
-    for (int k = 0; k < 16; ++k) {
-      const int at = k % 8 / 2, high = k / 8;
-      c[i] += halfOf<T>(all_a[warp + 4 * group + at][lower + 2 * high], k % 2) *
-              halfOf<T>(all_b[warp + 4 * column + at][high], k % 2);
+    for (int high = 0; high < 2; ++high) {
+      for (int at = 0; at < 4; ++at) {
+        c[i] = add(c[i], all_a[warp + 4 * group + at][lower + 2 * high], all_b[warp + 4 * column + at][high]);
+      }
     }
   }
   __syncthreads();
+}
+template <class T>
+void multiplyAdd(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2], const T*) {
+  addFragments(c, a, b, [](float sum, unsigned of_a, unsigned of_b) {
+    for (int k = 0; k < 2; ++k) {
+      sum += halfOf<T>(of_a, k) * halfOf<T>(of_b, k);
+    }
+    return sum;
+  });
 }
 
 template <class T>
