@@ -1,4 +1,4 @@
-"""Results have the same bits on 1, 2, 3 and 4 threads, in float32, bfloat16 and int8, what oneDNN computes included, but for one exception."""
+"""Results have the same bits on 1, 2, 3 and 4 threads, in float32, bfloat16 and int8. Deep products of bfloat16 by oneDNN are the exception."""
 
 import functools
 
