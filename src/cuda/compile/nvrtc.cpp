@@ -77,7 +77,7 @@ class Program {
 
 std::string compileByNvrtc(const std::string& text, const std::string& architecture) {
   Program program(api(), text);
-  program.compile(architecture);
+  program.compile(targetOf(text, architecture));
   return program.code();
 }
 

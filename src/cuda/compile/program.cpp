@@ -205,6 +205,10 @@ Source& Source::include(std::string_view file) {
   return *this;
 }
 
+std::string targetOf(const std::string& text, const std::string& architecture) {
+  return text.find("#define ARCHITECTURE_ALONE 1\n") == std::string::npos ? architecture : architecture + "a";
+}
+
 void useCompiler(Compiler other) {
   {
     const std::lock_guard lock(codes().mutex);

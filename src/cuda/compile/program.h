@@ -53,6 +53,10 @@ using Compiler = std::string (*)(const std::string& text, const std::string& arc
 std::string compileByNvrtc(const std::string& text, const std::string& architecture);
 void useCompiler(Compiler compiler);
 
+// The architecture that a text is compiled for: the given one, or its variant that newer GPUs do not run ("sm_90a") if
+// the text asks for that.
+std::string targetOf(const std::string& text, const std::string& architecture);
+
 // Compiles a text, or finds what it was compiled to in this process.
 device::MachineCode compiledCode(const std::string& text, const std::string& architecture);
 // Programs that are loaded while the result lives find their code among this before they look on disk and compile.

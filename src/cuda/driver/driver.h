@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -79,41 +80,44 @@ struct EdgeData {
 };
 
 // TORCHTRT_CUDA_DRIVER(member, symbol, signature)
-#define TORCHTRT_CUDA_DRIVER_FUNCTIONS(F)                                                             \
-  F(init, cuInit, Result (*)(unsigned))                                                               \
-  F(driverVersion, cuDriverGetVersion, Result (*)(int*))                                              \
-  F(errorString, cuGetErrorString, Result (*)(Result, const char**))                                  \
-  F(deviceCount, cuDeviceGetCount, Result (*)(int*))                                                  \
-  F(deviceGet, cuDeviceGet, Result (*)(DeviceId*, int))                                               \
-  F(deviceName, cuDeviceGetName, Result (*)(char*, int, DeviceId))                                    \
-  F(deviceAttribute, cuDeviceGetAttribute, Result (*)(int*, int, DeviceId))                           \
-  F(deviceMemory, cuDeviceTotalMem_v2, Result (*)(size_t*, DeviceId))                                 \
-  F(retainContext, cuDevicePrimaryCtxRetain, Result (*)(ContextHandle*, DeviceId))                    \
-  F(releaseContext, cuDevicePrimaryCtxRelease_v2, Result (*)(DeviceId))                               \
-  F(currentContext, cuCtxGetCurrent, Result (*)(ContextHandle*))                                      \
-  F(setContext, cuCtxSetCurrent, Result (*)(ContextHandle))                                           \
-  F(allocate, cuMemAllocAsync, Result (*)(DevicePointer*, size_t, StreamHandle))                      \
-  F(free, cuMemFreeAsync, Result (*)(DevicePointer, StreamHandle))                                    \
-  F(allocateHost, cuMemHostAlloc, Result (*)(void**, size_t, unsigned))                               \
-  F(freeHost, cuMemFreeHost, Result (*)(void*))                                                       \
-  F(hostPointer, cuMemHostGetDevicePointer_v2, Result (*)(DevicePointer*, void*, unsigned))           \
-  F(copyIn, cuMemcpyHtoDAsync_v2, Result (*)(DevicePointer, const void*, size_t, StreamHandle))       \
-  F(copyOut, cuMemcpyDtoHAsync_v2, Result (*)(void*, DevicePointer, size_t, StreamHandle))            \
-  F(copyWithin, cuMemcpyDtoDAsync_v2, Result (*)(DevicePointer, DevicePointer, size_t, StreamHandle)) \
-  F(fillBytes, cuMemsetD8Async, Result (*)(DevicePointer, unsigned char, size_t, StreamHandle))       \
-  F(synchronize, cuStreamSynchronize, Result (*)(StreamHandle))                                       \
-  F(synchronizeAll, cuCtxSynchronize, Result (*)())                                                   \
-  F(isCapturing, cuStreamIsCapturing, Result (*)(StreamHandle, int*))                                 \
-  F(exchangeCaptureMode, cuThreadExchangeStreamCaptureMode, Result (*)(int*))                         \
-  F(createEvent, cuEventCreate, Result (*)(EventHandle*, unsigned))                                   \
-  F(destroyEvent, cuEventDestroy_v2, Result (*)(EventHandle))                                         \
-  F(recordEvent, cuEventRecord, Result (*)(EventHandle, StreamHandle))                                \
-  F(waitEvent, cuEventSynchronize, Result (*)(EventHandle))                                           \
-  F(elapsed, cuEventElapsedTime, Result (*)(float*, EventHandle, EventHandle))                        \
-  F(loadModule, cuModuleLoadData, Result (*)(ModuleHandle*, const void*))                             \
-  F(findFunction, cuModuleGetFunction, Result (*)(FunctionHandle*, ModuleHandle, const char*))        \
-  F(setFunctionAttribute, cuFuncSetAttribute, Result (*)(FunctionHandle, int, int))                   \
-  F(launch, cuLaunchKernelEx, Result (*)(const LaunchConfiguration*, FunctionHandle, void**, void**))
+#define TORCHTRT_CUDA_DRIVER_FUNCTIONS(F)                                                                            \
+  F(init, cuInit, Result (*)(unsigned))                                                                              \
+  F(driverVersion, cuDriverGetVersion, Result (*)(int*))                                                             \
+  F(errorString, cuGetErrorString, Result (*)(Result, const char**))                                                 \
+  F(deviceCount, cuDeviceGetCount, Result (*)(int*))                                                                 \
+  F(deviceGet, cuDeviceGet, Result (*)(DeviceId*, int))                                                              \
+  F(deviceName, cuDeviceGetName, Result (*)(char*, int, DeviceId))                                                   \
+  F(deviceAttribute, cuDeviceGetAttribute, Result (*)(int*, int, DeviceId))                                          \
+  F(deviceMemory, cuDeviceTotalMem_v2, Result (*)(size_t*, DeviceId))                                                \
+  F(retainContext, cuDevicePrimaryCtxRetain, Result (*)(ContextHandle*, DeviceId))                                   \
+  F(releaseContext, cuDevicePrimaryCtxRelease_v2, Result (*)(DeviceId))                                              \
+  F(currentContext, cuCtxGetCurrent, Result (*)(ContextHandle*))                                                     \
+  F(setContext, cuCtxSetCurrent, Result (*)(ContextHandle))                                                          \
+  F(allocate, cuMemAllocAsync, Result (*)(DevicePointer*, size_t, StreamHandle))                                     \
+  F(free, cuMemFreeAsync, Result (*)(DevicePointer, StreamHandle))                                                   \
+  F(allocateHost, cuMemHostAlloc, Result (*)(void**, size_t, unsigned))                                              \
+  F(freeHost, cuMemFreeHost, Result (*)(void*))                                                                      \
+  F(hostPointer, cuMemHostGetDevicePointer_v2, Result (*)(DevicePointer*, void*, unsigned))                          \
+  F(copyIn, cuMemcpyHtoDAsync_v2, Result (*)(DevicePointer, const void*, size_t, StreamHandle))                      \
+  F(copyOut, cuMemcpyDtoHAsync_v2, Result (*)(void*, DevicePointer, size_t, StreamHandle))                           \
+  F(copyWithin, cuMemcpyDtoDAsync_v2, Result (*)(DevicePointer, DevicePointer, size_t, StreamHandle))                \
+  F(fillBytes, cuMemsetD8Async, Result (*)(DevicePointer, unsigned char, size_t, StreamHandle))                      \
+  F(synchronize, cuStreamSynchronize, Result (*)(StreamHandle))                                                      \
+  F(synchronizeAll, cuCtxSynchronize, Result (*)())                                                                  \
+  F(isCapturing, cuStreamIsCapturing, Result (*)(StreamHandle, int*))                                                \
+  F(exchangeCaptureMode, cuThreadExchangeStreamCaptureMode, Result (*)(int*))                                        \
+  F(createEvent, cuEventCreate, Result (*)(EventHandle*, unsigned))                                                  \
+  F(destroyEvent, cuEventDestroy_v2, Result (*)(EventHandle))                                                        \
+  F(recordEvent, cuEventRecord, Result (*)(EventHandle, StreamHandle))                                               \
+  F(waitEvent, cuEventSynchronize, Result (*)(EventHandle))                                                          \
+  F(elapsed, cuEventElapsedTime, Result (*)(float*, EventHandle, EventHandle))                                       \
+  F(loadModule, cuModuleLoadData, Result (*)(ModuleHandle*, const void*))                                            \
+  F(findFunction, cuModuleGetFunction, Result (*)(FunctionHandle*, ModuleHandle, const char*))                       \
+  F(setFunctionAttribute, cuFuncSetAttribute, Result (*)(FunctionHandle, int, int))                                  \
+  F(launch, cuLaunchKernelEx, Result (*)(const LaunchConfiguration*, FunctionHandle, void**, void**))                \
+  F(encodeTensor, cuTensorMapEncodeTiled,                                                                            \
+    Result (*)(void*, int, uint32_t, void*, const uint64_t*, const uint64_t*, const uint32_t*, const uint32_t*, int, \
+               int, int, int))
 
 // Recordings need these: a driver for CUDA 12.3. Older ones run every call launch by launch.
 #define TORCHTRT_CUDA_GRAPH_FUNCTIONS(F)                                                                              \

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/align.h"
 #include "base/check.h"
@@ -68,6 +69,12 @@ Arguments& Arguments::fixed(DevicePointer address) {
   return *this;
 }
 
+Arguments& Arguments::through(TensorMap map) {
+  arguments_.back().map = static_cast<int>(maps_.size());
+  maps_.push_back(std::move(map));
+  return *this;
+}
+
 Arguments& Arguments::bytes(const void* data, size_t size) {
   constexpr size_t kUnit = 16;
   const size_t at = roundUp(values_.size(), kUnit);
@@ -78,7 +85,8 @@ Arguments& Arguments::bytes(const void* data, size_t size) {
 }
 
 void Launches::add(const Source& source, const char* function, const Geometry& geometry, Arguments arguments) {
-  TORCHTRT_CHECK(arguments.arguments_.size() <= kMostArguments, function << " has too many arguments");
+  TORCHTRT_CHECK(arguments.arguments_.size() <= kMostArguments && arguments.maps_.size() <= kMostMaps,
+                 function << " has too many arguments");
   Step step{std::move(arguments), DeviceFunction(device_, source, function, geometry.shared_bytes), function, geometry,
             nullptr};
   constexpr int kOldestThatOverlaps = 90;
@@ -133,6 +141,7 @@ void Launches::run(const kernels::RunArgs& args) const {
   const void* const fault = word != nullptr ? word : reinterpret_cast<const void*>(device_.faultWord());
   std::array<DevicePointer, kMostArguments> pointers;
   std::array<void*, kMostArguments> list;
+  alignas(64) std::array<TensorMap::Encoded, kMostMaps> maps;
   for (const Step& step : steps_) {
     const std::vector<Arguments::Argument>& arguments = step.arguments.arguments_;
     for (size_t i = 0; i < arguments.size(); ++i) {
@@ -152,16 +161,19 @@ void Launches::run(const kernels::RunArgs& args) const {
           base = fault;
           break;
         case Arguments::Kind::kFixed:
-          pointers[i] = static_cast<DevicePointer>(each.offset);
-          list[i] = &pointers[i];
-          continue;
+          base = reinterpret_cast<const void*>(each.offset);
+          break;
         case Arguments::Kind::kValue:
           list[i] = const_cast<std::byte*>(step.arguments.values_.data() + each.index);
           continue;
       }
-      pointers[i] =
-          base == nullptr ? 0 : reinterpret_cast<DevicePointer>(base) + static_cast<DevicePointer>(each.offset);
+      const int64_t offset = each.kind == Arguments::Kind::kFixed ? 0 : each.offset;
+      pointers[i] = base == nullptr ? 0 : reinterpret_cast<DevicePointer>(base) + static_cast<DevicePointer>(offset);
       list[i] = &pointers[i];
+      if (each.map >= 0) {
+        list[i] = maps[static_cast<size_t>(each.map)].data();
+        step.arguments.maps_[static_cast<size_t>(each.map)].encode(pointers[i], list[i]);
+      }
     }
     if (step.call != nullptr) {
       if (step.is_fenced || (args.is_fenced && &step == &steps_.front())) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cuda/compile/program.h"
+#include "cuda/launch/tensor_map.h"
 #include "kernels/kernel.h"
 
 namespace torchtrt::cuda {
@@ -40,6 +41,8 @@ class Arguments {
   Arguments& absent() {  // a null pointer
     return fixed(0);
   }
+  // The function gets a tensor map of what the pointer before points to, instead of the pointer.
+  Arguments& through(TensorMap map);
   template <typename T>
   Arguments& value(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -54,9 +57,11 @@ class Arguments {
     Kind kind;
     size_t index = 0;    // of the operand; of a value: where it begins in `values_`
     int64_t offset = 0;  // in bytes; a fixed pointer itself
+    int map = -1;        // among `maps_`
   };
   std::vector<Argument> arguments_;
   std::vector<std::byte> values_;  // each begins at a multiple of 16
+  std::vector<TensorMap> maps_;
 };
 
 // Memory that a library of NVIDIA's works in begins at a multiple of so many bytes; scratch memory at one of 64.
@@ -97,7 +102,7 @@ class Launches final : public kernels::Prepared {
   }
 
  private:
-  static constexpr size_t kMostArguments = 40;
+  static constexpr size_t kMostArguments = 40, kMostMaps = 4;
 
   struct Step {
     Arguments arguments;

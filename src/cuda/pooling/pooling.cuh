@@ -1,6 +1,7 @@
 // Windowed and adaptive pooling of any strides, a thread for CHUNK results. Spatial dims are brought to three; BATCH is the
 // rank of the dims in front of the channels. With CHANNELS_LAST neighbouring threads have neighbouring channels, as memory
-// has, and takes CHUNK of them at once. STORED, A (folded in), AVERAGE, ADAPTIVE, LOWEST and INDICES come from pooling.cpp.
+// has, and takes CHUNK of them at once. STORED, A (folded in), STORED_FROM, AVERAGE, ADAPTIVE, LOWEST, INDICES, TAPS_Y and
+// TAPS_X come from pooling.cpp.
 
 struct Spatial {
   long long size[3];
@@ -67,6 +68,19 @@ extern "C" __global__ void pool(long long count, long long channels, Spatial siz
 #if INDICES
     long long index = (begin[0] * size.size[1] + begin[1]) * size.size[2] + begin[2];
 #endif
+#if TAPS_Y  // a small window of maxima: all reads begin before the first is needed
+#pragma unroll
+    for (int tap = 0; tap < TAPS_Y * TAPS_X; ++tap) {
+      const long long y = begin[1] + tap / TAPS_X * dilation.size[1], x = begin[2] + tap % TAPS_X * dilation.size[2];
+      if (y < end[1] && x < end[2]) {
+        const Chunk<STORED, CHUNK> chunk = chunkAt<STORED, CHUNK>(image + y * from.places[1] + x * from.places[2], is_aligned);
+#pragma unroll
+        for (int k = 0; k < CHUNK; ++k) {
+          values[k] = Maximum<A>()(values[k], (A)load(chunk.of + k));
+        }
+      }
+    }
+#else
     for (long long z = begin[0]; z < end[0]; z += dilation.size[0]) {
       for (long long y = begin[1]; y < end[1]; y += dilation.size[1]) {
         const STORED* const line = image + z * from.places[0] + y * from.places[1];
@@ -90,6 +104,7 @@ extern "C" __global__ void pool(long long count, long long channels, Spatial siz
         }
       }
     }
+#endif
 #if AVERAGE
     const long long terms = divisor != 0 ? divisor : count_padding ? padded_all : inside_all;
 #endif
@@ -99,7 +114,7 @@ extern "C" __global__ void pool(long long count, long long channels, Spatial siz
 #if AVERAGE
       values[k] = inside_all == 0 ? (A)0 : values[k] / (A)terms;
 #endif
-      store(result.of + k, values[k]);
+      store(result.of + k, (STORED_FROM)values[k]);
     }
     writeChunk(result, out + walk_out.at(n) + to.at(c, at), is_aligned);
 #if INDICES

@@ -18,8 +18,9 @@ struct SumFinish {  // Finish of finish.cuh
 };
 
 SumFinish finishOf(const Layer& layer, const kernels::ShapeSet& shapes);
-// Adds the texts of storage, functions, steps and finish, with what they ask to be defined.
-void addFinishText(Source& source, const Layer& layer, const kernels::ShapeSet& shapes);
+// Adds the texts of storage, functions, steps and finish, with what they ask to be defined. `has_small_sums`: no sum
+// reaches 2^22.
+void addFinishText(Source& source, const Layer& layer, const kernels::ShapeSet& shapes, bool has_small_sums);
 // The zero point of the first operand.
 int32_t zeroPointOf(const Attributes& attributes);
 

@@ -1,5 +1,7 @@
 #include "cuda/quantized/packed_steps.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/align.h"
@@ -34,6 +36,22 @@ std::vector<std::byte> packed(const int8_t* weights, int64_t columns, int64_t co
   return bytes;
 }
 
+// The greatest sum of the absolute values of a line.
+int64_t mostOf(const int8_t* weights, int64_t columns, int64_t column_step, const std::vector<int64_t>& depth_steps) {
+  int64_t most = 0;
+  for (int64_t column = 0; column < columns; ++column) {
+    int64_t sum = 0;
+    for (const int64_t step : depth_steps) {
+      sum += step < 0 ? 0 : std::abs(int64_t{weights[column * column_step + step]});
+    }
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
+// The most that the other factor is, with its zero point taken off or not.
+constexpr int64_t kMostStep = 255, kSmall = int64_t{1} << 22;
+
 }  // namespace
 
 PackedSteps::PackedSteps(const int8_t* weights, int64_t columns, int64_t column_step,
@@ -41,6 +59,7 @@ PackedSteps::PackedSteps(const int8_t* weights, int64_t columns, int64_t column_
     : columns_(columns),
       depth_(inChunks(static_cast<int64_t>(depth_steps.size()))),
       zero_point_(zero_point),
+      has_small_sums_(mostOf(weights, columns, column_step, depth_steps) * kMostStep < kSmall),
       table_(packed(weights, columns, column_step, depth_steps, zero_point), "weights of an int8 product") {}
 
 DevicePointer PackedSteps::weights(const CudaDevice& device) {

@@ -29,6 +29,10 @@ class PackedSteps {
   int32_t zeroPoint() const {
     return zero_point_;
   }
+  // True if no sum of products reaches 2^22, with the correction or without.
+  bool hasSmallSums() const {
+    return has_small_sums_;
+  }
 
   // Pointers in the device's memory, which the first call fills.
   DevicePointer weights(const CudaDevice& device);
@@ -38,6 +42,7 @@ class PackedSteps {
  private:
   int64_t columns_, depth_;
   int32_t zero_point_;
+  bool has_small_sums_;
   Table table_;
 };
 

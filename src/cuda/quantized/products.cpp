@@ -19,7 +19,7 @@ using kernels::TensorDesc;
 Source sourceOf(const Layer& layer, const ShapeSet& shapes, int64_t row_axes) {
   Source source;
   source.define("IN", storedType(shapes.inputs.at(kSteps).dtype)).define("ROWS", row_axes);
-  addFinishText(source, layer, shapes);
+  addFinishText(source, layer, shapes, false);
   source.include("quantized/products.cuh");
   return source;
 }

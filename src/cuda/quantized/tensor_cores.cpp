@@ -12,6 +12,7 @@
 #include "cuda/launch/activation.h"
 #include "cuda/launch/aligned.h"
 #include "cuda/launch/for_some.h"
+#include "cuda/matmul/warpgroup_product.h"
 #include "cuda/quantized/finish.h"
 #include "cuda/quantized/packed_steps.h"
 #include "cuda/quantized/quantized.h"
@@ -45,6 +46,55 @@ Windows inPairs(Windows windows, DevicePointer padding) {
   return windows;
 }
 
+// The product by whole warpgroups; nothing for results that are no bytes, and for windows beside whose image something
+// else than zero stands.
+std::optional<WarpgroupProduct> warpgroupProductOf(const Layer& layer, const ShapeSet& shapes, PackedSteps& weights,
+                                                   const Operands& operands) {
+  const bool is_padded = operands.windows && (operands.windows->padding_x != 0 || operands.windows->padding_y != 0);
+  const bool are_bytes =
+      sizeOf(shapes.outputs.at(0).dtype) == 1 && (!layer.has(kResidual) || sizeOf(shapes.inputs[kResidual].dtype) == 1);
+  if (!are_bytes || (is_padded && weights.zeroPoint() != 0)) {
+    return std::nullopt;
+  }
+  WarpgroupProduct product;
+  product.columns = weights.columns();
+  product.rows = countOf(shapes.outputs[0].dims) / product.columns;
+  product.depth = weights.depth();
+  if (operands.windows) {
+    product.setWindows(*operands.windows, weights.depth() / operands.windows->channels);
+  }
+  product.a = operands.a;
+  product.b = Place::fixed(weights.weights(layer.device));
+  product.residual = operands.residual;
+  product.out = operands.out;
+  return product;
+}
+
+void addProduct(Launches& launches, const Layer& layer, const ShapeSet& shapes, PackedSteps& weights,
+                const WarpgroupProduct& product, const WarpgroupTile& tile) {
+  constexpr int64_t kValueBytes = 3 * 4;  // of warpgroup_steps.cuh
+  const bool is_signed = shapes.inputs.at(kSteps).dtype == DType::kInt8;
+  WarpgroupInstruction instruction;
+  instruction.name = is_signed ? "wgmma.mma_async.sync.aligned.m64nCOLUMNSk32.s32.s8.s8"
+                               : "wgmma.mma_async.sync.aligned.m64nCOLUMNSk32.s32.u8.s8";
+  instruction.of_a = is_signed ? "signed char" : "unsigned char";
+  instruction.of_b = "signed char";
+  instruction.of_sums = "int";
+  const Place scale = denseValues(launches, layer, shapes, kScale);
+  const Place bias = denseValues(launches, layer, shapes, kBias);
+  Source source;
+  source.define("HAS_ZERO_POINT", int64_t{weights.zeroPoint() != 0});
+  addFinishText(source, layer, shapes, weights.hasSmallSums());
+  addWarpgroupText(source, tile, product, instruction, kValueBytes);
+  source.include("quantized/warpgroup_steps.cuh");
+  Arguments arguments;
+  addOperands(arguments, tile, product);
+  scale.addTo(arguments);
+  bias.addTo(arguments);
+  arguments.fixed(weights.corrections(layer.device)).value(finishOf(layer, shapes));
+  launches.add(source, "product", geometryOf(layer.device, tile, product, kValueBytes), std::move(arguments));
+}
+
 void addProduct(Launches& launches, const Layer& layer, const ShapeSet& shapes, PackedSteps& weights,
                 const Operands& operands) {
   const CudaDevice& device = layer.device;
@@ -56,6 +106,12 @@ void addProduct(Launches& launches, const Layer& layer, const ShapeSet& shapes, 
   const TiledProduct tiled = {countOf(shapes.outputs.at(0).dims) / columns, columns, depth, windows.has_value()};
   const bool has_byte_residual = !layer.has(kResidual) || sizeOf(shapes.inputs[kResidual].dtype) == 1;
   const Tile& tile = tileForBytes(device, tiled, sizeOf(shapes.outputs[0].dtype) == 1 && has_byte_residual);
+  const std::optional<WarpgroupProduct> by_groups = warpgroupProductOf(layer, shapes, weights, operands);
+  const std::optional<WarpgroupTile> groups = by_groups ? warpgroupTileFor(device, *by_groups) : std::nullopt;
+  if (groups && expectedTime(*groups, *by_groups) < expectedTime(tile, tiled)) {
+    addProduct(launches, layer, shapes, weights, *by_groups, *groups);
+    return;
+  }
   const Place scale = denseValues(launches, layer, shapes, kScale);
   const Place bias = denseValues(launches, layer, shapes, kBias);
   const bool is_constant = layer.isConstant(kScale) && layer.isConstant(kBias) && scale.kind != Place::Kind::kScratch &&
@@ -65,7 +121,7 @@ void addProduct(Launches& launches, const Layer& layer, const ShapeSet& shapes, 
   source.define("STORED", is_signed ? "SignedPair" : "UnsignedPair").define("SUM", "int");
   source.define("B_IS_CONSTANT", int64_t{is_constant});
   source.define("HAS_ZERO_POINT", int64_t{weights.zeroPoint() != 0});
-  addFinishText(source, layer, shapes);
+  addFinishText(source, layer, shapes, weights.hasSmallSums());
   source.include("text/mma.cuh").include("text/byte_pairs.cuh");
   addTileText(source, tile, windows);
   source.include(tile.in_place ? "quantized/own_sums.cuh" : "quantized/met_results.cuh");

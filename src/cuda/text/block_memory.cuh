@@ -1,8 +1,12 @@
-// The dynamic shared memory of a block: SHARED_BYTES, which begin at a multiple of 128.
+// The dynamic shared memory of a block: SHARED_BYTES, which begin at a multiple of SHARED_ALIGNMENT.
+
+#ifndef SHARED_ALIGNMENT
+#define SHARED_ALIGNMENT 128
+#endif
 
 #ifdef __CUDACC_RTC__
 
-alignas(128) extern __shared__ unsigned char block_memory[];
+alignas(SHARED_ALIGNMENT) extern __shared__ unsigned char block_memory[];
 // The elements from a byte of it on.
 template <class T>
 __device__ T* blockMemory(int byte = 0) {
@@ -14,7 +18,8 @@ __device__ T* blockMemory(int byte = 0) {
 #ifndef CLUSTER
 #define CLUSTER 1
 #endif
-alignas(128) static unsigned char memories[CLUSTER][(SHARED_BYTES + 127) / 128 * 128];  // of the blocks of a cluster
+alignas(SHARED_ALIGNMENT) static unsigned char
+    memories[CLUSTER][(SHARED_BYTES + SHARED_ALIGNMENT - 1) / SHARED_ALIGNMENT * SHARED_ALIGNMENT];  // of the blocks of a cluster
 template <class T>
 T* blockMemory(int byte = 0) {
   return (T*)(memories[blockIdx.x % CLUSTER] + byte);

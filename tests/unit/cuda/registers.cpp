@@ -135,7 +135,7 @@ std::vector<KernelNeeds> needsOf(const std::string& text, const std::string& arc
     return needsIn({std::istreambuf_iterator<char>(log), {}});
   }
   Program program(text);
-  program.compile(architecture);
+  program.compile(targetOf(text, architecture));
   const std::string log = program.log();
   std::vector<KernelNeeds> needs = needsIn(log);  // throws for a log that is not to be kept
   const std::string own = file + "." + std::to_string(getpid()) + "." + std::to_string(gettid());
