@@ -24,6 +24,7 @@ std::unique_ptr<kernels::Prepared> prepareMap(const Layer& layer, const kernels:
   source.define("CHUNK", chunk);
   source.include("text/storage.cuh").include("text/chunks.cuh").include("text/inputs.cuh");
   source.include("quantized/steps.cuh").include("quantized/map.cuh");
+  source.include("quantized/" + std::string(function) + ".cuh");
   Arguments arguments;
   arguments.value(layout.count() / chunk).value(Parameters::of(layer.attributes, "scale", "zero_point"));
   addWalk(arguments, layout.dims, layout.strides[0]);
