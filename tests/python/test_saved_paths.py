@@ -7,11 +7,16 @@ import re
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 import torch
 import torchtrt
 from conftest import BUILD
+
+TESTS = Path(__file__).resolve().parents[1]
+KEPT_FILES = sorted(file for name in ("golden", "fuzz/corpus", "fuzz/regressions") for file in (TESTS / name).rglob("*") if file.suffix not in (".py", ".md"))
+A_MACHINE = re.compile(rb"/(?:home|root|work|tmp|mnt|opt|Users)/[\x21-\x7e]+")  # a path below a folder that people work in
 
 MODEL = """
 import torch
@@ -81,6 +86,26 @@ def test_a_saved_module_names_no_folder(two):
 def test_folders_change_no_byte(two):
     (_, first, _), (_, second, _) = two
     assert [records(each) for each in first] == [records(each) for each in second]
+
+
+def parts(data: bytes):
+    """The bytes, and those of everything in them: records of archives, and plans and archives in base64, damaged ones as far as they go."""
+    yield data
+    if zipfile.is_zipfile(io.BytesIO(data)):
+        archive = zipfile.ZipFile(io.BytesIO(data))
+        for name in archive.namelist():
+            yield from parts(archive.read(name))
+    for text in re.findall(rb"(?:VFRSVFBMQU|UEsDB)[A-Za-z0-9+/]+", data):
+        yield from parts(base64.b64decode(text[: len(text) // 4 * 4]))
+
+
+def test_files_that_tests_keep_name_no_folder():
+    """Golden files of the first version name sources by whole paths: those of a folder that says nothing of a machine."""
+    assert len(KEPT_FILES) > 100
+    found = {str(file.relative_to(TESTS)): names for file in KEPT_FILES if file.is_file()
+             if (names := {name for part in parts(file.read_bytes()) for name in A_MACHINE.findall(part)})}
+    assert not found
+    assert any(b"/torchtrt/main/tests/golden/make.py" in part for part in parts((TESTS / "golden/0.1.0/attention.engine").read_bytes()))
 
 
 def test_an_engine_alone_names_no_folder():
