@@ -36,6 +36,8 @@ if(TORCHTRT_LIBFUZZER)
   # Two of Highway's targets, the plainest and AVX2: each takes as long to compile as all other code of its file. The
   # sources set HWY_DISABLED_TARGETS.
   add_compile_definitions("HWY_BROKEN_TARGETS=(HWY_AVX3|HWY_AVX3_DL)")
+  # GCC defines this by itself. With it, each constant and each piece of a workspace has memory of its own.
+  add_compile_definitions(__SANITIZE_ADDRESS__)
 endif()
 
 # ccache is told here, not by the caller's environment, so that every way to build shares one cache. The base folder
