@@ -195,7 +195,7 @@ struct KernelAction {
   unsigned long mask;
 };
 
-int setHandler() {
+[[maybe_unused]] int setHandler() {
   constexpr unsigned long kHasRestorer = 0x04000000;
   const KernelAction action{onSystemCall, SA_SIGINFO | kHasRestorer, torchtrt_end_of_signal, 0};
   return static_cast<int>(syscall(SYS_rt_sigaction, SIGSYS, &action, nullptr, sizeof(action.mask)));
