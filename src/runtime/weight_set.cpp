@@ -1,7 +1,5 @@
 #include "runtime/weight_set.h"
 
-#include <cstring>
-
 #include "base/hash.h"
 
 namespace torchtrt::runtime {
@@ -66,7 +64,7 @@ void WeightSet::become(const WeightSet& other) {
 WeightSet::Pickled WeightSet::pickled() const {
   const auto [engines, tensors] = current();
   const at::Tensor bytes = at::empty({static_cast<int64_t>(recipe_.size())}, at::kByte);
-  std::memcpy(bytes.mutable_data_ptr(), recipe_.data(), recipe_.size());
+  recipe_.copy(static_cast<char*>(bytes.mutable_data_ptr()), recipe_.size());  // memcpy() takes no null pointer
   return {engines, tensors, bytes, hashText(recipe_)};
 }
 
