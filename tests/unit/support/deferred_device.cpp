@@ -416,11 +416,17 @@ void DeferredDevice::copyOut(void* to, const void* from, size_t bytes, device::S
 }
 
 void DeferredDevice::copyWithin(void* to, const void* from, size_t bytes, device::Stream stream) const {
+  if (bytes == 0) {
+    return;
+  }
   give(stream,
        {"a copy on the device", {{from, bytes}}, {{to, bytes}}, [to, from, bytes] { std::memmove(to, from, bytes); }});
 }
 
 void DeferredDevice::zero(void* to, size_t bytes, device::Stream stream) const {
+  if (bytes == 0) {
+    return;
+  }
   give(stream, {"zeros", {}, {{to, bytes}}, [to, bytes] { std::memset(to, 0, bytes); }});
 }
 
