@@ -94,7 +94,7 @@ else()
     # The tool without its main().
     set_source_files_properties(tools/torchtrtc/main.cpp DIRECTORY "${CMAKE_SOURCE_DIR}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     set(commands "$<FILTER:$<TARGET_OBJECTS:torchtrtc>,EXCLUDE,main\\.cpp>")
-    get_property(linked GLOBAL PROPERTY torchtrt_folders)
+    get_property(linked GLOBAL PROPERTY torchtrt_closure_compiler)
     torchtrt_present(linked ${linked})
     add_executable(test_torch_fuzz ${replay})
     add_executable(torch_fuzz "${fuzz_folder}/mutator/torch_fuzz.cpp")

@@ -1,6 +1,5 @@
 # tests/unit/<folder>/**_test.cpp becomes one program test_<folder>, linked to the object files of the folder and of
-# all below it, so that hidden symbols are in reach. Tests of the TorchScript side link every folder; those of runtime
-# what a deployment links, which a sanitizer builds in minutes.
+# all below it, so that hidden symbols are in reach, and that a sanitizer builds no more than these.
 
 enable_testing()
 find_package(GTest REQUIRED)
@@ -30,10 +29,11 @@ function(torchtrt_test folder)
   if(NOT sources OR (is_torch AND NOT TORCHTRT_TORCH))
     return()
   endif()
-  if(is_torch AND NOT folder STREQUAL runtime)
-    get_property(linked GLOBAL PROPERTY torchtrt_folders)
-  else()
-    get_property(linked GLOBAL PROPERTY torchtrt_closure_${folder})
+  get_property(linked GLOBAL PROPERTY torchtrt_closure_${folder})
+  if(folder STREQUAL conversion)  # it calls the built-in plugins, which a public header declares
+    get_property(plugins GLOBAL PROPERTY torchtrt_closure_cpu)
+    list(APPEND linked ${plugins})
+    list(REMOVE_DUPLICATES linked)
   endif()
   torchtrt_present(linked ${linked})
   set(test test_${tests})
