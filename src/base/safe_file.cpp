@@ -261,7 +261,7 @@ std::error_code replaceFile(const std::string& path, const std::function<void(co
   std::error_code problem;
   const auto note = [&problem](bool is_good) { problem = is_good || problem ? problem : lastError(); };
   write([&](const void* data, size_t bytes) {
-    note(problem || std::fwrite(data, 1, bytes, file.get()) == bytes);
+    note(problem || bytes == 0 || std::fwrite(data, 1, bytes, file.get()) == bytes);
     return bytes;
   });
   note(std::fflush(file.get()) == 0);

@@ -145,6 +145,19 @@ TEST_P(SafeFile, KeepsTheOldContentWhereTheWriterThrows) {
   EXPECT_EQ(names(), std::set<std::string>{"file"});
 }
 
+// libtorch's writer of archives writes the memory of empty records.
+TEST_P(SafeFile, WritesNothingFromNoMemory) {
+  const auto problem = replaceFile(
+      at("new"),
+      [](const FileSink& sink) {
+        EXPECT_EQ(sink("some", 4), 4U);
+        EXPECT_EQ(sink(nullptr, 0), 0U);
+      },
+      GetParam());
+  EXPECT_FALSE(problem) << problem.message();
+  EXPECT_EQ(content("new"), "some");
+}
+
 TEST_P(SafeFile, ReportsAFullDisk) {
   make("file", "old");
   const auto write_all = [](const FileSink& sink) {
