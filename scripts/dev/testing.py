@@ -52,8 +52,7 @@ def environment(preset: str) -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1",
         "PATH": f"{folder / 'bin'}:{python().parent}:{os.environ['PATH']}",
         "UBSAN_OPTIONS": "print_stacktrace=1",
-        # libtorch keeps what it allocates for good; the leak checker cannot tell that from our leaks.
-        "ASAN_OPTIONS": "detect_leaks=0",
+        "ASAN_OPTIONS": "detect_leaks=1",
     }
 
 
