@@ -60,7 +60,7 @@ struct LoadOptions {
   // environment's TORCHTRT_SHARE_WEIGHTS does the same for all engines.
   bool share_weights = false;
   // Leaves out kernels that may allocate memory or wait in a call: those of oneDNN, and plugins but attention. Every
-  // call of the engine may then be bound. A step without another kernel is an error (kInvalidOption).
+  // call of the engine may then be bound. A step without another kernel is an error (kNotRealTime).
   bool real_time = false;
   bool prepare = true;  // for the optimum of all shapes, so that no first call has to do it
   // Asked, where set, for the memory of each external weight that calls go on reading, in place of what was given: for
@@ -105,7 +105,7 @@ class TORCHTRT_API BoundCall {
  public:
   virtual ~BoundCall() = default;
   // Reads the inputs and writes the outputs where they were when it was bound. Throws EngineError for faults in the
-  // data, and (kInvalidOption) while another thread runs the same call; the two do not wait for each other.
+  // data, and (kBoundCallInUse) while another thread runs the same call; the two do not wait for each other.
   virtual void run() = 0;
   // Runs the call, and has the calling thread keep all that its later calls need: a team of threads, memory for
   // kernels. bind() has done this for its own thread.
@@ -136,7 +136,7 @@ class TORCHTRT_API Engine {
   // Makes a call ready with inputs of these shapes and strides, at these addresses, and with memory for each output:
   // row-major, of outputShapes(inputs), 64-byte aligned, apart from the inputs. All of it outlives the call, which
   // takes its number of threads from here. Runs it once with the numbers that the inputs hold. Throws EngineError, also
-  // (kInvalidOption) on a GPU, for steps that are not for real time, and for outputs whose size depends on data.
+  // (kNotRealTime) on a GPU, for steps that are not for real time, and for outputs whose size depends on data.
   virtual std::unique_ptr<BoundCall> bind(TORCHTRT_SPAN<const TensorView> inputs, TORCHTRT_SPAN<void* const> outputs,
                                           int threads = 0) const = 0;
   // True if no step runs a kernel that may allocate memory or wait. Engines that were loaded with real_time are so.

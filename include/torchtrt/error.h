@@ -35,6 +35,8 @@ enum class ErrorCode {
   kPlugin,               // E009 a plugin is missing, of another version, or failed
   kShapeArithmetic,      // E010 a shape computed at run time is impossible
   kDivisionByZero,       // E011 an integer was divided by zero
+  kNotRealTime,          // E012 a call cannot be bound, or an engine cannot be loaded, for real time
+  kBoundCallInUse,       // E013 another thread runs the bound call
   kInternal,             // I001 a bug in torchtrt
 };
 

@@ -32,7 +32,7 @@ class TORCHTRT_API BoundCall {
   // inputs: the arguments of forward in their order. outputs: its results in their order, tuples taken apart: dense,
   // row-major, in memory of their own; none: they are allocated here. threads: 0 for callThreads() of now. Runs the
   // call once with the numbers that the inputs hold. An engine that has steps by kernels that allocate memory, as
-  // oneDNN's, is loaded a second time without those. Throws TorchEngineError: kInvalidOption where the module or a
+  // oneDNN's, is loaded a second time without those. Throws TorchEngineError: kNotRealTime where the module or a
   // tensor cannot be bound, else as a call does.
   explicit BoundCall(const torch::jit::Module& module, std::vector<at::Tensor> inputs,
                      std::vector<at::Tensor> outputs = {}, int threads = 0);
@@ -41,7 +41,7 @@ class TORCHTRT_API BoundCall {
   BoundCall& operator=(BoundCall&&) noexcept;
 
   // Reads the inputs and writes the outputs where they were when they were bound. Throws TorchEngineError for faults in
-  // the data, and (kInvalidOption) while another thread runs the same call: bind one for each thread.
+  // the data, and (kBoundCallInUse) while another thread runs the same call: bind one for each thread.
   void run();
   // Does for the calling thread what the constructor does for its own: runs the call, and has the thread keep all that
   // its later runs need.

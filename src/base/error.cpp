@@ -61,6 +61,10 @@ const char* toString(ErrorCode code) {
       return "E010";
     case ErrorCode::kDivisionByZero:
       return "E011";
+    case ErrorCode::kNotRealTime:
+      return "E012";
+    case ErrorCode::kBoundCallInUse:
+      return "E013";
     case ErrorCode::kInternal:
       break;
   }

@@ -182,7 +182,7 @@ Chosen createKernel(const Problem& problem, std::string_view hint) {
 Chosen createRealTimeKernel(const Problem& problem, std::string_view hint) {
   Chosen chosen = choose(familyOf(problem), problem, hint, /*for_real_time=*/true);
   if (chosen.kernel == nullptr) {
-    throw EngineError(ErrorCode::kInvalidOption,
+    throw EngineError(ErrorCode::kNotRealTime,
                       "nothing computes " + problem.toString() + " in real time" + describe(chosen.refusals), {},
                       "call the module without binding, or compile with this operator in PyTorch");
   }

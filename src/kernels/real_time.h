@@ -22,7 +22,7 @@ inline bool mayAllocate(const Kernel& kernel) {
 }
 
 // Chooses as createKernel() does, among kernels that may not. Where a rule leaves the problem to one that may, the most
-// general of those that can compute it runs. Throws EngineError(kInvalidOption) where there is none.
+// general of those that can compute it runs. Throws EngineError(kNotRealTime) where there is none.
 TORCHTRT_API Chosen createRealTimeKernel(const Problem& problem, std::string_view hint = {});
 
 }  // namespace torchtrt::kernels

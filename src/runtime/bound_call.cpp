@@ -22,7 +22,7 @@ namespace torchtrt::runtime {
 namespace {
 
 [[noreturn]] void refuse(const std::string& reason, const std::string& advice) {
-  throw EngineError(ErrorCode::kInvalidOption, "a call cannot be bound: " + reason, {}, advice);
+  throw EngineError(ErrorCode::kNotRealTime, "a call cannot be bound: " + reason, {}, advice);
 }
 
 // The one engine that a module's forward calls, and the ways of its operands and results.

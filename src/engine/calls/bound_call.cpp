@@ -20,7 +20,7 @@ namespace torchtrt::engine {
 namespace {
 
 [[noreturn]] void refuse(const Model& model, const std::string& reason, const std::string& advice) {
-  throw EngineError(ErrorCode::kInvalidOption, "a call of engine '" + model.plan.name + "' cannot be bound: " + reason,
+  throw EngineError(ErrorCode::kNotRealTime, "a call of engine '" + model.plan.name + "' cannot be bound: " + reason,
                     {}, advice);
 }
 
@@ -118,7 +118,7 @@ class BoundCallOfEngine final : public BoundCall {
 
   void run() override {
     if (is_running_.exchange(true, std::memory_order_acquire)) {
-      throw EngineError(ErrorCode::kInvalidOption,
+      throw EngineError(ErrorCode::kBoundCallInUse,
                         "engine '" + model_->plan.name + "': two threads run one bound call at a time", {},
                         "bind a call for each thread: they share the engine and its weights");
     }

@@ -93,7 +93,7 @@ TEST(BoundCall, IsNeededBecauseForwardAllocates) {
 TEST(BoundCallMisuse, ModulesThatDoMoreAreRefused) {
   const at::Tensor x = at::randn({4, 3});
   EXPECT_THAT(errorOf([&] { BoundCall(moduleThatCalls(smallEngine(), "%z", "\n  %z : Tensor = aten::neg(%x)"), {x}); }),
-              HasSubstr("[C003] a call cannot be bound: forward runs aten::neg in PyTorch"));
+              HasSubstr("[E012] a call cannot be bound: forward runs aten::neg in PyTorch"));
   torch::jit::Module calls_none("none");
   calls_none.define("def forward(self, x):\n  return x\n");
   EXPECT_THAT(errorOf([&] { BoundCall(calls_none, {x}); }), HasSubstr("forward calls no engine"));

@@ -318,7 +318,7 @@ TEST(BoundCall, IsOneThreadsAtATime) {
   };
   std::thread first([&] { call->run(); });
   inside.arrive_and_wait();
-  EXPECT_THAT(errorOf([&] { call->run(); }), HasSubstr("[C003] engine 'planted': two threads run one bound call"));
+  EXPECT_THAT(errorOf([&] { call->run(); }), HasSubstr("[E013] engine 'planted': two threads run one bound call"));
   told.arrive_and_wait();
   first.join();
   Planted::act = [] {};
@@ -370,7 +370,7 @@ TEST(BoundCallMisuse, SaysWhatIsWrongWithTheMemory) {
   const std::vector<HostTensor> x = {HostTensor({2, 3}, {0, 0, 0, 1, 1, 1})};
   Result y;
   const auto error = [&](std::vector<void*> outputs) { return errorOf([&] { bind(*engine, x, std::move(outputs)); }); };
-  EXPECT_THAT(error({}), HasSubstr("[C003] a call of engine 'small' cannot be bound: expected memory for 1 outputs"));
+  EXPECT_THAT(error({}), HasSubstr("[E012] a call of engine 'small' cannot be bound: expected memory for 1 outputs"));
   EXPECT_THAT(error({y.values.data() + 1}), HasSubstr("output 'y' does not start at a multiple of 64 bytes"));
   EXPECT_THAT(error({nullptr}), HasSubstr("output 'y' does not start at a multiple of 64 bytes"));
   const std::vector<HostTensor> wrong = {HostTensor({9, 3}, std::vector<float>(27))};
@@ -411,7 +411,7 @@ TEST(BoundCallMisuse, AnEmptyBatchHasNoMemory) {
 
 TEST(BoundCallMisuse, PluginsOfUsersAreRefused) {
   EXPECT_THAT(errorOf([] { withPlugin("Unknown", kRealTime); }),
-              ::testing::AllOf(HasSubstr("[C003] nothing computes plugin_v2"),
+              ::testing::AllOf(HasSubstr("[E012] nothing computes plugin_v2"),
                                HasSubstr("reference refuses (real-time): may allocate memory or wait in a call")));
   const auto engine = withPlugin("Unknown", {});
   EXPECT_FALSE(engine->isRealTime());
