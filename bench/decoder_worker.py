@@ -28,7 +28,7 @@ def _torch():
 def _model(job):
     import decoders
 
-    return decoders.make(job["kind"], job["configuration"])
+    return decoders.make(job["kind"], job["configuration"], spread=1)
 
 
 def cache_way(way: str) -> str:

@@ -25,8 +25,9 @@ SMALL_LLAMA = {"vocab_size": 199, "hidden_size": 64, "intermediate_size": 96, "n
                "num_key_value_heads": 2, "head_dim": 8, "max_position_embeddings": 128, "tie_word_embeddings": False}
 
 
-def make(kind: str, configuration: dict, seed: int = 0) -> nn.Module:
-    """GPT2LMHeadModel or LlamaForCausalLM with seeded random weights."""
+def make(kind: str, configuration: dict, seed: int = 0, spread: float = 4) -> nn.Module:
+    """GPT2LMHeadModel or LlamaForCausalLM with seeded random weights. Of small models, the default ones give logits next to each other, which any
+    rounding would swap: `spread` multiplies them."""
     import transformers
 
     torch.manual_seed(seed)
@@ -34,10 +35,10 @@ def make(kind: str, configuration: dict, seed: int = 0) -> nn.Module:
     config = getattr(transformers, {"gpt2": "GPT2Config", "llama": "LlamaConfig"}[kind])(**configuration)
     config._attn_implementation = "sdpa"
     model = getattr(transformers, name)(config).eval().requires_grad_(False)
-    with torch.no_grad():
-        for parameter in model.parameters():  # the defaults give logits next to each other, which any rounding would swap
+    if spread != 1:
+        for parameter in model.parameters():
             if parameter.dim() == 2:
-                parameter.mul_(4)
+                parameter.data.mul_(spread)
     return model
 
 

@@ -115,7 +115,7 @@ class FuseAttention : public PatternRewriter {
       return false;
     }
     std::optional<AttentionPieces> found = findAttention(layer);
-    if (!found || !isLarge(*found->scores)) {
+    if (!found || !isWorthIt(*found)) {
       return false;
     }
     AttentionPieces& pieces = *found;
@@ -142,14 +142,16 @@ class FuseAttention : public PatternRewriter {
   }
 
  private:
-  bool isLarge(const Tensor& scores) const {
+  // Few queries are packed for, too, where the elements of a key do not lie side by side.
+  bool isWorthIt(const AttentionPieces& pieces) const {
+    const Tensor& scores = *pieces.scores;
     const auto rangeOf = [&](int axis) {
       const auto symbol = [&](const std::string& name) { return *scores.network()->findSymbol(name); };
       return scores.getDimensions()[axis].range(symbol);
     };
     const auto queries = rangeOf(scores.rank() - 2), keys = rangeOf(scores.rank() - 1);
     return (queries.first >= min_queries_ && keys.first >= min_keys_) ||
-           (queries.second <= max_unpacked_ && keys.second >= min_keys_);
+           (pieces.transpose_k && queries.second <= max_unpacked_ && keys.second >= min_keys_);
   }
 
   static Tensor& shuffled(Rewriter& rewriter, Tensor& tensor, const Dims& dims,

@@ -1,7 +1,10 @@
 """Decoders that make a token a call: the cache in one engine, changed where it lies, with PyTorch's tokens."""
 
 import copy
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import pytest
 import torch
@@ -290,3 +293,12 @@ def test_buffers_are_changed_where_they_lie():
 
     torch.manual_seed(0)
     assert_calls_are_same(Buffers(), [(torch.randn(2, 1, 16), torch.tensor([place])) for place in (2, 3, 2)], ["cache"], min_block_size=1)
+
+
+def test_the_benchmark_runs():
+    program = Path(__file__).parents[2] / "bench" / "decoder.py"
+    done = subprocess.run([sys.executable, program, "--smoke", "--models", "gpt2", "--ways", "eager", "int4-cat", "--threads", "1"],
+                          capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    assert [line.split("  ")[0] for line in lines[3:]] == ["gpt2, eager", "gpt2, int4-cat", "gpt2, reading"], done.stdout
