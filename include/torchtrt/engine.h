@@ -34,6 +34,14 @@ class TORCHTRT_API OutputAllocator {
  public:
   virtual ~OutputAllocator() = default;
   virtual void* allocate(int index, DType dtype, TORCHTRT_SPAN<const int64_t> dims) = 0;
+  // Asked first for an output that differs from an input in some elements alone, and has its dims, dtype and row-major
+  // memory. Returns that input's memory if the call may change it there, which then writes only these elements. Null:
+  // allocate() is asked, and the input stays as it is.
+  virtual void* allocateOver(int index, int input) {
+    (void)index;
+    (void)input;
+    return nullptr;
+  }
 };
 
 struct BindingInfo {

@@ -150,11 +150,18 @@ Compiled compile(const Source& given, const ts::CompileSpec& asked, const Choice
   });
   lowering::LoweringOptions lowering;
   lowering.keep_state = may_fall_back;
+  lowering.arguments_apart = true;
   lowering.precision = pinsFor(spec, source, precision);
   lowering.weights_may_change = spec.refit;
   lowering::LoweredGraph lowered = clock.run(Phase::kLowering, [&] { return lowerFor(target, source, lowering); });
   const InputLeaves leaves = clock.run(Phase::kChecking, [&] { return matchInputs(spec.graph_inputs, lowered); });
-  const auto others = clock.run(Phase::kLowering, [&] { return expectCalls(lowered, leaves, spec); });
+  const auto others = clock.run(Phase::kLowering, [&]() -> std::optional<OtherCalls> {
+    if (lowered.written_arguments.empty()) {
+      return expectCalls(lowered, leaves, spec);
+    }
+    lowering.arguments_apart = false;
+    return may_fall_back ? overlappingCalls(lowered, lowerFor(target, source, lowering)) : std::nullopt;
+  });
   const Task task{source, lowered, spec, precision, target};
   const std::vector<torch::jit::IValue> samples = samplesOf(task);
   checkSamples(spec, samples, lowered.schema);

@@ -87,6 +87,11 @@ class TORCHTRT_API Prepared {
   virtual bool isRecordable() const {
     return true;
   }
+  // The operand whose memory the first output may share: run() then writes only what changes. It has the dims, strides
+  // and dtype of the output. -1: none.
+  virtual int updatedInput() const {
+    return -1;
+  }
   // True if run() may read that operand before the work in front of it in the stream has ended, unless it is fenced.
   virtual bool readsAhead(size_t input) const {
     (void)input;

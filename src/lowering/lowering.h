@@ -21,6 +21,9 @@ struct LoweringOptions {
   PrecisionPins precision = {};
   // True where the same graph is to come of other weights: two weights that are equal now are not one.
   bool weights_may_change = false;
+  // True if the caller asks before a call if the arguments that the method writes to lie apart from all others
+  // (LoweredGraph::written_arguments).
+  bool arguments_apart = false;
 };
 
 struct LoweredGraph {
@@ -32,6 +35,8 @@ struct LoweredGraph {
   bool computes_gradients = false;  // within the method: then it is as it was, except for what is inlined
   std::vector<size_t> pinned;       // how many nodes each pin of the options holds for
   bool is_retargeted = false;       // its devices are others than the method's own
+  // Arguments whose writes have become copies at the end: the graph is for calls in which they lie apart.
+  std::vector<size_t> written_arguments = {};
 };
 
 // The module is copied, never changed. Throws CompileError(kInvalidModule) for a missing method or a module in training

@@ -93,6 +93,16 @@ bool functionalizeStateOf(Lowering& lowering) {
          functionalizeState(lowering.lowered.graph, lowering.tensors_apart);
 }
 
+// A tensor of the module may be an argument, too, so the module may have none that change.
+bool functionalizeArgumentsOf(Lowering& lowering) {
+  LoweredGraph& lowered = lowering.lowered;
+  if (!lowering.options.arguments_apart || lowered.has_self || lowered.computes_gradients) {
+    return false;
+  }
+  lowered.written_arguments = functionalizeArguments(lowered.graph);
+  return !lowered.written_arguments.empty();
+}
+
 bool pinPrecisionsOf(Lowering& lowering) {
   if (lowering.options.precision.pins.empty()) {
     return false;
@@ -155,6 +165,8 @@ const std::vector<Pass>& pipeline() {
        foldIdentities},
       {"functionalize_state", "writes to tensors of the module that have no other name make the next tensor", nullptr,
        functionalizeStateOf},
+      {"functionalize_arguments", "writes to arguments that lie apart from all others make the next tensor", nullptr,
+       functionalizeArgumentsOf},
       {"functionalize_views", "writes to a tensor that is known under all of its names make the next tensor",
        functionalizeViews},
       {"functionalize_tensors", "in-place operators become functional ones where provably the same",

@@ -106,7 +106,8 @@ class FuseAttention : public PatternRewriter {
   explicit FuseAttention(const Options& options)
       : PatternRewriter("fuse_attention", {LayerType::kMATRIX_MULTIPLY}),
         min_queries_(options.min_attention_queries),
-        min_keys_(options.min_attention_keys) {}
+        min_keys_(options.min_attention_keys),
+        max_unpacked_(options.max_unpacked_queries) {}
 
   bool matchAndRewrite(Layer& layer, Rewriter& rewriter) override {
     const DType dtype = layer.getOutput(0)->getType();
@@ -114,7 +115,7 @@ class FuseAttention : public PatternRewriter {
       return false;
     }
     std::optional<AttentionPieces> found = findAttention(layer);
-    if (!found || !isLarge(*found->scores)) {
+    if (!found || !isWorthIt(*found)) {
       return false;
     }
     AttentionPieces& pieces = *found;
@@ -141,12 +142,16 @@ class FuseAttention : public PatternRewriter {
   }
 
  private:
-  bool isLarge(const Tensor& scores) const {
-    const auto least = [&](int axis) {
+  // Few queries are packed for, too, where the elements of a key do not lie side by side.
+  bool isWorthIt(const AttentionPieces& pieces) const {
+    const Tensor& scores = *pieces.scores;
+    const auto rangeOf = [&](int axis) {
       const auto symbol = [&](const std::string& name) { return *scores.network()->findSymbol(name); };
-      return scores.getDimensions()[axis].range(symbol).first;
+      return scores.getDimensions()[axis].range(symbol);
     };
-    return least(scores.rank() - 2) >= min_queries_ && least(scores.rank() - 1) >= min_keys_;
+    const auto queries = rangeOf(scores.rank() - 2), keys = rangeOf(scores.rank() - 1);
+    return (queries.first >= min_queries_ && keys.first >= min_keys_) ||
+           (pieces.transpose_k && queries.second <= max_unpacked_ && keys.second >= min_keys_);
   }
 
   static Tensor& shuffled(Rewriter& rewriter, Tensor& tensor, const Dims& dims,
@@ -197,7 +202,7 @@ class FuseAttention : public PatternRewriter {
     rewriter.replaceLayer(layer, {&shuffled(rewriter, *result, wanted)});
   }
 
-  int64_t min_queries_, min_keys_;
+  int64_t min_queries_, min_keys_, max_unpacked_;
 };
 
 }  // namespace

@@ -22,8 +22,10 @@ struct Options {
   bool check_changed = false;         // a pass must say truly whether it changed anything (compares texts)
   size_t max_folded_bytes = 1 << 20;  // how much larger than its operands a folded constant may be
   // Attention of fewer queries or keys stays in pieces: the kernel packs keys and values, which few queries do not pay.
+  // It does not pack for at most max_unpacked_queries, which are fused if they may meet so many keys.
   int64_t min_attention_queries = 8;
   int64_t min_attention_keys = 8;
+  int64_t max_unpacked_queries = 8;
 };
 
 // One line of the pipeline.

@@ -145,6 +145,9 @@ bool sharesWrittenMemory(const Node& node, const Roles& roles) {
   return std::any_of(node.outputs().begin(), node.outputs().end(), [&](const Value* output) {
     ValueSet written;
     roles.addWritten(output, written);
+    if (roles.isReadBeforeWrites(*output)) {
+      return false;
+    }
     if (written.empty() || lowering::mayReturnOperand(node)) {
       return !written.empty();
     }

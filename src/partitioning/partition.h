@@ -18,6 +18,12 @@ namespace torchtrt::partitioning {
 enum class Target { kTorch, kEngine };
 TORCHTRT_API const char* toString(Target target);  // "Torch", "Engine"
 
+// An output of an engine segment whose values go into the memory of one of its inputs, by position.
+struct Update {
+  size_t output = 0;
+  size_t input = 0;
+};
+
 // Work for one target, as a graph of its own. Graph input i stands for inputs[i] of the partitioned graph, graph output
 // i for outputs[i]. Inputs and outputs of engine segments are Tensors. Constants, and numbers and lists that are made
 // from them or from shapes, are copied into every segment that needs them.
@@ -31,6 +37,7 @@ struct Segment {
   // A node of `graph`, at any depth -> the node of the partitioned graph that it is a copy of.
   std::unordered_map<const torch::jit::Node*, const torch::jit::Node*> origins;
   std::vector<std::vector<Segment>> blocks;  // one list per block of a branch or loop
+  std::vector<Update> updates;               // of an engine segment; such outputs have no other readers
 };
 
 // The place of a node of the partitioned graph. A node for Torch has a refusal: why it is not in an engine.

@@ -6,6 +6,7 @@
 #include "lowering/graph_walk.h"
 #include "lowering/memory/memory_layout.h"
 #include "partitioning/block_partitioner.h"
+#include "partitioning/updates.h"
 
 namespace torchtrt::partitioning {
 
@@ -86,6 +87,7 @@ Partition partition(const std::shared_ptr<torch::jit::Graph>& graph, const Roles
   BlockPartitioner partitioner(*graph->block(), context);
   Partition result{graph, partitioner.run(), {}};
   result.verdicts = withInner(partitioner.verdicts(), roles);
+  absorbUpdates(result, roles);
   if (options.require_full_compilation) {
     checkFullyCompiled(result, options.what);
   }

@@ -4,6 +4,9 @@
 #include <set>
 #include <string>
 
+#include "lowering/memory/write_origins.h"
+#include "lowering/passes/views.h"
+
 namespace torchtrt::partitioning {
 
 using torch::jit::Block;
@@ -113,7 +116,38 @@ void addOperands(const Block& block, std::vector<Value*>& operands) {
   }
 }
 
+bool isWriter(const Node& node) {
+  const auto* schema = node.maybeSchema();
+  return (schema != nullptr && schema->is_mutable()) || node.kind() == prim::SetAttr;
+}
+
+// A copy whose result nobody reads.
+bool isLateWrite(const Node& node) {
+  return node.kind() == torch::jit::aten::copy_ && !node.output()->hasUses();
+}
+
+// Returns the first of the copies that end the block, if nothing else writes, and nothing behind it reads elements.
+const Node* firstOfLastWrites(Block& block) {
+  const Node* first = nullptr;
+  bool come_last = true;
+  lowering::forEachNode(&block, [&](const Node* node) {
+    if (isWriter(*node)) {
+      come_last &= isLateWrite(*node) && node->owningBlock() == &block;
+      first = first == nullptr ? node : first;
+    } else {
+      come_last &= first == nullptr || onlyHandsOn(*node);
+    }
+  });
+  return come_last ? first : nullptr;
+}
+
 }  // namespace
+
+bool onlyHandsOn(const Node& node) {
+  return node.kind() == prim::Constant || constructs(node) ||
+         (!isWriter(node) && node.outputs().size() == 1 && node.blocks().empty() &&
+          lowering::viewedBy(*node.output()) != nullptr);
+}
 
 const Node* ancestorIn(const Block& block, const Node& node) {
   const Node* at = &node;
@@ -126,7 +160,8 @@ const Node* ancestorIn(const Block& block, const Node& node) {
 Roles::Roles(const std::shared_ptr<torch::jit::Graph>& graph)
     : aliases_(lowering::aliasesOf(graph)),
       secrets_(lowering::secretAliasesOf(*graph)),
-      shapes_are_written_(anyShapeWriter(*graph->block())) {
+      shapes_are_written_(anyShapeWriter(*graph->block())),
+      first_write_(firstOfLastWrites(*graph->block())) {
   addOperands(*graph->block(), operands_);
   addBlock(*graph->block());
 }
@@ -139,6 +174,19 @@ void Roles::addWritten(const Value* value, torch::jit::ValueSet& written) const 
   for (const Value* name : lowering::secretNamesOf(value, aliases_, secrets_)) {
     addWrittenByName(name, written);
   }
+}
+
+bool Roles::isReadBeforeWrites(const Value& value) const {
+  return first_write_ != nullptr &&
+         std::all_of(value.uses().begin(), value.uses().end(), [this](const torch::jit::Use& use) {
+           const Node& user = *use.user;
+           if (user.owningBlock() != first_write_->owningBlock() || !user.isBefore(first_write_)) {
+             return false;
+           }
+           return std::all_of(user.outputs().begin(), user.outputs().end(), [this](const Value* output) {
+             return !holdsTensors(output->type()) || lowering::makesMemory(*output) || isReadBeforeWrites(*output);
+           });
+         });
 }
 
 // libtorch's analysis tells the writers of a list, not those of what is in it.
@@ -220,7 +268,9 @@ bool Roles::isCarried(const Node& node) const {
     return !shapes_are_written_ && (isTensor(*node.input(0)) || !isWritten(node));
   }
   if (isWritten(node)) {
-    return false;
+    // A tuple of tensors holds the same ones before and behind a write to them.
+    return node.kind() == prim::TupleConstruct &&
+           allTensorInputs(node, [](const Value& input) { return isTensor(input); });
   }
   if (constructs(node)) {
     return true;

@@ -44,6 +44,10 @@ class TORCHTRT_API Roles {
   // Adds to `written` what stands for memory that somebody writes to: the value, or tensors that it holds.
   void addWritten(const torch::jit::Value* value, torch::jit::ValueSet& written) const;
 
+  // True if all that looks at the value, or at views of it, stands in front of every write of the graph. Then a copy
+  // may take its place, even if it lies in memory that is written to.
+  bool isReadBeforeWrites(const torch::jit::Value& value) const;
+
  private:
   Role roleFor(const torch::jit::Node& node) const;
   bool isCarried(const torch::jit::Node& node) const;
@@ -56,12 +60,15 @@ class TORCHTRT_API Roles {
   std::vector<torch::jit::Value*> operands_;  // of all writers
   lowering::SecretAliases secrets_;
   bool shapes_are_written_ = false;
+  const torch::jit::Node* first_write_ = nullptr;  // if all writes come last; else null
   std::unordered_map<const torch::jit::Node*, Role> roles_;
   mutable std::unordered_map<const torch::jit::Node*, std::vector<torch::jit::Value*>> needs_;
 };
 
 using lowering::holdsTensors;
 using lowering::isTensor;
+// True if the node does not look at elements: its result is a view, or holds its operands.
+bool onlyHandsOn(const torch::jit::Node& node);
 // The node of the block that is, or contains, this one; null where the block is elsewhere.
 const torch::jit::Node* ancestorIn(const torch::jit::Block& block, const torch::jit::Node& node);
 

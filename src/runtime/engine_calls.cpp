@@ -13,6 +13,11 @@ bool isEngineCall(const torch::jit::Node& node) {
   return node.kind() == symbol;
 }
 
+bool isUpdatingCall(const torch::jit::Node& node) {
+  static const c10::Symbol symbol = c10::Symbol::fromQualString(kUpdateByEngine);
+  return node.kind() == symbol;
+}
+
 bool onlyGathers(const torch::jit::Node& node) {
   namespace prim = torch::jit::prim;
   constexpr c10::Symbol kAround[] = {prim::GetAttr,        prim::Constant,    prim::ListConstruct,

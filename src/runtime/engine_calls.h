@@ -7,6 +7,8 @@
 namespace torchtrt::runtime {
 
 bool isEngineCall(const torch::jit::Node& node);
+// True for a call that also writes to its inputs.
+bool isUpdatingCall(const torch::jit::Node& node);
 // True for a node that only takes values apart or puts them together.
 bool onlyGathers(const torch::jit::Node& node);
 

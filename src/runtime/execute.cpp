@@ -1,15 +1,19 @@
 #include "runtime/execute.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <span>
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/ops/empty.h>
 
+#include "base/align.h"
 #include "device/device.h"
 #include "engine/calls/step_watch.h"
 #include "engine/schedule/prepared_shapes.h"
 #include "plan/plan.h"
+#include "runtime/apart.h"
 #include "runtime/dtypes.h"
 #include "runtime/input_views.h"
 #include "runtime/recording/recorder.h"
@@ -39,11 +43,35 @@ class OutputTensors final : public engine::OutputAllocator {
     return tensor.mutable_data_ptr();
   }
 
+  // The engine may write this output over that input, which is a tensor that it was given.
+  void letUpdate(size_t output, size_t input, const at::Tensor& tensor) {
+    updates_.resize(tensors_.size());
+    updates_[output] = {static_cast<int>(input), tensor};
+  }
+
+  void* allocateOver(int index, int input) override {
+    const auto output = static_cast<size_t>(index);
+    if (output >= updates_.size() || updates_[output].input != input || !isAligned(updates_[output].tensor)) {
+      return nullptr;
+    }
+    tensors_[output] = updates_[output].tensor;
+    return tensors_[output].mutable_data_ptr();
+  }
+
   std::vector<at::Tensor> take() {
     return std::move(tensors_);
   }
 
  private:
+  struct Updated {
+    int input = -1;
+    at::Tensor tensor;
+  };
+
+  static bool isAligned(const at::Tensor& tensor) {
+    return reinterpret_cast<uintptr_t>(tensor.const_data_ptr()) % kAlignment == 0;
+  }
+
   // ATen's own allocators align to 64 bytes and more.
   at::Tensor allocate(at::IntArrayRef dims, at::ScalarType type) const {
     if (device_.is_cpu()) {
@@ -59,8 +87,44 @@ class OutputTensors final : public engine::OutputAllocator {
   }
 
   std::vector<at::Tensor> tensors_;
+  std::vector<Updated> updates_;  // by output; empty if there are none
   at::Device device_;
 };
+
+// Results that go into the memory of inputs, by number.
+struct Updates {
+  const std::vector<int64_t>& outputs;
+  const std::vector<int64_t>& inputs;
+
+  size_t count() const {
+    return outputs.size();
+  }
+  size_t output(size_t i) const {
+    return static_cast<size_t>(outputs[i]);
+  }
+  size_t input(size_t i) const {
+    return static_cast<size_t>(inputs[i]);
+  }
+};
+
+// Throws EngineError for numbers that a damaged file may hold.
+void check(const Updates& updates, size_t given, const Engine& engine) {
+  const auto within = [](const std::vector<int64_t>& numbers, size_t count) {
+    return std::all_of(numbers.begin(), numbers.end(),
+                       [&](int64_t number) { return number >= 0 && number < static_cast<int64_t>(count); });
+  };
+  std::vector<int64_t> targets = updates.inputs, sources = updates.outputs;
+  std::sort(targets.begin(), targets.end());
+  std::sort(sources.begin(), sources.end());
+  const bool repeats = std::adjacent_find(targets.begin(), targets.end()) != targets.end() ||
+                       std::adjacent_find(sources.begin(), sources.end()) != sources.end();
+  if (updates.outputs.size() != updates.inputs.size() || repeats || !within(updates.inputs, given) ||
+      !within(updates.outputs, engine.engine().outputs().size())) {
+    throw EngineError(ErrorCode::kPlanCorrupt,
+                      "the call of engine \"" + engine.name() + "\" updates tensors that it does not have", {},
+                      "compile the module again");
+  }
+}
 
 // On the thread that runs the call, which what is counted and watched belongs to.
 void enqueue(const Engine& engine, const InputViews& views, OutputTensors& outputs,
@@ -78,10 +142,39 @@ void enqueue(const Engine& engine, const InputViews& views, OutputTensors& outpu
   }
 }
 
+bool updatesLieApart(const std::vector<at::Tensor>& inputs, const Updates& updates) {
+  std::vector<at::Tensor> written, others;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const bool is_written =
+        std::find(updates.inputs.begin(), updates.inputs.end(), static_cast<int64_t>(i)) != updates.inputs.end();
+    (is_written ? written : others).push_back(inputs[i]);
+  }
+  return lieApart(written, others);
+}
+
+std::vector<at::Tensor> runWith(std::vector<at::Tensor>& inputs, const Engine& engine, const Updates* updates) {
+  const DeviceScope scope(engine.device());
+  const InputViews views(inputs, engine);
+  OutputTensors outputs(engine.engine().outputs().size(), engine.device());
+  for (size_t i = 0; updates != nullptr && i < updates->count(); ++i) {
+    outputs.letUpdate(updates->output(i), updates->input(i), inputs[updates->input(i)]);
+  }
+  CountedCall counted(engine.counts());
+  if (!engine.device().is_cpu()) {
+    enqueue(engine, views, outputs, engine::CallOptions{1, scope.stream()});
+  } else {
+    const auto call = [&](int threads) { enqueue(engine, views, outputs, engine::CallOptions{threads, nullptr}); };
+    onTeam(std::ref(call));  // by reference: a copy would be allocated
+  }
+  counted.done();
+  return outputs.take();
+}
+
 // The engine, or PyTorch for inputs that it was not made for.
-std::vector<at::Tensor> runOrFallBack(std::vector<at::Tensor>& inputs, const Engine& engine) {
+std::vector<at::Tensor> runOrFallBack(std::vector<at::Tensor>& inputs, const Engine& engine,
+                                      const Updates* updates = nullptr) {
   try {
-    return runEngine(inputs, engine);
+    return runWith(inputs, engine, updates);
   } catch (const EngineError& error) {
     if (engine.kept() == nullptr || !KeptSegment::helps(error)) {
       count(engine.counts().errors);
@@ -95,18 +188,7 @@ std::vector<at::Tensor> runOrFallBack(std::vector<at::Tensor>& inputs, const Eng
 }  // namespace
 
 std::vector<at::Tensor> runEngine(std::vector<at::Tensor>& inputs, const Engine& engine) {
-  const DeviceScope scope(engine.device());
-  const InputViews views(inputs, engine);
-  OutputTensors outputs(engine.engine().outputs().size(), engine.device());
-  CountedCall counted(engine.counts());
-  if (!engine.device().is_cpu()) {
-    enqueue(engine, views, outputs, engine::CallOptions{1, scope.stream()});
-  } else {
-    const auto call = [&](int threads) { enqueue(engine, views, outputs, engine::CallOptions{threads, nullptr}); };
-    onTeam(std::ref(call));  // by reference: a copy would be allocated
-  }
-  counted.done();
-  return outputs.take();
+  return runWith(inputs, engine, nullptr);
 }
 
 [[noreturn]] void rethrowAtBorder() {
@@ -123,6 +205,41 @@ std::vector<at::Tensor> executeEngine(std::vector<at::Tensor> inputs, const c10:
                ? recording::recorded(inputs, engine,
                                      [&](std::vector<at::Tensor>& given) { return runOrFallBack(given, *engine); })
                : runOrFallBack(inputs, *engine);
+  });
+}
+
+std::vector<at::Tensor> updateByEngine(std::vector<at::Tensor> inputs, const c10::intrusive_ptr<Engine>& engine,
+                                       const std::vector<int64_t>& outputs, const std::vector<int64_t>& updated) {
+  return atBorder([&] {
+    const Updates updates{outputs, updated};
+    check(updates, inputs.size(), *engine);
+    const std::vector<at::Tensor> targets = inputs;
+    const bool lie_apart = updatesLieApart(inputs, updates);
+    if (!lie_apart && engine->kept() == nullptr) {
+      throw EngineError(ErrorCode::kInputDevice,
+                        "a tensor that engine \"" + engine->name() +
+                            "\" changes shares memory with another input, or has one place for several elements",
+                        {}, "pass tensors that lie apart, or compile without require_full_compilation");
+    }
+    // A record needs the inputs as they were, so a call that may be recorded changes them at its end. So does one whose
+    // inputs overlap, as the engine reads them in an order of its own.
+    std::vector<at::Tensor> results =
+        recording::isOn() || !lie_apart ? executeEngine(inputs, engine) : runOrFallBack(inputs, *engine, &updates);
+    std::vector<bool> is_update(results.size(), false);
+    for (size_t i = 0; i < updates.count(); ++i) {
+      is_update[updates.output(i)] = true;
+      const at::Tensor& target = targets[updates.input(i)];
+      if (!results[updates.output(i)].is_same(target)) {
+        target.copy_(results[updates.output(i)]);
+      }
+    }
+    std::vector<at::Tensor> others;
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (!is_update[i]) {
+        others.push_back(std::move(results[i]));
+      }
+    }
+    return others;
   });
 }
 

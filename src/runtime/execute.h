@@ -13,10 +13,17 @@ namespace torchtrt::runtime {
 
 // The operators that compiled modules call.
 inline constexpr const char* kExecuteEngine = "tensorrt::execute_engine";
+inline constexpr const char* kUpdateByEngine = "tensorrt::update_by_engine";
 inline constexpr const char* kKeptConstants = "tensorrt::kept_constants";
 
 TORCHTRT_API std::vector<at::Tensor> executeEngine(std::vector<at::Tensor> inputs,
                                                    const c10::intrusive_ptr<Engine>& engine);
+// The same where results go into inputs: outputs[i], by number, into the memory of inputs[updated[i]]. Gives the other
+// results. What an engine can change in place is not copied; this takes inputs that lie apart (apart.h).
+TORCHTRT_API std::vector<at::Tensor> updateByEngine(std::vector<at::Tensor> inputs,
+                                                    const c10::intrusive_ptr<Engine>& engine,
+                                                    const std::vector<int64_t>& outputs,
+                                                    const std::vector<int64_t>& updated);
 // Constants that the engine keeps, for a call that PyTorch runs in its place; restored by the first such call.
 TORCHTRT_API std::vector<at::Tensor> keptConstants(const c10::intrusive_ptr<Engine>& engine);
 // The engine alone, whatever it keeps. Throws EngineError; what was a lazy view among the inputs is copied there.

@@ -17,8 +17,9 @@ namespace {
 
 bool callsEngines(const torch::jit::Block& block) {
   return std::any_of(block.nodes().begin(), block.nodes().end(), [](const torch::jit::Node* node) {
-    return isEngineCall(*node) || std::any_of(node->blocks().begin(), node->blocks().end(),
-                                              [](const torch::jit::Block* inner) { return callsEngines(*inner); });
+    return isEngineCall(*node) || isUpdatingCall(*node) ||
+           std::any_of(node->blocks().begin(), node->blocks().end(),
+                       [](const torch::jit::Block* inner) { return callsEngines(*inner); });
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/logging.h"
+#include "runtime/apart.h"
 #include "runtime/base64.h"
 #include "runtime/delegate.h"
 #include "runtime/engine_class.h"
@@ -31,6 +32,11 @@ constexpr const char* kSchema =
 
 constexpr const char* kKeptConstantsSchema =
     "kept_constants(__torch__.torch.classes.tensorrt.Engine engine) -> Tensor[]";
+
+// It writes to its inputs, so libtorch must neither move nor drop it.
+constexpr const char* kUpdateByEngineSchema =
+    "update_by_engine(Tensor[] inputs, __torch__.torch.classes.tensorrt.Engine engine, int[] outputs, int[] updated) "
+    "-> Tensor[]";
 
 constexpr const char* kCheckModule = "tensorrt::check_module";
 constexpr const char* kCheckModuleSchema = "check_module(str path) -> ()";
@@ -169,8 +175,8 @@ std::string clash() {
       taken += (taken.empty() ? "" : " and ") + std::string(name);
     }
   }
-  for (const char* name : {kExecuteEngine, "trt::execute_engine", kKeptConstants, kIndexByMask, kPrepare, kCheckModule,
-                           kCheckModuleBytes, kLoadFor, kCounters}) {
+  for (const char* name : {kExecuteEngine, "trt::execute_engine", kUpdateByEngine, kKeptConstants, kIndexByMask,
+                           kLieApart, kPrepare, kCheckModule, kCheckModuleBytes, kLoadFor, kCounters}) {
     if (c10::Dispatcher::singleton().findSchema({name, ""})) {
       taken += (taken.empty() ? "" : " and ") + std::string(name);
     }
@@ -203,6 +209,13 @@ class Registration {
     registerDelegate();
     defineExecuteEngine(definitions_.emplace(torch::Library::FRAGMENT, "tensorrt", std::nullopt, __FILE__, __LINE__));
     defineExecuteEngine(others_.emplace(torch::Library::FRAGMENT, "trt", std::nullopt, __FILE__, __LINE__));
+    definitions_->def(torch::schema(kUpdateByEngineSchema, c10::AliasAnalysisKind::CONSERVATIVE));
+    definitions_->impl("update_by_engine",
+                       torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, updateByEngine));
+    definitions_->impl("update_by_engine",
+                       torch::dispatch(c10::DispatchKey::Autograd, torch::CppFunction::makeFallthrough()));
+    definitions_->def(kLieApartSchema);
+    definitions_->impl("lie_apart", torch::dispatch(c10::DispatchKey::CompositeImplicitAutograd, lieApart));
     definitions_->def(kKeptConstantsSchema);
     definitions_->impl("kept_constants", torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, keptConstants));
     definitions_->def(kIndexByMaskSchema);

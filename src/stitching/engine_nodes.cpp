@@ -1,5 +1,6 @@
 #include "stitching/engine_nodes.h"
 
+#include <algorithm>
 #include <cctype>
 #include <utility>
 
@@ -19,7 +20,8 @@ std::string withTrt(const std::string& module_name) {
 bool comesFromEngine(const Value& value) {
   const torch::jit::Node& node = *value.node();
   return node.kind() == torch::jit::prim::ListUnpack &&
-         node.input()->node()->kind() == c10::Symbol::fromQualString(runtime::kExecuteEngine);
+         (node.input()->node()->kind() == c10::Symbol::fromQualString(runtime::kExecuteEngine) ||
+          node.input()->node()->kind() == c10::Symbol::fromQualString(runtime::kUpdateByEngine));
 }
 
 // Moves tensors that PyTorch may have made on the CPU, from sizes or as empty state, to where the engine runs.
@@ -75,17 +77,33 @@ Value* holdEngine(Graph& graph, torch::jit::Module& module, const std::string& a
   return getAttribute(graph, attribute, held.type());
 }
 
-std::vector<Value*> emitEngine(Graph& graph, Value* holder, const runtime::Engine& engine, std::vector<Value*> inputs) {
+std::vector<Value*> emitEngine(Graph& graph, Value* holder, const runtime::Engine& engine, std::vector<Value*> inputs,
+                               const std::vector<partitioning::Update>& updates) {
   if (runtime::isForGpu(engine.deviceInfo())) {
     inputs = onDeviceOf(graph, holder, std::move(inputs));
   }
-  Value* list = graph.insertNode(graph.createList(c10::TensorType::get(), inputs))->output();
-  torch::jit::Node* execute =
-      graph.insertNode(graph.create(c10::Symbol::fromQualString(runtime::kExecuteEngine), {list, holder}));
+  std::vector<Value*> operands = {graph.insertNode(graph.createList(c10::TensorType::get(), inputs))->output(), holder};
+  std::vector<int64_t> outputs, updated;
+  for (const partitioning::Update& update : updates) {
+    outputs.push_back(static_cast<int64_t>(update.output));
+    updated.push_back(static_cast<int64_t>(update.input));
+  }
+  if (!updates.empty()) {
+    operands.push_back(graph.insertConstant(outputs));
+    operands.push_back(graph.insertConstant(updated));
+  }
+  const char* const kind = updates.empty() ? runtime::kExecuteEngine : runtime::kUpdateByEngine;
+  torch::jit::Node* execute = graph.insertNode(graph.create(c10::Symbol::fromQualString(kind), operands));
   execute->output()->setType(c10::ListType::ofTensors());
+  std::vector<Value*> results(engine.engine().outputs().size(), nullptr);
   torch::jit::Node* unpack =
-      graph.insertNode(graph.createListUnpack(execute->output(), engine.engine().outputs().size()));
-  return {unpack->outputs().begin(), unpack->outputs().end()};
+      graph.insertNode(graph.createListUnpack(execute->output(), results.size() - updates.size()));
+  for (size_t i = 0, next = 0; i < results.size(); ++i) {
+    if (std::find(outputs.begin(), outputs.end(), static_cast<int64_t>(i)) == outputs.end()) {
+      results[i] = unpack->output(next++);
+    }
+  }
+  return results;
 }
 
 Value* packed(Graph& graph, const std::vector<Value*>& values) {

@@ -8,6 +8,7 @@
 
 #include <torch/script.h>
 
+#include "partitioning/partition.h"
 #include "runtime/engine_class.h"
 
 namespace torchtrt::stitching {
@@ -27,9 +28,10 @@ torch::jit::Value* getAttribute(torch::jit::Graph& graph, const std::string& att
 torch::jit::Value* holdEngine(torch::jit::Graph& graph, torch::jit::Module& module, const std::string& attribute,
                               const c10::intrusive_ptr<runtime::Engine>& engine);
 
-// Adds the nodes that run an engine; gives its outputs.
+// Adds the nodes that run an engine; gives its outputs, null for those that update an input.
 std::vector<torch::jit::Value*> emitEngine(torch::jit::Graph& graph, torch::jit::Value* holder,
-                                           const runtime::Engine& engine, std::vector<torch::jit::Value*> inputs);
+                                           const runtime::Engine& engine, std::vector<torch::jit::Value*> inputs,
+                                           const std::vector<partitioning::Update>& updates = {});
 
 // A single value as it is, several as a tuple.
 torch::jit::Value* packed(torch::jit::Graph& graph, const std::vector<torch::jit::Value*>& values);

@@ -228,10 +228,12 @@ class Stitcher {
     TORCHTRT_CHECK(next_engine_ < engines_.size(), "one engine per engine segment, got " << engines_.size());
     const std::vector<Value*> inputs = mapped(segment.inputs);
     Value* holder = holderOf(next_engine_);
-    const std::vector<Value*> outputs = emitEngine(*graph_, holder, *engines_[next_engine_++], inputs);
+    const std::vector<Value*> outputs = emitEngine(*graph_, holder, *engines_[next_engine_++], inputs, segment.updates);
     TORCHTRT_CHECK(outputs.size() == segment.outputs.size(), outputs.size() << " against " << segment.outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) {
-      map_[segment.outputs[i]] = outputs[i];
+      if (outputs[i] != nullptr) {
+        map_[segment.outputs[i]] = outputs[i];
+      }
     }
   }
 

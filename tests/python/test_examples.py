@@ -31,6 +31,11 @@ def test_int8():
     assert "PyTorch, float32" in output and "int8, MINMAX_CALIBRATION" in output
 
 
+def test_decoder():
+    output = run(sys.executable, EXAMPLES / "decoder.py", "--tokens", "16")
+    assert "engine, 4 bits: " in output and "1 engine, 0 segments in PyTorch" in output
+
+
 def test_cpp_compile_and_run(tmp_path):
     module = torch.jit.script(models.build("lenet"))
     source, target = tmp_path / "lenet.ts", tmp_path / "compiled.ts"
@@ -53,7 +58,7 @@ def test_cpp_load_and_run(tmp_path):
 
 
 # test_plugins.py builds and runs the plugin, test_profiling.py the metrics, test_tutorials.py the tutorials.
-TESTED = {"demo.py", "int8.py", "metrics.py", "cpp/compile_and_run.cpp", "cpp/load_and_run.cpp", "plugin/shifted_relu.cpp"}
+TESTED = {"decoder.py", "demo.py", "int8.py", "metrics.py", "cpp/compile_and_run.cpp", "cpp/load_and_run.cpp", "plugin/shifted_relu.cpp"}
 
 
 def test_no_example_is_without_a_test():

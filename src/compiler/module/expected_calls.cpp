@@ -12,6 +12,7 @@
 #include "compiler/segments/segment_engines.h"
 #include "lowering/call_stacks.h"
 #include "lowering/graph_walk.h"
+#include "runtime/apart.h"
 #include "torchtrt/conversion.h"
 
 namespace torchtrt::compiler {
@@ -166,7 +167,7 @@ Value* insertQuestion(Graph& graph, const Expectation& expected) {
 std::shared_ptr<Graph> withInputsOf(const Graph& graph) {
   auto made = std::make_shared<Graph>();
   for (const Value* input : graph.inputs()) {
-    made->addInput(input->debugNameBase())->setType(input->type());
+    made->addInput(input->hasDebugName() ? input->debugNameBase() : "")->setType(input->type());
   }
   return made;
 }
@@ -206,6 +207,30 @@ std::optional<OtherCalls> expectCalls(lowering::LoweredGraph& lowered, const Inp
   }
   hoistTensors(others.graph->block(), *others.graph, others.constants);
   lowered.graph = graph;
+  return others;
+}
+
+std::optional<OtherCalls> overlappingCalls(const lowering::LoweredGraph& lowered, const lowering::LoweredGraph& plain) {
+  const std::vector<size_t>& written = lowered.written_arguments;
+  if (written.empty()) {
+    return std::nullopt;
+  }
+  OtherCalls others{withInputsOf(*lowered.graph), plain.graph, {}};
+  Graph& question = *others.question;
+  std::vector<Value*> changed, read;
+  for (size_t i = 0; i < question.inputs().size(); ++i) {
+    const bool is_written = std::find(written.begin(), written.end(), i) != written.end();
+    if (is_written || lowering::isTensor(*question.inputs()[i])) {
+      (is_written ? changed : read).push_back(question.inputs()[i]);
+    }
+  }
+  const torch::jit::WithInsertPoint inside(question.block());
+  const auto listed = [&](const std::vector<Value*>& tensors) {
+    return question.insertNode(question.createList(c10::TensorType::get(), tensors))->output();
+  };
+  question.registerOutput(
+      question.insert(c10::Symbol::fromQualString(runtime::kLieApart), {listed(changed), listed(read)}));
+  hoistTensors(others.graph->block(), *others.graph, others.constants);
   return others;
 }
 

@@ -55,6 +55,25 @@ Tensor& repeatHeads(const Call& call, Tensor& tensor, const Tensor& query) {
   return call.reshape(call.expand(call.unsqueeze(tensor, axis + 1), Dims(spread)), Dims(result));
 }
 
+// True if queries of all heads and places meet the same keys: the queries that share a head of keys may become rows of
+// one head, and no keys are repeated.
+bool isBlindToHeads(const Call& call) {
+  const Tensor* const mask = call.tensorOrNull(3);
+  const auto isOne = [&](int axis) {
+    return mask->rank() < axis || mask->getDimensions()[mask->rank() - axis] == Dim(1);
+  };
+  return !call.flag(5) && (mask == nullptr || (isOne(2) && isOne(3)));
+}
+
+// [..., groups * times, rows, width] as [..., groups, times * rows, width].
+Tensor& groupQueries(const Call& call, Tensor& query, const Tensor& key) {
+  std::vector<Dim> dims = query.getDimensions().vec();
+  const auto axis = dims.size() - 3;
+  dims[axis + 1] = Dim::floorDiv(dims[axis] * dims[axis + 1], key.getDimensions()[static_cast<int>(axis)]);
+  dims[axis] = key.getDimensions()[static_cast<int>(axis)];
+  return call.reshape(query, Dims(std::move(dims)));
+}
+
 // query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa. PyTorch rounds only the result to 16 bits:
 // scores may be beyond what 16-bit numbers hold, or differ by less than what these tell apart.
 Tensor& attention(Call& call) {
@@ -64,10 +83,14 @@ Tensor& attention(Call& call) {
   const DType given = call.tensor(0).getType();
   const DType wide = given == DType::kFloat64 ? given : DType::kFloat32;
   const auto operand = [&](size_t i) -> Tensor& { return call.cast(call.tensor(i), wide); };
-  Tensor& query = operand(0);
+  Tensor& asked = operand(0);
   const bool grouped = call.flag(7);
-  Tensor& key = grouped ? repeatHeads(call, operand(1), query) : operand(1);
-  Tensor& value = grouped ? repeatHeads(call, operand(2), query) : operand(2);
+  const bool groups_rows =
+      grouped && asked.rank() >= 3 && isBlindToHeads(call) &&
+      call.tensor(1).getDimensions()[asked.rank() - 3] == call.tensor(2).getDimensions()[asked.rank() - 3];
+  Tensor& query = groups_rows ? groupQueries(call, asked, call.tensor(1)) : asked;
+  Tensor& key = grouped && !groups_rows ? repeatHeads(call, operand(1), query) : operand(1);
+  Tensor& value = grouped && !groups_rows ? repeatHeads(call, operand(2), query) : operand(2);
   const Dim& width = query.getDimensions()[query.rank() - 1];
   const double scale =
       call.isNone(6) ? 1 / std::sqrt(static_cast<double>(call.number(width, "the width of a head"))) : call.real(6);
@@ -81,7 +104,13 @@ Tensor& attention(Call& call) {
   } else {
     scores = call.net.addSoftMax(*scores, scores->rank() - 1)->getOutput(0);
   }
-  return call.cast(call.add(LayerType::kMATRIX_MULTIPLY, {scores, &value}), given);
+  Tensor* context = &call.add(LayerType::kMATRIX_MULTIPLY, {scores, &value});
+  if (groups_rows) {
+    std::vector<Dim> dims = asked.getDimensions().vec();
+    dims.back() = value.getDimensions()[value.rank() - 1];
+    context = &call.reshape(*context, Dims(std::move(dims)));
+  }
+  return call.cast(*context, given);
 }
 
 }  // namespace

@@ -155,6 +155,20 @@ Tensor& putWhereTrue(const Call& call, const MaskIndex& masked, Tensor& values, 
   return call.elementwise(self.getType() == DType::kBool ? "or" : "sum", self, added);
 }
 
+// One index, of one element or a vector of them: slices are written along its axis, where they lie.
+Tensor& putAlongAxis(const Call& call, Tensor& values, const IndexedAxes& indexed) {
+  Tensor& self = call.tensor(0);
+  Tensor& index = *indexed.indices.front();
+  const auto axis = static_cast<std::ptrdiff_t>(indexed.axes.front());
+  std::vector<Dim> read = self.getDimensions().vec(), written = read;
+  read.erase(read.begin() + axis);
+  read.insert(read.begin() + axis, index.getDimensions().begin(), index.getDimensions().end());
+  written[static_cast<size_t>(axis)] = index.getDimensions().numel();
+  Tensor& updates = call.reshape(call.expand(values, Dims(read)), Dims(std::move(written)));
+  const Scatter settings = {"default", indexed.axes.front(), call.flag(3) ? "sum" : "none", true, true};
+  return reduceAs(call, self, atLeastVector(call, index), updates, settings);
+}
+
 // self, indices, values, accumulate: the indexed axes come to the front and become one, along which slices are written.
 Tensor& indexPut(Call& call) {
   Tensor& self = call.tensor(0);
@@ -165,6 +179,9 @@ Tensor& indexPut(Call& call) {
   const IndexedAxes indexed = indexedAxes(call);
   if (indexed.axes.empty()) {
     return call.expand(values, self.getDimensions());
+  }
+  if (indexed.axes.size() == 1 && indexed.indices.front()->rank() <= 1) {
+    return putAlongAxis(call, values, indexed);
   }
   Tensor& positions = flatIndex(call, self, indexed);
   const FrontedAxes fronted = bringToFront(call, self, indexed.axes);

@@ -41,7 +41,13 @@ class Head {
   };
   void attend(const Queries& queries);
 
+  // The same for at most kFewQueries, which read keys and values where they lie: without gaps in them. Keys behind the
+  // last one that a mask lets a query see are not read, nor are their values.
+  static constexpr int64_t kFewQueries = 8;
+  void attendWhereTheyLie(const Vectors& keys, const Vectors& values, int64_t count, const Queries& queries);
+
  private:
+  void reserve(size_t floats);
   void attendBlock(const Queries& queries, int64_t first, int64_t rows);
 
   const HeadFunctions& functions_ = headFunctions();

@@ -122,6 +122,7 @@ class Call {
     size_ = q_.dims[rank - 1];
     keys_ = v_.dims[rank - 2];
     out_size_ = v_.dims[rank - 1];
+    is_few_ = rows_ <= Head::kFewQueries && keys_ > 0 && (isHalf(dtype_) ? fields.transpose_k : liesInRows());
     out_row_stride_ = heads == 0 ? out_size_ : heads * out_size_ * (fields.sequence_first ? q_.dims[0] : 1);
   }
 
@@ -138,7 +139,7 @@ class Call {
     parallelFor(threads, 0, batch_ * parts_, grain, [&](int64_t begin, int64_t end) {
       Scratch scratch;
       for (int64_t unit = begin; unit < end; ++unit) {
-        if (unit == begin || unit % parts_ == 0) {
+        if (!is_few_ && (unit == begin || unit % parts_ == 0)) {
           packHead(scratch, unit / parts_);
         }
         const int64_t part = unit % parts_;
@@ -149,6 +150,12 @@ class Call {
   }
 
  private:
+  // True if the elements of a key lie side by side, and those of a value. 16-bit ones do when they are widened.
+  bool liesInRows() const {
+    const bool keys_do = (fields_.transpose_k ? k_.columnStride() : k_.rowStride()) == 1 || size_ == 1;
+    return keys_do && (v_.columnStride() == 1 || out_size_ == 1);
+  }
+
   // Rows from `offset` on as dense float32: where they lie, or in `buffer`.
   const float* floatRows(const Matrices& matrices, int64_t offset, int64_t rows, int64_t columns, int64_t& row_stride,
                          ThreadVector<float>& buffer, ThreadVector<uint16_t>& line) const {
@@ -187,9 +194,15 @@ class Call {
     return transposed ? Vectors{data, column_stride, row_stride, size} : Vectors{data, row_stride, column_stride, size};
   }
 
+  Vectors keysOf(Scratch& scratch, int64_t index) const {
+    return vectorsOf(k_, index, !fields_.transpose_k, size_, scratch.keys, scratch.line);
+  }
+  Vectors valuesOf(Scratch& scratch, int64_t index) const {
+    return vectorsOf(v_, index, false, out_size_, scratch.values, scratch.line);
+  }
+
   void packHead(Scratch& scratch, int64_t index) const {
-    scratch.head.pack(vectorsOf(k_, index, !fields_.transpose_k, size_, scratch.keys, scratch.line),
-                      vectorsOf(v_, index, false, out_size_, scratch.values, scratch.line), keys_);
+    scratch.head.pack(keysOf(scratch, index), valuesOf(scratch, index), keys_);
   }
 
   void attend(Scratch& scratch, int64_t index, int64_t first, int64_t count) const {
@@ -220,7 +233,11 @@ class Call {
       }
     }
     queries.masks = std::span(masks).first(masks_.size());
-    scratch.head.attend(queries);
+    if (is_few_) {
+      scratch.head.attendWhereTheyLie(keysOf(scratch, index), valuesOf(scratch, index), keys_, queries);
+    } else {
+      scratch.head.attend(queries);
+    }
     for (int64_t row = 0; isHalf(dtype_) && row < count; ++row) {
       halves_.narrow(queries.out + row * out_size_, reinterpret_cast<uint16_t*>(out) + row * out_row_stride_,
                      out_size_);
@@ -242,6 +259,7 @@ class Call {
   Matrices q_, k_, v_;
   ThreadVector<Matrices> masks_;
   std::span<const int64_t> batch_dims_;
+  bool is_few_ = false;  // queries: nothing is packed
   int64_t batch_ = 1, rows_ = 0, size_ = 0, keys_ = 0, out_size_ = 0, out_row_stride_ = 0, parts_ = 1;
 };
 

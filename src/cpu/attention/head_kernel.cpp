@@ -306,8 +306,135 @@ void weigh(const Softmax& softmax) {
   }
 }
 
+// The rows of a tile, and the keys: so many sums are in registers at a time, and do not wait for each other.
+constexpr int64_t kDotRows = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
+constexpr int64_t kDotKeys = 4;
+
+template <int kRows, int kKeys>
+HWY_INLINE void dotTile(const Dots& p, int64_t row, int64_t key) {
+  const D d;
+  const int64_t n = lanes();
+  const float* const queries = p.queries + row * p.query_stride;
+  const float* const keys = p.keys + key * p.key_stride;
+  V sums[kRows][kKeys];
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int j = 0; j < kKeys; ++j) {
+      sums[r][j] = hn::Zero(d);
+    }
+  }
+  const auto add = [&](auto load, int64_t i) HWY_ATTR {
+    V key_parts[kKeys];
+#pragma GCC unroll 4
+    for (int j = 0; j < kKeys; ++j) {
+      key_parts[j] = load(keys + j * p.key_stride + i);
+    }
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) {
+      const V query = load(queries + r * p.query_stride + i);
+#pragma GCC unroll 4
+      for (int j = 0; j < kKeys; ++j) {
+        sums[r][j] = hn::MulAdd(query, key_parts[j], sums[r][j]);
+      }
+    }
+  };
+  int64_t i = 0;
+  for (; i + n <= p.size; i += n) {
+    add([d](const float* from) HWY_ATTR { return hn::LoadU(d, from); }, i);
+  }
+  if (i < p.size) {
+    const auto rest = hn::FirstN(d, static_cast<size_t>(p.size - i));
+    add([d, rest](const float* from) HWY_ATTR { return hn::MaskedLoad(rest, d, from); }, i);
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int j = 0; j < kKeys; ++j) {
+      p.scores[(row + r) * p.score_stride + key + j] = hn::GetLane(hn::SumOfLanes(d, sums[r][j]));
+    }
+  }
+}
+
+template <int kRows>
+void dotRows(const Dots& p, int64_t row) {
+  int64_t key = 0;
+  for (; key + kDotKeys <= p.count; key += kDotKeys) {
+    dotTile<kRows, kDotKeys>(p, row, key);
+  }
+  for (; key < p.count; ++key) {
+    dotTile<kRows, 1>(p, row, key);
+  }
+}
+
+void computeDots(const Dots& p) {
+  using Compute = void (*)(const Dots&, int64_t);
+  constexpr Compute kCompute[] = {dotRows<1>, dotRows<2>, dotRows<3>, dotRows<4>};
+  for (int64_t row = 0; row < p.rows; row += kDotRows) {
+    kCompute[std::min(kDotRows, p.rows - row) - 1](p, row);
+  }
+}
+
+constexpr int kMixVectors = 4;
+
+// `valid` elements from `column` on.
+template <int kRows>
+HWY_INLINE void mixTile(const Mixture& p, int64_t row, int64_t column, int64_t valid) {
+  const D d;
+  const int64_t n = lanes();
+  const bool is_whole = valid == kMixVectors * n;
+  const auto partOf = [&](int v) HWY_ATTR {
+    return hn::FirstN(d, static_cast<size_t>(std::clamp<int64_t>(valid - v * n, 0, n)));
+  };
+  V sums[kRows][kMixVectors];
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kMixVectors; ++v) {
+      sums[r][v] = hn::Zero(d);
+    }
+  }
+  for (int64_t j = 0; j < p.count; ++j) {
+    const float* const value = p.values + j * p.value_stride + column;
+    V parts[kMixVectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < kMixVectors; ++v) {
+      parts[v] = is_whole ? hn::LoadU(d, value + v * n) : hn::MaskedLoad(partOf(v), d, value + v * n);
+    }
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) {
+      const V weight = hn::Set(d, p.weights[(row + r) * p.weight_stride + j]);
+#pragma GCC unroll 4
+      for (int v = 0; v < kMixVectors; ++v) {
+        sums[r][v] = hn::MulAdd(weight, parts[v], sums[r][v]);
+      }
+    }
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) {
+    const V factor = hn::Set(d, p.factors[row + r]);
+    float* const out = p.out + (row + r) * p.out_stride + column;
+#pragma GCC unroll 4
+    for (int v = 0; v < kMixVectors; ++v) {
+      hn::BlendedStore(hn::Mul(sums[r][v], factor), partOf(v), d, out + v * n);
+    }
+  }
+}
+
+void computeMixture(const Mixture& p) {
+  using Compute = void (*)(const Mixture&, int64_t, int64_t, int64_t);
+  constexpr Compute kCompute[] = {mixTile<1>, mixTile<2>, mixTile<3>, mixTile<4>};
+  const int64_t width = kMixVectors * lanes();
+  for (int64_t column = 0; column < p.size; column += width) {
+    for (int64_t row = 0; row < p.rows; row += kDotRows) {
+      kCompute[std::min(kDotRows, p.rows - row) - 1](p, row, column, std::min(width, p.size - column));
+    }
+  }
+}
+
 const HeadFunctions& functionsForTarget() {
-  static const HeadFunctions functions = {kPanelVectors * lanes(), pack, computeProduct, weigh};
+  static const HeadFunctions functions = {kPanelVectors * lanes(), pack, computeProduct, weigh, computeDots,
+                                          computeMixture};
   return functions;
 }
 

@@ -32,6 +32,33 @@ struct Product {
   const float* factors;  // null or one per row
 };
 
+// scores[r][j] = the product of query r and key j, which lie in rows without gaps in them.
+struct Dots {
+  const float* queries;
+  int64_t query_stride;
+  int64_t rows;
+  const float* keys;
+  int64_t key_stride;
+  int64_t count;
+  int64_t size;
+  float* scores;
+  int64_t score_stride;
+};
+
+// out[r] = factors[r] * the sum of weights[r][j] * values[j], which lie in rows without gaps in them.
+struct Mixture {
+  const float* weights;
+  int64_t weight_stride;
+  int64_t rows;
+  const float* values;
+  int64_t value_stride;
+  int64_t count;
+  int64_t size;
+  const float* factors;
+  float* out;
+  int64_t out_stride;
+};
+
 // Scores become weights: e^(x[i] - max x) with x = scores * scale and then masked. Row r is of the first
 // min(first_count + r, count) scores, the others of the first `count` become 0; rows have room for whole panels.
 struct Softmax {
@@ -54,6 +81,10 @@ struct HeadFunctions {
                float* panels);
   void (*product)(const Product& product);
   void (*weigh)(const Softmax& softmax);
+  // The two products where nothing is packed: each key and value is read once for several rows. The bits of a row do
+  // not depend on the others.
+  void (*dots)(const Dots& dots);
+  void (*mix)(const Mixture& mixture);
 };
 
 // The variants for this machine.

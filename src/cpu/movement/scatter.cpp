@@ -124,11 +124,9 @@ class ScatterPrepared final : public Prepared {
   void run(const RunArgs& args) const override {
     const auto* data = static_cast<const std::byte*>(args.inputs[0]);
     auto* out = static_cast<std::byte*>(args.outputs[0]);
-    parallelFor(args.threads, 0, copy_.count(), grainFor(1), [&](int64_t begin, int64_t end) {
-      copy_.run(begin, end, copy_.count(), [&](const int64_t* offsets, const int64_t* steps, int64_t n) {
-        copyRun(static_cast<size_t>(size_), data + offsets[1] * size_, steps[1], out + offsets[0] * size_, steps[0], n);
-      });
-    });
+    if (out != data) {
+      copyAll(data, out, args.threads);
+    }
     parallelFor(args.threads, 0, lines_.count(), lineGrain(args.threads), [&](int64_t begin, int64_t end) {
       lines_.run(begin, end, kRun, [&](const int64_t* offsets, const int64_t* steps, int64_t n) {
         if (foldStored(args, offsets, steps, n)) {
@@ -144,7 +142,19 @@ class ScatterPrepared final : public Prepared {
     });
   }
 
+  int updatedInput() const override {
+    return 0;
+  }
+
  private:
+  void copyAll(const std::byte* data, std::byte* out, int threads) const {
+    parallelFor(threads, 0, copy_.count(), grainFor(1), [&](int64_t begin, int64_t end) {
+      copy_.run(begin, end, copy_.count(), [&](const int64_t* offsets, const int64_t* steps, int64_t n) {
+        copyRun(static_cast<size_t>(size_), data + offsets[1] * size_, steps[1], out + offsets[0] * size_, steps[0], n);
+      });
+    });
+  }
+
   // visitor(first, length, index): neighbouring lines that go to the same place along the axis.
   template <typename Visitor>
   void forEachTarget(const RunArgs& args, const int64_t* offsets, const int64_t* steps, int64_t n, int64_t k,

@@ -179,9 +179,14 @@ void LoadedEngine::begin(ContextLease& lease, std::span<const TensorView> inputs
   reserveWorkspace(lease);
   std::vector<void*>& pointers = context.outputPointers();
   for (size_t i = 0; i < shapes.outputs.size(); ++i) {
-    pointers[i] = shapes.outputs[i].is_cut ? nullptr : allocate(outputs, i, shapes.outputs[i]);
+    pointers[i] = shapes.outputs[i].is_cut ? nullptr : placeFor(outputs, i, shapes.outputs[i]);
   }
   context.setCallPointers(inputs, pointers);
+}
+
+void* LoadedEngine::placeFor(OutputAllocator& outputs, size_t index, const OutputShape& shape) const {
+  void* const memory = shape.updates < 0 ? nullptr : outputs.allocateOver(static_cast<int>(index), shape.updates);
+  return memory != nullptr ? memory : allocate(outputs, index, shape);
 }
 
 void* LoadedEngine::allocate(OutputAllocator& outputs, size_t index, const OutputShape& shape) const {

@@ -87,6 +87,8 @@ class LoadedEngine : public Engine {
   // Throws where the call would have to wait for its stream.
   void checkCapture(const Schedule& shapes) const;
   void* allocate(OutputAllocator& outputs, size_t index, const OutputShape& shape) const;
+  // The same, or an input's memory for an output that updates it.
+  void* placeFor(OutputAllocator& outputs, size_t index, const OutputShape& shape) const;
   // Runs the actions, as a recording if there is one.
   void run(Context& context, Way way) const;
   void runWatched(const Context& context, Way way, StepWatch& watch) const;

@@ -16,6 +16,7 @@ class Assembler {
   void run() {
     avoidFences();
     placeWorkspace();
+    findUpdates();
     fillSlots();
     measure();
   }
@@ -75,6 +76,42 @@ class Assembler {
     const std::vector<int32_t>& written = drafts_[index - 1].outputs;
     return std::any_of(written.begin(), written.end(),
                        [&](int32_t output) { return output >= 0 && rootOf(places_, output) == root; });
+  }
+
+  // Finds outputs that may be written over an input: their kernels change some elements of it, and nothing reads the
+  // input any more.
+  void findUpdates() {
+    for (size_t i = 0; i < drafts_.size(); ++i) {
+      const Draft& draft = drafts_[i];
+      const int operand = draft.prepared->updatedInput();
+      if (operand < 0 || !draft.fused.empty() || draft.outputs.size() != 1 || draft.input_binding >= 0) {
+        continue;
+      }
+      const int32_t from = draft.inputs[static_cast<size_t>(operand)], to = draft.outputs[0];
+      const Place& source = places_[static_cast<size_t>(from)];
+      const Place& target = places_[static_cast<size_t>(to)];
+      const Slot written = slotOf(to), read = slotOf(from);
+      if (written.kind == Slot::Kind::kOutput && read.kind == Slot::Kind::kInput && source.desc == target.desc &&
+          isReadLastBy(rootOf(places_, from), i, static_cast<size_t>(operand))) {
+        result_.outputs[written.index].updates = static_cast<int>(read.index);
+      }
+    }
+  }
+
+  // True if no action behind that one reads the memory, and that one itself as this operand alone.
+  bool isReadLastBy(int32_t root, size_t action, size_t operand) const {
+    for (size_t i = action; i < drafts_.size(); ++i) {
+      const std::vector<int32_t>& inputs = drafts_[i].inputs;
+      for (size_t k = 0; k < inputs.size(); ++k) {
+        if (inputs[k] >= 0 && rootOf(places_, inputs[k]) == root && (i != action || k != operand)) {
+          return false;
+        }
+      }
+      if (drafts_[i].input_binding >= 0) {
+        return false;  // it reads an input as the caller gave it
+      }
+    }
+    return true;
   }
 
   void placeWorkspace() {

@@ -86,8 +86,11 @@ class Printer {
     if (tensor < 0) {
       return operandText(index);
     }
+    const Slot& slot = schedule_.slots[index];
+    const int updates = slot.kind == Slot::Kind::kOutput ? schedule_.outputs[slot.index].updates : -1;
     const plan::Tensor& described = model_.plan.tensors[static_cast<size_t>(tensor)];
-    return operandText(index) + " " + toString(described.dtype) + dimsText(dimsOf(described.dims, registers_));
+    return operandText(index) + (updates < 0 ? "" : " over in" + std::to_string(updates)) + " " +
+           toString(described.dtype) + dimsText(dimsOf(described.dims, registers_));
   }
 
   void printAction(size_t index) {

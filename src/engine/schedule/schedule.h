@@ -38,6 +38,7 @@ struct OutputShape {
   std::vector<int64_t> dims;
   size_t bytes = 0;
   bool is_cut = false;  // these are its largest dims
+  int updates = -1;     // the input in whose memory it may be written; -1: none
 };
 
 // An output that shows its length when all has run: it is computed in the workspace, and what counts of it copied.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -14,8 +15,9 @@
 #include "lowering/passes/view_functionalizer.h"
 #include "lowering/passes/views.h"
 
-// Buffers that a method writes to in place: caches, running statistics, streams. The writes stay, as copies into the
-// buffer, and whoever reads it behind them reads what was computed. The copies come late, so that they cut nothing:
+// Buffers and arguments that a method writes to in place: caches, running statistics, streams. The writes stay, as
+// copies into the buffer, and whoever reads it behind them reads what was computed. The copies come late, so that they
+// cut nothing:
 //
 //     y = x.relu()                     y = x.relu()
 //     self.mean.mul_(0.9)              mean = self.mean
@@ -88,6 +90,20 @@ std::map<std::string, Value*> readOnce(Graph& graph, const Names& names) {
   return roots;
 }
 
+// Tensors among the arguments that in-place operators write to.
+std::vector<Value*> writtenArguments(Graph& graph) {
+  std::set<const Value*> written;
+  forEachNode(graph.block(), [&](const Node* node) {
+    if (isInPlace(*node)) {
+      written.insert(rootOf(const_cast<Value*>(node->input(0))));
+    }
+  });
+  std::vector<Value*> arguments;
+  std::copy_if(graph.inputs().begin(), graph.inputs().end(), std::back_inserter(arguments),
+               [&](const Value* input) { return isTensor(*input) && written.count(input) != 0; });
+  return arguments;
+}
+
 // True if everything that the graph writes to is one of these, or made in the graph.
 bool writesNothingElse(Graph& graph, const std::set<const Value*>& roots) {
   bool nothing = true;
@@ -126,6 +142,20 @@ bool isReadBehindWrites(const ViewFamily& family) {
   });
 }
 
+// Returns those of the tensors whose writes have become copies.
+std::vector<Value*> functionalizeWrites(Graph& graph, const std::vector<Value*>& tensors) {
+  const auto deciders = decidersOfLayout(graph.block(), writesThatShow(graph));
+  std::vector<Value*> changed;
+  for (Value* value : tensors) {
+    const auto family = ViewFamily::of(*value, ViewFamily::Owner::kElsewhere);
+    if (family && !showsLayout(*family, deciders) && isReadBehindWrites(*family)) {
+      functionalize(graph, *family, /*keeps_writes=*/true);
+      changed.push_back(value);
+    }
+  }
+  return changed;
+}
+
 }  // namespace
 
 bool functionalizeState(const GraphPtr& graph, const Names& tensors_apart) {
@@ -139,15 +169,39 @@ bool functionalizeState(const GraphPtr& graph, const Names& tensors_apart) {
   if (roots.empty() || !writesNothingElse(*graph, roots)) {
     return true;
   }
-  const auto deciders = decidersOfLayout(graph->block(), writesThatShow(*graph));
+  std::vector<Value*> values;
   for (const auto& [name, value] : reads) {
-    const auto family = ViewFamily::of(*value, ViewFamily::Owner::kElsewhere);
-    if (family && !showsLayout(*family, deciders) && isReadBehindWrites(*family)) {
-      functionalize(*graph, *family, /*keeps_writes=*/true);
-    }
+    values.push_back(value);
   }
+  functionalizeWrites(*graph, values);
   delayWrites(*graph, roots);
   return true;
+}
+
+std::vector<size_t> functionalizeArguments(const GraphPtr& graph) {
+  if (std::any_of(graph->inputs().begin(), graph->inputs().end(),
+                  [](const Value* input) { return !isTensor(*input) && holdsTensors(input->type()); })) {
+    return {};
+  }
+  removeWholeSlices(*graph);
+  const std::vector<Value*> written = writtenArguments(*graph);
+  if (written.empty() || !writesNothingElse(*graph, {written.begin(), written.end()})) {
+    return {};
+  }
+  lowerTuples(graph);  // else what goes through a tuple is another value than the argument
+  const std::vector<Value*> changed = functionalizeWrites(*graph, written);
+  if (changed.empty()) {
+    return {};
+  }
+  std::set<const Value*> tensors;
+  std::copy_if(graph->inputs().begin(), graph->inputs().end(), std::inserter(tensors, tensors.end()),
+               [](const Value* input) { return isTensor(*input); });
+  delayWrites(*graph, tensors);
+  std::vector<size_t> positions;
+  for (const Value* value : changed) {
+    positions.push_back(value->offset());
+  }
+  return positions;
 }
 
 }  // namespace torchtrt::lowering

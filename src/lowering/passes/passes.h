@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <torch/script.h>
 
@@ -24,6 +25,8 @@ bool inlineMethods(const GraphPtr& graph);
 
 // Writes to those tensors of the module, by name, become copies of what functional operators compute.
 bool functionalizeState(const GraphPtr& graph, const std::set<std::string>& tensors_apart);
+// The same for arguments, all of which are taken to lie apart. Returns the positions of the arguments that are written.
+std::vector<size_t> functionalizeArguments(const GraphPtr& graph);
 
 bool inlineCalls(const GraphPtr& graph);                 // functions, methods, fork and wait
 bool lowerContexts(const GraphPtr& graph);               // `with` autocast becomes casts, no_grad and profiles go

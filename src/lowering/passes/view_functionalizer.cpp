@@ -38,7 +38,9 @@ class ViewFunctionalizer {
   void run() {
     Value& root = family_.root();
     Current current = {{&root, &root}};
-    follow(*root.node()->owningBlock(), ++root.node()->iterator(), current);
+    Block& block = *root.node()->owningBlock();
+    const bool is_argument = root.node() == graph_.param_node();  // which stands in no list of nodes
+    follow(block, is_argument ? block.nodes().begin() : ++root.node()->iterator(), current);
     removeUnused();
   }
 
@@ -54,10 +56,36 @@ class ViewFunctionalizer {
         visit(*node, current);
       }
     }
-    read(*block.return_node(), current);
+    if (keeps_writes_ && &block == graph_.block()) {
+      giveRealMembers(*block.return_node());
+    } else {
+      read(*block.return_node(), current);
+    }
+  }
+
+  // The caller gets what is written to, not a copy.
+  void giveRealMembers(Node& node) {
+    for (size_t i = 0; i < node.inputs().size(); ++i) {
+      if (family_.has(node.input(i))) {
+        node.replaceInput(i, realMember(*node.input(i)));
+      }
+    }
+  }
+
+  // True for a tuple or list that nothing is done with but returning it.
+  bool isOnlyReturned(const Node& node) const {
+    const bool holds = node.kind() == prim::TupleConstruct || node.kind() == prim::ListConstruct;
+    return holds && node.owningBlock() == graph_.block() &&
+           std::all_of(node.output()->uses().begin(), node.output()->uses().end(), [&](const torch::jit::Use& use) {
+             return use.user == graph_.return_node() || isOnlyReturned(*use.user);
+           });
   }
 
   void visit(Node& node, Current& current) {
+    if (keeps_writes_ && isOnlyReturned(node)) {
+      giveRealMembers(node);
+      return;
+    }
     if (isInPlace(node) && family_.has(node.input(0))) {
       write(node, current);
       return;
@@ -93,6 +121,9 @@ class ViewFunctionalizer {
 
   // A view that writes go through stays a view of what is written to. Its elements are known from it until then.
   void keepView(Node& node, Current& current) {
+    if (family_.has(node.input(0))) {
+      node.replaceInput(0, realMember(*node.input(0)));  // a write that gave the operand goes
+    }
     for (Value* output : node.outputs()) {
       if (family_.has(output)) {
         const auto whole = current.find(family_.parentOf(output));
@@ -134,15 +165,16 @@ class ViewFunctionalizer {
     functional->output()->setType(node.output()->type());
     const bool is_copy = functional->kind() == torch::jit::aten::copy;
     Value* part = is_copy ? functional->output() : keepType(graph_, *functional, former);
-    if (keeps_writes_) {
-      keepWrite(node, *member, is_copy ? node.input(1) : part);
-    }
+    Value* const written = is_copy ? node.input(1) : part;
     Current next = {{member, part}, {node.output(), part}};
     const Value* view = member;
     while (Value* whole = family_.parentOf(view)) {
       part = isInPlace(*view->node()) ? part : putBack(*view, valueOf(*whole, current, node), part, node);
       next[whole] = part;
       view = whole;
+    }
+    if (keeps_writes_) {
+      keepWrite(node, *member, written);  // behind all that reads the elements as they were
     }
     current = std::move(next);
   }

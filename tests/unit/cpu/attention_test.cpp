@@ -94,7 +94,9 @@ std::vector<double> expected(const std::vector<Operand>& operands, bool transpos
 }
 
 TEST(Attention, AgreesWithSumsInDouble) {
-  const Problem problems[] = {{2, 3, 5, 7, 8, 4}, {1, 1, 1, 1, 1, 1}, {1, 2, 70, 33, 17, 19}, {3, 1, 33, 100, 64, 64}};
+  const Problem problems[] = {{2, 3, 5, 7, 8, 4},      {1, 1, 1, 1, 1, 1},    {1, 2, 70, 33, 17, 19},
+                              {3, 1, 33, 100, 64, 64}, {2, 3, 1, 40, 64, 64}, {1, 2, 4, 129, 40, 72},
+                              {1, 2, 8, 17, 65, 33}};
   for (const Problem& p : problems) {
     for (const bool transpose_k : {false, true}) {
       for (const bool has_mask : {false, true}) {
@@ -115,6 +117,48 @@ TEST(Attention, AgreesWithSumsInDouble) {
         EXPECT_EQ(run(operands, transpose_k, p, 3), got) << "numbers do not depend on the threads";
       }
     }
+  }
+}
+
+// A decoder's cache: keys and values in rows, of which only the first ones hold something yet.
+TEST(Attention, OfFewQueriesReadsNoKeysBehindTheLastVisibleOne) {
+  for (const int64_t rows : {1, 3, 8}) {
+    const Problem p = {1, 2, rows, 50, 24, 40};
+    std::vector<Operand> operands = {Operand({1, 2, rows, 24}, 1), Operand({1, 2, 50, 24}, 2),
+                                     Operand({1, 2, 50, 40}, 3), Operand({rows, 50}, 4)};
+    const int64_t seen = 13;
+    for (int64_t i = 0; i < rows * 50; ++i) {
+      if (i % 50 >= seen) {
+        operands[3].values[static_cast<size_t>(i)] = -INFINITY;
+      }
+    }
+    const std::vector<double> wanted = expected(operands, true, p);
+    for (Operand* cache : {&operands[1], &operands[2]}) {
+      const int64_t width = cache->dims[3];
+      for (int64_t i = 0; i < 2 * 50 * width; ++i) {
+        if (i / width % 50 >= seen) {
+          cache->values[static_cast<size_t>(i)] = NAN;
+        }
+      }
+    }
+    const std::vector<float> got = run(operands, true, p, 2);
+    for (size_t i = 0; i < got.size(); ++i) {
+      ASSERT_NEAR(got[i], wanted[i], 1e-5);
+    }
+  }
+}
+
+TEST(Attention, GivesARowTheSameBitsBesideOthers) {
+  const Problem p = {1, 1, 7, 45, 33, 70};
+  const std::vector<Operand> operands = {Operand({1, 1, 7, 33}, 1), Operand({1, 1, 45, 33}, 2),
+                                         Operand({1, 1, 45, 70}, 3)};
+  const std::vector<float> together = run(operands, true, p, 1);
+  for (int64_t row = 0; row < 7; ++row) {
+    std::vector<Operand> alone = operands;
+    alone[0] = Operand({1, 1, 1, 33}, 1);
+    std::copy_n(operands[0].values.begin() + row * 33, 33, alone[0].values.begin());
+    const std::vector<float> got = run(alone, true, {1, 1, 1, 45, 33, 70}, 1);
+    EXPECT_TRUE(std::equal(got.begin(), got.end(), together.begin() + row * 70)) << "row " << row;
   }
 }
 

@@ -132,8 +132,10 @@ TEST(Pipeline, HoldsEveryRewriteInItsOrder) {
   };
   EXPECT_EQ(place("freeze_attributes"), 0);
   EXPECT_EQ(place("inline_calls"), 1);
-  // Writes to the module's own tensors are gone, as far as they go, before other writes are looked at.
-  EXPECT_EQ(place("functionalize_state") + 1, place("functionalize_views"));
+  // Writes to the module's own tensors, and to arguments, are gone, as far as they go, before other writes are looked
+  // at.
+  EXPECT_EQ(place("functionalize_state") + 2, place("functionalize_views"));
+  EXPECT_EQ(place("functionalize_arguments") + 1, place("functionalize_views"));
   // Equal computations become one behind the pins: they are not equal where their precisions differ.
   EXPECT_EQ(place("pin_precisions"), place("normalize_views") + 1);
   EXPECT_LT(place("pin_precisions"), place("eliminate_common_subexpressions"));

@@ -97,6 +97,33 @@ TEST(FuseAttention, NotWhereKeysAreSharedAmongTheBatch) {
 })");
 }
 
+// Queries and keys of these dims are fused as far as the kernel is worth it.
+bool isFused(const std::string& queries, const std::string& keys) {
+  const auto network = network::parse(R"(network "n" (s0 in [0, 2, 4], s1 in [0, 20, 40], s2 in [9, 20, 40]) {
+  input %q : float32[2, )" + queries + R"(, 64]
+  input %k : float32[2, )" + keys + R"(, 64]
+  input %v : float32[2, )" + keys + R"(, 64]
+  %scores = matrix_multiply(%q, %k) {transpose_b=true}
+  %weights = softmax(%scores) {axis=2}
+  %y = matrix_multiply(%weights, %v) {}
+  output "y" %y
+})");
+  return createManager({"fuse_attention"}, {}).run(*network);
+}
+
+TEST(FuseAttention, OfFewQueriesIfTheyMayMeetManyKeys) {
+  EXPECT_TRUE(isFused("1", "100"));
+  EXPECT_TRUE(isFused("1", "s1"));
+  EXPECT_TRUE(isFused("8", "s1"));
+  EXPECT_TRUE(isFused("s0", "s1"));
+  EXPECT_TRUE(isFused("9", "8"));
+  EXPECT_TRUE(isFused("s2", "8"));
+  EXPECT_FALSE(isFused("1", "7"));
+  EXPECT_FALSE(isFused("9", "7"));
+  EXPECT_FALSE(isFused("9", "s1")) << "the keys may be too few to pack";
+  EXPECT_FALSE(isFused("s1", "100")) << "the queries may be too few to pack";
+}
+
 // The same text in another dtype.
 std::string in(const std::string& dtype, std::string text) {
   for (size_t at = text.find("float32"); at != std::string::npos; at = text.find("float32", at)) {
