@@ -159,8 +159,11 @@ Compiled compile(const Source& given, const ts::CompileSpec& asked, const Choice
     if (lowered.written_arguments.empty()) {
       return expectCalls(lowered, leaves, spec);
     }
+    if (!may_fall_back) {
+      return std::nullopt;
+    }
     lowering.arguments_apart = false;
-    return may_fall_back ? overlappingCalls(lowered, lowerFor(target, source, lowering)) : std::nullopt;
+    return overlappingCalls(lowered, lowerFor(target, source, lowering));
   });
   const Task task{source, lowered, spec, precision, target};
   const std::vector<torch::jit::IValue> samples = samplesOf(task);

@@ -210,11 +210,8 @@ std::optional<OtherCalls> expectCalls(lowering::LoweredGraph& lowered, const Inp
   return others;
 }
 
-std::optional<OtherCalls> overlappingCalls(const lowering::LoweredGraph& lowered, const lowering::LoweredGraph& plain) {
+OtherCalls overlappingCalls(const lowering::LoweredGraph& lowered, const lowering::LoweredGraph& plain) {
   const std::vector<size_t>& written = lowered.written_arguments;
-  if (written.empty()) {
-    return std::nullopt;
-  }
   OtherCalls others{withInputsOf(*lowered.graph), plain.graph, {}};
   Graph& question = *others.question;
   std::vector<Value*> changed, read;

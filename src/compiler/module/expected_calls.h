@@ -26,8 +26,8 @@ struct OtherCalls {
 std::optional<OtherCalls> expectCalls(lowering::LoweredGraph& lowered, const InputLeaves& leaves,
                                       const ts::CompileSpec& spec);
 // The calls in which an argument that the method writes to overlaps another one: `plain` is the method for these, and
-// `lowered` for all others. Nothing if it writes to no argument.
-std::optional<OtherCalls> overlappingCalls(const lowering::LoweredGraph& lowered, const lowering::LoweredGraph& plain);
+// `lowered` for all others. It writes to an argument.
+OtherCalls overlappingCalls(const lowering::LoweredGraph& lowered, const lowering::LoweredGraph& plain);
 // The same for stitching: constants are those that the engines keep, as far as they have them.
 stitching::OtherCalls withEngines(const OtherCalls& others, const std::vector<SegmentEngine>& engines);
 

@@ -122,8 +122,7 @@ class Call {
     size_ = q_.dims[rank - 1];
     keys_ = v_.dims[rank - 2];
     out_size_ = v_.dims[rank - 1];
-    constexpr int64_t kManyKeys =
-        32;  // for fewer, packing takes no time, and results keep the bits of earlier versions
+    constexpr int64_t kManyKeys = 32;  // fewer are packed, so that results keep the bits of earlier versions
     is_few_ = rows_ <= Head::kFewQueries && keys_ >= kManyKeys && (isHalf(dtype_) ? fields.transpose_k : liesInRows());
     out_row_stride_ = heads == 0 ? out_size_ : heads * out_size_ * (fields.sequence_first ? q_.dims[0] : 1);
   }

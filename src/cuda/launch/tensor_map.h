@@ -1,5 +1,5 @@
-// Tensor maps: how a kernel's copies of boxes see a tensor (text/tensor_maps.cuh). The driver encodes one for each
-// pointer. GPUs of compute capability 9.0 and newer have them.
+// Tensor maps: how a kernel's copies of boxes see a tensor of bytes (text/tensor_maps.cuh). The driver encodes one for
+// each pointer. GPUs of compute capability 9.0 and newer have them.
 #pragma once
 
 #include <array>
@@ -13,11 +13,9 @@ namespace torchtrt::cuda {
 struct TensorMap {
   using Encoded = std::array<std::byte, 128>;  // CUtensorMap, at a multiple of 64
 
-  int64_t element_bytes = 1;      // 1 or 2
   std::vector<uint64_t> dims;     // from the innermost on
   std::vector<uint64_t> strides;  // in bytes, of all dims but the innermost: multiples of 16
-  std::vector<uint32_t> box;      // places from the first to behind the last
-  int64_t line_bytes = 128;       // of a box in shared memory: 64 or 128
+  std::vector<uint32_t> box;      // places from the first to behind the last; of the innermost dim 64 or 128
   std::vector<uint32_t> steps;    // a box has every such place of a dim; empty for all
 
   // For a tensor that begins there, at a multiple of 16 bytes. Throws as check() does if the driver refuses it.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 
 #include "cuda/launch/layout.h"
 
@@ -20,7 +19,7 @@ constexpr WarpgroupTile kTiles[] = {
     {1, 128, 128, 3, 3}, {2, 64, 64, 6, 3}, {2, 64, 128, 4, 2}, {2, 128, 64, 6, 2}, {2, 128, 128, 3, 2}};
 
 int64_t chunksOf(const WarpgroupTile& tile, const WarpgroupProduct& product) {
-  return product.taps * inParts(product.depth * product.element_bytes, tile.chunk);
+  return product.taps * inParts(product.depth, tile.chunk);
 }
 
 int64_t imagesOf(const WarpgroupProduct& product) {
@@ -67,9 +66,9 @@ int64_t stageBytes(const WarpgroupTile& tile) {
   return (tile.rows() + tile.columns) * tile.chunk;
 }
 
-int64_t resultLine(const WarpgroupTile& tile, const WarpgroupProduct& product) {
+int64_t resultLine(const WarpgroupTile& tile) {
   constexpr int64_t kLine = 128;
-  return tile.columns * product.result_bytes % kLine == 0 ? kLine : kLine / 2;
+  return tile.columns % kLine == 0 ? kLine : kLine / 2;
 }
 
 int64_t sharedBytes(const WarpgroupTile& tile, int64_t value_bytes) {
@@ -77,10 +76,9 @@ int64_t sharedBytes(const WarpgroupTile& tile, int64_t value_bytes) {
   return tile.stages * (stageBytes(tile) + kBarriers) + tile.columns * value_bytes;
 }
 
-bool fits(const WarpgroupTile& tile, const WarpgroupProduct& product) {
-  // A chunk that is longer than a tap copies and multiplies zeros.
-  const bool is_short = product.depth * product.element_bytes <= tile.chunk / 2;
-  return tile.rows() * tile.columns * product.result_bytes <= stageBytes(tile) && !(is_short && tile.chunk > 64);
+// A chunk that is longer than a tap copies and multiplies zeros.
+bool suits(const WarpgroupTile& tile, const WarpgroupProduct& product) {
+  return tile.chunk == 64 || product.depth > tile.chunk / 2;
 }
 
 bool isPossible(const WarpgroupProduct& product) {
@@ -89,25 +87,22 @@ bool isPossible(const WarpgroupProduct& product) {
   const auto isWhole = [](int64_t bytes) { return bytes % kChunkBytes == 0; };
   const bool has_lines = product.rows > 0 && product.columns > 0 && product.depth > 0 &&
                          std::max({product.rows, product.columns, product.depth * product.taps}) < kMost &&
-                         isWhole(product.depth * product.element_bytes) &&
-                         isWhole(product.columns * product.result_bytes);
+                         isWhole(product.depth) && isWhole(product.columns);
   if (!has_lines || !product.windows) {
     return has_lines;
   }
   const Windows& windows = *product.windows;
-  const auto isStride = [&](int64_t stride) { return stride > 0 && isWhole(stride * product.element_bytes); };
+  const auto isStride = [isWhole](int64_t stride) { return stride > 0 && isWhole(stride); };
   return std::max(windows.stride_x, windows.stride_y) <= kMostStep && isStride(windows.x) && isStride(windows.y) &&
          isStride(windows.image);
 }
 
 // Of lines that lie dense.
-TensorMap linesOf(int64_t length, int64_t lines, int64_t element_bytes, int64_t line_bytes, int64_t box_lines) {
+TensorMap linesOf(int64_t length, int64_t lines, int64_t line_bytes, int64_t box_lines) {
   TensorMap map;
-  map.element_bytes = element_bytes;
   map.dims = {static_cast<uint64_t>(length), static_cast<uint64_t>(lines)};
-  map.strides = {static_cast<uint64_t>(length * element_bytes)};
-  map.box = {static_cast<uint32_t>(line_bytes / element_bytes), static_cast<uint32_t>(box_lines)};
-  map.line_bytes = line_bytes;
+  map.strides = {static_cast<uint64_t>(length)};
+  map.box = {static_cast<uint32_t>(line_bytes), static_cast<uint32_t>(box_lines)};
   return map;
 }
 
@@ -118,34 +113,29 @@ TensorMap mapOfImage(const WarpgroupTile& tile, const WarpgroupProduct& product)
   const auto size = [](int64_t value) { return static_cast<uint64_t>(value); };
   const auto extent = [](int64_t count, int step) { return static_cast<uint32_t>((count - 1) * step + 1); };
   TensorMap map;
-  map.element_bytes = product.element_bytes;
   map.dims = {size(product.depth), size(windows.width), size(windows.height), size(imagesOf(product))};
-  map.strides = {size(windows.x * product.element_bytes), size(windows.y * product.element_bytes),
-                 size(windows.image * product.element_bytes)};
-  map.box = {static_cast<uint32_t>(tile.chunk / product.element_bytes), extent(box.width, windows.stride_x),
+  map.strides = {size(windows.x), size(windows.y), size(windows.image)};
+  map.box = {static_cast<uint32_t>(tile.chunk), extent(box.width, windows.stride_x),
              extent(box.height, windows.stride_y), static_cast<uint32_t>(box.images)};
   map.steps = {1, static_cast<uint32_t>(windows.stride_x), static_cast<uint32_t>(windows.stride_y), 1};
-  map.line_bytes = tile.chunk;
   return map;
 }
 
 // Of results and residual.
 TensorMap mapOfResults(const WarpgroupTile& tile, const WarpgroupProduct& product) {
-  const int64_t line = resultLine(tile, product);
+  const int64_t line = resultLine(tile);
   if (!product.windows) {
-    return linesOf(product.columns, product.rows, product.result_bytes, line, tile.rows());
+    return linesOf(product.columns, product.rows, line, tile.rows());
   }
   const Box box = boxOf(tile, product);
   const auto size = [](int64_t value) { return static_cast<uint64_t>(value); };
-  const int64_t pixel = product.columns * product.result_bytes;
+  const int64_t pixel = product.columns;
   const int64_t width = product.windows->out_width, height = product.windows->out_height;
   TensorMap map;
-  map.element_bytes = product.result_bytes;
   map.dims = {size(product.columns), size(width), size(height), size(imagesOf(product))};
   map.strides = {size(pixel), size(pixel * width), size(pixel * width * height)};
-  map.box = {static_cast<uint32_t>(line / product.result_bytes), static_cast<uint32_t>(box.width),
-             static_cast<uint32_t>(box.height), static_cast<uint32_t>(box.images)};
-  map.line_bytes = line;
+  map.box = {static_cast<uint32_t>(line), static_cast<uint32_t>(box.width), static_cast<uint32_t>(box.height),
+             static_cast<uint32_t>(box.images)};
   return map;
 }
 
@@ -163,10 +153,10 @@ std::string operandsOfSums(int64_t registers) {
   return all;
 }
 
-std::string registersOfSums(int64_t registers, bool are_floats) {
+std::string registersOfSums(int64_t registers) {
   std::string all;
   for (int64_t i = 0; i < registers; ++i) {
-    all += std::string(i == 0 ? "" : ", ") + (are_floats ? "\"+f\"" : "\"+r\"") + "(sums[" + std::to_string(i) + "])";
+    all += std::string(i == 0 ? "" : ", ") + "\"+r\"(sums[" + std::to_string(i) + "])";
   }
   return all;
 }
@@ -192,7 +182,7 @@ void WarpgroupProduct::setWindows(const Windows& of, int64_t all_taps) {
   depth = of.channels;
   const int64_t line = int64_t{of.kernel_w} * of.channels;
   const bool lie_side_by_side = of.x == of.channels && of.dilation_x == 1 && of.padding_x == 0;
-  if (lie_side_by_side && line * element_bytes <= kMostLine) {
+  if (lie_side_by_side && line <= kMostLine) {
     taps /= of.kernel_w;
     depth = line;
     windows->width -= of.kernel_w - 1;
@@ -209,7 +199,7 @@ double expectedTime(const WarpgroupTile& tile, const WarpgroupProduct& product) 
   const auto chunks = static_cast<double>(chunksOf(tile, product));
   const auto staged = static_cast<double>(stageBytes(tile));
   const auto multiplied = static_cast<double>(tile.rows() * tile.columns * tile.chunk);
-  const auto results = static_cast<double>(tile.rows() * tile.columns * product.result_bytes);
+  const auto results = static_cast<double>(tile.rows() * tile.columns);
   const double with_residual = product.residual.kind == Place::Kind::kAbsent ? 1 : 1.23;
   return 1.14 + of_processor * (chunks * (9.4e-6 * staged + 2.25e-8 * multiplied) + 9.9e-5 * results * with_residual) +
          0.059 * rounds * chunks;
@@ -222,7 +212,7 @@ std::optional<WarpgroupTile> warpgroupTileFor(const CudaDevice& device, const Wa
   }
   std::optional<WarpgroupTile> best;
   for (const WarpgroupTile& tile : kTiles) {
-    if (fits(tile, product) && (!best || expectedTime(tile, product) < expectedTime(*best, product))) {
+    if (suits(tile, product) && (!best || expectedTime(tile, product) < expectedTime(*best, product))) {
       best = tile;
     }
   }
@@ -232,25 +222,20 @@ std::optional<WarpgroupTile> warpgroupTileFor(const CudaDevice& device, const Wa
   return best;
 }
 
-void addWarpgroupText(Source& source, const WarpgroupTile& tile, const WarpgroupProduct& product,
-                      const WarpgroupInstruction& instruction, int64_t value_bytes) {
+void addWarpgroupText(Source& source, const WarpgroupTile& tile, const WarpgroupProduct& product, bool a_is_signed,
+                      int64_t value_bytes) {
   const int64_t registers = tile.columns / 2;
-  const bool are_floats = std::string(instruction.of_sums) == "float";
-  constexpr std::string_view kColumns = "COLUMNS";
-  std::string name = instruction.name;
-  name.replace(name.find(kColumns), kColumns.size(), std::to_string(tile.columns));
+  const std::string shape = "m64n" + std::to_string(tile.columns) + "k32", a = a_is_signed ? "s8" : "u8";
   source.define("GROUPS", tile.groups).define("COLUMNS", tile.columns).define("CHUNK", tile.chunk);
   source.define("STAGES", tile.stages).define("BLOCKS", tile.blocks);
   source.define("SHARED_BYTES", sharedBytes(tile, value_bytes)).define("SHARED_ALIGNMENT", int64_t{1024});
-  source.define("FACTOR_A", instruction.of_a).define("FACTOR_B", instruction.of_b).define("SUM", instruction.of_sums);
-  source.define("INSTRUCTION", quoted(name));
-  source.define("INSTRUCTION_END", quoted(instruction.end));
+  source.define("FACTOR_A", a_is_signed ? "signed char" : "unsigned char");
+  source.define("INSTRUCTION", quoted("wgmma.mma_async.sync.aligned." + shape + ".s32." + a + ".s8"));
   source.define("OPERANDS_OF_SUMS", quoted(operandsOfSums(registers)));
-  source.define("REGISTERS_OF_SUMS", registersOfSums(registers, are_floats));
+  source.define("REGISTERS_OF_SUMS", registersOfSums(registers));
   source.define("OPERANDS_OF_FACTORS", quoted("%" + std::to_string(registers) + ", %" + std::to_string(registers + 1)));
   source.define("OPERAND_ADDS", quoted("%" + std::to_string(registers + 2)));
   source.define("HAS_WINDOWS", int64_t{product.windows.has_value()});
-  source.define("B_IS_CONSTANT", int64_t{product.b_is_constant});
   source.include("text/chunks.cuh").include("text/inputs.cuh").include("text/block_memory.cuh");
   source.include("text/barriers.cuh").include("text/tensor_maps.cuh").include("text/warpgroup.cuh");
   source.include("matmul/warpgroup_product.cuh");
@@ -278,17 +263,13 @@ void addOperands(Arguments& arguments, const WarpgroupTile& tile, const Warpgrou
     argument.dilation_x = windows.dilation_x;
   }
   arguments.value(argument);
-  product.a.addTo(arguments).through(
-      product.windows ? mapOfImage(tile, product)
-                      : linesOf(product.depth, product.rows, product.element_bytes, tile.chunk, tile.rows()));
+  product.a.addTo(arguments).through(product.windows ? mapOfImage(tile, product)
+                                                     : linesOf(product.depth, product.rows, tile.chunk, tile.rows()));
   TensorMap of_b;
-  of_b.element_bytes = product.element_bytes;
   of_b.dims = {static_cast<uint64_t>(product.depth), static_cast<uint64_t>(product.taps),
                static_cast<uint64_t>(product.columns)};
-  of_b.strides = {static_cast<uint64_t>(product.depth * product.element_bytes),
-                  static_cast<uint64_t>(product.depth * product.taps * product.element_bytes)};
-  of_b.box = {static_cast<uint32_t>(tile.chunk / product.element_bytes), 1, static_cast<uint32_t>(tile.columns)};
-  of_b.line_bytes = tile.chunk;
+  of_b.strides = {static_cast<uint64_t>(product.depth), static_cast<uint64_t>(product.depth * product.taps)};
+  of_b.box = {static_cast<uint32_t>(tile.chunk), 1, static_cast<uint32_t>(tile.columns)};
   product.b.addTo(arguments).through(of_b);
   const TensorMap of_results = mapOfResults(tile, product);
   const bool has_residual = product.residual.kind != Place::Kind::kAbsent;

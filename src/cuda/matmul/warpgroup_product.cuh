@@ -1,18 +1,19 @@
-// Products a b on tensor cores by whole warpgroups (text/warpgroup.cuh). A block makes tiles of kRows x COLUMNS, one after the
-// other. Its last warp copies: chunks of CHUNK bytes along the depth, of the tile's lines of a and of COLUMNS lines of b, go to
-// the next of STAGES stages in shared memory. Each of GROUPS warpgroups computes 64 rows. Results take a stage, too: the residual
-// is copied there, results take its place, and leave from there. So copies for the next tile run beside the end of this one.
+// Products a b of bytes on tensor cores by whole warpgroups (text/warpgroup.cuh). A block makes tiles of kRows x COLUMNS, one
+// after the other. Its last warp copies: chunks of CHUNK bytes along the depth, of the tile's lines of a and of COLUMNS lines of
+// b, go to the next of STAGES stages in shared memory. Each of GROUPS warpgroups computes 64 rows. Results take a stage, too: the
+// residual is copied there, results take its place, and leave from there. So copies for the next tile run beside the end of this
+// one.
 //
 // With HAS_WINDOWS, the lines of a are places of an image under one tap of a window: a tile is a box of places of the output. It
 // may have fewer lines than kRows. The depth is then all taps, one after the other.
 
 constexpr int kRows = 64 * GROUPS, kComputing = 128 * GROUPS;
 constexpr int kStage = (kRows + COLUMNS) * CHUNK;
-constexpr int kLine = COLUMNS * (int)sizeof(OUT) % 128 == 0 ? 128 : 64;  // of results
-constexpr int kBoxColumns = kLine / (int)sizeof(OUT), kBox = kRows * kLine, kBoxes = COLUMNS / kBoxColumns;
+constexpr int kLine = COLUMNS % 128 == 0 ? 128 : 64;  // of results
+constexpr int kBox = kRows * kLine, kBoxes = COLUMNS / kLine;
 constexpr int kBarriersBegin = STAGES * kStage, kValuesBegin = kBarriersBegin + 2 * STAGES * (int)sizeof(Barrier);
 static_assert(kBoxes * kBox <= kStage, "results take one stage");
-static_assert(COLUMNS % kBoxColumns == 0, "boxes of results fill a tile");
+static_assert(COLUMNS % kLine == 0, "boxes of results fill a tile");
 
 struct WarpgroupProduct {
   int columns, tiles, taps, chunks;  // chunks of a tap
@@ -71,19 +72,17 @@ struct Depth {
 
 // Gives all copies to shared memory: a thread's work.
 __device__ inline void copyAll(const WarpgroupProduct& of, const TensorMap& a, const TensorMap& b, const TensorMap& residual) {
-  constexpr int kElements = CHUNK / (int)sizeof(FACTOR_A);  // of a chunk
-  const int chunks = of.taps * of.chunks, early = B_IS_CONSTANT ? (chunks < STAGES ? chunks : STAGES) : 0;
+  const int chunks = of.taps * of.chunks, early = chunks < STAGES ? chunks : STAGES;
   const auto copyOfB = [&](const Ring& ring, const Depth& at, int column) {
     arriveExpecting(ring.full(), (of.lines + COLUMNS) * CHUNK);
-    copyBox(ring.memory() + kRows * CHUNK, b, ring.full(), at.chunk * kElements, at.tap, column);
+    copyBox(ring.memory() + kRows * CHUNK, b, ring.full(), at.chunk * CHUNK, at.tap, column);
   };
-#if B_IS_CONSTANT  // the blocks share the work of bringing b to the L2 cache while the kernel in front runs
+  // While the kernel in front runs, the blocks share the work of bringing b, which is constant, to the L2 cache.
   const int across = (of.columns + COLUMNS - 1) / COLUMNS;
   for (int box = blockIdx.x; box < across * chunks; box += gridDim.x) {
     const int chunk = box / across;
-    fetchBox(b, chunk % of.chunks * kElements, chunk / of.chunks, box % across * COLUMNS);
+    fetchBox(b, chunk % of.chunks * CHUNK, chunk / of.chunks, box % across * COLUMNS);
   }
-#endif
   Ring ahead;
   Depth at_ahead;
   for (int i = 0; i < early; ++i, ahead.next(), at_ahead.next(of)) {
@@ -101,11 +100,11 @@ __device__ inline void copyAll(const WarpgroupProduct& of, const TensorMap& a, c
         copyOfB(ring, at, tile.column);
       }
 #if HAS_WINDOWS
-      copyBox(ring.memory(), a, ring.full(), at.chunk * kElements,
+      copyBox(ring.memory(), a, ring.full(), at.chunk * CHUNK,
               tile.x * of.stride_x - of.padding_x + at.tap_x * of.dilation_x,
               tile.y * of.stride_y - of.padding_y + at.tap_y * of.dilation_y, tile.image);
 #else
-      copyBox(ring.memory(), a, ring.full(), at.chunk * kElements, tile.row);
+      copyBox(ring.memory(), a, ring.full(), at.chunk * CHUNK, tile.row);
 #endif
     }
     waitForPhase(ring.empty(), ring.phase ^ 1);
@@ -113,9 +112,9 @@ __device__ inline void copyAll(const WarpgroupProduct& of, const TensorMap& a, c
     arriveExpecting(ring.full(), kBoxes * of.lines * kLine);
     for (int box = 0; box < kBoxes; ++box) {
 #if HAS_WINDOWS
-      copyBox(ring.memory() + box * kBox, residual, ring.full(), tile.column + box * kBoxColumns, tile.x, tile.y, tile.image);
+      copyBox(ring.memory() + box * kBox, residual, ring.full(), tile.column + box * kLine, tile.x, tile.y, tile.image);
 #else
-      copyBox(ring.memory() + box * kBox, residual, ring.full(), tile.column + box * kBoxColumns, tile.row);
+      copyBox(ring.memory() + box * kBox, residual, ring.full(), tile.column + box * kLine, tile.row);
 #endif
     }
 #else
@@ -170,13 +169,12 @@ __device__ void computeAll(const WarpgroupProduct& of, const TensorMap& out, con
     release(before);
     waitForThreads<kComputing>();  // for what belongs to columns
     waitForPhase(ring.full(), ring.phase);
-    constexpr int kBytes = sizeof(OUT);
     const int first_row = 64 * group + thread / 32 * 16 + lane / 4;
-    const int first_place = ring.stage * kStage + placeIn(kLine, first_row, lane % 4 * 2 * kBytes);
+    const int first_place = ring.stage * kStage + placeIn(kLine, first_row, lane % 4 * 2);
     // Of the i-th pair of results of this thread. Rows 8 apart have their chunks in the same order, which is that of the first
     // row with bits turned over.
     const auto placeOf = [&](int i) {
-      const int byte = i / 2 * 8 * kBytes % kLine, box = i / 2 * 8 / kBoxColumns;
+      const int byte = i / 2 * 8 % kLine, box = i / 2 * 8 / kLine;
       return blockMemory<unsigned char>((first_place ^ byte / 16 * 16) + byte % 16 + i % 2 * 8 * kLine + box * kBox);
     };
     constexpr int kAtOnce = 4;  // pairs that are read before the first result is written, so that reads overlap
@@ -198,9 +196,9 @@ __device__ void computeAll(const WarpgroupProduct& of, const TensorMap& out, con
 #pragma unroll
       for (int box = 0; box < kBoxes; ++box) {
 #if HAS_WINDOWS
-        writeBox(out, ring.memory() + box * kBox, tile.column + box * kBoxColumns, tile.x, tile.y, tile.image);
+        writeBox(out, ring.memory() + box * kBox, tile.column + box * kLine, tile.x, tile.y, tile.image);
 #else
-        writeBox(out, ring.memory() + box * kBox, tile.column + box * kBoxColumns, tile.row);
+        writeBox(out, ring.memory() + box * kBox, tile.column + box * kLine, tile.row);
 #endif
       }
       endBoxes();

@@ -1,5 +1,5 @@
-// Products on tensor cores by whole warpgroups (matmul/warpgroup_product.cuh): those with many results. Only GPUs of
-// compute capability 9.0 have the instructions.
+// Products of bytes on tensor cores by whole warpgroups (matmul/warpgroup_product.cuh): those with many results. Only
+// GPUs of compute capability 9.0 have the instructions.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,16 @@
 
 namespace torchtrt::cuda {
 
-// out = finish(a b + residual). Lines of all operands lie dense along the depth or the columns.
+// out = finish(a b + residual), where all are bytes and b is constant. Lines of all operands lie dense along the depth
+// or the columns.
 struct WarpgroupProduct {
   int64_t rows = 0, columns = 0;
-  int64_t depth = 0;               // of a tap, in elements
+  int64_t depth = 0;               // of a tap
   int64_t taps = 1;                // of a window
-  int64_t element_bytes = 1;       // of a and b
-  int64_t result_bytes = 1;        // of out and residual
-  std::optional<Windows> windows;  // rows of a are windows of an image; strides in elements
+  std::optional<Windows> windows;  // rows of a are windows of an image; strides in bytes
   Place a;                         // [rows, depth], or the image
   Place b;                         // [columns, taps, depth]
   Place residual, out;             // [rows, columns]
-  bool b_is_constant = true;
 
   // Of windows over an image. Neighbouring taps that lie side by side become one.
   void setWindows(const Windows& of, int64_t all_taps);
@@ -44,16 +42,10 @@ std::optional<WarpgroupTile> warpgroupTileFor(const CudaDevice& device, const Wa
 // Microseconds in a chain of such kernels.
 double expectedTime(const WarpgroupTile& tile, const WarpgroupProduct& product);
 
-// The instruction, without its operands, and its types in device code.
-struct WarpgroupInstruction {
-  const char* name;      // for n = COLUMNS
-  const char* end = "";  // operands behind the others
-  const char *of_a, *of_b, *of_sums;
-};
-
-// Adds the texts behind storage: `value_bytes` of shared memory belong to columns, for each warpgroup and column.
-void addWarpgroupText(Source& source, const WarpgroupTile& tile, const WarpgroupProduct& product,
-                      const WarpgroupInstruction& instruction, int64_t value_bytes);
+// Adds the texts behind storage. a is of int8 if `a_is_signed`, else of uint8; b is of int8. `value_bytes` of shared
+// memory belong to each column.
+void addWarpgroupText(Source& source, const WarpgroupTile& tile, const WarpgroupProduct& product, bool a_is_signed,
+                      int64_t value_bytes);
 // Adds the arguments up to the tensor map of out.
 void addOperands(Arguments& arguments, const WarpgroupTile& tile, const WarpgroupProduct& product);
 Geometry geometryOf(const CudaDevice& device, const WarpgroupTile& tile, const WarpgroupProduct& product,

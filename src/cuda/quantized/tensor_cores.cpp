@@ -74,18 +74,12 @@ void addProduct(Launches& launches, const Layer& layer, const ShapeSet& shapes, 
                 const WarpgroupProduct& product, const WarpgroupTile& tile) {
   constexpr int64_t kValueBytes = 3 * 4;  // of warpgroup_steps.cuh
   const bool is_signed = shapes.inputs.at(kSteps).dtype == DType::kInt8;
-  WarpgroupInstruction instruction;
-  instruction.name = is_signed ? "wgmma.mma_async.sync.aligned.m64nCOLUMNSk32.s32.s8.s8"
-                               : "wgmma.mma_async.sync.aligned.m64nCOLUMNSk32.s32.u8.s8";
-  instruction.of_a = is_signed ? "signed char" : "unsigned char";
-  instruction.of_b = "signed char";
-  instruction.of_sums = "int";
   const Place scale = denseValues(launches, layer, shapes, kScale);
   const Place bias = denseValues(launches, layer, shapes, kBias);
   Source source;
   source.define("HAS_ZERO_POINT", int64_t{weights.zeroPoint() != 0});
   addFinishText(source, layer, shapes, weights.hasSmallSums());
-  addWarpgroupText(source, tile, product, instruction, kValueBytes);
+  addWarpgroupText(source, tile, product, is_signed, kValueBytes);
   source.include("quantized/warpgroup_steps.cuh");
   Arguments arguments;
   addOperands(arguments, tile, product);

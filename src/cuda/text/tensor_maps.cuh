@@ -2,11 +2,13 @@
 // capability 9.0 and newer. One thread gives a copy of all. What is outside of the tensor is zero, and is not written.
 // A line of a box is LINE bytes in shared memory. Its chunks of 16 bytes lie in an order that placeIn() tells.
 
-// The bytes behind the begin of lines, at a multiple of 1024, where a byte of a line lies. `line_bytes` is 64 or 128.
-__device__ inline int placeIn(int line_bytes, int line, int byte) {
-  const int place = line * line_bytes + byte;
+// Where a byte lies that would be at this place if the chunks of lines of 64 or 128 bytes were in order.
+template <class Place>
+__device__ Place turned(int line_bytes, Place place) {
   return place ^ (line_bytes == 128 ? (place >> 3 & 0x70) : (place >> 3 & 0x30));
 }
+// The bytes behind the begin of lines, at a multiple of 1024, where a byte of a line lies.
+__device__ inline int placeIn(int line_bytes, int line, int byte) { return turned(line_bytes, line * line_bytes + byte); }
 
 #ifdef __CUDACC_RTC__
 
@@ -55,16 +57,15 @@ __device__ inline void waitForBoxes() { asm volatile("cp.async.bulk.wait_group.r
 
 #else
 
-// As the emulated driver encodes it. Dims from the innermost on; strides, lines and the element in bytes. A box has every
-// steps[i]-th place.
+// As the emulated driver encodes it. Dims from the innermost on. A box has every steps[i]-th place.
 struct TensorMap {
   unsigned char* begin;
   long long strides[4];
   int dims[4], box[4];
-  short element, line, steps[4];
+  short steps[4];
 };
 
-// Calls with the place in shared memory and the place in the tensor, or null outside, of each element of a box.
+// Calls with the place in shared memory and the place in the tensor, or null outside, of each byte of a box.
 template <class Call>
 int forBox(const TensorMap& map, unsigned char* shared, int x, int y, int z, int image, const Call& call) {
   int line = 0;
@@ -79,7 +80,7 @@ int forBox(const TensorMap& map, unsigned char* shared, int x, int y, int z, int
             at += place[axis] * map.strides[axis];
             is_inside = is_inside && (unsigned)place[axis] < (unsigned)map.dims[axis];
           }
-          call(shared + placeIn(map.line, line, i * map.element), is_inside ? at : nullptr);
+          call(shared + placeIn(map.box[0], line, i), is_inside ? at : nullptr);
         }
       }
     }
@@ -87,18 +88,16 @@ int forBox(const TensorMap& map, unsigned char* shared, int x, int y, int z, int
   return line;
 }
 inline void copyBox(void* to, const TensorMap& map, Barrier* barrier, int x, int y, int z = 0, int image = 0) {
-  const int lines = forBox(map, (unsigned char*)to, x, y, z, image, [&](unsigned char* shared, const unsigned char* from) {
-    for (int i = 0; i < map.element; ++i) {
-      shared[i] = from != nullptr ? from[i] : 0;
-    }
+  const int lines = forBox(map, (unsigned char*)to, x, y, z, image, [](unsigned char* shared, const unsigned char* from) {
+    *shared = from != nullptr ? *from : 0;
   });
-  countCopied(barrier, lines * map.line);
+  countCopied(barrier, lines * map.box[0]);
 }
 inline void fetchBox(const TensorMap&, int, int, int) {}
 inline void writeBox(const TensorMap& map, const void* from, int x, int y, int z = 0, int image = 0) {
-  forBox(map, (unsigned char*)from, x, y, z, image, [&](const unsigned char* shared, unsigned char* to) {
-    for (int i = 0; i < map.element && to != nullptr; ++i) {
-      to[i] = shared[i];
+  forBox(map, (unsigned char*)from, x, y, z, image, [](const unsigned char* shared, unsigned char* to) {
+    if (to != nullptr) {
+      *to = *shared;
     }
   });
 }

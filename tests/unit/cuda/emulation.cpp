@@ -201,7 +201,7 @@ struct EncodedMap {
   unsigned char* begin;
   long long strides[4];
   int dims[4], box[4];
-  short element, line, steps[4];
+  short steps[4];
 };
 static_assert(sizeof(EncodedMap) <= 128);
 
@@ -209,19 +209,17 @@ static_assert(sizeof(EncodedMap) <= 128);
 Result encodeTensor(void* to, int type, uint32_t rank, void* begin, const uint64_t* dims, const uint64_t* strides,
                     const uint32_t* box, const uint32_t* steps, int, int order, int, int) {
   constexpr uint64_t kUnit = 16;
-  EncodedMap map = {static_cast<unsigned char*>(begin), {0, 0, 0, 0}, {1, 1, 1, 1}, {1, 1, 1, 1}, 0, 0, {1, 1, 1, 1}};
-  map.element = static_cast<short>(type + 1);
-  map.line = order == 3 ? 128 : 64;
-  bool is_right = rank <= 4 && reinterpret_cast<uint64_t>(begin) % kUnit == 0;
+  EncodedMap map = {static_cast<unsigned char*>(begin), {0, 0, 0, 0}, {1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}};
+  bool is_right = type == 0 && rank <= 4 && reinterpret_cast<uint64_t>(begin) % kUnit == 0;
   for (uint32_t i = 0; i < rank && is_right; ++i) {
     map.dims[i] = static_cast<int>(dims[i]);
     map.box[i] = static_cast<int>(box[i]);
     map.steps[i] = static_cast<short>(steps[i]);
-    map.strides[i] = i == 0 ? map.element : static_cast<long long>(strides[i - 1]);
+    map.strides[i] = i == 0 ? 1 : static_cast<long long>(strides[i - 1]);
     is_right = box[i] <= 256 && steps[i] <= 8 && (i == 0 || strides[i - 1] % kUnit == 0);
   }
   std::memcpy(to, &map, sizeof(map));
-  return is_right && map.box[0] * map.element == map.line ? kSuccess : kInvalidValue;
+  return is_right && map.box[0] == (order == 3 ? 128 : 64) ? kSuccess : kInvalidValue;
 }
 
 constexpr Result kUnsupportedInCapture = 900;

@@ -25,7 +25,6 @@ TensorMap mapOf(uint32_t lines) {
   map.dims = {kLine, kLines};
   map.strides = {kLine};
   map.box = {kLine, lines};
-  map.line_bytes = kLine;
   return map;
 }
 
