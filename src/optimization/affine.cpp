@@ -16,15 +16,20 @@ bool allFinite(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
 }
 
+template <typename T>
+std::vector<double> widened(const T* values, size_t count) {
+  std::vector<double> wide;
+  std::transform(values, values + count, std::back_inserter(wide), [](T value) { return kernels::toFloat(value); });
+  return wide;
+}
+
 std::optional<std::vector<double>> toDoubles(const Weights& weights) {
   const size_t count = weights.count();
   switch (weights.dtype) {
-    case DType::kFloat16: {
-      std::vector<double> values;
-      std::transform(weights.as<kernels::Float16>(), weights.as<kernels::Float16>() + count, std::back_inserter(values),
-                     [](kernels::Float16 value) { return kernels::toFloat(value); });
-      return values;
-    }
+    case DType::kFloat16:
+      return widened(weights.as<kernels::Float16>(), count);
+    case DType::kBFloat16:
+      return widened(weights.as<kernels::BFloat16>(), count);
     case DType::kFloat32:
       return std::vector<double>(weights.as<float>(), weights.as<float>() + count);
     case DType::kFloat64:

@@ -23,8 +23,10 @@ class FuseResidualAdd : public PatternRewriter {
       if (!producer || !canTake(*producer) || !(residual->getDimensions() == producer->getOutput(0)->getDimensions())) {
         continue;
       }
-      const std::vector<Tensor*> inputs = {producer->getInput(0), producer->getInput(1), producer->getInput(2),
-                                           residual};
+      std::vector<Tensor*> inputs = {producer->getInput(0), producer->getInput(1), producer->getInput(2), residual};
+      if (Tensor* scale = producer->getInput(4)) {
+        inputs.push_back(scale);
+      }
       Layer& fused = rewriter.create(producer->getType(), inputs, producer->attributes());
       copyActivation(rewriter, layer, fused);
       rewriter.replaceLayer(layer, {fused.getOutput(0)});

@@ -183,7 +183,7 @@ std::optional<WeightedLayer> asWeighted(const Layer& layer, bool takes_float16) 
   if (!is_matmul && type != LayerType::kCONVOLUTION && type != LayerType::kDECONVOLUTION) {
     return std::nullopt;
   }
-  const Weights* kernel = layer.getInput(1)->constant();
+  const Weights* kernel = layer.getInput(4) ? nullptr : layer.getInput(1)->constant();  // a scale stays beside it
   if (!kernel || !(kernel->dtype == DType::kFloat32 || kernel->dtype == DType::kFloat64 ||
                    (kernel->dtype == DType::kFloat16 && takes_float16))) {
     return std::nullopt;

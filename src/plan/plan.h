@@ -20,7 +20,7 @@ namespace torchtrt::plan {
 TORCHTRT_API std::string contentHash(const void* data, size_t bytes);
 
 inline constexpr uint16_t kMajorVersion = 1;
-inline constexpr uint16_t kMinorVersion = 4;
+inline constexpr uint16_t kMinorVersion = 5;
 
 // Shape arithmetic: instruction i writes register i. Registers hold int64.
 enum class Op : uint8_t { kConstant = 0, kSymbol = 1, kAdd = 2, kMul = 3, kFloorDiv = 4, kMod = 5, kMax = 6, kMin = 7 };

@@ -24,7 +24,9 @@ class ConvolutionRules {
          {
              rank(),
              numeric,
-             one_dtype,
+             {"one-dtype",
+              "all operands have one dtype; with a scale, bias and scale are of float32, the others of 16 bits",
+              checkDTypes},
              window(),
              kernel(),
              groups(),
@@ -32,6 +34,7 @@ class ConvolutionRules {
              {"bias", bias, [](const Layer& layer) { return checkBias(layer, layer.dims(1)[0]); }},
              output(),
              {"residual", "the residual has the output's dims", checkResidual},
+             {"scale", "the scale has one element per output channel", checkScale},
              activation,
          },
          convolution},
@@ -88,6 +91,7 @@ class ConvolutionRules {
   }
 
  private:
+  static constexpr int kBias = 2, kScale = 4;
   static constexpr const char* kOtherChannels = "the kernel's channels are not the input's";
 
   static Problem checkRank(const Layer& layer) {
@@ -105,6 +109,24 @@ class ConvolutionRules {
     Problem problem = checkWindowLists(layer, spatial);
     return !problem && layer.attributes().has("output_padding") ? checkList(layer, "output_padding", spatial, 0)
                                                                 : problem;
+  }
+
+  static Problem checkDTypes(const Layer& layer) {
+    if (!layer.has(kScale)) {
+      return oneDType(layer);
+    }
+    const DType dtype = layer.dtype(0);
+    if (dtype != DType::kFloat16 && dtype != DType::kBFloat16) {
+      return broken("it has a scale, and its input is not of 16 bits", "float16 or bfloat16", operandText(layer, 0));
+    }
+    for (int i = 1; i <= kScale; ++i) {
+      const bool is_of_channels = i == kBias || i == kScale;
+      if (layer.has(i) && layer.dtype(i) != (is_of_channels ? DType::kFloat32 : dtype)) {
+        return broken("an operand beside a scale has another element type",
+                      toString(is_of_channels ? DType::kFloat32 : dtype), operandText(layer, i));
+      }
+    }
+    return {};
   }
 
   static Problem checkKernel(const Layer& layer) {
@@ -184,6 +206,10 @@ class ConvolutionRules {
 
   static Problem checkResidual(const Layer& layer) {
     return sameDims(layer, 3, convolvedDims(layer), kOtherResidual);
+  }
+
+  static Problem checkScale(const Layer& layer) {
+    return sameDims(layer, kScale, {layer.dims(1)[0]}, "the scale has not one entry per channel");
   }
 
   static Types convolution(const Layer& layer) {

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
+#include "kernels/scale.h"
+
 namespace torchtrt::kernels::convolution {
 namespace {
+
+constexpr size_t kBias = 2;
 
 // Right-aligns the values: the last one is the width.
 Spatial spatial(const std::vector<int64_t>& values, int64_t missing) {
@@ -39,16 +43,22 @@ std::variant<Geometry, Refusal> read(const Problem& problem, size_t bias, Weight
 }
 
 std::variant<Geometry, Refusal> describeCommon(const Problem& problem, DType dtype, Weights weights, bool transposed) {
-  for (const std::vector<Operand>* operands : {&problem.inputs, &problem.outputs}) {
-    for (const Operand& operand : *operands) {
-      if (operand.present && operand.dtype != dtype) {
-        return Refusal{"dtype", std::string("computes ") + toString(dtype) + " only, not " + toString(operand.dtype)};
-      }
+  std::vector<const Operand*> operands = {&problem.outputs[0]};
+  const bool has_scale = hasScale(problem);
+  for (size_t i = 0; i < problem.inputs.size(); ++i) {
+    if (!has_scale || (i != kBias && i != kScale)) {
+      operands.push_back(&problem.inputs[i]);
+    }
+  }
+  for (const Operand* const operand : operands) {
+    if (operand->present && operand->dtype != dtype) {
+      return Refusal{"dtype", std::string("computes ") + toString(dtype) + " only, not " + toString(operand->dtype)};
     }
   }
   std::variant<Geometry, Refusal> described = read(problem, 2, weights, transposed);
   if (Geometry* g = std::get_if<Geometry>(&described)) {
     g->dtype = dtype;
+    g->has_scale = has_scale;
     g->weights = dtype == DType::kFloat32 ? static_cast<const float*>(problem.inputs[1].constant) : nullptr;
   }
   return described;

@@ -26,6 +26,7 @@ struct Geometry {
   Spatial post_padding = {0, 0, 0};
   bool has_bias = false;
   bool has_residual = false;
+  bool has_scale = false;  // of bfloat16: one float32 for each output, as the bias is then
   std::string activation;  // fused, "" for none
   double alpha = 0;
   double beta = 0;
@@ -42,8 +43,8 @@ struct Geometry {
 
 enum class Weights : uint8_t { kConstant, kAny };
 
-// Refuses operands of other dtypes and, unless any are asked for, filters that are not constant. A size of a computed
-// filter that may vary from call to call is -1.
+// Refuses operands of other dtypes except for bias and scale of a scaled convolution, and, unless any are asked for,
+// filters that are not constant. A size of a computed filter that may vary from call to call is -1.
 std::variant<Geometry, Refusal> describe(const Problem& problem, DType dtype = DType::kFloat32,
                                          Weights weights = Weights::kConstant);
 // The same of a quantized_convolution, whose operands have dtypes of their own.

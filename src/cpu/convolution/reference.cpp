@@ -21,7 +21,7 @@ struct ConvolutionConfig {
   bool transposed = false;
   Spatial stride{}, padding{}, dilation{};
   int64_t groups = 1;
-  bool has_bias = false, has_residual = false;
+  bool has_bias = false, has_residual = false, has_scale = false;
   ActivationSpec activation;
 };
 
@@ -51,7 +51,8 @@ class ConvolutionPrepared final : public Prepared {
         out_(shapes.outputs.at(0)),
         residual_(config.has_residual ? shapes.inputs.at(3) : TensorDesc{}),
         bias_dtype_(config.has_bias ? shapes.inputs.at(2).dtype : DType::kFloat32),
-        bias_stride_(config.has_bias ? shapes.inputs[2].strides.at(0) : 0) {
+        bias_stride_(config.has_bias ? shapes.inputs[2].strides.at(0) : 0),
+        scale_stride_(config.has_scale ? shapes.inputs.at(4).strides.at(0) : 0) {
     const TensorDesc& kernel = shapes.inputs[1];
     batch_ = out_.dims.at(0);
     out_channels_ = out_.dims.at(1);
@@ -216,6 +217,10 @@ class ConvolutionPrepared final : public Prepared {
         config_.has_bias
             ? static_cast<Accumulator<T>>(Reader<T>(bias_dtype_).one(args.inputs[2], channel * bias_stride_))
             : Accumulator<T>(0);
+    const auto scale =
+        config_.has_scale
+            ? static_cast<Accumulator<T>>(Reader<T>(DType::kFloat32).one(args.inputs[4], channel * scale_stride_))
+            : Accumulator<T>(1);
     if (config_.has_residual) {
       Reader<T>(residual_.dtype)
           .read(args.inputs[3], offset(residual_, residual_strides_), residual_strides_[2], tile.columns,
@@ -224,7 +229,7 @@ class ConvolutionPrepared final : public Prepared {
     for (int64_t i = 0; i < tile.columns; ++i) {
       T& value = values[static_cast<size_t>(i)];
       const auto residual = config_.has_residual ? static_cast<Accumulator<T>>(value) : Accumulator<T>(0);
-      value = static_cast<T>(sums[i] + bias + residual);
+      value = static_cast<T>(sums[i] * scale + bias + residual);
     }
     operands.activation.apply(values.data(), tile.columns);
     Writer<T>(out_.dtype)
@@ -235,7 +240,7 @@ class ConvolutionPrepared final : public Prepared {
   DenseOperand in_, kernel_;
   TensorDesc out_, residual_;
   DType bias_dtype_;
-  int64_t bias_stride_;
+  int64_t bias_stride_, scale_stride_;
   int64_t batch_, in_channels_, out_channels_, group_in_, group_out_;
   Spatial in_size_, kernel_size_, out_size_, out_strides_, residual_strides_;
 };
@@ -250,6 +255,7 @@ CreateResult create(const Problem& problem, bool transposed) {
                               attributes.getInt("groups", 1),
                               present(2),
                               present(3),
+                              present(4),
                               fusedActivation(attributes)};
   if (!isActivationDefined(config.activation, problem.outputs.at(0).dtype)) {
     return Refusal{

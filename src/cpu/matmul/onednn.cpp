@@ -149,7 +149,7 @@ class OneDnnMatmul final : public Prepared {
       onednn::rethrow(error, "matrix_multiply");
     }
     if (const ActivationRows& rest = call_->fusion().rest) {
-      onednn::applyRows(rest, static_cast<float*>(args.outputs[0]), count_, args.threads);
+      onednn::applyRows(rest, DType::kFloat32, args.outputs[0], count_, args.threads);
     }
   }
 

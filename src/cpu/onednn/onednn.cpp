@@ -2,12 +2,14 @@
 
 #ifndef TORCHTRT_NO_ONEDNN
 
+#include <algorithm>
 #include <array>
 #include <cfloat>
 #include <string_view>
 
 #include "base/check.h"
 #include "cpu/simd/isa.h"
+#include "cpu/storage/wide_row.h"
 #include "cpu/threads/parallel.h"
 #include "device/constants.h"
 
@@ -95,12 +97,36 @@ bool appendActivation(dnnl::post_ops& ops, const std::string& activation, double
   return true;
 }
 
-Fusion fuse(const std::string& activation, double alpha, double beta, const dnnl::memory::desc* residual, DType dtype) {
-  Fusion fusion;
+dnnl::memory::desc ChannelScale::desc() const {
+  std::vector<int64_t> dims(static_cast<size_t>(rank), 1), strides(static_cast<size_t>(rank), 1);
+  dims[1] = strides[0] = channels;
+  return describe(dims, strides);
+}
+
+namespace {
+
+// The post-ops in front of the activation.
+dnnl::post_ops opsOfSums(const dnnl::memory::desc* residual, const std::optional<ChannelScale>& scale) {
   dnnl::post_ops ops;
+  if (scale) {
+    ops.append_binary(algorithm::binary_mul, scale->desc());
+    if (scale->has_shift) {
+      ops.append_binary(algorithm::binary_add, scale->desc());
+    }
+  }
   if (residual != nullptr) {
     ops.append_binary(algorithm::binary_add, *residual);
   }
+  return ops;
+}
+
+}  // namespace
+
+Fusion fuse(const std::string& activation, double alpha, double beta, const dnnl::memory::desc* residual, DType dtype,
+            const std::optional<ChannelScale>& scale) {
+  Fusion fusion;
+  fusion.scale = scale;
+  dnnl::post_ops ops = opsOfSums(residual, scale);
   if (!activation.empty()) {
     fusion.has_activation = appendActivation(ops, activation, alpha, dtype);
     if (!fusion.has_activation) {
@@ -114,15 +140,14 @@ Fusion fuse(const std::string& activation, double alpha, double beta, const dnnl
 
 // x > 0 ? x : slope * x: the form of relu that appendActivation() has gives the same for every x, NaN and minus
 // infinity among them.
-std::optional<Fusion> fuseSlope(const std::string& activation, double alpha, const dnnl::memory::desc* residual) {
+std::optional<Fusion> fuseSlope(const std::string& activation, double alpha, const dnnl::memory::desc* residual,
+                                const std::optional<ChannelScale>& scale) {
   if (activation != "relu" && activation != "leaky_relu") {
     return std::nullopt;
   }
   Fusion fusion;
-  dnnl::post_ops ops;
-  if (residual != nullptr) {
-    ops.append_binary(algorithm::binary_add, *residual);
-  }
+  fusion.scale = scale;
+  dnnl::post_ops ops = opsOfSums(residual, scale);
   fusion.slope_argument = DNNL_ARG_ATTR_MULTIPLE_POST_OP(ops.len()) | DNNL_ARG_WEIGHTS;
   fusion.slope = activation == "relu" ? 0 : static_cast<float>(alpha);
   fusion.has_activation = true;
@@ -275,10 +300,21 @@ PackedWeights::Shared PackedWeights::in(const dnnl::memory::desc& layout, int th
   return packed;
 }
 
-void applyRows(const ActivationRows& rows, float* values, int64_t count, int threads) {
-  constexpr int64_t kGrain = 16384;
-  parallelFor(threads, 0, count, kGrain,
-              [&](int64_t begin, int64_t end) { rows(values + begin, values + begin, end - begin); });
+void applyRows(const ActivationRows& rows, DType dtype, void* values, int64_t count, int threads) {
+  constexpr int64_t kGrain = 16384, kPiece = 2048;
+  parallelFor(threads, 0, count, kGrain, [&](int64_t begin, int64_t end) {
+    if (dtype == DType::kFloat32) {
+      float* const singles = static_cast<float*>(values) + begin;
+      rows(singles, singles, end - begin);
+      return;
+    }
+    auto* const halves = static_cast<uint16_t*>(values);
+    WideRow<float, uint16_t> wide(halfRows(dtype), kPiece);
+    for (int64_t first = begin; first < end; first += kPiece) {
+      const int64_t piece = std::min(kPiece, end - first);
+      wide.run(halves + first, halves + first, piece, [&](const float* in, float* out) { rows(in, out, piece); });
+    }
+  });
 }
 
 void rethrow(const dnnl::error& error, const char* what) {
@@ -298,8 +334,15 @@ FusedCall::FusedCall(dnnl::primitive primitive, const dnnl::primitive_desc_base&
   if (has_bias_) {
     arguments.emplace_back(DNNL_ARG_BIAS, *bias);
   }
+  int post_op = 0;
+  if (fusion_.scale) {
+    arguments.emplace_back(postOpArgument(post_op++), fusion_.scale->desc());
+    if (fusion_.scale->has_shift) {
+      arguments.emplace_back(postOpArgument(post_op++), fusion_.scale->desc());
+    }
+  }
   if (has_residual_) {
-    arguments.emplace_back(kResidualArgument, *residual);
+    arguments.emplace_back(postOpArgument(post_op), *residual);
   }
   if (fusion_.slope_argument != 0) {
     arguments.emplace_back(fusion_.slope_argument, describe({1}, {1}));
@@ -308,10 +351,16 @@ FusedCall::FusedCall(dnnl::primitive primitive, const dnnl::primitive_desc_base&
 }
 
 void FusedCall::run(const Addresses& addresses) const {
-  std::array<const void*, 7> list = {addresses.source, addresses.weights, addresses.target, addresses.scratch};
+  std::array<const void*, 9> list = {addresses.source, addresses.weights, addresses.target, addresses.scratch};
   size_t count = 4;
   if (has_bias_) {
     list[count++] = addresses.bias;
+  }
+  if (fusion_.scale) {
+    list[count++] = addresses.scale;
+    if (fusion_.scale->has_shift) {
+      list[count++] = addresses.shift;
+    }
   }
   if (has_residual_) {
     list[count++] = addresses.residual;

@@ -42,22 +42,34 @@ std::optional<Refusal> refuseInt8();
 // numbers. dtype: of the result; oneDNN's gelu is too coarse for float32. False if nothing was appended.
 bool appendActivation(dnnl::post_ops& ops, const std::string& activation, double alpha, DType dtype);
 
-// The residual and the activation of a layer: what a primitive can fuse so that NaN stays NaN, and what is left to a
-// second pass.
+// A scale in float32 for each channel of a result, and a shift behind it.
+struct ChannelScale {
+  int rank = 4;  // of the result, whose channels are axis 1
+  int64_t channels = 0;
+  bool has_shift = false;
+
+  dnnl::memory::desc desc() const;
+};
+
+// The scale, the residual and the activation of a layer: what a primitive can fuse so that NaN stays NaN, and what is
+// left to a second pass.
 struct Fusion {
   dnnl::primitive_attr attributes;  // with user-mode scratch memory
-  ActivationRows rest;              // empty: all is fused
-  bool has_activation = false;      // fused, in whatever form
+  std::optional<ChannelScale> scale;
+  ActivationRows rest;          // empty: all is fused
+  bool has_activation = false;  // fused, in whatever form
   // 0, or the argument that brings `slope`, the activation's factor of what is negative.
   int slope_argument = 0;
   float slope = 0;
 };
-// residual: null or the descriptor of the tensor to add first; it becomes the primitive's post-op 0. dtype: of the
-// result.
-Fusion fuse(const std::string& activation, double alpha, double beta, const dnnl::memory::desc* residual, DType dtype);
+// residual: null or the descriptor of the tensor to add before the activation. dtype: of the result. The post-ops are
+// scale, shift, residual and activation.
+Fusion fuse(const std::string& activation, double alpha, double beta, const dnnl::memory::desc* residual, DType dtype,
+            const std::optional<ChannelScale>& scale = std::nullopt);
 
 // The same with the activation as a slope, for those that are one: relu and leaky_relu. Nothing for others.
-std::optional<Fusion> fuseSlope(const std::string& activation, double alpha, const dnnl::memory::desc* residual);
+std::optional<Fusion> fuseSlope(const std::string& activation, double alpha, const dnnl::memory::desc* residual,
+                                const std::optional<ChannelScale>& scale = std::nullopt);
 
 // oneDNN keeps the code of some convolutions ("brgconv") for good, where no code before was equal. Code that computes
 // an activation holds an address of its own and equals none; without it, or with a slope, another height or width still
@@ -71,7 +83,6 @@ inline constexpr size_t kCodeBytes = 128 * 1024;
 inline constexpr int postOpArgument(int index) {
   return DNNL_ARG_ATTR_MULTIPLE_POST_OP(index) | DNNL_ARG_SRC_1;
 }
-inline constexpr int kResidualArgument = postOpArgument(0);
 
 // A primitive with the descriptors of its arguments. Memory objects carry the addresses of a call, so each call takes a
 // set of its own; sets are kept for the next call.
@@ -111,6 +122,8 @@ class FusedCall {
     void* scratch;
     const void* bias = nullptr;
     const void* residual = nullptr;
+    const void* scale = nullptr;  // and shift, of float32
+    const void* shift = nullptr;
   };
   // All but `rest` of the fusion.
   void run(const Addresses& addresses) const;
@@ -181,8 +194,8 @@ class PackedWeights {
   mutable std::vector<std::weak_ptr<const PackedConstant>> others_;
 };
 
-// Applies the activation in place over a dense tensor.
-void applyRows(const ActivationRows& rows, float* values, int64_t count, int threads);
+// Applies the activation in place over a dense tensor of float32, float16 or bfloat16.
+void applyRows(const ActivationRows& rows, DType dtype, void* values, int64_t count, int threads);
 
 // EngineError for out of memory, InternalError for the rest; `what` names the layer.
 [[noreturn]] void rethrow(const dnnl::error& error, const char* what);

@@ -10,6 +10,7 @@
 #include "cpu/threads/thread_memory.h"
 #include "device/constants.h"
 #include "kernels/real_time.h"
+#include "kernels/scale.h"
 
 namespace torchtrt::kernels {
 namespace {
@@ -156,6 +157,17 @@ bool isHalfOperand(const Operand& operand) {
   return operand.present && isHalf(operand.dtype);
 }
 
+constexpr size_t kFilter = 1;
+
+// Multiplies the filters of each output with its scale.
+void scaleFilters(float* filters, int64_t filter_elements, const float* scale, int64_t outputs) {
+  for (int64_t output = 0; output < outputs; ++output) {
+    float* const filter = filters + output * filter_elements;
+    std::transform(filter, filter + filter_elements, filter,
+                   [by = scale[output]](float weight) { return weight * by; });
+  }
+}
+
 }  // namespace
 
 bool InFloat32::applies(const Problem& problem) {
@@ -176,6 +188,9 @@ InFloat32::InFloat32(const Problem& problem)
       operand.constant = wide;
     }
   }
+  if (hasScale(problem)) {
+    foldScale();
+  }
   for (std::vector<Operand>* operands : {&wide_.inputs, &wide_.outputs}) {
     for (Operand& operand : *operands) {
       operand.dtype = isHalfOperand(operand) ? DType::kFloat32 : operand.dtype;
@@ -183,7 +198,26 @@ InFloat32::InFloat32(const Problem& problem)
   }
 }
 
+// A convolution in float32 has no scale: its filters absorb it.
+void InFloat32::foldScale() {
+  Operand& scale = wide_.inputs[kScale];
+  const Operand& filter = wide_.inputs[kFilter];
+  if (scale.constant == nullptr || filter.constant == nullptr) {
+    is_possible_ = false;
+    return;
+  }
+  const int64_t count = countOf(filter.dims), outputs = filter.dims[0];
+  if (count > 0) {
+    auto* const filters = static_cast<float*>(constants_[kFilter].get());
+    scaleFilters(filters, count / outputs, static_cast<const float*>(scale.constant), outputs);
+  }
+  scale = Operand();
+}
+
 CreateResult InFloat32::create(const Implementation& implementation) {
+  if (!is_possible_) {
+    return Refusal{"dtype", "folds a scale into filters when it is loaded, and these are computed"};
+  }
   CreateResult result = createByRule(implementation, wide_);
   if (auto* kernel = std::get_if<std::unique_ptr<Kernel>>(&result)) {
     return std::make_unique<KernelInFloat32>(std::move(*kernel), std::move(constants_), sizes_);

@@ -24,9 +24,12 @@ class InFloat32 final : public OtherForm {
   CreateResult create(const Implementation& implementation) override;
 
  private:
+  void foldScale();
+
   Problem wide_;
   Constants constants_;
   std::vector<size_t> sizes_;  // in bytes
+  bool is_possible_ = true;
 };
 
 }  // namespace torchtrt::kernels

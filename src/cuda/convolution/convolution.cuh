@@ -12,7 +12,8 @@ struct Image {  // strides in elements
 extern "C" __global__ void convolution(long long count, long long outputs, long long channels_of_group,
                                        long long outputs_of_group, Spatial size, Spatial out_size, Spatial kernel,
                                        Spatial stride, Spatial padding, Spatial dilation, Image from, const STORED* in,
-                                       Image weight, const STORED* weights, long long bias_step, const STORED* bias,
+                                       Image weight, const STORED* weights, long long scale_step, const float* scale,
+                                       long long bias_step, const BIAS* bias,
                                        Image residual_at, const STORED* residual, Image to, STORED* out, double alpha_,
                                        double beta_) {
   const A alpha = parameterOf<A>(alpha_), beta = parameterOf<A>(beta_);
@@ -75,6 +76,9 @@ extern "C" __global__ void convolution(long long count, long long outputs, long 
           }
         }
       }
+    }
+    if (HAS_SCALE) {
+      sum *= (A)load(scale + k * scale_step);
     }
     if (bias) {
       sum += (A)load(bias + k * bias_step);

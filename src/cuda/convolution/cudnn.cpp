@@ -1,4 +1,4 @@
-// Convolutions and deconvolutions by cuDNN. Bias, residual and activation are part of its graph where an engine
+// Convolutions and deconvolutions by cuDNN. Scale, bias, residual and activation are part of its graph where an engine
 // computes them; else a launch behind it does. Operands that lie otherwise than its engines read them are copied.
 #include <algorithm>
 #include <optional>
@@ -8,11 +8,13 @@
 #include "cuda/convolution/convolution.h"
 #include "cuda/convolution/direct.h"
 #include "cuda/convolution/one_tap.h"
+#include "cuda/convolution/operands.h"
 #include "cuda/convolution/plan.h"
 #include "cuda/convolution/weights.h"
 #include "cuda/launch/activation.h"
 #include "cuda/launch/steps.h"
 #include "cuda/launch/ways.h"
+#include "kernels/scale.h"
 
 namespace torchtrt::cuda {
 
@@ -68,12 +70,12 @@ class Attempt {
     if (!name.empty() && !problem_.activation && !activates_behind) {
       return nullptr;
     }
+    problem_.scales = hasScale();
     problem_.adds_bias = layer_.has(kBias);
     problem_.adds_residual = hasResidual();
-    Place bias, residual;
-    if (problem_.adds_bias) {
-      bias = denseBias();
-    }
+    const Place bias = denseValues(*launches_, layer_, shapes_, kBias);
+    const Place scale = hasScale() ? denseValues(*launches_, layer_, shapes_, kernels::kScale) : Place();
+    Place residual;
     if (problem_.adds_residual) {
       DnnTensor like;
       residual = readable(like, shapes_.inputs[kResidual], Place::input(layer_, kResidual));
@@ -83,7 +85,7 @@ class Attempt {
     const Ints strides = withTwoPlaces(out.strides, 2, 0);
     const bool in_place = lies(problem_.y.dims, strides, channels_last_);
     const Place y = in_place ? Place::output() : Place::reserve(*launches_, countOf(out.dims), dtype_);
-    if (!convolve(y, bias, residual)) {
+    if (!convolve(y, bias, residual, scale)) {
       return nullptr;
     }
     if (!name.empty() && !problem_.activation) {
@@ -99,7 +101,7 @@ class Attempt {
     const TensorDesc& out = shapes_.outputs[0];
     problem_.y = tensorOf(out.dims, sums);
     const Place y = Place::reserve(*launches_, countOf(out.dims), sums);
-    if (!convolve(y, {}, {})) {
+    if (!convolve(y, {}, {}, {})) {
       return nullptr;
     }
     finish(y, sums, true);
@@ -107,6 +109,9 @@ class Attempt {
   }
 
  private:
+  bool hasScale() const {
+    return !problem_.is_transposed && layer_.has(kernels::kScale);
+  }
   bool hasResidual() const {
     return !problem_.is_transposed && layer_.has(kResidual);
   }
@@ -128,17 +133,6 @@ class Attempt {
     return copy;
   }
 
-  Place denseBias() {
-    const TensorDesc& bias = shapes_.inputs[kBias];
-    const Place place = Place::input(layer_, kBias);
-    if (bias.dims[0] == 1 || bias.strides[0] == 1) {
-      return place;
-    }
-    const Place copy = Place::reserve(*launches_, bias.dims[0], dtype_);
-    addCopy(*launches_, dtype_, bias.dims, {place, bias.strides}, {copy, {1}});
-    return copy;
-  }
-
   // A launch that applies the activation to what lies at y, and before that adds bias and residual.
   void finish(const Place& y, DType sums, bool adds) {
     const TensorDesc& out = shapes_.outputs[0];
@@ -146,25 +140,29 @@ class Attempt {
     finish.sums_dtype = sums;
     finish.dtype = dtype_;
     const Ints none(problem_.y.dims.size(), 0);
-    Ints of_bias = none;
-    of_bias[1] = adds && layer_.has(kBias) ? shapes_.inputs[kBias].strides.at(0) : 0;
+    const auto ofChannels = [&](bool is_used, size_t operand) {
+      Strided values{is_used ? Place::input(layer_, operand) : Place(), none};
+      values.strides[1] = is_used && layer_.has(operand) ? shapes_.inputs[operand].strides.at(0) : 0;
+      return values;
+    };
     const bool adds_residual = adds && hasResidual();
     finish.dims = problem_.y.dims;
     finish.sums = {y, problem_.y.strides};
-    finish.bias = {adds ? Place::input(layer_, kBias) : Place(), of_bias};
+    finish.scale = ofChannels(adds && hasScale(), kernels::kScale);
+    finish.bias = ofChannels(adds, kBias);
     finish.residual = {adds_residual ? Place::input(layer_, kResidual) : Place(),
                        adds_residual ? withTwoPlaces(shapes_.inputs[kResidual].strides, 2, 0) : none};
     finish.out = {Place::output(), withTwoPlaces(out.strides, 2, 0)};
     if (channels_last_) {  // threads go along the channels
-      for (Ints* const each :
-           {&finish.dims, &finish.sums.strides, &finish.bias.strides, &finish.residual.strides, &finish.out.strides}) {
+      for (Ints* const each : {&finish.dims, &finish.sums.strides, &finish.scale.strides, &finish.bias.strides,
+                               &finish.residual.strides, &finish.out.strides}) {
         std::rotate(each->begin() + 1, each->begin() + 2, each->end());
       }
     }
     addFinish(*launches_, layer_, finish);
   }
 
-  bool convolve(const Place& y, const Place& bias, const Place& residual) {
+  bool convolve(const Place& y, const Place& bias, const Place& residual, const Place& scale) {
     if (!layer_.device.isHere()) {
       return true;
     }
@@ -173,7 +171,7 @@ class Attempt {
       return false;
     }
     Arguments arguments;
-    for (const Place& each : {x_, weights_, y, bias, residual}) {
+    for (const Place& each : {x_, weights_, y, bias, residual, scale}) {
       each.addTo(arguments);
     }
     arguments.scratch(launches_->reserve(plan->workspaceBytes()));

@@ -8,12 +8,15 @@
 
 #include "cuda/convolution/convolution.h"
 #include "cuda/convolution/depthwise_tiles.h"
+#include "cuda/convolution/operands.h"
 #include "cuda/launch/activation.h"
 #include "cuda/launch/aligned.h"
 #include "cuda/launch/kernel.h"
 #include "cuda/launch/layout.h"
+#include "cuda/launch/steps.h"
 #include "cuda/launch/table.h"
 #include "cuda/launch/types.h"
+#include "kernels/scale.h"
 
 namespace torchtrt::cuda {
 
@@ -73,6 +76,7 @@ std::unique_ptr<Launches> prepareLines(const Layer& layer, const ShapeSet& shape
   source.define("KERNEL_H", filter[kHeight]).define("KERNEL_W", filter[kWidth]);
   source.define("STRIDE_H", stride[0]).define("STRIDE_W", stride[1]);
   source.define("DILATION_H", dilation[0]).define("DILATION_W", dilation[1]);
+  defineScale(source, layer.has(kernels::kScale), out.dtype);
   defineFusedActivation(source, attributes, out.dtype);
   source.include("text/storage.cuh").include("text/functions.cuh").include("text/chunks.cuh");
   source.include("text/inputs.cuh").include("convolution/depthwise.cuh");
@@ -84,8 +88,8 @@ std::unique_ptr<Launches> prepareLines(const Layer& layer, const ShapeSet& shape
       .value(heightAndWidth(out.dims[kHeight], out.dims[kWidth]));
   arguments.value(heightAndWidth(padding[0], padding[1]));
   arguments.bytes(in.strides.data(), kRank * sizeof(int64_t)).input(kIn).fixed(weights);
-  arguments.value(layer.has(kBias) ? shapes.inputs[kBias].strides.at(0) : int64_t{0});
-  layer.add(arguments, kBias).bytes(out.strides.data(), kRank * sizeof(int64_t)).output(0);
+  addValues(arguments, layer, shapes, kernels::kScale);
+  addValues(arguments, layer, shapes, kBias).bytes(out.strides.data(), kRank * sizeof(int64_t)).output(0);
   addFusedActivation(arguments, attributes);
   constexpr int64_t kThreads = 128;
   launches->add(source, "depthwise", blocksFor((count + kThreads - 1) / kThreads, kThreads), std::move(arguments));

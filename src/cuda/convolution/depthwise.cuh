@@ -31,8 +31,8 @@ __device__ inline void multiply(A* sums, const Values& values, const Values& wei
 
 // `count` threads; `chunks` of a place, and `parts` of a line.
 extern "C" __global__ void depthwise(long long count, long long chunks, long long parts, Size size, Size out_size,
-                                     Size padding, Image from, const STORED* in, const STORED* weights, long long bias_step,
-                                     const STORED* bias, Image to, STORED* out, double alpha_, double beta_) {
+                                     Size padding, Image from, const STORED* in, const STORED* weights, long long scale_step,
+                                     const float* scale, long long bias_step, const BIAS* bias, Image to, STORED* out, double alpha_, double beta_) {
   const A alpha = parameterOf<A>(alpha_), beta = parameterOf<A>(beta_);
   (void)alpha, (void)beta;
   const bool is_aligned = isAligned<STORED, CHUNK>(in) && isAligned<STORED, CHUNK>(out);
@@ -109,7 +109,8 @@ extern "C" __global__ void depthwise(long long count, long long chunks, long lon
       Values result;
 #pragma unroll
       for (int k = 0; k < CHUNK; ++k) {
-        const A sum = bias ? sums[p][k] + (A)load(bias + (c + k) * bias_step) : sums[p][k];
+        const A scaled = HAS_SCALE ? sums[p][k] * (A)load(scale + (c + k) * scale_step) : sums[p][k];
+        const A sum = bias ? scaled + (A)load(bias + (c + k) * bias_step) : scaled;
         store(result.of + k, ACTIVATION(sum, alpha, beta));
       }
       writeChunk(result, results + (x + p) * to.x, is_aligned);

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "cuda/convolution/operands.h"
 #include "cuda/launch/activation.h"
+#include "cuda/launch/steps.h"
 #include "cuda/launch/types.h"
+#include "kernels/scale.h"
 
 namespace torchtrt::cuda {
 
@@ -149,6 +152,7 @@ std::unique_ptr<Launches> prepareDepthwiseTiles(const Layer& layer, const ShapeS
   source.define("KERNEL_H", filter[kHeight]).define("KERNEL_W", filter[kWidth]);
   source.define("STRIDE_H", stride[0]).define("STRIDE_W", stride[1]);
   source.define("DILATION_H", dilation[0]).define("DILATION_W", dilation[1]);
+  defineScale(source, layer.has(kernels::kScale), out.dtype);
   defineFusedActivation(source, attributes, out.dtype);
   source.include("text/storage.cuh").include("text/functions.cuh").include("text/chunks.cuh");
   source.include("text/inputs.cuh").include("text/staging.cuh").include("text/block_memory.cuh");
@@ -173,8 +177,8 @@ std::unique_ptr<Launches> prepareDepthwiseTiles(const Layer& layer, const ShapeS
                        out.strides[kWidth]};
   Arguments arguments;
   arguments.value(tiles).input(kIn).fixed(weights);
-  arguments.value(layer.has(kBias) ? shapes.inputs[kBias].strides.at(0) : int64_t{0});
-  layer.add(arguments, kBias).output(0);
+  addValues(arguments, layer, shapes, kernels::kScale);
+  addValues(arguments, layer, shapes, kBias).output(0);
   addFusedActivation(arguments, attributes);
   Geometry geometry;
   geometry.grid[0] = static_cast<unsigned>(tiling.blocks());

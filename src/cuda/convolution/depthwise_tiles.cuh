@@ -20,8 +20,8 @@ struct Tiles {
   long long out_batch, out_y, out_x;
 };
 
-extern "C" __launch_bounds__(kThreads) __global__ void depthwise(Tiles of, const STORED* in, const STORED* weights, long long bias_step,
-                                                                 const STORED* bias, STORED* out, double alpha_, double beta_) {
+extern "C" __launch_bounds__(kThreads) __global__ void depthwise(Tiles of, const STORED* in, const STORED* weights, long long scale_step,
+                                                                 const float* scale, long long bias_step, const BIAS* bias, STORED* out, double alpha_, double beta_) {
   const A alpha = parameterOf<A>(alpha_), beta = parameterOf<A>(beta_);
   (void)alpha, (void)beta;
   int rest = blockIdx.x;
@@ -53,7 +53,10 @@ extern "C" __launch_bounds__(kThreads) __global__ void depthwise(Tiles of, const
   __syncthreads();
 
   const int word = threadIdx.x % WORDS, channel = first_channel + word * kOfWord;
-  A of_bias[kOfWord] = {};
+  A of_scale[kOfWord] = {}, of_bias[kOfWord] = {};
+  for (int k = 0; k < kOfWord && HAS_SCALE && channel < of.channels; ++k) {
+    of_scale[k] = (A)load(scale + (channel + k) * scale_step);
+  }
   for (int k = 0; k < kOfWord && bias && channel < of.channels; ++k) {
     of_bias[k] = (A)load(bias + (channel + k) * bias_step);
   }
@@ -97,7 +100,8 @@ extern "C" __launch_bounds__(kThreads) __global__ void depthwise(Tiles of, const
       Word result;
 #pragma unroll
       for (int k = 0; k < kOfWord; ++k) {
-        store(result.of + k, ACTIVATION(sums[p][k] + of_bias[k], alpha, beta));
+        const A scaled = HAS_SCALE ? sums[p][k] * of_scale[k] : sums[p][k];
+        store(result.of + k, ACTIVATION(scaled + of_bias[k], alpha, beta));
       }
       result.write(to + p * of.out_x);
     }

@@ -14,6 +14,7 @@
 #include "cuda/launch/table.h"
 #include "cuda/launch/types.h"
 #include "cuda/matmul/small_product.h"
+#include "kernels/scale.h"
 
 namespace torchtrt::cuda {
 
@@ -154,6 +155,7 @@ std::unique_ptr<Launches> build(const Layer& layer, const ShapeSet& shapes, cons
   source.define("PLACE", window.place).define("CHUNKS", window.chunks).define("COLUMNS", blocks.columns());
   source.define("KERNEL_H", filter[kHeight]).define("KERNEL_W", filter[kWidth]).define("SHARED_BYTES", shared);
   source.include("text/storage.cuh").include("text/functions.cuh");
+  defineScale(source, layer.has(kernels::kScale), out.dtype);
   defineFusedActivation(source, attributes, out.dtype);
   source.include("text/chunks.cuh").include("text/inputs.cuh").include("text/mma.cuh").include("text/staging.cuh");
   source.include("text/block_memory.cuh");
@@ -183,6 +185,7 @@ std::unique_ptr<Launches> build(const Layer& layer, const ShapeSet& shapes, cons
   const Place to = in_place ? Place::output() : Place::reserve(*launches, countOf(out.dims), out.dtype);
   Arguments arguments;
   weights.addTo(arguments.value(image).input(kIn));
+  denseValues(*launches, layer, shapes, kernels::kScale).addTo(arguments);
   denseValues(*launches, layer, shapes, kBias).addTo(arguments);
   residualByRows(*launches, layer, shapes, kResidual).addTo(arguments);
   addFusedActivation(to.addTo(arguments), attributes);

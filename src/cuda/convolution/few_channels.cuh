@@ -65,8 +65,8 @@ __device__ inline unsigned maskOf(int chunk) {
   return chunk % CHUNKS == CHUNKS - 1 && threadIdx.x % 4 * 2 >= kTail ? 0 : 0xffffffffu;
 }
 
-extern "C" __launch_bounds__(kThreads, 2) __global__ void few_channels(Image of, const unsigned short* in, const STORED* weights, const STORED* bias,
-                                                                       const STORED* residual, STORED* out, double alpha_, double beta_) {
+extern "C" __launch_bounds__(kThreads, 2) __global__ void few_channels(Image of, const unsigned short* in, const STORED* weights,
+                                                                       const float* scale, const BIAS* bias, const STORED* residual, STORED* out, double alpha_, double beta_) {
   const A alpha = parameterOf<A>(alpha_), beta = parameterOf<A>(beta_);
   (void)alpha, (void)beta;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -86,7 +86,8 @@ extern "C" __launch_bounds__(kThreads, 2) __global__ void few_channels(Image of,
   waitForGroups<0>();
   __syncthreads();
 
-  const bool is_aligned = isAligned<STORED, 8>(out), is_bias_aligned = isAligned<STORED, 8>(bias), is_residual_aligned = isAligned<STORED, 8>(residual);
+  const bool is_aligned = isAligned<STORED, 8>(out), is_residual_aligned = isAligned<STORED, 8>(residual);
+  const bool is_bias_aligned = isAligned<BIAS, 8>(bias), is_scale_aligned = isAligned<float, 8>(scale);
   const int results = of.lines * of.places;
   for (int first = 0; first < results; first += kRows * kWarps) {  // all warps go on to the end of the last round
     const unsigned short* rows[kRows / 16];
@@ -142,9 +143,14 @@ extern "C" __launch_bounds__(kThreads, 2) __global__ void few_channels(Image of,
           continue;
         }
         const long long at = (((long long)part.image * of.out_height + line) * of.out_width + place) * of.outputs + part.first_column + column;
-        Eight of_bias = {}, of_residual = {}, eight;
+        Chunk<float, 8> of_scale = {};
+        Chunk<BIAS, 8> of_bias = {};
+        Eight of_residual = {}, eight;
+        if (HAS_SCALE) {
+          of_scale = chunkAt<float, 8>(scale + part.first_column + column, is_scale_aligned);
+        }
         if (bias) {
-          of_bias = chunkAt<STORED, 8>(bias + part.first_column + column, is_bias_aligned);
+          of_bias = chunkAt<BIAS, 8>(bias + part.first_column + column, is_bias_aligned);
         }
         if (residual) {
           of_residual = chunkAt<STORED, 8>(residual + at, is_residual_aligned);
@@ -153,7 +159,8 @@ extern "C" __launch_bounds__(kThreads, 2) __global__ void few_channels(Image of,
         const Chunk<A, 4> chunks[] = {Chunk<A, 4>(from), Chunk<A, 4>(from + 4)};
 #pragma unroll
         for (int k = 0; k < 8; ++k) {
-          const A value = chunks[k / 4].of[k % 4] + (A)load(of_bias.of + k) + (A)load(of_residual.of + k);
+          const A sum = chunks[k / 4].of[k % 4], scaled = HAS_SCALE ? sum * (A)load(of_scale.of + k) : sum;
+          const A value = scaled + (A)load(of_bias.of + k) + (A)load(of_residual.of + k);
           store(eight.of + k, ACTIVATION(value, alpha, beta));
         }
         writeChunk(eight, out + at, is_aligned);

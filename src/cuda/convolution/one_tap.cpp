@@ -1,5 +1,6 @@
 // Convolutions of one tap without padding as products by cuBLASLt: images whose channels lie next to each other are
-// matrices. Bias and residual are its epilogue. An activation is a launch behind, in place.
+// matrices. Bias and residual are its epilogue. An activation is a launch behind, in place, as are all
+// three behind a scale.
 #include "cuda/convolution/one_tap.h"
 
 #include <utility>
@@ -12,6 +13,7 @@
 #include "cuda/launch/activation.h"
 #include "cuda/launch/steps.h"
 #include "cuda/matmul/few_rows.h"
+#include "kernels/scale.h"
 
 namespace torchtrt::cuda {
 
@@ -45,12 +47,18 @@ std::unique_ptr<Launches> multiply(const Layer& layer, const ShapeSet& shapes, c
   if (!addWeightProduct(*launches, layer, shapes, api, {x, residual, y})) {
     return nullptr;
   }
-  if (!layer.attributes.getString("activation", "").empty()) {
+  const bool has_scale = layer.has(kernels::kScale);
+  if (has_scale || !layer.attributes.getString("activation", "").empty()) {
     Finish finish;
     finish.dims = {countOf(out.dims) / outputs, outputs};
     finish.sums_dtype = finish.dtype = out.dtype;
     finish.sums = finish.out = {y, {outputs, 1}};
-    finish.bias = finish.residual = {Place(), {0, 0}};
+    finish.scale = finish.bias = finish.residual = {Place(), {0, 0}};
+    if (has_scale) {  // behind which bias and residual are added
+      finish.scale = {denseValues(*launches, layer, shapes, kernels::kScale), {0, 1}};
+      finish.bias = {denseValues(*launches, layer, shapes, kBias), {0, layer.has(kBias) ? 1 : 0}};
+      finish.residual = {residual, {layer.has(kResidual) ? outputs : 0, layer.has(kResidual) ? 1 : 0}};
+    }
     addFinish(*launches, layer, finish);
   }
   if (!in_place) {
@@ -64,7 +72,7 @@ std::unique_ptr<Launches> multiply(const Layer& layer, const ShapeSet& shapes, c
 std::unique_ptr<kernels::Prepared> prepareOnePlace(const Layer& layer, const ShapeSet& shapes) {
   const TensorDesc &in = shapes.inputs.at(kIn), &filter = shapes.inputs.at(kFilter), &out = shapes.outputs.at(0);
   if (!isOnePlace(in.dims) || !isOnePlace(filter.dims) || !isOnePlace(out.dims) || layer.has(kResidual) ||
-      layer.attributes.getInt("groups", 1) != 1 || !hasNoPadding(layer.attributes)) {
+      layer.has(kernels::kScale) || layer.attributes.getInt("groups", 1) != 1 || !hasNoPadding(layer.attributes)) {
     return nullptr;
   }
   FewRows product;

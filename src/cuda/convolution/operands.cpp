@@ -45,6 +45,11 @@ Place denseValues(Launches& launches, const Layer& layer, const ShapeSet& shapes
   return copy;
 }
 
+Arguments& addValues(Arguments& arguments, const Layer& layer, const ShapeSet& shapes, size_t index) {
+  arguments.value(layer.has(index) ? shapes.inputs[index].strides.at(0) : int64_t{0});
+  return layer.add(arguments, index);
+}
+
 bool hasChannelsInChunks(const TensorDesc& desc, int64_t chunk) {
   bool lies_so = desc.strides[kChannel] == 1;
   for (const size_t axis : {kBatch, kHeight, kWidth}) {

@@ -13,6 +13,8 @@ Place withChannelsLast(Launches& launches, kernels::TensorDesc& desc, const Plac
 Place residualByRows(Launches& launches, const Layer& layer, const kernels::ShapeSet& shapes, size_t index);
 // The values of an operand of one dim next to each other; absent if it has none.
 Place denseValues(Launches& launches, const Layer& layer, const kernels::ShapeSet& shapes, size_t index);
+// Adds the step between the values of an operand of one dim, and a pointer to them; 0 and null if the layer has none.
+Arguments& addValues(Arguments& arguments, const Layer& layer, const kernels::ShapeSet& shapes, size_t index);
 // True if channels lie next to each other, and every step is a multiple of `chunk` elements.
 bool hasChannelsInChunks(const kernels::TensorDesc& desc, int64_t chunk);
 

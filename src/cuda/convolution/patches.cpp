@@ -7,6 +7,7 @@
 #include "cuda/convolution/weight_product.h"
 #include "cuda/convolution/weights.h"
 #include "cuda/launch/steps.h"
+#include "kernels/scale.h"
 
 namespace torchtrt::cuda {
 
@@ -66,7 +67,7 @@ std::optional<Refusal> refuse(const kernels::Problem& problem) {
       attributes.getInts("stride") != Ints(filter.dims.begin() + 2, filter.dims.end())) {
     return Refusal{"shape", "windows do not lie side by side"};
   }
-  if (!attributes.getString("activation", "").empty() ||
+  if (!attributes.getString("activation", "").empty() || kernels::hasScale(problem) ||
       (problem.inputs.size() > kResidual && problem.inputs[kResidual].present)) {
     return Refusal{"epilogue", "a matrix multiplication adds a bias and nothing else here"};
   }

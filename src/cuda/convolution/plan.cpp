@@ -7,7 +7,7 @@ namespace torchtrt::cuda {
 
 namespace {
 
-enum : int64_t { kX, kWeights, kY, kBias, kResidual, kPointers };
+enum : int64_t { kX, kWeights, kY, kBias, kResidual, kScale, kPointers };
 
 }  // namespace
 
@@ -53,7 +53,7 @@ std::string DnnProblem::text() const {
   for (const Ints* const each : {&stride, &pre_padding, &post_padding, &dilation}) {
     add(*each);
   }
-  text << is_transposed << adds_bias << adds_residual << tf32;
+  text << is_transposed << scales << adds_bias << adds_residual << tf32;
   if (activation) {
     text << ' ' << activation->mode << ' ' << activation->slope << ' ' << activation->most.value_or(-1);
   }
@@ -68,7 +68,7 @@ class ConvolutionGraph final : DnnGraph {
       : DnnGraph(library, "a convolution", problem.x.dtype, kPointers, problem.tf32), problem_(problem) {
     // Kernels of cuDNN 9.19 for sm_90 begin while the kernel in front still runs. They wait for it before they read x,
     // but not before they read the residual.
-    for (const int64_t operand : {kWeights, kBias, kResidual}) {
+    for (const int64_t operand : {kWeights, kBias, kResidual, kScale}) {
       setReadAhead(operand);
     }
   }
@@ -89,19 +89,27 @@ class ConvolutionGraph final : DnnGraph {
                       : tensor(kFirstVirtual + left_, precision(), problem_.y.dims, problem_.y.strides);
   }
 
+  // One element for each channel.
+  dnn::Object ofChannels(int64_t id) {
+    const int64_t channels = problem_.y.dims[1];
+    Ints dims(problem_.y.dims.size(), 1), strides(problem_.y.dims.size(), channels);
+    dims[1] = channels;
+    strides[1] = 1;
+    return tensor(id, problem_.scales ? dnn::kFloat32 : typeOf(problem_.x.dtype), dims, strides);
+  }
+
   void describe() {
-    left_ = 1 + (problem_.adds_bias ? 1 : 0) + (problem_.adds_residual ? 1 : 0) + (problem_.activation ? 1 : 0);
+    left_ = 1 + (problem_.scales ? 1 : 0) + (problem_.adds_bias ? 1 : 0) + (problem_.adds_residual ? 1 : 0) +
+            (problem_.activation ? 1 : 0);
     dnn::Object value = convolution();
+    if (problem_.scales) {
+      value = combined(dnn::kMultiply, value, ofChannels(kScale));
+    }
     if (problem_.adds_residual) {
-      value = sum(value, tensorOf(kResidual, problem_.y));
+      value = combined(dnn::kAdd, value, tensorOf(kResidual, problem_.y));
     }
     if (problem_.adds_bias) {
-      // One element for each channel.
-      const int64_t channels = problem_.y.dims[1];
-      Ints dims(problem_.y.dims.size(), 1), strides(problem_.y.dims.size(), channels);
-      dims[1] = channels;
-      strides[1] = 1;
-      value = sum(value, tensor(kBias, typeOf(problem_.x.dtype), dims, strides));
+      value = combined(dnn::kAdd, value, ofChannels(kBias));
     }
     if (problem_.activation) {
       activate(value);
@@ -161,8 +169,8 @@ class ConvolutionGraph final : DnnGraph {
     return description;
   }
 
-  dnn::Object sum(dnn::Object x, dnn::Object b) {
-    return pointwise(finished(pointwiseDescription(dnn::kAdd)), x, b);
+  dnn::Object combined(int mode, dnn::Object x, dnn::Object b) {
+    return pointwise(finished(pointwiseDescription(mode)), x, b);
   }
 
   void activate(dnn::Object x) {

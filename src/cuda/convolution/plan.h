@@ -26,11 +26,13 @@ struct DnnActivation {
 // The layer's fused activation, where cuDNN has one that gives the same bits as they are stored.
 std::optional<DnnActivation> dnnActivationOf(const Attributes& attributes, DType dtype);
 
-// y = activation(convolution of x + bias + residual). Of the transposed convolution, x is what the forward one gives.
+// y = activation(convolution of x * scale + bias + residual). Of the transposed convolution, x is what the forward one
+// gives.
 struct DnnProblem {
   bool is_transposed = false;
   DnnTensor x, weights, y;
   Ints stride, pre_padding, post_padding, dilation;
+  bool scales = false;  // by float32; the bias is so, too, then
   bool adds_bias = false;
   bool adds_residual = false;  // as y lies
   bool tf32 = false;           // lets float32 factors be rounded to TF32
@@ -39,7 +41,7 @@ struct DnnProblem {
   std::string text() const;  // equal for equal problems
 };
 
-// Its pointers: x, weights, y, bias, residual. Null if the library does not start, or computes no such graph.
+// Its pointers: x, weights, y, bias, residual, scale. Null if the library does not start, or computes no such graph.
 std::shared_ptr<const DnnPlan> planOf(const CudaDevice& device, const Cudnn& api, const DnnProblem& problem);
 
 }  // namespace torchtrt::cuda

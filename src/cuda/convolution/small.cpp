@@ -13,6 +13,7 @@
 #include "cuda/launch/aligned.h"
 #include "cuda/launch/for_some.h"
 #include "cuda/matmul/small_product.h"
+#include "kernels/scale.h"
 
 namespace torchtrt::cuda {
 
@@ -39,7 +40,7 @@ SmallProduct productOf(const Attributes& attributes, const TensorDesc& in, const
   product.depth = countOf(filter) / product.columns;
   product.a.strides = product.b.strides = {product.depth, 1};
   product.residual.strides = product.out.strides = {product.columns, 1};
-  product.bias.strides = {1};
+  product.bias.strides = product.scale.strides = {1};
   if (!isPointwise(attributes, filter) || !lies(in.dims, in.strides, true)) {
     product.windows = windowsOf(attributes, in, filter, out.dims);
   }
@@ -56,10 +57,14 @@ bool addProduct(Launches& launches, const Layer& layer, const ShapeSet& shapes, 
   product.a.place = x;
   product.b.place = weights == nullptr ? Place::input(layer, kFilter) : weights->onDevice(layer.device).place;
   product.bias.place = denseValues(launches, layer, shapes, kBias);
+  product.scale.place = denseValues(launches, layer, shapes, kernels::kScale);
   product.residual.place = residualByRows(launches, layer, shapes, kResidual);
   const bool in_place = lies(out.dims, out.strides, true);
   product.out.place = in_place ? Place::output() : Place::reserve(launches, countOf(out.dims), out.dtype);
-  product.b_is_constant = layer.isConstant(kBias) && product.bias.place.kind != Place::Kind::kScratch;
+  const auto isConstant = [&](size_t operand, const Place& place) {
+    return layer.isConstant(operand) && place.kind != Place::Kind::kScratch;
+  };
+  product.b_is_constant = isConstant(kBias, product.bias.place) && isConstant(kernels::kScale, product.scale.place);
   if (has_other && !isSmall(layer.device, product, appliesActivation(layer.attributes))) {
     return false;
   }

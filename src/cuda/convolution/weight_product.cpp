@@ -5,6 +5,7 @@
 
 #include "cuda/convolution/direct.h"
 #include "cuda/convolution/weights.h"
+#include "kernels/scale.h"
 
 namespace torchtrt::cuda {
 
@@ -42,15 +43,16 @@ bool addWeightProduct(Launches& launches, const Layer& layer, const ShapeSet& sh
   problem.a = {depth, outputs, depth};
   problem.b = {depth, rows, depth};
   problem.d = problem.c = {outputs, rows, outputs};
-  problem.adds_bias = layer.has(kBias);
-  problem.adds_c = layer.has(kResidual);
+  const bool has_scale = layer.has(kernels::kScale);  // bias and residual are added behind it
+  problem.adds_bias = layer.has(kBias) && !has_scale;
+  problem.adds_c = layer.has(kResidual) && !has_scale;
   const std::shared_ptr<LtProduct> call = LtProduct::make(layer.device, api, problem);
   if (call == nullptr) {
     return false;
   }
   Arguments arguments;
   for (const Place& place : {Place::input(layer, kFilter), product.x, problem.adds_c ? product.residual : product.y,
-                             product.y, Place::input(layer, kBias)}) {
+                             product.y, problem.adds_bias ? Place::input(layer, kBias) : Place()}) {
     place.addTo(arguments);
   }
   arguments.scratch(launches.reserve(call->workspaceBytes()));

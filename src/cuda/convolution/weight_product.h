@@ -19,7 +19,8 @@ struct WeightProduct {
 
 // True if the product can read weights and bias where they are.
 bool readsWeights(const Layer& layer, const kernels::ShapeSet& shapes);
-// Adds y = x weights^T + bias + residual. On a stand-in it adds nothing. False if the library has no algorithm.
+// Adds y = x weights^T + bias + residual, or y = x weights^T for a layer with a scale. On a stand-in it adds nothing.
+// False if the library has no algorithm.
 bool addWeightProduct(Launches& launches, const Layer& layer, const kernels::ShapeSet& shapes, const CublasLt& api,
                       const WeightProduct& product);
 // The product that `multiply` makes, or the kernel "direct" where it makes none; `if_none` is logged then.

@@ -111,7 +111,8 @@ inline constexpr int kFloat32 = 0, kFloat64 = 1, kFloat16 = 2, kBFloat16 = 9;  /
 inline constexpr int kCrossCorrelation = 1;
 inline constexpr int kHeuristicsFallback = 2, kHeuristicsA = 3;
 inline constexpr int kPropagateNan = 1;
-inline constexpr int kAdd = 0, kRelu = 100, kTanh = 101, kSigmoid = 102, kGeluErf = 104, kSilu = 106, kGeluTanh = 107;
+inline constexpr int kAdd = 0, kMultiply = 1, kRelu = 100, kTanh = 101, kSigmoid = 102, kGeluErf = 104, kSilu = 106,
+                     kGeluTanh = 107;
 // Properties of an engine that change numbers.
 enum Note : int {
   kTensorCore = 0,

@@ -26,6 +26,10 @@ Arguments& Place::addTo(Arguments& arguments, int64_t bytes) const {
   return arguments.absent();
 }
 
+void defineScale(Source& source, bool has_scale, DType dtype) {
+  source.define("HAS_SCALE", int64_t{has_scale}).define("BIAS", storedType(has_scale ? DType::kFloat32 : dtype));
+}
+
 void addCopy(Launches& launches, DType dtype, const Ints& dims, const Strided& from, const Strided& to) {
   const Layout layout = collapsedInAnyOrder(dims, {from.strides, to.strides});
   addCopy(
@@ -40,7 +44,7 @@ namespace {
 // elements are larger. 1 where an operand lies otherwise.
 int64_t finishedAtOnce(const Finish& finish, const Layout& rows) {
   const int64_t chunk = inChunk(std::max(sizeOf(finish.sums_dtype), sizeOf(finish.dtype)));
-  const Strided* const parts[] = {&finish.sums, &finish.bias, &finish.residual, &finish.out};
+  const Strided* const parts[] = {&finish.sums, &finish.scale, &finish.bias, &finish.residual, &finish.out};
   bool lies_so = finish.dims.back() % chunk == 0;
   for (size_t i = 0; i < std::size(parts); ++i) {
     const bool is_there = parts[i]->place.kind != Place::Kind::kAbsent;
@@ -52,7 +56,7 @@ int64_t finishedAtOnce(const Finish& finish, const Layout& rows) {
 // True where all operands lie dense, so that no row has to be found.
 bool isFlat(const Finish& finish) {
   const Ints dense = kernels::denseStrides(finish.dims);
-  for (const Strided* const part : {&finish.sums, &finish.bias, &finish.residual, &finish.out}) {
+  for (const Strided* const part : {&finish.sums, &finish.scale, &finish.bias, &finish.residual, &finish.out}) {
     if (part->place.kind != Place::Kind::kAbsent && part->strides != dense) {
       return false;
     }
@@ -63,7 +67,7 @@ bool isFlat(const Finish& finish) {
 }  // namespace
 
 void addFinish(Launches& launches, const Layer& layer, const Finish& finish) {
-  const Strided* const parts[] = {&finish.sums, &finish.bias, &finish.residual, &finish.out};
+  const Strided* const parts[] = {&finish.sums, &finish.scale, &finish.bias, &finish.residual, &finish.out};
   Ints dims = finish.dims;
   const int64_t columns = dims.back();
   dims.pop_back();
@@ -75,6 +79,7 @@ void addFinish(Launches& launches, const Layer& layer, const Finish& finish) {
   const int64_t chunk = finishedAtOnce(finish, rows);
   Source source;
   source.define("CHUNK", chunk).define("FLAT", int64_t{isFlat(finish)});
+  defineScale(source, finish.scale.place.kind != Place::Kind::kAbsent, finish.dtype);
   source.define("ADDS_BIAS", int64_t{finish.bias.place.kind != Place::Kind::kAbsent});
   source.define("ADDS_RESIDUAL", int64_t{finish.residual.place.kind != Place::Kind::kAbsent});
   source.define("SUM", storedType(finish.sums_dtype)).define("STORED", storedType(finish.dtype));

@@ -40,14 +40,18 @@ struct Strided {
   Ints strides;
 };
 
+// Defines HAS_SCALE, and BIAS as the type of a bias in memory.
+void defineScale(Source& source, bool has_scale, DType dtype);
+
 // Copies all elements, bit by bit.
 void addCopy(Launches& launches, DType dtype, const Ints& dims, const Strided& from, const Strided& to);
 
-// Activation of sums plus bias plus residual, which are rounded once. The last dim is the one that threads go along.
+// Activation of sums times scale plus bias plus residual, which are rounded once. The last dim is the one that threads
+// go along. Beside a scale, which is of float32, the bias is so, too.
 struct Finish {
   Ints dims;
   DType sums_dtype = DType::kFloat32, dtype = DType::kFloat32;
-  Strided sums, bias, residual, out;  // bias and residual may be absent, with strides of 0
+  Strided sums, scale, bias, residual, out;  // scale, bias and residual may be absent, with strides of 0
 };
 void addFinish(Launches& launches, const Layer& layer, const Finish& finish);
 

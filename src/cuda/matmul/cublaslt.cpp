@@ -278,6 +278,7 @@ class Attempt {
     finish.sums_dtype = sum_dtype_;
     finish.dtype = dtype_;
     finish.sums = {places_[Product::kOut], stridesOf(sums_)};
+    finish.scale = {Place(), Ints(finish.dims.size(), 0)};
     finish.bias = {places_[Product::kBias], stridesOf(bias)};
     finish.residual = {places_[Product::kResidual], stridesOf(residual)};
     finish.out = {Place::output(), stridesOf(out)};

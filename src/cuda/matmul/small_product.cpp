@@ -51,12 +51,17 @@ bool isPossible(const CudaDevice& device, const SmallProduct& product) {
          (product.bias.place.kind == Place::Kind::kAbsent || product.bias.strides[0] == 1);
 }
 
+bool hasScale(const SmallProduct& product) {
+  return product.scale.place.kind != Place::Kind::kAbsent;
+}
+
 void addLaunch(Launches& launches, const Layer& layer, const SmallProduct& product) {
   const TiledProduct tiled = tiledOf(product);
   const Tile& tile = tileOf(layer.device, product);
   Source source;
   source.define("STORED", storedType(product.dtype)).define("A", computedType(product.dtype)).define("SUM", "float");
   source.define("B_IS_CONSTANT", int64_t{product.b_is_constant});
+  defineScale(source, hasScale(product), product.dtype);
   defineFusedActivation(source, layer.attributes, product.dtype);
   source.include("text/storage.cuh").include("text/functions.cuh").include("text/mma.cuh");
   addTileText(source, tile, product.windows);
@@ -67,6 +72,7 @@ void addLaunch(Launches& launches, const Layer& layer, const SmallProduct& produ
   addRows(arguments, product.windows, product.a.strides.at(0));
   product.a.place.addTo(arguments);
   product.b.place.addTo(arguments.value(product.b.strides[0]));
+  product.scale.place.addTo(arguments);
   product.bias.place.addTo(arguments);
   product.residual.place.addTo(arguments.value(product.residual.strides[0]));
   product.out.place.addTo(arguments.value(product.out.strides[0]));
@@ -113,7 +119,8 @@ bool addSmallProduct(Launches& launches, const Layer& layer, const SmallProduct&
   }
   if (!product.b_is_constant) {  // memory of the engine is aligned
     copyIn(launches, product.dtype, {product.columns, product.depth}, aligned.b);
-    copyIn(launches, product.dtype, {product.columns}, aligned.bias);
+    copyIn(launches, hasScale(product) ? DType::kFloat32 : product.dtype, {product.columns}, aligned.bias);
+    copyIn(launches, DType::kFloat32, {product.columns}, aligned.scale);
   }
   copyIn(launches, product.dtype, {product.rows, product.columns}, aligned.residual);
   const Ints dims = {product.rows, product.columns};

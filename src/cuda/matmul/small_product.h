@@ -11,14 +11,15 @@
 
 namespace torchtrt::cuda {
 
-// out = activation(a b + bias + residual), with the layer's activation.
+// out = activation(a b * scale + bias + residual), with the layer's activation.
 struct SmallProduct {
   DType dtype = DType::kFloat16;
   int64_t rows = 0, columns = 0, depth = 0;
   Strided a;                       // strides of row and depth; with windows, only a place
   std::optional<Windows> windows;  // rows of a are windows of an image
   Strided b;                       // of column and depth
-  Strided bias;                    // of column
+  Strided bias;                    // of column; of float32 beside a scale
+  Strided scale;                   // of column, of float32; the columns lie dense
   Strided residual;                // of row and column
   Strided out;                     // of row and column
   bool b_is_constant = false;      // and the bias, too: no kernel writes them

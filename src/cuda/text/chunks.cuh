@@ -14,6 +14,22 @@ __device__ bool isAligned(const T* p) {
   return (unsigned long long)p % (sizeof(T) * kCount) == 0;
 }
 
+// Eight elements that begin at a multiple of 16 bytes.
+template <class T>
+struct EightOf {
+  static constexpr int kOfChunk = 16 / (int)sizeof(T);
+  Chunk<T, kOfChunk> chunks[8 / kOfChunk];
+
+  EightOf() = default;
+  __device__ explicit EightOf(const T* from) {
+#pragma unroll
+    for (int i = 0; i < 8 / kOfChunk; ++i) {
+      chunks[i] = Chunk<T, kOfChunk>(from + i * kOfChunk);
+    }
+  }
+  __device__ const T* at(int i) const { return chunks[i / kOfChunk].of + i % kOfChunk; }
+};
+
 // Where pointers may begin anywhere: at once if they are aligned, else one after the other.
 template <class T, int kCount>
 __device__ Chunk<T, kCount> chunkAt(const T* from, bool is_aligned) {

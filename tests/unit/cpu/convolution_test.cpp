@@ -164,6 +164,29 @@ TEST(Convolution, AddsTheResidualBeforeTheActivation) {
   expectOutputs(layer, {{0, 5, 6}});
 }
 
+TEST(Convolution, ScalesTheSumInFloat32) {
+  for (const DType dtype : {DType::kFloat16, DType::kBFloat16}) {
+    Case layer = {"convolution",
+                  makeAttributes({{"stride", Ints{1}},
+                                  {"pre_padding", Ints{0}},
+                                  {"post_padding", Ints{0}},
+                                  {"dilation", Ints{1}},
+                                  {"activation", "relu"}}),
+                  {makeTensor(dtype, {1, 1, 3}, {1, 2, 3}), makeTensor(dtype, {2, 1, 1}, {2, -1}),
+                   makeTensor(DType::kFloat32, {2}, {-1, 10}), makeTensor(dtype, {1, 2, 3}, {0, 0, 1, 0, 0, -7}),
+                   makeTensor(DType::kFloat32, {2}, {0.5, 4})},
+                  {{dtype, {1, 2, 3}}}};
+    expectOutputs(layer, {{0, 1, 3, 6, 2, 0}});
+    layer.inputs[2] = layer.inputs[3] = std::nullopt;
+    expectOutputs(layer, {{1, 2, 3, 0, 0, 0}});
+    // The sum 1 + 2^-9 has too many bits for bfloat16, but is scaled before it is rounded.
+    layer.inputs = {makeTensor(dtype, {1, 2, 1}, {1, 0.001953125}), makeTensor(dtype, {1, 2, 1}, {1, 1}),
+                    makeTensor(DType::kFloat32, {1}, {-512}), std::nullopt, makeTensor(DType::kFloat32, {1}, {512})};
+    layer.outputs = {{dtype, {1, 1, 1}}};
+    expectOutputs(layer, {{1}});
+  }
+}
+
 TEST(Convolution, IntegersWrap) {
   const Case layer = {
       "convolution",

@@ -34,13 +34,17 @@ std::string toText(const Convolution& c) {
   for (size_t i = 0; i < rank; ++i) {
     output.push_back((c.input[i + 2] + pre[i] + post[i] - dilation[i] * (c.kernel[i + 2] - 1) - 1) / stride[i] + 1);
   }
-  std::string text = "convolution float32 " + shape(c.input, c.dynamic) + c.input_order + "x" + list(c.kernel, ",") +
-                     (c.computed ? "x" : "!x");
-  text += c.bias ? list({c.kernel[0]}) : "null";
+  const std::string of_channels = c.scale ? "float32 " : "", others = c.scale ? std::string(c.dtype) + " " : "";
+  std::string text = "convolution " + std::string(c.dtype) + " " + shape(c.input, c.dynamic) + c.input_order + "x" +
+                     list(c.kernel, ",") + (c.computed ? "x" : "!x");
+  text += c.bias ? of_channels + list({c.kernel[0]}) : "null";
   if (c.residual) {
-    text += "x" + shape(output, c.dynamic) + c.output_order;
+    text += "x" + others + shape(output, c.dynamic) + c.output_order;
+  } else if (c.scale) {
+    text += "xnull";
   }
-  text += " -> " + shape(output, c.dynamic) + c.output_order + " {" + c.activation;
+  text += c.scale ? "x" + of_channels + list({c.kernel[0]}) + (c.computed ? "" : "!") : "";
+  text += " -> " + others + shape(output, c.dynamic) + c.output_order + " {" + c.activation;
   text += "dilation=" + list(dilation) + ", groups=" + std::to_string(c.groups) + ", post_padding=" + list(post);
   return text + ", pre_padding=" + list(pre) + ", stride=" + list(stride) + "}";
 }

@@ -19,6 +19,8 @@ struct Convolution {
   int64_t groups = 1;
   bool bias = true;
   bool residual = false;
+  bool scale = false;  // bias and scale are of float32, the others of `dtype`
+  const char* dtype = "float32";
   bool dynamic = false;         // batch and spatial dims
   bool computed = false;        // the kernel is no constant
   std::string activation = "";  // with its alpha and beta: ", activation=..."

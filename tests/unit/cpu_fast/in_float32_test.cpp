@@ -30,14 +30,29 @@ class InFloat32Test : public ::testing::TestWithParam<const char*> {
 };
 
 TEST_P(InFloat32Test, Convolution) {
-  const auto check = [](const char* implementation, const Convolution& convolution) {
-    const std::string text = toText(convolution);
-    const std::string dtype = "float32";
-    expectMatchesReference(std::string(text).replace(text.find(dtype), dtype.size(), GetParam()), implementation);
+  const auto check = [](const char* implementation, Convolution convolution) {
+    convolution.dtype = GetParam();
+    expectMatchesReference(toText(convolution), implementation);
   };
   check("depthwise", {.input = {1, 40, 9, 7}, .kernel = {40, 1, 3, 3}, .groups = 40, .dynamic = true});
   check("packed_gemm",
         {.input = {2, 17, 9, 7}, .kernel = {24, 17, 1, 1}, .residual = true, .activation = "activation=\"relu\", "});
+}
+
+TEST_P(InFloat32Test, ConvolutionWithScale) {
+  const auto check = [](const char* implementation, Convolution convolution) {
+    convolution.dtype = GetParam();
+    convolution.scale = true;
+    expectMatchesReference(toText(convolution), implementation);
+  };
+  check("depthwise", {.input = {1, 40, 9, 7}, .kernel = {40, 1, 3, 3}, .groups = 40});
+  check("packed_gemm",
+        {.input = {2, 17, 9, 7}, .kernel = {24, 17, 1, 1}, .residual = true, .activation = "activation=\"relu\", "});
+  check("packed_gemm", {.input = {2, 17, 9, 7}, .kernel = {24, 17, 1, 1}, .bias = false});
+  Convolution computed = {.input = {2, 17, 9, 7}, .kernel = {24, 17, 1, 1}, .scale = true, .computed = true};
+  computed.dtype = GetParam();
+  EXPECT_EQ(createKernel(parseProblem(toText(computed)).problem).implementation, std::string("reference"));
+  expectMatchesReference(toText(computed), "reference");
 }
 
 TEST_P(InFloat32Test, MatrixMultiply) {

@@ -27,10 +27,9 @@ class OneDnnBFloat16 : public ::testing::Test {
   static std::string matmul(const std::string& rest) {
     return "matrix_multiply bfloat16 " + rest;
   }
-  static std::string convolution(const Convolution& convolution) {
-    const std::string text = toText(convolution);
-    const std::string dtype = "float32";
-    return std::string(text).replace(text.find(dtype), dtype.size(), "bfloat16");
+  static std::string convolution(Convolution convolution) {
+    convolution.dtype = "bfloat16";
+    return toText(convolution);
   }
 };
 
@@ -49,6 +48,24 @@ TEST_F(OneDnnBFloat16, Convolution) {
       convolution({.input = {1, 32, 20, 20}, .kernel = {32, 8, 3, 3}, .dilation = {2, 2}, .groups = 4}), kName);
   expectMatchesReference(
       convolution({.input = {1, 17, 15, 15}, .kernel = {40, 17, 3, 3}, .input_order = "", .output_order = ""}), kName);
+}
+
+TEST_F(OneDnnBFloat16, ConvolutionWithScale) {
+  for (const bool bias : {false, true}) {
+    for (const bool residual : {false, true}) {
+      for (const char* activation : {"", "activation=\"relu\", ", "activation=\"hard_swish\", "}) {
+        expectMatchesReference(convolution({.input = {1, 32, 19, 17},
+                                            .kernel = {24, 32, 3, 3},
+                                            .bias = bias,
+                                            .residual = residual,
+                                            .scale = true,
+                                            .activation = activation}),
+                               kName);
+      }
+    }
+  }
+  expectMatchesReference(convolution({.input = {1, 64, 57, 57}, .kernel = {64, 1, 3, 3}, .groups = 64, .scale = true}),
+                         kName);
 }
 
 TEST_F(OneDnnBFloat16, ConvolutionsOfOtherShapesRunOnTheSamePackedKernel) {
@@ -83,6 +100,23 @@ TEST_F(OneDnnBFloat16, ActivationsOnSumsThatAreNotRoundedYet) {
   }
 }
 
+// The sum is rounded before it, as in PyTorch.
+TEST_F(OneDnnBFloat16, ActivationsBehindAConvolution) {
+  CompareOptions options;
+  options.rtol = 0x1p-6;
+  options.atol = 0x1p-6;  // of sums between -8 and 0, of which activations leave little
+  for (const char* activation : {"silu", "clip", "sigmoid", "mish"}) {
+    for (const Values values : {Values::kExact, Values::kSomeNan}) {
+      options.values = values;
+      expectMatchesReference(
+          convolution({.input = {1, 32, 29, 29},
+                       .kernel = {32, 32, 3, 3},
+                       .activation = "activation=\"" + std::string(activation) + "\", activation_beta=6.0, "}),
+          kName, options);
+    }
+  }
+}
+
 TEST_F(OneDnnBFloat16, ManyThreads) {
   expectSafeForThreads(matmul("[40,64]x[64,50]! -> [40,50] {}"), kName);
 }
@@ -92,9 +126,6 @@ TEST_F(OneDnnBFloat16, RefusesWhatFloat32DoesBetter) {
   expectRefused(matmul("[40,64]x[64,50] -> [40,50] {activation=\"mish\"}"), kName, "activation");
   expectRefused(matmul("[40,64]x[64,50]x[40,50]x[40,50] -> [40,50] {}"), kName, "bias-shape");
   expectRefused(convolution({.input = {1, 16, 9, 9}, .kernel = {16, 16, 3, 3}}), kName, "slower");
-  expectRefused(
-      convolution({.input = {1, 32, 29, 29}, .kernel = {32, 32, 3, 3}, .activation = "activation=\"mish\", "}), kName,
-      "activation");
   expectRefused("matrix_multiply float32 [40,64]x[64,50] -> [40,50] {}", kName, "dtype");
 }
 

@@ -110,6 +110,20 @@ TEST_F(CudnnCalls, AResidualIsInTheGraph) {
   EXPECT_EQ(runOne(layer), (Values{9, 0}));
 }
 
+TEST_F(CudnnCalls, AScaleIsInTheGraph) {
+  Case layer = small("relu", DType::kBFloat16);
+  layer.inputs[2] = makeTensor(DType::kFloat32, {2}, {-10, 1});
+  layer.inputs.insert(layer.inputs.end(), {std::nullopt, makeTensor(DType::kFloat32, {2}, {-20, 0.5})});
+  EXPECT_EQ(callsOf(layer), "channels last bfloat16 forward multiply add relu");
+  EXPECT_EQ(runOne(layer), (Values{10, 5}));
+  layer.inputs[3] = makeTensor(DType::kBFloat16, {1, 2, 1, 1}, {20, -20});
+  EXPECT_EQ(callsOf(layer), "channels last bfloat16 forward multiply add add relu");
+  EXPECT_EQ(runOne(layer), (Values{30, 0}));
+  fakeCudnn().fuses_nothing = true;
+  EXPECT_EQ(callsOf(layer), "channels last bfloat16 forward");
+  EXPECT_EQ(runOne(layer), (Values{30, 0}));
+}
+
 TEST_F(CudnnCalls, WithoutFusionALaunchFinishes) {
   fakeCudnn().fuses_nothing = true;
   EXPECT_EQ(callsOf(small("relu", DType::kFloat16)), "channels last float16 forward");

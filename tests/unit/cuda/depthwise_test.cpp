@@ -8,6 +8,7 @@
 
 #include "cuda/against_reference.h"
 #include "kernels/backend.h"
+#include "kernels/scale.h"
 
 namespace torchtrt::kernels::testing {
 namespace {
@@ -69,14 +70,20 @@ Values resultOf(const Case& layer, Layout in, Layout out, int64_t offset = 0) {
   Tensor result = makeTensor(layer.outputs[0].dtype, dims, Values(static_cast<size_t>(countOf(dims)), 0), out);
   ShapeSet shapes;
   shapes.inputs = {image.desc, layer.inputs[1]->desc, layer.inputs[2] ? layer.inputs[2]->desc : TensorDesc()};
+  if (layer.inputs.size() > kScale) {
+    shapes.inputs.insert(shapes.inputs.end(), {TensorDesc(), layer.inputs[kScale]->desc});
+  }
   shapes.outputs = {result.desc};
   const device::Memory from = onDevice(image, skipped), to = onDevice(result, 0);
-  std::optional<device::Memory> bias;
+  std::optional<device::Memory> bias, scale;
   if (layer.inputs[2]) {
     bias = onDevice(*layer.inputs[2], 0);
   }
+  if (layer.inputs.size() > kScale) {
+    scale = onDevice(*layer.inputs[kScale], 0);
+  }
   const void* const inputs[] = {static_cast<const std::byte*>(from.data()) + skipped, nullptr,
-                                bias ? bias->data() : nullptr};
+                                bias ? bias->data() : nullptr, nullptr, scale ? scale->data() : nullptr};
   void* const outputs[] = {to.data()};
   chosen.kernel->prepare(shapes)->run({inputs, outputs, nullptr, 1});
   device.copyOut(result.bytes.data(), to.data(), result.bytes.size(), {});
@@ -119,6 +126,22 @@ TEST(Depthwise, OfEveryDtypeAndNumberOfChannels) {
     for (const int64_t channels : {3, 8, 12}) {
       expectAsReference(depthwise(dtype, channels, {}));
       expectAsReference(depthwise(dtype, channels, {{5, 3}, {2, 2}, {2, 1}, {1, 1}}, "hard_swish"));
+    }
+  }
+}
+
+TEST(Depthwise, WithScale) {
+  for (const Windows& windows : {Windows{}, Windows{{7, 7}, {1, 1}, {3, 3}, {1, 1}}}) {
+    for (const int64_t channels : {3, 16}) {
+      for (const bool has_bias : {false, true}) {
+        Case layer = depthwise(DType::kBFloat16, channels, windows, "relu", false);
+        if (has_bias) {
+          layer.inputs[2] = makeTensor(DType::kFloat32, {channels}, mixedValues(channels, DType::kFloat32, 2));
+        }
+        layer.inputs.insert(layer.inputs.end(), {std::nullopt, makeTensor(DType::kFloat32, {channels},
+                                                                          mixedValues(channels, DType::kFloat32, 3))});
+        expectAsReference(layer);
+      }
     }
   }
 }

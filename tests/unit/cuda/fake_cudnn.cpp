@@ -409,8 +409,12 @@ class Run {
     write(*tensors[3], out);
   }
 
-  static double activated(const Object& description, double x) {
+  static double combined(const Object& description, double x, double other) {
     switch (description.one<int>(dnn::kPointwiseModeIs)) {
+      case dnn::kAdd:
+        return x + other;
+      case dnn::kMultiply:
+        return x * other;
       case dnn::kRelu: {
         const double low = x < 0 ? x * description.one<double>(dnn::kPointwiseSlope) : x;
         const double most = description.one<double>(dnn::kPointwiseUpperClip, std::numeric_limits<double>::infinity());
@@ -436,13 +440,14 @@ class Run {
     const Object& x = *operation.object(dnn::kPointwiseX);
     const Object* const b = operation.object(dnn::kPointwiseB);
     Values values = read(x);
-    const Values added = b == nullptr ? Values() : read(*b);
+    const Values others = b == nullptr ? Values() : read(*b);
     const Ints dims = dimsOf(x);
     const int64_t places = countOf({dims.begin() + 2, dims.end()});
     for (size_t i = 0; i < values.size(); ++i) {
-      const bool is_whole = added.size() == values.size();
+      const bool is_whole = others.size() == values.size();
       const auto channel = static_cast<size_t>(static_cast<int64_t>(i) / places % dims[1]);
-      values[i] = b == nullptr ? activated(description, values[i]) : values[i] + added.at(is_whole ? i : channel);
+      const double other = b == nullptr ? 0 : others.at(is_whole ? i : channel);
+      values[i] = combined(description, values[i], other);
     }
     write(*operation.object(dnn::kPointwiseY), values);
   }
@@ -471,7 +476,10 @@ void note(const Object& graph, bool is_tf32) {
       continue;
     }
     const int mode = operation->object(dnn::kPointwiseDescription)->one<int>(dnn::kPointwiseModeIs);
-    calls += mode == dnn::kAdd ? " add" : mode == dnn::kRelu ? " relu" : " activation";
+    const std::map<int, const char*> known = {
+        {dnn::kAdd, " add"}, {dnn::kMultiply, " multiply"}, {dnn::kRelu, " relu"}};
+    const auto name = known.find(mode);
+    calls += name == known.end() ? " activation" : name->second;
   }
 }
 

@@ -27,6 +27,12 @@ TEST(FewChannels, OfEveryNumberOfThem) {
   }
 }
 
+TEST(FewChannels, WithScale) {
+  for (const bool beside : {false, true}) {
+    expectConvolution("few_channels", convolution(DType::kBFloat16, 3, 24, {}, {beside, beside, "relu", true}));
+  }
+}
+
 TEST(FewChannels, BlocksOfSeveralLinesAndSegments) {
   const Window halved = {{3, 3}, {2, 2}, {1, 1}, {1, 1}};
   expectConvolution("few_channels", convolution(DType::kFloat16, 3, 24, halved, {true, true, "relu"}, {40, 38, 9}));

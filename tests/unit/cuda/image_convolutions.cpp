@@ -31,8 +31,12 @@ Case convolution(DType dtype, int64_t channels, int64_t outputs, const Window& w
                                 {"activation", std::string(beside.activation)}}),
                 {valuesOf(dtype, in, 1), valuesOf(dtype, filter, 2), std::nullopt, std::nullopt},
                 {{dtype, out}}};
+  const DType of_channels = beside.scale ? DType::kFloat32 : dtype;
   if (beside.bias) {
-    layer.inputs[2] = valuesOf(dtype, {outputs}, 3);
+    layer.inputs[2] = valuesOf(of_channels, {outputs}, 3);
+  }
+  if (beside.scale) {
+    layer.inputs.emplace_back(valuesOf(of_channels, {outputs}, 5));
   }
   if (beside.residual) {
     layer.inputs[3] = valuesOf(dtype, out, 4);
@@ -62,7 +66,7 @@ Values resultOf(const Problem& problem, const std::string& implementation, const
       continue;
     }
     const Tensor& given = *layer.inputs[i];
-    const bool is_residual = i >= 3 && i + 1 == layer.inputs.size();
+    const bool is_residual = i == (problem.family == "convolution" ? 3 : 4);
     const bool changes = i == 0 || is_residual;
     const Tensor tensor = changes ? makeTensor(given.desc.dtype, given.desc.dims, given.values(), in) : given;
     const size_t offset = changes ? skipped * sizeOf(given.desc.dtype) : 0;

@@ -15,6 +15,7 @@ struct Window {
 struct Beside {
   bool bias = true, residual = false;
   const char* activation = "";
+  bool scale = false;
 };
 
 Tensor valuesOf(DType dtype, const Ints& dims, uint32_t seed);

@@ -54,6 +54,18 @@ TEST(OneTap, WithBiasResidualAndActivation) {
   }
 }
 
+TEST(OneTap, WithScale) {
+  for (const bool has_others : {false, true}) {
+    Case layer = oneTap(DType::kBFloat16, 16, "hard_swish", has_others, has_others);
+    if (has_others) {
+      layer.inputs[2] = makeTensor(DType::kFloat32, {24}, mixedValues(24, DType::kFloat32, 3));
+    }
+    layer.inputs.emplace_back(makeTensor(DType::kFloat32, {24}, mixedValues(24, DType::kFloat32, 5)));
+    EXPECT_EQ(chosenFor(layer), "one_tap");
+    expectAsOnCpu(layer);
+  }
+}
+
 TEST(OneTap, GoesToTheLibraryOfProducts) {
   EXPECT_EQ(chosenFor(oneTap(DType::kFloat16, 16, "", true, true)), "one_tap");
   EXPECT_EQ(chosenFor(oneTap(DType::kBFloat16, 16, "hard_swish", true, false)), "one_tap");

@@ -165,6 +165,13 @@ TEST(SmallConvolution, WithBiasResidualAndActivation) {
   }
 }
 
+TEST(SmallConvolution, WithScale) {
+  for (const bool beside : {false, true}) {
+    expectConvolution("tensor_cores", convolution(DType::kBFloat16, 8, 24, {}, {beside, beside, "relu", true}));
+    expectConvolution("tensor_cores", convolution(DType::kFloat16, 184, 24, {}, {beside, beside, "", true}));
+  }
+}
+
 TEST(SmallConvolution, NotOfOtherLayers) {
   const auto chosen = [](const Case& layer) { return std::string(createKernel(asInEngine(layer)).implementation); };
   EXPECT_NE(chosen(convolution(DType::kFloat32, 8, 8, {})), "tensor_cores");

@@ -46,6 +46,8 @@ constexpr const char* kOperands = R"(
   input %long_matrix : int8[65794, 6]
   input %six : float32[6]
   input %out_steps : uint8[n, 6]
+  input %half_six : float16[6]
+  input %half_kernel : float16[6, 3, 3, 5]
   input %no_kernel : float32[6, 3, 0, 5]
   input %no_kernel5 : float32[3, 2, 4, 0]
   input %no_step_kernel : int8[6, 3, 0, 5]
@@ -101,6 +103,11 @@ const std::vector<BrokenRule>& brokenRules() {
       {"output", "%y = convolution(%image, %kernel) {dilation=[40, 1]}"},
       {"residual", "%y = convolution(%image, %kernel, null, %image)"},
       {"activation", "%y = convolution(%image, %kernel) {activation=\"gelu\"}"},
+      {"one-dtype", "%y = convolution(%image, %kernel, null, null, %six)"},
+      {"one-dtype", "%y = convolution(%half_image, %half_kernel, %half_six, null, %six)"},
+      {"one-dtype", "%y = convolution(%half_image, %half_kernel, %six, null, %half_six)"},
+      {"one-dtype", "%y = convolution(%half_image, %kernel, null, null, %six)"},
+      {"scale", "%y = convolution(%half_image, %half_kernel, %six, null, %group_scale)"},
       // deconvolution
       {"rank", "%y = deconvolution(%matrix, %matrix)"},
       {"dtype", "%y = deconvolution(%flags, %kernel5)"},

@@ -122,9 +122,51 @@ TEST(FoldBatchNorm, IntoWeightsOfFloat16) {
   expectFolded(ofHalves("float16", "1, 3", "3, 15"), folded("float16", "0.5, 0.75", "-0.5, -0.5"));
 }
 
-TEST(FoldBatchNorm, NotIntoWeightsOfBFloat16) {
-  const std::string kept = ofHalves("bfloat16", "1, 3", "3, 15");
-  expectFolded(kept, kept);
+TEST(FoldBatchNorm, IntoTheScaleOfBFloat16) {
+  expectFolded(ofHalves("bfloat16", "1, 3", "3, 15"), R"(network "n" () {
+  input %x : bfloat16[1, 1, 2, 2]
+  %w = constant() {} : bfloat16[2, 1, 1, 1] data=[1, 3]
+  %constant_5 = constant() {} : float32[2] data=[-0.5, -0.5]
+  %constant_6 = constant() {} : float32[2] data=[0.5, 0.25]
+  %norm = convolution(%x, %w, %constant_5, null, %constant_6) {activation="relu"}
+  output "y" %norm
+})");
+}
+
+// A convolution of bfloat16 that has this behind its weights.
+std::string ofBFloat16(const std::string& operands, const std::string& attributes, const std::string& variance = "3") {
+  return R"(network "n" () {
+  input %x : bfloat16[1, 1, 2, 2]
+  %w = constant() {} : bfloat16[1, 1, 1, 1] data=[1]
+  %b = constant() {} : bfloat16[1] data=[3]
+  %c = constant() {} : float32[1] data=[3]
+  %mean = constant() {} : bfloat16[1] data=[1]
+  %variance = constant() {} : bfloat16[1] data=[)" +
+         variance + R"(]
+  %conv = convolution(%x, %w)" +
+         operands + ") {" + attributes + R"(}
+  %norm = normalization(%conv, null, null, %mean, %variance) {mode="batch", eps=1}
+  output "y" %norm
+})";
+}
+
+TEST(FoldBatchNorm, TheBiasIsScaled) {
+  EXPECT_EQ(afterFold(ofBFloat16(", %b", "")), network::print(*network::parse(R"(network "n" () {
+  input %x : bfloat16[1, 1, 2, 2]
+  %w = constant() {} : bfloat16[1, 1, 1, 1] data=[1]
+  %c = constant() {} : float32[1] data=[3]
+  %constant_7 = constant() {} : float32[1] data=[1]
+  %constant_8 = constant() {} : float32[1] data=[0.5]
+  %norm = convolution(%x, %w, %constant_7, null, %constant_8) {}
+  output "y" %norm
+})")));
+}
+
+TEST(FoldBatchNorm, NotASecondScale) {
+  expectKept("fold_batch_norm", ofBFloat16(", %c, null, %c", ""));
+  expectKept("fold_batch_norm", ofBFloat16(", null, %x", ""));
+  expectKept("fold_batch_norm", ofBFloat16("", "activation=\"relu\""));
+  expectKept("fold_batch_norm", ofBFloat16("", "", "-1"));
 }
 
 // 2^-11 / 16 has few bits in float16, 2^-9 / 16 all. 0 stays 0.

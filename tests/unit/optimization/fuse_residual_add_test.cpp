@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "optimization/optimization.h"
 #include "optimization/pass_check.h"
 
 namespace torchtrt::optimization::testing {
@@ -22,6 +23,25 @@ TEST(FuseResidualAdd, IntoAConvolutionWhereTheSumStood) {
   %sum = convolution(%x, %w, null, %shortcut) {activation="relu"}
   output "y" %sum
 })");
+}
+
+TEST(FuseResidualAdd, BehindAScale) {
+  const auto network = network::parse(R"(network "n" () {
+  input %x : bfloat16[1, 1, 2, 2]
+  %w = constant() {} : bfloat16[1, 1, 1, 1] data=[2]
+  %s = constant() {} : float32[1] data=[3]
+  %conv = convolution(%x, %w, null, null, %s) {}
+  %sum = elementwise(%x, %conv) {op="sum"}
+  output "y" %sum
+})");
+  createManager({"fuse_residual_add"}).run(*network);
+  EXPECT_EQ(network::print(*network), network::print(*network::parse(R"(network "n" () {
+  input %x : bfloat16[1, 1, 2, 2]
+  %w = constant() {} : bfloat16[1, 1, 1, 1] data=[2]
+  %s = constant() {} : float32[1] data=[3]
+  %sum = convolution(%x, %w, null, %x, %s) {}
+  output "y" %sum
+})")));
 }
 
 TEST(FuseResidualAdd, IntoAMatrixMultiplicationWithBias) {

@@ -76,7 +76,7 @@ TEST(CheckedBytes, CountsAndRefuses) {
 
 TEST(PrintedPlan, IsExact) {
   EXPECT_EQ(print(smallPlan(), std::vector<std::string>{"[reference]"}),
-            R"(plan "small" (format 1.4, made by torchtrt test)
+            R"(plan "small" (format 1.5, made by torchtrt test)
 symbol n in [1, 4, 8]
 option precision = float32
 input "x" %0

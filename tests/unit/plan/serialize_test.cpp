@@ -221,7 +221,7 @@ TEST(PlanVersion, OlderMinorsLoad) {
 TEST(PlanVersion, ANewerMinorIsTooNew) {
   EXPECT_EQ(
       errorOfBytes(withVersion(kMajorVersion, kMinorVersion + 1)),
-      "[E002] the plan is too new: it has format 1.5, this library reads 1.0 to 1.4\n"
+      "[E002] the plan is too new: it has format 1.6, this library reads 1.0 to 1.5\n"
       "  load it with the version of torchtrt that made it or a later one, or compile the module again with this one");
 }
 

@@ -18,6 +18,7 @@
 #include "cpu/threads/parallel.h"
 #include "kernels/real_time.h"
 #include "kernels/restores.h"
+#include "kernels/scale.h"
 
 namespace torchtrt::kernels::convolution {
 
@@ -63,8 +64,9 @@ struct OneDnnShape {
   }
   std::unique_ptr<onednn::FusedCall> callOf(const Geometry& g, const Described<Kind>& described, int threads) const {
     const auto& desc = described.desc;
-    const memory::desc bias = g.has_bias ? desc.bias_desc() : memory::desc();
-    return std::make_unique<onednn::FusedCall>(typename Kind::Primitive(desc), desc, g.has_bias ? &bias : nullptr,
+    const bool has_bias = g.has_bias && !g.has_scale;  // a bias behind a scale is its shift
+    const memory::desc bias = has_bias ? desc.bias_desc() : memory::desc();
+    return std::make_unique<onednn::FusedCall>(typename Kind::Primitive(desc), desc, has_bias ? &bias : nullptr,
                                                g.has_residual ? &residual : nullptr, described.fusion, threads);
   }
 
@@ -115,12 +117,14 @@ class OneDnn final : public Prepared {
     const Geometry& g = packed_->geometry;
     try {
       callNow().run({args.inputs[0], weights_->data.get(), args.outputs[0], args.scratch,
-                     g.has_bias ? args.inputs[2] : nullptr, g.has_residual ? args.inputs[3] : nullptr});
+                     g.has_bias ? args.inputs[2] : nullptr, g.has_residual ? args.inputs[3] : nullptr,
+                     g.has_scale ? args.inputs[kScale] : nullptr,
+                     g.has_scale && g.has_bias ? args.inputs[2] : nullptr});
     } catch (const dnnl::error& error) {
       onednn::rethrow(error, Kind::kName);
     }
     if (fusion_.rest) {
-      onednn::applyRows(fusion_.rest, static_cast<float*>(args.outputs[0]), outputs_, args.threads);
+      onednn::applyRows(fusion_.rest, g.dtype, args.outputs[0], outputs_, args.threads);
     }
   }
 
@@ -218,9 +222,6 @@ CreateResult create(const Problem& problem, Geometry geometry) {
     const WeightShape shape = weightShape(g, Kind::kTransposed);
     const Described<Kind> described = describeKind<Kind>(g, source, onednn::describeAny(shape.dims, g.dtype), target,
                                                          g.has_residual ? &target : nullptr, packed->many_images);
-    if (described.fusion.rest && g.dtype != DType::kFloat32) {
-      return Refusal{"activation", "has no " + g.activation + " for sums that are not rounded yet"};
-    }
     packed->weights.pack(problem.inputs[1].constant, onednn::describe(shape.dims, shape.strides, g.dtype),
                          described.desc.weights_desc(), problem.threads);
   } catch (const dnnl::error& error) {

@@ -148,7 +148,7 @@ class OneDnnComputed final : public Prepared {
       onednn::rethrow(error, Kind::kName);
     }
     if (const ActivationRows& rest = call_->fusion().rest) {
-      onednn::applyRows(rest, static_cast<float*>(args.outputs[0]), outputs_, args.threads);
+      onednn::applyRows(rest, DType::kFloat32, args.outputs[0], outputs_, args.threads);
     }
   }
 

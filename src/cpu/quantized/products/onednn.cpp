@@ -216,7 +216,7 @@ class OneDnnProduct final : public Prepared {
       onednn::rethrow(error, Kind::kName);
     }
     if (fusion_.rest) {
-      onednn::applyRows(fusion_.rest, static_cast<float*>(args.outputs[0]), outputs_, args.threads);
+      onednn::applyRows(fusion_.rest, DType::kFloat32, args.outputs[0], outputs_, args.threads);
     }
   }
 
