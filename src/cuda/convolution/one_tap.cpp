@@ -121,8 +121,10 @@ std::optional<Refusal> leaveOneTap(const kernels::Problem& problem) {
   const auto channelsLast = [](const kernels::Operand& operand) {
     return !operand.order.empty() && operand.order.back() == 1;
   };
-  if (dnnActivationOf(*problem.attributes, problem.outputs.at(0).dtype)) {
-    return Refusal{"slower", "cuDNN applies the activation, too"};
+  const bool has_activation = !problem.attributes->getString("activation", "").empty();
+  if (dnnActivationOf(*problem.attributes, problem.outputs.at(0).dtype) ||
+      (kernels::hasScale(problem) && !has_activation)) {
+    return Refusal{"slower", "cuDNN applies the scale and the activation, too"};
   }
   if (!channelsLast(problem.inputs.at(kIn)) || !channelsLast(problem.outputs.at(0))) {
     return Refusal{"slower", "channels do not lie next to each other"};

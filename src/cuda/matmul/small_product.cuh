@@ -10,10 +10,10 @@ class Ends {
 
   __device__ void beginColumns(const Tile& tile) {
     if (HAS_SCALE && tile.column() < tile.columns) {
-      of_scale_ = EightOf<float>(scale_ + tile.column());
+      of_scale_.read(scale_ + tile.column());
     }
     if (bias_ && tile.column() < tile.columns) {
-      of_bias_ = EightOf<BIAS>(bias_ + tile.column());
+      of_bias_.read(bias_ + tile.column());
     }
   }
   __device__ void beginRows(const Tile& tile) {
@@ -26,8 +26,8 @@ class Ends {
     Eight result;
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
-      const A scaled = HAS_SCALE ? sum[k] * (A)load(of_scale_.at(k)) : sum[k];
-      const A value = scaled + (A)load(of_bias_.at(k)) + (A)load(of_residual_[i].of + k);
+      const A scaled = HAS_SCALE ? sum[k] * (A)load(of_scale_.of + k) : sum[k];
+      const A value = scaled + (A)load(of_bias_.of + k) + (A)load(of_residual_[i].of + k);
       store(result.of + k, ACTIVATION(value, alpha_, beta_));
     }
     result.write(out_ + row * out_step_ + column);

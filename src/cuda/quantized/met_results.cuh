@@ -3,35 +3,6 @@
 // Operands of the results are read early if registers for them are left beside the sums.
 constexpr bool kReadsEarly = kFinishes <= 4, kReadsResidualEarly = HAS_RESIDUAL && kReadsEarly && sizeof(RESIDUAL) == 1;
 
-// Eight neighbours, in chunks of at most 16 bytes.
-template <class T>
-struct EightOf {
-  static constexpr int kPart = sizeof(T) == 1 ? 8 : 16 / sizeof(T);
-  T of[8];
-
-  __device__ void read(const T* from) {
-#pragma unroll
-    for (int part = 0; part < 8; part += kPart) {
-      const Chunk<T, kPart> chunk(from + part);
-#pragma unroll
-      for (int k = 0; k < kPart; ++k) {
-        of[part + k] = chunk.of[k];
-      }
-    }
-  }
-  __device__ void write(T* to) const {
-#pragma unroll
-    for (int part = 0; part < 8; part += kPart) {
-      Chunk<T, kPart> chunk;
-#pragma unroll
-      for (int k = 0; k < kPart; ++k) {
-        chunk.of[k] = of[part + k];
-      }
-      chunk.write(to + part);
-    }
-  }
-};
-
 class Ends {
  public:
   __device__ Ends(const float* scales, const float* bias, const RESIDUAL* residual, OUT* out, const Finish& with)

@@ -14,20 +14,33 @@ __device__ bool isAligned(const T* p) {
   return (unsigned long long)p % (sizeof(T) * kCount) == 0;
 }
 
-// Eight elements that begin at a multiple of 16 bytes.
+// Eight elements that lie next to each other, in chunks of at most 16 bytes.
 template <class T>
 struct EightOf {
-  static constexpr int kOfChunk = 16 / (int)sizeof(T);
-  Chunk<T, kOfChunk> chunks[8 / kOfChunk];
+  static constexpr int kPart = sizeof(T) == 1 ? 8 : 16 / sizeof(T);
+  T of[8];
 
-  EightOf() = default;
-  __device__ explicit EightOf(const T* from) {
+  __device__ void read(const T* from) {
 #pragma unroll
-    for (int i = 0; i < 8 / kOfChunk; ++i) {
-      chunks[i] = Chunk<T, kOfChunk>(from + i * kOfChunk);
+    for (int part = 0; part < 8; part += kPart) {
+      const Chunk<T, kPart> chunk(from + part);
+#pragma unroll
+      for (int k = 0; k < kPart; ++k) {
+        of[part + k] = chunk.of[k];
+      }
     }
   }
-  __device__ const T* at(int i) const { return chunks[i / kOfChunk].of + i % kOfChunk; }
+  __device__ void write(T* to) const {
+#pragma unroll
+    for (int part = 0; part < 8; part += kPart) {
+      Chunk<T, kPart> chunk;
+#pragma unroll
+      for (int k = 0; k < kPart; ++k) {
+        chunk.of[k] = of[part + k];
+      }
+      chunk.write(to + part);
+    }
+  }
 };
 
 // Where pointers may begin anywhere: at once if they are aligned, else one after the other.

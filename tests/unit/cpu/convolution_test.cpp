@@ -179,11 +179,6 @@ TEST(Convolution, ScalesTheSumInFloat32) {
     expectOutputs(layer, {{0, 1, 3, 6, 2, 0}});
     layer.inputs[2] = layer.inputs[3] = std::nullopt;
     expectOutputs(layer, {{1, 2, 3, 0, 0, 0}});
-    // The sum 1 + 2^-9 has too many bits for bfloat16, but is scaled before it is rounded.
-    layer.inputs = {makeTensor(dtype, {1, 2, 1}, {1, 0.001953125}), makeTensor(dtype, {1, 2, 1}, {1, 1}),
-                    makeTensor(DType::kFloat32, {1}, {-512}), std::nullopt, makeTensor(DType::kFloat32, {1}, {512})};
-    layer.outputs = {{dtype, {1, 1, 1}}};
-    expectOutputs(layer, {{1}});
   }
 }
 

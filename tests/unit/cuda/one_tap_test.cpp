@@ -63,6 +63,9 @@ TEST(OneTap, WithScale) {
     layer.inputs.emplace_back(makeTensor(DType::kFloat32, {24}, mixedValues(24, DType::kFloat32, 5)));
     EXPECT_EQ(chosenFor(layer), "one_tap");
     expectAsOnCpu(layer);
+    layer.attributes.set("activation", "");
+    EXPECT_NE(chosenFor(layer), "one_tap");  // cuDNN's epilogue
+    expectAsOnCpu(layer);
   }
 }
 
