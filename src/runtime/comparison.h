@@ -21,13 +21,14 @@ TORCHTRT_API Deviation deviation(const torch::jit::IValue& expected, const torch
                                  at::ScalarType coarsest = at::kDouble);
 // The first difference that is not allowed, or nothing; without looking at how far others are apart. With `exact`, the
 // same results in float64, floating values may be up to four times as far apart if they are about as near to those as
-// the expected ones are.
+// the expected ones are, and further apart if they are clearly nearer.
 TORCHTRT_API std::optional<std::string> firstDifference(const torch::jit::IValue& expected,
                                                         const torch::jit::IValue& got,
                                                         at::ScalarType coarsest = at::kDouble,
                                                         const torch::jit::IValue& exact = {});
 
-// A difference that float64 could not excuse either: more than four times what is allowed.
+// A difference that float64 could excuse only if the expected results were further off: more than four times what is
+// allowed.
 TORCHTRT_API std::optional<std::string> grossDifference(const torch::jit::IValue& expected,
                                                         const torch::jit::IValue& got,
                                                         at::ScalarType coarsest = at::kDouble);

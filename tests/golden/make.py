@@ -104,6 +104,8 @@ CASES = {
     "mixed": (Mixed, [torchtrt.Input((12, 12))], [(12, 12)], {"min_block_size": 1, "torch_executed_ops": ["aten::linalg_qr"]}),
     "quantized": (Quantized, [torchtrt.Input((1, 8, 8, 8))], [(1, 8, 8, 8)], {"enabled_precisions": {torch.int8}}),
     "refit": (Convolutional, [torchtrt.Input((2, 3, 8, 8))], [(2, 3, 8, 8)], {"refit": True}),
+    "scaled": (Convolutional, [torchtrt.Input((2, 3, 8, 8))], [(2, 3, 8, 8)],
+               {"enabled_precisions": {torch.bfloat16}, "op_precision": torch.bfloat16}),
     "gpu": (Attention, [torchtrt.Input((2, 8, 16))], [(2, 8, 16)], {"target": "sm_90"}),
 }
 MODULES_ALONE = ("mixed", "refit")  # an engine alone has no part in PyTorch, and no source to compile again

@@ -70,6 +70,19 @@ for asked in "$@"; do
     done
     continue
   fi
+  if [ "$section" = sanitizer ]; then
+    # All tools at once: most of the time goes to compiling kernels. PROGRAM and FILTER choose the tests.
+    for tool in memcheck racecheck synccheck initcheck; do
+      TORCHTRT_TEST_DEVICE=cuda timeout --kill-after=5 "$limit" compute-sanitizer --tool $tool --print-limit 20 "$work/bin/${PROGRAM:-test_cuda}" \
+        --gtest_brief=1 --gtest_filter="${FILTER:-*}" > "$out/$tool.log" 2>&1 &
+    done
+    wait
+    for tool in memcheck racecheck synccheck initcheck; do
+      say "$tool: $(grep -E '^\[==========\].*ran' "$out/$tool.log"), $(grep -c '^\[  FAILED' "$out/$tool.log") lines of failures"
+      grep -E "SUMMARY" "$out/$tool.log" || tail -3 "$out/$tool.log" | cut -c1-200
+    done
+    continue
+  fi
   if [ "$section" = ways ] || [ "$section" = ways-cpu ]; then
     device=${TORCHTRT_GPU:-cuda:0}
     [ "$section" = ways ] || device=cpu

@@ -17,6 +17,7 @@ MODULES = (*ENGINES, "mixed")
 FIRST = "0.1.0"  # its folder has no files of the kinds below
 LATER_ENGINES = ("gpu",)
 LATER_MODULES = ("gpu", "embedded", "refit")
+SCALES = ("scaled",)  # convolutions with a scale, which plans have since 1.5
 
 
 VERSION_OFFSET = 8  # of major and minor version in a plan's header, two bytes each
@@ -26,12 +27,16 @@ def version_of(plan: bytes) -> tuple[int, int]:
     return struct.unpack_from("<HH", plan, VERSION_OFFSET)
 
 
+def scales_of(folder):
+    return SCALES if version_of((folder / "convolutional.engine").read_bytes()) >= (1, 5) else ()
+
+
 def engines_of(folder):
-    return ENGINES if folder.name == FIRST else (*ENGINES, *LATER_ENGINES)
+    return ENGINES if folder.name == FIRST else (*ENGINES, *LATER_ENGINES, *scales_of(folder))
 
 
 def modules_of(folder):
-    return MODULES if folder.name == FIRST else (*MODULES, *LATER_MODULES)
+    return MODULES if folder.name == FIRST else (*MODULES, *LATER_MODULES, *scales_of(folder))
 
 
 @pytest.fixture(scope="module", params=FOLDERS, ids=lambda path: path.name)
@@ -58,7 +63,7 @@ def assert_same(got, want, is_same_machine, name):
         elif name == "quantized":
             torch.testing.assert_close(a, b, rtol=0, atol=0.02 * b.abs().max().item())
         else:
-            tolerance = 1e-2 if a.dtype == torch.float16 else 1e-4
+            tolerance = {torch.float16: 1e-2, torch.bfloat16: 5e-2}.get(a.dtype, 1e-4)
             torch.testing.assert_close(a, b, rtol=tolerance, atol=tolerance)
 
 

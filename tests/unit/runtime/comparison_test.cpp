@@ -80,6 +80,8 @@ TEST(FirstDifference, IsExcusedWhereFloat64LiesBetween) {
   EXPECT_THAT(difference_with(1, 1.125, with_first(1)), HasSubstr("largest difference"));
   EXPECT_EQ(difference_with(1, 1.125, with_first(2)), "") << "PyTorch is further off itself";
   EXPECT_THAT(difference_with(1, 2, with_first(1.5)), HasSubstr("largest difference")) << "too far apart to be excused";
+  EXPECT_EQ(difference_with(1, 2, with_first(1.9)), "") << "PyTorch alone is far off";
+  EXPECT_THAT(difference_with(1, 2, with_first(1.52)), HasSubstr("largest difference")) << "0.92 times as far";
   EXPECT_THAT(difference_with(1, 1.125, with_first(std::numeric_limits<double>::quiet_NaN())),
               HasSubstr("largest difference"));
   EXPECT_THAT(difference_with(1, 1.125, at::tensor({1.0625}, at::kDouble)), HasSubstr("largest difference"));
