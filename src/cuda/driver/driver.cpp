@@ -16,6 +16,7 @@ constexpr int kOldestDriver = 12000;  // CUDA 12.0: its stream-ordered allocator
 struct Opened {
   Driver table;
   std::string reason;
+  Opened* before = nullptr;  // it may be in use, and a checker of leaks finds it here
 };
 
 // Never destroyed: memory may be given back after every static object is gone.
@@ -96,7 +97,7 @@ const Driver& driver() {
 
 void useDriver(const Driver& table, const std::string& reason) {
   const std::lock_guard lock(guard());
-  current() = new Opened{table, reason};  // the table before may be in use
+  current() = new Opened{table, reason, current()};
   in_use.store(reason.empty() ? &current()->table : nullptr, std::memory_order_release);
 }
 

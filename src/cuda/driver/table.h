@@ -15,19 +15,26 @@ class OpenedTable {
   const Table* find(std::pair<Table, std::string> (*open)(), std::string& reason) {
     const std::lock_guard lock(mutex_);
     if (current_ == nullptr) {
-      current_ = new std::pair<Table, std::string>(open());
+      auto [table, why] = open();
+      current_ = new Opened{table, why, nullptr};
     }
-    reason = current_->second;
-    return reason.empty() ? &current_->first : nullptr;
+    reason = current_->reason;
+    return reason.empty() ? &current_->table : nullptr;
   }
   void use(const Table& table, const std::string& reason) {
     const std::lock_guard lock(mutex_);
-    current_ = new std::pair<Table, std::string>(table, reason);  // the table before may be in use
+    current_ = new Opened{table, reason, current_};
   }
 
  private:
+  struct Opened {
+    Table table;
+    std::string reason;
+    Opened* before;  // it may be in use, and a checker of leaks finds it here
+  };
+
   std::mutex mutex_;
-  std::pair<Table, std::string>* current_ = nullptr;
+  Opened* current_ = nullptr;
 };
 
 }  // namespace torchtrt::cuda

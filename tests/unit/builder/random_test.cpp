@@ -1,8 +1,11 @@
 // Random networks, built in every way and run through an engine, against the layer-by-layer interpreter.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "run.h"
 #include "support/deferred_backend.h"
@@ -32,8 +35,9 @@ int callsOfEach() {
 class RandomNetworks : public ::testing::TestWithParam<Way> {};
 
 TEST_P(RandomNetworks, RunAsTheInterpreterSays) {
-  int impossible = 0;
-  for (const uint64_t seed : test::seedsToTry(150)) {
+  size_t impossible = 0;
+  const std::vector<uint64_t> seeds = test::seedsToTry(150);
+  for (const uint64_t seed : seeds) {
     SCOPED_TRACE("TORCHTRT_SEED=" + std::to_string(seed));
     const auto network = test::randomNetwork(seed);
     const auto engine =
@@ -66,7 +70,7 @@ TEST_P(RandomNetworks, RunAsTheInterpreterSays) {
   if (callsOfEach() > 1) {
     EXPECT_GT(torchtrt::testing::deferredDevice().replays(), 100U);
   }
-  EXPECT_LT(impossible, 5);
+  EXPECT_LT(impossible, std::max<size_t>(5, seeds.size() / 30));
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryWay, RandomNetworks,
@@ -79,8 +83,9 @@ INSTANTIATE_TEST_SUITE_P(EveryWay, RandomNetworks,
 
 // The short form of tests/fuzz/network_fuzz.cpp.
 TEST(RandomNetworks, OfOddSizesRunAsTheInterpreterSays) {
-  int impossible = 0;
-  for (const uint64_t seed : test::seedsToTry(60)) {
+  size_t impossible = 0;
+  const std::vector<uint64_t> seeds = test::seedsToTry(60);
+  for (const uint64_t seed : seeds) {
     const auto network = test::networkOfOddSizes(seed, 8);
     if (network == nullptr) {
       ++impossible;
@@ -89,7 +94,7 @@ TEST(RandomNetworks, OfOddSizesRunAsTheInterpreterSays) {
     EXPECT_EQ(torchtrt::testing::compareWithInterpreter(*network, seed), "") << "seed " << seed << " of\n"
                                                                              << network::print(*network);
   }
-  EXPECT_LT(impossible, 15);
+  EXPECT_LT(impossible, std::max<size_t>(15, seeds.size() / 4));
 }
 
 TEST(RandomNetworks, BytesAreTheSameEveryTime) {

@@ -52,6 +52,7 @@ class DriverFailures : public ::testing::Test {
   ~DriverFailures() override {
     Injection::now() = {};
     useDriver(before_);
+    testing::keepLivingMemory();
   }
 
   // Loads, calls six times and frees an engine. The error, if there was one.
@@ -143,7 +144,10 @@ TEST_F(DriverFailures, OfTheFirstUseOfADevice) {
   for (int function = 0; function < static_cast<int>(names_.size()); ++function) {
     for (int call = 1; call < 10; ++call) {
       Injection::now() = {function, call, false, 999, false};
-      const std::string error = torchtrt::testing::errorOf([] { const CudaDevice device(0); });
+      const std::string error = torchtrt::testing::errorOf([] {
+        static auto* const devices = new std::vector<std::unique_ptr<const CudaDevice>>;  // they outlive all memory
+        devices->push_back(std::make_unique<const CudaDevice>(0));
+      });
       const bool happened = Injection::now().happened;
       Injection::now() = {};
       if (!happened) {

@@ -17,6 +17,7 @@ struct Injection {
   bool stays = false;  // and all behind it, too
   int result = 0;      // what the function then returns
   bool happened = false;
+  bool works = false;  // the function does its work all the same
 
   static Injection& now() {
     static Injection injection;
@@ -40,7 +41,13 @@ template <int kNumber, typename Returned, typename... Arguments>
 struct Wrapped<kNumber, Returned (*)(Arguments...)> {
   static inline Returned (*inner)(Arguments...) = nullptr;
   static Returned call(Arguments... arguments) {
-    return Injection::now().fails(kNumber) ? static_cast<Returned>(Injection::now().result) : inner(arguments...);
+    if (!Injection::now().fails(kNumber)) {
+      return inner(arguments...);
+    }
+    if (Injection::now().works) {
+      inner(arguments...);
+    }
+    return static_cast<Returned>(Injection::now().result);
   }
 };
 

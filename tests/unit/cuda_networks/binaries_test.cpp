@@ -1,6 +1,7 @@
 // Random networks whose plans bring machine code along run where there is no compiler, at each end of their ranges.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -19,8 +20,9 @@ TEST(NetworksWithBinaries, RunWhereThereIsNoCompiler) {
   if (torchtrt::testing::testDevice().properties().name != "emulated GPU") {
     GTEST_SKIP() << "takes the compiler away";
   }
-  int impossible = 0;
-  for (const uint64_t seed : test::seedsToTry(30)) {
+  size_t impossible = 0;
+  const std::vector<uint64_t> seeds = test::seedsToTry(30);
+  for (const uint64_t seed : seeds) {
     SCOPED_TRACE("TORCHTRT_SEED=" + std::to_string(seed));
     const auto network = test::randomNetwork(seed);
     plan::Plan plan = builder::optimizeAndBuild(*network);
@@ -42,7 +44,7 @@ TEST(NetworksWithBinaries, RunWhereThereIsNoCompiler) {
       }
     }
   }
-  EXPECT_LT(impossible, 5);
+  EXPECT_LT(impossible, std::max<size_t>(5, seeds.size() / 30));
 }
 
 }  // namespace

@@ -274,7 +274,7 @@ std::optional<std::string> refuseToWatch() {
 #endif
 }
 
-Observed watchCall(int threads, const std::function<void()>& body) {
+Observed watchCall([[maybe_unused]] int threads, const std::function<void()>& body) {
 #ifndef TORCHTRT_NO_OPENMP
 #pragma omp parallel num_threads(threads)
 #endif

@@ -1,5 +1,6 @@
 #include "support/random_network.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
@@ -120,6 +121,9 @@ std::vector<uint64_t> seedsToTry(int count) {
   if (const char* seed = std::getenv("TORCHTRT_SEED")) {
     std::cerr << "replaying seed " << seed << " from TORCHTRT_SEED\n";
     return {std::strtoull(seed, nullptr, 10)};
+  }
+  if (const char* most = std::getenv("TORCHTRT_SEEDS")) {
+    count = std::max(count, std::atoi(most));
   }
   std::cerr << "seeds 1 to " << count << "; TORCHTRT_SEED=<seed> replays one\n";
   std::vector<uint64_t> seeds;
