@@ -13,6 +13,8 @@ import timing
 MODELS = ["lenet", "mobilenet_v3_large", "resnet50", "efficientnet_b0"]
 PEER_MODELS = ["lenet", "resnet50", "mobilenet_v3_large", "efficientnet_b0", "convnext_tiny", "vit_b_16", "swin_t", "bert_base", "minilm",
                "gpt2", "ssd300", "unet", "silero_vad"]
+PRECISION_MODELS = ["resnet50", "mobilenet_v3_large", "efficientnet_b0", "convnext_tiny", "vit_b_16", "swin_t", "bert_base", "minilm", "gpt2",
+                    "unet"]
 DEFAULT_FILE = pathlib.Path(__file__).parents[1] / "build" / "bench.json"
 ALL = "all"  # of the device's other systems
 
@@ -34,12 +36,17 @@ def _names(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
+def _dtypes(text: str) -> list[str]:
+    return [job.SHORT.get(name, name) for name in _names(text)]
+
+
 def _parser(text: str) -> argparse.ArgumentParser:
     threads = timing.threads_available()
     parser = argparse.ArgumentParser(prog="./dev bench", description=text)
     parser.add_argument("--device", type=_device, default=job.CPU, help='"cpu", the default, "cuda" or for example "cuda:1"')
-    parser.add_argument("--dtype", type=_names, metavar="NAMES",
-                        help=f"on a GPU, by commas, of: {', '.join(job.DTYPES)}; default: float16. tf32 is float32 whose factors may be rounded")
+    parser.add_argument("--precision", "--dtype", dest="dtype", type=_dtypes, metavar="NAMES",
+                        help=f"by commas, of: {', '.join([*job.SHORT, *job.DTYPES])}; default: float32, on a GPU float16. w4 is weights of 4 bits "
+                             "alone, tf32 is a GPU's float32 whose factors may be rounded")
     parser.add_argument("--models", default="", metavar="NAMES", help=f"by commas, of: {', '.join(models.ALL)}")
     parser.add_argument("--peers", nargs="?", const=ALL, default="", metavar="NAMES",
                         help="with more models, batches and threads, and beside other systems: all, or those of NAMES, by commas")
@@ -47,7 +54,7 @@ def _parser(text: str) -> argparse.ArgumentParser:
     instead.add_argument("--neighbour", action="store_true",
                          help="ATen operators beside an engine, CPU time after a call, several callers, first calls (of --models)")
     instead.add_argument("--memory", action="store_true", help="over many calls and compiles, and (of --models) beside ONNX Runtime's")
-    parser.add_argument("--batch", type=_numbers, metavar="N,...", help="default: 1, with --peers 1,8, on a GPU 1,32")
+    parser.add_argument("--batch", type=_numbers, metavar="N,...", help="default: 1, with --peers 1,8, with --precision 1, on a GPU 1,32")
     parser.add_argument("--threads", type=_numbers, metavar="N,...", help=f"default: {threads}, with --peers also 1, on a GPU {threads}")
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--limit", type=float, default=600, metavar="S",
@@ -67,9 +74,10 @@ def parse(text: str, given: list[str] | None = None) -> argparse.Namespace:
     device, is_cpu = devices.of(options.device), options.device == job.CPU
     options.peers = list(device.peers) if options.peers == ALL else _names(options.peers)
     options.chosen = _names(options.models)
-    options.models = options.chosen or (PEER_MODELS if options.peers or options.memory or not is_cpu else MODELS)
+    is_below = is_cpu and bool(options.dtype)
+    options.models = options.chosen or (PRECISION_MODELS if is_below else PEER_MODELS if options.peers or options.memory or not is_cpu else MODELS)
     options.dtype = options.dtype or (["float32"] if is_cpu else ["float16"])
-    options.batch = options.batch or ([1, 32] if not is_cpu else [1, 8] if options.peers else [1])
+    options.batch = options.batch or ([1, 32] if not is_cpu else [1, 8] if options.peers and not is_below else [1])
     options.threads = options.threads or (sorted({threads, 1}, reverse=True) if options.peers and is_cpu else [threads])
     for values, known, what in [(options.peers, device.peers, "peer"), (options.models, models.ALL, "model"), (options.dtype, job.DTYPES, "dtype")]:
         for name in values:
@@ -77,7 +85,9 @@ def parse(text: str, given: list[str] | None = None) -> argparse.Namespace:
                 parser.error(f"unknown {what} {name!r}: expected one of {', '.join(known)}")
     for name in options.dtype:
         if name not in device.dtypes:
-            parser.error(f"--dtype is for a GPU: expected {', '.join(device.dtypes)} on a CPU, got {name}")
+            parser.error(f"--precision {name} is for a {'GPU' if is_cpu else 'CPU'}: expected {', '.join(device.dtypes)}")
+    if options.plot and is_cpu and len(options.dtype) > 1:
+        parser.error(f"--plot draws one precision of a CPU, got {', '.join(options.dtype)}")
     if not is_cpu and (options.neighbour or options.memory):
         parser.error(f"--{'neighbour' if options.neighbour else 'memory'} measures a CPU: expected --device cpu, got {options.device}")
     if options.rounds < 2:

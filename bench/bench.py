@@ -1,5 +1,6 @@
 """`./dev bench`: the engine against eager PyTorch, torch.jit.freeze, torch.jit.optimize_for_inference and, with --peers, other systems,
-in turn, each in a process of its own. With --device cuda on a GPU, where PyTorch's ways are also captured into CUDA graphs.
+in turn, each in a process of its own. With --precision below float32, also beside the engine in float32. With --device cuda on a GPU, where
+PyTorch's ways are also captured into CUDA graphs.
 
 Prints tables of medians and ratios, and of what each way costs beside its calls; --json keeps every figure, --plot draws the medians.
 Speed is shown here and asserted nowhere. --neighbour and --memory measure other things, each in tables of its own: what an engine costs the
@@ -22,7 +23,6 @@ import neighbour
 import plot
 import processes
 import report
-import ways
 from job import Cell, Job
 
 BEGIN = time.monotonic()
@@ -38,11 +38,12 @@ def cell_of(model: str, dtype: str, batch: int, threads: int, device: str) -> Ce
     return Cell(model, batch, threads, device, "float32" if stays else dtype)
 
 
-def run(cells: list[Cell], names: list[str], options, results: kept.Kept) -> list[dict]:
+def run(cells: list[Cell], options, results: kept.Kept) -> list[dict]:
     """The results of the cells, kept ones with --resume; of fewer where the budget of time ends."""
     done = []
     for index, each in enumerate(cells):
-        setting = f"threads {each.threads}" if each.device == job.CPU else each.dtype
+        setting = f"threads {each.threads}, {each.dtype}" if each.device == job.CPU else each.dtype
+        names = devices.of(each.device).names(each.dtype, options.peers)
         where = f"[{index + 1}/{len(cells)}] {each.model}, batch {each.batch}, {setting}"
 
         def say(text: str, where=where) -> None:
@@ -101,7 +102,6 @@ def main() -> int:
         return 0
     if options.memory:
         return 0 if flat.main(options.models, max(options.threads), options.limit, progress) else 1
-    names = [*devices.of(options.device).own[:-1], *options.peers, ways.ENGINE]
     settings = [(dtype, batch, threads, options.device) for dtype in options.dtype for batch in options.batch for threads in options.threads]
     cells = list(dict.fromkeys(cell_of(model, *setting) for setting in settings for model in options.models))
     try:
@@ -109,13 +109,14 @@ def main() -> int:
     except processes.Failed as failure:
         print(f"PyTorch cannot use {options.device} here: {failure}", file=sys.stderr)
         return 1
-    results = run(cells, names, options, kept.Kept(options.json, environment))
+    results = run(cells, options, kept.Kept(options.json, environment))
     print(title(environment, options.dtype))
     tables = [rows for setting in settings if (rows := of_table(results, options.models, setting))]
+    device = devices.of(options.device)
     for rows in tables:
-        print("\n" + report.whole(rows, names))
+        print("\n" + report.whole(rows, device.names(rows[0]["dtype"], options.peers)))
     if options.plot and results:
-        plot.draw([row for rows in tables for row in rows], names, options.plot)
+        plot.draw([row for rows in tables for row in rows], device.names(options.dtype[0], options.peers), options.plot)
     return 0 if len(results) == len(cells) else 1
 
 

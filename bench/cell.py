@@ -1,4 +1,4 @@
-"""One cell of the benchmark: a model, a batch and a number of threads, on a GPU also a dtype, run in all ways."""
+"""One cell of the benchmark: a model, a batch and a number of threads, and a dtype, run in all ways."""
 
 import contextlib
 import dataclasses
@@ -48,7 +48,7 @@ def measure(cell: Cell, names: list[str], rounds: int, limit: float, say: Callab
                 facts = result["ways"][name] = making.answer(name)
                 if name in making.processes:
                     making.processes[name].end()  # what it holds of the GPU is free again
-                if name == ways.ENGINE and "error" not in facts and not model.is_on_gpu:
+                if name == ways.ENGINE and "error" not in facts and not model.is_on_gpu and cell.dtype == "float32":
                     facts["tuning"] = _tuning(jobs[name], limit)
             able = [name for name in group if "error" not in result["ways"][name]]
             loading = processes.Group("serve", [jobs[name] for name in able], limit)
@@ -58,7 +58,7 @@ def measure(cell: Cell, names: list[str], rounds: int, limit: float, say: Callab
                 result["ways"][name] |= loading.answer(name)
                 if "error" not in result["ways"][name]:
                     serving[name] = loading.processes[name]
-        if model.is_on_gpu:
+        if model.is_on_gpu or cell.dtype != "float32":
             for facts in result["ways"].values():
                 facts["allowed"] = verdict.allowed(cell.dtype, result["eager_difference"])
         _time(result, serving, rounds, limit, say)

@@ -34,17 +34,19 @@ _START: list[Column] = [
     ("loading what was made in another process, the engine with runtime.prepare, s", lambda f: f"{f['load_seconds']:.2f}"),
     ("the first call there, in calls of the median's length", lambda f: f"{f['first_call_ms'] / f['milliseconds']['median']:.1f}"),
 ]
+_DIFFERENCE: Column = ("difference from the reference, relative to the largest value", lambda f: f"{f['difference']:.1e}")
 COSTS: list[Column] = [
     *_START,
     ("resident after the calls, MB beyond the bare libraries", lambda f: f"{f['resident_bytes'] / MEGABYTE:.0f}"),
     ("peak while loading and calling, MB beyond the bare libraries", lambda f: f"{f['peak_bytes'] / MEGABYTE:.0f}"),
+    _DIFFERENCE,
 ]
 GPU_COSTS: list[Column] = [
     *_START,
     ("GPU memory held after the calls, MB beyond the bare libraries, without the free part of PyTorch's cache",
      lambda f: f"{f['resident_bytes'] / MEGABYTE:.0f}"),
     ("peak of GPU memory while loading and calling, MB beyond the bare libraries", lambda f: f"{f['peak_bytes'] / MEGABYTE:.0f}"),
-    ("difference from the reference, relative to the largest value", lambda f: f"{f['difference']:.1e}"),
+    _DIFFERENCE,
 ]
 
 # The compiler's results.

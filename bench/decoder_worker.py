@@ -51,8 +51,7 @@ def _specification(torchtrt, torch, model, job, way):
 def _export(torch, model, job) -> None:
     """The step with a growing cache in ONNX, and its products with weights of 4 bits in the same groups as the engine's."""
     import decoders
-    import onnx
-    from onnxruntime.quantization import matmul_nbits_quantizer
+    import integers
 
     step = decoders.Step(model, "cat")
     tensors = decoders.cache(model, 3)
@@ -62,9 +61,7 @@ def _export(torch, model, job) -> None:
     plain = job["file"] + ".plain"
     torch.onnx.export(step, (torch.zeros(1, 1, dtype=torch.int64), torch.tensor([3]), *tensors), plain, input_names=names,
                       output_names=results, dynamic_axes=axes, dynamo=False, opset_version=18)
-    quantizer = matmul_nbits_quantizer.MatMulNBitsQuantizer(onnx.load(plain), block_size=GROUP, is_symmetric=True, accuracy_level=4)
-    quantizer.process()
-    quantizer.model.save_model_to_file(job["file"], use_external_data_format=True)
+    integers.to_weights_of_4_bits(plain, job["file"], GROUP, beside=True)
 
 
 def make(job, tell) -> None:

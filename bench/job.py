@@ -8,7 +8,9 @@ import pathlib
 import numpy
 
 CPU = "cpu"
-DTYPES = ("float32", "tf32", "float16", "bfloat16")  # tf32: float32 whose factors a GPU may round
+# tf32: float32 whose factors a GPU may round. int8 and int4 are inside of engines on a CPU; int4 is of weights alone.
+DTYPES = ("float32", "tf32", "float16", "bfloat16", "int8", "int4")
+SHORT = {"f32": "float32", "f16": "float16", "bf16": "bfloat16", "i8": "int8", "w4": "int4"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,7 +19,7 @@ class Cell:
     batch: int
     threads: int
     device: str = CPU  # or for example "cuda:0"
-    dtype: str = "float32"  # one of DTYPES; this one on a CPU
+    dtype: str = "float32"  # one of DTYPES
 
     @staticmethod
     def of_result(result: dict) -> "Cell":
@@ -38,6 +40,11 @@ class Job:
     @property
     def is_on_gpu(self) -> bool:
         return self.device != CPU
+
+    @property
+    def in_float32(self) -> "Job":
+        """The same in float32. Below float32 it has a folder of its own, within this one."""
+        return self if self.dtype == "float32" else dataclasses.replace(self, dtype="float32", folder=self.file("float32"))
 
     def file(self, name: str) -> str:
         return str(pathlib.Path(self.folder) / name)

@@ -1,17 +1,21 @@
-"""The systems that `./dev bench --peers` measures beside: TorchInductor, ONNX Runtime and OpenVINO, on float32 and the same threads. gpu_ways.py
-has what differs on a GPU."""
+"""The systems that `./dev bench --peers` measures beside: TorchInductor, ONNX Runtime and OpenVINO, on the same threads and, if they have it, in the
+same dtype. gpu_ways.py has what differs on a GPU."""
 
 import contextlib
 import io
 import os
 from typing import Any
 
+import integers
 import models
 import ways
 from job import Job
 
 NAMES = ["inductor", "onnxruntime", "openvino"]
 ONNX_OPSET = 18
+# Below float32 these run no model on a CPU, or compute in another dtype than they are asked for.
+LACKING = {"bfloat16": ["onnxruntime"], "int8": ["inductor"], "int4": ["inductor"]}
+OPENVINO_HINTS = {"float16": "f16", "bfloat16": "bf16"}  # of other dtypes f32: beside integers it would else compute in 16 bits
 # silero-vad comes in ONNX beside TorchScript, which the exporter does not take; its makers have a file for OpenVINO.
 SILERO_FILES = {"onnxruntime": "silero_vad.onnx", "openvino": "silero_vad_openvino_16k.onnx"}
 SILERO_CONTEXT, SILERO_STATE = 64, 128  # samples before the input's, and values of each of two states, that its caller keeps
@@ -40,7 +44,7 @@ def _size_of_cache(job: Job, made) -> dict:
 def onnx_file(job: Job) -> str:
     if job.model == "silero_vad":
         return models.package_file("silero_vad", f"data/{SILERO_FILES[job.way]}")
-    return job.file(f"{job.way}.onnx")
+    return job.file(f"{job.dtype if job.dtype in integers.DTYPES else job.way}.onnx")  # one file of integers for all
 
 
 def _diff(graph, x, n, dim, prepend, append):
@@ -64,7 +68,12 @@ def _cumsum(graph, x, dim, dtype):
     return symbolic_opset11.cumsum(graph, x, dim, dtype)
 
 
-def _export(job: Job, module) -> None:
+def _exported_as(job: Job) -> Job:
+    """The job whose module and arguments are exported. OpenVINO rounds them to 16 bits itself, integers come later."""
+    return job if job.is_on_gpu or (job.way, job.dtype) == ("onnxruntime", "float16") else job.in_float32
+
+
+def _export(job: Job, module, file: str) -> None:
     import torch
 
     for name, symbolic in [("diff", _diff), ("cumsum", _cumsum)]:
@@ -73,19 +82,30 @@ def _export(job: Job, module) -> None:
     torch.backends.mha.set_fastpath_enabled(False)  # its operator has no form in ONNX
     try:
         with contextlib.redirect_stdout(io.StringIO()):  # on failure the exporter prints the whole graph
-            torch.onnx.export(module, ways.arguments(job), onnx_file(job), dynamo=False, opset_version=ONNX_OPSET)
+            torch.onnx.export(module, ways.arguments(_exported_as(job)), file, dynamo=False, opset_version=ONNX_OPSET)
     finally:
         torch.backends.mha.set_fastpath_enabled(fast)
 
 
 def _module(job: Job) -> Any:
-    return None if job.model == "silero_vad" else ways.module(job)
+    return None if job.model == "silero_vad" else ways.module(_exported_as(job))
+
+
+def write_onnx(job: Job, module) -> None:
+    """Exports the module; integers, which all systems read from one file, by the first of them."""
+    file = onnx_file(job)
+    if job.dtype not in integers.DTYPES:
+        _export(job, module, file)
+    elif not os.path.exists(file):
+        plain = file + ".plain"
+        _export(job, module, plain)
+        integers.rewrite(job, plain, file)
 
 
 def make_from_onnx(session):
     def make(job: Job, module) -> object:
         if module is not None:
-            _export(job, module)
+            write_onnx(job, module)
         return session(job)
 
     return make
@@ -108,7 +128,7 @@ def _request(job: Job):
     import openvino
 
     compiled = openvino.compile_model(onnx_file(job), "CPU", {
-        "INFERENCE_NUM_THREADS": job.threads, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"})
+        "INFERENCE_NUM_THREADS": job.threads, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": OPENVINO_HINTS.get(job.dtype, "f32")})
     return compiled.create_infer_request()
 
 
@@ -129,12 +149,16 @@ def _silero_caller(job: Job, names: list[str], run) -> ways.Call:
     return call
 
 
+def _in_16_bits(arrays: list) -> list:
+    return [each.astype("float16") if each.dtype == "float32" else each for each in arrays]
+
+
 def _onnxruntime_load(job: Job) -> ways.Call:
     session = _session(job)
     names = [each.name for each in session.get_inputs()]
     if job.model == "silero_vad":
         return _silero_caller(job, names, lambda values: session.run(None, dict(zip(names, values))))
-    feed = dict(zip(names, job.arrays(), strict=True))
+    feed = dict(zip(names, _in_16_bits(job.arrays()) if job.dtype == "float16" else job.arrays(), strict=True))
     return lambda: session.run(None, feed)
 
 

@@ -43,7 +43,7 @@ def _panel(axes, results: list[dict], names: list[str], colors: dict[str, object
                           textcoords="offset points", ha="right", va="bottom", fontsize=7, color="0.4")
     axes.set_yticks(range(len(results)), [_label(result) for result in results])
     axes.set_ylim(len(results) - 0.5, -0.5)
-    axes.set_title(report.setting(results[0]) + (", float32" if results[0]["device"] == job.CPU else ""))
+    axes.set_title(report.setting(results[0]) + (", float32" if (results[0]["device"], results[0]["dtype"]) == (job.CPU, "float32") else ""))
 
 
 def _label(result: dict) -> str:

@@ -15,7 +15,8 @@ def setting(result: dict) -> str:
     """What all results of a table share."""
     if result["device"] != job.CPU:
         return f"batch {result['batch']}, {result['dtype']}"
-    return f"batch {result['batch']}, {result['threads']} thread{'s' * (result['threads'] > 1)}"
+    below = "" if result["dtype"] == "float32" else f", {result['dtype']}"
+    return f"batch {result['batch']}, {result['threads']} thread{'s' * (result['threads'] > 1)}{below}"
 
 
 def by_way(results: list[dict], names: list[str], show: Callable[[dict], str]) -> str:
@@ -31,22 +32,24 @@ def _shown(ratio: verdict.Ratio | None, with_name: bool) -> str:
 
 def _compares_all(results: list[dict], names: list[str]) -> bool:
     device = devices.of(results[0]["device"])
-    return device.compares_all or len(names) > len(device.own)
+    return device.compares_all or any(name in device.peers for name in names)
 
 
 def times(results: list[dict], names: list[str]) -> str:
-    """Medians in milliseconds, the engine's quartiles, and the ratios with those of the rounds."""
-    with_best, torchscript = _compares_all(results, names), devices.of(results[0]["device"]).torchscript
+    """Medians in milliseconds, the engine's quartiles, and the ratios with those of the rounds. Below float32 on a CPU the ratio to the engine in
+    float32 takes the place of that to TorchScript."""
+    with_best, single = _compares_all(results, names), [ways.FLOAT32] if ways.FLOAT32 in names else None
+    base = single or devices.of(results[0]["device"]).torchscript
     rows = []
     for result in results:
         facts = result["ways"]
         rows.append([
             result["model"], *(columns.cell(facts.get(name, {}), lambda f: f"{f['milliseconds']['median']:.3f}") for name in names),
             columns.cell(facts[ways.ENGINE], lambda f: f"{f['milliseconds']['lower']:.3f}..{f['milliseconds']['upper']:.3f}"),
-            _shown(verdict.ratio(result, torchscript), False),
-            *([_shown(verdict.ratio(result, names), True)] if with_best else []),
+            _shown(verdict.ratio(result, base), False),
+            *([_shown(verdict.ratio(result, verdict.others(names)), True)] if with_best else []),
             columns.cell(facts[ways.ENGINE], lambda f: f"{f['difference']:.0e}")])
-    return table.render(["model", *names, "quartiles of engine", "x fastest TorchScript", *(["x best of all"] if with_best else []),
+    return table.render(["model", *names, "quartiles of engine", "x float32" if single else "x fastest TorchScript", *(["x best of all"] if with_best else []),
                          "rel. error"], rows)
 
 

@@ -11,12 +11,15 @@ from collections.abc import Callable
 from typing import Any
 
 import gpu
+import integers
 import models
 from job import Job
 
 Call = Callable[[], object]
 TORCHSCRIPT = ["script", "freeze", "optimize_for_inference"]
 ENGINE = "engine"
+FLOAT32 = "engine in float32"  # beside an engine below float32
+QUANTIZED = "quantized"  # PyTorch's own int8
 NAMES = ["eager", *TORCHSCRIPT, ENGINE]
 PROFILED_CALLS = 5
 
@@ -68,7 +71,7 @@ def _script(job: Job):
 def arguments(job: Job) -> tuple:
     """The arguments of a call, on the job's device and in its dtype."""
     given = models.arguments(job.model, job.batch)
-    return gpu.moved(given, job.device, gpu.dtype_of(job.dtype)) if job.is_on_gpu else given
+    return gpu.moved(given, job.device, gpu.dtype_of(job.dtype)) if job.is_on_gpu else integers.cast(given, job.dtype)
 
 
 def calling(function, job: Job) -> Call:
@@ -77,21 +80,34 @@ def calling(function, job: Job) -> Call:
 
 
 def make_model(job: Job) -> dict:
-    """Leaves what all ways on a CPU begin with: module.pt, script.ts, inputs.npz and the answer, reference.npz."""
+    """Leaves what all ways on a CPU begin with: module.pt and script.ts in the job's dtype and, if that is another, in float32; inputs.npz and
+    the answer, reference.npz, in float32."""
     import numpy
-    import torch
 
     import answers
 
     with torch_libraries(job):
         built = models.build(job.model)
-        given = arguments(job)
-        models.script(job.model, built, job.batch).save(job.file("script.ts"))
+        facts, given = {"weight_bytes": weight_bytes(built)}, arguments(job.in_float32)
+        reference = answers.flat(built(*given))
         numpy.savez(job.file("inputs.npz"), *answers.flat(given))
-        numpy.savez(job.file("reference.npz"), *answers.flat(built(*given)))
-        if not isinstance(built, torch.jit.ScriptModule):
-            torch.save(built, job.file("module.pt"))
-    return {"weight_bytes": weight_bytes(built)}
+        numpy.savez(job.file("reference.npz"), *reference)
+        if job.dtype != "float32":
+            os.mkdir(job.in_float32.folder)
+            _leave(job.in_float32, built)
+        if integers.is_16_bits(job.dtype):
+            built = built.to(gpu.dtype_of(job.dtype))
+        facts["eager_difference"] = answers.difference(answers.flat(built(*arguments(job))), reference, not models.ALL[job.model].detects)
+        _leave(job, built)
+    return facts
+
+
+def _leave(job: Job, built) -> None:
+    import torch
+
+    models.script(job.model, built, job.batch, arguments(job)).save(job.file("script.ts"))
+    if not isinstance(built, torch.jit.ScriptModule):
+        torch.save(built, job.file("module.pt"))
 
 
 def weight_bytes(module) -> int:
@@ -154,6 +170,8 @@ def _compile(job: Job, script, **options):
 
     if job.is_on_gpu:
         options |= {"device": job.device, "enabled_precisions": {gpu.dtype_of(job.dtype)}}
+    elif job.dtype in integers.DTYPES:
+        options |= integers.options(job)
     return torchtrt.compile(script, input_signature=tuple(map(_inputs, arguments(job))), **options)
 
 
@@ -191,10 +209,20 @@ def _finish_engine(job: Job, compiled) -> dict:
     return facts | {"flops": flops, "peak_flops_per_second": seen.flops_per_second}
 
 
+def in_float32(way: Way) -> Way:
+    """Runs the same way on what was left in float32."""
+    return Way(lambda job: way.load(job.in_float32), way.libraries, lambda job: way.given(job.in_float32),
+               lambda job, given: way.make(job.in_float32, given), lambda job, made: way.finish(job.in_float32, made))
+
+
+_OURS = Way(_prepared, _runtime_libraries, _script, _compile, _finish_engine)
+
 WAYS: dict[str, Way] = {
     "eager": Way(lambda job: calling(module(job), job), torch_libraries),
     "script": Way(_from("script.ts"), torch_libraries),
     "freeze": Way(_from("freeze.ts"), torch_libraries, _script, _freeze, _saved("freeze.ts")),
     "optimize_for_inference": Way(_optimized, torch_libraries),
-    ENGINE: Way(_prepared, _runtime_libraries, _script, _compile, _finish_engine),
+    QUANTIZED: Way(_from("quantized.ts"), torch_libraries, module, integers.quantized, _saved("quantized.ts")),
+    FLOAT32: in_float32(_OURS),
+    ENGINE: _OURS,
 }

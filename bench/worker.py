@@ -41,7 +41,7 @@ def make(job: Job, tell) -> dict:
 
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", job.file("inductor"))
     with way.libraries(job) if job.is_on_gpu else ways.torch_libraries(job):
-        if job.way == ways.ENGINE:
+        if job.way in (ways.ENGINE, ways.FLOAT32):
             import torchtrt  # noqa: F401 - its import is not a part of compiling
         _wait_for_turn(job, tell)
         given = way.given(job)

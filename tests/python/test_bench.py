@@ -160,7 +160,7 @@ def test_what_the_exporter_does_not_know(tmp_path, monkeypatch):
     x = torch.tensor([[1, 4, 2], [3, 3, 9]])
     monkeypatch.setattr(peers.models, "arguments", lambda *_: (x,))
     exported = Job("onnxruntime", "gpt2", 1, 1, str(tmp_path))
-    peers._export(exported, Differences())
+    peers.write_onnx(exported, Differences())
     session = onnxruntime.InferenceSession(exported.file("onnxruntime.onnx"))
     answer = session.run(None, {session.get_inputs()[0].name: x.numpy()})
     assert answers.difference(answer, answers.flat(Differences()(x))) == 0

@@ -62,7 +62,9 @@ def test_defaults_of_a_cpu():
     (["--device", "gpu"], 'expected "cpu", "cuda" or for example "cuda:1", got "gpu"'),
     (["--device", "cuda:"], 'got "cuda:"'),
     (["--device", "cuda", "--dtype", "half"], "unknown dtype 'half': expected one of float32, tf32, float16, bfloat16"),
-    (["--dtype", "float16"], "expected float32 on a CPU, got float16"),
+    (["--dtype", "tf32"], "--precision tf32 is for a GPU: expected float32, float16, bfloat16, int8, int4"),
+    (["--device", "cuda", "--precision", "w4"], "--precision int4 is for a CPU: expected float32, tf32, float16, bfloat16"),
+    (["--precision", "bf16,f32", "--plot", "a.png"], "--plot draws one precision of a CPU, got bfloat16, float32"),
     (["--device", "cuda", "--peers", "openvino"], "unknown peer 'openvino': expected one of inductor, onnxruntime"),
     (["--device", "cuda", "--memory"], "--memory measures a CPU: expected --device cpu, got cuda:0"),
     (["--device", "cuda:2", "--neighbour"], "--neighbour measures a CPU: expected --device cpu, got cuda:2"),
@@ -258,4 +260,5 @@ def test_a_captured_call_keeps_what_the_graph_reads(monkeypatch):
 
 
 def test_dtypes_of_the_devices():
-    assert devices.of("cpu").dtypes == ("float32",) and devices.of("cuda:0").dtypes == job.DTYPES == tuple(verdict.ALLOWED)
+    assert job.DTYPES == tuple(verdict.ALLOWED) and set(job.SHORT.values()) == set(devices.of("cpu").dtypes)
+    assert set(devices.of("cpu").dtypes) | set(devices.of("cuda:0").dtypes) == set(job.DTYPES)

@@ -295,10 +295,16 @@ def test_buffers_are_changed_where_they_lie():
     assert_calls_are_same(Buffers(), [(torch.randn(2, 1, 16), torch.tensor([place])) for place in (2, 3, 2)], ["cache"], min_block_size=1)
 
 
-def test_the_benchmark_runs():
+@pytest.mark.parametrize("way", ["int4-cat", "onnxruntime"])
+def test_the_benchmark_runs(way):
+    if way == "onnxruntime":
+        for package in ("onnxruntime", "onnx_ir"):
+            pytest.importorskip(package)
     program = Path(__file__).parents[2] / "bench" / "decoder.py"
-    done = subprocess.run([sys.executable, program, "--smoke", "--models", "gpt2", "--ways", "eager", "int4-cat", "--threads", "1"],
+    done = subprocess.run([sys.executable, program, "--smoke", "--models", "gpt2", "--ways", "eager", way, "--threads", "1"],
                           capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.splitlines()
-    assert [line.split("  ")[0] for line in lines[3:]] == ["gpt2, eager", "gpt2, int4-cat", "gpt2, reading"], done.stdout
+    assert [line.split("  ")[0] for line in lines[3:]] == ["gpt2, eager", f"gpt2, {way}", "gpt2, reading"], done.stdout
+    nats = float(lines[4].split()[-2])
+    assert 0 < nats < 0.01  # its weights have 4 bits

@@ -65,6 +65,7 @@ void Head::pack(const Vectors& keys, const Vectors& values, int64_t count) {
   scores_ = values_ + value_floats;
   functions_.pack(keys.data, keys.step, keys.stride, key_size_, count, keys_);
   functions_.pack(values.data, values.stride, values.step, count, value_size_, values_);
+  are_finite_ = functions_.are_finite(values_, value_floats);
 }
 
 void Head::attend(const Queries& queries) {
@@ -88,7 +89,7 @@ void Head::attendBlock(const Queries& queries, int64_t first, int64_t rows) {
     }
     std::array<float, kBlockRows> factors;
     functions_.weigh({scores_, score_stride_, rows, queries.first_limit + first, limit, queries.scale,
-                      std::span(masks).first(queries.masks.size()), queries.safe, factors.data()});
+                      std::span(masks).first(queries.masks.size()), queries.safe, factors.data(), are_finite_});
     functions_.product(
         {scores_, score_stride_, rows, limit, values_, count_, value_size_, out, queries.out_stride, factors.data()});
   }

@@ -53,6 +53,7 @@ class Head {
   const HeadFunctions& functions_ = headFunctions();
   int64_t key_size_ = 0, value_size_ = 0, count_ = 0;
   int64_t score_stride_ = 0;  // whole panels
+  bool are_finite_ = false;   // the values
   size_t capacity_ = 0;
   ThreadMemory<float> memory_;
   float* keys_ = nullptr;    // [key_size, count], packed

@@ -181,6 +181,15 @@ void pack(const float* data, int64_t row_stride, int64_t column_stride, int64_t 
   }
 }
 
+bool areFinite(const float* values, int64_t count) {
+  const D d;
+  V sum = hn::Zero(d);  // of zeros, and of NaN where a value is not finite
+  for (int64_t i = 0; i < count; i += lanes()) {
+    sum = hn::MulAdd(hn::LoadU(d, values + i), hn::Zero(d), sum);
+  }
+  return hn::AllTrue(d, hn::Eq(sum, hn::Zero(d)));
+}
+
 // Returns the mask of the scores from i on that a mask of bytes keeps.
 HWY_INLINE hn::Mask<D> keptOf(const uint8_t* bytes, int64_t i, int64_t valid) {
   const hn::Rebind<uint8_t, D> d8;
@@ -255,29 +264,33 @@ HWY_INLINE float maskRow(const Softmax& softmax, int64_t row, float* scores, int
                    [&](V score, int64_t i) HWY_ATTR { return masked(score, masks, row, i, lanes()); });
 }
 
-// Computes e^x for x <= 0. A result that is no normal number is the least one, or 0 where float32 has no other.
-HWY_INLINE V weightOf(V x) {
-  const V normal = math::normalExponential(math::atLeast(x, math::constant(-87.3F)));
-  return hn::IfThenZeroElse(hn::Lt(x, math::constant(-104.0F)), normal);
+constexpr float kLeastNormal = -87.3F;  // e^x of less is no normal number
+constexpr float kLeast = -104.0F;       // e^x of less is 0 in float32
+
+// Computes e^x for x <= 0. A result that is no normal number is the least one, or 0 below e^least.
+HWY_INLINE V weightOf(V x, V least) {
+  const V normal = math::normalExponential(math::atLeast(x, math::constant(kLeastNormal)));
+  return hn::IfThenZeroElse(hn::Lt(x, least), normal);
 }
 
 // Returns the sum of the exponentials.
-HWY_INLINE float exponentiateRow(float* scores, int64_t count, float greatest) {
+HWY_INLINE float exponentiateRow(float* scores, int64_t count, float greatest, bool drops_least) {
   const D d;
   const int64_t n = lanes();
   const V shift = hn::Set(d, greatest);
+  const V least = hn::Set(d, drops_least ? kLeastNormal : kLeast);
   V sums[2] = {hn::Zero(d), hn::Zero(d)};
   int64_t i = 0;
   for (; i + n < count; i += 2 * n) {
 #pragma GCC unroll 2
     for (int64_t j = 0; j < 2; ++j) {
-      const V weight = weightOf(hn::Sub(hn::LoadU(d, scores + i + j * n), shift));
+      const V weight = weightOf(hn::Sub(hn::LoadU(d, scores + i + j * n), shift), least);
       hn::StoreU(weight, d, scores + i + j * n);
       sums[j] = hn::Add(sums[j], weight);
     }
   }
   if (i < count) {
-    const V weight = weightOf(hn::Sub(hn::LoadU(d, scores + i), shift));
+    const V weight = weightOf(hn::Sub(hn::LoadU(d, scores + i), shift), least);
     hn::StoreU(weight, d, scores + i);
     sums[0] = hn::Add(sums[0], weight);
   }
@@ -299,7 +312,7 @@ void weigh(const Softmax& softmax) {
       softmax.factors[row] = 1.0F;
       continue;
     }
-    softmax.factors[row] = 1.0F / exponentiateRow(scores, count, greatest);
+    softmax.factors[row] = 1.0F / exponentiateRow(scores, count, greatest, softmax.drops_least);
     if (count < softmax.count) {
       std::fill(scores + count, scores + softmax.count, 0.0F);
     }
@@ -433,7 +446,7 @@ void computeMixture(const Mixture& p) {
 }
 
 const HeadFunctions& functionsForTarget() {
-  static const HeadFunctions functions = {kPanelVectors * lanes(), pack, computeProduct, weigh, computeDots,
+  static const HeadFunctions functions = {kPanelVectors * lanes(), pack, areFinite, computeProduct, weigh, computeDots,
                                           computeMixture};
   return functions;
 }

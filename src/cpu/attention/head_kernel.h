@@ -71,6 +71,9 @@ struct Softmax {
   std::span<const Mask> masks;
   bool safe;       // a row of nothing but minus infinity becomes 0 instead of NaN
   float* factors;  // that make the weights of a row sum up to 1
+  // Weights below the normal numbers are 0. Else they are the least normal number, so that an infinite value stays
+  // infinite. Products with such weights are denormal, which takes the CPU more than a hundred cycles each.
+  bool drops_least = false;
 };
 
 struct HeadFunctions {
@@ -79,6 +82,8 @@ struct HeadFunctions {
   // the other; columns that do not exist become 0.
   void (*pack)(const float* data, int64_t row_stride, int64_t column_stride, int64_t depth, int64_t columns,
                float* panels);
+  // True if there is no NaN and no infinity. count: of whole vectors.
+  bool (*are_finite)(const float* values, int64_t count);
   void (*product)(const Product& product);
   void (*weigh)(const Softmax& softmax);
   // The two products where nothing is packed: each key and value is read once for several rows. The bits of a row do

@@ -1,6 +1,10 @@
 // Matrix multiplication by oneDNN: batches, transposed operands through strides, b packed once where it is constant.
+#include <algorithm>
+#include <functional>
 #include <memory>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "cpu/matmul/config.h"
 #include "cpu/matmul/fast.h"
@@ -37,9 +41,33 @@ struct Packed {
   Config config;             // with has_residual where a bias is one, and no has_bias then
   int residual = kResidual;  // the operand that is added to the sum
   bool has_constant_b = false;
+  bool is_flat = false;  // computed as a product of two dimensions
   onednn::PackedWeights b;
   std::unique_ptr<Kernel> reference;  // for products of depth 0, which oneDNN has no primitive for, and slow ones
+
+  // Of the dims by which oneDNN knows the operands.
+  size_t rankOf(const TensorDesc& output) const {
+    return is_flat ? 2 : output.dims.size();
+  }
 };
+
+// True for a product with one constant matrix whose other operands can be read as matrices, too. oneDNN packs b for two
+// or three dimensions. With more it takes b as it is, and packs it in every call: 49x768x3072 in bfloat16 on AMX takes
+// 2.4 ms so, and 0.7 with a packed b.
+bool canBeFlat(const Packed& packed, const Problem& problem) {
+  const std::vector<int64_t>& b = problem.inputs[1].dims;
+  const Config& config = packed.config;
+  return packed.has_constant_b && problem.outputs[0].dims.size() > 2 && !config.transpose_a &&
+         std::all_of(b.begin(), b.end() - 2, [](int64_t size) { return size == 1; }) &&
+         (!config.has_residual || problem.inputs[static_cast<size_t>(packed.residual)].dims == problem.outputs[0].dims);
+}
+
+// The operand as a matrix, which lies as before: operands are dense.
+TensorDesc flat(const TensorDesc& operand) {
+  const int64_t columns = operand.dims.back();
+  const int64_t rows = std::accumulate(operand.dims.begin(), operand.dims.end() - 1, int64_t{1}, std::multiplies<>());
+  return {operand.dtype, {rows, columns}, {columns, 1}};
+}
 
 // Descriptor of an operand as `rank` dims, the last two exchanged where it is transposed.
 memory::desc describe(const TensorDesc& operand, size_t rank, bool transpose) {
@@ -71,17 +99,20 @@ struct Plan {
 Plan makePlan(const Packed& packed, const std::vector<TensorDesc>& inputs, const TensorDesc& output,
               const memory::desc& b) {
   const Config& config = packed.config;
-  const size_t rank = output.dims.size();
+  const size_t rank = packed.rankOf(output);
+  const auto described = [&](const TensorDesc& operand, bool transpose) {
+    return describe(packed.is_flat ? flat(operand) : operand, rank, transpose);
+  };
   Plan plan;
   if (config.has_residual) {
-    plan.residual = describe(inputs[static_cast<size_t>(packed.residual)], rank, false);
+    plan.residual = described(inputs[static_cast<size_t>(packed.residual)], false);
   }
   plan.fusion = onednn::fuse(config.activation, config.alpha, config.beta,
                              config.has_residual ? &plan.residual : nullptr, output.dtype);
-  const memory::desc a = describe(inputs[0], rank, config.transpose_a);
-  const memory::desc target = describe(output, rank, false);
+  const memory::desc a = described(inputs[0], config.transpose_a);
+  const memory::desc target = described(output, false);
   if (config.has_bias) {
-    plan.bias = describe(inputs[2], rank, false);
+    plan.bias = described(inputs[2], false);
     plan.desc = {onednn::engine(), a, b, plan.bias, target, plan.fusion.attributes};
   } else {
     plan.desc = {onednn::engine(), a, b, target, plan.fusion.attributes};
@@ -215,7 +246,8 @@ bool pack(Packed& packed, const Problem& problem) {
     inputs.push_back(operand.present ? tuned(operand) : TensorDesc{});
   }
   const TensorDesc output = tuned(problem.outputs[0]);
-  const memory::desc b = describe(inputs[1], output.dims.size(), packed.config.transpose_b);
+  const memory::desc b =
+      describe(packed.is_flat ? flat(inputs[1]) : inputs[1], packed.rankOf(output), packed.config.transpose_b);
   if (!packed.has_constant_b) {
     return !isSlow(packed, makePlan(packed, inputs, output, b));
   }
@@ -249,6 +281,7 @@ CreateResult create(const Problem& problem) {
     packed->residual = kBias;
   }
   packed->has_constant_b = problem.inputs[1].constant != nullptr;
+  packed->is_flat = canBeFlat(*packed, problem);
   CreateResult reference = createMatrixMultiplyReference(problem);
   packed->reference = std::move(std::get<std::unique_ptr<Kernel>>(reference));
   const Config& config = packed->config;

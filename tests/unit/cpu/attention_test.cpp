@@ -184,6 +184,24 @@ TEST(Attention, MasksKeysWithMinusInfinityAndGivesNaNWhereAllAreMasked) {
   EXPECT_TRUE(std::isnan(got[2]) && std::isnan(got[3])) << "as softmax of nothing but minus infinity";
 }
 
+// The weights of windows that a mask of -100 keeps apart: e^-95 is no normal number.
+TEST(Attention, KeepsInfiniteValuesWithTheLeastWeights) {
+  const Problem p = {1, 1, 1, 3, 4, 2};
+  std::vector<Operand> operands = {Operand({1, 1, 1, 4}, 1), Operand({1, 1, 4, 3}, 2), Operand({1, 1, 3, 2}, 3),
+                                   Operand({1, 3}, 4)};
+  operands[0].values = {0, 0, 0, 0};
+  operands[2].values = {0, 0, 0.5F, 1e30F, 0.5F, 0.25F};
+  operands[3].values = {0, -95, -120};
+  std::vector<float> got = run(operands, false, p, 1);
+  EXPECT_EQ(got[0], 0) << "no denormal number";
+  EXPECT_NEAR(got[1], 0, 1e-7);
+  operands[2].values[2] = INFINITY;
+  got = run(operands, false, p, 1);
+  EXPECT_EQ(got[0], INFINITY);
+  operands[2].values[4] = INFINITY;
+  EXPECT_TRUE(std::isnan(run(operands, false, p, 1)[0])) << "0 * infinity";
+}
+
 // Operands in 16 bits, and the same numbers as float32.
 struct Halves {
   HalfRows rows;

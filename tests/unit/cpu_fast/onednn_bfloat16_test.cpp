@@ -87,6 +87,17 @@ TEST_F(OneDnnBFloat16, MatrixMultiply) {
   expectMatchesReference(matmul("[40,64]x[64,50] -> [40,50] {activation=\"relu\"}"), kName, some_nan);
 }
 
+TEST_F(OneDnnBFloat16, RowsOfManyDims) {
+  const std::string activation = "{activation=\"relu\", transpose_b=true}";
+  expectMatchesReference(matmul("[2,5,7,66]x[1,1,40,66]!x[40]x[2,5,7,40] -> [2,5,7,40] " + activation), kName);
+  expectMatchesReference(matmul("[2,3,5,7,64]x[64,40]!x[1,1,1,40] -> [2,3,5,7,40] {}"), kName);
+  expectMatchesReference(matmul("[7,64]x[1,1,64,40]! -> [1,1,7,40] {}"), kName);
+  // No matrices alone: a residual that is repeated, a transposed a, and several b.
+  expectMatchesReference(matmul("[2,5,7,64]x[64,40]!x[40]x[5,1,40] -> [2,5,7,40] {}"), kName);
+  expectMatchesReference(matmul("[2,5,64,7]x[64,40]! -> [2,5,7,40] {transpose_a=true}"), kName);
+  expectMatchesReference(matmul("[2,5,7,64]x[5,64,40]! -> [2,5,7,40] {}"), kName);
+}
+
 TEST_F(OneDnnBFloat16, ActivationsOnSumsThatAreNotRoundedYet) {
   CompareOptions options;
   options.rtol = 0x1p-7;  // a unit in the last place
