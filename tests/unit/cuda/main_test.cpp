@@ -33,8 +33,7 @@ class Environment final : public ::testing::Environment {
     const std::vector<std::string> texts = compiledTexts();
     for (size_t i = 0; i < texts.size(); i += kEach) {
       const auto has = [&](const char* piece) { return texts[i].find(piece) != std::string::npos; };
-      const bool is_of_emulated =
-          has("struct alignas(64) TensorMap") || (has("#define CLUSTER ") && !has("#define CLUSTER 1\n"));
+      const bool is_of_emulated = has("struct alignas(64) TensorMap") || has("OF_CLUSTER");
       const char* const architecture = is_of_emulated ? "sm_90" : architectures[i / kEach % std::size(architectures)];
       try {
         EXPECT_FALSE(compileByNvrtc(texts[i], architecture).empty());
