@@ -5,7 +5,7 @@
 
 namespace torchtrt::kernels {
 
-inline constexpr size_t kScale = 4;  // its operand
+inline constexpr int kScale = 4;  // its operand
 
 inline bool hasScale(const Problem& problem) {
   return problem.family == "convolution" && problem.inputs.size() > kScale && problem.inputs[kScale].present;

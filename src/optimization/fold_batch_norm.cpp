@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/scale.h"
 #include "optimization/affine.h"
 #include "optimization/passes.h"
 
@@ -10,7 +11,7 @@ namespace {
 
 using namespace rewriting;
 
-constexpr int kBias = 2, kResidual = 3, kScale = 4;
+constexpr int kBias = 2, kResidual = 3;
 
 // Returns float32 numbers; nothing if one is beyond that dtype.
 std::optional<Weights> singles(const std::vector<double>& values) {
@@ -26,7 +27,7 @@ std::optional<Weights> singles(const std::vector<double>& values) {
 bool takesScale(const Layer& layer) {
   const Weights* const kernel = layer.getType() == LayerType::kCONVOLUTION ? layer.getInput(1)->constant() : nullptr;
   return kernel && kernel->dtype == DType::kBFloat16 && m::countUses(*layer.getOutput(0)) == 1 &&
-         !layer.getInput(kResidual) && !layer.getInput(kScale) &&
+         !layer.getInput(kResidual) && !layer.getInput(kernels::kScale) &&
          layer.attributes().getString("activation", "").empty();
 }
 

@@ -1,3 +1,4 @@
+#include "kernels/scale.h"
 #include "optimization/affine.h"
 #include "optimization/passes.h"
 
@@ -24,7 +25,7 @@ class FuseResidualAdd : public PatternRewriter {
         continue;
       }
       std::vector<Tensor*> inputs = {producer->getInput(0), producer->getInput(1), producer->getInput(2), residual};
-      if (Tensor* scale = producer->getInput(4)) {
+      if (Tensor* scale = producer->getInput(kernels::kScale)) {
         inputs.push_back(scale);
       }
       Layer& fused = rewriter.create(producer->getType(), inputs, producer->attributes());

@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "kernels/scalar/half.h"
+#include "kernels/scale.h"
 #include "optimization/affine.h"
 
 namespace torchtrt::optimization {
@@ -183,7 +184,8 @@ std::optional<WeightedLayer> asWeighted(const Layer& layer, bool takes_float16) 
   if (!is_matmul && type != LayerType::kCONVOLUTION && type != LayerType::kDECONVOLUTION) {
     return std::nullopt;
   }
-  const Weights* kernel = layer.getInput(4) ? nullptr : layer.getInput(1)->constant();  // a scale stays beside it
+  const Weights* kernel =
+      layer.getInput(kernels::kScale) ? nullptr : layer.getInput(1)->constant();  // a scale stays beside it
   if (!kernel || !(kernel->dtype == DType::kFloat32 || kernel->dtype == DType::kFloat64 ||
                    (kernel->dtype == DType::kFloat16 && takes_float16))) {
     return std::nullopt;

@@ -33,6 +33,9 @@ struct Geometry {
   DType dtype = DType::kFloat32;   // of all operands, but in a quantized convolution
   const float* weights = nullptr;  // [outputs, channels / groups, kernel...], row-major; null except for float32
 
+  bool addsBias() const {  // before the scale, behind which a bias is a shift
+    return has_bias && !has_scale;
+  }
   int64_t taps() const {
     return kernel[0] * kernel[1] * kernel[2];
   }

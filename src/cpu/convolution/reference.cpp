@@ -7,6 +7,7 @@
 #include "cpu/loops/activation.h"
 #include "cpu/loops/simple_kernel.h"
 #include "cpu/storage/dense.h"
+#include "kernels/scale.h"
 
 namespace torchtrt::kernels {
 namespace {
@@ -52,7 +53,7 @@ class ConvolutionPrepared final : public Prepared {
         residual_(config.has_residual ? shapes.inputs.at(3) : TensorDesc{}),
         bias_dtype_(config.has_bias ? shapes.inputs.at(2).dtype : DType::kFloat32),
         bias_stride_(config.has_bias ? shapes.inputs[2].strides.at(0) : 0),
-        scale_stride_(config.has_scale ? shapes.inputs.at(4).strides.at(0) : 0) {
+        scale_stride_(config.has_scale ? shapes.inputs.at(kScale).strides.at(0) : 0) {
     const TensorDesc& kernel = shapes.inputs[1];
     batch_ = out_.dims.at(0);
     out_channels_ = out_.dims.at(1);
@@ -219,7 +220,7 @@ class ConvolutionPrepared final : public Prepared {
             : Accumulator<T>(0);
     const auto scale =
         config_.has_scale
-            ? static_cast<Accumulator<T>>(Reader<T>(DType::kFloat32).one(args.inputs[4], channel * scale_stride_))
+            ? static_cast<Accumulator<T>>(Reader<T>(DType::kFloat32).one(args.inputs[kScale], channel * scale_stride_))
             : Accumulator<T>(1);
     if (config_.has_residual) {
       Reader<T>(residual_.dtype)
@@ -255,7 +256,7 @@ CreateResult create(const Problem& problem, bool transposed) {
                               attributes.getInt("groups", 1),
                               present(2),
                               present(3),
-                              present(4),
+                              present(kScale),
                               fusedActivation(attributes)};
   if (!isActivationDefined(config.activation, problem.outputs.at(0).dtype)) {
     return Refusal{

@@ -359,7 +359,7 @@ void FusedCall::run(const Addresses& addresses) const {
   if (fusion_.scale) {
     list[count++] = addresses.scale;
     if (fusion_.scale->has_shift) {
-      list[count++] = addresses.shift;
+      list[count++] = addresses.bias;
     }
   }
   if (has_residual_) {

@@ -120,10 +120,9 @@ class FusedCall {
     const void* weights;
     void* target;
     void* scratch;
-    const void* bias = nullptr;
+    const void* bias = nullptr;  // behind a scale: its shift
     const void* residual = nullptr;
-    const void* scale = nullptr;  // and shift, of float32
-    const void* shift = nullptr;
+    const void* scale = nullptr;
   };
   // All but `rest` of the fusion.
   void run(const Addresses& addresses) const;

@@ -70,11 +70,11 @@ class Attempt {
     if (!name.empty() && !problem_.activation && !activates_behind) {
       return nullptr;
     }
-    problem_.scales = hasScale();
+    problem_.scales = layer_.has(kernels::kScale);
     problem_.adds_bias = layer_.has(kBias);
     problem_.adds_residual = hasResidual();
     const Place bias = denseValues(*launches_, layer_, shapes_, kBias);
-    const Place scale = hasScale() ? denseValues(*launches_, layer_, shapes_, kernels::kScale) : Place();
+    const Place scale = denseValues(*launches_, layer_, shapes_, kernels::kScale);
     Place residual;
     if (problem_.adds_residual) {
       DnnTensor like;
@@ -109,9 +109,6 @@ class Attempt {
   }
 
  private:
-  bool hasScale() const {
-    return !problem_.is_transposed && layer_.has(kernels::kScale);
-  }
   bool hasResidual() const {
     return !problem_.is_transposed && layer_.has(kResidual);
   }
@@ -133,23 +130,26 @@ class Attempt {
     return copy;
   }
 
-  // A launch that applies the activation to what lies at y, and before that adds bias and residual.
+  // A launch that applies the activation to what lies at y, and before that scales, and adds bias and residual.
   void finish(const Place& y, DType sums, bool adds) {
     const TensorDesc& out = shapes_.outputs[0];
     Finish finish;
     finish.sums_dtype = sums;
     finish.dtype = dtype_;
     const Ints none(problem_.y.dims.size(), 0);
-    const auto ofChannels = [&](bool is_used, size_t operand) {
-      Strided values{is_used ? Place::input(layer_, operand) : Place(), none};
-      values.strides[1] = is_used && layer_.has(operand) ? shapes_.inputs[operand].strides.at(0) : 0;
+    const auto ofChannels = [&](size_t operand) {
+      Strided values{Place(), none};
+      if (adds && layer_.has(operand)) {
+        values = {Place::input(layer_, operand), none};
+        values.strides[1] = shapes_.inputs[operand].strides.at(0);
+      }
       return values;
     };
     const bool adds_residual = adds && hasResidual();
     finish.dims = problem_.y.dims;
     finish.sums = {y, problem_.y.strides};
-    finish.scale = ofChannels(adds && hasScale(), kernels::kScale);
-    finish.bias = ofChannels(adds, kBias);
+    finish.scale = ofChannels(kernels::kScale);
+    finish.bias = ofChannels(kBias);
     finish.residual = {adds_residual ? Place::input(layer_, kResidual) : Place(),
                        adds_residual ? withTwoPlaces(shapes_.inputs[kResidual].strides, 2, 0) : none};
     finish.out = {Place::output(), withTwoPlaces(out.strides, 2, 0)};

@@ -29,7 +29,7 @@ std::unique_ptr<kernels::Prepared> prepareDirectConvolution(const Layer& layer, 
   source.define("STORED", storedType(out.dtype)).define("A", computedType(out.dtype));
   source.define("TRANSPOSED", int64_t{transposed});
   defineOrder(source, out.dims, out.strides);
-  defineScale(source, !transposed && layer.has(kernels::kScale), out.dtype);
+  defineScale(source, layer.has(kernels::kScale), out.dtype);
   defineFusedActivation(source, attributes, out.dtype);
   source.include("text/storage.cuh").include("text/functions.cuh").include("convolution/convolution.cuh");
   Arguments arguments;
@@ -38,11 +38,7 @@ std::unique_ptr<kernels::Prepared> prepareDirectConvolution(const Layer& layer, 
   arguments.value(spatial(attributes.getInts("stride"), 1)).value(spatial(attributes.getInts("pre_padding"), 0));
   arguments.value(spatial(attributes.getInts("dilation"), 1));
   weights.place.addTo(arguments.value(imageOf(in.strides)).input(kIn).value(imageOf(weights.strides)));
-  if (transposed) {
-    arguments.value(int64_t{0}).absent();
-  } else {
-    addValues(arguments, layer, shapes, kernels::kScale);
-  }
+  addValues(arguments, layer, shapes, kernels::kScale);
   addValues(arguments, layer, shapes, kBias);
   const bool has_residual = !transposed && layer.has(kResidual);
   arguments.value(imageOf(has_residual ? shapes.inputs[kResidual].strides : out.strides));

@@ -64,9 +64,8 @@ struct OneDnnShape {
   }
   std::unique_ptr<onednn::FusedCall> callOf(const Geometry& g, const Described<Kind>& described, int threads) const {
     const auto& desc = described.desc;
-    const bool has_bias = g.has_bias && !g.has_scale;  // a bias behind a scale is its shift
-    const memory::desc bias = has_bias ? desc.bias_desc() : memory::desc();
-    return std::make_unique<onednn::FusedCall>(typename Kind::Primitive(desc), desc, has_bias ? &bias : nullptr,
+    const memory::desc bias = g.addsBias() ? desc.bias_desc() : memory::desc();
+    return std::make_unique<onednn::FusedCall>(typename Kind::Primitive(desc), desc, g.addsBias() ? &bias : nullptr,
                                                g.has_residual ? &residual : nullptr, described.fusion, threads);
   }
 
@@ -118,8 +117,7 @@ class OneDnn final : public Prepared {
     try {
       callNow().run({args.inputs[0], weights_->data.get(), args.outputs[0], args.scratch,
                      g.has_bias ? args.inputs[2] : nullptr, g.has_residual ? args.inputs[3] : nullptr,
-                     g.has_scale ? args.inputs[kScale] : nullptr,
-                     g.has_scale && g.has_bias ? args.inputs[2] : nullptr});
+                     g.has_scale ? args.inputs[kScale] : nullptr});
     } catch (const dnnl::error& error) {
       onednn::rethrow(error, Kind::kName);
     }

@@ -60,10 +60,10 @@ typename Kind::Primitive::primitive_desc makeDesc(const Geometry& g, const dnnl:
   const auto after = lastDims(g.post_padding, rank);
   using Desc = typename Kind::Primitive::primitive_desc;
   constexpr auto kPropagation = dnnl::prop_kind::forward_inference;
-  Desc desc = g.has_bias && !g.has_scale ? Desc(onednn::engine(), kPropagation, Kind::kAlgorithm, source, weights, bias,
-                                                target, strides, dilations, before, after, attributes)
-                                         : Desc(onednn::engine(), kPropagation, Kind::kAlgorithm, source, weights,
-                                                target, strides, dilations, before, after, attributes);
+  Desc desc = g.addsBias() ? Desc(onednn::engine(), kPropagation, Kind::kAlgorithm, source, weights, bias, target,
+                                  strides, dilations, before, after, attributes)
+                           : Desc(onednn::engine(), kPropagation, Kind::kAlgorithm, source, weights, target, strides,
+                                  dilations, before, after, attributes);
   while (isWrong<Kind>(g, desc) && desc.next_impl()) {
   }
   return desc;
@@ -85,10 +85,10 @@ Described<Kind> describeKind(const Geometry& g, const dnnl::memory::desc& source
   if (g.has_scale) {
     scale = {g.spatial_rank + 2, g.outputs, g.has_bias};
   }
-  onednn::Fusion fusion = onednn::fuse(g.activation, g.alpha, g.beta, residual, g.dtype, scale);
-  if (g.dtype != DType::kFloat32 && g.activation == "silu") {
-    // oneDNN's took 1.1 ns for each result on a core of a Sapphire Rapids, and a pass behind takes a third of that.
-    fusion = onednn::fuse("", 0, 0, residual, g.dtype, scale);
+  // oneDNN's took 1.1 ns for each result on a core of a Sapphire Rapids, and a pass behind takes a third of that.
+  const bool is_slow = g.dtype != DType::kFloat32 && g.activation == "silu";
+  onednn::Fusion fusion = onednn::fuse(is_slow ? "" : g.activation, g.alpha, g.beta, residual, g.dtype, scale);
+  if (is_slow) {
     fusion.rest = activationRows(g.activation, g.alpha, g.beta);
   }
   auto desc = makeDesc<Kind>(g, source, weights, target, fusion.attributes);
