@@ -15,6 +15,7 @@ CreateResult createWinograd(const Problem& problem);       // 3x3 kernels, strid
 CreateResult createOneDnn(const Problem& problem);
 CreateResult createOneDnnBFloat16(const Problem& problem);  // where the CPU multiplies bfloat16
 CreateResult createOneDnnComputed(const Problem& problem);  // kernels that are no constants
+CreateResult createTilesSpread(const Problem& problem);     // bfloat16, kernel = stride, where the CPU has tiles
 CreateResult createSpread(const Problem& problem);          // deconvolution with kernel = stride, channels-last
 CreateResult createPhases(const Problem& problem);          // a deconvolution as convolutions, channels-last
 CreateResult createDeconvolutionOneDnn(const Problem& problem);

@@ -27,10 +27,14 @@ std::optional<Refusal> refuseTileLayout(const Problem& problem, const Geometry& 
   return std::nullopt;
 }
 
-TileProduct::TileProduct(std::shared_ptr<const PackedTiles> packed, const ShapeSet& shapes, size_t residual)
-    : packed_(std::move(packed)),
-      output_(imageOf(shapes.outputs[0])),
-      residual_(packed_->geometry.has_residual ? imageOf(shapes.inputs[residual]) : output_) {
+TileTargets targetsOf(const Geometry& geometry, const ShapeSet& shapes, size_t residual) {
+  const Image output = imageOf(shapes.outputs[0]);
+  return {output, geometry.has_residual ? imageOf(shapes.inputs[residual]) : output};
+}
+
+TileProduct::TileProduct(std::shared_ptr<const PackedTiles> packed, const TensorDesc& input, const TensorDesc& windows,
+                         const TileTargets& targets, int threads)
+    : packed_(std::move(packed)), output_(targets.output), residual_(targets.residual) {
   constexpr int64_t kFlopsOfThread = 4'000'000;
   constexpr int64_t kUnitsOfThread = 4;  // so that one that was interrupted holds up the others little
   // Panels that stay in the second-level cache are read for as many rows as leave them there. Others are read once for
@@ -39,13 +43,10 @@ TileProduct::TileProduct(std::shared_ptr<const PackedTiles> packed, const ShapeS
   constexpr int64_t kFewBytes = 512 * 1024, kManyBytes = 1024 * 1024;
   const Geometry& g = packed_->geometry;
   const gemm::TilePanels& panels = packed_->panels;
-  const TensorDesc& input = shapes.inputs[0];
-  const TensorDesc& output = shapes.outputs[0];
   const bool is_small = panels.bytes() <= kSmallPanels;
   const int64_t pixels = output_.batch * output_.pixels();
   const int64_t flops = 2 * pixels * g.channels * g.taps() * g.outputs;
-  threads_ =
-      static_cast<int>(std::clamp<int64_t>(flops / kFlopsOfThread, 1, std::min<int64_t>(shapes.threads, Slot::kMost)));
+  threads_ = static_cast<int>(std::clamp<int64_t>(flops / kFlopsOfThread, 1, std::min<int64_t>(threads, Slot::kMost)));
   are_flat_ = isFlat(output_, g.outputs) && isFlat(residual_, g.outputs);
   const int64_t wanted = threads_ == 1 ? 1 : kUnitsOfThread * threads_;
   TileCut cut{};
@@ -53,8 +54,9 @@ TileProduct::TileProduct(std::shared_ptr<const PackedTiles> packed, const ShapeS
   cut.block_bytes = is_small ? kFewBytes : kManyBytes;
   cut.least_blocks = is_small ? std::clamp<int64_t>(pixels / (2 * kTileBlock), 1, wanted) : 1;
   const bool is_pointwise = g.isPointwise() && g.stride == Spatial{1, 1, 1};
-  rows_ = !is_pointwise && havePlanes(g, sizeOf(input.dtype)) ? makePlaneRows(g, input, output, packed_->padding, cut)
-                                                              : makeWindowRows(g, input, output, packed_->padding, cut);
+  rows_ = !is_pointwise && havePlanes(g, sizeOf(input.dtype))
+              ? makePlaneRows(g, input, windows, packed_->padding, cut)
+              : makeWindowRows(g, input, windows, packed_->padding, cut);
   panel_blocks_ = std::clamp<int64_t>(ceilDiv(wanted, std::max<int64_t>(1, rows_->blocks())), 1, panels.count());
   slot_bytes_ = 2 * alignUp(static_cast<size_t>(rows_->mostRows()) * sizeof(int64_t)) +
                 alignUp(kSums * sizeof(int32_t)) + alignUp(rows_->bufferBytes());

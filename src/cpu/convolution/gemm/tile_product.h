@@ -39,9 +39,18 @@ struct PackedTiles {
 // Refuses what TileRows do not take. residual: its operand.
 std::optional<Refusal> refuseTileLayout(const Problem& problem, const Geometry& geometry, size_t residual);
 
+// Places of results: strides are in elements of the output.
+struct TileTargets {
+  Image output;
+  Image residual;  // as the output without one
+};
+TileTargets targetsOf(const Geometry& geometry, const ShapeSet& shapes, size_t residual);
+
 class TileProduct {
  public:
-  TileProduct(std::shared_ptr<const PackedTiles> packed, const ShapeSet& shapes, size_t residual);
+  // windows: sizes of the output, a window of the input for each.
+  TileProduct(std::shared_ptr<const PackedTiles> packed, const TensorDesc& input, const TensorDesc& windows,
+              const TileTargets& targets, int threads);
 
   size_t scratchBytes() const {
     return slot_bytes_ * static_cast<size_t>(threads_);

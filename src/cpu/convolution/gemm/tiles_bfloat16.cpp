@@ -27,7 +27,8 @@ class Tiles final : public Prepared {
  public:
   Tiles(std::shared_ptr<const Packed> packed, const ShapeSet& shapes)
       : packed_(std::move(packed)),
-        product_(std::shared_ptr<const PackedTiles>(packed_, &packed_->tiles), shapes, kResidual),
+        product_(std::shared_ptr<const PackedTiles>(packed_, &packed_->tiles), shapes.inputs[0], shapes.outputs[0],
+                 targetsOf(packed_->tiles.geometry, shapes, kResidual), shapes.threads),
         bias_bytes_(widensBias() ? alignUp(static_cast<size_t>(packed_->tiles.geometry.outputs) * sizeof(float)) : 0) {}
 
   size_t scratchBytes() const override {

@@ -26,7 +26,8 @@ class Tiles final : public Prepared {
  public:
   Tiles(std::shared_ptr<const Packed> packed, const ShapeSet& shapes)
       : packed_(std::move(packed)),
-        product_(std::shared_ptr<const PackedTiles>(packed_, &packed_->tiles), shapes, kResidual) {}
+        product_(std::shared_ptr<const PackedTiles>(packed_, &packed_->tiles), shapes.inputs[kInput], shapes.outputs[0],
+                 convolution::targetsOf(packed_->tiles.geometry, shapes, kResidual), shapes.threads) {}
 
   size_t scratchBytes() const override {
     return product_.scratchBytes();
