@@ -108,9 +108,9 @@ double costOf(WinogradForm form, const Geometry& g, const std::vector<int64_t>& 
 
 }  // namespace
 
-// By measurement (a core of a Xeon with AMX), oneDNN's time over that of tiles: 1.1 to 2.5 in convolutions of
-// ResNet-50, MobileNetV3 and U-Net but these. Its filters larger than a pixel take 0.85 where images are large (64x64
-// and more), and 0.75 where channels fill no step of a tile; 1x1 filters of few outputs 0.5.
+// By measurement (a core of a Xeon with AMX), oneDNN's time over that of tiles: 1.0 to 2.5 in convolutions of
+// ResNet-50, MobileNetV3 and U-Net but these. Filters larger than a pixel take 0.85 where planes are large (64x64 and
+// more), and 0.75 where windows are put together one by one; 1x1 filters of few outputs 0.5.
 std::optional<Refusal> leaveTiles(const Problem& problem) {
   constexpr int64_t kManyPixels = 4096, kFewOutputs = 17;
   constexpr int64_t kFewFlopsOfTiles = 50'000;
@@ -124,8 +124,10 @@ std::optional<Refusal> leaveTiles(const Problem& problem) {
   if (2 * pixels * g->outputs * g->channels * g->taps() < kFewFlopsOfTiles) {
     return slower("is slower than float32 for so little arithmetic");
   }
-  const bool is_large = g->taps() > 1 && (pixels >= kManyPixels || !havePlanes(*g, sizeof(uint16_t)));
-  if (is_large || (pixels >= kManyPixels && g->outputs < kFewOutputs)) {
+  const bool is_large = pixels >= kManyPixels;
+  const bool has_lines = depthOf(*g, sizeof(uint16_t)) == TileDepth::kLines;
+  const bool has_planes = havePlanes(*g, sizeof(uint16_t));
+  if (g->taps() == 1 ? is_large && g->outputs < kFewOutputs : !has_lines && (is_large || !has_planes)) {
     return slower("is slower than onednn for large images or few channels");
   }
   return std::nullopt;

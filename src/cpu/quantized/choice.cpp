@@ -23,8 +23,8 @@ double product(const std::vector<int64_t>& dims) {
 }  // namespace
 
 // By measurement (a core of a Xeon with AMX), oneDNN's time over that of tiles: 1.0 to 2.7 in convolutions of ResNet-50
-// and U-Net but these. Its filters larger than a pixel take 0.5 to 0.7 where channels fill no step of a tile, and 0.85
-// for large images in float32.
+// and U-Net but these. Filters larger than a pixel take 0.5 where windows are put together one by one, and 0.85 for
+// large images in float32.
 std::optional<Refusal> leaveTiles(const Problem& problem) {
   constexpr double kManyPixels = 4096;
   const std::variant<Geometry, Refusal> described = convolution::describeQuantized(problem);
@@ -35,7 +35,8 @@ std::optional<Refusal> leaveTiles(const Problem& problem) {
   const std::vector<int64_t>& size = problem.outputs[0].opt_dims;
   const double pixels = product({size.begin() + 2, size.end()});
   const bool is_large = pixels >= kManyPixels && problem.outputs[0].dtype == DType::kFloat32;
-  if (is_large || !convolution::havePlanes(*g, 1)) {
+  const bool has_lines = convolution::depthOf(*g, 1) == convolution::TileDepth::kLines;
+  if (is_large || (!has_lines && !convolution::havePlanes(*g, 1))) {
     return Refusal{"slower", "is slower than onednn for large images or few channels"};
   }
   return std::nullopt;

@@ -324,6 +324,7 @@ TEST_F(QuantizedTiles, Convolutions) {
            .post_padding = {3, 3},
            .bias = false},
           steps);
+    check({.input = {2, 32, 19, 21}, .kernel = {40, 32, 3, 3}, .pre_padding = {1, 1}, .post_padding = {1, 1}}, steps);
   }
 }
 

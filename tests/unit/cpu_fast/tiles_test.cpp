@@ -61,6 +61,51 @@ TEST_F(Tiles, RowsThatArePutTogether) {
                          kName);
 }
 
+TEST_F(Tiles, LinesOfFewChannels) {
+  for (const int64_t channels : {1, 3, 24, 40}) {
+    for (const int64_t stride : {1, 2, 3}) {
+      for (const int64_t side : {2, 3, 7}) {
+        expectMatchesReference(problem({.input = {2, channels, 11, 14},
+                                        .kernel = {24, channels, side, side},
+                                        .stride = {stride, stride},
+                                        .pre_padding = {side / 2, side / 2},
+                                        .post_padding = {1, side / 2}}),
+                               kName);
+      }
+    }
+  }
+  expectMatchesReference(problem({.input = {1, 3, 9, 17},
+                                  .kernel = {32, 3, 2, 5},
+                                  .stride = {2, 1},
+                                  .pre_padding = {4, 4},
+                                  .post_padding = {3, 4},
+                                  .dilation = {3, 1}}),
+                         kName);
+  // Several blocks of lines.
+  expectMatchesReference(problem({.input = {1, 20, 120, 60},
+                                  .kernel = {16, 20, 3, 3},
+                                  .stride = {2, 2},
+                                  .pre_padding = {1, 1},
+                                  .post_padding = {1, 1}}),
+                         kName);
+}
+
+// Neighbours of a window are multiplied by zeros, and zero times NaN is NaN.
+TEST_F(Tiles, NanStaysInItsWindows) {
+  CompareOptions options;
+  options.values = Values::kSomeNan;
+  options.constants = Values::kExact;
+  for (const int64_t channels : {3, 24, 64}) {
+    for (const int64_t side : {1, 3}) {
+      expectMatchesReference(problem({.input = {2, channels, 9, 40},
+                                      .kernel = {24, channels, side, side},
+                                      .pre_padding = {side / 2, side / 2},
+                                      .post_padding = {side / 2, side / 2}}),
+                             kName, options);
+    }
+  }
+}
+
 TEST_F(Tiles, Planes) {
   for (const int64_t stride : {1, 2, 3}) {
     for (const int64_t padding : {0, 1, 2}) {

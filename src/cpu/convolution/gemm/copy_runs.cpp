@@ -53,8 +53,24 @@ void copyRows(const CopiedRows& rows) {
   }
 }
 
+bool areFinite(const uint16_t* brains, int64_t count) {
+  const hn::ScalableTag<uint16_t> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto exponent = hn::Set(d, 0x7f80);
+  auto most = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    most = hn::Max(most, hn::And(hn::LoadU(d, brains + i), exponent));
+  }
+  bool are = hn::AllFalse(d, hn::Eq(most, exponent));
+  for (; i < count; ++i) {
+    are = are && (brains[i] & 0x7f80) != 0x7f80;
+  }
+  return are;
+}
+
 Copies functionsForTarget() {
-  return {copyRuns, copyRows};
+  return {copyRuns, copyRows, areFinite};
 }
 
 }  // namespace

@@ -15,12 +15,18 @@ constexpr size_t kHeight = 1, kWidth = 2;  // of a Spatial
 
 // Rows of a block are the pixels of some lines of one output image, and between lines those that windows beyond the end
 // of a line have in common with the next. A plane has the pixels of the padded image whose place leaves one remainder
-// when it is divided by the stride: (y * stride + py, x * stride + px) is its pixel (y, x).
+// when it is divided by the stride: (y * stride + py, x * stride + px) is its pixel (y, x). With TileDepth::kLines, a
+// plane has whole lines.
 class PlaneRows final : public TileRows {
  public:
   PlaneRows(const Geometry& geometry, const TensorDesc& input, const TensorDesc& output, std::byte padding,
             const TileCut& cut)
-      : geometry_(geometry), input_(imageOf(input)), output_(imageOf(output)), padding_(padding) {
+      : geometry_(geometry),
+        input_(imageOf(input)),
+        output_(imageOf(output)),
+        padding_(padding),
+        has_lines_(cut.depth == TileDepth::kLines),
+        row_pixels_(has_lines_ ? geometry.stride[kWidth] : 1) {
     const Geometry& g = geometry_;
     const auto size = static_cast<int64_t>(sizeOf(input.dtype));
     pixel_bytes_ = g.channels * size;
@@ -32,6 +38,7 @@ class PlaneRows final : public TileRows {
     more_lines_ = farthest(kHeight);
     const int64_t height = output_.size[kHeight];
     const int64_t line_bytes = width_ * pixel_bytes_ * g.stride[kHeight] * g.stride[kWidth];
+    behind_ = kTileBlock * row_pixels_ * pixel_bytes_ + cut.row_bytes;
     const int64_t wanted = std::max<int64_t>(1, cut.block_bytes / std::max<int64_t>(1, line_bytes) - more_lines_);
     const int64_t images = std::max<int64_t>(1, output_.batch);
     const int64_t blocks =
@@ -49,7 +56,7 @@ class PlaneRows final : public TileRows {
     return rowsOf(lines_);
   }
   size_t bufferBytes() const override {
-    return static_cast<size_t>((static_cast<int64_t>(planes_.size()) * planePixels() + kTileBlock) * pixel_bytes_);
+    return static_cast<size_t>(static_cast<int64_t>(planes_.size()) * planePixels() * pixel_bytes_ + behind_);
   }
   int64_t rows(int64_t block) const override {
     return rowsOf(linesOf(block));
@@ -72,14 +79,14 @@ class PlaneRows final : public TileRows {
     for (const auto& [y, x] : planes_) {
       for (int64_t line = 0; line < linesOf(block) + more_lines_; ++line) {
         copyLine(image, (first + line) * geometry_.stride[kHeight] + y - geometry_.pre_padding[kHeight],
-                 x - geometry_.pre_padding[kWidth], buffer + line * width_ * pixel_bytes_);
+                 x - geometry_.pre_padding[kWidth], buffer + line * linePixels() * pixel_bytes_);
       }
       buffer += planePixels() * pixel_bytes_;
     }
   }
 
   Lying at(const void*, int64_t, const std::byte* buffer, int64_t first) const override {
-    return {buffer + first * pixel_bytes_, pixel_bytes_};
+    return {buffer + first * row_pixels_ * pixel_bytes_, row_pixels_ * pixel_bytes_};
   }
 
  private:
@@ -91,7 +98,7 @@ class PlaneRows final : public TileRows {
   void findTaps() {
     const Geometry& g = geometry_;
     for (int64_t y = 0; y < g.kernel[kHeight]; ++y) {
-      for (int64_t x = 0; x < g.kernel[kWidth]; ++x) {
+      for (int64_t x = 0; x < (has_lines_ ? 1 : g.kernel[kWidth]); ++x) {
         const int64_t down = y * g.dilation[kHeight];
         const int64_t right = x * g.dilation[kWidth];
         const Plane plane = {down % g.stride[kHeight], right % g.stride[kWidth]};
@@ -100,14 +107,18 @@ class PlaneRows final : public TileRows {
         if (found == planes_.end()) {
           planes_.push_back(plane);
         }
-        const int64_t pixel = index * planePixels() + down / g.stride[kHeight] * width_ + right / g.stride[kWidth];
+        const int64_t pixel =
+            index * planePixels() + down / g.stride[kHeight] * linePixels() + right / g.stride[kWidth];
         tap_offsets_.push_back(pixel * pixel_bytes_);
       }
     }
   }
 
+  int64_t linePixels() const {
+    return width_ * row_pixels_;
+  }
   int64_t planePixels() const {
-    return (lines_ + more_lines_) * width_;
+    return (lines_ + more_lines_) * linePixels();
   }
   int64_t linesOf(int64_t block) const {
     return std::min(lines_, output_.size[kHeight] - block % blocks_of_image_ * lines_);
@@ -116,16 +127,17 @@ class PlaneRows final : public TileRows {
     return (lines - 1) * width_ + output_.size[kWidth];
   }
 
-  // Pixels x, x + stride and so on of line y.
+  // Pixels x, x + step and so on of line y.
   void copyLine(const std::byte* image, int64_t y, int64_t x, std::byte* to) const {
-    std::byte* const end = to + width_ * pixel_bytes_;
+    const int64_t pixels = linePixels();
+    std::byte* const end = to + pixels * pixel_bytes_;
     if (y < 0 || y >= input_.size[kHeight]) {
       std::fill(to, end, padding_);
       return;
     }
-    const int64_t step = geometry_.stride[kWidth];
-    const int64_t before = x < 0 ? std::min(width_, (step - 1 - x) / step) : 0;
-    const int64_t inside = std::clamp<int64_t>((input_.size[kWidth] - x + step - 1) / step, before, width_) - before;
+    const int64_t step = has_lines_ ? 1 : geometry_.stride[kWidth];
+    const int64_t before = x < 0 ? std::min(pixels, (step - 1 - x) / step) : 0;
+    const int64_t inside = std::clamp<int64_t>((input_.size[kWidth] - x + step - 1) / step, before, pixels) - before;
     to = std::fill_n(to, before * pixel_bytes_, padding_);
     const std::byte* from = image + y * input_.stride[kHeight] + (x + before * step) * input_.stride[kWidth];
     const auto bytes = static_cast<size_t>(pixel_bytes_);
@@ -145,9 +157,12 @@ class PlaneRows final : public TileRows {
   Image output_;
   std::byte padding_;
   int64_t pixel_bytes_ = 0;  // of its channels
-  int64_t width_ = 0;        // of a plane
-  int64_t lines_ = 0;        // of the output, in a block
-  int64_t more_lines_ = 0;   // of a plane
+  bool has_lines_;
+  int64_t row_pixels_;      // from row to row
+  int64_t behind_ = 0;      // bytes that are read behind the last plane
+  int64_t width_ = 0;       // rows of a line
+  int64_t lines_ = 0;       // of the output, in a block
+  int64_t more_lines_ = 0;  // of a plane
   int64_t blocks_of_image_ = 1;
   std::vector<Plane> planes_;
 };
@@ -157,6 +172,19 @@ class PlaneRows final : public TileRows {
 bool havePlanes(const Geometry& g, size_t element_bytes) {
   return g.kernel[0] == 1 && g.stride[0] == 1 && g.pre_padding[0] == 0 && g.post_padding[0] == 0 &&
          g.spatial_rank == 2 && g.channels * static_cast<int64_t>(element_bytes) % gemm::kTileStep == 0;
+}
+
+TileDepth depthOf(const Geometry& g, size_t element_bytes) {
+  const bool is_flat =
+      g.kernel[0] == 1 && g.stride[0] == 1 && g.pre_padding[0] == 0 && g.post_padding[0] == 0 && g.spatial_rank == 2;
+  return is_flat && g.kernel[kWidth] > 1 && g.dilation[kWidth] == 1 && !havePlanes(g, element_bytes)
+             ? TileDepth::kLines
+             : TileDepth::kTight;
+}
+
+int64_t pieceBytes(const Geometry& g, size_t element_bytes, TileDepth depth) {
+  const int64_t taps = depth == TileDepth::kLines ? g.kernel[kWidth] : g.taps();
+  return roundUp(taps * g.channels * static_cast<int64_t>(element_bytes), gemm::kTileStep);
 }
 
 std::unique_ptr<TileRows> makePlaneRows(const Geometry& geometry, const TensorDesc& input, const TensorDesc& output,

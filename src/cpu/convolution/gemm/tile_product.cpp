@@ -1,5 +1,6 @@
 #include "cpu/convolution/gemm/tile_product.h"
 
+#include <atomic>
 #include <utility>
 
 namespace torchtrt::kernels::convolution {
@@ -50,32 +51,57 @@ TileProduct::TileProduct(std::shared_ptr<const PackedTiles> packed, const Tensor
   are_flat_ = isFlat(output_, g.outputs) && isFlat(residual_, g.outputs);
   const int64_t wanted = threads_ == 1 ? 1 : kUnitsOfThread * threads_;
   TileCut cut{};
+  cut.depth = packed_->depth;
   cut.row_bytes = panels.steps() * kTileStep;
   cut.block_bytes = is_small ? kFewBytes : kManyBytes;
   cut.least_blocks = is_small ? std::clamp<int64_t>(pixels / (2 * kTileBlock), 1, wanted) : 1;
   const bool is_pointwise = g.isPointwise() && g.stride == Spatial{1, 1, 1};
-  rows_ = !is_pointwise && havePlanes(g, sizeOf(input.dtype))
+  const bool has_lines = cut.depth == TileDepth::kLines;
+  rows_ = has_lines || (!is_pointwise && havePlanes(g, sizeOf(input.dtype)))
               ? makePlaneRows(g, input, windows, packed_->padding, cut)
               : makeWindowRows(g, input, windows, packed_->padding, cut);
+  if (has_lines && input.dtype == DType::kBFloat16) {
+    const Image image = imageOf(input);
+    apart_ = makeWindowRows(g, input, windows, packed_->padding, cut);
+    values_ = image.batch * image.pixels() * image.channels;
+    are_dense_ = isFlat(image, image.channels);
+    copies_ = copies();
+  }
   panel_blocks_ = std::clamp<int64_t>(ceilDiv(wanted, std::max<int64_t>(1, rows_->blocks())), 1, panels.count());
-  slot_bytes_ = 2 * alignUp(static_cast<size_t>(rows_->mostRows()) * sizeof(int64_t)) +
-                alignUp(kSums * sizeof(int32_t)) + alignUp(rows_->bufferBytes());
+  most_rows_ = std::max(rows_->mostRows(), apart_ == nullptr ? 0 : apart_->mostRows());
+  const size_t bytes = std::max(rows_->bufferBytes(), apart_ == nullptr ? 0 : apart_->bufferBytes());
+  slot_bytes_ = 2 * alignUp(static_cast<size_t>(most_rows_) * sizeof(int64_t)) + alignUp(kSums * sizeof(int32_t)) +
+                alignUp(bytes);
 }
 
-TileProduct::Unit TileProduct::unitOf(int64_t index) const {
-  const int64_t blocks = rows_->blocks();
+const TileRows& TileProduct::rowsFor(const RunArgs& args) const {
+  if (apart_ == nullptr) {
+    return *rows_;
+  }
+  constexpr int64_t kGrain = 65536;
+  std::atomic<bool> are_finite = are_dense_;
+  parallelFor(args.threads, 0, are_dense_ ? values_ : 0, kGrain, [&](int64_t begin, int64_t end) {
+    if (!copies_.are_finite(static_cast<const uint16_t*>(args.inputs[0]) + begin, end - begin)) {
+      are_finite = false;
+    }
+  });
+  return are_finite ? *rows_ : *apart_;
+}
+
+TileProduct::Unit TileProduct::unitOf(const TileRows& rows, int64_t index) const {
+  const int64_t blocks = rows.blocks();
   const int64_t panel_block = index / blocks;  // neighbours share panels
   const int64_t panels = packed_->panels.count();
   Unit unit{};
   unit.block = index % blocks;
-  unit.rows = rows_->rows(unit.block);
+  unit.rows = rows.rows(unit.block);
   unit.first_panel = panels * panel_block / panel_blocks_;
   unit.end_panel = panels * (panel_block + 1) / panel_blocks_;
   return unit;
 }
 
 TileProduct::Buffers TileProduct::buffersIn(std::byte* memory) const {
-  const auto rows = static_cast<size_t>(rows_->mostRows());
+  const auto rows = static_cast<size_t>(most_rows_);
   Buffers buffers{};
   buffers.out_offsets = takePiece<int64_t>(memory, rows);
   buffers.residual_offsets = takePiece<int64_t>(memory, rows);
@@ -84,9 +110,9 @@ TileProduct::Buffers TileProduct::buffersIn(std::byte* memory) const {
   return buffers;
 }
 
-void TileProduct::prepare(const void* input, const Unit& unit, const Buffers& buffers) const {
-  rows_->prepare(input, unit.block, buffers.a);
-  rows_->find(unit.block, buffers.out_offsets);
+void TileProduct::prepare(const TileRows& rows, const void* input, const Unit& unit, const Buffers& buffers) const {
+  rows.prepare(input, unit.block, buffers.a);
+  rows.find(unit.block, buffers.out_offsets);
   if (are_flat_) {
     for (int64_t r = 0; r < unit.rows; ++r) {
       buffers.out_offsets[r] *= packed_->geometry.outputs;  // none stays negative
@@ -104,14 +130,14 @@ void TileProduct::prepare(const void* input, const Unit& unit, const Buffers& bu
   }
 }
 
-gemm::TileBlock TileProduct::blockOf(const void* input, const Unit& unit, const Buffers& buffers, int64_t first,
-                                     int64_t panel) const {
+gemm::TileBlock TileProduct::blockOf(const TileRows& rows, const void* input, const Unit& unit, const Buffers& buffers,
+                                     int64_t first, int64_t panel) const {
   const gemm::TilePanels& panels = packed_->panels;
-  const TileRows::Lying rows = rows_->at(input, unit.block, buffers.a, first);
-  const std::vector<int64_t>& taps = rows_->tapOffsets();
+  const TileRows::Lying lying = rows.at(input, unit.block, buffers.a, first);
+  const std::vector<int64_t>& taps = rows.tapOffsets();
   gemm::TileBlock block{};
-  block.a = rows.a;
-  block.a_stride = rows.stride;
+  block.a = lying.a;
+  block.a_stride = lying.stride;
   block.row_tiles = unit.rows - first > gemm::kTileSide ? 2 : 1;
   block.b = panels.panel(panel);
   block.column_tiles = panels.columns() - panel * kTileBlock > gemm::kTileSide ? 2 : 1;

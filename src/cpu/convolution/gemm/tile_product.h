@@ -30,11 +30,26 @@ struct TileSums {
 // The part of the work that is done once, when a kernel is created.
 struct PackedTiles {
   Geometry geometry;
+  TileDepth depth = TileDepth::kTight;
   gemm::TilePanels panels;
   std::byte padding{0};
   std::shared_ptr<int32_t> begins;  // null, or the sums of each column before the first product; as long as panels
   gemm::TileMultiply multiply;
 };
+
+// Packs [outputs, channels, taps...] of a convolution as its depth asks for.
+template <typename T>
+gemm::TilePanels packTiles(const Geometry& g, TileDepth depth, const T* weights) {
+  const int64_t piece = pieceBytes(g, sizeof(T), depth) / static_cast<int64_t>(sizeof(T));
+  const int64_t taps = g.taps();
+  const int64_t taps_of_piece = depth == TileDepth::kLines ? g.kernel[2] : taps;
+  return gemm::TilePanels::pack<T>(taps / taps_of_piece * piece, g.outputs, [&](int64_t k, int64_t n) {
+    const int64_t tap = k % piece / g.channels;
+    return tap < taps_of_piece
+               ? weights[(n * g.channels + k % piece % g.channels) * taps + k / piece * taps_of_piece + tap]
+               : T{0};
+  });
+}
 
 // Refuses what TileRows do not take. residual: its operand.
 std::optional<Refusal> refuseTileLayout(const Problem& problem, const Geometry& geometry, size_t residual);
@@ -74,18 +89,25 @@ class TileProduct {
     int32_t* sums;
   };
 
-  Unit unitOf(int64_t index) const;
+  const TileRows& rowsFor(const RunArgs& args) const;
+  Unit unitOf(const TileRows& rows, int64_t index) const;
   Buffers buffersIn(std::byte* memory) const;
-  void prepare(const void* input, const Unit& unit, const Buffers& buffers) const;
-  gemm::TileBlock blockOf(const void* input, const Unit& unit, const Buffers& buffers, int64_t first,
-                          int64_t panel) const;
+  void prepare(const TileRows& rows, const void* input, const Unit& unit, const Buffers& buffers) const;
+  gemm::TileBlock blockOf(const TileRows& rows, const void* input, const Unit& unit, const Buffers& buffers,
+                          int64_t first, int64_t panel) const;
   template <typename Finish>
   void finishRows(const Buffers& buffers, int64_t first, int64_t count, TileSums sums, const Finish& finish) const;
 
   std::shared_ptr<const PackedTiles> packed_;
   std::unique_ptr<const TileRows> rows_;
+  // Null, or what runs instead where a NaN or infinity of one window would reach others by way of zero weights.
+  std::unique_ptr<const TileRows> apart_;
+  int64_t values_ = 0;      // of the input
+  bool are_dense_ = false;  // they lie side by side
+  Copies copies_;
   Image output_;
   Image residual_;
+  int64_t most_rows_ = 0;  // of a block
   bool are_flat_ = false;  // their pixels lie side by side
   int threads_ = 1;        // worth using
   int64_t panel_blocks_ = 1;
@@ -94,17 +116,18 @@ class TileProduct {
 
 template <typename Finish>
 void TileProduct::run(const RunArgs& args, const Finish& finish) const {
-  runUnits(args, rows_->blocks() * panel_blocks_, threads_, slot_bytes_, [&](std::byte* memory, int64_t index) {
+  const TileRows& rows = rowsFor(args);
+  runUnits(args, rows.blocks() * panel_blocks_, threads_, slot_bytes_, [&](std::byte* memory, int64_t index) {
     const gemm::TileScope scope;
-    const Unit unit = unitOf(index);
+    const Unit unit = unitOf(rows, index);
     const Buffers buffers = buffersIn(memory);
-    prepare(args.inputs[0], unit, buffers);
+    prepare(rows, args.inputs[0], unit, buffers);
     for (int64_t panel = unit.first_panel; panel < unit.end_panel; ++panel) {
       TileSums sums{};
       sums.column = panel * gemm::kTileBlock;
       sums.columns = std::min(gemm::kTileBlock, packed_->panels.columns() - sums.column);
       for (int64_t row = 0; row < unit.rows; row += gemm::kTileBlock) {
-        packed_->multiply(blockOf(args.inputs[0], unit, buffers, row, panel));
+        packed_->multiply(blockOf(rows, args.inputs[0], unit, buffers, row, panel));
         finishRows(buffers, row, std::min(gemm::kTileBlock, unit.rows - row), sums, finish);
       }
     }

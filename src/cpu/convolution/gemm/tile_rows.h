@@ -39,9 +39,18 @@ class TileRows {
   std::vector<int64_t> tap_offsets_;  // in bytes
 };
 
+// The order of the depth of a product. kTight: taps one behind the other, with zeros up to 64 bytes behind the last.
+// kLines: a line of the filter at a time, each with zeros behind it.
+enum class TileDepth : uint8_t { kTight, kLines };
+// kLines for images of two dimensions that have no planes, but lines of which windows read several pixels.
+TileDepth depthOf(const Geometry& geometry, size_t element_bytes);
+// Bytes of a line of the filter with what follows, or of all taps.
+int64_t pieceBytes(const Geometry& geometry, size_t element_bytes, TileDepth depth);
+
 // How rows are cut into blocks.
 struct TileCut {
-  int64_t row_bytes;    // of all taps, a multiple of 64: their end is zero
+  TileDepth depth;
+  int64_t row_bytes;    // of all taps, a multiple of 64
   int64_t block_bytes;  // of the rows of a block, about
   int64_t least_blocks;
 };
@@ -54,7 +63,8 @@ std::unique_ptr<TileRows> makeWindowRows(const Geometry& geometry, const TensorD
 // True if makePlaneRows() takes it: images of two dimensions whose pixels are multiples of 64 bytes.
 bool havePlanes(const Geometry& geometry, size_t element_bytes);
 // Copies lines of the image once, with their padding and, for a stride, apart by the remainder of their places. So the
-// pixels that a tap reads lie side by side, and taps share them.
+// pixels that a tap reads lie side by side, and taps share them. With kLines, pixels of a line stay as they are, a tap
+// is a line of the filter, and a row has what lies behind its window where the depth has zeros.
 std::unique_ptr<TileRows> makePlaneRows(const Geometry& geometry, const TensorDesc& input, const TensorDesc& output,
                                         std::byte padding, const TileCut& cut);
 
@@ -80,6 +90,7 @@ inline constexpr size_t kBehindCopiedRuns = 64;
 struct Copies {
   void (*runs)(const CopiedRuns& runs) = nullptr;
   void (*rows)(const CopiedRows& rows) = nullptr;
+  bool (*are_finite)(const uint16_t* brains, int64_t count) = nullptr;  // true if no bfloat16 is NaN or infinite
 };
 Copies copies();  // the variants for this machine
 

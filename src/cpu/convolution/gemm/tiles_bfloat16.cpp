@@ -99,12 +99,10 @@ CreateResult createTilesBFloat16(const Problem& problem) {
     return *refusal;
   }
   const auto* weights = static_cast<const uint16_t*>(problem.inputs[1].constant);
-  const int64_t taps = g.taps();
   auto packed = std::make_shared<Packed>();
   packed->tiles.geometry = g;
-  packed->tiles.panels = gemm::TilePanels::pack<uint16_t>(taps * g.channels, g.outputs, [&](int64_t k, int64_t n) {
-    return weights[(n * g.channels + k % g.channels) * taps + k / g.channels];
-  });
+  packed->tiles.depth = depthOf(g, sizeof(uint16_t));
+  packed->tiles.panels = packTiles(g, packed->tiles.depth, weights);
   packed->tiles.multiply = gemm::tileMultiply(DType::kBFloat16);
   packed->activation = gemm::makeEpilogue(g.activation, g.alpha, g.beta);
   packed->finish = finishBrainRows();

@@ -19,6 +19,7 @@ class WindowRows final : public TileRows {
         input_(imageOf(input)),
         output_(imageOf(output)),
         padding_(padding),
+        has_lines_(cut.depth == TileDepth::kLines),
         row_bytes_(cut.row_bytes),
         // Lines of rows at an even distance would share sets of the first-level cache.
         stride_(row_bytes_ / kTileStep % 2 == 0 ? row_bytes_ + kTileStep : row_bytes_),
@@ -74,7 +75,7 @@ class WindowRows final : public TileRows {
   void findRuns(int64_t element_bytes) {
     const Geometry& g = geometry_;
     // A line of taps is one run of memory where pixels lie side by side.
-    if (g.dilation[2] == 1 && input_.stride[2] == g.channels) {
+    if (g.dilation[2] == 1 && input_.stride[2] == g.channels && !has_lines_) {
       taps_of_run_ = g.kernel[2];
     }
     for (int64_t z = 0; z < g.kernel[0]; ++z) {
@@ -111,12 +112,32 @@ class WindowRows final : public TileRows {
                              pixel[3] * g.stride[2] - g.pre_padding[2]};
       const std::byte* image = images + pixel[0] * input_.batch_stride;
       std::memset(to + row_bytes_ - kTileStep, 0, kTileStep);
-      if (isInside(start)) {
+      if (has_lines_) {
+        gatherLines(image, start, to);
+      } else if (isInside(start)) {
         const std::byte* from =
             image + start[0] * input_.stride[0] + start[1] * input_.stride[1] + start[2] * input_.stride[2];
         copies_.runs({from, offsets_.data(), static_cast<int64_t>(runs_.size()), taps_of_run_ * pixel_bytes_, to});
       } else {
         gatherAtEdge(image, start, to);
+      }
+    }
+  }
+
+  // Tap by tap: for the rare images with numbers that other rows must not touch.
+  void gatherLines(const std::byte* image, const Spatial& start, std::byte* to) const {
+    const Geometry& g = geometry_;
+    std::memset(to, 0, static_cast<size_t>(row_bytes_));
+    const int64_t line_bytes = row_bytes_ / (g.kernel[0] * g.kernel[1]);
+    for (size_t tap = 0; tap < runs_.size(); ++tap) {
+      const int64_t y = start[1] + runs_[tap][1];
+      const int64_t x = start[2] + runs_[tap][2];
+      const auto index = static_cast<int64_t>(tap);
+      std::byte* const place = to + index / g.kernel[2] * line_bytes + index % g.kernel[2] * pixel_bytes_;
+      if (y >= 0 && y < input_.size[1] && x >= 0 && x < input_.size[2]) {
+        std::memcpy(place, image + y * input_.stride[1] + x * input_.stride[2], static_cast<size_t>(pixel_bytes_));
+      } else {
+        std::fill_n(place, pixel_bytes_, padding_);
       }
     }
   }
@@ -148,6 +169,7 @@ class WindowRows final : public TileRows {
   Image input_;  // strides of pixels in bytes
   Image output_;
   std::byte padding_;
+  bool has_lines_;
   int64_t row_bytes_;
   int64_t stride_;                // of rows that were put together, in bytes
   int64_t pixel_bytes_ = 0;       // of its channels

@@ -99,12 +99,10 @@ CreateResult createConvolutionTiles(const Problem& problem) {
   }
   const auto* weights = static_cast<const int8_t*>(problem.inputs[kKernel].constant);
   const auto zero_point = static_cast<int32_t>(problem.attributes->getInt("zero_point", 0));
-  const int64_t taps = g.taps();
   PackedTiles tiles{};
   tiles.geometry = g;
-  tiles.panels = gemm::TilePanels::pack<int8_t>(taps * g.channels, g.outputs, [&](int64_t k, int64_t n) {
-    return weights[(n * g.channels + k % g.channels) * taps + k / g.channels];
-  });
+  tiles.depth = convolution::depthOf(g, sizeof(int8_t));
+  tiles.panels = convolution::packTiles(g, tiles.depth, weights);
   tiles.padding = static_cast<std::byte>(zero_point);
   if (zero_point != 0) {
     tiles.begins = beginsOf(weights, g, static_cast<uint32_t>(zero_point), tiles.panels.count() * gemm::kTileBlock);
