@@ -178,6 +178,9 @@ TEST_F(Tiles, RefusesWhatOthersCompute) {
   expectRefused(problem({.input = {1, 32, 9, 9}, .kernel = {32, 32, 3, 3}, .input_order = "", .output_order = ""}),
                 kName, "memory-order");
   expectRefused(toText({.input = {1, 32, 9, 9}, .kernel = {32, 32, 3, 3}}), kName, "dtype");
+  expectRefused(problem({.input = {1, 32, 66, 66}, .kernel = {32, 32, 3, 3}}), kName, "slower");
+  expectRefused(problem({.input = {1, 16, 64, 64}, .kernel = {16, 16, 1, 1}}), kName, "slower");
+  expectRefused(problem({.input = {1, 120, 1, 1}, .kernel = {32, 120, 1, 1}}), kName, "slower");
 }
 
 }  // namespace
