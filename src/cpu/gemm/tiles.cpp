@@ -46,7 +46,7 @@ inline void keepOrder() {
   __asm__ volatile("" ::: "memory");
 }
 
-// Macros, because the numbers of registers are parts of the instructions.
+// This is a macro because the numbers of registers are parts of the instructions.
 #define TORCHTRT_TILE_PRODUCT(c, a, b)            \
   do {                                            \
     if constexpr (kKind == Kind::kBFloat16) {     \

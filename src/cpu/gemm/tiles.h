@@ -1,5 +1,5 @@
-// Products of blocks of 32 x 32 results by the tile registers of AMX: bfloat16 summed in float32, bytes in int32 and
-// exactly. B is packed once; rows of A are read where they lie. It knows no layers.
+// Multiplies blocks of 32 x 32 results by the tile registers of AMX: it sums bfloat16 in float32, and bytes exactly in
+// int32. B is packed once, and rows of A are read where they lie. It knows no layers.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@ inline constexpr int64_t kTileSide = 16;              // rows of a register, and
 inline constexpr int64_t kTileBlock = 2 * kTileSide;  // rows and columns of a block
 inline constexpr int64_t kTileStep = 64;              // bytes of a row of A that are multiplied at once
 
-// Refuses where the CPU, below the cap of TORCHTRT_MAX_ISA, or the system has no tiles.
+// Refuses if the CPU, below the cap of TORCHTRT_MAX_ISA, or the system has no tiles.
 std::optional<Refusal> refuseTiles();
 
 // B of shape [depth, columns], of bfloat16 or int8, in panels of 32 columns; zeros where there is nothing.
 class TilePanels {
  public:
-  // at(k, n): the element of row k and column n, a uint16_t or int8_t.
+  // at(k, n) returns the element of row k and column n, a uint16_t or int8_t.
   template <typename T, typename At>
   static TilePanels pack(int64_t depth, int64_t columns, const At& at);
 
@@ -69,10 +69,10 @@ struct TileBlock {
 };
 using TileMultiply = void (*)(const TileBlock& block);
 
-// a: bfloat16, uint8 or int8. Call it within a TileScope.
+// Returns the function for an A of bfloat16, uint8 or int8. Call it within a TileScope.
 TileMultiply tileMultiply(DType a);
 
-// The calling thread's tile registers, in the form that the blocks need.
+// While one lives, the calling thread's tile registers have the form that blocks need.
 class TileScope {
  public:
   TileScope();

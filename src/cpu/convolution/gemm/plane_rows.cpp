@@ -13,10 +13,9 @@ using gemm::kTileBlock;
 
 constexpr size_t kHeight = 1, kWidth = 2;  // of a Spatial
 
-// Rows of a block are the pixels of some lines of one output image, and between lines those that windows beyond the end
-// of a line have in common with the next. A plane has the pixels of the padded image whose place leaves one remainder
-// when it is divided by the stride: (y * stride + py, x * stride + px) is its pixel (y, x). With TileDepth::kLines, a
-// plane has whole lines.
+// Rows of a block are the pixels of some lines of one output image. Between two lines lie rows whose windows reach from
+// one into the other: these have no output. Pixel (y, x) of a plane is pixel (y * stride + py, x * stride + px) of the
+// padded image, and each remainder (py, px) has a plane. With TileDepth::kLines, a plane has whole lines.
 class PlaneRows final : public TileRows {
  public:
   PlaneRows(const Geometry& geometry, const TensorDesc& input, const TensorDesc& output, std::byte padding,
@@ -41,11 +40,10 @@ class PlaneRows final : public TileRows {
     behind_ = kTileBlock * row_pixels_ * pixel_bytes_ + cut.row_bytes;
     const int64_t wanted = std::max<int64_t>(1, cut.block_bytes / std::max<int64_t>(1, line_bytes) - more_lines_);
     const int64_t images = std::max<int64_t>(1, output_.batch);
-    const int64_t blocks =
-        std::clamp<int64_t>(std::max(roundUp(height, wanted) / wanted, roundUp(cut.least_blocks, images) / images), 1,
-                            std::max<int64_t>(1, height));
-    lines_ = std::max<int64_t>(1, roundUp(height, blocks) / blocks);
-    blocks_of_image_ = roundUp(height, lines_) / lines_;
+    const int64_t blocks = std::clamp<int64_t>(std::max(ceilDiv(height, wanted), ceilDiv(cut.least_blocks, images)), 1,
+                                               std::max<int64_t>(1, height));
+    lines_ = std::max<int64_t>(1, ceilDiv(height, blocks));
+    blocks_of_image_ = ceilDiv(height, lines_);
     findTaps();
   }
 
@@ -127,7 +125,7 @@ class PlaneRows final : public TileRows {
     return (lines - 1) * width_ + output_.size[kWidth];
   }
 
-  // Pixels x, x + step and so on of line y.
+  // Copies pixels x, x + step and so on of line y.
   void copyLine(const std::byte* image, int64_t y, int64_t x, std::byte* to) const {
     const int64_t pixels = linePixels();
     std::byte* const end = to + pixels * pixel_bytes_;

@@ -11,10 +11,6 @@ using gemm::kTileStep;
 
 constexpr size_t kSums = static_cast<size_t>(kTileBlock * kTileBlock);
 
-int64_t ceilDiv(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
 }  // namespace
 
 std::optional<Refusal> refuseTileLayout(const Problem& problem, const Geometry& geometry, size_t residual) {

@@ -1,4 +1,4 @@
-// The loop of a convolution by tiles, of bfloat16 and of bytes: blocks of 32 x 32 sums, each finished while it is in
+// The loop of a convolution by tiles, of bfloat16 and of bytes. It finishes each block of 32 x 32 sums while that is in
 // the first-level cache. The bits of a row depend on no other row, and on no number of threads.
 #pragma once
 
@@ -37,7 +37,7 @@ struct PackedTiles {
   gemm::TileMultiply multiply;
 };
 
-// Packs [outputs, channels, taps...] of a convolution as its depth asks for.
+// Packs filters, which are [outputs, channels, taps...], in the order of the depth.
 template <typename T>
 gemm::TilePanels packTiles(const Geometry& g, TileDepth depth, const T* weights) {
   const int64_t piece = pieceBytes(g, sizeof(T), depth) / static_cast<int64_t>(sizeof(T));
@@ -51,10 +51,10 @@ gemm::TilePanels packTiles(const Geometry& g, TileDepth depth, const T* weights)
   });
 }
 
-// Refuses what TileRows do not take. residual: its operand.
+// Refuses groups, and other orders than channels-last. `residual` is the operand of that name.
 std::optional<Refusal> refuseTileLayout(const Problem& problem, const Geometry& geometry, size_t residual);
 
-// Places of results: strides are in elements of the output.
+// The places of results. Strides are in elements.
 struct TileTargets {
   Image output;
   Image residual;  // as the output without one
@@ -63,14 +63,14 @@ TileTargets targetsOf(const Geometry& geometry, const ShapeSet& shapes, size_t r
 
 class TileProduct {
  public:
-  // windows: sizes of the output, a window of the input for each.
+  // `windows` has the sizes of an image with a pixel for each window.
   TileProduct(std::shared_ptr<const PackedTiles> packed, const TensorDesc& input, const TensorDesc& windows,
               const TileTargets& targets, int threads);
 
   size_t scratchBytes() const {
     return slot_bytes_ * static_cast<size_t>(threads_);
   }
-  // finish(sums) of each block.
+  // Calls finish(sums) for all results.
   template <typename Finish>
   void run(const RunArgs& args, const Finish& finish) const;
 
@@ -100,7 +100,7 @@ class TileProduct {
 
   std::shared_ptr<const PackedTiles> packed_;
   std::unique_ptr<const TileRows> rows_;
-  // Null, or what runs instead where a NaN or infinity of one window would reach others by way of zero weights.
+  // Runs instead if the input has an infinity or a NaN, which zero weights would bring to other windows. May be null.
   std::unique_ptr<const TileRows> apart_;
   int64_t values_ = 0;      // of the input
   bool are_dense_ = false;  // they lie side by side

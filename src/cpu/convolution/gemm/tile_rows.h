@@ -1,5 +1,5 @@
-// The rows that a convolution multiplies by tiles: the bytes under each window, tap by tap, channels innermost. For
-// images whose channels lie side by side, without groups.
+// Brings the rows that a convolution multiplies by tiles into memory: a row has the bytes under a window, tap by tap,
+// channels innermost. It takes images whose channels lie side by side, and no groups.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace torchtrt::kernels::convolution {
 
-// Blocks of rows of one set of shapes, each for one unit of work.
+// The rows of one set of shapes, in blocks. A block is for one unit of work.
 class TileRows {
  public:
-  // Rows of a block in memory: tap t of row r at a + r * stride + tapOffsets()[t].
+  // Tap t of row r lies at a + r * stride + tapOffsets()[t].
   struct Lying {
     const std::byte* a;
     int64_t stride;
@@ -25,10 +25,10 @@ class TileRows {
   virtual int64_t mostRows() const = 0;    // of a block
   virtual size_t bufferBytes() const = 0;  // of a block
   virtual int64_t rows(int64_t block) const = 0;
-  // The pixel of the output that each row belongs to, by its number; -1: none.
+  // Writes the number of the output's pixel that each row belongs to. A row of none gets -1.
   virtual void find(int64_t block, int64_t* pixels) const = 0;
   virtual void prepare(const void* input, int64_t block, std::byte* buffer) const = 0;
-  // Those from row `first` on, of which 32 can be read; of a prepared block.
+  // Returns the rows of a prepared block from `first` on. 32 of them can be read.
   virtual Lying at(const void* input, int64_t block, const std::byte* buffer, int64_t first) const = 0;
 
   const std::vector<int64_t>& tapOffsets() const {
@@ -39,12 +39,12 @@ class TileRows {
   std::vector<int64_t> tap_offsets_;  // in bytes
 };
 
-// The order of the depth of a product. kTight: taps one behind the other, with zeros up to 64 bytes behind the last.
-// kLines: a line of the filter at a time, each with zeros behind it.
+// The order of a product's depth. With kTight, all taps lie side by side, and zeros fill the last 64 bytes. With
+// kLines, zeros fill the last 64 bytes of each line of the filter.
 enum class TileDepth : uint8_t { kTight, kLines };
-// kLines for images of two dimensions that have no planes, but lines of which windows read several pixels.
+// Returns kLines for images of two dimensions that have no planes, if windows read several pixels of a line.
 TileDepth depthOf(const Geometry& geometry, size_t element_bytes);
-// Bytes of a line of the filter with what follows, or of all taps.
+// Returns the bytes of a line of the filter, or of all taps, with the zeros behind them.
 int64_t pieceBytes(const Geometry& geometry, size_t element_bytes, TileDepth depth);
 
 // How rows are cut into blocks.
@@ -55,20 +55,20 @@ struct TileCut {
   int64_t least_blocks;
 };
 
-// padding: the byte that stands for each byte outside of an image.
-// Reads rows where they lie if they can be, and else puts each together, for any convolution.
+// Reads rows where they lie if possible, and else puts each together. It takes any convolution. `padding` stands for
+// each byte outside of an image.
 std::unique_ptr<TileRows> makeWindowRows(const Geometry& geometry, const TensorDesc& input, const TensorDesc& output,
                                          std::byte padding, const TileCut& cut);
 
-// True if makePlaneRows() takes it: images of two dimensions whose pixels are multiples of 64 bytes.
+// True for images of two dimensions whose pixels are multiples of 64 bytes.
 bool havePlanes(const Geometry& geometry, size_t element_bytes);
-// Copies lines of the image once, with their padding and, for a stride, apart by the remainder of their places. So the
-// pixels that a tap reads lie side by side, and taps share them. With kLines, pixels of a line stay as they are, a tap
-// is a line of the filter, and a row has what lies behind its window where the depth has zeros.
+// Copies lines of the image once, with their padding. For a stride, it sorts pixels by the remainder of their places.
+// So the pixels that a tap reads lie side by side, and taps share them. With kLines, pixels of a line stay as they are,
+// and a tap is a line of the filter. A row then has what lies behind its window where the depth has zeros.
 std::unique_ptr<TileRows> makePlaneRows(const Geometry& geometry, const TensorDesc& input, const TensorDesc& output,
                                         std::byte padding, const TileCut& cut);
 
-// Pieces of equal length that are copied one behind the other. Up to 64 bytes behind the last are written, too.
+// Copies pieces of equal length one behind the other. It also writes up to 64 bytes behind the last.
 struct CopiedRuns {
   const std::byte* from;
   const int64_t* offsets;  // in bytes
@@ -76,7 +76,7 @@ struct CopiedRuns {
   int64_t length;  // in bytes
   std::byte* to;
 };
-// Pieces at even distances that are copied to even distances, with zeros up to the next multiple of 64 bytes.
+// Copies pieces at even distances to even distances, and writes zeros up to the next multiple of 64 bytes.
 struct CopiedRows {
   const std::byte* from;
   int64_t from_stride;  // in bytes, as are the others

@@ -33,14 +33,14 @@ class WindowRows final : public TileRows {
     are_pixels_ = geometry_.isPointwise() && geometry_.stride == Spatial{1, 1, 1} && isFlat(input_, pixel_bytes_);
     lie_ready_ = are_pixels_ && pixel_bytes_ == row_bytes_;
     const int64_t all = output_.batch * output_.pixels();
-    const int64_t wanted = std::max(cut.least_blocks, roundUp(all * stride_, cut.block_bytes) / cut.block_bytes);
-    block_rows_ = roundUp(std::max<int64_t>(1, roundUp(all, wanted) / wanted), kTileBlock);
+    const int64_t wanted = std::max(cut.least_blocks, ceilDiv(all * stride_, cut.block_bytes));
+    block_rows_ = roundUp(std::max<int64_t>(1, ceilDiv(all, wanted)), kTileBlock);
     all_ = all;
     tap_offsets_ = {0};
   }
 
   int64_t blocks() const override {
-    return roundUp(all_, block_rows_) / block_rows_;
+    return ceilDiv(all_, block_rows_);
   }
   int64_t mostRows() const override {
     return block_rows_;
@@ -124,7 +124,7 @@ class WindowRows final : public TileRows {
     }
   }
 
-  // Tap by tap: for the rare images with numbers that other rows must not touch.
+  // Copies tap by tap. Only images with an infinity or NaN need it.
   void gatherLines(const std::byte* image, const Spatial& start, std::byte* to) const {
     const Geometry& g = geometry_;
     std::memset(to, 0, static_cast<size_t>(row_bytes_));

@@ -14,10 +14,6 @@
 
 namespace torchtrt::kernels::quantized {
 
-inline int64_t ceilDiv(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
 // Even shares of the rows and panels of a product: units of work.
 struct Cut {
   int64_t row_blocks = 1;
