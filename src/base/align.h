@@ -14,6 +14,12 @@ constexpr T roundUp(T value, std::type_identity_t<T> unit) {
   return (value + unit - 1) / unit * unit;
 }
 
+// The quotient of two numbers that are not negative, rounded up.
+template <typename T>
+constexpr T ceilDiv(T value, std::type_identity_t<T> unit) {
+  return (value + unit - 1) / unit;
+}
+
 template <typename T>
 constexpr T alignUp(T bytes) {
   return roundUp(bytes, static_cast<T>(kAlignment));

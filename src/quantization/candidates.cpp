@@ -73,25 +73,45 @@ std::string whyNotMatrices(const Layer& layer, const Weights& right) {
              : "its bias has dims " + dims.toString() + ", integer matrix multiplications take [" + text(columns) + "]";
 }
 
-std::string whyNot(const Layer& layer, const Options& options) {
-  if (layer.getType() == LayerType::kDECONVOLUTION) {
-    return "there are no integer kernels of deconvolution";
+// Boxes that lie side by side are the results of one matrix multiplication; others would have to be added up.
+std::string whyNotBoxes(const Layer& layer, const Weights& filter) {
+  const Attributes& attributes = layer.attributes();
+  const auto are = [&](const char* name, int64_t value) {
+    const std::vector<int64_t> values = attributes.getInts(name);
+    return std::all_of(values.begin(), values.end(), [&](int64_t each) { return each == value; });
+  };
+  const std::vector<int64_t> sizes(filter.dims.begin() + 2, filter.dims.end());
+  if (attributes.getInt("groups", 1) != 1 || attributes.getInts("stride") != sizes || !are("dilation", 1) ||
+      !are("pre_padding", 0) || !are("post_padding", 0) || !are("output_padding", 0)) {
+    return "only deconvolutions whose windows lie side by side have an integer form";
   }
+  const Tensor* bias = layer.getInput(2);
+  const bool is_plain = (bias == nullptr || bias->constant()) && layer.getInput(3) == nullptr;
+  return is_plain ? "" : "its bias is no constant, or it adds a residual";
+}
+
+std::string whyNot(const Layer& layer, const Options& options) {
   const DType dtype = layer.getInput(0)->getType();
   if (dtype != DType::kFloat32) {
     return std::string("it computes in ") + toString(dtype) + ", only float32 is quantized";
   }
-  const bool is_convolution = layer.getType() == LayerType::kCONVOLUTION;
+  const bool is_matrix = layer.getType() == LayerType::kMATRIX_MULTIPLY;
+  const bool is_deconvolution = layer.getType() == LayerType::kDECONVOLUTION;
   const Weights* weights = layer.getInput(1)->constant();
   if (!weights) {
-    return is_convolution ? "its weights are no constant" : "its right operand is no constant";
+    return is_matrix ? "its right operand is no constant" : "its weights are no constant";
   }
-  const std::string form = is_convolution ? whyNotGroups(layer, *weights) : whyNotMatrices(layer, *weights);
+  const std::string form = is_matrix          ? whyNotMatrices(layer, *weights)
+                           : is_deconvolution ? whyNotBoxes(layer, *weights)
+                                              : whyNotGroups(layer, *weights);
   if (!form.empty()) {
     return form;
   }
-  const int64_t outputs = weights->dims[is_convolution || layer.attributes().getBool("transpose_b", false) ? 0 : 1];
-  const int64_t products = outputs == 0 ? 0 : static_cast<int64_t>(weights->count()) / outputs;
+  const bool outputs_first = !is_deconvolution && (!is_matrix || layer.attributes().getBool("transpose_b", false));
+  const int64_t outputs = weights->dims[outputs_first ? 0 : 1];
+  const int64_t products = is_deconvolution ? weights->dims[0]
+                           : outputs == 0   ? 0
+                                            : static_cast<int64_t>(weights->count()) / outputs;
   if (products > kMostStepProducts) {
     return "its sums of " + text(products) + " products may leave int32, which holds " + text(kMostStepProducts);
   }

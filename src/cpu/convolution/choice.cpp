@@ -1,7 +1,7 @@
-// The order of the list: oneDNN in bfloat16 where the CPU multiplies it, as nothing else is as fast. Then kernels for a
-// shape of their own (depthwise, grouped, planes, few_outputs, winograd), which beat products of matrices wherever
-// their rule lets them. Then packed_gemm, which needs no code for each shape and fuses more than oneDNN, and oneDNN for
-// the rest: deep or grouped kernels and row-major images. Kernels that a call brings go to onednn_computed.
+// The order of the list: tiles and oneDNN in bfloat16 where the CPU multiplies it, as nothing else is as fast. Then
+// kernels for a shape of their own (depthwise, grouped, planes, few_outputs, winograd), which beat products of matrices
+// wherever their rule lets them. Then packed_gemm, which needs no code for each shape and fuses more than oneDNN, and
+// oneDNN for the rest: deep or grouped kernels and row-major images. Kernels that a call brings go to onednn_computed.
 #include "cpu/convolution/choice.h"
 
 #include <hwy/targets.h>
@@ -17,6 +17,7 @@
 #include "cpu/convolution/direct/few_outputs_row.h"
 #include "cpu/convolution/direct/row.h"
 #include "cpu/convolution/gemm/taps.h"
+#include "cpu/convolution/gemm/tile_rows.h"
 #include "cpu/convolution/winograd/winograd_kernels.h"
 #include "cpu/convolution/winograd/winograd_tile.h"
 
@@ -106,6 +107,31 @@ double costOf(WinogradForm form, const Geometry& g, const std::vector<int64_t>& 
 }
 
 }  // namespace
+
+// By measurement (a core of a Xeon with AMX), oneDNN's time over that of tiles: 1.0 to 2.5 in convolutions of
+// ResNet-50, MobileNetV3 and U-Net but these. Filters larger than a pixel take 0.85 where planes are large (64x64 and
+// more), and 0.75 where windows are put together one by one; 1x1 filters of few outputs 0.5.
+std::optional<Refusal> leaveTiles(const Problem& problem) {
+  constexpr int64_t kManyPixels = 4096, kFewOutputs = 17;
+  constexpr int64_t kFewFlopsOfTiles = 50'000;
+  const std::optional<Geometry> g = geometryOf(describe(problem, DType::kBFloat16));
+  if (!g) {
+    return std::nullopt;
+  }
+  const std::vector<int64_t>& size = problem.outputs[0].opt_dims;
+  // Images of a batch come one after the other, so that its size chooses nothing.
+  const int64_t pixels = std::accumulate(size.begin() + 2, size.end(), int64_t{1}, std::multiplies<>());
+  if (2 * pixels * g->outputs * g->channels * g->taps() < kFewFlopsOfTiles) {
+    return slower("is slower than float32 for so little arithmetic");
+  }
+  const bool is_large = pixels >= kManyPixels;
+  const bool has_lines = depthOf(*g, sizeof(uint16_t)) == TileDepth::kLines;
+  const bool has_planes = havePlanes(*g, sizeof(uint16_t));
+  if (g->taps() == 1 ? is_large && g->outputs < kFewOutputs : !has_lines && (is_large || !has_planes)) {
+    return slower("is slower than onednn for large images or few channels");
+  }
+  return std::nullopt;
+}
 
 // Below, the cost of oneDNN's call outweighs what bfloat16 saves: 3.5 us against 2.5 at 290,000 (AVX-512 BF16).
 std::optional<Refusal> leaveOneDnnBFloat16(const Problem& problem) {

@@ -11,6 +11,7 @@
 
 namespace torchtrt::kernels::convolution {
 
+std::optional<Refusal> leaveTiles(const Problem& problem);
 std::optional<Refusal> leaveOneDnnBFloat16(const Problem& problem);
 std::optional<Refusal> leaveFewOutputs(const Problem& problem);
 std::optional<Refusal> leaveWinograd(const Problem& problem);

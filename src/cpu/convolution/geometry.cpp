@@ -80,8 +80,8 @@ std::variant<Geometry, Refusal> describeQuantized(const Problem& problem) {
   return read(problem, 3, Weights::kConstant, false);
 }
 
-std::variant<Geometry, Refusal> describeTransposed(const Problem& problem, Weights weights) {
-  std::variant<Geometry, Refusal> described = describeCommon(problem, DType::kFloat32, weights, true);
+std::variant<Geometry, Refusal> describeTransposed(const Problem& problem, Weights weights, DType dtype) {
+  std::variant<Geometry, Refusal> described = describeCommon(problem, dtype, weights, true);
   if (Geometry* g = std::get_if<Geometry>(&described)) {
     const Spatial extra = spatial(problem.attributes->getInts("output_padding", {}), 0);
     for (size_t i = 0; i < extra.size(); ++i) {
@@ -89,6 +89,12 @@ std::variant<Geometry, Refusal> describeTransposed(const Problem& problem, Weigh
     }
   }
   return described;
+}
+
+bool spreads(const Geometry& geometry) {
+  constexpr Spatial kNone = {0, 0, 0}, kOne = {1, 1, 1};
+  return geometry.groups == 1 && geometry.kernel == geometry.stride && geometry.pre_padding == kNone &&
+         geometry.post_padding == kNone && geometry.dilation == kOne;
 }
 
 Image imageOf(const TensorDesc& desc) {

@@ -54,7 +54,10 @@ std::variant<Geometry, Refusal> describe(const Problem& problem, DType dtype = D
 std::variant<Geometry, Refusal> describeQuantized(const Problem& problem);
 // The same of a deconvolution: channels and outputs are those of its input and output, weights are [channels, outputs /
 // groups, kernel...], and output padding is taken off the padding after.
-std::variant<Geometry, Refusal> describeTransposed(const Problem& problem, Weights weights = Weights::kConstant);
+std::variant<Geometry, Refusal> describeTransposed(const Problem& problem, Weights weights = Weights::kConstant,
+                                                   DType dtype = DType::kFloat32);
+// True if the windows of a deconvolution lie side by side, without gaps or padding, in one group.
+bool spreads(const Geometry& geometry);
 // Channels, outputs and kernel sizes of a geometry with these weights.
 void setKernel(Geometry& geometry, const std::vector<int64_t>& dims, bool transposed);
 

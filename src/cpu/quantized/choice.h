@@ -8,6 +8,8 @@
 
 namespace torchtrt::kernels::quantized {
 
+// Refuses tiles for quantized_convolution where another implementation is likely faster.
+std::optional<Refusal> leaveTiles(const Problem& problem);
 // Refuses oneDNN for quantized_convolution and quantized_matrix_multiply where another implementation is likely faster.
 std::optional<Refusal> leaveOneDnn(const Problem& problem);
 // Refuses Winograd for quantized_convolution where another implementation is likely faster.

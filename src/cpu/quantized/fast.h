@@ -7,6 +7,7 @@ namespace torchtrt::kernels::quantized {
 
 CreateResult createQuantizeVectors(const Problem& problem);
 CreateResult createDequantizeVectors(const Problem& problem);
+CreateResult createConvolutionTiles(const Problem& problem);  // where the CPU has tiles
 CreateResult createConvolutionOneDnn(const Problem& problem);
 CreateResult createConvolutionWinograd(const Problem& problem);
 CreateResult createConvolutionIntegerGemm(const Problem& problem);

@@ -33,7 +33,7 @@ std::string isaInForce() {
     }
     return false;
   };
-  for (const Isa isa : {Isa::kAvx512Vnni, Isa::kAvx512, Isa::kAvx2}) {
+  for (const Isa isa : {Isa::kAmx, Isa::kAvx512Vnni, Isa::kAvx512, Isa::kAvx2}) {
     if (isaCap() >= isa && has(toString(isa))) {
       return toString(isa);
     }

@@ -211,5 +211,23 @@ TEST(ChannelsLastPooling, SaysWhatItCannotDo) {
                 "rank");
 }
 
+TEST(Pooling, MaximaOfHalvesKeepNan) {
+  for (const char* dtype : {"float16", "bfloat16"}) {
+    for (const Values values : {Values::kSomeNan, Values::kSpecial}) {
+      CompareOptions options;
+      options.values = values;
+      options.rtol = options.atol = 0;
+      expectMatchesReference("pooling " + std::string(dtype) +
+                                 " [2,80,9,11]@0231 -> [2,80,5,6]@0231 {dilation=[1, 1], op=\"max\", post_padding=[1, "
+                                 "1], pre_padding=[1, 1], stride=[2, 2], window=[3, 3]}",
+                             "halves", options);
+    }
+  }
+  expectRefused(
+      "pooling bfloat16 [2,24,9,11]@0231 -> [2,24,4,5]@0231 {dilation=[1, 1], op=\"max\", post_padding=[0, 0], "
+      "pre_padding=[0, 0], stride=[2, 2], window=[2, 2]}",
+      "halves", "channels");
+}
+
 }  // namespace
 }  // namespace torchtrt::kernels

@@ -282,6 +282,80 @@ TEST(Quantized, SafeForThreads) {
   expectSafeForThreads(convolution({.input = {1, 32, 30, 30}, .kernel = {64, 32, 3, 3}}), "integer_gemm");
 }
 
+class QuantizedTiles : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const Chosen chosen =
+        createKernel(parseProblem(convolution({.input = {1, 64, 9, 9}, .kernel = {64, 64, 1, 1}})).problem, "tiles");
+    for (const auto& [name, refusal] : chosen.refusals) {
+      if (name == "tiles" && refusal.code == "instructions") {
+        GTEST_SKIP() << name << " " << refusal.reason;
+      }
+    }
+  }
+  static void check(const Convolution& c, const Steps& steps = {}) {
+    checkExactly(convolution(c, steps), "tiles");
+  }
+};
+
+TEST_F(QuantizedTiles, Convolutions) {
+  for (const Steps& steps : {Steps{}, kSymmetric, kToFloat}) {
+    for (const bool residual : {false, true}) {
+      check({.input = {2, 64, 9, 11}, .kernel = {48, 64, 1, 1}, .residual = residual}, steps);
+      check({.input = {2, 30, 9, 11}, .kernel = {33, 30, 1, 1}, .residual = residual}, steps);
+      check({.input = {2, 64, 19, 17},
+             .kernel = {33, 64, 3, 3},
+             .pre_padding = {1, 1},
+             .post_padding = {1, 0},
+             .residual = residual,
+             .activation = "activation=\"relu\", "},
+            steps);
+    }
+    check({.input = {1, 128, 11, 9},
+           .kernel = {70, 128, 3, 3},
+           .stride = {2, 2},
+           .pre_padding = {1, 1},
+           .post_padding = {1, 1}},
+          steps);
+    check({.input = {1, 3, 41, 39},
+           .kernel = {24, 3, 7, 7},
+           .stride = {2, 2},
+           .pre_padding = {3, 3},
+           .post_padding = {3, 3},
+           .bias = false},
+          steps);
+    check({.input = {2, 32, 19, 21}, .kernel = {40, 32, 3, 3}, .pre_padding = {1, 1}, .post_padding = {1, 1}}, steps);
+  }
+}
+
+TEST_F(QuantizedTiles, SumsOfTheLargestStepsAreExact) {
+  CompareOptions options = exactly();
+  options.values = Values::kLargest;
+  for (const Steps& steps : {Steps{.zero_point = 0, .to = "float32"}, Steps{.zero_point = 255, .to = "float32"},
+                             Steps{.input = "int8", .zero_point = 127, .to = "float32"}}) {
+    expectMatchesReference(
+        convolution({.input = {1, 512, 5, 5}, .kernel = {32, 512, 3, 3}, .pre_padding = {1, 1}, .post_padding = {1, 1}},
+                    steps),
+        "tiles", options);
+  }
+}
+
+TEST_F(QuantizedTiles, Epilogues) {
+  for (const char* residual : {"float32", "int8", "uint8"}) {
+    for (const char* to : {"float32", "int8", "uint8"}) {
+      for (const char* activation :
+           {"", "activation=\"relu\", ", "activation=\"clip\", activation_alpha=-40.5, activation_beta=900.25, "}) {
+        check({.input = {1, 64, 5, 5}, .kernel = {21, 64, 3, 3}, .residual = true, .activation = activation},
+              {.residual = residual, .to = to, .output_zero_point = -5, .low = 0, .high = 100});
+      }
+    }
+  }
+}
+
+TEST_F(QuantizedTiles, SafeForThreads) {
+  expectSafeForThreads(convolution({.input = {1, 64, 30, 30}, .kernel = {64, 64, 3, 3}}), "tiles");
+}
+
 class QuantizedOneDnn : public ::testing::Test {
  protected:
   void SetUp() override {

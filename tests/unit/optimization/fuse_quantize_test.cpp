@@ -111,8 +111,20 @@ TEST(FuseQuantize, IntoAllThatIsConcatenated) {
 )"));
 }
 
-TEST(FuseQuantize, NotWhereSomethingElseIsConcatenatedToo) {
-  for (const char* operands : {"%a, %input", "%a, %a"}) {
+TEST(FuseQuantize, InFrontOfConcatenationsOfAFew) {
+  expectChanged(
+      "fuse_quantize", product(R"(%a = quantized_matrix_multiply(%x, %w, %s) {to=float32}
+  %joined = concatenation(%a, %input) {axis=1}
+  %y = quantize(%joined) {to=uint8, scale=0.5, low=0, high=255}
+)"),
+      product(R"(%quantize_6 = quantized_matrix_multiply(%x, %w, %s) {to=uint8, output_scale=0.5, low=0, high=255}
+  %quantize_7 = quantize(%input) {to=uint8, scale=0.5, low=0, high=255}
+  %y = concatenation(%quantize_6, %quantize_7) {axis=1}
+)"));
+}
+
+TEST(FuseQuantize, NotInFrontOfConcatenationsOfMany) {
+  for (const char* operands : {"%a, %input, %input, %input, %input", "%a, %a, %a, %a, %a"}) {
     expectKept("fuse_quantize", product(R"(%a = quantized_matrix_multiply(%x, %w, %s) {to=float32}
   %joined = concatenation()" + std::string(operands) +
                                         R"() {axis=1}

@@ -171,6 +171,28 @@ TEST(Calibration, OfAnImageNetworkStaysNearFloat) {
   }
 }
 
+// Boxes of 2 x 3 pixels, with different weights for each: a tap in another's place would be far off.
+TEST(Calibration, OfADeconvolutionStaysNearFloat) {
+  Maker make;
+  make.network->addSymbol({"side", 4, 8, 16});
+  const Dim side = Dim::symbol("side");
+  network::Tensor* x = make.network->addInput("x", DType::kFloat32, Dims({2, 32, 5, side}));
+  const network::Weights bias = make.weights({10});
+  network::Layer* layer = make.network->addDeconvolutionNd(*x, make.weights({32, 10, 2, 3}, 0.2F), &bias);
+  layer->setStrideNd({2, 3});
+  network::Tensor* joined = make.relu(make.named(layer, "spread"));
+  make.network->markOutput(*make.convolution(joined, 10, 8, "behind"), "y");
+  Calibration calibration(*make.network, smallLayersToo(Method::kMinMax));
+  addAll(calibration, {{randomTensor({2, 32, 5, 8}, 1)}, {randomTensor({2, 32, 5, 4}, 2)}});
+  const Quantized result = calibration.quantize(calibration.ranges());
+  network::verify(*result.network);
+  EXPECT_EQ(quantizedLayers(result).size(), 2U);
+  const std::vector<HostTensor> inputs = {randomTensor({2, 32, 5, 12}, 11)};
+  const double error = relativeError(runNetwork(*result.network, inputs), runNetwork(*make.network, inputs));
+  EXPECT_LT(error, 0.03);
+  EXPECT_GT(error, 1e-6);
+}
+
 TEST(Calibration, OfAPerceptronStaysNearFloat) {
   const auto network = perceptron();
   Calibration calibration(*network, smallLayersToo(Method::kMinMax));

@@ -139,13 +139,25 @@ TEST(StaysInFloat, WeightsThatAreNoConstant) {
             "its weights are no constant");
 }
 
-TEST(StaysInFloat, ADeconvolution) {
-  EXPECT_EQ(whyNot(R"(  input %x : float32[1, 1, 2, 2]
-  %w = constant() {} : float32[1, 1, 1, 1] data=[2]
-  %y = deconvolution(%x, %w) {}
+TEST(StaysInFloat, ADeconvolutionOfOtherWindows) {
+  const auto deconvolution = [](const std::string& attributes, const std::string& operands = "%x, %w, %b") {
+    return whyNot(R"(  input %x : float32[1, 1, 2, 2]
+  %w = constant() {} : float32[1, 1, 1, 2] data=[2, 3]
+  %b = constant() {} : float32[1] data=[2]
+  input %c : float32[1]
+  %y = deconvolution()" +
+                  operands + ") {" + attributes + R"(}
   output "y" %y
-)"),
-            "there are no integer kernels of deconvolution");
+)");
+  };
+  EXPECT_EQ(deconvolution("stride=[1, 2]"), "");
+  EXPECT_EQ(deconvolution("stride=[1, 2]", "%x, %w"), "");
+  const char* const kApart = "only deconvolutions whose windows lie side by side have an integer form";
+  for (const char* attributes : {"stride=[1, 1]", "stride=[1, 3]", "stride=[1, 2], pre_padding=[0, 1]",
+                                 "stride=[1, 2], post_padding=[0, 1]", "stride=[1, 2], output_padding=[0, 1]"}) {
+    EXPECT_EQ(deconvolution(attributes), kApart) << attributes;
+  }
+  EXPECT_EQ(deconvolution("stride=[1, 2]", "%x, %w, %c"), "its bias is no constant, or it adds a residual");
 }
 
 TEST(StaysInFloat, ASmallLayerAtTheOptimumShape) {

@@ -47,6 +47,28 @@ TEST(Quantize, AConvolution) {
 })");
 }
 
+// Scales of each output and tap: 1/2, 1, 2 and 4 of the weights.
+TEST(Quantize, ADeconvolutionWhoseWindowsLieSideBySide) {
+  expectQuantized(R"(network "n" (s0 in [1, 2, 4]) {
+  input %x : float32[1, 1, 3, s0]
+  %w = constant() {} : float32[1, 2, 1, 2] data=[63.5, 127, 254, -508]
+  %b = constant() {} : float32[2] data=[1, 2]
+  %y = deconvolution(%x, %w, %b) {stride=[1, 2], activation="relu"}
+  output "y" %y
+})",
+                  {{"x", {-63.75, 63.75}}}, R"(network "n" (s0 in [1, 2, 4]) {
+  input %x : float32[1, 1, 3, s0]
+  %x_steps = quantize(%x) {to=uint8, scale=0.5, zero_point=128, low=0, high=255}
+  %y_weights = constant() {} : int8[4, 1, 1, 1] data=[127, 127, 127, -127]
+  %y_scales = constant() {} : float32[4] data=[0.25, 1, 0.5, 2]
+  %y_bias = constant() {} : float32[4] data=[1, 2, 1, 2]
+  %y_taps = quantized_convolution(%x_steps, %y_weights, %y_scales, %y_bias) {zero_point=128, to=float32, activation="relu"}
+  %shuffle_8 = shuffle(%y_taps) {reshape_dims=[1, 1, 2, 2, 3, s0], second_permutation=[0, 3, 4, 1, 5, 2]}
+  %y = shuffle(%shuffle_8) {reshape_dims=[1, 2, 3, s0*2]}
+  output "y" %y
+})");
+}
+
 TEST(Quantize, AMatrixMultiplicationByATransposedMatrix) {
   expectQuantized(R"(network "n" () {
   input %x : float32[3, 2]

@@ -144,9 +144,7 @@ CreateResult createSpread(const Problem& problem) {
     return *refusal;
   }
   const Geometry& g = std::get<Geometry>(described);
-  constexpr Spatial kNone = {0, 0, 0};
-  if (g.groups != 1 || g.kernel != g.stride || g.pre_padding != kNone || g.post_padding != kNone ||
-      (g.dilation != Spatial{1, 1, 1})) {
+  if (!spreads(g)) {
     return Refusal{"windows", "needs one group, and windows side by side without padding"};
   }
   if (!isChannelsLast(problem.inputs[0]) || !isChannelsLast(problem.outputs[0])) {

@@ -1,5 +1,6 @@
 // Activation, unary, elementwise and parametric_relu layers whose operands are all float16 or all bfloat16: each block
 // is widened, computed by the functions of float32 and rounded once while it is in the first-level cache.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -31,8 +32,12 @@ class HalfPrepared final : public OverBlocks<HalfPrepared, kBlock> {
   }
 
   void runBlock(const RunArgs& args, const LoopNest::Block& block) const {
-    alignas(64) std::array<std::array<float, kBlock>, 2> wide;
+    alignas(64) Wide wide;
     alignas(64) std::array<uint16_t, kBlock> narrow;
+    if (isOneRun(block)) {
+      runRows(args, block, wide);
+      return;
+    }
     for (int64_t row = 0; row < block.rows; ++row) {
       std::array<int64_t, 2> steps{};
       for (size_t i = 0; i < operands_; ++i) {
@@ -40,18 +45,51 @@ class HalfPrepared final : public OverBlocks<HalfPrepared, kBlock> {
             static_cast<const uint16_t*>(args.inputs[i]) + block.offsets[i + 1] + row * block.row_strides[i + 1];
         steps[i] = read(from, block.steps[i + 1], block.length, wide[i].data(), narrow.data());
       }
-      if (config_.binary != nullptr) {
-        config_.binary(wide[0].data(), steps[0], wide[1].data(), steps[1], wide[0].data(), block.length);
-      }
-      if (config_.unary) {
-        config_.unary(wide[0].data(), wide[0].data(), block.length);
-      }
+      compute(wide, steps, block.length);
       auto* to = static_cast<uint16_t*>(args.outputs[0]) + block.offsets[0] + row * block.row_strides[0];
       write(wide[0].data(), block.length, to, block.steps[0], narrow.data());
     }
   }
 
  private:
+  using Wide = std::array<std::array<float, kBlock>, 2>;
+
+  // True if the rows of results lie side by side, and those of an operand, too, or there is one for all.
+  bool isOneRun(const LoopNest::Block& block) const {
+    bool fits = block.steps[0] == 1 && block.row_strides[0] == block.length;
+    for (size_t i = 1; i <= operands_; ++i) {
+      const bool is_same = block.row_strides[i] == 0 && (block.steps[i] == 1 || operands_ == 2);
+      fits = fits && (is_same || (block.row_strides[i] == block.length && block.steps[i] == 1)) && block.steps[i] <= 1;
+    }
+    return fits && block.rows > 1;
+  }
+
+  // All rows of such a block at once: short ones would cost a call of each function.
+  void runRows(const RunArgs& args, const LoopNest::Block& block, Wide& wide) const {
+    const int64_t count = block.rows * block.length;
+    std::array<int64_t, 2> steps{};
+    for (size_t i = 0; i < operands_; ++i) {
+      const auto* from = static_cast<const uint16_t*>(args.inputs[i]) + block.offsets[i + 1];
+      const bool is_same = block.row_strides[i + 1] == 0;
+      steps[i] = block.steps[i + 1];
+      config_.rows.widen(from, wide[i].data(), steps[i] == 0 ? 1 : is_same ? block.length : count);
+      for (int64_t row = 1; row < block.rows && is_same && steps[i] == 1; ++row) {
+        std::copy_n(wide[i].data(), block.length, wide[i].data() + row * block.length);
+      }
+    }
+    compute(wide, steps, count);
+    config_.rows.narrow(wide[0].data(), static_cast<uint16_t*>(args.outputs[0]) + block.offsets[0], count);
+  }
+
+  void compute(Wide& wide, const std::array<int64_t, 2>& steps, int64_t count) const {
+    if (config_.binary != nullptr) {
+      config_.binary(wide[0].data(), steps[0], wide[1].data(), steps[1], wide[0].data(), count);
+    }
+    if (config_.unary) {
+      config_.unary(wide[0].data(), wide[0].data(), count);
+    }
+  }
+
   static size_t operandsOf(const HalfConfig& config) {
     return config.binary == nullptr ? 1 : 2;
   }
