@@ -20,6 +20,7 @@ struct Steps {
   int output_zero_point = 97;
   int low = 0;
   int high = 255;
+  double output_scale = 0;  // 0: one that fits the depth
 };
 
 constexpr Steps kSymmetric = {.input = "int8",
@@ -37,8 +38,8 @@ std::string attributes(const Steps& steps, int64_t depth) {
   const double scale = 65.3 * std::sqrt(static_cast<double>(depth));
   text += ", residual_scale=" + std::to_string(0.7 * scale) + ", residual_zero_point=3";
   if (steps.to != std::string("float32")) {
-    text +=
-        ", output_scale=" + std::to_string(scale) + ", output_zero_point=" + std::to_string(steps.output_zero_point);
+    text += ", output_scale=" + std::to_string(steps.output_scale == 0 ? scale : steps.output_scale);
+    text += ", output_zero_point=" + std::to_string(steps.output_zero_point);
     text += ", low=" + std::to_string(steps.low) + ", high=" + std::to_string(steps.high);
   }
   return text;
@@ -344,6 +345,31 @@ TEST_F(QuantizedOneDnn, MatrixProducts) {
   }
   check(matmul({.batch = {}, .rows = 70, .depth = 4608, .columns = 40}, {.zero_point = 0, .to = "float32"}),
         Values::kLargest);
+}
+
+// All is exact under a scale that is a power of two, so some results lie in the middle of two steps.
+TEST_F(QuantizedOneDnn, TiesGoWhereTheReferenceSendsThem) {
+  for (const Steps& steps :
+       {Steps{.output_zero_point = 0, .output_scale = 512}, Steps{.output_zero_point = 96, .output_scale = 512},
+        Steps{.output_zero_point = 97, .output_scale = 512},
+        Steps{.to = "int8", .output_zero_point = -3, .low = -127, .high = 127, .output_scale = 512},
+        Steps{.to = "int8", .output_zero_point = 5, .low = -128, .high = 127, .output_scale = 512}}) {
+    for (const char* activation : {"", "activation=\"relu\", "}) {
+      expectMatchesReference(
+          convolution({.input = {1, 64, 40, 41}, .kernel = {64, 64, 1, 1}, .activation = activation}, steps), "onednn",
+          exactly());
+      expectMatchesReference(convolution({.input = {2, 16, 40, 41},
+                                          .kernel = {32, 4, 3, 2},
+                                          .pre_padding = {2, 1},
+                                          .groups = 4,
+                                          .activation = activation},
+                                         steps),
+                             "onednn", exactly());
+      expectMatchesReference(
+          matmul({.batch = {}, .rows = 512, .depth = 64, .columns = 256, .activation = activation}, steps), "onednn",
+          exactly());
+    }
+  }
 }
 
 TEST_F(QuantizedOneDnn, OtherShapesRunOnTheSamePackedKernel) {

@@ -1,5 +1,6 @@
-// Quantized convolution and matrix multiplication by oneDNN, where the CPU multiplies bytes exactly. Sums are ours;
-// what follows is rounded in another order, so a step may be off by one where a result lies between two.
+// Quantized convolution and matrix multiplication by oneDNN, where the CPU multiplies bytes exactly. Sums
+// and ties are the reference's. A residual and an even zero point are rounded in another order. A step may be off by
+// one there if a result lies near to the middle of two.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -121,13 +122,13 @@ template <typename Kind>
 Described<Kind> describeKind(const Packed<Kind>& packed, const Operands& operands) {
   const Product& product = packed.product;
   const bool has_bias = product.definition.has_bias;
-  Fusion fusion = fuse(product, operands.residual, false);
+  Fusion fusion = fuse(product, operands.residual, operands.target.get_ndims(), false);
   auto desc = packed.kind.describe(operands, has_bias, fusion.attributes);
   if (!onednn::keepsCode(desc) || (!packed.many_images && !fusion.has_functions)) {
     return {desc, fusion};
   }
   if (!packed.many_images) {
-    const Fusion sloped = fuse(product, operands.residual, true);
+    const Fusion sloped = fuse(product, operands.residual, operands.target.get_ndims(), true);
     if (!sloped.has_functions) {
       return {packed.kind.describe(operands, has_bias, sloped.attributes), sloped};
     }
@@ -169,13 +170,16 @@ class OneDnnProduct final : public Prepared {
     if (product.definition.has_residual) {
       arguments.emplace_back(fusion_.residual_argument, operands.residual);
     }
-    if (product.definition.makesSteps()) {
+    for (const auto& [argument, value] : fusion_.rounding) {
+      arguments.emplace_back(argument, describeNumber(operands.target.get_ndims()));
+    }
+    if (hasScale()) {
       arguments.emplace_back(DNNL_ARG_ATTR_SCALES | DNNL_ARG_DST, number(DType::kFloat32));
     }
     if (product.zero_point != 0) {
       arguments.emplace_back(DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC, number(DType::kInt32));
     }
-    if (product.output_zero_point != 0) {
+    if (fusion_.zero_point != 0) {
       arguments.emplace_back(DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_DST, number(DType::kInt32));
     }
     if (fusion_.slope_argument != 0) {
@@ -196,7 +200,7 @@ class OneDnnProduct final : public Prepared {
       return;
     }
     const Product& product = packed_->product;
-    std::array<const void*, 11> addresses = {args.inputs[kInput], product.weights.data.get(), args.outputs[0],
+    std::array<const void*, 12> addresses = {args.inputs[kInput], product.weights.data.get(), args.outputs[0],
                                              args.scratch, args.inputs[kScale]};
     size_t count = 5;
     const auto add = [&](bool used, const void* address) {
@@ -206,9 +210,12 @@ class OneDnnProduct final : public Prepared {
     };
     add(product.definition.has_bias, product.definition.has_bias ? args.inputs[kBias] : nullptr);
     add(product.definition.has_residual, product.definition.has_residual ? args.inputs[kResidual] : nullptr);
-    add(product.definition.makesSteps(), &product.output_scale);
+    for (const auto& [argument, value] : fusion_.rounding) {
+      add(true, &value);
+    }
+    add(hasScale(), &product.output_scale);
     add(product.zero_point != 0, &product.zero_point);
-    add(product.output_zero_point != 0, &product.output_zero_point);
+    add(fusion_.zero_point != 0, &fusion_.zero_point);
     add(fusion_.slope_argument != 0, &fusion_.slope);
     try {
       call_->run({addresses.data(), count});
@@ -221,6 +228,10 @@ class OneDnnProduct final : public Prepared {
   }
 
  private:
+  bool hasScale() const {
+    return packed_->product.definition.makesSteps() && fusion_.rounding.empty();
+  }
+
   std::shared_ptr<const Packed<Kind>> packed_;
   std::unique_ptr<onednn::Call> call_;  // null when there is nothing to compute
   Fusion fusion_;
@@ -272,7 +283,6 @@ CreateResult create(const Problem& problem, Kind kind, int channel_mask, const m
   product.channel_mask = channel_mask;
   if (product.definition.makesSteps()) {
     product.output_scale = static_cast<float>(attributes.getDouble("output_scale"));
-    product.output_zero_point = static_cast<int32_t>(product.definition.output.zero_point);
   }
   try {
     const ThreadScope scope(problem.threads);
