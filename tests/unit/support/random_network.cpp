@@ -57,9 +57,6 @@ class Maker : RandomLayers {
         [this](Tensor& x) { return gridSample(x); },    [this](Tensor& x) { return recur(x); },
         [this](Tensor&) { return quantized(); },        [this](Tensor& x) { return integerWeights(x); },
     };
-    if (odd_sizes_) {
-      makers.pop_back();  // oneDNN takes large products, and may be off by a step of integers
-    }
     // A maker that does not apply to the tensor gives nothing; enough others do.
     for (int attempt = 0; attempt < 20 * layers_ && made_ < layers_; ++attempt) {
       Tensor& operand = *pool_[index(pool_.size())];
