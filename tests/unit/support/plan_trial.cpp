@@ -78,6 +78,11 @@ Outputs loadAndCall(const std::string& bytes, bool force_reference) {
   return std::move(outputs.outputs);
 }
 
+// A square of such a value, and a sum of many, is finite. Beyond, kernels differ: the reference adds in float64.
+bool isTame(float value) {
+  return std::fabs(value) < 1e15F;
+}
+
 // True if two results are as far apart as different kernels never are. Values that are not finite, or near to it, say
 // nothing: a plan may ask for anything.
 bool areFarApart(const KeptOutputs::Output& x, const KeptOutputs::Output& y) {
@@ -92,7 +97,7 @@ bool areFarApart(const KeptOutputs::Output& x, const KeptOutputs::Output& y) {
   float largest = 0;
   float distance = 0;
   for (size_t i = 0; i < xs.size(); ++i) {
-    if (!(std::fabs(xs[i]) < 1e15F) || !(std::fabs(ys[i]) < 1e15F)) {
+    if (!isTame(xs[i]) || !isTame(ys[i])) {
       return false;
     }
     largest = std::max(largest, std::fabs(ys[i]));
@@ -101,12 +106,28 @@ bool areFarApart(const KeptOutputs::Output& x, const KeptOutputs::Output& y) {
   return distance > 0.02F * largest;
 }
 
+// The same of the tensors between the steps, from which tame results may come: 1 / 1e30 is 0.
+bool hasOnlyTameTensors(const std::string& bytes) {
+  plan::Plan plan = plan::parse(bytesOf(bytes), nullptr);
+  plan.outputs.clear();
+  for (size_t i = 0; i < plan.tensors.size(); ++i) {
+    if (plan.tensors[i].dtype == DType::kFloat32) {
+      plan.outputs.push_back({std::to_string(i), static_cast<int32_t>(i)});
+    }
+  }
+  const Outputs all = loadAndCall(plan::serialize(plan), true);
+  return std::all_of(all.begin(), all.end(), [](const KeptOutputs::Output& output) {
+    const std::vector<float> values = output.values();
+    return std::all_of(values.begin(), values.end(), isTame);
+  });
+}
+
 // Kernels that read outside of their operands have other results than the reference, most likely.
 std::string compare(const std::string& bytes) {
   const Outputs fast = loadAndCall(bytes, false);
   const Outputs reference = loadAndCall(bytes, true);
   for (size_t i = 0; i < fast.size(); ++i) {
-    if (areFarApart(fast[i], reference[i])) {
+    if (areFarApart(fast[i], reference[i]) && hasOnlyTameTensors(bytes)) {
       return "output " + std::to_string(i) + " is not the reference's";
     }
   }
