@@ -78,8 +78,7 @@ template <typename T>
 
 }  // namespace
 
-std::vector<Weights> interpret(const Network& network, const std::vector<Weights>& inputs,
-                               const std::function<void(Weights&)>& adjust) {
+std::vector<Weights> interpret(const Network& network, const std::vector<Weights>& inputs, const Adjust& adjust) {
   TORCHTRT_CHECK(static_cast<int>(inputs.size()) == network.getNbInputs(), inputs.size() << " inputs given");
   const std::map<std::string, int64_t> symbols = bindSymbols(network, inputs);
   const auto value_of_symbol = [&](const std::string& name) { return symbols.at(name); };
@@ -99,7 +98,7 @@ std::vector<Weights> interpret(const Network& network, const std::vector<Weights
     std::vector<Weights> results = optimization::evaluateLayer(*layer, operands, value_of_symbol);
     for (size_t i = 0; i < results.size(); ++i) {
       if (adjust) {
-        adjust(results[i]);
+        adjust(*layer, operands, results[i]);
       }
       values[layer->getOutput(static_cast<int>(i))] = results[i];
     }
