@@ -11,6 +11,7 @@
 #include "support/double_reference.h"
 #include "support/interpreter.h"
 #include "support/random_network.h"
+#include "support/seeds.h"
 
 namespace torchtrt::cuda {
 namespace {

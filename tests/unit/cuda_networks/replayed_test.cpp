@@ -10,6 +10,7 @@
 #include "cuda/counted_driver.h"
 #include "support/interpreter.h"
 #include "support/random_network.h"
+#include "support/seeds.h"
 
 namespace torchtrt::cuda {
 namespace {
