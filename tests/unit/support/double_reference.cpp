@@ -43,9 +43,9 @@ std::string withPluginsInFloat32(const std::string& text) {
       continue;
     }
     const std::string name = line.substr(0, call), fields = line.substr(end, line.rfind(" : ") - end);
-    changed += name + ".in = cast(" + line.substr(operand, end - operand) + ") {to=float32}\n";
-    changed += name + ".out = plugin_v2(" + name + ".in" + fields + "\n";
-    changed += name + " = cast(" + name + ".out) {to=float64}\n";
+    changed.append(name).append(".in = cast(").append(line, operand, end - operand).append(") {to=float32}\n");
+    changed.append(name).append(".out = plugin_v2(").append(name).append(".in").append(fields).append("\n");
+    changed.append(name).append(" = cast(").append(name).append(".out) {to=float64}\n");
   }
   return changed;
 }
@@ -119,10 +119,9 @@ bool isRounding(const Network& network, const std::vector<Weights>& inputs, size
   try {
     const auto wide = widened(network);
     network::verify(*wide);
-    std::vector<Weights> wide_inputs;
-    for (const Weights& input : inputs) {
-      wide_inputs.push_back(widened(input));
-    }
+    std::vector<Weights> wide_inputs(inputs.size());
+    std::transform(inputs.begin(), inputs.end(), wide_inputs.begin(),
+                   [](const Weights& input) { return widened(input); });
     const Weights exact = interpret(*wide, wide_inputs)[index];
     double noise = distance(expected, exact);
     std::mt19937 random(1);

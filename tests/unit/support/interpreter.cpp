@@ -92,6 +92,7 @@ std::vector<Weights> interpret(const Network& network, const std::vector<Weights
       continue;
     }
     std::vector<const Weights*> operands;
+    operands.reserve(static_cast<size_t>(layer->getNbInputs()));
     for (int i = 0; i < layer->getNbInputs(); ++i) {
       operands.push_back(layer->getInput(i) ? &values.at(layer->getInput(i)) : nullptr);
     }
@@ -104,6 +105,7 @@ std::vector<Weights> interpret(const Network& network, const std::vector<Weights
     }
   }
   std::vector<Weights> outputs;
+  outputs.reserve(static_cast<size_t>(network.getNbOutputs()));
   for (int i = 0; i < network.getNbOutputs(); ++i) {
     outputs.push_back(values.at(network.getOutput(i)));
   }

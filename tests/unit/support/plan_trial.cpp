@@ -64,6 +64,7 @@ Outputs loadAndCall(const std::string& bytes, bool force_reference) {
   for (const engine::BindingInfo& info : engine->inputs()) {
     inputs.emplace_back(info);
   }
+  views.reserve(inputs.size());
   for (const Input& input : inputs) {
     views.push_back(input.view());
   }
