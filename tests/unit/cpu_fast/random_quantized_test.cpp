@@ -13,42 +13,57 @@
 namespace torchtrt::kernels {
 namespace {
 
-class Maker {
+class RandomConvolution {
  public:
-  explicit Maker(uint64_t seed) : random_(seed) {}
+  explicit RandomConvolution(uint64_t seed)
+      : random_(seed),
+        rank_(oneIn(8)   ? 1
+              : oneIn(6) ? 3
+                         : 2),
+        groups_(oneIn(4) ? pick(2, 4) : 1),
+        channels_(pick(1, 20) * (oneIn(2) ? 4 : 1)),
+        outputs_(groups_ * pick(1, 20) * (oneIn(2) ? 4 : 1)),
+        is_dynamic_(oneIn(3)) {
+    for (int axis = 0; axis < rank_; ++axis) {
+      taps_.push_back(pick(1, rank_ != 3 && oneIn(4) ? 7 : 3));
+      stride_.push_back(oneIn(3) ? 2 : 1);
+      dilation_.push_back(oneIn(5) ? 2 : 1);
+      before_.push_back(oneIn(2) ? pick(0, taps_.back()) : 0);
+      after_.push_back(oneIn(2) ? pick(0, taps_.back() - 1) : 0);
+    }
+    const bool is_signed = oneIn(2);
+    const int64_t zero_point = oneIn(4) ? 0 : is_signed ? pick(-100, 100) : pick(1, 255);
+    input_ = is_signed ? "int8 " : "uint8 ";
+    bias_ = oneIn(2) ? "[" + std::to_string(outputs_) + "]" : "null";
+    attributes_ = std::string(oneIn(2) ? "activation=\"relu\", " : "") + "dilation=" + list(dilation_) +
+                  ", groups=" + std::to_string(groups_) + ", high=255, low=0, output_scale=512.0" +
+                  ", output_zero_point=" + std::to_string(oneIn(3) ? 0 : pick(1, 100)) +
+                  ", post_padding=" + list(after_) + ", pre_padding=" + list(before_) + ", stride=" + list(stride_) +
+                  ", to=uint8, zero_point=" + std::to_string(zero_point);
+  }
 
-  // Empty where the filter is larger than the image.
-  std::string convolution() {
-    const int rank = oneIn(8) ? 1 : oneIn(6) ? 3 : 2;
-    const int64_t groups = oneIn(4) ? pick(2, 4) : 1;
-    const int64_t channels = pick(1, 20) * (oneIn(2) ? 4 : 1), outputs = groups * pick(1, 20) * (oneIn(2) ? 4 : 1);
-    const int64_t batch = pick(1, 2);
-    std::vector<int64_t> input = {batch, channels * groups}, kernel = {outputs, channels}, output = {batch, outputs};
-    std::vector<int64_t> before, after, stride, dilation;
-    for (int axis = 0; axis < rank; ++axis) {
-      const bool is_width = axis == rank - 1;
-      input.push_back(pick(1, rank == 3 ? (is_width ? 70 : 9) : is_width ? 140 : 20));
-      kernel.push_back(pick(1, rank != 3 && oneIn(4) ? 7 : 3));
-      stride.push_back(oneIn(3) ? 2 : 1);
-      dilation.push_back(oneIn(5) ? 2 : 1);
-      before.push_back(oneIn(2) ? pick(0, kernel.back()) : 0);
-      after.push_back(oneIn(2) ? pick(0, kernel.back() - 1) : 0);
-      const int64_t places = input.back() + before.back() + after.back() - dilation.back() * (kernel.back() - 1) - 1;
+  // With sizes of its own. Empty where the filter is larger than the image.
+  std::string problem() {
+    std::vector<int64_t> input = {pick(1, 2), channels_ * groups_}, output = {input[0], outputs_};
+    std::vector<int64_t> kernel = {outputs_, channels_};
+    for (int axis = 0; axis < rank_; ++axis) {
+      const bool is_width = axis == rank_ - 1;
+      const auto i = static_cast<size_t>(axis);
+      input.push_back(pick(1, rank_ == 3 ? (is_width ? 70 : 9) : is_width ? 140 : 20));
+      kernel.push_back(taps_[i]);
+      const int64_t places = input.back() + before_[i] + after_[i] - dilation_[i] * (taps_[i] - 1) - 1;
       if (places < 0) {
         return "";
       }
-      output.push_back(places / stride.back() + 1);
+      output.push_back(places / stride_[i] + 1);
     }
-    const std::string order = rank == 1 ? "@021" : rank == 2 ? "@0231" : "@02341";
-    const bool is_signed = oneIn(2);
-    const int64_t zero_point = oneIn(4) ? 0 : is_signed ? pick(-100, 100) : pick(1, 255);
-    return "quantized_convolution " + std::string(is_signed ? "int8 " : "uint8 ") + list(input) + order + "xint8 " +
-           list(kernel) + "!xfloat32 " + list({outputs}) + "!x" + (oneIn(2) ? list({outputs}) : "null") + " -> uint8 " +
-           list(output) + order + " {" + (oneIn(2) ? "activation=\"relu\", " : "") + "dilation=" + list(dilation) +
-           ", groups=" + std::to_string(groups) +
-           ", high=255, low=0, output_scale=512.0, output_zero_point=" + std::to_string(oneIn(3) ? 0 : pick(1, 100)) +
-           ", post_padding=" + list(after) + ", pre_padding=" + list(before) + ", stride=" + list(stride) +
-           ", to=uint8, zero_point=" + std::to_string(zero_point) + "}";
+    const std::string order = rank_ == 1 ? "@021" : rank_ == 2 ? "@0231" : "@02341";
+    return "quantized_convolution " + input_ + sizes(input) + order + "xint8 " + list(kernel) + "!xfloat32 " +
+           list({outputs_}) + "!x" + bias_ + " -> uint8 " + sizes(output) + order + " {" + attributes_ + "}";
+  }
+  // True if one kernel runs every problem.
+  bool isDynamic() const {
+    return is_dynamic_;
   }
 
  private:
@@ -57,6 +72,15 @@ class Maker {
   }
   int64_t pick(int64_t least, int64_t most) {
     return least + static_cast<int64_t>(random_() % static_cast<uint64_t>(most - least + 1));
+  }
+  // As operands have them, with a mark where another problem may have another size.
+  std::string sizes(const std::vector<int64_t>& values) const {
+    std::string text;
+    for (size_t i = 0; i < values.size(); ++i) {
+      text += (i == 0 ? "[" : ",");
+      text += (is_dynamic_ && i != 1 ? "?" : "") + std::to_string(values[i]);
+    }
+    return text + "]";
   }
   static std::string list(const std::vector<int64_t>& values) {
     std::string text;
@@ -67,18 +91,29 @@ class Maker {
   }
 
   std::mt19937_64 random_;
+  int rank_;
+  int64_t groups_, channels_, outputs_;
+  bool is_dynamic_;
+  std::vector<int64_t> taps_, stride_, dilation_, before_, after_;
+  std::string input_, bias_, attributes_;
 };
 
 TEST(RandomQuantized, ConvolutionsHaveTheBitsOfTheReference) {
   int taken = 0;
   for (const uint64_t seed : test::seedsToTry(60)) {
-    const std::string problem = Maker(seed).convolution();
+    SCOPED_TRACE("TORCHTRT_SEED=" + std::to_string(seed));
+    RandomConvolution convolution(seed);
+    const std::string problem = convolution.problem();
     if (problem.empty()) {
       continue;
     }
-    SCOPED_TRACE("TORCHTRT_SEED=" + std::to_string(seed));
+    CompareOptions options{.rtol = 0, .atol = 0};
+    for (int others = 3; convolution.isDynamic() && others > 0; --others) {
+      options.shapes.push_back(convolution.problem());
+    }
+    std::erase(options.shapes, "");
     for (const char* implementation : {"onednn", "winograd", "integer_gemm"}) {
-      taken += expectMatchesReferenceIfTaken(problem, implementation, {.rtol = 0, .atol = 0}) ? 0 : 1;
+      taken += expectMatchesReferenceIfTaken(problem, implementation, options) ? 0 : 1;
     }
     if (HasFailure()) {
       return;
