@@ -405,14 +405,22 @@ TEST_F(QuantizedOneDnn, ThreeSpatialDims) {
   check({.input = {1, 80, 4, 1, 9}, .kernel = {10, 40, 1, 1, 1}, .stride = {1, 2, 1}, .groups = 2}, without);
 }
 
-// For more threads oneDNN chooses another implementation, which reads sums behind int8 weights.
+// For more threads oneDNN chooses other implementations. Some read sums behind int8 weights, and one saturates.
 TEST_F(QuantizedOneDnn, MoreThreadsThanWeightsWerePackedFor) {
-  const Steps steps = {.input = "int8", .zero_point = 22, .output_scale = 512};
+  const Steps with = {.input = "int8", .zero_point = 22, .output_scale = 512};
+  const Steps without = {.input = "int8", .zero_point = 0, .output_scale = 512};
   checkTies(convolution({.input = {2, 12, 1, 113}, .kernel = {36, 12, 1, 7}, .stride = {1, 2}, .post_padding = {0, 6}},
-                        steps));
+                        with));
   checkTies(convolution(
       {.input = {2, 17, 32, 24}, .kernel = {24, 17, 1, 2}, .dilation = {1, 2}, .activation = "activation=\"relu\", "},
-      {.input = "int8", .zero_point = 0, .output_scale = 512}));
+      without));
+  checkTies(convolution({.input = {2, 3, 58},
+                         .kernel = {36, 3, 1},
+                         .bias = false,
+                         .activation = "activation=\"relu\", ",
+                         .input_order = "@021",
+                         .output_order = "@021"},
+                        {.zero_point = 64, .output_zero_point = 69, .output_scale = 512}));
 }
 
 TEST_F(QuantizedOneDnn, OtherShapesRunOnTheSamePackedKernel) {

@@ -133,13 +133,21 @@ struct Described {
   Fusion fusion;
 };
 
+// True for implementations that sum pairs of products in int16 where the CPU could do better. oneDNN comes to them for
+// weights that are packed already.
+bool saturates(const dnnl::primitive_desc_base& desc) {
+  const std::string_view name = desc.impl_info_str();
+  const auto names = [&](const char* word) { return name.find(word) != std::string_view::npos; };
+  return !names("vnni") && !names("amx") && !names("gemm") && !onednn::isPlainLoop(desc);
+}
+
 // Prefers forms that leave no code behind, as convolution::describeKind() does.
 template <typename Kind>
 Described<Kind> describeKind(const Packed<Kind>& packed, const Operands& operands) {
   const Product& product = packed.product;
   // Some implementations take packed weights of their layout, and ask for more numbers behind them than there are.
   const auto isWrong = [&](const typename Kind::Primitive::primitive_desc& desc) {
-    return packed.kind.isWrong(desc, product) ||
+    return packed.kind.isWrong(desc, product) || saturates(desc) ||
            (operands.weights.get_format_kind() != memory::format_kind::any && desc.weights_desc() != operands.weights);
   };
   const auto describe = [&](const dnnl::primitive_attr& attributes) {
