@@ -393,6 +393,7 @@ void expectSafeForThreads(const std::string& problem, const std::string& impleme
   const std::vector<Buffer> expected = data.run(*chosen.kernel, *prepared, 2);
   std::atomic<int> different = 0;
   std::vector<std::thread> callers;
+  callers.reserve(kCallers);
   for (int caller = 0; caller < kCallers; ++caller) {
     callers.emplace_back([&] {
       for (int run = 0; run < kRuns; ++run) {
