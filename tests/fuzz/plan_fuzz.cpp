@@ -24,11 +24,13 @@ int main(int argc, char** argv) {
   }
   int errors = 0;
   int answers = 0;
+  int large = 0;
   for (const torchtrt::testing::PlanFuzzer& fuzzer : fuzzers) {
     errors += fuzzer.errors();
     answers += fuzzer.answers();
+    large += fuzzer.large();
   }
-  std::printf("%llu damaged plans: %d refused, %d ran, %d failures\n", static_cast<unsigned long long>(count), errors,
-              answers, failures);
+  std::printf("%llu damaged plans: %d refused, %d ran, %d too large to call, %d failures\n",
+              static_cast<unsigned long long>(count), errors, answers, large, failures);
   return failures == 0 ? 0 : 1;
 }

@@ -5,30 +5,10 @@
 #include <exception>
 #include <vector>
 
-#include "plan/plan.h"
 #include "support/engine_call.h"
 
 namespace torchtrt::testing {
 namespace {
-
-// Returns the bytes of all tensors at the optimum, those of one up to what is too much.
-size_t tensorBytes(const plan::Plan& plan, size_t most) {
-  std::vector<int64_t> symbols;
-  for (const Symbol& symbol : plan.symbols) {
-    symbols.push_back(symbol.opt);
-  }
-  std::vector<int64_t> registers;
-  plan::runProgram(plan, symbols, registers);
-  size_t bytes = 0;
-  for (const plan::Tensor& tensor : plan.tensors) {
-    std::vector<int64_t> sizes;
-    for (const plan::Register r : tensor.dims) {
-      sizes.push_back(registers[r]);
-    }
-    bytes += std::min(plan::checkedBytes(sizes, tensor.dtype), most + 1);
-  }
-  return bytes;
-}
 
 // Zeros and small numbers of any dtype.
 struct Input {
@@ -136,6 +116,24 @@ std::string compare(const std::string& bytes) {
 }
 
 }  // namespace
+
+size_t tensorBytes(const plan::Plan& plan, size_t most) {
+  std::vector<int64_t> symbols;
+  for (const Symbol& symbol : plan.symbols) {
+    symbols.push_back(symbol.opt);
+  }
+  std::vector<int64_t> registers;
+  plan::runProgram(plan, symbols, registers);
+  size_t bytes = 0;
+  for (const plan::Tensor& tensor : plan.tensors) {
+    std::vector<int64_t> sizes;
+    for (const plan::Register r : tensor.dims) {
+      sizes.push_back(registers[r]);
+    }
+    bytes += std::min(plan::checkedBytes(sizes, tensor.dtype), most + 1);
+  }
+  return bytes;
+}
 
 PlanTrial tryPlan(const std::string& bytes, size_t most_bytes) {
   using Outcome = PlanTrial::Outcome;
