@@ -242,7 +242,8 @@ class OneDnnProduct final : public Prepared {
     return scratch_bytes_;
   }
   size_t heldBytes() const override {
-    return call_ == nullptr ? 0 : onednn::kCodeBytes;
+    const bool has_own_weights = weights_.data != packed_->product.weights.data;
+    return call_ == nullptr ? 0 : onednn::kCodeBytes + (has_own_weights ? weights_.desc.get_size() : 0);
   }
 
   void run(const RunArgs& args) const override {
