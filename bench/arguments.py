@@ -50,6 +50,8 @@ def _parser(text: str) -> argparse.ArgumentParser:
     parser.add_argument("--models", default="", metavar="NAMES", help=f"by commas, of: {', '.join(models.ALL)}")
     parser.add_argument("--peers", nargs="?", const=ALL, default="", metavar="NAMES",
                         help="with more models, batches and threads, and beside other systems: all, or those of NAMES, by commas")
+    parser.add_argument("--ahead", type=int, default=0, metavar="N",
+                        help="compile TorchInductor's modules of N models side by side before the first one is timed")
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--neighbour", action="store_true",
                          help="ATen operators beside an engine, CPU time after a call, several callers, first calls (of --models)")
@@ -90,6 +92,8 @@ def parse(text: str, given: list[str] | None = None) -> argparse.Namespace:
         parser.error(f"--plot draws one precision of a CPU, got {', '.join(options.dtype)}")
     if not is_cpu and (options.neighbour or options.memory):
         parser.error(f"--{'neighbour' if options.neighbour else 'memory'} measures a CPU: expected --device cpu, got {options.device}")
+    if options.ahead and "inductor" not in options.peers:
+        parser.error("--ahead compiles TorchInductor's modules: expected --peers with inductor")
     if options.rounds < 2:
         parser.error(f"quartiles want at least 2 rounds, got {options.rounds}")
     if options.plot and not options.plot.endswith(plot.FORMATS):

@@ -7,11 +7,14 @@ Speed is shown here and asserted nowhere. --neighbour and --memory measure other
 rest of its process, and whether memory stays flat.
 """
 
+import pathlib
+import shutil
 import signal
 import sys
 import tempfile
 import time
 
+import ahead
 import arguments
 import cell
 import devices
@@ -38,9 +41,25 @@ def cell_of(model: str, dtype: str, batch: int, threads: int, device: str) -> Ce
     return Cell(model, batch, threads, device, "float32" if stays else dtype)
 
 
+def find(cell: Cell, options, results: kept.Kept) -> dict | None:
+    """The kept result of the cell with --resume."""
+    names = devices.of(cell.device).names(cell.dtype, options.peers)
+    return results.find(cell, names, options.rounds) if options.resume else None
+
+
+def made_ahead(cells: list[Cell], options, results: kept.Kept) -> ahead.Ahead:
+    """What --ahead makes lies beside the file of results. With --resume, what lies there is taken."""
+    folder = pathlib.Path(options.json).with_suffix(".ahead")
+    if not options.resume:
+        shutil.rmtree(folder, ignore_errors=True)
+    made = ahead.Ahead(folder)
+    made.make([each for each in cells if not find(each, options, results)], options.ahead, options.limit, lambda text: progress(f"ahead: {text}"))
+    return made
+
+
 def run(cells: list[Cell], options, results: kept.Kept) -> list[dict]:
     """The results of the cells, kept ones with --resume; of fewer where the budget of time ends."""
-    done = []
+    done, made = [], made_ahead(cells, options, results) if options.ahead else None
     for index, each in enumerate(cells):
         setting = f"threads {each.threads}, {each.dtype}" if each.device == job.CPU else each.dtype
         names = devices.of(each.device).names(each.dtype, options.peers)
@@ -49,7 +68,7 @@ def run(cells: list[Cell], options, results: kept.Kept) -> list[dict]:
         def say(text: str, where=where) -> None:
             progress(f"{where}: {text}")
 
-        result = results.find(each, names, options.rounds) if options.resume else None
+        result = find(each, options, results)
         if result:
             say("kept")
         elif options.budget and time.monotonic() - BEGIN > options.budget * 60:
@@ -57,7 +76,7 @@ def run(cells: list[Cell], options, results: kept.Kept) -> list[dict]:
             continue
         else:
             try:
-                result = cell.measure(each, names, options.rounds, options.limit, say)
+                result = cell.measure(each, names, options.rounds, options.limit, say, made.find(each) if made else None)
             except processes.Failed as failure:
                 say(f"the model itself fails: {failure}")
                 continue

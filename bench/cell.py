@@ -5,6 +5,7 @@ import dataclasses
 import tempfile
 from collections.abc import Callable
 
+import ahead
 import devices
 import processes
 import timing
@@ -30,22 +31,25 @@ def _side_by_side(names: list[str], job: Job) -> list[list[str]]:
     return [names[begin:begin + most] for begin in range(0, len(names), most)]
 
 
-def measure(cell: Cell, names: list[str], rounds: int, limit: float, say: Callable[[str], None]) -> dict:
+def measure(cell: Cell, names: list[str], rounds: int, limit: float, say: Callable[[str], None], made: ahead.Made | None = None) -> dict:
     """Every way's figures under "ways", by name: seconds, bytes, samples of milliseconds a call and their quartiles, the difference from
-    the reference; or its error. No process may take longer than `limit` seconds for one thing. `say` is told what is going on."""
+    the reference; or its error. No process may take longer than `limit` seconds for one thing. `say` is told what is going on. What was `made`
+    ahead is not made again."""
     known = devices.of(cell.device).ways
-    with tempfile.TemporaryDirectory(prefix="torchtrt-bench-") as folder, contextlib.ExitStack() as at_end:
+    with contextlib.ExitStack() as at_end:
+        folder = made.folder if made else at_end.enter_context(tempfile.TemporaryDirectory(prefix="torchtrt-bench-"))
+        done = made.ways if made else {}
         jobs = {name: Job.of_cell(name, cell, folder) for name in names}
         model = Job.of_cell("model", cell, folder)
         say("the model")
-        result = {**dataclasses.asdict(cell), "rounds": rounds, **processes.answer_of("model", model, limit), "ways": {}}
+        result = {**dataclasses.asdict(cell), "rounds": rounds, **(made.model if made else processes.answer_of("model", model, limit)), "ways": {}}
         serving: dict[str, processes.Process] = {}
         for group in _side_by_side(names, model):
-            making = processes.Group("make", [jobs[name] for name in group if known[name].make], limit)
+            making = processes.Group("make", [jobs[name] for name in group if known[name].make and name not in done], limit)
             at_end.callback(making.end)
             for name in group:
                 say(f"making {name}")
-                facts = result["ways"][name] = making.answer(name)
+                facts = result["ways"][name] = done[name] if name in done else making.answer(name)
                 if name in making.processes:
                     making.processes[name].end()  # what it holds of the GPU is free again
                 if name == ways.ENGINE and "error" not in facts and not model.is_on_gpu and cell.dtype == "float32":

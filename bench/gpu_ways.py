@@ -80,25 +80,26 @@ def make_model(job: Job) -> dict:
 def peak_flops(profile, dtype: str) -> float:
     """Multiply-adds a second that the card reaches in this dtype of job.DTYPES, as the profile measured them. TF32 has half of the speed that 16
     bits have on tensor cores."""
-    tensor = getattr(profile, "tensor_flops_per_second", 0)
+    tensor = profile.tensor_flops_per_second
     if dtype == "float32" or not tensor:
         return profile.flops_per_second
     return tensor / 2 if dtype == "tf32" else tensor
 
 
-def bound_seconds(steps: Iterable[tuple[float, float]], flops_per_second: float, bytes_per_second: float) -> float:
-    """The shortest time of steps one after the other, each given as its multiply-adds and its bytes: the slower of the two limits each time."""
-    return sum(max(flops / flops_per_second, moved / bytes_per_second) for flops, moved in steps)
+def bound_seconds(steps: Iterable[tuple[float, float, float]], bytes_per_second: float) -> float:
+    """The shortest time of steps one after the other, each given as its multiply-adds, how many a second its dtype allows, and its bytes: the
+    slower of the two limits each time."""
+    return sum(max(flops / peak, moved / bytes_per_second) for flops, peak, moved in steps)
 
 
 def limits(profile, dtype: str) -> dict:
     """What the engines of a call compute and move, and the bound of their time by the card's measured limits. Operators that PyTorch runs beside
     them are left out."""
-    steps = [(step.flops, step.bytes) for engine in profile.engines for _ in range(engine.calls) for step in engine.steps]
-    peak = peak_flops(profile, dtype)
+    steps = [(step.flops, profile.peak_of(step), step.bytes) for engine in profile.engines for _ in range(engine.calls) for step in engine.steps]
     return {
-        "flops": sum(flops for flops, _ in steps), "bytes": sum(moved for _, moved in steps), "peak_flops_per_second": peak,
-        "peak_bytes_per_second": profile.bytes_per_second, "bound_ms": bound_seconds(steps, peak, profile.bytes_per_second) * 1e3}
+        "flops": sum(flops for flops, _, _ in steps), "bytes": sum(moved for _, _, moved in steps),
+        "peak_flops_per_second": peak_flops(profile, dtype), "peak_bytes_per_second": profile.bytes_per_second,
+        "bound_ms": bound_seconds(steps, profile.bytes_per_second) * 1e3}
 
 
 def _finish_engine(job: Job, compiled) -> dict:

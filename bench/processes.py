@@ -60,6 +60,12 @@ class Process:
             pass  # how it ended is what listen() tells
         return self.listen(seconds)
 
+    def has_spoken(self) -> bool:
+        """True if the process told something that was not heard yet, or ended."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._process.stdout, selectors.EVENT_READ)
+            return bool(self._said or selector.select(0))
+
     def wait_until_idle(self) -> None:
         """Waits until all its threads sleep. A pool spins after a call, and would slow the next process down."""
         end = time.monotonic() + IDLE_SECONDS

@@ -13,6 +13,11 @@ def questions() -> Iterator[dict]:
         yield json.loads(line)
 
 
+def described(problem: Exception) -> str:
+    text = str(problem).strip().splitlines()
+    return f"{type(problem).__name__}: {text[0] if text else ''}"
+
+
 def run(main: Callable[[Callable[[dict], None]], None]) -> None:
     """Calls `main` with a function that tells facts, or tells its error in their place, and ends the process. Output of libraries goes to
     stderr."""
@@ -28,6 +33,5 @@ def run(main: Callable[[Callable[[dict], None]], None]) -> None:
         main(tell)
     except Exception as problem:  # noqa: BLE001 - whatever stops one, the others are measured, and its error is shown
         traceback.print_exc()
-        text = str(problem).strip().splitlines()
-        tell({"error": f"{type(problem).__name__}: {text[0] if text else ''}"})
+        tell({"error": described(problem)})
     os._exit(0)  # libraries that do not come to an end have nothing more to say

@@ -1,4 +1,4 @@
-"""A process of `./dev bench` that makes a way of running a model, or loads and calls it: `worker.py model|make|tune|serve|gpu JOB`.
+"""A process of `./dev bench` that makes a way of running a model, or loads and calls it: `worker.py model|make|ahead|tune|serve|gpu JOB`.
 
 `serve` tells what loading and the first calls took, then answers {"calls": N, "warm": whether to call once before} by {"ms": a call},
 {"behind_loads": N} by {"ms": the median of so many calls, each behind what lies before the first one, done once more}, {"seconds": S} by
@@ -13,6 +13,8 @@ import os
 import statistics
 import sys
 import time
+import traceback
+from collections.abc import Callable
 
 import answers
 import gpu
@@ -34,8 +36,8 @@ def _wait_for_turn(job: Job, tell) -> None:
         next(talk.questions())
 
 
-def make(job: Job, tell) -> dict:
-    """make_seconds, make_peak_bytes beyond what the process held, and the way's own figures."""
+def make(job: Job, wait: Callable[[], None]) -> dict:
+    """Makes the way when `wait` returns. make_seconds, make_peak_bytes beyond what the process held, and the way's own figures."""
     way, memory = way_of(job), gpu.memory_of(job)
     import ways
 
@@ -43,7 +45,7 @@ def make(job: Job, tell) -> dict:
     with way.libraries(job) if job.is_on_gpu else ways.torch_libraries(job):
         if job.way in (ways.ENGINE, ways.FLOAT32):
             import torchtrt  # noqa: F401 - its import is not a part of compiling
-        _wait_for_turn(job, tell)
+        wait()
         given = way.given(job)
         before = memory.settled()
         memory.restart_peak()
@@ -52,6 +54,25 @@ def make(job: Job, tell) -> dict:
         gpu.wait(job)
         facts = {"make_seconds": time.perf_counter() - start, "make_peak_bytes": memory.peak() - before}
         return facts | way.finish(job, made)
+
+
+def ahead(job: Job) -> dict:
+    """What is told of the model, and of making the way, or its error. Others use the GPU meanwhile, so that nothing is told of memory."""
+    model = _make_model(job)
+    try:
+        made = make(job, lambda: None)
+    except Exception as problem:  # noqa: BLE001 - the cell's other ways are measured
+        traceback.print_exc()
+        return {"model": model, "made": {"error": talk.described(problem)}}
+    del made["make_peak_bytes"]
+    return {"model": model, "made": made}
+
+
+def _make_model(job: Job) -> dict:
+    import gpu_ways
+    import ways
+
+    return gpu_ways.make_model(job) if job.is_on_gpu else ways.make_model(job)
 
 
 def _reference_difference(job: Job, answer: list) -> float:
@@ -146,13 +167,11 @@ def main(tell) -> None:
     if action == "serve":
         serve(job, tell)
     elif action == "make":
-        tell(make(job, tell))
+        tell(make(job, lambda: _wait_for_turn(job, tell)))
     else:
-        import gpu_ways
         import ways
 
-        make_model = gpu_ways.make_model if job.is_on_gpu else ways.make_model
-        tell({"model": make_model, "tune": ways.tune, "gpu": gpu.facts}[action](job))
+        tell({"model": _make_model, "ahead": ahead, "tune": ways.tune, "gpu": gpu.facts}[action](job))
 
 
 if __name__ == "__main__":

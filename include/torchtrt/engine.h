@@ -104,6 +104,7 @@ struct StepProfile {
   double microseconds = 0;  // mean over the profiled calls; of calls that a GPU replays, what the step adds to one
   double flops = 0;         // of a call: multiplications and additions
   double bytes = 0;         // of a call: operands read and written, each once; 0 of copies that the engine added
+  std::string factors;      // the dtype that tensor cores of a GPU may multiply: "float16", "bfloat16", "tf32", "int8"
 };
 
 // A call of an engine with memory that its caller owns, made ready (Engine::bind). run() allocates no memory, takes no

@@ -20,6 +20,7 @@ struct TORCHTRT_API Profile {
     double microseconds = 0;  // mean of a run
     double flops = 0;         // of a run: multiplications and additions
     double bytes = 0;         // of a run: operands read and written, each once; 0 of copies that the engine added
+    std::string factors;  // the dtype that tensor cores of a GPU may multiply: "float16", "bfloat16", "tf32", "int8"
   };
   struct Engine {
     std::string name;
@@ -35,13 +36,17 @@ struct TORCHTRT_API Profile {
     double milliseconds = 0;
   };
   int threads = 0;
-  int forwards = 0;             // that were timed
-  double milliseconds = 0;      // of a forward that nobody watched: median
-  double flops_per_second = 0;  // what the machine reaches on float32 multiply-adds with these threads
-  double bytes_per_second = 0;  // and when it copies memory
-  std::vector<Engine> engines;  // in the order of their first calls
+  int forwards = 0;                    // that were timed
+  double milliseconds = 0;             // of a forward that nobody watched: median
+  double flops_per_second = 0;         // what the machine reaches on float32 multiply-adds with these threads
+  double tensor_flops_per_second = 0;  // of a GPU's tensor cores on factors of float16; 0 if they were not measured
+  double bytes_per_second = 0;         // when it copies memory
+  std::vector<Engine> engines;         // in the order of their first calls
   std::vector<Operator> operators;
 
+  // Returns the multiply-adds a second that the machine reaches at most on the step's dtype. On tensor cores TF32 has
+  // half of the speed of float16, and int8 twice.
+  double peakOf(const Step& step) const;
   // These return the shares of the machine's limits that a run reaches. Multiply-adds may exceed the peak (share above
   // 1) if an algorithm such as Winograd's saves some, and bytes the bandwidth of memory if caches hold them.
   double shareOfPeak(const Step& step) const;

@@ -26,7 +26,8 @@ void addProfile(py::module_& module) {
       .def_readonly("location", &Profile::Step::location)
       .def_readonly("microseconds", &Profile::Step::microseconds)
       .def_readonly("flops", &Profile::Step::flops)
-      .def_readonly("bytes", &Profile::Step::bytes);
+      .def_readonly("bytes", &Profile::Step::bytes)
+      .def_readonly("factors", &Profile::Step::factors);
   py::class_<Profile::Engine>(profile, "Engine")
       .def_readonly("name", &Profile::Engine::name)
       .def_readonly("calls", &Profile::Engine::calls)
@@ -41,9 +42,11 @@ void addProfile(py::module_& module) {
       .def_readonly("forwards", &Profile::forwards)
       .def_readonly("milliseconds", &Profile::milliseconds)
       .def_readonly("flops_per_second", &Profile::flops_per_second)
+      .def_readonly("tensor_flops_per_second", &Profile::tensor_flops_per_second)
       .def_readonly("bytes_per_second", &Profile::bytes_per_second)
       .def_readonly("engines", &Profile::engines)
       .def_readonly("operators", &Profile::operators)
+      .def("peak_of", &Profile::peakOf, py::arg("step"))
       .def("share_of_peak", &Profile::shareOfPeak, py::arg("step"))
       .def("share_of_bandwidth", &Profile::shareOfBandwidth, py::arg("step"))
       .def("to_text", &Profile::toText, py::arg("most") = 20)

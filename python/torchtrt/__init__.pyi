@@ -258,6 +258,7 @@ class Profile:
         microseconds: float
         flops: float
         bytes: float
+        factors: str
 
     class Engine:
         name: str
@@ -274,9 +275,11 @@ class Profile:
     forwards: int
     milliseconds: float
     flops_per_second: float
+    tensor_flops_per_second: float
     bytes_per_second: float
     engines: list[Profile.Engine]
     operators: list[Profile.Operator]
+    def peak_of(self, step: Profile.Step) -> float: ...
     def share_of_peak(self, step: Profile.Step) -> float: ...
     def share_of_bandwidth(self, step: Profile.Step) -> float: ...
     def to_text(self, most: int = 20) -> str: ...

@@ -124,7 +124,7 @@ Limits measureLimits(int threads) {
   isaCap();
   threads = std::max(threads, 1);
   const ThreadScope scope(threads);
-  return {measureFlops(threads), measureBytes(threads)};
+  return {.flops = measureFlops(threads), .bytes = measureBytes(threads)};
 }
 
 }  // namespace torchtrt::kernels

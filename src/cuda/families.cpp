@@ -52,6 +52,7 @@ const std::vector<kernels::Family>& families() {
        {{"tensor_cores", createSmallMatmul, leaveLargeMatmul},
         {"cublaslt", createCublasLtMatmul, nullptr, "", kTogether},
         {"tiled", createTiledMatmul},
+        {"warpgroups", createWarpgroupMatmul, leaveToTiming},
         {"cublaslt_unsplit", createUnsplitMatmul, leaveToTiming, "", kTogether},
         {"cublaslt_second", createSecondMatmul, leaveToTiming, "", kTogether},
         {"cublaslt_third", createThirdMatmul, leaveToTiming, "", kTogether},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 namespace torchtrt::kernels {
 
@@ -55,6 +56,34 @@ double flopsOf(std::string_view family, const Attributes& attributes, const Shap
   return outputs;
 }
 
+bool isProduct(std::string_view family, const Attributes& attributes) {
+  constexpr std::string_view kProducts[] = {
+      "convolution",     "quantized_convolution",     "deconvolution",
+      "matrix_multiply", "quantized_matrix_multiply", "integer_weight_matrix_multiply",
+      "recurrent"};
+  return std::find(std::begin(kProducts), std::end(kProducts), family) != std::end(kProducts) ||
+         (family == "plugin_v2" && attributes.getString("type") == "Attention");
+}
+
+std::string_view factorsOf(std::string_view family, const Attributes& attributes, DType dtype) {
+  if (!isProduct(family, attributes)) {
+    return "";
+  }
+  switch (dtype) {
+    case DType::kFloat32:
+      return attributes.getBool("tf32", false) ? "tf32" : "";
+    case DType::kFloat16:
+      return "float16";
+    case DType::kBFloat16:
+      return "bfloat16";
+    case DType::kInt8:
+    case DType::kUInt8:
+      return "int8";
+    default:
+      return "";
+  }
+}
+
 }  // namespace
 
 Work workOf(std::string_view family, const Attributes& attributes, const ShapeSet& shapes,
@@ -74,6 +103,7 @@ Work workOf(std::string_view family, const Attributes& attributes, const ShapeSe
     }
   }
   work.flops = flopsOf(family, attributes, shapes, outputs);
+  work.factors = shapes.inputs.empty() ? "" : factorsOf(family, attributes, shapes.inputs[0].dtype);
   return work;
 }
 

@@ -71,16 +71,22 @@ for asked in "$@"; do
     continue
   fi
   if [ "$section" = sanitizer ]; then
-    # All tools at once: most of the time goes to compiling kernels. PROGRAM and FILTER choose the tests.
+    # All TOOLS at once, each in SHARDS processes: most of the time goes to compiling kernels. PROGRAM and FILTER choose the tests.
     # Errors of the driver are left out, because tests make them. initcheck sees nothing of what boxes of tensor maps write.
-    for tool in memcheck racecheck "synccheck --num-cuda-barriers 65536"; do
-      TORCHTRT_TEST_DEVICE=cuda timeout --kill-after=5 "$limit" compute-sanitizer --tool $tool --report-api-errors no --print-limit 20 "$work/bin/${PROGRAM:-test_cuda}" \
-        --gtest_brief=1 --gtest_filter="${FILTER:-*}" > "$out/${tool%% *}.log" 2>&1 &
+    tools=${TOOLS:-memcheck racecheck synccheck} shards=${SHARDS:-4} logs=$(mktemp -d)
+    for tool in $tools; do
+      [ "$tool" = synccheck ] && options="--num-cuda-barriers 65536" || options=""
+      for shard in $(seq 0 $((shards - 1))); do
+        GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$shard TORCHTRT_TEST_DEVICE=cuda timeout --kill-after=5 "$limit" compute-sanitizer --tool $tool $options \
+          --report-api-errors no --print-limit 20 "$work/bin/${PROGRAM:-test_cuda}" --gtest_filter="${FILTER:-*}" > "$logs/$tool.$shard" 2>&1 &
+      done
     done
     wait
-    for tool in memcheck racecheck synccheck; do
-      say "$tool: $(grep -E '^\[==========\].*ran' "$out/$tool.log"), $(grep -c '^\[  FAILED' "$out/$tool.log") lines of failures"
-      grep -E "SUMMARY" "$out/$tool.log" || tail -3 "$out/$tool.log" | cut -c1-200
+    for tool in $tools; do
+      cat "$logs/$tool".* > "$out/$tool.log"
+      say "$tool: $(grep -c '^\[       OK' "$out/$tool.log") passed, $(grep -c '^\[  SKIPPED' "$out/$tool.log") skipped, $(grep -c '^\[  FAILED' "$out/$tool.log") lines of failures," \
+        "$(grep -c SUMMARY "$out/$tool.log") of $shards processes ended"
+      grep -h SUMMARY "$out/$tool.log" | sort | uniq -c
     done
     continue
   fi

@@ -7,6 +7,7 @@ import types
 import weakref
 from unittest import mock
 
+import ahead
 import arguments
 import bench
 import cell
@@ -67,6 +68,7 @@ def test_defaults_of_a_cpu():
     (["--precision", "bf16,f32", "--plot", "a.png"], "--plot draws one precision of a CPU, got bfloat16, float32"),
     (["--device", "cuda", "--peers", "openvino"], "unknown peer 'openvino': expected one of inductor, onnxruntime"),
     (["--device", "cuda", "--memory"], "--memory measures a CPU: expected --device cpu, got cuda:0"),
+    (["--device", "cuda", "--ahead", "4"], "--ahead compiles TorchInductor's modules: expected --peers with inductor"),
     (["--device", "cuda:2", "--neighbour"], "--neighbour measures a CPU: expected --device cpu, got cuda:2"),
 ])
 def test_arguments_that_do_not_fit(capsys, given, told):
@@ -160,24 +162,20 @@ def test_scripted_models_stay_in_float32():
     assert report.setting(half[1]) == "batch 1, float16" and results[0]["model"] == "ssd300"
 
 
-def profile(tensor: float | None = None) -> types.SimpleNamespace:
-    """Two calls of an engine of two steps, one of which computes and one of which moves memory."""
-    steps = [types.SimpleNamespace(flops=4e9, bytes=1e6), types.SimpleNamespace(flops=1e6, bytes=2e9)]
-    others = {} if tensor is None else {"tensor_flops_per_second": tensor}
-    return types.SimpleNamespace(engines=[types.SimpleNamespace(calls=2, steps=steps)], flops_per_second=1e12, bytes_per_second=1e12, **others)
-
-
-@pytest.mark.parametrize("dtype, tensor, peak", [
-    ("float16", 8e12, 8e12), ("bfloat16", 8e12, 8e12), ("tf32", 8e12, 4e12), ("float32", 8e12, 1e12), ("float16", 0.0, 1e12), ("tf32", None, 1e12)])
-def test_peaks(dtype, tensor, peak):
-    assert gpu_ways.peak_flops(profile(tensor), dtype) == peak
-
-
 def test_the_bound_of_a_call_is_the_slower_limit_of_each_step():
-    assert gpu_ways.bound_seconds([(4.0, 1.0), (1.0, 6.0)], 2.0, 3.0) == 4.0
-    found = gpu_ways.limits(profile(8e12), "float16")
-    assert (found["flops"], found["bytes"], found["peak_flops_per_second"]) == (8.002e9, 4.002e9, 8e12)
-    assert found["bound_ms"] == pytest.approx(2 * (0.5 + 2.0))
+    assert gpu_ways.bound_seconds([(4.0, 2.0, 1.0), (1.0, 2.0, 6.0)], 3.0) == 4.0
+
+
+def test_limits_of_a_profile():
+    """Two calls of an engine of three steps: one computes on tensor cores, one in float32, and one moves memory."""
+    steps = [types.SimpleNamespace(flops=4e9, bytes=1e6, peak=8e12), types.SimpleNamespace(flops=1e9, bytes=1e6, peak=1e12),
+             types.SimpleNamespace(flops=1e6, bytes=2e9, peak=1e12)]
+    profile = types.SimpleNamespace(engines=[types.SimpleNamespace(calls=2, steps=steps)], bytes_per_second=1e12, tensor_flops_per_second=8e12,
+                                    flops_per_second=1e12, peak_of=lambda step: step.peak)
+    found = gpu_ways.limits(profile, "float16")
+    assert (found["flops"], found["bytes"], found["peak_flops_per_second"]) == (10.002e9, 4.004e9, 8e12)
+    assert gpu_ways.limits(profile, "float32")["peak_flops_per_second"] == 1e12
+    assert found["bound_ms"] == pytest.approx(2 * (0.5 + 1.0 + 2.0))
 
 
 def test_nests_of_tensors_are_moved():
@@ -235,6 +233,31 @@ def test_all_processes(no_gpu, monkeypatch, side_by_side):
     assert told.index("loading eager") > told.index("making eager+graph") if side_by_side > 1 else told[1:3] == ["making eager", "loading eager"]
     lines = report.whole([measured], names).splitlines()
     assert lines[0].startswith("batch 2, float16: ") and lines[3].split()[0] == "lenet" and "failed" in lines[3]
+
+
+def test_what_is_made_ahead_is_not_made_again(no_gpu, monkeypatch, tmp_path):
+    monkeypatch.setattr(ahead, "WAY", "freeze")  # TorchInductor would compile for a minute
+    monkeypatch.setattr(cell, "TRIES", 1)
+    monkeypatch.delenv(ahead.THREADS, raising=False)
+    told, cells = [], [Cell("lenet", batch, 1, no_gpu, "float16") for batch in (1, 2, 3)]
+    made = ahead.Ahead(tmp_path)
+    assert made.find(cells[0]) is None
+    made.make(cells, 2, 300, told.append)
+    assert sorted(told)[2].startswith("lenet, batch 3, float16: freeze compiled for ") and ahead.THREADS not in os.environ
+    there = made.find(cells[1])
+    assert there.ways["freeze"]["make_seconds"] > 0 and "make_peak_bytes" not in there.ways["freeze"]
+    told.clear()
+    made.make(cells, 2, 300, told.append)
+    assert not told
+    measured = cell.measure(cells[1], ["eager", "freeze"], 2, 300, told.append, there)
+    assert measured["ways"]["freeze"]["make_seconds"] == there.ways["freeze"]["make_seconds"] and len(measured["ways"]["freeze"]["samples_ms"]) == 2
+
+
+def test_a_way_that_cannot_be_made_ahead_is_told(no_gpu, monkeypatch, tmp_path):
+    monkeypatch.setattr(ahead, "WAY", "onnxruntime")
+    told, each = [], Cell("lenet", 1, 1, no_gpu, "float16")
+    ahead.Ahead(tmp_path).make([each], 1, 300, told.append)
+    assert "rror" in told[0] and "rror" in ahead.Ahead(tmp_path).find(each).ways["onnxruntime"]["error"]
 
 
 def test_a_model_that_keeps_state_is_not_captured():

@@ -25,7 +25,7 @@ Profile::Engine profileEngine(const compiler::Watched& watched, int calls) {
   try {
     for (const engine::StepProfile& step : runtime::profileSteps(watched.inputs.front(), *watched.engine, calls)) {
       engine.steps.push_back({step.name, step.family, step.implementation, toString(step.location), step.microseconds,
-                              step.flops, step.bytes});
+                              step.flops, step.bytes, step.factors});
     }
   } catch (const EngineError& error) {
     engine.note = error.what();
@@ -35,8 +35,15 @@ Profile::Engine profileEngine(const compiler::Watched& watched, int calls) {
 
 }  // namespace
 
+double Profile::peakOf(const Step& step) const {
+  if (step.factors.empty() || tensor_flops_per_second == 0) {
+    return flops_per_second;
+  }
+  return tensor_flops_per_second * (step.factors == "tf32" ? 0.5 : step.factors == "int8" ? 2 : 1);
+}
+
 double Profile::shareOfPeak(const Step& step) const {
-  return ratio(step.flops, step.microseconds * 1e-6 * flops_per_second);
+  return ratio(step.flops, step.microseconds * 1e-6 * peakOf(step));
 }
 
 double Profile::shareOfBandwidth(const Step& step) const {
@@ -92,6 +99,7 @@ Profile profile(torch::jit::Module module, const std::vector<IValue>& inputs, in
   const device::Device& measured = kernels::deviceNamed(device.str());
   const kernels::Limits limits = kernels::backendOf(&measured).measureLimits(measured, profile.threads);
   profile.flops_per_second = limits.flops;
+  profile.tensor_flops_per_second = limits.tensor_flops;
   profile.bytes_per_second = limits.bytes;
   return profile;
 }

@@ -73,7 +73,8 @@ std::string json(const Profile& profile, const Profile::Step& step) {
   return "{\"name\": " + quoted(step.name) + ", \"family\": " + quoted(step.family) +
          ", \"implementation\": " + quoted(step.implementation) + ", \"location\": " + quoted(step.location) +
          ", \"microseconds\": " + number(step.microseconds) + ", \"flops\": " + fixed(step.flops, 0) +
-         ", \"bytes\": " + fixed(step.bytes, 0) + ", \"share_of_peak\": " + number(profile.shareOfPeak(step)) +
+         ", \"bytes\": " + fixed(step.bytes, 0) + ", \"factors\": " + quoted(step.factors) +
+         ", \"share_of_peak\": " + number(profile.shareOfPeak(step)) +
          ", \"share_of_bandwidth\": " + number(profile.shareOfBandwidth(step)) + "}";
 }
 
@@ -88,11 +89,16 @@ std::string json(const Profile& profile, const Profile::Engine& engine) {
 std::string Profile::toText(size_t most) const {
   std::ostringstream out;
   const Unit unit = unitOf(*this);
-  const char* const but = unit.size == kTera ? " without tensor cores, which exceed it" : "";
+  std::string tensor_cores;
+  if (tensor_flops_per_second > 0) {
+    tensor_cores = ", " + fixed(tensor_flops_per_second / unit.size, 1) + " in float16 on tensor cores";
+  } else if (unit.size == kTera) {
+    tensor_cores = " without tensor cores, which exceed it";
+  }
   out << "a forward: " << fixed(milliseconds, 3) << " ms (median of " << forwards << "), "
       << counted(static_cast<size_t>(threads), "thread") << "\n"
       << "the machine at its limit: " << fixed(flops_per_second / unit.size, 1) << " " << unit.name << " in float32"
-      << but << ", " << fixed(bytes_per_second / kGiga, 1) << " GB/s of memory, which caches exceed\n\n";
+      << tensor_cores << ", " << fixed(bytes_per_second / kGiga, 1) << " GB/s of memory, which caches exceed\n\n";
   Table table(3);
   table.add({"ms", "share", "calls", "what"});
   double known = 0;
@@ -128,6 +134,7 @@ std::string Profile::toText(size_t most) const {
 std::string Profile::toJson() const {
   return "{\"milliseconds\": " + number(milliseconds) + ", \"forwards\": " + std::to_string(forwards) +
          ", \"threads\": " + std::to_string(threads) + ", \"flops_per_second\": " + fixed(flops_per_second, 0) +
+         ", \"tensor_flops_per_second\": " + fixed(tensor_flops_per_second, 0) +
          ", \"bytes_per_second\": " + fixed(bytes_per_second, 0) +
          ", \"engines\": " + list(engines, [&](const Engine& engine) { return json(*this, engine); }) +
          ", \"operators\": " +

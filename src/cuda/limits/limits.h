@@ -1,4 +1,4 @@
-// The most that a GPU can do without tensor cores, measured: profiles compare kernels with it.
+// The most that a GPU can do, measured: profiles compare kernels with it.
 #pragma once
 
 #include "cuda/device/cuda_device.h"

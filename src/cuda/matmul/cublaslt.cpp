@@ -377,7 +377,7 @@ kernels::CreateResult createThirdMatmul(const kernels::Problem& problem) {
 }
 
 std::optional<Refusal> leaveToTiming(const kernels::Problem&) {
-  return Refusal{"slower", "the library proposes another algorithm first"};
+  return Refusal{"slower", "only timing chooses it"};
 }
 
 }  // namespace torchtrt::cuda

@@ -12,6 +12,8 @@ kernels::CreateResult createSmallMatmul(const kernels::Problem& problem);
 std::optional<Refusal> leaveLargeMatmul(const kernels::Problem& problem);
 // Runs on cuBLASLt, if the library is there.
 kernels::CreateResult createCublasLtMatmul(const kernels::Problem& problem);
+// Runs on tensor cores by whole warpgroups, for many results and constant weights. Timing chooses it.
+kernels::CreateResult createWarpgroupMatmul(const kernels::Problem& problem);
 // Run on other algorithms of cuBLASLt, which only timing chooses: one that splits no sums, the second or third
 // proposal.
 kernels::CreateResult createUnsplitMatmul(const kernels::Problem& problem);

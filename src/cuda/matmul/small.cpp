@@ -8,7 +8,6 @@
 #include "cuda/launch/aligned.h"
 #include "cuda/launch/for_some.h"
 #include "cuda/matmul/matmul.h"
-#include "cuda/matmul/product.h"
 #include "cuda/matmul/small_product.h"
 
 namespace torchtrt::cuda {
@@ -20,30 +19,13 @@ using kernels::TensorDesc;
 
 // The layer as a small product; nothing if it is none of one matrix by another, or if a library is faster.
 std::optional<SmallProduct> smallOf(const Layer& layer, const ShapeSet& shapes) {
-  const Product whole = productOf(layer, shapes);
-  const Product product = whole.isEmpty() ? whole : folded(whole);
-  const auto& [a, b, bias, residual, out] = product.parts;
-  if (product.isEmpty() || !product.batch.empty() || (product.rows > 1 && bias.row != 0)) {
-    return std::nullopt;
-  }
-  SmallProduct small;
-  small.dtype = shapes.outputs.at(0).dtype;
-  small.rows = product.rows;
-  small.columns = product.columns;
-  small.depth = product.depth;
-  small.a = {Place::input(layer, Product::kA), {a.row, a.column}};
-  small.b = {Place::input(layer, Product::kB), {b.column, b.row}};
-  small.bias = {Place::input(layer, Product::kBias), {bias.column}};
-  small.residual = {Place::input(layer, Product::kResidual), {residual.row, residual.column}};
-  small.out = {Place::output(), {out.row, out.column}};
-  small.b_is_constant = layer.isConstant(Product::kB) && layer.isConstant(Product::kBias);
-  small.batch_invariant = layer.batch_invariant;
+  const std::optional<SmallProduct> single = singleProductOf(layer, shapes);
   // Without a batch of matrices a product of a call's operands is none of one matrix by another by chance alone.
-  if (layer.batch_invariant && !small.b_is_constant) {
+  if (!single || (layer.batch_invariant && !single->b_is_constant)) {
     return std::nullopt;
   }
   const bool has_activation = !layer.attributes.getString("activation", "").empty();
-  return isSmall(layer.device, small, has_activation) ? std::optional(small) : std::nullopt;
+  return isSmall(layer.device, *single, has_activation) ? single : std::nullopt;
 }
 
 std::unique_ptr<kernels::Prepared> prepare(const Layer& layer, const ShapeSet& shapes) {

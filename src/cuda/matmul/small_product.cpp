@@ -5,6 +5,7 @@
 
 #include "cuda/launch/activation.h"
 #include "cuda/launch/types.h"
+#include "cuda/matmul/product.h"
 
 namespace torchtrt::cuda {
 
@@ -92,6 +93,44 @@ void copyIn(Launches& launches, DType dtype, const Ints& dims, Strided& operand)
 
 }  // namespace
 
+std::optional<SmallProduct> singleProductOf(const Layer& layer, const kernels::ShapeSet& shapes) {
+  const Product whole = productOf(layer, shapes);
+  const Product product = whole.isEmpty() ? whole : folded(whole);
+  const auto& [a, b, bias, residual, out] = product.parts;
+  if (product.isEmpty() || !product.batch.empty() || (product.rows > 1 && bias.row != 0)) {
+    return std::nullopt;
+  }
+  SmallProduct single;
+  single.dtype = shapes.outputs.at(0).dtype;
+  single.rows = product.rows;
+  single.columns = product.columns;
+  single.depth = product.depth;
+  single.a = {Place::input(layer, Product::kA), {a.row, a.column}};
+  single.b = {Place::input(layer, Product::kB), {b.column, b.row}};
+  single.bias = {Place::input(layer, Product::kBias), {bias.column}};
+  single.residual = {Place::input(layer, Product::kResidual), {residual.row, residual.column}};
+  single.out = {Place::output(), {out.row, out.column}};
+  single.b_is_constant = layer.isConstant(Product::kB) && layer.isConstant(Product::kBias);
+  single.batch_invariant = layer.batch_invariant;
+  return single;
+}
+
+SmallProduct withCopies(Launches& launches, const SmallProduct& product) {
+  SmallProduct aligned = product;
+  if (!product.windows) {
+    copyIn(launches, product.dtype, {product.rows, product.depth}, aligned.a);
+  }
+  if (!product.b_is_constant) {  // memory of the engine is aligned
+    copyIn(launches, product.dtype, {product.columns, product.depth}, aligned.b);
+    copyIn(launches, hasScale(product) ? DType::kFloat32 : product.dtype, {product.columns}, aligned.bias);
+    copyIn(launches, DType::kFloat32, {product.columns}, aligned.scale);
+  }
+  copyIn(launches, product.dtype, {product.rows, product.columns}, aligned.residual);
+  const Ints dims = {product.rows, product.columns};
+  aligned.out = {Place::reserve(launches, countOf(dims), product.dtype), kernels::denseStrides(dims)};
+  return aligned;
+}
+
 bool hasSmallProducts(const CudaDevice& device, DType dtype) {
   return hasTiles(device) && sizeOf(dtype) == 2 && isFloating(dtype);
 }
@@ -113,20 +152,9 @@ bool addSmallProduct(Launches& launches, const Layer& layer, const SmallProduct&
     addLaunch(launches, layer, product);
     return true;
   }
-  SmallProduct aligned = product;
-  if (!product.windows) {
-    copyIn(launches, product.dtype, {product.rows, product.depth}, aligned.a);
-  }
-  if (!product.b_is_constant) {  // memory of the engine is aligned
-    copyIn(launches, product.dtype, {product.columns, product.depth}, aligned.b);
-    copyIn(launches, hasScale(product) ? DType::kFloat32 : product.dtype, {product.columns}, aligned.bias);
-    copyIn(launches, DType::kFloat32, {product.columns}, aligned.scale);
-  }
-  copyIn(launches, product.dtype, {product.rows, product.columns}, aligned.residual);
-  const Ints dims = {product.rows, product.columns};
-  aligned.out = {Place::reserve(launches, countOf(dims), product.dtype), kernels::denseStrides(dims)};
+  const SmallProduct aligned = withCopies(launches, product);
   addLaunch(launches, layer, aligned);
-  addCopy(launches, product.dtype, dims, aligned.out, product.out);
+  addCopy(launches, product.dtype, {product.rows, product.columns}, aligned.out, product.out);
   return true;
 }
 

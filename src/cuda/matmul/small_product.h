@@ -26,6 +26,12 @@ struct SmallProduct {
   bool batch_invariant = false;    // a row's bits do not depend on the number of rows
 };
 
+// The layer, a matrix product, with its operands. Nothing if it is empty or none of one matrix by another.
+std::optional<SmallProduct> singleProductOf(const Layer& layer, const kernels::ShapeSet& shapes);
+// The product with operands of the call copied to scratch memory, which is aligned. Its results go there, too: the
+// caller copies them. An image of windows is not copied.
+SmallProduct withCopies(Launches& launches, const SmallProduct& product);
+
 // True if the GPU has such products of that dtype.
 bool hasSmallProducts(const CudaDevice& device, DType dtype);
 // True if addSmallProduct() has a kernel for it that is expected to take less time than NVIDIA's library with what that

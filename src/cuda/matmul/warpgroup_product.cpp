@@ -1,8 +1,10 @@
 #include "cuda/matmul/warpgroup_product.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 
+#include "base/check.h"
 #include "cuda/launch/layout.h"
 
 namespace torchtrt::cuda {
@@ -15,8 +17,11 @@ constexpr int64_t kProcessors = 132;
 
 // With the model below these took 2 % longer than the best of 12 tiles, over all layers of a ResNet-50 in int8 at batch
 // 32 on an H200.
-constexpr WarpgroupTile kTiles[] = {
+constexpr WarpgroupTile kTilesOfBytes[] = {
     {1, 128, 128, 3, 3}, {2, 64, 64, 6, 3}, {2, 64, 128, 4, 2}, {2, 128, 64, 6, 2}, {2, 128, 128, 3, 2}};
+// 192 x 192 fills the GPU with the 6304 rows of a ViT-B/16 at batch 32, and reads the least from shared memory.
+constexpr WarpgroupTile kTilesOf16Bits[] = {
+    {1, 128, 128, 3, 3}, {2, 64, 128, 4, 2}, {2, 128, 128, 3, 2}, {3, 192, 128, 4, 1}};
 
 int64_t chunksOf(const WarpgroupTile& tile, const WarpgroupProduct& product) {
   return product.taps * inParts(product.depth, tile.chunk);
@@ -66,9 +71,13 @@ int64_t stageBytes(const WarpgroupTile& tile) {
   return (tile.rows() + tile.columns) * tile.chunk;
 }
 
-int64_t resultLine(const WarpgroupTile& tile) {
+int64_t bytesOf(const WarpgroupProduct& product, int64_t elements) {
+  return elements * static_cast<int64_t>(sizeOf(product.dtype));
+}
+
+int64_t resultLine(const WarpgroupTile& tile, const WarpgroupProduct& product) {
   constexpr int64_t kLine = 128;
-  return tile.columns % kLine == 0 ? kLine : kLine / 2;
+  return bytesOf(product, tile.columns) % kLine == 0 ? kLine : kLine / 2;
 }
 
 int64_t sharedBytes(const WarpgroupTile& tile, int64_t value_bytes) {
@@ -87,7 +96,7 @@ bool isPossible(const WarpgroupProduct& product) {
   const auto isWhole = [](int64_t bytes) { return bytes % kChunkBytes == 0; };
   const bool has_lines = product.rows > 0 && product.columns > 0 && product.depth > 0 &&
                          std::max({product.rows, product.columns, product.depth * product.taps}) < kMost &&
-                         isWhole(product.depth) && isWhole(product.columns);
+                         isWhole(product.depth) && isWhole(bytesOf(product, product.columns));
   if (!has_lines || !product.windows) {
     return has_lines;
   }
@@ -123,16 +132,16 @@ TensorMap mapOfImage(const WarpgroupTile& tile, const WarpgroupProduct& product)
 
 // Of results and residual.
 TensorMap mapOfResults(const WarpgroupTile& tile, const WarpgroupProduct& product) {
-  const int64_t line = resultLine(tile);
+  const int64_t line = resultLine(tile, product);
   if (!product.windows) {
-    return linesOf(product.columns, product.rows, line, tile.rows());
+    return linesOf(bytesOf(product, product.columns), product.rows, line, tile.rows());
   }
   const Box box = boxOf(tile, product);
   const auto size = [](int64_t value) { return static_cast<uint64_t>(value); };
-  const int64_t pixel = product.columns;
+  const int64_t pixel = bytesOf(product, product.columns);
   const int64_t width = product.windows->out_width, height = product.windows->out_height;
   TensorMap map;
-  map.dims = {size(product.columns), size(width), size(height), size(imagesOf(product))};
+  map.dims = {size(pixel), size(width), size(height), size(imagesOf(product))};
   map.strides = {size(pixel), size(pixel * width), size(pixel * width * height)};
   map.box = {static_cast<uint32_t>(line), static_cast<uint32_t>(box.width), static_cast<uint32_t>(box.height),
              static_cast<uint32_t>(box.images)};
@@ -153,12 +162,35 @@ std::string operandsOfSums(int64_t registers) {
   return all;
 }
 
-std::string registersOfSums(int64_t registers) {
+std::string registersOfSums(int64_t registers, const std::string& kind) {
   std::string all;
   for (int64_t i = 0; i < registers; ++i) {
-    all += std::string(i == 0 ? "" : ", ") + "\"+r\"(sums[" + std::to_string(i) + "])";
+    all += (i == 0 ? "\"+" : ", \"+") + kind + "\"(sums[" + std::to_string(i) + "])";
   }
   return all;
+}
+
+// What distinguishes the instructions of dtypes.
+struct Instruction {
+  const char *depth, *dtypes;  // as its name has them
+  const char* immediates;      // of 16 bits: factors of 1, and neither operand is transposed
+  const char* sum;
+  const char* registers;  // their kind
+  const char *a, *b;      // types of text/storage.cuh
+};
+
+Instruction instructionFor(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat16:
+      return {"16", "f32.f16.f16", ", 1, 1, 0, 0", "float", "f", "Half", "Half"};
+    case DType::kBFloat16:
+      return {"16", "f32.bf16.bf16", ", 1, 1, 0, 0", "float", "f", "BFloat", "BFloat"};
+    case DType::kUInt8:
+      return {"32", "s32.u8.s8", "", "int", "r", "unsigned char", "signed char"};
+    default:
+      TORCHTRT_CHECK(dtype == DType::kInt8, "a product of " << toString(dtype) << " by warpgroups");
+      return {"32", "s32.s8.s8", "", "int", "r", "signed char", "signed char"};
+  }
 }
 
 std::string quoted(const std::string& text) {
@@ -211,7 +243,10 @@ std::optional<WarpgroupTile> warpgroupTileFor(const CudaDevice& device, const Wa
     return std::nullopt;
   }
   std::optional<WarpgroupTile> best;
-  for (const WarpgroupTile& tile : kTiles) {
+  const std::span<const WarpgroupTile> tiles = sizeOf(product.dtype) == 1
+                                                   ? std::span<const WarpgroupTile>(kTilesOfBytes)
+                                                   : std::span<const WarpgroupTile>(kTilesOf16Bits);
+  for (const WarpgroupTile& tile : tiles) {
     if (suits(tile, product) && (!best || expectedTime(tile, product) < expectedTime(*best, product))) {
       best = tile;
     }
@@ -222,17 +257,18 @@ std::optional<WarpgroupTile> warpgroupTileFor(const CudaDevice& device, const Wa
   return best;
 }
 
-void addWarpgroupText(Source& source, const WarpgroupTile& tile, const WarpgroupProduct& product, bool a_is_signed,
-                      int64_t value_bytes) {
+void addWarpgroupText(Source& source, const WarpgroupTile& tile, const WarpgroupProduct& product, int64_t value_bytes) {
   const int64_t registers = tile.columns / 2;
-  const std::string shape = "m64n" + std::to_string(tile.columns) + "k32", a = a_is_signed ? "s8" : "u8";
+  const Instruction instruction = instructionFor(product.dtype);
+  const std::string shape = "m64n" + std::to_string(tile.columns) + "k" + instruction.depth;
   source.define("GROUPS", tile.groups).define("COLUMNS", tile.columns).define("CHUNK", tile.chunk);
   source.define("STAGES", tile.stages).define("BLOCKS", tile.blocks);
   source.define("SHARED_BYTES", sharedBytes(tile, value_bytes)).define("SHARED_ALIGNMENT", int64_t{1024});
-  source.define("FACTOR_A", a_is_signed ? "signed char" : "unsigned char");
-  source.define("INSTRUCTION", quoted("wgmma.mma_async.sync.aligned." + shape + ".s32." + a + ".s8"));
+  source.define("SUM", instruction.sum).define("FACTOR_A", instruction.a).define("FACTOR_B", instruction.b);
+  source.define("INSTRUCTION", quoted("wgmma.mma_async.sync.aligned." + shape + "." + instruction.dtypes));
+  source.define("IMMEDIATES", quoted(instruction.immediates));
   source.define("OPERANDS_OF_SUMS", quoted(operandsOfSums(registers)));
-  source.define("REGISTERS_OF_SUMS", registersOfSums(registers));
+  source.define("REGISTERS_OF_SUMS", registersOfSums(registers, instruction.registers));
   source.define("OPERANDS_OF_FACTORS", quoted("%" + std::to_string(registers) + ", %" + std::to_string(registers + 1)));
   source.define("OPERAND_ADDS", quoted("%" + std::to_string(registers + 2)));
   source.define("HAS_WINDOWS", int64_t{product.windows.has_value()});

@@ -1,6 +1,6 @@
-// Products a b of bytes on tensor cores by whole warpgroups (text/warpgroup.cuh). A block makes tiles of kRows x COLUMNS, one
+// Products a b of bytes or of 16 bits on tensor cores by whole warpgroups (text/warpgroup.cuh). A block makes tiles of kRows x COLUMNS, one
 // after the other. Its last warp copies: chunks of CHUNK bytes along the depth, of the tile's lines of a and of COLUMNS lines of
-// b, go to the next of STAGES stages in shared memory. Each of GROUPS warpgroups computes 64 rows. Results take a stage, too: the
+// b, go to the next of STAGES stages in shared memory. Each of GROUPS warpgroups computes 64 rows. Results take a stage or more, too: the
 // residual is copied there, results take its place, and leave from there. So copies for the next tile run beside the end of this
 // one.
 //
@@ -9,11 +9,13 @@
 
 constexpr int kRows = 64 * GROUPS, kComputing = 128 * GROUPS;
 constexpr int kStage = (kRows + COLUMNS) * CHUNK;
-constexpr int kLine = COLUMNS % 128 == 0 ? 128 : 64;  // of results
-constexpr int kBox = kRows * kLine, kBoxes = COLUMNS / kLine;
+constexpr int kResults = COLUMNS * (int)sizeof(OUT);  // bytes of a row of a tile
+constexpr int kLine = kResults % 128 == 0 ? 128 : 64;  // of results
+constexpr int kBox = kRows * kLine, kBoxes = kResults / kLine;
 constexpr int kBarriersBegin = STAGES * kStage, kValuesBegin = kBarriersBegin + 2 * STAGES * (int)sizeof(Barrier);
-static_assert(kBoxes * kBox <= kStage, "results take one stage");
-static_assert(COLUMNS % kLine == 0, "boxes of results fill a tile");
+constexpr int kBoxesOfStage = kStage / kBox, kResultStages = (kBoxes + kBoxesOfStage - 1) / kBoxesOfStage;
+static_assert(kResultStages < STAGES, "copies for the next tile have a stage");
+static_assert(kResults % kLine == 0, "boxes of results fill a tile");
 
 struct WarpgroupProduct {
   int columns, tiles, taps, chunks;  // chunks of a tap
@@ -52,6 +54,7 @@ struct Tile {
     image = line / of.tiles_y * of.tile_images;
 #endif
   }
+  __device__ int byte() const { return column * (int)sizeof(OUT); }  // of a row of results
 };
 
 // One tap after the other.
@@ -107,20 +110,23 @@ __device__ inline void copyAll(const WarpgroupProduct& of, const TensorMap& a, c
       copyBox(ring.memory(), a, ring.full(), at.chunk * CHUNK, tile.row);
 #endif
     }
-    waitForPhase(ring.empty(), ring.phase ^ 1);
+    for (int first = 0; first < kBoxes; first += kBoxesOfStage, ring.next()) {
+      waitForPhase(ring.empty(), ring.phase ^ 1);
 #if HAS_RESIDUAL
-    arriveExpecting(ring.full(), kBoxes * of.lines * kLine);
-    for (int box = 0; box < kBoxes; ++box) {
+      const int boxes = kBoxes - first < kBoxesOfStage ? kBoxes - first : kBoxesOfStage;
+      arriveExpecting(ring.full(), boxes * of.lines * kLine);
+      for (int box = 0; box < boxes; ++box) {
+        const int byte = tile.byte() + (first + box) * kLine;
 #if HAS_WINDOWS
-      copyBox(ring.memory() + box * kBox, residual, ring.full(), tile.column + box * kLine, tile.x, tile.y, tile.image);
+        copyBox(ring.memory() + box * kBox, residual, ring.full(), byte, tile.x, tile.y, tile.image);
 #else
-      copyBox(ring.memory() + box * kBox, residual, ring.full(), tile.column + box * kLine, tile.row);
+        copyBox(ring.memory() + box * kBox, residual, ring.full(), byte, tile.row);
+#endif
+      }
+#else
+      arrive(ring.full());
 #endif
     }
-#else
-    arrive(ring.full());
-#endif
-    ring.next();
   }
 }
 
@@ -136,7 +142,17 @@ __device__ void computeAll(const WarpgroupProduct& of, const TensorMap& out, con
   };
   const typename Ends::Values values = blockMemory<unsigned char>(kValuesBegin);
   Ring ring;
-  int written = -1;  // the stage from which results of the tile before leave
+  int written = -1;  // the first stage from which results of the tile before leave
+  const auto releaseWritten = [&] {
+    if (threadIdx.x == 0) {
+      waitForBoxes();
+    }
+#pragma unroll
+    for (int k = 0; k < kResultStages; ++k) {
+      release(written + k < STAGES ? written + k : written + k - STAGES);
+    }
+    written = -1;
+  };
   for (int index = blockIdx.x; index < of.tiles; index += gridDim.x) {
     const Tile tile(of, index);
     ends.read(values, tile.column);
@@ -156,28 +172,33 @@ __device__ void computeAll(const WarpgroupProduct& of, const TensorMap& out, con
       if (i > 0) {
         release(before);
       }
-      if (written >= 0 && (i == (STAGES > 2 ? 1 : 0) || i == chunks - 1)) {  // late, but before the stage is needed
-        if (threadIdx.x == 0) {
-          waitForBoxes();
-        }
-        release(written);
-        written = -1;
+      constexpr int kLate = STAGES > 2 && kResultStages == 1 ? 1 : 0;  // but before the stage is needed
+      if (written >= 0 && (i == kLate || i == chunks - 1)) {
+        releaseWritten();
       }
       before = ring.stage;
     }
     waitForProducts<0>();
     release(before);
     waitForThreads<kComputing>();  // for what belongs to columns
-    waitForPhase(ring.full(), ring.phase);
+    written = ring.stage;
+    int stages[kResultStages];
+#pragma unroll
+    for (int k = 0; k < kResultStages; ++k, ring.next()) {
+      waitForPhase(ring.full(), ring.phase);
+      stages[k] = ring.stage * kStage;
+    }
     const int first_row = 64 * group + thread / 32 * 16 + lane / 4;
-    const int first_place = ring.stage * kStage + placeIn(kLine, first_row, lane % 4 * 2);
+    constexpr int kPair = 2 * (int)sizeof(OUT), kEight = 8 * (int)sizeof(OUT);
+    const int first_place = placeIn(kLine, first_row, lane % 4 * kPair);
     // Of the i-th pair of results of this thread. Rows 8 apart have their chunks in the same order, which is that of the first
     // row with bits turned over.
     const auto placeOf = [&](int i) {
-      const int byte = i / 2 * 8 % kLine, box = i / 2 * 8 / kLine;
-      return blockMemory<unsigned char>((first_place ^ byte / 16 * 16) + byte % 16 + i % 2 * 8 * kLine + box * kBox);
+      const int byte = i / 2 * kEight % kLine, box = i / 2 * kEight / kLine;
+      return blockMemory<unsigned char>(stages[box / kBoxesOfStage] + (first_place ^ byte / 16 * 16) + byte % 16 + i % 2 * 8 * kLine +
+                                        box % kBoxesOfStage * kBox);
     };
-    constexpr int kAtOnce = 4;  // pairs that are read before the first result is written, so that reads overlap
+    constexpr int kAtOnce = COLUMNS > 128 ? 2 : 4;  // pairs that are read before the first result is written, so that reads overlap
 #pragma unroll
     for (int first = 0; first < COLUMNS / 4; first += kAtOnce) {
       typename Ends::Pair pairs[kAtOnce];
@@ -195,16 +216,15 @@ __device__ void computeAll(const WarpgroupProduct& of, const TensorMap& out, con
     if (threadIdx.x == 0) {
 #pragma unroll
       for (int box = 0; box < kBoxes; ++box) {
+        const unsigned char* const from = blockMemory<unsigned char>(stages[box / kBoxesOfStage] + box % kBoxesOfStage * kBox);
 #if HAS_WINDOWS
-        writeBox(out, ring.memory() + box * kBox, tile.column + box * kLine, tile.x, tile.y, tile.image);
+        writeBox(out, from, tile.byte() + box * kLine, tile.x, tile.y, tile.image);
 #else
-        writeBox(out, ring.memory() + box * kBox, tile.column + box * kLine, tile.row);
+        writeBox(out, from, tile.byte() + box * kLine, tile.row);
 #endif
       }
       endBoxes();
     }
-    written = ring.stage;
-    ring.next();
   }
   if (threadIdx.x == 0) {
     waitForBoxes();

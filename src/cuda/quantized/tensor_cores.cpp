@@ -57,6 +57,7 @@ std::optional<WarpgroupProduct> warpgroupProductOf(const Layer& layer, const Sha
     return std::nullopt;
   }
   WarpgroupProduct product;
+  product.dtype = shapes.inputs.at(kSteps).dtype;
   product.columns = weights.columns();
   product.rows = countOf(shapes.outputs[0].dims) / product.columns;
   product.depth = weights.depth();
@@ -73,13 +74,12 @@ std::optional<WarpgroupProduct> warpgroupProductOf(const Layer& layer, const Sha
 void addProduct(Launches& launches, const Layer& layer, const ShapeSet& shapes, PackedSteps& weights,
                 const WarpgroupProduct& product, const WarpgroupTile& tile) {
   constexpr int64_t kValueBytes = 3 * 4;  // of warpgroup_steps.cuh
-  const bool is_signed = shapes.inputs.at(kSteps).dtype == DType::kInt8;
   const Place scale = denseValues(launches, layer, shapes, kScale);
   const Place bias = denseValues(launches, layer, shapes, kBias);
   Source source;
   source.define("HAS_ZERO_POINT", int64_t{weights.zeroPoint() != 0});
   addFinishText(source, layer, shapes, weights.hasSmallSums());
-  addWarpgroupText(source, tile, product, is_signed, kValueBytes);
+  addWarpgroupText(source, tile, product, kValueBytes);
   source.include("quantized/warpgroup_steps.cuh");
   Arguments arguments;
   addOperands(arguments, tile, product);

@@ -1,10 +1,10 @@
-// Products of bytes by a warpgroup, 64 x 32 times 32 x COLUMNS, summed in 32 bits, on tensor cores of compute capability 9.0
-// alone. Both factors lie in shared memory as tensor maps copy them, in lines of CHUNK bytes; a line of a is a row, and a line
-// of b is a column.
+// Products by a warpgroup, 64 rows times COLUMNS columns, 32 bytes along the depth, summed in 32 bits (SUM), on tensor cores of
+// compute capability 9.0 alone. Both factors lie in shared memory as tensor maps copy them, in lines of CHUNK bytes; a line of
+// a is a row, and a line of b is a column.
 // With lane = 4 * group + pair, thread 32 * warp + lane has in sums[4 * j + 2 * half + k] the sum of
 //   row 16 * warp + 8 * half + group, column 8 * j + 2 * pair + k.
 
-using Sums = int[COLUMNS / 2];
+using Sums = SUM[COLUMNS / 2];
 
 #ifdef __CUDACC_RTC__
 
@@ -28,7 +28,7 @@ __device__ inline unsigned long long described(const void* operand) {
 // Begins sums = a b, or sums += a b if `adds`.
 __device__ inline void addProduct(Sums& sums, const void* a, const void* b, bool adds) {
   asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, " OPERAND_ADDS ", 0;\n" INSTRUCTION
-               " {" OPERANDS_OF_SUMS "}, " OPERANDS_OF_FACTORS ", adds;\n}"
+               " {" OPERANDS_OF_SUMS "}, " OPERANDS_OF_FACTORS ", adds" IMMEDIATES ";\n}"
                : REGISTERS_OF_SUMS
                : "l"(described(a)), "l"(described(b)), "r"((int)adds));
 }
@@ -48,9 +48,9 @@ inline void addProduct(Sums& sums, const void* a, const void* b, bool adds) {
   const int warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32;
   for (int i = 0; i < COLUMNS / 2; ++i) {
     const int row = 16 * warp + i % 4 / 2 * 8 + lane / 4, column = i / 4 * 8 + lane % 4 * 2 + i % 2;
-    int sum = adds ? sums[i] : 0;
-    for (int byte = 0; byte < 32; ++byte) {
-      sum += *byteOf<FACTOR_A>(a, row, byte) * *byteOf<signed char>(b, column, byte);
+    SUM sum = adds ? sums[i] : 0;
+    for (int byte = 0; byte < 32; byte += (int)sizeof(FACTOR_A)) {
+      sum += (SUM)load(byteOf<FACTOR_A>(a, row, byte)) * (SUM)load(byteOf<FACTOR_B>(b, column, byte));
     }
     sums[i] = sum;
   }

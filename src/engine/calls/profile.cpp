@@ -46,6 +46,7 @@ kernels::Work workOf(const plan::Plan& plan, const Schedule& schedule, const Act
     const plan::Step& step = plan.steps[static_cast<size_t>(each)];
     const kernels::Work work = workOf(plan, step, registers);
     all.flops += work.flops;
+    all.factors = all.factors.empty() ? work.factors : all.factors;
     all.bytes += work.bytes;
     const int32_t result = step.outputs[0];
     int64_t moves = std::find(stored.begin(), stored.end(), result) == stored.end() ? 1 : 0;
@@ -146,6 +147,7 @@ std::vector<StepProfile> LoadedEngine::profile(std::span<const TensorView> input
       const kernels::Work work = workOf(model_->plan, shapes, action, registers);
       profile.flops = work.flops;
       profile.bytes = work.bytes;
+      profile.factors = work.factors;
     }
     profiles.push_back(std::move(profile));
   }

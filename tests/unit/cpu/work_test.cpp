@@ -72,6 +72,25 @@ TEST(Work, OfLayersThatPickReadsWhatIsPicked) {
   expectWork("gather float32 [1000,4]xint64 [3] -> float32 [3,4] {axis=0, mode=\"default\"}", 12, 48 + 48 + 24);
 }
 
+std::string factorsOf(const std::string& line) {
+  const ParsedProblem parsed = parseProblem(line);
+  std::vector<bool> present;
+  for (const Operand& input : parsed.problem.inputs) {
+    present.push_back(input.present);
+  }
+  return std::string(
+      workOf(parsed.problem.family, *parsed.problem.attributes, tunedShapes(parsed.problem), present).factors);
+}
+
+TEST(Work, FactorsAreTheDtypesThatTensorCoresMultiply) {
+  EXPECT_EQ(factorsOf("matrix_multiply float16 [2,3,5]x[2,5,7] -> [2,3,7] {}"), "float16");
+  EXPECT_EQ(factorsOf("matrix_multiply bfloat16 [2,3,5]x[2,5,7] -> [2,3,7] {}"), "bfloat16");
+  EXPECT_EQ(factorsOf("matrix_multiply float32 [2,3,5]x[2,5,7] -> [2,3,7] {tf32=true}"), "tf32");
+  EXPECT_EQ(factorsOf("matrix_multiply float32 [2,3,5]x[2,5,7] -> [2,3,7] {}"), "");
+  EXPECT_EQ(factorsOf("matrix_multiply float64 [2,3,5]x[2,5,7] -> [2,3,7] {}"), "");
+  EXPECT_EQ(factorsOf("unary float16 [4,5] -> [4,5] {op=\"exp\"}"), "");
+}
+
 TEST(Limits, AreWhatSomeMachineHas) {
   const Limits limits = measureLimits(1);
   EXPECT_GT(limits.flops, 1e8);

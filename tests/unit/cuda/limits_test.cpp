@@ -14,9 +14,11 @@ TEST(Limits, AreMeasuredByTheDevicesTimer) {
   if (testing::gpu().properties().name == "emulated GPU") {  // whose timer says a millisecond of everything
     EXPECT_DOUBLE_EQ(limits.bytes, 2 * 268435456.0 / 1e-3);
     EXPECT_DOUBLE_EQ(limits.flops, 2 * 16.0 * 8 * 132 * 256 / 1e-3);
+    EXPECT_DOUBLE_EQ(limits.tensor_flops, 2 * 128.0 * 128 * 128 / 1e-3);
   } else {
     EXPECT_GT(limits.bytes, 1e11);
     EXPECT_GT(limits.flops, 1e12);
+    EXPECT_GT(limits.tensor_flops, limits.flops);
   }
 }
 

@@ -19,9 +19,9 @@ Profile exampleProfile() {
   engine.name = "net_engine";
   engine.calls = 1;
   engine.milliseconds = 3;
-  engine.steps = {{"small", "activation", "vectors", "", 500, 1e3, 2.5e6},
-                  {"wide", "convolution", "onednn", "net.py:3", 2000, 1e8, 1e6},
-                  {"least", "shuffle", "reference", "", 100, 10, 1e5}};
+  engine.steps = {{"small", "activation", "vectors", "", 500, 1e3, 2.5e6, ""},
+                  {"wide", "convolution", "onednn", "net.py:3", 2000, 1e8, 1e6, ""},
+                  {"least", "shuffle", "reference", "", 100, 10, 1e5, ""}};
   profile.engines = {engine};
   profile.operators = {{"aten::nms", 3, 0.5}};
   return profile;
@@ -34,6 +34,7 @@ TEST(Profile, StepsAreHeldAgainstBothLimits) {
   EXPECT_DOUBLE_EQ(profile.shareOfPeak(wide), 0.5);  // its arithmetic takes 1 ms of the 2
   EXPECT_DOUBLE_EQ(profile.shareOfBandwidth(wide), 0.05);
   EXPECT_DOUBLE_EQ(profile.shareOfBandwidth(small), 0.5);  // its bytes take 0.25 ms of the 0.5
+  EXPECT_EQ(profile.peakOf(wide), 1e11);
   EXPECT_EQ(profile.shareOfPeak(Profile::Step()), 0);
   EXPECT_EQ(profile.shareOfBandwidth(Profile::Step()), 0);
 }
@@ -59,7 +60,7 @@ TEST(Profile, AGpuIsToldInTera) {
   Profile profile = exampleProfile();
   profile.flops_per_second = 6e13;
   profile.bytes_per_second = 3e12;
-  profile.engines[0].steps = {{"wide", "convolution", "cudnn", "net.py:3", 100, 1e10, 1e8}};
+  profile.engines[0].steps = {{"wide", "convolution", "cudnn", "net.py:3", 100, 1e10, 1e8, ""}};
   profile.operators.clear();
   EXPECT_EQ(profile.toText(2), R"(a forward: 4.000 ms (median of 5), 2 threads
 the machine at its limit: 60.0 TFLOP/s in float32 without tensor cores, which exceed it, 3000.0 GB/s of memory, which caches exceed
@@ -74,6 +75,31 @@ engine net_engine: 1 step, 0.100 ms, 100.0 TFLOP/s
 )");
 }
 
+TEST(Profile, FactorsOfTensorCoresHaveTheirPeak) {
+  Profile profile = exampleProfile();
+  profile.tensor_flops_per_second = 8e14;
+  Profile::Step step = profile.engines[0].steps[1];
+  EXPECT_EQ(profile.peakOf(step), 1e11);
+  const std::pair<const char*, double> kPeaks[] = {
+      {"float16", 8e14}, {"bfloat16", 8e14}, {"tf32", 4e14}, {"int8", 16e14}};
+  for (const auto& [factors, peak] : kPeaks) {
+    step.factors = factors;
+    EXPECT_EQ(profile.peakOf(step), peak) << factors;
+  }
+  step.flops = 1e12;
+  EXPECT_DOUBLE_EQ(profile.shareOfPeak(step), 0.3125);  // of 1600 TFLOP/s, in 2 ms
+  profile.tensor_flops_per_second = 0;                  // not measured
+  EXPECT_EQ(profile.peakOf(step), 1e11);
+}
+
+TEST(Profile, TextTellsTensorCoresThatWereMeasured) {
+  Profile profile = exampleProfile();
+  profile.flops_per_second = 6e13;
+  profile.tensor_flops_per_second = 7.5e14;
+  EXPECT_THAT(profile.toText(),
+              testing::HasSubstr("at its limit: 60.0 TFLOP/s in float32, 750.0 in float16 on tensor cores, 10.0 GB/s"));
+}
+
 TEST(Profile, AnEngineThatRefusedTheInputsSaysSo) {
   Profile profile = exampleProfile();
   profile.engines[0].steps.clear();
@@ -84,13 +110,14 @@ TEST(Profile, AnEngineThatRefusedTheInputsSaysSo) {
 TEST(Profile, JsonHasEverything) {
   Profile profile = exampleProfile();
   profile.engines[0].steps.resize(1);
-  EXPECT_EQ(profile.toJson(),
-            R"({"milliseconds": 4.000, "forwards": 5, "threads": 2, "flops_per_second": 100000000000, )"
-            R"("bytes_per_second": 10000000000, "engines": [{"name": "net_engine", "calls": 1, "milliseconds": 3.000, )"
-            R"("note": "", "steps": [{"name": "small", "family": "activation", "implementation": "vectors", )"
-            R"("location": "", "microseconds": 500.000, "flops": 1000, "bytes": 2500000, "share_of_peak": 0.000, )"
-            R"("share_of_bandwidth": 0.500}]}], )"
-            R"("operators": [{"name": "aten::nms", "calls": 3, "milliseconds": 0.500}]})");
+  EXPECT_EQ(
+      profile.toJson(),
+      R"({"milliseconds": 4.000, "forwards": 5, "threads": 2, "flops_per_second": 100000000000, )"
+      R"("tensor_flops_per_second": 0, "bytes_per_second": 10000000000, "engines": [{"name": "net_engine", "calls": 1, "milliseconds": 3.000, )"
+      R"("note": "", "steps": [{"name": "small", "family": "activation", "implementation": "vectors", )"
+      R"("location": "", "microseconds": 500.000, "flops": 1000, "bytes": 2500000, "factors": "", "share_of_peak": 0.000, )"
+      R"("share_of_bandwidth": 0.500}]}], )"
+      R"("operators": [{"name": "aten::nms", "calls": 3, "milliseconds": 0.500}]})");
 }
 
 TEST(Profile, TraceHasEnginesWithTheirStepsAndOperatorsInRows) {
