@@ -136,6 +136,29 @@ std::optional<Range> rangeOf(const Histogram& histogram, const Options& options)
   return Range{std::max(histogram.min(), -limit), std::min(histogram.max(), limit)};
 }
 
+namespace {
+
+// Steps of 8 bits that reach over the range, with an even zero point. Then a result in the middle of two integers goes
+// to the same one whether it is rounded in front of the zero point or behind it, and no library needs more work for its
+// bits.
+Steps asymmetricSteps(double low, double high) {
+  constexpr double kMost = 255;
+  const double middle = -low / ((high - low) / kMost) / 2;
+  Steps best;
+  best.scale = std::numeric_limits<double>::infinity();
+  for (const double half : {std::floor(middle), std::ceil(middle)}) {
+    const double below = std::min(std::max(0.0, 2 * half), kMost - 1);  // 0 for what is no number
+    const double scale = std::max(low < 0 ? -low / below : 0, high / (kMost - below));
+    if (scale < best.scale) {
+      best.scale = scale;
+      best.zero_point = std::llround(below);
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
 std::optional<Steps> stepsOf(const Range& range, bool symmetric) {
   if (!std::isfinite(range.low) || !std::isfinite(range.high) || range.low > range.high) {
     throw CompileError(ErrorCode::kInvalidOption,
@@ -143,20 +166,15 @@ std::optional<Steps> stepsOf(const Range& range, bool symmetric) {
   }
   const double low = std::min(range.low, 0.0);
   const double high = std::max(range.high, 0.0);
-  Steps steps;
-  if (symmetric) {
-    steps = {DType::kInt8, std::max(-low, high) / 127, 0, -127, 127};
-  } else {
-    steps.scale = (high - low) / 255;
+  if (low == high) {
+    return std::nullopt;
   }
+  Steps steps = symmetric ? Steps{DType::kInt8, std::max(-low, high) / 127, 0, -127, 127} : asymmetricSteps(low, high);
   const auto scale = static_cast<float>(steps.scale);
   if (!isStepScale(scale) || !std::isnormal(1 / scale)) {
     return std::nullopt;
   }
   steps.scale = static_cast<double>(scale);
-  if (!symmetric) {
-    steps.zero_point = std::clamp<int64_t>(std::llround(-low / steps.scale), 0, 255);
-  }
   return steps;
 }
 

@@ -133,8 +133,8 @@ TEST(Range, EntropyOfSymmetricStepsLooksAtMagnitudes) {
 TEST(Steps, OfARangeOnBothSides) {
   const Steps steps = *stepsOf({-1, 3}, false);
   EXPECT_EQ(steps.to, DType::kUInt8);
-  EXPECT_EQ(steps.scale, static_cast<double>(4.0F / 255.0F));
-  EXPECT_EQ(steps.zero_point, 64);  // 63.75
+  EXPECT_EQ(steps.scale, static_cast<double>(3.0F / 191.0F));
+  EXPECT_EQ(steps.zero_point, 64);  // of 63.75
   EXPECT_EQ(steps.low, 0);
   EXPECT_EQ(steps.high, 255);
 }
@@ -146,13 +146,27 @@ TEST(Steps, OfARelu) {
 }
 
 TEST(Steps, OfNothingAboveZero) {
-  EXPECT_EQ(stepsOf({-2, 0}, false)->zero_point, 255);
+  EXPECT_EQ(stepsOf({-2, 0}, false)->zero_point, 254);
+}
+
+// Rounding in front of an even zero point and behind it is the same.
+TEST(Steps, HaveEvenZeroPointsAndReachOverTheRange) {
+  for (const double high : {0.001, 0.4, 1.0, 2.7, 254.0, 1e6}) {
+    for (const double low : {-1e-9, -0.0071, -0.3, -1.0, -127.0, -1e5}) {
+      const Steps steps = *stepsOf({low, high}, false);
+      const auto reach = [&](int64_t step) { return static_cast<double>(step - steps.zero_point) * steps.scale; };
+      EXPECT_EQ(steps.zero_point % 2, 0) << low << " to " << high;
+      EXPECT_LE(reach(steps.low), low + 1e-6 * -low) << low << " to " << high;
+      EXPECT_GE(reach(steps.high), high - 1e-6 * high) << low << " to " << high;
+      EXPECT_LE(steps.scale, (high - low) / 253 * 1.000001) << low << " to " << high;
+    }
+  }
 }
 
 TEST(Steps, ReachZeroWhereTheRangeDoesNot) {
   EXPECT_EQ(stepsOf({1, 3}, false)->scale, static_cast<double>(3.0F / 255.0F));
   EXPECT_EQ(stepsOf({1, 3}, false)->zero_point, 0);
-  EXPECT_EQ(stepsOf({-3, -1}, false)->zero_point, 255);
+  EXPECT_EQ(stepsOf({-3, -1}, false)->zero_point, 254);
 }
 
 TEST(Steps, SymmetricOnes) {

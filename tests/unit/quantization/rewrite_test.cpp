@@ -36,7 +36,7 @@ TEST(Quantize, AConvolution) {
   %y = convolution(%x, %w, %b) {stride=[2, 1], pre_padding=[0, 1], activation="relu"}
   output "y" %y
 })",
-                  {{"x", {-63.75, 63.75}}}, R"(network "n" (s0 in [1, 2, 4]) {
+                  {{"x", {-64, 63.5}}}, R"(network "n" (s0 in [1, 2, 4]) {
   input %x : float32[s0, 1, 4, 4]
   %b = constant() {} : float32[2] data=[1, 2]
   %x_steps = quantize(%x) {to=uint8, scale=0.5, zero_point=128, low=0, high=255}
