@@ -31,9 +31,9 @@ function(torchtrt_fuzz_target name)
     target_sources(fuzz_${name} PRIVATE $<TARGET_OBJECTS:${folder}>)
   endforeach()
   list(TRANSFORM arg_FOLDERS PREPEND "fuzz_archive_")
-  # Archives that need each other's objects.
+  # Archives that need each other's objects. clang calls libatomic for two numbers at once, which GCC does by itself.
   target_link_libraries(fuzz_${name} PRIVATE -Wl,--start-group ${arg_LINKS} ${arg_FOLDERS} -Wl,--end-group
-                        torchtrt_engine_libraries)
+                        torchtrt_engine_libraries atomic)
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
 endfunction()
 

@@ -81,7 +81,9 @@ ShuffleForm ShuffleForm::simplified(const Dims& input) const {
     form.first = compose(form.first, form.second);
     form.second.clear();
   }
-  if (!form.first.empty() && movesOnlyUnits(input, form.first)) {
+  // A size of 0 in reshape_dims is that of the input in the same place.
+  const bool can_reshape = form.reshape || std::find(input.begin(), input.end(), Dim(0)) == input.end();
+  if (!form.first.empty() && can_reshape && movesOnlyUnits(input, form.first)) {
     if (!form.reshape) {
       form.reshape = permute(input, form.first);
     }

@@ -172,8 +172,14 @@ void checkValues(PyTorchStreamReader& reader, const Pickle& pickle, const std::s
 // Ends may lie outside of the texts, as they do in many modules.
 void checkSourceRanges(const Pickle& pickle) {
   const Value& root = pickle.root();
-  if (root.kind != Kind::kTuple || root.items.empty() || pickle.item(root, 0).text != "FORMAT_WITH_STRING_TABLE") {
-    return;  // the older form has no table
+  if (root.kind != Kind::kTuple || root.items.empty()) {
+    return;  // libtorch refuses it, or finds no ranges
+  }
+  if (pickle.item(root, 0).text != "FORMAT_WITH_STRING_TABLE") {  // the older form has no table
+    for (const Pickle::Index range : root.items) {
+      static_cast<void>(pickle.item(pickle.at(range), 1));  // libtorch reads two items without counting
+    }
+    return;
   }
   const Value& texts = pickle.item(root, 1);
   const Value& ranges = pickle.item(root, 2);

@@ -77,7 +77,7 @@ std::optional<Fusion> fuseSlope(const std::string& activation, double alpha, con
 bool keepsCode(const dnnl::primitive_desc_base& desc);
 
 // oneDNN keeps about this many bytes for the shape of one primitive: its generated code and the pages around it.
-inline constexpr size_t kCodeBytes = 128 * 1024;
+inline constexpr size_t kCodeBytes = size_t{128} * 1024;
 
 // Argument number of a post-op's second operand.
 inline constexpr int postOpArgument(int index) {

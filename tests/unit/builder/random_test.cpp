@@ -12,6 +12,7 @@
 #include "support/interpreter.h"
 #include "support/network_trial.h"
 #include "support/random_network.h"
+#include "support/seeds.h"
 
 namespace torchtrt::builder {
 namespace {

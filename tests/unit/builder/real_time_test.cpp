@@ -10,6 +10,7 @@
 #include "support/call_watch.h"
 #include "support/interpreter.h"
 #include "support/random_network.h"
+#include "support/seeds.h"
 
 namespace torchtrt::builder {
 namespace {

@@ -27,7 +27,8 @@
 namespace torchtrt::kernels {
 namespace {
 
-constexpr size_t kGuard = 64;  // bytes behind every output that must stay as they were
+constexpr size_t kGuard = 64;           // bytes behind every output that must stay as they were
+constexpr size_t kScratchGuard = 4096;  // the same of scratch memory, whose pieces are larger
 
 struct alignas(64) Line {
   std::byte bytes[64];
@@ -141,10 +142,14 @@ Buffer randomBuffer(const TensorDesc& desc, Values values, unsigned seed) {
   return buffer;
 }
 
+void expectGuard(const Buffer& got, size_t bytes, size_t guard, const char* memory) {
+  const std::byte* behind = got.data()->bytes + bytes;
+  EXPECT_TRUE(std::all_of(behind, behind + guard, [](std::byte b) { return b == std::byte{0x5A}; }))
+      << "wrote behind the " << memory;
+}
+
 void expectGuard(const TensorDesc& desc, const Buffer& got) {
-  const std::byte* behind = got.data()->bytes + bytesOf(desc);
-  EXPECT_TRUE(std::all_of(behind, behind + kGuard, [](std::byte b) { return b == std::byte{0x5A}; }))
-      << "wrote behind the output";
+  expectGuard(got, bytesOf(desc), kGuard, "output");
 }
 
 // A problem with data for the operands of its tuned shapes.
@@ -215,7 +220,8 @@ class Data {
       std::memset(call.outputs.back().data(), 0x5A, call.outputs.back().size() * sizeof(Line));
       call.addresses.push_back(call.outputs.back().data());
     }
-    call.scratch = makeBuffer(prepared.scratchBytes());
+    call.scratch = makeBuffer(prepared.scratchBytes() + kScratchGuard);
+    std::memset(call.scratch.data(), 0x5A, call.scratch.size() * sizeof(Line));
     call.args = {call.inputs.data(), call.addresses.data(),
                  prepared.scratchBytes() == 0 ? nullptr : call.scratch.data(), threads};
     return call;
@@ -224,6 +230,7 @@ class Data {
   std::vector<Buffer> run(const Kernel& kernel, const Prepared& prepared, int threads) const {
     Call made = call(kernel, prepared, threads);
     prepared.run(made.args);
+    expectGuard(made.scratch, prepared.scratchBytes(), kScratchGuard, "scratch memory");
     return std::move(made.outputs);
   }
 
@@ -386,6 +393,7 @@ void expectSafeForThreads(const std::string& problem, const std::string& impleme
   const std::vector<Buffer> expected = data.run(*chosen.kernel, *prepared, 2);
   std::atomic<int> different = 0;
   std::vector<std::thread> callers;
+  callers.reserve(kCallers);
   for (int caller = 0; caller < kCallers; ++caller) {
     callers.emplace_back([&] {
       for (int run = 0; run < kRuns; ++run) {

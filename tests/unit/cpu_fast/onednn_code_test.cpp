@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cpu/onednn/onednn.h"
 #include "cpu_fast/convolution_problem.h"
 #include "kernels/problem_text.h"
 
@@ -31,15 +32,8 @@ double residentMegabytes() {
 // A layer over channels-last images, by oneDNN.
 class Layer {
  public:
-  Layer(const std::string& activation, bool dynamic)
-      : parsed_(parseProblem(toText({.input = {1, kChannels, 16, 16},
-                                     .kernel = {kChannels, kChannels, 3, 3},
-                                     .pre_padding = {1, 1},
-                                     .post_padding = {1, 1},
-                                     .bias = false,
-                                     .dynamic = dynamic,
-                                     .activation = activation}))),
-        weights_(kChannels * kChannels * 9, 0.5F) {
+  explicit Layer(const std::string& problem)
+      : parsed_(parseProblem(problem)), weights_(kChannels * kChannels * 9, 0.5F) {
     parsed_.problem.inputs[1].constant = weights_.data();
   }
 
@@ -64,25 +58,57 @@ class Layer {
   std::vector<float> weights_;
 };
 
+std::string convolution(const std::string& activation, bool dynamic) {
+  return toText({.input = {1, kChannels, 16, 16},
+                 .kernel = {kChannels, kChannels, 3, 3},
+                 .pre_padding = {1, 1},
+                 .post_padding = {1, 1},
+                 .bias = false,
+                 .dynamic = dynamic,
+                 .activation = activation});
+}
+
+std::string convolutionOfBytes(int output_zero_point) {
+  return "quantized_convolution uint8 [1,64,16,16]@0231xint8 [64,64,3,3]!xfloat32 [64]!xnull -> uint8 "
+         "[1,64,16,16]@0231 {dilation=[1, 1], groups=1, stride=[1, 1], pre_padding=[1, 1], post_padding=[1, 1], "
+         "to=uint8, zero_point=3, low=0, high=255, "
+         "output_scale=512.0, output_zero_point=" +
+         std::to_string(output_zero_point) + "}";
+}
+
+void expectNothingIsLeftByLoading(const Layer& layer) {
+  const auto load = [&] { layer.create()->prepare(layer.shapes(16, 16)); };
+  load();
+  const double before = residentMegabytes();
+  for (int i = 0; i < kTimes; ++i) {
+    load();
+  }
+  EXPECT_LT(residentMegabytes() - before, kFewMegabytes);
+}
+
 const char* const kActivations[] = {"", "activation=\"relu\", ", "activation=\"silu\", ",
                                     "activation=\"leaky_relu\", activation_alpha=0.1, "};
 
 TEST(CodeOfConvolutions, IsNotLeftByLoadingAgain) {
   for (const char* activation : kActivations) {
-    const Layer layer(activation, false);
-    const auto load = [&] { layer.create()->prepare(layer.shapes(16, 16)); };
-    load();
-    const double before = residentMegabytes();
-    for (int i = 0; i < kTimes; ++i) {
-      load();
-    }
-    EXPECT_LT(residentMegabytes() - before, kFewMegabytes) << activation;
+    SCOPED_TRACE(activation);
+    expectNothingIsLeftByLoading(Layer(convolution(activation, false)));
+  }
+}
+
+TEST(CodeOfConvolutions, OfBytesIsNotLeftByLoadingAgain) {
+  if (const auto refusal = onednn::refuseInt8()) {
+    GTEST_SKIP() << refusal->reason;
+  }
+  for (const int zero_point : {0, 96, 97}) {
+    SCOPED_TRACE(zero_point);
+    expectNothingIsLeftByLoading(Layer(convolutionOfBytes(zero_point)));
   }
 }
 
 TEST(CodeOfConvolutions, IsNotLeftByShapesOfManySizes) {
   for (const char* activation : kActivations) {
-    const Layer layer(activation, true);
+    const Layer layer(convolution(activation, true));
     const std::unique_ptr<Kernel> kernel = layer.create();
     kernel->prepare(layer.shapes(16, 16));
     const double before = residentMegabytes();

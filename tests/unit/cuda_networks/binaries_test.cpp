@@ -10,6 +10,7 @@
 #include "engine/schedule/precompile.h"
 #include "support/interpreter.h"
 #include "support/random_network.h"
+#include "support/seeds.h"
 
 namespace torchtrt::cuda::testing {
 namespace {

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "builder/run.h"
+#include "support/double_reference.h"
 #include "support/interpreter.h"
 #include "support/random_network.h"
+#include "support/seeds.h"
 
 namespace torchtrt::cuda {
 namespace {
@@ -22,16 +24,25 @@ std::shared_ptr<const engine::Engine> loadOn(const std::string& device, const st
   return engine::Engine::load(torchtrt::testing::bytesOf(plan), nullptr, {}, options);
 }
 
-void expectAgreement(const std::vector<Weights>& got, const std::vector<Weights>& expected, const char* of) {
+void expectAgreement(const network::Network& network, const std::vector<Weights>& inputs,
+                     const std::vector<Weights>& got, const std::vector<Weights>& expected, const char* of) {
   ASSERT_EQ(got.size(), expected.size());
   for (size_t i = 0; i < got.size(); ++i) {
-    EXPECT_TRUE(torchtrt::testing::agree(got[i], expected[i])) << "output " << i << " of " << of;
+    const auto agreement = torchtrt::testing::agree(got[i], expected[i]);
+    if (!agreement && !torchtrt::testing::isRounding(network, inputs, i, got[i], expected[i])) {
+      ADD_FAILURE() << "output " << i << " of " << of << ": " << agreement.message();
+    }
   }
 }
 
 void runOnBoth(const network::Network& network, uint64_t seed, int& compared) {
   SCOPED_TRACE("TORCHTRT_SEED=" + std::to_string(seed));
-  const std::string plan = plan::serialize(builder::optimizeAndBuild(network));
+  std::string plan;
+  try {
+    plan = plan::serialize(builder::optimizeAndBuild(network));
+  } catch (const CompileError&) {  // its sizes may not fit together for the optimum of its symbols
+    return;
+  }
   const auto on_cpu = loadOn("cpu", plan);
   const auto on_gpu = loadOn(torchtrt::testing::testDeviceName(), plan);
   for (const int64_t batch : {2, 1, 4}) {
@@ -43,9 +54,9 @@ void runOnBoth(const network::Network& network, uint64_t seed, int& compared) {
     }
     const std::vector<Weights> cpu = builder::runEngine(*on_cpu, inputs, /*threads=*/2);
     const std::vector<Weights> gpu = builder::runEngine(*on_gpu, inputs);
-    expectAgreement(cpu, *expected, "the CPU and the interpreter");
-    expectAgreement(gpu, *expected, "the GPU and the interpreter");
-    expectAgreement(gpu, cpu, "the GPU and the CPU");
+    expectAgreement(network, inputs, cpu, *expected, "the CPU and the interpreter");
+    expectAgreement(network, inputs, gpu, *expected, "the GPU and the interpreter");
+    expectAgreement(network, inputs, gpu, cpu, "the GPU and the CPU");
     ++compared;
     if (network.symbols().empty() || ::testing::Test::HasFailure()) {
       break;
@@ -58,7 +69,8 @@ void runOnBoth(const network::Network& network, uint64_t seed, int& compared) {
 
 TEST(BothDevices, AnswerAsTheInterpreterDoes) {
   int compared = 0;
-  const std::vector<uint64_t> seeds = test::seedsToTry(100);
+  std::vector<uint64_t> seeds = test::seedsToTry(100);
+  seeds.push_back(764);  // an output that rounding leaves alone: a normalized row is summed
   for (const uint64_t seed : seeds) {
     runOnBoth(*test::randomNetwork(seed), seed, compared);
     if (HasFailure()) {

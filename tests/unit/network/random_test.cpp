@@ -4,6 +4,7 @@
 #include <set>
 
 #include "support/random_network.h"
+#include "support/seeds.h"
 
 namespace torchtrt::network {
 namespace {

@@ -79,6 +79,7 @@ TEST(MergeShuffles, NotReshapesAroundATranspose) {
 TEST(MergeShuffles, NotEmptyTensors) {
   // A resolved 0 would mean "copy the input's dimension".
   expectKept("merge_shuffles", chain("float32[0, 6]", {"reshape_dims=[0, 2, 3]", "reshape_dims=[0, 3, 2]"}));
+  expectKept("merge_shuffles", chain("float32[0, 1, 0, 2]", {"first_permutation=[0, 2, 3, 1]"}));
 }
 
 }  // namespace

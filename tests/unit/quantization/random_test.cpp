@@ -8,6 +8,7 @@
 #include "quantization/runs.h"
 #include "support/interpreter.h"
 #include "support/random_network.h"
+#include "support/seeds.h"
 
 namespace torchtrt::quantization {
 namespace {

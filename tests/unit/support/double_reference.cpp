@@ -43,9 +43,9 @@ std::string withPluginsInFloat32(const std::string& text) {
       continue;
     }
     const std::string name = line.substr(0, call), fields = line.substr(end, line.rfind(" : ") - end);
-    changed += name + ".in = cast(" + line.substr(operand, end - operand) + ") {to=float32}\n";
-    changed += name + ".out = plugin_v2(" + name + ".in" + fields + "\n";
-    changed += name + " = cast(" + name + ".out) {to=float64}\n";
+    changed.append(name).append(".in = cast(").append(line, operand, end - operand).append(") {to=float32}\n");
+    changed.append(name).append(".out = plugin_v2(").append(name).append(".in").append(fields).append("\n");
+    changed.append(name).append(" = cast(").append(name).append(".out) {to=float64}\n");
   }
   return changed;
 }
@@ -87,18 +87,26 @@ double distance(const Weights& a, const Weights& b) {
   return largest;
 }
 
-// Every element moves to one of its neighbours in float32, at random.
-void roundAtRandom(Weights& weights, std::mt19937& random) {
-  if (weights.dtype != DType::kFloat64) {
+// True if the layer multiplies x by a sum of 1 and a number near -1 where x is far below 0.
+bool isGelu(const network::Layer& layer) {
+  const std::string op = layer.getType() == network::LayerType::kACTIVATION ? layer.attributes().getString("op") : "";
+  return op == "gelu_erf" || op == "gelu_tanh";
+}
+
+// Every element moves by a unit of float32 at random, and that of a gelu by a unit of the operand.
+void roundAtRandom(const network::Layer& layer, const std::vector<const Weights*>& operands, Weights& result,
+                   std::mt19937& random) {
+  if (result.dtype != DType::kFloat64) {
     return;
   }
+  const double* const sizes = isGelu(layer) ? operands[0]->as<double>() : result.as<double>();
   void* memory = nullptr;
-  Weights rounded = Weights::allocate(weights.dtype, weights.dims, &memory);
-  for (size_t i = 0; i < weights.count(); ++i) {
+  Weights rounded = Weights::allocate(result.dtype, result.dims, &memory);
+  for (size_t i = 0; i < result.count(); ++i) {
     const double unit = random() % 2 == 0 ? kFloat32Unit : -kFloat32Unit;
-    static_cast<double*>(memory)[i] = weights.as<double>()[i] * (1 + unit);
+    static_cast<double*>(memory)[i] = result.as<double>()[i] + unit * sizes[i];
   }
-  weights = rounded;
+  result = rounded;
 }
 
 }  // namespace
@@ -111,15 +119,16 @@ bool isRounding(const Network& network, const std::vector<Weights>& inputs, size
   try {
     const auto wide = widened(network);
     network::verify(*wide);
-    std::vector<Weights> wide_inputs;
-    for (const Weights& input : inputs) {
-      wide_inputs.push_back(widened(input));
-    }
+    std::vector<Weights> wide_inputs(inputs.size());
+    std::transform(inputs.begin(), inputs.end(), wide_inputs.begin(),
+                   [](const Weights& input) { return widened(input); });
     const Weights exact = interpret(*wide, wide_inputs)[index];
     double noise = distance(expected, exact);
     std::mt19937 random(1);
     for (int i = 0; i < kSamples; ++i) {
-      const auto rounded = interpret(*wide, wide_inputs, [&](Weights& result) { roundAtRandom(result, random); });
+      const auto rounded = interpret(*wide, wide_inputs,
+                                     [&](const network::Layer& layer, const std::vector<const Weights*>& operands,
+                                         Weights& result) { roundAtRandom(layer, operands, result, random); });
       noise = std::max(noise, distance(rounded[index], exact));
     }
     const double far = distance(got, exact);

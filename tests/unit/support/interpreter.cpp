@@ -78,8 +78,7 @@ template <typename T>
 
 }  // namespace
 
-std::vector<Weights> interpret(const Network& network, const std::vector<Weights>& inputs,
-                               const std::function<void(Weights&)>& adjust) {
+std::vector<Weights> interpret(const Network& network, const std::vector<Weights>& inputs, const Adjust& adjust) {
   TORCHTRT_CHECK(static_cast<int>(inputs.size()) == network.getNbInputs(), inputs.size() << " inputs given");
   const std::map<std::string, int64_t> symbols = bindSymbols(network, inputs);
   const auto value_of_symbol = [&](const std::string& name) { return symbols.at(name); };
@@ -93,18 +92,20 @@ std::vector<Weights> interpret(const Network& network, const std::vector<Weights
       continue;
     }
     std::vector<const Weights*> operands;
+    operands.reserve(static_cast<size_t>(layer->getNbInputs()));
     for (int i = 0; i < layer->getNbInputs(); ++i) {
       operands.push_back(layer->getInput(i) ? &values.at(layer->getInput(i)) : nullptr);
     }
     std::vector<Weights> results = optimization::evaluateLayer(*layer, operands, value_of_symbol);
     for (size_t i = 0; i < results.size(); ++i) {
       if (adjust) {
-        adjust(results[i]);
+        adjust(*layer, operands, results[i]);
       }
       values[layer->getOutput(static_cast<int>(i))] = results[i];
     }
   }
   std::vector<Weights> outputs;
+  outputs.reserve(static_cast<size_t>(network.getNbOutputs()));
   for (int i = 0; i < network.getNbOutputs(); ++i) {
     outputs.push_back(values.at(network.getOutput(i)));
   }

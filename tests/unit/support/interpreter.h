@@ -15,10 +15,13 @@
 
 namespace torchtrt::testing {
 
-// Symbols take their values from the inputs' shapes. Returns the network's outputs. `adjust` may change what a layer
-// gave before others read it.
+// May change a result of a layer before others read it.
+using Adjust = std::function<void(const network::Layer& layer, const std::vector<const network::Weights*>& operands,
+                                  network::Weights& result)>;
+
+// Symbols take their values from the inputs' shapes. Returns the network's outputs.
 std::vector<network::Weights> interpret(const network::Network& network, const std::vector<network::Weights>& inputs,
-                                        const std::function<void(network::Weights&)>& adjust = {});
+                                        const Adjust& adjust = {});
 
 // Nothing where the network's dims fit together for other values of its symbols only, like n broadcast to 0.
 std::optional<std::vector<network::Weights>> interpretIfPossible(const network::Network& network,

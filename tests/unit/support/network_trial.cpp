@@ -1,32 +1,17 @@
 #include "support/network_trial.h"
 
-#include <algorithm>
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "builder/builder.h"
 #include "builder/run.h"
+#include "support/double_reference.h"
 #include "support/interpreter.h"
 #include "support/plan_trial.h"
 #include "torchtrt/error.h"
 
 namespace torchtrt::testing {
-namespace {
-
-// True for what rounding leaves of sums whose values, of about 1, take each other away: the sum of a normalized row.
-bool isRounding(const network::Weights& tensor) {
-  constexpr float kMost = 1e-5F;
-  if (tensor.dtype != DType::kFloat32) {
-    return false;
-  }
-  const float* values = tensor.as<float>();
-  return std::all_of(values, values + tensor.count(), [](float value) { return std::fabs(value) < kMost; });
-}
-
-}  // namespace
-
 std::string compareWithInterpreter(const network::Network& network, uint64_t seed) {
   std::shared_ptr<const engine::Engine> engine;
   try {
@@ -43,7 +28,7 @@ std::string compareWithInterpreter(const network::Network& network, uint64_t see
     const std::vector<network::Weights> got = builder::runEngine(*engine, inputs, /*threads=*/2, seed % 4 == 0);
     for (size_t i = 0; i < expected->size(); ++i) {
       const auto equal = agree(got.at(i), (*expected)[i]);
-      if (!equal && !(got[i].dims == (*expected)[i].dims && isRounding(got[i]) && isRounding((*expected)[i]))) {
+      if (!equal && !isRounding(network, inputs, i, got[i], (*expected)[i])) {
         return "output " + std::to_string(i) + " of batch " + std::to_string(batch) + ": " + equal.message();
       }
     }

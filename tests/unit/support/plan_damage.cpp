@@ -143,7 +143,7 @@ std::string PlanDamager::tryOne(uint64_t seed) {
   refused_ += trial.outcome == PlanTrial::Outcome::kRefused ? 1 : 0;
   large_ += trial.outcome == PlanTrial::Outcome::kLarge ? 1 : 0;
   answers_ += trial.outcome == PlanTrial::Outcome::kAnswer ? 1 : 0;
-  return trial.problem;
+  return trial.problem.empty() ? "" : trial.problem + "\n" + plan::print(plan);
 }
 
 }  // namespace torchtrt::testing

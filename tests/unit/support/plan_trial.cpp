@@ -5,30 +5,10 @@
 #include <exception>
 #include <vector>
 
-#include "plan/plan.h"
 #include "support/engine_call.h"
 
 namespace torchtrt::testing {
 namespace {
-
-// Returns the bytes of all tensors at the optimum, those of one up to what is too much.
-size_t tensorBytes(const plan::Plan& plan, size_t most) {
-  std::vector<int64_t> symbols;
-  for (const Symbol& symbol : plan.symbols) {
-    symbols.push_back(symbol.opt);
-  }
-  std::vector<int64_t> registers;
-  plan::runProgram(plan, symbols, registers);
-  size_t bytes = 0;
-  for (const plan::Tensor& tensor : plan.tensors) {
-    std::vector<int64_t> sizes;
-    for (const plan::Register r : tensor.dims) {
-      sizes.push_back(registers[r]);
-    }
-    bytes += std::min(plan::checkedBytes(sizes, tensor.dtype), most + 1);
-  }
-  return bytes;
-}
 
 // Zeros and small numbers of any dtype.
 struct Input {
@@ -64,6 +44,7 @@ Outputs loadAndCall(const std::string& bytes, bool force_reference) {
   for (const engine::BindingInfo& info : engine->inputs()) {
     inputs.emplace_back(info);
   }
+  views.reserve(inputs.size());
   for (const Input& input : inputs) {
     views.push_back(input.view());
   }
@@ -76,6 +57,11 @@ Outputs loadAndCall(const std::string& bytes, bool force_reference) {
     engine->enqueue(given.views(), next, 1);
   }
   return std::move(outputs.outputs);
+}
+
+// A square of such a value, and a sum of many, is finite. Beyond, kernels differ: the reference adds in float64.
+bool isTame(float value) {
+  return std::fabs(value) < 1e15F;
 }
 
 // True if two results are as far apart as different kernels never are. Values that are not finite, or near to it, say
@@ -92,7 +78,7 @@ bool areFarApart(const KeptOutputs::Output& x, const KeptOutputs::Output& y) {
   float largest = 0;
   float distance = 0;
   for (size_t i = 0; i < xs.size(); ++i) {
-    if (!(std::fabs(xs[i]) < 1e15F) || !(std::fabs(ys[i]) < 1e15F)) {
+    if (!isTame(xs[i]) || !isTame(ys[i])) {
       return false;
     }
     largest = std::max(largest, std::fabs(ys[i]));
@@ -101,12 +87,28 @@ bool areFarApart(const KeptOutputs::Output& x, const KeptOutputs::Output& y) {
   return distance > 0.02F * largest;
 }
 
+// The same of the tensors between the steps, from which tame results may come: 1 / 1e30 is 0.
+bool hasOnlyTameTensors(const std::string& bytes) {
+  plan::Plan plan = plan::parse(bytesOf(bytes), nullptr);
+  plan.outputs.clear();
+  for (size_t i = 0; i < plan.tensors.size(); ++i) {
+    if (plan.tensors[i].dtype == DType::kFloat32) {
+      plan.outputs.push_back({std::to_string(i), static_cast<int32_t>(i)});
+    }
+  }
+  const Outputs all = loadAndCall(plan::serialize(plan), true);
+  return std::all_of(all.begin(), all.end(), [](const KeptOutputs::Output& output) {
+    const std::vector<float> values = output.values();
+    return std::all_of(values.begin(), values.end(), isTame);
+  });
+}
+
 // Kernels that read outside of their operands have other results than the reference, most likely.
 std::string compare(const std::string& bytes) {
   const Outputs fast = loadAndCall(bytes, false);
   const Outputs reference = loadAndCall(bytes, true);
   for (size_t i = 0; i < fast.size(); ++i) {
-    if (areFarApart(fast[i], reference[i])) {
+    if (areFarApart(fast[i], reference[i]) && hasOnlyTameTensors(bytes)) {
       return "output " + std::to_string(i) + " is not the reference's";
     }
   }
@@ -114,6 +116,24 @@ std::string compare(const std::string& bytes) {
 }
 
 }  // namespace
+
+size_t tensorBytes(const plan::Plan& plan, size_t most) {
+  std::vector<int64_t> symbols;
+  for (const Symbol& symbol : plan.symbols) {
+    symbols.push_back(symbol.opt);
+  }
+  std::vector<int64_t> registers;
+  plan::runProgram(plan, symbols, registers);
+  size_t bytes = 0;
+  for (const plan::Tensor& tensor : plan.tensors) {
+    std::vector<int64_t> sizes;
+    for (const plan::Register r : tensor.dims) {
+      sizes.push_back(registers[r]);
+    }
+    bytes += std::min(plan::checkedBytes(sizes, tensor.dtype), most + 1);
+  }
+  return bytes;
+}
 
 PlanTrial tryPlan(const std::string& bytes, size_t most_bytes) {
   using Outcome = PlanTrial::Outcome;

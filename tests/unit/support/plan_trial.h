@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string>
 
+#include "plan/plan.h"
+
 namespace torchtrt::testing {
 
 struct PlanTrial {
@@ -17,6 +19,10 @@ struct PlanTrial {
   Outcome outcome = Outcome::kRefused;
   std::string problem;  // "" when all is well
 };
+
+// Returns the bytes of all tensors at the optimum, those of one up to what is too much. Throws EngineError for dims
+// that cannot be computed.
+size_t tensorBytes(const plan::Plan& plan, size_t most);
 
 PlanTrial tryPlan(const std::string& bytes, size_t most_bytes);
 

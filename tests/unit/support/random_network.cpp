@@ -1,9 +1,7 @@
 #include "support/random_network.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
-#include <iostream>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -57,9 +55,6 @@ class Maker : RandomLayers {
         [this](Tensor& x) { return gridSample(x); },    [this](Tensor& x) { return recur(x); },
         [this](Tensor&) { return quantized(); },        [this](Tensor& x) { return integerWeights(x); },
     };
-    if (odd_sizes_) {
-      makers.pop_back();  // oneDNN takes large products, and may be off by a step of integers
-    }
     // A maker that does not apply to the tensor gives nothing; enough others do.
     for (int attempt = 0; attempt < 20 * layers_ && made_ < layers_; ++attempt) {
       Tensor& operand = *pool_[index(pool_.size())];
@@ -115,22 +110,6 @@ std::unique_ptr<network::Network> networkOfOddSizes(uint64_t seed, int layers) {
   } catch (const CompileError&) {
     return nullptr;
   }
-}
-
-std::vector<uint64_t> seedsToTry(int count) {
-  if (const char* seed = std::getenv("TORCHTRT_SEED")) {
-    std::cerr << "replaying seed " << seed << " from TORCHTRT_SEED\n";
-    return {std::strtoull(seed, nullptr, 10)};
-  }
-  if (const char* most = std::getenv("TORCHTRT_SEEDS")) {
-    count = std::max(count, std::atoi(most));
-  }
-  std::cerr << "seeds 1 to " << count << "; TORCHTRT_SEED=<seed> replays one\n";
-  std::vector<uint64_t> seeds;
-  for (int i = 1; i <= count; ++i) {
-    seeds.push_back(static_cast<uint64_t>(i));
-  }
-  return seeds;
 }
 
 }  // namespace torchtrt::test

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "torchtrt/network.h"
 
@@ -22,9 +21,5 @@ std::unique_ptr<network::Network> randomNetwork(uint64_t seed, const RandomNetwo
 
 // The sizes of its inputs are 0, 1, or beside the widths of vectors and blocks. Null where a layer cannot take these.
 std::unique_ptr<network::Network> networkOfOddSizes(uint64_t seed, int layers);
-
-// The seeds to try: `count` from 1 on, as many as the environment variable TORCHTRT_SEEDS says if it says more, or
-// the one in TORCHTRT_SEED, to replay it.
-std::vector<uint64_t> seedsToTry(int count);
 
 }  // namespace torchtrt::test

@@ -1,10 +1,12 @@
-// Quantized convolution and matrix multiplication by oneDNN, where the CPU multiplies bytes exactly. Sums are ours;
-// what follows is rounded in another order, so a step may be off by one where a result lies between two.
+// Quantized convolution and matrix multiplication by oneDNN, where the CPU multiplies bytes exactly. Sums
+// and ties are the reference's. A residual and an even zero point are rounded in another order. A step may be off by
+// one there if a result lies near to the middle of two.
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 #include "cpu/convolution/geometry.h"
@@ -74,6 +76,16 @@ struct ConvolutionKind {
     return {onednn::engine(), kUse,      kAlgorithm, o.source, o.weights, o.target,
             strides,          dilations, before,     after,    attributes};
   }
+
+  // Implementations of oneDNN 3.2 for AMX that read and write behind their memory, or give other numbers: those of
+  // three spatial dims, and one that makes up for a zero point in the padding of height, if there is none on the left.
+  bool isWrong(const Primitive::primitive_desc& desc, const Product& product) const {
+    const convolution::Geometry& g = geometry;
+    const std::string_view name = desc.impl_info_str();
+    const bool pads_height_alone = g.pre_padding[1] + g.post_padding[1] > 0 && g.pre_padding[2] == 0;
+    return name.find("amx") != std::string_view::npos &&
+           (g.spatial_rank == 3 || (product.zero_point != 0 && pads_height_alone && name == "jit:avx512_core_amx"));
+  }
 };
 
 // Rows of all batches are one matrix.
@@ -100,6 +112,9 @@ struct MatmulKind {
     }
     return {onednn::engine(), o.source, o.weights, o.target, attributes};
   }
+  static bool isWrong(const Primitive::primitive_desc& /*desc*/, const Product& /*product*/) {
+    return false;
+  }
 };
 
 template <typename Kind>
@@ -107,6 +122,8 @@ struct Packed {
   Kind kind;
   Product product;
   bool many_images = false;
+  memory::desc plain;  // weights as they were given
+  int threads = 1;     // that the layout of the packed ones was chosen for
 };
 
 // A primitive, and what it fuses.
@@ -116,27 +133,62 @@ struct Described {
   Fusion fusion;
 };
 
+// True for implementations that sum pairs of products in int16 where the CPU could do better. oneDNN comes to them for
+// weights that are packed already.
+bool saturates(const dnnl::primitive_desc_base& desc) {
+  const std::string_view name = desc.impl_info_str();
+  const auto names = [&](const char* word) { return name.find(word) != std::string_view::npos; };
+  return !names("vnni") && !names("amx") && !names("gemm") && !onednn::isPlainLoop(desc);
+}
+
 // Prefers forms that leave no code behind, as convolution::describeKind() does.
 template <typename Kind>
 Described<Kind> describeKind(const Packed<Kind>& packed, const Operands& operands) {
   const Product& product = packed.product;
-  const bool has_bias = product.definition.has_bias;
-  Fusion fusion = fuse(product, operands.residual, false);
-  auto desc = packed.kind.describe(operands, has_bias, fusion.attributes);
+  // Some implementations take packed weights of their layout, and ask for more numbers behind them than there are.
+  const auto isWrong = [&](const typename Kind::Primitive::primitive_desc& desc) {
+    return packed.kind.isWrong(desc, product) || saturates(desc) ||
+           (operands.weights.get_format_kind() != memory::format_kind::any && desc.weights_desc() != operands.weights);
+  };
+  const auto describe = [&](const dnnl::primitive_attr& attributes) {
+    auto desc = packed.kind.describe(operands, product.definition.has_bias, attributes);
+    while (isWrong(desc)) {
+      if (!desc.next_impl()) {
+        throw dnnl::error(dnnl_unimplemented, "no implementation computes this right");
+      }
+    }
+    return desc;
+  };
+  Fusion fusion = fuse(product, operands.residual, operands.target.get_ndims(), false);
+  auto desc = describe(fusion.attributes);
   if (!onednn::keepsCode(desc) || (!packed.many_images && !fusion.has_functions)) {
     return {desc, fusion};
   }
   if (!packed.many_images) {
-    const Fusion sloped = fuse(product, operands.residual, true);
+    const Fusion sloped = fuse(product, operands.residual, operands.target.get_ndims(), true);
     if (!sloped.has_functions) {
-      return {packed.kind.describe(operands, has_bias, sloped.attributes), sloped};
+      return {describe(sloped.attributes), sloped};
     }
   }
-  auto other = packed.kind.describe(operands, has_bias, fusion.attributes);
-  while (onednn::keepsCode(other) && other.next_impl()) {
+  auto other = describe(fusion.attributes);
+  while ((onednn::keepsCode(other) || isWrong(other)) && other.next_impl()) {
   }
-  const bool is_usable = !onednn::keepsCode(other) && !onednn::isPlainLoop(other);
+  const bool is_usable = !onednn::keepsCode(other) && !isWrong(other) && !onednn::isPlainLoop(other);
   return {is_usable ? other : desc, fusion};
+}
+
+// Nothing if only the plain loop computes it, or nothing at all.
+template <typename Kind>
+std::optional<Described<Kind>> describeFast(const Packed<Kind>& packed, const Operands& operands, int threads) {
+  const ThreadScope scope(threads);
+  try {
+    Described<Kind> described = describeKind(packed, operands);
+    if (!onednn::isPlainLoop(described.desc)) {
+      return described;
+    }
+  } catch (const dnnl::error&) {
+  }
+  return std::nullopt;
 }
 
 template <typename Kind>
@@ -151,8 +203,7 @@ class OneDnnProduct final : public Prepared {
     }
     const ThreadScope scope(shapes.threads);
     Operands operands = packed_->kind.operands(product, shapes.inputs, output);
-    operands.weights = product.weights.desc;
-    Described<Kind> described = describeKind(*packed_, operands);
+    Described<Kind> described = choose(operands, shapes.threads);
     const auto& desc = described.desc;
     fusion_ = std::move(described.fusion);
     scratch_bytes_ = desc.scratchpad_desc().get_size();
@@ -169,13 +220,16 @@ class OneDnnProduct final : public Prepared {
     if (product.definition.has_residual) {
       arguments.emplace_back(fusion_.residual_argument, operands.residual);
     }
-    if (product.definition.makesSteps()) {
+    for (const auto& [argument, value] : fusion_.rounding) {
+      arguments.emplace_back(argument, describeNumber(operands.target.get_ndims()));
+    }
+    if (hasScale()) {
       arguments.emplace_back(DNNL_ARG_ATTR_SCALES | DNNL_ARG_DST, number(DType::kFloat32));
     }
     if (product.zero_point != 0) {
       arguments.emplace_back(DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC, number(DType::kInt32));
     }
-    if (product.output_zero_point != 0) {
+    if (fusion_.zero_point != 0) {
       arguments.emplace_back(DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_DST, number(DType::kInt32));
     }
     if (fusion_.slope_argument != 0) {
@@ -188,7 +242,8 @@ class OneDnnProduct final : public Prepared {
     return scratch_bytes_;
   }
   size_t heldBytes() const override {
-    return call_ == nullptr ? 0 : onednn::kCodeBytes;
+    const bool has_own_weights = weights_.data != packed_->product.weights.data;
+    return call_ == nullptr ? 0 : onednn::kCodeBytes + (has_own_weights ? weights_.desc.get_size() : 0);
   }
 
   void run(const RunArgs& args) const override {
@@ -196,8 +251,8 @@ class OneDnnProduct final : public Prepared {
       return;
     }
     const Product& product = packed_->product;
-    std::array<const void*, 11> addresses = {args.inputs[kInput], product.weights.data.get(), args.outputs[0],
-                                             args.scratch, args.inputs[kScale]};
+    std::array<const void*, 12> addresses = {args.inputs[kInput], weights_.data.get(), args.outputs[0], args.scratch,
+                                             args.inputs[kScale]};
     size_t count = 5;
     const auto add = [&](bool used, const void* address) {
       if (used) {
@@ -206,9 +261,12 @@ class OneDnnProduct final : public Prepared {
     };
     add(product.definition.has_bias, product.definition.has_bias ? args.inputs[kBias] : nullptr);
     add(product.definition.has_residual, product.definition.has_residual ? args.inputs[kResidual] : nullptr);
-    add(product.definition.makesSteps(), &product.output_scale);
+    for (const auto& [argument, value] : fusion_.rounding) {
+      add(true, &value);
+    }
+    add(hasScale(), &product.output_scale);
     add(product.zero_point != 0, &product.zero_point);
-    add(product.output_zero_point != 0, &product.output_zero_point);
+    add(fusion_.zero_point != 0, &fusion_.zero_point);
     add(fusion_.slope_argument != 0, &fusion_.slope);
     try {
       call_->run({addresses.data(), count});
@@ -221,8 +279,32 @@ class OneDnnProduct final : public Prepared {
   }
 
  private:
+  // Another number of threads, or another shape, may want other weights than the packed ones.
+  Described<Kind> choose(Operands& operands, int threads) {
+    weights_ = packed_->product.weights;
+    operands.weights = weights_.desc;
+    for (const int count : {threads, packed_->threads}) {
+      if (auto described = describeFast(*packed_, operands, count)) {
+        return *described;
+      }
+    }
+    operands.weights = onednn::describeAny(weights_.desc.get_dims(), DType::kInt8);
+    if (auto described = describeFast(*packed_, operands, threads)) {
+      const auto plain = onednn::packConstant(weights_.data.get(), weights_.desc, packed_->plain, threads);
+      weights_ = onednn::packConstant(plain.data.get(), plain.desc, described->desc.weights_desc(), threads);
+      return *described;
+    }
+    operands.weights = weights_.desc;
+    return describeKind(*packed_, operands);
+  }
+
+  bool hasScale() const {
+    return packed_->product.definition.makesSteps() && fusion_.rounding.empty();
+  }
+
   std::shared_ptr<const Packed<Kind>> packed_;
   std::unique_ptr<onednn::Call> call_;  // null when there is nothing to compute
+  onednn::PackedConstant weights_;      // the packed ones of the layer, or others
   Fusion fusion_;
   size_t scratch_bytes_ = 0;
   int64_t outputs_ = 0;
@@ -262,7 +344,7 @@ TensorDesc tuned(const Operand& operand) {
 // weights: where they lie before they are packed.
 template <typename Kind>
 CreateResult create(const Problem& problem, Kind kind, int channel_mask, const memory::desc& weights) {
-  auto packed = std::make_shared<Packed<Kind>>(Packed<Kind>{std::move(kind), {}, false});
+  auto packed = std::make_shared<Packed<Kind>>(Packed<Kind>{std::move(kind), {}, false, weights, problem.threads});
   const std::vector<int64_t>& dims = problem.inputs[kInput].dims;
   packed->many_images = dims.size() > 2 && std::find(dims.begin() + 2, dims.end(), -1) != dims.end();
   Product& product = packed->product;
@@ -272,7 +354,6 @@ CreateResult create(const Problem& problem, Kind kind, int channel_mask, const m
   product.channel_mask = channel_mask;
   if (product.definition.makesSteps()) {
     product.output_scale = static_cast<float>(attributes.getDouble("output_scale"));
-    product.output_zero_point = static_cast<int32_t>(product.definition.output.zero_point);
   }
   try {
     const ThreadScope scope(problem.threads);

@@ -3,8 +3,29 @@
 #ifndef TORCHTRT_NO_ONEDNN
 
 namespace torchtrt::kernels::quantized {
+namespace {
 
-Fusion fuse(const Product& product, const dnnl::memory::desc& residual, bool sloped) {
+// oneDNN adds the zero point in front of rounding. An odd one would send ties to the other neighbour than a Quantizer.
+// A sum with 1.5 * 2^23 is rounded to an integer, half to even. The rest is exact.
+void appendRounding(const Quantizer& quantizer, int rank, dnnl::post_ops& ops, Fusion& fusion) {
+  constexpr int32_t kIntegers = 3 << 22;
+  const auto append = [&](dnnl::algorithm operation, float number) {
+    fusion.rounding.emplace_back(onednn::postOpArgument(ops.len()), number);
+    ops.append_binary(operation, describeNumber(rank));
+  };
+  append(dnnl::algorithm::binary_mul, quantizer.inverse_scale);
+  append(dnnl::algorithm::binary_add, kIntegers);
+  fusion.zero_point -= kIntegers;
+}
+
+}  // namespace
+
+dnnl::memory::desc describeNumber(int rank) {
+  const std::vector<int64_t> ones(static_cast<size_t>(rank), 1);
+  return onednn::describe(ones, ones);
+}
+
+Fusion fuse(const Product& product, const dnnl::memory::desc& residual, int rank, bool sloped) {
   const Requantization& definition = product.definition;
   Fusion fusion;
   dnnl::post_ops ops;
@@ -46,8 +67,13 @@ Fusion fuse(const Product& product, const dnnl::memory::desc& residual, bool slo
                          (output.high - output.zero_point) * product.output_scale);
       fusion.has_functions = true;
     }
-    fusion.attributes.set_scales_mask(DNNL_ARG_DST, 0);
-    if (product.output_zero_point != 0) {
+    fusion.zero_point = static_cast<int32_t>(output.zero_point);
+    if (fusion.zero_point % 2 != 0) {
+      appendRounding(output, rank, ops, fusion);
+    } else {
+      fusion.attributes.set_scales_mask(DNNL_ARG_DST, 0);
+    }
+    if (fusion.zero_point != 0) {
       fusion.attributes.set_zero_points_mask(DNNL_ARG_DST, 0);
     }
   }

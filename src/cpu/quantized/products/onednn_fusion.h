@@ -4,6 +4,9 @@
 
 #ifndef TORCHTRT_NO_ONEDNN
 
+#include <utility>
+#include <vector>
+
 #include "cpu/onednn/onednn.h"
 #include "cpu/quantized/requantization.h"
 
@@ -13,7 +16,6 @@ namespace torchtrt::kernels::quantized {
 struct Product {
   Requantization definition;
   int32_t zero_point = 0;
-  int32_t output_zero_point = 0;
   float output_scale = 1;
   int channel_mask = 0;  // of the scales of the weights
   onednn::PackedConstant weights;
@@ -26,10 +28,15 @@ struct Fusion {
   bool has_functions = false;  // of one element each: see onednn::keepsCode()
   int slope_argument = 0;      // as in onednn::Fusion
   float slope = 0;
+  std::vector<std::pair<int, float>> rounding;  // instead of the scale of steps: arguments with their numbers
+  int32_t zero_point = 0;                       // of the primitive's result
 };
 
-// residual: of the tensor that is added; sloped: relu and leaky_relu as a slope.
-Fusion fuse(const Product& product, const dnnl::memory::desc& residual, bool sloped);
+// A number that comes with a call, as an operand of a post-op. rank: of the result.
+dnnl::memory::desc describeNumber(int rank);
+
+// residual: of the tensor that is added; rank: of the result; sloped: relu and leaky_relu as a slope.
+Fusion fuse(const Product& product, const dnnl::memory::desc& residual, int rank, bool sloped);
 
 }  // namespace torchtrt::kernels::quantized
 

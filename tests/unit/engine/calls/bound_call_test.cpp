@@ -254,7 +254,7 @@ TEST(BoundCallWatch, SeesAContendedLock) {
   std::thread holder([&] {
     const std::lock_guard lock(mutex);
     held.arrive_and_wait();
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    std::this_thread::sleep_for(std::chrono::seconds(1));
   });
   held.arrive_and_wait();
   const Observed seen = watchPlanted([&] { const std::lock_guard lock(mutex); });
