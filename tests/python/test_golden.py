@@ -116,8 +116,9 @@ def test_timing_cache(replayed):
 
 
 def test_calibration_cache(replayed):
+    """The old file's ranges are read. A later compiler may make other steps of them, and so other bits."""
     folder, found = replayed
-    assert_all_same(found["calibrated"], folder, "quantized", found["is_same_machine"])
+    assert_all_same(found["calibrated"], folder, "quantized", is_same_machine=False)
 
 
 def test_the_newest_folder_has_the_format_that_is_written():
