@@ -34,6 +34,7 @@ const std::vector<kernels::Family>& families() {
         {"patches", createPatches, leavePatches, "", kTogether},
         {"cudnn", createCudnnConvolution, nullptr, "", kTogether},
         {"direct", createDirectConvolution},
+        {"tiles", createFloatTiles, leaveToTiming, "", kTogether},
         {"host", createHost}}},
       {"cumulative", {{"lines", createCumulative}, {"host", createHost}}},
       {"deconvolution",

@@ -22,6 +22,8 @@ std::optional<Refusal> leaveFewChannels(const kernels::Problem& problem);
 // Runs on tensor cores, for results so few that a library takes longer to start than to compute.
 kernels::CreateResult createSmallConvolution(const kernels::Problem& problem);
 std::optional<Refusal> leaveLargeConvolution(const kernels::Problem& problem);
+// Runs in float32 by tiles, where TF32 is not allowed. Timing chooses it.
+kernels::CreateResult createFloatTiles(const kernels::Problem& problem);
 // Depthwise, of channels that lie next to each other.
 kernels::CreateResult createDepthwise(const kernels::Problem& problem);
 std::optional<Refusal> leaveDepthwise(const kernels::Problem& problem);

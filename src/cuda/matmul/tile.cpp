@@ -89,7 +89,7 @@ const Tile& tileForBytes(const CudaDevice& device, const TiledProduct& product, 
   return found == tiles.end() ? tileFor(device, product) : *found;
 }
 
-void addTileText(Source& source, const Tile& tile, const std::optional<Windows>& windows) {
+void addStagingText(Source& source, const Tile& tile, const std::optional<Windows>& windows) {
   source.define("ROWS", tile.rows).define("COLUMNS", tile.columns);
   source.define("WARP_ROWS", tile.warp_rows).define("WARP_COLUMNS", tile.warp_columns);
   source.define("SPLIT", tile.split).define("SLICE", tile.slice).define("STAGES", tile.stages);
@@ -102,6 +102,10 @@ void addTileText(Source& source, const Tile& tile, const std::optional<Windows>&
   if (windows) {
     source.define("HAS_PADDING", int64_t{windows->padding != 0}).include("convolution/windows.cuh");
   }
+}
+
+void addTileText(Source& source, const Tile& tile, const std::optional<Windows>& windows) {
+  addStagingText(source, tile, windows);
   source.include("matmul/met_sums.cuh").include("matmul/tile_product.cuh");
 }
 

@@ -50,6 +50,8 @@ const Tile& tileFor(const CudaDevice& device, const TiledProduct& product);
 // The same for products of bytes, which no library computes: also large ones. `to_bytes`: results are bytes, too.
 const Tile& tileForBytes(const CudaDevice& device, const TiledProduct& product, bool to_bytes);
 
+// Adds the text by which a tile's stages come to shared memory. STORED comes before.
+void addStagingText(Source& source, const Tile& tile, const std::optional<Windows>& windows);
 // Adds the text of the tile and of what it needs, except for storage, functions and multiplyAdd(), which come before.
 void addTileText(Source& source, const Tile& tile, const std::optional<Windows>& windows);
 // Adds how rows of a lie: by the windows, or by the step between them.
