@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cpu/threads/parallel.h"
+#include "kernels/backend.h"
 #include "kernels/kernel.h"
 #include "kernels/problem_text.h"
 #include "kernels/work.h"
@@ -27,6 +28,7 @@ constexpr const char* kHelp = R"(usage: torchtrt-bench [options]
   --op FAMILY      only problems of this family
   --implementation NAME   only this implementation (default: all of the family)
   --threads N      threads of a run (default: 1)
+  --device NAME    for example cuda:0 (default: cpu); runs follow each other in a recording there, so that caches stay warm
   --seconds S      time for each problem and implementation (default: 0.2)
 Prints microseconds (fastest and median run), GFLOP/s and GB/s of the fastest, for every implementation that takes the problem.
 )";
@@ -35,6 +37,7 @@ struct Options {
   std::vector<std::string> problems;
   std::string family;
   std::string implementation;
+  std::string device = "cpu";
   int threads = 1;
   double seconds = 0.2;
 };
@@ -59,6 +62,13 @@ Buffer makeBuffer(const TensorDesc& desc) {
     auto* bytes = reinterpret_cast<uint8_t*>(buffer.data());
     std::generate_n(bytes, bytesOf(desc), [&] { return static_cast<uint8_t>(random()); });
   }
+  if (desc.dtype == DType::kFloat16 || desc.dtype == DType::kBFloat16) {  // 0.5 to 1, of either sign
+    const unsigned exponent = desc.dtype == DType::kFloat16 ? 0x3800U : 0x3F00U;
+    const unsigned rest = desc.dtype == DType::kFloat16 ? 0x83FFU : 0x807FU;
+    auto* halves = reinterpret_cast<uint16_t*>(buffer.data());
+    std::generate_n(halves, countOf(desc.dims),
+                    [&] { return static_cast<uint16_t>(exponent | (static_cast<unsigned>(random()) & rest)); });
+  }
   if (desc.dtype == DType::kFloat32) {
     std::uniform_real_distribution<float> uniform(-1, 1);
     for (Line& line : buffer) {
@@ -68,26 +78,39 @@ Buffer makeBuffer(const TensorDesc& desc) {
   return buffer;
 }
 
+// Memory of a device with that content.
+device::Memory copyOf(const device::Device& device, const Buffer& buffer) {
+  device::Memory memory = device.allocate(buffer.size() * sizeof(Line), "an operand of a benchmark");
+  device.copyIn(memory.data(), buffer.data(), buffer.size() * sizeof(Line), {});
+  return memory;
+}
+
 class Bench {
  public:
   Bench(const std::string& line, const Options& options)
-      : options_(options), parsed_(parseProblem(line)), shapes_(tunedShapes(parsed_.problem)) {
+      : options_(options),
+        device_(deviceNamed(options.device)),
+        parsed_(parseProblem(line)),
+        shapes_(tunedShapes(parsed_.problem)) {
+    parsed_.problem.device = device_.isHost() ? nullptr : &device_;
     shapes_.threads = options.threads;
     parsed_.problem.threads = options.threads;
     for (size_t i = 0; i < shapes_.inputs.size(); ++i) {
-      inputs_.push_back(makeBuffer(shapes_.inputs[i]));
+      constants_.push_back(makeBuffer(shapes_.inputs[i]));
+      inputs_.push_back(copyOf(device_, constants_.back()));
       if (parsed_.constant[i]) {
-        parsed_.problem.inputs[i].constant = inputs_.back().data();
+        parsed_.problem.inputs[i].constant = constants_.back().data();
       }
     }
     for (const TensorDesc& desc : shapes_.outputs) {
-      outputs_.push_back(makeBuffer(desc));
+      outputs_.push_back(copyOf(device_, makeBuffer(desc)));
     }
   }
 
   void run() {
     std::cout << parsed_.problem.toString() << "\n";
-    for (const Implementation& implementation : findFamily(parsed_.problem.family)->implementations) {
+    for (const Implementation& implementation :
+         findFamily(parsed_.problem.family, parsed_.problem.device)->implementations) {
       if (options_.implementation.empty() || options_.implementation == implementation.name) {
         runOne(implementation.name);
       }
@@ -112,13 +135,14 @@ class Bench {
       inputs.push_back(present.back() ? inputs_[i].data() : nullptr);
     }
     std::vector<void*> outputs;
-    for (Buffer& output : outputs_) {
+    for (const device::Memory& output : outputs_) {
       outputs.push_back(output.data());
     }
     const Work work = workOf(parsed_.problem.family, *parsed_.problem.attributes, shapes_, present);
-    Buffer scratch(prepared->scratchBytes() / sizeof(Line) + 1);
-    const RunArgs args = {inputs.data(), outputs.data(), scratch.data(), options_.threads};
-    const std::vector<double> times = measure([&] { prepared->run(args); });
+    const device::Memory scratch = device_.allocate(prepared->scratchBytes() + sizeof(Line), "scratch of a benchmark");
+    RunArgs args = {inputs.data(), outputs.data(), scratch.data(), options_.threads};
+    const std::vector<double> times =
+        device_.isHost() ? measure([&] { prepared->run(args); }) : recorded(*prepared, args);
     const double best = times.front();
     std::printf("  %-10s %10.2f us  median %10.2f us  %8.1f GFLOP/s  %7.1f GB/s\n", name.c_str(), best * 1e6,
                 times[times.size() / 2] * 1e6, work.flops / best / 1e9, work.bytes / best / 1e9);
@@ -140,11 +164,40 @@ class Bench {
     return times;
   }
 
+  // The same on a device with streams: each of many runs that follow each other.
+  std::vector<double> recorded(const Prepared& prepared, RunArgs args) const {
+    constexpr int kRuns = 20;
+    prepared.complete();
+    prepared.run(args);
+    device_.wait({});
+    const std::unique_ptr<device::Timer> timer = device_.timer();
+    const std::unique_ptr<device::Recording> recording = device_.record([&](device::Stream stream) {
+      args.stream = stream;
+      for (int i = 0; i < kRuns; ++i) {
+        prepared.run(args);
+      }
+    });
+    std::vector<double> times;
+    double all = 0;
+    while (all < options_.seconds || times.size() < 5) {
+      timer->start({});
+      recording ? recording->replay({}) : prepared.run(args);
+      timer->stop({});
+      const double seconds = timer->microseconds() * 1e-6;
+      times.push_back(seconds / (recording ? kRuns : 1));
+      all += std::max(seconds, 1e-6);
+    }
+    std::sort(times.begin(), times.end());
+    return times;
+  }
+
   const Options& options_;
+  const device::Device& device_;
   ParsedProblem parsed_;
   ShapeSet shapes_;
-  std::vector<Buffer> inputs_;
-  std::vector<Buffer> outputs_;
+  std::vector<Buffer> constants_;
+  std::vector<device::Memory> inputs_;
+  std::vector<device::Memory> outputs_;
 };
 
 void readFile(const std::string& path, std::vector<std::string>& problems) {
@@ -182,6 +235,8 @@ Options parseOptions(int argc, char** argv) {
       options.implementation = value;
     } else if (option == "--threads") {
       options.threads = std::max(1, std::atoi(value.c_str()));
+    } else if (option == "--device") {
+      options.device = value;
     } else if (option == "--seconds") {
       options.seconds = std::atof(value.c_str());
     } else {

@@ -11,7 +11,7 @@ for library in "$build"/lib/libtorchtrt*.so.*.*.*; do
   strip -o "$out/lib/${name%.*}" "$library"
   ln -s "${name%.*}" "$out/lib/${name%%.so*}.so"
 done
-strip -o $out/bin/torchtrtc "$build"/bin/torchtrtc
+for program in torchtrtc torchtrt-bench; do strip -o "$out/bin/$program" "$build/bin/$program"; done
 for program in test_cpu test_cuda test_cuda_networks; do
   if [ -e "$build/bin/$program" ]; then strip -o "$out/bin/$program" "$build/bin/$program"; fi
 done
