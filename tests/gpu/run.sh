@@ -92,7 +92,7 @@ for asked in "$@"; do
   fi
   if [ "$section" = implementations ]; then
     timeout --kill-after=5 "$limit" "$work/bin/torchtrt-bench" --device "${TORCHTRT_GPU:-cuda:0}" --seconds 0.05 \
-      --file "${PROBLEMS:-bench/kernels/problems/gpu.txt}" > "$out/$section.txt" 2>&1
+      --file "${PROBLEMS:-bench/kernels/gpu_problems.txt}" > "$out/$section.txt" 2>&1
     say "$section: exit $? after $((SECONDS - started)) s"
     cut -c1-150 "$out/$section.txt"
     continue
