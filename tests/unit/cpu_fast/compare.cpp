@@ -221,7 +221,9 @@ class Data {
       call.addresses.push_back(call.outputs.back().data());
     }
     call.scratch = makeBuffer(prepared.scratchBytes() + kScratchGuard);
-    std::memset(call.scratch.data(), 0x5A, call.scratch.size() * sizeof(Line));
+    std::memset(call.scratch.data(), 0xFF,
+                prepared.scratchBytes());  // NaN of every dtype: no kernel reads what it did not write
+    std::memset(reinterpret_cast<std::byte*>(call.scratch.data()) + prepared.scratchBytes(), 0x5A, kScratchGuard);
     call.args = {call.inputs.data(), call.addresses.data(),
                  prepared.scratchBytes() == 0 ? nullptr : call.scratch.data(), threads};
     return call;

@@ -79,6 +79,9 @@ class PlaneRows final : public TileRows {
         copyLine(image, (first + line) * geometry_.stride[kHeight] + y - geometry_.pre_padding[kHeight],
                  x - geometry_.pre_padding[kWidth], buffer + line * linePixels() * pixel_bytes_);
       }
+      // The last row reads up to a step behind its pixels, which meets zeros among the weights: no NaN may lie there.
+      const int64_t copied = (linesOf(block) + more_lines_) * linePixels() * pixel_bytes_;
+      std::fill_n(buffer + copied, gemm::kTileStep, std::byte{0});
       buffer += planePixels() * pixel_bytes_;
     }
   }
