@@ -32,7 +32,7 @@ class TilePanels {
     return columns_;
   }
   int64_t count() const {
-    return (columns_ + kTileBlock - 1) / kTileBlock;
+    return ceilDiv(columns_, kTileBlock);
   }
   int64_t steps() const {
     return steps_;
@@ -87,7 +87,7 @@ TilePanels TilePanels::pack(int64_t depth, int64_t columns, const At& at) {
   constexpr int64_t kDepth = kTileSide * kTogether;
   TilePanels panels;
   panels.columns_ = columns;
-  panels.steps_ = (depth + kDepth - 1) / kDepth;
+  panels.steps_ = ceilDiv(depth, kDepth);
   panels.data_ = std::static_pointer_cast<std::byte>(device::allocateConstant(panels.bytes(), "packing weights"));
   auto* to = reinterpret_cast<T*>(panels.data_.get());
   for (int64_t panel = 0; panel < panels.count(); ++panel) {

@@ -19,7 +19,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::ScalableTag<uint8_t>;
 
-// What is behind is overwritten.
+// It may write zeros up to a vector behind the copy.
 HWY_INLINE void copyPiece(const uint8_t* from, int64_t length, uint8_t* to) {
   const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));

@@ -20,18 +20,8 @@ class PlaneRows final : public TileRows {
  public:
   PlaneRows(const Geometry& geometry, const TensorDesc& input, const TensorDesc& output, std::byte padding,
             const TileCut& cut)
-      : geometry_(geometry),
-        input_(imageOf(input)),
-        output_(imageOf(output)),
-        padding_(padding),
-        has_lines_(cut.depth == TileDepth::kLines),
-        row_pixels_(has_lines_ ? geometry.stride[kWidth] : 1) {
+      : TileRows(geometry, input, output, padding, cut), row_pixels_(has_lines_ ? geometry.stride[kWidth] : 1) {
     const Geometry& g = geometry_;
-    const auto size = static_cast<int64_t>(sizeOf(input.dtype));
-    pixel_bytes_ = g.channels * size;
-    for (int64_t* const stride : {&input_.batch_stride, &input_.stride[0], &input_.stride[1], &input_.stride[2]}) {
-      *stride *= size;
-    }
     const auto farthest = [&](size_t i) { return (g.kernel[i] - 1) * g.dilation[i] / g.stride[i]; };
     width_ = output_.size[kWidth] + farthest(kWidth);
     more_lines_ = farthest(kHeight);
@@ -153,12 +143,6 @@ class PlaneRows final : public TileRows {
     std::fill(to, end, padding_);
   }
 
-  const Geometry& geometry_;
-  Image input_;  // strides of pixels in bytes
-  Image output_;
-  std::byte padding_;
-  int64_t pixel_bytes_ = 0;  // of its channels
-  bool has_lines_;
   int64_t row_pixels_;      // from row to row
   int64_t behind_ = 0;      // bytes that are read behind the last plane
   int64_t width_ = 0;       // rows of a line

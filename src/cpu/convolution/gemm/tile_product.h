@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "cpu/convolution/gemm/tile_rows.h"
 #include "cpu/convolution/geometry.h"
@@ -151,5 +152,27 @@ void TileProduct::finishRows(const Buffers& buffers, int64_t first, int64_t coun
     }
   }
 }
+
+// A kernel by tiles. `Packed` holds PackedTiles as `tiles`, with what else is made of constants, and instead of
+// operand 1. Run is the Prepared that is made of it.
+template <typename Packed, typename Run>
+class TilesKernel final : public Kernel {
+ public:
+  explicit TilesKernel(std::shared_ptr<const Packed> packed) : packed_(std::move(packed)) {}
+
+  std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
+    return std::make_unique<Run>(packed_, shapes);
+  }
+  bool needsConstant(int input) const override {
+    constexpr int kWeights = 1;
+    return input != kWeights;
+  }
+  size_t packedBytes() const override {
+    return packed_->tiles.panels.bytes();
+  }
+
+ private:
+  std::shared_ptr<const Packed> packed_;
+};
 
 }  // namespace torchtrt::kernels::convolution

@@ -11,6 +11,18 @@
 
 namespace torchtrt::kernels::convolution {
 
+// The order of a product's depth. With kTight, all taps lie side by side, and zeros fill the last 64 bytes. With
+// kLines, zeros fill the last 64 bytes of each line of the filter.
+enum class TileDepth : uint8_t { kTight, kLines };
+
+// Says how to cut rows into blocks.
+struct TileCut {
+  TileDepth depth;
+  int64_t row_bytes;    // of all taps, a multiple of 64
+  int64_t block_bytes;  // of the rows of a block, about
+  int64_t least_blocks;
+};
+
 // The rows of one set of shapes, in blocks. A block is for one unit of work.
 class TileRows {
  public:
@@ -36,24 +48,22 @@ class TileRows {
   }
 
  protected:
+  TileRows(const Geometry& geometry, const TensorDesc& input, const TensorDesc& output, std::byte padding,
+           const TileCut& cut);
+
+  const Geometry& geometry_;
+  Image input_;  // strides of pixels in bytes
+  Image output_;
+  std::byte padding_;
+  bool has_lines_;
+  int64_t pixel_bytes_;               // of its channels
   std::vector<int64_t> tap_offsets_;  // in bytes
 };
 
-// The order of a product's depth. With kTight, all taps lie side by side, and zeros fill the last 64 bytes. With
-// kLines, zeros fill the last 64 bytes of each line of the filter.
-enum class TileDepth : uint8_t { kTight, kLines };
 // Returns kLines for images of two dimensions that have no planes, if windows read several pixels of a line.
 TileDepth depthOf(const Geometry& geometry, size_t element_bytes);
 // Returns the bytes of a line of the filter, or of all taps, with the zeros behind them.
 int64_t pieceBytes(const Geometry& geometry, size_t element_bytes, TileDepth depth);
-
-// How rows are cut into blocks.
-struct TileCut {
-  TileDepth depth;
-  int64_t row_bytes;    // of all taps, a multiple of 64
-  int64_t block_bytes;  // of the rows of a block, about
-  int64_t least_blocks;
-};
 
 // Reads rows where they lie if possible, and else puts each together. It takes any convolution. `padding` stands for
 // each byte outside of an image.

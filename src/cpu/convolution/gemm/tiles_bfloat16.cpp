@@ -66,24 +66,6 @@ class Tiles final : public Prepared {
   size_t bias_bytes_;
 };
 
-class TilesKernel final : public Kernel {
- public:
-  explicit TilesKernel(std::shared_ptr<const Packed> packed) : packed_(std::move(packed)) {}
-
-  std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
-    return std::make_unique<Tiles>(packed_, shapes);
-  }
-  bool needsConstant(int input) const override {
-    return input != 1;
-  }
-  size_t packedBytes() const override {
-    return packed_->tiles.panels.bytes();
-  }
-
- private:
-  std::shared_ptr<const Packed> packed_;
-};
-
 }  // namespace
 
 CreateResult createTilesBFloat16(const Problem& problem) {
@@ -106,7 +88,7 @@ CreateResult createTilesBFloat16(const Problem& problem) {
   packed->tiles.multiply = gemm::tileMultiply(DType::kBFloat16);
   packed->activation = gemm::makeEpilogue(g.activation, g.alpha, g.beta);
   packed->finish = finishBrainRows();
-  return std::make_unique<TilesKernel>(std::move(packed));
+  return std::make_unique<TilesKernel<Packed, Tiles>>(std::move(packed));
 }
 
 }  // namespace torchtrt::kernels::convolution

@@ -88,24 +88,6 @@ class TilesSpread final : public Prepared {
   std::vector<int64_t> tap_offsets_;  // in the output, in elements
 };
 
-class TilesSpreadKernel final : public Kernel {
- public:
-  explicit TilesSpreadKernel(std::shared_ptr<const Packed> packed) : packed_(std::move(packed)) {}
-
-  std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
-    return std::make_unique<TilesSpread>(packed_, shapes);
-  }
-  bool needsConstant(int input) const override {
-    return input != 1;
-  }
-  size_t packedBytes() const override {
-    return packed_->tiles.panels.bytes();
-  }
-
- private:
-  std::shared_ptr<const Packed> packed_;
-};
-
 }  // namespace
 
 CreateResult createTilesSpread(const Problem& problem) {
@@ -139,7 +121,7 @@ CreateResult createTilesSpread(const Problem& problem) {
   tiles.multiply = gemm::tileMultiply(DType::kBFloat16);
   packed->activation = gemm::makeEpilogue(g.activation, g.alpha, g.beta);
   packed->finish = finishBrainRows();
-  return std::make_unique<TilesSpreadKernel>(std::move(packed));
+  return std::make_unique<TilesKernel<Packed, TilesSpread>>(std::move(packed));
 }
 
 }  // namespace torchtrt::kernels::convolution

@@ -15,21 +15,12 @@ class WindowRows final : public TileRows {
  public:
   WindowRows(const Geometry& geometry, const TensorDesc& input, const TensorDesc& output, std::byte padding,
              const TileCut& cut)
-      : geometry_(geometry),
-        input_(imageOf(input)),
-        output_(imageOf(output)),
-        padding_(padding),
-        has_lines_(cut.depth == TileDepth::kLines),
+      : TileRows(geometry, input, output, padding, cut),
         row_bytes_(cut.row_bytes),
         // Lines of rows at an even distance would share sets of the first-level cache.
         stride_(row_bytes_ / kTileStep % 2 == 0 ? row_bytes_ + kTileStep : row_bytes_),
         copies_(copies()) {
-    const auto size = static_cast<int64_t>(sizeOf(input.dtype));
-    pixel_bytes_ = geometry_.channels * size;
-    findRuns(size);
-    for (int64_t* const stride : {&input_.batch_stride, &input_.stride[0], &input_.stride[1], &input_.stride[2]}) {
-      *stride *= size;
-    }
+    findRuns();
     are_pixels_ = geometry_.isPointwise() && geometry_.stride == Spatial{1, 1, 1} && isFlat(input_, pixel_bytes_);
     lie_ready_ = are_pixels_ && pixel_bytes_ == row_bytes_;
     const int64_t all = output_.batch * output_.pixels();
@@ -72,10 +63,10 @@ class WindowRows final : public TileRows {
   }
 
  private:
-  void findRuns(int64_t element_bytes) {
+  void findRuns() {
     const Geometry& g = geometry_;
     // A line of taps is one run of memory where pixels lie side by side.
-    if (g.dilation[2] == 1 && input_.stride[2] == g.channels && !has_lines_) {
+    if (g.dilation[2] == 1 && input_.stride[2] == pixel_bytes_ && !has_lines_) {
       taps_of_run_ = g.kernel[2];
     }
     for (int64_t z = 0; z < g.kernel[0]; ++z) {
@@ -83,8 +74,7 @@ class WindowRows final : public TileRows {
         for (int64_t x = 0; x < g.kernel[2]; x += taps_of_run_) {
           const Spatial at = {z * g.dilation[0], y * g.dilation[1], x * g.dilation[2]};
           runs_.push_back(at);
-          offsets_.push_back((at[0] * input_.stride[0] + at[1] * input_.stride[1] + at[2] * input_.stride[2]) *
-                             element_bytes);
+          offsets_.push_back(at[0] * input_.stride[0] + at[1] * input_.stride[1] + at[2] * input_.stride[2]);
         }
       }
     }
@@ -165,14 +155,8 @@ class WindowRows final : public TileRows {
     }
   }
 
-  const Geometry& geometry_;
-  Image input_;  // strides of pixels in bytes
-  Image output_;
-  std::byte padding_;
-  bool has_lines_;
   int64_t row_bytes_;
   int64_t stride_;                // of rows that were put together, in bytes
-  int64_t pixel_bytes_ = 0;       // of its channels
   int64_t taps_of_run_ = 1;       // 1, or a line of the filter
   std::vector<Spatial> runs_;     // offsets of their first taps from the window's start
   std::vector<int64_t> offsets_;  // the same in bytes

@@ -50,24 +50,6 @@ class Tiles final : public Prepared {
   convolution::TileProduct product_;
 };
 
-class TilesKernel final : public Kernel {
- public:
-  explicit TilesKernel(std::shared_ptr<const Packed> packed) : packed_(std::move(packed)) {}
-
-  std::unique_ptr<Prepared> prepare(const ShapeSet& shapes) const override {
-    return std::make_unique<Tiles>(packed_, shapes);
-  }
-  bool needsConstant(int input) const override {
-    return input != kKernel;
-  }
-  size_t packedBytes() const override {
-    return packed_->tiles.panels.bytes();
-  }
-
- private:
-  std::shared_ptr<const Packed> packed_;
-};
-
 // Padding is the zero point, too, so each output subtracts the zero point times all weights of its column. Sums wrap.
 std::shared_ptr<int32_t> beginsOf(const int8_t* weights, const Geometry& g, uint32_t zero_point, int64_t columns) {
   const auto bytes = static_cast<size_t>(columns) * sizeof(int32_t);
@@ -108,7 +90,8 @@ CreateResult createConvolutionTiles(const Problem& problem) {
     tiles.begins = beginsOf(weights, g, static_cast<uint32_t>(zero_point), tiles.panels.count() * gemm::kTileBlock);
   }
   tiles.multiply = gemm::tileMultiply(problem.inputs[kInput].dtype);
-  return std::make_unique<TilesKernel>(std::make_shared<const Packed>(Packed{std::move(tiles), Requantizer(problem)}));
+  return std::make_unique<convolution::TilesKernel<Packed, Tiles>>(
+      std::make_shared<const Packed>(Packed{std::move(tiles), Requantizer(problem)}));
 }
 
 }  // namespace torchtrt::kernels::quantized
