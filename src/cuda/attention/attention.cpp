@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/align.h"
 #include "cuda/attention/operands.h"
 #include "cuda/launch/plugin.h"
 #include "cuda/launch/types.h"
@@ -131,8 +132,8 @@ std::unique_ptr<kernels::Prepared> prepareAttention(const Layer& layer, const Sh
     source.include("attention/running_softmax.cuh").include("attention/attention.cuh");
   }
   auto launches = std::make_unique<Launches>(layer.device);
-  const Geometry geometry = on_tensor_cores ? blocksFor(heads * inParts(rows, 64), 128)
-                                            : blocksFor(heads * inParts(rows, 16) * inParts(columns, 64), 256);
+  const Geometry geometry = on_tensor_cores ? blocksFor(heads * ceilDiv(rows, 64), 128)
+                                            : blocksFor(heads * ceilDiv(rows, 16) * ceilDiv(columns, 64), 256);
   launches->add(source, "attention", geometry, attentionArguments(layer, shapes, operands));
   return launches;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/align.h"
 #include "cuda/attention/attention.h"
 #include "cuda/attention/operands.h"
 #include "cuda/launch/for_some.h"
@@ -36,7 +37,7 @@ struct Sizes {
   }
   int64_t stagedKeys() const {
     const int64_t of_round = 16 * warps();
-    return std::max<int64_t>(1, inParts(keys, of_round)) * of_round;
+    return std::max<int64_t>(1, ceilDiv(keys, of_round)) * of_round;
   }
   // Bytes of the staged lines of a block, or of the sums of its warps, which take their place.
   int64_t sharedBytes() const {

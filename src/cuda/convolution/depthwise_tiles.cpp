@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/align.h"
 #include "cuda/convolution/operands.h"
 #include "cuda/launch/activation.h"
 #include "cuda/launch/steps.h"
@@ -44,12 +45,12 @@ class Tiling {
         out_(out.dims),
         element_bytes_(static_cast<int64_t>(sizeOf(out.dtype))) {
     constexpr int64_t kWide = 32, kNarrow = 16;
-    words_ = inParts(out_[kChannel], channelsOf(kWide)) * kWide > inParts(out_[kChannel], channelsOf(kNarrow)) * kNarrow
+    words_ = ceilDiv(out_[kChannel], channelsOf(kWide)) * kWide > ceilDiv(out_[kChannel], channelsOf(kNarrow)) * kNarrow
                  ? kNarrow
                  : kWide;
     for (const int64_t places : {8, 16, 28, 56}) {
       for (const int64_t lines : {1, 2, 4, 8, 14}) {
-        consider(std::min(lines, out_[kHeight]), std::min(places, inParts(out_[kWidth], kPixels) * kPixels));
+        consider(std::min(lines, out_[kHeight]), std::min(places, roundUp(out_[kWidth], kPixels)));
       }
     }
   }
@@ -88,8 +89,8 @@ class Tiling {
     return (taps_ + stagedLines(lines) * stagedPlaces(places)) * words_ * kWordBytes;
   }
   int64_t blocks(int64_t lines, int64_t places) const {
-    return out_[kBatch] * inParts(out_[kHeight], lines) * inParts(out_[kWidth], places) *
-           inParts(out_[kChannel], channelsOf(words_));
+    return out_[kBatch] * ceilDiv(out_[kHeight], lines) * ceilDiv(out_[kWidth], places) *
+           ceilDiv(out_[kChannel], channelsOf(words_));
   }
   // Takes a tile that lets all multiprocessors finish earlier: a block copies 64 bytes a cycle, and adds 256 products a
   // cycle in half of its cycles.
@@ -102,7 +103,7 @@ class Tiling {
     const double adding = static_cast<double>(lines * places * channelsOf(words_) * taps_) / 128;
     constexpr double kStart = 500;  // cycles
     const double cycles =
-        static_cast<double>(inParts(blocks(lines, places), kProcessors)) * (copying + adding + kStart);
+        static_cast<double>(ceilDiv(blocks(lines, places), kProcessors)) * (copying + adding + kStart);
     if (lines_ == 0 || cycles < cycles_) {
       lines_ = lines;
       places_ = places;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/align.h"
 #include "base/check.h"
 #include "cuda/convolution/convolution.h"
 #include "cuda/convolution/operands.h"
@@ -40,8 +41,8 @@ struct PackedWindow {
 
   PackedWindow(const Ints& filter, int64_t stride)
       : place(elementsOfPlace(filter[kChannel], stride)),
-        chunks(inParts(filter[kWidth] * place, kChunk)),
-        steps(inParts(filter[kHeight] * chunks, 2)) {}
+        chunks(ceilDiv(filter[kWidth] * place, kChunk)),
+        steps(ceilDiv(filter[kHeight] * chunks, 2)) {}
 };
 
 // Weights [outputs, channels, height, width] as [outputs, steps, 16].
@@ -79,7 +80,7 @@ struct Image {
 int64_t columnsFor(int64_t outputs) {
   int64_t best = 64;
   for (const int64_t columns : {48, 32, 16}) {
-    if (inParts(outputs, columns) * columns < inParts(outputs, best) * best) {
+    if (roundUp(outputs, columns) < roundUp(outputs, best)) {
       best = columns;
     }
   }
@@ -119,11 +120,11 @@ class Blocks {
   // multiprocessor busy.
   std::pair<int64_t, int64_t> of(const Ints& out) const {
     constexpr int64_t kEnoughBlocks = 264, kMostResults = 512;
-    const int64_t segments = inParts(out[kWidth], kMostPlaces), places = inParts(out[kWidth], segments);
-    const int64_t across = out[kBatch] * segments * inParts(out[kChannel], columns_);
+    const int64_t segments = ceilDiv(out[kWidth], kMostPlaces), places = ceilDiv(out[kWidth], segments);
+    const int64_t across = out[kBatch] * segments * ceilDiv(out[kChannel], columns_);
     int64_t lines = 1;
     for (int64_t more = 2; more <= out[kHeight] && more * places <= kMostResults; more *= 2) {
-      if (across * inParts(out[kHeight], more) >= kEnoughBlocks && sharedBytes(more, places) <= kMostShared) {
+      if (across * ceilDiv(out[kHeight], more) >= kEnoughBlocks && sharedBytes(more, places) <= kMostShared) {
         lines = more;
       }
     }
@@ -149,7 +150,7 @@ std::unique_ptr<Launches> build(const Layer& layer, const ShapeSet& shapes, cons
   const auto [lines, places] = blocks.of(out.dims);
   // Programs of one text have one size of shared memory.
   constexpr int64_t kGrain = int64_t{8} << 10;
-  const int64_t shared = inParts(blocks.sharedBytes(lines, places), kGrain) * kGrain;
+  const int64_t shared = roundUp(blocks.sharedBytes(lines, places), kGrain);
   Source source;
   source.define("STORED", storedType(out.dtype)).define("A", computedType(out.dtype));
   source.define("PLACE", window.place).define("CHUNKS", window.chunks).define("COLUMNS", blocks.columns());
@@ -189,8 +190,8 @@ std::unique_ptr<Launches> build(const Layer& layer, const ShapeSet& shapes, cons
   denseValues(*launches, layer, shapes, kBias).addTo(arguments);
   residualByRows(*launches, layer, shapes, kResidual).addTo(arguments);
   addFusedActivation(to.addTo(arguments), attributes);
-  const int64_t parts = out.dims[kBatch] * inParts(out.dims[kHeight], lines) * inParts(out.dims[kWidth], places) *
-                        inParts(out.dims[kChannel], blocks.columns());
+  const int64_t parts = out.dims[kBatch] * ceilDiv(out.dims[kHeight], lines) * ceilDiv(out.dims[kWidth], places) *
+                        ceilDiv(out.dims[kChannel], blocks.columns());
   Geometry geometry;
   geometry.grid[0] = static_cast<unsigned>(parts);
   geometry.block[0] = 256;

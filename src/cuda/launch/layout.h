@@ -15,11 +15,6 @@ using Ints = std::vector<int64_t>;
 using kernels::broadcastStrides;
 using kernels::countOf;
 
-// Returns the number of parts of that size, of which the last one may be smaller.
-constexpr int64_t inParts(int64_t count, int64_t size) {
-  return (count + size - 1) / size;
-}
-
 // Several tensors of one shape, each with strides of its own.
 struct Layout {
   Ints dims;

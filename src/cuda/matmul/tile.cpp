@@ -5,6 +5,7 @@
 #include <iterator>
 #include <span>
 
+#include "base/align.h"
 #include "cuda/launch/layout.h"
 
 namespace torchtrt::cuda {
@@ -26,7 +27,7 @@ constexpr Tile kByteTiles[] = {{64, 128, 64, 32, 1, 64, 2, 1, 3, true},
 constexpr Tile kLargeTiles[] = {{128, 128, 64, 64, 1, 64, 3, 1, 2}, {128, 64, 64, 32, 1, 64, 2, 1, 3}};
 
 int64_t blocksOf(const Tile& tile, const TiledProduct& product) {
-  return inParts(product.rows, tile.rows) * inParts(product.columns, tile.columns) * tile.cluster;
+  return ceilDiv(product.rows, tile.rows) * ceilDiv(product.columns, tile.columns) * tile.cluster;
 }
 
 }  // namespace
@@ -37,7 +38,7 @@ bool hasTiles(const CudaDevice& device) {
 }
 
 int64_t Tile::stagesOf(int64_t all_depth) const {
-  return inParts(inParts(all_depth, depth()), cluster);
+  return ceilDiv(ceilDiv(all_depth, depth()), cluster);
 }
 
 int64_t Tile::sharedBytes() const {
@@ -59,8 +60,8 @@ double expectedTime(const Tile& tile, const TiledProduct& product) {
   const int64_t at_once =
       std::min({kShared / (tile.sharedBytes() + kReserved), kMostWarps / tile.warps(), kMostBlocks});
   const int64_t blocks = blocksOf(tile, product), stages = tile.stagesOf(product.depth);
-  const auto of_processor = static_cast<double>(inParts(blocks, kProcessors));
-  const auto rounds = static_cast<double>(inParts(blocks, kProcessors * at_once));
+  const auto of_processor = static_cast<double>(ceilDiv(blocks, kProcessors));
+  const auto rounds = static_cast<double>(ceilDiv(blocks, kProcessors * at_once));
   const auto staged = static_cast<double>((tile.rows + tile.columns) * stages * tile.depth() * 2);  // bytes of a block
   const auto instructions =  // of the tensor cores, of a block
       static_cast<double>(stages * (tile.rows / 16) * (tile.columns / 8) * (tile.depth() / 16));

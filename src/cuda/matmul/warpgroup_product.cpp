@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "base/align.h"
 #include "base/check.h"
 #include "cuda/launch/layout.h"
 
@@ -24,7 +25,7 @@ constexpr WarpgroupTile kTilesOf16Bits[] = {
     {1, 128, 128, 3, 3}, {2, 64, 128, 4, 2}, {2, 128, 128, 3, 2}, {3, 192, 128, 4, 1}};
 
 int64_t chunksOf(const WarpgroupTile& tile, const WarpgroupProduct& product) {
-  return product.taps * inParts(product.depth, tile.chunk);
+  return product.taps * ceilDiv(product.depth, tile.chunk);
 }
 
 int64_t imagesOf(const WarpgroupProduct& product) {
@@ -38,8 +39,8 @@ struct Box {
 
 // The number of boxes that cover all places.
 int64_t boxesOf(const Box& box, const WarpgroupProduct& product) {
-  return inParts(product.windows->out_width, box.width) * inParts(product.windows->out_height, box.height) *
-         inParts(imagesOf(product), box.images);
+  return ceilDiv<int64_t>(product.windows->out_width, box.width) *
+         ceilDiv<int64_t>(product.windows->out_height, box.height) * ceilDiv(imagesOf(product), box.images);
 }
 
 // The box that covers all places by the fewest.
@@ -47,13 +48,13 @@ Box boxOf(const WarpgroupTile& tile, const WarpgroupProduct& product) {
   constexpr int64_t kMostPlaces = 256;  // of a dim of tensor maps
   const Windows& windows = *product.windows;
   const auto least = [](int64_t size, int step, int64_t room) {  // parts of a dim
-    return inParts(size, std::min(room, (kMostPlaces - 1) / step + 1));
+    return ceilDiv(size, std::min(room, (kMostPlaces - 1) / step + 1));
   };
   Box best = {1, 1, 1};
   for (int64_t parts = least(windows.out_width, windows.stride_x, tile.rows()); parts <= windows.out_width; ++parts) {
-    Box box = {inParts(windows.out_width, parts), 1, 1};
+    Box box = {ceilDiv<int64_t>(windows.out_width, parts), 1, 1};
     const int64_t in_column = tile.rows() / box.width;
-    box.height = inParts(windows.out_height, least(windows.out_height, windows.stride_y, in_column));
+    box.height = ceilDiv<int64_t>(windows.out_height, least(windows.out_height, windows.stride_y, in_column));
     box.images = std::min(imagesOf(product), tile.rows() / (box.width * box.height));
     if (boxesOf(box, product) < boxesOf(best, product)) {
       best = box;
@@ -63,8 +64,8 @@ Box boxOf(const WarpgroupTile& tile, const WarpgroupProduct& product) {
 }
 
 int64_t tilesOf(const WarpgroupTile& tile, const WarpgroupProduct& product) {
-  const int64_t above = product.windows ? boxesOf(boxOf(tile, product), product) : inParts(product.rows, tile.rows());
-  return above * inParts(product.columns, tile.columns);
+  const int64_t above = product.windows ? boxesOf(boxOf(tile, product), product) : ceilDiv(product.rows, tile.rows());
+  return above * ceilDiv(product.columns, tile.columns);
 }
 
 int64_t stageBytes(const WarpgroupTile& tile) {
@@ -170,7 +171,7 @@ std::string registersOfSums(int64_t registers, const std::string& kind) {
   return all;
 }
 
-// What distinguishes the instructions of dtypes.
+// The parts in which the instructions of dtypes differ.
 struct Instruction {
   const char *depth, *dtypes;  // as its name has them
   const char* immediates;      // of 16 bits: factors of 1, and neither operand is transposed
@@ -226,8 +227,8 @@ void WarpgroupProduct::setWindows(const Windows& of, int64_t all_taps) {
 // Copies and ends have become faster since, which changes the choice among tiles little.
 double expectedTime(const WarpgroupTile& tile, const WarpgroupProduct& product) {
   const int64_t tiles = tilesOf(tile, product);
-  const auto of_processor = static_cast<double>(inParts(tiles, kProcessors));
-  const auto rounds = static_cast<double>(inParts(tiles, kProcessors * tile.blocks));
+  const auto of_processor = static_cast<double>(ceilDiv(tiles, kProcessors));
+  const auto rounds = static_cast<double>(ceilDiv(tiles, kProcessors * tile.blocks));
   const auto chunks = static_cast<double>(chunksOf(tile, product));
   const auto staged = static_cast<double>(stageBytes(tile));
   const auto multiplied = static_cast<double>(tile.rows() * tile.columns * tile.chunk);
@@ -285,8 +286,8 @@ void addOperands(Arguments& arguments, const WarpgroupTile& tile, const Warpgrou
     const Windows& windows = *product.windows;
     const Box box = boxOf(tile, product);
     argument.lines = size(box.width * box.height * box.images);
-    argument.tiles_x = size(inParts(windows.out_width, box.width));
-    argument.tiles_y = size(inParts(windows.out_height, box.height));
+    argument.tiles_x = size(ceilDiv<int64_t>(windows.out_width, box.width));
+    argument.tiles_y = size(ceilDiv<int64_t>(windows.out_height, box.height));
     argument.tile_width = size(box.width);
     argument.tile_height = size(box.height);
     argument.tile_images = size(box.images);

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/align.h"
 #include "cuda/launch/kernel.h"
 #include "cuda/launch/spatial.h"
 #include "cuda/launch/types.h"
@@ -83,7 +84,7 @@ std::unique_ptr<kernels::Prepared> prepareAverages(const Layer& layer, const Sha
     return nullptr;
   }
   const int64_t chunks = in.channels / chunk;
-  const int64_t blocks = images.count() * inParts(chunks, kColumns);
+  const int64_t blocks = images.count() * ceilDiv(chunks, kColumns);
   int64_t cluster = 1;
   while (layer.device.hasClusters() && cluster < kMostInCluster && places.count() > cluster * kEnoughPlaces) {
     cluster *= 2;

@@ -22,7 +22,7 @@ struct Pixels {  // Geometry of regrouped.cuh
 }  // namespace
 
 int64_t Regrouped::Axis::newTaps() const {
-  return inParts(taps, group);
+  return ceilDiv(taps, group);
 }
 
 int64_t Regrouped::Axis::pixels(int64_t outputs) const {
