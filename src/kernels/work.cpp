@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
+#include <optional>
 
 namespace torchtrt::kernels {
 
@@ -26,7 +26,9 @@ double sizeFromLast(const TensorDesc& desc, size_t axis) {
   return static_cast<double>(desc.dims[desc.dims.size() - 1 - axis]);
 }
 
-double flopsOf(std::string_view family, const Attributes& attributes, const ShapeSet& shapes, double outputs) {
+// Multiplications and additions of a product; nothing for other layers.
+std::optional<double> flopsOfProduct(std::string_view family, const Attributes& attributes, const ShapeSet& shapes,
+                                     double outputs) {
   const std::vector<TensorDesc>& in = shapes.inputs;
   if (family == "convolution" || family == "quantized_convolution" || family == "deconvolution") {
     const double outer = family == "deconvolution" ? countOf(in[0]) : outputs;
@@ -53,22 +55,11 @@ double flopsOf(std::string_view family, const Attributes& attributes, const Shap
     const double rows = width == 0 ? 0 : countOf(in[0]) / width;
     return 2 * rows * sizeFromLast(in[2], 1) * (width + sizeFromLast(in[2], 0));
   }
-  return outputs;
+  return std::nullopt;
 }
 
-bool isProduct(std::string_view family, const Attributes& attributes) {
-  constexpr std::string_view kProducts[] = {
-      "convolution",     "quantized_convolution",     "deconvolution",
-      "matrix_multiply", "quantized_matrix_multiply", "integer_weight_matrix_multiply",
-      "recurrent"};
-  return std::find(std::begin(kProducts), std::end(kProducts), family) != std::end(kProducts) ||
-         (family == "plugin_v2" && attributes.getString("type") == "Attention");
-}
-
-std::string_view factorsOf(std::string_view family, const Attributes& attributes, DType dtype) {
-  if (!isProduct(family, attributes)) {
-    return "";
-  }
+// The dtype that tensor cores multiply for factors that are stored as `dtype`.
+std::string_view factorsOf(const Attributes& attributes, DType dtype) {
   switch (dtype) {
     case DType::kFloat32:
       return attributes.getBool("tf32", false) ? "tf32" : "";
@@ -102,8 +93,9 @@ Work workOf(std::string_view family, const Attributes& attributes, const ShapeSe
       work.bytes += picks && i == 0 ? std::min(bytes, written) : bytes;
     }
   }
-  work.flops = flopsOf(family, attributes, shapes, outputs);
-  work.factors = shapes.inputs.empty() ? "" : factorsOf(family, attributes, shapes.inputs[0].dtype);
+  const std::optional<double> of_product = flopsOfProduct(family, attributes, shapes, outputs);
+  work.flops = of_product.value_or(outputs);
+  work.factors = of_product ? factorsOf(attributes, shapes.inputs[0].dtype) : "";
   return work;
 }
 
