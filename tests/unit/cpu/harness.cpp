@@ -46,6 +46,12 @@ Tensor allocate(TensorDesc desc) {
   return {std::move(desc), std::move(bytes)};
 }
 
+Tensor relaid(const Tensor& tensor, Layout layout) {
+  return makeTensor(tensor.desc.dtype, tensor.desc.dims, tensor.values(), layout);
+}
+
+}  // namespace
+
 double toleranceOf(DType dtype) {
   switch (dtype) {
     case DType::kFloat64:
@@ -73,12 +79,6 @@ void expectNear(const Values& got, const Values& expected, double tolerance, con
         << what << ": element " << i << " is " << got[i] << ", expected " << expected[i];
   }
 }
-
-Tensor relaid(const Tensor& tensor, Layout layout) {
-  return makeTensor(tensor.desc.dtype, tensor.desc.dims, tensor.values(), layout);
-}
-
-}  // namespace
 
 const std::vector<DType> kFloatingDTypes = {DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16};
 const std::vector<DType> kIntegerDTypes = {DType::kInt8, DType::kInt16, DType::kInt32, DType::kInt64, DType::kUInt8};

@@ -63,6 +63,11 @@ Problem problemOf(const Case& layer);
 std::vector<Tensor> run(const Case& layer, Layout layout = Layout::kRowMajor, int threads = 1);
 Values runOne(const Case& layer);
 
+// Returns the difference from the reference that rounding explains, relative to the largest value.
+double toleranceOf(DType dtype);
+// Values are as expected, NaN and infinities exactly, others within the tolerance times the largest one. `what` is
+// told.
+void expectNear(const Values& got, const Values& expected, double tolerance, const std::string& what);
 // Runs the case with its inputs and outputs in every layout, on one thread and on three, which must give the same bits.
 // Output `i` must be near expected[i]: exactly for integers, else within `tolerance` (by default the dtype's) of the
 // largest.

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <memory>
 #include <tuple>
 #include <vector>
@@ -37,6 +35,23 @@ Case convolution(DType dtype, int64_t channels, int64_t outputs, const Window& w
   }
   if (beside.scale) {
     layer.inputs.emplace_back(valuesOf(of_channels, {outputs}, 5));
+  }
+  if (beside.residual) {
+    layer.inputs[3] = valuesOf(dtype, out, 4);
+  }
+  return layer;
+}
+
+Case product(DType dtype, const Ints& rows, int64_t depth, int64_t columns, const Beside& beside) {
+  Ints x = rows, out = rows;
+  x.push_back(depth);
+  out.push_back(columns);
+  Case layer = {"matrix_multiply",
+                makeAttributes({{"transpose_b", true}, {"activation", std::string(beside.activation)}}),
+                {valuesOf(dtype, x, 1), valuesOf(dtype, {columns, depth}, 2), std::nullopt, std::nullopt},
+                {{dtype, out}}};
+  if (beside.bias) {
+    layer.inputs[2] = valuesOf(dtype, {columns}, 3);
   }
   if (beside.residual) {
     layer.inputs[3] = valuesOf(dtype, out, 4);
@@ -92,20 +107,12 @@ Values resultOf(const Problem& problem, const std::string& implementation, const
 void expectConvolution(const std::string& implementation, const Case& layer) {
   EXPECT_EQ(createKernel(asInEngine(layer)).implementation, implementation) << asInEngine(layer).toString();
   const Values expected = referenceOf(layer).at(0);
-  double largest = 0;
-  for (const double value : expected) {
-    largest = std::max(largest, std::abs(value));
-  }
-  const double tolerance = layer.outputs[0].dtype == DType::kFloat16 ? 1e-3 : 8e-3;
   for (const auto& [in, out, skipped] : {std::tuple{Layout::kChannelsLast, Layout::kChannelsLast, size_t{0}},
                                          std::tuple{Layout::kChannelsLast, Layout::kRowMajor, size_t{1}},
                                          std::tuple{Layout::kRowMajor, Layout::kChannelsLast, size_t{0}},
                                          std::tuple{Layout::kWithGaps, Layout::kRowMajor, size_t{0}}}) {
     const Values values = resultOf(asInEngine(layer), implementation, layer, in, out, skipped);
-    ASSERT_EQ(values.size(), expected.size());
-    for (size_t i = 0; i < values.size(); ++i) {
-      ASSERT_NEAR(values[i], expected[i], tolerance * largest) << asInEngine(layer).toString() << ": element " << i;
-    }
+    expectNear(values, expected, toleranceOf(layer.outputs[0].dtype), asInEngine(layer).toString());
   }
 }
 

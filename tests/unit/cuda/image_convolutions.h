@@ -1,4 +1,4 @@
-// Convolutions of small images as an engine asks for them, run by a kernel that is named.
+// Convolutions of small images and matrix products as an engine asks for them, run by a kernel that is named.
 #pragma once
 
 #include <string>
@@ -22,6 +22,8 @@ Tensor valuesOf(DType dtype, const Ints& dims, uint32_t seed);
 // `images`: their number, height and width.
 Case convolution(DType dtype, int64_t channels, int64_t outputs, const Window& window, const Beside& beside = {},
                  const Ints& images = {2, 6, 9});
+// A product by a transposed matrix: [rows..., depth] times [columns, depth].
+Case product(DType dtype, const Ints& rows, int64_t depth, int64_t columns, const Beside& beside = {});
 // Weights are constant, and channels of image and output lie next to each other.
 Problem asInEngine(const Case& layer);
 // Runs the kernel of that name with the first operand, residual and output in these layouts. The first two begin so

@@ -16,23 +16,6 @@
 namespace torchtrt::kernels::testing {
 namespace {
 
-Case product(DType dtype, const Ints& rows, int64_t depth, int64_t columns, const Beside& beside = {}) {
-  Ints x = rows, out = rows;
-  x.push_back(depth);
-  out.push_back(columns);
-  Case layer = {"matrix_multiply",
-                makeAttributes({{"transpose_b", true}, {"activation", std::string(beside.activation)}}),
-                {valuesOf(dtype, x, 1), valuesOf(dtype, {columns, depth}, 2), std::nullopt, std::nullopt},
-                {{dtype, out}}};
-  if (beside.bias) {
-    layer.inputs[2] = valuesOf(dtype, {columns}, 3);
-  }
-  if (beside.residual) {
-    layer.inputs[3] = valuesOf(dtype, out, 4);
-  }
-  return layer;
-}
-
 std::string chosenFor(const Case& layer) {
   return createKernel(problemOf(layer)).implementation;
 }

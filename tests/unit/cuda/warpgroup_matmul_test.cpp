@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -12,23 +11,6 @@
 
 namespace torchtrt::kernels::testing {
 namespace {
-
-Case product(DType dtype, const Ints& rows, int64_t depth, int64_t columns, const Beside& beside = {}) {
-  Ints x = rows, out = rows;
-  x.push_back(depth);
-  out.push_back(columns);
-  Case layer = {"matrix_multiply",
-                makeAttributes({{"transpose_b", true}, {"activation", std::string(beside.activation)}}),
-                {valuesOf(dtype, x, 1), valuesOf(dtype, {columns, depth}, 2), std::nullopt, std::nullopt},
-                {{dtype, out}}};
-  if (beside.bias) {
-    layer.inputs[2] = valuesOf(dtype, {columns}, 3);
-  }
-  if (beside.residual) {
-    layer.inputs[3] = valuesOf(dtype, out, 4);
-  }
-  return layer;
-}
 
 // With weights and bias as constants.
 Problem problemWithConstants(const Case& layer) {
@@ -52,16 +34,7 @@ bool hasTile(const std::string& groups, const std::string& columns) {
 void expectByWarpgroups(const Case& layer, size_t skipped = 0) {
   const Problem problem = problemWithConstants(layer);
   const Values got = resultOf(problem, "warpgroups", layer, Layout::kRowMajor, Layout::kRowMajor, skipped);
-  const Values expected = referenceOf(layer).at(0);
-  ASSERT_EQ(got.size(), expected.size());
-  double largest = 0;
-  for (const double value : expected) {
-    largest = std::max(largest, std::abs(value));
-  }
-  const double tolerance = layer.outputs[0].dtype == DType::kFloat16 ? 1e-3 : 8e-3;
-  for (size_t i = 0; i < got.size(); ++i) {
-    ASSERT_NEAR(got[i], expected[i], tolerance * largest) << problem.toString() << ": element " << i;
-  }
+  expectNear(got, referenceOf(layer).at(0), toleranceOf(layer.outputs[0].dtype), problem.toString());
 }
 
 void expectTile(const Case& layer, const std::string& groups, const std::string& columns) {
@@ -121,7 +94,7 @@ TEST(WarpgroupMatmul, LeavesOtherOperands) {
     for (size_t i = before; i < compiled(); ++i) {
       EXPECT_EQ(cuda::testing::compiledTexts()[i].find("#define FACTOR_B "), std::string::npos) << problem.toString();
     }
-    EXPECT_EQ(got.size(), referenceOf(layer).at(0).size());
+    expectNear(got, referenceOf(layer).at(0), toleranceOf(DType::kFloat16), problem.toString());
   };
   const Case layer = product(DType::kFloat16, {70}, 104, 56);
   isLeft(layer, problemOf(layer), Layout::kRowMajor);
