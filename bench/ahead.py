@@ -58,9 +58,10 @@ class Ahead:
                     at_end.callback(running[cell].end)
                     ends[cell] = time.monotonic() + limit
                 for cell, process in list(running.items()):
-                    if process.has_spoken() or time.monotonic() > ends[cell]:
-                        facts = processes.figures(running.pop(cell), 0)
-                        process.end()
+                    has_spoken = process.has_spoken()
+                    if has_spoken or time.monotonic() > ends[cell]:
+                        facts = processes.figures(process, limit) if has_spoken else {"error": f"no answer within {limit:.0f} s"}
+                        running.pop(cell).end()
                         (self._path(cell) / "made.json").write_text(json.dumps(facts), encoding="utf-8")
                         say(f"{cell.model}, batch {cell.batch}, {cell.dtype}: {_told(facts)}")
                 time.sleep(0.1)

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/align.h"
 #include "cuda/convolution/convolution.h"
 #include "cuda/convolution/operands.h"
 #include "cuda/convolution/weights.h"
@@ -35,12 +36,13 @@ constexpr Tile kTiles[] = {
 // tile reads more from shared memory for each product.
 double costOf(const Tile& tile, int64_t rows, int64_t columns) {
   constexpr int64_t kProcessors = 132;  // of an H200, for all GPUs, so that one file serves all
-  constexpr double kReading = 16;
-  const int64_t rounds = inParts(inParts(rows, tile.rows) * inParts(columns, tile.columns), kProcessors);
+  constexpr double kReading = 2;        // of an operand from shared memory, in multiplications
+  const int64_t rounds = ceilDiv(ceilDiv(rows, tile.rows) * ceilDiv(columns, tile.columns), kProcessors);
   const auto area = static_cast<double>(tile.rows * tile.columns);
-  const auto edges = static_cast<double>(tile.warp_rows / 4 + tile.warp_columns / 8);
-  const double of_thread = static_cast<double>(tile.warp_rows / 4) * static_cast<double>(tile.warp_columns / 8);
-  return static_cast<double>(rounds) * area * (1 + edges / of_thread * kReading / 8);
+  const int64_t of_thread_rows = tile.warp_rows / 4, of_thread_columns = tile.warp_columns / 8;
+  const auto operands = static_cast<double>(of_thread_rows + of_thread_columns);
+  const auto products = static_cast<double>(of_thread_rows * of_thread_columns);
+  return static_cast<double>(rounds) * area * (1 + kReading * operands / products);
 }
 
 const Tile& tileFor(int64_t rows, int64_t columns) {
